@@ -1,0 +1,150 @@
+// Reads every include line of the project and proves the dependency table; and proves the checker on planted lines.
+#include "architecture/rooms.hpp"
+#include "architecture/source_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+std::vector<std::string> violations(const SourceFile& file) {
+  std::vector<std::string> found;
+  for (const auto& include : includes_of(file.text)) {
+    if (auto line = violation(file.path, include)) found.push_back(*std::move(line));
+  }
+  return found;
+}
+
+/// The planted line `include` in the file at `path`.
+bool caught(const std::string& path, const std::string& include) {
+  return !violations({path, "// A file.\n#pragma once\n\n#include " + include + "\n"}).empty();
+}
+
+std::vector<std::string> folders_of(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(Includes, EveryLineObeysTheTable) {
+  std::size_t lines = 0;
+  for (const auto* folder : {"include", "src", "tools"}) {
+    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) {
+      lines += includes_of(file.text).size();
+      for (const auto& line : violations(file)) ADD_FAILURE() << line;
+    }
+  }
+  EXPECT_GT(lines, 100u) << "the checker found hardly any include: it does not read what it should";
+}
+
+TEST(Includes, TheTablePointsOneWay) {
+  std::set<std::string> above;
+  for (const auto& room : rooms()) {
+    for (const auto& other : room.may_include) EXPECT_TRUE(above.contains(other)) << room.name << " -> " << other;
+    above.insert(room.name);
+  }
+}
+
+TEST(Includes, CMakeLinksByTheSameTable) {
+  const std::filesystem::path root = PHOTONRAIL_SOURCE_DIR;
+  std::istringstream words(read_source(root, root / "src/CMakeLists.txt").text);
+  std::size_t seen = 0;
+  for (std::string word; words >> word;) {
+    constexpr std::string_view kCall = "photonrail_room(";
+    if (!word.starts_with(kCall)) continue;
+    const auto name = word.substr(kCall.size());
+    const Room* room = find_room(name.substr(0, name.find(')')));
+    ASSERT_NE(room, nullptr) << word;
+    std::vector<std::string> linked;
+    while (!word.ends_with(')') && words >> word && word != "LIBRARIES") {
+      if (word != "ROOMS") linked.push_back(word.substr(0, word.find(')')));
+    }
+    EXPECT_EQ(linked, room->may_include) << room->name;
+    ++seen;
+  }
+  EXPECT_EQ(seen, rooms().size());
+}
+
+TEST(Includes, EveryPublicHeaderHasARoom) {
+  for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, "include")) EXPECT_NE(room_of(file.path), "") << file.path;
+}
+
+TEST(Includes, EveryFolderOfSrcIsARoomAndHasTests) {
+  const std::filesystem::path root = PHOTONRAIL_SOURCE_DIR;
+  for (const auto& name : folders_of(root / "src")) {
+    EXPECT_NE(find_room(name), nullptr) << "src/" << name;
+    if (name == "testing") continue;  // the kit is used by the tests of the other rooms
+    if (sources_below(root, "src/" + name).empty()) continue;
+    const auto folder = root / "tests" / name;
+    ASSERT_TRUE(std::filesystem::is_directory(folder)) << "src/" << name << " has no tests/" << name;
+    const auto tests = sources_below(root, "tests/" + name);
+    EXPECT_TRUE(std::any_of(tests.begin(), tests.end(), [](const auto& f) { return f.path.ends_with("_test.cpp"); }))
+        << folder;
+  }
+}
+
+TEST(Includes, EveryFolderOfTestsIsARoomOrACrossCut) {
+  const std::set<std::string> cross_cuts{"architecture", "bench",  "command", "determinism", "examples",
+                                         "fuzz",         "golden", "install", "support"};
+  for (const auto& name : folders_of(std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "tests")) {
+    EXPECT_TRUE(find_room(name) != nullptr || cross_cuts.contains(name)) << "tests/" << name;
+  }
+}
+
+TEST(IncludeChecker, LetsAllowedLinesPass) {
+  EXPECT_FALSE(caught("src/core/random.cpp", "<vector>"));
+  EXPECT_FALSE(caught("src/core/random.cpp", "\"photonrail/random.hpp\""));
+  EXPECT_FALSE(caught("src/network/network.hpp", "\"topology/plant.hpp\""));
+  EXPECT_FALSE(caught("src/topology/export.cpp", "<boost/graph/adjacency_list.hpp>"));
+  EXPECT_FALSE(caught("src/config/json.cpp", "<nlohmann/json.hpp>"));
+  EXPECT_FALSE(caught("include/photonrail/controller.hpp", "\"photonrail/task_graph.hpp\""));
+  EXPECT_FALSE(caught("tools/photonrail/main.cpp", "<CLI/CLI.hpp>"));
+  EXPECT_FALSE(caught("tools/photonrail/main.cpp", "\"run.hpp\""));
+}
+
+TEST(IncludeChecker, CatchesAnIncludeThatPointsBack) {
+  EXPECT_TRUE(caught("src/core/random.cpp", "\"photonrail/engine.hpp\""));
+  EXPECT_TRUE(caught("src/control/opus.cpp", "\"fabric/fabric.hpp\""));
+  EXPECT_TRUE(caught("src/control/opus.cpp", "\"photonrail/engine.hpp\""));
+  EXPECT_TRUE(caught("src/collective/ring.cpp", "\"photonrail/task_graph.hpp\""));
+  EXPECT_TRUE(caught("include/photonrail/controller.hpp", "\"photonrail/scenario.hpp\""));
+  EXPECT_TRUE(caught("include/photonrail/engine.hpp", "\"photonrail/testing/history.hpp\""));
+}
+
+TEST(IncludeChecker, CatchesThirdPartyInTheWrongPlace) {
+  EXPECT_TRUE(caught("include/photonrail/config.hpp", "<nlohmann/json.hpp>"));
+  EXPECT_TRUE(caught("include/photonrail/topology.hpp", "<boost/graph/adjacency_list.hpp>"));
+  EXPECT_TRUE(caught("src/sim/executor.cpp", "<nlohmann/json.hpp>"));
+  EXPECT_TRUE(caught("src/fabric/fabric.cpp", "<spdlog/spdlog.h>"));
+  EXPECT_TRUE(caught("src/report/json.cpp", "<zlib.h>"));
+}
+
+TEST(IncludeChecker, CatchesPrivateHeadersSeenFromOutsideAndUnknownPlaces) {
+  EXPECT_TRUE(caught("tools/photonrail/main.cpp", "\"sim/executor.hpp\""));
+  EXPECT_TRUE(caught("include/photonrail/simulate.hpp", "\"sim/executor.hpp\""));
+  EXPECT_TRUE(caught("src/sim/executor.cpp", "\"executor.hpp\""));
+  EXPECT_TRUE(caught("src/attic/old.cpp", "<vector>"));
+  EXPECT_TRUE(caught("include/photonrail/unlisted.hpp", "<vector>"));
+}
+
+TEST(IncludeChecker, ReadsLinesAsThePreprocessorDoes) {
+  const auto found = includes_of("#include <a/b.h>  // why\n  #  include \"c.hpp\"\n// #include <d>\nint x;\n");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, "a/b.h");
+  EXPECT_FALSE(found[0].quoted);
+  EXPECT_EQ(found[1].name, "c.hpp");
+  EXPECT_TRUE(found[1].quoted);
+}
+
+}  // namespace
+}  // namespace photonrail::test

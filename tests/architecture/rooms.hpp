@@ -1,0 +1,125 @@
+// Who may include whom: the dependency table of the project, and the check of one include line against it.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "architecture/source_text.hpp"
+
+namespace photonrail::test {
+
+struct Room {
+  std::string name;
+  std::vector<std::string> may_include;  ///< rooms, besides itself
+  std::vector<std::string> third_party;  ///< beginnings of include names (POSIX too), in .cpp and private headers only
+};
+
+/// Includes point only up in this list. src/CMakeLists.txt says the same to the linker, and a test compares the two.
+inline const std::vector<Room>& rooms() {
+  static const std::vector<Room> table{
+      {"core", {}, {}},
+      {"engine", {"core"}, {}},
+      {"topology", {"core"}, {"boost/"}},
+      {"device", {"core"}, {}},
+      {"collective", {"core"}, {"boost/"}},
+      {"network", {"core", "engine", "topology"}, {}},
+      {"workload", {"core", "collective"}, {}},
+      {"control", {"core", "collective", "workload"}, {"boost/", "Eigen/"}},
+      {"fabric", {"core", "engine", "topology", "device", "network"}, {}},
+      {"sim", {"core", "engine", "fabric", "collective", "workload", "control"}, {"sys/"}},
+      {"config",
+       {"core", "device", "fabric", "collective", "workload", "control", "sim"},
+       {"nlohmann/", "protozero/", "zlib.h", "unistd.h", "fcntl.h"}},
+      {"report", {"core", "sim"}, {"nlohmann/", "unistd.h", "fcntl.h"}},
+      {"testing", {"core", "collective", "workload", "control", "sim"}, {}},
+  };
+  return table;
+}
+
+/// The room of each public header, by name below include/photonrail/. Those of testing/ are the room testing.
+inline const std::map<std::string, std::string, std::less<>>& public_headers() {
+  static const std::map<std::string, std::string, std::less<>> table{
+      {"circuit.hpp", "core"},
+      {"error.hpp", "core"},
+      {"ids.hpp", "core"},
+      {"random.hpp", "core"},
+      {"units.hpp", "core"},
+      {"version.hpp", "core"},
+      {"engine.hpp", "engine"},
+      {"topology.hpp", "topology"},
+      {"device.hpp", "device"},
+      {"collective.hpp", "collective"},
+      {"task_graph.hpp", "workload"},
+      {"training.hpp", "workload"},
+      {"controller.hpp", "control"},
+      {"cluster.hpp", "fabric"},
+      {"observer.hpp", "sim"},
+      {"result.hpp", "sim"},
+      {"scenario.hpp", "sim"},
+      {"simulate.hpp", "sim"},
+      {"config.hpp", "config"},
+      {"report.hpp", "report"},
+  };
+  return table;
+}
+
+inline const Room* find_room(std::string_view name) {
+  const auto at = std::find_if(rooms().begin(), rooms().end(), [&](const Room& r) { return r.name == name; });
+  return at == rooms().end() ? nullptr : &*at;
+}
+
+/// The room of a path from the root of the project; "" when it has none.
+inline std::string room_of(std::string_view path) {
+  const auto take = [&](std::string_view prefix) {
+    const bool found = path.starts_with(prefix);
+    if (found) path.remove_prefix(prefix.size());
+    return found;
+  };
+  if (take("tools/")) return "tools";
+  if (take("src/")) return std::string(path.substr(0, path.find('/')));
+  if (!take("include/photonrail/")) return {};
+  if (take("testing/")) return "testing";
+  const auto at = public_headers().find(path);
+  return at == public_headers().end() ? std::string{} : at->second;
+}
+
+/// C++ headers have neither a folder nor an extension.
+inline bool is_standard(std::string_view name) { return name.find_first_of("/.") == std::string_view::npos; }
+
+/// What is wrong with one include line of the file at `path`; nullopt when nothing is.
+inline std::optional<std::string> violation(std::string_view path, const Include& include) {
+  const auto complaint = [&](std::string_view why) {
+    return std::string(path) + " includes " + include.name + ": " + std::string(why);
+  };
+  const std::string room = room_of(path);
+  const bool is_public = path.starts_with("include/");
+  const bool is_tool = room == "tools";
+  static const Room tools{"tools", {}, {"CLI/", "spdlog/", "unistd.h", "sys/"}};
+  const Room* from = is_tool ? &tools : find_room(room);
+  if (from == nullptr) return complaint("the file is in no known room");
+
+  if (!include.quoted) {
+    if (is_standard(include.name)) return std::nullopt;
+    if (is_public) return complaint("a public header names no third party");
+    const bool allowed = std::any_of(from->third_party.begin(), from->third_party.end(),
+                                     [&](const auto& prefix) { return include.name.starts_with(prefix); });
+    return allowed ? std::nullopt : std::optional(complaint("third party that room " + room + " may not use"));
+  }
+  const bool names_public = include.name.starts_with("photonrail/");
+  if (is_tool) {
+    const bool own = include.name.find('/') == std::string::npos;
+    return names_public || own ? std::nullopt : std::optional(complaint("tools use public headers only"));
+  }
+  if (is_public && !names_public) return complaint("a public header includes public headers only");
+  const std::string to = room_of((names_public ? "include/" : "src/") + include.name);
+  if (to == room) return std::nullopt;
+  if (find_room(to) == nullptr) return complaint("that is in no known room");
+  const bool allowed = std::find(from->may_include.begin(), from->may_include.end(), to) != from->may_include.end();
+  return allowed ? std::nullopt : std::optional(complaint("room " + room + " may not include room " + to));
+}
+
+}  // namespace photonrail::test

@@ -1,0 +1,32 @@
+# What `cmake --install` puts where, and the package that find_package(photonrail) reads.
+option(PHOTONRAIL_INSTALL "Make the install target" ${PROJECT_IS_TOP_LEVEL})
+if(NOT PHOTONRAIL_INSTALL)
+  return()
+endif()
+
+include(CMakePackageConfigHelpers)
+
+set(photonrail_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/photonrail")
+install(TARGETS photonrail EXPORT photonrail FILE_SET HEADERS)
+if(TARGET photonrail_test_kit)
+  install(TARGETS photonrail_test_kit EXPORT photonrail FILE_SET HEADERS)
+endif()
+install(EXPORT photonrail NAMESPACE photonrail:: FILE photonrailTargets.cmake DESTINATION "${photonrail_package_dir}")
+
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/photonrailConfig.cmake.in" photonrailConfig.cmake
+  INSTALL_DESTINATION "${photonrail_package_dir}")
+# Before 1.0, a minor version may break its callers.
+write_basic_package_version_file(photonrailConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/photonrailConfig.cmake" "${PROJECT_BINARY_DIR}/photonrailConfigVersion.cmake"
+  DESTINATION "${photonrail_package_dir}")
+
+if(TARGET photonrail_command)
+  install(TARGETS photonrail_command)
+endif()
+# Side by side as in the sources, because a scenario names its traces relative to itself.
+foreach(folder configs traces)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}")
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/photonrail")
+  endif()
+endforeach()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

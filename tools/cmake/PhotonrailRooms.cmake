@@ -1,0 +1,49 @@
+# A room is a folder of src/. Its objects are compiled once; photonrail_<room> is what its tests link, so that a room that
+# reaches for one that it may not include does not link either.
+
+function(photonrail_compile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion>)
+  # "text" + std::string is a false alarm of GCC 12 (gcc.gnu.org/PR105651).
+  set(gcc_12 "$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>")
+  target_compile_options(${target} PRIVATE $<${gcc_12}:-Wno-restrict>)
+endfunction()
+
+# photonrail_room(<room> ROOMS <rooms that it may include>... LIBRARIES <private third-party>...)
+function(photonrail_room room)
+  cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(photonrail_${room}_objects OBJECT ${sources})
+  photonrail_compile_options(photonrail_${room}_objects)
+  target_include_directories(photonrail_${room}_objects PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(photonrail_${room}_objects PRIVATE ${ARG_LIBRARIES})
+
+  add_library(photonrail_${room} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:photonrail_${room}_objects>)
+  target_compile_features(photonrail_${room} PUBLIC cxx_std_20)
+  target_include_directories(photonrail_${room} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+  set_target_properties(photonrail_${room} PROPERTIES LINKER_LANGUAGE CXX
+    ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/rooms")
+  list(TRANSFORM ARG_ROOMS PREPEND photonrail_)
+  target_link_libraries(photonrail_${room} PUBLIC ${ARG_ROOMS} PRIVATE ${ARG_LIBRARIES})
+endfunction()
+
+# photonrail_library(<target> EXPORT_NAME <name> SOURCES <objects>... HEADERS <folder below include/>): an installed
+# library, photonrail::<name>, with its public headers.
+function(photonrail_library target)
+  cmake_parse_arguments(ARG "" "EXPORT_NAME;HEADERS" "SOURCES" ${ARGN})
+  if(NOT ARG_EXPORT_NAME)
+    set(ARG_EXPORT_NAME ${target})
+  endif()
+  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${ARG_HEADERS}/*.hpp")
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(photonrail::${ARG_EXPORT_NAME} ALIAS ${target})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${ARG_EXPORT_NAME} LINKER_LANGUAGE CXX
+    VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
+endfunction()

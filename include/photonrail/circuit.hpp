@@ -1,0 +1,28 @@
+// A circuit of an optical circuit switch, and a plan of circuits.
+#pragma once
+
+#include "photonrail/ids.hpp"
+
+#include <compare>
+#include <vector>
+
+namespace photonrail {
+
+/// Light from the transmit fibre of one NIC port to the receive fibre of another, on one rail.
+struct Circuit {
+  PortId from;
+  PortId to;
+
+  friend constexpr auto operator<=>(const Circuit&, const Circuit&) = default;
+};
+
+/// What a controller wants changed on one rail. A circuit in `connect` takes its two fibres: whatever they carried
+/// before goes dark. Fibres that are not named keep their circuits and keep carrying traffic.
+struct CircuitPlan {
+  std::vector<Circuit> connect;
+  std::vector<PortId> disconnect;  ///< transmit sides to leave dark
+
+  friend bool operator==(const CircuitPlan&, const CircuitPlan&) = default;
+};
+
+}  // namespace photonrail

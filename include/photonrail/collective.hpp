@@ -1,0 +1,169 @@
+// Collectives as values: a call goes in, a plan of sends comes out. No clock, no network, no fabric.
+#pragma once
+
+#include "photonrail/ids.hpp"
+#include "photonrail/units.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+enum class CollectiveOp : std::uint8_t {
+  kAllReduce,
+  kReduce,
+  kAllGather,
+  kGather,
+  kScatter,
+  kBroadcast,
+  kAllToAll,
+  kReduceScatter,
+  kBarrier,
+  kSend
+};
+inline constexpr int kCollectiveOpCount = 10;
+
+/// "all_reduce", "send" ...: the names of the scenario file.
+[[nodiscard]] std::string_view name(CollectiveOp op);
+[[nodiscard]] std::optional<CollectiveOp> collective_op_from(std::string_view name);
+
+/// A member of a communicator group, 0 .. members-1.
+using Member = std::uint32_t;
+
+/// One call on a group. The meaning of `size` follows Chakra: all-reduce, reduce, broadcast: the full tensor;
+/// all-gather and gather: one member's shard; reduce-scatter: the full input; scatter: the root's full input;
+/// all-to-all: one member's total input; barrier: ignored; send: the message.
+struct CollectiveCall {
+  CollectiveOp op = CollectiveOp::kAllReduce;
+  Member members = 2;  ///< at least 2; a send has exactly 2: 0 sends to 1
+  Bytes size{};
+  Member root = 0;           ///< reduce, gather, scatter, broadcast
+  std::uint32_t pieces = 1;  ///< cut the data into so many pipelined pieces where the algorithm can ("chunks")
+
+  friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
+};
+
+using SendIndex = std::uint32_t;
+
+/// One message between two members.
+struct Send {
+  Member from = 0;
+  Member to = 0;
+  Bytes bytes{};
+  std::uint32_t first_chunk = 0;  ///< the data: chunks first_chunk .. first_chunk + chunks - 1 (see SendPlan)
+  std::uint32_t chunks = 1;
+  std::uint32_t round = 0;  ///< in which round of circuits it travels
+  bool reduce = false;      ///< the receiver adds it to what it has, instead of replacing it
+};
+
+/// A directed pair of members that must be joined.
+using MemberPair = std::pair<Member, Member>;
+
+/// What a collective sends, and in which order. A plan may be a formula: nothing here asks for a list.
+///
+/// **Order.** Send i may leave once `waits_for(i)` of the sends that release it have arrived; `released_by(j)` lists
+/// the sends that the arrival of j counts for. Sends [0, initial_sends()) wait for nothing, and no other send has
+/// waits_for 0. A member's sends leave in the order in which they are released (ties: ascending index), one at a time
+/// on each (from, to) pair.
+///
+/// **Rounds.** Sends of round k use the circuits `pairs(k)`; a member enters round k+1 when all its sends and receives of
+/// round k are done. A plan that needs one set of circuits throughout has one round.
+///
+/// **Data.** The data is numbered in chunks so that a replay can prove the plan (see photonrail/testing/replay.hpp):
+/// all-reduce, reduce, broadcast: chunk c of the tensor, 0 .. chunk_count()-1;
+/// all-gather, gather, scatter, reduce-scatter: chunk m * k + i is piece i of member m's shard, k = chunk_count() /
+/// members; all-to-all: chunk s * members + d is what s has for d; barrier: one chunk; send: the pieces of the message. A
+/// send carries the bytes of its chunks: see `chunk_bytes`.
+class SendPlan {
+ public:
+  virtual ~SendPlan() = default;
+
+  [[nodiscard]] virtual Member members() const = 0;
+  [[nodiscard]] virtual SendIndex send_count() const = 0;
+  [[nodiscard]] virtual SendIndex initial_sends() const = 0;
+  [[nodiscard]] virtual Send send(SendIndex i) const = 0;
+  [[nodiscard]] virtual std::uint32_t waits_for(SendIndex i) const = 0;
+  /// Appends to `out`. Callers clear it.
+  virtual void released_by(SendIndex arrived, std::vector<SendIndex>& out) const = 0;
+
+  [[nodiscard]] virtual std::uint32_t rounds() const = 0;
+  /// The distinct pairs of round `round`, ascending.
+  [[nodiscard]] virtual std::vector<MemberPair> pairs(std::uint32_t round) const = 0;
+  /// Sends that leave `member` in `round`, and sends that reach it.
+  [[nodiscard]] virtual std::uint32_t sends_from(Member member, std::uint32_t round) const = 0;
+  [[nodiscard]] virtual std::uint32_t sends_to(Member member, std::uint32_t round) const = 0;
+
+  /// The largest waits_for of any send: 1 lets an executor do without counters.
+  [[nodiscard]] virtual std::uint32_t most_waits() const = 0;
+  [[nodiscard]] virtual std::uint32_t chunk_count() const = 0;
+
+  /// Bytes that cross from members to members, all sends together.
+  [[nodiscard]] virtual Bytes wire_bytes() const = 0;
+
+  /// Sends one after another on the longest chain of dependencies: the latency term of the alpha-beta cost.
+  [[nodiscard]] virtual std::uint32_t critical_sends() const = 0;
+};
+
+/// A family of plans. Stateless.
+class CollectiveAlgorithm {
+ public:
+  virtual ~CollectiveAlgorithm() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view summary() const = 0;
+  [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
+  /// REQUIRES: supports(call.op, call.members).
+  [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
+};
+
+/// The algorithms by name: a value with an explicit table.
+class CollectiveRegistry {
+ public:
+  /// ring, pairwise, direct.
+  [[nodiscard]] static CollectiveRegistry builtin();
+
+  void add(std::unique_ptr<const CollectiveAlgorithm> algorithm);
+  /// Throws ConfigError that lists what is known.
+  [[nodiscard]] const CollectiveAlgorithm& find(std::string_view name) const;
+  [[nodiscard]] const std::vector<std::unique_ptr<const CollectiveAlgorithm>>& all() const& { return algorithms_; }
+  void all() const&& = delete;  // a loop over builtin().all() would outlive the table
+
+ private:
+  std::vector<std::unique_ptr<const CollectiveAlgorithm>> algorithms_;
+};
+
+/// A plan written as a list: for those who do not have a formula. Sends may be added in any order that is topological;
+/// `build()` renumbers them so that initial sends come first.
+class SendPlanBuilder {
+ public:
+  SendPlanBuilder(Member members, std::uint32_t chunk_count);
+
+  /// Adds a send that waits for the arrival of the sends in `after` (indices that `add` returned). REQUIRES: they exist.
+  SendIndex add(const Send& send, const std::vector<SendIndex>& after = {});
+  /// The plan in list form. Throws InternalError when a send names a member or a chunk that does not exist.
+  [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
+
+ private:
+  Member members_;
+  std::uint32_t chunk_count_;
+  std::vector<Send> sends_;
+  std::vector<SendIndex> after_;  ///< send i waits for after_[first_after_[i]] .. after_[first_after_[i + 1] - 1]
+  std::vector<std::size_t> first_after_{0};
+};
+
+/// The bytes of piece `index` when `total` is cut into `parts`: they differ by one byte at the most, the larger ones come
+/// first, and they add up exactly. REQUIRES: parts > 0, index < parts.
+[[nodiscard]] constexpr Bytes share(Bytes total, std::uint64_t parts, std::uint64_t index) {
+  const auto count = static_cast<std::uint64_t>(total.count);
+  return {static_cast<std::int64_t>(count / parts + (index < count % parts ? 1 : 0))};
+}
+
+/// The bytes of chunk `chunk` in a plan for `call` that numbers its data in `chunk_count` chunks.
+[[nodiscard]] Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::uint32_t chunk);
+
+}  // namespace photonrail

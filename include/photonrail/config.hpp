@@ -1,0 +1,58 @@
+// Files in: scenarios, Chakra traces, task graphs. Everything here throws ConfigError with the file and the place in it.
+#pragma once
+
+#include "photonrail/scenario.hpp"
+#include "photonrail/task_graph.hpp"
+#include "photonrail/training.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+/// `--set /json/pointer=value`: the value is JSON, or a bare string when it is not.
+struct Override {
+  std::string pointer;
+  std::string value;
+
+  /// Throws ConfigError when the text has no '=' or the pointer does not begin with '/'.
+  [[nodiscard]] static Override parse(std::string_view text);
+};
+
+/// Reads `photonrail.scenario/1` and everything that it names (traces, groups). Relative paths are relative to the file.
+/// Unknown keys are errors; the JSON pointer of the trouble is in the message.
+[[nodiscard]] Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides = {});
+/// The same from text; relative paths are relative to `directory`, and `file` is what errors call it.
+[[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory,
+                                      std::string_view file = "scenario", std::span<const Override> overrides = {});
+
+enum class SizeUnit : std::uint8_t { kBytes, kElements };
+enum class ComputeTime : std::uint8_t { kRoofline, kTrace };
+
+struct ChakraOptions {
+  std::filesystem::path prefix;       ///< files are <prefix>.<rank>.et, ranks from 0
+  std::filesystem::path comm_groups;  ///< JSON of groups; empty: only the world, or groups in metadata nodes
+  SizeUnit size_unit = SizeUnit::kBytes;
+  std::uint32_t element_bytes = 2;  ///< with kElements
+  ComputeTime compute_time = ComputeTime::kRoofline;
+  std::map<std::string, Dimension> dimensions;  ///< by group name; others stay kOther
+};
+
+/// Reads a Chakra trace, one file a rank. Throws ConfigError naming file and node (or byte offset) on what it cannot
+/// accept; what it can accept with a doubt is in TaskGraph::warnings().
+[[nodiscard]] TaskGraph read_chakra(const ChakraOptions& options);
+
+/// Writes <prefix>.<rank>.et for every rank and <prefix>.json with the groups. Existing files are replaced only when all
+/// are complete. Returns what was written.
+std::vector<std::filesystem::path> write_chakra(const TaskGraph& graph, const std::filesystem::path& prefix);
+
+/// Reads `photonrail.graph/1`, a task graph as JSON.
+[[nodiscard]] TaskGraph read_task_graph(const std::filesystem::path& file);
+
+}  // namespace photonrail

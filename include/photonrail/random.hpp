@@ -1,0 +1,42 @@
+// Random numbers that are the same on every compiler: the standard distributions are not.
+#pragma once
+
+#include "photonrail/units.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace photonrail {
+
+/// A stream of random numbers (xoshiro256**, Blackman and Vigna 2018), named so that a new consumer of randomness
+/// does not shift the numbers of the others.
+class RandomStream {
+ public:
+  RandomStream(std::uint64_t seed, std::string_view name);
+
+  [[nodiscard]] std::uint64_t next();
+  [[nodiscard]] double uniform();                      ///< in [0, 1), 53 bits
+  [[nodiscard]] std::uint64_t below(std::uint64_t n);  ///< in [0, n), without bias. REQUIRES: n > 0
+  [[nodiscard]] double normal();                       ///< mean 0, deviation 1 (Marsaglia polar method)
+
+ private:
+  std::uint64_t state_[4];
+  double spare_ = 0.0;
+  bool has_spare_ = false;
+};
+
+/// A delay: constant, or drawn from a named distribution. Never negative.
+struct DelayDistribution {
+  enum class Kind { kConstant, kUniform, kNormal, kLogNormal };
+
+  Kind kind = Kind::kConstant;
+  Duration a{};        ///< constant; uniform: least; normal: mean, truncated at 0; log-normal: median
+  Duration b{};        ///< uniform: greatest; normal: deviation
+  double sigma = 0.0;  ///< log-normal: deviation of the logarithm
+
+  [[nodiscard]] static DelayDistribution constant(Duration d) { return {Kind::kConstant, d, {}, 0.0}; }
+  [[nodiscard]] Duration typical() const;  ///< constant, mean or median
+  [[nodiscard]] Duration draw(RandomStream& random) const;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,178 @@
+// A training job as a graph of tasks: compute, collectives, sends and receives, with dependencies, in flat arrays.
+#pragma once
+
+#include "photonrail/collective.hpp"
+#include "photonrail/ids.hpp"
+#include "photonrail/units.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+/// A dimension of parallelism. `kOther` is traffic of no known dimension.
+enum class Dimension : std::uint8_t { kTp, kCp, kEp, kDp, kPp, kOther };
+inline constexpr int kDimensionCount = 6;
+[[nodiscard]] std::string_view name(Dimension d);  ///< "tp", "cp", "ep", "dp", "pp", "other"
+[[nodiscard]] std::optional<Dimension> dimension_from(std::string_view name);
+
+/// A communicator group. One of two ranks that only carries sends from members[0] to members[1] is `point_to_point`.
+struct Communicator {
+  std::string name;
+  std::vector<RankId> members;  ///< ascending; point to point: sender, receiver
+  Dimension dimension = Dimension::kOther;
+  bool point_to_point = false;
+
+  friend bool operator==(const Communicator&, const Communicator&) = default;
+};
+
+enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive };
+
+/// Where a compute task runs: the GPU's compute stream, or the host's thread (CPU operators of a recorded trace).
+enum class Stream : std::uint8_t { kGpu, kHost };
+
+/// One task of a rank, 40 bytes.
+struct Task {
+  TaskKind kind = TaskKind::kCompute;
+  Stream stream = Stream::kGpu;
+  CollectiveOp op = CollectiveOp::kSend;
+  bool fixed = false;       ///< compute: `amount` is a duration in picoseconds
+  std::uint32_t slot = 0;   ///< communication: which of the rank's communicators (TaskGraph::communicator)
+  std::uint32_t tag = 0;    ///< sends and receives: only equal tags meet
+  std::uint32_t match = 0;  ///< the how-manieth of its slot and tag on this rank; members with equal numbers meet
+  std::uint32_t waits = 0;  ///< number of predecessors
+  Member root = 0;          ///< rooted collectives
+  std::int64_t amount = 0;  ///< communication: size in bytes; compute: bytes moved from and to memory, or picoseconds
+  double flops = 0.0;       ///< compute
+
+  friend bool operator==(const Task&, const Task&) = default;
+};
+
+/// The tasks of one rank, or of many ranks that run the same program. Task ids are positions, in the order of issue.
+class Program {
+ public:
+  [[nodiscard]] std::span<const Task> tasks() const { return tasks_; }
+  [[nodiscard]] const Task& task(TaskId t) const { return tasks_[t.index()]; }
+  /// The tasks that wait for `t`, ascending.
+  [[nodiscard]] std::span<const TaskId> successors(TaskId t) const {
+    return {successors_.data() + offsets_[t.index()], successors_.data() + offsets_[t.index() + 1]};
+  }
+  /// The name of a task, or "" when none was given.
+  [[nodiscard]] std::string_view name(TaskId t) const;
+
+  friend bool operator==(const Program&, const Program&) = default;
+
+ private:
+  friend class TaskGraphBuilder;
+  std::vector<Task> tasks_;
+  std::vector<TaskId> successors_;
+  std::vector<std::uint32_t> offsets_;
+  std::vector<std::uint32_t> name_offsets_;  // empty, or one more than tasks
+  std::string names_;
+};
+
+class TaskGraph {
+ public:
+  [[nodiscard]] std::size_t ranks() const { return program_of_.size(); }
+  [[nodiscard]] const Program& program(RankId r) const { return programs_[program_of_[r.index()].index()]; }
+  [[nodiscard]] ProgramId program_of(RankId r) const { return program_of_[r.index()]; }
+  [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
+  [[nodiscard]] const std::vector<Communicator>& communicators() const { return communicators_; }
+  /// The communicator behind a slot of a rank's tasks.
+  [[nodiscard]] CommunicatorId communicator(RankId r, std::uint32_t slot) const {
+    return slots_[slot_offsets_[r.index()] + slot];
+  }
+  [[nodiscard]] std::span<const CommunicatorId> slots(RankId r) const {
+    return {slots_.data() + slot_offsets_[r.index()], slots_.data() + slot_offsets_[r.index() + 1]};
+  }
+  [[nodiscard]] std::size_t task_count() const;  ///< over all ranks
+
+  /// What a reader thought worth saying: each line is complete.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// Gives the communicators of no known dimension one: a group inside a server counts as tp, along a rail as dp, sends
+  /// as pp. `gpu_of_rank` is the placement. Communicators with a dimension keep it.
+  void infer_dimensions(std::span<const GpuId> gpu_of_rank, std::uint32_t gpus_per_server);
+  /// Names the dimension of the communicator called `name`; false when there is none.
+  bool set_dimension(std::string_view name, Dimension d);
+
+  friend bool operator==(const TaskGraph&, const TaskGraph&) = default;
+
+ private:
+  friend class TaskGraphBuilder;
+  std::vector<Program> programs_;
+  std::vector<ProgramId> program_of_;
+  std::vector<std::uint32_t> slot_offsets_;
+  std::vector<CommunicatorId> slots_;
+  std::vector<Communicator> communicators_;
+  std::vector<std::string> warnings_;
+};
+
+/// Builds a TaskGraph. A program is written once and given to any number of ranks; its tasks name communicators by slot,
+/// and each rank says which communicator each slot is.
+class TaskGraphBuilder {
+ public:
+  explicit TaskGraphBuilder(std::size_t ranks);
+
+  /// `members` in any order for a group; sender, receiver for point to point.
+  /// Throws ConfigError when a member is not a rank or occurs twice.
+  CommunicatorId add_communicator(std::string name, std::vector<RankId> members, Dimension dimension,
+                                  bool point_to_point = false);
+  /// The point-to-point communicator from `from` to `to`, made at the first call.
+  CommunicatorId link(RankId from, RankId to, Dimension dimension);
+
+  ProgramId add_program();
+  /// Ids ascend in the order of the calls. `after`: tasks of the same program that must be done first; an id that does
+  /// not exist yet is allowed until build(). Names may be empty.
+  TaskId add_compute(ProgramId p, double flops, Bytes memory, std::string_view name = {},
+                     std::span<const TaskId> after = {}, Stream stream = Stream::kGpu);
+  TaskId add_delay(ProgramId p, Duration time, std::string_view name = {}, std::span<const TaskId> after = {},
+                   Stream stream = Stream::kGpu);
+  TaskId add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name = {},
+                        std::span<const TaskId> after = {}, Member root = 0);
+  TaskId add_send(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name = {},
+                  std::span<const TaskId> after = {});
+  TaskId add_receive(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name = {},
+                     std::span<const TaskId> after = {});
+  void add_dependency(ProgramId p, TaskId before, TaskId after);
+
+  /// Gives `rank` the program `p`, with the communicator of each slot that `p` uses.
+  void assign(RankId rank, ProgramId p, std::vector<CommunicatorId> slots);
+
+  void warn(std::string line) { warnings_.push_back(std::move(line)); }
+
+  /// Throws ConfigError: a rank without a program, a dependency on a task that does not exist or on itself, a cycle
+  /// (named), a slot that is not given or whose communicator the rank is not a member of or has in two slots, members of
+  /// one call that disagree about operation, size or root, a send whose receive has another size, a send or receive on
+  /// anything but its end of a point-to-point communicator. Repeated dependencies count once. A call
+  /// that some member never makes is no error here: it warns, and the run will say who waits.
+  [[nodiscard]] TaskGraph build() &&;
+
+ private:
+  struct Draft {
+    std::vector<Task> tasks;
+    std::vector<std::pair<TaskId, TaskId>> edges;  // before, after
+    std::string names;
+    std::vector<std::uint32_t> name_offsets{0};
+  };
+  Draft& draft(ProgramId p);
+  TaskId add(ProgramId p, const Task& task, std::string_view name, std::span<const TaskId> after);
+  [[nodiscard]] std::string describe(ProgramId p) const;
+  [[nodiscard]] Program finish_program(ProgramId p);
+
+  std::vector<Draft> drafts_;
+  std::vector<ProgramId> program_of_;
+  std::vector<std::vector<CommunicatorId>> slots_of_;
+  std::vector<Communicator> communicators_;
+  std::map<std::pair<RankId, RankId>, CommunicatorId> links_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,70 @@
+// Unit-tests a reconfiguration policy without a cluster: a view of one rail is written as a literal, and a plan is checked
+// against what every switch demands.
+//
+//     RailView rail(4);                                     // four servers, one port each
+//     rail.lit({0, 1}).demand({{0, 2}}, Dimension::kPp);    // a circuit 0->1, idle; somebody wants 0->2
+//     auto plan = my_controller.decide(rail.view());
+//     EXPECT_EQ(plan, rail.plan({{0, 2}}));
+//     EXPECT_EQ(check_plan(rail.view(), *plan), "");
+#pragma once
+
+#include "photonrail/controller.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace photonrail::testing {
+
+class RailView {
+ public:
+  explicit RailView(std::uint32_t positions, std::uint32_t ports_per_gpu = 1);
+
+  /// A circuit between the first ports of two positions that are free, in this order of ports.
+  RailView& lit(Pair pair) { return circuit(pair, true, false); }
+  RailView& in_use(Pair pair) { return circuit(pair, true, true); }
+  RailView& switching(Pair pair) { return circuit(pair, false, false); }
+  RailView& dark(Pair pair);  ///< takes away every circuit of the pair
+
+  struct DemandOptions {
+    bool blocking = true;
+    std::uint32_t members = 2;
+    std::uint32_t asked = 2;
+    Time since{};
+  };
+  /// Demands are in the order of these calls. Communicators are numbered from 0 in that order unless given.
+  RailView& demand(std::vector<Pair> pairs, Dimension dimension = Dimension::kDp) {
+    return demand(std::move(pairs), dimension, DemandOptions{});
+  }
+  RailView& demand(std::vector<Pair> pairs, Dimension dimension, const DemandOptions& options);
+  RailView& clear_demands();
+  RailView& at(Time now);
+  RailView& reconfiguration(Duration delay);
+
+  /// Valid until the next change.
+  [[nodiscard]] const FabricView& view();
+
+  /// The plan that connects each pair by port 0.
+  [[nodiscard]] CircuitPlan plan(const std::vector<Pair>& pairs) const;
+
+  /// Carries a plan out at once: what it takes goes dark, its circuits are lit.
+  RailView& apply(const CircuitPlan& plan);
+
+ private:
+  RailView& circuit(Pair pair, bool lit, bool in_use);
+  void take(PortId from);
+
+  FabricView view_;
+  std::vector<PortView> transmit_;
+  std::vector<PortId> receive_;
+  std::vector<DemandView> demands_;
+  std::vector<DemandView> gathering_;
+  std::deque<std::vector<Pair>> pairs_;
+  std::uint32_t next_demand_ = 0;
+};
+
+/// What is wrong with a plan, or "": ports that do not exist, a fibre named twice, a circuit in use torn down.
+[[nodiscard]] std::string check_plan(const FabricView& view, const CircuitPlan& plan);
+
+}  // namespace photonrail::testing

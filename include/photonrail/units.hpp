@@ -1,0 +1,60 @@
+// Quantities of the simulation. Units live in types; a bare number stays inside one formula.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <compare>
+#include <cstdint>
+
+namespace photonrail {
+
+/// Simulated time in picoseconds: one byte at 400 Gb/s is 20 ps, and the range is 106 days.
+using Duration = std::chrono::duration<std::int64_t, std::pico>;
+
+/// An instant: the time since the start of the run.
+using Time = Duration;
+
+/// Seconds as a floating-point number, for reports only.
+[[nodiscard]] constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) / 1e12; }
+
+/// The nearest picosecond. REQUIRES: `seconds` is finite and |seconds| < 9.2e6.
+[[nodiscard]] inline Duration from_seconds(double seconds) { return Duration{std::llround(seconds * 1e12)}; }
+
+/// A number of bytes. Always bytes: never elements, never bits.
+struct Bytes {
+  std::int64_t count = 0;
+
+  friend constexpr auto operator<=>(const Bytes&, const Bytes&) = default;
+  friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
+  friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
+  constexpr Bytes& operator+=(Bytes other) {
+    count += other.count;
+    return *this;
+  }
+};
+
+/// Bytes per second. GB/s here is 1e9 bytes per second, never 2^30.
+struct Bandwidth {
+  double bytes_per_second = 0.0;
+
+  friend constexpr auto operator<=>(const Bandwidth&, const Bandwidth&) = default;
+  [[nodiscard]] static constexpr Bandwidth from_gb_per_s(double gb) { return {gb * 1e9}; }
+};
+
+/// Throws ConfigError: a time is beyond the range of Duration, so that some rate or size must be wrong.
+[[noreturn]] void fail_too_long(double picoseconds);
+
+/// A real number of picoseconds, rounded up. An exact integer that the floating-point product missed by its last
+/// bits stays that integer: the slack is 4 parts in 1e15 of the value.
+[[nodiscard]] inline Duration round_up_picoseconds(double picoseconds) {
+  if (!(picoseconds < 4e18)) fail_too_long(picoseconds);  // half the range: two such times can still be added
+  return Duration{static_cast<std::int64_t>(std::ceil(picoseconds * (1.0 - 4e-15)))};
+}
+
+/// The time that `bytes` need at `rate`, rounded up to the next picosecond: the only place that rounds.
+/// REQUIRES: `rate` > 0.
+[[nodiscard]] inline Duration transfer_time(Bytes bytes, Bandwidth rate) {
+  return round_up_picoseconds(static_cast<double>(bytes.count) * (1e12 / rate.bytes_per_second));
+}
+
+}  // namespace photonrail

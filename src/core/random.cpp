@@ -1,0 +1,92 @@
+#include "photonrail/random.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace photonrail {
+
+namespace {
+
+// splitmix64: spreads a seed over the state of another generator.
+std::uint64_t split_mix(std::uint64_t& x) {
+  std::uint64_t z = (x += 0x9e3779b97f4a7c15ULL);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+std::uint64_t fnv1a(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+}  // namespace
+
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : state_{} {
+  std::uint64_t x = seed ^ fnv1a(name);
+  for (std::uint64_t& word : state_) word = split_mix(x);
+}
+
+std::uint64_t RandomStream::next() {
+  const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+  const std::uint64_t t = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= t;
+  state_[3] = std::rotl(state_[3], 45);
+  return result;
+}
+
+double RandomStream::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+std::uint64_t RandomStream::below(std::uint64_t n) {
+  PHOTONRAIL_CHECK(n > 0);
+  const std::uint64_t threshold = (0 - n) % n;  // the first numbers that would favour the low residues
+  for (;;) {
+    const std::uint64_t x = next();
+    if (x >= threshold) return x % n;
+  }
+}
+
+double RandomStream::normal() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_;
+  }
+  for (;;) {
+    const double u = 2.0 * uniform() - 1.0;
+    const double v = 2.0 * uniform() - 1.0;
+    const double s = u * u + v * v;
+    if (s >= 1.0 || s == 0.0) continue;
+    const double scale = std::sqrt(-2.0 * std::log(s) / s);
+    spare_ = v * scale;
+    has_spare_ = true;
+    return u * scale;
+  }
+}
+
+Duration DelayDistribution::typical() const { return kind == Kind::kUniform ? Duration{a.count() / 2 + b.count() / 2} : a; }
+
+Duration DelayDistribution::draw(RandomStream& random) const {
+  switch (kind) {
+    case Kind::kConstant:
+      return a;
+    case Kind::kUniform:
+      return a + Duration{static_cast<std::int64_t>(random.uniform() * static_cast<double>((b - a).count()))};
+    case Kind::kNormal: {
+      const double x = static_cast<double>(a.count()) + random.normal() * static_cast<double>(b.count());
+      return Duration{static_cast<std::int64_t>(std::max(0.0, x))};
+    }
+    case Kind::kLogNormal:
+      return Duration{static_cast<std::int64_t>(static_cast<double>(a.count()) * std::exp(sigma * random.normal()))};
+  }
+  fail_check("a known distribution", __FILE__, __LINE__);
+}
+
+}  // namespace photonrail

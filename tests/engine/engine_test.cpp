@@ -1,0 +1,198 @@
+#include "photonrail/engine.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace photonrail {
+namespace {
+
+// Writes down which events ran, and when.
+class Log {
+ public:
+  explicit Log(Engine& engine) : engine_(engine) {}
+
+  void note(std::uint64_t what) {
+    entries.push_back(what);
+    times.push_back(engine_.now().count());
+  }
+  EventHandle at(std::int64_t time, Phase phase, std::uint64_t what) {
+    return engine_.schedule(Time{time}, phase, Action::to<&Log::note>(*this, what));
+  }
+
+  std::vector<std::uint64_t> entries;
+  std::vector<std::int64_t> times;
+
+ private:
+  Engine& engine_;
+};
+
+TEST(Engine, RunsByTimeThenPhaseThenSequence) {
+  Engine engine;
+  Log log(engine);
+  log.at(5, Phase::kSettle, 6);
+  log.at(5, Phase::kFinish, 3);
+  log.at(5, Phase::kFinish, 4);
+  log.at(3, Phase::kStart, 2);
+  log.at(5, Phase::kDecide, 5);
+  log.at(3, Phase::kFinish, 1);
+  EXPECT_EQ(engine.run(), 6u);
+  EXPECT_THAT(log.entries, ::testing::ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(log.times, ::testing::ElementsAre(3, 3, 5, 5, 5, 5));
+}
+
+TEST(Engine, TheFirstInstantIsTimeZero) {
+  Engine engine;
+  Log log(engine);
+  log.at(0, Phase::kStart, 2);
+  log.at(0, Phase::kFinish, 1);
+  engine.run();
+  EXPECT_THAT(log.entries, ::testing::ElementsAre(1, 2));
+  EXPECT_EQ(engine.now(), Time{0});
+}
+
+// Within an instant an action of a later phase may schedule into an earlier one; it runs before what is left of the later.
+struct Looper {
+  Engine& engine;
+  Log& log;
+  void start(std::uint64_t) {
+    log.note(10);
+    log.at(engine.now().count(), Phase::kFinish, 20);
+  }
+};
+
+TEST(Engine, AnEarlierPhaseOfTheSameInstantRunsBeforeTheRestOfALaterOne) {
+  Engine engine;
+  Log log(engine);
+  Looper looper{engine, log};
+  engine.schedule(Time{7}, Phase::kStart, Action::to<&Looper::start>(looper));
+  log.at(7, Phase::kStart, 30);
+  engine.run();
+  EXPECT_THAT(log.entries, ::testing::ElementsAre(10, 20, 30));
+  EXPECT_THAT(log.times, ::testing::Each(7));
+}
+
+TEST(Engine, CancelIsExact) {
+  Engine engine;
+  Log log(engine);
+  const EventHandle first = log.at(1, Phase::kFinish, 1);
+  log.at(1, Phase::kFinish, 2);
+  EXPECT_TRUE(engine.cancel(first));
+  EXPECT_FALSE(engine.cancel(first)) << "cancelled already";
+  EXPECT_EQ(engine.pending(), 1u);
+  const EventHandle reused = log.at(2, Phase::kFinish, 3);  // takes the freed slot
+  EXPECT_FALSE(engine.cancel(first)) << "a stale handle must not hit the event that took its slot";
+  engine.run();
+  EXPECT_THAT(log.entries, ::testing::ElementsAre(2, 3));
+  EXPECT_FALSE(engine.cancel(reused)) << "ran already";
+  EXPECT_FALSE(engine.cancel(EventHandle{})) << "names nothing";
+}
+
+struct Canceller {
+  Engine& engine;
+  EventHandle victim;
+  void act(std::uint64_t) { EXPECT_TRUE(engine.cancel(victim)); }
+};
+
+TEST(Engine, CancelsAnEventOfTheSameInstant) {
+  Engine engine;
+  Log log(engine);
+  Canceller canceller{engine, {}};
+  engine.schedule(Time{4}, Phase::kFinish, Action::to<&Canceller::act>(canceller));
+  canceller.victim = log.at(4, Phase::kStart, 1);
+  engine.run();
+  EXPECT_TRUE(log.entries.empty());
+  EXPECT_EQ(engine.pending(), 0u);
+}
+
+TEST(Engine, RefusesThePast) {
+  Engine engine;
+  Log log(engine);
+  log.at(10, Phase::kFinish, 1);
+  engine.run();
+  EXPECT_THROW(log.at(9, Phase::kFinish, 2), InternalError);
+}
+
+// Against a sorted list: 20,000 events with many ties, a third of them cancelled, half of those late enough to compact.
+TEST(Engine, AgreesWithASortedListUnderCancellation) {
+  std::mt19937_64 random(7);
+  Engine engine;
+  Log log(engine);
+  std::vector<std::tuple<std::int64_t, int, std::uint64_t>> expected;
+  std::vector<std::pair<EventHandle, std::size_t>> handles;
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const auto time = static_cast<std::int64_t>(random() % 500 + 1);
+    const int phase = static_cast<int>(random() % kPhaseCount);
+    handles.emplace_back(log.at(time, static_cast<Phase>(phase), i), i);
+    expected.emplace_back(time, phase, i);
+  }
+  std::shuffle(handles.begin(), handles.end(), random);
+  std::vector<bool> cancelled(expected.size(), false);
+  for (std::size_t k = 0; k < 13000; ++k) {
+    EXPECT_TRUE(engine.cancel(handles[k].first));
+    cancelled[handles[k].second] = true;
+  }
+  std::vector<std::tuple<std::int64_t, int, std::uint64_t>> kept;
+  for (const auto& e : expected) {
+    if (!cancelled[std::get<2>(e)]) kept.push_back(e);
+  }
+  std::sort(kept.begin(), kept.end());
+  EXPECT_EQ(engine.run(), kept.size());
+  ASSERT_EQ(log.entries.size(), kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    ASSERT_EQ(log.entries[i], std::get<2>(kept[i])) << "at " << i;
+    ASSERT_EQ(log.times[i], std::get<0>(kept[i])) << "at " << i;
+  }
+}
+
+struct Chain {
+  Engine& engine;
+  std::uint64_t left;
+  std::uint64_t sum = 0;
+  void act(std::uint64_t step) {
+    sum = sum * 31 + static_cast<std::uint64_t>(engine.now().count()) + step;
+    if (left-- > 0)
+      engine.schedule(engine.now() + Duration{static_cast<std::int64_t>(step % 7)}, Phase::kFinish,
+                      Action::to<&Chain::act>(*this, step + 1));
+  }
+};
+
+std::uint64_t run_chain() {
+  Engine engine;
+  Chain chain{engine, 100000};
+  engine.schedule(Time{0}, Phase::kFinish, Action::to<&Chain::act>(chain, 1));
+  engine.run();
+  return chain.sum;
+}
+
+TEST(Engine, TwoEnginesInTwoThreadsDoNotMeet) {
+  const std::uint64_t alone = run_chain();
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+  std::thread first([&] { a = run_chain(); });
+  std::thread second([&] { b = run_chain(); });
+  first.join();
+  second.join();
+  EXPECT_EQ(a, alone);
+  EXPECT_EQ(b, alone);
+}
+
+TEST(Engine, RunStopsAtItsLimit) {
+  Engine engine;
+  Log log(engine);
+  for (std::uint64_t i = 0; i < 5; ++i) log.at(static_cast<std::int64_t>(i), Phase::kFinish, i);
+  EXPECT_EQ(engine.run(2), 2u);
+  EXPECT_EQ(engine.pending(), 3u);
+  EXPECT_EQ(engine.events_run(), 2u);
+  EXPECT_EQ(engine.run(), 3u);
+}
+
+}  // namespace
+}  // namespace photonrail

@@ -1,0 +1,214 @@
+#include "topology/graph.hpp"
+
+#include <boost/graph/connected_components.hpp>
+#include <boost/graph/filtered_graph.hpp>
+#include <boost/range/iterator_range.hpp>
+
+#include <cmath>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+using PlantEdgeId = boost::graph_traits<PlantGraph>::edge_descriptor;
+
+class Builder {
+ public:
+  explicit Builder(const Plant& plant) : plant_(plant), spec_(plant.spec()), graph_(spec_.gpus()) {
+    for (std::uint32_t g = 0; g < spec_.gpus(); ++g) graph_[g] = {Device::kGpu, g, 0};
+    add_scale_up();
+    for (std::uint32_t r = 0; r < spec_.gpus_per_server; ++r) add_rail(RailId{r});
+  }
+
+  PlantGraph take() { return std::move(graph_); }
+
+ private:
+  PlantVertexId add(Device kind, std::uint32_t group, std::uint32_t index = 0) {
+    return boost::add_vertex({kind, group, index}, graph_);
+  }
+
+  void join(PlantVertexId lower, PlantVertexId upper, CapacityId up, CapacityId down) {
+    boost::add_edge(lower, upper, {true, up, down, plant_.rate(up)}, graph_);
+  }
+
+  void add_scale_up() {
+    for (std::uint32_t s = 0; s < spec_.servers; ++s) {
+      const auto fabric = add(Device::kScaleUpFabric, s);
+      for (std::uint32_t local = 0; local < spec_.gpus_per_server; ++local) {
+        const GpuId gpu = plant_.gpu(s, local);
+        join(gpu.index(), fabric, plant_.scale_up_out(gpu), plant_.scale_up_in(gpu));
+      }
+    }
+  }
+
+  void add_rail(RailId rail) {
+    std::vector<PlantVertexId> leaves;  // what NIC ports are plugged into
+    if (spec_.two_tier()) {
+      for (std::uint32_t l = 0; l < spec_.leaves(); ++l) leaves.push_back(add(Device::kLeaf, rail.value, l));
+      add_spines(rail, leaves);
+    } else {
+      leaves.push_back(add(spec_.rail == RailKind::kOptical ? Device::kOcs : Device::kRailSwitch, rail.value));
+    }
+    for (std::uint32_t s = 0; s < spec_.servers; ++s) {
+      const GpuId gpu = plant_.gpu(s, rail.value);
+      for (std::uint32_t p = 0; p < spec_.nic_ports; ++p) {
+        const auto port = add(Device::kNicPort, gpu.value, p);
+        boost::add_edge(gpu.index(), port, {false, 0, 0, spec_.nic_port}, graph_);
+        join(port, leaves[plant_.leaf_of(gpu, p)], plant_.nic_out(gpu, p), plant_.nic_in(gpu, p));
+      }
+    }
+  }
+
+  // As many cables as carry the leaf's share up; the slack forgives 6 / 1.2 = 5.000000000000001.
+  [[nodiscard]] std::uint32_t uplinks(std::uint32_t leaf) const {
+    return static_cast<std::uint32_t>(std::ceil(plant_.ports_of_leaf(leaf) / spec_.oversubscription * (1.0 - 1e-12)));
+  }
+
+  void add_spines(RailId rail, const std::vector<PlantVertexId>& leaves) {
+    std::uint64_t cables = 0;
+    for (std::uint32_t l = 0; l < leaves.size(); ++l) cables += uplinks(l);
+    const bool further_tiers = leaves.size() > spec_.switch_radix;
+    const std::uint64_t count = further_tiers ? 1 : (cables + spec_.switch_radix - 1) / spec_.switch_radix;
+    std::vector<PlantVertexId> spines;
+    for (std::uint32_t s = 0; s < count; ++s) spines.push_back(add(Device::kSpine, rail.value, s));
+    std::size_t next = 0;
+    for (std::uint32_t l = 0; l < leaves.size(); ++l) {
+      const CapacityId up = plant_.leaf_up(rail, l);
+      const Bandwidth share{plant_.rate(up).bytes_per_second / uplinks(l)};
+      for (std::uint32_t u = 0; u < uplinks(l); ++u, next = (next + 1) % spines.size()) {
+        boost::add_edge(leaves[l], spines[next], {true, up, plant_.leaf_down(rail, l), share}, graph_);
+      }
+    }
+  }
+
+  const Plant& plant_;
+  const PlantSpec& spec_;
+  PlantGraph graph_;
+};
+
+/// Every edge but those of the scale-up fabrics, which are no part of a rail.
+struct OnRail {
+  const PlantGraph* graph = nullptr;
+
+  bool operator()(PlantEdgeId edge) const { return (*graph)[boost::target(edge, *graph)].kind != Device::kScaleUpFabric; }
+};
+
+bool rails_connected(const PlantGraph& graph, const PlantSpec& spec) {
+  std::vector<std::uint32_t> component(boost::num_vertices(graph));
+  boost::connected_components(boost::filtered_graph(graph, OnRail{&graph}), component.data());
+  for (std::uint32_t g = 0; g < spec.gpus(); ++g) {
+    if (component[g] != component[g % spec.gpus_per_server]) return false;
+  }
+  return true;
+}
+
+void count(Device kind, PlantSummary& summary) {
+  switch (kind) {
+    case Device::kGpu:
+      ++summary.gpus;
+      break;
+    case Device::kNicPort:
+      ++summary.nic_ports;
+      break;
+    case Device::kScaleUpFabric:
+      ++summary.scale_up_fabrics;
+      break;
+    case Device::kOcs:
+      ++summary.optical_switches;
+      break;
+    case Device::kRailSwitch:
+    case Device::kLeaf:
+    case Device::kSpine:
+      ++summary.electrical_switches;
+      break;
+  }
+}
+
+const char* shape(Device kind) {
+  switch (kind) {
+    case Device::kGpu:
+      return "box";
+    case Device::kNicPort:
+      return "ellipse";
+    case Device::kOcs:
+      return "diamond";
+    default:
+      return "hexagon";
+  }
+}
+
+void write_vertex(std::ostream& out, const PlantVertex& vertex) {
+  out << '"' << name_of(vertex) << "\" [shape=" << shape(vertex.kind) << "];\n";
+}
+
+}  // namespace
+
+PlantGraph make_graph(const Plant& plant) { return Builder(plant).take(); }
+
+std::string name_of(const PlantVertex& vertex) {
+  const std::string group = std::to_string(vertex.group);
+  const std::string index = std::to_string(vertex.index);
+  switch (vertex.kind) {
+    case Device::kGpu:
+      return "GPU " + group;
+    case Device::kNicPort:
+      return "GPU " + group + " port " + index;
+    case Device::kScaleUpFabric:
+      return "server " + group + " scale-up";
+    case Device::kRailSwitch:
+      return "rail " + group + " switch";
+    case Device::kLeaf:
+      return "rail " + group + " leaf " + index;
+    case Device::kSpine:
+      return "rail " + group + " spine " + index;
+    case Device::kOcs:
+      return "rail " + group + " OCS";
+  }
+  return {};
+}
+
+std::string to_graphviz(const PlantSpec& spec) {
+  const Plant plant(spec);
+  const PlantGraph graph = make_graph(plant);
+  std::vector<std::vector<PlantVertexId>> inside(spec.servers);
+  std::ostringstream out;
+  out << "graph plant {\n";
+  for (const auto v : boost::make_iterator_range(boost::vertices(graph))) {
+    const PlantVertex& vertex = graph[v];
+    if (vertex.kind == Device::kScaleUpFabric) {
+      inside[vertex.group].push_back(v);
+    } else if (vertex.kind == Device::kGpu || vertex.kind == Device::kNicPort) {
+      inside[plant.server_of(GpuId{vertex.group})].push_back(v);
+    } else {
+      write_vertex(out << "  ", vertex);
+    }
+  }
+  for (std::uint32_t s = 0; s < spec.servers; ++s) {
+    out << "  subgraph \"cluster server " << s << "\" {\n    label=\"server " << s << "\";\n";
+    for (const auto v : inside[s]) write_vertex(out << "    ", graph[v]);
+    out << "  }\n";
+  }
+  for (const auto e : boost::make_iterator_range(boost::edges(graph))) {
+    out << "  \"" << name_of(graph[boost::source(e, graph)]) << "\" -- \"" << name_of(graph[boost::target(e, graph)])
+        << '"';
+    if (graph[e].cable) out << " [label=\"" << graph[e].rate.bytes_per_second / 1e9 << " GB/s each way\"]";
+    out << ";\n";
+  }
+  out << "}\n";
+  return out.str();
+}
+
+PlantSummary summarize(const PlantSpec& spec) {
+  const Plant plant(spec);
+  const PlantGraph graph = make_graph(plant);
+  PlantSummary summary;
+  for (const auto v : boost::make_iterator_range(boost::vertices(graph))) count(graph[v].kind, summary);
+  for (const auto e : boost::make_iterator_range(boost::edges(graph))) summary.cables += graph[e].cable ? 1 : 0;
+  summary.connected = rails_connected(graph, spec);
+  return summary;
+}
+
+}  // namespace photonrail

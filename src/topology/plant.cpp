@@ -1,0 +1,68 @@
+#include "topology/plant.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <limits>
+
+namespace photonrail {
+
+namespace {
+
+void require_meaning(const PlantSpec& spec) {
+  if (spec.servers == 0 || spec.gpus_per_server == 0 || spec.nic_ports == 0) {
+    throw ConfigError("plant", "the numbers of servers, of GPUs a server and of ports a NIC must be 1 or more");
+  }
+  if (spec.rail == RailKind::kElectrical && (spec.switch_radix < 2 || !(spec.oversubscription >= 1.0))) {
+    throw ConfigError("plant", "an electrical rail needs a switch radix of 2 or more and an oversubscription of 1 or more");
+  }
+  constexpr std::uint64_t kMost = std::numeric_limits<CapacityId>::max();
+  if (Plant::count(spec) > kMost) {
+    throw ConfigError("plant", "it has more ports than can be numbered in 32 bits", "fewer servers, GPUs or NIC ports");
+  }
+}
+
+}  // namespace
+
+std::uint32_t PlantSpec::ports_per_leaf() const {
+  if (!two_tier()) return std::max(1u, rail_ports());
+  // One part in 1e12 more, so that 11 x 1.2 / 2.2 is 6 and not 5.
+  const double down = switch_radix * (oversubscription / (1.0 + oversubscription)) * (1.0 + 1e-12);
+  if (!(down >= 1.0)) return 1;
+  return std::min(static_cast<std::uint32_t>(down), std::max(1u, switch_radix - 1));  // a leaf has an uplink
+}
+
+std::uint32_t PlantSpec::leaves() const {
+  const std::uint32_t each = ports_per_leaf();
+  return std::max(1u, rail_ports() / each + (rail_ports() % each == 0 ? 0 : 1));
+}
+
+std::uint64_t Plant::count(const PlantSpec& spec) {
+  constexpr std::uint64_t kTooMany = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t kMost = std::numeric_limits<CapacityId>::max();
+  const std::uint64_t gpus = std::uint64_t{spec.servers} * spec.gpus_per_server;
+  if (gpus > kMost || std::uint64_t{spec.nic_ports} * gpus > kMost) return kTooMany;
+  const std::uint64_t leaves = spec.two_tier() ? std::uint64_t{spec.leaves()} * spec.gpus_per_server : 0;
+  return 2 * (gpus + gpus * spec.nic_ports + leaves);
+}
+
+Plant::Plant(const PlantSpec& spec) : spec_(spec) {
+  require_meaning(spec);
+  ports_per_leaf_ = spec.ports_per_leaf();
+  leaves_ = spec.two_tier() ? spec.leaves() : 0;
+  scale_up_in_ = spec.gpus();
+  nic_out_ = scale_up_in_ + spec.gpus();
+  nic_in_ = nic_out_ + spec.gpus() * spec.nic_ports;
+  leaf_up_ = nic_in_ + spec.gpus() * spec.nic_ports;
+  leaf_down_ = leaf_up_ + spec.gpus_per_server * leaves_;
+  end_ = leaf_down_ + spec.gpus_per_server * leaves_;
+}
+
+Bandwidth Plant::rate(CapacityId id) const {
+  PHOTONRAIL_CHECK(id < end_);
+  if (id < nic_out_) return spec_.scale_up;
+  if (id < leaf_up_) return spec_.nic_port;
+  const std::uint32_t leaf = (id - leaf_up_) % leaves_;
+  return {ports_of_leaf(leaf) * spec_.nic_port.bytes_per_second / spec_.oversubscription};
+}
+
+}  // namespace photonrail

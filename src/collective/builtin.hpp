@@ -1,0 +1,12 @@
+// The algorithms of the built-in table.
+#pragma once
+
+#include "photonrail/collective.hpp"
+
+namespace photonrail {
+
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_ring();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_pairwise();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_direct();
+
+}  // namespace photonrail

@@ -1,0 +1,136 @@
+// Straight from who has the data to who wants it; no member passes anything on and no send waits for another.
+//
+// Gather and scatter: the root's port serves one peer at a time, so each peer is a round of its own, in ring order from the
+// root. The rounds say which circuit is wanted when; they are no dependencies, so that on an electrical rail the sends
+// share the root's port as a library that posts them all at once makes them do.
+// All-to-all: all sends at once in one round. Its pairs are no matching: it wants an electrical rail or n-1 ports.
+#include "collective/builtin.hpp"
+#include "collective/shifts.hpp"
+
+namespace photonrail {
+
+namespace {
+
+class MessagePlan final : public UniformPlan {
+ public:
+  explicit MessagePlan(const CollectiveCall& call)
+      : UniformPlan({.sends = call.pieces, .initial = call.pieces, .chunks = call.pieces, .wire = call.size}),
+        cut_(call.size, call.pieces) {}
+
+  [[nodiscard]] Send send(SendIndex i) const override { return {.from = 0, .to = 1, .bytes = cut_[i], .first_chunk = i}; }
+  void released_by(SendIndex /*arrived*/, std::vector<SendIndex>& /*out*/) const override {}
+  [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override { return {{0, 1}}; }
+  [[nodiscard]] std::uint32_t sends_from(Member member, std::uint32_t /*round*/) const override {
+    return member == 0 ? initial_sends() : 0;
+  }
+  [[nodiscard]] std::uint32_t sends_to(Member member, std::uint32_t /*round*/) const override {
+    return member == 1 ? initial_sends() : 0;
+  }
+
+ private:
+  Cut cut_;
+};
+
+/// Gather and scatter. Round i is the exchange with member root + 1 + i; `pieces` has no use here.
+class StarPlan final : public UniformPlan {
+ public:
+  explicit StarPlan(const CollectiveCall& call)
+      : UniformPlan(totals(call)),
+        root_(call.root),
+        gather_(call.op == CollectiveOp::kGather),
+        cut_(call.size, gather_ ? 1 : call.members) {}
+
+  [[nodiscard]] Send send(SendIndex i) const override {
+    const Member other = peer(i);
+    const auto [from, to] = pair(other);
+    return {.from = from, .to = to, .bytes = cut_[gather_ ? 0 : other], .first_chunk = other, .round = i};
+  }
+  void released_by(SendIndex /*arrived*/, std::vector<SendIndex>& /*out*/) const override {}
+  [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t round) const override { return {pair(peer(round))}; }
+  [[nodiscard]] std::uint32_t sends_from(Member member, std::uint32_t round) const override {
+    return member == pair(peer(round)).first ? 1 : 0;
+  }
+  [[nodiscard]] std::uint32_t sends_to(Member member, std::uint32_t round) const override {
+    return member == pair(peer(round)).second ? 1 : 0;
+  }
+
+ private:
+  [[nodiscard]] static PlanTotals totals(const CollectiveCall& call) {
+    const Member peers = call.members - 1;
+    const Bytes wire = call.op == CollectiveOp::kGather ? multiply(call.size, peers)
+                                                        : call.size - share(call.size, call.members, call.root);
+    return {
+        .members = call.members, .sends = peers, .initial = peers, .rounds = peers, .chunks = call.members, .wire = wire};
+  }
+
+  [[nodiscard]] Member peer(std::uint32_t round) const {
+    const Member other = root_ + 1 + round;
+    return other >= members() ? other - members() : other;
+  }
+  [[nodiscard]] MemberPair pair(Member other) const {
+    return gather_ ? MemberPair{other, root_} : MemberPair{root_, other};
+  }
+
+  Member root_;
+  bool gather_;
+  Cut cut_;
+};
+
+class AllAtOncePlan final : public UniformPlan {
+ public:
+  explicit AllAtOncePlan(const CollectiveCall& call) : UniformPlan(Shifts::totals(call)), shifts_(call) {}
+
+  [[nodiscard]] Send send(SendIndex i) const override { return shifts_.send(i); }
+  void released_by(SendIndex /*arrived*/, std::vector<SendIndex>& /*out*/) const override {}
+  [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
+    std::vector<MemberPair> all;
+    all.reserve(totals_.sends);
+    for (Member from = 0; from < members(); ++from) {
+      for (Member to = 0; to < members(); ++to) {
+        if (from != to) all.emplace_back(from, to);
+      }
+    }
+    return all;
+  }
+  [[nodiscard]] std::uint32_t sends_from(Member /*member*/, std::uint32_t /*round*/) const override {
+    return members() - 1;
+  }
+  [[nodiscard]] std::uint32_t sends_to(Member /*member*/, std::uint32_t /*round*/) const override { return members() - 1; }
+
+ private:
+  Shifts shifts_;
+};
+
+class Direct final : public CollectiveAlgorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "direct"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "straight from the member that has the data to the one that wants it: send, gather, scatter, all-to-all";
+  }
+
+  [[nodiscard]] bool supports(CollectiveOp op, Member members) const override {
+    switch (op) {
+      case CollectiveOp::kSend:
+        return members == 2;
+      case CollectiveOp::kGather:
+      case CollectiveOp::kScatter:
+      case CollectiveOp::kAllToAll:
+        return members >= 2;
+      default:
+        return false;
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
+    check_call(*this, call);
+    if (call.op == CollectiveOp::kSend) return std::make_unique<MessagePlan>(call);
+    if (call.op == CollectiveOp::kAllToAll) return std::make_unique<AllAtOncePlan>(call);
+    return std::make_unique<StarPlan>(call);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<const CollectiveAlgorithm> make_direct() { return std::make_unique<Direct>(); }
+
+}  // namespace photonrail

@@ -1,0 +1,161 @@
+#include "collective/uniform_plan.hpp"
+#include "photonrail/collective.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+namespace photonrail {
+
+namespace {
+
+/// Who waits for whom, by index: send i waits for after[first[i]] .. after[first[i + 1] - 1].
+struct Waits {
+  std::span<const SendIndex> after;
+  std::span<const std::size_t> first;
+
+  [[nodiscard]] std::span<const SendIndex> of(std::size_t i) const {
+    return after.subspan(first[i], first[i + 1] - first[i]);
+  }
+};
+
+/// A plan as flat arrays. Who is released by send j: released_[first_released_[j]] .. released_[first_released_[j + 1] -
+/// 1].
+class ListPlan final : public UniformPlan {
+ public:
+  /// `place` maps the old index of a send to its new one.
+  ListPlan(const PlanTotals& totals, std::span<const Send> sends, const Waits& waits, std::span<const SendIndex> place)
+      : UniformPlan(totals), sends_(sends.size()), waits_(sends.size()), first_released_(sends.size() + 1) {
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      sends_[place[i]] = sends[i];
+      waits_[place[i]] = static_cast<std::uint32_t>(waits.of(i).size());
+      for (const SendIndex j : waits.of(i)) ++first_released_[place[j] + 1];
+    }
+    std::partial_sum(first_released_.begin(), first_released_.end(), first_released_.begin());
+    released_.resize(first_released_.back());
+    std::vector<std::size_t> next(first_released_.begin(), first_released_.end() - 1);
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      for (const SendIndex j : waits.of(i)) released_[next[place[j]]++] = place[i];
+    }
+    index_rounds();
+  }
+
+  [[nodiscard]] Send send(SendIndex i) const override { return sends_[i]; }
+  [[nodiscard]] std::uint32_t waits_for(SendIndex i) const override { return waits_[i]; }
+  void released_by(SendIndex arrived, std::vector<SendIndex>& out) const override {
+    for (std::size_t i = first_released_[arrived]; i < first_released_[arrived + 1]; ++i) out.push_back(released_[i]);
+  }
+
+  [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t round) const override {
+    std::vector<MemberPair> used;
+    const auto first = std::lower_bound(departures_.begin(), departures_.end(), RoundPair{round, 0, 0});
+    for (auto at = first; at != departures_.end() && std::get<0>(*at) == round; ++at) {
+      const MemberPair pair{std::get<1>(*at), std::get<2>(*at)};
+      if (used.empty() || used.back() != pair) used.push_back(pair);
+    }
+    return used;
+  }
+  [[nodiscard]] std::uint32_t sends_from(Member member, std::uint32_t round) const override {
+    return starting_with(departures_, round, member);
+  }
+  [[nodiscard]] std::uint32_t sends_to(Member member, std::uint32_t round) const override {
+    return starting_with(arrivals_, round, member);
+  }
+
+ private:
+  using RoundPair = std::tuple<std::uint32_t, Member, Member>;
+
+  static std::uint32_t starting_with(const std::vector<RoundPair>& sorted, std::uint32_t round, Member member) {
+    const auto first = std::lower_bound(sorted.begin(), sorted.end(), RoundPair{round, member, 0});
+    const auto last = std::lower_bound(first, sorted.end(), RoundPair{round, member + 1, 0});
+    return static_cast<std::uint32_t>(last - first);
+  }
+
+  void index_rounds() {
+    for (const Send& send : sends_) {
+      departures_.emplace_back(send.round, send.from, send.to);
+      arrivals_.emplace_back(send.round, send.to, send.from);
+    }
+    std::sort(departures_.begin(), departures_.end());
+    std::sort(arrivals_.begin(), arrivals_.end());
+  }
+
+  std::vector<Send> sends_;
+  std::vector<std::uint32_t> waits_;
+  std::vector<std::size_t> first_released_;
+  std::vector<SendIndex> released_;
+  std::vector<RoundPair> departures_;  ///< (round, sender, receiver) of each send, ascending
+  std::vector<RoundPair> arrivals_;    ///< (round, receiver, sender) of each send, ascending
+};
+
+void check_send(const Send& send, Member members, std::uint32_t chunk_count) {
+  PHOTONRAIL_CHECK(send.from < members && send.to < members && send.from != send.to);
+  PHOTONRAIL_CHECK(send.bytes.count >= 0);
+  PHOTONRAIL_CHECK(send.chunks > 0 && std::uint64_t{send.first_chunk} + send.chunks <= chunk_count);
+}
+
+PlanTotals total(Member members, std::uint32_t chunk_count, std::span<const Send> sends, const Waits& waits) {
+  PlanTotals totals{.members = members, .sends = sends.size(), .initial = 0, .chunks = chunk_count, .critical = 0};
+  std::vector<std::uint32_t> depth(sends.size(), 1);
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    check_send(sends[i], members, chunk_count);
+    const std::span<const SendIndex> after = waits.of(i);
+    for (const SendIndex j : after) depth[i] = std::max(depth[i], depth[j] + 1);
+    totals.initial += after.empty() ? 1 : 0;
+    totals.waits = std::max(totals.waits, static_cast<std::uint32_t>(after.size()));
+    totals.rounds = std::max(totals.rounds, sends[i].round + 1);
+    totals.critical = std::max(totals.critical, depth[i]);
+    totals.wire += sends[i].bytes;
+  }
+  return totals;
+}
+
+/// The new index of each send: those that wait for nothing come first, otherwise the order stays.
+std::vector<SendIndex> initial_first(const Waits& waits, const PlanTotals& totals) {
+  std::vector<SendIndex> place(totals.sends);
+  SendIndex initial = 0;
+  auto later = static_cast<SendIndex>(totals.initial);
+  for (std::size_t i = 0; i < place.size(); ++i) place[i] = waits.of(i).empty() ? initial++ : later++;
+  return place;
+}
+
+}  // namespace
+
+SendPlanBuilder::SendPlanBuilder(Member members, std::uint32_t chunk_count)
+    : members_(members), chunk_count_(chunk_count) {}
+
+SendIndex SendPlanBuilder::add(const Send& send, const std::vector<SendIndex>& after) {
+  PHOTONRAIL_CHECK(sends_.size() < std::numeric_limits<SendIndex>::max());
+  for (const SendIndex earlier : after) PHOTONRAIL_CHECK(earlier < sends_.size());
+  sends_.push_back(send);
+  after_.insert(after_.end(), after.begin(), after.end());
+  first_after_.push_back(after_.size());
+  return static_cast<SendIndex>(sends_.size() - 1);
+}
+
+std::unique_ptr<const SendPlan> SendPlanBuilder::build() && {
+  const Waits waits{after_, first_after_};
+  const PlanTotals totals = total(members_, chunk_count_, sends_, waits);
+  return std::make_unique<ListPlan>(totals, sends_, waits, initial_first(waits, totals));
+}
+
+Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::uint32_t chunk) {
+  switch (call.op) {
+    case CollectiveOp::kAllGather:
+    case CollectiveOp::kGather: {
+      const std::uint32_t pieces = chunk_count / call.members;
+      return share(call.size, pieces, chunk % pieces);
+    }
+    case CollectiveOp::kAllToAll:
+      return share(call.size, call.members, chunk % call.members);
+    case CollectiveOp::kBarrier:
+      return {};
+    default:
+      return share(call.size, chunk_count, chunk);
+  }
+}
+
+}  // namespace photonrail

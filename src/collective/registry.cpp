@@ -1,0 +1,36 @@
+#include "collective/builtin.hpp"
+#include "photonrail/collective.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+CollectiveRegistry CollectiveRegistry::builtin() {
+  CollectiveRegistry registry;
+  registry.add(make_ring());
+  registry.add(make_pairwise());
+  registry.add(make_direct());
+  return registry;
+}
+
+void CollectiveRegistry::add(std::unique_ptr<const CollectiveAlgorithm> algorithm) {
+  PHOTONRAIL_CHECK(algorithm != nullptr);
+  for (const auto& known : algorithms_) {
+    if (known->name() != algorithm->name()) continue;
+    throw ConfigError("", "there is already a collective algorithm \"" + std::string(known->name()) + "\"",
+                      "give the new one another name");
+  }
+  algorithms_.push_back(std::move(algorithm));
+}
+
+const CollectiveAlgorithm& CollectiveRegistry::find(std::string_view name) const {
+  std::vector<std::string> known;
+  for (const auto& algorithm : algorithms_) {
+    if (algorithm->name() == name) return *algorithm;
+    known.emplace_back(algorithm->name());
+  }
+  throw ConfigError("", "unknown collective algorithm \"" + std::string(name) + "\"", suggest(name, known));
+}
+
+}  // namespace photonrail

@@ -1,0 +1,39 @@
+// All-to-all by shifts: the sends of shift k = 1 .. n-1 go from each member m to m+k. Sends are numbered (shift, sender).
+#pragma once
+
+#include "collective/uniform_plan.hpp"
+
+namespace photonrail {
+
+class Shifts {
+ public:
+  explicit Shifts(const CollectiveCall& call) : n_(call.members), cut_(call.size, call.members) {}
+
+  /// `round` is left at 0.
+  [[nodiscard]] Send send(SendIndex i) const {
+    const Member from = i % n_;
+    const Member to = receiver(from, i / n_ + 1);
+    return {.from = from, .to = to, .bytes = cut_[to], .first_chunk = from * n_ + to};
+  }
+
+  [[nodiscard]] Member receiver(Member from, Member shift) const {
+    const Member to = from + shift;
+    return to >= n_ ? to - n_ : to;
+  }
+
+  /// All sends initial, in one round; each member sends all of its input but its own share.
+  [[nodiscard]] static PlanTotals totals(const CollectiveCall& call) {
+    const std::uint64_t n = call.members;
+    return {.members = call.members,
+            .sends = n * (n - 1),
+            .initial = n * (n - 1),
+            .chunks = n * n,
+            .wire = multiply(call.size, n - 1)};  // n S, less the shares that stay: they add up to S
+  }
+
+ private:
+  Member n_;
+  Cut cut_;
+};
+
+}  // namespace photonrail

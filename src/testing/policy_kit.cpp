@@ -1,0 +1,147 @@
+#include "photonrail/testing/policy_kit.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace photonrail::testing {
+
+RailView::RailView(std::uint32_t positions, std::uint32_t ports_per_gpu)
+    : transmit_(std::size_t{positions} * ports_per_gpu), receive_(std::size_t{positions} * ports_per_gpu, PortId::none()) {
+  view_.positions = positions;
+  view_.ports_per_gpu = ports_per_gpu;
+}
+
+RailView& RailView::circuit(Pair pair, bool lit, bool in_use) {
+  for (std::uint32_t a = 0; a < view_.ports_per_gpu; ++a) {
+    const PortId from = view_.port(pair.from, a);
+    if (!transmit_[from.index()].peer.is_none()) continue;
+    for (std::uint32_t b = 0; b < view_.ports_per_gpu; ++b) {
+      const PortId to = view_.port(pair.to, b);
+      if (!receive_[to.index()].is_none()) continue;
+      transmit_[from.index()] = {to, lit, in_use};
+      receive_[to.index()] = from;
+      return *this;
+    }
+  }
+  throw InternalError("RailView: no free port for the circuit");
+}
+
+void RailView::take(PortId from) {
+  PortView& fibre = transmit_[from.index()];
+  if (fibre.peer.is_none()) return;
+  receive_[fibre.peer.index()] = PortId::none();
+  fibre = {};
+}
+
+RailView& RailView::dark(Pair pair) {
+  for (std::uint32_t p = 0; p < view_.ports_per_gpu; ++p) {
+    const PortId from = view_.port(pair.from, p);
+    const PortId peer = transmit_[from.index()].peer;
+    if (!peer.is_none() && view_.position(peer) == pair.to) take(from);
+  }
+  return *this;
+}
+
+RailView& RailView::demand(std::vector<Pair> pairs, Dimension dimension, const DemandOptions& options) {
+  std::sort(pairs.begin(), pairs.end());
+  pairs_.push_back(std::move(pairs));
+  DemandView demand;
+  demand.id = DemandId{next_demand_};
+  demand.communicator = CommunicatorId{next_demand_++};
+  demand.dimension = dimension;
+  demand.pairs = pairs_.back();
+  demand.members = options.members;
+  demand.asked = options.asked;
+  demand.since = options.since;
+  demand.complete = options.since;
+  demand.blocking = options.blocking;
+  (demand.all_asked() ? demands_ : gathering_).push_back(demand);
+  return *this;
+}
+
+RailView& RailView::clear_demands() {
+  demands_.clear();
+  gathering_.clear();
+  pairs_.clear();
+  return *this;
+}
+
+RailView& RailView::at(Time now) {
+  view_.now = now;
+  return *this;
+}
+
+RailView& RailView::reconfiguration(Duration delay) {
+  view_.reconfiguration = delay;
+  return *this;
+}
+
+const FabricView& RailView::view() {
+  view_.transmit = transmit_;
+  view_.receive = receive_;
+  view_.demands = demands_;
+  view_.gathering = gathering_;
+  return view_;
+}
+
+CircuitPlan RailView::plan(const std::vector<Pair>& pairs) const {
+  CircuitPlan plan;
+  for (const Pair pair : pairs) plan.connect.push_back({view_.port(pair.from, 0), view_.port(pair.to, 0)});
+  return plan;
+}
+
+RailView& RailView::apply(const CircuitPlan& plan) {
+  for (const PortId from : plan.disconnect) take(from);
+  for (const Circuit circuit : plan.connect) {
+    if (transmit_[circuit.from.index()].peer == circuit.to) continue;
+    take(circuit.from);
+    if (!receive_[circuit.to.index()].is_none()) take(receive_[circuit.to.index()]);
+    transmit_[circuit.from.index()] = {circuit.to, true, false};
+    receive_[circuit.to.index()] = circuit.from;
+  }
+  return *this;
+}
+
+namespace {
+
+std::string text(Circuit c) { return std::to_string(c.from.value) + " -> " + std::to_string(c.to.value); }
+
+// A circuit that carries bytes and would lose one of its fibres.
+std::string torn(const FabricView& view, PortId from) {
+  const PortView& fibre = view.transmit[from.index()];
+  return fibre.in_use ? "the circuit " + text({from, fibre.peer}) + " is in use and would go dark" : "";
+}
+
+}  // namespace
+
+std::string check_plan(const FabricView& view, const CircuitPlan& plan) {
+  std::set<PortId> from;
+  std::set<PortId> to;
+  for (const Circuit circuit : plan.connect) {
+    if (circuit.from.index() >= view.transmit.size() || circuit.to.index() >= view.transmit.size()) {
+      return "the circuit " + text(circuit) + " names a port that the rail does not have";
+    }
+    if (view.position(circuit.from) == view.position(circuit.to))
+      return "the circuit " + text(circuit) + " joins a GPU to itself";
+    if (!from.insert(circuit.from).second)
+      return "two circuits take the transmit fibre of port " + std::to_string(circuit.from.value);
+    if (!to.insert(circuit.to).second)
+      return "two circuits take the receive fibre of port " + std::to_string(circuit.to.value);
+    if (view.transmit[circuit.from.index()].peer == circuit.to) continue;
+    if (const std::string problem = torn(view, circuit.from); !problem.empty()) return problem;
+    const PortId other = view.receive[circuit.to.index()];
+    if (!other.is_none()) {
+      if (const std::string problem = torn(view, other); !problem.empty()) return problem;
+    }
+  }
+  for (const PortId port : plan.disconnect) {
+    if (port.index() >= view.transmit.size()) return "port " + std::to_string(port.value) + " to disconnect does not exist";
+    if (!from.insert(port).second) return "port " + std::to_string(port.value) + " is both connected and disconnected";
+    if (const std::string problem = torn(view, port); !problem.empty()) return problem;
+  }
+  return "";
+}
+
+}  // namespace photonrail::testing

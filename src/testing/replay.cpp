@@ -1,0 +1,424 @@
+#include "photonrail/testing/replay.hpp"
+
+#include "photonrail/random.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace photonrail::testing {
+
+namespace {
+
+/// The first problem found: thrown and caught in this file only.
+struct Problem {
+  std::string text;
+};
+
+[[noreturn]] void fail(std::string what) { throw Problem{std::move(what)}; }
+
+std::string describe(SendIndex i, const Send& send) {
+  return "send " + std::to_string(i) + " (" + std::to_string(send.from) + " to " + std::to_string(send.to) + ", chunk " +
+         std::to_string(send.first_chunk) + (send.chunks > 1 ? " and more" : "") + ")";
+}
+
+std::string count(std::uint64_t told, std::uint64_t found) {
+  return std::to_string(told) + " in place of " + std::to_string(found);
+}
+
+/// What a call promises, chunk by chunk.
+class Promise {
+ public:
+  Promise(const CollectiveCall& call, std::uint32_t chunks) : call_(call), chunks_(chunks) {
+    const bool by_shard = call.op == CollectiveOp::kAllGather || call.op == CollectiveOp::kGather ||
+                          call.op == CollectiveOp::kScatter || call.op == CollectiveOp::kReduceScatter;
+    if (chunks == 0) fail("a plan needs a chunk");
+    if (by_shard && chunks % call.members != 0) fail("chunk_count is no multiple of the members");
+    if (call.op == CollectiveOp::kAllToAll && chunks != std::uint64_t{call.members} * call.members)
+      fail("chunk_count of an all-to-all is not the square of the members");
+    if (call.op == CollectiveOp::kBarrier && chunks != 1) fail("a barrier has one chunk");
+    shard_ = by_shard ? chunks / call.members : 1;
+  }
+
+  /// Every member contributes to every chunk.
+  [[nodiscard]] bool reduces() const {
+    return call_.op == CollectiveOp::kAllReduce || call_.op == CollectiveOp::kReduce ||
+           call_.op == CollectiveOp::kReduceScatter || call_.op == CollectiveOp::kBarrier;
+  }
+
+  /// Whose data the chunk is, when nothing is reduced.
+  [[nodiscard]] Member owner(std::uint32_t chunk) const {
+    switch (call_.op) {
+      case CollectiveOp::kAllGather:
+      case CollectiveOp::kGather:
+        return chunk / shard_;
+      case CollectiveOp::kAllToAll:
+        return chunk / call_.members;
+      case CollectiveOp::kSend:
+        return 0;
+      default:
+        return call_.root;
+    }
+  }
+
+  [[nodiscard]] bool starts_with(Member member, std::uint32_t chunk) const { return reduces() || member == owner(chunk); }
+
+  /// Whether the member must have the chunk in the end.
+  [[nodiscard]] bool ends_with(Member member, std::uint32_t chunk) const {
+    switch (call_.op) {
+      case CollectiveOp::kReduce:
+      case CollectiveOp::kGather:
+        return member == call_.root;
+      case CollectiveOp::kReduceScatter:
+      case CollectiveOp::kScatter:
+        return member == chunk / shard_;
+      case CollectiveOp::kAllToAll:
+        return member == chunk % call_.members;
+      case CollectiveOp::kSend:
+        return member == 1;
+      default:
+        return true;
+    }
+  }
+
+ private:
+  CollectiveCall call_;
+  std::uint32_t chunks_;
+  std::uint32_t shard_ = 1;
+};
+
+/// The contributors to each chunk at each member, as sets of members.
+class Ledger {
+ public:
+  Ledger(Member members, std::uint32_t chunks, const Promise& promise)
+      : members_(members), chunks_(chunks), words_((members + 63) / 64) {
+    sets_.resize(std::size_t{members} * chunks * words_);
+    for (Member m = 0; m < members; ++m) {
+      for (std::uint32_t c = 0; c < chunks; ++c) {
+        if (promise.starts_with(m, c)) at(m, c)[m / 64] |= std::uint64_t{1} << (m % 64);
+      }
+    }
+  }
+
+  /// What the sender has now of the chunks of the send.
+  void load(SendIndex i, const Send& send, std::vector<std::uint64_t>& payload) {
+    const auto* first = at(send.from, send.first_chunk);
+    payload.assign(first, first + std::size_t{send.chunks} * words_);
+    for (auto chunk = payload.begin(); chunk != payload.end(); chunk += words_) {
+      const bool empty = std::all_of(chunk, chunk + words_, [](std::uint64_t word) { return word == 0; });
+      if (empty) fail(describe(i, send) + " leaves before its sender has the data");
+    }
+  }
+
+  void store(SendIndex i, const Send& send, const std::vector<std::uint64_t>& payload) {
+    auto* receiver = at(send.to, send.first_chunk);
+    for (std::size_t w = 0; w < payload.size(); ++w) {
+      if (send.reduce && (receiver[w] & payload[w]) != 0)
+        fail(describe(i, send) + " adds a contribution that is in already");
+      receiver[w] = send.reduce ? receiver[w] | payload[w] : payload[w];
+    }
+  }
+
+  void check_end(const Promise& promise) {
+    for (Member m = 0; m < members_; ++m) {
+      for (std::uint32_t c = 0; c < chunks_; ++c) {
+        if (promise.ends_with(m, c)) check_end(promise, m, c);
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t* at(Member member, std::uint32_t chunk) {
+    return sets_.data() + (std::size_t{member} * chunks_ + chunk) * words_;
+  }
+
+  void check_end(const Promise& promise, Member member, std::uint32_t chunk) {
+    for (Member m = 0; m < members_; ++m) {
+      const bool has = (at(member, chunk)[m / 64] >> (m % 64) & 1) != 0;
+      const bool wanted = promise.reduces() || m == promise.owner(chunk);
+      if (has != wanted)
+        fail("in the end member " + std::to_string(member) + (has ? " has" : " lacks") + " the contribution of " +
+             std::to_string(m) + " in chunk " + std::to_string(chunk));
+    }
+  }
+
+  Member members_;
+  std::uint32_t chunks_;
+  std::size_t words_;
+  std::vector<std::uint64_t> sets_;
+};
+
+/// The plan copied out, with the sends of each round and member counted.
+class Shape {
+ public:
+  Shape(const CollectiveCall& call, const SendPlan& plan)
+      : call_(call), plan_(plan), members_(plan.members()), sends_(plan.send_count()) {
+    if (members_ != call.members) fail("members() is " + count(members_, call.members));
+    if (plan.rounds() == 0) fail("a plan needs a round");
+    if (plan.initial_sends() > sends_.size()) fail("initial_sends is more than send_count");
+    leaving_.resize(std::size_t{plan.rounds()} * members_);
+    reaching_.resize(leaving_.size());
+    for (SendIndex i = 0; i < sends_.size(); ++i) read(i);
+    check_waits();
+    check_rounds();
+    check_critical();
+  }
+
+  [[nodiscard]] const std::vector<Send>& sends() const { return sends_; }
+  [[nodiscard]] std::span<const SendIndex> released(SendIndex arrived) const {
+    return std::span(released_).subspan(first_released_[arrived], first_released_[arrived + 1] - first_released_[arrived]);
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& waits() const { return waits_; }
+  [[nodiscard]] std::vector<std::uint32_t> traffic() const {
+    std::vector<std::uint32_t> sum = leaving_;
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += reaching_[i];
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] std::size_t cell(Member member, std::uint32_t round) const {
+    return std::size_t{round} * members_ + member;
+  }
+
+  void read(SendIndex i) {
+    const Send send = sends_[i] = plan_.send(i);
+    if (send.from >= members_ || send.to >= members_ || send.from == send.to) fail(describe(i, send) + ": no such pair");
+    if (send.round >= plan_.rounds()) fail(describe(i, send) + ": no such round");
+    if (send.chunks == 0 || std::uint64_t{send.first_chunk} + send.chunks > plan_.chunk_count())
+      fail(describe(i, send) + ": no such chunk");
+    Bytes bytes{};
+    for (std::uint32_t c = 0; c < send.chunks; ++c) {
+      bytes += chunk_bytes(call_, plan_.chunk_count(), send.first_chunk + c);
+    }
+    if (send.bytes != bytes) fail(describe(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
+    ++leaving_[cell(send.from, send.round)];
+    ++reaching_[cell(send.to, send.round)];
+    plan_.released_by(i, released_);
+    first_released_.push_back(released_.size());
+    for (const SendIndex next : released(i)) {
+      if (next >= sends_.size()) fail(describe(i, send) + " releases a send that does not exist");
+    }
+  }
+
+  void check_waits() {
+    waits_.resize(sends_.size());
+    Bytes wire{};
+    for (SendIndex i = 0; i < sends_.size(); ++i) {
+      wire += sends_[i].bytes;
+      for (const SendIndex next : released(i)) {
+        ++waits_[next];
+        if (sends_[next].round < sends_[i].round) fail(describe(next, sends_[next]) + " goes back a round");
+      }
+    }
+    std::uint32_t most = 0;
+    for (SendIndex i = 0; i < sends_.size(); ++i) {
+      most = std::max(most, waits_[i]);
+      if (plan_.waits_for(i) != waits_[i])
+        fail(describe(i, sends_[i]) + ": waits_for is " + count(plan_.waits_for(i), waits_[i]));
+      if ((waits_[i] == 0) != (i < plan_.initial_sends()))
+        fail(describe(i, sends_[i]) + ": the sends that wait for nothing must be [0, initial_sends())");
+    }
+    if (plan_.most_waits() != most) fail("most_waits is " + count(plan_.most_waits(), most));
+    if (plan_.wire_bytes() != wire) fail("wire_bytes is " + count(plan_.wire_bytes().count, wire.count));
+  }
+
+  void check_rounds() const {
+    std::vector<std::vector<MemberPair>> used(plan_.rounds());
+    for (const Send& send : sends_) used[send.round].emplace_back(send.from, send.to);
+    for (std::uint32_t round = 0; round < plan_.rounds(); ++round) {
+      const std::string where = "round " + std::to_string(round) + ": ";
+      std::sort(used[round].begin(), used[round].end());
+      used[round].erase(std::unique(used[round].begin(), used[round].end()), used[round].end());
+      if (plan_.pairs(round) != used[round]) fail(where + "pairs() are not the pairs of its sends, ascending");
+      for (Member m = 0; m < members_; ++m) {
+        const std::uint32_t from = leaving_[cell(m, round)];
+        const std::uint32_t to = reaching_[cell(m, round)];
+        if (plan_.sends_from(m, round) != from) fail(where + "sends_from is " + count(plan_.sends_from(m, round), from));
+        if (plan_.sends_to(m, round) != to) fail(where + "sends_to is " + count(plan_.sends_to(m, round), to));
+      }
+    }
+  }
+
+  /// The longest chain, by peeling off sends that wait for nothing more. A cycle is never peeled off.
+  void check_critical() const {
+    std::vector<std::uint32_t> left = waits_;
+    std::vector<std::uint32_t> depth(sends_.size(), 1);
+    std::vector<SendIndex> order(plan_.initial_sends());
+    for (SendIndex i = 0; i < order.size(); ++i) order[i] = i;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      for (const SendIndex next : released(order[at])) {
+        depth[next] = std::max(depth[next], depth[order[at]] + 1);
+        if (--left[next] == 0) order.push_back(next);
+      }
+    }
+    if (order.size() != sends_.size()) fail("some sends wait for each other in a circle");
+    const std::uint32_t longest = sends_.empty() ? 0 : *std::max_element(depth.begin(), depth.end());
+    if (plan_.critical_sends() != longest) fail("critical_sends is " + count(plan_.critical_sends(), longest));
+  }
+
+  const CollectiveCall& call_;
+  const SendPlan& plan_;
+  Member members_;
+  std::vector<Send> sends_;
+  std::vector<SendIndex> released_;  ///< by send j: released_[first_released_[j]] .. released_[first_released_[j + 1] - 1]
+  std::vector<std::size_t> first_released_{0};
+  std::vector<std::uint32_t> waits_;
+  std::vector<std::uint32_t> leaving_;   ///< by (round, member)
+  std::vector<std::uint32_t> reaching_;  ///< by (round, member)
+};
+
+/// Moves messages, one at a time on each pair.
+class Player {
+ public:
+  Player(const Shape& shape, Ledger& ledger, Member members, const ReplayOptions& options)
+      : shape_(shape),
+        ledger_(ledger),
+        members_(members),
+        options_(options),
+        random_(options.seed, "replay"),
+        waits_(shape.waits()),
+        traffic_(shape.traffic()),
+        round_of_(members),
+        released_round_(members) {
+    for (const Send& send : shape.sends()) pairs_.emplace_back(send.from, send.to);
+    std::sort(pairs_.begin(), pairs_.end());
+    pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
+    lanes_.resize(pairs_.size());
+    for (Member m = 0; m < members; ++m) enter_rounds(m);
+  }
+
+  /// Returns how many sends arrived.
+  std::uint64_t play() {
+    for (SendIndex i = 0; i < shape_.sends().size() && waits_[i] == 0; ++i) release(i);
+    while (!busy_.empty()) step(pick());
+    if (arrived_ != shape_.sends().size()) fail(std::to_string(shape_.sends().size() - arrived_) + " sends never leave");
+    return arrived_;
+  }
+
+ private:
+  struct Lane {
+    std::deque<SendIndex> queue;  ///< the front is in flight, if any is
+    bool in_flight = false;
+    std::vector<std::uint64_t> payload;
+  };
+
+  void release(SendIndex i) {
+    const Send& send = shape_.sends()[i];
+    if (send.round < released_round_[send.from])
+      fail(describe(i, send) + " is released after a send of the same member in a later round");
+    released_round_[send.from] = send.round;
+    const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), MemberPair{send.from, send.to});
+    const auto lane = static_cast<std::size_t>(found - pairs_.begin());
+    lanes_[lane].queue.push_back(i);
+    if (lanes_[lane].queue.size() == 1) next_departure(lane);
+  }
+
+  /// Sends the front of the lane on its way, or lets chance say when.
+  void next_departure(std::size_t lane) {
+    if (options_.order == ArrivalOrder::kRandom) {
+      busy_.push_back(lane);
+    } else {
+      depart(lane);
+    }
+  }
+
+  void depart(std::size_t lane) {
+    const SendIndex i = lanes_[lane].queue.front();
+    const Send& send = shape_.sends()[i];
+    if (options_.by_rounds && (send.round > round_of_[send.from] || send.round > round_of_[send.to])) {
+      held_.push_back(lane);
+      return;
+    }
+    ledger_.load(i, send, lanes_[lane].payload);
+    lanes_[lane].in_flight = true;
+    busy_.push_back(lane);
+  }
+
+  void step(std::size_t lane) {
+    if (!lanes_[lane].in_flight) return depart(lane);
+    const SendIndex i = lanes_[lane].queue.front();
+    const Send& send = shape_.sends()[i];
+    ledger_.store(i, send, lanes_[lane].payload);
+    ++arrived_;
+    lanes_[lane].in_flight = false;
+    lanes_[lane].queue.pop_front();
+    if (!lanes_[lane].queue.empty()) next_departure(lane);
+
+    std::vector<SendIndex> freed;
+    for (const SendIndex next : shape_.released(i)) {
+      if (--waits_[next] == 0) freed.push_back(next);
+    }
+    std::sort(freed.begin(), freed.end());
+    for (const SendIndex next : freed) release(next);
+    leave_round(send);
+  }
+
+  std::size_t pick() {
+    if (options_.order == ArrivalOrder::kRandom) std::swap(busy_[random_.below(busy_.size())], busy_.back());
+    if (options_.order == ArrivalOrder::kStarveOne && busy_.back() == options_.seed % lanes_.size()) {
+      std::swap(busy_.front(), busy_.back());
+    }
+    const bool oldest = options_.order == ArrivalOrder::kOldestFirst;
+    const std::size_t lane = oldest ? busy_.front() : busy_.back();
+    if (oldest) {
+      busy_.pop_front();
+    } else {
+      busy_.pop_back();
+    }
+    return lane;
+  }
+
+  void leave_round(const Send& send) {
+    --traffic_[std::size_t{send.round} * members_ + send.from];
+    --traffic_[std::size_t{send.round} * members_ + send.to];
+    const bool moved = enter_rounds(send.from) | enter_rounds(send.to);
+    if (!moved || held_.empty()) return;
+    for (const std::size_t lane : std::exchange(held_, {})) depart(lane);
+  }
+
+  /// Moves the member on to the first round in which it has something left to do.
+  bool enter_rounds(Member member) {
+    const std::uint32_t before = round_of_[member];
+    std::uint32_t& round = round_of_[member];
+    while ((std::size_t{round} + 1) * members_ < traffic_.size() && traffic_[std::size_t{round} * members_ + member] == 0) {
+      ++round;
+    }
+    return round != before;
+  }
+
+  const Shape& shape_;
+  Ledger& ledger_;
+  Member members_;
+  ReplayOptions options_;
+  RandomStream random_;
+  std::vector<std::uint32_t> waits_;           ///< arrivals that each send still waits for
+  std::vector<std::uint32_t> traffic_;         ///< sends and receives left, by (round, member)
+  std::vector<std::uint32_t> round_of_;        ///< by member
+  std::vector<std::uint32_t> released_round_;  ///< by member: of the last send that was released
+  std::vector<MemberPair> pairs_;              ///< by lane, ascending
+  std::vector<Lane> lanes_;
+  std::deque<std::size_t> busy_;   ///< lanes with a message in flight, or ready to depart
+  std::vector<std::size_t> held_;  ///< lanes whose front is in a round that an end has not entered
+  std::uint64_t arrived_ = 0;
+};
+
+}  // namespace
+
+ReplayReport replay(const CollectiveCall& call, const SendPlan& plan, const ReplayOptions& options) {
+  ReplayReport report;
+  try {
+    const Promise promise(call, plan.chunk_count());
+    const Shape shape(call, plan);
+    Ledger ledger(call.members, plan.chunk_count(), promise);
+    report.arrived = Player(shape, ledger, call.members, options).play();
+    ledger.check_end(promise);
+    report.correct = true;
+  } catch (const Problem& problem) {
+    report.problem = problem.text;
+  }
+  return report;
+}
+
+}  // namespace photonrail::testing

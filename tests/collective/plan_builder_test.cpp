@@ -1,0 +1,79 @@
+#include "photonrail/collective.hpp"
+#include "photonrail/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<SendIndex> released(const SendPlan& plan, SendIndex arrived) {
+  std::vector<SendIndex> out;
+  plan.released_by(arrived, out);
+  return out;
+}
+
+TEST(SendPlanBuilder, InitialSendsComeFirst) {
+  // a (0 to 1), b (1 to 2) after a, c (2 to 0) free, d (0 to 1) after b and c: renumbered a c b d.
+  SendPlanBuilder builder(3, 1);
+  const SendIndex a = builder.add({.from = 0, .to = 1, .bytes = {10}});
+  const SendIndex b = builder.add({.from = 1, .to = 2, .bytes = {20}}, {a});
+  const SendIndex c = builder.add({.from = 2, .to = 0, .bytes = {30}});
+  builder.add({.from = 0, .to = 1, .bytes = {40}, .round = 1}, {b, c});
+  const auto plan = std::move(builder).build();
+
+  EXPECT_EQ(plan->send_count(), 4u);
+  EXPECT_EQ(plan->initial_sends(), 2u);
+  EXPECT_EQ(plan->send(1).bytes, Bytes{30});
+  EXPECT_EQ(plan->send(2).bytes, Bytes{20});
+  EXPECT_EQ(plan->waits_for(2), 1u);
+  EXPECT_EQ(plan->waits_for(3), 2u);
+  EXPECT_EQ(plan->most_waits(), 2u);
+  EXPECT_THAT(released(*plan, 0), ElementsAre(2u));
+  EXPECT_THAT(released(*plan, 1), ElementsAre(3u));
+  EXPECT_THAT(released(*plan, 2), ElementsAre(3u));
+  EXPECT_THAT(released(*plan, 3), IsEmpty());
+  EXPECT_EQ(plan->critical_sends(), 3u);  // a, b, d
+  EXPECT_EQ(plan->wire_bytes(), Bytes{100});
+}
+
+TEST(SendPlanBuilder, CountsRounds) {
+  SendPlanBuilder builder(3, 1);
+  builder.add({.from = 1, .to = 0, .round = 1});
+  builder.add({.from = 0, .to = 1, .round = 1});
+  builder.add({.from = 0, .to = 1, .round = 1});
+  builder.add({.from = 0, .to = 2});
+  const auto plan = std::move(builder).build();
+  EXPECT_EQ(plan->rounds(), 2u);
+  EXPECT_THAT(plan->pairs(0), ElementsAre(MemberPair{0, 2}));
+  EXPECT_THAT(plan->pairs(1), ElementsAre(MemberPair{0, 1}, MemberPair{1, 0}));
+  EXPECT_EQ(plan->sends_from(0, 1), 2u);
+  EXPECT_EQ(plan->sends_to(1, 1), 2u);
+  EXPECT_EQ(plan->sends_to(1, 0), 0u);
+}
+
+TEST(SendPlanBuilder, AnEmptyPlanIsAPlan) {
+  const auto plan = SendPlanBuilder(2, 1).build();
+  EXPECT_EQ(plan->send_count(), 0u);
+  EXPECT_EQ(plan->rounds(), 1u);
+  EXPECT_THAT(plan->pairs(0), IsEmpty());
+}
+
+TEST(SendPlanBuilder, RefusesWhatDoesNotExist) {
+  const auto build_one = [](const Send& send) {
+    SendPlanBuilder builder(3, 4);
+    builder.add(send);
+    return std::move(builder).build();
+  };
+  EXPECT_THROW(build_one({.from = 0, .to = 3}), InternalError);
+  EXPECT_THROW(build_one({.from = 1, .to = 1}), InternalError);
+  EXPECT_THROW(build_one({.from = 0, .to = 1, .first_chunk = 3, .chunks = 2}), InternalError);
+  SendPlanBuilder builder(3, 4);
+  EXPECT_THROW(builder.add({.from = 0, .to = 1}, {0}), InternalError);
+}
+
+}  // namespace
+}  // namespace photonrail

@@ -1,0 +1,101 @@
+#include "photonrail/collective.hpp"
+#include "photonrail/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::unique_ptr<const SendPlan> ring(const CollectiveCall& call) {
+  return CollectiveRegistry::builtin().find("ring").expand(call);
+}
+
+std::vector<SendIndex> released(const SendPlan& plan, SendIndex arrived) {
+  std::vector<SendIndex> out;
+  plan.released_by(arrived, out);
+  return out;
+}
+
+TEST(Ring, AllReduceOfFourMembers) {
+  const auto plan = ring({.op = CollectiveOp::kAllReduce, .members = 4, .size = {18}});
+  // 2 * (4 - 1) steps of 4 sends.
+  EXPECT_EQ(plan->send_count(), 24u);
+  EXPECT_EQ(plan->initial_sends(), 4u);
+  EXPECT_EQ(plan->rounds(), 1u);
+  EXPECT_EQ(plan->most_waits(), 1u);
+  EXPECT_EQ(plan->sends_from(2, 0), 6u);
+  EXPECT_THAT(plan->pairs(0), ElementsAre(MemberPair{0, 1}, MemberPair{1, 2}, MemberPair{2, 3}, MemberPair{3, 0}));
+  // Step 0: member 3 starts with the shard behind its own, 2; 18 bytes in 4 are 5, 5, 4, 4.
+  EXPECT_EQ(plan->send(3).from, 3u);
+  EXPECT_EQ(plan->send(3).to, 0u);
+  EXPECT_EQ(plan->send(3).first_chunk, 2u);
+  EXPECT_EQ(plan->send(3).bytes, Bytes{4});
+  EXPECT_TRUE(plan->send(3).reduce);
+  // Step 1: member 0 passes chunk 2 on. Send (step 1, member 0) is number 4.
+  EXPECT_THAT(released(*plan, 3), ElementsAre(4u));
+  EXPECT_EQ(plan->send(4).first_chunk, 2u);
+  // Step 3 starts the all-gather: each member sends its own shard, complete now.
+  EXPECT_EQ(plan->send(12).from, 0u);
+  EXPECT_EQ(plan->send(12).first_chunk, 0u);
+  EXPECT_FALSE(plan->send(12).reduce);
+  EXPECT_THAT(released(*plan, 20), IsEmpty());
+}
+
+TEST(Ring, PiecesStartTogetherAndFollowTheirOwnRing) {
+  const auto plan = ring({.op = CollectiveOp::kAllGather, .members = 3, .size = {7}, .pieces = 2});
+  // (step, piece, member): 2 steps * 2 pieces * 3 members, the first 6 at once.
+  EXPECT_EQ(plan->send_count(), 12u);
+  EXPECT_EQ(plan->initial_sends(), 6u);
+  // Step 0, piece 1, member 2: piece 1 of shard 2, 3 of the 7 bytes; it releases step 1, piece 1, member 0.
+  EXPECT_EQ(plan->send(5).from, 2u);
+  EXPECT_EQ(plan->send(5).first_chunk, 5u);
+  EXPECT_EQ(plan->send(5).bytes, Bytes{3});
+  EXPECT_THAT(released(*plan, 5), ElementsAre(9u));
+  EXPECT_EQ(plan->send(9).from, 0u);
+  EXPECT_EQ(plan->send(9).first_chunk, 5u);
+}
+
+TEST(Ring, BroadcastLeavesTheCircuitIntoTheRootAlone) {
+  const auto plan = ring({.op = CollectiveOp::kBroadcast, .members = 4, .size = {8}, .root = 2, .pieces = 2});
+  EXPECT_THAT(plan->pairs(0), ElementsAre(MemberPair{0, 1}, MemberPair{2, 3}, MemberPair{3, 0}));
+  EXPECT_EQ(plan->initial_sends(), 2u);
+  EXPECT_EQ(plan->sends_from(2, 0), 2u);
+  EXPECT_EQ(plan->sends_to(2, 0), 0u);
+  EXPECT_EQ(plan->sends_from(1, 0), 0u);
+}
+
+TEST(Ring, ReduceLeavesTheCircuitOutOfTheRootAlone) {
+  const auto plan = ring({.op = CollectiveOp::kReduce, .members = 4, .size = {8}, .root = 2});
+  EXPECT_THAT(plan->pairs(0), ElementsAre(MemberPair{0, 1}, MemberPair{1, 2}, MemberPair{3, 0}));
+}
+
+TEST(Ring, BarrierIsOneToken) {
+  const auto plan = ring({.op = CollectiveOp::kBarrier, .members = 3, .size = {99}, .pieces = 4});
+  // Two hops gather everybody, two tell everybody: 0 > 1 > 2 > 0 > 1.
+  EXPECT_EQ(plan->send_count(), 4u);
+  EXPECT_EQ(plan->initial_sends(), 1u);
+  EXPECT_EQ(plan->send(1).bytes, Bytes{0});
+  EXPECT_TRUE(plan->send(1).reduce);
+  EXPECT_FALSE(plan->send(2).reduce);
+  EXPECT_EQ(plan->send(3).to, 1u);
+}
+
+TEST(Ring, TotalsOutliveTheSendsThatAnIndexCanHold) {
+  // 2 * (65536 - 1) steps of 65536 sends are over 2^32.
+  const auto plan = ring({.op = CollectiveOp::kAllReduce, .members = 65536, .size = {1000}});
+  EXPECT_EQ(plan->wire_bytes(), Bytes{131'070'000});
+  EXPECT_EQ(plan->critical_sends(), 131'070u);
+  EXPECT_THROW(static_cast<void>(plan->send_count()), ConfigError);
+}
+
+TEST(Ring, RefusesBytesThatOverflow) {
+  EXPECT_THROW(static_cast<void>(ring({.op = CollectiveOp::kAllReduce, .members = 4, .size = {std::int64_t{1} << 62}})),
+               ConfigError);
+}
+
+}  // namespace
+}  // namespace photonrail

@@ -1,0 +1,152 @@
+// Flows with max-min fair rates over every capacity on their path (progressive filling; Bertsekas and Gallager, Data
+// Networks, section 6.5). Rates are solved once an instant, and only for the flows and capacities that a change reaches.
+//
+// A flow that meets nobody on its path bypasses the solver: its end is known when it starts, one event delivers it, and the
+// capacities forget it lazily. When a second flow wants one of its capacities it is turned into a shared one.
+//
+// Leaves out: packets, congestion control and its convergence, losses, the delay between the two ends of a path (a flow
+// holds all capacities of its path at the same time).
+#pragma once
+
+#include "network/path.hpp"
+#include "photonrail/engine.hpp"
+#include "photonrail/units.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace photonrail {
+
+/// Told when the last byte of a message has arrived.
+class DeliveryListener {
+ public:
+  virtual ~DeliveryListener() = default;
+  virtual void delivered(std::uint64_t tag) = 0;
+};
+
+class Network {
+ public:
+  using FlowId = std::uint32_t;
+  using ChannelId = std::uint32_t;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  /// `engine` must outlive the network.
+  explicit Network(Engine& engine) : engine_(engine) {}
+
+  /// Who is told of deliveries. It must outlive the network; nothing may be posted before.
+  void attach(DeliveryListener& listener) { listener_ = &listener; }
+
+  /// Grows the table of capacities to `count`; new ones have rate 0.
+  void resize(std::size_t count) { capacities_.resize(count); }
+  /// Flows on the capacity get their new share within this instant. Rate 0 stops them.
+  void set_rate(CapacityId capacity, Bandwidth rate);
+
+  /// A channel sends one message at a time, in the order of posting.
+  [[nodiscard]] ChannelId open_channel();
+  /// REQUIRES: all its messages have been delivered.
+  void close_channel(ChannelId channel);
+
+  /// Sends `bytes` along `path`; `tag` comes back to the listener. kNone: starts at once, beside everything else.
+  void post(ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag);
+
+  /// Takes the flows off `capacity` whose bytes have not all left; they keep what they have sent. Appends to `out`.
+  void suspend(CapacityId capacity, std::vector<FlowId>& out);
+  /// A suspended flow goes on, with `after` in the place of `before` on its path.
+  void resume(FlowId flow, CapacityId before, CapacityId after);
+
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }
+  [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
+
+  /// Tag and rate in bytes per second of each flow that is sending, in the order of their tags, for tests. Settles first.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, double>> rates();
+
+ private:
+  enum class State : std::uint8_t { kFree, kExclusive, kShared, kArriving, kSuspended };
+
+  struct Flow {
+    Path path;
+    double remaining = 0.0;  // bytes, at `updated`
+    double rate = 0.0;       // bytes per picosecond
+    Time updated{};
+    Time left_at{};  // exclusive: when the last byte leaves
+    EventHandle event{};
+    std::uint64_t tag = 0;
+    ChannelId channel = kNone;
+    State state = State::kFree;
+    std::uint32_t mark = 0;               // the solve that last touched it
+    std::vector<std::uint32_t> position;  // shared: where it stands in the list of each hop
+  };
+  struct Capacity {
+    double rate = 0.0;           // bytes per picosecond
+    FlowId occupant = kNone;     // the exclusive flow that holds it, unless that one has left
+    std::uint32_t mark = 0;      // the solve that last touched it
+    std::uint32_t unfrozen = 0;  // solver
+    double left = 0.0;           // solver
+    bool dirty = false;
+    std::vector<FlowId> flows;  // shared
+  };
+  struct Message {
+    Path path;
+    Bytes bytes;
+    std::uint64_t tag = 0;
+    std::uint32_t next = kNone;
+  };
+  struct Channel {
+    Time free_at{};
+    FlowId current = kNone;  // a shared or suspended flow that holds the channel
+    std::uint32_t head = kNone;
+    std::uint32_t tail = kNone;
+    bool wake_scheduled = false;
+    std::uint32_t next_free = kNone;
+  };
+  struct Candidate {
+    double share;
+    CapacityId capacity;
+  };
+
+  FlowId take_flow(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel);
+  void free_flow(FlowId id);
+  void start(FlowId id);
+  [[nodiscard]] bool alone(const Path& path);
+  void start_exclusive(FlowId id);
+  void share(FlowId id);
+  void unshare(FlowId id);
+  void make_shared(FlowId id);
+  void touch(CapacityId capacity);
+  void advance(Flow& flow) const;
+  void left(std::uint64_t id);
+  void arrived(std::uint64_t id);
+  void wake(std::uint64_t channel);
+  void pump(ChannelId channel);
+
+  void settle(std::uint64_t);
+  void collect_component();
+  void fill();
+  void freeze(CapacityId bottleneck, double rate);
+  void apply(FlowId id, double old_rate);
+  void push_candidate(CapacityId capacity);
+
+  Engine& engine_;
+  DeliveryListener* listener_ = nullptr;
+  std::vector<Capacity> capacities_;
+  std::vector<Flow> flows_;
+  std::vector<FlowId> free_flows_;
+  std::vector<Channel> channels_;
+  std::uint32_t free_channel_ = kNone;
+  std::vector<Message> waiting_;
+  std::vector<std::uint32_t> free_waiting_;
+
+  std::vector<CapacityId> dirty_;
+  bool settle_scheduled_ = false;
+  std::uint32_t mark_ = 0;
+  std::vector<CapacityId> part_capacities_;  // the component under solution
+  std::vector<FlowId> part_flows_;
+  std::vector<double> old_rates_;
+  std::vector<Candidate> heap_;
+
+  std::uint64_t messages_ = 0;
+  std::uint64_t flows_solved_ = 0;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,45 @@
+// The way of a message: the capacities that it takes a share of, and the time that it needs besides its bytes.
+#pragma once
+
+#include "photonrail/units.hpp"
+#include "topology/plant.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace photonrail {
+
+class Path {
+ public:
+  static constexpr std::size_t kInline = 6;  ///< scale-up, NIC, leaf, leaf, NIC: a path without forwarding has no more
+
+  void add(CapacityId capacity) {
+    if (count_ < kInline) {
+      near_[count_++] = capacity;
+      return;
+    }
+    if (far_.empty()) far_.assign(near_.begin(), near_.end());
+    far_.push_back(capacity);
+    ++count_;
+  }
+  void replace(CapacityId before, CapacityId after) {
+    std::replace(near_.begin(), near_.end(), before, after);
+    std::replace(far_.begin(), far_.end(), before, after);
+  }
+  [[nodiscard]] std::span<const CapacityId> hops() const {
+    return count_ <= kInline ? std::span<const CapacityId>(near_.data(), count_) : std::span<const CapacityId>(far_);
+  }
+
+  Duration latency{};   ///< from the last byte's departure to its arrival
+  Duration overhead{};  ///< the sender's gap between two messages
+
+ private:
+  std::array<CapacityId, kInline> near_{};
+  std::uint32_t count_ = 0;
+  std::vector<CapacityId> far_;  // the whole path, when it is longer than kInline
+};
+
+}  // namespace photonrail

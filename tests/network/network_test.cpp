@@ -1,0 +1,293 @@
+#include "network/network.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <random>
+
+namespace photonrail {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+// A network of capacities in bytes per second, and a log of what arrived when.
+class Fixture : public DeliveryListener {
+ public:
+  explicit Fixture(const std::vector<double>& rates) {
+    network.attach(*this);
+    network.resize(rates.size());
+    for (std::size_t i = 0; i < rates.size(); ++i) network.set_rate(static_cast<CapacityId>(i), {rates[i]});
+  }
+
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().count()); }
+
+  static Path path(std::initializer_list<CapacityId> hops, std::int64_t latency = 0, std::int64_t overhead = 0) {
+    Path p;
+    for (const CapacityId hop : hops) p.add(hop);
+    p.latency = Duration{latency};
+    p.overhead = Duration{overhead};
+    return p;
+  }
+  void post(std::initializer_list<CapacityId> hops, std::int64_t bytes, std::uint64_t tag) {
+    network.post(Network::kNone, path(hops), Bytes{bytes}, tag);
+  }
+  void post_at(std::int64_t at, std::initializer_list<CapacityId> hops, std::int64_t bytes, std::uint64_t tag) {
+    later.push_back({this, path(hops), bytes, tag});
+    engine.schedule(Time{at}, Phase::kStart,
+                    {[](void* self, std::uint64_t index) {
+                       Later& l = static_cast<Fixture*>(self)->later[index];
+                       l.fixture->network.post(Network::kNone, l.path, Bytes{l.bytes}, l.tag);
+                     },
+                     this, later.size() - 1});
+  }
+
+  struct Later {
+    Fixture* fixture;
+    Path path;
+    std::int64_t bytes;
+    std::uint64_t tag;
+  };
+  Engine engine;
+  Network network{engine};
+  std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
+  std::vector<Later> later;
+};
+
+constexpr double kGiga = 1e9;
+
+TEST(Network, ALoneFlowTakesBytesOverRatePlusOverheadPlusLatency) {
+  Fixture f({50 * kGiga, 50 * kGiga});
+  f.network.post(Network::kNone, Fixture::path({0, 1}, 936250, 10000), Bytes{1}, 7);
+  f.engine.run();
+  // 1 byte at 50 GB/s is 20 ps; then 10 ns of overhead and 936.25 ns of latency.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(7, 20 + 10000 + 936250)));
+}
+
+TEST(Network, TheSlowestCapacityOfAPathCounts) {
+  Fixture f({50 * kGiga, 10 * kGiga});
+  f.post({0, 1}, 1000, 1);
+  f.engine.run();
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 100000)));  // 1000 B at 10 GB/s
+}
+
+TEST(Network, TwoFlowsShareACapacityAndTheRestTakesOver) {
+  Fixture f({1 * kGiga, 1 * kGiga, 1 * kGiga});
+  f.post({0, 1}, 1000, 1);
+  f.post({0, 2}, 3000, 2);
+  f.engine.run();
+  // Half of 1 GB/s each: flow 1 is done after 1000 B / 0.5 GB/s = 2 us. Flow 2 has sent 1000 B by then, and sends its last
+  // 2000 B at the full rate: 2 + 2 = 4 us.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 2000000), Pair(2, 4000000)));
+}
+
+TEST(Network, AFlowThatComesLateTakesItsShareFromThenOn) {
+  Fixture f({1 * kGiga});
+  f.post({0}, 2000, 1);
+  f.post_at(1000000, {0}, 500, 2);
+  f.engine.run();
+  // Flow 1 alone for 1 us (1000 B); then both at 0.5 GB/s: flow 2 is done 500 / 0.5 = 1 us later, at 2 us, when flow 1 has
+  // 500 B left, which take 0.5 us at the full rate.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(2, 2000000), Pair(1, 2500000)));
+}
+
+TEST(Network, AFlowThatHasLeftDoesNotShareThoughItHasNotArrived) {
+  Fixture f({1 * kGiga});
+  f.network.post(Network::kNone, Fixture::path({0}, 5000000), Bytes{1000}, 1);  // leaves at 1 us, arrives at 6 us
+  f.post_at(2000000, {0}, 1000, 2);
+  f.engine.run();
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(2, 3000000), Pair(1, 6000000)));
+}
+
+TEST(Network, MaxMinOfTheClassicThreeFlowChain) {
+  // Capacities a = 1, b = 2. Flow 1 uses both, flow 2 only a, flow 3 only b. Fair share of a is 1/2 for flows 1 and 2; flow
+  // 3 gets what flow 1 leaves of b: 3/2.
+  Fixture f({1 * kGiga, 2 * kGiga});
+  f.post({0, 1}, 1000000, 1);
+  f.post({0}, 1000000, 2);
+  f.post({1}, 1000000, 3);
+  const auto rates = f.network.rates();
+  ASSERT_EQ(rates.size(), 3u);
+  EXPECT_THAT(rates[0].second, DoubleNear(0.5 * kGiga, 1));
+  EXPECT_THAT(rates[1].second, DoubleNear(0.5 * kGiga, 1));
+  EXPECT_THAT(rates[2].second, DoubleNear(1.5 * kGiga, 1));
+}
+
+TEST(Network, AChannelSendsOneMessageAtATimeInOrder) {
+  Fixture f({1 * kGiga});
+  const auto channel = f.network.open_channel();
+  for (std::uint64_t tag = 1; tag <= 3; ++tag) f.network.post(channel, Fixture::path({0}, 100, 10), Bytes{1}, tag);
+  f.engine.run();
+  // 1 byte = 1000 ps, then a gap of 10 ps; each arrives 100 ps after its gap: 1110, 2120, 3130.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 1110), Pair(2, 2120), Pair(3, 3130)));
+}
+
+TEST(Network, AChannelKeepsItsOrderWhenItsCapacityIsShared) {
+  Fixture f({1 * kGiga});
+  const auto channel = f.network.open_channel();
+  f.network.post(channel, Fixture::path({0}), Bytes{1000}, 1);
+  f.network.post(channel, Fixture::path({0}), Bytes{1000}, 2);
+  f.post({0}, 3000, 3);
+  f.engine.run();
+  // Flow 3 shares with 1, then with 2, at 0.5 GB/s: 1 ends at 2 us, 2 at 4 us; flow 3 has sent 2000 B by then: 5 us.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 2000000), Pair(2, 4000000), Pair(3, 5000000)));
+}
+
+TEST(Network, RateZeroStopsAFlowAndANewRateLetsItGoOn) {
+  Fixture f({1 * kGiga});
+  f.post({0}, 2000, 1);
+  f.engine.schedule(Time{500000}, Phase::kFinish,
+                    {[](void* n, std::uint64_t) { static_cast<Network*>(n)->set_rate(0, {0.0}); }, &f.network, 0});
+  f.engine.schedule(Time{4000000}, Phase::kFinish,
+                    {[](void* n, std::uint64_t) { static_cast<Network*>(n)->set_rate(0, {3e9}); }, &f.network, 0});
+  f.engine.run();
+  // 500 B by 0.5 us, nothing until 4 us, 1500 B at 3 GB/s: 4.5 us.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 4500000)));
+}
+
+TEST(Network, ASuspendedFlowKeepsWhatItHasSent) {
+  Fixture f({1 * kGiga, 2 * kGiga});
+  f.post({0}, 2000, 1);
+  struct Mover {
+    Network* network;
+    std::vector<Network::FlowId> flows;
+    void stop(std::uint64_t) { network->suspend(0, flows); }
+    void go(std::uint64_t) { network->resume(flows.at(0), 0, 1); }
+  } mover{&f.network, {}};
+  f.engine.schedule(Time{1000000}, Phase::kFinish, Action::to<&Mover::stop>(mover));
+  f.engine.schedule(Time{3000000}, Phase::kFinish, Action::to<&Mover::go>(mover));
+  f.engine.run();
+  // 1000 B by 1 us; the other 1000 B from 3 us at 2 GB/s: 3.5 us.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 3500000)));
+}
+
+TEST(Network, ExclusiveFlowsCostNoSolving) {
+  Fixture f({1 * kGiga, 1 * kGiga});
+  for (int i = 0; i < 100; ++i) f.post_at(1 + i * 10000000, {0, 1}, 1000, static_cast<std::uint64_t>(i));
+  f.engine.run();
+  EXPECT_EQ(f.arrivals.size(), 100u);
+  EXPECT_EQ(f.network.flows_solved(), 0u);
+  EXPECT_EQ(f.engine.events_run(), 200u + 1u) << "one event to post, one to deliver, and one settling of the first rates";
+}
+
+TEST(Network, OnlyTheComponentThatChangedIsSolved) {
+  Fixture f({1 * kGiga, 1 * kGiga});
+  f.post({0}, 1000, 1);
+  f.post({0}, 1000, 2);
+  f.engine.step();  // settles the two flows on capacity 0
+  const auto before = f.network.flows_solved();
+  f.post({1}, 1000, 3);
+  f.post({1}, 1000, 4);
+  f.engine.step();
+  EXPECT_EQ(f.network.flows_solved() - before, 2u) << "flows 1 and 2 share nothing with 3 and 4";
+}
+
+// The plain solver: fill all flows at the same pace; when a capacity is full, its flows stop. O(flows x capacities) a step.
+std::map<std::uint64_t, double> plain_max_min(const std::vector<double>& rates,
+                                              const std::map<std::uint64_t, std::vector<CapacityId>>& flows) {
+  std::map<std::uint64_t, double> result;
+  std::vector<double> left = rates;
+  std::map<std::uint64_t, std::vector<CapacityId>> open = flows;
+  while (!open.empty()) {
+    double best = std::numeric_limits<double>::infinity();
+    CapacityId bottleneck = 0;
+    for (CapacityId c = 0; c < rates.size(); ++c) {
+      const auto users = std::count_if(open.begin(), open.end(), [c](const auto& flow) {
+        return std::find(flow.second.begin(), flow.second.end(), c) != flow.second.end();
+      });
+      if (users > 0 && left[c] / static_cast<double>(users) < best) {
+        best = left[c] / static_cast<double>(users);
+        bottleneck = c;
+      }
+    }
+    for (auto it = open.begin(); it != open.end();) {
+      if (std::find(it->second.begin(), it->second.end(), bottleneck) == it->second.end()) {
+        ++it;
+        continue;
+      }
+      result[it->first] = best;
+      for (const CapacityId c : it->second) left[c] -= best;
+      it = open.erase(it);
+    }
+  }
+  return result;
+}
+
+TEST(Network, AgreesWithThePlainSolverOnRandomNetworksWhileFlowsComeAndGo) {
+  std::mt19937_64 random(11);
+  int compared = 0;
+  for (int net = 0; net < 400; ++net) {
+    const std::size_t capacities = 1 + random() % 12;
+    std::vector<double> rates;
+    for (std::size_t c = 0; c < capacities; ++c) rates.push_back(static_cast<double>(1 + random() % 8) * kGiga);
+    Fixture f(rates);
+    std::map<std::uint64_t, std::vector<CapacityId>> open;
+    for (std::uint64_t tag = 0; tag < 25; ++tag) {
+      std::vector<CapacityId> hops;
+      for (CapacityId c = 0; c < capacities; ++c) {
+        if (random() % 3 == 0) hops.push_back(c);
+      }
+      if (hops.empty()) hops.push_back(static_cast<CapacityId>(random() % capacities));
+      Path path;
+      for (const CapacityId hop : hops) path.add(hop);
+      f.network.post(Network::kNone, path, Bytes{static_cast<std::int64_t>(1 + random() % 100000)}, tag);
+      open[tag] = hops;
+      if (random() % 2 == 0) f.engine.run(random() % 6);
+      for (const auto& arrival : f.arrivals) open.erase(arrival.first);
+      f.arrivals.clear();
+      const auto solved = f.network.rates();
+      std::map<std::uint64_t, std::vector<CapacityId>> sending;  // a flow whose last byte has left takes no share
+      for (const auto& flow : solved) sending[flow.first] = open.at(flow.first);
+      const auto expected = plain_max_min(rates, sending);
+      for (const auto& [flow, rate] : solved) {
+        ASSERT_THAT(rate, DoubleNear(expected.at(flow), expected.at(flow) * 1e-9))
+            << "network " << net << ", flow " << flow;
+        ++compared;
+      }
+    }
+    f.engine.run();
+  }
+  EXPECT_GT(compared, 10000);
+}
+
+TEST(Network, EveryByteArrivesWhateverIsPosted) {
+  std::mt19937_64 random(3);
+  Fixture f({1 * kGiga, 2 * kGiga, 3 * kGiga, 1 * kGiga});
+  std::vector<Network::ChannelId> channels;
+  for (int i = 0; i < 5; ++i) channels.push_back(f.network.open_channel());
+  for (std::uint64_t tag = 0; tag < 2000; ++tag) {
+    const auto a = static_cast<CapacityId>(random() % 4);
+    const auto b = static_cast<CapacityId>((a + 1 + random() % 3) % 4);
+    const auto channel = random() % 2 == 0 ? Network::kNone : channels[random() % channels.size()];
+    const auto latency = static_cast<std::int64_t>(random() % 1000);
+    f.network.post(channel, Fixture::path({a, b}, latency, static_cast<std::int64_t>(random() % 50)),
+                   Bytes{static_cast<std::int64_t>(random() % 3000)}, tag);
+    f.engine.run(random() % 8);
+  }
+  f.engine.run();
+  ASSERT_EQ(f.arrivals.size(), 2000u);
+  std::sort(f.arrivals.begin(), f.arrivals.end());
+  for (std::uint64_t tag = 0; tag < 2000; ++tag) ASSERT_EQ(f.arrivals[tag].first, tag);
+  for (const auto channel : channels) f.network.close_channel(channel);
+}
+
+TEST(Path, HoldsMoreHopsThanItsInlinePart) {
+  Path path;
+  std::vector<CapacityId> expected;
+  for (CapacityId c = 0; c < 40; ++c) {
+    path.add(c);
+    expected.push_back(c);
+    ASSERT_TRUE(std::equal(path.hops().begin(), path.hops().end(), expected.begin(), expected.end()));
+  }
+  path.replace(39, 100);
+  EXPECT_EQ(path.hops().back(), 100u);
+}
+
+}  // namespace
+}  // namespace photonrail

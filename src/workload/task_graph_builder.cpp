@@ -1,0 +1,200 @@
+#include "photonrail/error.hpp"
+#include "photonrail/task_graph.hpp"
+#include "workload/call_check.hpp"
+#include "workload/dependency_graph.hpp"
+#include "workload/slot_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace photonrail {
+
+namespace {
+
+std::string describe_rank(RankId rank) { return "rank " + std::to_string(rank.value); }
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string describe_cycle(const std::vector<TaskId>& cycle, const Program& program) {
+  constexpr std::size_t kInFull = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(cycle.size(), kInFull); ++i) {
+    text += describe_task(cycle[i], program.name(cycle[i])) + " -> ";
+  }
+  if (cycle.size() > kInFull) text += "(" + std::to_string(cycle.size() - kInFull) + " more) -> ";
+  return text + describe_task(cycle.front(), program.name(cycle.front()));
+}
+
+/// What is wrong with the first bad edge, or "".
+std::string edge_problem(std::span<const DependencyEdge> edges, const Program& program) {
+  const std::size_t tasks = program.tasks().size();
+  const auto describe = [&](TaskId t) { return describe_task(t, t.index() < tasks ? program.name(t) : ""); };
+  for (const auto& [before, after] : edges) {
+    if (after.index() >= tasks) return describe(after) + " does not exist, but is to wait for " + describe(before);
+    if (before.index() >= tasks) return describe(after) + " waits for " + describe(before) + ", which does not exist";
+    if (before == after) return describe(after) + " waits for itself";
+  }
+  return {};
+}
+
+}  // namespace
+
+TaskGraphBuilder::TaskGraphBuilder(std::size_t ranks) : program_of_(ranks, ProgramId::none()), slots_of_(ranks) {}
+
+CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<RankId> members, Dimension dimension,
+                                                  bool point_to_point) {
+  const std::string where = "communicator " + name;
+  if (members.empty()) throw ConfigError(where, "has no members");
+  std::vector<RankId> ascending = members;
+  std::sort(ascending.begin(), ascending.end());
+  if (ascending.back().index() >= program_of_.size()) {
+    throw ConfigError(where, describe_rank(ascending.back()) + " is not a rank of the job",
+                      "it has " + plural(program_of_.size(), "rank"));
+  }
+  const auto twice = std::adjacent_find(ascending.begin(), ascending.end());
+  if (twice != ascending.end()) throw ConfigError(where, describe_rank(*twice) + " is a member twice");
+  if (point_to_point && members.size() != 2) {
+    throw ConfigError(where, "is point to point with " + plural(members.size(), "member"), "sender and receiver");
+  }
+  communicators_.push_back(
+      {std::move(name), point_to_point ? std::move(members) : std::move(ascending), dimension, point_to_point});
+  return CommunicatorId{communicators_.size() - 1};
+}
+
+CommunicatorId TaskGraphBuilder::link(RankId from, RankId to, Dimension dimension) {
+  const auto found = links_.find({from, to});
+  if (found != links_.end()) return found->second;
+  std::string name = "link." + std::to_string(from.value) + ">" + std::to_string(to.value);
+  const CommunicatorId id = add_communicator(std::move(name), {from, to}, dimension, true);
+  links_.emplace(std::pair{from, to}, id);
+  return id;
+}
+
+ProgramId TaskGraphBuilder::add_program() {
+  drafts_.emplace_back();
+  return ProgramId{drafts_.size() - 1};
+}
+
+TaskGraphBuilder::Draft& TaskGraphBuilder::draft(ProgramId p) {
+  if (p.index() >= drafts_.size()) throw ConfigError("program " + std::to_string(p.value), "does not exist");
+  return drafts_[p.index()];
+}
+
+TaskId TaskGraphBuilder::add(ProgramId p, const Task& task, std::string_view name, std::span<const TaskId> after) {
+  Draft& d = draft(p);
+  const TaskId id{d.tasks.size()};
+  const bool sound = task.amount >= 0 && std::isfinite(task.flops) && task.flops >= 0.0;
+  if (!sound) {
+    throw ConfigError(describe(p) + ", " + describe_task(id, name),
+                      "has size or time " + std::to_string(task.amount) + " and " + std::to_string(task.flops) + " FLOPs",
+                      "neither can be negative or infinite");
+  }
+  if (d.names.size() + name.size() > std::numeric_limits<std::uint32_t>::max()) {
+    throw ConfigError(describe(p), "has more than 4 GiB of task names", "give shorter names, or none");
+  }
+  d.tasks.push_back(task);
+  d.names += name;
+  d.name_offsets.push_back(static_cast<std::uint32_t>(d.names.size()));
+  for (const TaskId before : after) d.edges.emplace_back(before, id);
+  return id;
+}
+
+TaskId TaskGraphBuilder::add_compute(ProgramId p, double flops, Bytes memory, std::string_view name,
+                                     std::span<const TaskId> after, Stream stream) {
+  return add(p, {.kind = TaskKind::kCompute, .stream = stream, .amount = memory.count, .flops = flops}, name, after);
+}
+
+TaskId TaskGraphBuilder::add_delay(ProgramId p, Duration time, std::string_view name, std::span<const TaskId> after,
+                                   Stream stream) {
+  return add(p, {.kind = TaskKind::kCompute, .stream = stream, .fixed = true, .amount = time.count()}, name, after);
+}
+
+TaskId TaskGraphBuilder::add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name,
+                                        std::span<const TaskId> after, Member root) {
+  return add(p, {.kind = TaskKind::kCollective, .op = op, .slot = slot, .root = root, .amount = size.count}, name, after);
+}
+
+TaskId TaskGraphBuilder::add_send(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name,
+                                  std::span<const TaskId> after) {
+  return add(p, {.kind = TaskKind::kSend, .slot = slot, .tag = tag, .amount = size.count}, name, after);
+}
+
+TaskId TaskGraphBuilder::add_receive(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name,
+                                     std::span<const TaskId> after) {
+  return add(p, {.kind = TaskKind::kReceive, .slot = slot, .tag = tag, .amount = size.count}, name, after);
+}
+
+void TaskGraphBuilder::add_dependency(ProgramId p, TaskId before, TaskId after) {
+  draft(p).edges.emplace_back(before, after);
+}
+
+void TaskGraphBuilder::assign(RankId rank, ProgramId p, std::vector<CommunicatorId> slots) {
+  if (rank.index() >= program_of_.size()) {
+    throw ConfigError(describe_rank(rank), "is not a rank of the job", "it has " + plural(program_of_.size(), "rank"));
+  }
+  if (!program_of_[rank.index()].is_none()) throw ConfigError(describe_rank(rank), "is given a program twice");
+  draft(p);  // it must exist
+  program_of_[rank.index()] = p;
+  slots_of_[rank.index()] = std::move(slots);
+}
+
+std::string TaskGraphBuilder::describe(ProgramId p) const {
+  const auto rank = std::find(program_of_.begin(), program_of_.end(), p);
+  const std::string program = "program " + std::to_string(p.value);
+  if (rank == program_of_.end()) return program;
+  return describe_rank(RankId{static_cast<std::size_t>(rank - program_of_.begin())}) + " (" + program + ")";
+}
+
+Program TaskGraphBuilder::finish_program(ProgramId p) {
+  Draft& d = draft(p);
+  Program program;
+  program.tasks_ = std::move(d.tasks);
+  if (!d.names.empty()) {
+    program.names_ = std::move(d.names);
+    program.name_offsets_ = std::move(d.name_offsets);
+  }
+  if (const std::string problem = edge_problem(d.edges, program); !problem.empty()) {
+    throw ConfigError(describe(p), problem, "the program has " + plural(program.tasks_.size(), "task"));
+  }
+  Successors successors = make_successors(program.tasks_.size(), d.edges);
+  d = {};
+  if (const auto cycle = find_cycle(successors); !cycle.empty()) {
+    throw ConfigError(describe(p), "tasks wait for each other: " + describe_cycle(cycle, program),
+                      "dependencies must not form a cycle");
+  }
+  const auto waits = count_waits(successors);
+  for (std::size_t t = 0; t < waits.size(); ++t) program.tasks_[t].waits = waits[t];
+  program.offsets_ = std::move(successors.offsets);
+  program.successors_ = std::move(successors.tasks);
+  return program;
+}
+
+TaskGraph TaskGraphBuilder::build() && {
+  TaskGraph graph;
+  graph.programs_.reserve(drafts_.size());
+  for (std::size_t p = 0; p < drafts_.size(); ++p) graph.programs_.push_back(finish_program(ProgramId{p}));
+  graph.slot_offsets_.push_back(0);
+  for (std::size_t r = 0; r < program_of_.size(); ++r) {
+    if (program_of_[r].is_none()) throw ConfigError(describe_rank(RankId{r}), "has no program", "assign it one");
+    graph.slots_.insert(graph.slots_.end(), slots_of_[r].begin(), slots_of_[r].end());
+    graph.slot_offsets_.push_back(static_cast<std::uint32_t>(graph.slots_.size()));
+  }
+  graph.program_of_ = std::move(program_of_);
+  graph.communicators_ = std::move(communicators_);
+  graph.warnings_ = std::move(warnings_);
+
+  const std::vector<std::uint32_t> slots_used = check_slots(graph);
+  std::vector<CallIndex> index(graph.programs_.size());
+  for (std::size_t p = 0; p < index.size(); ++p) {
+    std::vector<Task>& tasks = graph.programs_[p].tasks_;
+    index[p] = index_calls(tasks, slots_used[p]);
+    number_calls(tasks, index[p]);
+  }
+  for (std::string& line : check_calls(graph, index)) graph.warnings_.push_back(std::move(line));
+  return graph;
+}
+
+}  // namespace photonrail

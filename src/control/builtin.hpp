@@ -1,0 +1,17 @@
+// The makers of the controllers that come with the library, for the table in registry.cpp.
+#pragma once
+
+#include "photonrail/controller.hpp"
+
+#include <memory>
+
+namespace photonrail {
+
+[[nodiscard]] std::unique_ptr<Controller> make_electrical(const ControllerSpec& spec, RailId rail,
+                                                          std::uint32_t gpus_per_server, std::uint32_t ports_per_gpu);
+[[nodiscard]] std::unique_ptr<Controller> make_static(const ControllerSpec& spec, RailId rail,
+                                                      std::uint32_t gpus_per_server, std::uint32_t ports_per_gpu);
+[[nodiscard]] std::unique_ptr<Controller> make_opus(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
+                                                    std::uint32_t ports_per_gpu);
+
+}  // namespace photonrail

@@ -1,0 +1,19 @@
+// Electrical rails join everybody with everybody: there is nothing to decide.
+#include "control/builtin.hpp"
+
+namespace photonrail {
+
+namespace {
+
+class Electrical : public Controller {
+ public:
+  std::optional<CircuitPlan> decide(const FabricView&) override { return std::nullopt; }
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_electrical(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<Electrical>();
+}
+
+}  // namespace photonrail

@@ -1,0 +1,36 @@
+// The circuits that the scenario gives, lit once and kept. What they do not join waits for ever, or is forwarded.
+#include "control/builtin.hpp"
+
+namespace photonrail {
+
+namespace {
+
+class StaticCircuits : public Controller {
+ public:
+  explicit StaticCircuits(CircuitPlan plan) : plan_(std::move(plan)) {}
+
+  std::optional<CircuitPlan> decide(const FabricView&) override {
+    if (done_) return std::nullopt;
+    done_ = true;
+    return plan_;
+  }
+
+ private:
+  CircuitPlan plan_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_static(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
+                                        std::uint32_t ports_per_gpu) {
+  CircuitPlan plan;
+  for (const StaticCircuit& circuit : spec.circuits) {
+    if (circuit.from.value % gpus_per_server != rail.value) continue;
+    plan.connect.push_back({PortId{circuit.from.value / gpus_per_server * ports_per_gpu + circuit.from_port},
+                            PortId{circuit.to.value / gpus_per_server * ports_per_gpu + circuit.to_port}});
+  }
+  return std::make_unique<StaticCircuits>(std::move(plan));
+}
+
+}  // namespace photonrail

@@ -1,0 +1,23 @@
+// What held something up last, for the count of reconfigurations on the critical path.
+#pragma once
+
+#include "photonrail/units.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace photonrail {
+
+/// When something became possible, and how many reconfigurations stand one after another on the chain of causes behind it.
+struct Cause {
+  Time at{};
+  std::uint32_t reconfigurations = 0;
+};
+
+/// The later of two conditions is the one that binds; of two at the same instant, the one with the longer history.
+[[nodiscard]] inline Cause later(Cause a, Cause b) {
+  if (a.at != b.at) return a.at > b.at ? a : b;
+  return {a.at, std::max(a.reconfigurations, b.reconfigurations)};
+}
+
+}  // namespace photonrail

@@ -1,0 +1,108 @@
+// Between the ranks and the controllers: collects who asks for which circuits, shows each rail's controller its view once
+// an instant, carries out what it decides, and wakes the operations whose circuits are lit.
+#pragma once
+
+#include "fabric/fabric.hpp"
+#include "photonrail/controller.hpp"
+#include "photonrail/engine.hpp"
+#include "sim/cause.hpp"
+#include "sim/operation.hpp"
+#include "sim/transfers.hpp"
+#include "sim/watchers.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace photonrail {
+
+class ControlPlane : public CircuitListener {
+ public:
+  /// All must outlive the object. Without optical rails it does nothing.
+  ControlPlane(Engine& engine, Fabric& fabric, Operations& operations, const ControllerSpec& spec,
+               const ControllerFactory& factory, const Watchers& watchers);
+
+  /// Asks every controller once, at time 0. `transfers` must outlive the object.
+  void begin(Transfers& transfers);
+
+  /// A member asks for the circuits of a round; a second time is no news.
+  void ask(OpId op, std::uint32_t round, Member member);
+  /// The round lacks only its circuits.
+  void blocked(OpId op, std::uint32_t round);
+  /// The round's circuits are held: its demands are met. `idle`: see TransferListener::round_opened.
+  void opened(OpId op, std::uint32_t round, std::optional<Duration> idle);
+  void released(RailId rail, Cause cause);
+
+  void circuit_changed(RailId rail, Circuit circuit, State state) override;
+  void command_done(RailId rail, std::uint32_t command) override;
+  void circuit_lost(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
+
+  void summarize(ReconfigurationSummary& summary) const;
+
+ private:
+  struct Demand {
+    DemandView view;
+    std::vector<Pair> pairs;
+    std::vector<bool> asked;  // by member
+    RailId rail;
+    OpId op = kNoOp;
+    std::uint32_t round = 0;
+    std::uint32_t serial = 0;
+    bool open = false;
+    bool lost = false;  // for a circuit that was taken away in use: its operation goes on when it is lit again
+  };
+  struct CommandRecord {
+    Time decided{};
+    Time usable{};
+    Duration exposed{};
+    Cause cause;
+  };
+  struct Rail {
+    std::unique_ptr<Controller> controller;
+    std::vector<PortView> transmit;
+    std::vector<PortId> receive;
+    std::vector<DemandView> demands;
+    std::vector<DemandView> gathering;
+    std::vector<CommandRecord> commands;
+    bool decide_scheduled = false;
+    Time service_free{};
+    Cause cause;      // of the last thing that the controller could act on
+    Cause lit_cause;  // of the last circuits that were lit
+  };
+  struct Message {
+    std::uint32_t slot;
+    std::uint32_t serial;
+    Member member;
+  };
+
+  void open_demands(OpId op, std::uint32_t round);
+  Demand& take_demand(OpId op, std::uint32_t round, RailId rail, std::vector<Pair> pairs, std::uint32_t members);
+  [[nodiscard]] bool all_lit(const Demand& demand);
+  void send_request(std::uint32_t slot, Member member);
+  void request_arrived(std::uint64_t message);
+  void request_served(std::uint64_t message);
+  void count_request(Demand& demand);
+  void drop(Demand& demand);
+  void show_again(const Demand& demand);
+  void wake_controller(RailId rail, Cause cause);
+  void decide(std::uint64_t rail);
+  void sync_ports(RailId rail);
+
+  Engine& engine_;
+  Fabric& fabric_;
+  Operations& operations_;
+  const ControllerSpec& spec_;
+  const Watchers& watchers_;
+  Transfers* transfers_ = nullptr;
+  std::vector<Rail> rails_;
+  std::deque<Demand> demands_;
+  std::vector<std::uint32_t> free_demands_;
+  std::vector<Message> messages_;
+  std::uint32_t next_serial_ = 0;
+  std::vector<PortId> touched_;
+  CommandRecord* finishing_ = nullptr;
+};
+
+}  // namespace photonrail

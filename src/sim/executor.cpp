@@ -1,0 +1,330 @@
+#include "sim/executor.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+namespace {
+
+bool later_task(TaskId a, TaskId b) { return a > b; }
+
+}  // namespace
+
+Executor::Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32_t iterations, const Parts& parts,
+                   ShimPolicy shim, const Schedule* schedule, Schedule* profile)
+    : graph_(graph),
+      spec_(spec),
+      iterations_(iterations),
+      parts_(parts),
+      shim_(shim),
+      schedule_(schedule),
+      profile_(profile),
+      lanes_(spec.comm_lanes == CommLanes::kPerCommunicator ? graph.communicators().size() : graph.ranks(),
+             spec.comm_lanes == CommLanes::kPerCommunicator),
+      ranks_(graph.ranks()),
+      iteration_ends_(iterations, Time{0}) {
+  if (profile_ != nullptr) profile_->resize(graph.ranks());
+}
+
+void Executor::begin() {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) begin_iteration(RankId{r}, {});
+}
+
+void Executor::begin_iteration(RankId id, Cause cause) {
+  Rank& rank = ranks_[id.index()];
+  const Program& program = graph_.program(id);
+  rank.tasks_left = program.tasks().size();
+  rank.turn = rank.frontier = 0;
+  rank.waits.clear();
+  for (const Task& task : program.tasks()) rank.waits.push_back(task.waits);
+  if (schedule_ != nullptr) rank.complete.assign(program.tasks().size(), false);
+  if (rank.tasks_left == 0) {
+    finish_iteration(id, cause);
+    return;
+  }
+  announce_next(id);
+  for (std::size_t t = 0; t < program.tasks().size(); ++t) {
+    if (program.tasks()[t].waits == 0) ready(id, TaskId{t}, cause);
+  }
+}
+
+void Executor::finish_iteration(RankId id, Cause cause) {
+  Rank& rank = ranks_[id.index()];
+  const Time now = parts_.engine.now();
+  iteration_ends_[rank.iteration] = std::max(iteration_ends_[rank.iteration], now);
+  parts_.watchers.tell([&](Observer& observer) { observer.iteration(id, rank.iteration, now); });
+  last_cause_ = later(last_cause_, cause);
+  if (++rank.iteration < iterations_) {
+    begin_iteration(id, cause);
+  } else {
+    ++ranks_finished_;
+  }
+}
+
+// ---- tasks
+
+void Executor::ready(RankId id, TaskId task, Cause cause) {
+  const Task& t = graph_.program(id).task(task);
+  if (t.kind != TaskKind::kCompute) {
+    const std::size_t members = graph_.communicators()[graph_.communicator(id, t.slot).index()].members.size();
+    members == 1 ? complete_at_once(id, {task, cause}) : reach(id, task, cause);
+    return;
+  }
+  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(t.stream)];
+  stream.ready.push_back({task, cause});
+  std::push_heap(stream.ready.begin(), stream.ready.end(),
+                 [](const ReadyTask& a, const ReadyTask& b) { return later_task(a.task, b.task); });
+  if (stream.busy || ranks_[id.index()].start_pending) return;
+  ranks_[id.index()].start_pending = true;
+  to_start_.push_back(id);
+  schedule_start();
+}
+
+void Executor::complete(RankId id, TaskId task, Cause cause) {
+  Rank& rank = ranks_[id.index()];
+  ++tasks_done_;
+  for (const TaskId next : graph_.program(id).successors(task)) {
+    if (--rank.waits[next.index()] == 0) ready(id, next, cause);
+  }
+  if (--rank.tasks_left == 0) finish_iteration(id, cause);
+}
+
+// Through an event, so that a long chain of such tasks does not nest.
+void Executor::complete_at_once(RankId id, const ReadyTask& task) {
+  at_once_.emplace_back(id, task);
+  parts_.engine.schedule(parts_.engine.now(), Phase::kFinish, Action::to<&Executor::complete_now>(*this));
+}
+
+void Executor::complete_now(std::uint64_t) {
+  const auto [rank, done] = at_once_.front();
+  at_once_.pop_front();
+  complete(rank, done.task, done.cause);
+}
+
+void Executor::schedule_start() {
+  if (start_scheduled_) return;
+  start_scheduled_ = true;
+  parts_.engine.schedule(parts_.engine.now(), Phase::kStart, Action::to<&Executor::start_all>(*this));
+}
+
+// Everything that became ready at this instant is known: starts it, lowest ids first.
+void Executor::start_all(std::uint64_t) {
+  start_scheduled_ = false;
+  const std::vector<RankId> ranks = std::move(to_start_);
+  to_start_.clear();
+  for (const RankId id : ranks) {
+    ranks_[id.index()].start_pending = false;
+    start_compute(id, Stream::kGpu);
+    start_compute(id, Stream::kHost);
+  }
+  for (const Lanes::Ready& candidate : lanes_.candidates()) {
+    if (lanes_.take(candidate.op, parts_.operations[candidate.op])) start_operation(candidate.op);
+  }
+}
+
+void Executor::start_compute(RankId id, Stream which) {
+  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
+  if (stream.busy || stream.ready.empty()) return;
+  std::pop_heap(stream.ready.begin(), stream.ready.end(),
+                [](const ReadyTask& a, const ReadyTask& b) { return later_task(a.task, b.task); });
+  stream.running = stream.ready.back();
+  stream.ready.pop_back();
+  stream.running.cause = later(stream.running.cause, stream.freed);
+  stream.busy = true;
+  stream.started = parts_.engine.now();
+  const Task& task = graph_.program(id).task(stream.running.task);
+  const Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(task.flops, Bytes{task.amount});
+  parts_.recorder.compute_began(id, stream.started);
+  const std::uint64_t argument = (static_cast<std::uint64_t>(id.value) << 1) | static_cast<std::uint64_t>(which);
+  parts_.engine.schedule(stream.started + time, Phase::kFinish, Action::to<&Executor::finish_compute>(*this, argument));
+}
+
+void Executor::finish_compute(std::uint64_t rank_and_stream) {
+  const RankId id{rank_and_stream >> 1};
+  Rank& rank = ranks_[id.index()];
+  ComputeStream& stream = rank.streams[rank_and_stream & 1];
+  const Time now = parts_.engine.now();
+  const TaskId task = stream.running.task;
+  const Cause cause{now, stream.running.cause.reconfigurations};
+  stream.busy = false;
+  stream.freed = cause;
+  parts_.recorder.compute_ended(id, now);
+  parts_.watchers.tell([&](Observer& observer) {
+    observer.compute({stream.started, now, id, task, static_cast<Stream>(rank_and_stream & 1)});
+  });
+  if (!stream.ready.empty() && !rank.start_pending) {
+    rank.start_pending = true;
+    to_start_.push_back(id);
+    schedule_start();
+  }
+  complete(id, task, cause);
+}
+
+// ---- operations
+
+OperationKey Executor::key_of(RankId id, TaskId task, std::uint32_t iteration) const {
+  const Task& t = graph_.program(id).task(task);
+  return {graph_.communicator(id, t.slot), t.tag, t.match, iteration};
+}
+
+bool Executor::follows_schedule(RankId id, TaskId task) const {
+  return schedule_ != nullptr && parts_.operations.crosses(graph_.communicator(id, graph_.program(id).task(task).slot));
+}
+
+// Nothing in its program holds the operation up any more; a schedule may.
+void Executor::reach(RankId id, TaskId task, Cause cause) {
+  if (!shim_.scheduled || !follows_schedule(id, task)) {
+    arrive(id, task, cause);
+    return;
+  }
+  Rank& rank = ranks_[id.index()];
+  rank.gated.push_back({task, cause});
+  const std::vector<TaskId>& order = (*schedule_)[id.index()];
+  for (;;) {
+    const auto next = std::find_if(rank.gated.begin(), rank.gated.end(), [&](const ReadyTask& g) {
+      return rank.turn < order.size() && g.task == order[rank.turn];
+    });
+    if (next == rank.gated.end()) return;
+    const ReadyTask gated = *next;
+    rank.gated.erase(next);
+    ++rank.turn;
+    arrive(id, gated.task, later(cause, gated.cause));
+  }
+}
+
+void Executor::arrive(RankId id, TaskId task, Cause cause) {
+  const Rank& rank = ranks_[id.index()];
+  const Task& t = graph_.program(id).task(task);
+  const OperationKey key = key_of(id, task, rank.iteration);
+  const OpId op_id = parts_.operations.find_or_make(key, t);
+  Operation& op = parts_.operations[op_id];
+  const Member member = t.kind == TaskKind::kSend      ? 0
+                        : t.kind == TaskKind::kReceive ? 1
+                                                       : parts_.operations.member_of(key.communicator, id);
+  PHOTONRAIL_CHECK(op.tasks[member].is_none());
+  op.tasks[member] = task;
+  op.cause = later(op.cause, {parts_.engine.now(), cause.reconfigurations});
+  tell(op_id, member, OperationEvent::State::kArrived);
+  if (op.optical && op.plan().sends_from(member, 0) + op.plan().sends_to(member, 0) > 0)
+    parts_.control.ask(op_id, 0, member);
+  if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
+    op.sender_done = true;
+    complete_at_once(id, {task, op.cause});
+  }
+  if (++op.arrived < op.members()) return;
+  op.state = Operation::State::kReady;
+  if (op.crosses) {
+    for (Member m = 0; m < op.members(); ++m) parts_.recorder.rail_ready(op.rank(m), op.dimension(), parts_.engine.now());
+  }
+  lanes_.enqueue(op_id, op);
+  schedule_start();
+}
+
+void Executor::start_operation(OpId id) {
+  Operation& op = parts_.operations[id];
+  if (profile_ != nullptr && op.crosses) {
+    for (Member m = 0; m < op.members(); ++m) (*profile_)[op.rank(m).index()].push_back(op.tasks[m]);
+  }
+  if (!op.optical) {
+    for (Member m = 0; m < op.members(); ++m) tell(id, m, OperationEvent::State::kRunning);
+  }
+  parts_.transfers.start(id);
+}
+
+void Executor::member_done(OpId id, Member member) {
+  Operation& op = parts_.operations[id];
+  const RankId rank = op.rank(member);
+  const TaskId task = op.tasks[member];
+  const Time now = parts_.engine.now();
+  const bool last = op.members_to_go == 0;
+  const Cause cause{now, op.cause.reconfigurations};
+  tell(id, member, OperationEvent::State::kDone);
+  if (op.crosses) parts_.recorder.rail_ended(rank, op.dimension(), now);
+  lanes_.leave(op, member, last, cause);
+  if (lanes_.has_candidates()) schedule_start();
+  const bool completes = !(op.sender_done && member == 0);
+  const bool this_iteration = op.key.iteration == ranks_[rank.index()].iteration;  // a buffered send may outlive its own
+  if (last) parts_.operations.retire(id);
+  if (this_iteration) complete_scheduled(rank, task);
+  if (completes) complete(rank, task, cause);
+}
+
+// ---- following a schedule
+
+void Executor::announce(RankId id, TaskId task, std::uint32_t iteration) {
+  const Task& t = graph_.program(id).task(task);
+  const OperationKey key = key_of(id, task, iteration);
+  const OpId op_id = parts_.operations.find_or_make(key, t);
+  const Operation& op = parts_.operations[op_id];
+  const Member member = t.kind == TaskKind::kSend      ? 0
+                        : t.kind == TaskKind::kReceive ? 1
+                                                       : parts_.operations.member_of(key.communicator, id);
+  if (!op.tasks[member].is_none()) return;  // it arrived, and asked
+  if (op.plan().sends_from(member, 0) + op.plan().sends_to(member, 0) > 0) parts_.control.ask(op_id, 0, member);
+}
+
+// Asks for what the schedule says comes next, which may be in the next iteration.
+void Executor::announce_next(RankId id) {
+  if (!shim_.announce || schedule_ == nullptr) return;
+  const Rank& rank = ranks_[id.index()];
+  const std::vector<TaskId>& order = (*schedule_)[id.index()];
+  if (order.empty()) return;
+  if (rank.frontier < order.size()) {
+    announce(id, order[rank.frontier], rank.iteration);
+  } else if (rank.iteration + 1 < iterations_) {
+    announce(id, order.front(), rank.iteration + 1);
+  }
+}
+
+void Executor::complete_scheduled(RankId id, TaskId task) {
+  if (schedule_ == nullptr || !follows_schedule(id, task)) return;
+  Rank& rank = ranks_[id.index()];
+  rank.complete[task.index()] = true;
+  const std::vector<TaskId>& order = (*schedule_)[id.index()];
+  const std::size_t before = rank.frontier;
+  while (rank.frontier < order.size() && rank.complete[order[rank.frontier].index()]) ++rank.frontier;
+  if (rank.frontier != before) announce_next(id);
+}
+
+// ---- circuits
+
+void Executor::round_reached(OpId id, std::uint32_t round, Member member) { parts_.control.ask(id, round, member); }
+
+void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration> idle) {
+  parts_.control.opened(id, round, idle);
+  Operation& op = parts_.operations[id];
+  for (Member m = 0; m < op.members(); ++m) {
+    const bool takes_part = round == 0 || op.round(round)->work_left[m] > 0;
+    if (takes_part && (idle || round == 0)) tell(id, m, OperationEvent::State::kRunning);
+  }
+}
+
+void Executor::round_blocked(OpId id, std::uint32_t round) {
+  parts_.control.blocked(id, round);
+  Operation& op = parts_.operations[id];
+  for (Member m = 0; m < op.members(); ++m) {
+    if (op.round(round)->work_left[m] > 0) tell(id, m, OperationEvent::State::kWaitingForCircuits);
+  }
+}
+
+void Executor::circuits_released(RailId rail, OpId op) {
+  parts_.control.released(rail, {parts_.engine.now(), parts_.operations[op].cause.reconfigurations});
+}
+
+void Executor::tell(OpId id, Member member, OperationEvent::State state) const {
+  if (parts_.watchers.empty()) return;
+  const Operation& op = parts_.operations[id];
+  OperationEvent event;
+  event.at = parts_.engine.now();
+  event.sequence = op.sequence;
+  event.communicator = op.key.communicator;
+  event.op = op.op;
+  event.rank = op.rank(member);
+  event.task = op.tasks[member];
+  event.state = state;
+  parts_.watchers.tell([&](Observer& observer) { observer.operation(event); });
+}
+
+}  // namespace photonrail

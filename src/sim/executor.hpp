@@ -1,0 +1,132 @@
+// Runs the ranks' programs: compute streams, arrival at operations, lanes, completion; issues rail operations in the order
+// of a known schedule where the controller's shim asks for that, and announces what comes next.
+#pragma once
+
+#include "fabric/fabric.hpp"
+#include "photonrail/engine.hpp"
+#include "photonrail/scenario.hpp"
+#include "sim/cause.hpp"
+#include "sim/control_plane.hpp"
+#include "sim/lanes.hpp"
+#include "sim/operation.hpp"
+#include "sim/recorder.hpp"
+#include "sim/transfers.hpp"
+#include "sim/watchers.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+/// By rank: its rail operations in the order in which they start on electrical rails.
+using Schedule = std::vector<std::vector<TaskId>>;
+
+class Executor : public TransferListener {
+ public:
+  struct Parts {
+    Engine& engine;
+    Fabric& fabric;
+    Operations& operations;
+    Transfers& transfers;
+    ControlPlane& control;
+    Recorder& recorder;
+    const Watchers& watchers;
+  };
+
+  /// All references must outlive the executor. `schedule` may be empty when the shim needs none; `profile`, when given,
+  /// gets the order in which rail operations start.
+  Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32_t iterations, const Parts& parts, ShimPolicy shim,
+           const Schedule* schedule, Schedule* profile);
+
+  void begin();
+
+  [[nodiscard]] bool finished() const { return ranks_finished_ == ranks_.size(); }
+  [[nodiscard]] std::uint64_t tasks_done() const { return tasks_done_; }
+  [[nodiscard]] std::uint64_t tasks() const { return graph_.task_count() * iterations_; }
+  /// When the last rank ended each iteration.
+  [[nodiscard]] const std::vector<Time>& iteration_ends() const { return iteration_ends_; }
+  [[nodiscard]] Cause last_cause() const { return last_cause_; }
+
+  /// Each rank that cannot go on: its task, its group, and what it waits for.
+  [[nodiscard]] std::vector<std::string> stuck() const;
+
+  void member_done(OpId op, Member member) override;
+  void round_reached(OpId op, std::uint32_t round, Member member) override;
+  void round_opened(OpId op, std::uint32_t round, std::optional<Duration> idle) override;
+  void round_blocked(OpId op, std::uint32_t round) override;
+  void circuits_released(RailId rail, OpId op) override;
+
+ private:
+  struct ReadyTask {
+    TaskId task;
+    Cause cause;
+  };
+  struct ComputeStream {
+    bool busy = false;
+    Cause freed;
+    Time started{};
+    ReadyTask running;
+    std::vector<ReadyTask> ready;  // heap, least task id first
+  };
+  struct Rank {
+    std::vector<std::uint32_t> waits;  // by task: predecessors to go
+    ComputeStream streams[2];
+    std::uint32_t iteration = 0;
+    std::size_t tasks_left = 0;
+    bool start_pending = false;
+    // following a schedule:
+    std::size_t turn = 0;          // the next rail operation to be issued
+    std::size_t frontier = 0;      // the first that is not complete
+    std::vector<ReadyTask> gated;  // ready, and not their turn
+    std::vector<bool> complete;    // by task
+  };
+
+  void begin_iteration(RankId id, Cause cause);
+  void ready(RankId id, TaskId task, Cause cause);
+  void reach(RankId id, TaskId task, Cause cause);
+  void arrive(RankId id, TaskId task, Cause cause);
+  void announce(RankId id, TaskId task, std::uint32_t iteration);
+  void announce_next(RankId id);
+  void complete_scheduled(RankId id, TaskId task);
+  void complete(RankId id, TaskId task, Cause cause);
+  void complete_now(std::uint64_t);
+  void complete_at_once(RankId id, const ReadyTask& task);
+  void finish_iteration(RankId id, Cause cause);
+
+  void schedule_start();
+  void start_all(std::uint64_t);
+  void start_compute(RankId id, Stream stream);
+  void finish_compute(std::uint64_t rank_and_stream);
+  void start_operation(OpId id);
+  void tell(OpId id, Member member, OperationEvent::State state) const;
+
+  [[nodiscard]] OperationKey key_of(RankId id, TaskId task, std::uint32_t iteration) const;
+  [[nodiscard]] bool follows_schedule(RankId id, TaskId task) const;
+  [[nodiscard]] std::string describe(RankId id, TaskId task) const;
+  [[nodiscard]] std::string why_stuck(OpId id, Member member) const;
+  [[nodiscard]] bool fabric_route(GpuId from, GpuId to) const;
+
+  const TaskGraph& graph_;
+  const ExecutorSpec& spec_;
+  std::uint32_t iterations_;
+  Parts parts_;
+  ShimPolicy shim_;
+  const Schedule* schedule_;
+  Schedule* profile_;
+  Lanes lanes_;
+  std::vector<Rank> ranks_;
+  std::deque<std::pair<RankId, ReadyTask>> at_once_;  // done at this instant, in order of their events
+  std::vector<RankId> to_start_;                      // ranks with a compute task that may start
+  bool start_scheduled_ = false;
+  std::size_t ranks_finished_ = 0;
+  std::uint64_t tasks_done_ = 0;
+  std::vector<Time> iteration_ends_;
+  Cause last_cause_;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,62 @@
+// Communication lanes: a lane runs one operation at a time. One per communicator, or one per GPU for all its operations.
+//
+// An operation takes its lanes when every member has arrived, and keeps them while it waits for circuits and while it runs.
+// It never holds a lane while a member is missing, as a runtime that agrees on what is ready: a trace whose ranks
+// come to their operations in different orders cannot lock itself up by that alone. Receives take no lane: posting one
+// costs nothing.
+#pragma once
+
+#include "sim/cause.hpp"
+#include "sim/operation.hpp"
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace photonrail {
+
+class Lanes {
+ public:
+  /// Ready operations start in this order: iteration, lowest task id, sequence.
+  struct Ready {
+    std::uint32_t iteration;
+    TaskId task;
+    std::uint32_t sequence;
+    OpId op;
+
+    friend auto operator<=>(const Ready&, const Ready&) = default;
+  };
+
+  Lanes(std::size_t lanes, bool per_communicator) : lanes_(lanes), per_communicator_(per_communicator) {}
+
+  [[nodiscard]] static Ready key(OpId id, const Operation& op);
+
+  /// The operation wants its lanes: it is among the next candidates.
+  void enqueue(OpId id, const Operation& op);
+  /// Takes all lanes of a candidate, if all are free; the later cause of the candidate and its lanes is left in `op`.
+  bool take(OpId id, Operation& op);
+  /// A member is done; `last`: all of them are. Frees what the operation no longer needs.
+  void leave(const Operation& op, Member member, bool last, Cause cause);
+
+  /// Operations that may be able to start now, in order. Empties the list.
+  [[nodiscard]] std::vector<Ready> candidates();
+  [[nodiscard]] bool has_candidates() const { return !candidates_.empty(); }
+
+ private:
+  struct Lane {
+    bool busy = false;
+    Cause freed;
+    std::set<Ready> waiting;
+  };
+
+  template <class Visit>
+  void each_lane(const Operation& op, Visit&& visit);
+  void free(Lane& lane, Cause cause);
+
+  std::vector<Lane> lanes_;
+  bool per_communicator_;
+  std::set<Ready> candidates_;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,84 @@
+#include "sim/operation.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+Operations::Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank, Fabric& fabric, PlanCache& plans)
+    : graph_(graph), fabric_(fabric), plans_(plans), open_(graph.communicators().size()) {
+  gpu_offsets_.push_back(0);
+  for (const Communicator& communicator : graph.communicators()) {
+    bool crosses = false;
+    for (const RankId rank : communicator.members) {
+      gpus_.push_back(gpu_of_rank[rank.index()]);
+      crosses = crosses || fabric.uses_rail(gpus_[gpu_offsets_.back()], gpus_.back());
+    }
+    gpu_offsets_.push_back(static_cast<std::uint32_t>(gpus_.size()));
+    crosses_.push_back(crosses);
+  }
+}
+
+Member Operations::member_of(CommunicatorId communicator, RankId rank) const {
+  const Communicator& group = graph_.communicators()[communicator.index()];
+  if (group.point_to_point) return group.members[0] == rank ? 0 : 1;
+  const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
+  PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
+  return static_cast<Member>(found - group.members.begin());
+}
+
+OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
+  std::vector<OpId>& open = open_[key.communicator.index()];
+  for (const OpId id : open) {
+    if (pool_[id].key == key) return id;
+  }
+  OpId id;
+  if (free_.empty()) {
+    id = static_cast<OpId>(pool_.size());
+    pool_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  open.push_back(id);
+  const std::uint32_t first = gpu_offsets_[key.communicator.index()];
+  const std::uint32_t last = gpu_offsets_[key.communicator.index() + 1];
+  Operation& op = pool_[id];
+  op.state = Operation::State::kGathering;
+  op.key = key;
+  op.sequence = next_sequence_++;
+  op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
+  op.communicator = &graph_.communicators()[key.communicator.index()];
+  op.gpus = {gpus_.data() + first, gpus_.data() + last};
+  op.runnable = &plans_.get({op.op, op.members(), Bytes{task.amount}, task.root, 1});
+  op.crosses = crosses_[key.communicator.index()];
+  op.optical = op.crosses && fabric_.optical();
+  op.tasks.assign(op.members(), TaskId::none());
+  op.arrived = 0;
+  op.sender_done = false;
+  op.cause = {};
+  op.lanes = 0;
+  return id;
+}
+
+void Operations::retire(OpId id) {
+  Operation& op = pool_[id];
+  std::erase(open_[op.key.communicator.index()], id);
+  op.state = Operation::State::kFree;
+  op.links.clear();
+  op.rounds.clear();
+  PHOTONRAIL_CHECK(op.demands.empty());
+  free_.push_back(id);
+}
+
+std::vector<OpId> Operations::live() const {
+  std::vector<OpId> ids;
+  for (OpId id = 0; id < pool_.size(); ++id) {
+    if (pool_[id].state != Operation::State::kFree) ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end(), [this](OpId a, OpId b) { return pool_[a].sequence < pool_[b].sequence; });
+  return ids;
+}
+
+}  // namespace photonrail

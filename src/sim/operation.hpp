@@ -1,0 +1,129 @@
+// An operation in progress: one collective, or one send with its receive.
+#pragma once
+
+#include "fabric/fabric.hpp"
+#include "photonrail/collective.hpp"
+#include "photonrail/task_graph.hpp"
+#include "sim/cause.hpp"
+#include "sim/plan_cache.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace photonrail {
+
+using OpId = std::uint32_t;
+inline constexpr OpId kNoOp = ~OpId{0};
+
+/// Members that call with equal keys meet in one operation.
+struct OperationKey {
+  CommunicatorId communicator;
+  std::uint32_t tag = 0;
+  std::uint32_t match = 0;
+  std::uint32_t iteration = 0;
+
+  friend bool operator==(const OperationKey&, const OperationKey&) = default;
+};
+
+/// The way from one member to another, for as long as a round lasts.
+struct Link {
+  MemberPair pair;
+  Path path;
+  Network::ChannelId channel = Network::kNone;
+  RailId rail = RailId::none();  ///< optical: the rail whose circuits are held
+  OpticalRail::HoldId hold = 0;
+  bool held = false;
+};
+
+/// A round of circuits that some member has reached and some has not left. Only operations on optical rails have rounds.
+struct Round {
+  std::uint32_t index = 0;
+  std::uint32_t participants = 0;
+  std::uint32_t reached = 0;
+  bool open = false;                      ///< the circuits are held
+  bool waiting = false;                   ///< every participant reached it; only circuits are missing
+  std::vector<Duration> waited_before;    ///< by member: what its rank had waited for circuits when the round began to wait
+  std::uint32_t work = 0;                 ///< sends not delivered
+  std::vector<std::uint32_t> sends_left;  ///< by member
+  std::vector<std::uint32_t> work_left;   ///< by member: sends and receives
+  std::vector<Link> links;                ///< ascending by pair
+  std::vector<SendIndex> parked;          ///< released before the round opened
+};
+
+/// A demand at one rail's controller: which round it is for, and its place in ControlPlane's table.
+struct OpenDemand {
+  std::uint32_t round = 0;
+  std::uint32_t slot = 0;
+};
+
+struct Operation {
+  enum class State : std::uint8_t { kFree, kGathering, kReady, kStarted };
+
+  State state = State::kFree;
+  OperationKey key;
+  std::uint32_t sequence = 0;
+  CollectiveOp op = CollectiveOp::kSend;
+  const Communicator* communicator = nullptr;
+  std::span<const GpuId> gpus;  ///< by member
+  const RunnablePlan* runnable = nullptr;
+  bool crosses = false;  ///< some pair leaves its server
+  bool optical = false;  ///< ... over circuits
+
+  std::vector<TaskId> tasks;  ///< by member; none: has not arrived
+  std::uint32_t arrived = 0;
+  bool sender_done = false;  ///< a buffered send: its sender went on
+  Cause cause;               ///< what the operation waited for last
+  std::uint32_t lanes = 0;   ///< lanes that it must have
+
+  std::vector<std::uint32_t> left;  ///< by member: sends and receives to go
+  std::uint32_t sends_to_go = 0;
+  std::uint32_t members_to_go = 0;
+  std::vector<Link> links;              ///< not optical and one round: ascending by pair
+  std::vector<std::uint16_t> arrivals;  ///< by send, when some send waits for more than one
+  std::vector<Round> rounds;
+  std::vector<OpenDemand> demands;  ///< what the control plane holds open for it
+
+  [[nodiscard]] Dimension dimension() const { return communicator->dimension; }
+  [[nodiscard]] Member members() const { return static_cast<Member>(gpus.size()); }
+  [[nodiscard]] RankId rank(Member m) const { return communicator->members[m]; }
+  [[nodiscard]] const SendPlan& plan() const { return *runnable->plan; }
+  [[nodiscard]] Round* round(std::uint32_t index) {
+    for (Round& round : rounds) {
+      if (round.index == index) return &round;
+    }
+    return nullptr;
+  }
+};
+
+/// All operations, by id and by key. References stay valid while an operation lives.
+class Operations {
+ public:
+  Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank, Fabric& fabric, PlanCache& plans);
+
+  [[nodiscard]] Operation& operator[](OpId id) { return pool_[id]; }
+  /// The operation with this key, made at the first call; `task` is any member's task of it.
+  [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
+  void retire(OpId id);
+
+  [[nodiscard]] Member member_of(CommunicatorId communicator, RankId rank) const;
+  /// Live operations in the order of their making.
+  [[nodiscard]] std::vector<OpId> live() const;
+  /// Whether some pair of the task's operation leaves its server.
+  [[nodiscard]] bool crosses(CommunicatorId communicator) const { return crosses_[communicator.index()]; }
+
+ private:
+  const TaskGraph& graph_;
+  Fabric& fabric_;
+  PlanCache& plans_;
+  std::vector<std::uint32_t> gpu_offsets_;  // by communicator
+  std::vector<GpuId> gpus_;
+  std::vector<bool> crosses_;  // by communicator
+  std::deque<Operation> pool_;
+  std::vector<OpId> free_;
+  std::vector<std::vector<OpId>> open_;  // by communicator
+  std::uint32_t next_sequence_ = 0;
+};
+
+}  // namespace photonrail

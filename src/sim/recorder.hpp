@@ -1,0 +1,63 @@
+// Keeps the books of a run: where each rank's time goes, traffic by dimension, windows between phases.
+#pragma once
+
+#include "photonrail/result.hpp"
+#include "photonrail/task_graph.hpp"
+#include "photonrail/units.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace photonrail {
+
+class Recorder {
+ public:
+  explicit Recorder(std::size_t ranks) : clocks_(ranks) {}
+
+  void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }
+  void compute_ended(RankId rank, Time now) { --settle(rank, now).computing; }
+
+  /// An operation of the rank has bytes on their way.
+  void running_began(RankId rank, Dimension d, Time now) { ++settle(rank, now).running[static_cast<std::size_t>(d)]; }
+  void running_ended(RankId rank, Dimension d, Time now) { --settle(rank, now).running[static_cast<std::size_t>(d)]; }
+
+  /// An operation of the rank lacks only its circuits.
+  void waiting_began(RankId rank, Time now) { ++settle(rank, now).waiting; }
+  void waiting_ended(RankId rank, Time now) { --settle(rank, now).waiting; }
+
+  /// What the rank has waited for circuits so far.
+  [[nodiscard]] Duration reconfiguration_wait(RankId rank, Time now) { return settle(rank, now).time.reconfiguration_wait; }
+
+  /// Every member of a rail operation has reached it; its end on this rank.
+  void rail_ready(RankId rank, Dimension d, Time now);
+  void rail_ended(RankId rank, Dimension d, Time now);
+
+  void traffic(Dimension d, Bytes wire_bytes);
+
+  /// Closes the books. REQUIRES: nothing runs any more.
+  void finish(Time makespan, RunResult& result);
+
+ private:
+  struct Clock {
+    Time last{};
+    std::uint32_t computing = 0;
+    std::uint32_t waiting = 0;
+    std::array<std::uint32_t, kDimensionCount> running{};
+    RankTime time;
+    std::array<Duration, kDimensionCount> busy{};
+    std::array<Duration, kDimensionCount> exposed{};
+    Time rail_end{};
+    Dimension rail_dimension = Dimension::kOther;
+    std::uint32_t rail_operations = 0;  // ready and not ended
+    bool rail_used = false;
+    std::vector<std::pair<std::pair<Dimension, Dimension>, Duration>> windows;
+  };
+
+  Clock& settle(RankId rank, Time now);
+
+  std::vector<Clock> clocks_;
+  std::array<DimensionTraffic, kDimensionCount> traffic_{};
+};
+
+}  // namespace photonrail

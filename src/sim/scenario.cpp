@@ -1,0 +1,164 @@
+// Do the parts of a scenario fit each other?
+#include "photonrail/scenario.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+std::string number(std::uint64_t n) { return std::to_string(n); }
+
+std::string gpus_of(const ClusterSpec& cluster) {
+  return number(cluster.servers) + " servers x " + number(cluster.gpus_per_server) + " GPUs = " + number(cluster.gpus());
+}
+
+void check_cluster(const ClusterSpec& cluster) {
+  try {
+    cluster.validate();
+  } catch (const ConfigError& e) {
+    throw ConfigError("/cluster" + e.where(), e.problem(), e.hint());
+  }
+}
+
+void check_placement(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  const std::size_t ranks = scenario.graph.ranks();
+  if (ranks == 0) throw ConfigError("/workload", "has no ranks");
+  if (ranks > cluster.gpus()) {
+    throw ConfigError("/workload", number(ranks) + " ranks do not fit the cluster: " + gpus_of(cluster),
+                      "raise /cluster/servers, or use fewer ranks");
+  }
+  if (scenario.gpu_of_rank.size() != ranks) {
+    throw ConfigError("/placement",
+                      "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
+  }
+  std::map<GpuId, std::size_t> rank_of;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const GpuId gpu = scenario.gpu_of_rank[r];
+    const std::string where = "/placement/rank_to_gpu/" + number(r);
+    if (gpu.value >= cluster.gpus()) {
+      throw ConfigError(where, "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
+                        "GPUs are numbered from 0: server x gpus_per_server + local index");
+    }
+    const auto [owner, fresh] = rank_of.emplace(gpu, r);
+    if (!fresh) {
+      throw ConfigError(where, "GPU " + number(gpu.value) + " runs rank " + number(owner->second) + " already",
+                        "give every rank a GPU of its own");
+    }
+  }
+}
+
+// A circuit joins two GPUs of one rail, and a fibre is in one circuit at the most.
+void check_circuits(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  std::set<std::pair<GpuId, std::uint32_t>> transmit;
+  std::set<std::pair<GpuId, std::uint32_t>> receive;
+  for (std::size_t i = 0; i < scenario.controller.circuits.size(); ++i) {
+    const StaticCircuit& c = scenario.controller.circuits[i];
+    const std::string where = "/controller/circuits/" + number(i);
+    for (const auto& [key, gpu, port] : {std::tuple{"from", c.from, c.from_port}, std::tuple{"to", c.to, c.to_port}}) {
+      if (gpu.value >= cluster.gpus()) {
+        throw ConfigError(where + "/" + key, "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster));
+      }
+      if (port >= cluster.nic.ports) {
+        throw ConfigError(where + "/" + key + "_port",
+                          "there is no port " + number(port) + ": a GPU has " + number(cluster.nic.ports) + " (from 0)",
+                          "raise /cluster/nic/ports");
+      }
+    }
+    if (c.from == c.to) throw ConfigError(where, "joins GPU " + number(c.from.value) + " to itself");
+    if (c.from.value % cluster.gpus_per_server != c.to.value % cluster.gpus_per_server) {
+      throw ConfigError(where, "GPUs " + number(c.from.value) + " and " + number(c.to.value) + " are on different rails",
+                        "a rail joins the GPUs of one local index: gpu % gpus_per_server");
+    }
+    if (!transmit.emplace(c.from, c.from_port).second || !receive.emplace(c.to, c.to_port).second) {
+      throw ConfigError(where, "a fibre of it is in an earlier circuit already",
+                        "a port sends on one circuit and receives on one");
+    }
+  }
+}
+
+void check_controller(const Scenario& scenario) {
+  const ControllerSpec& controller = scenario.controller;
+  const bool optical = scenario.cluster.rail.kind == RailKind::kOptical;
+  if (optical && controller.name == "electrical") {
+    throw ConfigError("/controller/name", "the electrical controller would never light a circuit of the optical rails",
+                      "name another controller, or set /cluster/rail/kind to electrical");
+  }
+  if (!optical && controller.name != "electrical") {
+    throw ConfigError("/controller/name", "electrical rails have no circuits for the " + controller.name + " controller",
+                      "use the electrical controller, or set /cluster/rail/kind to optical");
+  }
+  for (const auto& [key, delay] :
+       {std::pair{"request", controller.request}, std::pair{"service", controller.service},
+        std::pair{"command", controller.command}, std::pair{"acknowledgement", controller.acknowledgement}}) {
+    if (delay < Duration{}) throw ConfigError(std::string("/controller/") + key + "_us", "must not be negative");
+  }
+  if (controller.name == "static") check_circuits(scenario);
+}
+
+void check_numbers(const Scenario& scenario) {
+  if (scenario.executor.buffered_send < Bytes{}) throw ConfigError("/executor/buffered_send_bytes", "must not be negative");
+  if (scenario.collectives.chunks == 0) throw ConfigError("/collectives/chunks", "must be at least 1");
+  if (scenario.run.iterations == 0) throw ConfigError("/run/iterations", "must be at least 1");
+}
+
+using Use = std::pair<CollectiveOp, Member>;  // an operation among so many members
+
+// Every use in the graph. Programs are read once, whatever the number of ranks that share them.
+std::set<Use> uses_of(const TaskGraph& graph) {
+  std::vector<std::set<std::pair<std::uint32_t, CollectiveOp>>> calls;  // by program: slot and operation
+  for (const Program& program : graph.programs()) {
+    auto& of = calls.emplace_back();
+    for (const Task& task : program.tasks()) {
+      if (task.kind == TaskKind::kCollective) of.emplace(task.slot, task.op);
+    }
+  }
+  std::set<Use> uses;
+  for (std::size_t r = 0; r < graph.ranks(); ++r) {
+    const RankId rank{r};
+    for (const auto& [slot, op] : calls[graph.program_of(rank).index()]) {
+      const Communicator& group = graph.communicators()[graph.communicator(rank, slot).index()];
+      uses.emplace(op, static_cast<Member>(group.members.size()));
+    }
+  }
+  return uses;
+}
+
+// A name that is not built in is the caller's own: simulate() looks it up in the registries that it is given.
+void check_algorithms(const Scenario& scenario) {
+  const CollectiveRegistry known = CollectiveRegistry::builtin();
+  for (const auto& [op, members] : uses_of(scenario.graph)) {
+    const std::string& wanted = scenario.collectives.algorithm[static_cast<std::size_t>(op)];
+    const auto found =
+        std::find_if(known.all().begin(), known.all().end(), [&](const auto& a) { return a->name() == wanted; });
+    if (members < 2 || found == known.all().end() || (*found)->supports(op, members)) continue;
+    std::string able;
+    for (const auto& algorithm : known.all()) {
+      if (algorithm->supports(op, members)) able += (able.empty() ? "" : ", ") + std::string(algorithm->name());
+    }
+    throw ConfigError("/collectives/" + std::string(name(op)),
+                      wanted + " cannot do " + std::string(name(op)) + " among " + number(members) + " members",
+                      able.empty() ? "no built-in algorithm can" : "these can: " + able);
+  }
+}
+
+}  // namespace
+
+void Scenario::validate() const {
+  check_cluster(cluster);
+  check_placement(*this);
+  check_controller(*this);
+  check_numbers(*this);
+  check_algorithms(*this);
+}
+
+}  // namespace photonrail

@@ -1,0 +1,81 @@
+// Says why a run cannot finish: for each rank its task, its group, and the peer or circuit that it waits for.
+#include "sim/executor.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+namespace {
+
+constexpr std::size_t kMostLines = 16;  // a reader needs the first few; the rest is counted
+
+std::string list_ranks(const std::vector<RankId>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (i == 8) return text + " and " + std::to_string(ranks.size() - i) + " more";
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i].value);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Executor::describe(RankId id, TaskId task) const {
+  const std::string_view name = graph_.program(id).name(task);
+  const std::string text = "rank " + std::to_string(id.value) + ", task " + std::to_string(task.value);
+  return name.empty() ? text : text + " '" + std::string(name) + "'";
+}
+
+std::string Executor::why_stuck(OpId id, Member member) const {
+  Operation& op = parts_.operations[id];
+  const std::string group = "group '" + op.communicator->name + "'";
+  const std::string what = std::string(photonrail::name(op.op)) + " of " + group;
+  std::vector<RankId> missing;
+  for (Member m = 0; m < op.members(); ++m) {
+    if (op.tasks[m].is_none()) missing.push_back(op.rank(m));
+  }
+  if (!missing.empty()) {
+    if (!op.communicator->point_to_point) return what + " waits for " + list_ranks(missing) + " to reach it";
+    return (member == 0 ? "send of " : "receive of ") + group + " waits for " + list_ranks(missing) +
+           (member == 0 ? ", which never posts its receive" : ", which never posts its send") + " (tag " +
+           std::to_string(op.key.tag) + ")";
+  }
+  if (op.state == Operation::State::kReady) return what + " waits for its communication lane";
+  for (const Round& round : op.rounds) {
+    if (!round.waiting) continue;
+    for (const MemberPair& pair : op.plan().pairs(round.index)) {
+      if (fabric_route(op.gpus[pair.first], op.gpus[pair.second])) continue;
+      return what + " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
+             std::to_string(op.rank(pair.second).value);
+    }
+  }
+  return what + " waits for bytes that never arrive";
+}
+
+bool Executor::fabric_route(GpuId from, GpuId to) const { return parts_.fabric.route(from, to).has_value(); }
+
+std::vector<std::string> Executor::stuck() const {
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  const auto add = [&](std::string line) { lines.size() < kMostLines ? lines.push_back(std::move(line)) : void(++more); };
+  for (const OpId id : parts_.operations.live()) {
+    const Operation& op = parts_.operations[id];
+    for (Member m = 0; m < op.members(); ++m) {
+      if (op.state == Operation::State::kStarted && op.left[m] == 0) continue;
+      if (!op.tasks[m].is_none()) add(describe(op.rank(m), op.tasks[m]) + ": " + why_stuck(id, m));
+    }
+  }
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    for (const ReadyTask& gated : ranks_[r].gated) {
+      const TaskId turn = (*schedule_)[r][ranks_[r].turn];
+      add(describe(RankId{r}, gated.task) + ": is ready, but task " + std::to_string(turn.value) +
+          " comes first in the schedule of its rank");
+    }
+  }
+  if (lines.empty())
+    add("no rank waits for another, yet " + std::to_string(ranks_.size() - ranks_finished_) + " are not done");
+  if (more > 0) lines.push_back("and " + std::to_string(more) + " more");
+  return lines;
+}
+
+}  // namespace photonrail

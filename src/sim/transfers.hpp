@@ -1,0 +1,76 @@
+// Runs the send plans of operations: posts sends when what they wait for has arrived and their round's circuits are held,
+// follows deliveries, says when a member is done.
+#pragma once
+
+#include "fabric/fabric.hpp"
+#include "photonrail/engine.hpp"
+#include "sim/operation.hpp"
+#include "sim/recorder.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace photonrail {
+
+class TransferListener {
+ public:
+  virtual ~TransferListener() = default;
+  /// All sends and receives of the member are done. After the last member the operation is retired by the listener.
+  virtual void member_done(OpId op, Member member) = 0;
+  /// A member reached a round after the first.
+  virtual void round_reached(OpId op, std::uint32_t round, Member member) = 0;
+  /// The round's circuits are held, or they were wanted and are not lit. `idle`: how long the member that waited most had
+  /// nothing else to do meanwhile; nullopt when nobody had to wait.
+  virtual void round_opened(OpId op, std::uint32_t round, std::optional<Duration> idle) = 0;
+  virtual void round_blocked(OpId op, std::uint32_t round) = 0;
+  /// Circuits were given back.
+  virtual void circuits_released(RailId rail, OpId op) = 0;
+};
+
+class Transfers : public DeliveryListener {
+ public:
+  /// All must outlive the object.
+  Transfers(Engine& engine, Fabric& fabric, Operations& operations, Recorder& recorder)
+      : engine_(engine), fabric_(fabric), operations_(operations), recorder_(recorder) {}
+
+  /// Who is told of progress. It must outlive the object.
+  void attach(TransferListener& listener) { listener_ = &listener; }
+
+  /// Every member has arrived and the lanes are the operation's: sends go as soon as circuits allow.
+  void start(OpId id);
+  /// Circuits may have become available: holds them and goes on, if all of them are lit. REQUIRES: the round waits.
+  bool try_open(OpId id, std::uint32_t round);
+  /// The network delivered a message posted here.
+  void delivered(std::uint64_t tag) override;
+
+  [[nodiscard]] std::uint64_t deliveries() const { return deliveries_; }
+
+ private:
+  [[nodiscard]] Round& enter_round(Operation& op, std::uint32_t index);
+  void reach(OpId id, Operation& op, std::uint32_t round, Member member);
+  void advance(OpId id, Operation& op, Member member, std::uint32_t after);
+  void begin_waiting(OpId id, Operation& op, Round& round);
+  [[nodiscard]] bool hold_circuits(OpId id, Operation& op, Round& round);
+  void open(OpId id, Operation& op, Round& round);
+  void open_pending(std::uint64_t);
+  void make_links(Operation& op);
+  void release(OpId id, Operation& op, SendIndex send);
+  void post(OpId id, Operation& op, SendIndex i);
+  void finish_send(OpId id, Operation& op, Round& round, const Send& send);
+  void finish_work(OpId id, Operation& op, Member member);
+  void complete_all(OpId id, Operation& op);
+  [[nodiscard]] Path path_of(const Operation& op, MemberPair pair) const;
+  [[nodiscard]] static Link& find(std::vector<Link>& links, Member from, Member to);
+
+  Engine& engine_;
+  Fabric& fabric_;
+  Operations& operations_;
+  Recorder& recorder_;
+  TransferListener* listener_ = nullptr;
+  std::vector<std::pair<OpId, std::uint32_t>> to_open_;
+  std::vector<SendIndex> released_;
+  std::uint64_t deliveries_ = 0;
+};
+
+}  // namespace photonrail

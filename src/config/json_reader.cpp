@@ -1,0 +1,211 @@
+#include "config/json_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <sstream>
+
+namespace photonrail::config {
+
+namespace {
+
+struct Unit {
+  std::string_view suffix;
+  double picoseconds;
+};
+constexpr std::array<Unit, 5> kUnits{{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}}};
+
+// One delay of a scenario. Times are int64 picoseconds (106 days), and delays are added up, so there is room to spare.
+constexpr double kLongestSeconds = 1e6;
+constexpr double kSlowestGbPerS = 1e-6;
+constexpr double kFastestGbPerS = 1e9;
+
+std::string text_of(double x) {
+  std::ostringstream out;
+  out.precision(12);
+  out << x;
+  return out.str();
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Bits per second are the usual slip: name the conversion.
+bool looks_like_bits(std::string_view key) {
+  std::string low(key);
+  std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return low.find("gbit") != std::string::npos || low.find("gbps") != std::string::npos ||
+         low.find("mbps") != std::string::npos;
+}
+
+}  // namespace
+
+std::string join_pointer(std::string_view pointer, std::string_view key) {
+  std::string joined(pointer);
+  joined += '/';
+  for (const char c : key) {
+    if (c == '~')
+      joined += "~0";
+    else if (c == '/')
+      joined += "~1";
+    else
+      joined += c;
+  }
+  return joined;
+}
+
+std::string describe(const Json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "an array";
+  if (value.is_number_float()) return text_of(value.get<double>());
+  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!value.is_string()) return text;
+  constexpr std::size_t kShown = 60;
+  return "the string " + (text.size() <= kShown ? text : text.substr(0, kShown) + "...\"");
+}
+
+void JsonReader::fail(std::string_view what, std::string_view hint) const {
+  throw ConfigError(pointer_, std::string(what), std::string(hint));
+}
+
+void JsonReader::fail_at(std::string_view key, std::string_view what, std::string_view hint) const {
+  throw ConfigError(join_pointer(pointer_, key), std::string(what), std::string(hint));
+}
+
+const Json& JsonReader::object() const {
+  if (!value_->is_object()) fail("must be an object, not " + describe(*value_));
+  return *value_;
+}
+
+std::optional<JsonReader> JsonReader::optional(std::string_view key) {
+  const Json& all = object();
+  if (!contains(known_, key)) known_.emplace_back(key);
+  const auto found = all.find(key);
+  if (found == all.end()) return std::nullopt;
+  return JsonReader(*found, join_pointer(pointer_, key));
+}
+
+JsonReader JsonReader::child(std::string_view key, std::string_view hint) {
+  auto found = optional(key);
+  if (!found) fail_at(key, "missing", hint);
+  return *std::move(found);
+}
+
+std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
+  std::vector<std::pair<std::string, JsonReader>> all;
+  for (const auto& [key, value] : object().items()) all.emplace_back(key, JsonReader(value, join_pointer(pointer_, key)));
+  return all;
+}
+
+std::vector<JsonReader> JsonReader::elements() const {
+  if (!value_->is_array()) fail("must be an array, not " + describe(*value_));
+  std::vector<JsonReader> all;
+  all.reserve(value_->size());
+  for (std::size_t i = 0; i < value_->size(); ++i) all.emplace_back((*value_)[i], pointer_ + "/" + std::to_string(i));
+  return all;
+}
+
+void JsonReader::refuse(std::string_view key, std::string_view why, std::string_view hint) const {
+  if (has(key)) fail_at(key, why, hint);
+}
+
+void JsonReader::finish() const {
+  for (const auto& [key, value] : object().items()) {
+    if (contains(known_, key) || contains(accepted_, key)) continue;
+    if (looks_like_bits(key))
+      fail_at(key, "unknown key", "rates are in GB/s under keys with gb_per_s: 400 Gb/s is 50 GB/s");
+    fail_at(key, "unknown key", suggest(key, known_));
+  }
+}
+
+std::optional<std::pair<JsonReader, double>> JsonReader::timed(std::string_view stem, std::string_view unit) {
+  const Json& all = object();
+  const std::string prefix = std::string(stem) + "_";
+  known_.push_back(prefix + std::string(unit));
+  std::optional<std::pair<JsonReader, double>> found;
+  std::string first;
+  for (const Unit& u : kUnits) {
+    const std::string key = prefix + std::string(u.suffix);
+    accepted_.push_back(key);
+    const auto entry = all.find(key);
+    if (entry == all.end()) continue;
+    if (found) fail_at(key, "given twice: " + first + " is there too", "keep one of them");
+    found.emplace(JsonReader(*entry, join_pointer(pointer_, key)), u.picoseconds);
+    first = key;
+  }
+  return found;
+}
+
+std::optional<Duration> JsonReader::duration(std::string_view stem, std::string_view unit) {
+  const auto found = timed(stem, unit);
+  if (!found) return std::nullopt;
+  return found->first.in_picoseconds(found->second);
+}
+
+void JsonReader::read_duration(std::string_view stem, Duration& into, std::string_view unit) {
+  if (const auto found = duration(stem, unit)) into = *found;
+}
+
+std::string JsonReader::string() const {
+  if (!value_->is_string()) fail("must be a string, not " + describe(*value_));
+  return value_->get<std::string>();
+}
+
+bool JsonReader::boolean() const {
+  if (!value_->is_boolean()) fail("must be true or false, not " + describe(*value_));
+  return value_->get<bool>();
+}
+
+double JsonReader::raw_number() const {
+  if (!value_->is_number()) fail("must be a number, not " + describe(*value_));
+  return value_->get<double>();
+}
+
+double JsonReader::number(double least, double greatest) const {
+  const double x = raw_number();
+  if (least == 0.0 && x < 0.0) fail("must not be negative, but is " + describe(*value_));
+  if (!(x >= least && x <= greatest)) {
+    fail("must be between " + text_of(least) + " and " + text_of(greatest) + ", but is " + describe(*value_));
+  }
+  return x;
+}
+
+double JsonReader::positive(double greatest) const {
+  const double x = raw_number();
+  if (!(x > 0.0)) fail("must be positive, but is " + describe(*value_));
+  if (!(x <= greatest)) fail("must be at most " + text_of(greatest) + ", but is " + describe(*value_));
+  return x;
+}
+
+std::uint64_t JsonReader::integer(std::uint64_t least, std::uint64_t greatest) const {
+  const double x = raw_number();
+  const auto range = [&] {
+    fail("must be a whole number from " + std::to_string(least) + " to " + std::to_string(greatest) + ", but is " +
+         describe(*value_));
+  };
+  // 2^53: above it a double need not be the integer that was written.
+  if (value_->is_number_float() && (x != std::floor(x) || x < 0.0 || x > 9007199254740992.0)) range();
+  if (x < 0.0) range();
+  const std::uint64_t n = value_->is_number_float() ? static_cast<std::uint64_t>(x) : value_->get<std::uint64_t>();
+  if (n < least || n > greatest) range();
+  return n;
+}
+
+std::uint32_t JsonReader::count(std::uint32_t least, std::uint32_t greatest) const {
+  return static_cast<std::uint32_t>(integer(least, greatest));
+}
+
+Bandwidth JsonReader::bandwidth() const {
+  const double x = positive(kFastestGbPerS);
+  if (x < kSlowestGbPerS) fail("must be at least " + text_of(kSlowestGbPerS) + " GB/s, but is " + describe(*value_));
+  return Bandwidth::from_gb_per_s(x);
+}
+
+Duration JsonReader::in_picoseconds(double per_unit) const {
+  const double x = number(0.0, kLongestSeconds * 1e12 / per_unit);
+  return Duration{std::llround(x * per_unit)};
+}
+
+}  // namespace photonrail::config

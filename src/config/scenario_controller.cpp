@@ -1,0 +1,112 @@
+// The sections that say how a job is run: "controller", "executor", "collectives", "run".
+#include "config/scenario_parts.hpp"
+#include "photonrail/collective.hpp"
+#include "photonrail/controller.hpp"
+
+#include <limits>
+
+namespace photonrail::config {
+
+namespace {
+
+constexpr std::uint32_t kMostGpus = std::numeric_limits<std::uint32_t>::max() - 1;
+
+std::vector<StaticCircuit> read_circuits(const JsonReader& list) {
+  std::vector<StaticCircuit> circuits;
+  for (JsonReader entry : list.elements()) {
+    StaticCircuit circuit;
+    circuit.from = GpuId{entry.child("from").count(0, kMostGpus)};
+    circuit.to = GpuId{entry.child("to").count(0, kMostGpus)};
+    if (const auto v = entry.optional("from_port")) circuit.from_port = v->count(0, kMostGpus);
+    if (const auto v = entry.optional("to_port")) circuit.to_port = v->count(0, kMostGpus);
+    entry.finish();
+    circuits.push_back(circuit);
+  }
+  return circuits;
+}
+
+// A key that only some controllers know is refused by name elsewhere, rather than called unknown.
+void refuse_elsewhere(const JsonReader& section, const std::string& name) {
+  const auto only = [&](const char* owner, const char* key) {
+    if (name != owner)
+      section.refuse(key, "the " + name + " controller has no such key", std::string("only ") + owner + " has it");
+  };
+  only("opus", "mode");
+  only("opus", "order");
+  only("static", "circuits");
+}
+
+void read_control_plane(JsonReader& section, ControllerSpec& spec) {
+  section.read_duration("request", spec.request, "us");
+  section.read_duration("service", spec.service, "us");
+  section.read_duration("command", spec.command, "us");
+  section.read_duration("acknowledgement", spec.acknowledgement, "us");
+}
+
+}  // namespace
+
+ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails) {
+  ControllerSpec spec;
+  if (!section) {
+    if (rails == RailKind::kElectrical) return spec;
+    throw ConfigError("/controller", "missing: optical rails need a controller", R"(for example {"name": "opus"})");
+  }
+  const JsonReader name = section->child("name");
+  const ControllerRegistry known = ControllerRegistry::builtin();
+  spec.name = name.lookup([&](const std::string& word) { return known.find(word).name; });
+  refuse_elsewhere(*section, spec.name);
+  if (spec.name == "opus") {
+    if (const auto v = section->optional("mode")) {
+      spec.mode = v->choice<OpusMode>({{"on_demand", OpusMode::kOnDemand}, {"provisioned", OpusMode::kProvisioned}});
+    }
+    if (const auto v = section->optional("order")) {
+      spec.order = v->choice<OperationOrder>({{"scheduled", OperationOrder::kScheduled}, {"free", OperationOrder::kFree}});
+    }
+  }
+  if (spec.name == "static") spec.circuits = read_circuits(section->child("circuits"));
+  if (spec.name != "electrical") read_control_plane(*section, spec);
+  section->finish();
+  return spec;
+}
+
+ExecutorSpec read_executor(JsonReader section) {
+  ExecutorSpec spec;
+  if (const auto v = section.optional("comm_lanes")) {
+    spec.comm_lanes = v->choice<CommLanes>({{"per_communicator", CommLanes::kPerCommunicator}, {"one", CommLanes::kOne}});
+  }
+  if (const auto v = section.optional("buffered_send_bytes")) {
+    spec.buffered_send = Bytes{static_cast<std::int64_t>(v->integer(0, std::uint64_t{1} << 50))};
+  }
+  section.finish();
+  return spec;
+}
+
+CollectiveSpec read_collectives(JsonReader section) {
+  CollectiveSpec spec;
+  const CollectiveRegistry known = CollectiveRegistry::builtin();
+  for (int i = 0; i < kCollectiveOpCount; ++i) {
+    const auto op = static_cast<CollectiveOp>(i);
+    if (op == CollectiveOp::kSend) continue;  // a message has one way to travel
+    if (const auto v = section.optional(name(op))) {
+      spec.algorithm[static_cast<std::size_t>(i)] =
+          v->lookup([&](const std::string& word) { return std::string(known.find(word).name()); });
+    }
+  }
+  if (const auto v = section.optional("chunks")) spec.chunks = v->count(1, 1'000'000);
+  section.finish();
+  return spec;
+}
+
+RunSpec read_run(JsonReader section) {
+  RunSpec spec;
+  if (const auto v = section.optional("iterations")) spec.iterations = v->count(1, 1'000'000);
+  if (const auto v = section.optional("seed")) spec.seed = v->integer(0, std::numeric_limits<std::uint64_t>::max());
+  if (const auto v = section.optional("fidelity")) {
+    spec.fidelity = v->choice<Fidelity>({{"stream", Fidelity::kStream}, {"exact", Fidelity::kExact}});
+  }
+  section.refuse("trace", "a timeline is asked for on the command line", "photonrail run --trace");
+  section.finish();
+  return spec;
+}
+
+}  // namespace photonrail::config

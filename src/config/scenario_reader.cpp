@@ -1,0 +1,80 @@
+// The whole scenario file.
+#include "config/scenario_parts.hpp"
+#include "photonrail/config.hpp"
+
+#include <fstream>
+#include <iterator>
+
+namespace photonrail {
+
+namespace {
+
+using config::Json;
+using config::JsonReader;
+
+constexpr std::string_view kSchema = "photonrail.scenario/1";
+
+void check_schema(const JsonReader& value) {
+  const std::string schema = value.string();
+  if (schema != kSchema) value.fail("unknown schema \"" + schema + "\"", "this reader knows " + std::string(kSchema));
+}
+
+Scenario read_sections(const Json& root, const std::filesystem::path& directory) {
+  JsonReader top(root);
+  check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
+  Scenario scenario;
+  if (const auto v = top.optional("name")) scenario.name = v->string();
+  if (const auto v = top.optional("why")) scenario.why = v->string();
+  for (const char* required : {"cluster", "workload"}) static_cast<void>(top.optional(required));
+  const auto placed = top.optional("placement");
+  const auto controller = top.optional("controller");
+  const auto executor = top.optional("executor");
+  const auto collectives = top.optional("collectives");
+  const auto run = top.optional("run");
+  top.finish();  // before the sections, so that a misspelt section is named rather than found missing
+
+  scenario.cluster = config::read_cluster(top.child("cluster"));
+  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind);
+  if (executor) scenario.executor = config::read_executor(*executor);
+  if (collectives) scenario.collectives = config::read_collectives(*collectives);
+  if (run) scenario.run = config::read_run(*run);
+  const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
+  config::Workload work =
+      config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives);
+  scenario.graph = std::move(work.graph);
+  scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);
+  scenario.validate();
+  scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);
+  return scenario;
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) throw ConfigError(file.string(), "is a folder, not a file");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    const bool there = std::filesystem::exists(file, ignored);
+    throw ConfigError(file.string(), there ? "cannot be read" : "no such file",
+                      there ? "check its permissions" : "check the path");
+  }
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
+                        std::span<const Override> overrides) {
+  Json root = config::parse_json(json, file);
+  try {
+    config::apply_overrides(root, overrides);
+    return read_sections(root, directory);
+  } catch (const ConfigError& e) {
+    throw e.inside(file);
+  }
+}
+
+Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides) {
+  return parse_scenario(read_text(file), file.parent_path(), file.string(), overrides);
+}
+
+}  // namespace photonrail

@@ -1,0 +1,212 @@
+// The "workload" section: a Chakra trace, a collective, a task graph, or (scenario_training.cpp) a training job.
+#include "config/scenario_parts.hpp"
+#include "photonrail/collective.hpp"
+
+#include <cstdlib>
+#include <limits>
+
+namespace photonrail::config {
+
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // 1 PiB
+
+// The value of "NAME" or "NAME:-default".
+std::string from_environment(const JsonReader& value, std::string_view expression) {
+  const auto split = expression.find(":-");
+  const std::string name(expression.substr(0, split));
+  const char* found = std::getenv(name.c_str());
+  if (found != nullptr && *found != '\0') return found;
+  if (split != std::string_view::npos) return std::string(expression.substr(split + 2));
+  value.fail("the environment variable " + name + " is not set",
+             "set it, or write ${" + name + ":-default}, or --set " + value.pointer() + "=PATH");
+}
+
+TaskGraph read_chakra_workload(JsonReader section, const std::filesystem::path& directory) {
+  ChakraOptions options;
+  options.prefix = read_path(section.child("prefix"), directory);
+  if (const auto v = section.optional("comm_groups")) options.comm_groups = read_path(*v, directory);
+  if (const auto v = section.optional("size_unit")) {
+    options.size_unit = v->choice<SizeUnit>({{"bytes", SizeUnit::kBytes}, {"elements", SizeUnit::kElements}});
+  }
+  if (const auto v = section.optional("element_bytes")) {
+    if (options.size_unit != SizeUnit::kElements)
+      v->fail("sizes are in bytes already", "set \"size_unit\" to \"elements\"");
+    options.element_bytes = v->count(1, 64);
+  }
+  if (const auto v = section.optional("compute_time")) {
+    options.compute_time = v->choice<ComputeTime>({{"roofline", ComputeTime::kRoofline}, {"trace", ComputeTime::kTrace}});
+  }
+  if (const auto v = section.optional("dimensions")) {
+    for (const auto& [group, dimension] : v->members()) {
+      using enum Dimension;
+      options.dimensions[group] =
+          dimension.choice<Dimension>({{"tp", kTp}, {"cp", kCp}, {"ep", kEp}, {"dp", kDp}, {"pp", kPp}, {"other", kOther}});
+    }
+  }
+  section.finish();
+  try {
+    return read_chakra(options);
+  } catch (const ConfigError& e) {
+    throw e.inside(section.pointer());
+  }
+}
+
+TaskGraph read_graph_workload(const JsonReader& value, const std::filesystem::path& directory) {
+  const std::filesystem::path file = read_path(value, directory);
+  try {
+    return read_task_graph(file);
+  } catch (const ConfigError& e) {
+    throw e.inside(value.pointer());
+  }
+}
+
+struct CollectiveWorkload {
+  CollectiveOp op = CollectiveOp::kAllReduce;
+  Bytes size{};
+  std::uint32_t ranks = 2;
+  std::uint32_t repeat = 1;
+  Member root = 0;
+  std::map<std::uint32_t, Duration> delay;  // by rank
+};
+
+CollectiveOp read_op(const JsonReader& value) {
+  const std::string word = value.string();
+  if (const auto op = collective_op_from(word); op && *op != CollectiveOp::kSend) return *op;
+  std::vector<std::string> known;
+  for (int i = 0; i < kCollectiveOpCount; ++i) {
+    if (static_cast<CollectiveOp>(i) != CollectiveOp::kSend) known.emplace_back(name(static_cast<CollectiveOp>(i)));
+  }
+  value.fail("unknown collective \"" + word + "\"", suggest(word, known));
+}
+
+std::string read_algorithm(const JsonReader& value, CollectiveOp op, Member members) {
+  const CollectiveRegistry known = CollectiveRegistry::builtin();
+  const auto& algorithm = value.lookup([&](const std::string& word) -> decltype(auto) { return known.find(word); });
+  if (algorithm.supports(op, members)) return std::string(algorithm.name());
+  std::string able;
+  for (const auto& a : known.all()) {
+    if (a->supports(op, members)) able += (able.empty() ? "" : ", ") + std::string(a->name());
+  }
+  value.fail(std::string(algorithm.name()) + " cannot do " + std::string(name(op)) + " among " + std::to_string(members) +
+                 " members",
+             able.empty() ? "no algorithm can" : "these can: " + able);
+}
+
+std::map<std::uint32_t, Duration> read_arrivals(JsonReader& section, std::uint32_t ranks) {
+  std::map<std::uint32_t, Duration> delays;
+  const auto found = section.timed("arrival_delay", "us");
+  if (!found) return delays;
+  for (const auto& [key, value] : found->first.members()) {
+    const bool digits = !key.empty() && key.size() < 10 && key.find_first_not_of("0123456789") == std::string::npos;
+    if (!digits || std::stoul(key) >= ranks) {
+      value.fail("no such rank", "ranks are \"0\" to \"" + std::to_string(ranks - 1) + "\"");
+    }
+    delays[static_cast<std::uint32_t>(std::stoul(key))] = value.in_picoseconds(found->second);
+  }
+  return delays;
+}
+
+TaskGraph build(const CollectiveWorkload& job) {
+  TaskGraphBuilder builder(job.ranks);
+  std::vector<RankId> members;
+  for (std::uint32_t r = 0; r < job.ranks; ++r) members.emplace_back(r);
+  const CommunicatorId group = builder.add_communicator("all", std::move(members), Dimension::kOther);
+  std::map<Duration, ProgramId> program_of;  // ranks that arrive together share one
+  for (std::uint32_t r = 0; r < job.ranks; ++r) {
+    const auto found = job.delay.find(r);
+    const Duration delay = found == job.delay.end() ? Duration{} : found->second;
+    const auto [entry, fresh] = program_of.try_emplace(delay);
+    if (fresh) {
+      const ProgramId p = entry->second = builder.add_program();
+      std::vector<TaskId> after;
+      if (delay > Duration{}) after.push_back(builder.add_delay(p, delay, "arrival delay"));
+      for (std::uint32_t i = 0; i < job.repeat; ++i) {
+        after = {builder.add_collective(p, 0, job.op, job.size, name(job.op), after, job.root)};
+      }
+    }
+    builder.assign(RankId{r}, entry->second, {group});
+  }
+  return std::move(builder).build();
+}
+
+}  // namespace
+
+std::filesystem::path read_path(const JsonReader& value, const std::filesystem::path& directory) {
+  const std::string text = value.string();
+  if (text.empty()) value.fail("the path is empty");
+  std::string path;
+  std::size_t at = 0;
+  for (std::size_t open = 0; (open = text.find("${", at)) != std::string::npos;) {
+    const auto close = text.find('}', open);
+    if (close == std::string::npos) value.fail("\"${\" without \"}\"");
+    path += text.substr(at, open - at) + from_environment(value, std::string_view(text).substr(open + 2, close - open - 2));
+    at = close + 1;
+  }
+  path += text.substr(at);
+  return directory / path;  // an absolute path stays what it is
+}
+
+ConfigError below(const std::string& pointer, const ConfigError& e) {
+  if (e.where().starts_with('/')) return ConfigError(pointer + e.where(), e.problem(), e.hint());
+  return e.inside(pointer);
+}
+
+void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster) {
+  if (ranks <= cluster.gpus()) return;
+  const std::uint64_t servers = (ranks + cluster.gpus_per_server - 1) / cluster.gpus_per_server;
+  throw ConfigError(at,
+                    std::to_string(ranks) + " ranks do not fit the cluster: " + std::to_string(cluster.servers) +
+                        " servers x " + std::to_string(cluster.gpus_per_server) +
+                        " GPUs = " + std::to_string(cluster.gpus()),
+                    "set /cluster/servers to " + std::to_string(servers) + ", or use fewer ranks");
+}
+
+TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster, CollectiveSpec& collectives) {
+  CollectiveWorkload job;
+  job.op = read_op(section.child("op"));
+  const bool barrier = job.op == CollectiveOp::kBarrier;
+  const bool rooted = job.op == CollectiveOp::kReduce || job.op == CollectiveOp::kGather ||
+                      job.op == CollectiveOp::kScatter || job.op == CollectiveOp::kBroadcast;
+  if (barrier) section.refuse("bytes", "a barrier carries no bytes", "remove it");
+  if (!barrier) job.size = Bytes{static_cast<std::int64_t>(section.child("bytes").integer(1, kMostBytes))};
+  job.ranks = cluster.gpus();
+  if (const auto v = section.optional("ranks")) {
+    job.ranks = v->count(2, std::numeric_limits<std::uint32_t>::max() - 1);
+    check_fit(v->pointer(), job.ranks, cluster);
+  }
+  if (job.ranks < 2) section.fail("a collective needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
+  if (const auto v = section.optional("algorithm")) {
+    collectives.algorithm[static_cast<std::size_t>(job.op)] = read_algorithm(*v, job.op, job.ranks);
+  }
+  if (!rooted) section.refuse("root", std::string(name(job.op)) + " has no root", "remove it");
+  if (const auto v = section.optional("root")) job.root = v->count(0, job.ranks - 1);
+  if (const auto v = section.optional("repeat")) job.repeat = v->count(1, 1'000'000);
+  job.delay = read_arrivals(section, job.ranks);
+  section.finish();
+  return build(job);
+}
+
+Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                       const Placement& placement, CollectiveSpec& collectives) {
+  const auto chakra = section.optional("chakra");
+  const auto training = section.optional("training");
+  const auto collective = section.optional("collective");
+  const auto graph = section.optional("graph");
+  section.finish();
+  if (chakra.has_value() + training.has_value() + collective.has_value() + graph.has_value() != 1) {
+    section.fail("needs exactly one of \"chakra\", \"training\", \"collective\", \"graph\"");
+  }
+  if (training) return {read_training(*training, cluster, placement), true};
+  if (collective) return {read_collective_workload(*collective, cluster, collectives), false};
+  if (chakra) {
+    Workload read{read_chakra_workload(*chakra, directory), false};
+    check_fit(chakra->pointer(), read.graph.ranks(), cluster);
+    return read;
+  }
+  Workload read{read_graph_workload(*graph, directory), false};
+  check_fit(graph->pointer(), read.graph.ranks(), cluster);
+  return read;
+}
+
+}  // namespace photonrail::config

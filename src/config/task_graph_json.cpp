@@ -1,0 +1,251 @@
+// photonrail.graph/1: a task graph as JSON.
+#include "config/gzip.hpp"
+#include "config/json_reader.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace photonrail {
+
+namespace {
+
+using config::Json;
+using config::JsonReader;
+
+constexpr std::string_view kSchema = "photonrail.graph/1";
+constexpr std::uint32_t kMostRanks = 1U << 20;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // 1 PiB
+constexpr double kMostFlops = 1e21;
+constexpr std::uint32_t kMostTag = std::numeric_limits<std::uint32_t>::max();
+
+// A task as it is written: for one rank or many.
+struct Entry {
+  JsonReader at;
+  std::vector<RankId> ranks;
+  std::string id;
+  std::string name;
+  std::vector<JsonReader> after;
+};
+
+class GraphReader {
+ public:
+  explicit GraphReader(std::uint32_t ranks) : ranks_(ranks), builder_(ranks), slots_(ranks), ids_(ranks), next_(ranks, 0) {
+    for (std::uint32_t r = 0; r < ranks; ++r) builder_.add_program();  // program r is that of rank r
+  }
+
+  void read_communicators(const JsonReader& section) {
+    for (auto& [name, value] : section.members()) {
+      JsonReader reader = value;
+      const JsonReader list = reader.child("ranks");
+      std::vector<RankId> members = read_ranks(list);
+      if (members.size() < 2) list.fail("a communicator needs two ranks");
+      Dimension dimension = Dimension::kOther;
+      if (const auto v = reader.optional("dimension")) dimension = read_dimension(*v);
+      reader.finish();
+      groups_.emplace(name, GroupOf{builder_.add_communicator(name, members, dimension), members});
+    }
+  }
+
+  void read_tasks(const JsonReader& section, const Json& tasks) {
+    std::vector<Entry> entries;
+    const std::vector<JsonReader> readers = section.elements();
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      const bool has_list = readers[i].has("rank") && tasks[i]["rank"].is_array();
+      entries.push_back(read_entry(readers[i], has_list));
+    }
+    for (Entry& e : entries) {  // after all ids are known: a task may wait for one that is written below it
+      for (const RankId rank : e.ranks) add(e, rank);
+    }
+  }
+
+  TaskGraph build() && {
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      std::vector<CommunicatorId> used(slots_[r].size());
+      for (const auto& [communicator, slot] : slots_[r]) used[slot] = communicator;
+      builder_.assign(RankId{r}, ProgramId{r}, std::move(used));
+    }
+    return std::move(builder_).build();
+  }
+
+ private:
+  struct GroupOf {
+    CommunicatorId communicator;
+    std::vector<RankId> members;  // ascending
+  };
+
+  static Dimension read_dimension(const JsonReader& value) {
+    const std::string word = value.string();
+    if (const auto dimension = dimension_from(word)) return *dimension;
+    value.fail("unknown dimension \"" + word + "\"", "tp, cp, ep, dp, pp or other");
+  }
+
+  RankId read_rank(const JsonReader& value) const { return RankId{value.count(0, ranks_ - 1)}; }
+
+  // A list of ranks or "all"; ascending.
+  std::vector<RankId> read_ranks(const JsonReader& value) const {
+    std::vector<RankId> ranks;
+    if (value.is_string()) {
+      if (value.string() != "all") value.fail("must be a list of ranks or \"all\"");
+      for (std::uint32_t r = 0; r < ranks_; ++r) ranks.emplace_back(r);
+      return ranks;
+    }
+    for (const JsonReader& element : value.elements()) ranks.push_back(read_rank(element));
+    std::sort(ranks.begin(), ranks.end());
+    if (ranks.empty()) value.fail("needs a rank");
+    if (std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end()) value.fail("has a rank twice");
+    return ranks;
+  }
+
+  Entry read_entry(const JsonReader& task, bool has_list) {
+    Entry e{.at = task, .ranks = {}, .id = {}, .name = {}, .after = {}};
+    const JsonReader rank_or_ranks = e.at.child("rank");
+    const bool is_one = !has_list && !rank_or_ranks.is_string();
+    e.ranks = is_one ? std::vector{read_rank(rank_or_ranks)} : read_ranks(rank_or_ranks);
+    const auto id = e.at.optional("id");
+    if (id) e.id = id->string();
+    const auto name = e.at.optional("name");
+    e.name = name ? name->string() : e.id;
+    if (const auto after = e.at.optional("after")) e.after = after->elements();
+    for (const RankId rank : e.ranks) {
+      const TaskId task_id{next_[rank.index()]++};
+      if (!id || ids_[rank.index()].emplace(e.id, task_id).second) continue;
+      id->fail("rank " + std::to_string(rank.value) + " has a task \"" + e.id + "\" already");
+    }
+    return e;
+  }
+
+  std::vector<TaskId> predecessors(const Entry& e, RankId rank) const {
+    std::vector<TaskId> after;
+    const auto& ids = ids_[rank.index()];
+    for (const JsonReader& word : e.after) {
+      const auto found = ids.find(word.string());
+      if (found == ids.end()) word.fail("rank " + std::to_string(rank.value) + " has no task \"" + word.string() + "\"");
+      after.push_back(found->second);
+    }
+    return after;
+  }
+
+  std::uint32_t slot(RankId rank, CommunicatorId communicator) {
+    auto& slots = slots_[rank.index()];
+    return slots.try_emplace(communicator, static_cast<std::uint32_t>(slots.size())).first->second;
+  }
+
+  void add(Entry& e, RankId rank) {
+    const int kinds = e.at.has("compute_us") + (e.at.has("flops") || e.at.has("memory_bytes")) + e.at.has("collective") +
+                      e.at.has("send_to") + e.at.has("receive_from");
+    if (kinds != 1) e.at.fail("needs exactly one of compute_us, flops and memory_bytes, collective, send_to, receive_from");
+    const auto after = predecessors(e, rank);
+    if (e.at.has("collective")) {
+      add_collective(e, rank, after);
+    } else if (e.at.has("send_to") || e.at.has("receive_from")) {
+      add_message(e, rank, after);
+    } else {
+      add_compute(e, rank, after);
+    }
+    e.at.finish();
+  }
+
+  void add_compute(Entry& e, RankId rank, const std::vector<TaskId>& after) {
+    const ProgramId program{rank.index()};
+    if (const auto time = e.at.optional("compute_us")) {
+      builder_.add_delay(program, time->in_picoseconds(1e6), e.name, after);
+      return;
+    }
+    const auto flops = e.at.optional("flops");
+    const auto memory = e.at.optional("memory_bytes");
+    const Bytes bytes = memory ? read_bytes(*memory) : Bytes{};
+    builder_.add_compute(program, flops ? flops->number(0.0, kMostFlops) : 0.0, bytes, e.name, after);
+  }
+
+  static Bytes read_bytes(const JsonReader& value) { return {static_cast<std::int64_t>(value.integer(0, kMostBytes))}; }
+
+  void add_collective(Entry& e, RankId rank, const std::vector<TaskId>& after) {
+    const JsonReader word = e.at.child("collective");
+    const auto op = collective_op_from(word.string());
+    if (!op || *op == CollectiveOp::kSend)
+      word.fail("unknown collective \"" + word.string() + "\"", collectives_like(word.string()));
+    const JsonReader named = e.at.child("communicator");
+    const auto group = groups_.find(named.string());
+    if (group == groups_.end())
+      named.fail("there is no communicator \"" + named.string() + "\"", groups_like(named.string()));
+    const auto& members = group->second.members;
+    if (!std::binary_search(members.begin(), members.end(), rank)) {
+      named.fail("rank " + std::to_string(rank.value) + " is not in communicator \"" + group->first + "\"");
+    }
+    const auto size = e.at.optional("bytes");
+    if (!size && *op != CollectiveOp::kBarrier) e.at.fail_at("bytes", "missing");
+    Member root = 0;
+    if (const auto v = e.at.optional("root")) root = read_root(*v, members);
+    builder_.add_collective(ProgramId{rank.index()}, slot(rank, group->second.communicator), *op,
+                            size ? read_bytes(*size) : Bytes{}, e.name, after, root);
+  }
+
+  Member read_root(const JsonReader& value, const std::vector<RankId>& members) const {
+    const auto at = std::find(members.begin(), members.end(), read_rank(value));
+    if (at == members.end()) value.fail("the root must be a rank of the communicator");
+    return static_cast<Member>(at - members.begin());
+  }
+
+  static std::string collectives_like(const std::string& word) {
+    std::vector<std::string> names;
+    for (int i = 0; i < static_cast<int>(CollectiveOp::kSend); ++i) names.emplace_back(name(static_cast<CollectiveOp>(i)));
+    return suggest(word, names);
+  }
+
+  std::string groups_like(const std::string& word) const {
+    std::vector<std::string> names;
+    for (const auto& [name, group] : groups_) names.push_back(name);
+    return suggest(word, names);
+  }
+
+  void add_message(Entry& e, RankId rank, const std::vector<TaskId>& after) {
+    const bool sends = e.at.has("send_to");
+    const JsonReader peer = e.at.child(sends ? "send_to" : "receive_from");
+    const RankId other = read_rank(peer);
+    if (other == rank) peer.fail("rank " + std::to_string(rank.value) + " cannot send to itself");
+    const Bytes bytes = read_bytes(e.at.child("bytes"));
+    std::uint32_t tag = 0;
+    if (const auto v = e.at.optional("tag")) tag = v->count(0, kMostTag);
+    const auto link = sends ? builder_.link(rank, other, Dimension::kOther) : builder_.link(other, rank, Dimension::kOther);
+    const auto put = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
+    (builder_.*put)(ProgramId{rank.index()}, slot(rank, link), bytes, tag, e.name, after);
+  }
+
+  std::uint32_t ranks_;
+  TaskGraphBuilder builder_;
+  std::map<std::string, GroupOf> groups_;
+  std::vector<std::map<CommunicatorId, std::uint32_t>> slots_;  // by rank
+  std::vector<std::map<std::string, TaskId>> ids_;              // by rank
+  std::vector<std::size_t> next_;                               // by rank: how many tasks so far
+};
+
+TaskGraph read_graph(const Json& root) {
+  JsonReader top(root);
+  const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
+  if (schema.string() != kSchema) {
+    schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
+  }
+  GraphReader reader(top.child("ranks").count(1, kMostRanks));
+  const auto communicators = top.optional("communicators");
+  const auto tasks = top.child("tasks");
+  top.finish();
+  if (communicators) reader.read_communicators(*communicators);
+  reader.read_tasks(tasks, root["tasks"]);
+  return std::move(reader).build();
+}
+
+}  // namespace
+
+TaskGraph read_task_graph(const std::filesystem::path& file) {
+  const Json root = config::parse_json(config::read_file(file), file.string());
+  try {
+    return read_graph(root);
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string());
+  }
+}
+
+}  // namespace photonrail

@@ -1,0 +1,240 @@
+// Runs side by side: bars over the whole width first, then a column a run, in blocks of as many as the width holds.
+#include "photonrail/report.hpp"
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+using report::columns;
+using report::fit;
+using report::number;
+using report::pad_left;
+using report::pad_right;
+
+constexpr std::size_t kLabelWidth = 26;
+constexpr std::size_t kLeastColumn = 12;
+constexpr const char* kNothing = "–";
+
+/// One of the four parts of a rank's time. The glyphs tell them apart without colour.
+struct Part {
+  Duration RankTime::*time;
+  const char* glyph;
+  const char* colour;  ///< SGR code
+  const char* label;
+};
+constexpr std::array<Part, 4> kParts{{{&RankTime::compute, "█", "34", "compute"},
+                                      {&RankTime::exposed_communication, "▒", "33", "exposed communication"},
+                                      {&RankTime::reconfiguration_wait, "╳", "31", "reconfiguration wait"},
+                                      {&RankTime::peer_wait, "·", "90", "waiting for peers"}}};
+
+struct Row {
+  std::string label;
+  std::vector<std::string> cells;  ///< one a run; none: a heading
+};
+
+Duration first_step(const RunResult& run) { return run.iterations.empty() ? run.makespan : run.iterations.front(); }
+
+std::optional<Duration> steady_step(const RunResult& run) {
+  if (run.iterations.size() < 2) return std::nullopt;
+  const Duration rest = std::accumulate(run.iterations.begin() + 1, run.iterations.end(), Duration::zero());
+  return rest / static_cast<std::int64_t>(run.iterations.size() - 1);
+}
+
+std::string percent(double share) { return number("%.1f %%", 100.0 * share); }
+
+std::string share_of(Duration part, Duration whole) {
+  if (whole == Duration::zero()) return kNothing;
+  return percent(static_cast<double>(part.count()) / static_cast<double>(whole.count()));
+}
+
+std::string relative(const RunResult& run, const RunResult& base) {
+  const auto step = static_cast<double>(steady_step(run).value_or(first_step(run)).count());
+  const auto reference = static_cast<double>(steady_step(base).value_or(first_step(base)).count());
+  if (reference == 0.0) return kNothing;
+  return number("%+.1f %%", 100.0 * (step - reference) / reference);
+}
+
+class Rows {
+ public:
+  explicit Rows(std::span<const RunResult> runs) : runs_(runs) {}
+
+  void heading(std::string text) { rows_.push_back({std::move(text), {}}); }
+
+  template <class Cell>
+  void add(std::string label, Cell&& cell) {
+    Row row{std::move(label), {}};
+    for (const RunResult& run : runs_) row.cells.push_back(cell(run));
+    rows_.push_back(std::move(row));
+  }
+
+  template <class Predicate>
+  [[nodiscard]] bool any(Predicate&& predicate) const {
+    return std::any_of(runs_.begin(), runs_.end(), predicate);
+  }
+
+  [[nodiscard]] std::span<const RunResult> runs() const { return runs_; }
+  [[nodiscard]] const std::vector<Row>& all() const { return rows_; }
+
+ private:
+  std::span<const RunResult> runs_;
+  std::vector<Row> rows_;
+};
+
+void add_steps(Rows& rows) {
+  const bool many = rows.any([](const RunResult& run) { return run.iterations.size() > 1; });
+  rows.add(many ? "first step" : "step time", [](const RunResult& run) { return to_text(first_step(run)); });
+  if (many) {
+    rows.add("later steps, mean", [](const RunResult& run) {
+      const auto steady = steady_step(run);
+      return steady ? to_text(*steady) : std::string(kNothing);
+    });
+  }
+  if (rows.runs().size() > 1) {
+    const RunResult& base = rows.runs().front();
+    rows.add("  against " + base.name,
+             [&base](const RunResult& run) { return &run == &base ? std::string(kNothing) : relative(run, base); });
+  }
+  if (many) rows.add("whole run", [](const RunResult& run) { return to_text(run.makespan); });
+}
+
+std::string paint(const std::string& text, const char* colour, bool coloured) {
+  return coloured && !text.empty() ? "\x1b[" + std::string(colour) + "m" + text + "\x1b[0m" : text;
+}
+
+void add_shares(Rows& rows) {
+  rows.heading("share of the time");
+  for (const Part& part : kParts) {
+    rows.add(std::string("  ") + part.glyph + " " + part.label, [&part](const RunResult& run) {
+      const RankTime mean = run.mean_rank_time();
+      return share_of(mean.*part.time, mean.total());
+    });
+  }
+}
+
+void add_reconfigurations(Rows& rows) {
+  rows.add("reconfigurations", [](const RunResult& run) { return std::to_string(run.reconfigurations.count); });
+  if (!rows.any([](const RunResult& run) { return run.reconfigurations.count > 0; })) return;
+  rows.add("  on the critical path",
+           [](const RunResult& run) { return std::to_string(run.reconfigurations.critical_path); });
+  rows.add("  hidden", [](const RunResult& run) {
+    return run.reconfigurations.count == 0 ? kNothing : percent(run.reconfigurations.hidden_share());
+  });
+}
+
+void add_traffic(Rows& rows, std::size_t dimension) {
+  if (!rows.any([dimension](const RunResult& run) { return run.traffic[dimension].operations > 0; })) return;
+  const auto cell = [dimension](auto text) {
+    return [dimension, text](const RunResult& run) {
+      const DimensionTraffic& traffic = run.traffic[dimension];
+      return traffic.operations == 0 ? std::string(kNothing) : text(traffic);
+    };
+  };
+  rows.add(std::string(name(static_cast<Dimension>(dimension))) + " on the wire",
+           cell([](const DimensionTraffic& t) { return to_text(t.bytes); }));
+  rows.add("  operations", cell([](const DimensionTraffic& t) { return std::to_string(t.operations); }));
+  rows.add("  busy, mean of ranks", cell([](const DimensionTraffic& t) { return to_text(t.busy); }));
+  rows.add("  exposed, mean of ranks", cell([](const DimensionTraffic& t) { return to_text(t.exposed); }));
+}
+
+std::string bar(const RankTime& time, Duration longest, std::size_t width, bool coloured) {
+  if (longest == Duration::zero()) return {};
+  const auto cells_until = [&](Duration end) {
+    const double share = static_cast<double>(end.count()) / static_cast<double>(longest.count());
+    return static_cast<std::size_t>(std::llround(static_cast<double>(width) * share));
+  };
+  std::string text;
+  Duration end{};
+  std::size_t drawn = 0;  // rounding the ends and not the parts keeps the bar's length right
+  for (const Part& part : kParts) {
+    end += time.*part.time;
+    std::string cells;
+    for (; drawn < cells_until(end); ++drawn) cells += part.glyph;
+    text += paint(cells, part.colour, coloured);
+  }
+  return text + std::string(width - std::min(width, drawn), ' ');
+}
+
+std::string bars(std::span<const RunResult> runs, std::size_t width, bool coloured) {
+  std::size_t name_width = 3;
+  std::size_t time_width = 0;
+  Duration longest{};
+  for (const RunResult& run : runs) {
+    name_width = std::max(name_width, columns(fit(run.name, width / 3)));
+    time_width = std::max(time_width, columns(to_text(run.mean_rank_time().total())));
+    longest = std::max(longest, run.mean_rank_time().total());
+  }
+  std::string text = "where the time of a rank goes, mean of ranks\n";
+  for (const RunResult& run : runs) {
+    const RankTime time = run.mean_rank_time();
+    text += pad_right(fit(run.name, name_width), name_width) + "  " +
+            bar(time, longest, width - name_width - time_width - 4, coloured) + "  " +
+            pad_left(to_text(time.total()), time_width) + "\n";
+  }
+  return text;
+}
+
+/// Which runs share a block, and how wide their columns are.
+struct Layout {
+  std::size_t column = kLeastColumn;
+  std::size_t runs_in_block = 1;
+};
+
+Layout lay_out(const Rows& rows, std::size_t width) {
+  std::size_t widest_cell = kLeastColumn - 2;
+  for (const Row& row : rows.all()) {
+    for (const std::string& cell : row.cells) widest_cell = std::max(widest_cell, columns(cell));
+  }
+  std::size_t widest = widest_cell;
+  for (const RunResult& run : rows.runs()) widest = std::max(widest, columns(run.name));
+  const std::size_t room = width - kLabelWidth;
+  Layout layout;
+  layout.runs_in_block = std::clamp<std::size_t>(room / (widest_cell + 2), 1, rows.runs().size());
+  layout.column = std::min(room / layout.runs_in_block, widest + 2);
+  return layout;
+}
+
+std::string block(const Rows& rows, std::size_t first, std::size_t last, std::size_t column) {
+  std::string text = std::string(kLabelWidth, ' ');
+  for (std::size_t i = first; i < last; ++i) text += pad_left(fit(rows.runs()[i].name, column - 2), column);
+  text += "\n";
+  for (const Row& row : rows.all()) {
+    const std::string label = fit(row.label, kLabelWidth);
+    text += row.cells.empty() ? label : pad_right(label, kLabelWidth);
+    if (!row.cells.empty()) {
+      for (std::size_t i = first; i < last; ++i) text += pad_left(row.cells[i], column);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_table(std::span<const RunResult> results, bool colour, int width) {
+  if (results.empty()) return {};
+  const auto room = static_cast<std::size_t>(std::max(width, 60));
+  Rows rows(results);
+  add_steps(rows);
+  add_shares(rows);
+  add_reconfigurations(rows);
+  for (std::size_t d = 0; d < kDimensionCount; ++d) add_traffic(rows, d);
+
+  std::string text = bars(results, room, colour);
+  const Layout layout = lay_out(rows, room);
+  for (std::size_t first = 0; first < results.size(); first += layout.runs_in_block) {
+    text += "\n" + block(rows, first, std::min(first + layout.runs_in_block, results.size()), layout.column);
+  }
+  return text;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,89 @@
+#include "report/text.hpp"
+
+#include "photonrail/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+namespace photonrail {
+
+namespace report {
+
+namespace {
+
+bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// Where the code point with this number begins; the end when there are not so many.
+std::size_t offset_of(std::string_view utf8, std::size_t code_point) {
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < utf8.size(); ++i) {
+    if (starts_code_point(utf8[i]) && seen++ == code_point) return i;
+  }
+  return utf8.size();
+}
+
+struct Unit {
+  const char* name;
+  double size;
+};
+
+// Four significant digits in the smallest unit in which the rounded number stays below 1000. Integers of the smallest
+// unit have no decimals when `whole`.
+std::string in_units(double value, std::span<const Unit> units, bool whole) {
+  std::size_t u = 0;
+  while (u + 1 < units.size() && std::abs(value) / units[u].size >= 999.95) ++u;
+  const double scaled = value / units[u].size;
+  const double size = std::abs(scaled);
+  const bool plain = (whole && u == 0) || size >= 999.95;
+  const char* format = plain ? "%.0f" : size >= 99.995 ? "%.1f" : size >= 9.9995 ? "%.2f" : "%.3f";
+  return number(format, scaled) + " " + units[u].name;
+}
+
+}  // namespace
+
+std::size_t columns(std::string_view utf8) {
+  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), starts_code_point));
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::size_t used = columns(text);
+  return std::string(width > used ? width - used : 0, ' ') + std::string(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  const std::size_t used = columns(text);
+  return std::string(text) + std::string(width > used ? width - used : 0, ' ');
+}
+
+std::string fit(std::string_view text, std::size_t width) {
+  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  std::string clean(text);
+  std::replace_if(clean.begin(), clean.end(), control, '?');
+  const std::size_t used = columns(clean);
+  if (used <= width) return clean;
+  const std::size_t tail = (width - 1) / 2;
+  return clean.substr(0, offset_of(clean, width - 1 - tail)) + "…" + clean.substr(offset_of(clean, used - tail));
+}
+
+std::string number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+}  // namespace report
+
+std::string to_text(Duration d) {
+  static constexpr report::Unit kUnits[] = {{"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
+  if (d == Duration::zero()) return "0 s";
+  return report::in_units(static_cast<double>(d.count()), kUnits, false);
+}
+
+std::string to_text(Bytes b) {
+  static constexpr report::Unit kUnits[] = {{"B", 1.0}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
+  return report::in_units(static_cast<double>(b.count), kUnits, true);
+}
+
+}  // namespace photonrail

@@ -1,0 +1,21 @@
+// Text for people in columns. A column is one code point: enough for the glyphs that the table draws.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace photonrail::report {
+
+[[nodiscard]] std::size_t columns(std::string_view utf8);
+[[nodiscard]] std::string pad_left(std::string_view text, std::size_t width);
+[[nodiscard]] std::string pad_right(std::string_view text, std::size_t width);
+
+/// At most `width` columns: what is too long loses its middle to a "…", because names differ at both ends. Control
+/// characters become '?'. REQUIRES: width >= 3.
+[[nodiscard]] std::string fit(std::string_view text, std::size_t width);
+
+/// printf of one number.
+[[nodiscard]] std::string number(const char* format, double value);
+
+}  // namespace photonrail::report

@@ -1,0 +1,67 @@
+#include "report/trace_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+namespace photonrail::report {
+
+namespace {
+
+// A JSON string. Most names are plain; the others (quotes, bytes that are no UTF-8) take the slow way.
+std::string quoted(std::string_view text) {
+  const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
+  if (std::all_of(text.begin(), text.end(), plain)) return "\"" + std::string(text) + "\"";
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// The format counts in microseconds; six decimals keep the picosecond.
+std::string microseconds(Duration d) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%lld.%06lld", static_cast<long long>(d.count() / 1000000),
+                static_cast<long long>(d.count() % 1000000));
+  return text;
+}
+
+}  // namespace
+
+TraceText::TraceText(std::ostream& out) : out_(out) { out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"; }
+TraceText::~TraceText() { out_ << "\n]}\n"; }
+
+void TraceText::begin_event(char phase, Thread thread, std::string_view name) {
+  if (!first_) out_ << ",\n";
+  first_ = false;
+  out_ << "{\"ph\":\"" << phase << "\",\"pid\":" << thread.process << ",\"tid\":" << thread.thread
+       << ",\"name\":" << quoted(name);
+}
+
+void TraceText::span(Thread thread, Time start, Time finish, std::string_view category, std::string_view name,
+                     std::initializer_list<Argument> arguments) {
+  begin_event('X', thread, name);
+  out_ << ",\"cat\":" << quoted(category) << ",\"ts\":" << microseconds(start)
+       << ",\"dur\":" << microseconds(finish - start);
+  const char* separator = ",\"args\":{";
+  for (const auto& [key, value] : arguments) {
+    out_ << separator << quoted(key) << ":" << quoted(value);
+    separator = ",";
+  }
+  out_ << (arguments.size() == 0 ? "}" : "}}");
+}
+
+void TraceText::name_process(std::uint32_t process, std::string_view name) {
+  begin_event('M', {process, 0}, "process_name");
+  out_ << ",\"args\":{\"name\":" << quoted(name) << "}}";
+  begin_event('M', {process, 0}, "process_sort_index");
+  out_ << ",\"args\":{\"sort_index\":" << process << "}}";
+}
+
+void TraceText::name_thread(Thread thread, std::string_view name, std::uint32_t order) {
+  begin_event('M', thread, "thread_name");
+  out_ << ",\"args\":{\"name\":" << quoted(name) << "}}";
+  begin_event('M', thread, "thread_sort_index");
+  out_ << ",\"args\":{\"sort_index\":" << order << "}}";
+}
+
+}  // namespace photonrail::report

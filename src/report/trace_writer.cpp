@@ -1,0 +1,260 @@
+// Chrome's trace format (JSON, "traceEvents"). What happens is kept as plain records; text is made when writing.
+#include "photonrail/report.hpp"
+#include "report/replace_file.hpp"
+#include "report/trace_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+struct TraceWriter::State {
+  TaskGraph graph;
+  std::uint32_t ports_per_server = 1;
+  std::vector<ComputeEvent> computes;
+  std::vector<OperationEvent> operations;
+  std::vector<CircuitEvent> circuits;
+  Time end{};  ///< the last instant that was heard of
+
+  void heard(Time at) { end = std::max(end, at); }
+};
+
+namespace {
+
+using report::TraceText;
+
+// Process and thread numbers start at 1: 0 is the idle process in the viewers.
+constexpr std::uint32_t kComputeThread = 1;
+constexpr std::uint32_t kHostThread = 2;
+constexpr std::uint32_t kFirstLane = 3;
+
+std::uint32_t process_of(RankId rank) { return rank.value + 1; }
+
+/// Lanes of one rank and dimension: two operations at once get two lanes, so that the spans of a thread never overlap.
+class Lanes {
+ public:
+  std::uint32_t take() {
+    const auto free = std::find(taken_.begin(), taken_.end(), false);
+    const auto lane = static_cast<std::uint32_t>(free - taken_.begin());
+    if (free == taken_.end()) taken_.push_back(true);
+    taken_[lane] = true;
+    return lane;
+  }
+  void release(std::uint32_t lane) { taken_[lane] = false; }
+  [[nodiscard]] std::size_t count() const { return taken_.size(); }
+
+ private:
+  std::vector<bool> taken_;
+};
+
+std::uint32_t lane_thread(Dimension d, std::uint32_t lane) {
+  return kFirstLane + static_cast<std::uint32_t>(d) + lane * kDimensionCount;
+}
+
+std::string task_label(const TaskGraph& graph, RankId rank, TaskId task, std::string_view fallback) {
+  const std::string_view given = graph.program(rank).name(task);
+  return std::string(given.empty() ? fallback : given);
+}
+
+void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& events, TraceText& text) {
+  std::vector<bool> has_host(graph.ranks());
+  for (const ComputeEvent& event : events) {
+    const bool host = event.stream == Stream::kHost;
+    if (host) has_host[event.rank.index()] = true;
+    text.span({process_of(event.rank), host ? kHostThread : kComputeThread}, event.start, event.finish, "compute",
+              task_label(graph, event.rank, event.task, "compute"), {});
+  }
+  for (std::size_t r = 0; r < graph.ranks(); ++r) {
+    const std::uint32_t process = process_of(RankId{r});
+    text.name_process(process, "rank " + std::to_string(r));
+    text.name_thread({process, kComputeThread}, "compute", 0);
+    if (has_host[r]) text.name_thread({process, kHostThread}, "host", 1);
+  }
+}
+
+/// Turns the states of operations into spans: waiting for peers, waiting for circuits, and the operation itself.
+class OperationSpans {
+ public:
+  OperationSpans(const TaskGraph& graph, TraceText& text) : graph_(graph), text_(text), lanes_(graph.ranks()) {}
+
+  void add(const OperationEvent& event) {
+    const auto key = std::make_pair(event.rank, event.sequence);
+    if (event.state == OperationEvent::State::kArrived) {
+      open_[key] = {event, lanes_of(event).take()};
+      return;
+    }
+    const auto place = open_.find(key);
+    if (place == open_.end()) return;  // news of an operation that is done on this rank
+    Open& open = place->second;
+    close(open, event.at);
+    open.last = event;
+    if (event.state != OperationEvent::State::kDone) return;
+    lanes_of(event).release(open.lane);
+    open_.erase(place);
+  }
+
+  void finish(Time end) {
+    for (auto& [key, open] : open_) close(open, end);
+    for (std::size_t r = 0; r < lanes_.size(); ++r) {
+      for (std::size_t d = 0; d < kDimensionCount; ++d) name_lanes(RankId{r}, static_cast<Dimension>(d));
+    }
+  }
+
+ private:
+  struct Open {
+    OperationEvent last;
+    std::uint32_t lane = 0;
+  };
+
+  [[nodiscard]] const Communicator& group(const OperationEvent& event) const {
+    return graph_.communicators()[event.communicator.index()];
+  }
+  Lanes& lanes_of(const OperationEvent& event) {
+    return lanes_[event.rank.index()][static_cast<std::size_t>(group(event).dimension)];
+  }
+  [[nodiscard]] std::string label(const OperationEvent& event) const {
+    return task_label(graph_, event.rank, event.task, name(event.op));
+  }
+
+  // Ends the span of the state in which the operation was.
+  void close(const Open& open, Time at) {
+    using State = OperationEvent::State;
+    const bool nothing_waited = open.last.state != State::kRunning && at == open.last.at;
+    if (nothing_waited) return;
+    switch (open.last.state) {
+      case State::kArrived:
+        return write(open, at, "peers", "waiting for peers");
+      case State::kWaitingForCircuits:
+        return write(open, at, "circuits", "waiting for circuits");
+      case State::kRunning:
+        return write(open, at, "communication", label(open.last));
+      case State::kDone:
+        return;
+    }
+  }
+
+  void write(const Open& open, Time until, std::string_view category, const std::string& name_of_span) {
+    const OperationEvent& event = open.last;
+    const Task& task = graph_.program(event.rank).task(event.task);
+    const TraceText::Thread thread{process_of(event.rank), lane_thread(group(event).dimension, open.lane)};
+    text_.span(thread, event.at, until, category, name_of_span,
+               {{"op", name(event.op)}, {"group", group(event).name}, {"bytes", std::to_string(task.amount)}});
+  }
+
+  void name_lanes(RankId rank, Dimension d) {
+    const std::size_t count = lanes_[rank.index()][static_cast<std::size_t>(d)].count();
+    for (std::uint32_t lane = 0; lane < count; ++lane) {
+      const std::string suffix = lane == 0 ? "" : " " + std::to_string(lane + 1);
+      const auto order = 2 + static_cast<std::uint32_t>(d) * 10000 + lane;
+      text_.name_thread({process_of(rank), lane_thread(d, lane)}, std::string(name(d)) + suffix, order);
+    }
+  }
+
+  const TaskGraph& graph_;
+  TraceText& text_;
+  std::vector<std::array<Lanes, kDimensionCount>> lanes_;  // by rank
+  std::map<std::pair<RankId, std::uint32_t>, Open> open_;
+};
+
+/// A process per rail, a thread per transmit port.
+class CircuitSpans {
+ public:
+  CircuitSpans(const TaskGraph& graph, std::uint32_t ports_per_server, TraceText& text)
+      : graph_(graph), ports_per_server_(ports_per_server), text_(text) {}
+
+  void add(const CircuitEvent& event) {
+    Port& port = ports_[{event.rail, event.circuit.from}];
+    using State = CircuitEvent::State;
+    const bool same = port.open && port.last.circuit == event.circuit;
+    if (event.state == State::kDark && !same) return;  // the port points elsewhere already
+    if (port.open) write(port.last, event.at);
+    const CommunicatorId served = port.last.serves;
+    port.last = event;
+    port.open = event.state != State::kDark;
+    if (same && event.serves.is_none()) port.last.serves = served;
+  }
+
+  void finish(Time end) {
+    RailId named = RailId::none();
+    for (const auto& [key, port] : ports_) {
+      const auto& [rail, from] = key;
+      if (port.open) write(port.last, end);
+      if (rail != named) text_.name_process(process(rail), "rail " + std::to_string(rail.value) + " OCS");
+      named = rail;
+      text_.name_thread({process(rail), from.value + 1}, "port " + place(from), from.value);
+    }
+  }
+
+ private:
+  struct Port {
+    CircuitEvent last;
+    bool open = false;
+  };
+
+  [[nodiscard]] std::uint32_t process(RailId rail) const {
+    return static_cast<std::uint32_t>(graph_.ranks()) + 1 + rail.value;
+  }
+  [[nodiscard]] std::string place(PortId port) const {
+    return std::to_string(port.value) + " (server " + std::to_string(port.value / ports_per_server_) + ")";
+  }
+
+  void write(const CircuitEvent& since, Time until) {
+    if (since.at == until) return;
+    const bool lit = since.state == CircuitEvent::State::kLit;
+    std::string label = (lit ? "lit → port " : "switching → port ") + std::to_string(since.circuit.to.value);
+    if (!since.serves.is_none()) label += ", group " + graph_.communicators()[since.serves.index()].name;
+    text_.span({process(since.rail), since.circuit.from.value + 1}, since.at, until, lit ? "lit" : "switching", label, {});
+  }
+
+  const TaskGraph& graph_;
+  std::uint32_t ports_per_server_;
+  TraceText& text_;
+  std::map<std::pair<RailId, PortId>, Port> ports_;
+};
+
+}  // namespace
+
+TraceWriter::TraceWriter() : state_(std::make_unique<State>()) {}
+TraceWriter::~TraceWriter() = default;
+
+void TraceWriter::begin(const Scenario& scenario) {
+  *state_ = State{};
+  state_->graph = scenario.graph;
+  state_->ports_per_server = std::max(1U, scenario.cluster.nic.ports);
+}
+
+void TraceWriter::compute(const ComputeEvent& event) {
+  state_->computes.push_back(event);
+  state_->heard(event.finish);
+}
+
+void TraceWriter::operation(const OperationEvent& event) {
+  state_->operations.push_back(event);
+  state_->heard(event.at);
+}
+
+void TraceWriter::circuit(const CircuitEvent& event) {
+  state_->circuits.push_back(event);
+  state_->heard(event.at);
+}
+
+void TraceWriter::end(Time makespan) { state_->heard(makespan); }
+
+void TraceWriter::write(const std::filesystem::path& file) const {
+  report::replace_file(file, [this](std::ostream& out) {
+    TraceText text(out);
+    write_computes(state_->graph, state_->computes, text);
+    OperationSpans operations(state_->graph, text);
+    for (const OperationEvent& event : state_->operations) operations.add(event);
+    operations.finish(state_->end);
+    CircuitSpans circuits(state_->graph, state_->ports_per_server, text);
+    for (const CircuitEvent& event : state_->circuits) circuits.add(event);
+    circuits.finish(state_->end);
+  });
+}
+
+}  // namespace photonrail

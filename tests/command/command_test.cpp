@@ -1,0 +1,302 @@
+// The command as its users meet it: a child process, its exit status, its two streams and its files.
+#include "photonrail/collective.hpp"
+#include "photonrail/controller.hpp"
+#include "photonrail/device.hpp"
+#include "photonrail/training.hpp"
+#include "photonrail/version.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+struct Outcome {
+  int status = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string read(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Command : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  /// `arguments` as a shell would read them, from within the test's folder.
+  [[nodiscard]] Outcome run(const std::string& arguments) const {
+    const std::string line = "cd '" + folder_.string() + "' && '" PHOTONRAIL_COMMAND "' " + arguments + " >.out 2>.err";
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(folder_ / ".out"), read(folder_ / ".err")};
+  }
+
+  void write(const std::string& name, const json& scenario) const { std::ofstream(folder_ / name) << scenario; }
+
+  [[nodiscard]] json result(const std::string& file) const { return json::parse(read(folder_ / file)); }
+
+  fs::path folder_ = fs::temp_directory_path() / ("photonrail_command_" + std::to_string(::getpid()) + "_" +
+                                                  testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+/// An all-reduce over 4 servers of one GPU, electrical, ring, no latency.
+json tiny(const std::string& name) {
+  return {{"schema", "photonrail.scenario/1"},
+          {"name", name},
+          {"cluster",
+           {{"servers", 4},
+            {"gpus_per_server", 1},
+            {"nic", {{"ports", 1}, {"port_gb_per_s", 50}, {"latency_ns", 0}}},
+            {"rail", {{"kind", "electrical"}}}}},
+          {"workload", {{"collective", {{"op", "all_reduce"}, {"algorithm", "ring"}, {"bytes", 1000000}, {"ranks", 4}}}}}};
+}
+
+/// The same on an OCS whose only circuits join GPU 0 and GPU 1: the ring never closes.
+json stuck(const std::string& name) {
+  json scenario = tiny(name);
+  scenario["cluster"]["rail"] = {{"kind", "optical"}, {"switch", {{"ports", 8}, {"reconfiguration_ms", 1}}}};
+  scenario["controller"] = {{"name", "static"}, {"circuits", {{{"from", 0}, {"to", 1}}, {{"from", 1}, {"to", 0}}}}};
+  return scenario;
+}
+
+TEST_F(Command, RunPrintsTheTable) {
+  write("a.json", tiny("first"));
+  write("b.json", tiny("second"));
+  const Outcome done = run("run a.json b.json");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("first"));
+  EXPECT_THAT(done.out, HasSubstr("second"));
+  EXPECT_THAT(done.out, HasSubstr("step time"));
+  EXPECT_THAT(done.out, Not(HasSubstr("\x1b")));  // no terminal, no colours
+  EXPECT_EQ(done.err, "");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 4);  // nothing written
+}
+
+TEST_F(Command, OutHoldsTheResultAndTheTrace) {
+  write("a.json", tiny("first"));
+  const Outcome done = run("run a.json --out results/a --trace");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("wrote results/a/result.json\nwrote results/a/trace.json\n"));
+  EXPECT_EQ(result("results/a/result.json")["schema"], "photonrail.result/1");
+  // A ring of 4: 2 * 3 steps of 250 kB at 50 GB/s = 6 * 5 us.
+  EXPECT_NEAR(result("results/a/result.json")["makespan_s"], 30e-6, 1e-9);
+  EXPECT_FALSE(result("results/a/trace.json")["traceEvents"].empty());
+}
+
+/// A small training job on an OCS: three dimensions, operations at once, circuits that are re-pointed.
+json training(const std::string& schedule) {
+  json scenario = stuck("training");
+  scenario["cluster"]["rail"]["switch"]["ports"] = 16;
+  scenario["cluster"]["gpus_per_server"] = 2;
+  scenario["controller"] = {{"name", "opus"}};
+  scenario["workload"] = {{"training",
+                           {{"model", "llama3_8b"},
+                            {"sequence", 4096},
+                            {"global_batch", 4},
+                            {"schedule", schedule},
+                            {"parallelism", {{"tp", 2}, {"pp", 2}, {"dp", 2}, {"fsdp", true}}}}}};
+  return scenario;
+}
+
+TEST_F(Command, TheSpansOfATraceNeverOverlapOnAThread) {
+  write("a.json", training("1f1b"));
+  const Outcome done = run("run a.json --out results --trace --quiet");
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> threads;
+  std::map<std::string, int> categories;
+  const json trace = result("results/trace.json");
+  for (const json& e : trace["traceEvents"]) {
+    if (e["ph"] != "X") continue;
+    threads[{e["pid"], e["tid"]}].emplace_back(e["ts"], e["dur"]);
+    ++categories[e["cat"]];
+  }
+  for (const char* category : {"compute", "communication", "peers", "circuits", "lit", "switching"}) {
+    EXPECT_GT(categories[category], 0) << category;
+  }
+  for (auto& [thread, spans] : threads) {
+    std::sort(spans.begin(), spans.end());
+    for (std::size_t i = 1; i < spans.size(); ++i) {
+      // Half a picosecond, in microseconds: the sum of two doubles is not exact.
+      EXPECT_LT(spans[i - 1].first + spans[i - 1].second, spans[i].first + 5e-7) << "process " << thread.first;
+    }
+  }
+}
+
+TEST_F(Command, SeveralScenariosGetFoldersOfTheirOwn) {
+  write("a.json", tiny("same name"));
+  write("b.json", tiny("same name"));
+  write("c.json", tiny("../up"));
+  const Outcome done = run("run a.json b.json c.json --out results --quiet");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "results/same_name/result.json\nresults/same_name-2/result.json\nresults/_.._up/result.json\n");
+  EXPECT_EQ(result("results/same_name-2/result.json")["name"], "same name");
+}
+
+TEST_F(Command, QuietWithoutOutSaysNothing) {
+  write("a.json", tiny("first"));
+  const Outcome done = run("run --quiet a.json");
+  EXPECT_EQ(done.status, 0);
+  EXPECT_EQ(done.out + done.err, "");
+}
+
+TEST_F(Command, SetChangesTheScenarioAndLeavesTheFilesAlone) {
+  write("a.json", tiny("first"));
+  // Half the rate, twice the 30 us.
+  const Outcome done = run("run --set /cluster/nic/port_gb_per_s=25 --set /name=slow a.json --out results");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_NEAR(result("results/result.json")["makespan_s"], 60e-6, 1e-9);
+  EXPECT_EQ(result("results/result.json")["name"], "slow");
+  EXPECT_EQ(run("run a.json --set nonsense").status, 2);
+}
+
+TEST_F(Command, BadInputIsExitTwoAndOneClearMessage) {
+  json broken = tiny("broken");
+  broken["cluster"]["serverz"] = 4;
+  write("broken.json", broken);
+  const Outcome done = run("run broken.json");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(done.out, "");
+  EXPECT_THAT(done.err, StartsWith("photonrail: error: broken.json"));
+  EXPECT_THAT(done.err, HasSubstr("/cluster"));
+  EXPECT_THAT(done.err, HasSubstr("serverz"));
+  const Outcome absent = run("run absent.json");
+  EXPECT_EQ(absent.status, 2);
+  EXPECT_THAT(absent.err, HasSubstr("absent.json"));
+}
+
+TEST_F(Command, ABadScenarioIsFoundBeforeAnythingRuns) {
+  write("a.json", tiny("first"));
+  const Outcome done = run("run a.json absent.json --out results");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(done.out, "");
+  EXPECT_FALSE(fs::exists(folder_ / "results"));
+}
+
+TEST_F(Command, AJobThatCannotFinishIsExitThree) {
+  write("stuck.json", stuck("stuck"));
+  const Outcome done = run("run stuck.json");
+  EXPECT_EQ(done.status, 3) << done.err;
+  EXPECT_EQ(done.out, "");
+  EXPECT_THAT(done.err, StartsWith("photonrail: error: stuck.json: the simulated job cannot finish"));
+  EXPECT_THAT(done.err, HasSubstr("rank"));
+}
+
+TEST_F(Command, AFailedRunKeepsTheResultOfTheLast) {
+  write("a.json", tiny("first"));
+  ASSERT_EQ(run("run a.json --out results --trace").status, 0);
+  const std::string result_before = read(folder_ / "results/result.json");
+  const std::string trace_before = read(folder_ / "results/trace.json");
+  write("a.json", stuck("first"));
+  EXPECT_EQ(run("run a.json --out results --trace").status, 3);
+  EXPECT_EQ(read(folder_ / "results/result.json"), result_before);
+  EXPECT_EQ(read(folder_ / "results/trace.json"), trace_before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "results"), fs::directory_iterator()), 2);
+}
+
+TEST_F(Command, AnOutThatCannotBeIsExitTwo) {
+  write("a.json", tiny("first"));
+  const Outcome done = run("run a.json --out a.json");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_EQ(done.out, "");
+  EXPECT_THAT(done.err, HasSubstr("a.json"));
+}
+
+TEST_F(Command, BadUsageIsExitTwo) {
+  write("a.json", tiny("first"));
+  for (const char* arguments :
+       {"", "fly", "run", "run a.json --fly", "list", "list birds", "run a.json --trace", "trace", "trace info",
+        "trace info a.json --prefix x", "trace export a.json", "validate a.json a.json --graphviz g"}) {
+    const Outcome done = run(arguments);
+    EXPECT_EQ(done.status, 2) << arguments;
+    EXPECT_EQ(done.out, "") << arguments;
+    EXPECT_THAT(done.err, StartsWith("photonrail: error: ")) << arguments;
+  }
+}
+
+TEST_F(Command, HelpAndVersionAreNoErrors) {
+  EXPECT_THAT(run("--version").out, HasSubstr(std::string(version())));
+  for (const char* arguments : {"--help", "run --help", "trace info --help", "--version"}) {
+    const Outcome done = run(arguments);
+    EXPECT_EQ(done.status, 0) << arguments;
+    EXPECT_EQ(done.err, "") << arguments;
+    EXPECT_NE(done.out, "") << arguments;
+  }
+}
+
+TEST_F(Command, ValidateSumsUp) {
+  write("a.json", tiny("first"));
+  write("b.json", tiny("second"));
+  const Outcome done = run("validate a.json b.json");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, StartsWith("first: 4 ranks, 4 tasks; 4 servers of 1 GPU, 4 NIC ports, 1 electrical rail switch, "));
+  EXPECT_THAT(done.out, HasSubstr("\nsecond: "));
+  EXPECT_EQ(run("validate a.json --graphviz plant.dot").status, 0);
+  EXPECT_THAT(read(folder_ / "plant.dot"), HasSubstr("graph"));
+  EXPECT_EQ(run("validate a.json absent.json").out, "");
+}
+
+TEST_F(Command, ListNamesEveryEntry) {
+  const auto expect_line = [](const std::string& text, std::string_view key) {
+    EXPECT_THAT("\n" + text, HasSubstr("\n" + std::string(key) + " "));
+  };
+  const std::string controllers = run("list controllers").out;
+  const ControllerRegistry known_controllers = ControllerRegistry::builtin();
+  for (const auto& controller : known_controllers.all()) expect_line(controllers, controller.name);
+  const std::string collectives = run("list collectives").out;
+  const CollectiveRegistry known_collectives = CollectiveRegistry::builtin();
+  for (const auto& algorithm : known_collectives.all()) expect_line(collectives, algorithm->name());
+  const std::string models = run("list models").out;
+  for (const auto& preset : model_presets()) expect_line(models, preset.key);
+  const std::string gpus = run("list gpus").out;
+  for (const auto& preset : gpu_presets()) expect_line(gpus, preset.key);
+  const std::string switches = run("list switches").out;
+  for (const auto& preset : optical_switch_presets()) expect_line(switches, preset.key);
+  const std::string schedules = run("list schedules").out;
+  for (const char* schedule : {"1f1b", "gpipe"}) expect_line(schedules, schedule);
+}
+
+TEST_F(Command, EveryListedScheduleIsOneThatAScenarioCanName) {
+  for (const char* schedule : {"1f1b", "gpipe"}) {
+    write("a.json", training(schedule));
+    const Outcome done = run("validate a.json");
+    EXPECT_EQ(done.status, 0) << schedule << ": " << done.err;
+  }
+}
+
+TEST_F(Command, AnExportedTraceIsReadBackAsItWas) {
+  write("a.json", tiny("first"));
+  const Outcome exported = run("trace export a.json --prefix copy");
+  ASSERT_EQ(exported.status, 0) << exported.err;
+  EXPECT_THAT(exported.out, StartsWith("wrote 5 files"));  // 4 ranks and the groups
+  const Outcome original = run("trace info a.json");
+  ASSERT_EQ(original.status, 0) << original.err;
+  EXPECT_THAT(original.out, testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
+  const Outcome copy = run("trace info --prefix copy --groups copy.json");
+  ASSERT_EQ(copy.status, 0) << copy.err;
+  EXPECT_THAT(copy.out, testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
+}
+
+}  // namespace
+}  // namespace photonrail::test

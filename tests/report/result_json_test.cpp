@@ -1,0 +1,119 @@
+#include "photonrail/report.hpp"
+#include "photonrail/version.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+
+RunResult two_ranks() {
+  RunResult result;
+  result.name = "two";
+  result.seed = 18446744073709551615U;
+  result.makespan = milliseconds(10);
+  result.iterations = {milliseconds(6), milliseconds(4)};
+  result.ranks = {{milliseconds(4), milliseconds(3), milliseconds(2), milliseconds(1)},
+                  {milliseconds(5), milliseconds(2), milliseconds(2), milliseconds(1)}};
+  auto& dp = result.traffic[static_cast<std::size_t>(Dimension::kDp)];
+  dp = {Bytes{3'000'000'000'000}, 7, milliseconds(3), milliseconds(2)};
+  result.reconfigurations.count = 3;
+  result.reconfigurations.per_rail = {2, 1};
+  result.reconfigurations.dark_port = milliseconds(12);
+  result.reconfigurations.critical_path = 2;
+  result.reconfigurations.total = milliseconds(8);
+  result.reconfigurations.exposed = milliseconds(2);
+  result.windows[{Dimension::kDp, Dimension::kPp}] = {milliseconds(1), Duration{0}};
+  result.warnings = {"first", "second"};
+  result.engine = {100, 20, 0.5, 12.25};
+  return result;
+}
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : object.items()) names.push_back(key);
+  return names;
+}
+
+TEST(ResultJson, KeysStandInAFixedOrder) {
+  const Json json = Json::parse(to_json(two_ranks()));
+  const std::vector<std::string> expected{"schema",
+                                          "name",
+                                          "photonrail_version",
+                                          "seed",
+                                          "makespan_s",
+                                          "iteration_s",
+                                          "per_rank_mean_s",
+                                          "communication",
+                                          "reconfigurations",
+                                          "windows_s",
+                                          "warnings",
+                                          "engine",
+                                          "ranks"};
+  EXPECT_EQ(keys(json), expected);
+  EXPECT_EQ(keys(json["per_rank_mean_s"]),
+            (std::vector<std::string>{"compute", "exposed_communication", "reconfiguration_wait", "peer_wait"}));
+  EXPECT_EQ(keys(json["communication"]["dp"]), (std::vector<std::string>{"bytes", "operations", "busy_s", "exposed_s"}));
+  EXPECT_EQ(json["schema"], "photonrail.result/1");
+  EXPECT_EQ(json["photonrail_version"], std::string(version()));
+}
+
+TEST(ResultJson, CarriesTheNumbersOfTheRun) {
+  const Json json = Json::parse(to_json(two_ranks()));
+  EXPECT_EQ(json["seed"], 18446744073709551615U);
+  EXPECT_DOUBLE_EQ(json["makespan_s"], 0.010);
+  EXPECT_EQ(json["iteration_s"].size(), 2u);
+  EXPECT_DOUBLE_EQ(json["per_rank_mean_s"]["compute"], 0.0045);  // (4 + 5) / 2 ms
+  EXPECT_EQ(json["communication"]["dp"]["bytes"], 3'000'000'000'000);
+  EXPECT_EQ(json["reconfigurations"]["per_rail"], Json({2, 1}));
+  EXPECT_DOUBLE_EQ(json["reconfigurations"]["hidden_share"], 0.75);  // 1 - 2 ms / 8 ms
+  EXPECT_EQ(json["windows_s"]["dp->pp"].size(), 2u);
+  EXPECT_EQ(json["warnings"], Json({"first", "second"}));
+  EXPECT_EQ(json["ranks"].size(), 2u);
+  EXPECT_DOUBLE_EQ(json["ranks"][1]["exposed_communication"], 0.002);
+}
+
+TEST(ResultJson, ADimensionWithoutOperationsIsLeftOut) {
+  EXPECT_EQ(keys(Json::parse(to_json(two_ranks()))["communication"]), std::vector<std::string>{"dp"});
+  const Json nothing = Json::parse(to_json(RunResult{}));
+  EXPECT_TRUE(nothing["communication"].is_object());
+  EXPECT_TRUE(nothing["communication"].empty());
+  EXPECT_TRUE(nothing["windows_s"].is_object());
+}
+
+TEST(ResultJson, SecondsRoundTripToThePicosecond) {
+  // A double has 53 bits, and two roundings on the way cost one or two of them: 2^50 ps (19 minutes) comes back.
+  for (const std::int64_t ps : {1LL, 3LL, 936'250LL, 1'234'567'890'123LL, 1'125'899'906'842'623LL}) {
+    RunResult result;
+    result.makespan = Duration{ps};
+    const double seconds = Json::parse(to_json(result))["makespan_s"];
+    EXPECT_EQ(seconds, to_seconds(result.makespan));
+    EXPECT_EQ(from_seconds(seconds).count(), ps);
+  }
+}
+
+TEST(ResultJson, AWarningWithStrayBytesStaysValid) {
+  RunResult result;
+  result.warnings = {"group \xff\xfe"};
+  EXPECT_TRUE(Json::accept(to_json(result)));
+}
+
+TEST(RunResult, MeanRoundsDownAndDoesNotOverflow) {
+  RunResult result;
+  result.ranks.assign(3, RankTime{Duration{9'000'000'000'000'000'000}, {}, {}, {}});
+  EXPECT_EQ(result.mean_rank_time().compute.count(), 9'000'000'000'000'000'000);
+  result.ranks = {{Duration{1}, {}, {}, {}}, {Duration{2}, {}, {}, {}}};
+  EXPECT_EQ(result.mean_rank_time().compute.count(), 1);  // 3 / 2
+  EXPECT_EQ(RunResult{}.mean_rank_time().total().count(), 0);
+}
+
+TEST(RunResult, WithoutReconfigurationsAllOfThemAreHidden) { EXPECT_EQ(ReconfigurationSummary{}.hidden_share(), 1.0); }
+
+}  // namespace
+}  // namespace photonrail::test

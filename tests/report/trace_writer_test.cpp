@@ -1,0 +1,210 @@
+#include "photonrail/report.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using State = OperationEvent::State;
+
+constexpr Duration us(std::int64_t n) { return std::chrono::microseconds(n); }
+
+/// Two ranks in one dp group, each with a compute task 0 and all-reduces 1 and 2.
+Scenario two_ranks() {
+  TaskGraphBuilder builder(2);
+  const auto group = builder.add_communicator("dp \"0\"", {RankId{0}, RankId{1}}, Dimension::kDp);
+  const auto program = builder.add_program();
+  (void)builder.add_compute(program, 1.0, Bytes{}, "forward");
+  (void)builder.add_collective(program, 0, CollectiveOp::kAllReduce, Bytes{1000}, "gradients");
+  (void)builder.add_collective(program, 0, CollectiveOp::kAllReduce, Bytes{2000});
+  builder.assign(RankId{0}, program, {group});
+  builder.assign(RankId{1}, program, {group});
+  Scenario scenario;
+  scenario.graph = std::move(builder).build();
+  return scenario;
+}
+
+class Trace {
+ public:
+  Trace() { writer_.begin(two_ranks()); }  // the scenario is gone when the file is written
+
+  void operation(Time at, std::uint32_t sequence, std::size_t rank, State state) {
+    const TaskId task{sequence + 1};
+    writer_.operation({at, sequence, CommunicatorId{0}, CollectiveOp::kAllReduce, RankId{rank}, task, state});
+  }
+  void circuit(Time at, std::size_t from, std::size_t to, CircuitEvent::State state, CommunicatorId serves) {
+    writer_.circuit({at, RailId{1}, {PortId{from}, PortId{to}}, state, serves});
+  }
+  TraceWriter& writer() { return writer_; }
+
+  [[nodiscard]] Json events() const {
+    const fs::path file = fs::temp_directory_path() / ("photonrail_trace_" + std::to_string(::getpid()) + ".json");
+    writer_.write(file);
+    std::ifstream in(file);
+    Json json = Json::parse(in);
+    fs::remove(file);
+    return json.at("traceEvents");
+  }
+
+ private:
+  TraceWriter writer_;
+};
+
+std::vector<Json> spans(const Json& events, const std::string& category) {
+  std::vector<Json> found;
+  for (const Json& event : events) {
+    if (event["ph"] == "X" && event["cat"] == category) found.push_back(event);
+  }
+  return found;
+}
+
+std::string name_of(const Json& events, const char* kind, const Json& span) {
+  for (const Json& event : events) {
+    if (event["ph"] != "M" || event["name"] != kind || event["pid"] != span["pid"]) continue;
+    if (event["tid"] == span["tid"] || std::string(kind) == "process_name") return event["args"]["name"];
+  }
+  return "(no name)";
+}
+
+void expect_no_overlap(const Json& events) {
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> threads;
+  for (const Json& e : events) {
+    if (e["ph"] == "X") threads[{e["pid"], e["tid"]}].push_back({e["ts"], e["dur"]});
+  }
+  for (auto& [thread, list] : threads) {
+    std::sort(list.begin(), list.end());
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      EXPECT_LE(list[i - 1].first + list[i - 1].second, list[i].first + 1e-6) << "process " << thread.first;
+    }
+  }
+}
+
+TEST(TraceWriter, AnOperationIsItsWaitsAndItself) {
+  Trace trace;
+  trace.operation(us(1), 0, 0, State::kArrived);
+  trace.operation(us(3), 0, 0, State::kWaitingForCircuits);
+  trace.operation(us(3) + Duration{5}, 0, 0, State::kRunning);
+  trace.operation(us(9), 0, 0, State::kDone);
+  const Json events = trace.events();
+  ASSERT_EQ(spans(events, "peers").size(), 1u);
+  EXPECT_DOUBLE_EQ(spans(events, "peers")[0]["dur"], 2.0);
+  ASSERT_EQ(spans(events, "circuits").size(), 1u);
+  EXPECT_DOUBLE_EQ(spans(events, "circuits")[0]["dur"], 0.000005);  // 5 ps in microseconds
+  ASSERT_EQ(spans(events, "communication").size(), 1u);
+  const Json span = spans(events, "communication")[0];
+  EXPECT_DOUBLE_EQ(span["ts"], 3.000005);
+  EXPECT_EQ(span["name"], "gradients");
+  EXPECT_EQ(span["args"]["op"], "all_reduce");
+  EXPECT_EQ(span["args"]["group"], "dp \"0\"");
+  EXPECT_EQ(span["args"]["bytes"], "1000");
+  EXPECT_EQ(name_of(events, "process_name", span), "rank 0");
+  EXPECT_EQ(name_of(events, "thread_name", span), "dp");
+}
+
+TEST(TraceWriter, OperationsAtOnceGetLanesOfTheirOwn) {
+  Trace trace;
+  trace.operation(us(0), 0, 0, State::kArrived);
+  trace.operation(us(1), 0, 0, State::kRunning);
+  trace.operation(us(2), 1, 0, State::kArrived);  // while the first runs
+  trace.operation(us(2), 1, 0, State::kRunning);
+  trace.operation(us(4), 0, 0, State::kDone);
+  trace.operation(us(6), 1, 0, State::kDone);
+  const Json events = trace.events();
+  const auto running = spans(events, "communication");
+  ASSERT_EQ(running.size(), 2u);
+  EXPECT_EQ(name_of(events, "thread_name", running[0]), "dp");
+  EXPECT_EQ(name_of(events, "thread_name", running[1]), "dp 2");
+  EXPECT_EQ(running[1]["name"], "all_reduce");  // the task has no name of its own
+  expect_no_overlap(events);
+}
+
+TEST(TraceWriter, OneAfterTheOtherShareALane) {
+  Trace trace;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    trace.operation(us(2 * i), i, 1, State::kArrived);
+    trace.operation(us(2 * i), i, 1, State::kRunning);
+    trace.operation(us(2 * i + 2), i, 1, State::kDone);
+  }
+  const Json events = trace.events();
+  const auto running = spans(events, "communication");
+  ASSERT_EQ(running.size(), 2u);
+  EXPECT_EQ(running[0]["tid"], running[1]["tid"]);
+  EXPECT_TRUE(spans(events, "peers").empty());  // nobody waited
+  expect_no_overlap(events);
+}
+
+TEST(TraceWriter, NewsOfAnOperationThatIsDoneIsIgnored) {
+  Trace trace;
+  trace.operation(us(1), 0, 0, State::kArrived);
+  trace.operation(us(1), 0, 0, State::kRunning);
+  trace.operation(us(5), 0, 0, State::kDone);
+  trace.operation(us(6), 0, 0, State::kRunning);  // other members entered another round
+  trace.writer().end(us(9));
+  EXPECT_EQ(spans(trace.events(), "communication").size(), 1u);
+}
+
+TEST(TraceWriter, WhatIsOpenAtTheEndIsClosedThere) {
+  Trace trace;
+  trace.operation(us(1), 0, 0, State::kArrived);
+  trace.writer().end(us(10));
+  EXPECT_DOUBLE_EQ(spans(trace.events(), "peers").at(0)["dur"], 9.0);
+}
+
+TEST(TraceWriter, ComputeAndHostHaveThreads) {
+  Trace trace;
+  trace.writer().compute({us(1), us(4), RankId{1}, TaskId{0}, Stream::kGpu});
+  trace.writer().compute({us(2), us(3), RankId{1}, TaskId{0}, Stream::kHost});
+  const Json events = trace.events();
+  const auto found = spans(events, "compute");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0]["name"], "forward");
+  EXPECT_EQ(name_of(events, "thread_name", found[0]), "compute");
+  EXPECT_EQ(name_of(events, "thread_name", found[1]), "host");
+  EXPECT_EQ(name_of(events, "process_name", found[1]), "rank 1");
+}
+
+TEST(TraceWriter, APortShowsWhatItPointsTo) {
+  using S = CircuitEvent::State;
+  Trace trace;
+  trace.circuit(us(0), 0, 1, S::kLit, CommunicatorId::none());
+  trace.circuit(us(4), 0, 1, S::kDark, CommunicatorId::none());
+  trace.circuit(us(4), 0, 2, S::kSwitching, CommunicatorId{0});
+  trace.circuit(us(4), 0, 1, S::kDark, CommunicatorId::none());  // late news of the old circuit
+  trace.circuit(us(6), 0, 2, S::kLit, CommunicatorId::none());
+  trace.writer().end(us(9));
+  const Json events = trace.events();
+  const auto lit = spans(events, "lit");
+  ASSERT_EQ(lit.size(), 2u);
+  EXPECT_EQ(lit[0]["name"], "lit → port 1");
+  EXPECT_EQ(lit[1]["name"], "lit → port 2, group dp \"0\"");
+  EXPECT_DOUBLE_EQ(lit[1]["dur"], 3.0);  // until the end of the run
+  const auto switching = spans(events, "switching");
+  ASSERT_EQ(switching.size(), 1u);
+  EXPECT_DOUBLE_EQ(switching[0]["dur"], 2.0);
+  EXPECT_EQ(name_of(events, "process_name", lit[0]), "rail 1 OCS");
+  EXPECT_EQ(name_of(events, "thread_name", lit[0]), "port 0 (server 0)");
+  expect_no_overlap(events);
+}
+
+TEST(TraceWriter, WithoutARunTheFileIsValidAndEmpty) {
+  const fs::path file = fs::temp_directory_path() / ("photonrail_empty_" + std::to_string(::getpid()) + ".json");
+  TraceWriter().write(file);
+  std::ifstream in(file);
+  EXPECT_TRUE(Json::parse(in).at("traceEvents").empty());
+  fs::remove(file);
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,43 @@
+#include "console.hpp"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+namespace photonrail::command {
+
+namespace {
+
+constexpr std::size_t kMostWarnings = 10;
+
+}  // namespace
+
+int output_width() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
+  return std::clamp<int>(size.ws_col, 60, 200);
+}
+
+bool output_has_colours() {
+  const char* terminal = std::getenv("TERM");
+  const char* refused = std::getenv("NO_COLOR");
+  if (refused != nullptr && *refused != '\0') return false;
+  return ::isatty(STDOUT_FILENO) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+bool error_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
+
+void warn(std::string_view about, std::span<const std::string> lines) {
+  spdlog::logger logger("photonrail", std::make_shared<spdlog::sinks::stderr_color_sink_st>());
+  logger.set_pattern("%n: %^%l%$: %v");
+  for (const std::string& line : lines.first(std::min(lines.size(), kMostWarnings))) logger.warn("{}: {}", about, line);
+  if (lines.size() > kMostWarnings) logger.warn("{}: and {} more", about, lines.size() - kMostWarnings);
+}
+
+}  // namespace photonrail::command

@@ -1,0 +1,110 @@
+#include "columns.hpp"
+#include "commands.hpp"
+#include "photonrail/collective.hpp"
+#include "photonrail/controller.hpp"
+#include "photonrail/device.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/training.hpp"
+
+#include <cmath>
+#include <iostream>
+#include <utility>
+
+namespace photonrail::command {
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string whole(double value, const char* unit) { return std::to_string(std::llround(value)) + " " + unit; }
+
+std::string unless_zero(double value, const std::string& text) { return value == 0.0 ? "-" : text; }
+
+Rows controllers() {
+  Rows rows;
+  const ControllerRegistry registry = ControllerRegistry::builtin();
+  for (const ControllerFactory& factory : registry.all()) rows.push_back({factory.name, factory.summary});
+  return rows;
+}
+
+std::string ops_of(const CollectiveAlgorithm& algorithm) {
+  std::string text;
+  for (int i = 0; i < kCollectiveOpCount; ++i) {
+    const auto op = static_cast<CollectiveOp>(i);
+    // A send has two members, and an algorithm may want a power of two: ask for both.
+    if (!algorithm.supports(op, 2) && !algorithm.supports(op, 8)) continue;
+    text += (text.empty() ? "" : ", ") + std::string(name(op));
+  }
+  return text;
+}
+
+Rows collectives() {
+  Rows rows;
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  for (const auto& algorithm : registry.all()) {
+    rows.push_back({std::string(algorithm->name()), std::string(algorithm->summary()) + " (" + ops_of(*algorithm) + ")"});
+  }
+  return rows;
+}
+
+Rows models() {
+  Rows rows;
+  for (const ModelPreset& preset : model_presets()) {
+    const ModelSpec& model = preset.spec;
+    rows.push_back({std::string(preset.key), std::to_string(std::llround(model.parameters() / 1e6)) + " M parameters",
+                    std::to_string(model.layers) + " layers of " + std::to_string(model.hidden), std::string(preset.note)});
+  }
+  return rows;
+}
+
+Rows gpus() {
+  Rows rows;
+  for (const GpuPreset& preset : gpu_presets()) {
+    const GpuSpec& gpu = preset.spec;
+    rows.push_back({std::string(preset.key), whole(gpu.peak_tflops, "TFLOP/s"), whole(gpu.memory_gb_per_s, "GB/s"),
+                    unless_zero(gpu.memory_gb, whole(gpu.memory_gb, "GB")), std::string(preset.note)});
+  }
+  return rows;
+}
+
+Rows switches() {
+  Rows rows;
+  for (const OpticalSwitchPreset& preset : optical_switch_presets()) {
+    const OpticalSwitchSpec& spec = preset.spec;
+    rows.push_back({std::string(preset.key), spec.ports == 0 ? "any ports" : std::to_string(spec.ports) + " ports",
+                    to_text(spec.reconfiguration.typical()), unless_zero(spec.power_w, whole(spec.power_w, "W")),
+                    std::string(preset.note)});
+  }
+  return rows;
+}
+
+Rows schedules() {
+  return {{"1f1b", "each stage alternates a forward and a backward micro-batch; fewer activations are kept"},
+          {"gpipe", "all forward micro-batches of a step, then all backward ones"}};
+}
+
+const std::vector<std::pair<std::string, Rows (*)()>>& tables() {
+  static const std::vector<std::pair<std::string, Rows (*)()>> kTables{
+      {"controllers", controllers}, {"collectives", collectives}, {"models", models}, {"gpus", gpus},
+      {"switches", switches},       {"schedules", schedules}};
+  return kTables;
+}
+
+}  // namespace
+
+const std::vector<std::string>& list_kinds() {
+  static const std::vector<std::string> kKinds = [] {
+    std::vector<std::string> names;
+    for (const auto& [name, table] : tables()) names.push_back(name);
+    return names;
+  }();
+  return kKinds;
+}
+
+void list(const std::string& kind) {
+  for (const auto& [name, table] : tables()) {
+    if (name == kind) std::cout << in_columns(table());
+  }
+}
+
+}  // namespace photonrail::command

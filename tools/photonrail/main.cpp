@@ -1,0 +1,115 @@
+// The command: options, and what became of them.
+#include "commands.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/version.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace photonrail::command {
+
+int exit_status(const std::exception& error) {
+  if (const auto* told = dynamic_cast<const CommandError*>(&error)) return told->status();
+  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return 2;
+  if (dynamic_cast<const ControllerError*>(&error) != nullptr) return 2;
+  if (dynamic_cast<const DeadlockError*>(&error) != nullptr) return 3;
+  return 1;
+}
+
+namespace {
+
+// Both options are taken one at a time, so that `--set /a=1 scenario.json` leaves the scenario alone.
+void add_scenarios(CLI::App& app, std::vector<std::filesystem::path>& scenarios) {
+  app.add_option("SCENARIO.json", scenarios, "Scenario files")->required();
+}
+void add_set(CLI::App& app, std::vector<std::string>& set) {
+  app.add_option("--set", set, "Replace a value of the scenario: /json/pointer=value; may be given more than once")
+      ->type_name("POINTER=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_run(CLI::App& app, RunOptions& options) {
+  CLI::App* command = app.add_subcommand("run", "Simulate scenarios and print them side by side");
+  add_scenarios(*command, options.scenarios);
+  add_set(*command, options.set);
+  auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
+                  ->type_name("DIR");
+  command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
+  command->callback([&options] { run(options); });
+}
+
+void add_validate(CLI::App& app, ValidateOptions& options) {
+  CLI::App* command = app.add_subcommand("validate", "Check scenarios without running them");
+  add_scenarios(*command, options.scenarios);
+  add_set(*command, options.set);
+  command->add_option("--graphviz", options.graphviz, "Write the cluster of the one scenario as a Graphviz graph")
+      ->type_name("FILE");
+  command->callback([&options] { validate(options); });
+}
+
+void add_list(CLI::App& app, std::string& kind) {
+  CLI::App* command = app.add_subcommand("list", "What a scenario can name");
+  command->add_option("KIND", kind)->required()->check(CLI::IsMember(list_kinds()));
+  command->callback([&kind] { list(kind); });
+}
+
+void add_trace(CLI::App& app, TraceOptions& options) {
+  CLI::App* trace = app.add_subcommand("trace", "Look at task graphs and write them as Chakra traces");
+  trace->require_subcommand(1);
+
+  CLI::App* info = trace->add_subcommand("info", "Count the tasks of a scenario or of a Chakra trace");
+  auto* scenario = info->add_option("SCENARIO.json", options.scenario, "A scenario file");
+  auto* prefix = info->add_option("--prefix", options.prefix, "A Chakra trace: PREFIX.<rank>.et")->type_name("PREFIX");
+  auto* groups = info->add_option("--groups", options.groups, "The communicator groups of the trace");
+  prefix->excludes(scenario);
+  groups->type_name("FILE")->needs(prefix);
+  add_set(*info, options.set);
+  info->callback([&options] { trace_info(options); });
+
+  CLI::App* write = trace->add_subcommand("export", "Write a scenario's task graph as a Chakra trace");
+  write->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
+  write->add_option("--prefix", options.prefix, "Write PREFIX.<rank>.et and PREFIX.json")->required()->type_name("PREFIX");
+  add_set(*write, options.set);
+  write->callback([&options] { trace_export(options); });
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app("Simulates ML training on photonic rails", "photonrail");
+  app.set_version_flag("--version", std::string(version()));
+  app.require_subcommand(1);
+  RunOptions run_options;
+  ValidateOptions validate_options;
+  TraceOptions trace_options;
+  std::string kind;
+  add_run(app, run_options);
+  add_validate(app, validate_options);
+  add_list(app, kind);
+  add_trace(app, trace_options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    throw CommandError(2, std::string(error.what()) + " (photonrail --help says what there is)");
+  }
+  if (!std::cout.flush()) throw CommandError(1, "cannot write to standard output");
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace photonrail::command
+
+int main(int argc, char** argv) {
+  try {
+    return photonrail::command::parse_and_run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "photonrail: error: " << error.what() << '\n';
+    return photonrail::command::exit_status(error);
+  }
+}

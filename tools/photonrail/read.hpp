@@ -1,0 +1,17 @@
+// Scenario files and their overrides.
+#pragma once
+
+#include "photonrail/scenario.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace photonrail::command {
+
+/// `set`: texts of --set. Throws ConfigError.
+[[nodiscard]] Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set);
+[[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
+                                                   const std::vector<std::string>& set);
+
+}  // namespace photonrail::command

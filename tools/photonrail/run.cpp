@@ -1,0 +1,95 @@
+#include "commands.hpp"
+#include "console.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/simulate.hpp"
+#include "progress.hpp"
+#include "read.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace photonrail::command {
+
+namespace {
+
+// A name that is good as a folder's name everywhere.
+std::string folder_name(std::string name) {
+  const auto odd = [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; };
+  std::replace_if(name.begin(), name.end(), odd, '_');
+  if (name.empty() || name.front() == '.') name.insert(0, 1, '_');
+  return name;
+}
+
+// Where each scenario writes: straight into `out` when it is alone.
+std::vector<std::filesystem::path> folders(const std::vector<Scenario>& scenarios, const std::filesystem::path& out) {
+  if (scenarios.size() == 1) return {out};
+  std::vector<std::filesystem::path> list;
+  std::set<std::string> taken;
+  for (const Scenario& scenario : scenarios) {
+    const std::string name = folder_name(scenario.name);
+    std::string unique = name;
+    for (int n = 2; !taken.insert(unique).second; ++n) unique = name + "-" + std::to_string(n);
+    list.push_back(out / unique);
+  }
+  return list;
+}
+
+// Before the run: a folder that cannot be made is better known now than after an hour.
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw ConfigError(folder.string(), "cannot make the folder: " + error.message(), "choose another for --out");
+}
+
+RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& file, TraceWriter* trace, bool quiet) {
+  ProgressLine progress(!quiet && error_is_terminal());
+  std::vector<Observer*> observers{&progress};
+  if (trace != nullptr) observers.push_back(trace);
+  try {
+    return simulate(scenario, observers);
+  } catch (const std::exception& error) {
+    throw CommandError(exit_status(error), file.string() + ": " + error.what());
+  }
+}
+
+// Runs one scenario and writes what it gave; appends the files to `written`.
+RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, const std::filesystem::path& folder,
+                  const RunOptions& options, std::vector<std::filesystem::path>& written) {
+  const auto trace = options.trace ? std::make_unique<TraceWriter>() : nullptr;
+  RunResult result = simulate_one(scenario, file, trace.get(), options.quiet);
+  if (options.out.empty()) return result;
+  write_file(folder / "result.json", to_json(result));
+  written.push_back(folder / "result.json");
+  if (trace == nullptr) return result;
+  trace->write(folder / "trace.json");
+  written.push_back(folder / "trace.json");
+  return result;
+}
+
+}  // namespace
+
+void run(const RunOptions& options) {
+  const auto scenarios = read_scenarios(options.scenarios, options.set);
+  const auto folder_of = folders(scenarios, options.out);
+  if (!options.out.empty()) std::for_each(folder_of.begin(), folder_of.end(), make_folder);
+
+  std::vector<RunResult> results;
+  std::vector<std::filesystem::path> written;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    results.push_back(run_one(scenarios[i], options.scenarios[i], folder_of[i], options, written));
+    if (!options.quiet) warn(results.back().name, results.back().warnings);
+  }
+  if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());
+  if (!options.quiet && !written.empty()) std::cout << '\n';
+  for (const auto& file : written) std::cout << (options.quiet ? "" : "wrote ") << file.string() << '\n';
+}
+
+}  // namespace photonrail::command

@@ -36,12 +36,12 @@ enum class SizeUnit : std::uint8_t { kBytes, kElements };
 enum class ComputeTime : std::uint8_t { kRoofline, kTrace };
 
 struct ChakraOptions {
-  std::filesystem::path prefix;       ///< files are <prefix>.<rank>.et, ranks from 0
-  std::filesystem::path comm_groups;  ///< JSON of groups; empty: only the world, or groups in metadata nodes
-  SizeUnit size_unit = SizeUnit::kBytes;
-  std::uint32_t element_bytes = 2;  ///< with kElements
+  std::filesystem::path prefix;           ///< files are <prefix>.<rank>.et, ranks from 0
+  std::filesystem::path comm_groups;      ///< JSON of groups; empty: only the world, or groups in metadata nodes
+  SizeUnit size_unit = SizeUnit::kBytes;  ///< of comm_size and tensor_size
+  std::uint32_t element_bytes = 2;        ///< with kElements
   ComputeTime compute_time = ComputeTime::kRoofline;
-  std::map<std::string, Dimension> dimensions;  ///< by group name; others stay kOther
+  std::map<std::string, Dimension> dimensions;  ///< by group name, "world", "p2p" for all sends; others stay kOther
 };
 
 /// Reads a Chakra trace, one file a rank. Throws ConfigError naming file and node (or byte offset) on what it cannot
@@ -49,7 +49,8 @@ struct ChakraOptions {
 [[nodiscard]] TaskGraph read_chakra(const ChakraOptions& options);
 
 /// Writes <prefix>.<rank>.et for every rank and <prefix>.json with the groups. Existing files are replaced only when all
-/// are complete. Returns what was written.
+/// are complete. A fixed time is written in whole microseconds, rounded up, and exactly in the attribute
+/// photonrail_duration_ps, which read_chakra prefers. Returns what was written.
 std::vector<std::filesystem::path> write_chakra(const TaskGraph& graph, const std::filesystem::path& prefix);
 
 /// Reads `photonrail.graph/1`, a task graph as JSON.

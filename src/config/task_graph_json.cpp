@@ -19,7 +19,6 @@ constexpr std::string_view kSchema = "photonrail.graph/1";
 constexpr std::uint32_t kMostRanks = 1U << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // 1 PiB
 constexpr double kMostFlops = 1e21;
-constexpr std::uint32_t kMostTag = std::numeric_limits<std::uint32_t>::max();
 
 // A task as it is written: for one rank or many.
 struct Entry {
@@ -53,8 +52,7 @@ class GraphReader {
     std::vector<Entry> entries;
     const std::vector<JsonReader> readers = section.elements();
     for (std::size_t i = 0; i < readers.size(); ++i) {
-      const bool has_list = readers[i].has("rank") && tasks[i]["rank"].is_array();
-      entries.push_back(read_entry(readers[i], has_list));
+      entries.push_back(read_entry(readers[i], readers[i].has("rank") && tasks[i]["rank"].is_array()));
     }
     for (Entry& e : entries) {  // after all ids are known: a task may wait for one that is written below it
       for (const RankId rank : e.ranks) add(e, rank);
@@ -149,15 +147,14 @@ class GraphReader {
   }
 
   void add_compute(Entry& e, RankId rank, const std::vector<TaskId>& after) {
-    const ProgramId program{rank.index()};
     if (const auto time = e.at.optional("compute_us")) {
-      builder_.add_delay(program, time->in_picoseconds(1e6), e.name, after);
+      builder_.add_delay(ProgramId{rank.index()}, time->in_picoseconds(1e6), e.name, after);
       return;
     }
     const auto flops = e.at.optional("flops");
     const auto memory = e.at.optional("memory_bytes");
-    const Bytes bytes = memory ? read_bytes(*memory) : Bytes{};
-    builder_.add_compute(program, flops ? flops->number(0.0, kMostFlops) : 0.0, bytes, e.name, after);
+    builder_.add_compute(ProgramId{rank.index()}, flops ? flops->number(0.0, kMostFlops) : 0.0,
+                         memory ? read_bytes(*memory) : Bytes{}, e.name, after);
   }
 
   static Bytes read_bytes(const JsonReader& value) { return {static_cast<std::int64_t>(value.integer(0, kMostBytes))}; }
@@ -165,12 +162,14 @@ class GraphReader {
   void add_collective(Entry& e, RankId rank, const std::vector<TaskId>& after) {
     const JsonReader word = e.at.child("collective");
     const auto op = collective_op_from(word.string());
-    if (!op || *op == CollectiveOp::kSend)
+    if (!op || *op == CollectiveOp::kSend) {
       word.fail("unknown collective \"" + word.string() + "\"", collectives_like(word.string()));
+    }
     const JsonReader named = e.at.child("communicator");
     const auto group = groups_.find(named.string());
-    if (group == groups_.end())
+    if (group == groups_.end()) {
       named.fail("there is no communicator \"" + named.string() + "\"", groups_like(named.string()));
+    }
     const auto& members = group->second.members;
     if (!std::binary_search(members.begin(), members.end(), rank)) {
       named.fail("rank " + std::to_string(rank.value) + " is not in communicator \"" + group->first + "\"");
@@ -208,7 +207,7 @@ class GraphReader {
     if (other == rank) peer.fail("rank " + std::to_string(rank.value) + " cannot send to itself");
     const Bytes bytes = read_bytes(e.at.child("bytes"));
     std::uint32_t tag = 0;
-    if (const auto v = e.at.optional("tag")) tag = v->count(0, kMostTag);
+    if (const auto v = e.at.optional("tag")) tag = v->count(0, std::numeric_limits<std::uint32_t>::max());
     const auto link = sends ? builder_.link(rank, other, Dimension::kOther) : builder_.link(other, rank, Dimension::kOther);
     const auto put = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
     (builder_.*put)(ProgramId{rank.index()}, slot(rank, link), bytes, tag, e.name, after);

@@ -5,9 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace photonrail {
+
+class EventQueue;
 
 /// The order within one instant. An action of a later phase may schedule into an earlier phase of the same instant;
 /// that then runs first.
@@ -31,13 +34,19 @@ struct Action {
 
 /// Names a scheduled event for cancel(). A handle of an event that ran or was cancelled is stale, never dangerous.
 struct EventHandle {
-  std::uint32_t slot = 0;
-  std::uint32_t generation = 0;  ///< 0: names nothing
+  std::uint64_t key = 0;  ///< 0: names nothing
+
+  explicit operator bool() const { return key != 0; }
 };
 
-/// Runs actions in the order (time, phase, sequence of scheduling).
+/// Runs actions in the order (time, phase, sequence of scheduling). Limits, checked: 2^36 events in a run, 2^26 pending.
 class Engine {
  public:
+  Engine();
+  ~Engine();
+  Engine(const Engine&) = delete;  // events name objects that know this engine
+  Engine& operator=(const Engine&) = delete;
+
   [[nodiscard]] Time now() const { return now_; }
 
   /// REQUIRES: at >= now().
@@ -55,44 +64,32 @@ class Engine {
   [[nodiscard]] std::size_t pending() const { return pending_; }
 
  private:
-  struct Entry {
-    std::int64_t time;
-    std::uint64_t order;  // phase in the top 2 bits, then the sequence number
-    std::uint32_t slot;
-    std::uint32_t generation;
-  };
   struct Slot {
     Action action;
-    std::uint32_t generation;  // odd: waiting
-    std::uint32_t next_free;
+    std::uint64_t key = 0;  // of the event that waits here; else the number of the next free slot
   };
   struct Fifo {
-    std::vector<Entry> entries;
+    std::vector<std::uint64_t> keys;
     std::size_t head = 0;
   };
 
-  std::uint32_t take_slot(const Action& action);
-  void free_slot(std::uint32_t slot);
-  [[nodiscard]] static bool before(const Entry& a, const Entry& b) {
-    return a.time != b.time ? a.time < b.time : a.order < b.order;
-  }
-  [[nodiscard]] bool stale(const Entry& e) const { return slots_[e.slot].generation != e.generation; }
-  void push_heap(const Entry& entry);
-  void pop_heap();
-  void sift_down(std::size_t hole, const Entry& entry);
+  [[nodiscard]] std::uint64_t take_slot(Phase phase, const Action& action);
+  void free_slot(std::uint64_t key);
+  [[nodiscard]] bool stale(std::uint64_t key) const;
   void drop_stale();
-  void compact();
-  bool next_entry(Entry& out);
+  [[nodiscard]] std::uint64_t next_key();
+  [[nodiscard]] std::uint64_t next_of_instant();
 
   Time now_{};
   std::uint64_t sequence_ = 0;
   std::uint64_t events_run_ = 0;
   std::size_t pending_ = 0;
-  std::size_t cancelled_ = 0;              // at least so many entries of heap_ are stale
-  std::vector<Entry> heap_;                // 4-ary, least first
-  std::array<Fifo, kPhaseCount> instant_;  // events of the present instant, in order of scheduling
+  std::size_t cancelled_ = 0;              // at least so many entries of later_ are stale
+  std::unique_ptr<EventQueue> later_;      // events after the present instant
+  std::size_t in_instant_ = 0;             // entries of instant_, stale ones too
+  std::array<Fifo, kPhaseCount> instant_;  // events that the present instant scheduled for itself, in order
   std::vector<Slot> slots_;
-  std::uint32_t free_head_ = ~std::uint32_t{0};
+  std::uint64_t free_head_;
 };
 
 }  // namespace photonrail

@@ -1,0 +1,148 @@
+// The pending events of an engine, least first.
+//
+// Near events are in a 4-ary heap that stays small enough for the cache; the others wait unsorted in buckets of time, and a
+// bucket comes into the heap when its turn is there: the ladder queue of Tang, Goh and Thng (ACM TOMACS 15(3), 2005), with
+// a heap in the place of its sorted bottom. A push and a pop cost O(1) buckets and a few cache lines however many events
+// are pending.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace photonrail {
+
+/// Ordered by time, then by key: keys are unique.
+struct QueueEntry {
+  std::int64_t time;
+  std::uint64_t key;
+};
+
+class EventQueue {
+ public:
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// REQUIRES: no entry that was popped is after it.
+  void push(QueueEntry entry) {
+    ++size_;
+    if (entry.time >= heap_end_) {
+      push_far(entry);
+      return;
+    }
+    push_heap(entry);
+    if (heap_.size() > kMostInHeap && heap_end_ == kForever) spill();
+  }
+  /// The least entry. REQUIRES: not empty. It may move entries from buckets into the heap.
+  [[nodiscard]] const QueueEntry& front() {
+    if (heap_.empty()) refill();
+    return heap_.front();
+  }
+  void pop();
+
+  /// Drops the entries for which `gone(entry)` holds. O(size).
+  template <class Predicate>
+  void remove_if(Predicate&& gone);
+
+ private:
+  // Buckets of equal width over [start, end), but for the last, which takes the rest. Those before `next` are empty for
+  // good.
+  struct Rung {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+    std::int64_t width = 1;
+    std::size_t next = 0;
+    std::vector<std::vector<QueueEntry>> buckets;
+
+    /// Where the buckets that have not had their turn begin.
+    [[nodiscard]] std::int64_t frontier() const {
+      return next == buckets.size() ? end : start + static_cast<std::int64_t>(next) * width;
+    }
+    [[nodiscard]] std::vector<QueueEntry>& bucket_of(std::int64_t time) {
+      return buckets[std::min(static_cast<std::size_t>((time - start) / width), buckets.size() - 1)];
+    }
+  };
+
+  // As one number, so that comparing takes no branch. Times are never negative.
+  [[nodiscard]] static unsigned __int128 rank(const QueueEntry& e) {
+    return (static_cast<unsigned __int128>(static_cast<std::uint64_t>(e.time)) << 64) | e.key;
+  }
+  [[nodiscard]] static bool before(const QueueEntry& a, const QueueEntry& b) { return rank(a) < rank(b); }
+  void push_heap(QueueEntry entry);
+  void push_far(QueueEntry entry);
+  void make_heap();
+  void refill();
+  void spread(const std::vector<QueueEntry>& entries, std::int64_t end);
+  void spill();
+  [[nodiscard]] std::vector<QueueEntry> take_all();
+
+  static constexpr std::size_t kArity = 4;          // the four children of a node lie in one cache line or two
+  static constexpr std::size_t kMostInHeap = 8192;  // a heap of more entries (128 KiB) is spread over buckets
+  static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
+
+  std::size_t size_ = 0;
+  std::vector<QueueEntry> heap_;
+  std::int64_t heap_end_ = kForever;            // entries before it are in the heap
+  std::vector<Rung> rungs_;                     // the last is the finest and the nearest
+  std::vector<QueueEntry> far_;                 // after all rungs, unsorted
+  std::vector<std::vector<QueueEntry>> spare_;  // emptied buckets, for their memory
+};
+
+inline void EventQueue::push_heap(QueueEntry entry) {
+  std::size_t hole = heap_.size();
+  heap_.push_back(entry);
+  QueueEntry* const heap = heap_.data();
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / kArity;
+    if (!before(entry, heap[parent])) break;
+    heap[hole] = heap[parent];
+    hole = parent;
+  }
+  heap[hole] = entry;
+}
+
+// The hole sinks from the root to a leaf, and the last entry rises from there: that is where it came from.
+inline void EventQueue::pop() {
+  --size_;
+  const QueueEntry last = heap_.back();
+  heap_.pop_back();
+  const std::size_t size = heap_.size();
+  if (size == 0) return;
+  QueueEntry* const heap = heap_.data();
+  std::size_t hole = 0;
+  std::size_t first = 1;
+  for (; first + kArity <= size; first = hole * kArity + 1) {
+    const std::size_t left = first + (before(heap[first + 1], heap[first]) ? 1 : 0);
+    const std::size_t right = first + (before(heap[first + 3], heap[first + 2]) ? 3 : 2);
+    const std::size_t least = before(heap[right], heap[left]) ? right : left;
+    heap[hole] = heap[least];
+    hole = least;
+  }
+  if (first < size) {
+    std::size_t least = first;
+    for (std::size_t child = first + 1; child < size; ++child) {
+      if (before(heap[child], heap[least])) least = child;
+    }
+    heap[hole] = heap[least];
+    hole = least;
+  }
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / kArity;
+    if (!before(last, heap[parent])) break;
+    heap[hole] = heap[parent];
+    hole = parent;
+  }
+  heap[hole] = last;
+}
+
+template <class Predicate>
+void EventQueue::remove_if(Predicate&& gone) {
+  heap_ = take_all();
+  std::erase_if(heap_, gone);
+  size_ = heap_.size();
+  make_heap();
+}
+
+}  // namespace photonrail

@@ -30,7 +30,7 @@ Network::ChannelId Network::open_channel() {
 
 void Network::close_channel(ChannelId id) {
   Channel& channel = channels_[id];
-  PHOTONRAIL_CHECK(channel.head == kNone && channel.current == kNone);
+  PHOTONRAIL_CHECK(channel.head == kNone && channel.current == kNone && channel.first == kNone);
   channel.next_free = free_channel_;
   free_channel_ = id;
 }
@@ -42,10 +42,21 @@ void Network::post(ChannelId id, const Path& path, Bytes bytes, std::uint64_t ta
     return;
   }
   Channel& channel = channels_[id];
-  if (channel.head == kNone && channel.current == kNone && channel.free_at <= engine_.now()) {
-    start(take_flow(path, bytes, tag, id));
-    return;
+  if (channel.head == kNone && channel.current == kNone) {
+    if (channel.free_at <= engine_.now()) {
+      start(take_flow(path, bytes, tag, id));
+      return;
+    }
+    if (can_follow(channel, path)) {
+      start_exclusive(take_flow(path, bytes, tag, id), channel.free_at);
+      return;
+    }
   }
+  enqueue(channel, path, bytes, tag);
+  pump(id);
+}
+
+void Network::enqueue(Channel& channel, const Path& path, Bytes bytes, std::uint64_t tag) {
   std::uint32_t slot;
   if (free_waiting_.empty()) {
     slot = static_cast<std::uint32_t>(waiting_.size());
@@ -57,7 +68,15 @@ void Network::post(ChannelId id, const Path& path, Bytes bytes, std::uint64_t ta
   waiting_[slot] = {path, bytes, tag, kNone};
   (channel.head == kNone ? channel.head : waiting_[channel.tail].next) = slot;
   channel.tail = slot;
-  pump(id);
+}
+
+// Whether the path belongs to the channel's last flow alone, and is the new one's too.
+bool Network::can_follow(const Channel& channel, const Path& path) const {
+  if (channel.last == kNone) return false;
+  const auto before = flows_[channel.last].path.hops();
+  const auto hops = path.hops();
+  if (!std::equal(before.begin(), before.end(), hops.begin(), hops.end())) return false;
+  return std::all_of(hops.begin(), hops.end(), [&](CapacityId hop) { return capacities_[hop].occupant == channel.last; });
 }
 
 // Starts the next messages of a channel, or arranges to be woken when the channel is free.
@@ -66,8 +85,8 @@ void Network::pump(ChannelId id) {
     Channel& channel = channels_[id];
     if (channel.head == kNone || channel.current != kNone) return;
     if (channel.free_at > engine_.now()) {
-      if (channel.wake_scheduled) return;
-      channel.wake_scheduled = true;
+      if (channel.wake_at == channel.free_at) return;
+      channel.wake_at = channel.free_at;
       engine_.schedule(channel.free_at, Phase::kStart, Action::to<&Network::wake>(*this, id));
       return;
     }
@@ -78,10 +97,7 @@ void Network::pump(ChannelId id) {
   }
 }
 
-void Network::wake(std::uint64_t id) {
-  channels_[id].wake_scheduled = false;
-  pump(static_cast<ChannelId>(id));
-}
+void Network::wake(std::uint64_t id) { pump(static_cast<ChannelId>(id)); }
 
 Network::FlowId Network::take_flow(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel) {
   FlowId id;
@@ -119,7 +135,7 @@ bool Network::alone(const Path& path) {
 
 void Network::start(FlowId id) {
   if (alone(flows_[id].path)) {
-    start_exclusive(id);
+    start_exclusive(id, engine_.now());
     return;
   }
   Flow& flow = flows_[id];
@@ -135,7 +151,7 @@ void Network::start(FlowId id) {
   share(id);
 }
 
-void Network::start_exclusive(FlowId id) {
+void Network::start_exclusive(FlowId id, Time begin) {
   Flow& flow = flows_[id];
   double rate = std::numeric_limits<double>::infinity();
   for (const CapacityId hop : flow.path.hops()) {
@@ -144,10 +160,16 @@ void Network::start_exclusive(FlowId id) {
   }
   flow.state = State::kExclusive;
   flow.rate = rate;
-  flow.updated = engine_.now();
-  flow.left_at = engine_.now() + round_up_picoseconds(flow.remaining / rate);
+  flow.updated = begin;
+  flow.left_at = begin + round_up_picoseconds(flow.remaining / rate);
+  flow.next = kNone;
   const Time channel_free = flow.left_at + flow.path.overhead;
-  if (flow.channel != kNone) channels_[flow.channel].free_at = channel_free;
+  if (flow.channel != kNone) {
+    Channel& channel = channels_[flow.channel];
+    channel.free_at = channel_free;
+    (channel.first == kNone ? channel.first : flows_[channel.last].next) = id;
+    channel.last = id;
+  }
   flow.event = engine_.schedule(channel_free + flow.path.latency, Phase::kFinish, Action::to<&Network::arrived>(*this, id));
 }
 
@@ -188,14 +210,59 @@ void Network::unshare(FlowId id) {
   }
 }
 
-// An exclusive flow that still sends meets another: what it has sent counts.
+// The last exclusive flow on some capacity has not left, and meets another: what is being sent is shared from now on.
 void Network::make_shared(FlowId id) {
   Flow& flow = flows_[id];
   PHOTONRAIL_CHECK(flow.state == State::kExclusive);
-  engine_.cancel(flow.event);
   for (const CapacityId hop : flow.path.hops()) capacities_[hop].occupant = kNone;
+  if (flow.channel != kNone) {
+    unravel(flow.channel);
+    return;
+  }
+  engine_.cancel(flow.event);
   advance(flow);
   share(id);
+}
+
+// Of a channel's exclusive flows those that left go on arriving, the one that sends is shared, and those to come wait
+// again.
+void Network::unravel(ChannelId id) {
+  Channel& channel = channels_[id];
+  const Time now = engine_.now();
+  const std::uint32_t old_head = channel.head;
+  const std::uint32_t old_tail = channel.tail;
+  FlowId next = channel.first;
+  FlowId sending = kNone;
+  channel.head = channel.tail = channel.first = channel.last = kNone;
+  while (next != kNone) {
+    const FlowId flow_id = next;
+    Flow& flow = flows_[flow_id];
+    next = flow.next;
+    flow.next = kNone;
+    if (flow.left_at <= now) {
+      (channel.first == kNone ? channel.first : flows_[channel.last].next) = flow_id;
+      channel.last = flow_id;
+      channel.free_at = flow.left_at + flow.path.overhead;
+      continue;
+    }
+    engine_.cancel(flow.event);
+    if (flow.updated <= now) {
+      sending = flow_id;
+      continue;
+    }
+    enqueue(channel, flow.path, Bytes{static_cast<std::int64_t>(flow.remaining)}, flow.tag);
+    free_flow(flow_id);
+  }
+  if (old_head != kNone) {
+    (channel.head == kNone ? channel.head : waiting_[channel.tail].next) = old_head;
+    channel.tail = old_tail;
+  }
+  if (sending == kNone) {
+    pump(id);
+    return;
+  }
+  advance(flows_[sending]);
+  share(sending);
 }
 
 void Network::advance(Flow& flow) const {
@@ -237,6 +304,11 @@ void Network::arrived(std::uint64_t id) {
   if (flow.state == State::kExclusive) {
     for (const CapacityId hop : flow.path.hops()) {
       if (capacities_[hop].occupant == id) capacities_[hop].occupant = kNone;
+    }
+    if (flow.channel != kNone) {
+      Channel& channel = channels_[flow.channel];
+      channel.first = flow.next;
+      if (channel.first == kNone) channel.last = kNone;
     }
   }
   const std::uint64_t tag = flow.tag;

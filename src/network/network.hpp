@@ -2,7 +2,9 @@
 // Networks, section 6.5). Rates are solved once an instant, and only for the flows and capacities that a change reaches.
 //
 // A flow that meets nobody on its path bypasses the solver: its end is known when it starts, one event delivers it, and the
-// capacities forget it lazily. When a second flow wants one of its capacities it is turned into a shared one.
+// capacities forget it lazily. What its channel sends next along the same path is known as well, and costs one event too.
+// When another flow wants one of the capacities, the one that is being sent is turned into a shared one, and those to come
+// wait.
 //
 // Leaves out: packets, congestion control and its convergence, losses, the delay between the two ends of a path (a flow
 // holds all capacities of its path at the same time).
@@ -68,18 +70,19 @@ class Network {
     Path path;
     double remaining = 0.0;  // bytes, at `updated`
     double rate = 0.0;       // bytes per picosecond
-    Time updated{};
-    Time left_at{};  // exclusive: when the last byte leaves
+    Time updated{};          // exclusive: when its first byte leaves, which may be to come
+    Time left_at{};          // exclusive: when the last byte leaves
     EventHandle event{};
     std::uint64_t tag = 0;
     ChannelId channel = kNone;
+    FlowId next = kNone;  // exclusive: the next of its channel
     State state = State::kFree;
     std::uint32_t mark = 0;               // the solve that last touched it
     std::vector<std::uint32_t> position;  // shared: where it stands in the list of each hop
   };
   struct Capacity {
     double rate = 0.0;           // bytes per picosecond
-    FlowId occupant = kNone;     // the exclusive flow that holds it, unless that one has left
+    FlowId occupant = kNone;     // the exclusive flow that holds it, the last of its channel, unless that one has left
     std::uint32_t mark = 0;      // the solve that last touched it
     std::uint32_t unfrozen = 0;  // solver
     double left = 0.0;           // solver
@@ -95,9 +98,12 @@ class Network {
   struct Channel {
     Time free_at{};
     FlowId current = kNone;  // a shared or suspended flow that holds the channel
+    FlowId first =
+        kNone;  // exclusive flows that have not arrived, in order: those that left, one that sends, those to come
+    FlowId last = kNone;
     std::uint32_t head = kNone;
     std::uint32_t tail = kNone;
-    bool wake_scheduled = false;
+    Time wake_at{-1};  // of the last wake-up that was scheduled; one that comes too early does nothing
     std::uint32_t next_free = kNone;
   };
   struct Candidate {
@@ -109,10 +115,13 @@ class Network {
   void free_flow(FlowId id);
   void start(FlowId id);
   [[nodiscard]] bool alone(const Path& path);
-  void start_exclusive(FlowId id);
+  void start_exclusive(FlowId id, Time begin);
+  [[nodiscard]] bool can_follow(const Channel& channel, const Path& path) const;
+  void enqueue(Channel& channel, const Path& path, Bytes bytes, std::uint64_t tag);
   void share(FlowId id);
   void unshare(FlowId id);
   void make_shared(FlowId id);
+  void unravel(ChannelId id);
   void touch(CapacityId capacity);
   void advance(Flow& flow) const;
   void left(std::uint64_t id);

@@ -98,7 +98,7 @@ void Network::freeze(CapacityId bottleneck, double rate) {
 void Network::apply(FlowId id, double old_rate) {
   Flow& flow = flows_[id];
   PHOTONRAIL_CHECK(flow.rate >= 0.0);
-  if (flow.rate == old_rate && flow.event.generation != 0) return;
+  if (flow.rate == old_rate && flow.event) return;
   engine_.cancel(flow.event);
   flow.event = {};
   if (flow.remaining > 0.0 && flow.rate <= 0.0) return;  // stopped: a later change will wake it

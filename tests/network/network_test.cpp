@@ -139,6 +139,39 @@ TEST(Network, AChannelKeepsItsOrderWhenItsCapacityIsShared) {
   EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 2000000), Pair(2, 4000000), Pair(3, 5000000)));
 }
 
+TEST(Network, AChannelThatIsAloneCostsOneEventAMessage) {
+  Fixture f({1 * kGiga});
+  const auto channel = f.network.open_channel();
+  for (std::uint64_t tag = 0; tag < 100; ++tag) f.network.post(channel, Fixture::path({0}, 100, 10), Bytes{1}, tag);
+  f.engine.run();
+  EXPECT_EQ(f.arrivals.back(), std::pair(std::uint64_t{99}, std::int64_t{100 * 1010 + 100}));
+  EXPECT_EQ(f.engine.events_run(), 100u + 1u) << "and one settling of the first rates";
+}
+
+TEST(Network, WhatAChannelHasToSendWaitsAgainWhenAnotherFlowComes) {
+  Fixture f({1 * kGiga});
+  const auto channel = f.network.open_channel();
+  for (std::uint64_t tag = 1; tag <= 3; ++tag) f.network.post(channel, Fixture::path({0}), Bytes{1000}, tag);
+  f.post_at(1500000, {0}, 1000, 4);
+  f.engine.run();
+  // 1 leaves at 1 us. 2 has sent 500 B when 4 comes at 1.5 us; both at 0.5 GB/s: 2 leaves at 2.5 us, 4 has 500 B left. Then
+  // 3 and 4 share: 4 leaves at 3.5 us, 3 has 500 B left and the whole rate: 4 us.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 1000000), Pair(2, 2500000), Pair(4, 3500000), Pair(3, 4000000)));
+  f.network.close_channel(channel);
+}
+
+TEST(Network, AFlowThatComesInTheGapBetweenTwoMessagesOfAChannel) {
+  Fixture f({1 * kGiga});
+  const auto channel = f.network.open_channel();
+  for (std::uint64_t tag = 1; tag <= 2; ++tag) f.network.post(channel, Fixture::path({0}, 0, 500000), Bytes{1000}, tag);
+  f.post_at(1200000, {0}, 1000, 3);
+  f.engine.run();
+  // 1 leaves at 1 us and arrives after its gap at 1.5 us, when 2 starts. 3 is alone from 1.2 to 1.5 us (300 B); then both
+  // at 0.5 GB/s: 3 leaves after 700 / 0.5 = 1.4 us more, at 2.9 us; 2 has 300 B left, leaves at 3.2 us and arrives at 3.7
+  // us.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 1500000), Pair(3, 2900000), Pair(2, 3700000)));
+}
+
 TEST(Network, RateZeroStopsAFlowAndANewRateLetsItGoOn) {
   Fixture f({1 * kGiga});
   f.post({0}, 2000, 1);

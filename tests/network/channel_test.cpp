@@ -1,0 +1,41 @@
+// Channels whose path gets faster while messages wait.
+#include "network/network.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail {
+namespace {
+
+class Log : public DeliveryListener {
+ public:
+  explicit Log(Engine& engine) : engine_(engine) {}
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine_.now().count()); }
+
+  std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
+
+ private:
+  Engine& engine_;
+};
+
+TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpectedTo) {
+  Engine engine;
+  Network network(engine);
+  Log log(engine);
+  network.attach(log);
+  network.resize(1);
+  network.set_rate(0, {1e12});  // 1 byte per picosecond
+  Path path;
+  path.add(0);
+  const auto channel = network.open_channel();
+  network.post(channel, path, Bytes{100}, 1);
+  network.post(channel, path, Bytes{100}, 2);
+  engine.schedule(Time{10}, Phase::kFinish,
+                  {[](void* self, std::uint64_t) { static_cast<Network*>(self)->set_rate(0, {10e12}); }, &network, 0});
+  engine.run();
+  // 10 bytes in 10 ps, then 10 bytes per picosecond: 90 take 9, and the second message 10.
+  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 19), ::testing::Pair(2, 29)));
+}
+
+}  // namespace
+}  // namespace photonrail

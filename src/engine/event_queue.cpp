@@ -66,6 +66,7 @@ void EventQueue::refill() {
       heap_end_ = kForever;
       if (heap_.size() <= kMostInHeap || !spread_is_worth(heap_)) {
         make_heap();
+        spill_above_ = std::max(kMostInHeap, 2 * heap_.size());
         return;
       }
       const std::vector<QueueEntry> entries = std::move(heap_);

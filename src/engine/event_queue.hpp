@@ -33,7 +33,7 @@ class EventQueue {
       return;
     }
     push_heap(entry);
-    if (heap_.size() > kMostInHeap && heap_end_ == kForever) spill();
+    if (heap_.size() > spill_above_ && heap_end_ == kForever) spill();
   }
   /// The least entry. REQUIRES: not empty. It may move entries from buckets into the heap.
   [[nodiscard]] const QueueEntry& front() {
@@ -84,6 +84,7 @@ class EventQueue {
 
   std::size_t size_ = 0;
   std::vector<QueueEntry> heap_;
+  std::size_t spill_above_ = kMostInHeap;       // more, while the heap is full of entries that time cannot part
   std::int64_t heap_end_ = kForever;            // entries before it are in the heap
   std::vector<Rung> rungs_;                     // the last is the finest and the nearest
   std::vector<QueueEntry> far_;                 // after all rungs, unsorted

@@ -54,6 +54,17 @@ TEST_P(EventQueueAgainstASet, HoldsTheOrderWhileItGrowsAndShrinks) {
   EXPECT_TRUE(queue.empty());
 }
 
+// Each push into a heap that time cannot part must not look at the whole heap again: that would be 10^11 steps here.
+TEST(EventQueue, ManyEntriesOfOneInstantCostNoMoreThanAHeap) {
+  EventQueue queue;
+  constexpr std::uint64_t kMany = 400000;
+  for (std::uint64_t key = 1; key <= kMany; ++key) queue.push({1000, key});
+  for (std::uint64_t key = 1; key <= kMany; ++key) {
+    ASSERT_EQ(queue.front().key, key);
+    queue.pop();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Distributions, EventQueueAgainstASet,
     ::testing::Values(

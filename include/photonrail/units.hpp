@@ -41,13 +41,16 @@ struct Bandwidth {
   [[nodiscard]] static constexpr Bandwidth from_gb_per_s(double gb) { return {gb * 1e9}; }
 };
 
-/// Throws ConfigError: a time is beyond the range of Duration, so that some rate or size must be wrong.
+/// No event is later, and nothing takes longer: half the range, 46 days, so that two times can be added.
+inline constexpr Duration kLongest{4'000'000'000'000'000'000};
+
+/// Throws ConfigError: a time is beyond kLongest, so that some rate or size must be wrong.
 [[noreturn]] void fail_too_long(double picoseconds);
 
 /// A real number of picoseconds, rounded up. An exact integer that the floating-point product missed by its last
 /// bits stays that integer: the slack is 4 parts in 1e15 of the value.
 [[nodiscard]] inline Duration round_up_picoseconds(double picoseconds) {
-  if (!(picoseconds < 4e18)) fail_too_long(picoseconds);  // half the range: two such times can still be added
+  if (!(picoseconds < static_cast<double>(kLongest.count()))) fail_too_long(picoseconds);
   return Duration{static_cast<std::int64_t>(std::ceil(picoseconds * (1.0 - 4e-15)))};
 }
 

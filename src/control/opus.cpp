@@ -46,12 +46,13 @@ class Opus : public Controller {
   void serve(const DemandView& demand) {
     const std::uint32_t wanted = width(demand.pairs);
     std::vector<Circuit> connect;
+    std::vector<std::uint32_t> have;  // what one pair has already is not taken for another
+    for (const Pair pair : demand.pairs) have.push_back(claim_existing(pair, wanted));
     bool possible = true;
-    for (const Pair pair : demand.pairs) {
-      std::uint32_t have = claim_existing(pair, wanted);
-      while (have < wanted && join(pair, connect)) ++have;
+    for (std::size_t i = 0; i < have.size(); ++i) {
+      while (have[i] < wanted && join(demand.pairs[i], connect)) ++have[i];
       // Circuits that carry another operation's bytes are waited for; with fewer ports than wanted it goes on with those.
-      if (have == 0) possible = false;
+      if (have[i] == 0) possible = false;
     }
     if (possible) {
       plan_.connect.insert(plan_.connect.end(), connect.begin(), connect.end());

@@ -7,8 +7,9 @@
 namespace photonrail {
 
 void fail_too_long(double picoseconds) {
-  throw ConfigError("", "one transfer or computation would take " + std::to_string(picoseconds / 86400e12) + " days",
-                    "times end at 46 days: look for a rate that is too low or a size that is too large");
+  throw ConfigError(
+      "", "a transfer, a computation or the whole run would take " + std::to_string(picoseconds / 86400e12) + " days",
+      "times end at 46 days: look for a rate that is too low or a size that is too large");
 }
 
 }  // namespace photonrail

@@ -97,6 +97,7 @@ void OpticalRail::release(HoldId id) {
     touch(port);
   }
   holds_[id].ports.clear();
+  holds_[id].lost.clear();
   free_holds_.push_back(id);
 }
 
@@ -112,12 +113,14 @@ void OpticalRail::take_touched(std::vector<PortId>& out) {
   touched_.clear();
 }
 
-// The lit circuits from one server to each of its peers become one link each, led by a port in use if there is one.
+// The lit circuits from one server to each of its peers become one link each. It keeps the port that led it, because flows
+// that are on their way are counted there; a new link is led by its first port.
 void OpticalRail::refresh_links(std::uint32_t from) {
   const std::uint32_t begin = from * ports_per_gpu_;
   const std::uint32_t end = begin + ports_per_gpu_;
   const auto& transmit = crossbar_.transmit();
   const auto lit = [&](std::uint32_t p) { return transmit[p].state == OpticalSwitch::State::kLit; };
+  const std::vector<PortId> before(leader_.begin() + begin, leader_.begin() + end);
   for (std::uint32_t p = begin; p < end; ++p) leader_[p] = PortId::none();
   for (std::uint32_t p = begin; p < end; ++p) {
     if (!lit(p) || !leader_[p].is_none()) continue;
@@ -126,7 +129,7 @@ void OpticalRail::refresh_links(std::uint32_t from) {
     for (std::uint32_t q = p; q < end; ++q) {
       if (!lit(q) || server(transmit[q].peer) != server(transmit[p].peer)) continue;
       ++width;
-      if (transmit[q].in_use > transmit[leader].in_use) leader = q;
+      if (before[q - begin] == PortId{q}) leader = q;
     }
     for (std::uint32_t q = p; q < end; ++q) {
       if (lit(q) && server(transmit[q].peer) == server(transmit[p].peer)) leader_[q] = PortId{leader};

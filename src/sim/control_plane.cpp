@@ -91,13 +91,13 @@ void ControlPlane::send_request(std::uint32_t slot, Member member) {
     count_request(demand);
     return;
   }
-  messages_.push_back({slot, demand.serial, member});
+  messages_.push_back({slot, demand.serial, demand.rail});
   engine_.schedule(engine_.now() + spec_.request, Phase::kFinish,
                    Action::to<&ControlPlane::request_arrived>(*this, messages_.size() - 1));
 }
 
 void ControlPlane::request_arrived(std::uint64_t message) {
-  Rail& rail = rails_[demands_[messages_[message].slot].rail.index()];
+  Rail& rail = rails_[messages_[message].rail.index()];
   rail.service_free = std::max(rail.service_free, engine_.now()) + spec_.service;
   engine_.schedule(rail.service_free, Phase::kFinish, Action::to<&ControlPlane::request_served>(*this, message));
 }
@@ -140,6 +140,7 @@ void ControlPlane::drop(Demand& demand) {
   const auto is_it = [&](const DemandView& d) { return d.id == demand.view.id; };
   std::erase_if(rail.demands, is_it);
   std::erase_if(rail.gathering, is_it);
+  std::erase(rail.blocked, demand.view.id.value);
   demand.open = false;
   free_demands_.push_back(demand.view.id.value);
 }
@@ -149,6 +150,7 @@ void ControlPlane::blocked(OpId id, std::uint32_t round) {
     if (d.round != round) continue;
     Demand& demand = demands_[d.slot];
     demand.view.blocking = true;
+    rails_[demand.rail.index()].blocked.push_back(d.slot);
     show_again(demand);
     wake_controller(demand.rail, operations_[id].cause);
   }
@@ -228,10 +230,11 @@ void ControlPlane::command_done(RailId id, std::uint32_t command) {
   Rail& rail = rails_[id.index()];
   rail.lit_cause = rail.commands[command].cause;
   finishing_ = &rail.commands[command];
-  const std::vector<DemandView> waiting = rail.demands;  // opening an operation takes its demands off the list
-  for (const DemandView& view : waiting) {
-    Demand& demand = demands_[view.id.index()];
-    if (!demand.open || !view.blocking) continue;
+  // Also those whose requests are still on their way: the circuits of another operation may be the ones that they lack.
+  const std::vector<std::uint32_t> waiting = rail.blocked;  // opening an operation takes its demands off the list
+  for (const std::uint32_t slot : waiting) {
+    Demand& demand = demands_[slot];
+    if (!demand.open) continue;
     if (!demand.lost) {
       transfers_->try_open(demand.op, demand.round);
     } else if (all_lit(demand)) {
@@ -264,6 +267,7 @@ void ControlPlane::circuit_lost(RailId rail, std::uint64_t owner, std::uint32_t 
   Demand& demand = take_demand(static_cast<OpId>(owner), 0, rail, {{from, to}}, 1);
   demand.lost = true;
   demand.view.blocking = true;
+  rails_[rail.index()].blocked.push_back(demand.view.id.value);
   count_request(demand);
 }
 

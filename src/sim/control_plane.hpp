@@ -65,6 +65,7 @@ class ControlPlane : public CircuitListener {
     std::vector<PortId> receive;
     std::vector<DemandView> demands;
     std::vector<DemandView> gathering;
+    std::vector<std::uint32_t> blocked;  // demands that lack only circuits, whether or not everybody's request is here
     std::vector<CommandRecord> commands;
     bool decide_scheduled = false;
     Time service_free{};
@@ -73,8 +74,8 @@ class ControlPlane : public CircuitListener {
   };
   struct Message {
     std::uint32_t slot;
-    std::uint32_t serial;
-    Member member;
+    std::uint32_t serial;  // the demand may be met before the request arrives, and its slot serve another
+    RailId rail;
   };
 
   void open_demands(OpId op, std::uint32_t round);

@@ -29,8 +29,13 @@ Executor::Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32
 }
 
 void Executor::begin() {
-  for (std::size_t r = 0; r < ranks_.size(); ++r) begin_iteration(RankId{r}, {});
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    graph_.program(RankId{r}).tasks().empty() ? finish_iteration(RankId{r}, {}) : begin_iteration(RankId{r}, {});
+  }
 }
+
+// A buffered send may outlive its sender: it is over when its receive has got it.
+bool Executor::finished() const { return ranks_finished_ == ranks_.size() && parts_.operations.live().empty(); }
 
 void Executor::begin_iteration(RankId id, Cause cause) {
   Rank& rank = ranks_[id.index()];
@@ -40,10 +45,6 @@ void Executor::begin_iteration(RankId id, Cause cause) {
   rank.waits.clear();
   for (const Task& task : program.tasks()) rank.waits.push_back(task.waits);
   if (schedule_ != nullptr) rank.complete.assign(program.tasks().size(), false);
-  if (rank.tasks_left == 0) {
-    finish_iteration(id, cause);
-    return;
-  }
   announce_next(id);
   for (std::size_t t = 0; t < program.tasks().size(); ++t) {
     if (program.tasks()[t].waits == 0) ready(id, TaskId{t}, cause);
@@ -53,10 +54,12 @@ void Executor::begin_iteration(RankId id, Cause cause) {
 void Executor::finish_iteration(RankId id, Cause cause) {
   Rank& rank = ranks_[id.index()];
   const Time now = parts_.engine.now();
-  iteration_ends_[rank.iteration] = std::max(iteration_ends_[rank.iteration], now);
-  parts_.watchers.tell([&](Observer& observer) { observer.iteration(id, rank.iteration, now); });
   last_cause_ = later(last_cause_, cause);
-  if (++rank.iteration < iterations_) {
+  do {
+    iteration_ends_[rank.iteration] = std::max(iteration_ends_[rank.iteration], now);
+    parts_.watchers.tell([&](Observer& observer) { observer.iteration(id, rank.iteration, now); });
+  } while (++rank.iteration < iterations_ && graph_.program(id).tasks().empty());
+  if (rank.iteration < iterations_) {
     begin_iteration(id, cause);
   } else {
     ++ranks_finished_;
@@ -136,6 +139,7 @@ void Executor::start_compute(RankId id, Stream which) {
   stream.started = parts_.engine.now();
   const Task& task = graph_.program(id).task(stream.running.task);
   const Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(task.flops, Bytes{task.amount});
+  if (time > kLongest) fail_too_long(static_cast<double>(time.count()));
   parts_.recorder.compute_began(id, stream.started);
   const std::uint64_t argument = (static_cast<std::uint64_t>(id.value) << 1) | static_cast<std::uint64_t>(which);
   parts_.engine.schedule(stream.started + time, Phase::kFinish, Action::to<&Executor::finish_compute>(*this, argument));
@@ -211,6 +215,7 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
     parts_.control.ask(op_id, 0, member);
   if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
     op.sender_done = true;
+    if (op.crosses) profile(id, task);  // in its turn for the sender, whenever the receive comes
     complete_at_once(id, {task, op.cause});
   }
   if (++op.arrived < op.members()) return;
@@ -222,10 +227,14 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   schedule_start();
 }
 
+void Executor::profile(RankId id, TaskId task) {
+  if (profile_ != nullptr) (*profile_)[id.index()].push_back(task);
+}
+
 void Executor::start_operation(OpId id) {
   Operation& op = parts_.operations[id];
-  if (profile_ != nullptr && op.crosses) {
-    for (Member m = 0; m < op.members(); ++m) (*profile_)[op.rank(m).index()].push_back(op.tasks[m]);
+  if (op.crosses) {
+    for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) profile(op.rank(m), op.tasks[m]);
   }
   if (!op.optical) {
     for (Member m = 0; m < op.members(); ++m) tell(id, m, OperationEvent::State::kRunning);

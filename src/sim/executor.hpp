@@ -23,7 +23,8 @@
 
 namespace photonrail {
 
-/// By rank: its rail operations in the order in which they start on electrical rails.
+/// By rank: its rail operations in the order in which they start on electrical rails; buffered sends in the order in which
+/// their sender comes to them, because it goes on at once.
 using Schedule = std::vector<std::vector<TaskId>>;
 
 class Executor : public TransferListener {
@@ -45,7 +46,7 @@ class Executor : public TransferListener {
 
   void begin();
 
-  [[nodiscard]] bool finished() const { return ranks_finished_ == ranks_.size(); }
+  [[nodiscard]] bool finished() const;
   [[nodiscard]] std::uint64_t tasks_done() const { return tasks_done_; }
   [[nodiscard]] std::uint64_t tasks() const { return graph_.task_count() * iterations_; }
   /// When the last rank ended each iteration.
@@ -103,6 +104,7 @@ class Executor : public TransferListener {
   void start_compute(RankId id, Stream stream);
   void finish_compute(std::uint64_t rank_and_stream);
   void start_operation(OpId id);
+  void profile(RankId id, TaskId task);
   void tell(OpId id, Member member, OperationEvent::State state) const;
 
   [[nodiscard]] OperationKey key_of(RankId id, TaskId task, std::uint32_t iteration) const;

@@ -58,7 +58,6 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
   op.arrived = 0;
   op.sender_done = false;
   op.cause = {};
-  op.lanes = 0;
   return id;
 }
 

@@ -75,7 +75,6 @@ struct Operation {
   std::uint32_t arrived = 0;
   bool sender_done = false;  ///< a buffered send: its sender went on
   Cause cause;               ///< what the operation waited for last
-  std::uint32_t lanes = 0;   ///< lanes that it must have
 
   std::vector<std::uint32_t> left;  ///< by member: sends and receives to go
   std::uint32_t sends_to_go = 0;

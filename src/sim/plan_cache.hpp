@@ -39,6 +39,9 @@ class PlanCache {
   std::map<Key, RunnablePlan> plans_;
 };
 
+/// Whether a plan can run as streams: one round, and every pair sends from the beginning to the end.
+[[nodiscard]] bool is_steady(const SendPlan& plan);
+
 /// One flow for each pair of `plan`'s only round, with all the bytes that the plan sends over it; no dependencies.
 /// Leaves out: how a member's sends wait for each other, but for their latency (RunnablePlan::latency_sends).
 [[nodiscard]] std::unique_ptr<const SendPlan> make_stream_plan(const SendPlan& plan);

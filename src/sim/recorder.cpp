@@ -1,5 +1,7 @@
 #include "sim/recorder.hpp"
 
+#include "sim/mean.hpp"
+
 #include <algorithm>
 
 namespace photonrail {
@@ -55,19 +57,21 @@ void Recorder::traffic(Dimension d, Bytes wire_bytes) {
 void Recorder::finish(Time makespan, RunResult& result) {
   result.makespan = makespan;
   result.traffic = traffic_;
-  const auto ranks = static_cast<std::int64_t>(std::max<std::size_t>(1, clocks_.size()));
   for (std::size_t r = 0; r < clocks_.size(); ++r) {
     const Clock& clock = settle(RankId{r}, makespan);
     result.ranks.push_back(clock.time);
-    for (std::size_t d = 0; d < kDimensionCount; ++d) {
-      result.traffic[d].busy += clock.busy[d];
-      result.traffic[d].exposed += clock.exposed[d];
-    }
     for (const auto& [phases, window] : clock.windows) result.windows[phases].push_back(window);
   }
-  for (DimensionTraffic& traffic : result.traffic) {
-    traffic.busy /= ranks;
-    traffic.exposed /= ranks;
+  if (clocks_.empty()) return;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) {
+    Mean busy(clocks_.size());
+    Mean exposed(clocks_.size());
+    for (const Clock& clock : clocks_) {
+      busy.add(clock.busy[d]);
+      exposed.add(clock.exposed[d]);
+    }
+    result.traffic[d].busy = busy.value();
+    result.traffic[d].exposed = exposed.value();
   }
 }
 

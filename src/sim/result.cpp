@@ -1,21 +1,17 @@
 #include "photonrail/result.hpp"
 
+#include "sim/mean.hpp"
+
 #include <span>
 
 namespace photonrail {
 
 namespace {
 
-// Quotients and remainders apart: the sum over a million ranks would not fit into 64 bits.
 Duration mean(std::span<const RankTime> ranks, Duration RankTime::*part) {
-  const auto count = static_cast<std::int64_t>(ranks.size());
-  std::int64_t whole = 0;
-  std::int64_t rest = 0;
-  for (const RankTime& rank : ranks) {
-    whole += (rank.*part).count() / count;
-    rest += (rank.*part).count() % count;
-  }
-  return Duration{whole + rest / count};
+  Mean mean(ranks.size());
+  for (const RankTime& rank : ranks) mean.add(rank.*part);
+  return mean.value();
 }
 
 }  // namespace

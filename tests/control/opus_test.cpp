@@ -37,6 +37,14 @@ TEST(Opus, ChangesOnlyTheCircuitsThatAreMissing) {
   EXPECT_EQ(opus()->decide(rail.view()), rail.plan({{1, 0}}));
 }
 
+TEST(Opus, WhatOnePairOfADemandHasIsNotTakenForAnother) {
+  RailView rail(4, 2);
+  rail.lit({0, 2}).lit({0, 3}).demand({{0, 1}, {0, 2}});
+  // Port 0 of position 0 has its circuit to 2 already; its port 1, which nobody asks for any more, goes to 1.
+  const CircuitPlan plan{{{rail.view().port(0, 1), rail.view().port(1, 0)}}, {}};
+  EXPECT_EQ(opus()->decide(rail.view()), plan);
+}
+
 TEST(Opus, NeverTakesACircuitInUse) {
   RailView rail(4);
   rail.in_use({0, 1}).demand({{0, 2}}, Dimension::kPp);

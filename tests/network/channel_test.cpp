@@ -27,14 +27,15 @@ TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpecte
   network.set_rate(0, {1e12});  // 1 byte per picosecond
   Path path;
   path.add(0);
+  path.overhead = Duration{5};
   const auto channel = network.open_channel();
   network.post(channel, path, Bytes{100}, 1);
   network.post(channel, path, Bytes{100}, 2);
   engine.schedule(Time{10}, Phase::kFinish,
                   {[](void* self, std::uint64_t) { static_cast<Network*>(self)->set_rate(0, {10e12}); }, &network, 0});
   engine.run();
-  // 10 bytes in 10 ps, then 10 bytes per picosecond: 90 take 9, and the second message 10.
-  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 19), ::testing::Pair(2, 29)));
+  // 10 bytes in 10 ps, then 10 bytes per picosecond: 90 take 9, and the overhead 5. The second message needs 10 + 5.
+  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 24), ::testing::Pair(2, 39)));
 }
 
 }  // namespace

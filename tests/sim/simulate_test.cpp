@@ -63,6 +63,17 @@ TEST(Simulate, StreamAgreesWithExactOnARing) {
   }
 }
 
+TEST(Simulate, StreamRunsWhatIsNotSteadyExactly) {
+  for (const Fidelity fidelity : {Fidelity::kExact, Fidelity::kStream}) {
+    Job job(4);
+    job.scenario.run.fidelity = fidelity;
+    job.scenario.collectives.chunks = 2;
+    job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kBroadcast, 100000000);
+    // Three hops, two pieces of 50 MB: the second piece follows one piece behind, 3 + 1 times 1 ms.
+    EXPECT_EQ(job.run().makespan, ms(4));
+  }
+}
+
 TEST(Simulate, ACollectiveStartsWhenItsLastMemberArrives) {
   Job job(2);
   job.compute(1, ms(3));

@@ -1,0 +1,28 @@
+// The mean of many durations, exact and rounded down: their sum over a million ranks would not fit into 64 bits.
+#pragma once
+
+#include "photonrail/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace photonrail {
+
+class Mean {
+ public:
+  /// `count` durations will be added; at least 1.
+  explicit Mean(std::size_t count) : count_(static_cast<std::int64_t>(count)) {}
+
+  void add(Duration d) {
+    whole_ += d / count_;
+    rest_ += d % count_;
+  }
+  [[nodiscard]] Duration value() const { return whole_ + rest_ / count_; }
+
+ private:
+  std::int64_t count_;
+  Duration whole_{};
+  Duration rest_{};
+};
+
+}  // namespace photonrail

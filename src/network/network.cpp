@@ -180,6 +180,8 @@ void Network::share(FlowId id) {
   flow.rate = 0.0;
   flow.updated = engine_.now();
   flow.event = {};
+  flow.bottleneck = kNoHop;
+  fresh_.push_back(id);
   flow.position.clear();
   for (const CapacityId hop : flow.path.hops()) {
     flow.position.push_back(static_cast<std::uint32_t>(capacities_[hop].flows.size()));
@@ -192,6 +194,11 @@ void Network::share(FlowId id) {
 void Network::unshare(FlowId id) {
   Flow& flow = flows_[id];
   const auto hops = flow.path.hops();
+  if (flow.bottleneck == kNoHop) {
+    std::erase(fresh_, id);
+  } else {
+    unbind(id);
+  }
   for (std::size_t h = 0; h < hops.size(); ++h) {
     std::vector<FlowId>& list = capacities_[hops[h]].flows;
     const FlowId moved = list.back();
@@ -206,6 +213,10 @@ void Network::unshare(FlowId id) {
         if (other_hops[k] == hops[h] && other.position[k] == from) other.position[k] = to;
       }
     }
+    Capacity& capacity = capacities_[hops[h]];
+    capacity.used = list.empty() ? 0.0 : capacity.used - flow.rate;
+    if (list.empty()) capacity.fastest = 0.0;
+    ++capacity.changes;
     touch(hops[h]);
   }
 }
@@ -220,7 +231,7 @@ void Network::make_shared(FlowId id) {
     return;
   }
   engine_.cancel(flow.event);
-  advance(flow);
+  advance(flow, flow.rate);
   share(id);
 }
 
@@ -261,12 +272,12 @@ void Network::unravel(ChannelId id) {
     pump(id);
     return;
   }
-  advance(flows_[sending]);
+  advance(flows_[sending], flows_[sending].rate);
   share(sending);
 }
 
-void Network::advance(Flow& flow) const {
-  flow.remaining -= flow.rate * static_cast<double>((engine_.now() - flow.updated).count());
+void Network::advance(Flow& flow, double rate) const {
+  flow.remaining -= rate * static_cast<double>((engine_.now() - flow.updated).count());
   flow.remaining = std::max(flow.remaining, 0.0);
   flow.updated = engine_.now();
 }
@@ -323,7 +334,7 @@ void Network::suspend(CapacityId id, std::vector<FlowId>& out) {
   for (const FlowId flow_id : here) {
     Flow& flow = flows_[flow_id];
     engine_.cancel(flow.event);
-    advance(flow);
+    advance(flow, flow.rate);
     unshare(flow_id);
     flow.state = State::kSuspended;
     out.push_back(flow_id);

@@ -1,5 +1,7 @@
 // Flows with max-min fair rates over every capacity on their path (progressive filling; Bertsekas and Gallager, Data
-// Networks, section 6.5). Rates are solved once an instant, and only for the flows and capacities that a change reaches.
+// Networks, section 6.5). Rates are solved once an instant, and only for the flows that a change reaches: an allocation is
+// max-min fair exactly when every flow has a bottleneck, a full capacity on which no flow is faster. A change is solved
+// among the flows that lost theirs; a flow whose bottleneck that upsets joins them, until nobody is left to join.
 //
 // A flow that meets nobody on its path bypasses the solver: its end is known when it starts, one event delivers it, and the
 // capacities forget it lazily. What its channel sends next along the same path is known as well, and costs one event too.
@@ -14,6 +16,7 @@
 #include "photonrail/engine.hpp"
 #include "photonrail/units.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,6 +35,7 @@ class Network {
   using FlowId = std::uint32_t;
   using ChannelId = std::uint32_t;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  static constexpr std::uint8_t kNoHop = 0xff;
 
   /// `engine` must outlive the network.
   explicit Network(Engine& engine) : engine_(engine) {}
@@ -77,17 +81,28 @@ class Network {
     ChannelId channel = kNone;
     FlowId next = kNone;  // exclusive: the next of its channel
     State state = State::kFree;
-    std::uint32_t mark = 0;               // the solve that last touched it
+    std::uint8_t bottleneck = kNoHop;  // shared: the hop that limits it
+    std::uint32_t mark = 0;            // the solve that last touched it
+    FlowId bound_before = kNone;       // in its bottleneck's list of bound flows
+    FlowId bound_after = kNone;
     std::vector<std::uint32_t> position;  // shared: where it stands in the list of each hop
   };
   struct Capacity {
-    double rate = 0.0;           // bytes per picosecond
-    FlowId occupant = kNone;     // the exclusive flow that holds it, the last of its channel, unless that one has left
-    std::uint32_t mark = 0;      // the solve that last touched it
-    std::uint32_t unfrozen = 0;  // solver
-    double left = 0.0;           // solver
+    double rate = 0.0;          // bytes per picosecond
+    FlowId occupant = kNone;    // the exclusive flow that holds it, the last of its channel, unless that one has left
+    double used = 0.0;          // by all shared flows
+    double level = 0.0;         // the rate of the flows whose bottleneck this is
+    double fastest = 0.0;       // no flow on it is faster
+    FlowId bound = kNone;       // the first flow whose bottleneck this is
+    std::uint32_t changes = 0;  // of `used` since it was last summed
     bool dirty = false;
     std::vector<FlowId> flows;  // shared
+    // solver:
+    std::uint32_t mark = 0;  // the solve that last touched it
+    std::uint32_t unfrozen = 0;
+    double left = 0.0;
+    double fastest_moved = 0.0;  // of the flows being solved
+    double new_level = -1.0;     // -1: no flow being solved has its bottleneck here
   };
   struct Message {
     Path path;
@@ -110,6 +125,13 @@ class Network {
     double share;
     CapacityId capacity;
   };
+  // What is left, for each flow that has no rate yet. A capacity that is off has nothing, not even a rounding error.
+  [[nodiscard]] static double fair_share(const Capacity& capacity) {
+    return capacity.rate > 0.0 ? std::max(0.0, capacity.left) / capacity.unfrozen : 0.0;
+  }
+  [[nodiscard]] static bool later_candidate(const Candidate& a, const Candidate& b) {
+    return a.share != b.share ? a.share > b.share : a.capacity > b.capacity;
+  }
 
   FlowId take_flow(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel);
   void free_flow(FlowId id);
@@ -123,16 +145,25 @@ class Network {
   void make_shared(FlowId id);
   void unravel(ChannelId id);
   void touch(CapacityId capacity);
-  void advance(Flow& flow) const;
+  void advance(Flow& flow, double rate) const;
   void left(std::uint64_t id);
   void arrived(std::uint64_t id);
   void wake(std::uint64_t channel);
   void pump(ChannelId channel);
 
   void settle(std::uint64_t);
-  void collect_component();
+  void free_dirty();
+  void move(FlowId id);
+  void move_component();
+  void bind(FlowId id);
+  void unbind(FlowId id);
+  void sum_up(Capacity& capacity);
+  void prepare();
   void fill();
   void freeze(CapacityId bottleneck, double rate);
+  [[nodiscard]] bool upset();
+  void upset_on(CapacityId id);
+  void commit();
   void apply(FlowId id, double old_rate);
   void push_candidate(CapacityId capacity);
 
@@ -148,10 +179,12 @@ class Network {
 
   std::vector<CapacityId> dirty_;
   bool settle_scheduled_ = false;
-  std::uint32_t mark_ = 0;
-  std::vector<CapacityId> part_capacities_;  // the component under solution
-  std::vector<FlowId> part_flows_;
-  std::vector<double> old_rates_;
+  std::uint32_t mark_ = 0;          // the solve
+  std::uint32_t round_mark_ = 0;    // a round of it
+  std::vector<FlowId> moved_;       // the flows under solution: they have no bottleneck
+  std::vector<double> old_rates_;   // ... and what they had
+  std::vector<CapacityId> around_;  // the capacities on their paths
+  std::vector<FlowId> fresh_;       // shared since the last solve
   std::vector<Candidate> heap_;
 
   std::uint64_t messages_ = 0;

@@ -289,6 +289,43 @@ TEST(Network, AgreesWithThePlainSolverOnRandomNetworksWhileFlowsComeAndGo) {
   EXPECT_GT(compared, 10000);
 }
 
+// Larger networks, long lives, capacities that change and stop: every solution is compared with the plain one.
+TEST(Network, AgreesWithThePlainSolverThroughLongHistories) {
+  std::mt19937_64 random(23);
+  int compared = 0;
+  for (int net = 0; net < 40; ++net) {
+    const std::size_t capacities = 4 + random() % 40;
+    std::vector<double> rates;
+    for (std::size_t c = 0; c < capacities; ++c) rates.push_back(static_cast<double>(1 + random() % 5) * kGiga);
+    Fixture f(rates);
+    std::map<std::uint64_t, std::vector<CapacityId>> paths;
+    for (std::uint64_t step = 0; step < 300; ++step) {
+      const auto a = static_cast<CapacityId>(random() % capacities);
+      const auto b = static_cast<CapacityId>((a + 1 + random() % (capacities - 1)) % capacities);
+      Path path;
+      path.add(a);
+      path.add(b);
+      paths[step] = {a, b};
+      f.network.post(Network::kNone, path, Bytes{static_cast<std::int64_t>(1 + random() % 1000000)}, step);
+      if (random() % 10 == 0) {
+        const auto changed = static_cast<CapacityId>(random() % capacities);
+        rates[changed] = random() % 4 == 0 ? 0.0 : static_cast<double>(1 + random() % 5) * kGiga;
+        f.network.set_rate(changed, {rates[changed]});
+      }
+      f.engine.run(random() % 5);
+      const auto solved = f.network.rates();
+      std::map<std::uint64_t, std::vector<CapacityId>> sending;
+      for (const auto& flow : solved) sending[flow.first] = paths.at(flow.first);
+      const auto expected = plain_max_min(rates, sending);
+      for (const auto& [flow, rate] : solved) {
+        ASSERT_THAT(rate, DoubleNear(expected.at(flow), 1e-9 * 5 * kGiga)) << "network " << net << ", step " << step;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 100000);
+}
+
 TEST(Network, EveryByteArrivesWhateverIsPosted) {
   std::mt19937_64 random(3);
   Fixture f({1 * kGiga, 2 * kGiga, 3 * kGiga, 1 * kGiga});

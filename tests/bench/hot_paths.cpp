@@ -1,0 +1,90 @@
+// Four hot paths, each a fixed amount of work on one thread, for whoever counts its instructions. Making the work ready
+// is outside of run_hot_path(), so that the count is of the path alone.
+#include "bench/jobs.hpp"
+#include "bench/loads.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <sched.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+namespace photonrail::bench {
+namespace {
+
+// How many processors there are decides how many threads a reader starts. One: none beside this one.
+void use_one_processor() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<unsigned>(sched_getcpu()), &one);
+  if (sched_setaffinity(0, sizeof one, &one) != 0) throw std::runtime_error("cannot stay on one processor");
+}
+
+}  // namespace
+
+/// The instructions below this function are counted (by its name: instructions.cmake).
+[[gnu::noinline]] std::uint64_t run_hot_path(const std::function<std::uint64_t()>& path) { return path(); }
+
+namespace {
+
+std::uint64_t count_engine() {
+  Engine engine;
+  const Hold hold(engine, 1'000);
+  return run_hot_path([&engine] { return engine.run(1'000'000); });
+}
+
+std::uint64_t count_ring() {
+  const Scenario scenario = ring_all_reduce(128, Fidelity::kExact);
+  return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
+}
+
+std::uint64_t count_max_min() {
+  Switch network(48);
+  network.post_all_to_all(true);
+  return run_hot_path([&network] { return network.run(); });
+}
+
+std::uint64_t count_quickstart() {
+  const auto file = std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs" / "quickstart.json";
+  return run_hot_path([&file] { return simulate(read_scenario(file)).engine.sends; });
+}
+
+// Each path, and how much work it must have done: a path that did something else was not measured.
+struct HotPath {
+  std::string_view name;
+  std::uint64_t (*run)();
+  std::uint64_t items;
+};
+constexpr HotPath kHotPaths[] = {
+    {"engine", count_engine, 1'000'000},  // events
+    {"ring", count_ring, 2 * 127 * 128},  // sends: 2 (n - 1) steps of n
+    {"max_min", count_max_min, 48 * 47},  // messages: every ordered pair
+    {"quickstart", count_quickstart, 0},  // any number of sends: the scenario may change, and the count with it
+};
+
+int run(std::string_view name) {
+  use_one_processor();
+  for (const HotPath& path : kHotPaths) {
+    if (path.name != name) continue;
+    const std::uint64_t items = path.run();
+    std::printf("%llu items\n", static_cast<unsigned long long>(items));
+    return items > 0 && (path.items == 0 || items == path.items) ? 0 : 1;
+  }
+  std::fprintf(stderr, "no hot path of this name\n");
+  return 2;
+}
+
+}  // namespace
+}  // namespace photonrail::bench
+
+int main(int argc, char** argv) {
+  try {
+    return photonrail::bench::run(argc > 1 ? argv[1] : "");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,121 @@
+// Jobs that are measured, as scenarios: what the benchmarks and the instruction guard run.
+#pragma once
+
+#include "photonrail/config.hpp"
+#include "photonrail/random.hpp"
+#include "photonrail/scenario.hpp"
+#include "photonrail/training.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail::bench {
+
+/// `servers` servers on non-blocking electrical rails of 50 GB/s, 936.25 ns, 10 ns a message.
+inline ClusterSpec electrical_cluster(std::uint32_t servers, std::uint32_t gpus_per_server = 1) {
+  ClusterSpec cluster;
+  cluster.servers = servers;
+  cluster.gpus_per_server = gpus_per_server;
+  cluster.scale_up.latency = Duration{936'250};
+  cluster.nic.latency = Duration{936'250};
+  cluster.nic.message_overhead = Duration{10'000};
+  cluster.rail.switch_radix = std::max(2u, servers);
+  return cluster;
+}
+
+/// One collective on all ranks, one GPU a server.
+inline Scenario collective_job(CollectiveOp op, std::uint32_t ranks, Bytes size, Fidelity fidelity,
+                               std::uint32_t chunks = 1) {
+  Scenario scenario;
+  scenario.cluster = electrical_cluster(ranks);
+  scenario.run.fidelity = fidelity;
+  scenario.collectives.chunks = chunks;
+  std::vector<RankId> everyone;
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    scenario.gpu_of_rank.push_back(GpuId{r});
+    everyone.push_back(RankId{r});
+  }
+  TaskGraphBuilder builder(ranks);
+  const CommunicatorId world = builder.add_communicator("world", everyone, Dimension::kDp);
+  const ProgramId program = builder.add_program();
+  builder.add_collective(program, 0, op, size);
+  for (const RankId rank : everyone) builder.assign(rank, program, {world});
+  scenario.graph = std::move(builder).build();
+  return scenario;
+}
+
+/// 1 GiB by ring.
+inline Scenario ring_all_reduce(std::uint32_t ranks, Fidelity fidelity, std::uint32_t chunks = 1) {
+  return collective_job(CollectiveOp::kAllReduce, ranks, Bytes{1 << 30}, fidelity, chunks);
+}
+
+/// A row and a column all-reduce in turn, `rounds` times each, on side x side ranks, with a random computation before
+/// each: many communicators out of step.
+inline Scenario grid_job(std::uint32_t side, std::uint32_t rounds, Bytes size) {
+  Scenario scenario;
+  scenario.cluster = electrical_cluster(side * side);
+  scenario.run.fidelity = Fidelity::kExact;
+  TaskGraphBuilder builder(std::size_t{side} * side);
+  std::vector<CommunicatorId> rows;
+  std::vector<CommunicatorId> columns;
+  for (std::uint32_t i = 0; i < side; ++i) {
+    std::vector<RankId> row;
+    std::vector<RankId> column;
+    for (std::uint32_t j = 0; j < side; ++j) {
+      row.push_back(RankId{std::size_t{i} * side + j});
+      column.push_back(RankId{std::size_t{j} * side + i});
+    }
+    rows.push_back(builder.add_communicator("row " + std::to_string(i), row, Dimension::kDp));
+    columns.push_back(builder.add_communicator("column " + std::to_string(i), column, Dimension::kTp));
+  }
+  RandomStream random(1, "grid");
+  for (std::uint32_t r = 0; r < side * side; ++r) {
+    scenario.gpu_of_rank.push_back(GpuId{r});
+    const ProgramId program = builder.add_program();
+    std::vector<TaskId> last;
+    for (std::uint32_t k = 0; k < 2 * rounds; ++k) {
+      last = {builder.add_delay(program, Duration{static_cast<std::int64_t>(random.below(100'000'000))}, {}, last)};
+      last = {builder.add_collective(program, k % 2, CollectiveOp::kAllReduce, size, {}, last)};
+    }
+    builder.assign(RankId{r}, program, {rows[r / side], columns[r % side]});
+  }
+  scenario.graph = std::move(builder).build();
+  return scenario;
+}
+
+/// A dense Llama-405B-like model (arXiv 2407.21783, table 3) under TP8 PP16, 16 micro-batches of one sequence of 8,192.
+inline TrainingSpec dense_405b(std::uint32_t dp) {
+  TrainingSpec spec;
+  spec.model = {"llama3_405b", 126, 16384, 53248, 128, 8, 128256};
+  spec.parallelism = {8, 16, dp, false};
+  spec.sequence = 8192;
+  spec.micro_batch = 1;
+  spec.global_batch = 16 * dp;
+  return spec;
+}
+
+/// A training step, tensor parallelism inside servers of 8 GPUs, ranks on GPUs in order.
+inline Scenario training_job(const TrainingSpec& spec, Fidelity fidelity) {
+  const std::uint32_t ranks = spec.parallelism.ranks();
+  Scenario scenario;
+  scenario.cluster = electrical_cluster(ranks / 8, 8);
+  scenario.run.fidelity = fidelity;
+  for (std::uint32_t r = 0; r < ranks; ++r) scenario.gpu_of_rank.push_back(GpuId{r});
+  scenario.graph = make_training_graph(spec);
+  return scenario;
+}
+
+/// The same under Opus provisioned at 15 ms.
+inline Scenario on_optical_rails(Scenario scenario) {
+  scenario.cluster.rail = RailSpec{};
+  scenario.cluster.rail.kind = RailKind::kOptical;
+  scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(Duration{15'000'000'000});
+  scenario.controller.name = "opus";
+  scenario.controller.mode = OpusMode::kProvisioned;
+  return scenario;
+}
+
+}  // namespace photonrail::bench

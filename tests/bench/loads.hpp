@@ -1,0 +1,121 @@
+// Loads on one part alone, without a scenario around it.
+#pragma once
+
+#include "network/network.hpp"
+#include "photonrail/engine.hpp"
+#include "photonrail/random.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::bench {
+
+/// Keeps `pending` events waiting: each that runs schedules one more at a random distance. It touches nothing else, so
+/// that the engine is all that is measured.
+class Hold {
+ public:
+  Hold(Engine& engine, std::size_t pending) : engine_(engine) {
+    for (std::size_t i = 0; i < pending; ++i) again(i);
+  }
+  void again(std::uint64_t which) {
+    const auto distance = static_cast<std::int64_t>(1 + (random_.next() >> 44));  // up to 2^20 ps
+    engine_.schedule(engine_.now() + Duration{distance}, Phase::kFinish, Action::to<&Hold::again>(*this, which));
+  }
+
+ private:
+  Engine& engine_;
+  RandomStream random_{1, "hold"};
+};
+
+/// A non-blocking switch: a transmit and a receive capacity of 50 GB/s a rank.
+class Switch : public DeliveryListener {
+ public:
+  explicit Switch(std::uint32_t ranks) : ranks_(ranks) {
+    network_.attach(*this);
+    network_.resize(std::size_t{2} * ranks);
+    for (CapacityId i = 0; i < 2 * ranks; ++i) network_.set_rate(i, Bandwidth::from_gb_per_s(50));
+  }
+  void delivered(std::uint64_t) override { ++deliveries_; }
+
+  void post(std::uint32_t from, std::uint32_t to, Bytes bytes) {
+    Path path;
+    path.add(from);
+    path.add(ranks_ + to);
+    path.latency = Duration{936'250};
+    network_.post(Network::kNone, path, bytes, 0);
+  }
+  /// Everybody to everybody at one instant: 1 MiB each, or a random size up to 2 MiB.
+  void post_all_to_all(bool random_sizes) {
+    RandomStream random(1, "sizes");
+    for (std::uint32_t from = 0; from < ranks_; ++from) {
+      for (std::uint32_t to = 0; to < ranks_; ++to) {
+        const auto size = static_cast<std::int64_t>(random.below(2 << 20));
+        if (from != to) post(from, to, Bytes{random_sizes ? size + 1 : 1 << 20});
+      }
+    }
+  }
+  /// Runs until all is delivered; says how many messages that were.
+  std::uint64_t run() {
+    engine_.run();
+    return deliveries_;
+  }
+  [[nodiscard]] std::uint64_t flows_solved() const { return network_.flows_solved(); }
+
+ private:
+  std::uint32_t ranks_;
+  Engine engine_;
+  Network network_{engine_};
+  std::uint64_t deliveries_ = 0;
+};
+
+/// Leaves of 32 ranks under one non-blocking spine; an uplink carries a quarter of what its ranks can send.
+class Tree : public DeliveryListener {
+ public:
+  explicit Tree(std::uint32_t ranks) : ranks_(ranks) {
+    const std::uint32_t leaves = (ranks + kLeaf - 1) / kLeaf;
+    network_.attach(*this);
+    network_.resize(std::size_t{2} * (ranks + leaves));
+    for (CapacityId i = 0; i < 2 * (ranks + leaves); ++i) {
+      network_.set_rate(i, Bandwidth::from_gb_per_s(i < 2 * ranks ? 50 : 50.0 * kLeaf / 4));
+    }
+  }
+  void delivered(std::uint64_t) override { ++deliveries_; }
+
+  /// Rank r to r + 1, r + 2 ..., each 10 to 100 % of 1 MiB.
+  void post_one_after_another() {
+    RandomStream random(1, "jitter");
+    for (std::uint32_t from = 0; from < ranks_; ++from) {
+      const Network::ChannelId channel = network_.open_channel();
+      for (std::uint32_t step = 1; step < ranks_; ++step) {
+        const double size = (1 << 20) * (1.0 - 0.9 * random.uniform());
+        network_.post(channel, path(from, (from + step) % ranks_), Bytes{static_cast<std::int64_t>(size)}, 0);
+      }
+    }
+  }
+  std::uint64_t run() {
+    engine_.run();
+    return deliveries_;
+  }
+
+ private:
+  static constexpr std::uint32_t kLeaf = 32;
+
+  [[nodiscard]] Path path(std::uint32_t from, std::uint32_t to) const {
+    Path path;
+    path.add(from);
+    if (from / kLeaf != to / kLeaf) {
+      path.add(2 * ranks_ + 2 * (from / kLeaf));
+      path.add(2 * ranks_ + 2 * (to / kLeaf) + 1);
+    }
+    path.add(ranks_ + to);
+    path.latency = Duration{936'250};
+    return path;
+  }
+
+  std::uint32_t ranks_;
+  Engine engine_;
+  Network network_{engine_};
+  std::uint64_t deliveries_ = 0;
+};
+
+}  // namespace photonrail::bench

@@ -1,0 +1,142 @@
+// Whole scenarios through simulate(). An item is a message that was delivered; in the training jobs a task.
+// Time is the processor time of all threads (reading uses several).
+#include "bench/folder.hpp"
+#include "bench/jobs.hpp"
+#include "bench/report.hpp"
+#include "photonrail/simulate.hpp"
+#include "support/shared_data.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace photonrail::bench {
+namespace {
+
+enum class Item { kMessage, kTask };
+
+void measure(benchmark::State& state, const Scenario& scenario, Item item = Item::kMessage) {
+  std::uint64_t items = 0;
+  std::uint64_t events = 0;
+  for (auto _ : state) {
+    const RunResult result = simulate(scenario);
+    items += item == Item::kMessage ? result.engine.sends : scenario.graph.task_count();
+    events += result.engine.events;
+  }
+  report(state, items);
+  state.counters["events"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kAvgIterations);
+}
+
+std::uint32_t argument(const benchmark::State& state, std::size_t index = 0) {
+  return static_cast<std::uint32_t>(state.range(index));
+}
+
+void scenario_ring_exact(benchmark::State& state) {
+  measure(state, ring_all_reduce(argument(state), Fidelity::kExact, argument(state, 1)));
+}
+BENCHMARK(scenario_ring_exact)
+    ->ArgNames({"ranks", "chunks"})
+    ->ArgsProduct({{64, 128, 256, 512, 1024, 2048}, {1}})
+    ->Args({1024, 4})
+    ->Unit(benchmark::kMillisecond);
+
+void scenario_ring_stream(benchmark::State& state) { measure(state, ring_all_reduce(argument(state), Fidelity::kStream)); }
+BENCHMARK(scenario_ring_stream)->ArgName("ranks")->RangeMultiplier(2)->Range(64, 2048)->Unit(benchmark::kMillisecond);
+
+void scenario_all_to_all_pairwise(benchmark::State& state) {
+  measure(state, collective_job(CollectiveOp::kAllToAll, argument(state), Bytes{1 << 28}, Fidelity::kExact));
+}
+BENCHMARK(scenario_all_to_all_pairwise)->ArgName("ranks")->Arg(256)->Unit(benchmark::kMillisecond);
+
+// All messages at one instant, through the solver.
+void scenario_all_to_all_at_once(benchmark::State& state) {
+  Scenario scenario = collective_job(CollectiveOp::kAllToAll, argument(state), Bytes{1 << 28}, Fidelity::kExact);
+  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "direct";
+  measure(state, scenario);
+}
+BENCHMARK(scenario_all_to_all_at_once)->ArgName("ranks")->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
+
+void scenario_grid(benchmark::State& state) { measure(state, grid_job(argument(state), 2, Bytes{64 << 20})); }
+BENCHMARK(scenario_grid)->ArgName("side")->Arg(64)->Unit(benchmark::kMillisecond);
+
+void measure_with_reading(benchmark::State& state, const std::filesystem::path& file) {
+  std::uint64_t tasks = 0;
+  for (auto _ : state) {
+    const Scenario scenario = read_scenario(file);
+    benchmark::DoNotOptimize(simulate(scenario));
+    tasks += scenario.graph.task_count();
+  }
+  report(state, tasks);
+}
+
+void scenario_quickstart(benchmark::State& state) {
+  measure_with_reading(state, std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs" / "quickstart.json");
+}
+BENCHMARK(scenario_quickstart)->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+
+void scenario_smoke(benchmark::State& state) {
+  const auto data = test::shared_data();
+  if (!data) {
+    state.SkipWithError("SKIPPED, NOT MEASURED: no shared data; set PHOTONRAIL_SHARED_DATA to it");
+    return;
+  }
+  ::setenv("PHOTONRAIL_SHARED_DATA", data->c_str(), 1);  // the scenario names its trace by it
+  measure_with_reading(state, std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs/papers/opus/smoke-provisioned.json");
+}
+BENCHMARK(scenario_smoke)->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+
+// A trace of 128 ranks that this project wrote, with reading: Llama-3-70B under TP8 PP4 DP4, 48 MB of files.
+void scenario_trace_128(benchmark::State& state) {
+  TrainingSpec spec;
+  spec.model = model_preset("llama3_70b");
+  spec.parallelism = {8, 4, 4, false};
+  spec.sequence = 8192;
+  spec.global_batch = 4 * argument(state);
+  const Folder folder;
+  Scenario scenario = on_optical_rails(training_job(spec, Fidelity::kStream));
+  std::uint64_t bytes = 0;
+  for (const auto& file : write_chakra(scenario.graph, folder.path() / "job")) bytes += std::filesystem::file_size(file);
+  const ChakraOptions options{.prefix = folder.path() / "job", .comm_groups = folder.path() / "job.json", .dimensions = {}};
+  std::uint64_t tasks = 0;
+  std::uint64_t read = 0;
+  for (auto _ : state) {
+    scenario.graph = read_chakra(options);
+    scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);
+    benchmark::DoNotOptimize(simulate(scenario));
+    tasks += scenario.graph.task_count();
+    read += bytes;
+  }
+  report(state, tasks);
+  state.SetBytesProcessed(static_cast<std::int64_t>(read));
+  state.counters["file_mb"] = static_cast<double>(bytes) / 1e6;
+}
+BENCHMARK(scenario_trace_128)->ArgName("micro_batches")->Arg(15)->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+
+// 128 GPUs for each data-parallel rank.
+void scenario_training_stream(benchmark::State& state) {
+  measure(state, training_job(dense_405b(argument(state) / 128), Fidelity::kStream), Item::kTask);
+}
+BENCHMARK(scenario_training_stream)->ArgName("gpus")->RangeMultiplier(2)->Range(128, 8192)->Unit(benchmark::kMillisecond);
+
+void scenario_training_stream_opus(benchmark::State& state) {
+  measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream)), Item::kTask);
+}
+BENCHMARK(scenario_training_stream_opus)->ArgName("gpus")->Arg(256)->Arg(2048)->Unit(benchmark::kMillisecond);
+
+void scenario_training_exact_opus(benchmark::State& state) {
+  measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kExact)), Item::kTask);
+}
+BENCHMARK(scenario_training_exact_opus)->ArgName("gpus")->Arg(2048)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+// Making the graph, without running it.
+void scenario_training_graph(benchmark::State& state) {
+  const TrainingSpec spec = dense_405b(argument(state) / 128);
+  std::uint64_t tasks = 0;
+  for (auto _ : state) tasks += make_training_graph(spec).task_count();
+  report(state, tasks);
+}
+BENCHMARK(scenario_training_graph)->ArgName("gpus")->Arg(2048)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace photonrail::bench

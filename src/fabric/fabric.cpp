@@ -52,11 +52,10 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
     path.latency = spec_.scale_up.latency;
   }
   if (optical()) {
-    const std::span<const PortId> ways = rails_[local]->way(from_server, to_server);
-    if (ways.empty()) return std::nullopt;
-    const std::uint32_t ports = plant_.spec().nic_ports;
-    for (const PortId port : ways) {
-      path.add(plant_.nic_out(plant_.gpu(port.value / ports, local), port.value % ports));
+    const std::span<const CapacityId> hops = rails_[local]->way(from_server, to_server);
+    if (hops.empty()) return std::nullopt;
+    for (const CapacityId hop : hops) {
+      path.add(hop);
       path.latency += spec_.nic.latency;
     }
     return path;

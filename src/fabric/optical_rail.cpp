@@ -17,58 +17,62 @@ OpticalRail::OpticalRail(Engine& engine, Network& network, const Plant& plant, c
       ports_per_gpu_(plant.spec().nic_ports),
       crossbar_(plant.spec().rail_ports()),
       random_(seed, "reconfiguration of rail " + std::to_string(id.value)),
-      leader_(crossbar_.ports(), PortId::none()),
-      is_touched_(crossbar_.ports(), false) {}
-
-CapacityId OpticalRail::capacity(PortId port) const {
-  return plant_.nic_out(plant_.gpu(server(port), id_.value), port.value % ports_per_gpu_);
+      links_(plant.spec().servers),
+      spare_(plant.spec().servers),
+      is_touched_(crossbar_.ports(), false) {
+  for (std::uint32_t s = 0; s < plant.spec().servers; ++s) {
+    for (std::uint32_t p = 0; p < ports_per_gpu_; ++p) spare_[s].push_back(plant.nic_out(plant.gpu(s, id.value), p));
+  }
 }
 
-// The leading port of the lit circuits that join two servers, or none.
-PortId OpticalRail::direct(std::uint32_t from, std::uint32_t to) const {
-  for (std::uint32_t p = from * ports_per_gpu_; p < (from + 1) * ports_per_gpu_; ++p) {
-    const OpticalSwitch::Fibre& fibre = crossbar_.transmit()[p];
-    if (fibre.state == OpticalSwitch::State::kLit && server(fibre.peer) == to) return leader_[p];
+OpticalRail::Link* OpticalRail::find_link(Hop hop) {
+  for (Link& link : links_[hop.from]) {
+    if (link.to == hop.to) return &link;
   }
-  return PortId::none();
+  return nullptr;
 }
 
 // The shortest way over lit circuits; the first found in the order of ports among equals.
-void OpticalRail::find_way(std::uint32_t from, std::uint32_t to, std::vector<PortId>& out) const {
-  const std::uint32_t servers = crossbar_.ports() / ports_per_gpu_;
-  std::vector<PortId> reached_by(servers, PortId::none());
-  std::vector<std::uint32_t> queue{from};
-  for (std::size_t next = 0; next < queue.size() && reached_by[to].is_none(); ++next) {
+void OpticalRail::find_way(Hop hop, std::vector<Hop>& out) {
+  constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  std::vector<std::uint32_t> reached_from(links_.size(), kNobody);
+  std::vector<std::uint32_t> queue{hop.from};
+  for (std::size_t next = 0; next < queue.size() && reached_from[hop.to] == kNobody; ++next) {
     for (std::uint32_t p = queue[next] * ports_per_gpu_; p < (queue[next] + 1) * ports_per_gpu_; ++p) {
-      const OpticalSwitch::Fibre& fibre = crossbar_.transmit()[p];
-      if (fibre.state != OpticalSwitch::State::kLit) continue;
-      const std::uint32_t peer = server(fibre.peer);
-      if (peer == from || !reached_by[peer].is_none()) continue;
-      reached_by[peer] = leader_[p];
+      if (!is_lit(p)) continue;
+      const std::uint32_t peer = server(crossbar_.transmit()[p].peer);
+      if (peer == hop.from || reached_from[peer] != kNobody) continue;
+      reached_from[peer] = queue[next];
       queue.push_back(peer);
     }
   }
   out.clear();
-  if (reached_by[to].is_none()) return;
-  for (std::uint32_t at = to; at != from; at = server(reached_by[at])) out.push_back(reached_by[at]);
+  if (reached_from[hop.to] == kNobody) return;
+  for (std::uint32_t at = hop.to; at != hop.from; at = reached_from[at]) out.push_back({reached_from[at], at});
   std::reverse(out.begin(), out.end());
 }
 
-std::span<const PortId> OpticalRail::way(std::uint32_t from, std::uint32_t to) {
-  const PortId leader = direct(from, to);
-  if (!leader.is_none()) {
-    way_.assign(1, leader);
-    return way_;
+std::span<const OpticalRail::Hop> OpticalRail::hops(Hop hop) {
+  const Link* link = find_link(hop);
+  if (link != nullptr && link->width > 0) {
+    direct_ = hop;
+    return {&direct_, 1};
   }
   if (!spec_.forwarding) return {};
-  const auto [entry, fresh] = ways_.try_emplace({from, to});
-  if (fresh) find_way(from, to, entry->second);
+  const auto [entry, fresh] = ways_.try_emplace(hop);
+  if (fresh) find_way(hop, entry->second);
   return entry->second;
 }
 
+std::span<const CapacityId> OpticalRail::way(std::uint32_t from, std::uint32_t to) {
+  way_.clear();
+  for (const Hop hop : hops({from, to})) way_.push_back(find_link(hop)->capacity);
+  return way_;
+}
+
 std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner) {
-  const std::span<const PortId> hops = way(from, to);
-  if (hops.empty()) return std::nullopt;
+  const std::span<const Hop> way = hops({from, to});
+  if (way.empty()) return std::nullopt;
   HoldId id;
   if (free_holds_.empty()) {
     id = static_cast<HoldId>(holds_.size());
@@ -79,26 +83,45 @@ std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::ui
   }
   Hold& hold = holds_[id];
   hold.owner = owner;
-  for (const PortId hop : hops) {
-    const std::uint32_t begin = server(hop) * ports_per_gpu_;
-    for (std::uint32_t p = begin; p < begin + ports_per_gpu_; ++p) {
-      if (leader_[p] != hop || crossbar_.transmit()[p].state != OpticalSwitch::State::kLit) continue;
-      crossbar_.use(PortId{p});
-      touch(PortId{p});
-      hold.ports.push_back(PortId{p});
-    }
+  hold.hops.assign(way.begin(), way.end());
+  for (const Hop hop : hold.hops) {
+    ++find_link(hop)->users;
+    use_ports(hop, hold);
   }
   return id;
 }
 
+// The hold takes part in all circuits of the hop that are lit now.
+void OpticalRail::use_ports(Hop hop, Hold& hold) {
+  for (std::uint32_t p = hop.from * ports_per_gpu_; p < (hop.from + 1) * ports_per_gpu_; ++p) {
+    if (!is_lit(p) || server(crossbar_.transmit()[p].peer) != hop.to) continue;
+    crossbar_.use(PortId{p});
+    touch(PortId{p});
+    hold.ports.push_back(PortId{p});
+  }
+}
+
 void OpticalRail::release(HoldId id) {
-  for (const PortId port : holds_[id].ports) {
+  Hold& hold = holds_[id];
+  for (const PortId port : hold.ports) {
     crossbar_.release(port);
     touch(port);
   }
-  holds_[id].ports.clear();
-  holds_[id].lost.clear();
+  for (const Hop hop : hold.hops) {
+    Link& link = *find_link(hop);
+    --link.users;
+    if (link.width > 0) continue;
+    listener_->circuit_back(id_, hold.owner, hop.from, hop.to);
+    refresh_links(hop.from);
+  }
+  hold.hops.clear();
+  hold.ports.clear();
   free_holds_.push_back(id);
+}
+
+void OpticalRail::touch(Circuit circuit) {
+  touch(circuit.from);
+  touch(circuit.to);
 }
 
 void OpticalRail::touch(PortId port) {
@@ -113,29 +136,40 @@ void OpticalRail::take_touched(std::vector<PortId>& out) {
   touched_.clear();
 }
 
-// The lit circuits from one server to each of its peers become one link each. It keeps the port that led it, because flows
-// that are on their way are counted there; a new link is led by its first port.
-void OpticalRail::refresh_links(std::uint32_t from) {
-  const std::uint32_t begin = from * ports_per_gpu_;
-  const std::uint32_t end = begin + ports_per_gpu_;
-  const auto& transmit = crossbar_.transmit();
-  const auto lit = [&](std::uint32_t p) { return transmit[p].state == OpticalSwitch::State::kLit; };
-  const std::vector<PortId> before(leader_.begin() + begin, leader_.begin() + end);
-  for (std::uint32_t p = begin; p < end; ++p) leader_[p] = PortId::none();
-  for (std::uint32_t p = begin; p < end; ++p) {
-    if (!lit(p) || !leader_[p].is_none()) continue;
-    std::uint32_t leader = p;
-    std::uint32_t width = 0;
-    for (std::uint32_t q = p; q < end; ++q) {
-      if (!lit(q) || server(transmit[q].peer) != server(transmit[p].peer)) continue;
-      ++width;
-      if (before[q - begin] == PortId{q}) leader = q;
-    }
-    for (std::uint32_t q = p; q < end; ++q) {
-      if (lit(q) && server(transmit[q].peer) == server(transmit[p].peer)) leader_[q] = PortId{leader};
-    }
-    network_.set_rate(capacity(PortId{leader}), {plant_.spec().nic_port.bytes_per_second * width});
+// A new link is counted at the port that begins it, if no other link is, so that ids stay close to ports.
+CapacityId OpticalRail::take_capacity(std::uint32_t from, PortId port) {
+  std::vector<CapacityId>& spare = spare_[from];
+  const CapacityId wanted = plant_.nic_out(plant_.gpu(from, id_.value), port.value % ports_per_gpu_);
+  auto found = std::find(spare.begin(), spare.end(), wanted);
+  if (found == spare.end()) {
+    if (spare.empty()) return network_.add_capacity();
+    found = spare.begin();
   }
+  const CapacityId taken = *found;
+  spare.erase(found);
+  return taken;
+}
+
+// Makes the links of a server anew from its lit circuits. A link that goes on keeps its capacity, where flows are counted.
+void OpticalRail::refresh_links(std::uint32_t from) {
+  std::vector<Link>& links = links_[from];
+  for (Link& link : links) link.width = 0;
+  for (std::uint32_t p = from * ports_per_gpu_; p < (from + 1) * ports_per_gpu_; ++p) {
+    if (!is_lit(p)) continue;
+    const std::uint32_t to = server(crossbar_.transmit()[p].peer);
+    Link* link = find_link({from, to});
+    if (link == nullptr) {
+      links.push_back({to, take_capacity(from, PortId{p}), 0, 0});
+      link = &links.back();
+    }
+    ++link->width;
+  }
+  std::erase_if(links, [&](const Link& link) {
+    network_.set_rate(link.capacity, {plant_.spec().nic_port.bytes_per_second * link.width});
+    if (link.width > 0 || link.users > 0) return false;
+    spare_[from].push_back(link.capacity);
+    return true;
+  });
 }
 
 std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, Duration before, Duration after) {
@@ -144,18 +178,17 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   if (command.change.connect.empty() && command.change.disconnect.empty()) return std::nullopt;
   const std::vector<Circuit> darkened = crossbar_.darkened_by(command.change);
   const bool pause = spec_.on_dark == OnDark::kPause;
-  if (pause) park(darkened);
-  const std::uint32_t begun = crossbar_.begin(command.change, pause);
+  if (pause) let_go(darkened);
+  const std::uint32_t begun = crossbar_.begin(command.change);
   ways_.clear();
   for (const Circuit circuit : darkened) {
-    touch(circuit.from);
-    touch(circuit.to);
+    touch(circuit);
     refresh_links(server(circuit.from));
     listener_->circuit_changed(id_, circuit, CircuitListener::State::kDark);
   }
+  if (pause) miss_links(darkened);
   for (const Circuit circuit : command.change.connect) {
-    touch(circuit.from);
-    touch(circuit.to);
+    touch(circuit);
     listener_->circuit_changed(id_, circuit, CircuitListener::State::kSwitching);
   }
   const Duration switching = spec_.optical.reconfiguration.draw(random_) + spec_.optical.link_up;
@@ -168,53 +201,78 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
 }
 
 void OpticalRail::light(std::uint64_t command) {
-  Switching switching = std::move(commands_[command]);
+  const Switching switching = std::move(commands_[command]);
+  commands_[command] = {};
   ways_.clear();
-  for (const Circuit circuit : crossbar_.light(switching.circuits, switching.begun)) {
-    touch(circuit.from);
-    touch(circuit.to);
+  const std::vector<Circuit> lit = crossbar_.light(switching.circuits, switching.begun);
+  std::vector<Hop> found;
+  for (const Circuit circuit : lit) {
+    const Hop hop{server(circuit.from), server(circuit.to)};
+    const Link* link = find_link(hop);
+    if (link != nullptr && link->width == 0 && std::find(found.begin(), found.end(), hop) == found.end())
+      found.push_back(hop);
+  }
+  for (const Circuit circuit : lit) {
+    touch(circuit);
     refresh_links(server(circuit.from));
     listener_->circuit_changed(id_, circuit, CircuitListener::State::kLit);
-    resume_parked(server(circuit.from), server(circuit.to));
   }
+  for (const Hop hop : found) find_again(hop);
   listener_->command_done(id_, static_cast<std::uint32_t>(command));
 }
 
-// Takes the bytes off circuits that are about to go dark in use; whoever holds them loses them.
-void OpticalRail::park(const std::vector<Circuit>& darkened) {
+// "on_dark": "pause": whoever holds a circuit that is about to go dark lets go of its port.
+void OpticalRail::let_go(const std::vector<Circuit>& darkened) {
   for (const Circuit circuit : darkened) {
     if (crossbar_.transmit()[circuit.from.index()].in_use == 0) continue;
-    const CapacityId id = capacity(leader_[circuit.from.index()]);
-    std::vector<Network::FlowId> flows;
-    network_.suspend(id, flows);
-    auto& parked = parked_[{server(circuit.from), server(circuit.to)}];
-    for (const Network::FlowId flow : flows) parked.push_back({flow, id});
     for (Hold& hold : holds_) {
       const auto found = std::find(hold.ports.begin(), hold.ports.end(), circuit.from);
       if (found == hold.ports.end()) continue;
       crossbar_.release(circuit.from);
       hold.ports.erase(found);
-      hold.lost.emplace_back(server(circuit.from), server(circuit.to));
-      listener_->circuit_lost(id_, hold.owner, server(circuit.from), server(circuit.to));
     }
   }
 }
 
-// The bytes go on, and the operations hold the new circuit.
-void OpticalRail::resume_parked(std::uint32_t from, std::uint32_t to) {
-  const auto found = parked_.find({from, to});
-  if (found == parked_.end()) return;
-  const PortId leader = direct(from, to);
-  for (const Parked& parked : found->second) network_.resume(parked.flow, parked.capacity, capacity(leader));
-  parked_.erase(found);
+template <class Visit>
+void OpticalRail::each_holder(Hop hop, Visit&& visit) {
   for (Hold& hold : holds_) {
-    const auto lost = std::find(hold.lost.begin(), hold.lost.end(), Hop{from, to});
-    if (lost == hold.lost.end()) continue;
-    hold.lost.erase(lost);
-    hold.ports.push_back(leader);
-    crossbar_.use(leader);
-    touch(leader);
+    if (std::find(hold.hops.begin(), hold.hops.end(), hop) != hold.hops.end()) visit(hold);
   }
+}
+
+// What the holders of links make of darkened circuits: one that has others left goes on with them; one that has none stands
+// still, and its holders want it back.
+void OpticalRail::miss_links(const std::vector<Circuit>& darkened) {
+  std::vector<Hop> hops;
+  for (const Circuit circuit : darkened) hops.push_back({server(circuit.from), server(circuit.to)});
+  std::sort(hops.begin(), hops.end());
+  hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
+  for (const Hop hop : hops) {
+    const Link* link = find_link(hop);
+    if (link == nullptr) continue;
+    each_holder(hop, [&](Hold& hold) {
+      if (link->width == 0) {
+        listener_->circuit_missed(id_, hold.owner, hop.from, hop.to);
+      } else if (!has_port(hold, hop)) {
+        use_ports(hop, hold);
+      }
+    });
+  }
+}
+
+// The servers are joined again: what waited goes on by itself, and the holders hold the new circuits.
+void OpticalRail::find_again(Hop hop) {
+  each_holder(hop, [&](Hold& hold) {
+    use_ports(hop, hold);
+    listener_->circuit_back(id_, hold.owner, hop.from, hop.to);
+  });
+}
+
+bool OpticalRail::has_port(const Hold& hold, Hop hop) const {
+  return std::any_of(hold.ports.begin(), hold.ports.end(), [&](PortId port) {
+    return server(port) == hop.from && server(crossbar_.transmit()[port.index()].peer) == hop.to;
+  });
 }
 
 }  // namespace photonrail

@@ -8,11 +8,11 @@
 #include "photonrail/engine.hpp"
 #include "topology/plant.hpp"
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace photonrail {
@@ -26,8 +26,10 @@ class CircuitListener {
   virtual void circuit_changed(RailId rail, Circuit circuit, State state) = 0;
   /// The circuits of a command can be used. `command` is what OpticalRail::apply returned.
   virtual void command_done(RailId rail, std::uint32_t command) = 0;
-  /// A held circuit was darkened ("on_dark": "pause"); its bytes wait until the pair is joined again.
-  virtual void circuit_lost(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) = 0;
+  /// "on_dark": "pause": the last circuit of a held link was darkened, and its bytes wait until the servers are joined
+  /// again; then, or when the holder gave the link back, the circuit is no longer missed.
+  virtual void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) = 0;
+  virtual void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) = 0;
 };
 
 class OpticalRail {
@@ -42,8 +44,9 @@ class OpticalRail {
 
   [[nodiscard]] const OpticalSwitch& crossbar() const { return crossbar_; }
 
-  /// Transmit ports of the circuits on the way from one server to another, or empty: one hop, or several with forwarding.
-  [[nodiscard]] std::span<const PortId> way(std::uint32_t from, std::uint32_t to);
+  /// The capacities on the way from one server to another, or empty: one hop, or several with forwarding. Valid until the
+  /// next call.
+  [[nodiscard]] std::span<const CapacityId> way(std::uint32_t from, std::uint32_t to);
 
   /// Holds the circuits of the way from `from` to `to` until release(); nullopt when there is none.
   [[nodiscard]] std::optional<HoldId> hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner);
@@ -64,29 +67,47 @@ class OpticalRail {
   [[nodiscard]] Duration dark_port_time() const { return dark_port_time_; }
 
  private:
-  using Hop = std::pair<std::uint32_t, std::uint32_t>;  // servers
+  struct Hop {
+    std::uint32_t from;  // servers
+    std::uint32_t to;
+
+    friend auto operator<=>(const Hop&, const Hop&) = default;
+  };
+  // The lit circuits from one server to another, as one capacity. It outlives its circuits while somebody holds it: what
+  // was posted on it stops, and goes on when the servers are joined again.
+  struct Link {
+    std::uint32_t to = 0;
+    CapacityId capacity = 0;
+    std::uint32_t width = 0;  // lit circuits
+    std::uint32_t users = 0;  // holds
+  };
   struct Hold {
     std::uint64_t owner = 0;
+    std::vector<Hop> hops;
     std::vector<PortId> ports;
-    std::vector<Hop> lost;  // hops that a controller took away in use
   };
   struct Switching {
     std::vector<Circuit> circuits;
     std::uint32_t begun = 0;  // OpticalSwitch::begin
   };
-  struct Parked {
-    Network::FlowId flow;
-    CapacityId capacity;
-  };
-
   [[nodiscard]] std::uint32_t server(PortId port) const { return port.value / ports_per_gpu_; }
-  [[nodiscard]] CapacityId capacity(PortId port) const;
-  [[nodiscard]] PortId direct(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] Link* find_link(Hop hop);
+  [[nodiscard]] std::span<const Hop> hops(Hop hop);
+  [[nodiscard]] bool is_lit(std::uint32_t port) const {
+    return crossbar_.transmit()[port].state == OpticalSwitch::State::kLit;
+  }
   void touch(PortId port);
-  void find_way(std::uint32_t from, std::uint32_t to, std::vector<PortId>& out) const;
+  void touch(Circuit circuit);
+  void find_way(Hop hop, std::vector<Hop>& out);
+  void use_ports(Hop hop, Hold& hold);
   void refresh_links(std::uint32_t from);
-  void park(const std::vector<Circuit>& darkened);
-  void resume_parked(std::uint32_t from, std::uint32_t to);
+  [[nodiscard]] CapacityId take_capacity(std::uint32_t from, PortId port);
+  void let_go(const std::vector<Circuit>& darkened);
+  void miss_links(const std::vector<Circuit>& darkened);
+  void find_again(Hop hop);
+  template <class Visit>
+  void each_holder(Hop hop, Visit&& visit);
+  [[nodiscard]] bool has_port(const Hold& hold, Hop hop) const;
   void light(std::uint64_t command);
 
   Engine& engine_;
@@ -99,13 +120,14 @@ class OpticalRail {
   OpticalSwitch crossbar_;
   RandomStream random_;
 
-  std::vector<PortId> leader_;  // of the circuits from a port's GPU to its peer: the port that stands for all of them
+  std::vector<std::vector<Link>> links_;        // by server that sends
+  std::vector<std::vector<CapacityId>> spare_;  // by server: capacities that no link has
   std::vector<Hold> holds_;
   std::vector<HoldId> free_holds_;
-  std::vector<Switching> commands_;          // by command; emptied when it is done
-  std::map<Hop, std::vector<PortId>> ways_;  // forwarding: found since the last change
-  std::map<Hop, std::vector<Parked>> parked_;
-  std::vector<PortId> way_;
+  std::vector<Switching> commands_;       // by command; emptied when it is done
+  std::map<Hop, std::vector<Hop>> ways_;  // forwarding: found since the last change
+  Hop direct_{};
+  std::vector<CapacityId> way_;
   std::vector<PortId> touched_;
   std::vector<bool> is_touched_;
   Duration dark_port_time_{};

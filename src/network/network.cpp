@@ -327,26 +327,6 @@ void Network::arrived(std::uint64_t id) {
   listener_->delivered(tag);
 }
 
-void Network::suspend(CapacityId id, std::vector<FlowId>& out) {
-  Capacity& capacity = capacities_[id];
-  if (capacity.occupant != kNone && flows_[capacity.occupant].left_at > engine_.now()) make_shared(capacity.occupant);
-  const std::vector<FlowId> here = capacity.flows;
-  for (const FlowId flow_id : here) {
-    Flow& flow = flows_[flow_id];
-    engine_.cancel(flow.event);
-    advance(flow, flow.rate);
-    unshare(flow_id);
-    flow.state = State::kSuspended;
-    out.push_back(flow_id);
-  }
-}
-
-void Network::resume(FlowId id, CapacityId before, CapacityId after) {
-  PHOTONRAIL_CHECK(flows_[id].state == State::kSuspended);
-  flows_[id].path.replace(before, after);
-  share(id);
-}
-
 std::vector<std::pair<std::uint64_t, double>> Network::rates() {
   settle(0);
   std::vector<std::pair<std::uint64_t, double>> result;

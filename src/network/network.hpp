@@ -45,6 +45,11 @@ class Network {
 
   /// Grows the table of capacities to `count`; new ones have rate 0.
   void resize(std::size_t count) { capacities_.resize(count); }
+  /// One more, of rate 0.
+  [[nodiscard]] CapacityId add_capacity() {
+    capacities_.emplace_back();
+    return static_cast<CapacityId>(capacities_.size() - 1);
+  }
   /// Flows on the capacity get their new share within this instant. Rate 0 stops them.
   void set_rate(CapacityId capacity, Bandwidth rate);
 
@@ -56,11 +61,6 @@ class Network {
   /// Sends `bytes` along `path`; `tag` comes back to the listener. kNone: starts at once, beside everything else.
   void post(ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag);
 
-  /// Takes the flows off `capacity` whose bytes have not all left; they keep what they have sent. Appends to `out`.
-  void suspend(CapacityId capacity, std::vector<FlowId>& out);
-  /// A suspended flow goes on, with `after` in the place of `before` on its path.
-  void resume(FlowId flow, CapacityId before, CapacityId after);
-
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
@@ -68,7 +68,7 @@ class Network {
   [[nodiscard]] std::vector<std::pair<std::uint64_t, double>> rates();
 
  private:
-  enum class State : std::uint8_t { kFree, kExclusive, kShared, kArriving, kSuspended };
+  enum class State : std::uint8_t { kFree, kExclusive, kShared, kArriving };
 
   struct Flow {
     Path path;
@@ -112,7 +112,7 @@ class Network {
   };
   struct Channel {
     Time free_at{};
-    FlowId current = kNone;  // a shared or suspended flow that holds the channel
+    FlowId current = kNone;  // a shared flow that holds the channel
     FlowId first =
         kNone;  // exclusive flows that have not arrived, in order: those that left, one that sends, those to come
     FlowId last = kNone;

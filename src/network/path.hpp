@@ -4,7 +4,6 @@
 #include "photonrail/units.hpp"
 #include "topology/plant.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -24,10 +23,6 @@ class Path {
     if (far_.empty()) far_.assign(near_.begin(), near_.end());
     far_.push_back(capacity);
     ++count_;
-  }
-  void replace(CapacityId before, CapacityId after) {
-    std::replace(near_.begin(), near_.end(), before, after);
-    std::replace(far_.begin(), far_.end(), before, after);
   }
   [[nodiscard]] std::span<const CapacityId> hops() const {
     return count_ <= kInline ? std::span<const CapacityId>(near_.data(), count_) : std::span<const CapacityId>(far_);

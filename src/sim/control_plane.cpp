@@ -73,7 +73,7 @@ ControlPlane::Demand& ControlPlane::take_demand(OpId id, std::uint32_t round, Ra
   demand.round = round;
   demand.serial = next_serial_++;
   demand.open = true;
-  demand.lost = false;
+  demand.missed = false;
   demand.view = {};
   demand.view.id = DemandId{slot};
   demand.view.communicator = op.key.communicator;
@@ -233,13 +233,7 @@ void ControlPlane::command_done(RailId id, std::uint32_t command) {
   // Also those whose requests are still on their way: the circuits of another operation may be the ones that they lack.
   const std::vector<std::uint32_t> waiting = rail.blocked;  // opening an operation takes its demands off the list
   for (const std::uint32_t slot : waiting) {
-    Demand& demand = demands_[slot];
-    if (!demand.open) continue;
-    if (!demand.lost) {
-      transfers_->try_open(demand.op, demand.round);
-    } else if (all_lit(demand)) {
-      drop(demand);
-    }
+    if (demands_[slot].open) transfers_->try_open(demands_[slot].op, demands_[slot].round);
   }
   finishing_ = nullptr;
   wake_controller(id, rail.lit_cause);
@@ -263,17 +257,20 @@ void ControlPlane::circuit_changed(RailId rail, Circuit circuit, State state) {
 }
 
 // The operation had its circuit already; it wants it back, and nobody has to agree again.
-void ControlPlane::circuit_lost(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
+void ControlPlane::circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
   Demand& demand = take_demand(static_cast<OpId>(owner), 0, rail, {{from, to}}, 1);
-  demand.lost = true;
+  demand.missed = true;
   demand.view.blocking = true;
-  rails_[rail.index()].blocked.push_back(demand.view.id.value);
   count_request(demand);
 }
 
-bool ControlPlane::all_lit(const Demand& demand) {
-  return std::all_of(demand.pairs.begin(), demand.pairs.end(),
-                     [&](Pair pair) { return !fabric_.rail(demand.rail).way(pair.from, pair.to).empty(); });
+void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
+  for (const DemandView& view : rails_[rail.index()].demands) {
+    Demand& demand = demands_[view.id.index()];
+    if (!demand.missed || demand.op != owner || demand.pairs.front() != Pair{from, to}) continue;
+    drop(demand);
+    return;
+  }
 }
 
 void ControlPlane::summarize(ReconfigurationSummary& summary) const {

@@ -37,7 +37,8 @@ class ControlPlane : public CircuitListener {
 
   void circuit_changed(RailId rail, Circuit circuit, State state) override;
   void command_done(RailId rail, std::uint32_t command) override;
-  void circuit_lost(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
+  void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
+  void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
 
   void summarize(ReconfigurationSummary& summary) const;
 
@@ -51,7 +52,7 @@ class ControlPlane : public CircuitListener {
     std::uint32_t round = 0;
     std::uint32_t serial = 0;
     bool open = false;
-    bool lost = false;  // for a circuit that was taken away in use: its operation goes on when it is lit again
+    bool missed = false;  // for a circuit that was taken away in use
   };
   struct CommandRecord {
     Time decided{};
@@ -80,7 +81,6 @@ class ControlPlane : public CircuitListener {
 
   void open_demands(OpId op, std::uint32_t round);
   Demand& take_demand(OpId op, std::uint32_t round, RailId rail, std::vector<Pair> pairs, std::uint32_t members);
-  [[nodiscard]] bool all_lit(const Demand& demand);
   void send_request(std::uint32_t slot, Member member);
   void request_arrived(std::uint64_t message);
   void request_served(std::uint64_t message);

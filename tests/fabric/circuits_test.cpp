@@ -47,7 +47,10 @@ class Rail : public DeliveryListener, public CircuitListener {
     if (state == State::kLit) lit.emplace_back(circuit, engine.now());
   }
   void command_done(RailId, std::uint32_t command) override { done.emplace_back(command, engine.now()); }
-  void circuit_lost(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
+  void circuit_back(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
+    back.emplace_back(owner, from, to);
+  }
+  void circuit_missed(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
     lost.emplace_back(owner, from, to);
   }
 
@@ -76,8 +79,14 @@ class Rail : public DeliveryListener, public CircuitListener {
     fabric->network().post(Network::kNone, fabric->route(GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
   }
   [[nodiscard]] std::vector<PortId> way(std::uint32_t from, std::uint32_t to) {
-    const auto ports = rail().way(from, to);
-    return {ports.begin(), ports.end()};
+    std::vector<PortId> ports;  // at which the links on the way are counted
+    for (const CapacityId hop : rail().way(from, to)) {
+      for (std::uint32_t p = 0; p < rail().crossbar().ports(); ++p) {
+        const std::uint32_t nic = fabric->plant().spec().nic_ports;
+        if (fabric->plant().nic_out(GpuId{p / nic}, p % nic) == hop) ports.push_back(PortId{p});
+      }
+    }
+    return ports;
   }
 
   ClusterSpec spec;
@@ -88,6 +97,7 @@ class Rail : public DeliveryListener, public CircuitListener {
   std::vector<std::pair<Circuit, Time>> lit;
   std::vector<std::pair<std::uint32_t, Time>> done;
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> lost;
+  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> back;
 };
 
 void forwarding(RailSpec& spec) { spec.forwarding = true; }
@@ -312,6 +322,8 @@ TEST(PausedCircuits, AHoldThatEndsWhileItsCircuitIsAwayIsForgotten) {
   const auto hold = r.hold(0, 1);
   r.connect({Rail::circuit(0, 2)});
   r.rail().release(hold);  // its bytes had left before
+  EXPECT_THAT(r.lost, ElementsAre(std::tuple(7, 0, 1)));
+  EXPECT_THAT(r.back, ElementsAre(std::tuple(7, 0, 1))) << "nobody misses it any more";
   r.engine.run();
   // The same slot is used again, for a circuit of another pair.
   const auto next = r.hold(0, 2);
@@ -319,6 +331,35 @@ TEST(PausedCircuits, AHoldThatEndsWhileItsCircuitIsAwayIsForgotten) {
   r.rail().release(next);
   r.light({Rail::circuit(0, 1)});
   EXPECT_EQ(r.in_use(0), 0u) << "nobody holds what is lit again";
+}
+
+TEST(PausedCircuits, ALinkOfTwoCircuitsThatLosesOneGoesOnWithTheOther) {
+  Rail r(3, 2, pause);
+  r.light({Rail::circuit(0, 2), Rail::circuit(1, 3)});  // server 0 to server 1, twice
+  r.at(kSwitching, [&] {
+    (void)r.hold(0, 1);
+    r.post(0, 1, 10 * kMegabyte, 1);  // 100 us at 100 GB/s
+  });
+  r.at(microseconds(150), [&] { r.connect({Rail::circuit(0, 4)}); });  // after 50 us: 5 MB are left
+  r.engine.run();
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(150 + 100) + kLatency))) << "at 50 GB/s";
+  EXPECT_THAT(r.lost, IsEmpty());
+}
+
+TEST(PausedCircuits, WhatIsPostedWhileTheCircuitIsAwayWaitsForIt) {
+  Rail r(3, 1, pause);
+  r.light({Rail::circuit(0, 1)});
+  Path path;
+  r.at(kSwitching, [&] {
+    (void)r.hold(0, 1);
+    path = r.fabric->route(GpuId{0u}, GpuId{1u}).value();
+  });
+  r.at(microseconds(150), [&] { r.connect({Rail::circuit(0, 2)}); });
+  // The way was found before; another link has the port by now.
+  r.at(microseconds(260), [&] { r.fabric->network().post(Network::kNone, path, Bytes{5 * kMegabyte}, 1); });
+  r.at(microseconds(300), [&] { r.connect({Rail::circuit(0, 1)}); });  // lit at 400 us
+  r.engine.run();
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(400 + 100) + kLatency)));
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ class Fixture : public DeliveryListener, public CircuitListener {
   void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now()); }
   void circuit_changed(RailId, Circuit, State) override {}
   void command_done(RailId, std::uint32_t) override {}
-  void circuit_lost(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+  void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+  void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
 
   [[nodiscard]] std::vector<CapacityId> hops(std::size_t from, std::size_t to) {
     const std::optional<Path> path = fabric.route(GpuId{from}, GpuId{to});

@@ -27,7 +27,8 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   void delivered(std::uint64_t tag) override { arrival[tag] = engine.now().count(); }
   void circuit_changed(RailId, Circuit, State) override {}
   void command_done(RailId, std::uint32_t) override {}
-  void circuit_lost(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+  void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+  void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
 
   void connect(std::vector<Circuit> circuits) {
     (void)rail.apply({std::move(circuits), {}}, {}, {});
@@ -36,7 +37,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   static Circuit circuit(std::size_t from, std::size_t to) { return {PortId{from}, PortId{to}}; }
   Path path() {
     Path p;
-    for (const PortId port : rail.way(0, 1)) p.add(plant.nic_out(GpuId{0u}, port.value));
+    for (const CapacityId hop : rail.way(0, 1)) p.add(hop);
     return p;
   }
 
@@ -62,7 +63,7 @@ TEST_F(OpticalRailTest, ALinkKeepsTheCapacityThatItsFlowsAreOn) {
   // picosecond. Message 3 has the link for itself.
   EXPECT_EQ(arrival[2], 1000);
   EXPECT_EQ(arrival[3], 2000);
-  EXPECT_EQ(rail.way(0, 1).front(), PortId{1u}) << "the port that led the link still leads it";
+  EXPECT_EQ(rail.way(0, 1).front(), plant.nic_out(GpuId{0u}, 1)) << "the link stays where its first circuit was counted";
   rail.release(*second);
 }
 

@@ -95,5 +95,22 @@ TEST(Pause, WithoutItTheControllerIsAtFaultAndSaidSo) {
   }
 }
 
+// Between two messages of an all-reduce nothing is in flight; what is sent next waits for the circuits all the same.
+TEST(Pause, MessagesThatAreDueWhileTheCircuitIsAwayWaitForIt) {
+  Job job(3);
+  job.optical(ms(1), "preempt");
+  job.scenario.cluster.rail.on_dark = OnDark::kPause;
+  job.scenario.cluster.nic.latency = ms(1);
+  job.collective(job.group({0, 1}, Dimension::kEp), {0, 1}, CollectiveOp::kAllReduce, 100000000);
+  job.detach(1).compute(1, ms(2.5)).compute(2, ms(2.5));
+  job.collective(job.group({1, 2}), {1, 2}, CollectiveOp::kAllGather, 50000000);
+  job.build();
+  const RunResult result = simulate(job.scenario, {}, with_preempt());
+  // The all-reduce is lit at 1 ms; its first step leaves until 2 and arrives at 3. The gather takes its circuits at 2.5, is
+  // lit at 3.5 and done at 5.5; the second step is lit at 6.5, and takes 1 + 1 ms.
+  EXPECT_EQ(result.makespan, ms(8.5));
+  EXPECT_TRUE(books_balance(result));
+}
+
 }  // namespace
 }  // namespace photonrail::test

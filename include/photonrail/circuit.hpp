@@ -4,6 +4,7 @@
 #include "photonrail/ids.hpp"
 
 #include <compare>
+#include <cstdint>
 #include <vector>
 
 namespace photonrail {
@@ -15,6 +16,9 @@ struct Circuit {
 
   friend constexpr auto operator<=>(const Circuit&, const Circuit&) = default;
 };
+
+/// What became of a circuit: its fibres were pointed at each other, they carry light, or they were taken from it.
+enum class CircuitState : std::uint8_t { kSwitching, kLit, kDark };
 
 /// What a controller wants changed on one rail. A circuit in `connect` takes its two fibres: whatever they carried
 /// before goes dark. Fibres that are not named keep their circuits and keep carrying traffic.

@@ -107,6 +107,11 @@ class SendPlan {
 
   /// Sends one after another on the longest chain of dependencies: the latency term of the alpha-beta cost.
   [[nodiscard]] virtual std::uint32_t critical_sends() const = 0;
+
+  /// The plan at stream fidelity: one send for each pair of its only round, with all the bytes that the pair carries and no
+  /// dependencies. Null (the default) for a plan that must run send by send. A plan may have one when every pair is busy
+  /// from the first send to the last: its time is then the bytes of a pair and the latencies of critical_sends() sends.
+  [[nodiscard]] virtual std::unique_ptr<const SendPlan> stream() const { return nullptr; }
 };
 
 /// A family of plans. Stateless.

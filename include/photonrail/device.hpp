@@ -59,11 +59,9 @@ struct OpticalSwitchPreset {
 /// operations use each circuit. It knows no time: whoever drives it says when a circuit goes dark and when it is lit.
 class OpticalSwitch {
  public:
-  enum class State : std::uint8_t { kDark, kSwitching, kLit };
-
   struct Fibre {
     PortId peer = PortId::none();  ///< the other end of the circuit that this fibre is in
-    State state = State::kDark;
+    CircuitState state = CircuitState::kDark;
     std::uint32_t in_use = 0;  ///< operations with bytes on the circuit; counted on the transmit side only
     std::uint32_t begun = 0;   ///< the begin() that made the circuit
   };
@@ -74,7 +72,7 @@ class OpticalSwitch {
   [[nodiscard]] const std::vector<Fibre>& transmit() const { return transmit_; }
   [[nodiscard]] const std::vector<Fibre>& receive() const { return receive_; }
   [[nodiscard]] bool is_lit(Circuit c) const {
-    return transmit_[c.from.index()].peer == c.to && transmit_[c.from.index()].state == State::kLit;
+    return transmit_[c.from.index()].peer == c.to && transmit_[c.from.index()].state == CircuitState::kLit;
   }
 
   /// The part of `plan` that differs from the present circuits. Throws ControllerError unless the plan is a matching on
@@ -85,9 +83,8 @@ class OpticalSwitch {
   [[nodiscard]] std::vector<Circuit> darkened_by(const CircuitPlan& change) const;
 
   /// Darkens what `change` takes and puts its new circuits into kSwitching. REQUIRES: `change` came from changes().
-  /// Returns a number for light(). Throws ControllerError, naming the circuit, when one that would go dark is in use,
-  /// unless `even_in_use`.
-  std::uint32_t begin(const CircuitPlan& change, bool even_in_use = false);
+  /// Returns a number for light(). Throws ControllerError, naming the circuit, when one that would go dark is in use.
+  std::uint32_t begin(const CircuitPlan& change);
 
   /// Lights those of `circuits` that the begin() numbered `begun` made: one that a later begin() took, or took and made
   /// again, is left alone. Returns what was lit.

@@ -40,11 +40,10 @@ struct ComputeEvent {
 };
 
 struct CircuitEvent {
-  enum class State : std::uint8_t { kSwitching, kLit, kDark };
   Time at{};
   RailId rail;
   Circuit circuit;
-  State state = State::kDark;
+  CircuitState state = CircuitState::kDark;
   CommunicatorId serves = CommunicatorId::none();  ///< the group that the controller's change was for, when known
 };
 

@@ -51,6 +51,15 @@ class RingPlan final : public UniformPlan {
     out.push_back(static_cast<SendIndex>(last_member ? same_sender + 1 - n_ : same_sender + 1));
   }
 
+  [[nodiscard]] std::unique_ptr<const SendPlan> stream() const override {
+    if (n_ == 2 && pieces_ == 1 && totals_.critical == 1) return nullptr;  // one send a pair already
+    SendPlanBuilder builder(n_, 1);
+    for (Member m = 0; m < n_; ++m) {
+      builder.add({.from = m, .to = m + 1 == n_ ? 0 : m + 1, .bytes = bytes_from(m)});
+    }
+    return std::move(builder).build();
+  }
+
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
     std::vector<MemberPair> all;
     all.reserve(n_);
@@ -66,6 +75,19 @@ class RingPlan final : public UniformPlan {
   }
 
  private:
+  /// All that a member sends: the steps go once or twice around the shards, but for the last few.
+  [[nodiscard]] Bytes bytes_from(Member m) const {
+    const std::int64_t steps = totals_.critical;
+    if (size_is_shard_) return {totals_.wire.count / n_};
+    const std::uint32_t rounds = (totals_.critical + n_ - 1) / n_;
+    Bytes sum{totals_.wire.count / steps * rounds};
+    for (std::uint32_t step = totals_.critical; step < rounds * n_; ++step) {
+      const std::uint32_t left_out = wrap(m + first_shard_ - step, n_) * pieces_;
+      for (std::uint32_t piece = 0; piece < pieces_; ++piece) sum = sum - cut_[left_out + piece];
+    }
+    return sum;
+  }
+
   Member n_;
   std::uint32_t pieces_;
   std::uint32_t per_step_;

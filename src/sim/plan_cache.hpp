@@ -16,7 +16,6 @@ struct RunnablePlan {
   /// Stream fidelity: each pair's sends became one flow, which pays the latency of this many sends. 1: as planned.
   std::uint32_t latency_sends = 1;
   bool stream = false;
-  std::uint32_t participants_of_round_0 = 0;
 };
 
 class PlanCache {
@@ -38,12 +37,5 @@ class PlanCache {
   const CollectiveRegistry& registry_;
   std::map<Key, RunnablePlan> plans_;
 };
-
-/// Whether a plan can run as streams: one round, and every pair sends from the beginning to the end.
-[[nodiscard]] bool is_steady(const SendPlan& plan);
-
-/// One flow for each pair of `plan`'s only round, with all the bytes that the plan sends over it; no dependencies.
-/// Leaves out: how a member's sends wait for each other, but for their latency (RunnablePlan::latency_sends).
-[[nodiscard]] std::unique_ptr<const SendPlan> make_stream_plan(const SendPlan& plan);
 
 }  // namespace photonrail

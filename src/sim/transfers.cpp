@@ -16,7 +16,7 @@ void Transfers::start(OpId id) {
   Operation& op = operations_[id];
   const SendPlan& plan = op.plan();
   op.state = Operation::State::kStarted;
-  op.left.assign(op.members(), 0);
+  op.left.assign(op.members(), 1);
   for (std::uint32_t r = 0; r < plan.rounds(); ++r) {
     for (Member m = 0; m < op.members(); ++m) op.left[m] += plan.sends_from(m, r) + plan.sends_to(m, r);
   }
@@ -28,8 +28,17 @@ void Transfers::start(OpId id) {
   if (!op.optical) {
     make_links(op);
     for (SendIndex i = 0; i < plan.initial_sends(); ++i) post(id, op, i);
-    return;
+  } else {
+    start_rounds(id, op);
   }
+  // The start itself was one piece of work of every member: who has nothing to send or receive is done now.
+  if (op.runnable->stream) return;
+  for (Member m = 0, members = op.members(); m < members; ++m) finish_work(id, op, m);
+}
+
+// Every member enters the first round that it takes part in.
+void Transfers::start_rounds(OpId id, Operation& op) {
+  const SendPlan& plan = op.plan();
   for (SendIndex i = 0; i < plan.initial_sends(); ++i) enter_round(op, plan.send(i).round).parked.push_back(i);
   for (Member m = 0; m < op.members(); ++m) {
     if (plan.sends_from(m, 0) + plan.sends_to(m, 0) > 0) {
@@ -87,13 +96,13 @@ void Transfers::open_pending(std::uint64_t) {
       listener_->round_opened(id, index, std::nullopt);
       open(id, op, round);
     } else {
-      begin_waiting(id, op, round);
+      begin_waiting(op, round);
       listener_->round_blocked(id, index);
     }
   }
 }
 
-void Transfers::begin_waiting(OpId, Operation& op, Round& round) {
+void Transfers::begin_waiting(Operation& op, Round& round) {
   round.waiting = true;
   round.waited_before.resize(op.members());
   for (Member m = 0; m < op.members(); ++m) {
@@ -167,18 +176,19 @@ Path Transfers::path_of(const Operation& op, MemberPair pair) const {
   return *path;
 }
 
-// Without circuits the ways of a plan of one round are found once. A plan of several rounds finds them send by send.
+// Without circuits, the ways of a plan that sends over its pairs again and again are found once. Others are found send by
+// send.
 void Transfers::make_links(Operation& op) {
   op.links.clear();
   const SendPlan& plan = op.plan();
-  if (plan.rounds() > 1) return;
+  if (plan.rounds() > 1 || plan.send_count() == 1) return;
   const std::vector<MemberPair> pairs = plan.pairs(0);
-  const bool channels = plan.send_count() > pairs.size();
+  if (plan.send_count() == pairs.size()) return;
   op.links.resize(pairs.size());
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     op.links[p].pair = pairs[p];
     op.links[p].path = path_of(op, pairs[p]);
-    if (channels) op.links[p].channel = fabric_.network().open_channel();
+    op.links[p].channel = fabric_.network().open_channel();
   }
 }
 
@@ -209,7 +219,6 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
 }
 
 void Transfers::delivered(std::uint64_t tag) {
-  ++deliveries_;
   const auto id = static_cast<OpId>(tag >> kOpShift);
   const auto i = static_cast<SendIndex>(tag);
   Operation& op = operations_[id];
@@ -217,9 +226,7 @@ void Transfers::delivered(std::uint64_t tag) {
   const Send send = op.plan().send(i);
   if (op.optical) finish_send(id, op, *op.round(send.round), send);
   if (--op.sends_to_go == 0) {
-    for (const Link& link : op.links) {
-      if (link.channel != Network::kNone) fabric_.network().close_channel(link.channel);
-    }
+    for (const Link& link : op.links) fabric_.network().close_channel(link.channel);
   }
   if (op.runnable->stream) {
     if (op.sends_to_go == 0) complete_all(id, op);

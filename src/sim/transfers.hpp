@@ -44,15 +44,14 @@ class Transfers : public DeliveryListener {
   /// The network delivered a message posted here.
   void delivered(std::uint64_t tag) override;
 
-  [[nodiscard]] std::uint64_t deliveries() const { return deliveries_; }
-
  private:
   [[nodiscard]] Round& enter_round(Operation& op, std::uint32_t index);
   void reach(OpId id, Operation& op, std::uint32_t round, Member member);
   void advance(OpId id, Operation& op, Member member, std::uint32_t after);
-  void begin_waiting(OpId id, Operation& op, Round& round);
+  void begin_waiting(Operation& op, Round& round);
   [[nodiscard]] bool hold_circuits(OpId id, Operation& op, Round& round);
   void open(OpId id, Operation& op, Round& round);
+  void start_rounds(OpId id, Operation& op);
   void open_pending(std::uint64_t);
   void make_links(Operation& op);
   void release(OpId id, Operation& op, SendIndex send);
@@ -70,7 +69,6 @@ class Transfers : public DeliveryListener {
   TransferListener* listener_ = nullptr;
   std::vector<std::pair<OpId, std::uint32_t>> to_open_;
   std::vector<SendIndex> released_;
-  std::uint64_t deliveries_ = 0;
 };
 
 }  // namespace photonrail

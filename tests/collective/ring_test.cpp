@@ -97,5 +97,40 @@ TEST(Ring, RefusesBytesThatOverflow) {
                ConfigError);
 }
 
+// The stream of a ring carries, for each pair, what the sends of the plan carry: summed here send by send.
+TEST(Ring, ItsStreamHasTheBytesOfEveryPair) {
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  for (const CollectiveOp op : {CollectiveOp::kAllReduce, CollectiveOp::kReduceScatter, CollectiveOp::kAllGather}) {
+    for (Member n = 2; n <= 33; ++n) {
+      for (const std::uint32_t pieces : {1u, 3u, 4u}) {
+        for (const std::int64_t size : {0, 1, 1000, 1234567}) {
+          const auto plan = registry.find("ring").expand({op, n, Bytes{size}, 0, pieces});
+          const auto stream = plan->stream();
+          if (stream == nullptr) {
+            EXPECT_EQ(plan->send_count(), n) << "already one send a pair";
+            continue;
+          }
+          std::vector<std::int64_t> bytes(n, 0);
+          for (SendIndex i = 0; i < plan->send_count(); ++i) bytes[plan->send(i).from] += plan->send(i).bytes.count;
+          ASSERT_EQ(stream->send_count(), n);
+          for (SendIndex i = 0; i < n; ++i) {
+            const Send send = stream->send(i);
+            ASSERT_EQ(send.to, (send.from + 1) % n);
+            ASSERT_EQ(send.bytes.count, bytes[send.from])
+                << name(op) << " of " << n << ", " << pieces << " pieces, " << size;
+          }
+          EXPECT_EQ(stream->wire_bytes(), plan->wire_bytes());
+        }
+      }
+    }
+  }
+}
+
+TEST(Ring, AChainHasNoStream) {
+  // A hop waits for the data of the one before, so that its time is not that of its bytes.
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  EXPECT_EQ(registry.find("ring").expand({CollectiveOp::kBroadcast, 4, Bytes{100}, 0, 2})->stream(), nullptr);
+}
+
 }  // namespace
 }  // namespace photonrail

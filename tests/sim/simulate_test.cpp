@@ -265,6 +265,36 @@ TEST(Simulate, ACollectiveOfOneRankIsDoneAtOnce) {
   EXPECT_EQ(result.engine.sends, 0u);
 }
 
+// A collective whose last member has nothing to do: member 0 sends to 1, and 2 only has to arrive.
+class FirstTwo : public CollectiveAlgorithm {
+ public:
+  std::string_view name() const override { return "first_two"; }
+  std::string_view summary() const override { return "member 0 sends to member 1"; }
+  bool supports(CollectiveOp op, Member) const override { return op == CollectiveOp::kBroadcast; }
+  std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
+    SendPlanBuilder builder(call.members, 1);
+    builder.add({.from = 0, .to = 1, .bytes = call.size});
+    return std::move(builder).build();
+  }
+};
+
+TEST(Simulate, AMemberWithNothingToSendOrReceiveIsDoneWhenTheCollectiveStarts) {
+  for (const bool optical : {false, true}) {
+    Job job(3);
+    if (optical) job.optical(ms(2));
+    job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kBroadcast)] = "first_two";
+    job.compute(0, ms(1));
+    job.collective(job.group({0, 1, 2}), {0, 1, 2}, CollectiveOp::kBroadcast, 50000000);
+    job.compute(2, ms(7));
+    Registries registries;
+    registries.collectives.add(std::make_unique<FirstTwo>());
+    const RunResult result = simulate(job.build().scenario, {}, registries);
+    EXPECT_EQ(result.ranks[2].peer_wait, ms(1)) << "until all three have arrived";
+    EXPECT_EQ(result.makespan, ms(8));
+    EXPECT_TRUE(books_balance(result));
+  }
+}
+
 TEST(Simulate, ATimeBeyondTheRangeIsAnErrorNotAnOverflow) {
   Job job(2);
   job.scenario.cluster.nic.per_port = Bandwidth{1.0};

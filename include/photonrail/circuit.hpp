@@ -17,7 +17,7 @@ struct Circuit {
   friend constexpr auto operator<=>(const Circuit&, const Circuit&) = default;
 };
 
-/// What became of a circuit: its fibres were pointed at each other, they carry light, or they were taken from it.
+/// On the way to be usable, usable, or neither.
 enum class CircuitState : std::uint8_t { kSwitching, kLit, kDark };
 
 /// What a controller wants changed on one rail. A circuit in `connect` takes its two fibres: whatever they carried

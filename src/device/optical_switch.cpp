@@ -68,19 +68,19 @@ std::vector<Circuit> OpticalSwitch::darkened_by(const CircuitPlan& change) const
   return darkened;
 }
 
-std::uint32_t OpticalSwitch::begin(const CircuitPlan& change, bool even_in_use) {
+std::uint32_t OpticalSwitch::begin(const CircuitPlan& change) {
   const std::vector<Circuit> darkened = darkened_by(change);
   for (const Circuit circuit : darkened) {
     const std::uint32_t users = transmit_[circuit.from.index()].in_use;
-    if (users == 0 || even_in_use) continue;
+    if (users == 0) continue;
     throw ControllerError("the circuit " + text(circuit) + " would go dark while " + std::to_string(users) +
                           (users == 1 ? " operation uses it" : " operations use it"));
   }
   for (const Circuit circuit : darkened) darken(circuit.from);
   ++begun_;
   for (const Circuit circuit : change.connect) {
-    transmit_[circuit.from.index()] = {circuit.to, State::kSwitching, 0, begun_};
-    receive_[circuit.to.index()] = {circuit.from, State::kSwitching, 0, begun_};
+    transmit_[circuit.from.index()] = {circuit.to, CircuitState::kSwitching, 0, begun_};
+    receive_[circuit.to.index()] = {circuit.from, CircuitState::kSwitching, 0, begun_};
   }
   return begun_;
 }
@@ -96,8 +96,8 @@ std::vector<Circuit> OpticalSwitch::light(const std::vector<Circuit>& circuits, 
   for (const Circuit circuit : circuits) {
     Fibre& fibre = transmit_[circuit.from.index()];
     if (fibre.peer != circuit.to || fibre.begun != begun) continue;
-    fibre.state = State::kLit;
-    receive_[circuit.to.index()].state = State::kLit;
+    fibre.state = CircuitState::kLit;
+    receive_[circuit.to.index()].state = CircuitState::kLit;
     lit.push_back(circuit);
   }
   return lit;

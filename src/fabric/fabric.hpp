@@ -38,9 +38,6 @@ class Fabric {
   /// REQUIRES: optical().
   [[nodiscard]] OpticalRail& rail(RailId id) { return *rails_[id.index()]; }
 
-  /// True when a message between the two leaves the server.
-  [[nodiscard]] bool uses_rail(GpuId from, GpuId to) const { return plant_.server_of(from) != plant_.server_of(to); }
-
   /// Which rail a message crosses: that of the destination, reached through the scale-up fabric where it is another than
   /// the sender's. nullopt within a server.
   [[nodiscard]] std::optional<RailCrossing> crossing(GpuId from, GpuId to) const;

@@ -184,12 +184,12 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   for (const Circuit circuit : darkened) {
     touch(circuit);
     refresh_links(server(circuit.from));
-    listener_->circuit_changed(id_, circuit, CircuitListener::State::kDark);
+    listener_->circuit_changed(id_, circuit, CircuitState::kDark);
   }
   if (pause) miss_links(darkened);
   for (const Circuit circuit : command.change.connect) {
     touch(circuit);
-    listener_->circuit_changed(id_, circuit, CircuitListener::State::kSwitching);
+    listener_->circuit_changed(id_, circuit, CircuitState::kSwitching);
   }
   const Duration switching = spec_.optical.reconfiguration.draw(random_) + spec_.optical.link_up;
   dark_port_time_ += switching * static_cast<std::int64_t>(command.change.connect.size());
@@ -215,7 +215,7 @@ void OpticalRail::light(std::uint64_t command) {
   for (const Circuit circuit : lit) {
     touch(circuit);
     refresh_links(server(circuit.from));
-    listener_->circuit_changed(id_, circuit, CircuitListener::State::kLit);
+    listener_->circuit_changed(id_, circuit, CircuitState::kLit);
   }
   for (const Hop hop : found) find_again(hop);
   listener_->command_done(id_, static_cast<std::uint32_t>(command));

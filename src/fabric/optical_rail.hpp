@@ -20,10 +20,8 @@ namespace photonrail {
 /// Told what happens to circuits.
 class CircuitListener {
  public:
-  enum class State : std::uint8_t { kSwitching, kLit, kDark };
-
   virtual ~CircuitListener() = default;
-  virtual void circuit_changed(RailId rail, Circuit circuit, State state) = 0;
+  virtual void circuit_changed(RailId rail, Circuit circuit, CircuitState state) = 0;
   /// The circuits of a command can be used. `command` is what OpticalRail::apply returned.
   virtual void command_done(RailId rail, std::uint32_t command) = 0;
   /// "on_dark": "pause": the last circuit of a held link was darkened, and its bytes wait until the servers are joined
@@ -93,9 +91,7 @@ class OpticalRail {
   [[nodiscard]] std::uint32_t server(PortId port) const { return port.value / ports_per_gpu_; }
   [[nodiscard]] Link* find_link(Hop hop);
   [[nodiscard]] std::span<const Hop> hops(Hop hop);
-  [[nodiscard]] bool is_lit(std::uint32_t port) const {
-    return crossbar_.transmit()[port].state == OpticalSwitch::State::kLit;
-  }
+  [[nodiscard]] bool is_lit(std::uint32_t port) const { return crossbar_.transmit()[port].state == CircuitState::kLit; }
   void touch(PortId port);
   void touch(Circuit circuit);
   void find_way(Hop hop, std::vector<Hop>& out);

@@ -168,13 +168,12 @@ class CircuitSpans {
 
   void add(const CircuitEvent& event) {
     Port& port = ports_[{event.rail, event.circuit.from}];
-    using State = CircuitEvent::State;
     const bool same = port.open && port.last.circuit == event.circuit;
-    if (event.state == State::kDark && !same) return;  // the port points elsewhere already
+    if (event.state == CircuitState::kDark && !same) return;  // the port points elsewhere already
     if (port.open) write(port.last, event.at);
     const CommunicatorId served = port.last.serves;
     port.last = event;
-    port.open = event.state != State::kDark;
+    port.open = event.state != CircuitState::kDark;
     if (same && event.serves.is_none()) port.last.serves = served;
   }
 
@@ -204,7 +203,7 @@ class CircuitSpans {
 
   void write(const CircuitEvent& since, Time until) {
     if (since.at == until) return;
-    const bool lit = since.state == CircuitEvent::State::kLit;
+    const bool lit = since.state == CircuitState::kLit;
     std::string label = (lit ? "lit → port " : "switching → port ") + std::to_string(since.circuit.to.value);
     if (!since.serves.is_none()) label += ", group " + graph_.communicators()[since.serves.index()].name;
     text_.span({process(since.rail), since.circuit.from.value + 1}, since.at, until, lit ? "lit" : "switching", label, {});

@@ -1,6 +1,7 @@
 // What held something up last, for the count of reconfigurations on the critical path.
 #pragma once
 
+#include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
 #include <algorithm>
@@ -12,6 +13,12 @@ namespace photonrail {
 struct Cause {
   Time at{};
   std::uint32_t reconfigurations = 0;
+};
+
+/// A task that nothing in its program holds up any more, and what did last.
+struct ReadyTask {
+  TaskId task;
+  Cause cause;
 };
 
 /// The later of two conditions is the one that binds; of two at the same instant, the one with the longer history.

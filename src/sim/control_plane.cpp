@@ -47,7 +47,7 @@ void ControlPlane::open_demands(OpId id, std::uint32_t round) {
     if (crossing) pairs[crossing->rail].push_back({crossing->from, crossing->to});
   }
   std::uint32_t participants = 0;
-  for (Member m = 0; m < op.members(); ++m) participants += plan.sends_from(m, round) + plan.sends_to(m, round) > 0 ? 1 : 0;
+  for (Member m = 0; m < op.members(); ++m) participants += op.takes_part(m, round) ? 1 : 0;
   for (auto& [rail, list] : pairs) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -91,9 +91,15 @@ void ControlPlane::send_request(std::uint32_t slot, Member member) {
     count_request(demand);
     return;
   }
-  messages_.push_back({slot, demand.serial, demand.rail});
+  if (free_messages_.empty()) {
+    free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));
+    messages_.emplace_back();
+  }
+  const std::uint32_t message = free_messages_.back();
+  free_messages_.pop_back();
+  messages_[message] = {slot, demand.serial, demand.rail};
   engine_.schedule(engine_.now() + spec_.request, Phase::kFinish,
-                   Action::to<&ControlPlane::request_arrived>(*this, messages_.size() - 1));
+                   Action::to<&ControlPlane::request_arrived>(*this, message));
 }
 
 void ControlPlane::request_arrived(std::uint64_t message) {
@@ -104,6 +110,7 @@ void ControlPlane::request_arrived(std::uint64_t message) {
 
 void ControlPlane::request_served(std::uint64_t message) {
   const Message m = messages_[message];
+  free_messages_.push_back(static_cast<std::uint32_t>(message));
   Demand& demand = demands_[m.slot];
   if (demand.open && demand.serial == m.serial) count_request(demand);
 }
@@ -115,34 +122,22 @@ void ControlPlane::count_request(Demand& demand) {
   ++view.asked;
   if (view.all_asked()) {
     view.complete = engine_.now();
-    std::erase_if(rail.gathering, [&](const DemandView& d) { return d.id == view.id; });
-    rail.demands.push_back(view);
+    std::erase(rail.gathering, view.id.value);
+    rail.complete.push_back(view.id.value);
   } else if (view.asked == 1) {
-    rail.gathering.push_back(view);
-  } else {
-    show_again(demand);
+    rail.gathering.push_back(view.id.value);
   }
   wake_controller(demand.rail, {engine_.now(), operations_[demand.op].cause.reconfigurations});
 }
 
-// Copies a demand's view to where the controller sees it.
-void ControlPlane::show_again(const Demand& demand) {
-  Rail& rail = rails_[demand.rail.index()];
-  for (std::vector<DemandView>* list : {&rail.demands, &rail.gathering}) {
-    for (DemandView& view : *list) {
-      if (view.id == demand.view.id) view = demand.view;
-    }
-  }
-}
-
 void ControlPlane::drop(Demand& demand) {
   Rail& rail = rails_[demand.rail.index()];
-  const auto is_it = [&](const DemandView& d) { return d.id == demand.view.id; };
-  std::erase_if(rail.demands, is_it);
-  std::erase_if(rail.gathering, is_it);
-  std::erase(rail.blocked, demand.view.id.value);
+  const std::uint32_t slot = demand.view.id.value;
+  std::erase(rail.complete, slot);
+  std::erase(rail.gathering, slot);
+  std::erase(rail.blocked, slot);
   demand.open = false;
-  free_demands_.push_back(demand.view.id.value);
+  free_demands_.push_back(slot);
 }
 
 void ControlPlane::blocked(OpId id, std::uint32_t round) {
@@ -151,7 +146,6 @@ void ControlPlane::blocked(OpId id, std::uint32_t round) {
     Demand& demand = demands_[d.slot];
     demand.view.blocking = true;
     rails_[demand.rail.index()].blocked.push_back(d.slot);
-    show_again(demand);
     wake_controller(demand.rail, operations_[id].cause);
   }
 }
@@ -190,9 +184,14 @@ void ControlPlane::sync_ports(RailId id) {
   fabric_.rail(id).take_touched(touched_);
   for (const PortId port : touched_) {
     const OpticalSwitch::Fibre& fibre = crossbar.transmit()[port.index()];
-    rail.transmit[port.index()] = {fibre.peer, fibre.state == OpticalSwitch::State::kLit, fibre.in_use > 0};
+    rail.transmit[port.index()] = {fibre.peer, fibre.state == CircuitState::kLit, fibre.in_use > 0};
     rail.receive[port.index()] = crossbar.receive()[port.index()].peer;
   }
+}
+
+void ControlPlane::show(const std::vector<std::uint32_t>& slots, std::vector<DemandView>& out) const {
+  out.clear();
+  for (const std::uint32_t slot : slots) out.push_back(demands_[slot].view);
 }
 
 void ControlPlane::decide(std::uint64_t index) {
@@ -200,6 +199,8 @@ void ControlPlane::decide(std::uint64_t index) {
   Rail& rail = rails_[index];
   rail.decide_scheduled = false;
   sync_ports(id);
+  show(rail.complete, shown_complete_);
+  show(rail.gathering, shown_gathering_);
   FabricView view;
   view.now = engine_.now();
   view.rail = id;
@@ -207,8 +208,8 @@ void ControlPlane::decide(std::uint64_t index) {
   view.positions = fabric_.plant().spec().servers;
   view.transmit = rail.transmit;
   view.receive = rail.receive;
-  view.demands = rail.demands;
-  view.gathering = rail.gathering;
+  view.demands = shown_complete_;
+  view.gathering = shown_gathering_;
   const OpticalSwitchSpec& optical = fabric_.spec().rail.optical;
   view.reconfiguration = optical.reconfiguration.typical() + optical.link_up;
   const std::optional<CircuitPlan> plan = rail.controller->decide(view);
@@ -239,16 +240,17 @@ void ControlPlane::command_done(RailId id, std::uint32_t command) {
   wake_controller(id, rail.lit_cause);
 }
 
-void ControlPlane::circuit_changed(RailId rail, Circuit circuit, State state) {
+void ControlPlane::circuit_changed(RailId rail, Circuit circuit, CircuitState state) {
   if (watchers_.empty()) return;
   CircuitEvent event;
   event.at = engine_.now();
   event.rail = rail;
   event.circuit = circuit;
-  event.state = static_cast<CircuitEvent::State>(state);
+  event.state = state;
   const std::uint32_t ports = fabric_.plant().spec().nic_ports;
   const Pair pair{circuit.from.value / ports, circuit.to.value / ports};
-  for (const DemandView& view : rails_[rail.index()].demands) {
+  for (const std::uint32_t slot : rails_[rail.index()].complete) {
+    const DemandView& view = demands_[slot].view;
     if (!std::binary_search(view.pairs.begin(), view.pairs.end(), pair)) continue;
     event.serves = view.communicator;
     break;
@@ -265,8 +267,8 @@ void ControlPlane::circuit_missed(RailId rail, std::uint64_t owner, std::uint32_
 }
 
 void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
-  for (const DemandView& view : rails_[rail.index()].demands) {
-    Demand& demand = demands_[view.id.index()];
+  for (const std::uint32_t slot : rails_[rail.index()].complete) {
+    Demand& demand = demands_[slot];
     if (!demand.missed || demand.op != owner || demand.pairs.front() != Pair{from, to}) continue;
     drop(demand);
     return;

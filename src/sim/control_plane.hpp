@@ -35,7 +35,7 @@ class ControlPlane : public CircuitListener {
   void opened(OpId op, std::uint32_t round, std::optional<Duration> idle);
   void released(RailId rail, Cause cause);
 
-  void circuit_changed(RailId rail, Circuit circuit, State state) override;
+  void circuit_changed(RailId rail, Circuit circuit, CircuitState state) override;
   void command_done(RailId rail, std::uint32_t command) override;
   void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
@@ -64,9 +64,10 @@ class ControlPlane : public CircuitListener {
     std::unique_ptr<Controller> controller;
     std::vector<PortView> transmit;
     std::vector<PortId> receive;
-    std::vector<DemandView> demands;
-    std::vector<DemandView> gathering;
-    std::vector<std::uint32_t> blocked;  // demands that lack only circuits, whether or not everybody's request is here
+    // Demands by slot:
+    std::vector<std::uint32_t> complete;   // everybody asked
+    std::vector<std::uint32_t> gathering;  // somebody asked
+    std::vector<std::uint32_t> blocked;    // lack only circuits, whether or not everybody's request is here
     std::vector<CommandRecord> commands;
     bool decide_scheduled = false;
     Time service_free{};
@@ -86,7 +87,7 @@ class ControlPlane : public CircuitListener {
   void request_served(std::uint64_t message);
   void count_request(Demand& demand);
   void drop(Demand& demand);
-  void show_again(const Demand& demand);
+  void show(const std::vector<std::uint32_t>& slots, std::vector<DemandView>& out) const;
   void wake_controller(RailId rail, Cause cause);
   void decide(std::uint64_t rail);
   void sync_ports(RailId rail);
@@ -100,7 +101,10 @@ class ControlPlane : public CircuitListener {
   std::vector<Rail> rails_;
   std::deque<Demand> demands_;
   std::vector<std::uint32_t> free_demands_;
-  std::vector<Message> messages_;
+  std::vector<Message> messages_;  // requests on their way
+  std::vector<std::uint32_t> free_messages_;
+  std::vector<DemandView> shown_complete_;  // for the time of one decision
+  std::vector<DemandView> shown_gathering_;
   std::uint32_t next_serial_ = 0;
   std::vector<PortId> touched_;
   CommandRecord* finishing_ = nullptr;

@@ -8,7 +8,7 @@ namespace photonrail {
 
 namespace {
 
-bool later_task(TaskId a, TaskId b) { return a > b; }
+bool later_task(const ReadyTask& a, const ReadyTask& b) { return a.task > b.task; }
 
 }  // namespace
 
@@ -18,15 +18,11 @@ Executor::Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32
       spec_(spec),
       iterations_(iterations),
       parts_(parts),
-      shim_(shim),
-      schedule_(schedule),
-      profile_(profile),
+      order_(graph, iterations, parts.operations, parts.control, shim, schedule, profile),
       lanes_(spec.comm_lanes == CommLanes::kPerCommunicator ? graph.communicators().size() : graph.ranks(),
              spec.comm_lanes == CommLanes::kPerCommunicator),
       ranks_(graph.ranks()),
-      iteration_ends_(iterations, Time{0}) {
-  if (profile_ != nullptr) profile_->resize(graph.ranks());
-}
+      iteration_ends_(iterations, Time{0}) {}
 
 void Executor::begin() {
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
@@ -41,11 +37,9 @@ void Executor::begin_iteration(RankId id, Cause cause) {
   Rank& rank = ranks_[id.index()];
   const Program& program = graph_.program(id);
   rank.tasks_left = program.tasks().size();
-  rank.turn = rank.frontier = 0;
   rank.waits.clear();
   for (const Task& task : program.tasks()) rank.waits.push_back(task.waits);
-  if (schedule_ != nullptr) rank.complete.assign(program.tasks().size(), false);
-  announce_next(id);
+  order_.begin_iteration(id, rank.iteration);
   for (std::size_t t = 0; t < program.tasks().size(); ++t) {
     if (program.tasks()[t].waits == 0) ready(id, TaskId{t}, cause);
   }
@@ -77,8 +71,7 @@ void Executor::ready(RankId id, TaskId task, Cause cause) {
   }
   ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(t.stream)];
   stream.ready.push_back({task, cause});
-  std::push_heap(stream.ready.begin(), stream.ready.end(),
-                 [](const ReadyTask& a, const ReadyTask& b) { return later_task(a.task, b.task); });
+  std::push_heap(stream.ready.begin(), stream.ready.end(), later_task);
   if (stream.busy || ranks_[id.index()].start_pending) return;
   ranks_[id.index()].start_pending = true;
   to_start_.push_back(id);
@@ -130,8 +123,7 @@ void Executor::start_all(std::uint64_t) {
 void Executor::start_compute(RankId id, Stream which) {
   ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
   if (stream.busy || stream.ready.empty()) return;
-  std::pop_heap(stream.ready.begin(), stream.ready.end(),
-                [](const ReadyTask& a, const ReadyTask& b) { return later_task(a.task, b.task); });
+  std::pop_heap(stream.ready.begin(), stream.ready.end(), later_task);
   stream.running = stream.ready.back();
   stream.ready.pop_back();
   stream.running.cause = later(stream.running.cause, stream.freed);
@@ -168,54 +160,30 @@ void Executor::finish_compute(std::uint64_t rank_and_stream) {
 
 // ---- operations
 
-OperationKey Executor::key_of(RankId id, TaskId task, std::uint32_t iteration) const {
-  const Task& t = graph_.program(id).task(task);
-  return {graph_.communicator(id, t.slot), t.tag, t.match, iteration};
-}
-
-bool Executor::follows_schedule(RankId id, TaskId task) const {
-  return schedule_ != nullptr && parts_.operations.crosses(graph_.communicator(id, graph_.program(id).task(task).slot));
-}
-
 // Nothing in its program holds the operation up any more; a schedule may.
 void Executor::reach(RankId id, TaskId task, Cause cause) {
-  if (!shim_.scheduled || !follows_schedule(id, task)) {
+  if (!order_.takes_turns(id, task)) {
     arrive(id, task, cause);
     return;
   }
-  Rank& rank = ranks_[id.index()];
-  rank.gated.push_back({task, cause});
-  const std::vector<TaskId>& order = (*schedule_)[id.index()];
-  for (;;) {
-    const auto next = std::find_if(rank.gated.begin(), rank.gated.end(), [&](const ReadyTask& g) {
-      return rank.turn < order.size() && g.task == order[rank.turn];
-    });
-    if (next == rank.gated.end()) return;
-    const ReadyTask gated = *next;
-    rank.gated.erase(next);
-    ++rank.turn;
-    arrive(id, gated.task, later(cause, gated.cause));
+  order_.hold_back(id, {task, cause});
+  while (const std::optional<ReadyTask> next = order_.next_in_turn(id)) {
+    arrive(id, next->task, later(cause, next->cause));
   }
 }
 
 void Executor::arrive(RankId id, TaskId task, Cause cause) {
-  const Rank& rank = ranks_[id.index()];
   const Task& t = graph_.program(id).task(task);
-  const OperationKey key = key_of(id, task, rank.iteration);
-  const OpId op_id = parts_.operations.find_or_make(key, t);
+  const auto [op_id, member] = parts_.operations.seat(id, t, ranks_[id.index()].iteration);
   Operation& op = parts_.operations[op_id];
-  const Member member = t.kind == TaskKind::kSend      ? 0
-                        : t.kind == TaskKind::kReceive ? 1
-                                                       : parts_.operations.member_of(key.communicator, id);
   PHOTONRAIL_CHECK(op.tasks[member].is_none());
   op.tasks[member] = task;
   op.cause = later(op.cause, {parts_.engine.now(), cause.reconfigurations});
   tell(op_id, member, OperationEvent::State::kArrived);
-  if (op.optical && op.plan().sends_from(member, 0) + op.plan().sends_to(member, 0) > 0)
-    parts_.control.ask(op_id, 0, member);
+  if (op.optical && op.takes_part(member, 0)) parts_.control.ask(op_id, 0, member);
   if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
     op.sender_done = true;
-    if (op.crosses) profile(id, task);  // in its turn for the sender, whenever the receive comes
+    if (op.crosses) order_.record(id, task);  // in its turn for the sender, whenever the receive comes
     complete_at_once(id, {task, op.cause});
   }
   if (++op.arrived < op.members()) return;
@@ -227,14 +195,10 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   schedule_start();
 }
 
-void Executor::profile(RankId id, TaskId task) {
-  if (profile_ != nullptr) (*profile_)[id.index()].push_back(task);
-}
-
 void Executor::start_operation(OpId id) {
   Operation& op = parts_.operations[id];
   if (op.crosses) {
-    for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) profile(op.rank(m), op.tasks[m]);
+    for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) order_.record(op.rank(m), op.tasks[m]);
   }
   if (!op.optical) {
     for (Member m = 0; m < op.members(); ++m) tell(id, m, OperationEvent::State::kRunning);
@@ -254,47 +218,11 @@ void Executor::member_done(OpId id, Member member) {
   lanes_.leave(op, member, last, cause);
   if (lanes_.has_candidates()) schedule_start();
   const bool completes = !(op.sender_done && member == 0);
-  const bool this_iteration = op.key.iteration == ranks_[rank.index()].iteration;  // a buffered send may outlive its own
+  const std::uint32_t iteration = ranks_[rank.index()].iteration;
+  const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
   if (last) parts_.operations.retire(id);
-  if (this_iteration) complete_scheduled(rank, task);
+  if (this_iteration) order_.complete(rank, task, iteration);
   if (completes) complete(rank, task, cause);
-}
-
-// ---- following a schedule
-
-void Executor::announce(RankId id, TaskId task, std::uint32_t iteration) {
-  const Task& t = graph_.program(id).task(task);
-  const OperationKey key = key_of(id, task, iteration);
-  const OpId op_id = parts_.operations.find_or_make(key, t);
-  const Operation& op = parts_.operations[op_id];
-  const Member member = t.kind == TaskKind::kSend      ? 0
-                        : t.kind == TaskKind::kReceive ? 1
-                                                       : parts_.operations.member_of(key.communicator, id);
-  if (!op.tasks[member].is_none()) return;  // it arrived, and asked
-  if (op.plan().sends_from(member, 0) + op.plan().sends_to(member, 0) > 0) parts_.control.ask(op_id, 0, member);
-}
-
-// Asks for what the schedule says comes next, which may be in the next iteration.
-void Executor::announce_next(RankId id) {
-  if (!shim_.announce || schedule_ == nullptr) return;
-  const Rank& rank = ranks_[id.index()];
-  const std::vector<TaskId>& order = (*schedule_)[id.index()];
-  if (order.empty()) return;
-  if (rank.frontier < order.size()) {
-    announce(id, order[rank.frontier], rank.iteration);
-  } else if (rank.iteration + 1 < iterations_) {
-    announce(id, order.front(), rank.iteration + 1);
-  }
-}
-
-void Executor::complete_scheduled(RankId id, TaskId task) {
-  if (schedule_ == nullptr || !follows_schedule(id, task)) return;
-  Rank& rank = ranks_[id.index()];
-  rank.complete[task.index()] = true;
-  const std::vector<TaskId>& order = (*schedule_)[id.index()];
-  const std::size_t before = rank.frontier;
-  while (rank.frontier < order.size() && rank.complete[order[rank.frontier].index()]) ++rank.frontier;
-  if (rank.frontier != before) announce_next(id);
 }
 
 // ---- circuits

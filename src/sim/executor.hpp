@@ -1,5 +1,4 @@
-// Runs the ranks' programs: compute streams, arrival at operations, lanes, completion; issues rail operations in the order
-// of a known schedule where the controller's shim asks for that, and announces what comes next.
+// Runs the ranks' programs: compute streams, arrival at operations, lanes, completion.
 #pragma once
 
 #include "fabric/fabric.hpp"
@@ -9,6 +8,7 @@
 #include "sim/control_plane.hpp"
 #include "sim/lanes.hpp"
 #include "sim/operation.hpp"
+#include "sim/rail_order.hpp"
 #include "sim/recorder.hpp"
 #include "sim/transfers.hpp"
 #include "sim/watchers.hpp"
@@ -22,10 +22,6 @@
 #include <vector>
 
 namespace photonrail {
-
-/// By rank: its rail operations in the order in which they start on electrical rails; buffered sends in the order in which
-/// their sender comes to them, because it goes on at once.
-using Schedule = std::vector<std::vector<TaskId>>;
 
 class Executor : public TransferListener {
  public:
@@ -63,10 +59,6 @@ class Executor : public TransferListener {
   void circuits_released(RailId rail, OpId op) override;
 
  private:
-  struct ReadyTask {
-    TaskId task;
-    Cause cause;
-  };
   struct ComputeStream {
     bool busy = false;
     Cause freed;
@@ -80,20 +72,12 @@ class Executor : public TransferListener {
     std::uint32_t iteration = 0;
     std::size_t tasks_left = 0;
     bool start_pending = false;
-    // following a schedule:
-    std::size_t turn = 0;          // the next rail operation to be issued
-    std::size_t frontier = 0;      // the first that is not complete
-    std::vector<ReadyTask> gated;  // ready, and not their turn
-    std::vector<bool> complete;    // by task
   };
 
   void begin_iteration(RankId id, Cause cause);
   void ready(RankId id, TaskId task, Cause cause);
   void reach(RankId id, TaskId task, Cause cause);
   void arrive(RankId id, TaskId task, Cause cause);
-  void announce(RankId id, TaskId task, std::uint32_t iteration);
-  void announce_next(RankId id);
-  void complete_scheduled(RankId id, TaskId task);
   void complete(RankId id, TaskId task, Cause cause);
   void complete_now(std::uint64_t);
   void complete_at_once(RankId id, const ReadyTask& task);
@@ -104,22 +88,16 @@ class Executor : public TransferListener {
   void start_compute(RankId id, Stream stream);
   void finish_compute(std::uint64_t rank_and_stream);
   void start_operation(OpId id);
-  void profile(RankId id, TaskId task);
   void tell(OpId id, Member member, OperationEvent::State state) const;
 
-  [[nodiscard]] OperationKey key_of(RankId id, TaskId task, std::uint32_t iteration) const;
-  [[nodiscard]] bool follows_schedule(RankId id, TaskId task) const;
   [[nodiscard]] std::string describe(RankId id, TaskId task) const;
   [[nodiscard]] std::string why_stuck(OpId id, Member member) const;
-  [[nodiscard]] bool fabric_route(GpuId from, GpuId to) const;
 
   const TaskGraph& graph_;
   const ExecutorSpec& spec_;
   std::uint32_t iterations_;
   Parts parts_;
-  ShimPolicy shim_;
-  const Schedule* schedule_;
-  Schedule* profile_;
+  RailOrder order_;
   Lanes lanes_;
   std::vector<Rank> ranks_;
   std::deque<std::pair<RankId, ReadyTask>> at_once_;  // done at this instant, in order of their events

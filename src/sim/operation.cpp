@@ -13,16 +13,21 @@ Operations::Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_ran
     bool crosses = false;
     for (const RankId rank : communicator.members) {
       gpus_.push_back(gpu_of_rank[rank.index()]);
-      crosses = crosses || fabric.uses_rail(gpus_[gpu_offsets_.back()], gpus_.back());
+      crosses = crosses || fabric.crossing(gpus_[gpu_offsets_.back()], gpus_.back()).has_value();
     }
     gpu_offsets_.push_back(static_cast<std::uint32_t>(gpus_.size()));
     crosses_.push_back(crosses);
   }
 }
 
-Member Operations::member_of(CommunicatorId communicator, RankId rank) const {
+Seat Operations::seat(RankId rank, const Task& task, std::uint32_t iteration) {
+  const CommunicatorId communicator = graph_.communicator(rank, task.slot);
+  return {find_or_make({communicator, task.tag, task.match, iteration}, task), member_of(communicator, rank, task)};
+}
+
+Member Operations::member_of(CommunicatorId communicator, RankId rank, const Task& task) const {
   const Communicator& group = graph_.communicators()[communicator.index()];
-  if (group.point_to_point) return group.members[0] == rank ? 0 : 1;
+  if (group.point_to_point) return task.kind == TaskKind::kSend ? 0 : 1;
   const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
   PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
   return static_cast<Member>(found - group.members.begin());

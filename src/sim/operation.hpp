@@ -88,6 +88,9 @@ struct Operation {
   [[nodiscard]] Member members() const { return static_cast<Member>(gpus.size()); }
   [[nodiscard]] RankId rank(Member m) const { return communicator->members[m]; }
   [[nodiscard]] const SendPlan& plan() const { return *runnable->plan; }
+  [[nodiscard]] bool takes_part(Member m, std::uint32_t round) const {
+    return plan().sends_from(m, round) + plan().sends_to(m, round) > 0;
+  }
   [[nodiscard]] Round* round(std::uint32_t index) {
     for (Round& round : rounds) {
       if (round.index == index) return &round;
@@ -96,23 +99,33 @@ struct Operation {
   }
 };
 
+/// A rank's place in an operation.
+struct Seat {
+  OpId op = kNoOp;
+  Member member = 0;
+};
+
 /// All operations, by id and by key. References stay valid while an operation lives.
 class Operations {
  public:
   Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank, Fabric& fabric, PlanCache& plans);
 
   [[nodiscard]] Operation& operator[](OpId id) { return pool_[id]; }
-  /// The operation with this key, made at the first call; `task` is any member's task of it.
-  [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
+  /// Where a rank's task belongs. The operation is made when the first of its members comes.
+  [[nodiscard]] Seat seat(RankId rank, const Task& task, std::uint32_t iteration);
   void retire(OpId id);
 
-  [[nodiscard]] Member member_of(CommunicatorId communicator, RankId rank) const;
   /// Live operations in the order of their making.
   [[nodiscard]] std::vector<OpId> live() const;
   /// Whether some pair of the task's operation leaves its server.
-  [[nodiscard]] bool crosses(CommunicatorId communicator) const { return crosses_[communicator.index()]; }
+  [[nodiscard]] bool crosses(RankId rank, const Task& task) const {
+    return crosses_[graph_.communicator(rank, task.slot).index()];
+  }
 
  private:
+  [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
+  [[nodiscard]] Member member_of(CommunicatorId communicator, RankId rank, const Task& task) const;
+
   const TaskGraph& graph_;
   Fabric& fabric_;
   PlanCache& plans_;

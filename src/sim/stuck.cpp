@@ -44,15 +44,13 @@ std::string Executor::why_stuck(OpId id, Member member) const {
   for (const Round& round : op.rounds) {
     if (!round.waiting) continue;
     for (const MemberPair& pair : op.plan().pairs(round.index)) {
-      if (fabric_route(op.gpus[pair.first], op.gpus[pair.second])) continue;
+      if (parts_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
       return what + " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
              std::to_string(op.rank(pair.second).value);
     }
   }
   return what + " waits for bytes that never arrive";
 }
-
-bool Executor::fabric_route(GpuId from, GpuId to) const { return parts_.fabric.route(from, to).has_value(); }
 
 std::vector<std::string> Executor::stuck() const {
   std::vector<std::string> lines;
@@ -66,9 +64,8 @@ std::vector<std::string> Executor::stuck() const {
     }
   }
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    for (const ReadyTask& gated : ranks_[r].gated) {
-      const TaskId turn = (*schedule_)[r][ranks_[r].turn];
-      add(describe(RankId{r}, gated.task) + ": is ready, but task " + std::to_string(turn.value) +
+    for (const ReadyTask& held : order_.held_back(RankId{r})) {
+      add(describe(RankId{r}, held.task) + ": is ready, but task " + std::to_string(order_.turn(RankId{r}).value) +
           " comes first in the schedule of its rank");
     }
   }

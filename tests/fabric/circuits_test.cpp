@@ -43,8 +43,8 @@ class Rail : public DeliveryListener, public CircuitListener {
   }
 
   void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now()); }
-  void circuit_changed(RailId, Circuit circuit, State state) override {
-    if (state == State::kLit) lit.emplace_back(circuit, engine.now());
+  void circuit_changed(RailId, Circuit circuit, CircuitState state) override {
+    if (state == CircuitState::kLit) lit.emplace_back(circuit, engine.now());
   }
   void command_done(RailId, std::uint32_t command) override { done.emplace_back(command, engine.now()); }
   void circuit_back(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {

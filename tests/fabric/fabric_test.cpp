@@ -37,7 +37,7 @@ class Fixture : public DeliveryListener, public CircuitListener {
   explicit Fixture(const ClusterSpec& cluster) : spec(cluster), fabric(engine, spec, 1) { fabric.attach(*this, *this); }
 
   void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now()); }
-  void circuit_changed(RailId, Circuit, State) override {}
+  void circuit_changed(RailId, Circuit, CircuitState) override {}
   void command_done(RailId, std::uint32_t) override {}
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
   void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
@@ -64,7 +64,6 @@ TEST(Fabric, WithinAServerAMessageUsesTheScaleUpPortsOfItsEnds) {
   for (const RailKind kind : {RailKind::kElectrical, RailKind::kOptical}) {
     Fixture f(cluster(2, 4, kind));
     const Plant& plant = f.fabric.plant();
-    EXPECT_FALSE(f.fabric.uses_rail(GpuId{4}, GpuId{7}));
     EXPECT_FALSE(f.fabric.crossing(GpuId{4}, GpuId{7}).has_value());
     EXPECT_THAT(f.hops(4, 7), ElementsAre(plant.scale_up_out(GpuId{4}), plant.scale_up_in(GpuId{7})));
     EXPECT_EQ(f.latency(4, 7), kScaleUpLatency);

@@ -44,7 +44,7 @@ class Trace {
     const TaskId task{sequence + 1};
     writer_.operation({at, sequence, CommunicatorId{0}, CollectiveOp::kAllReduce, RankId{rank}, task, state});
   }
-  void circuit(Time at, std::size_t from, std::size_t to, CircuitEvent::State state, CommunicatorId serves) {
+  void circuit(Time at, std::size_t from, std::size_t to, CircuitState state, CommunicatorId serves) {
     writer_.circuit({at, RailId{1}, {PortId{from}, PortId{to}}, state, serves});
   }
   TraceWriter& writer() { return writer_; }
@@ -176,7 +176,7 @@ TEST(TraceWriter, ComputeAndHostHaveThreads) {
 }
 
 TEST(TraceWriter, APortShowsWhatItPointsTo) {
-  using S = CircuitEvent::State;
+  using S = CircuitState;
   Trace trace;
   trace.circuit(us(0), 0, 1, S::kLit, CommunicatorId::none());
   trace.circuit(us(4), 0, 1, S::kDark, CommunicatorId::none());

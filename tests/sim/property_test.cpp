@@ -20,17 +20,16 @@ constexpr int kSequentialCases = 2500;
 class CircuitsAreAMatching : public Observer {
  public:
   void circuit(const CircuitEvent& event) override {
-    using State = CircuitEvent::State;
     auto& rail = rails_[event.rail];
     switch (event.state) {
-      case State::kSwitching:
+      case CircuitState::kSwitching:
         EXPECT_TRUE(rail.out.emplace(event.circuit.from, event.circuit.to).second) << "the transmit side is taken";
         EXPECT_TRUE(rail.in.emplace(event.circuit.to, event.circuit.from).second) << "the receive side is taken";
         break;
-      case State::kLit:
+      case CircuitState::kLit:
         EXPECT_TRUE(rail.out.contains(event.circuit.from) && rail.out[event.circuit.from] == event.circuit.to);
         break;
-      case State::kDark:
+      case CircuitState::kDark:
         EXPECT_TRUE(rail.out.contains(event.circuit.from) && rail.out[event.circuit.from] == event.circuit.to);
         rail.out.erase(event.circuit.from);
         rail.in.erase(event.circuit.to);

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

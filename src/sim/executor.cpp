@@ -235,8 +235,7 @@ void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration
   parts_.control.opened(id, round, idle);
   Operation& op = parts_.operations[id];
   for (Member m = 0; m < op.members(); ++m) {
-    const bool takes_part = round == 0 || op.round(round)->work_left[m] > 0;
-    if (takes_part && (idle || round == 0)) tell(id, m, OperationEvent::State::kRunning);
+    if (round == 0 || (idle && op.round(round)->work_left[m] > 0)) tell(id, m, OperationEvent::State::kRunning);
   }
 }
 

@@ -41,7 +41,7 @@ void Transfers::start_rounds(OpId id, Operation& op) {
   const SendPlan& plan = op.plan();
   for (SendIndex i = 0; i < plan.initial_sends(); ++i) enter_round(op, plan.send(i).round).parked.push_back(i);
   for (Member m = 0; m < op.members(); ++m) {
-    if (plan.sends_from(m, 0) + plan.sends_to(m, 0) > 0) {
+    if (op.takes_part(m, 0)) {
       reach(id, op, 0, m);
     } else {
       advance(id, op, m, 0);
@@ -78,9 +78,8 @@ void Transfers::reach(OpId id, Operation& op, std::uint32_t index, Member member
 
 // The member goes on to its next round, if it has another.
 void Transfers::advance(OpId id, Operation& op, Member member, std::uint32_t after) {
-  const SendPlan& plan = op.plan();
-  for (std::uint32_t r = after + 1; r < plan.rounds(); ++r) {
-    if (plan.sends_from(member, r) + plan.sends_to(member, r) == 0) continue;
+  for (std::uint32_t r = after + 1; r < op.plan().rounds(); ++r) {
+    if (!op.takes_part(member, r)) continue;
     reach(id, op, r, member);
     return;
   }

@@ -1,4 +1,5 @@
 #include "config/json_reader.hpp"
+#include "support/errors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,19 +11,9 @@
 namespace photonrail::config {
 namespace {
 
+using test::error_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// The ConfigError that `action` throws; a failure and an empty one when it throws none.
-ConfigError error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ConfigError& e) {
-    return e;
-  }
-  ADD_FAILURE() << "no ConfigError";
-  return ConfigError("", "");
-}
 
 struct BrokenText {
   const char* name;

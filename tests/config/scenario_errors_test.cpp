@@ -1,6 +1,7 @@
 // Bad input, one row each: which change to a good scenario, at which JSON pointer it is an error, and what is said.
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
+#include "support/errors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 namespace photonrail {
 namespace {
 
+using test::error_of;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -35,16 +37,6 @@ constexpr std::string_view kGood = R"({
 
 constexpr const char* kTraining = R"({"training": {"model": {"layers": 4, "hidden": 512, "ffn": 1024, "heads": 8,
   "kv_heads": 8, "vocabulary": 1000}, "sequence": 128, "global_batch": 4, "parallelism": {"tp": 2, "pp": 2, "dp": 2}}})";
-
-ConfigError error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const ConfigError& e) {
-    return e;
-  }
-  ADD_FAILURE() << "no ConfigError";
-  return ConfigError("", "");
-}
 
 struct BadInput {
   std::string name;

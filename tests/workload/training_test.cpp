@@ -1,5 +1,6 @@
 #include "photonrail/training.hpp"
 #include "photonrail/error.hpp"
+#include "workload/small_spec.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,16 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Small, with a layer that the stages do not share evenly: 5 layers over pp 2 are 3 and 2. Four micro-batches.
-TrainingSpec small_spec() {
-  TrainingSpec spec;
-  spec.model = {"small", 5, 64, 96, 8, 4, 160};
-  spec.parallelism = {.tp = 2, .pp = 2, .dp = 2};
-  spec.sequence = 16;
-  spec.global_batch = 16;
-  spec.micro_batch = 2;
-  return spec;
-}
+using test::small_spec;
 
 TaskId find_task(const Program& program, std::string_view name) {
   for (std::size_t t = 0; t < program.tasks().size(); ++t) {

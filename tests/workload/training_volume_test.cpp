@@ -1,5 +1,6 @@
 // FLOPs and bytes of whole training steps against closed forms.
 #include "photonrail/training.hpp"
+#include "workload/small_spec.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,17 +10,7 @@
 namespace photonrail {
 namespace {
 
-/// 5 layers, h = 64, ffn = 96, 8 heads of 8, 4 KV heads (kv = 32), V = 160; tp 2, pp 2, dp 2; 4 micro-batches of 2 x 16
-/// tokens.
-TrainingSpec small_spec() {
-  TrainingSpec spec;
-  spec.model = {"small", 5, 64, 96, 8, 4, 160};
-  spec.parallelism = {.tp = 2, .pp = 2, .dp = 2};
-  spec.sequence = 16;
-  spec.global_batch = 16;
-  spec.micro_batch = 2;
-  return spec;
-}
+using test::small_spec;
 
 constexpr std::int64_t kActivation = 2 * 16 * 64 * 2;  // micro-batch x sequence x hidden x 2 bytes = 4096
 constexpr std::int64_t kNorms = 5 * 2 * 64 + 64;       // whole on every tp rank

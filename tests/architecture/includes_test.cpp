@@ -1,6 +1,7 @@
 // Reads every include line of the project and proves the dependency table; and proves the checker on planted lines.
 #include "architecture/rooms.hpp"
 #include "architecture/source_text.hpp"
+#include "support/source_dir.hpp"
 
 #include <gtest/gtest.h>
 

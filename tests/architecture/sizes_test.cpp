@@ -1,5 +1,6 @@
 // Files and functions stay small enough to read in one go.
 #include "architecture/source_text.hpp"
+#include "support/source_dir.hpp"
 
 #include <gtest/gtest.h>
 

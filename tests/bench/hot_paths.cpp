@@ -3,6 +3,7 @@
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
 #include "photonrail/simulate.hpp"
+#include "support/source_dir.hpp"
 
 #include <sched.h>
 

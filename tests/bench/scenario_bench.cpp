@@ -5,6 +5,7 @@
 #include "bench/report.hpp"
 #include "photonrail/simulate.hpp"
 #include "support/shared_data.hpp"
+#include "support/source_dir.hpp"
 
 #include <benchmark/benchmark.h>
 

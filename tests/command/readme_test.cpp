@@ -1,5 +1,6 @@
 // What the README shows is what the command prints.
 #include "command/command.hpp"
+#include "support/source_dir.hpp"
 
 namespace photonrail::test {
 namespace {

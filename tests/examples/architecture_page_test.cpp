@@ -1,5 +1,6 @@
 // The table of rooms in docs/architecture.md is the one that the include lines are checked against.
 #include "architecture/rooms.hpp"
+#include "support/source_dir.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,6 @@
 // The pages of docs/ quote example files; what they show is what is compiled and run.
+#include "support/source_dir.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/testing/history.hpp"
 #include "support/shared_data.hpp"
+#include "support/source_dir.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

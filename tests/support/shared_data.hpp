@@ -1,6 +1,8 @@
 // Finds the reference data that is not part of the repository, and skips loudly where it is absent.
 #pragma once
 
+#include "support/source_dir.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>

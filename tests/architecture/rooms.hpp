@@ -54,6 +54,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"device.hpp", "device"},
       {"collective.hpp", "collective"},
       {"task_graph.hpp", "workload"},
+      {"pipeline.hpp", "workload"},
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},
       {"cluster.hpp", "fabric"},

@@ -1,6 +1,7 @@
 // A training job from a model and its parallelism: a dense decoder-only transformer under TP, PP and DP.
 #pragma once
 
+#include "photonrail/pipeline.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
@@ -24,7 +25,6 @@ struct ModelSpec {
   [[nodiscard]] double parameters() const;  ///< embeddings, layers, norms and output projection
 };
 
-enum class PipelineSchedule : std::uint8_t { kGPipe, kOneFOneB };
 enum class Recompute : std::uint8_t { kNone, kFull };
 
 struct ParallelismSpec {
@@ -51,6 +51,7 @@ struct TrainingSpec {
   std::vector<std::string> order{"tp", "dp", "pp"};
 
   [[nodiscard]] std::uint32_t micro_batches() const;  ///< per data-parallel rank
+  [[nodiscard]] PipelineShape pipeline() const { return {schedule, parallelism.pp, 1, micro_batches()}; }
   /// Throws ConfigError whose `where` is a JSON pointer below /workload/training.
   void validate() const;
 };

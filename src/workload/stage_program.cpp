@@ -1,8 +1,8 @@
 #include "workload/stage_program.hpp"
 
 #include "photonrail/error.hpp"
+#include "photonrail/pipeline.hpp"
 #include "workload/layer_cost.hpp"
-#include "workload/pipeline_schedule.hpp"
 
 #include <algorithm>
 #include <span>
@@ -33,14 +33,13 @@ class StageWriter {
     make_units();
   }
 
-  ProgramId write();
+  ProgramId write(const std::vector<PipelineAction>& actions);
 
  private:
   void make_units();
   void pass(PipelineStep step);
-  void hand_over(const PipelineStep* done, const PipelineStep* next);
   void send(PipelineStep step);
-  [[nodiscard]] TaskId receive(PipelineStep step);
+  void receive(PipelineStep step);
   void forward(const Unit& unit, const std::string& prefix);
   void backward(const Unit& unit, const std::string& prefix);
   [[nodiscard]] TaskId gather(const Unit& unit, const std::string& prefix);
@@ -82,13 +81,16 @@ class StageWriter {
 
   TaskId last_compute_ = TaskId::none();
   TaskId data_ = TaskId::none();      // what carries the activation or its gradient now
+  TaskId input_ = TaskId::none();     // of the next pass, where it comes from another stage
   TaskId issued_ = TaskId::none();    // after this task the next weights are asked for
   TaskId gathered_ = TaskId::none();  // the weights of the present unit; none: they are there
   std::vector<TaskId> gradients_;     // what the optimizer waits for
 };
 
+bool is_forward(PipelineStep step) { return step.kind == PassKind::kForward; }
+
 std::string prefix_of(PipelineStep step) {
-  return (step.forward ? "fwd." : "bwd.") + std::to_string(step.micro_batch) + ".";
+  return (is_forward(step) ? "fwd." : "bwd.") + std::to_string(step.micro_batch) + ".";
 }
 
 void StageWriter::make_units() {
@@ -100,54 +102,48 @@ void StageWriter::make_units() {
   if (stage_ + 1 == spec_.parallelism.pp) units_.push_back({Unit::Kind::kHead, "head", cost_.head.parameters});
 }
 
-ProgramId StageWriter::write() {
-  const auto steps = pipeline_steps(spec_.schedule, stage_, spec_.parallelism.pp, spec_.micro_batches());
-  hand_over(nullptr, &steps.front());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    pass(steps[i]);
-    hand_over(&steps[i], i + 1 < steps.size() ? &steps[i + 1] : nullptr);
+ProgramId StageWriter::write(const std::vector<PipelineAction>& actions) {
+  for (const PipelineAction& action : actions) {
+    // Messages are posted when the pass before has its result.
+    switch (action.kind) {
+      case PipelineAction::Kind::kPass:
+        pass(action.step);
+        break;
+      case PipelineAction::Kind::kSend:
+        send(action.step);
+        break;
+      case PipelineAction::Kind::kReceive:
+        receive(action.step);
+        break;
+    }
   }
   optimizer();
   return program_;
 }
 
-// Between two passes: the result of the one leaves, the input of the next is received. Both are posted when the pass ends.
-void StageWriter::hand_over(const PipelineStep* done, const PipelineStep* next) {
-  TaskId input = TaskId::none();
-  const bool turns = done != nullptr && next != nullptr && done->forward != next->forward;
-  const bool receive_first = turns && receives_first(spec_.schedule, stage_, spec_.parallelism.pp, spec_.micro_batches());
-  if (receive_first) input = receive(*next);
-  if (done != nullptr) {
-    issued_ =
-        data_;  // a pass asks for its first weights when the pass before has its result, and has posted the send of it
-    send(*done);
-  }
-  if (next != nullptr && !receive_first) input = receive(*next);
-  data_ = input;
-}
-
 void StageWriter::send(PipelineStep step) {
-  const SlotUse use = step.forward ? SlotUse::kForwardOut : SlotUse::kBackwardOut;
-  if (!has(use)) return;
-  builder_.add_send(program_, slot(use), message(), step.micro_batch, prefix_of(step) + "send", only({data_}));
+  const std::uint32_t to = slot(is_forward(step) ? SlotUse::kForwardOut : SlotUse::kBackwardOut);
+  builder_.add_send(program_, to, message(), step.micro_batch, prefix_of(step) + "send", only({data_}));
 }
 
-TaskId StageWriter::receive(PipelineStep step) {
-  const SlotUse use = step.forward ? SlotUse::kForwardIn : SlotUse::kBackwardIn;
-  if (!has(use)) return TaskId::none();
-  return builder_.add_receive(program_, slot(use), message(), step.micro_batch, prefix_of(step) + "receive", only({data_}));
+void StageWriter::receive(PipelineStep step) {
+  const std::uint32_t from = slot(is_forward(step) ? SlotUse::kForwardIn : SlotUse::kBackwardIn);
+  input_ = builder_.add_receive(program_, from, message(), step.micro_batch, prefix_of(step) + "receive", only({data_}));
 }
 
 void StageWriter::pass(PipelineStep step) {
   const std::string prefix = prefix_of(step);
   const std::size_t count = units_.size();
-  const auto unit = [&](std::size_t i) -> const Unit& { return units_[step.forward ? i : count - 1 - i]; };
+  const auto unit = [&](std::size_t i) -> const Unit& { return units_[is_forward(step) ? i : count - 1 - i]; };
+  issued_ = data_;  // the first weights are asked for when the pass before has its result, and has posted the send of it
+  data_ = input_;
+  input_ = TaskId::none();
   TaskId next_gathered = sharded() ? gather(unit(0), prefix) : TaskId::none();
   for (std::size_t i = 0; i < count; ++i) {
     gathered_ = next_gathered;
     // One unit ahead: asked for when the present unit can begin, that is when the one before it has computed.
     next_gathered = sharded() && i + 1 < count ? gather(unit(i + 1), prefix) : TaskId::none();
-    if (step.forward) {
+    if (is_forward(step)) {
       forward(unit(i), prefix);
     } else {
       backward(unit(i), prefix);
@@ -265,8 +261,9 @@ LayerRange stage_layers(std::uint32_t layers, std::uint32_t stages, std::uint32_
   return {stage * each + std::min(stage, extra), each + (stage < extra ? 1 : 0)};
 }
 
-ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage) {
-  return StageWriter(builder, spec, stage).write();
+ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
+                              const std::vector<PipelineAction>& actions) {
+  return StageWriter(builder, spec, stage).write(actions);
 }
 
 }  // namespace photonrail

@@ -1,6 +1,7 @@
 // The program of one pipeline stage: what each of its ranks does in a training step.
 #pragma once
 
+#include "photonrail/pipeline.hpp"
 #include "photonrail/training.hpp"
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct LayerRange {
 };
 [[nodiscard]] LayerRange stage_layers(std::uint32_t layers, std::uint32_t stages, std::uint32_t stage);
 
-/// REQUIRES: spec is valid.
-ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage);
+/// `actions`: the stage's, of pipeline_actions(). REQUIRES: spec is valid.
+ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
+                              const std::vector<PipelineAction>& actions);
 
 }  // namespace photonrail

@@ -88,7 +88,10 @@ TaskGraph make_training_graph(const TrainingSpec& spec) {
   const auto data = add_groups(builder, ranks, Dimension::kDp, [&](RankId r) { return grid.data_group(r); });
 
   std::vector<ProgramId> program_of_stage;
-  for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) program_of_stage.push_back(write_stage_program(builder, spec, s));
+  const auto actions = pipeline_actions(spec.pipeline());
+  for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) {
+    program_of_stage.push_back(write_stage_program(builder, spec, s, actions[s]));
+  }
 
   const auto communicator = [&](RankId r, SlotUse use) {
     switch (use) {

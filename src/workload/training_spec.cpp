@@ -61,6 +61,13 @@ void check_tensor_parallelism(const TrainingSpec& s) {
   if (s.sequence_parallel) require_divides("/parallelism/tp", "the sequence is split over tp", tp, s.sequence);
 }
 
+void check_schedule(const TrainingSpec& s) {
+  s.pipeline().validate();
+  if (s.schedule == PipelineSchedule::kGPipe || s.schedule == PipelineSchedule::kOneFOneB) return;
+  throw ConfigError("/schedule", "\"" + std::string(name(s.schedule)) + "\" is not simulated yet for generated jobs",
+                    "\"1f1b\" and \"gpipe\" are");
+}
+
 void check_pipeline(const TrainingSpec& s) {
   if (s.parallelism.pp <= s.model.layers) return;
   throw ConfigError("/parallelism/pp",
@@ -111,6 +118,7 @@ void TrainingSpec::validate() const {
                   std::uint64_t{parallelism.dp} * micro_batch, global_batch);
   check_order(order);
   check_extent(*this);
+  check_schedule(*this);
 }
 
 }  // namespace photonrail

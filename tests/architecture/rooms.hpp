@@ -43,27 +43,14 @@ inline const std::vector<Room>& rooms() {
 /// The room of each public header, by name below include/photonrail/. Those of testing/ are the room testing.
 inline const std::map<std::string, std::string, std::less<>>& public_headers() {
   static const std::map<std::string, std::string, std::less<>> table{
-      {"circuit.hpp", "core"},
-      {"error.hpp", "core"},
-      {"ids.hpp", "core"},
-      {"random.hpp", "core"},
-      {"units.hpp", "core"},
-      {"version.hpp", "core"},
-      {"engine.hpp", "engine"},
-      {"topology.hpp", "topology"},
-      {"device.hpp", "device"},
-      {"collective.hpp", "collective"},
-      {"task_graph.hpp", "workload"},
-      {"pipeline.hpp", "workload"},
-      {"training.hpp", "workload"},
-      {"controller.hpp", "control"},
-      {"cluster.hpp", "fabric"},
-      {"observer.hpp", "sim"},
-      {"result.hpp", "sim"},
-      {"scenario.hpp", "sim"},
-      {"simulate.hpp", "sim"},
-      {"config.hpp", "config"},
-      {"report.hpp", "report"},
+      {"circuit.hpp", "core"},          {"error.hpp", "core"},          {"ids.hpp", "core"},
+      {"random.hpp", "core"},           {"units.hpp", "core"},          {"version.hpp", "core"},
+      {"engine.hpp", "engine"},         {"topology.hpp", "topology"},   {"device.hpp", "device"},
+      {"collective.hpp", "collective"}, {"task_graph.hpp", "workload"}, {"pipeline.hpp", "workload"},
+      {"training.hpp", "workload"},     {"controller.hpp", "control"},  {"cluster.hpp", "fabric"},
+      {"observer.hpp", "sim"},          {"result.hpp", "sim"},          {"scenario.hpp", "sim"},
+      {"simulate.hpp", "sim"},          {"config.hpp", "config"},       {"report.hpp", "report"},
+      {"chart.hpp", "report"},
   };
   return table;
 }

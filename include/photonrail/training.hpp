@@ -31,7 +31,8 @@ struct ParallelismSpec {
   std::uint32_t tp = 1;
   std::uint32_t pp = 1;
   std::uint32_t dp = 1;
-  bool fsdp = false;  ///< shard parameters over dp: gathers before use, reduce-scatters of gradients
+  bool fsdp = false;                 ///< shard parameters over dp: gathers before use, reduce-scatters of gradients
+  std::uint32_t virtual_stages = 1;  ///< model chunks of a pipeline stage
 
   [[nodiscard]] std::uint32_t ranks() const { return tp * pp * dp; }
 };
@@ -51,7 +52,9 @@ struct TrainingSpec {
   std::vector<std::string> order{"tp", "dp", "pp"};
 
   [[nodiscard]] std::uint32_t micro_batches() const;  ///< per data-parallel rank
-  [[nodiscard]] PipelineShape pipeline() const { return {schedule, parallelism.pp, 1, micro_batches()}; }
+  [[nodiscard]] PipelineShape pipeline() const {
+    return {schedule, parallelism.pp, parallelism.virtual_stages, micro_batches()};
+  }
   /// Throws ConfigError whose `where` is a JSON pointer below /workload/training.
   void validate() const;
 };

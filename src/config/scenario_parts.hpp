@@ -46,7 +46,8 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                                      const Placement& placement, CollectiveSpec& collectives);
-[[nodiscard]] TaskGraph read_training(JsonReader section, const ClusterSpec& cluster, const Placement& placement);
+[[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const Placement& placement);
+[[nodiscard]] TaskGraph read_training(const JsonReader& section, const ClusterSpec& cluster, const Placement& placement);
 [[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster,
                                                  CollectiveSpec& collectives);
 

@@ -35,6 +35,7 @@ ParallelismSpec read_parallelism(JsonReader section) {
   read("tp", spec.tp);
   read("pp", spec.pp);
   read("dp", spec.dp);
+  read("virtual_stages", spec.virtual_stages);
   for (const char* key : {"cp", "ep"}) {
     const auto v = section.optional(key);
     if (v && v->count(1, 1'000'000) != 1) {
@@ -45,6 +46,16 @@ ParallelismSpec read_parallelism(JsonReader section) {
   if (const auto v = section.optional("fsdp")) spec.fsdp = v->boolean();
   section.finish();
   return spec;
+}
+
+PipelineSchedule read_schedule(const JsonReader& value) {
+  const std::string word = value.string();
+  std::vector<std::string> known;
+  for (const PipelineScheduleInfo& info : pipeline_schedules()) {
+    if (info.name == word) return info.schedule;
+    known.emplace_back(info.name);
+  }
+  value.fail("unknown schedule \"" + word + "\"", suggest(word, known));
 }
 
 std::uint32_t read_precision(const JsonReader& value) {
@@ -80,18 +91,14 @@ std::vector<std::string> training_order(const Placement& placement, const Parall
 
 }  // namespace
 
-TaskGraph read_training(JsonReader section, const ClusterSpec& cluster, const Placement& placement) {
+TrainingSpec read_training_spec(JsonReader section, const Placement& placement) {
   TrainingSpec spec;
   spec.model = read_model(section.child("model", "the name of a preset or an object"));
-  JsonReader parallelism = section.child("parallelism");
-  spec.parallelism = read_parallelism(parallelism);
+  spec.parallelism = read_parallelism(section.child("parallelism"));
   spec.sequence = section.child("sequence").count(1, 100'000'000);
   spec.global_batch = section.child("global_batch").count(1, 100'000'000);
   if (const auto v = section.optional("micro_batch")) spec.micro_batch = v->count(1, 100'000'000);
-  if (const auto v = section.optional("schedule")) {
-    spec.schedule =
-        v->choice<PipelineSchedule>({{"1f1b", PipelineSchedule::kOneFOneB}, {"gpipe", PipelineSchedule::kGPipe}});
-  }
+  if (const auto v = section.optional("schedule")) spec.schedule = read_schedule(*v);
   if (const auto v = section.optional("recompute")) {
     spec.recompute = v->choice<Recompute>({{"none", Recompute::kNone}, {"full", Recompute::kFull}});
   }
@@ -102,9 +109,14 @@ TaskGraph read_training(JsonReader section, const ClusterSpec& cluster, const Pl
     v->finish();
   }
   section.finish();
-  const std::uint64_t ranks = std::uint64_t{spec.parallelism.tp} * spec.parallelism.pp * spec.parallelism.dp;
-  check_fit(parallelism.pointer(), ranks, cluster);  // before a graph of that size is built
   spec.order = training_order(placement, spec.parallelism);
+  return spec;
+}
+
+TaskGraph read_training(const JsonReader& section, const ClusterSpec& cluster, const Placement& placement) {
+  const TrainingSpec spec = read_training_spec(section, placement);
+  const std::uint64_t ranks = std::uint64_t{spec.parallelism.tp} * spec.parallelism.pp * spec.parallelism.dp;
+  check_fit(section.pointer() + "/parallelism", ranks, cluster);  // before a graph of that size is built
   try {
     return make_training_graph(spec);
   } catch (const ConfigError& e) {

@@ -81,6 +81,10 @@ std::vector<CommunicatorId> add_groups(TaskGraphBuilder& builder, std::uint32_t 
 
 TaskGraph make_training_graph(const TrainingSpec& spec) {
   spec.validate();
+  if (spec.schedule != PipelineSchedule::kGPipe && spec.schedule != PipelineSchedule::kOneFOneB) {
+    throw ConfigError("/schedule", "\"" + std::string(name(spec.schedule)) + "\" is not simulated yet for generated jobs",
+                      "\"1f1b\" and \"gpipe\" are");
+  }
   const std::uint32_t ranks = spec.parallelism.ranks();
   const RankGrid grid(spec);
   TaskGraphBuilder builder(ranks);

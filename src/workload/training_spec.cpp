@@ -34,6 +34,7 @@ void check_positive(const TrainingSpec& s) {
   require_positive("/parallelism/tp", s.parallelism.tp);
   require_positive("/parallelism/pp", s.parallelism.pp);
   require_positive("/parallelism/dp", s.parallelism.dp);
+  require_positive("/parallelism/virtual_stages", s.parallelism.virtual_stages);
   require_positive("/sequence", s.sequence);
   require_positive("/global_batch", s.global_batch);
   require_positive("/micro_batch", s.micro_batch);
@@ -61,17 +62,10 @@ void check_tensor_parallelism(const TrainingSpec& s) {
   if (s.sequence_parallel) require_divides("/parallelism/tp", "the sequence is split over tp", tp, s.sequence);
 }
 
-void check_schedule(const TrainingSpec& s) {
-  s.pipeline().validate();
-  if (s.schedule == PipelineSchedule::kGPipe || s.schedule == PipelineSchedule::kOneFOneB) return;
-  throw ConfigError("/schedule", "\"" + std::string(name(s.schedule)) + "\" is not simulated yet for generated jobs",
-                    "\"1f1b\" and \"gpipe\" are");
-}
-
 void check_pipeline(const TrainingSpec& s) {
-  if (s.parallelism.pp <= s.model.layers) return;
-  throw ConfigError("/parallelism/pp",
-                    std::to_string(s.parallelism.pp) + " stages for " + std::to_string(s.model.layers) + " layers",
+  const std::uint64_t parts = std::uint64_t{s.parallelism.pp} * s.parallelism.virtual_stages;
+  if (parts <= s.model.layers) return;
+  throw ConfigError("/parallelism/pp", std::to_string(parts) + " stages for " + std::to_string(s.model.layers) + " layers",
                     "each stage needs a layer");
 }
 
@@ -118,7 +112,7 @@ void TrainingSpec::validate() const {
                   std::uint64_t{parallelism.dp} * micro_batch, global_batch);
   check_order(order);
   check_extent(*this);
-  check_schedule(*this);
+  pipeline().validate();
 }
 
 }  // namespace photonrail

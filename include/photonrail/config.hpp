@@ -1,6 +1,7 @@
 // Files in: scenarios, Chakra traces, task graphs. Everything here throws ConfigError with the file and the place in it.
 #pragma once
 
+#include "photonrail/calibrate.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/training.hpp"
@@ -31,6 +32,12 @@ struct Override {
 /// The same from text; relative paths are relative to `directory`, and `file` is what errors call it.
 [[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory,
                                       std::string_view file = "scenario", std::span<const Override> overrides = {});
+
+/// The JSON of the scenario in `file` after `overrides`, with the fitted efficiency in /cluster/gpu and its provenance in
+/// /cluster/gpu/calibration. `source`: where the measured step comes from, may be empty. Comments are lost; relative paths
+/// in it stay relative to the folder of `file`.
+[[nodiscard]] std::string calibrated_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
+                                              const Calibration& calibration, std::string_view source);
 
 enum class SizeUnit : std::uint8_t { kBytes, kElements };
 enum class ComputeTime : std::uint8_t { kRoofline, kTrace };

@@ -61,6 +61,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"result.hpp", "sim"},
       {"scenario.hpp", "sim"},
       {"simulate.hpp", "sim"},
+      {"calibrate.hpp", "sim"},
       {"config.hpp", "config"},
       {"report.hpp", "report"},
   };

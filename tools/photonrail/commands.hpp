@@ -38,6 +38,15 @@ struct TraceOptions {
 void trace_info(const TraceOptions& options);
 void trace_export(const TraceOptions& options);
 
+struct CalibrateOptions {
+  std::filesystem::path scenario;
+  std::vector<std::string> set;
+  double step_s = 0.0;        ///< measured
+  std::string source;         ///< where that comes from
+  std::filesystem::path out;  ///< empty: only say the efficiency
+};
+void calibrate(const CalibrateOptions& options);
+
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {
  public:

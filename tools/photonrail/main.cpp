@@ -79,6 +79,18 @@ void add_trace(CLI::App& app, TraceOptions& options) {
   write->callback([&options] { trace_export(options); });
 }
 
+void add_calibrate(CLI::App& app, CalibrateOptions& options) {
+  CLI::App* command = app.add_subcommand("calibrate", "Fit the compute efficiency of a scenario to a measured step");
+  command->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
+  command->add_option("--step-s", options.step_s, "The measured step, in seconds")->required()->type_name("SECONDS");
+  command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency")
+      ->type_name("TEXT");
+  command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
+      ->type_name("FILE");
+  add_set(*command, options.set);
+  command->callback([&options] { calibrate(options); });
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
@@ -86,11 +98,13 @@ int parse_and_run(int argc, char** argv) {
   RunOptions run_options;
   ValidateOptions validate_options;
   TraceOptions trace_options;
+  CalibrateOptions calibrate_options;
   std::string kind;
   add_run(app, run_options);
   add_validate(app, validate_options);
   add_list(app, kind);
   add_trace(app, trace_options);
+  add_calibrate(app, calibrate_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -64,6 +64,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"calibrate.hpp", "sim"},
       {"config.hpp", "config"},
       {"report.hpp", "report"},
+      {"ccl_bench.hpp", "report"},
   };
   return table;
 }

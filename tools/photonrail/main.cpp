@@ -40,6 +40,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
                   ->type_name("DIR");
   command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
   command->callback([&options] { run(options); });
 }

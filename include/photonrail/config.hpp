@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,17 @@ struct ChakraOptions {
 /// are complete. A fixed time is written in whole microseconds, rounded up, and exactly in the attribute
 /// photonrail_duration_ps, which read_chakra prefers. Returns what was written.
 std::vector<std::filesystem::path> write_chakra(const TaskGraph& graph, const std::filesystem::path& prefix);
+
+struct KinetoOptions {
+  /// A pattern whose last part has one '*' for the rank, or a folder of rank<N>_trace.json (or .json.gz).
+  std::filesystem::path files;
+  std::optional<std::uint64_t> iteration;  ///< only the kernels that begin in ProfilerStep#N; none: all
+};
+
+/// Reads the Chrome traces of PyTorch's profiler (Kineto), one a rank, from 0. NCCL kernels become collectives, sends and
+/// receives, with the sizes of their arguments; other kernels become computations of fixed time. A task waits for what had
+/// ended in the trace when it began. Throws ConfigError with file and event. See docs/models.md for what it leaves out.
+[[nodiscard]] TaskGraph read_kineto(const KinetoOptions& options);
 
 /// Reads `photonrail.graph/1`, a task graph as JSON.
 [[nodiscard]] TaskGraph read_task_graph(const std::filesystem::path& file);

@@ -52,6 +52,18 @@ TaskGraph read_chakra_workload(JsonReader section, const std::filesystem::path& 
   }
 }
 
+TaskGraph read_kineto_workload(JsonReader section, const std::filesystem::path& directory) {
+  KinetoOptions options;
+  options.files = read_path(section.child("files"), directory);
+  if (const auto v = section.optional("iteration")) options.iteration = v->integer(0, std::uint64_t{1} << 53);
+  section.finish();
+  try {
+    return read_kineto(options);
+  } catch (const ConfigError& e) {
+    throw e.inside(section.pointer());
+  }
+}
+
 TaskGraph read_graph_workload(const JsonReader& value, const std::filesystem::path& directory) {
   const std::filesystem::path file = read_path(value, directory);
   try {
@@ -190,22 +202,21 @@ TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluste
 Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                        const Placement& placement, CollectiveSpec& collectives) {
   const auto chakra = section.optional("chakra");
+  const auto kineto = section.optional("kineto");
   const auto training = section.optional("training");
   const auto collective = section.optional("collective");
   const auto graph = section.optional("graph");
   section.finish();
-  if (chakra.has_value() + training.has_value() + collective.has_value() + graph.has_value() != 1) {
-    section.fail("needs exactly one of \"chakra\", \"training\", \"collective\", \"graph\"");
+  if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + graph.has_value() != 1) {
+    section.fail("needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"graph\"");
   }
   if (training) return {read_training(*training, cluster, placement), true};
   if (collective) return {read_collective_workload(*collective, cluster, collectives), false};
-  if (chakra) {
-    Workload read{read_chakra_workload(*chakra, directory), false};
-    check_fit(chakra->pointer(), read.graph.ranks(), cluster);
-    return read;
-  }
-  Workload read{read_graph_workload(*graph, directory), false};
-  check_fit(graph->pointer(), read.graph.ranks(), cluster);
+  Workload read{chakra   ? read_chakra_workload(*chakra, directory)
+                : kineto ? read_kineto_workload(*kineto, directory)
+                         : read_graph_workload(*graph, directory),
+                false};
+  check_fit((chakra ? *chakra : kineto ? *kineto : *graph).pointer(), read.graph.ranks(), cluster);
   return read;
 }
 

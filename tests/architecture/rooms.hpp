@@ -63,9 +63,11 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"result.hpp", "sim"},
       {"scenario.hpp", "sim"},
       {"simulate.hpp", "sim"},
+      {"calibrate.hpp", "sim"},
       {"config.hpp", "config"},
       {"report.hpp", "report"},
       {"chart.hpp", "report"},
+      {"ccl_bench.hpp", "report"},
   };
   return table;
 }

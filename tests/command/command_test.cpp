@@ -50,6 +50,16 @@ TEST_F(Command, OutHoldsTheResultAndTheTrace) {
   EXPECT_FALSE(result("results/a/trace.json")["traceEvents"].empty());
 }
 
+TEST_F(Command, OutHoldsTheMetricsOfCclBench) {
+  write("a.json", tiny("first"));
+  const Outcome done = run("run a.json --out results --ccl-bench --quiet");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "results/result.json\nresults/ccl_bench.json\n");
+  // 1 MB among 4 ranks in 30 us: bus bandwidth 2 x 3/4 x 1 MB / 30 us, the rate of the ports.
+  EXPECT_NEAR(result("results/ccl_bench.json")["bandwidth_utilization_allreduce"], 50.0, 1e-3);
+  EXPECT_EQ(run("run a.json --ccl-bench").status, 2);  // where to?
+}
+
 /// A small training job on an OCS: three dimensions, operations at once, circuits that are re-pointed.
 json training(const std::string& schedule) {
   json scenario = stuck("training");

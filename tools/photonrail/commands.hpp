@@ -14,6 +14,7 @@ struct RunOptions {
   std::vector<std::string> set;  ///< "/json/pointer=value"
   std::filesystem::path out;     ///< empty: write nothing
   bool trace = false;
+  bool ccl_bench = false;  ///< also write ccl_bench.json
   bool quiet = false;  ///< no table, no warnings, no progress; only the paths of what was written
 };
 void run(const RunOptions& options);
@@ -41,6 +42,15 @@ void trace_info(const TraceOptions& options);
 /// The pipeline schedule of a training scenario as a chart.
 void trace_schedule(const TraceOptions& options);
 void trace_export(const TraceOptions& options);
+
+struct CalibrateOptions {
+  std::filesystem::path scenario;
+  std::vector<std::string> set;
+  double step_s = 0.0;        ///< measured
+  std::string source;         ///< where that comes from
+  std::filesystem::path out;  ///< empty: only say the efficiency
+};
+void calibrate(const CalibrateOptions& options);
 
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {

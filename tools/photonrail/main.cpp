@@ -40,6 +40,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
                   ->type_name("DIR");
   command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
   command->callback([&options] { run(options); });
 }
@@ -82,6 +83,18 @@ void add_trace(CLI::App& app, TraceOptions& options) {
   write->callback([&options] { trace_export(options); });
 }
 
+void add_calibrate(CLI::App& app, CalibrateOptions& options) {
+  CLI::App* command = app.add_subcommand("calibrate", "Fit the compute efficiency of a scenario to a measured step");
+  command->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
+  command->add_option("--step-s", options.step_s, "The measured step, in seconds")->required()->type_name("SECONDS");
+  command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency")
+      ->type_name("TEXT");
+  command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
+      ->type_name("FILE");
+  add_set(*command, options.set);
+  command->callback([&options] { calibrate(options); });
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
@@ -89,11 +102,13 @@ int parse_and_run(int argc, char** argv) {
   RunOptions run_options;
   ValidateOptions validate_options;
   TraceOptions trace_options;
+  CalibrateOptions calibrate_options;
   std::string kind;
   add_run(app, run_options);
   add_validate(app, validate_options);
   add_list(app, kind);
   add_trace(app, trace_options);
+  add_calibrate(app, calibrate_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,6 +1,7 @@
 // Scenario files and their overrides.
 #pragma once
 
+#include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
 
@@ -10,6 +11,7 @@
 
 namespace photonrail::command {
 
+[[nodiscard]] std::vector<Override> parse_set(const std::vector<std::string>& set);
 /// `set`: texts of --set. Throws ConfigError.
 [[nodiscard]] Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set);

@@ -53,6 +53,19 @@ struct ChakraOptions {
 /// photonrail_duration_ps, which read_chakra prefers. Returns what was written.
 std::vector<std::filesystem::path> write_chakra(const TaskGraph& graph, const std::filesystem::path& prefix);
 
+/// A model that comes with the library: `configs/models/KEY.json`.
+struct ModelPreset {
+  std::string key;
+  std::string note;
+  ModelSpec spec;
+};
+/// By key, ascending.
+[[nodiscard]] const std::vector<ModelPreset>& model_presets();
+/// Throws ConfigError that lists what is known.
+[[nodiscard]] const ModelSpec& model_preset(std::string_view key);
+/// Reads `photonrail.model/1`, a file like those.
+[[nodiscard]] ModelPreset read_model(const std::filesystem::path& file);
+
 /// Reads `photonrail.graph/1`, a task graph as JSON.
 [[nodiscard]] TaskGraph read_task_graph(const std::filesystem::path& file);
 

@@ -4,6 +4,7 @@
 #include "config/json_reader.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/training.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -39,14 +40,18 @@ struct Placement {
 
 struct Workload {
   TaskGraph graph;
-  bool generated = false;  ///< by the training generator
+  bool generated = false;             ///< by the training generator
+  std::vector<StageMemory> memory{};  ///< of a generated job, by pipeline stage
 };
 /// `at` names the workload in the error when `ranks` do not fit the cluster.
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                                      const Placement& placement, CollectiveSpec& collectives);
-[[nodiscard]] TaskGraph read_training(JsonReader section, const ClusterSpec& cluster, const Placement& placement);
+[[nodiscard]] Workload read_training(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                                     const Placement& placement);
+/// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.
+[[nodiscard]] ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory);
 [[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster,
                                                  CollectiveSpec& collectives);
 

@@ -42,6 +42,7 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   config::Workload work =
       config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives);
   scenario.graph = std::move(work.graph);
+  scenario.memory = std::move(work.memory);
   scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);
   scenario.validate();
   scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);

@@ -197,7 +197,7 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
   if (chakra.has_value() + training.has_value() + collective.has_value() + graph.has_value() != 1) {
     section.fail("needs exactly one of \"chakra\", \"training\", \"collective\", \"graph\"");
   }
-  if (training) return {read_training(*training, cluster, placement), true};
+  if (training) return read_training(*training, directory, cluster, placement);
   if (collective) return {read_collective_workload(*collective, cluster, collectives), false};
   if (chakra) {
     Workload read{read_chakra_workload(*chakra, directory), false};

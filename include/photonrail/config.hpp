@@ -32,6 +32,10 @@ struct Override {
 [[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory,
                                       std::string_view file = "scenario", std::span<const Override> overrides = {});
 
+/// The training job of a scenario file without its task graph: whatever of the file it does not need is not looked at.
+/// Throws ConfigError when the workload is another, or the job cannot exist.
+[[nodiscard]] TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<const Override> overrides = {});
+
 enum class SizeUnit : std::uint8_t { kBytes, kElements };
 enum class ComputeTime : std::uint8_t { kRoofline, kTrace };
 

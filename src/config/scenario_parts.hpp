@@ -48,8 +48,10 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                                      const Placement& placement, CollectiveSpec& collectives);
-[[nodiscard]] Workload read_training(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                                     const Placement& placement);
+[[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,
+                                              const Placement& placement);
+[[nodiscard]] Workload read_training(const JsonReader& section, const std::filesystem::path& directory,
+                                     const ClusterSpec& cluster, const Placement& placement);
 /// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.
 [[nodiscard]] ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory);
 [[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster,

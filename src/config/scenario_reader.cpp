@@ -61,6 +61,22 @@ std::string read_text(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+TrainingSpec training_in(const Json& root, const std::filesystem::path& directory) {
+  JsonReader top(root);
+  check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
+  const auto placed = top.optional("placement");
+  JsonReader workload = top.child("workload");
+  const JsonReader section = workload.child("training", "this is about training jobs only");
+  TrainingSpec spec =
+      config::read_training_spec(section, directory, placed ? config::read_placement(*placed) : config::Placement{});
+  try {
+    spec.validate();
+  } catch (const ConfigError& e) {
+    throw config::below(section.pointer(), e);
+  }
+  return spec;
+}
+
 }  // namespace
 
 Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
@@ -76,6 +92,16 @@ Scenario parse_scenario(std::string_view json, const std::filesystem::path& dire
 
 Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides) {
   return parse_scenario(read_text(file), file.parent_path(), file.string(), overrides);
+}
+
+TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<const Override> overrides) {
+  Json root = config::parse_json(read_text(file), file.string());
+  try {
+    config::apply_overrides(root, overrides);
+    return training_in(root, file.parent_path());
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string());
+  }
 }
 
 }  // namespace photonrail

@@ -146,19 +146,24 @@ void warn_of_memory(Workload& work, const GpuSpec& gpu) {
 
 }  // namespace
 
-Workload read_training(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                       const Placement& placement) {
+TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory, const Placement& placement) {
   TrainingSpec spec;
   spec.model = read_model_section(section.child("model", "the name of a preset or an object"), directory);
-  JsonReader parallelism = section.child("parallelism");
-  spec.parallelism = read_parallelism(parallelism);
+  spec.parallelism = read_parallelism(section.child("parallelism"));
   spec.sequence = section.child("sequence").count(1, 100'000'000);
   spec.global_batch = section.child("global_batch").count(1, 100'000'000);
   if (const auto v = section.optional("micro_batch")) spec.micro_batch = v->count(1, 100'000'000);
   read_options(section, spec);
   section.finish();
-  check_fit(parallelism.pointer(), rank_count(spec.parallelism), cluster);  // before a graph of that size is built
   spec.order = training_order(placement, spec.parallelism);
+  return spec;
+}
+
+Workload read_training(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                       const Placement& placement) {
+  const TrainingSpec spec = read_training_spec(section, directory, placement);
+  // Before a graph of that size is built.
+  check_fit(section.pointer() + "/parallelism", rank_count(spec.parallelism), cluster);
   try {
     Workload work{make_training_graph(spec), true, training_memory(spec)};
     warn_of_memory(work, cluster.gpu);

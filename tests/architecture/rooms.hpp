@@ -65,6 +65,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"simulate.hpp", "sim"},
       {"config.hpp", "config"},
       {"report.hpp", "report"},
+      {"chart.hpp", "report"},
   };
   return table;
 }

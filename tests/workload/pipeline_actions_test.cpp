@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace photonrail {
@@ -88,6 +89,22 @@ std::string written(const std::vector<PipelineAction>& actions) {
     text += (text.empty() ? "" : " ") + mark + test::written({a.step});
   }
   return text;
+}
+
+TEST(PipelineActions, ReceiveRightBeforeTheUseWhereTheyCan) {
+  for (const PipelineShape& shape : pipeline_shapes()) {
+    if (shape.schedule != kGPipe && shape.schedule != kOneFOneB && shape.schedule != kZeroBubbleH1) continue;
+    SCOPED_TRACE(PrintToString(shape));
+    for (const auto& actions : pipeline_actions(shape)) {
+      for (auto at = actions.begin(); at != actions.end(); ++at) {
+        if (at->kind != Kind::kReceive) continue;
+        const auto use = std::find_if(at, actions.end(), [](const auto& a) { return a.kind == Kind::kPass; });
+        ASSERT_NE(use, actions.end());
+        EXPECT_EQ(use->step.micro_batch, at->step.micro_batch);
+        EXPECT_EQ(use->step.kind, at->step.kind);
+      }
+    }
+  }
 }
 
 TEST(PipelineActions, OfTwoNeighboursThatExchangeTheOddOneReceivesFirst) {

@@ -31,10 +31,6 @@ constexpr Times kTimes[]{{10, 10, 10}, {10, 12, 8}, {10, 14, 10}, {10, 8, 6}};
 
 std::vector<PassTimes> pass_times(const Times& t) { return {{Duration{t.f}, Duration{t.b}, Duration{t.w}, {}}}; }
 
-// Of DualPipe the closed forms hold while b is not much longer than f: the longer the pipeline, the more of its backward
-// passes outside of pairs follow each other.
-constexpr Times kDualPipeTimes[]{{10, 10, 10}, {10, 12, 8}, {12, 10, 10}, {10, 8, 6}};
-
 /// The end of the forward (true) or backward pass, its input part where it is split, by virtual stage and micro-batch.
 using Ends = std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, Time>;
 
@@ -82,10 +78,9 @@ TEST(PipelinePlay, NoPassBeginsBeforeItsInputIsThere) {
 }
 
 TEST(PipelinePlay, TheBubbleOfLoopedSchedulesShrinksWithTheChunks) {
-  // A step of one stage takes m (F + B). The last stage's first forward pass waits for p - 1 passes of one chunk, and
-  // after its last backward pass p - 1 more follow; between them somebody always computes. With F = v f: idle is
-  // (p - 1) (f + b + w) = (p - 1) (F + B) / v (arXiv 2104.04473, section 2.2). It needs m >= p, or a chunk's passes end
-  // before its first micro-batch is back.
+  // The last stage begins when the first micro-batch has passed the p - 1 stages before it, after (p - 1) f, and is then
+  // never idle: m >= p micro-batches are back at a chunk when it needs them. Its last backward pass has p - 1 more to
+  // follow it, (p - 1) (b + w). With F = v f, B = v (b + w): (p - 1) (F + B) / v (arXiv 2104.04473, section 2.2).
   for (const Times& t : kTimes) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       const bool looped = shape.schedule == kInterleaved || shape.schedule == kBreadthFirst;
@@ -107,8 +102,10 @@ TEST(PipelinePlay, BreadthFirstWaitsBetweenChunksForFewMicroBatches) {
 }
 
 TEST(PipelinePlay, ZeroBubbleH1FillsTheBubbleWithWeightParts) {
-  // Stage 0 has p forward passes before its first backward pass can begin, at (p - 1) (f + b) + f: its idle time until
-  // then is (p - 1) b. Its last weight part ends last. Table 1 of arXiv 2401.10241: (p - 1) (f + b - w).
+  // The last stage begins at (p - 1) f and is then never idle. After its last input part it has p - 1 weight parts left, of
+  // the same length as those of micro-batches: it ends (p - 1) w + w later. The result of that input part passes p - 1
+  // stages, and stage 0 ends with one weight part, (p - 1) b + w later. So idle time is (p - 1) f + (p - 1) (b - w): table
+  // 1 of arXiv 2401.10241, where the longest stage is counted from its own first pass (stage 0, that begins at 0).
   for (const Times& t : kTimes) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       if (shape.schedule != kZeroBubbleH1 || shape.micro_batches < shape.stages) continue;
@@ -121,8 +118,10 @@ TEST(PipelinePlay, ZeroBubbleH1FillsTheBubbleWithWeightParts) {
 }
 
 TEST(PipelinePlay, ZeroBubbleH2HasNoBubbleBetweenFirstAndLastPass) {
-  // Table 1 of arXiv 2401.10241: (p - 1) (f + b - 2 w), which is 0 for equal times. Stages begin one after the other, f
-  // apart, so the whole step still has (p - 1) f of it before the last one begins. 2 p - 1 micro-batches fill the warm-up.
+  // Table 1 of arXiv 2401.10241: (p - 1) (f + b - 2 w), 0 for equal times. The last stage begins at (p - 1) f and is never
+  // idle; after its last input part 2 (p - 1) + 1 weight parts are left. Stage 0 begins at 0, gets the result of that input
+  // part (p - 1) b later and has one weight part left: so its end is (p - 1) (b - 2 w) after the other's, and its span from
+  // first to last pass (p - 1) (f + b - 2 w) longer. It needs 2 p - 1 micro-batches for the warm-up.
   for (const Times& t : kTimes) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       if (shape.schedule != kZeroBubbleH2 || shape.micro_batches + 1 < 2 * shape.stages) continue;
@@ -136,10 +135,9 @@ TEST(PipelinePlay, ZeroBubbleH2HasNoBubbleBetweenFirstAndLastPass) {
 }
 
 TEST(PipelinePlay, DualPipeOfOverlappedPairs) {
-  // arXiv 2412.19437, table 2: (p / 2 - 1) (F&B + B - 3 W) with B = b + w the whole backward pass and W = w, so
-  // (p / 2 - 1) (F&B + b - 2 w). The played schedule has f for b: what the stage waits for is a forward pass, and the
-  // paper takes both as equal. Here F&B = f + b + w: both passes at once for as long as one after the other.
-  for (const Times& t : kDualPipeTimes) {
+  // arXiv 2412.19437, table 2: (p / 2 - 1) (F&B + B - 3 W), B = b + w the whole backward pass and W = w. As the table does,
+  // take a forward pass as long as a backward pass for the input. F&B = f + b + w: both passes of a pair end at its end.
+  for (const Times& t : {Times{10, 10, 10}, Times{12, 12, 10}, Times{10, 10, 7}}) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       if (shape.schedule != kDualPipe) continue;
       SCOPED_TRACE(PrintToString(shape) + " " + PrintToString(t));
@@ -147,17 +145,18 @@ TEST(PipelinePlay, DualPipeOfOverlappedPairs) {
       const std::int64_t pair = t.f + t.b + t.w;
       times.front().overlapped = Duration{pair};
       const PlayedPipeline played = play_pipeline(shape, times);
-      const Duration expected{(shape.stages / 2 - 1) * (pair + t.f - 2 * t.w)};
+      const Duration expected{(shape.stages / 2 - 1) * (pair + (t.b + t.w) - 3 * t.w)};
       for (std::uint32_t s = 0; s < shape.stages; ++s) EXPECT_EQ(played.idle(s), expected) << "stage " << s;
     }
   }
 }
 
 TEST(PipelinePlay, DualPipeOfPassesOneAfterTheOther) {
-  // One after the other, the result of a pair's forward pass leaves b + w before the pair ends. So each of the p / 2 - 1
-  // waits for a pair, f + b + w, of the test above is one for a forward pass, f: (p / 2 - 1) (f + f - 2 w) and, as the
-  // backward pass that comes back is no part of a pair any more, b - f + w: (p / 2 - 1) (f + b - w), half of zb_h1's.
-  for (const Times& t : kDualPipeTimes) {
+  // With h = p / 2: a middle stage waits (h - 1) f for its first pass, and never again. It ends with h weight parts after
+  // its last input part; the result of that goes through the h - 1 stages to the end of the pipeline, where one weight part
+  // follows, so that the end stage is done (h - 1) (b - w) later. Idle in all: (h - 1) (f + b - w), half of zb_h1's. (A
+  // b much longer than f makes a middle stage wait: times here are b <= 1.2 f, and b >= w.)
+  for (const Times& t : {Times{10, 10, 10}, Times{10, 12, 8}, Times{12, 10, 10}, Times{10, 8, 6}}) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       if (shape.schedule != kDualPipe) continue;
       SCOPED_TRACE(PrintToString(shape) + " " + PrintToString(t));

@@ -34,8 +34,12 @@ struct TraceOptions {
   std::vector<std::string> set;
   std::filesystem::path prefix;  ///< info: of the trace to read; export: of the trace to write
   std::filesystem::path groups;
+  bool schedule = false;      ///< info: the chart of the pipeline schedule instead
+  std::filesystem::path svg;  ///< info --schedule: empty: none
 };
 void trace_info(const TraceOptions& options);
+/// The pipeline schedule of a training scenario as a chart.
+void trace_schedule(const TraceOptions& options);
 void trace_export(const TraceOptions& options);
 
 /// An error that was told from further out, with the exit status of the original.

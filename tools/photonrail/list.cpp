@@ -79,8 +79,11 @@ Rows switches() {
 }
 
 Rows schedules() {
-  return {{"1f1b", "each stage alternates a forward and a backward micro-batch; fewer activations are kept"},
-          {"gpipe", "all forward micro-batches of a step, then all backward ones"}};
+  Rows rows;
+  for (const PipelineScheduleInfo& info : pipeline_schedules()) {
+    rows.push_back({std::string(info.name), std::string(info.paper), std::string(info.summary)});
+  }
+  return rows;
 }
 
 const std::vector<std::pair<std::string, Rows (*)()>>& tables() {

@@ -70,7 +70,10 @@ void add_trace(CLI::App& app, TraceOptions& options) {
   prefix->excludes(scenario);
   groups->type_name("FILE")->needs(prefix);
   add_set(*info, options.set);
-  info->callback([&options] { trace_info(options); });
+  auto* schedule = info->add_flag("--schedule", options.schedule, "The pipeline schedule of a training job as a chart");
+  schedule->needs(scenario);
+  info->add_option("-o", options.svg, "Also draw the chart of --schedule here, as SVG")->type_name("FILE")->needs(schedule);
+  info->callback([&options] { options.schedule ? trace_schedule(options) : trace_info(options); });
 
   CLI::App* write = trace->add_subcommand("export", "Write a scenario's task graph as a Chakra trace");
   write->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();

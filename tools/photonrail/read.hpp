@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/scenario.hpp"
+#include "photonrail/training.hpp"
 
 #include <filesystem>
 #include <string>
@@ -11,6 +12,7 @@ namespace photonrail::command {
 
 /// `set`: texts of --set. Throws ConfigError.
 [[nodiscard]] Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set);
+[[nodiscard]] TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
                                                    const std::vector<std::string>& set);
 

@@ -55,6 +55,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"collective.hpp", "collective"},
       {"demand.hpp", "collective"},
       {"task_graph.hpp", "workload"},
+      {"moe.hpp", "workload"},
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},
       {"cluster.hpp", "fabric"},

@@ -1,6 +1,7 @@
 // Collectives as values: a call goes in, a plan of sends comes out. No clock, no network, no fabric.
 #pragma once
 
+#include "photonrail/demand.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
@@ -32,9 +33,6 @@ inline constexpr int kCollectiveOpCount = 10;
 [[nodiscard]] std::string_view name(CollectiveOp op);
 [[nodiscard]] std::optional<CollectiveOp> collective_op_from(std::string_view name);
 
-/// A member of a communicator group, 0 .. members-1.
-using Member = std::uint32_t;
-
 /// One call on a group. The meaning of `size` follows Chakra: all-reduce, reduce, broadcast: the full tensor;
 /// all-gather and gather: one member's shard; reduce-scatter: the full input; scatter: the root's full input;
 /// all-to-all: one member's total input; barrier: ignored; send: the message.
@@ -44,6 +42,9 @@ struct CollectiveCall {
   Bytes size{};
   Member root = 0;           ///< reduce, gather, scatter, broadcast
   std::uint32_t pieces = 1;  ///< cut the data into so many pipelined pieces where the algorithm can ("chunks")
+  /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
+  /// as the call; is needed for expand(), not by the plan.
+  const DemandMatrix* demand = nullptr;
 
   friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
 };
@@ -122,7 +123,9 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view summary() const = 0;
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
-  /// REQUIRES: supports(call.op, call.members).
+  /// Whether it follows CollectiveCall::demand.
+  [[nodiscard]] virtual bool takes_demand() const { return false; }
+  /// REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
 };
 

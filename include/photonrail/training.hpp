@@ -3,11 +3,13 @@
 #pragma once
 
 #include "photonrail/model.hpp"
+#include "photonrail/moe.hpp"
 #include "photonrail/pipeline.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,9 @@ struct TrainingSpec {
   /// Rank numbering, innermost first: a permutation of "tp", "cp", "dp", "pp"; "cp" may be left out where it is 1.
   std::vector<std::string> order{"tp", "cp", "dp", "pp"};
 
+  /// With experts over ep: how the router spreads tokens, and the precisions on their way. The sizes in it come from the
+  /// rest of the specification. None: every expert gets as many.
+  std::optional<MoeSpec> moe{};
   bool causal = false;  ///< count only the scores below the diagonal: half of them
   bool ends_count_as_layers =
       false;  ///< the embedding and the head each take the place of a layer in the split over stages
@@ -66,6 +71,7 @@ struct TrainingSpec {
   [[nodiscard]] PipelineShape pipeline() const {
     return {schedule, parallelism.pp, parallelism.virtual_stages, micro_batches()};
   }
+  [[nodiscard]] MoeSpec expert_traffic() const;  ///< `moe` with its sizes; REQUIRES: the model has experts
   /// Throws ConfigError whose `where` is a JSON pointer below /workload/training.
   void validate() const;
 };

@@ -35,9 +35,20 @@ void check_sequence(const TrainingSpec& s) {
                   std::uint64_t{p.tp} * p.cp, s.sequence);
 }
 
+void check_traffic(const TrainingSpec& s) {
+  try {
+    s.expert_traffic().validate();
+  } catch (const ConfigError& e) {
+    throw ConfigError("/moe" + e.where(), e.problem(), e.hint());
+  }
+}
+
 void check_experts(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
   const auto& moe = s.model.moe;
+  if (s.moe && (!moe || p.ep == 1)) {
+    throw ConfigError("/moe", "no tokens travel to experts", moe ? "set \"parallelism/ep\"" : "the model has no \"moe\"");
+  }
   if (!moe) {
     if (p.ep > 1)
       throw ConfigError("/parallelism/ep", "the model has no experts", "set it to 1, or add \"moe\" to the model");
@@ -55,6 +66,7 @@ void check_experts(const TrainingSpec& s) {
                           (p.dp_replicate > 1 ? " of a replica" : ""),
                       p.expert_tp() > 1 ? "a smaller ep, or \"etp\": 1 to lay experts over tp too" : "a smaller ep");
   }
+  if (s.moe) check_traffic(s);
   if (p.tp > 1 && !s.sequence_parallel) {
     throw ConfigError("/sequence_parallel", "experts under tp need it: without it every tp rank would send the same tokens",
                       "set it to true, or tp to 1");

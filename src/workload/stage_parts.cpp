@@ -13,7 +13,7 @@ void StageWriter::add_forward(Segments& list, const Unit& unit, const std::strin
       break;
     case Unit::Kind::kLayer:
       list.push_back([this, name](Flow& f) { attention_forward(f, name + ".attention"); });
-      if (unit.experts) return add_experts_forward(list, name);
+      if (unit.experts) return add_experts_forward(list, name, unit.layer);
       list.push_back([this, name](Flow& f) { sharded_part(f, cost_.mlp.core.forward, name + ".mlp"); });
       break;
     case Unit::Kind::kHead:
@@ -37,7 +37,7 @@ void StageWriter::add_backward(Segments& list, const Unit& unit) {
     case Unit::Kind::kLayer:
       if (spec_.recompute == Recompute::kFull) add_forward(list, unit, "again.");
       if (unit.experts) {
-        add_experts_backward(list, name);
+        add_experts_backward(list, name, unit.layer);
       } else {
         list.push_back([this, name](Flow& f) { sharded_part(f, work(f, cost_.mlp.core), name + ".mlp"); });
       }
@@ -82,44 +82,54 @@ void StageWriter::attention_backward(Flow& flow, const std::string& part) {
 }
 
 // The shared experts come after the routed ones, as in Megatron-LM without their overlap.
-void StageWriter::add_experts_forward(Segments& list, const std::string& part) {
-  list.push_back([this, part](Flow& f) {
+void StageWriter::add_experts_forward(Segments& list, const std::string& part, std::uint32_t layer) {
+  list.push_back([this, part, layer](Flow& f) {
     compute(f, cost_.experts.first.forward, part + ".router");
-    to_experts(f, part + ".dispatch");
+    to_experts(f, part + ".dispatch", layer);
   });
-  list.push_back([this, part](Flow& f) {
+  list.push_back([this, part, layer](Flow& f) {
     compute(f, cost_.experts.core.forward, part + ".experts");
-    from_experts(f, part + ".combine");
+    from_experts(f, part + ".combine", layer);
   });
   if (spec_.model.moe->shared == 0) return;
   list.push_back([this, part](Flow& f) { sharded_part(f, cost_.experts.last.forward, part + ".shared"); });
 }
 
-void StageWriter::add_experts_backward(Segments& list, const std::string& part) {
+void StageWriter::add_experts_backward(Segments& list, const std::string& part, std::uint32_t layer) {
   if (spec_.model.moe->shared > 0) {
     list.push_back([this, part](Flow& f) { sharded_part(f, work(f, cost_.experts.last), part + ".shared"); });
   }
-  list.push_back([this, part](Flow& f) { to_experts(f, part + ".combine"); });
-  list.push_back([this, part](Flow& f) {
+  list.push_back([this, part, layer](Flow& f) { to_experts(f, part + ".combine", layer); });
+  list.push_back([this, part, layer](Flow& f) {
     compute(f, work(f, cost_.experts.core), part + ".experts");
-    from_experts(f, part + ".dispatch");
+    from_experts(f, part + ".dispatch", layer);
   });
   list.push_back([this, part](Flow& f) { compute(f, work(f, cost_.experts.first), part + ".router"); });
 }
 
 // Tokens, or their gradients, on the way to the experts that the router chose: first to a rank of each expert, then to the
 // others that share its matrices.
-void StageWriter::to_experts(Flow& flow, const std::string& part) {
+void StageWriter::to_experts(Flow& flow, const std::string& part, std::uint32_t layer) {
   const SlotUse shared = has(SlotUse::kExpertTensor) ? SlotUse::kExpertTensor : SlotUse::kTensor;
-  exchange(flow, SlotUse::kExpert, CollectiveOp::kAllToAll, cost_.dispatch, part);
+  all_to_all(flow, part, layer, MoeExchange::kDispatch);
   if (spec_.parallelism.expert_tp() > 1) exchange(flow, shared, CollectiveOp::kAllGather, cost_.dispatch, part);
 }
 
-void StageWriter::from_experts(Flow& flow, const std::string& part) {
+void StageWriter::from_experts(Flow& flow, const std::string& part, std::uint32_t layer) {
   const SlotUse shared = has(SlotUse::kExpertTensor) ? SlotUse::kExpertTensor : SlotUse::kTensor;
   const std::int64_t etp = spec_.parallelism.expert_tp();
   if (etp > 1) exchange(flow, shared, CollectiveOp::kReduceScatter, {etp * cost_.dispatch.count}, part);
-  exchange(flow, SlotUse::kExpert, CollectiveOp::kAllToAll, cost_.dispatch, part);
+  all_to_all(flow, part, layer, MoeExchange::kCombine);
+}
+
+// The gradient of what is combined goes the way of the dispatch, and the other way round.
+void StageWriter::all_to_all(Flow& flow, const std::string& part, std::uint32_t layer, MoeExchange direction) {
+  if (experts_ == nullptr || !has(SlotUse::kExpert)) {
+    return exchange(flow, SlotUse::kExpert, CollectiveOp::kAllToAll, cost_.dispatch, part);
+  }
+  const std::uint32_t demand = experts_->number(layer, flow.step.micro_batch, direction);
+  flow.data = builder_.add_all_to_all(program_, slot(SlotUse::kExpert), demand, experts_->typical_input(direction),
+                                      flow.prefix + part + ".all_to_all", only({flow.data}));
 }
 
 // Megatron's pairs of operators: with sequence parallelism a part begins with an all-gather and ends with a

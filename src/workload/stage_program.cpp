@@ -21,10 +21,12 @@ bool is_forward(const PipelineStep& step) { return step.kind == PassKind::kForwa
 
 }  // namespace
 
-StageWriter::StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage)
+StageWriter::StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
+                         const MoeTraffic* experts)
     : builder_(builder),
       spec_(spec),
       stage_(stage),
+      experts_(experts),
       shape_(spec.pipeline()),
       cost_(model_cost(spec)),
       slots_(stage_slots(spec, stage)),
@@ -192,8 +194,8 @@ std::vector<TaskId> StageWriter::only(std::initializer_list<TaskId> candidates) 
 }
 
 ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
-                              const std::vector<PipelineAction>& actions) {
-  return StageWriter(builder, spec, stage).write(actions);
+                              const std::vector<PipelineAction>& actions, const MoeTraffic* experts) {
+  return StageWriter(builder, spec, stage, experts).write(actions);
 }
 
 }  // namespace photonrail

@@ -9,8 +9,9 @@
 
 namespace photonrail {
 
-/// `actions`: the stage's, of pipeline_actions(). REQUIRES: spec is valid.
+/// `actions`: the stage's, of pipeline_actions(). `experts`: the demands of all-to-alls, or null when they are even.
+/// REQUIRES: spec is valid.
 ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
-                              const std::vector<PipelineAction>& actions);
+                              const std::vector<PipelineAction>& actions, const MoeTraffic* experts);
 
 }  // namespace photonrail

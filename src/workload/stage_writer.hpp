@@ -19,8 +19,8 @@ namespace photonrail {
 /// Tasks in schedule order. Each compute task waits for the one before it, so that no executor can reorder them.
 class StageWriter {
  public:
-  /// REQUIRES: spec is valid; both outlive the writer.
-  StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage);
+  /// REQUIRES: spec is valid; all outlive the writer.
+  StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage, const MoeTraffic* experts);
 
   ProgramId write(const std::vector<PipelineAction>& actions);
 
@@ -56,8 +56,8 @@ class StageWriter {
   // stage_parts.cpp: what a unit computes and exchanges
   void add_forward(Segments& list, const Unit& unit, const std::string& again = {});
   void add_backward(Segments& list, const Unit& unit);
-  void add_experts_forward(Segments& list, const std::string& part);
-  void add_experts_backward(Segments& list, const std::string& part);
+  void add_experts_forward(Segments& list, const std::string& part, std::uint32_t layer);
+  void add_experts_backward(Segments& list, const std::string& part, std::uint32_t layer);
   void attention_forward(Flow& flow, const std::string& part);
   void attention_backward(Flow& flow, const std::string& part);
   void weights_of(Flow& flow, const Unit& unit);
@@ -65,8 +65,9 @@ class StageWriter {
   void enter(Flow& flow, const std::string& part);
   void leave(Flow& flow, const std::string& part);
   void exchange(Flow& flow, SlotUse use, CollectiveOp op, Bytes size, const std::string& part);
-  void to_experts(Flow& flow, const std::string& part);
-  void from_experts(Flow& flow, const std::string& part);
+  void to_experts(Flow& flow, const std::string& part, std::uint32_t layer);
+  void from_experts(Flow& flow, const std::string& part, std::uint32_t layer);
+  void all_to_all(Flow& flow, const std::string& part, std::uint32_t layer, MoeExchange direction);
   void compute(Flow& flow, const Work& work, const std::string& task);
   [[nodiscard]] Work work(const Flow& flow, const Cost& cost) const;
 
@@ -116,6 +117,7 @@ class StageWriter {
   TaskGraphBuilder& builder_;
   const TrainingSpec& spec_;
   std::uint32_t stage_;
+  const MoeTraffic* experts_;  // demands of their all-to-alls; null: even
   PipelineShape shape_;
   ModelCost cost_;
   std::vector<SlotUse> slots_;

@@ -23,6 +23,7 @@
 #include "workload/stage_slots.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -122,10 +123,16 @@ TaskGraph make_training_graph(const TrainingSpec& spec) {
   TaskGraphBuilder builder(ranks);
   const Groups groups(builder, spec, grid);
 
+  std::shared_ptr<const MoeTraffic> experts;
+  if (spec.moe && spec.model.moe && spec.parallelism.ep > 1) {
+    experts = std::make_shared<const MoeTraffic>(spec.expert_traffic());
+    builder.set_demands(experts);
+  }
+
   std::vector<ProgramId> program_of_stage;
   const auto actions = pipeline_actions(spec.pipeline());
   for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) {
-    program_of_stage.push_back(write_stage_program(builder, spec, s, actions[s]));
+    program_of_stage.push_back(write_stage_program(builder, spec, s, actions[s], experts.get()));
   }
 
   std::vector<std::pair<RankId, std::uint32_t>> in_order;

@@ -97,6 +97,18 @@ std::uint32_t TrainingSpec::micro_batches() const {
   return at_once == 0 ? 0 : static_cast<std::uint32_t>(global_batch / at_once);
 }
 
+MoeSpec TrainingSpec::expert_traffic() const {
+  MoeSpec traffic = moe.value_or(MoeSpec{});
+  traffic.members = parallelism.ep;
+  traffic.experts = model.moe->experts;
+  traffic.top_k = model.moe->top_k;
+  traffic.tokens = std::uint64_t{micro_batch} * sequence / parallelism.cp / parallelism.tp;
+  traffic.hidden = model.hidden;
+  traffic.layers = model.layers;
+  traffic.micro_batches = micro_batches();
+  return traffic;
+}
+
 void TrainingSpec::validate() const {
   check_positive(*this);
   check_model(model);

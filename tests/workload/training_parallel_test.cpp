@@ -1,5 +1,6 @@
 // Context, expert and data parallelism in their variants: bytes and FLOPs against closed forms.
 #include "photonrail/training.hpp"
+#include "support/errors.hpp"
 #include "workload/graph_volume.hpp"
 #include "workload/small_spec.hpp"
 
@@ -7,6 +8,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace photonrail {
 namespace {
@@ -136,6 +139,33 @@ TEST(ExpertParallel, FsdpShardsExpertsAmongTheirCopies) {
   // All shards together are the experts once; two gathers of bf16; one reduce-scatter of four whole copies in fp32.
   EXPECT_EQ(volume(graph, Dimension::kDp, CollectiveOp::kAllGather, "expert_weights"), 2 * 98304 * 2);
   EXPECT_EQ(volume(graph, Dimension::kDp, CollectiveOp::kReduceScatter, "expert_gradients"), 4 * 98304 * 4);
+}
+
+TEST(ExpertParallel, ARouterGivesTheDemandOfEveryPair) {
+  // Layer 3 of 5, one micro-batch, in the numbering of MoeTraffic: dispatch 1 + 2 x 3, combine the next. Every member has
+  // 16 tokens x 2 experts x 64 x 2 B to send, whatever the router does; Zipf's first experts are on member 0.
+  TrainingSpec spec = with_experts(4, 1);
+  spec.moe.emplace().router.kind = RouterKind::kZipf;
+  const TaskGraph graph = make_training_graph(spec);
+  const Program& p = graph.program(RankId{0});
+  std::vector<std::uint32_t> demands;
+  for (std::size_t t = 0; t < p.tasks().size(); ++t) {
+    const std::string_view task = p.name(TaskId{t});
+    if (task.find("layer3.") != std::string_view::npos && task.ends_with("all_to_all")) {
+      demands.push_back(p.tasks()[t].demand());
+    }
+  }
+  EXPECT_EQ(demands, (std::vector<std::uint32_t>{7, 8, 7, 8}));  // the gradient of combine goes the way of dispatch
+  ASSERT_NE(graph.demands(), nullptr);
+  const DemandMatrix dispatch = graph.demands()->matrix({.communicator = CommunicatorId{0}, .number = 7});
+  for (Member from = 0; from < 4; ++from) {
+    std::int64_t sent = 0;
+    for (Member to = 0; to < 4; ++to) sent += dispatch.at(from, to).count;
+    EXPECT_EQ(sent, 4096);
+    EXPECT_GT(dispatch.at(from, 0).count, dispatch.at(from, 3).count);
+  }
+  spec.parallelism.ep = 1;
+  EXPECT_EQ(test::error_of([&] { spec.validate(); }).where(), "/moe");
 }
 
 TEST(LatentAttention, FlopsFollowTheFormula) {

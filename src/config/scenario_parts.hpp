@@ -1,8 +1,10 @@
 // The sections of a scenario file, each read from its JSON into its value. All throw ConfigError at the JSON pointer.
 #pragma once
 
+#include "config/gzip.hpp"
 #include "config/json_reader.hpp"
 #include "photonrail/config.hpp"
+#include "photonrail/moe.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
 
@@ -54,11 +56,36 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
                                      const ClusterSpec& cluster, const Placement& placement);
 /// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.
 [[nodiscard]] ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory);
-[[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster,
-                                                 CollectiveSpec& collectives);
+[[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory,
+                                                 const ClusterSpec& cluster, CollectiveSpec& collectives);
+
+/// A square array of arrays of bytes, row = sender.
+[[nodiscard]] DemandMatrix read_demand(const JsonReader& value);
+
+/// The keys of a mixture of experts that say how its tokens move: router, capacity_factor, padded, dispatch, combine. The
+/// caller reads the others and calls finish().
+void read_moe(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);
 
 /// A path with ${NAME} and ${NAME:-default} from the environment; relative to `directory`.
 [[nodiscard]] std::filesystem::path read_path(const JsonReader& value, const std::filesystem::path& directory);
+
+/// read(value), or read(the JSON file that it names).
+template <class Read>
+[[nodiscard]] auto inline_or_file(const JsonReader& value, const std::filesystem::path& directory, Read read) {
+  if (!value.is_string()) return read(value);
+  const std::filesystem::path file = read_path(value, directory);
+  Json root;
+  try {
+    root = parse_json(read_file(file), file.string());
+  } catch (const ConfigError& e) {
+    throw e.inside(value.pointer());
+  }
+  try {
+    return read(JsonReader(root));
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string()).inside(value.pointer());
+  }
+}
 
 /// `e` told from further out: its place, a JSON pointer or words, put below `pointer`.
 [[nodiscard]] ConfigError below(const std::string& pointer, const ConfigError& e);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 namespace photonrail::config {
 
@@ -100,7 +101,15 @@ void read_precisions(JsonReader section, TrainingSpec& spec) {
   section.finish();
 }
 
-void read_options(JsonReader& section, TrainingSpec& spec) {
+void read_experts(JsonReader section, const std::filesystem::path& directory, TrainingSpec& spec) {
+  MoeSpec traffic;
+  traffic.dispatch_bytes = traffic.combine_bytes = spec.parameter_bytes;
+  read_moe(section, directory, traffic);
+  section.finish();
+  spec.moe = std::move(traffic);
+}
+
+void read_options(JsonReader& section, const std::filesystem::path& directory, TrainingSpec& spec) {
   if (const auto v = section.optional("schedule")) spec.schedule = read_schedule(*v);
   if (const auto v = section.optional("recompute")) {
     using enum Recompute;
@@ -114,6 +123,7 @@ void read_options(JsonReader& section, TrainingSpec& spec) {
   flag("ends_count_as_layers", spec.ends_count_as_layers);
   flag("average_loss", spec.average_loss);
   if (const auto v = section.optional("precision")) read_precisions(*v, spec);
+  if (const auto v = section.optional("moe")) read_experts(*v, directory, spec);
   if (const auto v = section.optional("fsdp")) read_fsdp(*v, spec);
   if (const auto v = section.optional("gradients")) read_gradients(*v, spec);
 }
@@ -153,7 +163,7 @@ TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path&
   spec.sequence = section.child("sequence").count(1, 100'000'000);
   spec.global_batch = section.child("global_batch").count(1, 100'000'000);
   if (const auto v = section.optional("micro_batch")) spec.micro_batch = v->count(1, 100'000'000);
-  read_options(section, spec);
+  read_options(section, directory, spec);
   section.finish();
   spec.order = training_order(placement, spec.parallelism);
   return spec;

@@ -74,6 +74,18 @@ struct KinetoOptions {
 /// receives, with the sizes of their arguments; other kernels become computations of fixed time. A task waits for what had
 /// ended in the trace when it began. Throws ConfigError with file and event. See docs/models.md for what it leaves out.
 [[nodiscard]] TaskGraph read_kineto(const KinetoOptions& options);
+/// A model that comes with the library: `configs/models/KEY.json`.
+struct ModelPreset {
+  std::string key;
+  std::string note;
+  ModelSpec spec;
+};
+/// By key, ascending.
+[[nodiscard]] const std::vector<ModelPreset>& model_presets();
+/// Throws ConfigError that lists what is known.
+[[nodiscard]] const ModelSpec& model_preset(std::string_view key);
+/// Reads `photonrail.model/1`, a file like those.
+[[nodiscard]] ModelPreset read_model(const std::filesystem::path& file);
 
 /// Reads `photonrail.graph/1`, a task graph as JSON.
 [[nodiscard]] TaskGraph read_task_graph(const std::filesystem::path& file);

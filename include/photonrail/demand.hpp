@@ -44,7 +44,7 @@ class DemandMatrix {
 
 /// Which matrix is wanted. Numbers start at 1: 0 stands for an even all-to-all, which needs none.
 struct DemandQuery {
-  CommunicatorId communicator;
+  CommunicatorId communicator{};
   std::uint32_t number = 1;
   std::uint32_t iteration = 0;
   std::uint64_t seed = 1;  ///< of the run

@@ -5,6 +5,7 @@
 #include "photonrail/collective.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/task_graph.hpp"
+#include "photonrail/training.hpp"
 
 #include <array>
 #include <cstdint>
@@ -45,6 +46,7 @@ struct Scenario {
   ExecutorSpec executor{};
   CollectiveSpec collectives{};
   TaskGraph graph;
+  std::vector<StageMemory> memory;  ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
   RunSpec run{};
 
   /// Throws ConfigError whose `where` is a JSON pointer: the parts must be valid and fit each other.

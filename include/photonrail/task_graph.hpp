@@ -105,6 +105,7 @@ class TaskGraph {
 
   /// What a reader thought worth saying: each line is complete.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  void warn(std::string line) { warnings_.push_back(std::move(line)); }
 
   /// Gives the communicators of no known dimension one: a group inside a server counts as tp, along a rail as dp, sends
   /// as pp. `gpu_of_rank` is the placement. Communicators with a dimension keep it.

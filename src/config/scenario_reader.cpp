@@ -42,6 +42,7 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   config::Workload work =
       config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives);
   scenario.graph = std::move(work.graph);
+  scenario.memory = std::move(work.memory);
   scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);
   scenario.validate();
   scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);
@@ -60,13 +61,14 @@ std::string read_text(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-TrainingSpec training_in(const Json& root) {
+TrainingSpec training_in(const Json& root, const std::filesystem::path& directory) {
   JsonReader top(root);
   check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
   const auto placed = top.optional("placement");
   JsonReader workload = top.child("workload");
   const JsonReader section = workload.child("training", "this is about training jobs only");
-  TrainingSpec spec = config::read_training_spec(section, placed ? config::read_placement(*placed) : config::Placement{});
+  TrainingSpec spec =
+      config::read_training_spec(section, directory, placed ? config::read_placement(*placed) : config::Placement{});
   try {
     spec.validate();
   } catch (const ConfigError& e) {
@@ -96,7 +98,7 @@ TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<con
   Json root = config::parse_json(read_text(file), file.string());
   try {
     config::apply_overrides(root, overrides);
-    return training_in(root);
+    return training_in(root, file.parent_path());
   } catch (const ConfigError& e) {
     throw e.inside(file.string());
   }

@@ -56,6 +56,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"demand.hpp", "collective"},
       {"task_graph.hpp", "workload"},
       {"pipeline.hpp", "workload"},
+      {"model.hpp", "workload"},
+      {"moe.hpp", "workload"},
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},
       {"cluster.hpp", "fabric"},

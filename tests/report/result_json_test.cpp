@@ -49,6 +49,7 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
                                           "seed",
                                           "makespan_s",
                                           "iteration_s",
+                                          "steady_iteration_s",
                                           "per_rank_mean_s",
                                           "communication",
                                           "reconfigurations",
@@ -62,6 +63,14 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
   EXPECT_EQ(keys(json["communication"]["dp"]), (std::vector<std::string>{"bytes", "operations", "busy_s", "exposed_s"}));
   EXPECT_EQ(json["schema"], "photonrail.result/1");
   EXPECT_EQ(json["photonrail_version"], std::string(version()));
+}
+
+TEST(ResultJson, TheSteadyIterationLeavesTheFirstOut) {
+  RunResult result = two_ranks();
+  result.iterations = {milliseconds(9), milliseconds(5), milliseconds(4)};
+  EXPECT_DOUBLE_EQ(Json::parse(to_json(result))["steady_iteration_s"], 0.0045);
+  result.iterations = {milliseconds(9)};
+  EXPECT_TRUE(Json::parse(to_json(result))["steady_iteration_s"].is_null());
 }
 
 TEST(ResultJson, CarriesTheNumbersOfTheRun) {

@@ -1,10 +1,10 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/device.hpp"
 #include "photonrail/report.hpp"
-#include "photonrail/training.hpp"
 
 #include <cmath>
 #include <iostream>
@@ -51,8 +51,8 @@ Rows models() {
   Rows rows;
   for (const ModelPreset& preset : model_presets()) {
     const ModelSpec& model = preset.spec;
-    rows.push_back({std::string(preset.key), std::to_string(std::llround(model.parameters() / 1e6)) + " M parameters",
-                    std::to_string(model.layers) + " layers of " + std::to_string(model.hidden), std::string(preset.note)});
+    rows.push_back({preset.key, std::to_string(std::llround(model.parameters() / 1e6)) + " M parameters",
+                    std::to_string(model.layers) + " layers of " + std::to_string(model.hidden), preset.note});
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/collective_cost.hpp"
+#include "photonrail/demand.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
@@ -33,9 +34,6 @@ inline constexpr int kCollectiveOpCount = 10;
 [[nodiscard]] std::string_view name(CollectiveOp op);
 [[nodiscard]] std::optional<CollectiveOp> collective_op_from(std::string_view name);
 
-/// A member of a communicator group, 0 .. members-1.
-using Member = std::uint32_t;
-
 /// Where a member sits: members of one server share a scale-up domain, members of one rail a rail. The numbers only tell
 /// members apart.
 struct MemberPlace {
@@ -57,6 +55,9 @@ struct CollectiveCall {
   std::uint32_t ports = 1;   ///< of a member's NIC, for algorithms that give each port a neighbour of its own
   /// By member, for algorithms that know servers from rails; empty: each member is alone in its server, all on one rail.
   std::vector<MemberPlace> places{};
+  /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
+  /// as the call; is needed for expand(), not by the plan.
+  const DemandMatrix* demand = nullptr;
 
   friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
 };
@@ -158,7 +159,9 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
   /// Whether the plan depends on CollectiveCall::places. Throws ConfigError from expand() when it cannot use them.
   [[nodiscard]] virtual bool uses_places() const { return false; }
-  /// REQUIRES: supports(call.op, call.members).
+  /// Whether it follows CollectiveCall::demand.
+  [[nodiscard]] virtual bool takes_demand() const { return false; }
+  /// REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
   /// The alpha-beta cost of the plan where nothing else is on the way: what an exact simulation needs, within a picosecond
   /// a send, when the size divides evenly. nullopt (the default): no formula, so that "auto" passes it by.

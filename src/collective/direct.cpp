@@ -8,6 +8,7 @@
 #include "collective/builtin.hpp"
 #include "collective/direct_shards.hpp"
 #include "collective/shifts.hpp"
+#include "collective/uneven.hpp"
 
 namespace photonrail {
 
@@ -130,9 +131,12 @@ class Direct final : public CollectiveAlgorithm {
     return {.least_bytes = true, .matchings = one_by_one || members == 2};
   }
 
+  [[nodiscard]] bool takes_demand() const override { return true; }
+
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);
     if (call.op == CollectiveOp::kSend) return std::make_unique<MessagePlan>(call);
+    if (call.demand != nullptr) return expand_uneven_direct(call);
     if (call.op == CollectiveOp::kAllToAll) return std::make_unique<AllAtOncePlan>(call);
     if (call.op == CollectiveOp::kGather || call.op == CollectiveOp::kScatter) return std::make_unique<StarPlan>(call);
     return make_direct_shards(call);

@@ -55,6 +55,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"collective.hpp", "collective"},
       {"collective_choice.hpp", "collective"},
       {"collective_cost.hpp", "collective"},
+      {"demand.hpp", "collective"},
       {"task_graph.hpp", "workload"},
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},

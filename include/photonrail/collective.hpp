@@ -1,6 +1,7 @@
 // Collectives as values: a call goes in, a plan of sends comes out. No clock, no network, no fabric.
 #pragma once
 
+#include "photonrail/collective_cost.hpp"
 #include "photonrail/demand.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
@@ -33,6 +34,15 @@ inline constexpr int kCollectiveOpCount = 10;
 [[nodiscard]] std::string_view name(CollectiveOp op);
 [[nodiscard]] std::optional<CollectiveOp> collective_op_from(std::string_view name);
 
+/// Where a member sits: members of one server share a scale-up domain, members of one rail a rail. The numbers only tell
+/// members apart.
+struct MemberPlace {
+  std::uint32_t server = 0;
+  std::uint32_t rail = 0;
+
+  friend auto operator<=>(const MemberPlace&, const MemberPlace&) = default;
+};
+
 /// One call on a group. The meaning of `size` follows Chakra: all-reduce, reduce, broadcast: the full tensor;
 /// all-gather and gather: one member's shard; reduce-scatter: the full input; scatter: the root's full input;
 /// all-to-all: one member's total input; barrier: ignored; send: the message.
@@ -42,6 +52,9 @@ struct CollectiveCall {
   Bytes size{};
   Member root = 0;           ///< reduce, gather, scatter, broadcast
   std::uint32_t pieces = 1;  ///< cut the data into so many pipelined pieces where the algorithm can ("chunks")
+  std::uint32_t ports = 1;   ///< of a member's NIC, for algorithms that give each port a neighbour of its own
+  /// By member, for algorithms that know servers from rails; empty: each member is alone in its server, all on one rail.
+  std::vector<MemberPlace> places{};
   /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
   /// as the call; is needed for expand(), not by the plan.
   const DemandMatrix* demand = nullptr;
@@ -56,10 +69,18 @@ struct Send {
   Member from = 0;
   Member to = 0;
   Bytes bytes{};
-  std::uint32_t first_chunk = 0;  ///< the data: chunks first_chunk .. first_chunk + chunks - 1 (see SendPlan)
+  std::uint32_t first_chunk = 0;  ///< the data: chunks first_chunk .. first_chunk + chunks - 1 (see SendPlan::data)
   std::uint32_t chunks = 1;
   std::uint32_t round = 0;  ///< in which round of circuits it travels
   bool reduce = false;      ///< the receiver adds it to what it has, instead of replacing it
+};
+
+/// Chunks first .. first + count - 1.
+struct ChunkRun {
+  std::uint32_t first = 0;
+  std::uint32_t count = 1;
+
+  friend bool operator==(const ChunkRun&, const ChunkRun&) = default;
 };
 
 /// A directed pair of members that must be joined.
@@ -88,6 +109,12 @@ class SendPlan {
   [[nodiscard]] virtual SendIndex send_count() const = 0;
   [[nodiscard]] virtual SendIndex initial_sends() const = 0;
   [[nodiscard]] virtual Send send(SendIndex i) const = 0;
+  /// Appends the data of send i. One run, the one that the send names, unless the plan has sends of scattered chunks; then
+  /// the send names the first run.
+  virtual void data(SendIndex i, std::vector<ChunkRun>& out) const {
+    const Send s = send(i);
+    out.push_back({s.first_chunk, s.chunks});
+  }
   [[nodiscard]] virtual std::uint32_t waits_for(SendIndex i) const = 0;
   /// Appends to `out`. Callers clear it.
   virtual void released_by(SendIndex arrived, std::vector<SendIndex>& out) const = 0;
@@ -115,6 +142,12 @@ class SendPlan {
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> stream() const { return nullptr; }
 };
 
+/// What an algorithm promises of its plans for an op among so many members; the contract suite holds it to that.
+struct CollectiveClaims {
+  bool least_bytes = false;  ///< nobody is sent what it has or could do without: wire_bytes() is the least for the op
+  bool matchings = false;    ///< in a round a member sends to one member at most and receives from one at most
+};
+
 /// A family of plans. Stateless.
 class CollectiveAlgorithm {
  public:
@@ -123,16 +156,25 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view summary() const = 0;
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
+  [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
+  /// Whether the plan depends on CollectiveCall::places. Throws ConfigError from expand() when it cannot use them.
+  [[nodiscard]] virtual bool uses_places() const { return false; }
   /// Whether it follows CollectiveCall::demand.
   [[nodiscard]] virtual bool takes_demand() const { return false; }
   /// REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
+  /// The alpha-beta cost of the plan where nothing else is on the way: what an exact simulation needs, within a picosecond
+  /// a send, when the size divides evenly. nullopt (the default): no formula, so that "auto" passes it by.
+  /// REQUIRES: as expand().
+  [[nodiscard]] virtual std::optional<CollectiveCost> cost(const CollectiveCall& /*call*/, const CostModel& /*on*/) const {
+    return std::nullopt;
+  }
 };
 
 /// The algorithms by name: a value with an explicit table.
 class CollectiveRegistry {
  public:
-  /// ring, pairwise, direct.
+  /// The algorithms that `photonrail list collectives` shows.
   [[nodiscard]] static CollectiveRegistry builtin();
 
   void add(std::unique_ptr<const CollectiveAlgorithm> algorithm);
@@ -152,7 +194,8 @@ class SendPlanBuilder {
   SendPlanBuilder(Member members, std::uint32_t chunk_count);
 
   /// Adds a send that waits for the arrival of the sends in `after` (indices that `add` returned). REQUIRES: they exist.
-  SendIndex add(const Send& send, const std::vector<SendIndex>& after = {});
+  /// `more`: runs of chunks that travel in the same message, besides the one that the send names.
+  SendIndex add(const Send& send, const std::vector<SendIndex>& after = {}, const std::vector<ChunkRun>& more = {});
   /// The plan in list form. Throws InternalError when a send names a member or a chunk that does not exist.
   [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
 
@@ -162,6 +205,8 @@ class SendPlanBuilder {
   std::vector<Send> sends_;
   std::vector<SendIndex> after_;  ///< send i waits for after_[first_after_[i]] .. after_[first_after_[i + 1] - 1]
   std::vector<std::size_t> first_after_{0};
+  std::vector<ChunkRun> more_;  ///< of send i: more_[first_more_[i]] .. more_[first_more_[i + 1] - 1]
+  std::vector<std::size_t> first_more_{0};
 };
 
 /// The bytes of piece `index` when `total` is cut into `parts`: they differ by one byte at the most, the larger ones come

@@ -53,6 +53,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"topology.hpp", "topology"},
       {"device.hpp", "device"},
       {"collective.hpp", "collective"},
+      {"collective_choice.hpp", "collective"},
+      {"collective_cost.hpp", "collective"},
       {"demand.hpp", "collective"},
       {"task_graph.hpp", "workload"},
       {"pipeline.hpp", "workload"},

@@ -56,7 +56,7 @@ TEST(CollectiveRegistry, AnAlgorithmOfOnesOwn) {
   CollectiveRegistry registry = CollectiveRegistry::builtin();
   registry.add(std::make_unique<Named>("mine"));
   EXPECT_EQ(registry.find("mine").summary(), "does nothing");
-  EXPECT_EQ(registry.all().size(), 4u);
+  EXPECT_EQ(registry.all().back()->name(), "mine");
   EXPECT_THROW(registry.add(std::make_unique<Named>("ring")), ConfigError);
   EXPECT_THROW(registry.add(nullptr), InternalError);
 }

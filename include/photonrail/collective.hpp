@@ -44,6 +44,8 @@ struct CollectiveCall {
   Bytes size{};
   Member root = 0;           ///< reduce, gather, scatter, broadcast
   std::uint32_t pieces = 1;  ///< cut the data into so many pipelined pieces where the algorithm can ("chunks")
+  /// Who is expected last, for an algorithm that asks (expects_straggler()); none: the last member.
+  std::optional<Member> straggler = std::nullopt;
 
   friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
 };
@@ -102,6 +104,10 @@ class SendPlan {
   [[nodiscard]] virtual std::uint32_t most_waits() const = 0;
   [[nodiscard]] virtual std::uint32_t chunk_count() const = 0;
 
+  /// Whether the operation begins before the member arrives: it begins when all members for whom this is false are there.
+  /// A send from or to a member that is not there yet waits for its arrival.
+  [[nodiscard]] virtual bool starts_without(Member /*member*/) const { return false; }
+
   /// Bytes that cross from members to members, all sends together.
   [[nodiscard]] virtual Bytes wire_bytes() const = 0;
 
@@ -122,6 +128,8 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view summary() const = 0;
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
+  /// Whether plans depend on call.straggler.
+  [[nodiscard]] virtual bool expects_straggler() const { return false; }
   /// REQUIRES: supports(call.op, call.members).
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
 };
@@ -129,7 +137,7 @@ class CollectiveAlgorithm {
 /// The algorithms by name: a value with an explicit table.
 class CollectiveRegistry {
  public:
-  /// ring, pairwise, direct.
+  /// ring, pairwise, direct, stragglar.
   [[nodiscard]] static CollectiveRegistry builtin();
 
   void add(std::unique_ptr<const CollectiveAlgorithm> algorithm);
@@ -150,12 +158,15 @@ class SendPlanBuilder {
 
   /// Adds a send that waits for the arrival of the sends in `after` (indices that `add` returned). REQUIRES: they exist.
   SendIndex add(const Send& send, const std::vector<SendIndex>& after = {});
+  /// The plan starts without the member (SendPlan::starts_without). REQUIRES: it exists.
+  void start_without(Member member);
   /// The plan in list form. Throws InternalError when a send names a member or a chunk that does not exist.
   [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
 
  private:
   Member members_;
   std::uint32_t chunk_count_;
+  std::vector<bool> late_;  ///< by member: the plan starts without it
   std::vector<Send> sends_;
   std::vector<SendIndex> after_;  ///< send i waits for after_[first_after_[i]] .. after_[first_after_[i + 1] - 1]
   std::vector<std::size_t> first_after_{0};

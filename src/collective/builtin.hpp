@@ -8,5 +8,6 @@ namespace photonrail {
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_ring();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_pairwise();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_direct();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_stragglar();
 
 }  // namespace photonrail

@@ -11,6 +11,7 @@ CollectiveRegistry CollectiveRegistry::builtin() {
   registry.add(make_ring());
   registry.add(make_pairwise());
   registry.add(make_direct());
+  registry.add(make_stragglar());
   return registry;
 }
 

@@ -286,6 +286,7 @@ class Player {
     std::sort(pairs_.begin(), pairs_.end());
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
     lanes_.resize(pairs_.size());
+    payloads_.resize(shape.sends().size());
     for (Member m = 0; m < members; ++m) enter_rounds(m);
   }
 
@@ -301,7 +302,6 @@ class Player {
   struct Lane {
     std::deque<SendIndex> queue;  ///< the front is in flight, if any is
     bool in_flight = false;
-    std::vector<std::uint64_t> payload;
   };
 
   void release(SendIndex i) {
@@ -309,6 +309,7 @@ class Player {
     if (send.round < released_round_[send.from])
       fail(describe(i, send) + " is released after a send of the same member in a later round");
     released_round_[send.from] = send.round;
+    ledger_.load(i, send, payloads_[i]);
     const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), MemberPair{send.from, send.to});
     const auto lane = static_cast<std::size_t>(found - pairs_.begin());
     lanes_[lane].queue.push_back(i);
@@ -331,7 +332,6 @@ class Player {
       held_.push_back(lane);
       return;
     }
-    ledger_.load(i, send, lanes_[lane].payload);
     lanes_[lane].in_flight = true;
     busy_.push_back(lane);
   }
@@ -340,7 +340,8 @@ class Player {
     if (!lanes_[lane].in_flight) return depart(lane);
     const SendIndex i = lanes_[lane].queue.front();
     const Send& send = shape_.sends()[i];
-    ledger_.store(i, send, lanes_[lane].payload);
+    ledger_.store(i, send, payloads_[i]);
+    std::vector<std::uint64_t>().swap(payloads_[i]);
     ++arrived_;
     lanes_[lane].in_flight = false;
     lanes_[lane].queue.pop_front();
@@ -399,8 +400,9 @@ class Player {
   std::vector<std::uint32_t> released_round_;  ///< by member: of the last send that was released
   std::vector<MemberPair> pairs_;              ///< by lane, ascending
   std::vector<Lane> lanes_;
-  std::deque<std::size_t> busy_;   ///< lanes with a message in flight, or ready to depart
-  std::vector<std::size_t> held_;  ///< lanes whose front is in a round that an end has not entered
+  std::vector<std::vector<std::uint64_t>> payloads_;  ///< by send, from its release to its arrival
+  std::deque<std::size_t> busy_;                      ///< lanes with a message in flight, or ready to depart
+  std::vector<std::size_t> held_;                     ///< lanes whose front is in a round that an end has not entered
   std::uint64_t arrived_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // Collectives as values: a call goes in, a plan of sends comes out. No clock, no network, no fabric.
 #pragma once
 
+#include "photonrail/demand.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
@@ -32,9 +33,6 @@ inline constexpr int kCollectiveOpCount = 10;
 [[nodiscard]] std::string_view name(CollectiveOp op);
 [[nodiscard]] std::optional<CollectiveOp> collective_op_from(std::string_view name);
 
-/// A member of a communicator group, 0 .. members-1.
-using Member = std::uint32_t;
-
 /// One call on a group. The meaning of `size` follows Chakra: all-reduce, reduce, broadcast: the full tensor;
 /// all-gather and gather: one member's shard; reduce-scatter: the full input; scatter: the root's full input;
 /// all-to-all: one member's total input; barrier: ignored; send: the message.
@@ -46,6 +44,9 @@ struct CollectiveCall {
   std::uint32_t pieces = 1;  ///< cut the data into so many pipelined pieces where the algorithm can ("chunks")
   /// Who is expected last, for an algorithm that asks (expects_straggler()); none: the last member.
   std::optional<Member> straggler = std::nullopt;
+  /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
+  /// as the call; is needed for expand(), not by the plan.
+  const DemandMatrix* demand = nullptr;
 
   friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
 };
@@ -130,7 +131,9 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
   /// Whether plans depend on call.straggler.
   [[nodiscard]] virtual bool expects_straggler() const { return false; }
-  /// REQUIRES: supports(call.op, call.members).
+  /// Whether it follows CollectiveCall::demand.
+  [[nodiscard]] virtual bool takes_demand() const { return false; }
+  /// REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
 };
 

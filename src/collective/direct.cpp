@@ -6,6 +6,7 @@
 // All-to-all: all sends at once in one round. Its pairs are no matching: it wants an electrical rail or n-1 ports.
 #include "collective/builtin.hpp"
 #include "collective/shifts.hpp"
+#include "collective/uneven.hpp"
 
 namespace photonrail {
 
@@ -121,9 +122,12 @@ class Direct final : public CollectiveAlgorithm {
     }
   }
 
+  [[nodiscard]] bool takes_demand() const override { return true; }
+
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);
     if (call.op == CollectiveOp::kSend) return std::make_unique<MessagePlan>(call);
+    if (call.demand != nullptr) return expand_uneven_direct(call);
     if (call.op == CollectiveOp::kAllToAll) return std::make_unique<AllAtOncePlan>(call);
     return std::make_unique<StarPlan>(call);
   }

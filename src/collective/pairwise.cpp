@@ -2,6 +2,7 @@
 // receive are done. `pieces` has no use here.
 #include "collective/builtin.hpp"
 #include "collective/shifts.hpp"
+#include "collective/uneven.hpp"
 
 namespace photonrail {
 
@@ -58,8 +59,10 @@ class Pairwise final : public CollectiveAlgorithm {
   [[nodiscard]] bool supports(CollectiveOp op, Member members) const override {
     return op == CollectiveOp::kAllToAll && members >= 2;
   }
+  [[nodiscard]] bool takes_demand() const override { return true; }
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);
+    if (call.demand != nullptr) return expand_uneven_pairwise(call);
     return std::make_unique<PairwisePlan>(call);
   }
 };

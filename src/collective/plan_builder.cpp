@@ -163,6 +163,7 @@ Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::ui
       return share(call.size, pieces, chunk % pieces);
     }
     case CollectiveOp::kAllToAll:
+      if (call.demand != nullptr) return call.demand->at(chunk / call.members, chunk % call.members);
       return share(call.size, call.members, chunk % call.members);
     case CollectiveOp::kBarrier:
       return {};

@@ -202,7 +202,7 @@ void Executor::start_operation(OpId id) {
   if (op.crosses) {
     for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) order_.record(op.rank(m), op.tasks[m]);
   }
-  if (!op.optical) {
+  if (!op.optical || op.plan().send_count() == 0) {
     for (Member m = 0; m < op.members(); ++m) tell(id, m, OperationEvent::State::kRunning);
   }
   parts_.transfers.start(id);

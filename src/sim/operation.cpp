@@ -56,7 +56,10 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
   op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
   op.communicator = &graph_.communicators()[key.communicator.index()];
   op.gpus = {gpus_.data() + first, gpus_.data() + last};
-  op.runnable = &plans_.get({op.op, op.members(), Bytes{task.amount}, task.root, 1});
+  op.demand = task.demand();
+  const Member root = op.demand == 0 ? task.root : 0;
+  const CollectiveCall call{.op = op.op, .members = op.members(), .size = {task.amount}, .root = root};
+  op.runnable = op.demand == 0 ? &plans_.get(call) : &plans_.take(call, op.demand_query());
   op.crosses = crosses_[key.communicator.index()];
   op.optical = op.crosses && fabric_.optical();
   op.tasks.assign(op.members(), TaskId::none());
@@ -70,6 +73,7 @@ void Operations::retire(OpId id) {
   Operation& op = pool_[id];
   std::erase(open_[op.key.communicator.index()], id);
   op.state = Operation::State::kFree;
+  if (op.demand != 0) plans_.give_back(op.demand_query());
   op.links.clear();
   op.rounds.clear();
   PHOTONRAIL_CHECK(op.demands.empty());

@@ -67,6 +67,7 @@ struct Operation {
   CollectiveOp op = CollectiveOp::kSend;
   const Communicator* communicator = nullptr;
   std::span<const GpuId> gpus;  ///< by member
+  std::uint32_t demand = 0;     ///< its number, or 0
   const RunnablePlan* runnable = nullptr;
   bool crosses = false;  ///< some pair leaves its server
   bool optical = false;  ///< ... over circuits
@@ -86,6 +87,7 @@ struct Operation {
 
   [[nodiscard]] Dimension dimension() const { return communicator->dimension; }
   [[nodiscard]] Member members() const { return static_cast<Member>(gpus.size()); }
+  [[nodiscard]] DemandQuery demand_query() const { return {key.communicator, demand, key.iteration}; }
   [[nodiscard]] RankId rank(Member m) const { return communicator->members[m]; }
   [[nodiscard]] const SendPlan& plan() const { return *runnable->plan; }
   [[nodiscard]] bool takes_part(Member m, std::uint32_t round) const {

@@ -6,10 +6,49 @@
 
 namespace photonrail {
 
-const RunnablePlan& PlanCache::get(CollectiveCall call) {
+namespace {
+
+constexpr std::size_t kIdlePlans = 16;
+
+}  // namespace
+
+const RunnablePlan& PlanCache::get(const CollectiveCall& call) {
   const auto [entry, fresh] = plans_.try_emplace({call.op, call.members, call.size.count, call.root});
   if (fresh) entry->second = make(call);
   return entry->second;
+}
+
+DemandQuery PlanCache::canonical(DemandQuery query) const {
+  PHOTONRAIL_CHECK(demands_ != nullptr);
+  query.seed = seed_;
+  if (!demands_->drifts()) query.iteration = 0;
+  return query;
+}
+
+const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery query) {
+  query = canonical(query);
+  const auto [entry, fresh] = demand_plans_.try_emplace(query);
+  if (fresh) {
+    const DemandMatrix demand = demands_->matrix(query);
+    PHOTONRAIL_CHECK(demand.members() == call.members);
+    CollectiveCall with_demand = call;
+    with_demand.demand = &demand;
+    entry->second.runnable = make(with_demand);
+  }
+  if (!fresh && entry->second.users == 0) std::erase(idle_, query);
+  ++entry->second.users;
+  return entry->second.runnable;
+}
+
+void PlanCache::give_back(DemandQuery query) {
+  query = canonical(query);
+  const auto entry = demand_plans_.find(query);
+  PHOTONRAIL_CHECK(entry != demand_plans_.end() && entry->second.users > 0);
+  if (--entry->second.users > 0) return;
+  idle_.push_back(query);
+  if (idle_.size() <= kIdlePlans) return;
+  demand_plans_.erase(idle_.front());
+  idle_.pop_front();
 }
 
 RunnablePlan PlanCache::make(const CollectiveCall& asked) const {
@@ -22,6 +61,11 @@ RunnablePlan PlanCache::make(const CollectiveCall& asked) const {
                       "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
                           std::to_string(call.members) + " ranks",
                       "choose another algorithm: photonrail list collectives");
+  }
+  if (call.demand != nullptr && !algorithm.takes_demand()) {
+    throw ConfigError("/collectives/" + std::string(name(call.op)),
+                      "'" + std::string(algorithm.name()) + "' sends even shares, but the job has uneven demands",
+                      "choose one that takes a demand, such as pairwise");
   }
   RunnablePlan runnable;
   runnable.plan = algorithm.expand(call);

@@ -4,6 +4,7 @@
 #include "photonrail/collective.hpp"
 #include "photonrail/scenario.hpp"
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -20,22 +21,36 @@ struct RunnablePlan {
 
 class PlanCache {
  public:
-  /// The references must outlive the cache.
-  PlanCache(const CollectiveSpec& spec, Fidelity fidelity, const CollectiveRegistry& registry)
-      : spec_(spec), fidelity_(fidelity), registry_(registry) {}
+  /// The references must outlive the cache, and so must `demands`, which may be null when no task names a demand.
+  PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry, const DemandSource* demands)
+      : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands) {}
 
   /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does
   /// not support the call.
-  [[nodiscard]] const RunnablePlan& get(CollectiveCall call);
+  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call);
+
+  /// The plan for a call that follows a demand (`query.seed` is set here). It lives until it is given back as often as it
+  /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans.
+  [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query);
+  void give_back(DemandQuery query);
 
  private:
+  struct DemandPlan {
+    RunnablePlan runnable;
+    std::uint32_t users = 0;
+  };
   using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member>;
   [[nodiscard]] RunnablePlan make(const CollectiveCall& call) const;
+  [[nodiscard]] DemandQuery canonical(DemandQuery query) const;
 
   const CollectiveSpec& spec_;
   Fidelity fidelity_;
+  std::uint64_t seed_;
   const CollectiveRegistry& registry_;
+  const DemandSource* demands_;
   std::map<Key, RunnablePlan> plans_;
+  std::map<DemandQuery, DemandPlan> demand_plans_;
+  std::deque<DemandQuery> idle_;  ///< plans without a user, the longest without one first
 };
 
 }  // namespace photonrail

@@ -36,7 +36,7 @@ class Simulation {
       : scenario_(scenario),
         watchers_(observers),
         fabric_(engine_, cluster, run.seed),
-        plans_(scenario.collectives, run.fidelity, registries.collectives),
+        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands()),
         operations_(scenario.graph, scenario.gpu_of_rank, fabric_, plans_),
         recorder_(scenario.graph.ranks()),
         control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),

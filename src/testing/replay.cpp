@@ -35,6 +35,8 @@ class Promise {
     const bool by_shard = call.op == CollectiveOp::kAllGather || call.op == CollectiveOp::kGather ||
                           call.op == CollectiveOp::kScatter || call.op == CollectiveOp::kReduceScatter;
     if (chunks == 0) fail("a plan needs a chunk");
+    if (call.demand != nullptr && (call.op != CollectiveOp::kAllToAll || call.demand->members() != call.members))
+      fail("the demand is for another call");
     if (by_shard && chunks % call.members != 0) fail("chunk_count is no multiple of the members");
     if (call.op == CollectiveOp::kAllToAll && chunks != std::uint64_t{call.members} * call.members)
       fail("chunk_count of an all-to-all is not the square of the members");
@@ -75,7 +77,8 @@ class Promise {
       case CollectiveOp::kScatter:
         return member == chunk / shard_;
       case CollectiveOp::kAllToAll:
-        return member == chunk % call_.members;
+        // Nothing need not be sent.
+        return member == chunk % call_.members && (call_.demand == nullptr || chunk_bytes(call_, chunks_, chunk) > Bytes{});
       case CollectiveOp::kSend:
         return member == 1;
       default:

@@ -54,10 +54,26 @@ void check_agreement(const Communicator& communicator, const Participant& a, con
     if (x.root != y.root && is_rooted(x.op)) {
       disagree(communicator, k, a, b, "root " + std::to_string(x.root), "root " + std::to_string(y.root));
     }
+    if (x.demand() != y.demand()) {
+      disagree(communicator, k, a, b, "demand " + std::to_string(x.demand()), "demand " + std::to_string(y.demand()));
+    }
   }
 }
 
-void check_group_tasks(const Communicator& communicator, const Participant& p) {
+void check_demand(const Communicator& communicator, const Participant& p, std::size_t call, const DemandSource* demands) {
+  const std::uint32_t number = p.task(call).demand();
+  if (number == 0) return;
+  const Member members = demands == nullptr ? 0 : demands->members(number).value_or(0);
+  if (members == communicator.members.size()) return;
+  const std::string what = p.describe(call) + " names demand " + std::to_string(number);
+  throw ConfigError(where_is(communicator, call),
+                    members > 0 ? what + ", which is for " + std::to_string(members) + " members, but there are " +
+                                      std::to_string(communicator.members.size())
+                                : what + ", which does not exist",
+                    "a demand is a square matrix with a row for each member");
+}
+
+void check_group_tasks(const Communicator& communicator, const Participant& p, const DemandSource* demands) {
   for (std::size_t k = 0; k < p.calls.size(); ++k) {
     const Task& t = p.task(k);
     if (t.kind != TaskKind::kCollective || t.op == CollectiveOp::kSend) {
@@ -70,18 +86,20 @@ void check_group_tasks(const Communicator& communicator, const Participant& p) {
                             std::to_string(communicator.members.size()) + " members",
                         "a root is a position in the group, from 0");
     }
+    check_demand(communicator, p, k, demands);
   }
 }
 
 /// The warning, or "" when every member makes every call.
-std::string check_group(const Communicator& communicator, std::span<const Participant> members) {
+std::string check_group(const Communicator& communicator, std::span<const Participant> members,
+                        const DemandSource* demands) {
   const auto by_calls = [](const Participant& a, const Participant& b) { return a.calls.size() < b.calls.size(); };
   const Participant& most = *std::max_element(members.begin(), members.end(), by_calls);
-  check_group_tasks(communicator, most);
+  check_group_tasks(communicator, most, demands);
   const Participant* checked = &most;
   for (const Participant& p : members) {
     if (p.same_calls(most) || p.same_calls(*checked)) continue;
-    check_group_tasks(communicator, p);
+    check_group_tasks(communicator, p, demands);
     check_agreement(communicator, most, p);
     checked = &p;
   }
@@ -158,7 +176,8 @@ std::vector<std::vector<Participant>> participants(const TaskGraph& graph, std::
 }
 
 /// REQUIRES: `present` ascends by rank.
-std::string check_communicator(const Communicator& communicator, std::span<const Participant> present) {
+std::string check_communicator(const Communicator& communicator, std::span<const Participant> present,
+                               const DemandSource* demands) {
   std::vector<Participant> members;
   members.reserve(communicator.members.size());
   for (const RankId rank : communicator.members) {
@@ -168,7 +187,7 @@ std::string check_communicator(const Communicator& communicator, std::span<const
     members.push_back(takes_part ? *found : Participant{rank, nullptr, 0, {}});  // without a slot it makes no calls
   }
   if (communicator.point_to_point) return check_link(communicator, members[0], members[1]);
-  return check_group(communicator, members);
+  return check_group(communicator, members, demands);
 }
 
 }  // namespace
@@ -221,7 +240,7 @@ std::vector<std::string> check_calls(const TaskGraph& graph, std::span<const Cal
   std::size_t more = 0;
   const auto present = participants(graph, index_of_program);
   for (std::size_t c = 0; c < present.size(); ++c) {
-    std::string warning = check_communicator(graph.communicators()[c], present[c]);
+    std::string warning = check_communicator(graph.communicators()[c], present[c], graph.demands());
     if (warning.empty()) continue;
     if (warnings.size() < kWarningsInFull) {
       warnings.push_back(std::move(warning));

@@ -53,6 +53,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"topology.hpp", "topology"},
       {"device.hpp", "device"},
       {"collective.hpp", "collective"},
+      {"demand.hpp", "collective"},
       {"task_graph.hpp", "workload"},
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},

@@ -37,7 +37,7 @@ struct ReplayReport {
 ///   its chunks; rounds never go back from a send to one that it releases, nor among the sends of a member;
 /// - play: each send leaves once, with what the sender has when the send is released: what arrives later, however late the
 ///   departure, is not in it (two members that exchange sums read before they add); a reduction counts nobody twice; at the
-///   end every member has what the call promises, and everything has arrived.
+///   end every member has what the call promises, and everything has arrived. Where a demand is zero nothing is promised.
 [[nodiscard]] ReplayReport replay(const CollectiveCall& call, const SendPlan& plan, const ReplayOptions& options = {});
 
 }  // namespace photonrail::testing

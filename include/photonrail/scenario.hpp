@@ -23,11 +23,20 @@ struct ExecutorSpec {
   Bytes buffered_send{4 << 20};
 };
 
+/// Whom an algorithm that works around one late member (CollectiveAlgorithm::expects_straggler) takes it to be.
+enum class StragglerChoice : std::uint8_t {
+  kEager,      ///< whoever is missing when all others have come
+  kPredicted,  ///< whoever came last to the communicator's operation before; the first time as kEager
+  kKnown       ///< CollectiveSpec::straggler_rank; in groups without it as kEager
+};
+
 struct CollectiveSpec {
   /// The algorithm for each op, by CollectiveOp.
   std::array<std::string, kCollectiveOpCount> algorithm{"ring", "ring",     "ring", "direct", "direct",
                                                         "ring", "pairwise", "ring", "ring",   "direct"};
   std::uint32_t chunks = 1;  ///< pipelined pieces of a collective
+  StragglerChoice straggler = StragglerChoice::kEager;
+  RankId straggler_rank{};
 };
 
 struct RunSpec {

@@ -86,6 +86,9 @@ class Executor : public TransferListener {
   void start_all(std::uint64_t);
   void start_compute(RankId id, Stream stream);
   void finish_compute(std::uint64_t rank_and_stream);
+  void ask(OpId id, Member member);
+  void count_in(OpId id, Member member);
+  void join(OpId id, Member member);
   void start_operation(OpId id);
   void tell(OpId id, Member member, OperationEvent::State state) const;
 

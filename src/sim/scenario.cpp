@@ -108,6 +108,11 @@ void check_controller(const Scenario& scenario) {
 void check_numbers(const Scenario& scenario) {
   if (scenario.executor.buffered_send < Bytes{}) throw ConfigError("/executor/buffered_send_bytes", "must not be negative");
   if (scenario.collectives.chunks == 0) throw ConfigError("/collectives/chunks", "must be at least 1");
+  const CollectiveSpec& collectives = scenario.collectives;
+  if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= scenario.graph.ranks()) {
+    throw ConfigError("/collectives/straggler", "there is no rank " + number(collectives.straggler_rank.value),
+                      "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+  }
   if (scenario.run.iterations == 0) throw ConfigError("/run/iterations", "must be at least 1");
 }
 

@@ -4,6 +4,7 @@
 #include "photonrail/cluster.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/controller.hpp"
+#include "photonrail/random.hpp"
 #include "photonrail/task_graph.hpp"
 
 #include <array>
@@ -39,6 +40,18 @@ struct CollectiveSpec {
   RankId straggler_rank{};
 };
 
+/// Ranks that are late or slow, in every step. Where several name a rank, delays add up and slowdowns multiply.
+struct StragglerSpec {
+  enum class Whom : std::uint8_t { kListed, kAll, kOneAtRandom };
+
+  Whom whom = Whom::kAll;     ///< kOneAtRandom: one rank of the job, drawn anew for each step
+  std::vector<RankId> ranks;  ///< kListed
+  double slowdown = 1.0;      ///< computations on the GPU take so many times as long; at least 1
+  /// Before the rank's first task of a step, as a computation would hold it up; drawn for each rank and step.
+  DelayDistribution delay{};
+  std::vector<Duration> trace;  ///< if not empty, in place of `delay`: of step i it is trace[i modulo size]
+};
+
 struct RunSpec {
   std::uint32_t iterations = 1;
   std::uint64_t seed = 1;
@@ -54,6 +67,7 @@ struct Scenario {
   ExecutorSpec executor{};
   CollectiveSpec collectives{};
   TaskGraph graph;
+  std::vector<StragglerSpec> stragglers;
   RunSpec run{};
 
   /// Throws ConfigError whose `where` is a JSON pointer: the parts must be valid and fit each other.

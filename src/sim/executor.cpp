@@ -40,6 +40,25 @@ void Executor::begin_iteration(RankId id, Cause cause) {
   rank.waits.clear();
   for (const Task& task : program.tasks()) rank.waits.push_back(task.waits);
   order_.begin_iteration(id, rank.iteration);
+  const Straggling::Step step = parts_.straggling.of(id, rank.iteration);
+  rank.slowdown = step.slowdown;
+  if (step.delay == Duration{}) return release_first(id, cause);
+  const Time now = parts_.engine.now();
+  parts_.recorder.compute_began(id, now);
+  const std::uint64_t argument = std::uint64_t{cause.reconfigurations} << 32 | id.value;
+  parts_.engine.schedule(now + step.delay, Phase::kFinish, Action::to<&Executor::end_stall>(*this, argument));
+}
+
+// The rank was held up at the start of its iteration.
+void Executor::end_stall(std::uint64_t reconfigurations_and_rank) {
+  const RankId id{reconfigurations_and_rank & 0xffffffff};
+  const Time now = parts_.engine.now();
+  parts_.recorder.compute_ended(id, now);
+  release_first(id, {now, static_cast<std::uint32_t>(reconfigurations_and_rank >> 32)});
+}
+
+void Executor::release_first(RankId id, Cause cause) {
+  const Program& program = graph_.program(id);
   for (std::size_t t = 0; t < program.tasks().size(); ++t) {
     if (program.tasks()[t].waits == 0) ready(id, TaskId{t}, cause);
   }
@@ -132,7 +151,9 @@ void Executor::start_compute(RankId id, Stream which) {
   stream.busy = true;
   stream.started = parts_.engine.now();
   const Task& task = graph_.program(id).task(stream.running.task);
-  const Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(task.flops, Bytes{task.amount});
+  Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(task.flops, Bytes{task.amount});
+  const double slowdown = ranks_[id.index()].slowdown;
+  if (slowdown != 1.0 && which == Stream::kGpu) time = round_up_picoseconds(static_cast<double>(time.count()) * slowdown);
   if (time > kLongest) fail_too_long(static_cast<double>(time.count()));
   parts_.recorder.compute_began(id, stream.started);
   const std::uint64_t argument = (static_cast<std::uint64_t>(id.value) << 1) | static_cast<std::uint64_t>(which);

@@ -55,6 +55,8 @@ struct CollectiveCall {
   std::uint32_t ports = 1;   ///< of a member's NIC, for algorithms that give each port a neighbour of its own
   /// By member, for algorithms that know servers from rails; empty: each member is alone in its server, all on one rail.
   std::vector<MemberPlace> places{};
+  /// Who is expected last, for an algorithm that asks (expects_straggler()); none: the last member.
+  std::optional<Member> straggler = std::nullopt;
   /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
   /// as the call; is needed for expand(), not by the plan.
   const DemandMatrix* demand = nullptr;
@@ -130,6 +132,10 @@ class SendPlan {
   [[nodiscard]] virtual std::uint32_t most_waits() const = 0;
   [[nodiscard]] virtual std::uint32_t chunk_count() const = 0;
 
+  /// Whether the operation begins before the member arrives: it begins when all members for whom this is false are there.
+  /// A send from or to a member that is not there yet waits for its arrival.
+  [[nodiscard]] virtual bool starts_without(Member /*member*/) const { return false; }
+
   /// Bytes that cross from members to members, all sends together.
   [[nodiscard]] virtual Bytes wire_bytes() const = 0;
 
@@ -159,6 +165,8 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
   /// Whether the plan depends on CollectiveCall::places. Throws ConfigError from expand() when it cannot use them.
   [[nodiscard]] virtual bool uses_places() const { return false; }
+  /// Whether plans depend on call.straggler.
+  [[nodiscard]] virtual bool expects_straggler() const { return false; }
   /// Whether it follows CollectiveCall::demand.
   [[nodiscard]] virtual bool takes_demand() const { return false; }
   /// REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
@@ -196,12 +204,15 @@ class SendPlanBuilder {
   /// Adds a send that waits for the arrival of the sends in `after` (indices that `add` returned). REQUIRES: they exist.
   /// `more`: runs of chunks that travel in the same message, besides the one that the send names.
   SendIndex add(const Send& send, const std::vector<SendIndex>& after = {}, const std::vector<ChunkRun>& more = {});
+  /// The plan starts without the member (SendPlan::starts_without). REQUIRES: it exists.
+  void start_without(Member member);
   /// The plan in list form. Throws InternalError when a send names a member or a chunk that does not exist.
   [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
 
  private:
   Member members_;
   std::uint32_t chunk_count_;
+  std::vector<bool> late_;  ///< by member: the plan starts without it
   std::vector<Send> sends_;
   std::vector<SendIndex> after_;  ///< send i waits for after_[first_after_[i]] .. after_[first_after_[i + 1] - 1]
   std::vector<std::size_t> first_after_{0};

@@ -19,6 +19,7 @@ namespace photonrail {
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_one_factorisation();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_hierarchical();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_hierarchical_reversed();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_stragglar();
 
 /// The cost of a ring of `steps` steps of `shard` bytes each, which `pieces` follow each other: piece i of a step waits for
 /// piece i of the step before and for its predecessor on the link. A step is as long as the pieces keep the link busy, or

@@ -38,8 +38,12 @@ class ListPlan final : public UniformPlan {
  public:
   /// `place` maps the old index of a send to its new one.
   ListPlan(const PlanTotals& totals, std::span<const Send> sends, const Waits& waits, const MoreData& more,
-           std::span<const SendIndex> place)
-      : UniformPlan(totals), sends_(sends.size()), waits_(sends.size()), first_released_(sends.size() + 1) {
+           std::span<const SendIndex> place, std::vector<bool> late)
+      : UniformPlan(totals),
+        late_(std::move(late)),
+        sends_(sends.size()),
+        waits_(sends.size()),
+        first_released_(sends.size() + 1) {
     if (!more.runs.empty()) index_data(more, place);
     for (std::size_t i = 0; i < sends.size(); ++i) {
       sends_[place[i]] = sends[i];
@@ -82,6 +86,8 @@ class ListPlan final : public UniformPlan {
     return starting_with(arrivals_, round, member);
   }
 
+  [[nodiscard]] bool starts_without(Member member) const override { return late_[member]; }
+
  private:
   using RoundPair = std::tuple<std::uint32_t, Member, Member>;
 
@@ -110,6 +116,7 @@ class ListPlan final : public UniformPlan {
     std::sort(arrivals_.begin(), arrivals_.end());
   }
 
+  std::vector<bool> late_;  ///< by member
   std::vector<Send> sends_;
   std::vector<std::uint32_t> waits_;
   std::vector<std::size_t> first_released_;
@@ -154,7 +161,7 @@ std::vector<SendIndex> initial_first(const Waits& waits, const PlanTotals& total
 }  // namespace
 
 SendPlanBuilder::SendPlanBuilder(Member members, std::uint32_t chunk_count)
-    : members_(members), chunk_count_(chunk_count) {}
+    : members_(members), chunk_count_(chunk_count), late_(members) {}
 
 SendIndex SendPlanBuilder::add(const Send& send, const std::vector<SendIndex>& after, const std::vector<ChunkRun>& more) {
   PHOTONRAIL_CHECK(sends_.size() < std::numeric_limits<SendIndex>::max());
@@ -170,10 +177,16 @@ SendIndex SendPlanBuilder::add(const Send& send, const std::vector<SendIndex>& a
   return static_cast<SendIndex>(sends_.size() - 1);
 }
 
+void SendPlanBuilder::start_without(Member member) {
+  PHOTONRAIL_CHECK(member < members_);
+  late_[member] = true;
+}
+
 std::unique_ptr<const SendPlan> SendPlanBuilder::build() && {
   const Waits waits{after_, first_after_};
   const PlanTotals totals = total(members_, chunk_count_, sends_, waits);
-  return std::make_unique<ListPlan>(totals, sends_, waits, MoreData{more_, first_more_}, initial_first(waits, totals));
+  return std::make_unique<ListPlan>(totals, sends_, waits, MoreData{more_, first_more_}, initial_first(waits, totals),
+                                    std::move(late_));
 }
 
 Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::uint32_t chunk) {

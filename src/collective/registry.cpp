@@ -22,6 +22,7 @@ CollectiveRegistry CollectiveRegistry::builtin() {
   registry.add(make_one_factorisation());
   registry.add(make_hierarchical());
   registry.add(make_hierarchical_reversed());
+  registry.add(make_stragglar());
   return registry;
 }
 

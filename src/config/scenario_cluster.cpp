@@ -57,7 +57,8 @@ void read_nic(JsonReader section, NicSpec& spec) {
   section.finish();
 }
 
-// A plain number is a constant; an object is a distribution whose times are in the unit of the key.
+}  // namespace
+
 DelayDistribution read_delay(JsonReader value, double picoseconds) {
   if (!value.is_object()) return DelayDistribution::constant(value.in_picoseconds(picoseconds));
   using Kind = DelayDistribution::Kind;
@@ -80,6 +81,8 @@ DelayDistribution read_delay(JsonReader value, double picoseconds) {
   value.finish();
   return delay;
 }
+
+namespace {
 
 OpticalSwitchSpec read_switch(JsonReader section) {
   if (section.is_string()) return section.lookup(optical_switch_preset);

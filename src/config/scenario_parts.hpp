@@ -21,12 +21,15 @@ namespace photonrail::config {
 /// Puts each value where its pointer says; objects on the way are made when they are missing.
 void apply_overrides(Json& root, std::span<const Override> overrides);
 
+/// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`.
+[[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds);
 [[nodiscard]] ClusterSpec read_cluster(JsonReader section);
 /// `section` absent: electrical, where the rails are.
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
 [[nodiscard]] CollectiveSpec read_collectives(JsonReader section);
 [[nodiscard]] RunSpec read_run(JsonReader section);
+[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section);
 
 /// How ranks get their GPUs; nothing given: rank r on GPU r.
 struct Placement {

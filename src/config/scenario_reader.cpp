@@ -30,6 +30,7 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   const auto controller = top.optional("controller");
   const auto executor = top.optional("executor");
   const auto collectives = top.optional("collectives");
+  const auto stragglers = top.optional("stragglers");
   const auto run = top.optional("run");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
@@ -37,6 +38,7 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind);
   if (executor) scenario.executor = config::read_executor(*executor);
   if (collectives) scenario.collectives = config::read_collectives(*collectives);
+  if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers);
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
   config::Workload work =

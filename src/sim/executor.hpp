@@ -10,6 +10,7 @@
 #include "sim/operation.hpp"
 #include "sim/rail_order.hpp"
 #include "sim/recorder.hpp"
+#include "sim/straggling.hpp"
 #include "sim/transfers.hpp"
 #include "sim/watchers.hpp"
 
@@ -32,6 +33,7 @@ class Executor : public TransferListener {
     ControlPlane& control;
     Recorder& recorder;
     const Watchers& watchers;
+    const Straggling& straggling;
   };
 
   /// All references must outlive the executor. `schedule` may be empty when the shim needs none; `profile`, when given,
@@ -69,11 +71,14 @@ class Executor : public TransferListener {
     std::vector<std::uint32_t> waits;  // by task: predecessors to go
     ComputeStream streams[2];
     std::uint32_t iteration = 0;
+    double slowdown = 1.0;  // of GPU computations in this iteration
     std::size_t tasks_left = 0;
     bool start_pending = false;
   };
 
   void begin_iteration(RankId id, Cause cause);
+  void release_first(RankId id, Cause cause);
+  void end_stall(std::uint64_t reconfigurations_and_rank);
   void ready(RankId id, TaskId task, Cause cause);
   void reach(RankId id, TaskId task, Cause cause);
   void arrive(RankId id, TaskId task, Cause cause);
@@ -86,6 +91,9 @@ class Executor : public TransferListener {
   void start_all(std::uint64_t);
   void start_compute(RankId id, Stream stream);
   void finish_compute(std::uint64_t rank_and_stream);
+  void ask(OpId id, Member member);
+  void count_in(OpId id, Member member);
+  void join(OpId id, Member member);
   void start_operation(OpId id);
   void tell(OpId id, Member member, OperationEvent::State state) const;
 

@@ -12,8 +12,18 @@ constexpr std::size_t kIdlePlans = 16;
 
 }  // namespace
 
+PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry,
+                     const DemandSource* demands)
+    : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands) {
+  for (std::size_t op = 0; op < spec.algorithm.size(); ++op) {
+    for (const auto& algorithm : registry.all()) {
+      if (algorithm->name() == spec.algorithm[op]) expects_straggler_[op] = algorithm->expects_straggler();
+    }
+  }
+}
+
 const RunnablePlan& PlanCache::get(const CollectiveCall& call) {
-  const auto [entry, fresh] = plans_.try_emplace({call.op, call.members, call.size.count, call.root});
+  const auto [entry, fresh] = plans_.try_emplace({call.op, call.members, call.size.count, call.root, call.straggler});
   if (fresh) entry->second = make(call);
   return entry->second;
 }
@@ -69,12 +79,13 @@ RunnablePlan PlanCache::make(const CollectiveCall& asked) const {
   }
   RunnablePlan runnable;
   runnable.plan = algorithm.expand(call);
-  if (fidelity_ == Fidelity::kExact) return runnable;
-  if (std::unique_ptr<const SendPlan> stream = runnable.plan->stream()) {
+  std::unique_ptr<const SendPlan> stream = fidelity_ == Fidelity::kStream ? runnable.plan->stream() : nullptr;
+  if (stream != nullptr) {
     runnable.latency_sends = runnable.plan->critical_sends();
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }
+  for (Member m = 0; m < call.members; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
   return runnable;
 }
 

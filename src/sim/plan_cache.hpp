@@ -4,9 +4,11 @@
 #include "photonrail/collective.hpp"
 #include "photonrail/scenario.hpp"
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 namespace photonrail {
@@ -17,13 +19,18 @@ struct RunnablePlan {
   /// Stream fidelity: each pair's sends became one flow, which pays the latency of this many sends. 1: as planned.
   std::uint32_t latency_sends = 1;
   bool stream = false;
+  std::uint32_t late = 0;  ///< members that it starts without
 };
 
 class PlanCache {
  public:
   /// The references must outlive the cache, and so must `demands`, which may be null when no task names a demand.
-  PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry, const DemandSource* demands)
-      : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands) {}
+  PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry,
+            const DemandSource* demands);
+
+  [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
+  /// Whether the scenario's algorithm for the op wants call.straggler.
+  [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return expects_straggler_[static_cast<std::size_t>(op)]; }
 
   /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does
   /// not support the call.
@@ -39,7 +46,7 @@ class PlanCache {
     RunnablePlan runnable;
     std::uint32_t users = 0;
   };
-  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member>;
+  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member, std::optional<Member>>;
   [[nodiscard]] RunnablePlan make(const CollectiveCall& call) const;
   [[nodiscard]] DemandQuery canonical(DemandQuery query) const;
 
@@ -48,6 +55,7 @@ class PlanCache {
   std::uint64_t seed_;
   const CollectiveRegistry& registry_;
   const DemandSource* demands_;
+  std::array<bool, kCollectiveOpCount> expects_straggler_{};
   std::map<Key, RunnablePlan> plans_;
   std::map<DemandQuery, DemandPlan> demand_plans_;
   std::deque<DemandQuery> idle_;  ///< plans without a user, the longest without one first

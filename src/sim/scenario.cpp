@@ -108,7 +108,32 @@ void check_controller(const Scenario& scenario) {
 void check_numbers(const Scenario& scenario) {
   if (scenario.executor.buffered_send < Bytes{}) throw ConfigError("/executor/buffered_send_bytes", "must not be negative");
   if (scenario.collectives.chunks == 0) throw ConfigError("/collectives/chunks", "must be at least 1");
+  const CollectiveSpec& collectives = scenario.collectives;
+  if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= scenario.graph.ranks()) {
+    throw ConfigError("/collectives/straggler", "there is no rank " + number(collectives.straggler_rank.value),
+                      "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+  }
   if (scenario.run.iterations == 0) throw ConfigError("/run/iterations", "must be at least 1");
+}
+
+void check_stragglers(const Scenario& scenario) {
+  for (std::size_t i = 0; i < scenario.stragglers.size(); ++i) {
+    const StragglerSpec& straggler = scenario.stragglers[i];
+    const std::string where = "/stragglers/" + number(i);
+    for (std::size_t r = 0; r < straggler.ranks.size(); ++r) {
+      if (straggler.ranks[r].index() < scenario.graph.ranks()) continue;
+      throw ConfigError(where + "/ranks/" + number(r), "there is no rank " + number(straggler.ranks[r].value),
+                        "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+    }
+    if (!(straggler.slowdown >= 1.0 && straggler.slowdown <= 1e6)) {
+      throw ConfigError(where + "/slowdown", "must be between 1 and 1e6");
+    }
+    const bool negative =
+        std::any_of(straggler.trace.begin(), straggler.trace.end(), [](Duration delay) { return delay < Duration{}; });
+    if (negative || straggler.delay.a < Duration{} || straggler.delay.b < Duration{}) {
+      throw ConfigError(where + "/delay_us", "must not be negative");
+    }
+  }
 }
 
 using Use = std::tuple<CollectiveOp, Member, bool>;  // an operation among so many members; whether it follows a demand
@@ -165,6 +190,7 @@ void Scenario::validate() const {
   check_placement(*this);
   check_controller(*this);
   check_numbers(*this);
+  check_stragglers(*this);
   check_algorithms(*this);
 }
 

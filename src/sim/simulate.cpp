@@ -6,6 +6,7 @@
 #include "sim/operation.hpp"
 #include "sim/plan_cache.hpp"
 #include "sim/recorder.hpp"
+#include "sim/straggling.hpp"
 #include "sim/transfers.hpp"
 #include "sim/watchers.hpp"
 
@@ -31,18 +32,19 @@ double peak_rss_mb() {
 class Simulation {
  public:
   Simulation(const Scenario& scenario, const ClusterSpec& cluster, const ControllerSpec& controller, const RunSpec& run,
-             const Registries& registries, const Schedule* schedule, Schedule* profile,
-             std::span<Observer* const> observers)
+             const Registries& registries, std::span<const StragglerSpec> stragglers, const Schedule* schedule,
+             Schedule* profile, std::span<Observer* const> observers)
       : scenario_(scenario),
         watchers_(observers),
         fabric_(engine_, cluster, run.seed),
         plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands()),
         operations_(scenario.graph, scenario.gpu_of_rank, fabric_, plans_),
         recorder_(scenario.graph.ranks()),
+        straggling_(stragglers, scenario.graph.ranks(), run.seed),
         control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),
         transfers_(engine_, fabric_, operations_, recorder_),
         executor_(scenario.graph, scenario.executor, run.iterations,
-                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_}, controller.shim(), schedule,
+                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_}, controller.shim(), schedule,
                   profile) {
     fabric_.attach(transfers_, control_);
     transfers_.attach(executor_);
@@ -78,12 +80,14 @@ class Simulation {
   PlanCache plans_;
   Operations operations_;
   Recorder recorder_;
+  Straggling straggling_;
   ControlPlane control_;
   Transfers transfers_;
   Executor executor_;
 };
 
-// The order in which each rank's rail operations start on electrical rails: what the shim's profiling run sees.
+// The order in which each rank's rail operations start on electrical rails when nobody is late: what the shim's profiling
+// run sees.
 Schedule profile_order(const Scenario& scenario, const Registries& registries) {
   ClusterSpec cluster = scenario.cluster;
   cluster.rail = RailSpec{};
@@ -92,7 +96,7 @@ Schedule profile_order(const Scenario& scenario, const Registries& registries) {
   run.iterations = 1;
   run.fidelity = Fidelity::kStream;
   Schedule order;
-  Simulation(scenario, cluster, ControllerSpec{}, run, registries, nullptr, &order, {}).run();
+  Simulation(scenario, cluster, ControllerSpec{}, run, registries, {}, nullptr, &order, {}).run();
   return order;
 }
 
@@ -110,7 +114,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   if (scenario.cluster.rail.kind == RailKind::kOptical && (shim.announce || shim.scheduled)) {
     schedule = profile_order(scenario, registries);
   }
-  Simulation simulation(scenario, scenario.cluster, scenario.controller, scenario.run, registries,
+  Simulation simulation(scenario, scenario.cluster, scenario.controller, scenario.run, registries, scenario.stragglers,
                         schedule ? &*schedule : nullptr, nullptr, observers);
   simulation.run();
   RunResult result;

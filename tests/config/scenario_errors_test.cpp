@@ -176,6 +176,39 @@ INSTANTIATE_TEST_SUITE_P(
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
+    Stragglers, BadScenario,
+    ::testing::Values(
+        BadInput{"no_array", {{"/stragglers", "{}"}}, "/stragglers", "must be an array"},
+        BadInput{"no_ranks", {{"/stragglers", R"([{"slowdown": 2}])"}}, "/stragglers/0/ranks", "missing"},
+        BadInput{"empty_ranks",
+                 {{"/stragglers", R"([{"ranks": [], "slowdown": 2}])"}},
+                 "/stragglers/0/ranks",
+                 "\"all\" or \"random\""},
+        BadInput{"word", {{"/stragglers", R"([{"ranks": "any", "slowdown": 2}])"}}, "/stragglers/0/ranks", "known: all"},
+        BadInput{"no_such_rank",
+                 {{"/stragglers", R"([{"ranks": [0, 8], "slowdown": 2}])"}},
+                 "/stragglers/0/ranks/1",
+                 "ranks are 0 to 7"},
+        BadInput{"neither", {{"/stragglers", R"([{"ranks": [0]}])"}}, "/stragglers/0", "neither late nor slow"},
+        BadInput{
+            "faster", {{"/stragglers", R"([{"ranks": [0], "slowdown": 0.5}])"}}, "/stragglers/0/slowdown", "between 1 and"},
+        BadInput{"negative_delay",
+                 {{"/stragglers", R"([{"ranks": [0], "delay_us": [1, -2]}])"}},
+                 "/stragglers/0/delay_us/1",
+                 "must not be negative"},
+        BadInput{"empty_trace",
+                 {{"/stragglers", R"([{"ranks": [0], "delay_us": []}])"}},
+                 "/stragglers/0/delay_us",
+                 "has no entry"},
+        BadInput{"unknown_key",
+                 {{"/stragglers", R"([{"ranks": [0], "slow_down": 2, "delay_us": 1}])"}},
+                 "/stragglers/0/slow_down",
+                 "did you mean slowdown?"},
+        BadInput{"choice", {{"/collectives/straggler", "lazy"}}, "/collectives/straggler", "known: eager, predicted"},
+        BadInput{"chosen_rank", {{"/collectives/straggler", "8"}}, "/collectives/straggler", "ranks are 0 to 7"}),
+    kName);
+
+INSTANTIATE_TEST_SUITE_P(
     Controller, BadScenario,
     ::testing::Values(
         BadInput{"unknown", {{"/controller/name", "opuss"}}, "/controller/name", "did you mean opus?"},

@@ -124,6 +124,25 @@ TEST(Scenario, EveryKeyOfTheOtherSections) {
   EXPECT_EQ(s.run.fidelity, Fidelity::kExact);
 }
 
+TEST(Scenario, Stragglers) {
+  const Scenario s = parse(kMinimal, {{"/collectives/straggler", "3"}, {"/stragglers", R"([
+      {"ranks": [1, 3], "slowdown": 1.5},
+      {"ranks": "random", "delay_ms": {"distribution": "uniform", "least": 1, "greatest": 2}},
+      {"ranks": "all", "delay_us": [0, 500]}])"}});
+  EXPECT_EQ(s.collectives.straggler, StragglerChoice::kKnown);
+  EXPECT_EQ(s.collectives.straggler_rank, RankId{3u});
+  ASSERT_EQ(s.stragglers.size(), 3u);
+  EXPECT_EQ(s.stragglers[0].whom, StragglerSpec::Whom::kListed);
+  EXPECT_THAT(s.stragglers[0].ranks, ElementsAre(RankId{1u}, RankId{3u}));
+  EXPECT_EQ(s.stragglers[0].slowdown, 1.5);
+  EXPECT_EQ(s.stragglers[1].whom, StragglerSpec::Whom::kOneAtRandom);
+  EXPECT_EQ(s.stragglers[1].delay.kind, DelayDistribution::Kind::kUniform);
+  EXPECT_EQ(s.stragglers[1].delay.b, Duration{2'000'000'000});
+  EXPECT_EQ(s.stragglers[2].whom, StragglerSpec::Whom::kAll);
+  EXPECT_THAT(s.stragglers[2].trace, ElementsAre(Duration{}, Duration{500'000'000}));
+  EXPECT_EQ(parse(kMinimal, {{"/collectives/straggler", "predicted"}}).collectives.straggler, StragglerChoice::kPredicted);
+}
+
 TEST(Scenario, ElectricalRailsHaveTiers) {
   const Scenario s = parse(kMinimal, {{"/cluster/rail/kind", "electrical"},
                                       {"/cluster/rail/radix", "32"},

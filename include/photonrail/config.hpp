@@ -43,6 +43,14 @@ struct Override {
 [[nodiscard]] std::string calibrated_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
                                               const Calibration& calibration, std::string_view source);
 
+/// A CCL-Bench workload card (YAML; github.com/cornell-sysphotonics/ccl-bench) as the JSON of a scenario on electrical
+/// rails, for people to go on with. Keys: docs/formats.md. Throws ConfigError: unknown models and GPUs list what is known;
+/// a plan that cannot be simulated is refused.
+[[nodiscard]] std::string scenario_from_card(const std::filesystem::path& card);
+
+/// The other way: any scenario as a card. A workload without a "training" section shows its parallelism by its groups.
+[[nodiscard]] std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides = {});
+
 enum class SizeUnit : std::uint8_t { kBytes, kElements };
 enum class ComputeTime : std::uint8_t { kRoofline, kTrace };
 

@@ -33,7 +33,7 @@ inline const std::vector<Room>& rooms() {
       {"sim", {"core", "engine", "fabric", "collective", "workload", "control"}, {"sys/"}},
       {"config",
        {"core", "device", "fabric", "collective", "workload", "control", "sim"},
-       {"nlohmann/", "protozero/", "zlib.h", "unistd.h", "fcntl.h"}},
+       {"nlohmann/", "protozero/", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
       {"report", {"core", "sim"}, {"nlohmann/", "unistd.h", "fcntl.h"}},
       {"testing", {"core", "collective", "workload", "control", "sim"}, {}},
   };

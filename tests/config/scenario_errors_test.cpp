@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadInput{"none", {{"/workload", "{}"}}, "/workload", "exactly one of"},
         BadInput{"two", {{"/workload/graph", "g.json"}}, "/workload", "exactly one of"},
-        BadInput{"kind", {{"/workload", R"({"trace": "x"})"}}, "/workload/trace", "known: chakra, training"},
+        BadInput{"kind", {{"/workload", R"({"trace": "x"})"}}, "/workload/trace", "known: chakra, kineto, training"},
         BadInput{"op", {{"/workload/collective/op", "send"}}, "/workload/collective/op", "unknown collective \"send\""},
         BadInput{"bytes", {{"/workload/collective/bytes", "0"}}, "/workload/collective/bytes", "from 1 to"},
         BadInput{"world",

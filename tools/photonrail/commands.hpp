@@ -43,6 +43,14 @@ void trace_info(const TraceOptions& options);
 void trace_schedule(const TraceOptions& options);
 void trace_export(const TraceOptions& options);
 
+struct CardOptions {
+  std::filesystem::path from;  ///< import: the card; export: the scenario
+  std::vector<std::string> set;
+  std::filesystem::path out;
+};
+void card_import(const CardOptions& options);
+void card_export(const CardOptions& options);
+
 struct CalibrateOptions {
   std::filesystem::path scenario;
   std::vector<std::string> set;

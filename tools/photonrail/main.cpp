@@ -95,6 +95,21 @@ void add_calibrate(CLI::App& app, CalibrateOptions& options) {
   command->callback([&options] { calibrate(options); });
 }
 
+void add_card(CLI::App& app, CardOptions& options) {
+  CLI::App* card = app.add_subcommand("card", "CCL-Bench workload cards: make a scenario of one, or one of a scenario");
+  card->require_subcommand(1);
+  CLI::App* read = card->add_subcommand("import", "Write a scenario from a card");
+  read->add_option("CARD.yaml", options.from, "A workload card")->required();
+  CLI::App* write = card->add_subcommand("export", "Write the card of a scenario");
+  write->add_option("SCENARIO.json", options.from, "A scenario file")->required();
+  for (CLI::App* command : {read, write}) {
+    command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
+  }
+  add_set(*write, options.set);
+  read->callback([&options] { card_import(options); });
+  write->callback([&options] { card_export(options); });
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
@@ -103,12 +118,14 @@ int parse_and_run(int argc, char** argv) {
   ValidateOptions validate_options;
   TraceOptions trace_options;
   CalibrateOptions calibrate_options;
+  CardOptions card_options;
   std::string kind;
   add_run(app, run_options);
   add_validate(app, validate_options);
   add_list(app, kind);
   add_trace(app, trace_options);
   add_calibrate(app, calibrate_options);
+  add_card(app, card_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

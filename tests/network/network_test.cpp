@@ -20,7 +20,8 @@ using ::testing::Pair;
 // A network of capacities in bytes per second, and a log of what arrived when.
 class Fixture : public DeliveryListener {
  public:
-  explicit Fixture(const std::vector<double>& rates) {
+  explicit Fixture(const std::vector<double>& rates, std::uint8_t most_visits = Network::kMostVisits)
+      : network(engine, most_visits) {
     network.attach(*this);
     network.resize(rates.size());
     for (std::size_t i = 0; i < rates.size(); ++i) network.set_rate(static_cast<CapacityId>(i), {rates[i]});
@@ -55,7 +56,7 @@ class Fixture : public DeliveryListener {
     std::uint64_t tag;
   };
   Engine engine;
-  Network network{engine};
+  Network network;
   std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
   std::vector<Later> later;
 };
@@ -236,14 +237,20 @@ std::map<std::uint64_t, double> plain_max_min(const std::vector<double>& rates,
   return result;
 }
 
-TEST(Network, AgreesWithThePlainSolverOnRandomNetworksWhileFlowsComeAndGo) {
+// How often the solver adapts a capacity before it begins again from nothing: never, early, as always.
+class NetworkAfterVisits : public ::testing::TestWithParam<std::uint8_t> {};
+INSTANTIATE_TEST_SUITE_P(MostVisits, NetworkAfterVisits,
+                         ::testing::Values(std::uint8_t{0}, std::uint8_t{1}, Network::kMostVisits),
+                         [](const auto& test) { return std::to_string(test.param); });
+
+TEST_P(NetworkAfterVisits, AgreesWithThePlainSolverOnRandomNetworksWhileFlowsComeAndGo) {
   std::mt19937_64 random(11);
   int compared = 0;
   for (int net = 0; net < 400; ++net) {
     const std::size_t capacities = 1 + random() % 12;
     std::vector<double> rates;
     for (std::size_t c = 0; c < capacities; ++c) rates.push_back(static_cast<double>(1 + random() % 8) * kGiga);
-    Fixture f(rates);
+    Fixture f(rates, GetParam());
     std::map<std::uint64_t, std::vector<CapacityId>> open;
     for (std::uint64_t tag = 0; tag < 25; ++tag) {
       std::vector<CapacityId> hops;
@@ -274,14 +281,14 @@ TEST(Network, AgreesWithThePlainSolverOnRandomNetworksWhileFlowsComeAndGo) {
 }
 
 // Larger networks, long lives, capacities that change and stop: every solution is compared with the plain one.
-TEST(Network, AgreesWithThePlainSolverThroughLongHistories) {
+TEST_P(NetworkAfterVisits, AgreesWithThePlainSolverThroughLongHistories) {
   std::mt19937_64 random(23);
   int compared = 0;
   for (int net = 0; net < 40; ++net) {
     const std::size_t capacities = 4 + random() % 40;
     std::vector<double> rates;
     for (std::size_t c = 0; c < capacities; ++c) rates.push_back(static_cast<double>(1 + random() % 5) * kGiga);
-    Fixture f(rates);
+    Fixture f(rates, GetParam());
     std::map<std::uint64_t, std::vector<CapacityId>> paths;
     for (std::uint64_t step = 0; step < 300; ++step) {
       const auto a = static_cast<CapacityId>(random() % capacities);

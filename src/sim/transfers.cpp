@@ -172,7 +172,7 @@ Path Transfers::path_of(const Operation& op, MemberPair pair) const {
   PHOTONRAIL_CHECK(path.has_value());
   const std::int64_t more = op.runnable->latency_sends - 1;
   path->latency += (path->latency + path->overhead) * more;
-  return *path;
+  return *std::move(path);
 }
 
 // Without circuits, the ways of a plan that sends over its pairs again and again are found once. Others are found send by

@@ -14,7 +14,7 @@ void Network::set_rate(CapacityId id, Bandwidth rate) {
   if (occupant != kNone && flows_[occupant].left_at > engine_.now()) make_shared(occupant);
   shares_[id].left += per_picosecond - capacity.rate;
   capacity.rate = per_picosecond;
-  touch(id);
+  if (!capacity.bound.empty() || !capacity.others.empty()) touch(id);
 }
 
 Network::ChannelId Network::open_channel() {
@@ -55,6 +55,12 @@ void Network::post(ChannelId id, const Path& path, Bytes bytes, std::uint64_t ta
   }
   enqueue(channel, flow);
   pump(id);
+}
+
+void Network::expect(std::size_t messages) {
+  if (messages <= flows_.capacity()) return;
+  flows_.reserve(flows_.size() + messages);
+  hops_.reserve(hops_.size() + 2 * messages);
 }
 
 void Network::enqueue(Channel& channel, FlowId id) {
@@ -104,16 +110,7 @@ Network::FlowId Network::take_flow(const Path& path, Bytes bytes, std::uint64_t 
   }
   Flow& flow = flows_[id];
   const auto path_hops = path.hops();
-  flow.hops = static_cast<std::uint32_t>(path_hops.size());
-  if (free_hops_.size() <= flow.hops) free_hops_.resize(flow.hops + std::size_t{1});
-  std::vector<Slot>& spare = free_hops_[flow.hops];
-  if (spare.empty()) {
-    flow.first_hop = static_cast<Slot>(hops_.size());
-    hops_.resize(hops_.size() + flow.hops);
-  } else {
-    flow.first_hop = spare.back();
-    spare.pop_back();
-  }
+  take_hops(flow, static_cast<std::uint32_t>(path_hops.size()));
   Hop* hop = hops_.data() + flow.first_hop;
   for (const CapacityId capacity : path_hops) *hop++ = {capacity, id, 0};
   flow.remaining = static_cast<double>(bytes.count);
@@ -124,9 +121,24 @@ Network::FlowId Network::take_flow(const Path& path, Bytes bytes, std::uint64_t 
   return id;
 }
 
+// A flow that is used again keeps its room for hops, if it wants as many.
+void Network::take_hops(Flow& flow, std::uint32_t count) {
+  if (flow.hops == count) return;
+  free_hops_.resize(std::max<std::size_t>(free_hops_.size(), std::max(flow.hops, count) + std::size_t{1}));
+  if (flow.hops > 0) free_hops_[flow.hops].push_back(flow.first_hop);
+  flow.hops = count;
+  std::vector<Slot>& spare = free_hops_[count];
+  if (spare.empty()) {
+    flow.first_hop = static_cast<Slot>(hops_.size());
+    hops_.resize(hops_.size() + count);
+  } else {
+    flow.first_hop = spare.back();
+    spare.pop_back();
+  }
+}
+
 void Network::free_flow(FlowId id) {
   flows_[id].state = State::kFree;
-  free_hops_[flows_[id].hops].push_back(flows_[id].first_hop);
   free_flows_.push_back(id);
 }
 

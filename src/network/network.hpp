@@ -71,6 +71,8 @@ class Network {
   /// Sends `bytes` along `path`; `tag` comes back to the listener. kNone: starts at once, beside everything else.
   /// REQUIRES: no capacity stands on the path twice.
   void post(ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag);
+  /// So many messages will be posted at once: room for them is made once.
+  void expect(std::size_t messages);
 
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
@@ -171,6 +173,7 @@ class Network {
 
   // flows and channels (network.cpp)
   FlowId take_flow(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel);
+  void take_hops(Flow& flow, std::uint32_t count);
   void free_flow(FlowId id);
   [[nodiscard]] std::span<Hop> hops_of(const Flow& flow) { return {hops_.data() + flow.first_hop, flow.hops}; }
   void start(FlowId id);

@@ -27,6 +27,7 @@ void Transfers::start(OpId id) {
   for (Member m = 0; m < op.members(); ++m) recorder_.running_began(op.rank(m), op.dimension(), engine_.now());
   if (!op.optical) {
     make_links(op);
+    fabric_.network().expect(plan.initial_sends());
     for (SendIndex i = 0; i < plan.initial_sends(); ++i) post(id, op, i);
   } else {
     start_rounds(id, op);

@@ -79,11 +79,15 @@ class StarPlan final : public UniformPlan {
   Cut cut_;
 };
 
+/// Sends are numbered (sender, shift): what leaves one port stands together.
 class AllAtOncePlan final : public UniformPlan {
  public:
   explicit AllAtOncePlan(const CollectiveCall& call) : UniformPlan(Shifts::totals(call)), shifts_(call) {}
 
-  [[nodiscard]] Send send(SendIndex i) const override { return shifts_.send(i); }
+  [[nodiscard]] Send send(SendIndex i) const override {
+    const Member shifts = members() - 1;
+    return shifts_.send(i % shifts * members() + i / shifts);
+  }
   void released_by(SendIndex /*arrived*/, std::vector<SendIndex>& /*out*/) const override {}
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
     std::vector<MemberPair> all;

@@ -32,6 +32,7 @@ void Transfers::start(OpId id) {
   }
   if (!op.optical) {
     make_links(op);
+    fabric_.network().expect(plan.initial_sends());
     for (SendIndex i = 0; i < plan.initial_sends(); ++i) post(id, op, i);
   } else {
     start_rounds(id, op);
@@ -213,7 +214,7 @@ Path Transfers::path_of(const Operation& op, MemberPair pair) const {
   PHOTONRAIL_CHECK(path.has_value());
   const std::int64_t more = op.runnable->latency_sends - 1;
   path->latency += (path->latency + path->overhead) * more;
-  return *path;
+  return *std::move(path);
 }
 
 // Without circuits, the ways of a plan that sends over its pairs again and again are found once. Others are found send by

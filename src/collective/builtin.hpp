@@ -9,5 +9,7 @@ namespace photonrail {
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_pairwise();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_direct();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_stragglar();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_birkhoff();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_greedy_matchings();
 
 }  // namespace photonrail

@@ -12,6 +12,8 @@ CollectiveRegistry CollectiveRegistry::builtin() {
   registry.add(make_pairwise());
   registry.add(make_direct());
   registry.add(make_stragglar());
+  registry.add(make_birkhoff());
+  registry.add(make_greedy_matchings());
   return registry;
 }
 

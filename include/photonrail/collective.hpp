@@ -83,8 +83,8 @@ using MemberPair = std::pair<Member, Member>;
 /// all-reduce, reduce, broadcast: chunk c of the tensor, 0 .. chunk_count()-1;
 /// all-gather, gather, scatter, reduce-scatter: chunk m * k + i is piece i of member m's shard, k = chunk_count() /
 /// members; all-to-all: chunk s * members + d is what s has for d; barrier: one chunk; send: the pieces of the message. A
-/// send carries the bytes of its chunks: see `chunk_bytes`. In an all-to-all, sends of one pair may share a chunk: then each
-/// carries some of its bytes, and together they carry all.
+/// send carries the bytes of its chunks: see `chunk_bytes`. In an all-to-all, sends of one pair may share a chunk: then
+/// each carries some of its bytes, and together they carry all.
 class SendPlan {
  public:
   virtual ~SendPlan() = default;

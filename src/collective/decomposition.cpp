@@ -97,8 +97,7 @@ std::int64_t pad(Grid& grid) {
       in[to] += grid.at(from, to);
     }
   }
-  const std::int64_t most =
-      std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
+  const std::int64_t most = std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
   Member to = 0;
   for (Member from = 0; from < n; ++from) {
     while (out[from] < most) {

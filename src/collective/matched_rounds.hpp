@@ -11,7 +11,8 @@ namespace photonrail {
 
 class MatchedRounds {
  public:
-  MatchedRounds(Member members, std::uint32_t chunk_count) : builder_(members, chunk_count), last_(members), now_(members) {}
+  MatchedRounds(Member members, std::uint32_t chunk_count)
+      : builder_(members, chunk_count), last_(members), now_(members) {}
 
   /// For sends before the rounds, and start_without().
   [[nodiscard]] SendPlanBuilder& builder() { return builder_; }

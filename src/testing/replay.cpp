@@ -200,7 +200,8 @@ class Shape {
     }
     const bool may_be_part = call_.op == CollectiveOp::kAllToAll && send.chunks == 1 && send.bytes < bytes;
     if (may_be_part) parts_[{send.from, send.to, send.first_chunk}] += send.bytes;
-    if (send.bytes != bytes && !may_be_part) fail(describe(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
+    if (send.bytes != bytes && !may_be_part)
+      fail(describe(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
     ++leaving_[cell(send.from, send.round)];
     ++reaching_[cell(send.to, send.round)];
     plan_.released_by(i, released_);
@@ -215,7 +216,8 @@ class Shape {
     for (const auto& [part, bytes] : parts_) {
       const std::uint32_t chunk = std::get<2>(part);
       const Bytes whole = chunk_bytes(call_, plan_.chunk_count(), chunk);
-      if (bytes != whole) fail("chunk " + std::to_string(chunk) + " travels as " + count(bytes.count, whole.count) + " bytes");
+      if (bytes != whole)
+        fail("chunk " + std::to_string(chunk) + " travels as " + count(bytes.count, whole.count) + " bytes");
     }
   }
 
@@ -279,7 +281,8 @@ class Shape {
   const SendPlan& plan_;
   Member members_;
   std::vector<Send> sends_;
-  std::map<std::tuple<Member, Member, std::uint32_t>, Bytes> parts_;  ///< of chunks that travel in parts: sender, receiver, chunk
+  std::map<std::tuple<Member, Member, std::uint32_t>, Bytes>
+      parts_;                        ///< of chunks that travel in parts: sender, receiver, chunk
   std::vector<SendIndex> released_;  ///< by send j: released_[first_released_[j]] .. released_[first_released_[j + 1] - 1]
   std::vector<std::size_t> first_released_{0};
   std::vector<std::uint32_t> waits_;

@@ -57,6 +57,8 @@ struct CollectiveCall {
   std::vector<MemberPlace> places{};
   /// Who is expected last, for an algorithm that asks (expects_straggler()); none: the last member.
   std::optional<Member> straggler = std::nullopt;
+  /// What a port could send while it is re-pointed, for an algorithm that weighs that; 0: circuits cost nothing.
+  Bytes reconfiguration{};
   /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
   /// as the call; is needed for expand(), not by the plan.
   const DemandMatrix* demand = nullptr;
@@ -102,7 +104,8 @@ using MemberPair = std::pair<Member, Member>;
 /// all-reduce, reduce, broadcast: chunk c of the tensor, 0 .. chunk_count()-1;
 /// all-gather, gather, scatter, reduce-scatter: chunk m * k + i is piece i of member m's shard, k = chunk_count() /
 /// members; all-to-all: chunk s * members + d is what s has for d; barrier: one chunk; send: the pieces of the message. A
-/// send carries the bytes of its chunks: see `chunk_bytes`.
+/// send carries the bytes of its chunks: see `chunk_bytes`. In an all-to-all, sends of one pair may share a chunk: then
+/// each carries some of its bytes, and together they carry all.
 class SendPlan {
  public:
   virtual ~SendPlan() = default;

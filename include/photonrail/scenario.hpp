@@ -46,11 +46,11 @@ struct StragglerSpec {
   enum class Whom : std::uint8_t { kListed, kAll, kOneAtRandom };
 
   Whom whom = Whom::kAll;     ///< kOneAtRandom: one rank of the job, drawn anew for each step
-  std::vector<RankId> ranks;  ///< kListed
+  std::vector<RankId> ranks{};  ///< kListed
   double slowdown = 1.0;      ///< computations on the GPU take so many times as long; at least 1
   /// Before the rank's first task of a step, as a computation would hold it up; drawn for each rank and step.
   DelayDistribution delay{};
-  std::vector<Duration> trace;  ///< if not empty, in place of `delay`: of step i it is trace[i modulo size]
+  std::vector<Duration> trace{};  ///< if not empty, in place of `delay`: of step i it is trace[i modulo size]
 };
 
 struct RunSpec {

@@ -20,6 +20,8 @@ namespace photonrail {
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_hierarchical();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_hierarchical_reversed();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_stragglar();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_birkhoff();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_greedy_matchings();
 
 /// The cost of a ring of `steps` steps of `shard` bytes each, which `pieces` follow each other: piece i of a step waits for
 /// piece i of the step before and for its predecessor on the link. A step is as long as the pieces keep the link busy, or

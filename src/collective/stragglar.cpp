@@ -8,10 +8,10 @@
 // Leaves out: a second straggler (it is waited for before anything starts), and any adaption while the reduce-scatter runs:
 // a straggler that comes early waits for its end. `pieces` has no use here.
 #include "collective/builtin.hpp"
+#include "collective/matched_rounds.hpp"
 #include "collective/stragglar_schedule.hpp"
 #include "collective/uniform_plan.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <map>
 #include <mutex>
@@ -23,19 +23,22 @@ namespace {
 class StragglarWriter {
  public:
   StragglarWriter(const CollectiveCall& call, const StragglarSchedule& schedule)
-      : call_(call),
-        n_(call.members),
+      : n_(call.members),
         schedule_(schedule),
         straggler_(call.straggler.value_or(n_ - 1)),
         cut_(call.size, n_ - 1),
-        builder_(n_, n_ - 1),
-        last_(n_) {}
+        plan_(n_, n_ - 1) {}
 
   [[nodiscard]] std::unique_ptr<const SendPlan> write() && {
-    builder_.start_without(straggler_);
+    plan_.builder().start_without(straggler_);
     if (n_ > 2) reduce_scatter();
-    for (std::uint32_t r = 0; r < schedule_.rounds(); ++r) round(r);
-    return std::move(builder_).build();
+    for (std::uint32_t r = 0; r < schedule_.rounds(); ++r) {
+      for (const StragglarSchedule::Move& move : schedule_.round(r)) {
+        plan_.add(send(move.from, move.to, move.chunk, n_ > 2 ? r + 1 : r, move.reduce));
+      }
+      plan_.end_round();
+    }
+    return std::move(plan_).build();
   }
 
  private:
@@ -44,11 +47,13 @@ class StragglarWriter {
     return place == n_ - 1 ? straggler_ : place == straggler_ ? n_ - 1 : place;
   }
 
-  SendIndex add(Member from, Member to, std::uint32_t chunk, std::uint32_t round, bool reduce,
-                const std::vector<SendIndex>& after) {
-    Send send{.from = member(from), .to = member(to), .bytes = cut_[chunk], .first_chunk = chunk, .round = round};
-    send.reduce = reduce;
-    return builder_.add(send, after);
+  [[nodiscard]] Send send(Member from, Member to, std::uint32_t chunk, std::uint32_t round, bool reduce) const {
+    return {.from = member(from),
+            .to = member(to),
+            .bytes = cut_[chunk],
+            .first_chunk = chunk,
+            .round = round,
+            .reduce = reduce};
   }
 
   // A ring of the punctual ones: the one in place p ends with chunk p.
@@ -61,41 +66,20 @@ class StragglarWriter {
         const std::uint32_t chunk = (p + 2 * punctual - 1 - step) % punctual;
         std::vector<SendIndex> after;
         if (step > 0) after.push_back(before[(p + punctual - 1) % punctual]);
-        now[p] = add(p, (p + 1) % punctual, chunk, 0, true, after);
+        now[p] = plan_.builder().add(send(p, (p + 1) % punctual, chunk, 0, true), after);
       }
       std::swap(before, now);
     }
-    for (Member p = 0; p < punctual; ++p) last_[p] = {before[p], before[(p + punctual - 1) % punctual]};
-  }
-
-  void round(std::uint32_t r) {
-    const std::uint32_t circuits = n_ > 2 ? r + 1 : r;
-    const auto moves = schedule_.round(r);
-    std::vector<SendIndex> sends;
-    for (const StragglarSchedule::Move& move : moves) {
-      std::vector<SendIndex> after = last_[move.from];
-      after.insert(after.end(), last_[move.to].begin(), last_[move.to].end());
-      std::sort(after.begin(), after.end());
-      after.erase(std::unique(after.begin(), after.end()), after.end());
-      sends.push_back(add(move.from, move.to, move.chunk, circuits, move.reduce, after));
-    }
-    for (const StragglarSchedule::Move& move : moves) {
-      last_[move.from].clear();
-      last_[move.to].clear();
-    }
-    for (std::size_t i = 0; i < moves.size(); ++i) {
-      last_[moves[i].from].push_back(sends[i]);
-      last_[moves[i].to].push_back(sends[i]);
+    for (Member p = 0; p < punctual; ++p) {
+      plan_.begin_after(member(p), {before[p], before[(p + punctual - 1) % punctual]});
     }
   }
 
-  const CollectiveCall& call_;
   Member n_;
   const StragglarSchedule& schedule_;
   Member straggler_;
   Cut cut_;
-  SendPlanBuilder builder_;
-  std::vector<std::vector<SendIndex>> last_;  ///< by place: its sends and receives of the last round in which it had some
+  MatchedRounds plan_;
 };
 
 class Stragglar final : public CollectiveAlgorithm {

@@ -13,8 +13,13 @@ constexpr std::size_t kIdlePlans = 16;
 }  // namespace
 
 PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry,
-                     const DemandSource* demands)
-    : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands) {
+                     const DemandSource* demands, Bytes reconfiguration)
+    : spec_(spec),
+      fidelity_(run.fidelity),
+      seed_(run.seed),
+      registry_(registry),
+      demands_(demands),
+      reconfiguration_(reconfiguration) {
   for (std::size_t op = 0; op < spec.algorithm.size(); ++op) {
     for (const auto& algorithm : registry.all()) {
       if (algorithm->name() == spec.algorithm[op]) expects_straggler_[op] = algorithm->expects_straggler();
@@ -64,6 +69,7 @@ void PlanCache::give_back(DemandQuery query) {
 RunnablePlan PlanCache::make(const CollectiveCall& asked) const {
   CollectiveCall call = asked;
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
+  call.reconfiguration = reconfiguration_;
   const auto op = static_cast<std::size_t>(call.op);
   const CollectiveAlgorithm& algorithm = registry_.find(spec_.algorithm[op]);
   if (!algorithm.supports(call.op, call.members)) {

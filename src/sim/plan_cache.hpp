@@ -25,8 +25,8 @@ struct RunnablePlan {
 class PlanCache {
  public:
   /// The references must outlive the cache, and so must `demands`, which may be null when no task names a demand.
-  PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry,
-            const DemandSource* demands);
+  PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry, const DemandSource* demands,
+            Bytes reconfiguration = {});
 
   [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
   /// Whether the scenario's algorithm for the op wants call.straggler.
@@ -55,6 +55,7 @@ class PlanCache {
   std::uint64_t seed_;
   const CollectiveRegistry& registry_;
   const DemandSource* demands_;
+  Bytes reconfiguration_;  ///< see CollectiveCall
   std::array<bool, kCollectiveOpCount> expects_straggler_{};
   std::map<Key, RunnablePlan> plans_;
   std::map<DemandQuery, DemandPlan> demand_plans_;

@@ -28,6 +28,14 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
+// What a port could send while it is re-pointed.
+Bytes reconfiguration_bytes(const ClusterSpec& cluster) {
+  if (cluster.rail.kind != RailKind::kOptical) return {};
+  const OpticalSwitchSpec& optical = cluster.rail.optical;
+  const double seconds = to_seconds(optical.reconfiguration.typical() + optical.link_up);
+  return {static_cast<std::int64_t>(std::min(seconds * cluster.nic.per_port.bytes_per_second, 1e18))};
+}
+
 // One run: builds the objects, lets the engine go, and reads the books.
 class Simulation {
  public:
@@ -37,15 +45,15 @@ class Simulation {
       : scenario_(scenario),
         watchers_(observers),
         fabric_(engine_, cluster, run.seed),
-        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands()),
+        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands(), reconfiguration_bytes(cluster)),
         operations_(scenario.graph, scenario.gpu_of_rank, fabric_, plans_),
         recorder_(scenario.graph.ranks()),
         straggling_(stragglers, scenario.graph.ranks(), run.seed),
         control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),
         transfers_(engine_, fabric_, operations_, recorder_),
         executor_(scenario.graph, scenario.executor, run.iterations,
-                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_}, controller.shim(), schedule,
-                  profile) {
+                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_},
+                  controller.shim(), schedule, profile) {
     fabric_.attach(transfers_, control_);
     transfers_.attach(executor_);
   }

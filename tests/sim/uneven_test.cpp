@@ -116,5 +116,25 @@ TEST(Uneven, TheMatrixFollowsCommunicatorIterationAndSeed) {
   EXPECT_EQ(result.makespan, ms(102 + 104 + 106));
 }
 
+// The busiest ports, 0 and 2, send 4 ms worth: so long takes the decomposition when circuits cost nothing, where pairwise
+// takes 6 ms. With 10 ms a change both have the two rounds that are the fewest possible, as 0 sends to both others; those
+// of birkhoff last 4 ms together, while the greedy one begins with the pair of 4 ms, and 0 to 2 remains, 2 ms.
+TEST(Uneven, DecompositionsOnOpticalRails) {
+  const auto time = [](const char* algorithm, Duration reconfiguration) {
+    Job job = bare(3);
+    job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = algorithm;
+    job.optical(reconfiguration).demands(table(kThree));
+    job.all_to_all(job.group({0, 1, 2}, Dimension::kEp), {0, 1, 2}, 1);
+    const RunResult result = job.run();
+    EXPECT_TRUE(books_balance(result));
+    EXPECT_EQ(ep_bytes(result), Bytes{9 * kMs});
+    return result.makespan;
+  };
+  EXPECT_EQ(time("birkhoff", ms(0)), ms(4));
+  EXPECT_EQ(time("pairwise", ms(0)), ms(6));
+  EXPECT_EQ(time("greedy_matchings", ms(10)), ms(26));
+  EXPECT_EQ(time("birkhoff", ms(10)), ms(24));
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -13,7 +13,7 @@ Scenario read_one(const std::filesystem::path& file, const std::vector<std::stri
 }
 
 TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set) {
-  return read_training_spec(file, parse(set));
+  return read_training_spec(file, parse_set(set));
 }
 
 std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& set) {

@@ -126,7 +126,7 @@ Unit& StageWriter::unit_of(const Flow& flow, std::size_t number) {
 void StageWriter::ask_for(Flow& flow, std::size_t number) {
   flow.asked_for.emplace_back();
   if (!needs_gather(flow, number)) return;
-  flow.asked_for.back() = gather(unit_of(flow, number), flow.prefix, flow.issued);
+  flow.asked_for.back() = gather(unit_of(flow, number), flow.step.chunk, flow.prefix, flow.issued);
 }
 
 void StageWriter::add_unit(Segments& list, const Flow& flow, std::size_t number) {

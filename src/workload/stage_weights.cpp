@@ -29,7 +29,7 @@ bool StageWriter::needs_gather(const Flow& flow, std::size_t number) {
   return std::exchange(held[flow.forward() ? number : held.size() - 1 - number], 1) == 0;
 }
 
-std::vector<TaskId> StageWriter::gather(const Unit& unit, const std::string& prefix, TaskId after) {
+std::vector<TaskId> StageWriter::gather(const Unit& unit, std::uint32_t chunk, const std::string& prefix, TaskId after) {
   std::vector<TaskId> tasks;
   const auto add = [&](SlotUse use, std::int64_t parameters, std::uint32_t shard_count, const std::string& what) {
     if (!has(use) || parameters == 0) return;
@@ -37,8 +37,9 @@ std::vector<TaskId> StageWriter::gather(const Unit& unit, const std::string& pre
     tasks.push_back(builder_.add_collective(program_, slot(use), CollectiveOp::kAllGather, size,
                                             prefix + unit.name + what + ".all_gather", only({after})));
   };
-  add(SlotUse::kData, unit.parameters + unit.borrowed, shards(spec_), ".weights");
-  add(SlotUse::kExpertData, unit.expert_parameters, expert_shards(spec_), ".expert_weights");
+  add(data_slot(SlotUse::kData, SlotUse::kDataMirror, chunk), unit.parameters + unit.borrowed, shards(spec_), ".weights");
+  add(data_slot(SlotUse::kExpertData, SlotUse::kExpertDataMirror, chunk), unit.expert_parameters, expert_shards(spec_),
+      ".expert_weights");
   return tasks;
 }
 
@@ -159,17 +160,9 @@ void StageWriter::finish_step() {
 
 void StageWriter::gather_after(TaskId optimizer) {
   for (std::uint32_t c = 0; c < units_.size(); ++c) {
-    const SlotUse group = data_slot(SlotUse::kData, SlotUse::kDataMirror, c);
-    const SlotUse experts = data_slot(SlotUse::kExpertData, SlotUse::kExpertDataMirror, c);
-    for (const Unit& unit : units_[c]) {
-      const auto add = [&](SlotUse use, std::int64_t parameters, std::uint32_t shard_count, const std::string& what) {
-        if (!has(use) || parameters == 0) return;
-        builder_.add_collective(program_, slot(use), CollectiveOp::kAllGather,
-                                {shard(parameters, shard_count) * spec_.parameter_bytes}, unit.name + what + ".all_gather",
-                                only({optimizer}));
-      };
-      add(group, unit.parameters, shards(spec_), ".weights");
-      add(experts, unit.expert_parameters, expert_shards(spec_), ".expert_weights");
+    for (Unit unit : units_[c]) {
+      unit.borrowed = 0;  // comes with its owner
+      gather(unit, c, {}, optimizer);
     }
   }
 }

@@ -78,7 +78,7 @@ class StageWriter {
 
   // stage_weights.cpp: parameters and gradients
   [[nodiscard]] bool needs_gather(const Flow& flow, std::size_t number);
-  [[nodiscard]] std::vector<TaskId> gather(const Unit& unit, const std::string& prefix, TaskId after);
+  std::vector<TaskId> gather(const Unit& unit, std::uint32_t chunk, const std::string& prefix, TaskId after);
   void reduce_gradients(Flow& flow, std::size_t number);
   void reduce(std::int64_t parameters, std::int64_t experts, std::uint32_t chunk, const std::string& what, TaskId after);
   void reduce_over(SlotUse group, SlotUse replicas, std::int64_t parameters, std::uint32_t shard_count,

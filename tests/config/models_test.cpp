@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Published{"megatron_22b", 22.0e9, "arXiv 2205.05198, table 3, two digits; 22.05 by its formula"},
                       Published{"megatron_530b", 529.6e9, "arXiv 2104.04473, table 1"},
                       Published{"megatron_1t", 1008.0e9, "arXiv 2104.04473, table 1"}),
-    [](const auto& info) { return std::string(info.param.key); });
+    [](const auto& model) { return std::string(model.param.key); });
 
 TEST(Models, ActiveParametersAreThePublishedOnes) {
   // To the published digits: 12.9 B, 21 B (arXiv 2405.04434), 37 B (arXiv 2412.19437), 3.3 B (arXiv 2505.09388).

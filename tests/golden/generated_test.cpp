@@ -4,6 +4,10 @@
 #include "photonrail/training.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -92,8 +96,11 @@ TEST(Generated, VolumesOfDeepSeekV2) {
   }
   // 59 layers x 8 micro-batches x 4 exchanges.
   EXPECT_NEAR(kTp * experts, 1900.5e9, 0.01 * 1900.5e9);
-  // The mean stage's layers without routed experts (which have one copy) in fp32, around a ring of 8: 2 x 7 / 8 of them.
-  const double ring = 2.0 * (kDp - 1) / kDp * kTp * gradients / kPp;
+  // The mean stage's layers without routed experts (which have one copy) in fp32, each weight once, around a ring of 8:
+  // 2 x 7 / 8 of them. Here all four tp ranks have the latents' down projections (60 x 5120 x (1536 + 576)) and the routers
+  // (59 x 5120 x 160), so three copies of these are taken out.
+  const double copies = 3.0 * (60.0 * 5120 * (1536 + 576) + 59.0 * 5120 * 160) * 4;
+  const double ring = 2.0 * (kDp - 1) / kDp * (kTp * gradients - copies) / kPp;
   EXPECT_NEAR(ring, 10.44e9, 0.01 * 10.44e9);
 }
 
@@ -111,6 +118,103 @@ TEST(Generated, WindowsOfDeepSeekV2) {
   expect_window(Dimension::kPp, Dimension::kEp, 1.57);  // backward: shared experts
   expect_window(Dimension::kEp, Dimension::kPp, 11.6);  // backward: attention
 }
+
+/// A plan of 16 GPUs, of the smallest model that it fits.
+struct Plan {
+  std::string name;
+  std::function<void(TrainingSpec&)> change;
+};
+std::ostream& operator<<(std::ostream& out, const Plan& plan) { return out << plan.name; }
+
+Scenario small_job(const Plan& plan, bool optical, CommLanes lanes) {
+  TrainingSpec spec;
+  spec.model = {"small", 8, 64, 128, 8, 8, 160};
+  spec.sequence = 32;
+  spec.parallelism = {.tp = 2, .pp = 4, .dp = 2};
+  spec.global_batch = 16;
+  plan.change(spec);
+  Scenario scenario;
+  scenario.graph = make_training_graph(spec);
+  scenario.cluster.servers = static_cast<std::uint32_t>(scenario.graph.ranks()) / 2;
+  scenario.cluster.gpus_per_server = 2;
+  for (std::size_t r = 0; r < scenario.graph.ranks(); ++r) scenario.gpu_of_rank.emplace_back(r);
+  scenario.executor.buffered_send = Bytes{0};  // every send blocks until it is received
+  scenario.executor.comm_lanes = lanes;
+  scenario.run.iterations = 2;
+  if (optical) {
+    scenario.cluster.rail.kind = RailKind::kOptical;
+    scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(ms(1));
+    scenario.controller.name = "opus";
+  }
+  return scenario;
+}
+
+void add_experts(TrainingSpec& s) { s.model.moe = ExpertSpec{.experts = 8, .top_k = 2, .ffn = 32, .shared = 1}; }
+
+std::vector<Plan> plans() {
+  using enum PipelineSchedule;
+  std::vector<Plan> list;
+  for (const PipelineScheduleInfo& info : pipeline_schedules()) {
+    const bool loops = info.schedule == kInterleaved || info.schedule == kBreadthFirst;
+    list.push_back({std::string(info.name), [&info, loops](TrainingSpec& s) {
+                      s.schedule = info.schedule;
+                      if (loops) s.parallelism.virtual_stages = 2;
+                    }});
+  }
+  list.push_back({"interleaved_two_stages", [](TrainingSpec& s) {
+                    s.schedule = kInterleaved;
+                    s.parallelism = {.tp = 2, .pp = 2, .dp = 4, .virtual_stages = 4};
+                  }});
+  list.push_back(
+      {"ring_attention", [](TrainingSpec& s) { s.parallelism = {.tp = 2, .pp = 2, .dp = 1, .fsdp = true, .cp = 4}; }});
+  list.push_back({"interleaved_ring_attention", [](TrainingSpec& s) {
+                    s.schedule = kInterleaved;
+                    s.recompute = Recompute::kSelective;
+                    s.parallelism = {.tp = 2, .pp = 2, .dp = 2, .cp = 2, .virtual_stages = 2, .zero1 = true};
+                  }});
+  list.push_back({"experts_over_dp", [](TrainingSpec& s) {
+                    add_experts(s);
+                    s.parallelism = {.tp = 2, .pp = 2, .dp = 4, .fsdp = true, .ep = 2};
+                  }});
+  list.push_back({"experts_over_dp_and_tp", [](TrainingSpec& s) {
+                    add_experts(s);
+                    s.parallelism = {.tp = 2, .pp = 2, .dp = 4, .ep = 8, .etp = 1};
+                    s.moe.emplace().router.kind = RouterKind::kZipf;
+                  }});
+  list.push_back({"dualpipe_experts", [](TrainingSpec& s) {
+                    add_experts(s);
+                    s.schedule = kDualPipe;
+                    s.parallelism = {.tp = 1, .pp = 4, .dp = 4, .ep = 4, .zero1 = true};
+                    s.global_batch = 32;
+                    s.overlap_parameters = true;
+                  }});
+  list.push_back({"everything_small", [](TrainingSpec& s) {
+                    s.parallelism = {.tp = 2, .pp = 2, .dp = 4, .fsdp = true, .dp_replicate = 2};
+                    s.model.tied_embeddings = true;
+                    s.clip_gradients = s.average_loss = true;
+                    s.reshard_after_forward = s.reduce_every_micro_batch = s.overlap_gradients = false;
+                    s.prefetch = 3;
+                  }});
+  return list;
+}
+
+class Plans : public ::testing::TestWithParam<Plan> {};
+
+// No plan locks, even where every send blocks its sender and a GPU has one lane for all its communication.
+TEST_P(Plans, RunToTheirEnd) {
+  for (const CommLanes lanes : {CommLanes::kPerCommunicator, CommLanes::kOne}) {
+    for (const bool optical : {false, true}) {
+      SCOPED_TRACE(std::string(optical ? "optical" : "electrical") + (lanes == CommLanes::kOne ? ", one lane" : ""));
+      const Scenario scenario = small_job(GetParam(), optical, lanes);
+      EXPECT_TRUE(scenario.graph.warnings().empty());
+      const RunResult result = simulate(scenario);
+      expect_balanced(result);
+      EXPECT_EQ(result.iterations.size(), 2u);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Plans, ::testing::ValuesIn(plans()), [](const auto& plan) { return plan.param.name; });
 
 }  // namespace
 }  // namespace photonrail::test

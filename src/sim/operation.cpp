@@ -15,6 +15,7 @@ Operations::Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_ran
       gpus_.push_back(gpu_of_rank[rank.index()]);
       crosses = crosses || fabric.crossing(gpus_[gpu_offsets_.back()], gpus_.back()).has_value();
     }
+    layouts_.push_back(plans.layout(std::span(gpus_).subspan(gpu_offsets_.back()), fabric.plant().spec().gpus_per_server));
     gpu_offsets_.push_back(static_cast<std::uint32_t>(gpus_.size()));
     crosses_.push_back(crosses);
   }
@@ -59,7 +60,8 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
   op.demand = task.demand();
   const Member root = op.demand == 0 ? task.root : 0;
   const CollectiveCall call{.op = op.op, .members = op.members(), .size = {task.amount}, .root = root};
-  op.runnable = op.demand == 0 ? &plans_.get(call) : &plans_.take(call, op.demand_query());
+  const LayoutId layout = layouts_[key.communicator.index()];
+  op.runnable = op.demand == 0 ? &plans_.get(call, layout) : &plans_.take(call, op.demand_query(), layout);
   op.crosses = crosses_[key.communicator.index()];
   op.optical = op.crosses && fabric_.optical();
   op.tasks.assign(op.members(), TaskId::none());

@@ -133,7 +133,8 @@ class Operations {
   PlanCache& plans_;
   std::vector<std::uint32_t> gpu_offsets_;  // by communicator
   std::vector<GpuId> gpus_;
-  std::vector<bool> crosses_;  // by communicator
+  std::vector<bool> crosses_;      // by communicator
+  std::vector<LayoutId> layouts_;  // by communicator
   std::deque<Operation> pool_;
   std::vector<OpId> free_;
   std::vector<std::vector<OpId>> open_;  // by communicator

@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "sim/control_plane.hpp"
+#include "sim/cost_model.hpp"
 #include "sim/executor.hpp"
 #include "sim/operation.hpp"
 #include "sim/plan_cache.hpp"
@@ -36,7 +37,8 @@ class Simulation {
       : scenario_(scenario),
         watchers_(observers),
         fabric_(engine_, cluster, run.seed),
-        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands()),
+        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands(),
+               cost_model(scenario.cluster, scenario.controller)),
         operations_(scenario.graph, scenario.gpu_of_rank, fabric_, plans_),
         recorder_(scenario.graph.ranks()),
         control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),
@@ -64,6 +66,7 @@ class Simulation {
     recorder_.finish(makespan, result);
     for (std::size_t i = 0; i < ends.size(); ++i) result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : Time{0}));
     control_.summarize(result.reconfigurations);
+    result.choices = plans_.choices();
     result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;
     result.engine.events = engine_.events_run();
     result.engine.sends = fabric_.network().messages();

@@ -62,6 +62,7 @@ struct RunResult {
   /// reached the first of the next: what could hide a reconfiguration. 0 when they overlap. In order of rank, then time.
   std::map<std::pair<Dimension, Dimension>, std::vector<Duration>> windows;
   std::vector<std::string> warnings;
+  std::vector<std::string> choices;  ///< what "auto" took for which collective, and why: each line is complete
   EngineSummary engine;
 
   [[nodiscard]] RankTime mean_rank_time() const;  ///< rounded down to the picosecond

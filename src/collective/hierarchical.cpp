@@ -320,6 +320,7 @@ class Hierarchical final : public CollectiveAlgorithm {
     return {.least_bytes = op != kAllToAll && (op != kReduce || reversed_), .matchings = true};
   }
   [[nodiscard]] bool uses_places() const override { return true; }
+  [[nodiscard]] bool takes_demand() const override { return true; }
 
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);

@@ -3,6 +3,7 @@
 // odd: n matchings, each of which leaves one member out. Circuits are the same in both directions, which suits rails whose
 // circuits are duplex. `pieces` has no use here.
 #include "collective/builtin.hpp"
+#include "collective/steps.hpp"
 #include "collective/uniform_plan.hpp"
 
 namespace photonrail {
@@ -110,6 +111,21 @@ class OneFactorisationPlan final : public UniformPlan {
   Cut cut_;
 };
 
+/// With a demand: the same rounds as a list, without the sends that carry nothing.
+std::unique_ptr<const SendPlan> uneven(const CollectiveCall& call) {
+  const Member n = call.members;
+  const Circle circle(n);
+  StepPlan plan(call, n * n);
+  for (std::uint32_t round = 0; round < circle.rounds(); ++round) {
+    for (Member m = 0; m < n; ++m) {
+      const Member partner = circle.partner(m, round);
+      if (partner != m) plan.send(m, partner, {{m * n + partner, 1}});
+    }
+    plan.round();
+  }
+  return std::move(plan).build();
+}
+
 class OneFactorisation final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "one_factorisation"; }
@@ -122,8 +138,10 @@ class OneFactorisation final : public CollectiveAlgorithm {
   [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
     return {.least_bytes = true, .matchings = true};
   }
+  [[nodiscard]] bool takes_demand() const override { return true; }
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);
+    if (call.demand != nullptr) return uneven(call);
     return std::make_unique<OneFactorisationPlan>(call);
   }
   /// A round is alpha + S/n beta.

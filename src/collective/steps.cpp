@@ -53,7 +53,25 @@ void StepPlan::round() {
   round_used_ = false;
 }
 
+Runs StepPlan::wanted(const Runs& data) const {
+  Runs kept;
+  for (const ChunkRun& run : data) {
+    for (std::uint32_t c = run.first; c < run.first + run.count; ++c) {
+      if (chunk_bytes(call_, chunk_count_, c) > Bytes{}) kept.push_back({c, 1});
+    }
+  }
+  return kept;
+}
+
 void StepPlan::send(Member from, Member to, const Runs& data, bool reduce) {
+  if (call_.demand != nullptr) {
+    add(from, to, wanted(data), reduce);
+  } else {
+    add(from, to, data, reduce);
+  }
+}
+
+void StepPlan::add(Member from, Member to, const Runs& data, bool reduce) {
   if (data.empty()) return;
   Bytes bytes{};
   for (const ChunkRun& run : data) bytes += run_bytes(call_, chunk_count_, run);

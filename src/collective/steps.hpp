@@ -26,12 +26,15 @@ class StepPlan {
   void step();
   /// The sends to come are of the next step, over other circuits.
   void round();
-  /// Nothing is sent when `data` is empty.
+  /// Nothing is sent when `data` is empty, and nothing of what a demand has no bytes for.
   void send(Member from, Member to, const Runs& data, bool reduce = false);
 
   [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
 
  private:
+  [[nodiscard]] Runs wanted(const Runs& data) const;
+  void add(Member from, Member to, const Runs& data, bool reduce);
+
   const CollectiveCall& call_;
   std::uint32_t chunk_count_;
   SendPlanBuilder plan_;

@@ -1,6 +1,7 @@
 // The sections that say how a job is run: "controller", "executor", "collectives", "run".
 #include "config/scenario_parts.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/collective_choice.hpp"
 #include "photonrail/controller.hpp"
 
 #include <limits>
@@ -96,6 +97,11 @@ void read_straggler(const JsonReader& value, CollectiveSpec& spec) {
 
 }  // namespace
 
+std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& known) {
+  return value.lookup(
+      [&](const std::string& word) { return word == kAutoAlgorithm ? word : std::string(known.find(word).name()); });
+}
+
 CollectiveSpec read_collectives(JsonReader section) {
   CollectiveSpec spec;
   const CollectiveRegistry known = CollectiveRegistry::builtin();
@@ -103,8 +109,7 @@ CollectiveSpec read_collectives(JsonReader section) {
     const auto op = static_cast<CollectiveOp>(i);
     if (op == CollectiveOp::kSend) continue;  // a message has one way to travel
     if (const auto v = section.optional(name(op))) {
-      spec.algorithm[static_cast<std::size_t>(i)] =
-          v->lookup([&](const std::string& word) { return std::string(known.find(word).name()); });
+      spec.algorithm[static_cast<std::size_t>(i)] = read_algorithm_name(*v, known);
     }
   }
   if (const auto v = section.optional("chunks")) spec.chunks = v->count(1, 1'000'000);

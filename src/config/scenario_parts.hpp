@@ -28,6 +28,8 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
 [[nodiscard]] CollectiveSpec read_collectives(JsonReader section);
+/// The name of an algorithm, or "auto".
+[[nodiscard]] std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& known);
 [[nodiscard]] RunSpec read_run(JsonReader section);
 [[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section);
 

@@ -1,6 +1,7 @@
 // The "workload" section: a Chakra trace, a collective, a task graph, or (scenario_training.cpp) a training job.
 #include "config/scenario_parts.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/collective_choice.hpp"
 
 #include <cstdlib>
 #include <limits>
@@ -125,7 +126,9 @@ CollectiveOp read_op(const JsonReader& value) {
 
 std::string read_algorithm(const JsonReader& value, CollectiveOp op, Member members) {
   const CollectiveRegistry known = CollectiveRegistry::builtin();
-  const auto& algorithm = value.lookup([&](const std::string& word) -> decltype(auto) { return known.find(word); });
+  const std::string wanted = read_algorithm_name(value, known);
+  if (wanted == kAutoAlgorithm) return wanted;
+  const CollectiveAlgorithm& algorithm = known.find(wanted);
   if (algorithm.supports(op, members)) return std::string(algorithm.name());
   std::string able;
   for (const auto& a : known.all()) {

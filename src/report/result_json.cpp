@@ -80,6 +80,7 @@ std::string to_json(const RunResult& result) {
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
   json["windows_s"] = windows(result);
   json["warnings"] = result.warnings;
+  if (!result.choices.empty()) json["choices"] = result.choices;
   json["engine"] = {{"events", result.engine.events},
                     {"sends", result.engine.sends},
                     {"wall_s", result.engine.wall_s},

@@ -15,6 +15,7 @@ Operations::Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_ran
       gpus_.push_back(gpu_of_rank[rank.index()]);
       crosses = crosses || fabric.crossing(gpus_[gpu_offsets_.back()], gpus_.back()).has_value();
     }
+    layouts_.push_back(plans.layout(std::span(gpus_).subspan(gpu_offsets_.back()), fabric.plant().spec().gpus_per_server));
     gpu_offsets_.push_back(static_cast<std::uint32_t>(gpus_.size()));
     crosses_.push_back(crosses);
   }
@@ -72,13 +73,14 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
 }
 
 const RunnablePlan* Operations::plan_for(const Operation& op) {
-  if (op.demand != 0) return &plans_.take(op.call, op.demand_query());
+  const LayoutId layout = layouts_[op.key.communicator.index()];
+  if (op.demand != 0) return &plans_.take(op.call, op.demand_query(), layout);
   CollectiveCall call = op.call;
   if (plans_.expects_straggler(op.op)) {
     call.straggler = expected_straggler(op.key.communicator);
     if (!call.straggler) return nullptr;
   }
-  return &plans_.get(call);
+  return &plans_.get(call, layout);
 }
 
 std::optional<Member> Operations::expected_straggler(CommunicatorId communicator) const {
@@ -96,7 +98,7 @@ void Operations::settle_straggler(OpId id) {
   PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrived + 1 == op.members());
   CollectiveCall call = op.call;
   call.straggler = static_cast<Member>(std::find(op.tasks.begin(), op.tasks.end(), TaskId::none()) - op.tasks.begin());
-  op.runnable = &plans_.get(call);
+  op.runnable = &plans_.get(call, layouts_[op.key.communicator.index()]);
   op.needed = op.starts_without(*call.straggler) ? 0 : 1;
 }
 

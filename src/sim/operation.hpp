@@ -153,6 +153,7 @@ class Operations {
   std::vector<std::uint32_t> gpu_offsets_;  // by communicator
   std::vector<GpuId> gpus_;
   std::vector<bool> crosses_;                     // by communicator
+  std::vector<LayoutId> layouts_;                 // by communicator
   std::vector<std::optional<Member>> came_last_;  // by communicator, where it is used to predict
   std::deque<Operation> pool_;
   std::vector<OpId> free_;

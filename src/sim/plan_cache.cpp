@@ -1,8 +1,10 @@
 #include "sim/plan_cache.hpp"
 
+#include "photonrail/collective_choice.hpp"
 #include "photonrail/error.hpp"
 
-#include <string>
+#include <algorithm>
+#include <utility>
 
 namespace photonrail {
 
@@ -10,26 +12,52 @@ namespace {
 
 constexpr std::size_t kIdlePlans = 16;
 
+std::string pointer_of(CollectiveOp op) { return "/collectives/" + std::string(name(op)); }
+
+/// What a port could send while it is re-pointed.
+Bytes lost_to_reconfiguration(const CostModel& costs) {
+  if (!costs.optical()) return {};
+  const double seconds = to_seconds(*costs.reconfiguration);
+  return {static_cast<std::int64_t>(std::min(seconds * costs.rail.rate.bytes_per_second / costs.ports, 1e18))};
+}
+
+/// Its number among those seen, in the order of their coming.
+std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint32_t what) {
+  return seen.try_emplace(what, static_cast<std::uint32_t>(seen.size())).first->second;
+}
+
 }  // namespace
 
 PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry,
-                     const DemandSource* demands, Bytes reconfiguration)
-    : spec_(spec),
-      fidelity_(run.fidelity),
-      seed_(run.seed),
-      registry_(registry),
-      demands_(demands),
-      reconfiguration_(reconfiguration) {
-  for (std::size_t op = 0; op < spec.algorithm.size(); ++op) {
-    for (const auto& algorithm : registry.all()) {
-      if (algorithm->name() == spec.algorithm[op]) expects_straggler_[op] = algorithm->expects_straggler();
-    }
+                     const DemandSource* demands, const CostModel& costs)
+    : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands), costs_(costs) {
+  for (std::size_t op = 0; op < placed_.size(); ++op) {
+    placed_[op] = spec.algorithm[op] == kAutoAlgorithm ||
+                  std::any_of(registry.all().begin(), registry.all().end(), [&](const auto& algorithm) {
+                    return algorithm->name() == spec.algorithm[op] && algorithm->uses_places();
+                  });
   }
 }
 
-const RunnablePlan& PlanCache::get(const CollectiveCall& call) {
-  const auto [entry, fresh] = plans_.try_emplace({call.op, call.members, call.size.count, call.root, call.straggler});
-  if (fresh) entry->second = make(call);
+LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
+  if (std::none_of(placed_.begin(), placed_.end(), [](bool placed) { return placed; })) return 0;
+  std::map<std::uint32_t, std::uint32_t> servers;
+  std::map<std::uint32_t, std::uint32_t> rails;
+  std::vector<MemberPlace> places;
+  for (const GpuId gpu : gpus) {
+    places.push_back({number_of(servers, gpu.value / gpus_per_server), number_of(rails, gpu.value % gpus_per_server)});
+  }
+  if (servers.size() == gpus.size() && rails.size() == 1) return 0;
+  const auto [entry, fresh] = layout_ids_.try_emplace(places, static_cast<LayoutId>(layouts_.size()));
+  if (fresh) layouts_.push_back(std::move(places));
+  return entry->second;
+}
+
+const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout) {
+  if (!placed_[static_cast<std::size_t>(call.op)]) layout = 0;
+  const auto [entry, fresh] =
+      plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler});
+  if (fresh) entry->second = make(call, layout);
   return entry->second;
 }
 
@@ -40,7 +68,7 @@ DemandQuery PlanCache::canonical(DemandQuery query) const {
   return query;
 }
 
-const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery query) {
+const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery query, LayoutId layout) {
   query = canonical(query);
   const auto [entry, fresh] = demand_plans_.try_emplace(query);
   if (fresh) {
@@ -48,7 +76,7 @@ const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery quer
     PHOTONRAIL_CHECK(demand.members() == call.members);
     CollectiveCall with_demand = call;
     with_demand.demand = &demand;
-    entry->second.runnable = make(with_demand);
+    entry->second.runnable = make(with_demand, layout);
   }
   if (!fresh && entry->second.users == 0) std::erase(idle_, query);
   ++entry->second.users;
@@ -66,25 +94,52 @@ void PlanCache::give_back(DemandQuery query) {
   idle_.pop_front();
 }
 
-RunnablePlan PlanCache::make(const CollectiveCall& asked) const {
-  CollectiveCall call = asked;
-  call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
-  call.reconfiguration = reconfiguration_;
-  const auto op = static_cast<std::size_t>(call.op);
-  const CollectiveAlgorithm& algorithm = registry_.find(spec_.algorithm[op]);
+const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
+  const std::vector<CollectiveCandidate> ranked = rank_collectives(registry_, call, costs_);
+  if (ranked.empty() || !ranked.front().problem.empty()) {
+    throw ConfigError(pointer_of(call.op),
+                      "no algorithm can do " + std::string(name(call.op)) + " among " + std::to_string(call.members) +
+                          " ranks on these rails" + (ranked.empty() ? "" : "; " + describe(ranked.front(), costs_)),
+                      "photonrail list collectives --explain says what each needs");
+  }
+  std::string line = std::string(name(call.op)) + " among " + std::to_string(call.members) + " ranks" +
+                     (call.demand != nullptr ? " with uneven demand" : ", " + std::to_string(call.size.count) + " bytes") +
+                     ": auto took " + describe(ranked[0], costs_);
+  if (ranked.size() > 1 && ranked[1].problem.empty()) line += "; next " + describe(ranked[1], costs_);
+  if (std::find(choices_.begin(), choices_.end(), line) == choices_.end()) choices_.push_back(std::move(line));
+  return *ranked.front().algorithm;
+}
+
+const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {
+  const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(call.op)];
+  if (wanted == kAutoAlgorithm) return choose(call);
+  const CollectiveAlgorithm& algorithm = registry_.find(wanted);
   if (!algorithm.supports(call.op, call.members)) {
-    throw ConfigError("/collectives/" + std::string(name(call.op)),
+    throw ConfigError(pointer_of(call.op),
                       "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
                           std::to_string(call.members) + " ranks",
                       "choose another algorithm: photonrail list collectives");
   }
   if (call.demand != nullptr && !algorithm.takes_demand()) {
-    throw ConfigError("/collectives/" + std::string(name(call.op)),
+    throw ConfigError(pointer_of(call.op),
                       "'" + std::string(algorithm.name()) + "' sends even shares, but the job has uneven demands",
                       "choose one that takes a demand, such as pairwise");
   }
+  return algorithm;
+}
+
+RunnablePlan PlanCache::make(const CollectiveCall& asked, LayoutId layout) {
+  CollectiveCall call = asked;
+  call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
+  call.ports = costs_.ports;
+  call.places = layouts_[layout];
+  call.reconfiguration = lost_to_reconfiguration(costs_);
   RunnablePlan runnable;
-  runnable.plan = algorithm.expand(call);
+  try {
+    runnable.plan = algorithm_for(call).expand(call);
+  } catch (const ConfigError& error) {
+    throw error.where().empty() ? ConfigError(pointer_of(call.op), error.problem(), error.hint()) : error;
+  }
   std::unique_ptr<const SendPlan> stream = fidelity_ == Fidelity::kStream ? runnable.plan->stream() : nullptr;
   if (stream != nullptr) {
     runnable.latency_sends = runnable.plan->critical_sends();

@@ -9,7 +9,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace photonrail {
 
@@ -22,32 +25,42 @@ struct RunnablePlan {
   std::uint32_t late = 0;  ///< members that it starts without
 };
 
+using LayoutId = std::uint32_t;
+
 class PlanCache {
  public:
   /// The references must outlive the cache, and so must `demands`, which may be null when no task names a demand.
   PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry, const DemandSource* demands,
-            Bytes reconfiguration = {});
+            const CostModel& costs = {});
 
   [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
   /// Whether the scenario's algorithm for the op wants call.straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return expects_straggler_[static_cast<std::size_t>(op)]; }
+  /// Where the members of a group sit, as a number for get() and take(). Groups of one shape share it; 0 when no algorithm
+  /// of the scenario asks, or when each member is alone in its server, all on one rail.
+  [[nodiscard]] LayoutId layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server);
 
   /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does
   /// not support the call.
-  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call);
+  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call, LayoutId layout = 0);
 
   /// The plan for a call that follows a demand (`query.seed` is set here). It lives until it is given back as often as it
   /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans.
-  [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query);
+  [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query, LayoutId layout = 0);
   void give_back(DemandQuery query);
+
+  /// What "auto" chose, and why: a line for each call that it was asked for.
+  [[nodiscard]] const std::vector<std::string>& choices() const { return choices_; }
 
  private:
   struct DemandPlan {
     RunnablePlan runnable;
     std::uint32_t users = 0;
   };
-  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member, std::optional<Member>>;
-  [[nodiscard]] RunnablePlan make(const CollectiveCall& call) const;
+  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member, LayoutId, std::optional<Member>>;
+  [[nodiscard]] RunnablePlan make(const CollectiveCall& call, LayoutId layout);
+  [[nodiscard]] const CollectiveAlgorithm& algorithm_for(const CollectiveCall& call);
+  [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall& call);
   [[nodiscard]] DemandQuery canonical(DemandQuery query) const;
 
   const CollectiveSpec& spec_;
@@ -55,8 +68,12 @@ class PlanCache {
   std::uint64_t seed_;
   const CollectiveRegistry& registry_;
   const DemandSource* demands_;
-  Bytes reconfiguration_;  ///< see CollectiveCall
+  CostModel costs_;
+  std::array<bool, kCollectiveOpCount> placed_{};  ///< by op: the algorithm asks where members sit
   std::array<bool, kCollectiveOpCount> expects_straggler_{};
+  std::vector<std::vector<MemberPlace>> layouts_{{}};
+  std::map<std::vector<MemberPlace>, LayoutId> layout_ids_;
+  std::vector<std::string> choices_;
   std::map<Key, RunnablePlan> plans_;
   std::map<DemandQuery, DemandPlan> demand_plans_;
   std::deque<DemandQuery> idle_;  ///< plans without a user, the longest without one first

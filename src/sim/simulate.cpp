@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "sim/control_plane.hpp"
+#include "sim/cost_model.hpp"
 #include "sim/executor.hpp"
 #include "sim/operation.hpp"
 #include "sim/plan_cache.hpp"
@@ -28,14 +29,6 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
-// What a port could send while it is re-pointed.
-Bytes reconfiguration_bytes(const ClusterSpec& cluster) {
-  if (cluster.rail.kind != RailKind::kOptical) return {};
-  const OpticalSwitchSpec& optical = cluster.rail.optical;
-  const double seconds = to_seconds(optical.reconfiguration.typical() + optical.link_up);
-  return {static_cast<std::int64_t>(std::min(seconds * cluster.nic.per_port.bytes_per_second, 1e18))};
-}
-
 // One run: builds the objects, lets the engine go, and reads the books.
 class Simulation {
  public:
@@ -45,7 +38,8 @@ class Simulation {
       : scenario_(scenario),
         watchers_(observers),
         fabric_(engine_, cluster, run.seed),
-        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands(), reconfiguration_bytes(cluster)),
+        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands(),
+               cost_model(scenario.cluster, scenario.controller)),
         operations_(scenario.graph, scenario.gpu_of_rank, fabric_, plans_),
         recorder_(scenario.graph.ranks()),
         straggling_(stragglers, scenario.graph.ranks(), run.seed),
@@ -74,6 +68,7 @@ class Simulation {
     recorder_.finish(makespan, result);
     for (std::size_t i = 0; i < ends.size(); ++i) result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : Time{0}));
     control_.summarize(result.reconfigurations);
+    result.choices = plans_.choices();
     result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;
     result.engine.events = engine_.events_run();
     result.engine.sends = fabric_.network().messages();

@@ -51,6 +51,23 @@ TEST(Hierarchical, MovesTheDataOnEveryGrid) {
   }
 }
 
+// A pair in two has nothing to exchange; the shares of the others go over two hops, and those of nobody do not.
+TEST(Hierarchical, FollowsADemand) {
+  for (const std::string_view algorithm : kBoth) {
+    DemandMatrix demand(12);
+    for (Member from = 0; from < 12; ++from) {
+      for (Member to = 0; to < 12; ++to) demand.at(from, to) = {(from * 5 + to * 3) % 4 < 2 ? 0 : 10 * from + to + 1};
+    }
+    const CollectiveCall call{.op = CollectiveOp::kAllToAll, .members = 12, .places = scattered(3, 4), .demand = &demand};
+    const auto plan = expand(algorithm, call);
+    for (const auto order : {testing::ArrivalOrder::kOldestFirst, testing::ArrivalOrder::kRandom}) {
+      EXPECT_EQ(testing::replay(call, *plan, {.order = order, .by_rounds = true}).problem, "") << algorithm;
+    }
+    EXPECT_LE(plan->wire_bytes().count, 2 * demand.wire_bytes().count);
+    EXPECT_GE(plan->wire_bytes().count, demand.wire_bytes().count);
+  }
+}
+
 /// Bytes that leave a member over its rail.
 std::vector<std::int64_t> rail_bytes(const CollectiveCall& call, const SendPlan& plan) {
   std::vector<std::int64_t> bytes(call.members, 0);

@@ -68,7 +68,7 @@ TEST(DemandTable, NumbersFromOneAndOnce) {
 }
 
 TEST(Uneven, EveryPairGetsItsBytesInEveryOrderOfArrival) {
-  for (const std::string algorithm : {"pairwise", "direct"}) {
+  for (const std::string algorithm : {"pairwise", "direct", "one_factorisation", "hierarchical"}) {
     for (Member n = 2; n <= 17; ++n) {
       for (const double empty : {0.0, 0.3, 0.9, 1.0}) {
         const DemandMatrix demand = random_demand(n, empty, n);

@@ -182,7 +182,10 @@ TEST_F(Command, BadUsageIsExitTwo) {
   write("a.json", tiny("first"));
   for (const char* arguments :
        {"", "fly", "run", "run a.json --fly", "list", "list birds", "run a.json --trace", "trace", "trace info",
-        "trace info a.json --prefix x", "trace export a.json", "validate a.json a.json --graphviz g"}) {
+        "trace info a.json --prefix x", "trace export a.json", "validate a.json a.json --graphviz g", "list gpus --explain",
+        "list collectives --ranks 4", "list collectives --explain --op all_reduces",
+        "list collectives --explain --ranks 8 --ranks-per-server 3", "list collectives --explain --ranks 1",
+        "list collectives --explain --op gather --ranks 4 --root 4"}) {
     const Outcome done = run(arguments);
     EXPECT_EQ(done.status, 2) << arguments;
     EXPECT_EQ(done.out, "") << arguments;
@@ -230,6 +233,31 @@ TEST_F(Command, ListNamesEveryEntry) {
   for (const auto& preset : optical_switch_presets()) expect_line(switches, preset.key);
   const std::string schedules = run("list schedules").out;
   for (const auto& schedule : pipeline_schedules()) expect_line(schedules, schedule.name);
+}
+
+// 8 ranks, 1 us a message, 50 GB/s: with 1 ms for a set of circuits, and one port, one set is best: a ring, 14 steps of
+// 1 us + 1000 bytes / 50 GB/s = 1.02 us, and 1 ms.
+TEST_F(Command, ListExplainsWhatAutoTakes) {
+  const std::string call = "list collectives --explain --op all_reduce --bytes 8000 --ranks 8 --latency-ns 1000";
+  const Outcome optical = run(call + " --reconfiguration-ms 1");
+  EXPECT_EQ(optical.status, 0) << optical.err;
+  EXPECT_THAT(optical.out, StartsWith("auto takes  ring "));
+  EXPECT_THAT(optical.out, HasSubstr("1.014 ms (1 set of circuits, 14.28 us without switching)"));
+  EXPECT_THAT(optical.out, HasSubstr("wants circuits to 7 members at once, and a NIC has 1 port"));
+  // Without circuits direct has two steps in place of 14: 2 (1 us + 7 x 20 ns).
+  EXPECT_THAT(run(call).out, ::testing::MatchesRegex("auto takes  direct +2.28 us\n.*"));
+}
+
+// 4 ranks on 50 GB/s without latency: a ring and many others need 2 x 3/4 of 1 MB, 30 us; the first of the table is taken.
+TEST_F(Command, AutoSaysWhatItTook) {
+  write("a.json", tiny("first"));
+  const Outcome done = run("run a.json --out r --set /workload/collective/algorithm=auto");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("first: all_reduce among 4 ranks, 1000000 bytes: auto took ring: 30 us; next "));
+  EXPECT_EQ(result("r/result.json").at("choices").size(), 1u);
+  EXPECT_EQ(result("r/result.json").at("makespan_s"), 30e-6);
+  EXPECT_EQ(run("run a.json --out r").status, 0);
+  EXPECT_FALSE(result("r/result.json").contains("choices"));
 }
 
 TEST_F(Command, EveryListedScheduleIsOneThatAScenarioCanName) {

@@ -2,7 +2,9 @@
 // Standard output is written last, so that a command that fails leaves it empty.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -29,6 +31,24 @@ void validate(const ValidateOptions& options);
 /// What list() takes.
 [[nodiscard]] const std::vector<std::string>& list_kinds();
 void list(const std::string& kind);
+
+/// What one collective would cost with each algorithm.
+struct ExplainOptions {
+  std::string op = "all_reduce";
+  std::int64_t bytes = 1 << 30;  ///< as the scenario counts them
+  std::uint32_t ranks = 8;
+  std::uint32_t ranks_per_server = 1;
+  std::uint32_t root = 0;
+  std::uint32_t chunks = 1;
+  std::uint32_t ports = 1;
+  double port_gb_per_s = 50.0;
+  double latency_ns = 0.0;
+  double overhead_ns = 0.0;
+  double scale_up_gb_per_s = 450.0;
+  double scale_up_latency_ns = 0.0;
+  std::optional<double> reconfiguration_ms;  ///< optical rails
+};
+void explain_collectives(const ExplainOptions& options);
 
 struct TraceOptions {
   std::filesystem::path scenario;  ///< info: empty when a prefix is given

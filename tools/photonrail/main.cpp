@@ -54,10 +54,42 @@ void add_validate(CLI::App& app, ValidateOptions& options) {
   command->callback([&options] { validate(options); });
 }
 
-void add_list(CLI::App& app, std::string& kind) {
+struct ListOptions {
+  std::string kind;
+  bool explain = false;
+  ExplainOptions call;
+};
+
+void add_explain(CLI::App& list, ListOptions& options) {
+  auto* explain = list.add_flag("--explain", options.explain, "collectives: what \"auto\" takes for a call, and why");
+  const auto add = [&](const char* name, auto& value, const char* help, double least, double most) {
+    list.add_option(name, value, help)->needs(explain)->check(CLI::Range(least, most));
+  };
+  ExplainOptions& call = options.call;
+  list.add_option("--op", call.op, "The operation (all_reduce)")->needs(explain);
+  add("--bytes", call.bytes, "Its size as a scenario counts it (1 GiB)", 0, 1e15);
+  add("--ranks", call.ranks, "How many take part (8)", 2, 65536);
+  add("--ranks-per-server", call.ranks_per_server, "How many of them share a server (1)", 1, 65536);
+  add("--root", call.root, "Of a rooted operation (0)", 0, 65535);
+  add("--chunks", call.chunks, "Pipelined pieces (1)", 1, 1e6);
+  add("--ports", call.ports, "Of a NIC (1)", 1, 64);
+  add("--port-gb-per-s", call.port_gb_per_s, "Rate of a port (50)", 1e-6, 1e9);
+  add("--latency-ns", call.latency_ns, "Of a rail (0)", 0, 1e15);
+  add("--overhead-ns", call.overhead_ns, "Of a message (0)", 0, 1e15);
+  add("--scale-up-gb-per-s", call.scale_up_gb_per_s, "Rate of a GPU inside its server (450)", 1e-6, 1e9);
+  add("--scale-up-latency-ns", call.scale_up_latency_ns, "Inside a server (0)", 0, 1e15);
+  add("--reconfiguration-ms", call.reconfiguration_ms, "Optical rails, that need so long for a set of circuits", 0, 1e9);
+}
+
+void add_list(CLI::App& app, ListOptions& options) {
   CLI::App* command = app.add_subcommand("list", "What a scenario can name");
-  command->add_option("KIND", kind)->required()->check(CLI::IsMember(list_kinds()));
-  command->callback([&kind] { list(kind); });
+  command->add_option("KIND", options.kind)->required()->check(CLI::IsMember(list_kinds()));
+  add_explain(*command, options);
+  command->callback([&options] {
+    if (!options.explain) return list(options.kind);
+    if (options.kind != "collectives") throw CommandError(2, "--explain is for collectives");
+    explain_collectives(options.call);
+  });
 }
 
 void add_trace(CLI::App& app, TraceOptions& options) {
@@ -119,10 +151,10 @@ int parse_and_run(int argc, char** argv) {
   TraceOptions trace_options;
   CalibrateOptions calibrate_options;
   CardOptions card_options;
-  std::string kind;
+  ListOptions list_options;
   add_run(app, run_options);
   add_validate(app, validate_options);
-  add_list(app, kind);
+  add_list(app, list_options);
   add_trace(app, trace_options);
   add_calibrate(app, calibrate_options);
   add_card(app, card_options);

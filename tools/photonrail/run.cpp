@@ -90,6 +90,9 @@ void run(const RunOptions& options) {
     if (!options.quiet) warn(results.back().name, results.back().warnings);
   }
   if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());
+  for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
+    for (const std::string& line : results[i].choices) std::cout << results[i].name << ": " << line << '\n';
+  }
   if (!options.quiet && !written.empty()) std::cout << '\n';
   for (const auto& file : written) std::cout << (options.quiet ? "" : "wrote ") << file.string() << '\n';
 }

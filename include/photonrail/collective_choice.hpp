@@ -1,0 +1,37 @@
+// "auto": the algorithms that can do a call, by predicted cost.
+#pragma once
+
+#include "photonrail/collective.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail {
+
+/// The name that scenarios use for "whichever is predicted to be the fastest". No algorithm has it.
+inline constexpr std::string_view kAutoAlgorithm = "auto";
+
+struct CollectiveCandidate {
+  const CollectiveAlgorithm* algorithm = nullptr;
+  CollectiveCost cost{};
+  Duration predicted{};
+  std::string problem;  ///< why it is out of the question; "" when it is not
+};
+
+/// Every algorithm of the registry that supports the call's op, the fastest first (of equals the first of the registry),
+/// those that are out of the question last. They must outlive the answer. A prediction is the alpha-beta cost plus the
+/// reconfiguration delay for every set of circuits. Out of the question on optical rails is what wants circuits to more
+/// members at once than a NIC has ports, and everywhere what does not follow the call's demand or cannot use its places.
+///
+/// A group inside one server is predicted on the scale-up fabric. In a group over several servers and rails every send of
+/// an algorithm that does not ask for places is taken to go through both, and on optical rails, where it may want several
+/// circuits at one port, it is out of the question. Leaves out: what else is on the way, and circuits that are lit already.
+/// An uneven demand counts as even shares that keep every port as busy as its busiest.
+[[nodiscard]] std::vector<CollectiveCandidate> rank_collectives(const CollectiveRegistry& registry,
+                                                                const CollectiveCall& call, const CostModel& on);
+
+/// "halving_doubling: 12.3 us (5 sets of circuits, 0.1 us without them)". For people.
+[[nodiscard]] std::string describe(const CollectiveCandidate& candidate, const CostModel& on);
+
+}  // namespace photonrail

@@ -1,0 +1,119 @@
+#include "photonrail/collective_choice.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace photonrail {
+
+namespace {
+
+enum class Spread { kRail, kServer, kBoth };
+
+/// Whether the group is one rail, or in one server, or has several of both.
+Spread spread_of(const CollectiveCall& call) {
+  if (call.places.empty()) return Spread::kRail;
+  const auto all = [&](auto MemberPlace::*which) {
+    return std::all_of(call.places.begin(), call.places.end(),
+                       [&](const MemberPlace& place) { return place.*which == call.places.front().*which; });
+  };
+  if (all(&MemberPlace::server)) return Spread::kServer;
+  return all(&MemberPlace::rail) ? Spread::kRail : Spread::kBoth;
+}
+
+/// The costs that an algorithm meets where the group is.
+CostModel here(const CollectiveAlgorithm& algorithm, Spread spread, CostModel on) {
+  if (spread == Spread::kServer) return {.rail = on.scale_up, .scale_up = on.scale_up, .ports = 1, .reconfiguration = {}};
+  if (spread == Spread::kBoth && !algorithm.uses_places()) on.rail.latency += on.scale_up.latency;
+  return on;
+}
+
+CollectiveCall even(const CollectiveCall& call) {
+  CollectiveCall copy = call;
+  if (call.demand == nullptr) return copy;
+  const double size = static_cast<double>(call.demand->busiest_port().count) * call.members / (call.members - 1);
+  copy.size = {static_cast<std::int64_t>(size)};
+  copy.demand = nullptr;
+  return copy;
+}
+
+CollectiveCandidate candidate(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, Spread spread,
+                              const CostModel& on) {
+  CollectiveCandidate found;
+  found.algorithm = &algorithm;
+  if (!algorithm.supports(call.op, call.members)) {
+    found.problem = "not among " + std::to_string(call.members) + " members";
+    return found;
+  }
+  if (call.demand != nullptr && !algorithm.takes_demand()) {
+    found.problem = "sends even shares only";
+    return found;
+  }
+  if (spread == Spread::kBoth && on.optical() && !algorithm.uses_places()) {
+    found.problem = "its circuits are not known for a group over several servers and rails";
+    return found;
+  }
+  std::optional<CollectiveCost> cost;
+  try {
+    cost = algorithm.cost(even(call), on);
+  } catch (const ConfigError& error) {
+    found.problem = error.problem();
+    return found;
+  }
+  if (!cost) {
+    found.problem = "has no cost formula";
+    return found;
+  }
+  found.cost = *cost;
+  if (on.optical() && cost->partners > on.ports) {
+    found.problem = "wants circuits to " + std::to_string(cost->partners) + " members at once, and a NIC has " +
+                    std::to_string(on.ports) + (on.ports == 1 ? " port" : " ports");
+    return found;
+  }
+  found.predicted = cost->total(on);
+  return found;
+}
+
+bool does(const CollectiveAlgorithm& algorithm, CollectiveOp op, Member members) {
+  // One that wants a power of two is named, with its problem.
+  return algorithm.supports(op, members) || algorithm.supports(op, 2) || algorithm.supports(op, 8);
+}
+
+std::string time_text(double picoseconds) {
+  const auto [scale, unit] = picoseconds < 1e6   ? std::pair{1e3, "ns"}
+                             : picoseconds < 1e9 ? std::pair{1e6, "us"}
+                                                 : std::pair{1e9, "ms"};
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g %s", picoseconds / scale, unit);
+  return text;
+}
+
+}  // namespace
+
+std::vector<CollectiveCandidate> rank_collectives(const CollectiveRegistry& registry, const CollectiveCall& call,
+                                                  const CostModel& on) {
+  const Spread spread = spread_of(call);
+  std::vector<CollectiveCandidate> all;
+  for (const auto& algorithm : registry.all()) {
+    if (does(*algorithm, call.op, call.members))
+      all.push_back(candidate(*algorithm, call, spread, here(*algorithm, spread, on)));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const CollectiveCandidate& a, const CollectiveCandidate& b) {
+    if (a.problem.empty() != b.problem.empty()) return a.problem.empty();
+    return a.predicted < b.predicted;
+  });
+  return all;
+}
+
+std::string describe(const CollectiveCandidate& candidate, const CostModel& on) {
+  std::string text = std::string(candidate.algorithm->name()) + ": ";
+  if (!candidate.problem.empty()) return text + candidate.problem;
+  text += time_text(static_cast<double>(candidate.predicted.count()));
+  if (!on.optical()) return text;
+  const std::uint32_t sets = candidate.cost.circuits;
+  return text + " (" + std::to_string(sets) + (sets == 1 ? " set" : " sets") + " of circuits, " +
+         time_text(candidate.cost.picoseconds) + " without switching)";
+}
+
+}  // namespace photonrail

@@ -266,11 +266,22 @@ TEST_F(Command, EveryListedScheduleIsOneThatAScenarioCanName) {
     json& job = scenario["workload"]["training"];
     job["global_batch"] = 8;  // four micro-batches: DualPipe wants twice the stages
     if (schedule.name == "interleaved") job["parallelism"]["virtual_stages"] = 2;
+    if (schedule.name == "dualpipe") job["parallelism"]["fsdp"] = false;
     write("a.json", scenario);
     const Outcome done = run("trace info a.json --schedule");
     EXPECT_EQ(done.status, 0) << schedule.name << ": " << done.err;
     EXPECT_THAT(done.out, StartsWith(std::string(schedule.name) + ": 2 stages"));
   }
+}
+
+TEST_F(Command, ValidateShowsTheMemoryOfAGpuByStage) {
+  json scenario = training("1f1b");
+  scenario["cluster"]["gpu"] = {{"preset", "h100"}, {"memory_gb", 1}};
+  write("a.json", scenario);
+  const Outcome done = run("validate a.json");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("GB a GPU   parameters  gradients  optimizer  activations  total\n  stage 0"));
+  EXPECT_THAT(done.err, HasSubstr("the plan does not fit the GPU"));
 }
 
 TEST_F(Command, AScheduleIsDrawnAsAChart) {

@@ -3,6 +3,7 @@
 #include "collective/builtin.hpp"
 #include "collective/decomposition.hpp"
 #include "collective/matched_rounds.hpp"
+#include "collective/uneven.hpp"
 #include "collective/uniform_plan.hpp"
 
 #include <algorithm>
@@ -35,6 +36,24 @@ class Decomposed final : public CollectiveAlgorithm {
     return op == CollectiveOp::kAllToAll && members >= 2;
   }
   [[nodiscard]] bool takes_demand() const override { return true; }
+
+  [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
+    return {.least_bytes = true, .matchings = true};
+  }
+  /// Round after round, each as long as its largest message.
+  [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
+    if (call.demand == nullptr) {
+      const double round = on.rail_to(1).send(static_cast<double>(call.size.count) / call.members);
+      return CollectiveCost{.picoseconds = (call.members - 1) * round, .circuits = call.members - 1};
+    }
+    std::vector<Bytes> largest;
+    for (const DemandRound& round : decompose_(*call.demand, call.reconfiguration)) {
+      largest.push_back(std::max_element(round.begin(), round.end(), [](const PairBytes& a, const PairBytes& b) {
+                          return a.bytes < b.bytes;
+                        })->bytes);
+    }
+    return cost_of_rounds(largest, on.rail_to(1));
+  }
 
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);

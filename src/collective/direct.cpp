@@ -163,7 +163,8 @@ class Direct final : public CollectiveAlgorithm {
       const double time = on.optical() ? others * link.send(shard) : link.send(others * shard);
       return CollectiveCost{.picoseconds = time, .circuits = others};
     }
-    const double once = on.rail_to(others).send(others * shard);
+    const double port = call.demand != nullptr ? static_cast<double>(call.demand->busiest_port().count) : others * shard;
+    const double once = on.rail_to(others).send(port);
     return CollectiveCost{.picoseconds = call.op == CollectiveOp::kAllReduce ? 2 * once : once, .partners = others};
   }
 };

@@ -4,7 +4,10 @@
 // circuits are duplex. `pieces` has no use here.
 #include "collective/builtin.hpp"
 #include "collective/steps.hpp"
+#include "collective/uneven.hpp"
 #include "collective/uniform_plan.hpp"
+
+#include <algorithm>
 
 namespace photonrail {
 
@@ -146,7 +149,18 @@ class OneFactorisation final : public CollectiveAlgorithm {
   }
   /// A round is alpha + S/n beta.
   [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
-    const std::uint32_t rounds = Circle(call.members).rounds();
+    const Circle circle(call.members);
+    const std::uint32_t rounds = circle.rounds();
+    if (call.demand != nullptr) {
+      std::vector<Bytes> largest(rounds);
+      for (std::uint32_t round = 0; round < rounds; ++round) {
+        for (Member m = 0; m < call.members; ++m) {
+          const Member partner = circle.partner(m, round);
+          if (partner != m) largest[round] = std::max(largest[round], call.demand->at(m, partner));
+        }
+      }
+      return cost_of_rounds(largest, on.rail_to(1));
+    }
     const double shard = static_cast<double>(call.size.count) / call.members;
     return CollectiveCost{.picoseconds = rounds * on.rail_to(1).send(shard), .circuits = rounds};
   }

@@ -4,6 +4,8 @@
 #include "collective/shifts.hpp"
 #include "collective/uneven.hpp"
 
+#include <algorithm>
+
 namespace photonrail {
 
 namespace {
@@ -71,6 +73,15 @@ class Pairwise final : public CollectiveAlgorithm {
   /// (n-1) (alpha + S/n beta).
   [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
     const std::uint32_t rounds = call.members - 1;
+    if (call.demand != nullptr) {
+      std::vector<Bytes> largest(rounds);
+      for (Member shift = 1; shift < call.members; ++shift) {
+        for (Member from = 0; from < call.members; ++from) {
+          largest[shift - 1] = std::max(largest[shift - 1], call.demand->at(from, (from + shift) % call.members));
+        }
+      }
+      return cost_of_rounds(largest, on.rail_to(1));
+    }
     const double shard = static_cast<double>(call.size.count) / call.members;
     return CollectiveCost{.picoseconds = rounds * on.rail_to(1).send(shard), .circuits = rounds};
   }

@@ -91,6 +91,16 @@ class Stragglar final : public CollectiveAlgorithm {
   [[nodiscard]] bool supports(CollectiveOp op, Member members) const override {
     return op == CollectiveOp::kAllReduce && members >= 2;
   }
+  [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
+    return {.least_bytes = true, .matchings = true};
+  }
+  /// With nobody late: the ring of the others, then the rounds, a chunk of size / (n-1) in each step of both.
+  [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
+    const Member n = call.members;
+    const std::uint32_t rounds = schedule(n).rounds();
+    const double step = on.rail_to(1).send(static_cast<double>(call.size.count) / (n - 1));
+    return CollectiveCost{.picoseconds = (n - 2 + rounds) * step, .circuits = rounds + (n > 2 ? 1 : 0)};
+  }
   [[nodiscard]] bool expects_straggler() const override { return true; }
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);

@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace photonrail {
@@ -13,14 +14,19 @@ SendPlanBuilder builder_for(const CollectiveCall& call) {
   return {call.members, call.members * call.members};
 }
 
+/// What `from` sends in the shift by `shift` members, if anything.
+std::optional<Send> send_of_shift(const CollectiveCall& call, Member from, Member shift) {
+  const Member to = (from + shift) % call.members;
+  const Bytes bytes = call.demand->at(from, to);
+  if (bytes == Bytes{}) return std::nullopt;
+  return Send{.from = from, .to = to, .bytes = bytes, .first_chunk = from * call.members + to};
+}
+
 /// The sends of the shift by `shift` members that carry something, in order of sender.
 std::vector<Send> sends_of_shift(const CollectiveCall& call, Member shift) {
   std::vector<Send> sends;
   for (Member from = 0; from < call.members; ++from) {
-    const Member to = (from + shift) % call.members;
-    const Bytes bytes = call.demand->at(from, to);
-    if (bytes == Bytes{}) continue;
-    sends.push_back({.from = from, .to = to, .bytes = bytes, .first_chunk = from * call.members + to});
+    if (const auto send = send_of_shift(call, from, shift)) sends.push_back(*send);
   }
   return sends;
 }
@@ -29,8 +35,10 @@ std::vector<Send> sends_of_shift(const CollectiveCall& call, Member shift) {
 
 std::unique_ptr<const SendPlan> expand_uneven_direct(const CollectiveCall& call) {
   SendPlanBuilder builder = builder_for(call);
-  for (Member shift = 1; shift < call.members; ++shift) {
-    for (const Send& send : sends_of_shift(call, shift)) builder.add(send);
+  for (Member from = 0; from < call.members; ++from) {
+    for (Member shift = 1; shift < call.members; ++shift) {
+      if (const auto send = send_of_shift(call, from, shift)) builder.add(*send);
+    }
   }
   return std::move(builder).build();
 }
@@ -54,6 +62,16 @@ std::unique_ptr<const SendPlan> expand_uneven_pairwise(const CollectiveCall& cal
     if (!sends.empty()) ++round;
   }
   return std::move(builder).build();
+}
+
+CollectiveCost cost_of_rounds(const std::vector<Bytes>& largest, const LinkCost& link) {
+  CollectiveCost cost{.picoseconds = 0.0, .circuits = 0};
+  for (const Bytes bytes : largest) {
+    if (bytes == Bytes{}) continue;
+    cost.picoseconds += link.send(bytes);
+    ++cost.circuits;
+  }
+  return cost;
 }
 
 }  // namespace photonrail

@@ -3,6 +3,8 @@
 
 #include "photonrail/collective.hpp"
 
+#include <vector>
+
 namespace photonrail {
 
 /// Everything at once, in one round. REQUIRES: call.demand.
@@ -11,5 +13,8 @@ namespace photonrail {
 /// Shift after shift: a member's send waits until all its sends and receives of earlier shifts are done. A shift in which
 /// nobody sends is no round. REQUIRES: call.demand.
 [[nodiscard]] std::unique_ptr<const SendPlan> expand_uneven_pairwise(const CollectiveCall& call);
+
+/// What matchings cost one after another, each as long as the largest message in it; one without messages is no round.
+[[nodiscard]] CollectiveCost cost_of_rounds(const std::vector<Bytes>& largest, const LinkCost& link);
 
 }  // namespace photonrail

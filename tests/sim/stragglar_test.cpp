@@ -239,6 +239,29 @@ TEST(StragglarTime, PublishedSimulation) {
   }
 }
 
+// Its other columns for powers of two: halving and doubling, and "direct", which costs the binomial broadcast of the whole
+// buffer. For other n the published formulas stand for plans that are not ours (a 3-2 elimination, a fraction of a step).
+TEST(StragglarTime, PublishedBaselines) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  const nlohmann::json file = oracle(data, "stragglar_simulation_py.json");
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  CostModel on;
+  on.rail.latency = us(3);
+  on.rail.rate.bytes_per_second = 450.0 * (1 << 30);
+  int compared = 0;
+  for (const auto& [key, row] : file.at("n").items()) {
+    CollectiveCall call{.members = static_cast<Member>(std::stoul(key)), .size = {1 << 30}};
+    if (!std::has_single_bit(call.members)) continue;
+    const double halving = registry.find("halving_doubling").cost(call, on)->picoseconds * 1e-9;
+    EXPECT_NEAR(halving, row.at("t_rhd_ms").get<double>(), 5e-7 * halving) << key;
+    call.op = CollectiveOp::kBroadcast;
+    const double broadcast = registry.find("binomial").cost(call, on)->picoseconds * 1e-9;
+    EXPECT_NEAR(broadcast, row.at("t_direct_ms").get<double>(), 5e-7 * broadcast) << key;
+    ++compared;
+  }
+  EXPECT_EQ(compared, 7);  // 4 .. 256
+}
+
 // One port a GPU: every round of StragglAR needs circuits of its own, ring one set. The delay at which both take equally
 // long, found by running both, against T_ring = R step + (R-1) delta. Both pay their first circuits after the straggler has
 // come, as Opus sets them on demand.

@@ -33,7 +33,7 @@ inline const std::vector<Room>& rooms() {
       {"sim", {"core", "engine", "fabric", "collective", "workload", "control"}, {"sys/"}},
       {"config",
        {"core", "device", "fabric", "collective", "workload", "control", "sim"},
-       {"nlohmann/", "protozero/", "zlib.h", "unistd.h", "fcntl.h"}},
+       {"nlohmann/", "protozero/", "pugixml.hpp", "zlib.h", "unistd.h", "fcntl.h"}},
       {"report", {"core", "sim"}, {"nlohmann/", "unistd.h", "fcntl.h"}},
       {"testing", {"core", "collective", "workload", "control", "sim"}, {}},
   };
@@ -54,6 +54,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"device.hpp", "device"},
       {"collective.hpp", "collective"},
       {"demand.hpp", "collective"},
+      {"synthesis.hpp", "collective"},
       {"task_graph.hpp", "workload"},
       {"pipeline.hpp", "workload"},
       {"training.hpp", "workload"},
@@ -64,6 +65,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"scenario.hpp", "sim"},
       {"simulate.hpp", "sim"},
       {"config.hpp", "config"},
+      {"plan_file.hpp", "config"},
       {"report.hpp", "report"},
       {"chart.hpp", "report"},
   };

@@ -67,6 +67,17 @@ std::vector<MessageGraph::Node> MessageGraph::sequence(std::span<const std::uint
   return order;
 }
 
+std::vector<std::uint64_t> MessageGraph::levels() const {
+  std::vector<std::uint64_t> level(nodes());
+  const std::vector<Node> order = sequence(level);
+  PHOTONRAIL_CHECK(order.size() == nodes());
+  for (const Node n : order) {
+    for (const Edge& edge : before_[n]) level[n] = std::max(level[n], level[edge.before] + 1);
+    if (received_[n] != kNone) level[n] = std::max(level[n], level[messages_[received_[n]].from] + 1);
+  }
+  return level;
+}
+
 std::vector<MessageGraph::Node> MessageGraph::circle() const {
   const std::vector<std::uint64_t> any(nodes());
   std::vector<bool> done(nodes());

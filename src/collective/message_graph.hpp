@@ -40,6 +40,9 @@ class MessageGraph {
   /// All nodes, each after what it waits for; of those that could be next the one with the least `rank` first.
   /// Shorter than nodes() when some wait for each other in a circle. REQUIRES: a rank for every node.
   [[nodiscard]] std::vector<Node> sequence(std::span<const std::uint64_t> rank) const;
+  /// By node: how many nodes stand one after another before it; a rank for sequence() that keeps steps together.
+  /// REQUIRES: no circle.
+  [[nodiscard]] std::vector<std::uint64_t> levels() const;
   /// Nodes that wait for each other in a circle, each for the next and the last for the first; empty when there is none.
   [[nodiscard]] std::vector<Node> circle() const;
 

@@ -30,6 +30,8 @@ class Search {
         wants_(has_.size()),
         holders_(bytes.size(), 1),
         busy_(ground.topology.links.size()),
+        free_(busy_.size()),
+        wanting_(nodes_, bytes.size() - per_node_),
         used_(busy_.size()),
         switch_of_(busy_.size(), kNoSwitch),
         sending_(nodes_),
@@ -152,17 +154,33 @@ class Search {
   bool take(Member m) {
     std::vector<std::tuple<Duration, int, std::uint64_t, LinkIndex>> choice;
     for (const LinkIndex l : into_[m]) {
-      if (!idle(l)) continue;
+      if (!idle(l) || better_wait(l)) continue;
       const bool prefers_new =
           switch_of_[l] != kNoSwitch && ground_.switches[switch_of_[l]].policy == SwitchPolicy::kMostConnections;
-      choice.emplace_back(link(l).latency + transfer_time(bytes_[0], link(l).rate), prefers_new == used_[l] ? 1 : 0,
-                          random_.next(), l);
+      choice.emplace_back(time_of(l, 0), prefers_new == used_[l] ? 1 : 0, random_.next(), l);
     }
     std::sort(choice.begin(), choice.end());
     for (const auto& candidate : choice) {
       if (take_over(std::get<LinkIndex>(candidate), m)) return true;
     }
     return false;
+  }
+
+  // Whether the links that are bringing something now could bring all the rest before this one brought a chunk: at the end
+  // a slow link would only hold up its node.
+  [[nodiscard]] bool better_wait(LinkIndex l) const {
+    const Member m = link(l).to;
+    const Time end = now_ + time_of(l, 0);
+    std::uint64_t others = 0;
+    for (const LinkIndex other : into_[m]) {
+      if (busy_[other] && free_[other] < end)
+        others += static_cast<std::uint64_t>((end - free_[other]) / std::max(Duration{1}, time_of(other, 0)));
+    }
+    return others >= wanting_[m];
+  }
+
+  [[nodiscard]] Duration time_of(LinkIndex l, std::uint32_t chunk) const {
+    return link(l).latency + transfer_time(bytes_[chunk], link(l).rate);
   }
 
   bool take_over(LinkIndex l, Member m) {
@@ -216,7 +234,9 @@ class Search {
       ++connections(move.link, false);
     }
     used_[move.link] = true;
-    const Time end = now_ + on.latency + transfer_time(bytes_[move.chunk], on.rate);
+    const Time end = now_ + time_of(move.link, move.chunk);
+    free_[move.link] = end;
+    --wanting_[on.to];
     sends_.push_back({on.from, on.to, move.chunk, false, now_, end});
     arrivals_.push({end, move.link, move.chunk});
   }
@@ -246,6 +266,8 @@ class Search {
   std::vector<std::uint64_t> wants_;    ///< by node: chunks that are neither there nor on their way
   std::vector<std::uint32_t> holders_;  ///< by chunk: nodes that have it or will
   std::vector<bool> busy_;              ///< by link
+  std::vector<Time> free_;              ///< by link: when it was or will be
+  std::vector<std::uint64_t> wanting_;  ///< by node: how many chunks it wants
   std::vector<bool> used_;              ///< by link: ever
   std::vector<std::uint32_t> switch_of_;
   std::vector<std::uint32_t> sending_;

@@ -26,6 +26,7 @@ struct Ground {
 ///
 /// Whenever a link, a port or data becomes free, nodes take turns in random order: each takes a chunk that it lacks over
 /// its best idle link from a node that has it; of several chunks one that the fewest nodes have.
+/// It passes a link by (beyond TACOS) when others that are busy will bring it all the rest in less time.
 [[nodiscard]] std::vector<SynthesizedSend> all_gather(const Ground& ground, const std::vector<Bytes>& bytes,
                                                       RandomStream& random);
 

@@ -147,7 +147,7 @@ TEST(Synthesis, AllGatherIsAsGoodAsThePublishedOne) {
     options.size = Bytes{row.output / row.topology.nodes};
     options.chunks = row.chunks;
     const auto made = synthesize(row.topology, options);
-    EXPECT_LE(us(made.time), row.published_us * 1.02) << row.name;
+    EXPECT_LE(us(made.time), row.published_us * 1.0001) << row.name;  // to the printed digits
     expect_feasible(row.topology, made);
     // Every node receives every other chunk once.
     const std::size_t others = std::size_t{row.topology.nodes} * (row.topology.nodes - 1);

@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace photonrail {
@@ -28,6 +30,11 @@ struct CollectiveSpec {
   std::array<std::string, kCollectiveOpCount> algorithm{"ring", "ring",     "ring", "direct", "direct",
                                                         "ring", "pairwise", "ring", "ring",   "direct"};
   std::uint32_t chunks = 1;  ///< pipelined pieces of a collective
+  /// Algorithms that come with the scenario (see plan_file.hpp), which go before built-in ones of the same name.
+  std::vector<std::shared_ptr<const CollectiveAlgorithm>> own{};
+
+  /// The one of `own` with the name, or null.
+  [[nodiscard]] const CollectiveAlgorithm* find_own(std::string_view name) const;
 };
 
 struct RunSpec {

@@ -22,7 +22,11 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 /// `section` absent: electrical, where the rails are.
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
-[[nodiscard]] CollectiveSpec read_collectives(JsonReader section);
+[[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory);
+/// An algorithm that comes as a file, {"msccl": FILE} and the like, relative to `directory`: puts it into the spec and
+/// returns its name.
+[[nodiscard]] std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::filesystem::path& directory,
+                                              CollectiveSpec& collectives);
 [[nodiscard]] RunSpec read_run(JsonReader section);
 
 /// How ranks get their GPUs; nothing given: rank r on GPU r.
@@ -48,8 +52,8 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
                                      const Placement& placement, CollectiveSpec& collectives);
 [[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const Placement& placement);
 [[nodiscard]] TaskGraph read_training(const JsonReader& section, const ClusterSpec& cluster, const Placement& placement);
-[[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster,
-                                                 CollectiveSpec& collectives);
+[[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory,
+                                                 const ClusterSpec& cluster, CollectiveSpec& collectives);
 
 /// A path with ${NAME} and ${NAME:-default} from the environment; relative to `directory`.
 [[nodiscard]] std::filesystem::path read_path(const JsonReader& value, const std::filesystem::path& directory);

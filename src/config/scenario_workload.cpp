@@ -162,7 +162,8 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
                     "set /cluster/servers to " + std::to_string(servers) + ", or use fewer ranks");
 }
 
-TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster, CollectiveSpec& collectives) {
+TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                                   CollectiveSpec& collectives) {
   CollectiveWorkload job;
   job.op = read_op(section.child("op"));
   const bool barrier = job.op == CollectiveOp::kBarrier;
@@ -177,7 +178,9 @@ TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluste
   }
   if (job.ranks < 2) section.fail("a collective needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
   if (const auto v = section.optional("algorithm")) {
-    collectives.algorithm[static_cast<std::size_t>(job.op)] = read_algorithm(*v, job.op, job.ranks);
+    std::string& algorithm = collectives.algorithm[static_cast<std::size_t>(job.op)];
+    algorithm =
+        v->is_object() ? read_algorithm_file(*v, job.op, directory, collectives) : read_algorithm(*v, job.op, job.ranks);
   }
   if (!rooted) section.refuse("root", std::string(name(job.op)) + " has no root", "remove it");
   if (const auto v = section.optional("root")) job.root = v->count(0, job.ranks - 1);
@@ -198,7 +201,7 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
     section.fail("needs exactly one of \"chakra\", \"training\", \"collective\", \"graph\"");
   }
   if (training) return {read_training(*training, cluster, placement), true};
-  if (collective) return {read_collective_workload(*collective, cluster, collectives), false};
+  if (collective) return {read_collective_workload(*collective, directory, cluster, collectives), false};
   if (chakra) {
     Workload read{read_chakra_workload(*chakra, directory), false};
     check_fit(chakra->pointer(), read.graph.ranks(), cluster);

@@ -55,7 +55,8 @@ RunnablePlan PlanCache::make(const CollectiveCall& asked) const {
   CollectiveCall call = asked;
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
   const auto op = static_cast<std::size_t>(call.op);
-  const CollectiveAlgorithm& algorithm = registry_.find(spec_.algorithm[op]);
+  const CollectiveAlgorithm* own = spec_.find_own(spec_.algorithm[op]);
+  const CollectiveAlgorithm& algorithm = own != nullptr ? *own : registry_.find(spec_.algorithm[op]);
   if (!algorithm.supports(call.op, call.members)) {
     throw ConfigError("/collectives/" + std::string(name(call.op)),
                       "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +

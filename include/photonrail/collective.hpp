@@ -103,9 +103,9 @@ using MemberPair = std::pair<Member, Member>;
 /// **Data.** The data is numbered in chunks so that a replay can prove the plan (see photonrail/testing/replay.hpp):
 /// all-reduce, reduce, broadcast: chunk c of the tensor, 0 .. chunk_count()-1;
 /// all-gather, gather, scatter, reduce-scatter: chunk m * k + i is piece i of member m's shard, k = chunk_count() /
-/// members; all-to-all: chunk s * members + d is what s has for d; barrier: one chunk; send: the pieces of the message. A
-/// send carries the bytes of its chunks: see `chunk_bytes`. In an all-to-all, sends of one pair may share a chunk: then
-/// each carries some of its bytes, and together they carry all.
+/// members; all-to-all: chunk (s * members + d) * k + i is piece i of what s has for d, k = chunk_count() / members /
+/// members; barrier: one chunk; send: the pieces of the message. A send carries the bytes of its chunks: see `chunk_bytes`.
+/// In an all-to-all, sends of one pair may share a chunk: then each carries some of its bytes, and together they carry all.
 class SendPlan {
  public:
   virtual ~SendPlan() = default;

@@ -10,7 +10,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace photonrail {
@@ -38,7 +40,12 @@ struct CollectiveSpec {
                                                         "ring", "pairwise", "ring", "ring",   "direct"};
   std::uint32_t chunks = 1;  ///< pipelined pieces of a collective
   StragglerChoice straggler = StragglerChoice::kEager;
-  RankId straggler_rank{};
+  RankId straggler_rank{  /// Algorithms that come with the scenario (see plan_file.hpp), which go before built-in ones of the same name.
+  std::vector<std::shared_ptr<const CollectiveAlgorithm>> own{};
+
+  /// The one of `own` with the name, or null.
+  [[nodiscard]] const CollectiveAlgorithm* find_own(std::string_view name) const;
+};
 };
 
 /// Ranks that are late or slow, in every step. Where several name a rank, delays add up and slowdowns multiply.

@@ -196,9 +196,13 @@ Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::ui
       const std::uint32_t pieces = chunk_count / call.members;
       return share(call.size, pieces, chunk % pieces);
     }
-    case CollectiveOp::kAllToAll:
-      if (call.demand != nullptr) return call.demand->at(chunk / call.members, chunk % call.members);
-      return share(call.size, call.members, chunk % call.members);
+    case CollectiveOp::kAllToAll: {
+      const std::uint32_t pieces = chunk_count / call.members / call.members;
+      const Member from = chunk / pieces / call.members;
+      const Member to = chunk / pieces % call.members;
+      const Bytes pair = call.demand != nullptr ? call.demand->at(from, to) : share(call.size, call.members, to);
+      return pieces == 1 ? pair : share(pair, pieces, chunk % pieces);
+    }
     case CollectiveOp::kBarrier:
       return {};
     default:

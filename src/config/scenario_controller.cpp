@@ -3,6 +3,7 @@
 #include "photonrail/collective.hpp"
 #include "photonrail/collective_choice.hpp"
 #include "photonrail/controller.hpp"
+#include "photonrail/plan_file.hpp"
 
 #include <limits>
 
@@ -102,20 +103,51 @@ std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& know
       [&](const std::string& word) { return word == kAutoAlgorithm ? word : std::string(known.find(word).name()); });
 }
 
-CollectiveSpec read_collectives(JsonReader section) {
+CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory) {
   CollectiveSpec spec;
   const CollectiveRegistry known = CollectiveRegistry::builtin();
   for (int i = 0; i < kCollectiveOpCount; ++i) {
     const auto op = static_cast<CollectiveOp>(i);
     if (op == CollectiveOp::kSend) continue;  // a message has one way to travel
     if (const auto v = section.optional(name(op))) {
-      spec.algorithm[static_cast<std::size_t>(i)] = read_algorithm_name(*v, known);
+      spec.algorithm[static_cast<std::size_t>(i)] =
+          v->is_object() ? read_algorithm_file(*v, op, directory, spec) : read_algorithm_name(*v, known);
     }
   }
   if (const auto v = section.optional("chunks")) spec.chunks = v->count(1, 1'000'000);
   if (const auto v = section.optional("straggler")) read_straggler(*v, spec);
   section.finish();
   return spec;
+}
+
+std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::filesystem::path& directory,
+                                CollectiveSpec& collectives) {
+  const auto msccl = value.optional("msccl");
+  const auto taccl = value.optional("taccl");
+  const auto chakra = value.optional("chakra");
+  const auto bytes = value.optional("bytes");
+  value.finish();
+  if (msccl.has_value() + taccl.has_value() + chakra.has_value() != 1)
+    value.fail(R"(needs exactly one of "msccl", "taccl", "chakra")");
+  if (bytes && !chakra) bytes->fail("only a Chakra trace has a size", "remove it");
+  if (chakra && !bytes) value.fail_at("bytes", "missing", "the size of the collective that the trace was written for");
+  CollectiveFile read;
+  try {
+    if (msccl) read = read_msccl(read_path(*msccl, directory));
+    if (taccl) read = read_taccl(read_path(*taccl, directory));
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+    if (chakra) {
+      const Bytes size{static_cast<std::int64_t>(bytes->integer(1, kMostBytes))};
+      read = read_chakra_collective(read_path(*chakra, directory), op, size);
+    }
+  } catch (const ConfigError& e) {
+    if (e.where().starts_with(value.pointer())) throw;
+    throw e.inside(value.pointer());
+  }
+  if (read.op != op) value.fail("the file is an " + std::string(name(read.op)) + ", not an " + std::string(name(op)));
+  std::string name(read.algorithm->name());
+  if (collectives.find_own(name) == nullptr) collectives.own.push_back(std::move(read.algorithm));
+  return name;
 }
 
 RunSpec read_run(JsonReader section) {

@@ -27,9 +27,13 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 /// `section` absent: electrical, where the rails are.
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
-[[nodiscard]] CollectiveSpec read_collectives(JsonReader section);
+[[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory);
 /// The name of an algorithm, or "auto".
 [[nodiscard]] std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& known);
+/// An algorithm that comes as a file, {"msccl": FILE} and the like, relative to `directory`: puts it into the spec and
+/// returns its name.
+[[nodiscard]] std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::filesystem::path& directory,
+                                              CollectiveSpec& collectives);
 [[nodiscard]] RunSpec read_run(JsonReader section);
 [[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section);
 

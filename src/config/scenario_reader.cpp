@@ -37,7 +37,7 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   scenario.cluster = config::read_cluster(top.child("cluster"));
   scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind);
   if (executor) scenario.executor = config::read_executor(*executor);
-  if (collectives) scenario.collectives = config::read_collectives(*collectives);
+  if (collectives) scenario.collectives = config::read_collectives(*collectives, directory);
   if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers);
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};

@@ -254,7 +254,9 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
   }
   if (job.ranks < 2) section.fail("a collective needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
   if (const auto v = section.optional("algorithm")) {
-    collectives.algorithm[static_cast<std::size_t>(job.op)] = read_algorithm(*v, job.op, job.ranks);
+    std::string& algorithm = collectives.algorithm[static_cast<std::size_t>(job.op)];
+    algorithm =
+        v->is_object() ? read_algorithm_file(*v, job.op, directory, collectives) : read_algorithm(*v, job.op, job.ranks);
   }
   if (!rooted) section.refuse("root", std::string(name(job.op)) + " has no root", "remove it");
   if (const auto v = section.optional("root")) job.root = v->count(0, job.ranks - 1);

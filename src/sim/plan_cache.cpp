@@ -113,7 +113,8 @@ const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
 const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {
   const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(call.op)];
   if (wanted == kAutoAlgorithm) return choose(call);
-  const CollectiveAlgorithm& algorithm = registry_.find(wanted);
+  const CollectiveAlgorithm* own = spec_.find_own(wanted);
+  const CollectiveAlgorithm& algorithm = own != nullptr ? *own : registry_.find(wanted);
   if (!algorithm.supports(call.op, call.members)) {
     throw ConfigError(pointer_of(call.op),
                       "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +

@@ -169,9 +169,11 @@ void check_algorithms(const Scenario& scenario) {
   for (const Use& use : uses_of(scenario.graph)) {
     const auto& [op, members, demand] = use;
     const std::string& wanted = scenario.collectives.algorithm[static_cast<std::size_t>(op)];
-    const auto found =
-        std::find_if(known.all().begin(), known.all().end(), [&](const auto& a) { return a->name() == wanted; });
-    if (members < 2 || found == known.all().end() || can(**found, use)) continue;
+    const CollectiveAlgorithm* found = scenario.collectives.find_own(wanted);
+    for (const auto& algorithm : known.all()) {
+      if (found == nullptr && algorithm->name() == wanted) found = algorithm.get();
+    }
+    if (members < 2 || found == nullptr || can(*found, use)) continue;
     std::string able;
     for (const auto& algorithm : known.all()) {
       if (can(*algorithm, use)) able += (able.empty() ? "" : ", ") + std::string(algorithm->name());
@@ -184,6 +186,11 @@ void check_algorithms(const Scenario& scenario) {
 }
 
 }  // namespace
+
+const CollectiveAlgorithm* CollectiveSpec::find_own(std::string_view name) const {
+  const auto found = std::find_if(own.begin(), own.end(), [&](const auto& a) { return a->name() == name; });
+  return found == own.end() ? nullptr : found->get();
+}
 
 void Scenario::validate() const {
   check_cluster(cluster);

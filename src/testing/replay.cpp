@@ -40,10 +40,11 @@ class Promise {
     if (call.demand != nullptr && (call.op != CollectiveOp::kAllToAll || call.demand->members() != call.members))
       fail("the demand is for another call");
     if (by_shard && chunks % call.members != 0) fail("chunk_count is no multiple of the members");
-    if (call.op == CollectiveOp::kAllToAll && chunks != std::uint64_t{call.members} * call.members)
-      fail("chunk_count of an all-to-all is not the square of the members");
+    if (call.op == CollectiveOp::kAllToAll && chunks % (std::uint64_t{call.members} * call.members) != 0)
+      fail("chunk_count of an all-to-all is no multiple of the square of the members");
     if (call.op == CollectiveOp::kBarrier && chunks != 1) fail("a barrier has one chunk");
     shard_ = by_shard ? chunks / call.members : 1;
+    if (call.op == CollectiveOp::kAllToAll) shard_ = chunks / call.members / call.members;
   }
 
   /// Every member contributes to every chunk.
@@ -59,7 +60,7 @@ class Promise {
       case CollectiveOp::kGather:
         return chunk / shard_;
       case CollectiveOp::kAllToAll:
-        return chunk / call_.members;
+        return chunk / shard_ / call_.members;
       case CollectiveOp::kSend:
         return 0;
       default:
@@ -80,7 +81,8 @@ class Promise {
         return member == chunk / shard_;
       case CollectiveOp::kAllToAll:
         // Nothing need not be sent.
-        return member == chunk % call_.members && (call_.demand == nullptr || chunk_bytes(call_, chunks_, chunk) > Bytes{});
+        return member == chunk / shard_ % call_.members &&
+               (call_.demand == nullptr || chunk_bytes(call_, chunks_, chunk) > Bytes{});
       case CollectiveOp::kSend:
         return member == 1;
       default:

@@ -80,6 +80,25 @@ struct CalibrateOptions {
 };
 void calibrate(const CalibrateOptions& options);
 
+struct CollectiveOptions {
+  std::filesystem::path file;    ///< info: the collective; synthesize: the topology
+  std::filesystem::path sketch;  ///< synthesize; empty: none
+  std::filesystem::path out;     ///< empty: standard output
+  std::string op;
+  std::string algorithm;
+  std::uint32_t ranks = 2;
+  std::uint32_t chunks = 1;
+  std::int64_t bytes = 1 << 20;
+  std::uint64_t seed = 1;
+  std::uint32_t tries = 20;
+};
+/// Proves a collective that comes as a file, and counts what it sends.
+void collective_info(const CollectiveOptions& options);
+/// A plan of a built-in algorithm as MSCCL XML.
+void collective_export(const CollectiveOptions& options);
+/// A new plan for a topology as MSCCL XML.
+void collective_synthesize(const CollectiveOptions& options);
+
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {
  public:

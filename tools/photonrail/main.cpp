@@ -142,6 +142,38 @@ void add_card(CLI::App& app, CardOptions& options) {
   write->callback([&options] { card_export(options); });
 }
 
+void add_collective(CLI::App& app, CollectiveOptions& options) {
+  CLI::App* collective = app.add_subcommand("collective", "Collectives as files");
+  collective->require_subcommand(1);
+  const CLI::Range ranks(2U, 1U << 16);
+  const CLI::Range some(1U, 1'000'000U);
+  const CLI::Range bytes(std::int64_t{1}, std::int64_t{1} << 50);
+
+  CLI::App* info = collective->add_subcommand("info", "Prove a collective that comes as a file, and count its sends");
+  info->add_option("FILE", options.file, "MSCCL XML, or an algorithm of TACCL (.json)")->required();
+  info->callback([&options] { collective_info(options); });
+
+  CLI::App* write = collective->add_subcommand("export", "Write a plan of a built-in algorithm as MSCCL XML");
+  write->add_option("--op", options.op, "all_reduce, all_gather ...")->required();
+  write->add_option("--algorithm", options.algorithm, "See photonrail list collectives")->required();
+  write->add_option("--ranks", options.ranks)->required()->check(ranks);
+  write->callback([&options] { collective_export(options); });
+
+  CLI::App* make = collective->add_subcommand("synthesize", "Search for a collective on a topology; write it as MSCCL XML");
+  make->add_option("TOPOLOGY.json", options.file, "Nodes and links")->required();
+  make->add_option("--op", options.op, "all_gather, reduce_scatter or all_reduce")->required();
+  make->add_option("--sketch", options.sketch, "What the search may do")->type_name("SKETCH.json");
+  make->add_option("--seed", options.seed, "Of the search");
+  make->add_option("--tries", options.tries, "Searches; the best is kept (20)")->check(some);
+  make->callback([&options] { collective_synthesize(options); });
+
+  for (CLI::App* command : {write, make}) {
+    command->add_option("--chunks", options.chunks, "Pieces of a member's share (1)")->check(some);
+    command->add_option("--bytes", options.bytes, "Size of the collective; of an all-gather, of a share")->check(bytes);
+    command->add_option("-o", options.out, "Write here, not to standard output")->type_name("FILE");
+  }
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
@@ -152,12 +184,14 @@ int parse_and_run(int argc, char** argv) {
   CalibrateOptions calibrate_options;
   CardOptions card_options;
   ListOptions list_options;
+  CollectiveOptions collective_options;
   add_run(app, run_options);
   add_validate(app, validate_options);
   add_list(app, list_options);
   add_trace(app, trace_options);
   add_calibrate(app, calibrate_options);
   add_card(app, card_options);
+  add_collective(app, collective_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,87 @@
+// `collective info|export|synthesize`: collectives as files.
+#include "columns.hpp"
+#include "commands.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/plan_file.hpp"
+#include "photonrail/report.hpp"
+
+#include <iostream>
+
+namespace photonrail::command {
+
+namespace {
+
+CollectiveOp op_named(const std::string& word) {
+  if (const auto op = collective_op_from(word); op && *op != CollectiveOp::kSend) return *op;
+  std::vector<std::string> known;
+  for (int i = 0; i < kCollectiveOpCount; ++i) {
+    if (static_cast<CollectiveOp>(i) != CollectiveOp::kSend) known.emplace_back(name(static_cast<CollectiveOp>(i)));
+  }
+  throw ConfigError("--op", "unknown operation \"" + word + "\"", suggest(word, known));
+}
+
+// Into the file, or to standard output when there is none.
+void put(const std::filesystem::path& out, const std::string& xml, const std::string& summary) {
+  if (out.empty()) {
+    std::cout << xml;
+    return;
+  }
+  write_file(out, xml);
+  std::cout << summary << "wrote " << out.string() << '\n';
+}
+
+std::string numbers(const SendPlan& plan) {
+  std::size_t pairs = 0;
+  for (std::uint32_t r = 0; r < plan.rounds(); ++r) pairs += plan.pairs(r).size();
+  return in_columns({{"members", std::to_string(plan.members())},
+                     {"chunks", std::to_string(plan.chunk_count())},
+                     {"sends", std::to_string(plan.send_count())},
+                     {"pairs", std::to_string(pairs)},
+                     {"sends in a row", std::to_string(plan.critical_sends())}});
+}
+
+}  // namespace
+
+void collective_info(const CollectiveOptions& options) {
+  const bool json = options.file.extension() == ".json";
+  const CollectiveFile read = json ? read_taccl(options.file) : read_msccl(options.file);
+  const auto plan =
+      read.algorithm->expand({.op = read.op, .members = read.members, .size = Bytes{read.members}, .root = read.root});
+  std::cout << options.file.string() << ": a correct " << name(read.op) << '\n' << numbers(*plan);
+}
+
+void collective_export(const CollectiveOptions& options) {
+  CollectiveCall call{.op = op_named(options.op), .members = options.ranks, .size = Bytes{options.bytes}};
+  call.pieces = options.chunks;
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  const CollectiveAlgorithm& algorithm = registry.find(options.algorithm);
+  if (!algorithm.supports(call.op, call.members)) {
+    throw ConfigError(
+        "--algorithm",
+        options.algorithm + " cannot do " + options.op + " among " + std::to_string(call.members) + " members",
+        "photonrail list collectives");
+  }
+  const auto plan = algorithm.expand(call);
+  put(options.out, msccl_xml(call, *plan, options.algorithm + "_" + options.op), numbers(*plan));
+}
+
+void collective_synthesize(const CollectiveOptions& options) {
+  const SynthesisTopology topology = read_synthesis_topology(options.file);
+  SynthesisOptions wanted{.op = op_named(options.op), .size = Bytes{options.bytes}, .chunks = options.chunks};
+  wanted.seed = options.seed;
+  wanted.tries = options.tries;
+  const SynthesisSketch sketch = options.sketch.empty() ? SynthesisSketch{} : read_synthesis_sketch(options.sketch);
+  SynthesizedCollective made;
+  try {
+    made = synthesize(topology, wanted, sketch);
+  } catch (const ConfigError& e) {
+    throw e.inside((options.sketch.empty() ? options.file : options.sketch).string());
+  }
+  const std::string called = "synthesized_" + options.op;
+  const CollectiveCall call{.op = wanted.op, .members = topology.nodes, .size = wanted.size};
+  const auto plan = made.algorithm(topology, called)->expand(call);
+  put(options.out, msccl_xml(call, *plan, called),
+      numbers(*plan) + in_columns({{"time by the links alone", to_text(made.time)}}));
+}
+
+}  // namespace photonrail::command

@@ -82,6 +82,9 @@ class AllAtOncePlan final : public UniformPlan {
 
   [[nodiscard]] Send send(SendIndex i) const override { return shifts_.send(i); }
   void released_by(SendIndex /*arrived*/, std::vector<SendIndex>& /*out*/) const override {}
+  [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
+    return shifts_.folded(totals_, period);
+  }
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
     std::vector<MemberPair> all;
     all.reserve(totals_.sends);

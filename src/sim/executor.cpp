@@ -20,7 +20,7 @@ Executor::Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32
       parts_(parts),
       order_(graph, iterations, parts.operations, parts.control, shim, schedule, profile),
       lanes_(spec.comm_lanes == CommLanes::kPerCommunicator ? graph.communicators().size() : graph.ranks(),
-             spec.comm_lanes == CommLanes::kPerCommunicator),
+             spec.comm_lanes == CommLanes::kPerCommunicator, parts.fabric.folded()),
       ranks_(graph.ranks()),
       iteration_ends_(iterations, Time{0}) {}
 
@@ -65,8 +65,7 @@ void Executor::finish_iteration(RankId id, Cause cause) {
 void Executor::ready(RankId id, TaskId task, Cause cause) {
   const Task& t = graph_.program(id).task(task);
   if (t.kind != TaskKind::kCompute) {
-    const std::size_t members = graph_.communicators()[graph_.communicator(id, t.slot).index()].members.size();
-    members == 1 ? complete_at_once(id, {task, cause}) : reach(id, task, cause);
+    parts_.operations.group_size(id, t) == 1 ? complete_at_once(id, {task, cause}) : reach(id, task, cause);
     return;
   }
   ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(t.stream)];
@@ -84,9 +83,31 @@ void Executor::complete(RankId id, TaskId task, Cause cause) {
   const Program& program = graph_.program(id);
   for (const TaskId next : program.successors(task)) {
     // Most tasks wait for one other: their counters, which are every rank's own, stay out of the cache.
-    if (program.task(next).waits == 1 || --rank.waits[next.index()] == 0) ready(id, next, cause);
+    if (program.task(next).waits == 1) {
+      ready(id, next, cause);
+    } else {
+      const bool last = --rank.waits[next.index()] == 0;
+      const Cause joined = join(rank, next, cause, last);
+      if (last) ready(id, next, joined);
+    }
   }
-  if (--rank.tasks_left == 0) finish_iteration(id, cause);
+  rank.last = later(rank.last, cause);
+  if (--rank.tasks_left == 0) finish_iteration(id, rank.last);
+}
+
+// What a task waited for last, when several of its predecessors complete at one instant: whichever has the longer history,
+// not whichever event came last.
+Cause Executor::join(Rank& rank, TaskId next, Cause cause, bool last) {
+  std::vector<ReadyTask>& joining = rank.joining;
+  if (!joining.empty() && joining.front().cause.at != cause.at) joining.clear();
+  if (!last) {
+    joining.push_back({next, cause});
+    return cause;
+  }
+  for (const ReadyTask& before : joining) {
+    if (before.task == next) cause = later(cause, before.cause);
+  }
+  return cause;
 }
 
 // Through an event, so that a long chain of such tasks does not nest.
@@ -110,6 +131,7 @@ void Executor::schedule_start() {
 // Everything that became ready at this instant is known: starts it, lowest ids first.
 void Executor::start_all(std::uint64_t) {
   start_scheduled_ = false;
+  enter_books();
   const std::vector<RankId> ranks = std::move(to_start_);
   to_start_.clear();
   for (const RankId id : ranks) {
@@ -120,6 +142,19 @@ void Executor::start_all(std::uint64_t) {
   for (const Lanes::Ready& candidate : lanes_.candidates()) {
     if (lanes_.take(candidate.op, parts_.operations[candidate.op])) start_operation(candidate.op);
   }
+}
+
+// What became ready or was sent at this instant, in the order of the programs.
+void Executor::enter_books() {
+  std::sort(buffered_.begin(), buffered_.end());
+  for (const auto& [rank, task] : buffered_) order_.record(rank, task);
+  buffered_.clear();
+  std::sort(fresh_.begin(), fresh_.end());
+  for (const Lanes::Ready& ready : fresh_) {
+    const Operation& op = parts_.operations[ready.op];
+    for (Member m = 0; m < op.members(); ++m) parts_.recorder.rail_ready(op.rank(m), op.dimension(), parts_.engine.now());
+  }
+  fresh_.clear();
 }
 
 void Executor::start_compute(RankId id, Stream which) {
@@ -170,7 +205,9 @@ void Executor::reach(RankId id, TaskId task, Cause cause) {
   }
   order_.hold_back(id, {task, cause});
   while (const std::optional<ReadyTask> next = order_.next_in_turn(id)) {
-    arrive(id, next->task, later(cause, next->cause));
+    Cause& issued = ranks_[id.index()].issued;
+    issued = later(issued, next->cause);
+    arrive(id, next->task, issued);
   }
 }
 
@@ -182,17 +219,18 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   op.tasks[member] = task;
   op.cause = later(op.cause, {parts_.engine.now(), cause.reconfigurations});
   tell(op_id, member, OperationEvent::State::kArrived);
-  if (op.optical && op.takes_part(member, 0)) parts_.control.ask(op_id, 0, member);
+  if (op.optical && op.takes_part(member, 0)) parts_.control.ask(op_id, 0, member, task);
   if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
     op.sender_done = true;
-    if (op.crosses) order_.record(id, task);  // in its turn for the sender, whenever the receive comes
+    if (op.crosses) {
+      buffered_.emplace_back(id, task);  // in its turn for the sender, whenever the receive comes
+      schedule_start();
+    }
     complete_at_once(id, {task, op.cause});
   }
   if (++op.arrived < op.members()) return;
   op.state = Operation::State::kReady;
-  if (op.crosses) {
-    for (Member m = 0; m < op.members(); ++m) parts_.recorder.rail_ready(op.rank(m), op.dimension(), parts_.engine.now());
-  }
+  if (op.crosses) fresh_.push_back(Lanes::key(op_id, op));
   lanes_.enqueue(op_id, op);
   schedule_start();
 }
@@ -229,7 +267,9 @@ void Executor::member_done(OpId id, Member member) {
 
 // ---- circuits
 
-void Executor::round_reached(OpId id, std::uint32_t round, Member member) { parts_.control.ask(id, round, member); }
+void Executor::round_reached(OpId id, std::uint32_t round, Member member) {
+  parts_.control.ask(id, round, member, parts_.operations[id].tasks[member]);
+}
 
 void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration> idle) {
   parts_.control.opened(id, round, idle);

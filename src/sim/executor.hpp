@@ -70,6 +70,9 @@ class Executor : public TransferListener {
     ComputeStream streams[2];
     std::uint32_t iteration = 0;
     std::size_t tasks_left = 0;
+    std::vector<ReadyTask> joining;  // what completed at the last instant for tasks that wait for more
+    Cause last;                      // of its tasks that completed
+    Cause issued;                    // of its rail operations that took their turn
     bool start_pending = false;
   };
 
@@ -82,6 +85,8 @@ class Executor : public TransferListener {
   void complete_at_once(RankId id, const ReadyTask& task);
   void finish_iteration(RankId id, Cause cause);
 
+  [[nodiscard]] Cause join(Rank& rank, TaskId next, Cause cause, bool last);
+  void enter_books();
   void schedule_start();
   void start_all(std::uint64_t);
   void start_compute(RankId id, Stream stream);
@@ -101,6 +106,8 @@ class Executor : public TransferListener {
   std::vector<Rank> ranks_;
   std::deque<std::pair<RankId, ReadyTask>> at_once_;  // done at this instant, in order of their events
   std::vector<RankId> to_start_;                      // ranks with a compute task that may start
+  std::vector<Lanes::Ready> fresh_;                   // rail operations that became ready at this instant
+  std::vector<std::pair<RankId, TaskId>> buffered_;   // sends to other servers whose sender came to them at this instant
   bool start_scheduled_ = false;
   std::size_t ranks_finished_ = 0;
   std::uint64_t tasks_done_ = 0;

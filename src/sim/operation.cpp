@@ -6,17 +6,21 @@
 
 namespace photonrail {
 
-Operations::Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank, Fabric& fabric, PlanCache& plans)
-    : graph_(graph), fabric_(fabric), plans_(plans), open_(graph.communicators().size()) {
-  gpu_offsets_.push_back(0);
+Roster Roster::of(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank) {
+  Roster roster;
   for (const Communicator& communicator : graph.communicators()) {
-    bool crosses = false;
-    for (const RankId rank : communicator.members) {
-      gpus_.push_back(gpu_of_rank[rank.index()]);
-      crosses = crosses || fabric.crossing(gpus_[gpu_offsets_.back()], gpus_.back()).has_value();
-    }
-    gpu_offsets_.push_back(static_cast<std::uint32_t>(gpus_.size()));
-    crosses_.push_back(crosses);
+    for (const RankId rank : communicator.members) roster.gpus.push_back(gpu_of_rank[rank.index()]);
+    roster.offsets.push_back(roster.gpus.size());
+  }
+  return roster;
+}
+
+Operations::Operations(const TaskGraph& graph, const Roster& roster, Fabric& fabric, PlanCache& plans)
+    : graph_(graph), roster_(roster), fabric_(fabric), plans_(plans), open_(graph.communicators().size()) {
+  for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
+    const std::span<const GpuId> group = gpus(CommunicatorId{c});
+    crosses_.push_back(std::any_of(group.begin(), group.end(),
+                                   [&](GpuId gpu) { return fabric.crossing(group.front(), gpu).has_value(); }));
   }
 }
 
@@ -28,6 +32,7 @@ Seat Operations::seat(RankId rank, const Task& task, std::uint32_t iteration) {
 Member Operations::member_of(CommunicatorId communicator, RankId rank, const Task& task) const {
   const Communicator& group = graph_.communicators()[communicator.index()];
   if (group.point_to_point) return task.kind == TaskKind::kSend ? 0 : 1;
+  if (!roster_.places.empty()) return roster_.places[rank.index()][task.slot];
   const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
   PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
   return static_cast<Member>(found - group.members.begin());
@@ -47,16 +52,16 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
     free_.pop_back();
   }
   open.push_back(id);
-  const std::uint32_t first = gpu_offsets_[key.communicator.index()];
-  const std::uint32_t last = gpu_offsets_[key.communicator.index() + 1];
   Operation& op = pool_[id];
   op.state = Operation::State::kGathering;
   op.key = key;
   op.sequence = next_sequence_++;
   op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
   op.communicator = &graph_.communicators()[key.communicator.index()];
-  op.gpus = {gpus_.data() + first, gpus_.data() + last};
-  op.runnable = &plans_.get({op.op, op.members(), Bytes{task.amount}, task.root, 1});
+  op.gpus = gpus(key.communicator);
+  op.ranks = static_cast<Member>(op.communicator->members.size());
+  op.copies = roster_.copies.empty() ? 1 : roster_.copies[key.communicator.index()];
+  op.runnable = &plans_.get({op.op, static_cast<Member>(op.gpus.size()), Bytes{task.amount}, task.root, 1}, op.ranks);
   op.crosses = crosses_[key.communicator.index()];
   op.optical = op.crosses && fabric_.optical();
   op.tasks.assign(op.members(), TaskId::none());

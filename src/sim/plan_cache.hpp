@@ -26,11 +26,15 @@ class PlanCache {
 
   /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does
   /// not support the call.
-  [[nodiscard]] const RunnablePlan& get(CollectiveCall call);
+  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call) { return get(call, call.members); }
+  /// Folded to the first `period` members (SendPlan::folded). REQUIRES: period is call.members, or the plan can be folded.
+  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call, Member period);
+  /// The plan as the algorithm gives it.
+  [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call) const;
 
  private:
-  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member>;
-  [[nodiscard]] RunnablePlan make(const CollectiveCall& call) const;
+  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member, Member>;
+  [[nodiscard]] RunnablePlan make(const CollectiveCall& call, Member period) const;
 
   const CollectiveSpec& spec_;
   Fidelity fidelity_;

@@ -139,9 +139,21 @@ void Executor::start_all(std::uint64_t) {
     start_compute(id, Stream::kGpu);
     start_compute(id, Stream::kHost);
   }
-  for (const Lanes::Ready& candidate : lanes_.candidates()) {
+  const Lanes::Ready* before = nullptr;
+  const std::vector<Lanes::Ready> candidates = lanes_.candidates();
+  for (const Lanes::Ready& candidate : candidates) {
+    if (before != nullptr && !before->same_to_programs(candidate)) record_started();
+    before = &candidate;
     if (lanes_.take(candidate.op, parts_.operations[candidate.op])) start_operation(candidate.op);
   }
+  record_started();
+}
+
+// Of operations that the programs do not order, each rank's in the order of its own tasks.
+void Executor::record_started() {
+  std::sort(started_.begin(), started_.end());
+  for (const auto& [rank, task] : started_) order_.record(rank, task);
+  started_.clear();
 }
 
 // What became ready or was sent at this instant, in the order of the programs.
@@ -222,7 +234,7 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   if (op.optical && op.takes_part(member, 0)) parts_.control.ask(op_id, 0, member, task);
   if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
     op.sender_done = true;
-    if (op.crosses) {
+    if (op.crosses && order_.records()) {
       buffered_.emplace_back(id, task);  // in its turn for the sender, whenever the receive comes
       schedule_start();
     }
@@ -237,8 +249,8 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
 
 void Executor::start_operation(OpId id) {
   Operation& op = parts_.operations[id];
-  if (op.crosses) {
-    for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) order_.record(op.rank(m), op.tasks[m]);
+  if (op.crosses && order_.records()) {
+    for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) started_.emplace_back(op.rank(m), op.tasks[m]);
   }
   if (!op.optical) {
     for (Member m = 0; m < op.members(); ++m) tell(id, m, OperationEvent::State::kRunning);

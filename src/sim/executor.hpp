@@ -87,6 +87,7 @@ class Executor : public TransferListener {
 
   [[nodiscard]] Cause join(Rank& rank, TaskId next, Cause cause, bool last);
   void enter_books();
+  void record_started();
   void schedule_start();
   void start_all(std::uint64_t);
   void start_compute(RankId id, Stream stream);
@@ -108,6 +109,7 @@ class Executor : public TransferListener {
   std::vector<RankId> to_start_;                      // ranks with a compute task that may start
   std::vector<Lanes::Ready> fresh_;                   // rail operations that became ready at this instant
   std::vector<std::pair<RankId, TaskId>> buffered_;   // sends to other servers whose sender came to them at this instant
+  std::vector<std::pair<RankId, TaskId>> started_;    // rail operations to be recorded
   bool start_scheduled_ = false;
   std::size_t ranks_finished_ = 0;
   std::uint64_t tasks_done_ = 0;

@@ -151,8 +151,16 @@ class Folder {
         if (m < group.period) part.members.push_back(RankId{symmetry_.class_of_rank()[rank.index()]});
       }
       roster.offsets.push_back(roster.gpus.size());
+      if (!part.point_to_point) require_distinct(part.members);
     }
     return folded;
+  }
+
+  // Two operations of a rank that nothing tells apart would be one that it takes part in twice.
+  static void require_distinct(std::vector<RankId> members) {
+    std::sort(members.begin(), members.end());
+    require(std::adjacent_find(members.begin(), members.end()) == members.end(),
+            "a rank is in two groups that nothing tells apart");
   }
 
   std::vector<std::vector<CommunicatorId>> fold_slots(Roster& roster) {

@@ -47,9 +47,7 @@ std::span<const ReadyTask> RailOrder::held_back(RankId id) const {
   return ranks_[id.index()].held_back;
 }
 
-void RailOrder::record(RankId id, TaskId task) {
-  if (recorded_ != nullptr) (*recorded_)[id.index()].push_back(task);
-}
+void RailOrder::record(RankId id, TaskId task) { (*recorded_)[id.index()].push_back(task); }
 
 void RailOrder::complete(RankId id, TaskId task, std::uint32_t iteration) {
   if (!follows(id, task)) return;

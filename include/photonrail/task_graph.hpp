@@ -7,11 +7,11 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -181,7 +181,7 @@ class TaskGraphBuilder {
   std::vector<ProgramId> program_of_;
   std::vector<std::vector<CommunicatorId>> slots_of_;
   std::vector<Communicator> communicators_;
-  std::map<std::pair<RankId, RankId>, CommunicatorId> links_;
+  std::unordered_map<std::uint64_t, CommunicatorId> links_;  // by sender and receiver
   std::vector<std::string> warnings_;
 };
 

@@ -49,7 +49,7 @@ CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<
   const std::string where = "communicator " + name;
   if (members.empty()) throw ConfigError(where, "has no members");
   std::vector<RankId> ascending = members;
-  std::sort(ascending.begin(), ascending.end());
+  if (!std::is_sorted(ascending.begin(), ascending.end())) std::sort(ascending.begin(), ascending.end());
   if (ascending.back().index() >= program_of_.size()) {
     throw ConfigError(where, describe_rank(ascending.back()) + " is not a rank of the job",
                       "it has " + plural(program_of_.size(), "rank"));
@@ -65,11 +65,12 @@ CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<
 }
 
 CommunicatorId TaskGraphBuilder::link(RankId from, RankId to, Dimension dimension) {
-  const auto found = links_.find({from, to});
+  const std::uint64_t ends = (std::uint64_t{from.value} << 32) | to.value;
+  const auto found = links_.find(ends);
   if (found != links_.end()) return found->second;
   std::string name = "link." + std::to_string(from.value) + ">" + std::to_string(to.value);
   const CommunicatorId id = add_communicator(std::move(name), {from, to}, dimension, true);
-  links_.emplace(std::pair{from, to}, id);
+  links_.emplace(ends, id);
   return id;
 }
 

@@ -68,6 +68,7 @@ std::vector<CommunicatorId> add_groups(TaskGraphBuilder& builder, std::uint32_t 
   std::vector<CommunicatorId> of(ranks, CommunicatorId::none());
   std::uint32_t number = 0;
   for (std::size_t r = 0; r < ranks; ++r) {
+    if (!of[r].is_none()) continue;
     const std::vector<RankId> members = group_of(RankId{r});
     if (members.size() < 2 || members.front() != RankId{r}) continue;
     const CommunicatorId id =

@@ -52,7 +52,7 @@ class Observer {
   virtual ~Observer() = default;
 
   /// Whether it must be told of every rank. Where all observers of a run say no, ranks that nothing tells apart may be
-  /// simulated once, and only that one is told of; circuits are not told of then.
+  /// simulated once; observers are told of the beginning, the progress and the end only then.
   [[nodiscard]] virtual bool needs_every_rank() const { return true; }
 
   virtual void begin(const Scenario&) {}

@@ -39,7 +39,8 @@ class Simulation {
         folding_(folding),
         graph_(folding != nullptr ? folding->graph : scenario.graph),
         roster_(folding != nullptr ? folding->roster : Roster::of(scenario.graph, scenario.gpu_of_rank)),
-        watchers_(observers),
+        everybody_(observers),
+        watchers_(folding != nullptr ? std::span<Observer* const>{} : observers),
         fabric_(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr),
         plans_(scenario.collectives, run.fidelity, registries.collectives),
         operations_(graph_, roster_, fabric_, plans_),
@@ -54,11 +55,11 @@ class Simulation {
   }
 
   void run() {
-    watchers_.tell([this](Observer& observer) { observer.begin(scenario_); });
+    everybody_.tell([this](Observer& observer) { observer.begin(scenario_); });
     control_.begin(transfers_);
     executor_.begin();
     while (engine_.run(kEventsBetweenProgress) > 0) {
-      watchers_.tell([this](Observer& o) { o.progress(executor_.tasks_done(), executor_.tasks(), engine_.now()); });
+      everybody_.tell([this](Observer& o) { o.progress(executor_.tasks_done(), executor_.tasks(), engine_.now()); });
     }
     if (!executor_.finished()) throw DeadlockError(executor_.stuck());
   }
@@ -74,7 +75,7 @@ class Simulation {
     result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;
     result.engine.events = engine_.events_run();
     result.engine.sends = fabric_.network().messages();
-    watchers_.tell([makespan](Observer& observer) { observer.end(makespan); });
+    everybody_.tell([makespan](Observer& observer) { observer.end(makespan); });
   }
 
  private:
@@ -82,7 +83,8 @@ class Simulation {
   const Folding* folding_;
   const TaskGraph& graph_;
   const Roster roster_;
-  Watchers watchers_;
+  Watchers everybody_;
+  Watchers watchers_;  // who is told of ranks and circuits
   Engine engine_;
   Fabric fabric_;
   PlanCache plans_;

@@ -2,6 +2,7 @@
 
 #include "sim/folding.hpp"
 #include "sim/interner.hpp"
+#include "workload/program_hash.hpp"
 
 #include <algorithm>
 #include <set>
@@ -40,12 +41,7 @@ void Symmetry::number_programs() {
   std::vector<std::uint32_t> number(programs.size());
   std::multimap<std::uint64_t, std::uint32_t> by_hash;
   for (std::uint32_t p = 0; p < programs.size(); ++p) {
-    std::uint64_t hash = programs[p].tasks().size();
-    for (const Task& task : programs[p].tasks()) {
-      hash = (hash ^ static_cast<std::uint64_t>(task.amount) ^ task.slot ^ (std::uint64_t{task.waits} << 32)) *
-             0xbf58476d1ce4e5b9ULL;
-      hash ^= hash >> 29;
-    }
+    const std::uint64_t hash = hash_tasks(programs[p]);
     const auto [first, last] = by_hash.equal_range(hash);
     const auto same = std::find_if(first, last, [&](const auto& e) { return programs[e.second].same_tasks(programs[p]); });
     number[p] = same == last ? p : same->second;

@@ -96,6 +96,7 @@ void scenario_trace_128(benchmark::State& state) {
   spec.global_batch = 4 * argument(state);
   const Folder folder;
   Scenario scenario = on_optical_rails(training_job(spec, Fidelity::kStream));
+  scenario.run.folding = true;
   std::uint64_t bytes = 0;
   for (const auto& file : write_chakra(scenario.graph, folder.path() / "job")) bytes += std::filesystem::file_size(file);
   const ChakraOptions options{.prefix = folder.path() / "job", .comm_groups = folder.path() / "job.json", .dimensions = {}};

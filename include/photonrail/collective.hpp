@@ -149,6 +149,13 @@ class SendPlan {
   /// dependencies. Null (the default) for a plan that must run send by send. A plan may have one when every pair is busy
   /// from the first send to the last: its time is then the bytes of a pair and the latencies of critical_sends() sends.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> stream() const { return nullptr; }
+
+  /// The part of members 0 .. period - 1, where every rotation of the members leaves the plan as it is: a send of member m
+  /// stands for those of m + period, m + 2 period ... as well. It has `period` members (1 is allowed) and their sends only;
+  /// a send's `to`, and the second member of a pair, keep their number in the whole plan, and are member `to % period`
+  /// here. Data is not numbered. Null (the default) for a plan in which some member has a part of its own. REQUIRES: period
+  /// divides members().
+  [[nodiscard]] virtual std::unique_ptr<const SendPlan> folded(Member /*period*/) const { return nullptr; }
 };
 
 /// What an algorithm promises of its plans for an op among so many members; the contract suite holds it to that.

@@ -117,6 +117,9 @@ struct ControllerFactory {
   std::string summary;
   std::unique_ptr<Controller> (*make)(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
                                       std::uint32_t ports_per_gpu);
+  /// Its decisions for ports depend on nothing but the demands for them, the circuits on them and the order of the demands:
+  /// not on their numbers, nor on how many others there are. Ranks that nothing tells apart may then be simulated once.
+  bool symmetric = false;
 };
 
 /// The controllers by name: a value with an explicit table.

@@ -51,6 +51,10 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
+  /// Whether it must be told of every rank. Where all observers of a run say no, ranks that nothing tells apart may be
+  /// simulated once; observers are told of the beginning, the progress and the end only then.
+  [[nodiscard]] virtual bool needs_every_rank() const { return true; }
+
   virtual void begin(const Scenario&) {}
   virtual void compute(const ComputeEvent&) {}  ///< told at its finish
   virtual void operation(const OperationEvent&) {}

@@ -22,6 +22,8 @@ struct RankTime {
   Duration peer_wait{};              ///< the rest: waiting for other ranks, or done
 
   [[nodiscard]] Duration total() const { return compute + exposed_communication + reconfiguration_wait + peer_wait; }
+
+  friend bool operator==(const RankTime&, const RankTime&) = default;
 };
 
 /// Traffic of one dimension.
@@ -30,6 +32,8 @@ struct DimensionTraffic {
   std::uint64_t operations = 0;  ///< collectives, and sends
   Duration busy{};               ///< mean over ranks: an operation of this dimension is running on the rank
   Duration exposed{};            ///< mean over ranks: the part of exposed_communication that it explains
+
+  friend bool operator==(const DimensionTraffic&, const DimensionTraffic&) = default;
 };
 
 struct ReconfigurationSummary {
@@ -38,9 +42,24 @@ struct ReconfigurationSummary {
   Duration dark_port{};             ///< summed over transmit ports: time in switching
   std::uint32_t critical_path = 0;  ///< reconfigurations one after another on the path that ends the run
   Duration total{};                 ///< summed over commands: from the decision until the circuits can be used
-  Duration exposed{};               ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+  Duration exposed{};  ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
   /// 1 - exposed / total; 1 when there was none.
   [[nodiscard]] double hidden_share() const;
+};
+
+/// How many windows had this length.
+struct WindowCount {
+  Duration length{};
+  std::uint64_t count = 0;
+
+  friend bool operator==(const WindowCount&, const WindowCount&) = default;
+};
+
+/// What of the job was simulated. Ranks of one class have the same history, and one of them was run for all.
+struct FoldingSummary {
+  std::uint64_t ranks = 0;
+  std::uint64_t classes = 0;  ///< as many as ranks: every rank was simulated
+  std::string off;            ///< why every rank was simulated; empty when some stood for others
 };
 
 struct EngineSummary {
@@ -59,11 +78,13 @@ struct RunResult {
   std::array<DimensionTraffic, kDimensionCount> traffic{};  ///< by Dimension
   ReconfigurationSummary reconfigurations;
   /// (before, after) -> on each rank, from the end of the last rail operation of one dimension until every member has
-  /// reached the first of the next: what could hide a reconfiguration. 0 when they overlap. In order of rank, then time.
-  std::map<std::pair<Dimension, Dimension>, std::vector<Duration>> windows;
+  /// reached the first of the next: what could hide a reconfiguration. 0 when they overlap. Of all ranks, each length once,
+  /// ascending.
+  std::map<std::pair<Dimension, Dimension>, std::vector<WindowCount>> windows;
   std::vector<std::string> warnings;
   std::vector<std::string> choices;  ///< what "auto" took for which collective, and why: each line is complete
-  EngineSummary engine;
+  EngineSummary engine;  ///< of what was simulated
+  FoldingSummary folding;
 
   [[nodiscard]] RankTime mean_rank_time() const;  ///< rounded down to the picosecond
   /// The mean of the iterations after the first, rounded down; none when there was one only. The first differs where a job

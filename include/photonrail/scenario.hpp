@@ -40,21 +40,21 @@ struct CollectiveSpec {
                                                         "ring", "pairwise", "ring", "ring",   "direct"};
   std::uint32_t chunks = 1;  ///< pipelined pieces of a collective
   StragglerChoice straggler = StragglerChoice::kEager;
-  RankId straggler_rank{  /// Algorithms that come with the scenario (see plan_file.hpp), which go before built-in ones of the same name.
+  RankId straggler_rank{};
+  /// Algorithms that come with the scenario (see plan_file.hpp), which go before built-in ones of the same name.
   std::vector<std::shared_ptr<const CollectiveAlgorithm>> own{};
 
   /// The one of `own` with the name, or null.
   [[nodiscard]] const CollectiveAlgorithm* find_own(std::string_view name) const;
-};
 };
 
 /// Ranks that are late or slow, in every step. Where several name a rank, delays add up and slowdowns multiply.
 struct StragglerSpec {
   enum class Whom : std::uint8_t { kListed, kAll, kOneAtRandom };
 
-  Whom whom = Whom::kAll;     ///< kOneAtRandom: one rank of the job, drawn anew for each step
+  Whom whom = Whom::kAll;       ///< kOneAtRandom: one rank of the job, drawn anew for each step
   std::vector<RankId> ranks{};  ///< kListed
-  double slowdown = 1.0;      ///< computations on the GPU take so many times as long; at least 1
+  double slowdown = 1.0;        ///< computations on the GPU take so many times as long; at least 1
   /// Before the rank's first task of a step, as a computation would hold it up; drawn for each rank and step.
   DelayDistribution delay{};
   std::vector<Duration> trace{};  ///< if not empty, in place of `delay`: of step i it is trace[i modulo size]
@@ -64,6 +64,8 @@ struct RunSpec {
   std::uint32_t iterations = 1;
   std::uint64_t seed = 1;
   Fidelity fidelity = Fidelity::kStream;
+  /// Ranks that nothing tells apart are simulated once, where that changes no result. See RunResult::folding.
+  bool folding = true;
 };
 
 struct Scenario {

@@ -7,12 +7,12 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,6 +74,11 @@ class Program {
   /// The name of a task, or "" when none was given.
   [[nodiscard]] std::string_view name(TaskId t) const;
 
+  /// Whether the tasks are equal but for their names.
+  [[nodiscard]] bool same_tasks(const Program& other) const {
+    return tasks_ == other.tasks_ && offsets_ == other.offsets_ && successors_ == other.successors_;
+  }
+
   friend bool operator==(const Program&, const Program&) = default;
 
  private:
@@ -112,6 +117,11 @@ class TaskGraph {
   void infer_dimensions(std::span<const GpuId> gpu_of_rank, std::uint32_t gpus_per_server);
   /// Names the dimension of the communicator called `name`; false when there is none.
   bool set_dimension(std::string_view name, Dimension d);
+
+  /// The programs of some ranks with other communicators: rank i runs what `ranks[i]` runs here, and its slots are
+  /// `slots[i]`. Nothing is checked: a communicator may list its members in any order, and one rank twice.
+  [[nodiscard]] TaskGraph part(std::span<const RankId> ranks, std::vector<Communicator> communicators,
+                               std::span<const std::vector<CommunicatorId>> slots) const;
 
   friend bool operator==(const TaskGraph&, const TaskGraph&) = default;
 
@@ -190,7 +200,7 @@ class TaskGraphBuilder {
   std::vector<ProgramId> program_of_;
   std::vector<std::vector<CommunicatorId>> slots_of_;
   std::vector<Communicator> communicators_;
-  std::map<std::pair<RankId, RankId>, CommunicatorId> links_;
+  std::unordered_map<std::uint64_t, CommunicatorId> links_;  // by sender and receiver
   std::shared_ptr<const DemandSource> demands_;
   std::vector<std::string> warnings_;
 };

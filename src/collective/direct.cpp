@@ -89,6 +89,9 @@ class AllAtOncePlan final : public UniformPlan {
     return shifts_.send(i % shifts * members() + i / shifts);
   }
   void released_by(SendIndex /*arrived*/, std::vector<SendIndex>& /*out*/) const override {}
+  [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
+    return shifts_.folded(totals_, period);
+  }
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
     std::vector<MemberPair> all;
     all.reserve(totals_.sends);

@@ -29,6 +29,10 @@ class PairwisePlan final : public UniformPlan {
     out.push_back(static_cast<SendIndex>(sender_next - from + to));
   }
 
+  [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
+    return shifts_.folded(totals_, period);
+  }
+
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t round) const override {
     std::vector<MemberPair> matching;
     matching.reserve(n_);

@@ -16,6 +16,55 @@ Member wrap(Member value, Member n) {
   return value;
 }
 
+/// RingPlan::folded: `members` of a ring of `ring` members whose sends of one piece are all equal.
+class FoldedRingPlan final : public UniformPlan {
+ public:
+  FoldedRingPlan(const PlanTotals& totals, Member ring, std::uint32_t pieces, Bytes shard)
+      : UniformPlan(totals), ring_(ring), pieces_(pieces), per_step_(initial_sends()), cut_(shard, pieces) {}
+
+  [[nodiscard]] Send send(SendIndex i) const override {
+    const std::uint32_t in_step = i % per_step_;
+    const Member from = in_step % members();
+    return {.from = from, .to = next(from), .bytes = cut_[in_step / members()]};
+  }
+
+  void released_by(SendIndex arrived, std::vector<SendIndex>& out) const override {
+    const std::uint64_t same_sender = std::uint64_t{arrived} + per_step_;
+    if (same_sender >= totals_.sends) return;
+    const bool last_member = arrived % members() == members() - 1;
+    out.push_back(static_cast<SendIndex>(last_member ? same_sender + 1 - members() : same_sender + 1));
+  }
+
+  [[nodiscard]] std::unique_ptr<const SendPlan> stream() const override {
+    if (ring_ == 2 && pieces_ == 1 && totals_.critical == 1) return nullptr;  // as RingPlan::stream
+    PlanTotals totals = totals_;
+    totals.sends = totals.initial = totals.chunks = members();
+    totals.waits = 0;
+    totals.critical = 1;
+    return std::make_unique<FoldedRingPlan>(totals, ring_, 1, Bytes{totals_.wire.count / members()});
+  }
+
+  [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
+    std::vector<MemberPair> all;
+    for (Member m = 0; m < members(); ++m) all.emplace_back(m, next(m));
+    return all;
+  }
+  [[nodiscard]] std::uint32_t sends_from(Member /*member*/, std::uint32_t /*round*/) const override {
+    return totals_.critical * pieces_;
+  }
+  [[nodiscard]] std::uint32_t sends_to(Member /*member*/, std::uint32_t /*round*/) const override {
+    return totals_.critical * pieces_;
+  }
+
+ private:
+  [[nodiscard]] Member next(Member m) const { return m + 1 == ring_ ? 0 : m + 1; }
+
+  Member ring_;
+  std::uint32_t pieces_;
+  std::uint32_t per_step_;
+  Cut cut_;
+};
+
 /// All members send in every step: all-reduce, reduce-scatter, all-gather. In step s member m passes on the shard that it
 /// received in step s-1. Sends are numbered (step, piece, member); the pieces are rings that do not wait for each other.
 class RingPlan final : public UniformPlan {
@@ -29,6 +78,7 @@ class RingPlan final : public UniformPlan {
         // A reduction starts one shard behind the own one, so that the own one comes home complete after n-1 steps.
         first_shard_(2 * n_ - (reduce_steps > 0 ? 1 : 0)),
         size_is_shard_(call.op == CollectiveOp::kAllGather),
+        size_(call.size),
         cut_(call.size, size_is_shard_ ? pieces_ : per_step_) {}
 
   [[nodiscard]] Send send(SendIndex i) const override {
@@ -58,6 +108,18 @@ class RingPlan final : public UniformPlan {
       builder.add({.from = m, .to = m + 1 == n_ ? 0 : m + 1, .bytes = bytes_from(m)});
     }
     return std::move(builder).build();
+  }
+
+  [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
+    if (!size_is_shard_ && size_.count % per_step_ != 0) return nullptr;  // some shards are a byte larger
+    const Member fold = n_ / period;
+    PlanTotals totals = totals_;
+    totals.members = period;
+    totals.sends /= fold;
+    totals.initial /= fold;
+    totals.chunks /= fold;
+    totals.wire = Bytes{totals.wire.count / fold};
+    return std::make_unique<FoldedRingPlan>(totals, n_, pieces_, size_is_shard_ ? size_ : Bytes{size_.count / n_});
   }
 
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
@@ -94,6 +156,7 @@ class RingPlan final : public UniformPlan {
   std::uint32_t reduce_steps_;
   std::uint32_t first_shard_;  ///< relative to the sender in step 0, plus 2n to stay positive
   bool size_is_shard_;
+  Bytes size_;
   Cut cut_;
 };
 

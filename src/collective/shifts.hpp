@@ -7,7 +7,7 @@ namespace photonrail {
 
 class Shifts {
  public:
-  explicit Shifts(const CollectiveCall& call) : n_(call.members), cut_(call.size, call.members) {}
+  explicit Shifts(const CollectiveCall& call) : n_(call.members), size_(call.size), cut_(call.size, call.members) {}
 
   /// `round` is left at 0.
   [[nodiscard]] Send send(SendIndex i) const {
@@ -21,6 +21,9 @@ class Shifts {
     return to >= n_ ? to - n_ : to;
   }
 
+  /// SendPlan::folded of a plan of these sends with the totals `totals`.
+  [[nodiscard]] std::unique_ptr<const SendPlan> folded(PlanTotals totals, Member period) const;
+
   /// All sends initial, in one round; each member sends all of its input but its own share.
   [[nodiscard]] static PlanTotals totals(const CollectiveCall& call) {
     const std::uint64_t n = call.members;
@@ -33,6 +36,7 @@ class Shifts {
 
  private:
   Member n_;
+  Bytes size_;
   Cut cut_;
 };
 

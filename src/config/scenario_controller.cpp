@@ -157,6 +157,7 @@ RunSpec read_run(JsonReader section) {
   if (const auto v = section.optional("fidelity")) {
     spec.fidelity = v->choice<Fidelity>({{"stream", Fidelity::kStream}, {"exact", Fidelity::kExact}});
   }
+  if (const auto v = section.optional("folding")) spec.folding = v->boolean();
   section.refuse("trace", "a timeline is asked for on the command line", "photonrail run --trace");
   section.finish();
   return spec;

@@ -7,9 +7,10 @@ namespace photonrail {
 ControllerRegistry ControllerRegistry::builtin() {
   ControllerRegistry registry;
   registry.add(
-      {"electrical", "electrical rail switches: every port reaches every port, nothing to decide", make_electrical});
+      {"electrical", "electrical rail switches: every port reaches every port, nothing to decide", make_electrical, true});
   registry.add({"static", "circuits given by the scenario, lit once", make_static});
-  registry.add({"opus", "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)", make_opus});
+  registry.add(
+      {"opus", "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)", make_opus, true});
   return registry;
 }
 

@@ -21,25 +21,37 @@ struct RailCrossing {
   std::uint32_t to = 0;
 };
 
+/// A smaller plant in which one GPU stands for all that behave alike: they share its ports, and its place on its rail.
+/// Which way a message goes is still asked of the cluster's own GPUs.
+struct FoldedPlant {
+  std::uint32_t servers = 1;
+  std::uint32_t gpus_per_server = 1;
+  std::vector<GpuId> image;               ///< by GPU of the cluster: the one that stands for it; none: it has no traffic
+  std::vector<std::uint32_t> stands_for;  ///< by GPU of the smaller plant: how many
+};
+
 class Fabric {
  public:
-  /// `engine` and `spec` must outlive the fabric.
-  Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed);
+  /// `engine`, `spec` and `folded` must outlive the fabric. `folded`: null, or what stands for the cluster; then messages
+  /// between GPUs on different rails must not be asked for, and an electrical rail must have one tier.
+  Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded = nullptr);
 
   /// Who is told of deliveries and circuits. Both must outlive the fabric.
   void attach(DeliveryListener& deliveries, CircuitListener& circuits);
 
   [[nodiscard]] Network& network() { return network_; }
   [[nodiscard]] const Network& network() const { return network_; }
+  /// What carries the messages: the cluster's plant, or the folded one.
   [[nodiscard]] const Plant& plant() const { return plant_; }
   [[nodiscard]] const ClusterSpec& spec() const { return spec_; }
+  [[nodiscard]] bool folded() const { return folded_ != nullptr; }
   [[nodiscard]] bool optical() const { return !rails_.empty(); }
-  [[nodiscard]] std::uint32_t rails() const { return spec_.gpus_per_server; }
+  [[nodiscard]] std::uint32_t rails() const { return plant_.spec().gpus_per_server; }
   /// REQUIRES: optical().
   [[nodiscard]] OpticalRail& rail(RailId id) { return *rails_[id.index()]; }
 
   /// Which rail a message crosses: that of the destination, reached through the scale-up fabric where it is another than
-  /// the sender's. nullopt within a server.
+  /// the sender's. nullopt within a server. Rail and servers are those of plant().
   [[nodiscard]] std::optional<RailCrossing> crossing(GpuId from, GpuId to) const;
 
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
@@ -48,7 +60,12 @@ class Fabric {
   [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
 
  private:
+  [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
+  [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
+  [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image[gpu.index()]; }
+
   const ClusterSpec& spec_;
+  const FoldedPlant* folded_;
   Plant plant_;
   Network network_;
   std::vector<std::unique_ptr<OpticalRail>> rails_;

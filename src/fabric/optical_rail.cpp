@@ -150,6 +150,13 @@ CapacityId OpticalRail::take_capacity(std::uint32_t from, PortId port) {
   return taken;
 }
 
+std::int64_t OpticalRail::count(std::span<const Circuit> circuits) const {
+  if (copies_.empty()) return static_cast<std::int64_t>(circuits.size());
+  std::int64_t all = 0;
+  for (const Circuit circuit : circuits) all += copies_[plant_.gpu(server(circuit.from), id_.value).index()];
+  return all;
+}
+
 // Makes the links of a server anew from its lit circuits. A link that goes on keeps its capacity, where flows are counted.
 void OpticalRail::refresh_links(std::uint32_t from) {
   std::vector<Link>& links = links_[from];
@@ -192,7 +199,7 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
     listener_->circuit_changed(id_, circuit, CircuitState::kSwitching);
   }
   const Duration switching = spec_.optical.reconfiguration.draw(random_) + spec_.optical.link_up;
-  dark_port_time_ += switching * static_cast<std::int64_t>(command.change.connect.size());
+  dark_port_time_ += switching * count(command.change.connect);
   command.id = static_cast<std::uint32_t>(commands_.size());
   command.usable = engine_.now() + before + switching + after;
   commands_.push_back({command.change.connect, begun});

@@ -40,6 +40,9 @@ class OpticalRail {
   /// Who is told of circuits. It must outlive the rail.
   void attach(CircuitListener& listener) { listener_ = &listener; }
 
+  /// By GPU of the plant: for how many one stands. Without it each is one. It must outlive the rail.
+  void set_copies(std::span<const std::uint32_t> copies) { copies_ = copies; }
+
   [[nodiscard]] const OpticalSwitch& crossbar() const { return crossbar_; }
 
   /// The capacities on the way from one server to another, or empty: one hop, or several with forwarding. Valid until the
@@ -92,6 +95,8 @@ class OpticalRail {
   [[nodiscard]] Link* find_link(Hop hop);
   [[nodiscard]] std::span<const Hop> hops(Hop hop);
   [[nodiscard]] bool is_lit(std::uint32_t port) const { return crossbar_.transmit()[port].state == CircuitState::kLit; }
+  /// How many circuits of the cluster these are.
+  [[nodiscard]] std::int64_t count(std::span<const Circuit> circuits) const;
   void touch(PortId port);
   void touch(Circuit circuit);
   void find_way(Hop hop, std::vector<Hop>& out);
@@ -112,6 +117,7 @@ class OpticalRail {
   const RailSpec& spec_;
   RailId id_;
   CircuitListener* listener_ = nullptr;
+  std::span<const std::uint32_t> copies_;
   std::uint32_t ports_per_gpu_;
   OpticalSwitch crossbar_;
   RandomStream random_;

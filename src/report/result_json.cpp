@@ -4,7 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
@@ -12,6 +16,17 @@ namespace photonrail {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostWindows = 100'000;  // of one kind; a million ranks have more than anybody reads
+
+std::string key_of(std::pair<Dimension, Dimension> change) {
+  return std::string(name(change.first)) + "->" + std::string(name(change.second));
+}
+
+std::uint64_t count(const std::vector<WindowCount>& windows) {
+  return std::accumulate(windows.begin(), windows.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const WindowCount& w) { return sum + w.count; });
+}
 
 Json seconds(const std::vector<Duration>& durations) {
   Json list = Json::array();
@@ -55,12 +70,42 @@ Json reconfigurations(const ReconfigurationSummary& summary) {
           {"hidden_share", summary.hidden_share()}};
 }
 
+// Each window of its own; of more than kMostWindows an even part of the ascending list, with the ends.
+Json one_by_one(const std::vector<WindowCount>& windows) {
+  const std::uint64_t all = count(windows);
+  const std::uint64_t written = std::min(all, kMostWindows);
+  Json list = Json::array();
+  std::size_t at = 0;
+  std::uint64_t before = 0;  // windows of lengths before windows[at]
+  for (std::uint64_t i = 0; i < written; ++i) {
+    const std::uint64_t wanted = written == 1 ? 0 : i * (all - 1) / (written - 1);
+    while (before + windows[at].count <= wanted) before += windows[at++].count;
+    list.push_back(to_seconds(windows[at].length));
+  }
+  return list;
+}
+
+// How many windows there were, where not all are written.
+Json thinned(const RunResult& result) {
+  Json by_change = Json::object();
+  for (const auto& [change, lengths] : result.windows) {
+    if (count(lengths) > kMostWindows) by_change[key_of(change)] = count(lengths);
+  }
+  return by_change;
+}
+
 Json windows(const RunResult& result) {
   Json by_change = Json::object();
   for (const auto& [change, lengths] : result.windows) {
-    by_change[std::string(name(change.first)) + "->" + std::string(name(change.second))] = seconds(lengths);
+    by_change[key_of(change)] = one_by_one(lengths);
   }
   return by_change;
+}
+
+Json folding(const FoldingSummary& summary) {
+  Json json = {{"ranks", summary.ranks}, {"classes", summary.classes}};
+  if (!summary.off.empty()) json["off"] = summary.off;
+  return json;
 }
 
 }  // namespace
@@ -79,6 +124,8 @@ std::string to_json(const RunResult& result) {
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
   json["windows_s"] = windows(result);
+  if (Json counts = thinned(result); !counts.empty()) json["windows_count"] = std::move(counts);
+  json["folding"] = folding(result.folding);
   json["warnings"] = result.warnings;
   if (!result.choices.empty()) json["choices"] = result.choices;
   json["engine"] = {{"events", result.engine.events},

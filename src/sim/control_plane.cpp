@@ -1,10 +1,13 @@
 #include "sim/control_plane.hpp"
 
 #include "photonrail/error.hpp"
+#include "sim/folding.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 
 namespace photonrail {
 
@@ -28,12 +31,16 @@ void ControlPlane::begin(Transfers& transfers) {
 
 // ---- demands
 
-void ControlPlane::ask(OpId op, std::uint32_t round, Member member) {
+void ControlPlane::ask(OpId op, std::uint32_t round, Member member, TaskId task) {
   const auto is_ours = [round](const OpenDemand& d) { return d.round == round; };
   std::vector<OpenDemand>& list = operations_[op].demands;
   if (std::none_of(list.begin(), list.end(), is_ours)) open_demands(op, round);
   for (const OpenDemand& d : list) {
-    if (d.round == round) send_request(d.slot, member);
+    if (d.round != round) continue;
+    Demand& demand = demands_[d.slot];
+    demand.first_task = std::min(demand.first_task, task);
+    demand.last_task = std::max(demand.last_task, task);
+    send_request(d.slot, member);
   }
 }
 
@@ -68,6 +75,8 @@ ControlPlane::Demand& ControlPlane::take_demand(OpId id, std::uint32_t round, Ra
   Demand& demand = demands_[slot];
   demand.pairs = std::move(pairs);
   demand.asked.assign(op.members(), false);
+  demand.first_task = TaskId::none();
+  demand.last_task = TaskId{};
   demand.rail = rail;
   demand.op = id;
   demand.round = round;
@@ -123,11 +132,36 @@ void ControlPlane::count_request(Demand& demand) {
   if (view.all_asked()) {
     view.complete = engine_.now();
     std::erase(rail.gathering, view.id.value);
-    rail.complete.push_back(view.id.value);
+    enlist(demand);
   } else if (view.asked == 1) {
     rail.gathering.push_back(view.id.value);
   }
   wake_controller(demand.rail, {engine_.now(), operations_[demand.op].cause.reconfigurations});
+}
+
+// Of demands complete at one instant, what the programs say of their order: the order of their events would be no reason.
+bool ControlPlane::before(const Demand& a, const Demand& b) const {
+  const auto key = [this](const Demand& d) {
+    const OperationKey& op = operations_[d.op].key;
+    return std::tuple{d.view.complete, op.iteration, d.first_task, d.last_task, op.tag, d.view.dimension, d.round};
+  };
+  return key(a) < key(b);
+}
+
+void ControlPlane::enlist(Demand& demand) {
+  std::vector<std::uint32_t>& list = rails_[demand.rail.index()].complete;
+  const auto place =
+      std::upper_bound(list.begin(), list.end(), demand.view.id.value,
+                       [this](std::uint32_t a, std::uint32_t b) { return before(demands_[a], demands_[b]); });
+  for (auto tied = place; fabric_.folded() && tied != list.begin() && !before(demands_[*std::prev(tied)], demand); --tied) {
+    const std::vector<Pair>& others = demands_[*std::prev(tied)].pairs;
+    const bool meet = std::any_of(others.begin(), others.end(), [&](Pair other) {
+      return std::any_of(demand.pairs.begin(), demand.pairs.end(),
+                         [&](Pair own) { return own.from == other.from || own.to == other.to; });
+    });
+    if (meet) throw FoldingFailed{"two operations want one port at one instant, and the programs do not order them"};
+  }
+  list.insert(place, demand.view.id.value);
 }
 
 void ControlPlane::drop(Demand& demand) {
@@ -275,15 +309,20 @@ void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t 
   }
 }
 
-void ControlPlane::summarize(ReconfigurationSummary& summary) const {
-  for (std::size_t r = 0; r < rails_.size(); ++r) {
-    const Rail& rail = rails_[r];
-    summary.per_rail.push_back(rail.commands.size());
-    summary.count += rail.commands.size();
-    for (const CommandRecord& command : rail.commands) {
+void ControlPlane::summarize(std::span<const RailId> rail_image, ReconfigurationSummary& summary) const {
+  if (rails_.empty()) return;
+  const auto count = [&](RailId id) {
+    const std::vector<CommandRecord>& commands = rails_[id.index()].commands;
+    summary.per_rail.push_back(commands.size());
+    summary.count += commands.size();
+    for (const CommandRecord& command : commands) {
       summary.total += command.usable - command.decided;
       summary.exposed += command.exposed;
     }
+  };
+  for (const RailId rail : rail_image) rail.is_none() ? summary.per_rail.push_back(0) : count(rail);
+  for (std::size_t r = 0; r < rails_.size(); ++r) {
+    if (rail_image.empty()) count(RailId{r});
     summary.dark_port += fabric_.rail(RailId{r}).dark_port_time();
   }
 }

@@ -14,6 +14,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace photonrail {
@@ -27,8 +28,8 @@ class ControlPlane : public CircuitListener {
   /// Asks every controller once, at time 0. `transfers` must outlive the object.
   void begin(Transfers& transfers);
 
-  /// A member asks for the circuits of a round; a second time is no news.
-  void ask(OpId op, std::uint32_t round, Member member);
+  /// A member asks for the circuits of a round, with its task of the operation; a second time is no news.
+  void ask(OpId op, std::uint32_t round, Member member, TaskId task);
   /// The round lacks only its circuits.
   void blocked(OpId op, std::uint32_t round);
   /// The round's circuits are held: its demands are met. `idle`: see TransferListener::round_opened.
@@ -40,13 +41,17 @@ class ControlPlane : public CircuitListener {
   void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
 
-  void summarize(ReconfigurationSummary& summary) const;
+  /// `rail_image`: in a folded run, by rail of the cluster, which of the rails run here stands for it, or none; otherwise
+  /// empty.
+  void summarize(std::span<const RailId> rail_image, ReconfigurationSummary& summary) const;
 
  private:
   struct Demand {
     DemandView view;
     std::vector<Pair> pairs;
-    std::vector<bool> asked;  // by member
+    std::vector<bool> asked;             // by member
+    TaskId first_task = TaskId::none();  // of those that asked
+    TaskId last_task{};
     RailId rail;
     OpId op = kNoOp;
     std::uint32_t round = 0;
@@ -86,6 +91,8 @@ class ControlPlane : public CircuitListener {
   void request_arrived(std::uint64_t message);
   void request_served(std::uint64_t message);
   void count_request(Demand& demand);
+  void enlist(Demand& demand);
+  [[nodiscard]] bool before(const Demand& a, const Demand& b) const;
   void drop(Demand& demand);
   void show(const std::vector<std::uint32_t>& slots, std::vector<DemandView>& out) const;
   void wake_controller(RailId rail, Cause cause);

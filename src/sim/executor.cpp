@@ -20,7 +20,7 @@ Executor::Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32
       parts_(parts),
       order_(graph, iterations, parts.operations, parts.control, shim, schedule, profile),
       lanes_(spec.comm_lanes == CommLanes::kPerCommunicator ? graph.communicators().size() : graph.ranks(),
-             spec.comm_lanes == CommLanes::kPerCommunicator),
+             spec.comm_lanes == CommLanes::kPerCommunicator, parts.fabric.folded()),
       ranks_(graph.ranks()),
       iteration_ends_(iterations, Time{0}) {}
 
@@ -84,8 +84,7 @@ void Executor::finish_iteration(RankId id, Cause cause) {
 void Executor::ready(RankId id, TaskId task, Cause cause) {
   const Task& t = graph_.program(id).task(task);
   if (t.kind != TaskKind::kCompute) {
-    const std::size_t members = graph_.communicators()[graph_.communicator(id, t.slot).index()].members.size();
-    members == 1 ? complete_at_once(id, {task, cause}) : reach(id, task, cause);
+    parts_.operations.group_size(id, t) == 1 ? complete_at_once(id, {task, cause}) : reach(id, task, cause);
     return;
   }
   ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(t.stream)];
@@ -103,9 +102,31 @@ void Executor::complete(RankId id, TaskId task, Cause cause) {
   const Program& program = graph_.program(id);
   for (const TaskId next : program.successors(task)) {
     // Most tasks wait for one other: their counters, which are every rank's own, stay out of the cache.
-    if (program.task(next).waits == 1 || --rank.waits[next.index()] == 0) ready(id, next, cause);
+    if (program.task(next).waits == 1) {
+      ready(id, next, cause);
+    } else {
+      const bool last = --rank.waits[next.index()] == 0;
+      const Cause joined = join(rank, next, cause, last);
+      if (last) ready(id, next, joined);
+    }
   }
-  if (--rank.tasks_left == 0) finish_iteration(id, cause);
+  rank.last = later(rank.last, cause);
+  if (--rank.tasks_left == 0) finish_iteration(id, rank.last);
+}
+
+// What a task waited for last, when several of its predecessors complete at one instant: whichever has the longer history,
+// not whichever event came last.
+Cause Executor::join(Rank& rank, TaskId next, Cause cause, bool last) {
+  std::vector<ReadyTask>& joining = rank.joining;
+  if (!joining.empty() && joining.front().cause.at != cause.at) joining.clear();
+  if (!last) {
+    joining.push_back({next, cause});
+    return cause;
+  }
+  for (const ReadyTask& before : joining) {
+    if (before.task == next) cause = later(cause, before.cause);
+  }
+  return cause;
 }
 
 // Through an event, so that a long chain of such tasks does not nest.
@@ -129,6 +150,7 @@ void Executor::schedule_start() {
 // Everything that became ready at this instant is known: starts it, lowest ids first.
 void Executor::start_all(std::uint64_t) {
   start_scheduled_ = false;
+  enter_books();
   const std::vector<RankId> ranks = std::move(to_start_);
   to_start_.clear();
   for (const RankId id : ranks) {
@@ -136,9 +158,42 @@ void Executor::start_all(std::uint64_t) {
     start_compute(id, Stream::kGpu);
     start_compute(id, Stream::kHost);
   }
-  for (const Lanes::Ready& candidate : lanes_.candidates()) {
+  const Lanes::Ready* before = nullptr;
+  const std::vector<Lanes::Ready> candidates = lanes_.candidates();
+  for (const Lanes::Ready& candidate : candidates) {
+    if (before != nullptr && !before->same_to_programs(candidate)) record_started();
+    before = &candidate;
     if (lanes_.take(candidate, parts_.operations[candidate.op])) start_operation(candidate.op);
   }
+  record_started();
+}
+
+// Of operations that the programs do not order, each rank's in the order of its own tasks.
+void Executor::record_started() {
+  std::sort(started_.begin(), started_.end());
+  for (const auto& [rank, task] : started_) order_.record(rank, task);
+  started_.clear();
+}
+
+// What starts for one rank when that rank comes to it is recorded with all that it comes to at this instant.
+void Executor::record_in_turn(RankId id, TaskId task) {
+  came_.emplace_back(id, task);
+  schedule_start();
+}
+
+// What became ready or was sent at this instant, in the order of the programs.
+void Executor::enter_books() {
+  std::sort(came_.begin(), came_.end());
+  for (const auto& [rank, task] : came_) order_.record(rank, task);
+  came_.clear();
+  std::sort(fresh_.begin(), fresh_.end());
+  for (const Lanes::Ready& ready : fresh_) {
+    const Operation& op = parts_.operations[ready.op];
+    for (Member m = 0; m < op.members(); ++m) {
+      if (op.present(m)) parts_.recorder.rail_ready(op.rank(m), op.dimension(), parts_.engine.now());
+    }
+  }
+  fresh_.clear();
 }
 
 void Executor::start_compute(RankId id, Stream which) {
@@ -191,7 +246,9 @@ void Executor::reach(RankId id, TaskId task, Cause cause) {
   }
   order_.hold_back(id, {task, cause});
   while (const std::optional<ReadyTask> next = order_.next_in_turn(id)) {
-    arrive(id, next->task, later(cause, next->cause));
+    Cause& issued = ranks_[id.index()].issued;
+    issued = later(issued, next->cause);
+    arrive(id, next->task, issued);
   }
 }
 
@@ -207,7 +264,7 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   ask(op_id, member);
   if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
     op.sender_done = true;
-    if (op.crosses) order_.record(id, task);  // in its turn for the sender, whenever the receive comes
+    if (op.crosses && order_.records()) record_in_turn(id, task);  // for the sender, whenever the receive comes
     complete_at_once(id, {task, op.cause});
   }
   if (op.complete()) parts_.operations.came_last(op_id, member);
@@ -216,7 +273,8 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
 
 void Executor::ask(OpId id, Member member) {
   const Operation& op = parts_.operations[id];
-  if (op.optical && op.runnable != nullptr && op.takes_part(member, 0)) parts_.control.ask(id, 0, member);
+  if (!op.optical || op.runnable == nullptr || !op.takes_part(member, 0)) return;
+  parts_.control.ask(id, 0, member, op.tasks[member]);
 }
 
 // Another member is there. The operation is ready when all are whom its plan does not start without.
@@ -232,9 +290,7 @@ void Executor::count_in(OpId id, Member member) {
     if (op.needed > 0) return;
   }
   op.state = Operation::State::kReady;
-  for (Member m = 0; m < op.members(); ++m) {
-    if (op.crosses && op.present(m)) parts_.recorder.rail_ready(op.rank(m), op.dimension(), parts_.engine.now());
-  }
+  if (op.crosses) fresh_.push_back(Lanes::key(id, op));
   lanes_.enqueue(id, op);
   schedule_start();
 }
@@ -242,18 +298,19 @@ void Executor::count_in(OpId id, Member member) {
 // A member that the plan starts without has come to an operation that is ready or under way.
 void Executor::join(OpId id, Member member) {
   Operation& op = parts_.operations[id];
-  if (op.crosses) parts_.recorder.rail_ready(op.rank(member), op.dimension(), parts_.engine.now());
+  const bool in_books = std::none_of(fresh_.begin(), fresh_.end(), [id](const Lanes::Ready& r) { return r.op == id; });
+  if (op.crosses && in_books) parts_.recorder.rail_ready(op.rank(member), op.dimension(), parts_.engine.now());
   if (op.state != Operation::State::kStarted) return;
-  if (op.crosses) order_.record(op.rank(member), op.tasks[member]);
+  if (op.crosses && order_.records()) record_in_turn(op.rank(member), op.tasks[member]);
   tell(id, member, OperationEvent::State::kRunning);
   parts_.transfers.join(id, member);
 }
 
 void Executor::start_operation(OpId id) {
   Operation& op = parts_.operations[id];
-  if (op.crosses) {
+  if (op.crosses && order_.records()) {
     for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) {
-      if (op.present(m)) order_.record(op.rank(m), op.tasks[m]);
+      if (op.present(m)) started_.emplace_back(op.rank(m), op.tasks[m]);
     }
   }
   if (!op.optical || op.plan().send_count() == 0) {
@@ -285,7 +342,9 @@ void Executor::member_done(OpId id, Member member) {
 
 // ---- circuits
 
-void Executor::round_reached(OpId id, std::uint32_t round, Member member) { parts_.control.ask(id, round, member); }
+void Executor::round_reached(OpId id, std::uint32_t round, Member member) {
+  parts_.control.ask(id, round, member, parts_.operations[id].tasks[member]);
+}
 
 void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration> idle) {
   parts_.control.opened(id, round, idle);

@@ -73,6 +73,9 @@ class Executor : public TransferListener {
     std::uint32_t iteration = 0;
     double slowdown = 1.0;  // of GPU computations in this iteration
     std::size_t tasks_left = 0;
+    std::vector<ReadyTask> joining;  // what completed at the last instant for tasks that wait for more
+    Cause last;                      // of its tasks that completed
+    Cause issued;                    // of its rail operations that took their turn
     bool start_pending = false;
   };
 
@@ -87,6 +90,10 @@ class Executor : public TransferListener {
   void complete_at_once(RankId id, const ReadyTask& task);
   void finish_iteration(RankId id, Cause cause);
 
+  [[nodiscard]] Cause join(Rank& rank, TaskId next, Cause cause, bool last);
+  void enter_books();
+  void record_started();
+  void record_in_turn(RankId id, TaskId task);
   void schedule_start();
   void start_all(std::uint64_t);
   void start_compute(RankId id, Stream stream);
@@ -109,6 +116,10 @@ class Executor : public TransferListener {
   std::vector<Rank> ranks_;
   std::deque<std::pair<RankId, ReadyTask>> at_once_;  // done at this instant, in order of their events
   std::vector<RankId> to_start_;                      // ranks with a compute task that may start
+  std::vector<Lanes::Ready> fresh_;                   // rail operations that became ready at this instant
+  std::vector<std::pair<RankId, TaskId>>
+      came_;  // to be recorded: buffered sends and operations under way that a rank came to
+  std::vector<std::pair<RankId, TaskId>> started_;  // rail operations to be recorded
   bool start_scheduled_ = false;
   std::size_t ranks_finished_ = 0;
   std::uint64_t tasks_done_ = 0;

@@ -1,8 +1,16 @@
 #include "sim/lanes.hpp"
 
+#include "sim/folding.hpp"
+
 #include <algorithm>
+#include <iterator>
 
 namespace photonrail {
+
+Lanes::Ready Lanes::key(OpId id, const Operation& op) {
+  const auto [first, last] = std::minmax_element(op.tasks.begin(), op.tasks.end());
+  return {op.key.iteration, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
+}
 
 template <class Visit>
 void Lanes::each_lane(const Operation& op, Visit&& visit) {
@@ -16,9 +24,19 @@ void Lanes::each_lane(const Operation& op, Visit&& visit) {
   }
 }
 
+void Lanes::require_order(const Lane& lane, const Ready& ready) {
+  const auto after = lane.waiting.upper_bound(ready);
+  const bool tied = (after != lane.waiting.end() && after->same_to_programs(ready)) ||
+                    (after != lane.waiting.begin() && std::prev(after)->same_to_programs(ready));
+  if (tied) throw FoldingFailed{"two operations want one lane at one instant, and the programs do not order them"};
+}
+
 void Lanes::enqueue(OpId id, const Operation& op) {
-  const Ready ready{op.key.iteration, *std::min_element(op.tasks.begin(), op.tasks.end()), op.sequence, id};
-  each_lane(op, [&](Lane& lane) { lane.waiting.insert(ready); });
+  const Ready ready = key(id, op);
+  each_lane(op, [&](Lane& lane) {
+    if (folded_) require_order(lane, ready);
+    lane.waiting.insert(ready);
+  });
   candidates_.insert(ready);
 }
 

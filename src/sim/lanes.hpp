@@ -18,17 +18,29 @@ namespace photonrail {
 
 class Lanes {
  public:
-  /// Ready operations start in this order: iteration, lowest task id, sequence.
+  /// Ready operations start in this order: iteration, lowest task id, and what else the programs say; what they do not tell
+  /// apart, in the order of the first arrivals.
   struct Ready {
     std::uint32_t iteration;
     TaskId task;
+    TaskId last;  ///< the highest task id
+    std::uint32_t tag;
+    std::uint32_t match;
+    Dimension dimension;
     std::uint32_t sequence;
     OpId op;
+
+    [[nodiscard]] bool same_to_programs(const Ready& o) const {
+      return iteration == o.iteration && task == o.task && last == o.last && tag == o.tag && match == o.match &&
+             dimension == o.dimension;
+    }
 
     friend auto operator<=>(const Ready&, const Ready&) = default;
   };
 
-  Lanes(std::size_t lanes, bool per_communicator) : lanes_(lanes), per_communicator_(per_communicator) {}
+  /// `folded`: throws FoldingFailed when the order of two operations on one lane is not in the programs.
+  Lanes(std::size_t lanes, bool per_communicator, bool folded)
+      : lanes_(lanes), per_communicator_(per_communicator), folded_(folded) {}
 
   /// The operation wants its lanes: it is among the next candidates.
   void enqueue(OpId id, const Operation& op);
@@ -51,9 +63,11 @@ class Lanes {
   template <class Visit>
   void each_lane(const Operation& op, Visit&& visit);
   void free(Lane& lane, Cause cause);
+  static void require_order(const Lane& lane, const Ready& ready);
 
   std::vector<Lane> lanes_;
   bool per_communicator_;
+  bool folded_;
   std::set<Ready> candidates_;
 };
 

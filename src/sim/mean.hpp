@@ -13,9 +13,10 @@ class Mean {
   /// `count` durations will be added; at least 1.
   explicit Mean(std::size_t count) : count_(static_cast<std::int64_t>(count)) {}
 
-  void add(Duration d) {
-    whole_ += d / count_;
-    rest_ += d % count_;
+  /// `times` durations of the same length.
+  void add(Duration d, std::int64_t times = 1) {
+    whole_ += d / count_ * times;
+    rest_ += d % count_ * times;
   }
   [[nodiscard]] Duration value() const { return whole_ + rest_ / count_; }
 

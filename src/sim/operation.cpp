@@ -1,23 +1,28 @@
 #include "sim/operation.hpp"
 
 #include "photonrail/error.hpp"
+#include "sim/folding.hpp"
 
 #include <algorithm>
 
 namespace photonrail {
 
-Operations::Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank, Fabric& fabric, PlanCache& plans)
-    : graph_(graph), fabric_(fabric), plans_(plans), open_(graph.communicators().size()) {
-  gpu_offsets_.push_back(0);
+Roster Roster::of(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank) {
+  Roster roster;
   for (const Communicator& communicator : graph.communicators()) {
-    bool crosses = false;
-    for (const RankId rank : communicator.members) {
-      gpus_.push_back(gpu_of_rank[rank.index()]);
-      crosses = crosses || fabric.crossing(gpus_[gpu_offsets_.back()], gpus_.back()).has_value();
-    }
-    layouts_.push_back(plans.layout(std::span(gpus_).subspan(gpu_offsets_.back()), fabric.plant().spec().gpus_per_server));
-    gpu_offsets_.push_back(static_cast<std::uint32_t>(gpus_.size()));
-    crosses_.push_back(crosses);
+    for (const RankId rank : communicator.members) roster.gpus.push_back(gpu_of_rank[rank.index()]);
+    roster.offsets.push_back(roster.gpus.size());
+  }
+  return roster;
+}
+
+Operations::Operations(const TaskGraph& graph, const Roster& roster, Fabric& fabric, PlanCache& plans)
+    : graph_(graph), roster_(roster), fabric_(fabric), plans_(plans), open_(graph.communicators().size()) {
+  for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
+    const std::span<const GpuId> group = gpus(CommunicatorId{c});
+    crosses_.push_back(std::any_of(group.begin(), group.end(),
+                                   [&](GpuId gpu) { return fabric.crossing(group.front(), gpu).has_value(); }));
+    layouts_.push_back(plans.layout(group, fabric.plant().spec().gpus_per_server));
   }
   if (plans.spec().straggler == StragglerChoice::kPredicted) came_last_.resize(graph.communicators().size());
 }
@@ -30,6 +35,7 @@ Seat Operations::seat(RankId rank, const Task& task, std::uint32_t iteration) {
 Member Operations::member_of(CommunicatorId communicator, RankId rank, const Task& task) const {
   const Communicator& group = graph_.communicators()[communicator.index()];
   if (group.point_to_point) return task.kind == TaskKind::kSend ? 0 : 1;
+  if (!roster_.places.empty()) return roster_.places[rank.index()][task.slot];
   const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
   PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
   return static_cast<Member>(found - group.members.begin());
@@ -49,18 +55,18 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
     free_.pop_back();
   }
   open.push_back(id);
-  const std::uint32_t first = gpu_offsets_[key.communicator.index()];
-  const std::uint32_t last = gpu_offsets_[key.communicator.index() + 1];
   Operation& op = pool_[id];
   op.state = Operation::State::kGathering;
   op.key = key;
   op.sequence = next_sequence_++;
   op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
   op.communicator = &graph_.communicators()[key.communicator.index()];
-  op.gpus = {gpus_.data() + first, gpus_.data() + last};
+  op.gpus = gpus(key.communicator);
+  op.ranks = static_cast<Member>(op.communicator->members.size());
+  op.copies = roster_.copies.empty() ? 1 : roster_.copies[key.communicator.index()];
   op.demand = task.demand();
   const Member root = op.demand == 0 ? task.root : 0;
-  op.call = {.op = op.op, .members = op.members(), .size = {task.amount}, .root = root};
+  op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = {task.amount}, .root = root};
   op.runnable = plan_for(op);
   op.crosses = crosses_[key.communicator.index()];
   op.optical = op.crosses && fabric_.optical();
@@ -80,7 +86,9 @@ const RunnablePlan* Operations::plan_for(const Operation& op) {
     call.straggler = expected_straggler(op.key.communicator);
     if (!call.straggler) return nullptr;
   }
-  return &plans_.get(call, layout);
+  const RunnablePlan& plan = plans_.get(call, layout, op.members());
+  if (plan.late > 0 && fabric_.folded()) throw FoldingFailed{"an operation starts before all of its members are there"};
+  return &plan;
 }
 
 std::optional<Member> Operations::expected_straggler(CommunicatorId communicator) const {

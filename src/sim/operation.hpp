@@ -59,6 +59,18 @@ struct OpenDemand {
   std::uint32_t slot = 0;
 };
 
+/// Where the members of each communicator are. In a folded run (sim/folding.hpp) a communicator has fewer members than
+/// GPUs, and stands for several.
+struct Roster {
+  std::vector<std::size_t> offsets{0};      ///< by communicator, one more: into `gpus`
+  std::vector<GpuId> gpus;                  ///< by member of the whole group
+  std::vector<std::uint64_t> copies;        ///< by communicator: for how many it stands; empty: each for itself
+  std::vector<std::vector<Member>> places;  ///< folded: by rank and slot
+
+  /// Of a graph that is run as it is.
+  [[nodiscard]] static Roster of(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank);
+};
+
 struct Operation {
   enum class State : std::uint8_t { kFree, kGathering, kReady, kStarted };
 
@@ -67,7 +79,9 @@ struct Operation {
   std::uint32_t sequence = 0;
   CollectiveOp op = CollectiveOp::kSend;
   const Communicator* communicator = nullptr;
-  std::span<const GpuId> gpus;  ///< by member
+  std::span<const GpuId> gpus;  ///< by member of the whole group
+  Member ranks = 0;             ///< members that are run; folded: each stands for gpus.size() / ranks of one operation
+  std::uint64_t copies = 1;     ///< folded: for how many operations it stands
   std::uint32_t demand = 0;     ///< its number, or 0
   CollectiveCall call;
   const RunnablePlan* runnable = nullptr;  ///< null while it is open whom the plan takes to be late
@@ -94,7 +108,9 @@ struct Operation {
   std::vector<OpenDemand> demands;  ///< what the control plane holds open for it
 
   [[nodiscard]] Dimension dimension() const { return communicator->dimension; }
-  [[nodiscard]] Member members() const { return static_cast<Member>(gpus.size()); }
+  [[nodiscard]] Member members() const { return ranks; }
+  /// The member that is run for one of the whole group.
+  [[nodiscard]] Member run_for(Member m) const { return m < ranks ? m : m % ranks; }
   [[nodiscard]] DemandQuery demand_query() const { return {key.communicator, demand, key.iteration}; }
   [[nodiscard]] RankId rank(Member m) const { return communicator->members[m]; }
   [[nodiscard]] const SendPlan& plan() const { return *runnable->plan; }
@@ -123,7 +139,8 @@ struct Seat {
 /// All operations, by id and by key. References stay valid while an operation lives.
 class Operations {
  public:
-  Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank, Fabric& fabric, PlanCache& plans);
+  /// All must outlive the object.
+  Operations(const TaskGraph& graph, const Roster& roster, Fabric& fabric, PlanCache& plans);
 
   [[nodiscard]] Operation& operator[](OpId id) { return pool_[id]; }
   /// Where a rank's task belongs. The operation is made when the first of its members comes.
@@ -136,6 +153,10 @@ class Operations {
 
   /// Live operations in the order of their making.
   [[nodiscard]] std::vector<OpId> live() const;
+  /// How many GPUs the communicator of a task has.
+  [[nodiscard]] std::size_t group_size(RankId rank, const Task& task) const {
+    return gpus(graph_.communicator(rank, task.slot)).size();
+  }
   /// Whether some pair of the task's operation leaves its server.
   [[nodiscard]] bool crosses(RankId rank, const Task& task) const {
     return crosses_[graph_.communicator(rank, task.slot).index()];
@@ -146,12 +167,15 @@ class Operations {
   [[nodiscard]] const RunnablePlan* plan_for(const Operation& op);
   [[nodiscard]] std::optional<Member> expected_straggler(CommunicatorId communicator) const;
   [[nodiscard]] Member member_of(CommunicatorId communicator, RankId rank, const Task& task) const;
+  [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const {
+    return {roster_.gpus.data() + roster_.offsets[communicator.index()],
+            roster_.gpus.data() + roster_.offsets[communicator.index() + 1]};
+  }
 
   const TaskGraph& graph_;
+  const Roster& roster_;
   Fabric& fabric_;
   PlanCache& plans_;
-  std::vector<std::uint32_t> gpu_offsets_;  // by communicator
-  std::vector<GpuId> gpus_;
   std::vector<bool> crosses_;                     // by communicator
   std::vector<LayoutId> layouts_;                 // by communicator
   std::vector<std::optional<Member>> came_last_;  // by communicator, where it is used to predict

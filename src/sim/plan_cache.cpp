@@ -4,6 +4,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace photonrail {
@@ -36,6 +37,9 @@ PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const Colle
                   std::any_of(registry.all().begin(), registry.all().end(), [&](const auto& algorithm) {
                     return algorithm->name() == spec.algorithm[op] && algorithm->uses_places();
                   });
+    for (const auto& algorithm : registry.all()) {
+      if (algorithm->name() == spec.algorithm[op]) expects_straggler_[op] = algorithm->expects_straggler();
+    }
   }
 }
 
@@ -53,11 +57,11 @@ LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_s
   return entry->second;
 }
 
-const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout) {
+const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, Member period) {
   if (!placed_[static_cast<std::size_t>(call.op)]) layout = 0;
   const auto [entry, fresh] =
-      plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler});
-  if (fresh) entry->second = make(call, layout);
+      plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler, period});
+  if (fresh) entry->second = make(call, layout, period);
   return entry->second;
 }
 
@@ -76,7 +80,7 @@ const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery quer
     PHOTONRAIL_CHECK(demand.members() == call.members);
     CollectiveCall with_demand = call;
     with_demand.demand = &demand;
-    entry->second.runnable = make(with_demand, layout);
+    entry->second.runnable = make(with_demand, layout, call.members);
   }
   if (!fresh && entry->second.users == 0) std::erase(idle_, query);
   ++entry->second.users;
@@ -110,11 +114,15 @@ const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
   return *ranked.front().algorithm;
 }
 
-const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {
-  const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(call.op)];
-  if (wanted == kAutoAlgorithm) return choose(call);
+const CollectiveAlgorithm& PlanCache::algorithm(CollectiveOp op) const {
+  const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(op)];
   const CollectiveAlgorithm* own = spec_.find_own(wanted);
-  const CollectiveAlgorithm& algorithm = own != nullptr ? *own : registry_.find(wanted);
+  return own != nullptr ? *own : registry_.find(wanted);
+}
+
+const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {
+  if (chooses(call.op)) return choose(call);
+  const CollectiveAlgorithm& algorithm = this->algorithm(call.op);
   if (!algorithm.supports(call.op, call.members)) {
     throw ConfigError(pointer_of(call.op),
                       "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
@@ -129,25 +137,30 @@ const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) 
   return algorithm;
 }
 
-RunnablePlan PlanCache::make(const CollectiveCall& asked, LayoutId layout) {
-  CollectiveCall call = asked;
+std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId layout) {
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
   call.ports = costs_.ports;
   call.places = layouts_[layout];
   call.reconfiguration = lost_to_reconfiguration(costs_);
-  RunnablePlan runnable;
   try {
-    runnable.plan = algorithm_for(call).expand(call);
+    return algorithm_for(call).expand(call);
   } catch (const ConfigError& error) {
     throw error.where().empty() ? ConfigError(pointer_of(call.op), error.problem(), error.hint()) : error;
   }
+}
+
+RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member period) {
+  RunnablePlan runnable;
+  runnable.plan = expand(call, layout);
+  if (period != call.members) runnable.plan = runnable.plan->folded(period);
+  PHOTONRAIL_CHECK(runnable.plan != nullptr);
   std::unique_ptr<const SendPlan> stream = fidelity_ == Fidelity::kStream ? runnable.plan->stream() : nullptr;
   if (stream != nullptr) {
     runnable.latency_sends = runnable.plan->critical_sends();
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }
-  for (Member m = 0; m < call.members; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
+  for (Member m = 0; m < period; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
   return runnable;
 }
 

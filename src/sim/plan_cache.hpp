@@ -34,6 +34,12 @@ class PlanCache {
             const CostModel& costs = {});
 
   [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
+  /// Whether the scenario leaves the algorithm for the op to "auto".
+  [[nodiscard]] bool chooses(CollectiveOp op) const {
+    return spec_.algorithm[static_cast<std::size_t>(op)] == kAutoAlgorithm;
+  }
+  /// The scenario's algorithm for the op. Throws ConfigError when there is none of its name. REQUIRES: not chooses(op).
+  [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveOp op) const;
   /// Whether the scenario's algorithm for the op wants call.straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return expects_straggler_[static_cast<std::size_t>(op)]; }
   /// Where the members of a group sit, as a number for get() and take(). Groups of one shape share it; 0 when no algorithm
@@ -42,7 +48,11 @@ class PlanCache {
 
   /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does
   /// not support the call.
-  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call, LayoutId layout = 0);
+  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call) { return get(call, 0, call.members); }
+  /// Folded to the first `period` members (SendPlan::folded). REQUIRES: period is call.members, or the plan can be folded.
+  [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call, LayoutId layout, Member period);
+  /// The plan as the algorithm gives it.
+  [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call, LayoutId layout = 0);
 
   /// The plan for a call that follows a demand (`query.seed` is set here). It lives until it is given back as often as it
   /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans.
@@ -57,8 +67,8 @@ class PlanCache {
     RunnablePlan runnable;
     std::uint32_t users = 0;
   };
-  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member, LayoutId, std::optional<Member>>;
-  [[nodiscard]] RunnablePlan make(const CollectiveCall& call, LayoutId layout);
+  using Key = std::tuple<CollectiveOp, Member, std::int64_t, Member, LayoutId, std::optional<Member>, Member>;
+  [[nodiscard]] RunnablePlan make(const CollectiveCall& call, LayoutId layout, Member period);
   [[nodiscard]] const CollectiveAlgorithm& algorithm_for(const CollectiveCall& call);
   [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall& call);
   [[nodiscard]] DemandQuery canonical(DemandQuery query) const;

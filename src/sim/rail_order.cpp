@@ -47,9 +47,7 @@ std::span<const ReadyTask> RailOrder::held_back(RankId id) const {
   return ranks_[id.index()].held_back;
 }
 
-void RailOrder::record(RankId id, TaskId task) {
-  if (recorded_ != nullptr) (*recorded_)[id.index()].push_back(task);
-}
+void RailOrder::record(RankId id, TaskId task) { (*recorded_)[id.index()].push_back(task); }
 
 void RailOrder::complete(RankId id, TaskId task, std::uint32_t iteration) {
   if (!follows(id, task)) return;
@@ -78,7 +76,7 @@ void RailOrder::announce(RankId id, TaskId task, std::uint32_t iteration) {
   const Operation& op = operations_[op_id];
   if (!op.tasks[member].is_none()) return;  // it arrived, and asked
   if (op.runnable == nullptr) return;       // nobody knows for which circuits
-  if (op.takes_part(member, 0)) control_.ask(op_id, 0, member);
+  if (op.takes_part(member, 0)) control_.ask(op_id, 0, member, task);
 }
 
 }  // namespace photonrail

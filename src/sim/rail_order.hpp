@@ -35,7 +35,9 @@ class RailOrder {
   /// Takes the task whose turn it is from those held back, if it is there; the turn passes on.
   [[nodiscard]] std::optional<ReadyTask> next_in_turn(RankId id);
 
-  /// The task started.
+  /// Whether the order of this run is wanted.
+  [[nodiscard]] bool records() const { return recorded_ != nullptr; }
+  /// The task started. REQUIRES: records().
   void record(RankId id, TaskId task);
   /// The task of the rank's present iteration is complete: may ask for what the order says comes next.
   void complete(RankId id, TaskId task, std::uint32_t iteration);

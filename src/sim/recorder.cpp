@@ -48,27 +48,56 @@ void Recorder::rail_ended(RankId rank, Dimension, Time now) {
   clock.rail_end = now;
 }
 
-void Recorder::traffic(Dimension d, Bytes wire_bytes) {
+void Recorder::traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies) {
   DimensionTraffic& traffic = traffic_[static_cast<std::size_t>(d)];
-  traffic.bytes += wire_bytes;
-  ++traffic.operations;
+  traffic.bytes += Bytes{wire_bytes.count * static_cast<std::int64_t>(copies)};
+  traffic.operations += copies;
 }
 
-void Recorder::finish(Time makespan, RunResult& result) {
+void Recorder::finish(Time makespan, std::span<const std::uint32_t> book_of_rank, RunResult& result) {
   result.makespan = makespan;
   result.traffic = traffic_;
-  for (std::size_t r = 0; r < clocks_.size(); ++r) {
-    const Clock& clock = settle(RankId{r}, makespan);
-    result.ranks.push_back(clock.time);
-    for (const auto& [phases, window] : clock.windows) result.windows[phases].push_back(window);
+  std::vector<std::int64_t> copies(clocks_.size(), book_of_rank.empty() ? 1 : 0);
+  for (const std::uint32_t book : book_of_rank) ++copies[book];
+  for (std::size_t r = 0; r < clocks_.size(); ++r) settle(RankId{r}, makespan);
+  const std::size_t ranks = book_of_rank.empty() ? clocks_.size() : book_of_rank.size();
+  result.ranks.reserve(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    result.ranks.push_back(clocks_[book_of_rank.empty() ? r : book_of_rank[r]].time);
   }
-  if (clocks_.empty()) return;
+  count_windows(copies, result);
+  if (ranks > 0) mean_traffic(copies, ranks, result);
+}
+
+void Recorder::count_windows(std::span<const std::int64_t> copies, RunResult& result) const {
+  for (std::size_t r = 0; r < clocks_.size(); ++r) {
+    for (const auto& [phases, window] : clocks_[r].windows) {
+      result.windows[phases].push_back({window, static_cast<std::uint64_t>(copies[r])});
+    }
+  }
+  for (auto& [phases, windows] : result.windows) {
+    std::sort(windows.begin(), windows.end(),
+              [](const WindowCount& a, const WindowCount& b) { return a.length < b.length; });
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < windows.size(); ++i) {
+      if (windows[i].length == windows[kept].length) {
+        windows[kept].count += windows[i].count;
+      } else {
+        windows[++kept] = windows[i];
+      }
+    }
+    windows.resize(kept + 1);
+    windows.shrink_to_fit();
+  }
+}
+
+void Recorder::mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, RunResult& result) const {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
-    Mean busy(clocks_.size());
-    Mean exposed(clocks_.size());
-    for (const Clock& clock : clocks_) {
-      busy.add(clock.busy[d]);
-      exposed.add(clock.exposed[d]);
+    Mean busy(ranks);
+    Mean exposed(ranks);
+    for (std::size_t r = 0; r < clocks_.size(); ++r) {
+      busy.add(clocks_[r].busy[d], copies[r]);
+      exposed.add(clocks_[r].exposed[d], copies[r]);
     }
     result.traffic[d].busy = busy.value();
     result.traffic[d].exposed = exposed.value();

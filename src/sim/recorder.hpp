@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
@@ -33,10 +35,12 @@ class Recorder {
   void rail_ready(RankId rank, Dimension d, Time now);
   void rail_ended(RankId rank, Dimension d, Time now);
 
-  void traffic(Dimension d, Bytes wire_bytes);
+  /// `copies` operations with so many bytes on the wire each.
+  void traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies = 1);
 
-  /// Closes the books. REQUIRES: nothing runs any more.
-  void finish(Time makespan, RunResult& result);
+  /// Closes the books. `book_of_rank`: in a folded run, which of the books kept here is each rank's of the job; otherwise
+  /// empty. REQUIRES: nothing runs any more.
+  void finish(Time makespan, std::span<const std::uint32_t> book_of_rank, RunResult& result);
 
  private:
   struct Clock {
@@ -55,6 +59,8 @@ class Recorder {
   };
 
   Clock& settle(RankId rank, Time now);
+  void count_windows(std::span<const std::int64_t> copies, RunResult& result) const;
+  void mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, RunResult& result) const;
 
   std::vector<Clock> clocks_;
   std::array<DimensionTraffic, kDimensionCount> traffic_{};

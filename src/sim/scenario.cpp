@@ -4,7 +4,6 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -40,19 +39,20 @@ void check_placement(const Scenario& scenario) {
     throw ConfigError("/placement",
                       "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
   }
-  std::map<GpuId, std::size_t> rank_of;
+  const auto where = [](std::size_t r) { return "/placement/rank_to_gpu/" + number(r); };
+  std::vector<RankId> rank_of(cluster.gpus(), RankId::none());
   for (std::size_t r = 0; r < ranks; ++r) {
     const GpuId gpu = scenario.gpu_of_rank[r];
-    const std::string where = "/placement/rank_to_gpu/" + number(r);
     if (gpu.value >= cluster.gpus()) {
-      throw ConfigError(where, "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
+      throw ConfigError(where(r), "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
                         "GPUs are numbered from 0: server x gpus_per_server + local index");
     }
-    const auto [owner, fresh] = rank_of.emplace(gpu, r);
-    if (!fresh) {
-      throw ConfigError(where, "GPU " + number(gpu.value) + " runs rank " + number(owner->second) + " already",
+    RankId& owner = rank_of[gpu.index()];
+    if (!owner.is_none()) {
+      throw ConfigError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner.value) + " already",
                         "give every rank a GPU of its own");
     }
+    owner = RankId{r};
   }
 }
 
@@ -153,11 +153,14 @@ std::set<Use> uses_of(const TaskGraph& graph) {
     }
   }
   std::set<Use> uses;
+  Use last{CollectiveOp::kSend, 0, false};
   for (std::size_t r = 0; r < graph.ranks(); ++r) {
     const RankId rank{r};
     for (const auto& [slot, op, demand] : calls[graph.program_of(rank).index()]) {
       const Communicator& group = graph.communicators()[graph.communicator(rank, slot).index()];
-      uses.emplace(op, static_cast<Member>(group.members.size()), demand);
+      const Use use{op, static_cast<Member>(group.members.size()), demand};
+      if (use != last) uses.insert(use);
+      last = use;
     }
   }
   return uses;

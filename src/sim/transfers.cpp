@@ -23,7 +23,8 @@ void Transfers::start(OpId id) {
   op.sends_to_go = plan.send_count();
   op.members_to_go = op.members();
   if (plan.most_waits() > 1) op.arrivals.assign(plan.send_count(), 0);
-  recorder_.traffic(op.dimension(), plan.wire_bytes());
+  const auto fold = static_cast<std::int64_t>(op.gpus.size() / op.members());
+  recorder_.traffic(op.dimension(), Bytes{plan.wire_bytes().count * fold}, op.copies);
   op.in_flight = 0;
   op.resting = false;
   const bool missing = !op.complete();
@@ -280,7 +281,7 @@ void Transfers::delivered(std::uint64_t tag) {
     return;
   }
   finish_work(id, op, send.from);
-  finish_work(id, op, send.to);
+  finish_work(id, op, op.run_for(send.to));
   if (missing && !op.complete()) rest(op);
 }
 
@@ -312,10 +313,11 @@ void Transfers::finish_send(OpId id, Operation& op, Round& round, const Send& se
     }
   }
   const bool from_done = --round.work_left[send.from] == 0;
-  const bool to_done = --round.work_left[send.to] == 0;
+  const Member to = op.run_for(send.to);
+  const bool to_done = --round.work_left[to] == 0;
   if (--round.work == 0) std::erase_if(op.rounds, [index](const Round& r) { return r.index == index; });
   if (from_done) advance(id, op, send.from, index);
-  if (to_done) advance(id, op, send.to, index);
+  if (to_done) advance(id, op, to, index);
 }
 
 void Transfers::finish_work(OpId id, Operation& op, Member member) {

@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -160,34 +161,51 @@ std::string check_link(const Communicator& link, const Participant& sender, cons
          " of them without a partner; the first is " + first;
 }
 
-/// The members of every communicator that take part, ascending by rank.
-std::vector<std::vector<Participant>> participants(const TaskGraph& graph, std::span<const CallIndex> index_of_program) {
-  std::vector<std::vector<Participant>> of(graph.communicators().size());
-  for (std::size_t c = 0; c < of.size(); ++c) of[c].reserve(graph.communicators()[c].members.size());
-  for (std::size_t r = 0; r < graph.ranks(); ++r) {
-    const RankId rank{r};
-    const CallIndex& index = index_of_program[graph.program_of(rank).index()];
-    const auto slots = graph.slots(rank);
-    for (std::uint32_t s = 0; s < slots.size(); ++s) {
-      of[slots[s].index()].push_back({rank, &graph.program(rank), s, index.of(s)});
+/// The slot that each member of each communicator has it in.
+class Slots {
+ public:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  explicit Slots(const TaskGraph& graph) {
+    for (const Communicator& c : graph.communicators()) first_.push_back(first_.back() + c.members.size());
+    slots_.assign(first_.back(), kNone);
+    std::vector<Member> next(graph.communicators().size(), 0);  // ranks come in ascending order, as members do
+    for (std::size_t r = 0; r < graph.ranks(); ++r) {
+      const auto slots = graph.slots(RankId{r});
+      for (std::uint32_t s = 0; s < slots.size(); ++s) {
+        const Communicator& c = graph.communicators()[slots[s].index()];
+        Member& member = next[slots[s].index()];
+        if (c.point_to_point) member = c.members[0] == RankId{r} ? 0 : 1;
+        while (c.members[member] != RankId{r}) ++member;
+        slots_[first_[slots[s].index()] + member] = s;
+      }
     }
   }
-  return of;
-}
-
-/// REQUIRES: `present` ascends by rank.
-std::string check_communicator(const Communicator& communicator, std::span<const Participant> present,
-                               const DemandSource* demands) {
-  std::vector<Participant> members;
-  members.reserve(communicator.members.size());
-  for (const RankId rank : communicator.members) {
-    const auto found =
-        std::lower_bound(present.begin(), present.end(), rank, [](const Participant& p, RankId r) { return p.rank < r; });
-    const bool takes_part = found != present.end() && found->rank == rank;
-    members.push_back(takes_part ? *found : Participant{rank, nullptr, 0, {}});  // without a slot it makes no calls
+  [[nodiscard]] std::uint32_t of(std::size_t communicator, std::size_t member) const {
+    return slots_[first_[communicator] + member];
   }
-  if (communicator.point_to_point) return check_link(communicator, members[0], members[1]);
-  return check_group(communicator, members, demands);
+
+ private:
+  std::vector<std::size_t> first_{0};  // by communicator
+  std::vector<std::uint32_t> slots_;
+};
+
+/// What was found right once for a communicator needs no second look at one whose members make the same calls: programs and
+/// slots of the first and of all others, and how many they are.
+using Known = std::set<std::tuple<const Program*, std::uint32_t, const Program*, std::uint32_t, std::size_t, bool>>;
+
+std::string check_communicator(const Communicator& communicator, std::span<const Participant> members,
+                               const DemandSource* demands, Known& known) {
+  const Participant& first = members.front();
+  const Participant& rest = members.back();
+  const auto same_as_rest = [&](const Participant& p) { return p.same_calls(rest); };
+  if (!std::all_of(members.begin() + 1, members.end(), same_as_rest)) return check_group(communicator, members, demands);
+  const std::tuple key{first.program, first.slot, rest.program, rest.slot, members.size(), communicator.point_to_point};
+  if (known.contains(key)) return {};
+  std::string warning =
+      communicator.point_to_point ? check_link(communicator, first, rest) : check_group(communicator, members, demands);
+  if (warning.empty()) known.insert(key);
+  return warning;
 }
 
 }  // namespace
@@ -238,9 +256,20 @@ void number_calls(std::vector<Task>& tasks, const CallIndex& index) {
 std::vector<std::string> check_calls(const TaskGraph& graph, std::span<const CallIndex> index_of_program) {
   std::vector<std::string> warnings;
   std::size_t more = 0;
-  const auto present = participants(graph, index_of_program);
-  for (std::size_t c = 0; c < present.size(); ++c) {
-    std::string warning = check_communicator(graph.communicators()[c], present[c], graph.demands());
+  const Slots slots(graph);
+  Known known;
+  std::vector<Participant> members;
+  for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
+    const Communicator& communicator = graph.communicators()[c];
+    members.clear();
+    for (std::size_t m = 0; m < communicator.members.size(); ++m) {
+      const RankId rank = communicator.members[m];
+      const std::uint32_t slot = slots.of(c, m);
+      members.push_back({rank, nullptr, 0, {}});  // without a slot it makes no calls
+      if (slot == Slots::kNone) continue;
+      members.back() = {rank, &graph.program(rank), slot, index_of_program[graph.program_of(rank).index()].of(slot)};
+    }
+    std::string warning = check_communicator(communicator, members, graph.demands(), known);
     if (warning.empty()) continue;
     if (warnings.size() < kWarningsInFull) {
       warnings.push_back(std::move(warning));

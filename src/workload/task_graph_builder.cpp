@@ -2,11 +2,13 @@
 #include "photonrail/task_graph.hpp"
 #include "workload/call_check.hpp"
 #include "workload/dependency_graph.hpp"
+#include "workload/program_hash.hpp"
 #include "workload/slot_check.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace photonrail {
 
@@ -49,7 +51,7 @@ CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<
   const std::string where = "communicator " + name;
   if (members.empty()) throw ConfigError(where, "has no members");
   std::vector<RankId> ascending = members;
-  std::sort(ascending.begin(), ascending.end());
+  if (!std::is_sorted(ascending.begin(), ascending.end())) std::sort(ascending.begin(), ascending.end());
   if (ascending.back().index() >= program_of_.size()) {
     throw ConfigError(where, describe_rank(ascending.back()) + " is not a rank of the job",
                       "it has " + plural(program_of_.size(), "rank"));
@@ -65,11 +67,12 @@ CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<
 }
 
 CommunicatorId TaskGraphBuilder::link(RankId from, RankId to, Dimension dimension) {
-  const auto found = links_.find({from, to});
+  const std::uint64_t ends = (std::uint64_t{from.value} << 32) | to.value;
+  const auto found = links_.find(ends);
   if (found != links_.end()) return found->second;
   std::string name = "link." + std::to_string(from.value) + ">" + std::to_string(to.value);
   const CommunicatorId id = add_communicator(std::move(name), {from, to}, dimension, true);
-  links_.emplace(std::pair{from, to}, id);
+  links_.emplace(ends, id);
   return id;
 }
 
@@ -182,15 +185,25 @@ Program TaskGraphBuilder::finish_program(ProgramId p) {
 
 TaskGraph TaskGraphBuilder::build() && {
   TaskGraph graph;
-  graph.programs_.reserve(drafts_.size());
-  for (std::size_t p = 0; p < drafts_.size(); ++p) graph.programs_.push_back(finish_program(ProgramId{p}));
+  std::vector<ProgramId> shared;  // by draft
+  std::multimap<std::uint64_t, ProgramId> by_hash;
+  for (std::size_t p = 0; p < drafts_.size(); ++p) {
+    Program program = finish_program(ProgramId{p});
+    const auto [first, last] = by_hash.equal_range(hash_tasks(program));
+    const auto same =
+        std::find_if(first, last, [&](const auto& e) { return graph.programs_[e.second.index()] == program; });
+    shared.push_back(same == last ? ProgramId{graph.programs_.size()} : same->second);
+    if (same != last) continue;  // a trace repeats one program for many ranks
+    by_hash.emplace(hash_tasks(program), shared.back());
+    graph.programs_.push_back(std::move(program));
+  }
   graph.slot_offsets_.push_back(0);
   for (std::size_t r = 0; r < program_of_.size(); ++r) {
     if (program_of_[r].is_none()) throw ConfigError(describe_rank(RankId{r}), "has no program", "assign it one");
     graph.slots_.insert(graph.slots_.end(), slots_of_[r].begin(), slots_of_[r].end());
     graph.slot_offsets_.push_back(static_cast<std::uint32_t>(graph.slots_.size()));
   }
-  graph.program_of_ = std::move(program_of_);
+  for (const ProgramId p : program_of_) graph.program_of_.push_back(shared[p.index()]);
   graph.communicators_ = std::move(communicators_);
   graph.demands_ = std::move(demands_);
   graph.warnings_ = std::move(warnings_);

@@ -1,4 +1,5 @@
-// Jobs that are measured, as scenarios: what the benchmarks and the instruction guard run.
+// Jobs that are measured, as scenarios: what the benchmarks and the instruction guard run. Every rank is simulated, where a
+// benchmark does not say folded.
 #pragma once
 
 #include "photonrail/config.hpp"
@@ -33,6 +34,7 @@ inline Scenario collective_job(CollectiveOp op, std::uint32_t ranks, Bytes size,
   scenario.cluster = electrical_cluster(ranks);
   scenario.run.fidelity = fidelity;
   scenario.collectives.chunks = chunks;
+  scenario.run.folding = false;
   std::vector<RankId> everyone;
   for (std::uint32_t r = 0; r < ranks; ++r) {
     scenario.gpu_of_rank.push_back(GpuId{r});
@@ -58,6 +60,7 @@ inline Scenario grid_job(std::uint32_t side, std::uint32_t rounds, Bytes size) {
   Scenario scenario;
   scenario.cluster = electrical_cluster(side * side);
   scenario.run.fidelity = Fidelity::kExact;
+  scenario.run.folding = false;
   TaskGraphBuilder builder(std::size_t{side} * side);
   std::vector<CommunicatorId> rows;
   std::vector<CommunicatorId> columns;
@@ -103,6 +106,7 @@ inline Scenario training_job(const TrainingSpec& spec, Fidelity fidelity) {
   Scenario scenario;
   scenario.cluster = electrical_cluster(ranks / 8, 8);
   scenario.run.fidelity = fidelity;
+  scenario.run.folding = false;
   for (std::uint32_t r = 0; r < ranks; ++r) scenario.gpu_of_rank.push_back(GpuId{r});
   scenario.graph = make_training_graph(spec);
   return scenario;

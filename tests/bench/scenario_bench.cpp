@@ -96,6 +96,7 @@ void scenario_trace_128(benchmark::State& state) {
   spec.global_batch = 4 * argument(state);
   const Folder folder;
   Scenario scenario = on_optical_rails(training_job(spec, Fidelity::kStream));
+  scenario.run.folding = true;
   std::uint64_t bytes = 0;
   for (const auto& file : write_chakra(scenario.graph, folder.path() / "job")) bytes += std::filesystem::file_size(file);
   const ChakraOptions options{.prefix = folder.path() / "job", .comm_groups = folder.path() / "job.json", .dimensions = {}};
@@ -124,6 +125,25 @@ void scenario_training_stream_opus(benchmark::State& state) {
   measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream)), Item::kTask);
 }
 BENCHMARK(scenario_training_stream_opus)->ArgName("gpus")->Arg(256)->Arg(2048)->Unit(benchmark::kMillisecond);
+
+// Ranks that nothing tells apart are simulated once; with the making of the graph.
+void scenario_training_folded_opus(benchmark::State& state) {
+  std::uint64_t tasks = 0;
+  for (auto _ : state) {
+    Scenario scenario = on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream));
+    scenario.run.folding = true;
+    const RunResult result = simulate(scenario);
+    if (!result.folding.off.empty()) state.SkipWithError(result.folding.off.c_str());
+    tasks += scenario.graph.task_count();
+  }
+  report(state, tasks);
+}
+BENCHMARK(scenario_training_folded_opus)
+    ->ArgName("gpus")
+    ->Arg(2048)
+    ->Arg(131072)
+    ->Arg(1 << 20)
+    ->Unit(benchmark::kMillisecond);
 
 void scenario_training_exact_opus(benchmark::State& state) {
   measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kExact)), Item::kTask);

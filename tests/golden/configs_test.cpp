@@ -1,5 +1,6 @@
 // Every scenario in configs/ runs, at both fidelities, and keeps the promises that every scenario must keep.
 #include "golden/golden.hpp"
+#include "support/folded.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -76,6 +77,14 @@ TEST_P(Configs, FidelitiesAgreeWithinTheLatencyTermAndTheBooksBalance) {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     EXPECT_EQ(exact.traffic[d].bytes, stream.traffic[d].bytes);
     EXPECT_EQ(exact.traffic[d].operations, stream.traffic[d].operations);
+  }
+}
+
+TEST_P(Configs, FoldedAndUnfoldedAreEqual) {
+  for (const Fidelity fidelity : {Fidelity::kStream, Fidelity::kExact}) {
+    const RunResult folded = expect_same_folded(at(fidelity));
+    RecordProperty("classes", std::to_string(folded.folding.classes));
+    RecordProperty("off", folded.folding.off);
   }
 }
 

@@ -29,7 +29,8 @@ RunResult two_ranks() {
   result.reconfigurations.critical_path = 2;
   result.reconfigurations.total = milliseconds(8);
   result.reconfigurations.exposed = milliseconds(2);
-  result.windows[{Dimension::kDp, Dimension::kPp}] = {milliseconds(1), Duration{0}};
+  result.windows[{Dimension::kDp, Dimension::kPp}] = {{Duration{0}, 1}, {milliseconds(1), 2}};
+  result.folding = {2, 2, "no two ranks are alike"};
   result.warnings = {"first", "second"};
   result.engine = {100, 20, 0.5, 12.25};
   return result;
@@ -54,6 +55,7 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
                                           "communication",
                                           "reconfigurations",
                                           "windows_s",
+                                          "folding",
                                           "warnings",
                                           "engine",
                                           "ranks"};
@@ -82,7 +84,9 @@ TEST(ResultJson, CarriesTheNumbersOfTheRun) {
   EXPECT_EQ(json["communication"]["dp"]["bytes"], 3'000'000'000'000);
   EXPECT_EQ(json["reconfigurations"]["per_rail"], Json({2, 1}));
   EXPECT_DOUBLE_EQ(json["reconfigurations"]["hidden_share"], 0.75);  // 1 - 2 ms / 8 ms
-  EXPECT_EQ(json["windows_s"]["dp->pp"].size(), 2u);
+  EXPECT_EQ(json["windows_s"]["dp->pp"], Json({0.0, 0.001, 0.001}));
+  EXPECT_EQ(json["folding"]["classes"], 2);
+  EXPECT_EQ(json["folding"]["off"], "no two ranks are alike");
   EXPECT_EQ(json["warnings"], Json({"first", "second"}));
   EXPECT_EQ(json["ranks"].size(), 2u);
   EXPECT_DOUBLE_EQ(json["ranks"][1]["exposed_communication"], 0.002);

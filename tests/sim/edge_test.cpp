@@ -76,7 +76,7 @@ TEST(Edge, MeansOverRanksDoNotOverflow) {
   for (std::size_t r = 0; r < 4; ++r) recorder.running_began(RankId{r}, Dimension::kDp, Time{0});
   for (std::size_t r = 0; r < 4; ++r) recorder.running_ended(RankId{r}, Dimension::kDp, kLong);
   RunResult result;
-  recorder.finish(kLong, result);
+  recorder.finish(kLong, {}, result);
   EXPECT_EQ(result.traffic[static_cast<std::size_t>(Dimension::kDp)].busy, kLong);
   EXPECT_EQ(result.traffic[static_cast<std::size_t>(Dimension::kDp)].exposed, kLong);
 }

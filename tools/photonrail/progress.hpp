@@ -15,6 +15,7 @@ namespace photonrail::command {
 /// Draws on standard error when it is a terminal, from two seconds on; the destructor erases the line.
 class ProgressLine : public Observer {
  public:
+  [[nodiscard]] bool needs_every_rank() const override { return false; }
   /// `shown` false: never draws.
   explicit ProgressLine(bool shown);
   ~ProgressLine() override;

@@ -1,0 +1,46 @@
+// Runs a scenario folded and unfolded, and expects the same of both.
+#pragma once
+
+#include "photonrail/error.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+
+namespace photonrail::test {
+
+/// All that a run says, but for what it cost and what was simulated.
+inline void expect_same_results(const RunResult& a, const RunResult& b) {
+  EXPECT_EQ(a.name, b.name);
+  EXPECT_EQ(a.seed, b.seed);
+  EXPECT_EQ(a.makespan, b.makespan);
+  EXPECT_EQ(a.iterations, b.iterations);
+  EXPECT_EQ(a.warnings, b.warnings);
+  EXPECT_EQ(a.windows, b.windows);
+  ASSERT_EQ(a.ranks.size(), b.ranks.size());
+  for (std::size_t r = 0; r < a.ranks.size(); ++r) ASSERT_EQ(a.ranks[r], b.ranks[r]) << "rank " << r;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) {
+    EXPECT_EQ(a.traffic[d], b.traffic[d]) << "dimension " << name(static_cast<Dimension>(d));
+  }
+  EXPECT_EQ(a.reconfigurations.count, b.reconfigurations.count);
+  EXPECT_EQ(a.reconfigurations.per_rail, b.reconfigurations.per_rail);
+  EXPECT_EQ(a.reconfigurations.dark_port, b.reconfigurations.dark_port);
+  EXPECT_EQ(a.reconfigurations.critical_path, b.reconfigurations.critical_path);
+  EXPECT_EQ(a.reconfigurations.total, b.reconfigurations.total);
+  EXPECT_EQ(a.reconfigurations.exposed, b.reconfigurations.exposed);
+}
+
+/// The result of the folded run.
+inline RunResult expect_same_folded(Scenario scenario) {
+  scenario.run.folding = true;
+  const RunResult folded = simulate(scenario);
+  scenario.run.folding = false;
+  const RunResult unfolded = simulate(scenario);
+  EXPECT_EQ(unfolded.folding.classes, unfolded.folding.ranks);
+  expect_same_results(folded, unfolded);
+  return folded;
+}
+
+}  // namespace photonrail::test

@@ -1,6 +1,8 @@
 // Collectives as values: a call goes in, a plan of sends comes out. No clock, no network, no fabric.
 #pragma once
 
+#include "photonrail/collective_cost.hpp"
+#include "photonrail/demand.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
@@ -32,8 +34,14 @@ inline constexpr int kCollectiveOpCount = 10;
 [[nodiscard]] std::string_view name(CollectiveOp op);
 [[nodiscard]] std::optional<CollectiveOp> collective_op_from(std::string_view name);
 
-/// A member of a communicator group, 0 .. members-1.
-using Member = std::uint32_t;
+/// Where a member sits: members of one server share a scale-up domain, members of one rail a rail. The numbers only tell
+/// members apart.
+struct MemberPlace {
+  std::uint32_t server = 0;
+  std::uint32_t rail = 0;
+
+  friend auto operator<=>(const MemberPlace&, const MemberPlace&) = default;
+};
 
 /// One call on a group. The meaning of `size` follows Chakra: all-reduce, reduce, broadcast: the full tensor;
 /// all-gather and gather: one member's shard; reduce-scatter: the full input; scatter: the root's full input;
@@ -44,6 +52,16 @@ struct CollectiveCall {
   Bytes size{};
   Member root = 0;           ///< reduce, gather, scatter, broadcast
   std::uint32_t pieces = 1;  ///< cut the data into so many pipelined pieces where the algorithm can ("chunks")
+  std::uint32_t ports = 1;   ///< of a member's NIC, for algorithms that give each port a neighbour of its own
+  /// By member, for algorithms that know servers from rails; empty: each member is alone in its server, all on one rail.
+  std::vector<MemberPlace> places{};
+  /// Who is expected last, for an algorithm that asks (expects_straggler()); none: the last member.
+  std::optional<Member> straggler = std::nullopt;
+  /// What a port could send while it is re-pointed, for an algorithm that weighs that; 0: circuits cost nothing.
+  Bytes reconfiguration{};
+  /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
+  /// as the call; is needed for expand(), not by the plan.
+  const DemandMatrix* demand = nullptr;
 
   friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
 };
@@ -55,10 +73,18 @@ struct Send {
   Member from = 0;
   Member to = 0;
   Bytes bytes{};
-  std::uint32_t first_chunk = 0;  ///< the data: chunks first_chunk .. first_chunk + chunks - 1 (see SendPlan)
+  std::uint32_t first_chunk = 0;  ///< the data: chunks first_chunk .. first_chunk + chunks - 1 (see SendPlan::data)
   std::uint32_t chunks = 1;
   std::uint32_t round = 0;  ///< in which round of circuits it travels
   bool reduce = false;      ///< the receiver adds it to what it has, instead of replacing it
+};
+
+/// Chunks first .. first + count - 1.
+struct ChunkRun {
+  std::uint32_t first = 0;
+  std::uint32_t count = 1;
+
+  friend bool operator==(const ChunkRun&, const ChunkRun&) = default;
 };
 
 /// A directed pair of members that must be joined.
@@ -78,7 +104,8 @@ using MemberPair = std::pair<Member, Member>;
 /// all-reduce, reduce, broadcast: chunk c of the tensor, 0 .. chunk_count()-1;
 /// all-gather, gather, scatter, reduce-scatter: chunk m * k + i is piece i of member m's shard, k = chunk_count() /
 /// members; all-to-all: chunk s * members + d is what s has for d; barrier: one chunk; send: the pieces of the message. A
-/// send carries the bytes of its chunks: see `chunk_bytes`.
+/// send carries the bytes of its chunks: see `chunk_bytes`. In an all-to-all, sends of one pair may share a chunk: then
+/// each carries some of its bytes, and together they carry all.
 class SendPlan {
  public:
   virtual ~SendPlan() = default;
@@ -87,6 +114,12 @@ class SendPlan {
   [[nodiscard]] virtual SendIndex send_count() const = 0;
   [[nodiscard]] virtual SendIndex initial_sends() const = 0;
   [[nodiscard]] virtual Send send(SendIndex i) const = 0;
+  /// Appends the data of send i. One run, the one that the send names, unless the plan has sends of scattered chunks; then
+  /// the send names the first run.
+  virtual void data(SendIndex i, std::vector<ChunkRun>& out) const {
+    const Send s = send(i);
+    out.push_back({s.first_chunk, s.chunks});
+  }
   [[nodiscard]] virtual std::uint32_t waits_for(SendIndex i) const = 0;
   /// Appends to `out`. Callers clear it.
   virtual void released_by(SendIndex arrived, std::vector<SendIndex>& out) const = 0;
@@ -101,6 +134,10 @@ class SendPlan {
   /// The largest waits_for of any send: 1 lets an executor do without counters.
   [[nodiscard]] virtual std::uint32_t most_waits() const = 0;
   [[nodiscard]] virtual std::uint32_t chunk_count() const = 0;
+
+  /// Whether the operation begins before the member arrives: it begins when all members for whom this is false are there.
+  /// A send from or to a member that is not there yet waits for its arrival.
+  [[nodiscard]] virtual bool starts_without(Member /*member*/) const { return false; }
 
   /// Bytes that cross from members to members, all sends together.
   [[nodiscard]] virtual Bytes wire_bytes() const = 0;
@@ -121,6 +158,12 @@ class SendPlan {
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> folded(Member /*period*/) const { return nullptr; }
 };
 
+/// What an algorithm promises of its plans for an op among so many members; the contract suite holds it to that.
+struct CollectiveClaims {
+  bool least_bytes = false;  ///< nobody is sent what it has or could do without: wire_bytes() is the least for the op
+  bool matchings = false;    ///< in a round a member sends to one member at most and receives from one at most
+};
+
 /// A family of plans. Stateless.
 class CollectiveAlgorithm {
  public:
@@ -129,14 +172,27 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view summary() const = 0;
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
-  /// REQUIRES: supports(call.op, call.members).
+  [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
+  /// Whether the plan depends on CollectiveCall::places. Throws ConfigError from expand() when it cannot use them.
+  [[nodiscard]] virtual bool uses_places() const { return false; }
+  /// Whether plans depend on call.straggler.
+  [[nodiscard]] virtual bool expects_straggler() const { return false; }
+  /// Whether it follows CollectiveCall::demand.
+  [[nodiscard]] virtual bool takes_demand() const { return false; }
+  /// REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
+  /// The alpha-beta cost of the plan where nothing else is on the way: what an exact simulation needs, within a picosecond
+  /// a send, when the size divides evenly. nullopt (the default): no formula, so that "auto" passes it by.
+  /// REQUIRES: as expand().
+  [[nodiscard]] virtual std::optional<CollectiveCost> cost(const CollectiveCall& /*call*/, const CostModel& /*on*/) const {
+    return std::nullopt;
+  }
 };
 
 /// The algorithms by name: a value with an explicit table.
 class CollectiveRegistry {
  public:
-  /// ring, pairwise, direct.
+  /// The algorithms that `photonrail list collectives` shows.
   [[nodiscard]] static CollectiveRegistry builtin();
 
   void add(std::unique_ptr<const CollectiveAlgorithm> algorithm);
@@ -156,16 +212,22 @@ class SendPlanBuilder {
   SendPlanBuilder(Member members, std::uint32_t chunk_count);
 
   /// Adds a send that waits for the arrival of the sends in `after` (indices that `add` returned). REQUIRES: they exist.
-  SendIndex add(const Send& send, const std::vector<SendIndex>& after = {});
+  /// `more`: runs of chunks that travel in the same message, besides the one that the send names.
+  SendIndex add(const Send& send, const std::vector<SendIndex>& after = {}, const std::vector<ChunkRun>& more = {});
+  /// The plan starts without the member (SendPlan::starts_without). REQUIRES: it exists.
+  void start_without(Member member);
   /// The plan in list form. Throws InternalError when a send names a member or a chunk that does not exist.
   [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
 
  private:
   Member members_;
   std::uint32_t chunk_count_;
+  std::vector<bool> late_;  ///< by member: the plan starts without it
   std::vector<Send> sends_;
   std::vector<SendIndex> after_;  ///< send i waits for after_[first_after_[i]] .. after_[first_after_[i + 1] - 1]
   std::vector<std::size_t> first_after_{0};
+  std::vector<ChunkRun> more_;  ///< of send i: more_[first_more_[i]] .. more_[first_more_[i + 1] - 1]
+  std::vector<std::size_t> first_more_{0};
 };
 
 /// The bytes of piece `index` when `total` is cut into `parts`: they differ by one byte at the most, the larger ones come

@@ -1,6 +1,7 @@
 // Files in: scenarios, Chakra traces, task graphs. Everything here throws ConfigError with the file and the place in it.
 #pragma once
 
+#include "photonrail/calibrate.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/training.hpp"
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,23 @@ struct Override {
 [[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory,
                                       std::string_view file = "scenario", std::span<const Override> overrides = {});
 
+/// The training job of a scenario file without its task graph: whatever of the file it does not need is not looked at.
+/// Throws ConfigError when the workload is another, or the job cannot exist.
+[[nodiscard]] TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<const Override> overrides = {});
+/// The JSON of the scenario in `file` after `overrides`, with the fitted efficiency in /cluster/gpu and its provenance in
+/// /cluster/gpu/calibration. `source`: where the measured step comes from, may be empty. Comments are lost; relative paths
+/// in it stay relative to the folder of `file`.
+[[nodiscard]] std::string calibrated_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
+                                              const Calibration& calibration, std::string_view source);
+
+/// A CCL-Bench workload card (YAML; github.com/cornell-sysphotonics/ccl-bench) as the JSON of a scenario on electrical
+/// rails, for people to go on with. Keys: docs/formats.md. Throws ConfigError: unknown models and GPUs list what is known;
+/// a plan that cannot be simulated is refused.
+[[nodiscard]] std::string scenario_from_card(const std::filesystem::path& card);
+
+/// The other way: any scenario as a card. A workload without a "training" section shows its parallelism by its groups.
+[[nodiscard]] std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides = {});
+
 enum class SizeUnit : std::uint8_t { kBytes, kElements };
 enum class ComputeTime : std::uint8_t { kRoofline, kTrace };
 
@@ -52,6 +71,29 @@ struct ChakraOptions {
 /// are complete. A fixed time is written in whole microseconds, rounded up, and exactly in the attribute
 /// photonrail_duration_ps, which read_chakra prefers. Returns what was written.
 std::vector<std::filesystem::path> write_chakra(const TaskGraph& graph, const std::filesystem::path& prefix);
+
+struct KinetoOptions {
+  /// A pattern whose last part has one '*' for the rank, or a folder of rank<N>_trace.json (or .json.gz).
+  std::filesystem::path files;
+  std::optional<std::uint64_t> iteration;  ///< only the kernels that begin in ProfilerStep#N; none: all
+};
+
+/// Reads the Chrome traces of PyTorch's profiler (Kineto), one a rank, from 0. NCCL kernels become collectives, sends and
+/// receives, with the sizes of their arguments; other kernels become computations of fixed time. A task waits for what had
+/// ended in the trace when it began. Throws ConfigError with file and event. See docs/models.md for what it leaves out.
+[[nodiscard]] TaskGraph read_kineto(const KinetoOptions& options);
+/// A model that comes with the library: `configs/models/KEY.json`.
+struct ModelPreset {
+  std::string key;
+  std::string note;
+  ModelSpec spec;
+};
+/// By key, ascending.
+[[nodiscard]] const std::vector<ModelPreset>& model_presets();
+/// Throws ConfigError that lists what is known.
+[[nodiscard]] const ModelSpec& model_preset(std::string_view key);
+/// Reads `photonrail.model/1`, a file like those.
+[[nodiscard]] ModelPreset read_model(const std::filesystem::path& file);
 
 /// Reads `photonrail.graph/1`, a task graph as JSON.
 [[nodiscard]] TaskGraph read_task_graph(const std::filesystem::path& file);

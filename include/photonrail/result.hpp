@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +86,9 @@ struct RunResult {
   FoldingSummary folding;
 
   [[nodiscard]] RankTime mean_rank_time() const;  ///< rounded down to the picosecond
+  /// The mean of the iterations after the first, rounded down; none when there was one only. The first differs where a job
+  /// begins with something that later ones find done, as circuits that are lit.
+  [[nodiscard]] std::optional<Duration> steady_iteration() const;
 };
 
 }  // namespace photonrail

@@ -4,7 +4,9 @@
 #include "photonrail/cluster.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/controller.hpp"
+#include "photonrail/random.hpp"
 #include "photonrail/task_graph.hpp"
+#include "photonrail/training.hpp"
 
 #include <array>
 #include <cstdint>
@@ -23,11 +25,32 @@ struct ExecutorSpec {
   Bytes buffered_send{4 << 20};
 };
 
+/// Whom an algorithm that works around one late member (CollectiveAlgorithm::expects_straggler) takes it to be.
+enum class StragglerChoice : std::uint8_t {
+  kEager,      ///< whoever is missing when all others have come
+  kPredicted,  ///< whoever came last to the communicator's operation before; the first time as kEager
+  kKnown       ///< CollectiveSpec::straggler_rank; in groups without it as kEager
+};
+
 struct CollectiveSpec {
   /// The algorithm for each op, by CollectiveOp.
   std::array<std::string, kCollectiveOpCount> algorithm{"ring", "ring",     "ring", "direct", "direct",
                                                         "ring", "pairwise", "ring", "ring",   "direct"};
   std::uint32_t chunks = 1;  ///< pipelined pieces of a collective
+  StragglerChoice straggler = StragglerChoice::kEager;
+  RankId straggler_rank{};
+};
+
+/// Ranks that are late or slow, in every step. Where several name a rank, delays add up and slowdowns multiply.
+struct StragglerSpec {
+  enum class Whom : std::uint8_t { kListed, kAll, kOneAtRandom };
+
+  Whom whom = Whom::kAll;     ///< kOneAtRandom: one rank of the job, drawn anew for each step
+  std::vector<RankId> ranks{};  ///< kListed
+  double slowdown = 1.0;      ///< computations on the GPU take so many times as long; at least 1
+  /// Before the rank's first task of a step, as a computation would hold it up; drawn for each rank and step.
+  DelayDistribution delay{};
+  std::vector<Duration> trace{};  ///< if not empty, in place of `delay`: of step i it is trace[i modulo size]
 };
 
 struct RunSpec {
@@ -47,6 +70,8 @@ struct Scenario {
   ExecutorSpec executor{};
   CollectiveSpec collectives{};
   TaskGraph graph;
+  std::vector<StageMemory> memory;  ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
+  std::vector<StragglerSpec> stragglers;
   RunSpec run{};
 
   /// Throws ConfigError whose `where` is a JSON pointer: the parts must be valid and fit each other.

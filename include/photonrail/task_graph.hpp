@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,9 +49,15 @@ struct Task {
   std::uint32_t tag = 0;    ///< sends and receives: only equal tags meet
   std::uint32_t match = 0;  ///< the how-manieth of its slot and tag on this rank; members with equal numbers meet
   std::uint32_t waits = 0;  ///< number of predecessors
-  Member root = 0;          ///< rooted collectives
-  std::int64_t amount = 0;  ///< communication: size in bytes; compute: bytes moved from and to memory, or picoseconds
+  Member root = 0;          ///< rooted collectives; all-to-all: the number of its demand, 0: even shares
+  std::int64_t amount = 0;  ///< communication: size in bytes (with a demand: for people); compute: bytes moved from and to
+                            ///< memory, or picoseconds
   double flops = 0.0;       ///< compute
+
+  /// The number of the demand matrices that an all-to-all follows (DemandSource), or 0.
+  [[nodiscard]] std::uint32_t demand() const {
+    return kind == TaskKind::kCollective && op == CollectiveOp::kAllToAll ? root : 0;
+  }
 
   friend bool operator==(const Task&, const Task&) = default;
 };
@@ -98,9 +105,12 @@ class TaskGraph {
     return {slots_.data() + slot_offsets_[r.index()], slots_.data() + slot_offsets_[r.index() + 1]};
   }
   [[nodiscard]] std::size_t task_count() const;  ///< over all ranks
+  /// Where the demand matrices of its all-to-alls come from; null when all are even.
+  [[nodiscard]] const DemandSource* demands() const { return demands_.get(); }
 
   /// What a reader thought worth saying: each line is complete.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  void warn(std::string line) { warnings_.push_back(std::move(line)); }
 
   /// Gives the communicators of no known dimension one: a group inside a server counts as tp, along a rail as dp, sends
   /// as pp. `gpu_of_rank` is the placement. Communicators with a dimension keep it.
@@ -122,6 +132,7 @@ class TaskGraph {
   std::vector<std::uint32_t> slot_offsets_;
   std::vector<CommunicatorId> slots_;
   std::vector<Communicator> communicators_;
+  std::shared_ptr<const DemandSource> demands_;  ///< immutable, and the same one in every copy of the graph
   std::vector<std::string> warnings_;
 };
 
@@ -147,6 +158,10 @@ class TaskGraphBuilder {
                    Stream stream = Stream::kGpu);
   TaskId add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name = {},
                         std::span<const TaskId> after = {}, Member root = 0);
+  /// An all-to-all with the matrices of number `demand` of the demand source, from 1. `size`, a typical input of a member,
+  /// is what people are told.
+  TaskId add_all_to_all(ProgramId p, std::uint32_t slot, std::uint32_t demand, Bytes size, std::string_view name = {},
+                        std::span<const TaskId> after = {});
   TaskId add_send(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name = {},
                   std::span<const TaskId> after = {});
   TaskId add_receive(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name = {},
@@ -156,13 +171,17 @@ class TaskGraphBuilder {
   /// Gives `rank` the program `p`, with the communicator of each slot that `p` uses.
   void assign(RankId rank, ProgramId p, std::vector<CommunicatorId> slots);
 
+  /// Where the matrices of add_all_to_all() come from. Needed before build() only.
+  void set_demands(std::shared_ptr<const DemandSource> demands) { demands_ = std::move(demands); }
+
   void warn(std::string line) { warnings_.push_back(std::move(line)); }
 
   /// Throws ConfigError: a rank without a program, a dependency on a task that does not exist or on itself, a cycle
   /// (named), a slot that is not given or whose communicator the rank is not a member of or has in two slots, members of
-  /// one call that disagree about operation, size or root, a send whose receive has another size, a send or receive on
-  /// anything but its end of a point-to-point communicator. Repeated dependencies count once. A call
-  /// that some member never makes is no error here: it warns, and the run will say who waits.
+  /// one call that disagree about operation, size, root or demand, a demand that the source does not have or has for
+  /// another number of members, a send whose receive has another size, a send or receive on anything but its end of a
+  /// point-to-point communicator. Repeated dependencies count once. A call that some member never makes is no error here:
+  /// it warns, and the run will say who waits.
   [[nodiscard]] TaskGraph build() &&;
 
  private:
@@ -182,6 +201,7 @@ class TaskGraphBuilder {
   std::vector<std::vector<CommunicatorId>> slots_of_;
   std::vector<Communicator> communicators_;
   std::unordered_map<std::uint64_t, CommunicatorId> links_;  // by sender and receiver
+  std::shared_ptr<const DemandSource> demands_;
   std::vector<std::string> warnings_;
 };
 

@@ -3,9 +3,12 @@
 // Gather and scatter: the root's port serves one peer at a time, so each peer is a round of its own, in ring order from the
 // root. The rounds say which circuit is wanted when; they are no dependencies, so that on an electrical rail the sends
 // share the root's port as a library that posts them all at once makes them do.
-// All-to-all: all sends at once in one round. Its pairs are no matching: it wants an electrical rail or n-1 ports.
+// All-to-all, all-gather, reduce-scatter and the two halves of an all-reduce: all sends at once in one round. Its pairs are
+// no matching: it wants an electrical rail or n-1 ports.
 #include "collective/builtin.hpp"
+#include "collective/direct_shards.hpp"
 #include "collective/shifts.hpp"
+#include "collective/uneven.hpp"
 
 namespace photonrail {
 
@@ -76,11 +79,15 @@ class StarPlan final : public UniformPlan {
   Cut cut_;
 };
 
+/// Sends are numbered (sender, shift): what leaves one port stands together.
 class AllAtOncePlan final : public UniformPlan {
  public:
   explicit AllAtOncePlan(const CollectiveCall& call) : UniformPlan(Shifts::totals(call)), shifts_(call) {}
 
-  [[nodiscard]] Send send(SendIndex i) const override { return shifts_.send(i); }
+  [[nodiscard]] Send send(SendIndex i) const override {
+    const Member shifts = members() - 1;
+    return shifts_.send(i % shifts * members() + i / shifts);
+  }
   void released_by(SendIndex /*arrived*/, std::vector<SendIndex>& /*out*/) const override {}
   [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
     return shifts_.folded(totals_, period);
@@ -108,7 +115,7 @@ class Direct final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "direct"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "straight from the member that has the data to the one that wants it: send, gather, scatter, all-to-all";
+    return "straight from every member that has data to every one that wants it, all at once: one step each way";
   }
 
   [[nodiscard]] bool supports(CollectiveOp op, Member members) const override {
@@ -118,17 +125,49 @@ class Direct final : public CollectiveAlgorithm {
       case CollectiveOp::kGather:
       case CollectiveOp::kScatter:
       case CollectiveOp::kAllToAll:
+      case CollectiveOp::kAllGather:
+      case CollectiveOp::kReduceScatter:
+      case CollectiveOp::kAllReduce:
         return members >= 2;
       default:
         return false;
     }
   }
+  [[nodiscard]] CollectiveClaims claims(CollectiveOp op, Member members) const override {
+    const bool one_by_one = op == CollectiveOp::kSend || op == CollectiveOp::kGather || op == CollectiveOp::kScatter;
+    return {.least_bytes = true, .matchings = one_by_one || members == 2};
+  }
+
+  [[nodiscard]] bool takes_demand() const override { return true; }
 
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);
     if (call.op == CollectiveOp::kSend) return std::make_unique<MessagePlan>(call);
+    if (call.demand != nullptr) return expand_uneven_direct(call);
     if (call.op == CollectiveOp::kAllToAll) return std::make_unique<AllAtOncePlan>(call);
-    return std::make_unique<StarPlan>(call);
+    if (call.op == CollectiveOp::kGather || call.op == CollectiveOp::kScatter) return std::make_unique<StarPlan>(call);
+    return make_direct_shards(call);
+  }
+
+  /// All-to-all and reduce-scatter: alpha + (n-1)/n S beta; all-gather: alpha + (n-1) S beta; all-reduce: 2 alpha + 2
+  /// (n-1)/n S beta. Gather and scatter: alpha and the bytes of the root; on optical rails they go one after another. A
+  /// message in p pieces: alpha + S beta, and the overhead of the others.
+  [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
+    const std::uint32_t others = call.members - 1;
+    const double size = static_cast<double>(call.size.count);
+    if (call.op == CollectiveOp::kSend) {
+      const double more = static_cast<double>(on.rail.overhead.count()) * (call.pieces - 1);
+      return CollectiveCost{.picoseconds = on.rail_to(1).send(size) + more};
+    }
+    const bool gathers = call.op == CollectiveOp::kAllGather || call.op == CollectiveOp::kGather;
+    const double shard = gathers ? size : size / call.members;
+    if (call.op == CollectiveOp::kGather || call.op == CollectiveOp::kScatter) {
+      const LinkCost link = on.rail_to(1);
+      const double time = on.optical() ? others * link.send(shard) : link.send(others * shard);
+      return CollectiveCost{.picoseconds = time, .circuits = others};
+    }
+    const double once = on.rail_to(others).send(others * shard);
+    return CollectiveCost{.picoseconds = call.op == CollectiveOp::kAllReduce ? 2 * once : once, .partners = others};
   }
 };
 

@@ -2,6 +2,7 @@
 // receive are done. `pieces` has no use here.
 #include "collective/builtin.hpp"
 #include "collective/shifts.hpp"
+#include "collective/uneven.hpp"
 
 namespace photonrail {
 
@@ -62,9 +63,20 @@ class Pairwise final : public CollectiveAlgorithm {
   [[nodiscard]] bool supports(CollectiveOp op, Member members) const override {
     return op == CollectiveOp::kAllToAll && members >= 2;
   }
+  [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
+    return {.least_bytes = true, .matchings = true};
+  }
+  [[nodiscard]] bool takes_demand() const override { return true; }
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);
+    if (call.demand != nullptr) return expand_uneven_pairwise(call);
     return std::make_unique<PairwisePlan>(call);
+  }
+  /// (n-1) (alpha + S/n beta).
+  [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
+    const std::uint32_t rounds = call.members - 1;
+    const double shard = static_cast<double>(call.size.count) / call.members;
+    return CollectiveCost{.picoseconds = rounds * on.rail_to(1).send(shard), .circuits = rounds};
   }
 };
 

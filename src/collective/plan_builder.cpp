@@ -22,13 +22,29 @@ struct Waits {
   }
 };
 
+/// The runs of chunks beyond the first of each send.
+struct MoreData {
+  std::span<const ChunkRun> runs;
+  std::span<const std::size_t> first;
+
+  [[nodiscard]] std::span<const ChunkRun> of(std::size_t i) const {
+    return runs.subspan(first[i], first[i + 1] - first[i]);
+  }
+};
+
 /// A plan as flat arrays. Who is released by send j: released_[first_released_[j]] .. released_[first_released_[j + 1] -
 /// 1].
 class ListPlan final : public UniformPlan {
  public:
   /// `place` maps the old index of a send to its new one.
-  ListPlan(const PlanTotals& totals, std::span<const Send> sends, const Waits& waits, std::span<const SendIndex> place)
-      : UniformPlan(totals), sends_(sends.size()), waits_(sends.size()), first_released_(sends.size() + 1) {
+  ListPlan(const PlanTotals& totals, std::span<const Send> sends, const Waits& waits, const MoreData& more,
+           std::span<const SendIndex> place, std::vector<bool> late)
+      : UniformPlan(totals),
+        late_(std::move(late)),
+        sends_(sends.size()),
+        waits_(sends.size()),
+        first_released_(sends.size() + 1) {
+    if (!more.runs.empty()) index_data(more, place);
     for (std::size_t i = 0; i < sends.size(); ++i) {
       sends_[place[i]] = sends[i];
       waits_[place[i]] = static_cast<std::uint32_t>(waits.of(i).size());
@@ -44,6 +60,11 @@ class ListPlan final : public UniformPlan {
   }
 
   [[nodiscard]] Send send(SendIndex i) const override { return sends_[i]; }
+  void data(SendIndex i, std::vector<ChunkRun>& out) const override {
+    out.push_back({sends_[i].first_chunk, sends_[i].chunks});
+    if (first_more_.empty()) return;
+    for (std::size_t r = first_more_[i]; r < first_more_[i + 1]; ++r) out.push_back(more_[r]);
+  }
   [[nodiscard]] std::uint32_t waits_for(SendIndex i) const override { return waits_[i]; }
   void released_by(SendIndex arrived, std::vector<SendIndex>& out) const override {
     for (std::size_t i = first_released_[arrived]; i < first_released_[arrived + 1]; ++i) out.push_back(released_[i]);
@@ -65,6 +86,8 @@ class ListPlan final : public UniformPlan {
     return starting_with(arrivals_, round, member);
   }
 
+  [[nodiscard]] bool starts_without(Member member) const override { return late_[member]; }
+
  private:
   using RoundPair = std::tuple<std::uint32_t, Member, Member>;
 
@@ -72,6 +95,16 @@ class ListPlan final : public UniformPlan {
     const auto first = std::lower_bound(sorted.begin(), sorted.end(), RoundPair{round, member, 0});
     const auto last = std::lower_bound(first, sorted.end(), RoundPair{round, member + 1, 0});
     return static_cast<std::uint32_t>(last - first);
+  }
+
+  void index_data(const MoreData& more, std::span<const SendIndex> place) {
+    std::vector<std::size_t> old(place.size());
+    for (std::size_t i = 0; i < place.size(); ++i) old[place[i]] = i;
+    first_more_.push_back(0);
+    for (const std::size_t i : old) {
+      more_.insert(more_.end(), more.of(i).begin(), more.of(i).end());
+      first_more_.push_back(more_.size());
+    }
   }
 
   void index_rounds() {
@@ -83,12 +116,15 @@ class ListPlan final : public UniformPlan {
     std::sort(arrivals_.begin(), arrivals_.end());
   }
 
+  std::vector<bool> late_;  ///< by member
   std::vector<Send> sends_;
   std::vector<std::uint32_t> waits_;
   std::vector<std::size_t> first_released_;
   std::vector<SendIndex> released_;
-  std::vector<RoundPair> departures_;  ///< (round, sender, receiver) of each send, ascending
-  std::vector<RoundPair> arrivals_;    ///< (round, receiver, sender) of each send, ascending
+  std::vector<ChunkRun> more_;
+  std::vector<std::size_t> first_more_;  ///< empty: no send has more than one run
+  std::vector<RoundPair> departures_;    ///< (round, sender, receiver) of each send, ascending
+  std::vector<RoundPair> arrivals_;      ///< (round, receiver, sender) of each send, ascending
 };
 
 void check_send(const Send& send, Member members, std::uint32_t chunk_count) {
@@ -125,21 +161,32 @@ std::vector<SendIndex> initial_first(const Waits& waits, const PlanTotals& total
 }  // namespace
 
 SendPlanBuilder::SendPlanBuilder(Member members, std::uint32_t chunk_count)
-    : members_(members), chunk_count_(chunk_count) {}
+    : members_(members), chunk_count_(chunk_count), late_(members) {}
 
-SendIndex SendPlanBuilder::add(const Send& send, const std::vector<SendIndex>& after) {
+SendIndex SendPlanBuilder::add(const Send& send, const std::vector<SendIndex>& after, const std::vector<ChunkRun>& more) {
   PHOTONRAIL_CHECK(sends_.size() < std::numeric_limits<SendIndex>::max());
   for (const SendIndex earlier : after) PHOTONRAIL_CHECK(earlier < sends_.size());
   sends_.push_back(send);
   after_.insert(after_.end(), after.begin(), after.end());
   first_after_.push_back(after_.size());
+  for (const ChunkRun& run : more) {
+    PHOTONRAIL_CHECK(run.count > 0 && std::uint64_t{run.first} + run.count <= chunk_count_);
+  }
+  more_.insert(more_.end(), more.begin(), more.end());
+  first_more_.push_back(more_.size());
   return static_cast<SendIndex>(sends_.size() - 1);
+}
+
+void SendPlanBuilder::start_without(Member member) {
+  PHOTONRAIL_CHECK(member < members_);
+  late_[member] = true;
 }
 
 std::unique_ptr<const SendPlan> SendPlanBuilder::build() && {
   const Waits waits{after_, first_after_};
   const PlanTotals totals = total(members_, chunk_count_, sends_, waits);
-  return std::make_unique<ListPlan>(totals, sends_, waits, initial_first(waits, totals));
+  return std::make_unique<ListPlan>(totals, sends_, waits, MoreData{more_, first_more_}, initial_first(waits, totals),
+                                    std::move(late_));
 }
 
 Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::uint32_t chunk) {
@@ -150,6 +197,7 @@ Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::ui
       return share(call.size, pieces, chunk % pieces);
     }
     case CollectiveOp::kAllToAll:
+      if (call.demand != nullptr) return call.demand->at(chunk / call.members, chunk % call.members);
       return share(call.size, call.members, chunk % call.members);
     case CollectiveOp::kBarrier:
       return {};

@@ -11,6 +11,20 @@ CollectiveRegistry CollectiveRegistry::builtin() {
   registry.add(make_ring());
   registry.add(make_pairwise());
   registry.add(make_direct());
+  registry.add(make_ring_bidirectional());
+  registry.add(make_ring_channels());
+  registry.add(make_halving_doubling());
+  registry.add(make_recursive_doubling());
+  registry.add(make_bruck());
+  registry.add(make_dissemination());
+  registry.add(make_binomial());
+  registry.add(make_double_tree());
+  registry.add(make_one_factorisation());
+  registry.add(make_hierarchical());
+  registry.add(make_hierarchical_reversed());
+  registry.add(make_stragglar());
+  registry.add(make_birkhoff());
+  registry.add(make_greedy_matchings());
   return registry;
 }
 

@@ -1,5 +1,5 @@
 // Rings (Patarasuk and Yuan 2009, "Bandwidth optimal all-reduce algorithms"): member m sends to m+1 only, so that one set
-// of circuits serves the whole collective. Leaves out: two rings in opposite directions on two ports.
+// of circuits serves the whole collective.
 #include "collective/builtin.hpp"
 #include "collective/uniform_plan.hpp"
 
@@ -259,6 +259,10 @@ class Ring final : public CollectiveAlgorithm {
     }
   }
 
+  [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
+    return {.least_bytes = true, .matchings = true};
+  }
+
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     check_call(*this, call);
     const Member once = call.members - 1;
@@ -285,9 +289,38 @@ class Ring final : public CollectiveAlgorithm {
         return chain(0, 2 * once, once);
     }
   }
+
+  /// In one piece: all-reduce 2(n-1) (alpha + S/n beta), reduce-scatter half of it, all-gather (n-1) (alpha + S beta);
+  /// broadcast and reduce (n-1) (alpha + S/p beta) for the first of p pieces, the others one behind the other; barrier
+  /// 2(n-1) alpha.
+  [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
+    const LinkCost link = on.rail_to(1);
+    const std::uint32_t once = call.members - 1;
+    const double size = static_cast<double>(call.size.count);
+    switch (call.op) {
+      case CollectiveOp::kAllReduce:
+        return CollectiveCost{.picoseconds = piped_ring(link, 2 * once, size / call.members, call.pieces)};
+      case CollectiveOp::kReduceScatter:
+        return CollectiveCost{.picoseconds = piped_ring(link, once, size / call.members, call.pieces)};
+      case CollectiveOp::kAllGather:
+        return CollectiveCost{.picoseconds = piped_ring(link, once, size, call.pieces)};
+      case CollectiveOp::kBarrier:
+        return CollectiveCost{.picoseconds = 2 * once * link.alpha()};
+      default: {
+        const double behind = static_cast<double>(link.overhead.count()) + link.beta(size / call.pieces);
+        return CollectiveCost{.picoseconds = once * link.send(size / call.pieces) + (call.pieces - 1) * behind};
+      }
+    }
+  }
 };
 
 }  // namespace
+
+double piped_ring(const LinkCost& link, std::uint32_t steps, double shard, std::uint32_t pieces) {
+  const double busy = pieces * static_cast<double>(link.overhead.count()) + link.beta(shard);
+  const double step = std::max(busy, link.send(shard / pieces));
+  return (steps - 1) * step + busy + static_cast<double>(link.latency.count());
+}
 
 std::unique_ptr<const CollectiveAlgorithm> make_ring() { return std::make_unique<Ring>(); }
 

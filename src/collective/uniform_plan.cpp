@@ -22,8 +22,12 @@ void check_index(std::uint64_t count, Member members, const char* what) {
 void check_call(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
   PHOTONRAIL_CHECK(algorithm.supports(call.op, call.members));
   PHOTONRAIL_CHECK(call.root < call.members);
+  PHOTONRAIL_CHECK(!call.straggler || *call.straggler < call.members);
   PHOTONRAIL_CHECK(call.pieces > 0);
   PHOTONRAIL_CHECK(call.size.count >= 0);
+  if (call.demand == nullptr) return;
+  PHOTONRAIL_CHECK(call.op == CollectiveOp::kAllToAll && algorithm.takes_demand());
+  PHOTONRAIL_CHECK(call.demand->members() == call.members);
 }
 
 Bytes multiply(Bytes bytes, std::uint64_t times) {

@@ -1,15 +1,12 @@
 #include "config/chakra_files.hpp"
 
 #include "config/gzip.hpp"
+#include "config/parallel.hpp"
 #include "photonrail/error.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <charconv>
-#include <exception>
 #include <optional>
 #include <system_error>
-#include <thread>
 
 namespace photonrail::config::chakra {
 
@@ -98,28 +95,8 @@ std::vector<fs::path> find_traces(const fs::path& prefix) {
 }
 
 std::vector<Trace> read_traces(const std::vector<fs::path>& files) {
-  constexpr std::size_t kMostThreads = 4;  // beyond that, the disk and the allocator set the pace
   std::vector<Trace> traces(files.size());
-  std::vector<std::exception_ptr> problems(files.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++) {
-      try {
-        traces[i] = read_trace(files[i]);
-      } catch (...) {
-        problems[i] = std::current_exception();
-      }
-    }
-  };
-  {
-    const std::size_t wanted = std::min({files.size(), kMostThreads, std::size_t{std::thread::hardware_concurrency()}});
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-    work();
-  }
-  for (const auto& problem : problems) {
-    if (problem) std::rethrow_exception(problem);
-  }
+  for_each_index(files.size(), [&](std::size_t i) { traces[i] = read_trace(files[i]); });
   return traces;
 }
 

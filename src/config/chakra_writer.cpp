@@ -191,6 +191,10 @@ void write_message(NodeWriter& node, const Task& task, const Communicator& link)
 }
 
 void write_collective(NodeWriter& node, const Task& task, const Communicator& group, const std::string& name) {
+  if (task.demand() != 0) {
+    throw ConfigError("communicator " + group.name, "has an all-to-all with uneven demand",
+                      "a Chakra trace has one size for a collective: there is no way to write it");
+  }
   const auto type = std::find(kCollectiveTypes.begin(), kCollectiveTypes.end(), task.op) - kCollectiveTypes.begin();
   node.flag(key::kOnCpu, false);
   node.integer(key::kCommType, type);

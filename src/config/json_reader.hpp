@@ -37,6 +37,7 @@ class JsonReader {
   [[nodiscard]] const std::string& pointer() const { return pointer_; }
   [[nodiscard]] bool is_string() const { return value_->is_string(); }
   [[nodiscard]] bool is_object() const { return value_->is_object(); }
+  [[nodiscard]] bool is_array() const { return value_->is_array(); }
   [[nodiscard]] bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
 
   // Objects. Each call makes `key` known; all throw when the value is no object.

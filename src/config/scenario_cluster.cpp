@@ -10,6 +10,17 @@ constexpr std::uint32_t kMostServers = 1'000'000;
 constexpr std::uint32_t kMostGpusPerServer = 1024;
 constexpr std::uint32_t kMostNicPorts = 64;
 
+// Where the efficiency comes from (calibrated_scenario): for people, nothing depends on it.
+void check_calibration(JsonReader section) {
+  for (const char* key : {"measured_step_s", "simulated_step_s"}) {
+    if (const auto v = section.optional(key)) static_cast<void>(v->positive(1e9));
+  }
+  for (const char* key : {"source", "photonrail_version"}) {
+    if (const auto v = section.optional(key)) static_cast<void>(v->string());
+  }
+  section.finish();
+}
+
 GpuSpec read_gpu(JsonReader gpu) {
   if (gpu.is_string()) return gpu.lookup(gpu_preset);
   GpuSpec spec;
@@ -27,6 +38,7 @@ GpuSpec read_gpu(JsonReader gpu) {
     spec.memory_gb = 0.0;  // unknown
   }
   if (const auto v = gpu.optional("compute_efficiency")) spec.compute_efficiency = v->positive(1.0);
+  if (const auto v = gpu.optional("calibration")) check_calibration(*v);
   gpu.finish();
   return spec;
 }
@@ -45,7 +57,8 @@ void read_nic(JsonReader section, NicSpec& spec) {
   section.finish();
 }
 
-// A plain number is a constant; an object is a distribution whose times are in the unit of the key.
+}  // namespace
+
 DelayDistribution read_delay(JsonReader value, double picoseconds) {
   if (!value.is_object()) return DelayDistribution::constant(value.in_picoseconds(picoseconds));
   using Kind = DelayDistribution::Kind;
@@ -68,6 +81,8 @@ DelayDistribution read_delay(JsonReader value, double picoseconds) {
   value.finish();
   return delay;
 }
+
+namespace {
 
 OpticalSwitchSpec read_switch(JsonReader section) {
   if (section.is_string()) return section.lookup(optical_switch_preset);

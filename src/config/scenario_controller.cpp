@@ -81,6 +81,21 @@ ExecutorSpec read_executor(JsonReader section) {
   return spec;
 }
 
+namespace {
+
+// A rank, or how to find one.
+void read_straggler(const JsonReader& value, CollectiveSpec& spec) {
+  using enum StragglerChoice;
+  if (value.is_string()) {
+    spec.straggler = value.choice<StragglerChoice>({{"eager", kEager}, {"predicted", kPredicted}});
+    return;
+  }
+  spec.straggler = kKnown;
+  spec.straggler_rank = RankId{value.count(0, std::numeric_limits<std::uint32_t>::max() - 1)};
+}
+
+}  // namespace
+
 CollectiveSpec read_collectives(JsonReader section) {
   CollectiveSpec spec;
   const CollectiveRegistry known = CollectiveRegistry::builtin();
@@ -93,6 +108,7 @@ CollectiveSpec read_collectives(JsonReader section) {
     }
   }
   if (const auto v = section.optional("chunks")) spec.chunks = v->count(1, 1'000'000);
+  if (const auto v = section.optional("straggler")) read_straggler(*v, spec);
   section.finish();
   return spec;
 }

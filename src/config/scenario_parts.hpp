@@ -1,9 +1,12 @@
 // The sections of a scenario file, each read from its JSON into its value. All throw ConfigError at the JSON pointer.
 #pragma once
 
+#include "config/gzip.hpp"
 #include "config/json_reader.hpp"
 #include "photonrail/config.hpp"
+#include "photonrail/moe.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/training.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -18,12 +21,15 @@ namespace photonrail::config {
 /// Puts each value where its pointer says; objects on the way are made when they are missing.
 void apply_overrides(Json& root, std::span<const Override> overrides);
 
+/// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`.
+[[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds);
 [[nodiscard]] ClusterSpec read_cluster(JsonReader section);
 /// `section` absent: electrical, where the rails are.
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
 [[nodiscard]] CollectiveSpec read_collectives(JsonReader section);
 [[nodiscard]] RunSpec read_run(JsonReader section);
+[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section);
 
 /// How ranks get their GPUs; nothing given: rank r on GPU r.
 struct Placement {
@@ -39,19 +45,50 @@ struct Placement {
 
 struct Workload {
   TaskGraph graph;
-  bool generated = false;  ///< by the training generator
+  bool generated = false;             ///< by the training generator
+  std::vector<StageMemory> memory{};  ///< of a generated job, by pipeline stage
 };
 /// `at` names the workload in the error when `ranks` do not fit the cluster.
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                                      const Placement& placement, CollectiveSpec& collectives);
-[[nodiscard]] TaskGraph read_training(JsonReader section, const ClusterSpec& cluster, const Placement& placement);
-[[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster,
-                                                 CollectiveSpec& collectives);
+[[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,
+                                              const Placement& placement);
+[[nodiscard]] Workload read_training(const JsonReader& section, const std::filesystem::path& directory,
+                                     const ClusterSpec& cluster, const Placement& placement);
+/// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.
+[[nodiscard]] ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory);
+[[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory,
+                                                 const ClusterSpec& cluster, CollectiveSpec& collectives);
+
+/// A square array of arrays of bytes, row = sender.
+[[nodiscard]] DemandMatrix read_demand(const JsonReader& value);
+
+/// The keys of a mixture of experts that say how its tokens move: router, capacity_factor, padded, dispatch, combine. The
+/// caller reads the others and calls finish().
+void read_moe(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);
 
 /// A path with ${NAME} and ${NAME:-default} from the environment; relative to `directory`.
 [[nodiscard]] std::filesystem::path read_path(const JsonReader& value, const std::filesystem::path& directory);
+
+/// read(value), or read(the JSON file that it names).
+template <class Read>
+[[nodiscard]] auto inline_or_file(const JsonReader& value, const std::filesystem::path& directory, Read read) {
+  if (!value.is_string()) return read(value);
+  const std::filesystem::path file = read_path(value, directory);
+  Json root;
+  try {
+    root = parse_json(read_file(file), file.string());
+  } catch (const ConfigError& e) {
+    throw e.inside(value.pointer());
+  }
+  try {
+    return read(JsonReader(root));
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string()).inside(value.pointer());
+  }
+}
 
 /// `e` told from further out: its place, a JSON pointer or words, put below `pointer`.
 [[nodiscard]] ConfigError below(const std::string& pointer, const ConfigError& e);

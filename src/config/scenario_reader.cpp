@@ -30,6 +30,7 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   const auto controller = top.optional("controller");
   const auto executor = top.optional("executor");
   const auto collectives = top.optional("collectives");
+  const auto stragglers = top.optional("stragglers");
   const auto run = top.optional("run");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
@@ -37,11 +38,13 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind);
   if (executor) scenario.executor = config::read_executor(*executor);
   if (collectives) scenario.collectives = config::read_collectives(*collectives);
+  if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers);
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
   config::Workload work =
       config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives);
   scenario.graph = std::move(work.graph);
+  scenario.memory = std::move(work.memory);
   scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);
   scenario.validate();
   scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);
@@ -60,6 +63,22 @@ std::string read_text(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+TrainingSpec training_in(const Json& root, const std::filesystem::path& directory) {
+  JsonReader top(root);
+  check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
+  const auto placed = top.optional("placement");
+  JsonReader workload = top.child("workload");
+  const JsonReader section = workload.child("training", "this is about training jobs only");
+  TrainingSpec spec =
+      config::read_training_spec(section, directory, placed ? config::read_placement(*placed) : config::Placement{});
+  try {
+    spec.validate();
+  } catch (const ConfigError& e) {
+    throw config::below(section.pointer(), e);
+  }
+  return spec;
+}
+
 }  // namespace
 
 Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
@@ -75,6 +94,16 @@ Scenario parse_scenario(std::string_view json, const std::filesystem::path& dire
 
 Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides) {
   return parse_scenario(read_text(file), file.parent_path(), file.string(), overrides);
+}
+
+TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<const Override> overrides) {
+  Json root = config::parse_json(read_text(file), file.string());
+  try {
+    config::apply_overrides(root, overrides);
+    return training_in(root, file.parent_path());
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string());
+  }
 }
 
 }  // namespace photonrail

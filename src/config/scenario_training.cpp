@@ -3,46 +3,31 @@
 #include "photonrail/training.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <sstream>
+#include <utility>
 
 namespace photonrail::config {
 
 namespace {
 
-ModelSpec read_model(JsonReader model) {
-  if (model.is_string()) return model.lookup(model_preset);
-  ModelSpec spec;
-  const auto preset = model.optional("preset");
-  if (preset) spec = preset->lookup(model_preset);
-  const auto read = [&](std::string_view key, std::uint32_t& into, std::uint32_t greatest) {
-    if (preset && !model.optional(key)) return;
-    into = model.child(key, "a model without a \"preset\" needs it").count(1, greatest);
-  };
-  read("layers", spec.layers, 10'000);
-  read("hidden", spec.hidden, 1'000'000);
-  read("ffn", spec.ffn, 10'000'000);
-  read("heads", spec.heads, 100'000);
-  read("kv_heads", spec.kv_heads, 100'000);
-  read("vocabulary", spec.vocabulary, 100'000'000);
-  model.finish();
-  return spec;
-}
+constexpr std::uint32_t kMostRanks = 1'000'000;
 
 ParallelismSpec read_parallelism(JsonReader section) {
   ParallelismSpec spec;
   const auto read = [&](std::string_view key, std::uint32_t& into) {
-    if (const auto v = section.optional(key)) into = v->count(1, 1'000'000);
+    if (const auto v = section.optional(key)) into = v->count(1, kMostRanks);
   };
   read("tp", spec.tp);
+  read("cp", spec.cp);
   read("pp", spec.pp);
   read("dp", spec.dp);
-  for (const char* key : {"cp", "ep"}) {
-    const auto v = section.optional(key);
-    if (v && v->count(1, 1'000'000) != 1) {
-      v->fail(std::string(key) + " is not simulated yet for generated jobs",
-              "set it to 1; a Chakra trace may contain such groups");
-    }
-  }
+  read("ep", spec.ep);
+  read("etp", spec.etp);
+  read("virtual_stages", spec.virtual_stages);
+  read("dp_replicate", spec.dp_replicate);
   if (const auto v = section.optional("fsdp")) spec.fsdp = v->boolean();
+  if (const auto v = section.optional("zero1")) spec.zero1 = v->boolean();
   section.finish();
   return spec;
 }
@@ -59,12 +44,15 @@ std::vector<std::string> training_order(const Placement& placement, const Parall
   }
   std::vector<std::string> order = placement.order;
   const std::vector<std::pair<std::string, std::uint32_t>> sizes{
-      {"tp", parallelism.tp}, {"dp", parallelism.dp}, {"pp", parallelism.pp}};
+      {"tp", parallelism.tp}, {"cp", parallelism.cp}, {"dp", parallelism.dp}, {"pp", parallelism.pp}};
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] != "tp" && order[i] != "dp" && order[i] != "pp") {
-      throw ConfigError(placement.pointer + "/order/" + std::to_string(i), "unknown dimension \"" + order[i] + "\"",
-                        suggest(order[i], {"tp", "dp", "pp"}));
+    const std::string at = placement.pointer + "/order/" + std::to_string(i);
+    if (order[i] == "ep" || order[i] == "etp") {
+      throw ConfigError(at, "\"" + order[i] + "\" has no place of its own: experts are laid over tp, cp and dp",
+                        "remove it");
     }
+    if (std::any_of(sizes.begin(), sizes.end(), [&](const auto& known) { return known.first == order[i]; })) continue;
+    throw ConfigError(at, "unknown dimension \"" + order[i] + "\"", suggest(order[i], {"tp", "cp", "dp", "pp"}));
   }
   for (const auto& [dimension, size] : sizes) {
     if (std::find(order.begin(), order.end(), dimension) != order.end()) continue;
@@ -78,35 +66,118 @@ std::vector<std::string> training_order(const Placement& placement, const Parall
   return order;
 }
 
+PipelineSchedule read_schedule(const JsonReader& value) {
+  const std::string word = value.string();
+  std::vector<std::string> known;
+  for (const PipelineScheduleInfo& info : pipeline_schedules()) {
+    if (info.name == word) return info.schedule;
+    known.emplace_back(info.name);
+  }
+  value.fail("unknown value \"" + word + "\"", suggest(word, known));
+}
+
+void read_fsdp(JsonReader section, TrainingSpec& spec) {
+  if (!spec.parallelism.fsdp) section.fail("parameters are not sharded", "set \"parallelism/fsdp\" to true, or remove it");
+  if (const auto v = section.optional("reshard_after_forward")) spec.reshard_after_forward = v->boolean();
+  if (const auto v = section.optional("prefetch")) spec.prefetch = v->count(0, 1'000);
+  section.finish();
+}
+
+void read_gradients(JsonReader section, TrainingSpec& spec) {
+  if (const auto v = section.optional("every_micro_batch")) {
+    if (!spec.parallelism.fsdp) v->fail("only fsdp may reduce after every micro-batch", "remove it");
+    spec.reduce_every_micro_batch = v->boolean();
+  }
+  if (const auto v = section.optional("overlap")) spec.overlap_gradients = v->boolean();
+  if (const auto v = section.optional("overlap_parameters")) spec.overlap_parameters = v->boolean();
+  if (const auto v = section.optional("bucket_mb")) spec.bucket = {static_cast<std::int64_t>(v->number(0.0, 1e9) * 1e6)};
+  if (const auto v = section.optional("clip")) spec.clip_gradients = v->boolean();
+  section.finish();
+}
+
+void read_precisions(JsonReader section, TrainingSpec& spec) {
+  if (const auto p = section.optional("parameters")) spec.parameter_bytes = read_precision(*p);
+  if (const auto g = section.optional("gradients")) spec.gradient_bytes = read_precision(*g);
+  section.finish();
+}
+
+void read_experts(JsonReader section, const std::filesystem::path& directory, TrainingSpec& spec) {
+  MoeSpec traffic;
+  traffic.dispatch_bytes = traffic.combine_bytes = spec.parameter_bytes;
+  read_moe(section, directory, traffic);
+  section.finish();
+  spec.moe = std::move(traffic);
+}
+
+void read_options(JsonReader& section, const std::filesystem::path& directory, TrainingSpec& spec) {
+  if (const auto v = section.optional("schedule")) spec.schedule = read_schedule(*v);
+  if (const auto v = section.optional("recompute")) {
+    using enum Recompute;
+    spec.recompute = v->choice<Recompute>({{"none", kNone}, {"selective", kSelective}, {"full", kFull}});
+  }
+  const auto flag = [&](std::string_view key, bool& into) {
+    if (const auto v = section.optional(key)) into = v->boolean();
+  };
+  flag("sequence_parallel", spec.sequence_parallel);
+  flag("causal", spec.causal);
+  flag("ends_count_as_layers", spec.ends_count_as_layers);
+  flag("average_loss", spec.average_loss);
+  if (const auto v = section.optional("precision")) read_precisions(*v, spec);
+  if (const auto v = section.optional("moe")) read_experts(*v, directory, spec);
+  if (const auto v = section.optional("fsdp")) read_fsdp(*v, spec);
+  if (const auto v = section.optional("gradients")) read_gradients(*v, spec);
+}
+
+std::uint64_t rank_count(const ParallelismSpec& p) {
+  std::uint64_t ranks = 1;
+  for (const std::uint32_t size : {p.tp, p.cp, p.pp, p.dp}) {
+    ranks = std::min<std::uint64_t>(ranks, std::numeric_limits<std::uint32_t>::max()) * size;
+  }
+  return ranks;
+}
+
+std::string gigabytes(double bytes) {
+  std::ostringstream text;
+  text.precision(1);
+  text << std::fixed << bytes / 1e9;
+  return text.str();
+}
+
+/// One line for the stage that needs most, when a GPU does not have it.
+void warn_of_memory(Workload& work, const GpuSpec& gpu) {
+  const auto fullest = std::max_element(work.memory.begin(), work.memory.end(),
+                                        [](const auto& a, const auto& b) { return a.total() < b.total(); });
+  if (gpu.memory_gb == 0.0 || fullest->total() <= gpu.memory_gb * 1e9) return;
+  work.graph.warn("the plan does not fit the GPU: stage " + std::to_string(fullest - work.memory.begin()) + " needs " +
+                  gigabytes(fullest->total()) + " GB (parameters " + gigabytes(fullest->parameters) + ", gradients " +
+                  gigabytes(fullest->gradients) + ", optimizer " + gigabytes(fullest->optimizer) + ", activations " +
+                  gigabytes(fullest->activations) + "), and a GPU has " + gigabytes(gpu.memory_gb * 1e9));
+}
+
 }  // namespace
 
-TaskGraph read_training(JsonReader section, const ClusterSpec& cluster, const Placement& placement) {
+TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory, const Placement& placement) {
   TrainingSpec spec;
-  spec.model = read_model(section.child("model", "the name of a preset or an object"));
-  JsonReader parallelism = section.child("parallelism");
-  spec.parallelism = read_parallelism(parallelism);
+  spec.model = read_model_section(section.child("model", "the name of a preset or an object"), directory);
+  spec.parallelism = read_parallelism(section.child("parallelism"));
   spec.sequence = section.child("sequence").count(1, 100'000'000);
   spec.global_batch = section.child("global_batch").count(1, 100'000'000);
   if (const auto v = section.optional("micro_batch")) spec.micro_batch = v->count(1, 100'000'000);
-  if (const auto v = section.optional("schedule")) {
-    spec.schedule =
-        v->choice<PipelineSchedule>({{"1f1b", PipelineSchedule::kOneFOneB}, {"gpipe", PipelineSchedule::kGPipe}});
-  }
-  if (const auto v = section.optional("recompute")) {
-    spec.recompute = v->choice<Recompute>({{"none", Recompute::kNone}, {"full", Recompute::kFull}});
-  }
-  if (const auto v = section.optional("sequence_parallel")) spec.sequence_parallel = v->boolean();
-  if (auto v = section.optional("precision")) {
-    if (const auto p = v->optional("parameters")) spec.parameter_bytes = read_precision(*p);
-    if (const auto g = v->optional("gradients")) spec.gradient_bytes = read_precision(*g);
-    v->finish();
-  }
+  read_options(section, directory, spec);
   section.finish();
-  const std::uint64_t ranks = std::uint64_t{spec.parallelism.tp} * spec.parallelism.pp * spec.parallelism.dp;
-  check_fit(parallelism.pointer(), ranks, cluster);  // before a graph of that size is built
   spec.order = training_order(placement, spec.parallelism);
+  return spec;
+}
+
+Workload read_training(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                       const Placement& placement) {
+  const TrainingSpec spec = read_training_spec(section, directory, placement);
+  // Before a graph of that size is built.
+  check_fit(section.pointer() + "/parallelism", rank_count(spec.parallelism), cluster);
   try {
-    return make_training_graph(spec);
+    Workload work{make_training_graph(spec), true, training_memory(spec)};
+    warn_of_memory(work, cluster.gpu);
+    return work;
   } catch (const ConfigError& e) {
     throw below(section.pointer(), e);
   }

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <memory>
 
 namespace photonrail::config {
 
@@ -52,6 +53,18 @@ TaskGraph read_chakra_workload(JsonReader section, const std::filesystem::path& 
   }
 }
 
+TaskGraph read_kineto_workload(JsonReader section, const std::filesystem::path& directory) {
+  KinetoOptions options;
+  options.files = read_path(section.child("files"), directory);
+  if (const auto v = section.optional("iteration")) options.iteration = v->integer(0, std::uint64_t{1} << 53);
+  section.finish();
+  try {
+    return read_kineto(options);
+  } catch (const ConfigError& e) {
+    throw e.inside(section.pointer());
+  }
+}
+
 TaskGraph read_graph_workload(const JsonReader& value, const std::filesystem::path& directory) {
   const std::filesystem::path file = read_path(value, directory);
   try {
@@ -68,7 +81,37 @@ struct CollectiveWorkload {
   std::uint32_t repeat = 1;
   Member root = 0;
   std::map<std::uint32_t, Duration> delay;  // by rank
+  std::optional<DemandMatrix> demand;
+  std::optional<MoeSpec> moe;  // `repeat` is its number of layers
 };
+
+// What a rank calls once: as many times as `repeat` says. Each call waits for the one before.
+struct Calls {
+  std::shared_ptr<const DemandSource> source;
+  std::vector<std::pair<std::uint32_t, Bytes>> in_turn;  // number of the demand, 0: even; size
+};
+
+Calls calls_of(const CollectiveWorkload& job) {
+  Calls calls;
+  if (job.moe) {
+    const auto traffic = std::make_shared<const MoeTraffic>(*job.moe);
+    for (std::uint32_t layer = 0; layer < job.repeat; ++layer) {
+      for (const MoeExchange exchange : {MoeExchange::kDispatch, MoeExchange::kCombine}) {
+        calls.in_turn.emplace_back(traffic->number(layer, 0, exchange), traffic->typical_input(exchange));
+      }
+    }
+    calls.source = traffic;
+    return calls;
+  }
+  std::pair<std::uint32_t, Bytes> call{0, job.size};
+  if (job.demand) {
+    auto table = std::make_shared<DemandTable>();
+    call = {table->add(*job.demand), {job.demand->wire_bytes().count / job.demand->members()}};
+    calls.source = std::move(table);
+  }
+  calls.in_turn.assign(job.repeat, call);
+  return calls;
+}
 
 CollectiveOp read_op(const JsonReader& value) {
   const std::string word = value.string();
@@ -108,10 +151,13 @@ std::map<std::uint32_t, Duration> read_arrivals(JsonReader& section, std::uint32
 }
 
 TaskGraph build(const CollectiveWorkload& job) {
+  const Calls calls = calls_of(job);
   TaskGraphBuilder builder(job.ranks);
+  builder.set_demands(calls.source);
   std::vector<RankId> members;
   for (std::uint32_t r = 0; r < job.ranks; ++r) members.emplace_back(r);
-  const CommunicatorId group = builder.add_communicator("all", std::move(members), Dimension::kOther);
+  const CommunicatorId group =
+      builder.add_communicator("all", std::move(members), job.moe ? Dimension::kEp : Dimension::kOther);
   std::map<Duration, ProgramId> program_of;  // ranks that arrive together share one
   for (std::uint32_t r = 0; r < job.ranks; ++r) {
     const auto found = job.delay.find(r);
@@ -121,13 +167,36 @@ TaskGraph build(const CollectiveWorkload& job) {
       const ProgramId p = entry->second = builder.add_program();
       std::vector<TaskId> after;
       if (delay > Duration{}) after.push_back(builder.add_delay(p, delay, "arrival delay"));
-      for (std::uint32_t i = 0; i < job.repeat; ++i) {
-        after = {builder.add_collective(p, 0, job.op, job.size, name(job.op), after, job.root)};
+      for (const auto& [demand, size] : calls.in_turn) {
+        const bool even = demand == 0;
+        after = {even ? builder.add_collective(p, 0, job.op, size, name(job.op), after, job.root)
+                      : builder.add_all_to_all(p, 0, demand, size, name(job.op), after)};
       }
     }
     builder.assign(RankId{r}, entry->second, {group});
   }
   return std::move(builder).build();
+}
+
+void read_demand_or_moe(JsonReader& section, const std::filesystem::path& directory, CollectiveWorkload& job) {
+  const auto demand = section.optional("demand");
+  auto moe = section.optional("moe");
+  if (!demand && !moe) return;
+  const char* key = demand ? "demand" : "moe";
+  if (demand && moe) moe->fail("the demand is given already", "remove one of the two");
+  if (job.op != CollectiveOp::kAllToAll) section.fail_at(key, "only an all_to_all has one");
+  section.refuse("bytes", "\"" + std::string(key) + "\" says how many", "remove one of the two");
+  if (demand) {
+    job.demand = inline_or_file(*demand, directory, read_demand);
+    return;
+  }
+  MoeSpec& spec = job.moe.emplace();
+  spec.experts = moe->child("experts").count(1, 1'000'000);
+  spec.top_k = moe->child("top_k").count(1, 1'000'000);
+  spec.tokens = moe->child("tokens").integer(1, std::uint64_t{1} << 32);
+  spec.hidden = moe->child("hidden").count(1, 1'000'000);
+  read_moe(*moe, directory, spec);
+  moe->finish();
 }
 
 }  // namespace
@@ -162,16 +231,21 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
                     "set /cluster/servers to " + std::to_string(servers) + ", or use fewer ranks");
 }
 
-TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluster, CollectiveSpec& collectives) {
+TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                                   CollectiveSpec& collectives) {
   CollectiveWorkload job;
   job.op = read_op(section.child("op"));
   const bool barrier = job.op == CollectiveOp::kBarrier;
   const bool rooted = job.op == CollectiveOp::kReduce || job.op == CollectiveOp::kGather ||
                       job.op == CollectiveOp::kScatter || job.op == CollectiveOp::kBroadcast;
   if (barrier) section.refuse("bytes", "a barrier carries no bytes", "remove it");
-  if (!barrier) job.size = Bytes{static_cast<std::int64_t>(section.child("bytes").integer(1, kMostBytes))};
-  job.ranks = cluster.gpus();
+  read_demand_or_moe(section, directory, job);
+  const bool even = !barrier && !job.demand && !job.moe;
+  if (even) job.size = Bytes{static_cast<std::int64_t>(section.child("bytes").integer(1, kMostBytes))};
+  job.ranks = job.demand ? job.demand->members() : cluster.gpus();
+  if (job.demand) check_fit(section.pointer() + "/demand", job.ranks, cluster);
   if (const auto v = section.optional("ranks")) {
+    if (job.demand) v->fail("the demand says how many", "remove it");
     job.ranks = v->count(2, std::numeric_limits<std::uint32_t>::max() - 1);
     check_fit(v->pointer(), job.ranks, cluster);
   }
@@ -184,28 +258,34 @@ TaskGraph read_collective_workload(JsonReader section, const ClusterSpec& cluste
   if (const auto v = section.optional("repeat")) job.repeat = v->count(1, 1'000'000);
   job.delay = read_arrivals(section, job.ranks);
   section.finish();
-  return build(job);
+  if (!job.moe) return build(job);
+  job.moe->members = job.ranks;
+  job.moe->layers = job.repeat;
+  try {
+    return build(job);
+  } catch (const ConfigError& e) {
+    throw below(section.pointer() + "/moe", e);
+  }
 }
 
 Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                        const Placement& placement, CollectiveSpec& collectives) {
   const auto chakra = section.optional("chakra");
+  const auto kineto = section.optional("kineto");
   const auto training = section.optional("training");
   const auto collective = section.optional("collective");
   const auto graph = section.optional("graph");
   section.finish();
-  if (chakra.has_value() + training.has_value() + collective.has_value() + graph.has_value() != 1) {
-    section.fail("needs exactly one of \"chakra\", \"training\", \"collective\", \"graph\"");
+  if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + graph.has_value() != 1) {
+    section.fail("needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"graph\"");
   }
-  if (training) return {read_training(*training, cluster, placement), true};
-  if (collective) return {read_collective_workload(*collective, cluster, collectives), false};
-  if (chakra) {
-    Workload read{read_chakra_workload(*chakra, directory), false};
-    check_fit(chakra->pointer(), read.graph.ranks(), cluster);
-    return read;
-  }
-  Workload read{read_graph_workload(*graph, directory), false};
-  check_fit(graph->pointer(), read.graph.ranks(), cluster);
+  if (training) return read_training(*training, directory, cluster, placement);
+  if (collective) return {read_collective_workload(*collective, directory, cluster, collectives), false};
+  Workload read{chakra   ? read_chakra_workload(*chakra, directory)
+                : kineto ? read_kineto_workload(*kineto, directory)
+                         : read_graph_workload(*graph, directory),
+                false};
+  check_fit((chakra ? *chakra : kineto ? *kineto : *graph).pointer(), read.graph.ranks(), cluster);
   return read;
 }
 

@@ -1,12 +1,13 @@
 // photonrail.graph/1: a task graph as JSON.
 #include "config/gzip.hpp"
-#include "config/json_reader.hpp"
+#include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 
 namespace photonrail {
 
@@ -27,6 +28,8 @@ struct Entry {
   std::string id;
   std::string name;
   std::vector<JsonReader> after;
+  std::uint32_t demand = 0;  // its number, when it has been read
+  Bytes mean_input{};        // ... and what a member sends on average
 };
 
 class GraphReader {
@@ -98,7 +101,7 @@ class GraphReader {
   }
 
   Entry read_entry(const JsonReader& task, bool has_list) {
-    Entry e{.at = task, .ranks = {}, .id = {}, .name = {}, .after = {}};
+    Entry e{.at = task, .ranks = {}, .id = {}, .name = {}, .after = {}, .demand = 0, .mean_input = {}};
     const JsonReader rank_or_ranks = e.at.child("rank");
     const bool is_one = !has_list && !rank_or_ranks.is_string();
     e.ranks = is_one ? std::vector{read_rank(rank_or_ranks)} : read_ranks(rank_or_ranks);
@@ -174,12 +177,30 @@ class GraphReader {
     if (!std::binary_search(members.begin(), members.end(), rank)) {
       named.fail("rank " + std::to_string(rank.value) + " is not in communicator \"" + group->first + "\"");
     }
+    if (const auto demand = e.at.optional("demand")) {
+      if (*op != CollectiveOp::kAllToAll) demand->fail("only an all-to-all has one");
+      e.at.refuse("bytes", "the demand says how many", "remove one of the two");
+      e.at.refuse("root", "an all-to-all has no root", "remove it");
+      add_all_to_all(e, rank, group->second, *demand, after);
+      return;
+    }
     const auto size = e.at.optional("bytes");
     if (!size && *op != CollectiveOp::kBarrier) e.at.fail_at("bytes", "missing");
     Member root = 0;
     if (const auto v = e.at.optional("root")) root = read_root(*v, members);
     builder_.add_collective(ProgramId{rank.index()}, slot(rank, group->second.communicator), *op,
                             size ? read_bytes(*size) : Bytes{}, e.name, after, root);
+  }
+
+  void add_all_to_all(Entry& e, RankId rank, const GroupOf& group, const JsonReader& value,
+                      const std::vector<TaskId>& after) {
+    if (e.demand == 0) {  // read once for all ranks of the entry
+      const DemandMatrix demand = config::read_demand(value);
+      e.demand = demands_->add(demand);
+      e.mean_input = {demand.wire_bytes().count / demand.members()};
+      builder_.set_demands(demands_);
+    }
+    builder_.add_all_to_all(ProgramId{rank.index()}, slot(rank, group.communicator), e.demand, e.mean_input, e.name, after);
   }
 
   Member read_root(const JsonReader& value, const std::vector<RankId>& members) const {
@@ -215,6 +236,7 @@ class GraphReader {
 
   std::uint32_t ranks_;
   TaskGraphBuilder builder_;
+  std::shared_ptr<DemandTable> demands_ = std::make_shared<DemandTable>();
   std::map<std::string, GroupOf> groups_;
   std::vector<std::map<CommunicatorId, std::uint32_t>> slots_;  // by rank
   std::vector<std::map<std::string, TaskId>> ids_;              // by rank

@@ -71,6 +71,22 @@ double RandomStream::normal() {
   }
 }
 
+double RandomStream::log_gamma(double shape) {
+  PHOTONRAIL_CHECK(shape > 0.0);
+  // Their boost for shapes below 1: gamma(a) is gamma(a + 1) U^(1/a), with U in (0, 1].
+  if (shape < 1.0) return log_gamma(shape + 1.0) + std::log(1.0 - uniform()) / shape;
+  const double d = shape - 1.0 / 3.0;
+  const double c = 1.0 / std::sqrt(9.0 * d);
+  for (;;) {
+    const double x = normal();
+    const double root = 1.0 + c * x;
+    if (root <= 0.0) continue;
+    const double v = root * root * root;
+    const double u = 1.0 - uniform();
+    if (std::log(u) < 0.5 * x * x + d * (1.0 - v + std::log(v))) return std::log(d * v);
+  }
+}
+
 Duration DelayDistribution::typical() const { return kind == Kind::kUniform ? Duration{a.count() / 2 + b.count() / 2} : a; }
 
 Duration DelayDistribution::draw(RandomStream& random) const {

@@ -41,6 +41,8 @@ class EventQueue {
     return heap_.front();
   }
   void pop();
+  /// The least entry, if it is known without moving any.
+  [[nodiscard]] const QueueEntry* nearest() const { return heap_.empty() ? nullptr : heap_.data(); }
 
   /// Drops the entries for which `gone(entry)` holds. O(size).
   template <class Predicate>

@@ -3,7 +3,6 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace photonrail {
 
@@ -11,10 +10,11 @@ void Network::set_rate(CapacityId id, Bandwidth rate) {
   Capacity& capacity = capacities_[id];
   const double per_picosecond = rate.bytes_per_second * 1e-12;
   if (capacity.rate == per_picosecond) return;
-  capacity.rate = per_picosecond;
   const FlowId occupant = capacity.occupant;
   if (occupant != kNone && flows_[occupant].left_at > engine_.now()) make_shared(occupant);
-  touch(id);
+  shares_[id].left += per_picosecond - capacity.rate;
+  capacity.rate = per_picosecond;
+  if (!capacity.bound.empty() || !capacity.others.empty()) touch(id);
 }
 
 Network::ChannelId Network::open_channel() {
@@ -37,46 +37,47 @@ void Network::close_channel(ChannelId id) {
 
 void Network::post(ChannelId id, const Path& path, Bytes bytes, std::uint64_t tag) {
   ++messages_;
+  const FlowId flow = take_flow(path, bytes, tag, id);
   if (id == kNone) {
-    start(take_flow(path, bytes, tag, kNone));
+    start(flow);
     return;
   }
   Channel& channel = channels_[id];
   if (channel.head == kNone && channel.current == kNone) {
     if (channel.free_at <= engine_.now()) {
-      start(take_flow(path, bytes, tag, id));
+      start(flow);
       return;
     }
     if (can_follow(channel, path)) {
-      start_exclusive(take_flow(path, bytes, tag, id), channel.free_at);
+      start_exclusive(flow, channel.free_at);
       return;
     }
   }
-  enqueue(channel, path, bytes, tag);
+  enqueue(channel, flow);
   pump(id);
 }
 
-void Network::enqueue(Channel& channel, const Path& path, Bytes bytes, std::uint64_t tag) {
-  std::uint32_t slot;
-  if (free_waiting_.empty()) {
-    slot = static_cast<std::uint32_t>(waiting_.size());
-    waiting_.emplace_back();
-  } else {
-    slot = free_waiting_.back();
-    free_waiting_.pop_back();
-  }
-  waiting_[slot] = {path, bytes, tag, kNone};
-  (channel.head == kNone ? channel.head : waiting_[channel.tail].next) = slot;
-  channel.tail = slot;
+void Network::expect(std::size_t messages) {
+  if (messages <= flows_.capacity()) return;
+  flows_.reserve(flows_.size() + messages);
+  hops_.reserve(hops_.size() + 2 * messages);
+}
+
+void Network::enqueue(Channel& channel, FlowId id) {
+  flows_[id].state = State::kWaiting;
+  flows_[id].next = kNone;
+  (channel.head == kNone ? channel.head : flows_[channel.tail].next) = id;
+  channel.tail = id;
 }
 
 // Whether the path belongs to the channel's last flow alone, and is the new one's too.
-bool Network::can_follow(const Channel& channel, const Path& path) const {
+bool Network::can_follow(const Channel& channel, const Path& path) {
   if (channel.last == kNone) return false;
-  const auto before = flows_[channel.last].path.hops();
+  const auto before = hops_of(flows_[channel.last]);
   const auto hops = path.hops();
-  if (!std::equal(before.begin(), before.end(), hops.begin(), hops.end())) return false;
-  return std::all_of(hops.begin(), hops.end(), [&](CapacityId hop) { return capacities_[hop].occupant == channel.last; });
+  return std::equal(before.begin(), before.end(), hops.begin(), hops.end(), [&](const Hop& hop, CapacityId capacity) {
+    return hop.capacity == capacity && capacities_[capacity].occupant == channel.last;
+  });
 }
 
 // Starts the next messages of a channel, or arranges to be woken when the channel is free.
@@ -90,10 +91,9 @@ void Network::pump(ChannelId id) {
       engine_.schedule(channel.free_at, Phase::kStart, Action::to<&Network::wake>(*this, id));
       return;
     }
-    const std::uint32_t slot = channel.head;
-    channel.head = waiting_[slot].next;
-    free_waiting_.push_back(slot);
-    start(take_flow(waiting_[slot].path, waiting_[slot].bytes, waiting_[slot].tag, id));
+    const FlowId flow = channel.head;
+    channel.head = flows_[flow].next;
+    start(flow);
   }
 }
 
@@ -109,11 +109,32 @@ Network::FlowId Network::take_flow(const Path& path, Bytes bytes, std::uint64_t 
     free_flows_.pop_back();
   }
   Flow& flow = flows_[id];
-  flow.path = path;
+  const auto path_hops = path.hops();
+  take_hops(flow, static_cast<std::uint32_t>(path_hops.size()));
+  Hop* hop = hops_.data() + flow.first_hop;
+  for (const CapacityId capacity : path_hops) *hop++ = {capacity, id, 0};
   flow.remaining = static_cast<double>(bytes.count);
+  flow.latency = path.latency;
+  flow.overhead = path.overhead;
   flow.tag = tag;
   flow.channel = channel;
   return id;
+}
+
+// A flow that is used again keeps its room for hops, if it wants as many.
+void Network::take_hops(Flow& flow, std::uint32_t count) {
+  if (flow.hops == count) return;
+  free_hops_.resize(std::max<std::size_t>(free_hops_.size(), std::max(flow.hops, count) + std::size_t{1}));
+  if (flow.hops > 0) free_hops_[flow.hops].push_back(flow.first_hop);
+  flow.hops = count;
+  std::vector<Slot>& spare = free_hops_[count];
+  if (spare.empty()) {
+    flow.first_hop = static_cast<Slot>(hops_.size());
+    hops_.resize(hops_.size() + count);
+  } else {
+    flow.first_hop = spare.back();
+    spare.pop_back();
+  }
 }
 
 void Network::free_flow(FlowId id) {
@@ -121,118 +142,69 @@ void Network::free_flow(FlowId id) {
   free_flows_.push_back(id);
 }
 
-bool Network::alone(const Path& path) {
-  for (const CapacityId hop : path.hops()) {
-    Capacity& capacity = capacities_[hop];
+bool Network::alone(const Flow& flow) {
+  for (const Hop& hop : hops_of(flow)) {
+    Capacity& capacity = capacities_[hop.capacity];
     if (capacity.occupant != kNone) {
       if (flows_[capacity.occupant].left_at > engine_.now()) return false;
       capacity.occupant = kNone;
     }
-    if (!capacity.flows.empty() || capacity.rate <= 0.0) return false;
+    if (!capacity.bound.empty() || !capacity.others.empty() || capacity.rate <= 0.0) return false;
   }
   return true;
 }
 
 void Network::start(FlowId id) {
-  if (alone(flows_[id].path)) {
+  if (alone(flows_[id])) {
     start_exclusive(id, engine_.now());
     return;
   }
-  Flow& flow = flows_[id];
-  for (const CapacityId hop : flow.path.hops()) {
-    const FlowId occupant = capacities_[hop].occupant;
+  for (const Hop& hop : hops_of(flows_[id])) {
+    const FlowId occupant = capacities_[hop.capacity].occupant;
     if (occupant == kNone) continue;
     if (flows_[occupant].left_at > engine_.now()) {
       make_shared(occupant);
     } else {
-      capacities_[hop].occupant = kNone;
+      capacities_[hop.capacity].occupant = kNone;
     }
   }
   share(id);
 }
 
+double Network::exclusive_rate(const Flow& flow) {
+  double rate = kUnlimited;
+  for (const Hop& hop : hops_of(flow)) rate = std::min(rate, capacities_[hop.capacity].rate);
+  return rate;
+}
+
 void Network::start_exclusive(FlowId id, Time begin) {
   Flow& flow = flows_[id];
-  double rate = std::numeric_limits<double>::infinity();
-  for (const CapacityId hop : flow.path.hops()) {
-    rate = std::min(rate, capacities_[hop].rate);
-    capacities_[hop].occupant = id;
-  }
+  for (const Hop& hop : hops_of(flow)) capacities_[hop.capacity].occupant = id;
   flow.state = State::kExclusive;
-  flow.rate = rate;
-  flow.updated = begin;
-  flow.left_at = begin + round_up_picoseconds(flow.remaining / rate);
+  flow.begin = begin;
+  flow.left_at = begin + round_up_picoseconds(flow.remaining / exclusive_rate(flow));
   flow.next = kNone;
-  const Time channel_free = flow.left_at + flow.path.overhead;
+  const Time channel_free = flow.left_at + flow.overhead;
   if (flow.channel != kNone) {
     Channel& channel = channels_[flow.channel];
     channel.free_at = channel_free;
     (channel.first == kNone ? channel.first : flows_[channel.last].next) = id;
     channel.last = id;
   }
-  flow.event = engine_.schedule(channel_free + flow.path.latency, Phase::kFinish, Action::to<&Network::arrived>(*this, id));
-}
-
-// The flow takes part in the solver's game from now on.
-void Network::share(FlowId id) {
-  Flow& flow = flows_[id];
-  flow.state = State::kShared;
-  flow.rate = 0.0;
-  flow.updated = engine_.now();
-  flow.event = {};
-  flow.bottleneck = kNoHop;
-  fresh_.push_back(id);
-  flow.position.clear();
-  for (const CapacityId hop : flow.path.hops()) {
-    flow.position.push_back(static_cast<std::uint32_t>(capacities_[hop].flows.size()));
-    capacities_[hop].flows.push_back(id);
-    touch(hop);
-  }
-  if (flow.channel != kNone) channels_[flow.channel].current = id;
-}
-
-void Network::unshare(FlowId id) {
-  Flow& flow = flows_[id];
-  const auto hops = flow.path.hops();
-  if (flow.bottleneck == kNoHop) {
-    std::erase(fresh_, id);
-  } else {
-    unbind(id);
-  }
-  for (std::size_t h = 0; h < hops.size(); ++h) {
-    std::vector<FlowId>& list = capacities_[hops[h]].flows;
-    const FlowId moved = list.back();
-    const std::uint32_t to = flow.position[h];
-    const auto from = static_cast<std::uint32_t>(list.size() - 1);
-    list[to] = moved;
-    list.pop_back();
-    if (moved != id) {
-      Flow& other = flows_[moved];
-      const auto other_hops = other.path.hops();
-      for (std::size_t k = 0; k < other_hops.size(); ++k) {
-        if (other_hops[k] == hops[h] && other.position[k] == from) other.position[k] = to;
-      }
-    }
-    Capacity& capacity = capacities_[hops[h]];
-    capacity.used = list.empty() ? 0.0 : capacity.used - flow.rate;
-    if (list.empty()) capacity.fastest = 0.0;
-    ++capacity.changes;
-    touch(hops[h]);
-  }
+  flow.event = engine_.schedule(channel_free + flow.latency, Phase::kFinish, Action::to<&Network::arrived>(*this, id));
 }
 
 // The last exclusive flow on some capacity has not left, and meets another: what is being sent is shared from now on.
 void Network::make_shared(FlowId id) {
-  Flow& flow = flows_[id];
+  const Flow& flow = flows_[id];
   PHOTONRAIL_CHECK(flow.state == State::kExclusive);
-  for (const CapacityId hop : flow.path.hops()) capacities_[hop].occupant = kNone;
+  for (const Hop& hop : hops_of(flow)) capacities_[hop.capacity].occupant = kNone;
   if (flow.channel != kNone) {
     unravel(flow.channel);
     return;
   }
   engine_.cancel(flow.event);
-  advance(flow, flow.rate);
-  share(id);
+  share_rest(id);
 }
 
 // Of a channel's exclusive flows those that left go on arriving, the one that sends is shared, and those to come wait
@@ -240,8 +212,8 @@ void Network::make_shared(FlowId id) {
 void Network::unravel(ChannelId id) {
   Channel& channel = channels_[id];
   const Time now = engine_.now();
-  const std::uint32_t old_head = channel.head;
-  const std::uint32_t old_tail = channel.tail;
+  const FlowId old_head = channel.head;
+  const FlowId old_tail = channel.tail;
   FlowId next = channel.first;
   FlowId sending = kNone;
   channel.head = channel.tail = channel.first = channel.last = kNone;
@@ -253,74 +225,82 @@ void Network::unravel(ChannelId id) {
     if (flow.left_at <= now) {
       (channel.first == kNone ? channel.first : flows_[channel.last].next) = flow_id;
       channel.last = flow_id;
-      channel.free_at = flow.left_at + flow.path.overhead;
+      channel.free_at = flow.left_at + flow.overhead;
       continue;
     }
     engine_.cancel(flow.event);
-    if (flow.updated <= now) {
+    if (flow.begin <= now) {
       sending = flow_id;
-      continue;
+    } else {
+      enqueue(channel, flow_id);
     }
-    enqueue(channel, flow.path, Bytes{static_cast<std::int64_t>(flow.remaining)}, flow.tag);
-    free_flow(flow_id);
   }
   if (old_head != kNone) {
-    (channel.head == kNone ? channel.head : waiting_[channel.tail].next) = old_head;
+    (channel.head == kNone ? channel.head : flows_[channel.tail].next) = old_head;
     channel.tail = old_tail;
   }
   if (sending == kNone) {
     pump(id);
-    return;
-  }
-  advance(flows_[sending], flows_[sending].rate);
-  share(sending);
-}
-
-void Network::advance(Flow& flow, double rate) const {
-  flow.remaining -= rate * static_cast<double>((engine_.now() - flow.updated).count());
-  flow.remaining = std::max(flow.remaining, 0.0);
-  flow.updated = engine_.now();
-}
-
-void Network::touch(CapacityId id) {
-  if (!capacities_[id].dirty) {
-    capacities_[id].dirty = true;
-    dirty_.push_back(id);
-  }
-  if (!settle_scheduled_) {
-    settle_scheduled_ = true;
-    engine_.schedule(engine_.now(), Phase::kSettle, Action::to<&Network::settle>(*this));
+  } else {
+    share_rest(sending);
   }
 }
 
-// The last byte of a shared flow has left.
-void Network::left(std::uint64_t id) {
-  const auto flow_id = static_cast<FlowId>(id);
-  unshare(flow_id);
-  Flow& flow = flows_[flow_id];
-  flow.state = State::kArriving;
-  const Time channel_free = engine_.now() + flow.path.overhead;
-  if (flow.channel != kNone) {
-    channels_[flow.channel].current = kNone;
-    channels_[flow.channel].free_at = channel_free;
-    pump(flow.channel);
-  }
-  // pump() may have grown the table of flows: no reference from before it is used here.
-  const Time arrival = channel_free + flows_[flow_id].path.latency;
-  flows_[flow_id].event = engine_.schedule(arrival, Phase::kFinish, Action::to<&Network::arrived>(*this, id));
-}
-
-void Network::arrived(std::uint64_t id) {
+// What an exclusive flow has not sent yet is sent as a shared one.
+void Network::share_rest(FlowId id) {
   Flow& flow = flows_[id];
-  if (flow.state == State::kExclusive) {
-    for (const CapacityId hop : flow.path.hops()) {
-      if (capacities_[hop].occupant == id) capacities_[hop].occupant = kNone;
+  const double sent = exclusive_rate(flow) * static_cast<double>((engine_.now() - flow.begin).count());
+  flow.remaining = std::max(0.0, flow.remaining - sent);
+  share(id);
+}
+
+// The last byte of shared flows has left: those that end now, at all capacities. What arrives at one time, in turn, costs
+// one event.
+void Network::depart(std::uint64_t) {
+  departure_ = {};
+  take_leaving();
+  FlowId last = kNone;
+  Time group{};
+  for (const FlowId id : leaving_) {
+    const Time channel_free = engine_.now() + flows_[id].overhead;
+    const Time arrival = channel_free + flows_[id].latency;
+    flows_[id].state = State::kArriving;
+    flows_[id].next = kNone;
+    if (last != kNone && arrival == group) {
+      flows_[last].next = id;
+    } else {
+      engine_.schedule(arrival, Phase::kFinish, Action::to<&Network::all_arrived>(*this, id));
     }
-    if (flow.channel != kNone) {
-      Channel& channel = channels_[flow.channel];
-      channel.first = flow.next;
-      if (channel.first == kNone) channel.last = kNone;
-    }
+    last = id;
+    group = arrival;
+    const ChannelId channel = flows_[id].channel;
+    if (channel == kNone) continue;
+    channels_[channel].current = kNone;
+    channels_[channel].free_at = channel_free;
+    pump(channel);
+  }
+}
+
+void Network::all_arrived(std::uint64_t first) {
+  for (auto id = static_cast<FlowId>(first); id != kNone;) {
+    const FlowId next = flows_[id].next;
+    const std::uint64_t tag = flows_[id].tag;
+    free_flow(id);
+    listener_->delivered(tag);
+    id = next;
+  }
+}
+
+// An exclusive flow.
+void Network::arrived(std::uint64_t id) {
+  const Flow& flow = flows_[id];
+  for (const Hop& hop : hops_of(flow)) {
+    if (capacities_[hop.capacity].occupant == id) capacities_[hop.capacity].occupant = kNone;
+  }
+  if (flow.channel != kNone) {
+    Channel& channel = channels_[flow.channel];
+    channel.first = flow.next;
+    if (channel.first == kNone) channel.last = kNone;
   }
   const std::uint64_t tag = flow.tag;
   free_flow(static_cast<FlowId>(id));
@@ -331,8 +311,11 @@ std::vector<std::pair<std::uint64_t, double>> Network::rates() {
   settle(0);
   std::vector<std::pair<std::uint64_t, double>> result;
   for (const Flow& flow : flows_) {
-    const bool sending = flow.state == State::kExclusive && flow.left_at > engine_.now();
-    if (sending || flow.state == State::kShared) result.emplace_back(flow.tag, flow.rate * 1e12);
+    const bool exclusive = flow.state == State::kExclusive && flow.left_at > engine_.now();
+    if (exclusive) result.emplace_back(flow.tag, exclusive_rate(flow) * 1e12);
+    if (flow.state == State::kShared) {
+      result.emplace_back(flow.tag, shares_[hops_[flow.bottleneck].capacity].level * 1e12);
+    }
   }
   std::sort(result.begin(), result.end());
   return result;

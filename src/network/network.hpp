@@ -1,9 +1,13 @@
 // Flows with max-min fair rates over every capacity on their path (progressive filling; Bertsekas and Gallager, Data
-// Networks, section 6.5). Rates are solved once an instant, and only for the flows that a change reaches: an allocation is
-// max-min fair exactly when every flow has a bottleneck, a full capacity on which no flow is faster. A change is solved
-// among the flows that lost theirs; a flow whose bottleneck that upsets joins them, until nobody is left to join.
+// Networks, section 6.5). An allocation is max-min fair exactly when every flow has a bottleneck, a full capacity on which
+// no flow is faster. So a capacity has a level, the rate of all flows whose bottleneck it is, and the levels are what is
+// solved: once an instant, and only those that a change reaches (solver.cpp).
 //
-// A flow that meets nobody on its path bypasses the solver: its end is known when it starts, one event delivers it, and the
+// Flows of one bottleneck run at one rate whatever becomes of it, so that they end in the order of what they have left. A
+// capacity keeps them in that order by the bytes that it will have served to each of its flows when they end (virtual time,
+// as in fair queueing), and a new level moves nobody: it changes one date, when the first of them ends.
+//
+// A flow that meets nobody on its path bypasses all this: its end is known when it starts, one event delivers it, and the
 // capacities forget it lazily. What its channel sends next along the same path is known as well, and costs one event too.
 // When another flow wants one of the capacities, the one that is being sent is turned into a shared one, and those to come
 // wait.
@@ -16,8 +20,9 @@
 #include "photonrail/engine.hpp"
 #include "photonrail/units.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -35,19 +40,24 @@ class Network {
   using FlowId = std::uint32_t;
   using ChannelId = std::uint32_t;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  static constexpr std::uint8_t kNoHop = 0xff;
 
-  /// `engine` must outlive the network.
-  explicit Network(Engine& engine) : engine_(engine) {}
+  /// How often a capacity is adapted in one solve; if that does not do, all that is connected is solved from nothing.
+  static constexpr std::uint8_t kMostVisits = 100;
+
+  /// `engine` must outlive the network. REQUIRES: most_visits < 255.
+  explicit Network(Engine& engine, std::uint8_t most_visits = kMostVisits) : engine_(engine), most_visits_(most_visits) {}
 
   /// Who is told of deliveries. It must outlive the network; nothing may be posted before.
   void attach(DeliveryListener& listener) { listener_ = &listener; }
 
   /// Grows the table of capacities to `count`; new ones have rate 0.
-  void resize(std::size_t count) { capacities_.resize(count); }
+  void resize(std::size_t count) {
+    capacities_.resize(count);
+    shares_.resize(count);
+  }
   /// One more, of rate 0.
   [[nodiscard]] CapacityId add_capacity() {
-    capacities_.emplace_back();
+    resize(capacities_.size() + 1);
     return static_cast<CapacityId>(capacities_.size() - 1);
   }
   /// Flows on the capacity get their new share within this instant. Rate 0 stops them.
@@ -59,7 +69,10 @@ class Network {
   void close_channel(ChannelId channel);
 
   /// Sends `bytes` along `path`; `tag` comes back to the listener. kNone: starts at once, beside everything else.
+  /// REQUIRES: no capacity stands on the path twice.
   void post(ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag);
+  /// So many messages will be posted at once: room for them is made once.
+  void expect(std::size_t messages);
 
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
@@ -68,47 +81,82 @@ class Network {
   [[nodiscard]] std::vector<std::pair<std::uint64_t, double>> rates();
 
  private:
-  enum class State : std::uint8_t { kFree, kExclusive, kShared, kArriving };
+  enum class State : std::uint8_t { kFree, kWaiting, kExclusive, kShared, kArriving };
+  using Slot = std::uint32_t;  // of a hop
 
+  struct Hop {
+    CapacityId capacity;
+    FlowId flow;
+    std::uint32_t position;  // shared: among the capacity's bound flows, if it is the bottleneck, else among the others
+  };
   struct Flow {
-    Path path;
-    double remaining = 0.0;  // bytes, at `updated`
-    double rate = 0.0;       // bytes per picosecond
-    Time updated{};          // exclusive: when its first byte leaves, which may be to come
+    double remaining = 0.0;  // bytes; exclusive: at `begin`; shared: while it has no bottleneck
+    Time begin{};            // exclusive: when its first byte leaves, which may be to come
     Time left_at{};          // exclusive: when the last byte leaves
-    EventHandle event{};
+    EventHandle event{};     // exclusive: its arrival
+    Duration latency{};
+    Duration overhead{};
     std::uint64_t tag = 0;
     ChannelId channel = kNone;
-    FlowId next = kNone;  // exclusive: the next of its channel
+    FlowId next = kNone;  // waiting, exclusive: the next of its channel; arriving: of those that arrive with it
+    Slot first_hop = 0;
+    std::uint32_t hops = 0;
+    Slot bottleneck = kNone;  // shared: the hop that limits it; kNone until it has been solved
     State state = State::kFree;
-    std::uint8_t bottleneck = kNoHop;  // shared: the hop that limits it
-    std::uint32_t mark = 0;            // the solve that last touched it
-    FlowId bound_before = kNone;       // in its bottleneck's list of bound flows
-    FlowId bound_after = kNone;
-    std::vector<std::uint32_t> position;  // shared: where it stands in the list of each hop
+  };
+  struct Bound {    // a flow at its bottleneck
+    double finish;  // it ends when its capacity has served so many bytes
+    Slot slot;
+    CapacityId other;  // the other capacity of a path of two; kNone: look at the hops
+
+    bool operator<(const Bound& b) const { return finish < b.finish; }
+  };
+  struct Other {  // a flow at another capacity than its bottleneck
+    Slot slot;
+    CapacityId bottleneck;  // kNone: it has none yet
   };
   struct Capacity {
-    double rate = 0.0;          // bytes per picosecond
-    FlowId occupant = kNone;    // the exclusive flow that holds it, the last of its channel, unless that one has left
-    double used = 0.0;          // by all shared flows
-    double level = 0.0;         // the rate of the flows whose bottleneck this is
-    double fastest = 0.0;       // no flow on it is faster
-    FlowId bound = kNone;       // the first flow whose bottleneck this is
-    std::uint32_t changes = 0;  // of `used` since it was last summed
-    bool dirty = false;
-    std::vector<FlowId> flows;  // shared
-    // solver:
-    std::uint32_t mark = 0;  // the solve that last touched it
-    std::uint32_t unfrozen = 0;
-    double left = 0.0;
-    double fastest_moved = 0.0;  // of the flows being solved
-    double new_level = -1.0;     // -1: no flow being solved has its bottleneck here
+    double rate = 0.0;             // bytes per picosecond
+    FlowId occupant = kNone;       // the exclusive flow that holds it, the last of its channel, unless that one has left
+    std::uint32_t agenda = kNone;  // its position there
+    Time since{};                  // when `served` was up to date
+    double served = 0.0;           // bytes to each flow that was bound here all the time
+    std::vector<Bound> bound;      // a heap
+    std::vector<Other> others;
   };
-  struct Message {
-    Path path;
-    Bytes bytes;
-    std::uint64_t tag = 0;
-    std::uint32_t next = kNone;
+  // What the solver needs of a capacity, apart and small, because it goes through many of them for each change.
+  struct Share {
+    double left = 0.0;              // of the rate, by the flows that are bound elsewhere
+    double level = kUnlimited;      // the rate of the bound flows; kUnlimited: there are none, it limits nobody
+    double fastest = 0.0;           // none of the flows that are bound elsewhere is faster
+    std::uint32_t open = 0;         // flows without a bottleneck
+    std::uint8_t visits = 0;        // by the present solve
+    std::uint8_t since_summed = 0;  // visits since `left` was summed up
+    bool queued = false;            // to be solved
+    bool stirred = false;           // its first end may have another date
+
+    // Whether a change of `left` may change a level. Who limits nobody begins to when more is taken than is there.
+    [[nodiscard]] bool upset() const { return level != kUnlimited || left < 0.0; }
+  };
+  struct Due {
+    Time at;
+    CapacityId capacity;
+
+    bool operator<(const Due& b) const { return at != b.at ? at < b.at : capacity < b.capacity; }
+  };
+  struct Candidate {
+    double level;  // at which it may become a bottleneck
+    CapacityId capacity;
+
+    // As one number, so that comparing takes no branch: the bits of a double that is not negative order like it.
+    [[nodiscard]] unsigned __int128 rank() const {
+      return (static_cast<unsigned __int128>(std::bit_cast<std::uint64_t>(level)) << 64) | capacity;
+    }
+    bool operator<(const Candidate& b) const { return rank() > b.rank(); }  // the least is the greatest of a std:: heap
+  };
+  struct Joiner {
+    double rate;
+    Slot slot;
   };
   struct Channel {
     Time free_at{};
@@ -116,76 +164,88 @@ class Network {
     FlowId first =
         kNone;  // exclusive flows that have not arrived, in order: those that left, one that sends, those to come
     FlowId last = kNone;
-    std::uint32_t head = kNone;
-    std::uint32_t tail = kNone;
+    FlowId head = kNone;  // waiting flows
+    FlowId tail = kNone;
     Time wake_at{-1};  // of the last wake-up that was scheduled; one that comes too early does nothing
-    std::uint32_t next_free = kNone;
+    ChannelId next_free = kNone;
   };
-  struct Candidate {
-    double share;
-    CapacityId capacity;
-  };
-  // What is left, for each flow that has no rate yet. A capacity that is off has nothing, not even a rounding error.
-  [[nodiscard]] static double fair_share(const Capacity& capacity) {
-    return capacity.rate > 0.0 ? std::max(0.0, capacity.left) / capacity.unfrozen : 0.0;
-  }
-  [[nodiscard]] static bool later_candidate(const Candidate& a, const Candidate& b) {
-    return a.share != b.share ? a.share > b.share : a.capacity > b.capacity;
-  }
+  static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
+  // flows and channels (network.cpp)
   FlowId take_flow(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel);
+  void take_hops(Flow& flow, std::uint32_t count);
   void free_flow(FlowId id);
+  [[nodiscard]] std::span<Hop> hops_of(const Flow& flow) { return {hops_.data() + flow.first_hop, flow.hops}; }
   void start(FlowId id);
-  [[nodiscard]] bool alone(const Path& path);
+  [[nodiscard]] bool alone(const Flow& flow);
   void start_exclusive(FlowId id, Time begin);
-  [[nodiscard]] bool can_follow(const Channel& channel, const Path& path) const;
-  void enqueue(Channel& channel, const Path& path, Bytes bytes, std::uint64_t tag);
-  void share(FlowId id);
-  void unshare(FlowId id);
+  [[nodiscard]] double exclusive_rate(const Flow& flow);
+  [[nodiscard]] bool can_follow(const Channel& channel, const Path& path);
+  void enqueue(Channel& channel, FlowId id);
   void make_shared(FlowId id);
   void unravel(ChannelId id);
-  void touch(CapacityId capacity);
-  void advance(Flow& flow, double rate) const;
-  void left(std::uint64_t id);
-  void arrived(std::uint64_t id);
-  void wake(std::uint64_t channel);
+  void share_rest(FlowId id);
   void pump(ChannelId channel);
+  void wake(std::uint64_t channel);
+  void arrived(std::uint64_t id);
+  void all_arrived(std::uint64_t first);
+  void depart(std::uint64_t);
 
+  // flows that share (sharing.cpp)
+  void share(FlowId id);
+  void unshare(FlowId id);
+  void advance(CapacityId id);
+  void bind(Slot slot, double remaining);
+  void unbind(Slot slot);
+  [[nodiscard]] double remaining(Slot slot);
+  void add_other(Slot slot, CapacityId bottleneck);
+  void drop_other(Slot slot);
+  void rebind(Slot slot);
+  [[nodiscard]] Time first_end(CapacityId id) const;
+  void stir(CapacityId id);
+  void update_agenda();
+  void remove_from_agenda(CapacityId id);
+  void take_leaving();
+
+  // levels (solver.cpp)
+  void touch(CapacityId id);
+  void enqueue_candidate(CapacityId id);
   void settle(std::uint64_t);
-  void free_dirty();
-  void move(FlowId id);
-  void move_component();
-  void bind(FlowId id);
-  void unbind(FlowId id);
-  void sum_up(Capacity& capacity);
-  void prepare();
-  void fill();
-  void freeze(CapacityId bottleneck, double rate);
-  [[nodiscard]] bool upset();
-  void upset_on(CapacityId id);
-  void commit();
-  void apply(FlowId id, double old_rate);
-  void push_candidate(CapacityId capacity);
+  void visit(CapacityId id, double key);
+  [[nodiscard]] bool at_rest(CapacityId id) const;
+  [[nodiscard]] double least_level(CapacityId id) const;
+  [[nodiscard]] double solve(CapacityId id, double least);
+  void gather(CapacityId id, double least);
+  void set_level(CapacityId id, double level);
+  [[nodiscard]] Slot slowest(const Flow& flow) const;
+  void open_component(CapacityId id);
+  void open(Flow& flow);
 
   Engine& engine_;
+  std::uint8_t most_visits_;
   DeliveryListener* listener_ = nullptr;
   std::vector<Capacity> capacities_;
+  std::vector<Share> shares_;
   std::vector<Flow> flows_;
   std::vector<FlowId> free_flows_;
+  std::vector<Hop> hops_;
+  std::vector<std::vector<Slot>> free_hops_;  // by the number of hops: where such a path had its own
   std::vector<Channel> channels_;
-  std::uint32_t free_channel_ = kNone;
-  std::vector<Message> waiting_;
-  std::vector<std::uint32_t> free_waiting_;
+  ChannelId free_channel_ = kNone;
 
-  std::vector<CapacityId> dirty_;
+  std::vector<Due> agenda_;  // a heap: when the next of a capacity's bound flows ends
+  EventHandle departure_{};
+  Time departure_at_{};
+  std::vector<FlowId> leaving_;
+
+  std::vector<Candidate> candidates_;  // a heap while it is being solved
+  bool solving_ = false;
+  bool opened_ = false;  // a component, in the present solve
   bool settle_scheduled_ = false;
-  std::uint32_t mark_ = 0;          // the solve
-  std::uint32_t round_mark_ = 0;    // a round of it
-  std::vector<FlowId> moved_;       // the flows under solution: they have no bottleneck
-  std::vector<double> old_rates_;   // ... and what they had
-  std::vector<CapacityId> around_;  // the capacities on their paths
-  std::vector<FlowId> fresh_;       // shared since the last solve
-  std::vector<Candidate> heap_;
+  std::vector<CapacityId> visited_;
+  std::vector<CapacityId> stirred_;
+  std::vector<Joiner> joiners_;
+  std::vector<Slot> leavers_;
 
   std::uint64_t messages_ = 0;
   std::uint64_t flows_solved_ = 0;

@@ -1,232 +1,231 @@
-// The part of Network that solves rates.
+// The part of Network that solves levels.
+//
+// A capacity is at rest when its bound flows, all at its level, take what the flows that are bound elsewhere leave of its
+// rate; none of those is faster than the level. Capacities that are not are solved one by one, the lowest level first, as
+// progressive filling would fill them: what is below is final, what is above adapts. A capacity that is solved changes what
+// it leaves to those that its bound flows cross, and takes over the flows that would be faster; those capacities are solved
+// in their turn, until all are at rest. Work is done for the flows whose rate changes, and a few operations for each.
 #include "network/network.hpp"
-#include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <span>
+#include <cmath>
 
 namespace photonrail {
 
 namespace {
 
-constexpr double kSlack = 1e-12;      // of a capacity or a rate: closer than this is equal
-constexpr int kMostRounds = 12;       // of flows that join; after that all that are connected do
-constexpr std::uint32_t kResum = 64;  // changes of a sum, beyond one a flow, before it is summed afresh
+constexpr double kSlack = 1e-12;       // of a capacity or a level: closer than this is equal
+constexpr std::uint32_t kAfresh = 64;  // after so many visits what is left is summed up again
 
 bool clearly_above(double a, double b) { return a > b + kSlack * b; }
 
 }  // namespace
 
+void Network::touch(CapacityId id) {
+  enqueue_candidate(id);
+  if (settle_scheduled_) return;
+  settle_scheduled_ = true;
+  engine_.schedule(engine_.now(), Phase::kSettle, Action::to<&Network::settle>(*this));
+}
+
+void Network::enqueue_candidate(CapacityId id) {
+  Share& share = shares_[id];
+  if (share.queued) return;
+  share.queued = true;
+  candidates_.push_back({solving_ ? std::min(share.level, least_level(id)) : 0.0, id});
+  if (solving_) std::push_heap(candidates_.begin(), candidates_.end());
+}
+
 void Network::settle(std::uint64_t) {
   settle_scheduled_ = false;
-  if (dirty_.empty()) return;
-  ++mark_;
-  moved_.clear();
-  old_rates_.clear();
-  free_dirty();
-  for (int round = 0;; ++round) {
-    prepare();
-    fill();
-    if (round == kMostRounds) {
-      move_component();
-      prepare();
-      fill();
-    }
-    if (!upset()) break;
+  solving_ = true;
+  for (Candidate& candidate : candidates_) {
+    candidate.level = std::min(shares_[candidate.capacity].level, least_level(candidate.capacity));
   }
-  commit();
-  flows_solved_ += moved_.size();
-}
-
-// Who must be solved at the least: flows that are new, and those whose bottleneck changed.
-void Network::free_dirty() {
-  for (const FlowId id : fresh_) move(id);
-  fresh_.clear();
-  for (const CapacityId id : dirty_) {
-    Capacity& capacity = capacities_[id];
-    capacity.dirty = false;
-    if (capacity.changes > capacity.flows.size() + kResum) sum_up(capacity);
-    while (capacity.bound != kNone) move(capacity.bound);
-    // A capacity that shrank below what flows with other bottlenecks take of it.
-    if (clearly_above(capacity.used, capacity.rate)) {
-      for (const FlowId flow : capacity.flows) move(flow);
-    }
+  std::make_heap(candidates_.begin(), candidates_.end());
+  while (!candidates_.empty()) {
+    std::pop_heap(candidates_.begin(), candidates_.end());
+    const Candidate candidate = candidates_.back();
+    candidates_.pop_back();
+    shares_[candidate.capacity].queued = false;
+    visit(candidate.capacity, candidate.level);
   }
-  dirty_.clear();
+  solving_ = false;
+  opened_ = false;
+  for (const CapacityId id : visited_) shares_[id].visits = 0;
+  visited_.clear();
+  update_agenda();
 }
 
-void Network::sum_up(Capacity& capacity) {
-  capacity.used = capacity.fastest = 0.0;
-  for (const FlowId id : capacity.flows) {
-    capacity.used += flows_[id].rate;
-    capacity.fastest = std::max(capacity.fastest, flows_[id].rate);
-  }
-  capacity.changes = 0;
-}
-
-// The flow takes part in the solution: it has no bottleneck until it is given one.
-void Network::move(FlowId id) {
-  Flow& flow = flows_[id];
-  if (flow.mark == mark_) return;
-  flow.mark = mark_;
-  if (flow.bottleneck != kNoHop) unbind(id);
-  moved_.push_back(id);
-  old_rates_.push_back(flow.rate);
-}
-
-// Everything that shares a capacity with something that shares ... with a moved flow.
-void Network::move_component() {
-  for (std::size_t next = 0; next < moved_.size(); ++next) {
-    const Path path = flows_[moved_[next]].path;
-    for (const CapacityId hop : path.hops()) {
-      for (const FlowId flow : capacities_[hop].flows) move(flow);
-    }
-  }
-}
-
-void Network::bind(FlowId id) {
-  Flow& flow = flows_[id];
-  Capacity& capacity = capacities_[flow.path.hops()[flow.bottleneck]];
-  flow.bound_before = kNone;
-  flow.bound_after = capacity.bound;
-  if (capacity.bound != kNone) flows_[capacity.bound].bound_before = id;
-  capacity.bound = id;
-}
-
-void Network::unbind(FlowId id) {
-  Flow& flow = flows_[id];
-  Capacity& capacity = capacities_[flow.path.hops()[flow.bottleneck]];
-  (flow.bound_before == kNone ? capacity.bound : flows_[flow.bound_before].bound_after) = flow.bound_after;
-  if (flow.bound_after != kNone) flows_[flow.bound_after].bound_before = flow.bound_before;
-  flow.bottleneck = kNoHop;
-}
-
-// What the flows that stay leave to those that move.
-void Network::prepare() {
-  around_.clear();
-  ++round_mark_;
-  for (std::size_t i = 0; i < moved_.size(); ++i) {
-    Flow& flow = flows_[moved_[i]];
-    flow.rate = -1.0;  // not frozen yet
-    for (const CapacityId hop : flow.path.hops()) {
-      Capacity& capacity = capacities_[hop];
-      if (capacity.mark != round_mark_) {
-        capacity.mark = round_mark_;
-        capacity.left = capacity.rate - capacity.used;
-        capacity.unfrozen = 0;
-        capacity.fastest_moved = 0.0;
-        capacity.new_level = -1.0;
-        around_.push_back(hop);
-      }
-      capacity.left += old_rates_[i];
-      ++capacity.unfrozen;
-    }
-  }
-}
-
-void Network::push_candidate(CapacityId id) {
+bool Network::at_rest(CapacityId id) const {
+  const Share& share = shares_[id];
   const Capacity& capacity = capacities_[id];
-  heap_.push_back({fair_share(capacity), id});
-  std::push_heap(heap_.begin(), heap_.end(), later_candidate);
+  if (share.open > 0) return false;
+  if (capacity.bound.empty()) return share.left >= -kSlack * capacity.rate && share.level == kUnlimited;
+  const double taken = static_cast<double>(capacity.bound.size()) * share.level;
+  return std::abs(share.left - taken) <= kSlack * capacity.rate && !clearly_above(share.fastest, share.level);
 }
 
-// Progressive filling: the capacity with the least fair share is the bottleneck of its flows, and so on with the rest.
-void Network::fill() {
-  heap_.clear();
-  for (const CapacityId id : around_) {
-    heap_.push_back({fair_share(capacities_[id]), id});
-  }
-  std::make_heap(heap_.begin(), heap_.end(), later_candidate);
-  while (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), later_candidate);
-    const Candidate candidate = heap_.back();
-    heap_.pop_back();
-    const Capacity& capacity = capacities_[candidate.capacity];
-    if (capacity.unfrozen == 0) continue;
-    // Shares only grow while flows freeze: an entry that is too low is put back with the present share.
-    if (fair_share(capacity) > candidate.share) {
-      push_candidate(candidate.capacity);
-    } else {
-      freeze(candidate.capacity, candidate.share);
-    }
-  }
+// The level that the capacity has at least, once it limits somebody.
+double Network::least_level(CapacityId id) const {
+  const Share& share = shares_[id];
+  const Capacity& capacity = capacities_[id];
+  if (capacity.rate <= 0.0) return 0.0;
+  const std::size_t sharing = capacity.bound.size() + share.open;
+  if (sharing > 0) return std::max(0.0, share.left) / static_cast<double>(sharing);
+  return capacity.others.empty() ? kUnlimited : capacity.rate / static_cast<double>(capacity.others.size());
 }
 
-// The flows through a bottleneck that have no rate yet get its fair share.
-void Network::freeze(CapacityId bottleneck, double rate) {
-  capacities_[bottleneck].new_level = rate;
-  for (const FlowId flow_id : capacities_[bottleneck].flows) {
-    Flow& flow = flows_[flow_id];
-    if (flow.rate >= 0.0) continue;
-    flow.rate = rate;
-    const auto hops = flow.path.hops();
-    for (std::size_t h = 0; h < hops.size(); ++h) {
-      Capacity& capacity = capacities_[hops[h]];
-      if (hops[h] == bottleneck) flow.bottleneck = static_cast<std::uint8_t>(h);
-      capacity.left -= rate;
-      capacity.fastest_moved = std::max(capacity.fastest_moved, rate);
-      --capacity.unfrozen;
-    }
-  }
-}
-
-// Whether the solution takes the bottleneck of a flow that stayed. Those flows move.
-bool Network::upset() {
-  const std::size_t before = moved_.size();
-  for (const CapacityId id : around_) upset_on(id);
-  if (moved_.size() == before) return false;
-  for (std::size_t i = 0; i < before; ++i) flows_[moved_[i]].bottleneck = kNoHop;
-  return true;
-}
-
-void Network::upset_on(CapacityId id) {
-  Capacity& capacity = capacities_[id];
-  const bool full = capacity.left <= kSlack * capacity.rate;
-  if (capacity.bound != kNone) {  // flows that stayed: they are the fastest here, at the old level
-    const bool other_level = capacity.new_level >= 0.0 && (clearly_above(capacity.new_level, capacity.level) ||
-                                                           clearly_above(capacity.level, capacity.new_level));
-    if (full && !other_level && !clearly_above(capacity.fastest_moved, capacity.level)) return;
-    while (capacity.bound != kNone) move(capacity.bound);
+void Network::visit(CapacityId id, double key) {
+  if (at_rest(id)) return;
+  Share& share = shares_[id];
+  const Capacity& capacity = capacities_[id];
+  if (capacity.bound.empty() && share.open == 0 && share.left >= -kSlack * capacity.rate) {
+    share.level = kUnlimited;
     return;
   }
-  if (capacity.new_level < 0.0 || !clearly_above(capacity.fastest, capacity.new_level)) return;
-  // A new bottleneck: no flow may be faster here. The bound may be old, so that it is made anew.
-  capacity.fastest = 0.0;
-  for (const FlowId flow_id : capacity.flows) {
-    if (flows_[flow_id].mark == mark_) continue;
-    if (clearly_above(flows_[flow_id].rate, capacity.new_level)) {
-      move(flow_id);
+  double level = least_level(id);
+  // The flows that came to rest below have left it more than when it was put among the candidates: others come first.
+  const double turn = std::min(share.level, level);
+  if (clearly_above(turn, key) && !candidates_.empty() && candidates_.front().level < turn) {
+    enqueue_candidate(id);
+    return;
+  }
+  if (share.visits == 0) visited_.push_back(id);
+  if (share.visits < 255) ++share.visits;
+  if (share.visits > most_visits_ && !opened_) {
+    opened_ = true;
+    open_component(id);
+    return;
+  }
+  joiners_.clear();
+  if (share.open > 0 || clearly_above(share.fastest, level) || ++share.since_summed > kAfresh) level = solve(id, level);
+  set_level(id, level);
+  for (const Joiner& joiner : joiners_) rebind(joiner.slot);
+  flows_solved_ += joiners_.size();
+}
+
+// The level at which the flows of the capacity take all of its rate. Those that are bound elsewhere and would be faster
+// join the bound ones, and leave what they have to them; from a level that is too low, it rises until nobody has joined
+// too early.
+double Network::solve(CapacityId id, double level) {
+  gather(id, level);
+  Share& share = shares_[id];
+  for (;;) {
+    double left = share.left;
+    for (const Joiner& joiner : joiners_) {
+      if (joiner.rate != kUnlimited) left += joiner.rate;
+    }
+    const std::size_t sharing = capacities_[id].bound.size() + joiners_.size();
+    if (sharing == 0) return kUnlimited;
+    level = capacities_[id].rate > 0.0 ? std::max(0.0, left) / static_cast<double>(sharing) : 0.0;
+    const auto stays = [&](const Joiner& joiner) {
+      if (clearly_above(joiner.rate, level)) return false;
+      share.fastest = std::max(share.fastest, joiner.rate);
+      return true;
+    };
+    if (std::erase_if(joiners_, stays) == 0) return level;
+  }
+}
+
+// Finds the flows that are bound elsewhere and faster than `level`, and what the others leave, without an old error.
+void Network::gather(CapacityId id, double level) {
+  Share& share = shares_[id];
+  const Capacity& capacity = capacities_[id];
+  share.since_summed = 0;
+  share.fastest = 0.0;
+  share.left = capacity.rate;
+  for (const Other& other : capacity.others) {
+    const double rate = other.bottleneck == kNone ? kUnlimited : shares_[other.bottleneck].level;
+    if (rate != kUnlimited) share.left -= rate;
+    if (clearly_above(rate, level)) {
+      joiners_.push_back({rate, other.slot});
     } else {
-      capacity.fastest = std::max(capacity.fastest, flows_[flow_id].rate);
+      share.fastest = std::max(share.fastest, rate);
     }
   }
 }
 
-void Network::commit() {
-  for (const CapacityId id : around_) {
-    Capacity& capacity = capacities_[id];
-    capacity.used = capacity.rate - capacity.left;
-    capacity.fastest = std::max(capacity.fastest, capacity.fastest_moved);
-    if (capacity.new_level >= 0.0) capacity.level = capacity.new_level;
-    ++capacity.changes;
+// All bound flows get the level, and those that are bound at another capacity from now on go there.
+void Network::set_level(CapacityId id, double level) {
+  advance(id);
+  stir(id);
+  Share& share = shares_[id];
+  const double more = level - share.level;
+  share.level = level;
+  const std::vector<Bound>& bound = capacities_[id].bound;
+  if (bound.empty()) return;
+  flows_solved_ += bound.size();
+  const double limit = level * (1.0 - kSlack);
+  leavers_.clear();
+  Share* const shares = shares_.data();
+  // Returns the level of the capacity, where a flow that crosses it has become faster by `more`.
+  const auto pass_on = [&](CapacityId crossed) {
+    Share& other = shares[crossed];
+    other.left -= more;
+    other.fastest = std::max(other.fastest, level);
+    if (!other.queued && other.upset()) enqueue_candidate(crossed);
+    return other.level;
+  };
+  for (const Bound& b : bound) {
+    double least = kUnlimited;
+    if (b.other != kNone) {
+      least = pass_on(b.other);
+    } else {
+      for (const Hop& hop : hops_of(flows_[hops_[b.slot].flow])) {
+        if (hop.capacity != id) least = std::min(least, pass_on(hop.capacity));
+      }
+    }
+    if (least < limit) leavers_.push_back(b.slot);
   }
-  for (std::size_t i = 0; i < moved_.size(); ++i) {
-    bind(moved_[i]);
-    apply(moved_[i], old_rates_[i]);
+  for (const Slot slot : leavers_) rebind(slowest(flows_[hops_[slot].flow]));
+  if (!leavers_.empty()) enqueue_candidate(id);
+}
+
+// The hop with the least level.
+Network::Slot Network::slowest(const Flow& flow) const {
+  Slot best = flow.first_hop;
+  for (Slot slot = best + 1; slot < flow.first_hop + flow.hops; ++slot) {
+    if (shares_[hops_[slot].capacity].level < shares_[hops_[best].capacity].level) best = slot;
+  }
+  return best;
+}
+
+// Takes their bottleneck from all flows that share a capacity with a flow that shares ... with one of this capacity.
+void Network::open_component(CapacityId id) {
+  std::vector<CapacityId> component{id};
+  for (std::size_t next = 0; next < component.size(); ++next) {
+    const CapacityId here = component[next];
+    const auto open_all = [&](const auto& flows) {
+      for (const auto& entry : flows) {
+        const Flow& flow = flows_[hops_[entry.slot].flow];
+        if (flow.bottleneck == kNone) continue;
+        for (const Hop& hop : hops_of(flow)) component.push_back(hop.capacity);
+      }
+    };
+    open_all(capacities_[here].bound);
+    open_all(capacities_[here].others);
+    while (!capacities_[here].bound.empty()) open(flows_[hops_[capacities_[here].bound.front().slot].flow]);
+    shares_[here].level = kUnlimited;
+    enqueue_candidate(here);
   }
 }
 
-// Reschedules the departure of a flow whose rate changed.
-void Network::apply(FlowId id, double old_rate) {
-  Flow& flow = flows_[id];
-  PHOTONRAIL_CHECK(flow.rate >= 0.0);
-  if (flow.rate == old_rate && flow.event) return;
-  advance(flow, old_rate);
-  engine_.cancel(flow.event);
-  flow.event = {};
-  if (flow.remaining > 0.0 && flow.rate <= 0.0) return;  // stopped: a later change will wake it
-  const Duration needed = flow.remaining > 0.0 ? round_up_picoseconds(flow.remaining / flow.rate) : Duration{0};
-  flow.event = engine_.schedule(engine_.now() + needed, Phase::kFinish, Action::to<&Network::left>(*this, id));
+// Takes its bottleneck from a flow.
+void Network::open(Flow& flow) {
+  const Slot from = flow.bottleneck;
+  const double rate = shares_[hops_[from].capacity].level;
+  flow.remaining = remaining(from);
+  flow.bottleneck = kNone;
+  unbind(from);
+  add_other(from, kNone);
+  for (Slot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
+    const CapacityId id = hops_[slot].capacity;
+    ++shares_[id].open;
+    if (slot == from) continue;
+    capacities_[id].others[hops_[slot].position].bottleneck = kNone;
+    shares_[id].left += rate;
+  }
 }
 
 }  // namespace photonrail

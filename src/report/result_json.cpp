@@ -118,6 +118,8 @@ std::string to_json(const RunResult& result) {
   json["seed"] = result.seed;
   json["makespan_s"] = to_seconds(result.makespan);
   json["iteration_s"] = seconds(result.iterations);
+  const auto steady = result.steady_iteration();
+  json["steady_iteration_s"] = steady ? Json(to_seconds(*steady)) : Json(nullptr);
   json["per_rank_mean_s"] = parts(result.mean_rank_time());
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);

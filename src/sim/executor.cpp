@@ -40,6 +40,25 @@ void Executor::begin_iteration(RankId id, Cause cause) {
   rank.waits.clear();
   for (const Task& task : program.tasks()) rank.waits.push_back(task.waits);
   order_.begin_iteration(id, rank.iteration);
+  const Straggling::Step step = parts_.straggling.of(id, rank.iteration);
+  rank.slowdown = step.slowdown;
+  if (step.delay == Duration{}) return release_first(id, cause);
+  const Time now = parts_.engine.now();
+  parts_.recorder.compute_began(id, now);
+  const std::uint64_t argument = std::uint64_t{cause.reconfigurations} << 32 | id.value;
+  parts_.engine.schedule(now + step.delay, Phase::kFinish, Action::to<&Executor::end_stall>(*this, argument));
+}
+
+// The rank was held up at the start of its iteration.
+void Executor::end_stall(std::uint64_t reconfigurations_and_rank) {
+  const RankId id{reconfigurations_and_rank & 0xffffffff};
+  const Time now = parts_.engine.now();
+  parts_.recorder.compute_ended(id, now);
+  release_first(id, {now, static_cast<std::uint32_t>(reconfigurations_and_rank >> 32)});
+}
+
+void Executor::release_first(RankId id, Cause cause) {
+  const Program& program = graph_.program(id);
   for (std::size_t t = 0; t < program.tasks().size(); ++t) {
     if (program.tasks()[t].waits == 0) ready(id, TaskId{t}, cause);
   }
@@ -144,7 +163,7 @@ void Executor::start_all(std::uint64_t) {
   for (const Lanes::Ready& candidate : candidates) {
     if (before != nullptr && !before->same_to_programs(candidate)) record_started();
     before = &candidate;
-    if (lanes_.take(candidate.op, parts_.operations[candidate.op])) start_operation(candidate.op);
+    if (lanes_.take(candidate, parts_.operations[candidate.op])) start_operation(candidate.op);
   }
   record_started();
 }
@@ -156,15 +175,23 @@ void Executor::record_started() {
   started_.clear();
 }
 
+// What starts for one rank when that rank comes to it is recorded with all that it comes to at this instant.
+void Executor::record_in_turn(RankId id, TaskId task) {
+  came_.emplace_back(id, task);
+  schedule_start();
+}
+
 // What became ready or was sent at this instant, in the order of the programs.
 void Executor::enter_books() {
-  std::sort(buffered_.begin(), buffered_.end());
-  for (const auto& [rank, task] : buffered_) order_.record(rank, task);
-  buffered_.clear();
+  std::sort(came_.begin(), came_.end());
+  for (const auto& [rank, task] : came_) order_.record(rank, task);
+  came_.clear();
   std::sort(fresh_.begin(), fresh_.end());
   for (const Lanes::Ready& ready : fresh_) {
     const Operation& op = parts_.operations[ready.op];
-    for (Member m = 0; m < op.members(); ++m) parts_.recorder.rail_ready(op.rank(m), op.dimension(), parts_.engine.now());
+    for (Member m = 0; m < op.members(); ++m) {
+      if (op.present(m)) parts_.recorder.rail_ready(op.rank(m), op.dimension(), parts_.engine.now());
+    }
   }
   fresh_.clear();
 }
@@ -179,7 +206,9 @@ void Executor::start_compute(RankId id, Stream which) {
   stream.busy = true;
   stream.started = parts_.engine.now();
   const Task& task = graph_.program(id).task(stream.running.task);
-  const Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(task.flops, Bytes{task.amount});
+  Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(task.flops, Bytes{task.amount});
+  const double slowdown = ranks_[id.index()].slowdown;
+  if (slowdown != 1.0 && which == Stream::kGpu) time = round_up_picoseconds(static_cast<double>(time.count()) * slowdown);
   if (time > kLongest) fail_too_long(static_cast<double>(time.count()));
   parts_.recorder.compute_began(id, stream.started);
   const std::uint64_t argument = (static_cast<std::uint64_t>(id.value) << 1) | static_cast<std::uint64_t>(which);
@@ -229,31 +258,65 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   Operation& op = parts_.operations[op_id];
   PHOTONRAIL_CHECK(op.tasks[member].is_none());
   op.tasks[member] = task;
+  ++op.arrived;
   op.cause = later(op.cause, {parts_.engine.now(), cause.reconfigurations});
   tell(op_id, member, OperationEvent::State::kArrived);
-  if (op.optical && op.takes_part(member, 0)) parts_.control.ask(op_id, 0, member, task);
+  ask(op_id, member);
   if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
     op.sender_done = true;
-    if (op.crosses && order_.records()) {
-      buffered_.emplace_back(id, task);  // in its turn for the sender, whenever the receive comes
-      schedule_start();
-    }
+    if (op.crosses && order_.records()) record_in_turn(id, task);  // for the sender, whenever the receive comes
     complete_at_once(id, {task, op.cause});
   }
-  if (++op.arrived < op.members()) return;
+  if (op.complete()) parts_.operations.came_last(op_id, member);
+  op.state == Operation::State::kGathering ? count_in(op_id, member) : join(op_id, member);
+}
+
+void Executor::ask(OpId id, Member member) {
+  const Operation& op = parts_.operations[id];
+  if (!op.optical || op.runnable == nullptr || !op.takes_part(member, 0)) return;
+  parts_.control.ask(id, 0, member, op.tasks[member]);
+}
+
+// Another member is there. The operation is ready when all are whom its plan does not start without.
+void Executor::count_in(OpId id, Member member) {
+  Operation& op = parts_.operations[id];
+  if (!op.starts_without(member)) --op.needed;
+  if (op.needed > 0) return;
+  if (op.runnable == nullptr) {
+    parts_.operations.settle_straggler(id);
+    for (Member m = 0; m < op.members(); ++m) {
+      if (op.present(m)) ask(id, m);
+    }
+    if (op.needed > 0) return;
+  }
   op.state = Operation::State::kReady;
-  if (op.crosses) fresh_.push_back(Lanes::key(op_id, op));
-  lanes_.enqueue(op_id, op);
+  if (op.crosses) fresh_.push_back(Lanes::key(id, op));
+  lanes_.enqueue(id, op);
   schedule_start();
+}
+
+// A member that the plan starts without has come to an operation that is ready or under way.
+void Executor::join(OpId id, Member member) {
+  Operation& op = parts_.operations[id];
+  const bool in_books = std::none_of(fresh_.begin(), fresh_.end(), [id](const Lanes::Ready& r) { return r.op == id; });
+  if (op.crosses && in_books) parts_.recorder.rail_ready(op.rank(member), op.dimension(), parts_.engine.now());
+  if (op.state != Operation::State::kStarted) return;
+  if (op.crosses && order_.records()) record_in_turn(op.rank(member), op.tasks[member]);
+  tell(id, member, OperationEvent::State::kRunning);
+  parts_.transfers.join(id, member);
 }
 
 void Executor::start_operation(OpId id) {
   Operation& op = parts_.operations[id];
   if (op.crosses && order_.records()) {
-    for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) started_.emplace_back(op.rank(m), op.tasks[m]);
+    for (Member m = op.sender_done ? 1 : 0; m < op.members(); ++m) {
+      if (op.present(m)) started_.emplace_back(op.rank(m), op.tasks[m]);
+    }
   }
-  if (!op.optical) {
-    for (Member m = 0; m < op.members(); ++m) tell(id, m, OperationEvent::State::kRunning);
+  if (!op.optical || op.plan().send_count() == 0) {
+    for (Member m = 0; m < op.members(); ++m) {
+      if (op.present(m)) tell(id, m, OperationEvent::State::kRunning);
+    }
   }
   parts_.transfers.start(id);
 }
@@ -287,6 +350,7 @@ void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration
   parts_.control.opened(id, round, idle);
   Operation& op = parts_.operations[id];
   for (Member m = 0; m < op.members(); ++m) {
+    if (!op.present(m)) continue;
     if (round == 0 || (idle && op.round(round)->work_left[m] > 0)) tell(id, m, OperationEvent::State::kRunning);
   }
 }

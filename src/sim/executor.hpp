@@ -10,6 +10,7 @@
 #include "sim/operation.hpp"
 #include "sim/rail_order.hpp"
 #include "sim/recorder.hpp"
+#include "sim/straggling.hpp"
 #include "sim/transfers.hpp"
 #include "sim/watchers.hpp"
 
@@ -32,6 +33,7 @@ class Executor : public TransferListener {
     ControlPlane& control;
     Recorder& recorder;
     const Watchers& watchers;
+    const Straggling& straggling;
   };
 
   /// All references must outlive the executor. `schedule` may be empty when the shim needs none; `profile`, when given,
@@ -69,6 +71,7 @@ class Executor : public TransferListener {
     std::vector<std::uint32_t> waits;  // by task: predecessors to go
     ComputeStream streams[2];
     std::uint32_t iteration = 0;
+    double slowdown = 1.0;  // of GPU computations in this iteration
     std::size_t tasks_left = 0;
     std::vector<ReadyTask> joining;  // what completed at the last instant for tasks that wait for more
     Cause last;                      // of its tasks that completed
@@ -77,6 +80,8 @@ class Executor : public TransferListener {
   };
 
   void begin_iteration(RankId id, Cause cause);
+  void release_first(RankId id, Cause cause);
+  void end_stall(std::uint64_t reconfigurations_and_rank);
   void ready(RankId id, TaskId task, Cause cause);
   void reach(RankId id, TaskId task, Cause cause);
   void arrive(RankId id, TaskId task, Cause cause);
@@ -88,10 +93,14 @@ class Executor : public TransferListener {
   [[nodiscard]] Cause join(Rank& rank, TaskId next, Cause cause, bool last);
   void enter_books();
   void record_started();
+  void record_in_turn(RankId id, TaskId task);
   void schedule_start();
   void start_all(std::uint64_t);
   void start_compute(RankId id, Stream stream);
   void finish_compute(std::uint64_t rank_and_stream);
+  void ask(OpId id, Member member);
+  void count_in(OpId id, Member member);
+  void join(OpId id, Member member);
   void start_operation(OpId id);
   void tell(OpId id, Member member, OperationEvent::State state) const;
 
@@ -108,8 +117,9 @@ class Executor : public TransferListener {
   std::deque<std::pair<RankId, ReadyTask>> at_once_;  // done at this instant, in order of their events
   std::vector<RankId> to_start_;                      // ranks with a compute task that may start
   std::vector<Lanes::Ready> fresh_;                   // rail operations that became ready at this instant
-  std::vector<std::pair<RankId, TaskId>> buffered_;   // sends to other servers whose sender came to them at this instant
-  std::vector<std::pair<RankId, TaskId>> started_;    // rail operations to be recorded
+  std::vector<std::pair<RankId, TaskId>>
+      came_;  // to be recorded: buffered sends and operations under way that a rank came to
+  std::vector<std::pair<RankId, TaskId>> started_;  // rail operations to be recorded
   bool start_scheduled_ = false;
   std::size_t ranks_finished_ = 0;
   std::uint64_t tasks_done_ = 0;

@@ -219,7 +219,7 @@ Folding fold(const Scenario& scenario, const ClusterSpec& cluster, const Control
              const Registries& registries) {
   require_plain(cluster, controller, registries.controllers.find(controller.name));
   const bool optical = cluster.rail.kind == RailKind::kOptical;
-  const PlanCache plans(scenario.collectives, Fidelity::kExact, registries.collectives);
+  const PlanCache plans(scenario.collectives, RunSpec{}, registries.collectives, cluster, nullptr);
   const Symmetry symmetry(scenario, plans, optical);
   if (optical) CircuitPartners(scenario, plans, symmetry).check();
   return Folder(scenario, symmetry).fold(optical);

@@ -19,7 +19,9 @@ void Lanes::each_lane(const Operation& op, Visit&& visit) {
     return;
   }
   const Member members = op.communicator->point_to_point ? 1 : op.members();
-  for (Member m = 0; m < members; ++m) visit(lanes_[op.rank(m).index()]);
+  for (Member m = 0; m < members; ++m) {
+    if (!op.starts_without(m)) visit(lanes_[op.rank(m).index()]);
+  }
 }
 
 void Lanes::require_order(const Lane& lane, const Ready& ready) {
@@ -38,14 +40,13 @@ void Lanes::enqueue(OpId id, const Operation& op) {
   candidates_.insert(ready);
 }
 
-bool Lanes::take(OpId id, Operation& op) {
+bool Lanes::take(const Ready& candidate, Operation& op) {
   bool free = true;
   each_lane(op, [&](Lane& lane) { free = free && !lane.busy; });
   if (!free) return false;
-  const Ready ready = key(id, op);
   each_lane(op, [&](Lane& lane) {
     lane.busy = true;
-    lane.waiting.erase(ready);
+    lane.waiting.erase(candidate);
     op.cause = later(op.cause, lane.freed);
   });
   return true;
@@ -65,6 +66,8 @@ void Lanes::free(Lane& lane, Cause cause) {
 void Lanes::leave(const Operation& op, Member member, bool last, Cause cause) {
   if (per_communicator_) {
     if (last) free(lanes_[op.key.communicator.index()], cause);
+  } else if (op.starts_without(member)) {
+    return;
   } else if (!op.communicator->point_to_point || member == 0) {
     free(lanes_[op.rank(member).index()], cause);
   }

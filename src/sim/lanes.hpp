@@ -3,7 +3,7 @@
 // An operation takes its lanes when every member has arrived, and keeps them while it waits for circuits and while it runs.
 // It never holds a lane while a member is missing, as a runtime that agrees on what is ready: a trace whose ranks
 // come to their operations in different orders cannot lock itself up by that alone. Receives take no lane: posting one
-// costs nothing.
+// costs nothing. A member that the operation starts without takes no lane of its own for it either.
 #pragma once
 
 #include "sim/cause.hpp"
@@ -42,12 +42,13 @@ class Lanes {
   Lanes(std::size_t lanes, bool per_communicator, bool folded)
       : lanes_(lanes), per_communicator_(per_communicator), folded_(folded) {}
 
+  /// Of an operation as it becomes ready; members that come later would change it.
   [[nodiscard]] static Ready key(OpId id, const Operation& op);
 
   /// The operation wants its lanes: it is among the next candidates.
   void enqueue(OpId id, const Operation& op);
   /// Takes all lanes of a candidate, if all are free; the later cause of the candidate and its lanes is left in `op`.
-  bool take(OpId id, Operation& op);
+  bool take(const Ready& candidate, Operation& op);
   /// A member is done; `last`: all of them are. Frees what the operation no longer needs.
   void leave(const Operation& op, Member member, bool last, Cause cause);
 

@@ -1,6 +1,7 @@
 #include "sim/operation.hpp"
 
 #include "photonrail/error.hpp"
+#include "sim/folding.hpp"
 
 #include <algorithm>
 
@@ -22,6 +23,7 @@ Operations::Operations(const TaskGraph& graph, const Roster& roster, Fabric& fab
     crosses_.push_back(std::any_of(group.begin(), group.end(),
                                    [&](GpuId gpu) { return fabric.crossing(group.front(), gpu).has_value(); }));
   }
+  if (plans.spec().straggler == StragglerChoice::kPredicted) came_last_.resize(graph.communicators().size());
 }
 
 Seat Operations::seat(RankId rank, const Task& task, std::uint32_t iteration) {
@@ -61,20 +63,60 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
   op.gpus = gpus(key.communicator);
   op.ranks = static_cast<Member>(op.communicator->members.size());
   op.copies = roster_.copies.empty() ? 1 : roster_.copies[key.communicator.index()];
-  op.runnable = &plans_.get({op.op, static_cast<Member>(op.gpus.size()), Bytes{task.amount}, task.root, 1}, op.ranks);
+  op.demand = task.demand();
+  const Member root = op.demand == 0 ? task.root : 0;
+  op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = {task.amount}, .root = root};
+  op.runnable = plan_for(op);
   op.crosses = crosses_[key.communicator.index()];
   op.optical = op.crosses && fabric_.optical();
   op.tasks.assign(op.members(), TaskId::none());
   op.arrived = 0;
+  op.needed = op.members() - (op.runnable != nullptr ? op.runnable->late : 1);
   op.sender_done = false;
   op.cause = {};
   return id;
+}
+
+const RunnablePlan* Operations::plan_for(const Operation& op) {
+  if (op.demand != 0) return &plans_.take(op.call, op.demand_query());
+  CollectiveCall call = op.call;
+  if (plans_.expects_straggler(op.op)) {
+    call.straggler = expected_straggler(op.key.communicator);
+    if (!call.straggler) return nullptr;
+  }
+  const RunnablePlan& plan = plans_.get(call, op.members());
+  if (plan.late > 0 && fabric_.folded()) throw FoldingFailed{"an operation starts before all of its members are there"};
+  return &plan;
+}
+
+std::optional<Member> Operations::expected_straggler(CommunicatorId communicator) const {
+  const CollectiveSpec& spec = plans_.spec();
+  if (spec.straggler == StragglerChoice::kPredicted) return came_last_[communicator.index()];
+  if (spec.straggler == StragglerChoice::kEager) return std::nullopt;
+  const std::vector<RankId>& members = graph_.communicators()[communicator.index()].members;
+  const auto found = std::lower_bound(members.begin(), members.end(), spec.straggler_rank);
+  if (found == members.end() || *found != spec.straggler_rank) return std::nullopt;
+  return static_cast<Member>(found - members.begin());
+}
+
+void Operations::settle_straggler(OpId id) {
+  Operation& op = pool_[id];
+  PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrived + 1 == op.members());
+  CollectiveCall call = op.call;
+  call.straggler = static_cast<Member>(std::find(op.tasks.begin(), op.tasks.end(), TaskId::none()) - op.tasks.begin());
+  op.runnable = &plans_.get(call);
+  op.needed = op.starts_without(*call.straggler) ? 0 : 1;
+}
+
+void Operations::came_last(OpId id, Member member) {
+  if (!came_last_.empty()) came_last_[pool_[id].key.communicator.index()] = member;
 }
 
 void Operations::retire(OpId id) {
   Operation& op = pool_[id];
   std::erase(open_[op.key.communicator.index()], id);
   op.state = Operation::State::kFree;
+  if (op.demand != 0) plans_.give_back(op.demand_query());
   op.links.clear();
   op.rounds.clear();
   PHOTONRAIL_CHECK(op.demands.empty());

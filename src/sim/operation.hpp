@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -81,12 +82,15 @@ struct Operation {
   std::span<const GpuId> gpus;  ///< by member of the whole group
   Member ranks = 0;             ///< members that are run; folded: each stands for gpus.size() / ranks of one operation
   std::uint64_t copies = 1;     ///< folded: for how many operations it stands
-  const RunnablePlan* runnable = nullptr;
-  bool crosses = false;  ///< some pair leaves its server
-  bool optical = false;  ///< ... over circuits
+  std::uint32_t demand = 0;     ///< its number, or 0
+  CollectiveCall call;
+  const RunnablePlan* runnable = nullptr;  ///< null while it is open whom the plan takes to be late
+  bool crosses = false;                    ///< some pair leaves its server
+  bool optical = false;                    ///< ... over circuits
 
   std::vector<TaskId> tasks;  ///< by member; none: has not arrived
   std::uint32_t arrived = 0;
+  std::uint32_t needed = 0;  ///< members that have to come before it can start
   bool sender_done = false;  ///< a buffered send: its sender went on
   Cause cause;               ///< what the operation waited for last
 
@@ -96,16 +100,27 @@ struct Operation {
   std::vector<Link> links;              ///< not optical and one round: ascending by pair
   std::vector<std::uint16_t> arrivals;  ///< by send, when some send waits for more than one
   std::vector<Round> rounds;
+  // Started, while a member that the plan starts without is missing:
+  std::uint32_t in_flight = 0;
+  bool resting = false;           ///< nothing can move until it comes
+  std::vector<SendIndex> parked;  ///< not optical: released, but an end is missing
+
   std::vector<OpenDemand> demands;  ///< what the control plane holds open for it
 
   [[nodiscard]] Dimension dimension() const { return communicator->dimension; }
   [[nodiscard]] Member members() const { return ranks; }
   /// The member that is run for one of the whole group.
   [[nodiscard]] Member run_for(Member m) const { return m < ranks ? m : m % ranks; }
+  [[nodiscard]] DemandQuery demand_query() const { return {key.communicator, demand, key.iteration}; }
   [[nodiscard]] RankId rank(Member m) const { return communicator->members[m]; }
   [[nodiscard]] const SendPlan& plan() const { return *runnable->plan; }
   [[nodiscard]] bool takes_part(Member m, std::uint32_t round) const {
     return plan().sends_from(m, round) + plan().sends_to(m, round) > 0;
+  }
+  [[nodiscard]] bool present(Member m) const { return !tasks[m].is_none(); }
+  [[nodiscard]] bool complete() const { return arrived == members(); }
+  [[nodiscard]] bool starts_without(Member m) const {
+    return runnable != nullptr && runnable->late > 0 && plan().starts_without(m);
   }
   [[nodiscard]] Round* round(std::uint32_t index) {
     for (Round& round : rounds) {
@@ -131,6 +146,10 @@ class Operations {
   /// Where a rank's task belongs. The operation is made when the first of its members comes.
   [[nodiscard]] Seat seat(RankId rank, const Task& task, std::uint32_t iteration);
   void retire(OpId id);
+  /// Takes whoever is missing to be late, and so finds the plan. REQUIRES: the operation has none; one member is missing.
+  void settle_straggler(OpId id);
+  /// The last member has come.
+  void came_last(OpId id, Member member);
 
   /// Live operations in the order of their making.
   [[nodiscard]] std::vector<OpId> live() const;
@@ -145,6 +164,8 @@ class Operations {
 
  private:
   [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
+  [[nodiscard]] const RunnablePlan* plan_for(const Operation& op);
+  [[nodiscard]] std::optional<Member> expected_straggler(CommunicatorId communicator) const;
   [[nodiscard]] Member member_of(CommunicatorId communicator, RankId rank, const Task& task) const;
   [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const {
     return {roster_.gpus.data() + roster_.offsets[communicator.index()],
@@ -155,7 +176,8 @@ class Operations {
   const Roster& roster_;
   Fabric& fabric_;
   PlanCache& plans_;
-  std::vector<bool> crosses_;  // by communicator
+  std::vector<bool> crosses_;                     // by communicator
+  std::vector<std::optional<Member>> came_last_;  // by communicator, where it is used to predict
   std::deque<Operation> pool_;
   std::vector<OpId> free_;
   std::vector<std::vector<OpId>> open_;  // by communicator

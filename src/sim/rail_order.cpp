@@ -75,6 +75,7 @@ void RailOrder::announce(RankId id, TaskId task, std::uint32_t iteration) {
   const auto [op_id, member] = operations_.seat(id, graph_.program(id).task(task), iteration);
   const Operation& op = operations_[op_id];
   if (!op.tasks[member].is_none()) return;  // it arrived, and asked
+  if (op.runnable == nullptr) return;       // nobody knows for which circuits
   if (op.takes_part(member, 0)) control_.ask(op_id, 0, member, task);
 }
 

@@ -22,6 +22,13 @@ RankTime RunResult::mean_rank_time() const {
           mean(ranks, &RankTime::reconfiguration_wait), mean(ranks, &RankTime::peer_wait)};
 }
 
+std::optional<Duration> RunResult::steady_iteration() const {
+  if (iterations.size() < 2) return std::nullopt;
+  Duration sum{};
+  for (std::size_t i = 1; i < iterations.size(); ++i) sum += iterations[i];
+  return sum / static_cast<std::int64_t>(iterations.size() - 1);
+}
+
 double ReconfigurationSummary::hidden_share() const {
   if (total == Duration::zero()) return 1.0;
   return 1.0 - static_cast<double>(exposed.count()) / static_cast<double>(total.count());

@@ -108,27 +108,57 @@ void check_controller(const Scenario& scenario) {
 void check_numbers(const Scenario& scenario) {
   if (scenario.executor.buffered_send < Bytes{}) throw ConfigError("/executor/buffered_send_bytes", "must not be negative");
   if (scenario.collectives.chunks == 0) throw ConfigError("/collectives/chunks", "must be at least 1");
+  const CollectiveSpec& collectives = scenario.collectives;
+  if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= scenario.graph.ranks()) {
+    throw ConfigError("/collectives/straggler", "there is no rank " + number(collectives.straggler_rank.value),
+                      "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+  }
   if (scenario.run.iterations == 0) throw ConfigError("/run/iterations", "must be at least 1");
 }
 
-using Use = std::pair<CollectiveOp, Member>;  // an operation among so many members
+void check_stragglers(const Scenario& scenario) {
+  for (std::size_t i = 0; i < scenario.stragglers.size(); ++i) {
+    const StragglerSpec& straggler = scenario.stragglers[i];
+    const std::string where = "/stragglers/" + number(i);
+    for (std::size_t r = 0; r < straggler.ranks.size(); ++r) {
+      if (straggler.ranks[r].index() < scenario.graph.ranks()) continue;
+      throw ConfigError(where + "/ranks/" + number(r), "there is no rank " + number(straggler.ranks[r].value),
+                        "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+    }
+    if (!(straggler.slowdown >= 1.0 && straggler.slowdown <= 1e6)) {
+      throw ConfigError(where + "/slowdown", "must be between 1 and 1e6");
+    }
+    const bool negative =
+        std::any_of(straggler.trace.begin(), straggler.trace.end(), [](Duration delay) { return delay < Duration{}; });
+    if (negative || straggler.delay.a < Duration{} || straggler.delay.b < Duration{}) {
+      throw ConfigError(where + "/delay_us", "must not be negative");
+    }
+  }
+}
+
+using Use = std::tuple<CollectiveOp, Member, bool>;  // an operation among so many members; whether it follows a demand
+
+bool can(const CollectiveAlgorithm& algorithm, const Use& use) {
+  const auto& [op, members, demand] = use;
+  return algorithm.supports(op, members) && (algorithm.takes_demand() || !demand);
+}
 
 // Every use in the graph. Programs are read once, whatever the number of ranks that share them.
 std::set<Use> uses_of(const TaskGraph& graph) {
-  std::vector<std::set<std::pair<std::uint32_t, CollectiveOp>>> calls;  // by program: slot and operation
+  std::vector<std::set<std::tuple<std::uint32_t, CollectiveOp, bool>>> calls;  // by program: slot, operation, demand
   for (const Program& program : graph.programs()) {
     auto& of = calls.emplace_back();
     for (const Task& task : program.tasks()) {
-      if (task.kind == TaskKind::kCollective) of.emplace(task.slot, task.op);
+      if (task.kind == TaskKind::kCollective) of.emplace(task.slot, task.op, task.demand() != 0);
     }
   }
   std::set<Use> uses;
-  Use last{CollectiveOp::kSend, 0};
+  Use last{CollectiveOp::kSend, 0, false};
   for (std::size_t r = 0; r < graph.ranks(); ++r) {
     const RankId rank{r};
-    for (const auto& [slot, op] : calls[graph.program_of(rank).index()]) {
+    for (const auto& [slot, op, demand] : calls[graph.program_of(rank).index()]) {
       const Communicator& group = graph.communicators()[graph.communicator(rank, slot).index()];
-      const Use use{op, static_cast<Member>(group.members.size())};
+      const Use use{op, static_cast<Member>(group.members.size()), demand};
       if (use != last) uses.insert(use);
       last = use;
     }
@@ -139,17 +169,19 @@ std::set<Use> uses_of(const TaskGraph& graph) {
 // A name that is not built in is the caller's own: simulate() looks it up in the registries that it is given.
 void check_algorithms(const Scenario& scenario) {
   const CollectiveRegistry known = CollectiveRegistry::builtin();
-  for (const auto& [op, members] : uses_of(scenario.graph)) {
+  for (const Use& use : uses_of(scenario.graph)) {
+    const auto& [op, members, demand] = use;
     const std::string& wanted = scenario.collectives.algorithm[static_cast<std::size_t>(op)];
     const auto found =
         std::find_if(known.all().begin(), known.all().end(), [&](const auto& a) { return a->name() == wanted; });
-    if (members < 2 || found == known.all().end() || (*found)->supports(op, members)) continue;
+    if (members < 2 || found == known.all().end() || can(**found, use)) continue;
     std::string able;
     for (const auto& algorithm : known.all()) {
-      if (algorithm->supports(op, members)) able += (able.empty() ? "" : ", ") + std::string(algorithm->name());
+      if (can(*algorithm, use)) able += (able.empty() ? "" : ", ") + std::string(algorithm->name());
     }
     throw ConfigError("/collectives/" + std::string(name(op)),
-                      wanted + " cannot do " + std::string(name(op)) + " among " + number(members) + " members",
+                      wanted + " cannot do " + std::string(name(op)) + " among " + number(members) + " members" +
+                          (demand ? " with uneven demand" : ""),
                       able.empty() ? "no built-in algorithm can" : "these can: " + able);
   }
 }
@@ -161,6 +193,7 @@ void Scenario::validate() const {
   check_placement(*this);
   check_controller(*this);
   check_numbers(*this);
+  check_stragglers(*this);
   check_algorithms(*this);
 }
 

@@ -7,6 +7,7 @@
 #include "sim/operation.hpp"
 #include "sim/plan_cache.hpp"
 #include "sim/recorder.hpp"
+#include "sim/straggling.hpp"
 #include "sim/transfers.hpp"
 #include "sim/watchers.hpp"
 
@@ -33,8 +34,8 @@ class Simulation {
  public:
   /// `folding`: null, or the smaller job that is run in place of the scenario's.
   Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster, const ControllerSpec& controller,
-             const RunSpec& run, const Registries& registries, const Schedule* schedule, Schedule* profile,
-             std::span<Observer* const> observers)
+             const RunSpec& run, const Registries& registries, std::span<const StragglerSpec> stragglers,
+             const Schedule* schedule, Schedule* profile, std::span<Observer* const> observers)
       : scenario_(scenario),
         folding_(folding),
         graph_(folding != nullptr ? folding->graph : scenario.graph),
@@ -42,14 +43,15 @@ class Simulation {
         everybody_(observers),
         watchers_(folding != nullptr ? std::span<Observer* const>{} : observers),
         fabric_(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr),
-        plans_(scenario.collectives, run.fidelity, registries.collectives),
+        plans_(scenario.collectives, run, registries.collectives, cluster, scenario.graph.demands()),
         operations_(graph_, roster_, fabric_, plans_),
         recorder_(graph_.ranks()),
+        straggling_(stragglers, graph_.ranks(), run.seed),
         control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),
         transfers_(engine_, fabric_, operations_, recorder_),
         executor_(graph_, scenario.executor, run.iterations,
-                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_}, controller.shim(), schedule,
-                  profile) {
+                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_},
+                  controller.shim(), schedule, profile) {
     fabric_.attach(transfers_, control_);
     transfers_.attach(executor_);
   }
@@ -90,6 +92,7 @@ class Simulation {
   PlanCache plans_;
   Operations operations_;
   Recorder recorder_;
+  Straggling straggling_;
   ControlPlane control_;
   Transfers transfers_;
   Executor executor_;
@@ -126,6 +129,7 @@ class Runner {
                                      [](const Observer* observer) { return observer->needs_every_rank(); });
     try {
       if (!scenario_.run.folding) throw FoldingFailed{"the scenario says so"};
+      if (!scenario_.stragglers.empty()) throw FoldingFailed{"some ranks are late or slow"};
       if (watched) throw FoldingFailed{"an observer wants to be told of every rank"};
       return fold(scenario_, scenario_.cluster, scenario_.controller, registries_);
     } catch (FoldingFailed& failed) {
@@ -158,20 +162,21 @@ class Runner {
   }
 
   void run_as(const Folding* folding, const Schedule* schedule, RunResult& result) const {
-    Simulation simulation(scenario_, folding, scenario_.cluster, scenario_.controller, scenario_.run, registries_, schedule,
-                          nullptr, observers_);
+    Simulation simulation(scenario_, folding, scenario_.cluster, scenario_.controller, scenario_.run, registries_,
+                          scenario_.stragglers, schedule, nullptr, observers_);
     simulation.run();
     simulation.report(result);
   }
 
-  // What the shim's profiling run sees: the order in which each rank's rail operations start on electrical rails.
+  // What the shim's profiling run sees: the order in which each rank's rail operations start on electrical rails when
+  // nobody is late.
   Schedule profile(const Folding* folding) const {
     const ClusterSpec cluster = electrical();
     RunSpec run = scenario_.run;
     run.iterations = 1;
     run.fidelity = Fidelity::kStream;
     Schedule order;
-    Simulation(scenario_, folding, cluster, ControllerSpec{}, run, registries_, nullptr, &order, {}).run();
+    Simulation(scenario_, folding, cluster, ControllerSpec{}, run, registries_, {}, nullptr, &order, {}).run();
     return order;
   }
 

@@ -15,6 +15,13 @@ constexpr std::uint8_t kPointToPoint = 1;
 constexpr std::uint8_t kCrosses = 2;
 constexpr std::uint8_t kRotates = 4;
 
+/// A plan that depends on the ops and the sizes of its members alone.
+void require_plain(const CollectiveAlgorithm& algorithm) {
+  const std::string name(algorithm.name());
+  if (algorithm.expects_straggler()) throw FoldingFailed{"'" + name + "' treats the member that comes last differently"};
+  if (algorithm.uses_places()) throw FoldingFailed{"'" + name + "' looks at where members sit"};
+}
+
 /// Of a rotation-invariant plan any period will do.
 bool can_fold(const SendPlan& plan) { return plan.folded(1) != nullptr; }
 
@@ -70,10 +77,14 @@ void Symmetry::list_calls() {
     std::set<std::tuple<std::uint32_t, CollectiveOp, std::int64_t, Member>> distinct;
     for (const Task& task : graph_.program(RankId{r}).tasks()) {
       if (task.kind == TaskKind::kCompute) continue;
-      const bool group = task.kind == TaskKind::kCollective;
-      distinct.emplace(task.slot, group ? task.op : CollectiveOp::kSend, task.amount, task.root);
+      const CollectiveOp op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
+      if (task.demand() != 0) throw FoldingFailed{"pairs of ranks have uneven demands"};
+      distinct.emplace(task.slot, op, task.amount, task.root);
     }
-    for (const auto& [slot, op, amount, root] : distinct) calls_[c][slot].push_back({op, 2, Bytes{amount}, root, 1});
+    for (const auto& [slot, op, amount, root] : distinct) {
+      require_plain(plans_.algorithm(op));
+      calls_[c][slot].push_back({.op = op, .size = Bytes{amount}, .root = root});
+    }
   }
 }
 

@@ -25,16 +25,54 @@ void Transfers::start(OpId id) {
   if (plan.most_waits() > 1) op.arrivals.assign(plan.send_count(), 0);
   const auto fold = static_cast<std::int64_t>(op.gpus.size() / op.members());
   recorder_.traffic(op.dimension(), Bytes{plan.wire_bytes().count * fold}, op.copies);
-  for (Member m = 0; m < op.members(); ++m) recorder_.running_began(op.rank(m), op.dimension(), engine_.now());
+  op.in_flight = 0;
+  op.resting = false;
+  const bool missing = !op.complete();
+  for (Member m = 0; m < op.members(); ++m) {
+    if (op.present(m)) recorder_.running_began(op.rank(m), op.dimension(), engine_.now());
+  }
   if (!op.optical) {
     make_links(op);
+    fabric_.network().expect(plan.initial_sends());
     for (SendIndex i = 0; i < plan.initial_sends(); ++i) post(id, op, i);
   } else {
     start_rounds(id, op);
   }
   // The start itself was one piece of work of every member: who has nothing to send or receive is done now.
   if (op.runnable->stream) return;
-  for (Member m = 0, members = op.members(); m < members; ++m) finish_work(id, op, m);
+  for (Member m = 0, members = op.members(); m < members; ++m) {
+    if (op.present(m)) finish_work(id, op, m);
+  }
+  if (missing) rest(op);
+}
+
+void Transfers::join(OpId id, Member member) {
+  Operation& op = operations_[id];
+  for (Member m = 0; m < op.members(); ++m) {
+    const bool was_resting = op.resting && op.present(m) && op.left[m] > 0;
+    if (was_resting || m == member) recorder_.running_began(op.rank(m), op.dimension(), engine_.now());
+  }
+  op.resting = false;
+  if (op.optical) {
+    enter_first(id, op, member);
+  } else {
+    const std::vector<SendIndex> parked = std::move(op.parked);
+    op.parked.clear();
+    for (const SendIndex i : parked) post(id, op, i);
+  }
+  const bool missing = !op.complete();
+  finish_work(id, op, member);  // its start
+  if (missing) rest(op);
+}
+
+// When nothing can move until a missing member comes, the others wait for a peer.
+void Transfers::rest(Operation& op) {
+  const auto goes_on = [](const Round& round) { return round.reached == round.participants; };
+  if (op.resting || op.in_flight > 0 || std::any_of(op.rounds.begin(), op.rounds.end(), goes_on)) return;
+  op.resting = true;
+  for (Member m = 0; m < op.members(); ++m) {
+    if (op.present(m) && op.left[m] > 0) recorder_.running_ended(op.rank(m), op.dimension(), engine_.now());
+  }
 }
 
 // Every member enters the first round that it takes part in.
@@ -42,11 +80,15 @@ void Transfers::start_rounds(OpId id, Operation& op) {
   const SendPlan& plan = op.plan();
   for (SendIndex i = 0; i < plan.initial_sends(); ++i) enter_round(op, plan.send(i).round).parked.push_back(i);
   for (Member m = 0; m < op.members(); ++m) {
-    if (op.takes_part(m, 0)) {
-      reach(id, op, 0, m);
-    } else {
-      advance(id, op, m, 0);
-    }
+    if (op.present(m)) enter_first(id, op, m);
+  }
+}
+
+void Transfers::enter_first(OpId id, Operation& op, Member member) {
+  if (op.takes_part(member, 0)) {
+    reach(id, op, 0, member);
+  } else {
+    advance(id, op, member, 0);
   }
 }
 
@@ -173,7 +215,7 @@ Path Transfers::path_of(const Operation& op, MemberPair pair) const {
   PHOTONRAIL_CHECK(path.has_value());
   const std::int64_t more = op.runnable->latency_sends - 1;
   path->latency += (path->latency + path->overhead) * more;
-  return *path;
+  return *std::move(path);
 }
 
 // Without circuits, the ways of a plan that sends over its pairs again and again are found once. Others are found send by
@@ -210,18 +252,24 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
     }
     const Link& link = find(round.links, send.from, send.to);
     fabric_.network().post(link.channel, link.path, send.bytes, tag);
+  } else if (!op.complete() && !(op.present(send.from) && op.present(send.to))) {
+    op.parked.push_back(i);
+    return;
   } else if (!op.links.empty()) {
     const Link& link = find(op.links, send.from, send.to);
     fabric_.network().post(link.channel, link.path, send.bytes, tag);
   } else {
     fabric_.network().post(Network::kNone, path_of(op, {send.from, send.to}), send.bytes, tag);
   }
+  ++op.in_flight;
 }
 
 void Transfers::delivered(std::uint64_t tag) {
   const auto id = static_cast<OpId>(tag >> kOpShift);
   const auto i = static_cast<SendIndex>(tag);
   Operation& op = operations_[id];
+  const bool missing = !op.complete();  // then the operation does not end here
+  --op.in_flight;
   release(id, op, i);
   const Send send = op.plan().send(i);
   if (op.optical) finish_send(id, op, *op.round(send.round), send);
@@ -234,6 +282,7 @@ void Transfers::delivered(std::uint64_t tag) {
   }
   finish_work(id, op, send.from);
   finish_work(id, op, op.run_for(send.to));
+  if (missing && !op.complete()) rest(op);
 }
 
 // Lets go what waited for the arrival of a send.

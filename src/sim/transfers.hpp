@@ -37,8 +37,10 @@ class Transfers : public DeliveryListener {
   /// Who is told of progress. It must outlive the object.
   void attach(TransferListener& listener) { listener_ = &listener; }
 
-  /// Every member has arrived and the lanes are the operation's: sends go as soon as circuits allow.
+  /// Every member that the plan needs has arrived and the lanes are the operation's: sends go as soon as circuits allow.
   void start(OpId id);
+  /// A member that the plan started without has arrived.
+  void join(OpId id, Member member);
   /// Circuits may have become available: holds them and goes on, if all of them are lit. REQUIRES: the round waits.
   bool try_open(OpId id, std::uint32_t round);
   /// The network delivered a message posted here.
@@ -52,6 +54,8 @@ class Transfers : public DeliveryListener {
   [[nodiscard]] bool hold_circuits(OpId id, Operation& op, Round& round);
   void open(OpId id, Operation& op, Round& round);
   void start_rounds(OpId id, Operation& op);
+  void enter_first(OpId id, Operation& op, Member member);
+  void rest(Operation& op);
   void open_pending(std::uint64_t);
   void make_links(Operation& op);
   void release(OpId id, Operation& op, SendIndex send);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,8 @@ class Promise {
     const bool by_shard = call.op == CollectiveOp::kAllGather || call.op == CollectiveOp::kGather ||
                           call.op == CollectiveOp::kScatter || call.op == CollectiveOp::kReduceScatter;
     if (chunks == 0) fail("a plan needs a chunk");
+    if (call.demand != nullptr && (call.op != CollectiveOp::kAllToAll || call.demand->members() != call.members))
+      fail("the demand is for another call");
     if (by_shard && chunks % call.members != 0) fail("chunk_count is no multiple of the members");
     if (call.op == CollectiveOp::kAllToAll && chunks != std::uint64_t{call.members} * call.members)
       fail("chunk_count of an all-to-all is not the square of the members");
@@ -75,7 +79,8 @@ class Promise {
       case CollectiveOp::kScatter:
         return member == chunk / shard_;
       case CollectiveOp::kAllToAll:
-        return member == chunk % call_.members;
+        // Nothing need not be sent.
+        return member == chunk % call_.members && (call_.demand == nullptr || chunk_bytes(call_, chunks_, chunk) > Bytes{});
       case CollectiveOp::kSend:
         return member == 1;
       default:
@@ -92,8 +97,8 @@ class Promise {
 /// The contributors to each chunk at each member, as sets of members.
 class Ledger {
  public:
-  Ledger(Member members, std::uint32_t chunks, const Promise& promise)
-      : members_(members), chunks_(chunks), words_((members + 63) / 64) {
+  Ledger(Member members, std::uint32_t chunks, const Promise& promise, bool barrier)
+      : members_(members), chunks_(chunks), words_((members + 63) / 64), barrier_(barrier) {
     sets_.resize(std::size_t{members} * chunks * words_);
     for (Member m = 0; m < members; ++m) {
       for (std::uint32_t c = 0; c < chunks; ++c) {
@@ -102,22 +107,29 @@ class Ledger {
     }
   }
 
-  /// What the sender has now of the chunks of the send.
-  void load(SendIndex i, const Send& send, std::vector<std::uint64_t>& payload) {
-    const auto* first = at(send.from, send.first_chunk);
-    payload.assign(first, first + std::size_t{send.chunks} * words_);
+  /// What the sender has now of the data of the send.
+  void load(SendIndex i, const Send& send, std::span<const ChunkRun> data, std::vector<std::uint64_t>& payload) {
+    payload.clear();
+    for (const ChunkRun& run : data) {
+      const auto* first = at(send.from, run.first);
+      payload.insert(payload.end(), first, first + std::size_t{run.count} * words_);
+    }
     for (auto chunk = payload.begin(); chunk != payload.end(); chunk += words_) {
       const bool empty = std::all_of(chunk, chunk + words_, [](std::uint64_t word) { return word == 0; });
       if (empty) fail(describe(i, send) + " leaves before its sender has the data");
     }
   }
 
-  void store(SendIndex i, const Send& send, const std::vector<std::uint64_t>& payload) {
-    auto* receiver = at(send.to, send.first_chunk);
-    for (std::size_t w = 0; w < payload.size(); ++w) {
-      if (send.reduce && (receiver[w] & payload[w]) != 0)
-        fail(describe(i, send) + " adds a contribution that is in already");
-      receiver[w] = send.reduce ? receiver[w] | payload[w] : payload[w];
+  /// Whoever reached a barrier may be told of twice: the token is no sum.
+  void store(SendIndex i, const Send& send, std::span<const ChunkRun> data, const std::vector<std::uint64_t>& payload) {
+    const auto* word = payload.data();
+    for (const ChunkRun& run : data) {
+      auto* receiver = at(send.to, run.first);
+      for (std::size_t w = 0; w < std::size_t{run.count} * words_; ++w, ++word) {
+        if (send.reduce && (receiver[w] & *word) != 0 && !barrier_)
+          fail(describe(i, send) + " adds a contribution that is in already");
+        receiver[w] = send.reduce ? receiver[w] | *word : *word;
+      }
     }
   }
 
@@ -147,6 +159,7 @@ class Ledger {
   Member members_;
   std::uint32_t chunks_;
   std::size_t words_;
+  bool barrier_;
   std::vector<std::uint64_t> sets_;
 };
 
@@ -161,6 +174,7 @@ class Shape {
     leaving_.resize(std::size_t{plan.rounds()} * members_);
     reaching_.resize(leaving_.size());
     for (SendIndex i = 0; i < sends_.size(); ++i) read(i);
+    check_parts();
     check_waits();
     check_rounds();
     check_critical();
@@ -169,6 +183,9 @@ class Shape {
   [[nodiscard]] const std::vector<Send>& sends() const { return sends_; }
   [[nodiscard]] std::span<const SendIndex> released(SendIndex arrived) const {
     return std::span(released_).subspan(first_released_[arrived], first_released_[arrived + 1] - first_released_[arrived]);
+  }
+  [[nodiscard]] std::span<const ChunkRun> data(SendIndex i) const {
+    return std::span(data_).subspan(first_data_[i], first_data_[i + 1] - first_data_[i]);
   }
   [[nodiscard]] const std::vector<std::uint32_t>& waits() const { return waits_; }
   [[nodiscard]] std::vector<std::uint32_t> traffic() const {
@@ -186,19 +203,36 @@ class Shape {
     const Send send = sends_[i] = plan_.send(i);
     if (send.from >= members_ || send.to >= members_ || send.from == send.to) fail(describe(i, send) + ": no such pair");
     if (send.round >= plan_.rounds()) fail(describe(i, send) + ": no such round");
-    if (send.chunks == 0 || std::uint64_t{send.first_chunk} + send.chunks > plan_.chunk_count())
-      fail(describe(i, send) + ": no such chunk");
+    plan_.data(i, data_);
+    first_data_.push_back(data_.size());
+    if (data(i).empty() || data(i)[0].first != send.first_chunk || data(i)[0].count != send.chunks)
+      fail(describe(i, send) + ": its data does not begin with the chunks that it names");
     Bytes bytes{};
-    for (std::uint32_t c = 0; c < send.chunks; ++c) {
-      bytes += chunk_bytes(call_, plan_.chunk_count(), send.first_chunk + c);
+    for (const ChunkRun& run : data(i)) {
+      if (run.count == 0 || std::uint64_t{run.first} + run.count > plan_.chunk_count())
+        fail(describe(i, send) + ": no such chunk");
+      for (std::uint32_t c = 0; c < run.count; ++c) bytes += chunk_bytes(call_, plan_.chunk_count(), run.first + c);
     }
-    if (send.bytes != bytes) fail(describe(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
+    const bool may_be_part = call_.op == CollectiveOp::kAllToAll && send.chunks == 1 && send.bytes < bytes;
+    if (may_be_part) parts_[{send.from, send.to, send.first_chunk}] += send.bytes;
+    if (send.bytes != bytes && !may_be_part)
+      fail(describe(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
     ++leaving_[cell(send.from, send.round)];
     ++reaching_[cell(send.to, send.round)];
     plan_.released_by(i, released_);
     first_released_.push_back(released_.size());
     for (const SendIndex next : released(i)) {
       if (next >= sends_.size()) fail(describe(i, send) + " releases a send that does not exist");
+    }
+  }
+
+  /// Sends of one pair that share a chunk carry all of it.
+  void check_parts() const {
+    for (const auto& [part, bytes] : parts_) {
+      const std::uint32_t chunk = std::get<2>(part);
+      const Bytes whole = chunk_bytes(call_, plan_.chunk_count(), chunk);
+      if (bytes != whole)
+        fail("chunk " + std::to_string(chunk) + " travels as " + count(bytes.count, whole.count) + " bytes");
     }
   }
 
@@ -262,8 +296,12 @@ class Shape {
   const SendPlan& plan_;
   Member members_;
   std::vector<Send> sends_;
+  std::map<std::tuple<Member, Member, std::uint32_t>, Bytes>
+      parts_;                        ///< of chunks that travel in parts: sender, receiver, chunk
   std::vector<SendIndex> released_;  ///< by send j: released_[first_released_[j]] .. released_[first_released_[j + 1] - 1]
   std::vector<std::size_t> first_released_{0};
+  std::vector<ChunkRun> data_;  ///< of send i: data_[first_data_[i]] .. data_[first_data_[i + 1] - 1]
+  std::vector<std::size_t> first_data_{0};
   std::vector<std::uint32_t> waits_;
   std::vector<std::uint32_t> leaving_;   ///< by (round, member)
   std::vector<std::uint32_t> reaching_;  ///< by (round, member)
@@ -286,6 +324,7 @@ class Player {
     std::sort(pairs_.begin(), pairs_.end());
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
     lanes_.resize(pairs_.size());
+    payloads_.resize(shape.sends().size());
     for (Member m = 0; m < members; ++m) enter_rounds(m);
   }
 
@@ -301,7 +340,6 @@ class Player {
   struct Lane {
     std::deque<SendIndex> queue;  ///< the front is in flight, if any is
     bool in_flight = false;
-    std::vector<std::uint64_t> payload;
   };
 
   void release(SendIndex i) {
@@ -309,6 +347,7 @@ class Player {
     if (send.round < released_round_[send.from])
       fail(describe(i, send) + " is released after a send of the same member in a later round");
     released_round_[send.from] = send.round;
+    ledger_.load(i, send, shape_.data(i), payloads_[i]);
     const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), MemberPair{send.from, send.to});
     const auto lane = static_cast<std::size_t>(found - pairs_.begin());
     lanes_[lane].queue.push_back(i);
@@ -331,7 +370,6 @@ class Player {
       held_.push_back(lane);
       return;
     }
-    ledger_.load(i, send, lanes_[lane].payload);
     lanes_[lane].in_flight = true;
     busy_.push_back(lane);
   }
@@ -340,7 +378,8 @@ class Player {
     if (!lanes_[lane].in_flight) return depart(lane);
     const SendIndex i = lanes_[lane].queue.front();
     const Send& send = shape_.sends()[i];
-    ledger_.store(i, send, lanes_[lane].payload);
+    ledger_.store(i, send, shape_.data(i), payloads_[i]);
+    std::vector<std::uint64_t>().swap(payloads_[i]);
     ++arrived_;
     lanes_[lane].in_flight = false;
     lanes_[lane].queue.pop_front();
@@ -399,8 +438,9 @@ class Player {
   std::vector<std::uint32_t> released_round_;  ///< by member: of the last send that was released
   std::vector<MemberPair> pairs_;              ///< by lane, ascending
   std::vector<Lane> lanes_;
-  std::deque<std::size_t> busy_;   ///< lanes with a message in flight, or ready to depart
-  std::vector<std::size_t> held_;  ///< lanes whose front is in a round that an end has not entered
+  std::vector<std::vector<std::uint64_t>> payloads_;  ///< by send, from its release to its arrival
+  std::deque<std::size_t> busy_;                      ///< lanes with a message in flight, or ready to depart
+  std::vector<std::size_t> held_;                     ///< lanes whose front is in a round that an end has not entered
   std::uint64_t arrived_ = 0;
 };
 
@@ -411,7 +451,7 @@ ReplayReport replay(const CollectiveCall& call, const SendPlan& plan, const Repl
   try {
     const Promise promise(call, plan.chunk_count());
     const Shape shape(call, plan);
-    Ledger ledger(call.members, plan.chunk_count(), promise);
+    Ledger ledger(call.members, plan.chunk_count(), promise, call.op == CollectiveOp::kBarrier);
     report.arrived = Player(shape, ledger, call.members, options).play();
     ledger.check_end(promise);
     report.correct = true;

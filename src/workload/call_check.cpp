@@ -55,10 +55,26 @@ void check_agreement(const Communicator& communicator, const Participant& a, con
     if (x.root != y.root && is_rooted(x.op)) {
       disagree(communicator, k, a, b, "root " + std::to_string(x.root), "root " + std::to_string(y.root));
     }
+    if (x.demand() != y.demand()) {
+      disagree(communicator, k, a, b, "demand " + std::to_string(x.demand()), "demand " + std::to_string(y.demand()));
+    }
   }
 }
 
-void check_group_tasks(const Communicator& communicator, const Participant& p) {
+void check_demand(const Communicator& communicator, const Participant& p, std::size_t call, const DemandSource* demands) {
+  const std::uint32_t number = p.task(call).demand();
+  if (number == 0) return;
+  const Member members = demands == nullptr ? 0 : demands->members(number).value_or(0);
+  if (members == communicator.members.size()) return;
+  const std::string what = p.describe(call) + " names demand " + std::to_string(number);
+  throw ConfigError(where_is(communicator, call),
+                    members > 0 ? what + ", which is for " + std::to_string(members) + " members, but there are " +
+                                      std::to_string(communicator.members.size())
+                                : what + ", which does not exist",
+                    "a demand is a square matrix with a row for each member");
+}
+
+void check_group_tasks(const Communicator& communicator, const Participant& p, const DemandSource* demands) {
   for (std::size_t k = 0; k < p.calls.size(); ++k) {
     const Task& t = p.task(k);
     if (t.kind != TaskKind::kCollective || t.op == CollectiveOp::kSend) {
@@ -71,18 +87,20 @@ void check_group_tasks(const Communicator& communicator, const Participant& p) {
                             std::to_string(communicator.members.size()) + " members",
                         "a root is a position in the group, from 0");
     }
+    check_demand(communicator, p, k, demands);
   }
 }
 
 /// The warning, or "" when every member makes every call.
-std::string check_group(const Communicator& communicator, std::span<const Participant> members) {
+std::string check_group(const Communicator& communicator, std::span<const Participant> members,
+                        const DemandSource* demands) {
   const auto by_calls = [](const Participant& a, const Participant& b) { return a.calls.size() < b.calls.size(); };
   const Participant& most = *std::max_element(members.begin(), members.end(), by_calls);
-  check_group_tasks(communicator, most);
+  check_group_tasks(communicator, most, demands);
   const Participant* checked = &most;
   for (const Participant& p : members) {
     if (p.same_calls(most) || p.same_calls(*checked)) continue;
-    check_group_tasks(communicator, p);
+    check_group_tasks(communicator, p, demands);
     check_agreement(communicator, most, p);
     checked = &p;
   }
@@ -176,15 +194,16 @@ class Slots {
 /// slots of the first and of all others, and how many they are.
 using Known = std::set<std::tuple<const Program*, std::uint32_t, const Program*, std::uint32_t, std::size_t, bool>>;
 
-std::string check_communicator(const Communicator& communicator, std::span<const Participant> members, Known& known) {
+std::string check_communicator(const Communicator& communicator, std::span<const Participant> members,
+                               const DemandSource* demands, Known& known) {
   const Participant& first = members.front();
   const Participant& rest = members.back();
   const auto same_as_rest = [&](const Participant& p) { return p.same_calls(rest); };
-  if (!std::all_of(members.begin() + 1, members.end(), same_as_rest)) return check_group(communicator, members);
+  if (!std::all_of(members.begin() + 1, members.end(), same_as_rest)) return check_group(communicator, members, demands);
   const std::tuple key{first.program, first.slot, rest.program, rest.slot, members.size(), communicator.point_to_point};
   if (known.contains(key)) return {};
   std::string warning =
-      communicator.point_to_point ? check_link(communicator, first, rest) : check_group(communicator, members);
+      communicator.point_to_point ? check_link(communicator, first, rest) : check_group(communicator, members, demands);
   if (warning.empty()) known.insert(key);
   return warning;
 }
@@ -250,7 +269,7 @@ std::vector<std::string> check_calls(const TaskGraph& graph, std::span<const Cal
       if (slot == Slots::kNone) continue;
       members.back() = {rank, &graph.program(rank), slot, index_of_program[graph.program_of(rank).index()].of(slot)};
     }
-    std::string warning = check_communicator(communicator, members, known);
+    std::string warning = check_communicator(communicator, members, graph.demands(), known);
     if (warning.empty()) continue;
     if (warnings.size() < kWarningsInFull) {
       warnings.push_back(std::move(warning));

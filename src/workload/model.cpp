@@ -1,38 +1,58 @@
-// Dense decoder-only transformers: their published dimensions and how many parameters these give.
-// Dimensions: Llama 3: arXiv 2407.21783, table 3, and the 128,256 words of its released configurations; Llama 2:
-// arXiv 2307.09288 and its released configurations.
-#include "photonrail/error.hpp"
-#include "photonrail/training.hpp"
-
-#include <algorithm>
+#include "photonrail/model.hpp"
 
 namespace photonrail {
 
-double ModelSpec::parameters() const {
-  const double h = hidden;
-  const double kv = h * kv_heads / heads;
-  const double attention = h * (h + 2.0 * kv) + h * h;  // query, key, value; output
-  const double mlp = 3.0 * h * ffn;                     // gate, up, down
-  const double norms = 2.0 * h;
-  return layers * (attention + mlp + norms) + 2.0 * h * vocabulary + h;  // embedding, output head, last norm
+namespace {
+
+double attention_parameters(const ModelSpec& m) {
+  const double h = m.hidden;
+  const double heads = m.heads;
+  if (m.latent) {
+    const LatentAttention& a = *m.latent;
+    const double query = heads * (a.nope_head + a.rope_head);
+    const double queries = a.query_rank == 0 ? h * query : a.query_rank * (h + query + 1.0);  // down, up, norm
+    const double keys = h * (a.kv_rank + a.rope_head) + a.kv_rank * (heads * (a.nope_head + a.value_head) + 1.0);
+    return queries + keys + heads * a.value_head * h;
+  }
+  const double query = heads * m.head_width();
+  const double kv = static_cast<double>(m.kv_heads) * m.head_width();
+  const double biases = m.biases ? query + 2.0 * kv + h : 0.0;
+  const double norms = m.query_key_norm ? 2.0 * m.head_width() : 0.0;
+  return h * (query + 2.0 * kv) + query * h + biases + norms;
 }
 
-const std::vector<ModelPreset>& model_presets() {
-  static const std::vector<ModelPreset> kPresets{
-      {"llama3_8b", "Llama 3 8B, 8.03e9 parameters", {"llama3_8b", 32, 4096, 14336, 32, 8, 128256}},
-      {"llama3_70b", "Llama 3 70B, 70.55e9 parameters", {"llama3_70b", 80, 8192, 28672, 64, 8, 128256}},
-      {"llama2_7b", "Llama 2 7B, 6.74e9 parameters", {"llama2_7b", 32, 4096, 11008, 32, 32, 32000}},
-  };
-  return kPresets;
+double mlp_parameters(const ModelSpec& m, double ffn) {
+  const double biases = m.biases ? (matrices(m.mlp) - 1.0) * ffn + m.hidden : 0.0;
+  return matrices(m.mlp) * static_cast<double>(m.hidden) * ffn + biases;
 }
 
-const ModelSpec& model_preset(std::string_view key) {
-  const auto& presets = model_presets();
-  const auto found = std::find_if(presets.begin(), presets.end(), [&](const ModelPreset& p) { return p.key == key; });
-  if (found != presets.end()) return found->spec;
-  std::vector<std::string> known;
-  for (const ModelPreset& preset : presets) known.emplace_back(preset.key);
-  throw ConfigError("/model", "there is no model '" + std::string(key) + "'", suggest(key, known));
+double count(const ModelSpec& m, bool active) {
+  const double h = m.hidden;
+  const double norm = m.layer_norm ? 2.0 * h : h;
+  const double experts = m.expert_layers();
+  double sum = m.layers * (attention_parameters(m) + 2.0 * norm) + (m.layers - experts) * mlp_parameters(m, m.ffn);
+  if (m.moe) {
+    const ExpertSpec& e = *m.moe;
+    const double routed = active ? e.top_k : e.experts;
+    sum += experts * (routed * mlp_parameters(m, m.expert_ffn()) + h * e.experts);
+    if (e.shared > 0) sum += experts * mlp_parameters(m, static_cast<double>(e.shared) * m.expert_ffn());
+  }
+  return sum + (m.tied_embeddings ? 1.0 : 2.0) * h * m.vocabulary + norm + h * m.positions;
 }
+
+}  // namespace
+
+bool ModelSpec::has_experts(std::uint32_t layer) const {
+  if (!moe || layer < moe->dense_layers) return false;
+  return moe->every <= 1 || (layer - moe->dense_layers) % moe->every == moe->every - 1;
+}
+
+std::uint32_t ModelSpec::expert_layers() const {
+  if (!moe || layers < moe->dense_layers) return 0;
+  return (layers - moe->dense_layers) / (moe->every == 0 ? 1 : moe->every);
+}
+
+double ModelSpec::parameters() const { return count(*this, false); }
+double ModelSpec::active_parameters() const { return count(*this, true); }
 
 }  // namespace photonrail

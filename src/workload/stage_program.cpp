@@ -1,272 +1,201 @@
 #include "workload/stage_program.hpp"
 
-#include "photonrail/error.hpp"
-#include "workload/layer_cost.hpp"
-#include "workload/pipeline_schedule.hpp"
+#include "workload/stage_writer.hpp"
 
 #include <algorithm>
-#include <span>
-#include <string>
+#include <utility>
 
 namespace photonrail {
 
 namespace {
 
-/// What FSDP gathers and plain data parallelism reduces as one: a layer, the embedding, or the output head.
-struct Unit {
-  enum class Kind : std::uint8_t { kEmbedding, kLayer, kHead };
-  Kind kind = Kind::kLayer;
-  std::string name;
-  std::int64_t parameters = 0;  ///< on one tensor-parallel rank
-};
-
-/// Writes tasks in schedule order. Each compute task waits for the one before it, so that no executor can reorder them.
-class StageWriter {
- public:
-  StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage)
-      : builder_(builder),
-        spec_(spec),
-        stage_(stage),
-        cost_(model_cost(spec)),
-        slots_(stage_slots(spec.parallelism, stage)),
-        program_(builder.add_program()) {
-    make_units();
-  }
-
-  ProgramId write();
-
- private:
-  void make_units();
-  void pass(PipelineStep step);
-  void hand_over(const PipelineStep* done, const PipelineStep* next);
-  void send(PipelineStep step);
-  [[nodiscard]] TaskId receive(PipelineStep step);
-  void forward(const Unit& unit, const std::string& prefix);
-  void backward(const Unit& unit, const std::string& prefix);
-  [[nodiscard]] TaskId gather(const Unit& unit, const std::string& prefix);
-  void reduce_gradients(const Unit& unit, const std::string& prefix, std::uint32_t micro_batch);
-  void optimizer();
-
-  void enter(const std::string& part);
-  void leave(const std::string& part);
-  void exchange(CollectiveOp op, Bytes size, const std::string& part);
-  void compute(const Work& work, const std::string& task);
-  void sharded_part(const Work& work, const std::string& part);
-
-  [[nodiscard]] bool has(SlotUse use) const { return std::find(slots_.begin(), slots_.end(), use) != slots_.end(); }
-  [[nodiscard]] std::uint32_t slot(SlotUse use) const {
-    return static_cast<std::uint32_t>(std::find(slots_.begin(), slots_.end(), use) - slots_.begin());
-  }
-  [[nodiscard]] bool sharded() const { return spec_.parallelism.fsdp && has(SlotUse::kData); }
-  [[nodiscard]] std::int64_t shard_of(const Unit& unit) const {  // padded to a multiple of dp, as FSDP does
-    const std::int64_t dp = spec_.parallelism.dp;
-    return spec_.parallelism.fsdp ? (unit.parameters + dp - 1) / dp : unit.parameters;
-  }
-  [[nodiscard]] Bytes message() const { return spec_.sequence_parallel ? cost_.activation_shard : cost_.activation; }
-  /// The tasks of `candidates` that exist.
-  [[nodiscard]] static std::vector<TaskId> only(std::initializer_list<TaskId> candidates) {
-    std::vector<TaskId> tasks;
-    for (const TaskId t : candidates) {
-      if (!t.is_none()) tasks.push_back(t);
-    }
-    return tasks;
-  }
-
-  TaskGraphBuilder& builder_;
-  const TrainingSpec& spec_;
-  std::uint32_t stage_;
-  ModelCost cost_;
-  std::vector<SlotUse> slots_;
-  ProgramId program_;
-  std::vector<Unit> units_;  // in forward order
-
-  TaskId last_compute_ = TaskId::none();
-  TaskId data_ = TaskId::none();      // what carries the activation or its gradient now
-  TaskId issued_ = TaskId::none();    // after this task the next weights are asked for
-  TaskId gathered_ = TaskId::none();  // the weights of the present unit; none: they are there
-  std::vector<TaskId> gradients_;     // what the optimizer waits for
-};
-
-std::string prefix_of(PipelineStep step) {
-  return (step.forward ? "fwd." : "bwd.") + std::to_string(step.micro_batch) + ".";
+std::string prefix_of(const PipelineStep& step, const PipelineShape& shape) {
+  const std::string kind = step.kind == PassKind::kForward          ? "fwd."
+                           : step.kind == PassKind::kBackwardWeight ? "wgt."
+                                                                    : "bwd.";
+  const std::string chunk = shape.chunks_held() > 1 ? "chunk" + std::to_string(step.chunk) + "." : "";
+  return kind + std::to_string(step.micro_batch) + "." + chunk;
 }
 
-void StageWriter::make_units() {
-  const auto [first, count] = stage_layers(spec_.model.layers, spec_.parallelism.pp, stage_);
-  if (stage_ == 0) units_.push_back({Unit::Kind::kEmbedding, "embedding", cost_.embedding.parameters});
-  for (std::uint32_t l = first; l < first + count; ++l) {
-    units_.push_back({Unit::Kind::kLayer, "layer" + std::to_string(l), cost_.attention.parameters + cost_.mlp.parameters});
-  }
-  if (stage_ + 1 == spec_.parallelism.pp) units_.push_back({Unit::Kind::kHead, "head", cost_.head.parameters});
-}
-
-ProgramId StageWriter::write() {
-  const auto steps = pipeline_steps(spec_.schedule, stage_, spec_.parallelism.pp, spec_.micro_batches());
-  hand_over(nullptr, &steps.front());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    pass(steps[i]);
-    hand_over(&steps[i], i + 1 < steps.size() ? &steps[i + 1] : nullptr);
-  }
-  optimizer();
-  return program_;
-}
-
-// Between two passes: the result of the one leaves, the input of the next is received. Both are posted when the pass ends.
-void StageWriter::hand_over(const PipelineStep* done, const PipelineStep* next) {
-  TaskId input = TaskId::none();
-  const bool turns = done != nullptr && next != nullptr && done->forward != next->forward;
-  const bool receive_first = turns && receives_first(spec_.schedule, stage_, spec_.parallelism.pp, spec_.micro_batches());
-  if (receive_first) input = receive(*next);
-  if (done != nullptr) {
-    issued_ =
-        data_;  // a pass asks for its first weights when the pass before has its result, and has posted the send of it
-    send(*done);
-  }
-  if (next != nullptr && !receive_first) input = receive(*next);
-  data_ = input;
-}
-
-void StageWriter::send(PipelineStep step) {
-  const SlotUse use = step.forward ? SlotUse::kForwardOut : SlotUse::kBackwardOut;
-  if (!has(use)) return;
-  builder_.add_send(program_, slot(use), message(), step.micro_batch, prefix_of(step) + "send", only({data_}));
-}
-
-TaskId StageWriter::receive(PipelineStep step) {
-  const SlotUse use = step.forward ? SlotUse::kForwardIn : SlotUse::kBackwardIn;
-  if (!has(use)) return TaskId::none();
-  return builder_.add_receive(program_, slot(use), message(), step.micro_batch, prefix_of(step) + "receive", only({data_}));
-}
-
-void StageWriter::pass(PipelineStep step) {
-  const std::string prefix = prefix_of(step);
-  const std::size_t count = units_.size();
-  const auto unit = [&](std::size_t i) -> const Unit& { return units_[step.forward ? i : count - 1 - i]; };
-  TaskId next_gathered = sharded() ? gather(unit(0), prefix) : TaskId::none();
-  for (std::size_t i = 0; i < count; ++i) {
-    gathered_ = next_gathered;
-    // One unit ahead: asked for when the present unit can begin, that is when the one before it has computed.
-    next_gathered = sharded() && i + 1 < count ? gather(unit(i + 1), prefix) : TaskId::none();
-    if (step.forward) {
-      forward(unit(i), prefix);
-    } else {
-      backward(unit(i), prefix);
-      reduce_gradients(unit(i), prefix, step.micro_batch);
-    }
-  }
-}
-
-void StageWriter::forward(const Unit& unit, const std::string& prefix) {
-  const std::string name = prefix + unit.name;
-  switch (unit.kind) {
-    case Unit::Kind::kEmbedding:
-      compute(cost_.embedding.forward, name);
-      leave(name);
-      break;
-    case Unit::Kind::kLayer:
-      sharded_part(cost_.attention.forward, name + ".attention");
-      sharded_part(cost_.mlp.forward, name + ".mlp");
-      break;
-    case Unit::Kind::kHead:
-      enter(name);
-      compute(cost_.head.forward, name);
-      break;
-  }
-}
-
-void StageWriter::backward(const Unit& unit, const std::string& prefix) {
-  const std::string name = prefix + unit.name;
-  switch (unit.kind) {
-    case Unit::Kind::kEmbedding:
-      enter(name);
-      compute(cost_.embedding.backward, name);
-      break;
-    case Unit::Kind::kLayer:
-      if (spec_.recompute == Recompute::kFull) forward(unit, prefix + "again.");
-      sharded_part(cost_.mlp.backward, name + ".mlp");
-      sharded_part(cost_.attention.backward, name + ".attention");
-      break;
-    case Unit::Kind::kHead:
-      compute(cost_.head.backward, name);
-      leave(name);
-      break;
-  }
-}
-
-// Megatron's pairs of operators: with sequence parallelism a part begins with an all-gather and ends with a
-// reduce-scatter, forward and backward alike; without it, it ends with an all-reduce (arXiv 2205.05198, section 4.2).
-void StageWriter::sharded_part(const Work& work, const std::string& part) {
-  enter(part);
-  compute(work, part);
-  leave(part);
-}
-
-void StageWriter::enter(const std::string& part) {
-  if (spec_.sequence_parallel) exchange(CollectiveOp::kAllGather, cost_.activation_shard, part);
-}
-
-void StageWriter::leave(const std::string& part) {
-  exchange(spec_.sequence_parallel ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce, cost_.activation, part);
-}
-
-void StageWriter::exchange(CollectiveOp op, Bytes size, const std::string& part) {
-  if (!has(SlotUse::kTensor)) return;
-  const std::string task = part + "." + std::string(name(op));
-  data_ = builder_.add_collective(program_, slot(SlotUse::kTensor), op, size, task, only({data_}));
-}
-
-void StageWriter::compute(const Work& work, const std::string& task) {
-  const auto after = only({last_compute_, data_, gathered_});
-  last_compute_ = builder_.add_compute(program_, work.flops, work.memory, task, after);
-  data_ = last_compute_;
-  issued_ = last_compute_;
-  gathered_ = TaskId::none();  // whatever follows in this unit waits for this task
-}
-
-TaskId StageWriter::gather(const Unit& unit, const std::string& prefix) {
-  const Bytes size{shard_of(unit) * spec_.parameter_bytes};
-  return builder_.add_collective(program_, slot(SlotUse::kData), CollectiveOp::kAllGather, size,
-                                 prefix + unit.name + ".weights.all_gather", only({issued_}));
-}
-
-void StageWriter::reduce_gradients(const Unit& unit, const std::string& prefix, std::uint32_t micro_batch) {
-  if (!has(SlotUse::kData)) return;
-  const bool last = micro_batch + 1 == spec_.micro_batches();
-  if (!sharded() && !last) return;
-  const CollectiveOp op = sharded() ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce;
-  const std::int64_t elements = sharded() ? shard_of(unit) * spec_.parallelism.dp : unit.parameters;
-  gradients_.push_back(builder_.add_collective(program_, slot(SlotUse::kData), op, {elements * spec_.gradient_bytes},
-                                               prefix + unit.name + ".gradients." + std::string(name(op)),
-                                               only({last_compute_})));
-}
-
-void StageWriter::optimizer() {
-  std::int64_t parameters = 0;
-  for (const Unit& unit : units_) parameters += shard_of(unit);
-  const Work work = optimizer_work(spec_, parameters);
-  gradients_.push_back(last_compute_);
-  builder_.add_compute(program_, work.flops, work.memory, "optimizer", gradients_);
-}
+bool is_forward(const PipelineStep& step) { return step.kind == PassKind::kForward; }
 
 }  // namespace
 
-std::vector<SlotUse> stage_slots(const ParallelismSpec& parallelism, std::uint32_t stage) {
-  std::vector<SlotUse> slots;
-  if (parallelism.tp > 1) slots.push_back(SlotUse::kTensor);
-  if (parallelism.dp > 1) slots.push_back(SlotUse::kData);
-  if (stage > 0) slots.insert(slots.end(), {SlotUse::kForwardIn, SlotUse::kBackwardOut});
-  if (stage + 1 < parallelism.pp) slots.insert(slots.end(), {SlotUse::kForwardOut, SlotUse::kBackwardIn});
-  return slots;
+StageWriter::StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
+                         const MoeTraffic* experts)
+    : builder_(builder),
+      spec_(spec),
+      stage_(stage),
+      experts_(experts),
+      shape_(spec.pipeline()),
+      cost_(model_cost(spec)),
+      slots_(stage_slots(spec, stage)),
+      program_(builder.add_program()),
+      last_(shape_.chunks_held(), 0),
+      buckets_(shape_.chunks_held()) {
+  for (std::uint32_t c = 0; c < shape_.chunks_held(); ++c) {
+    units_.push_back(part_units(spec, cost_, shape_.virtual_stage({stage, c})));
+    held_.emplace_back(units_.back().size(), 0);
+  }
 }
 
-LayerRange stage_layers(std::uint32_t layers, std::uint32_t stages, std::uint32_t stage) {
-  const std::uint32_t each = layers / stages;
-  const std::uint32_t extra = layers % stages;
-  return {stage * each + std::min(stage, extra), each + (stage < extra ? 1 : 0)};
+ProgramId StageWriter::write(const std::vector<PipelineAction>& actions) {
+  using Kind = PipelineAction::Kind;
+  for (const PipelineAction& action : actions) {
+    if (action.kind == Kind::kPass && !is_forward(action.step)) last_[action.step.chunk] = action.step.micro_batch;
+  }
+  std::optional<PipelineStep> partner;     // a pass that runs together with the next one
+  std::vector<PipelineAction> after_both;  // sends of its result
+  for (const PipelineAction& action : actions) {
+    if (action.kind == Kind::kReceive) {
+      receive(action);
+    } else if (action.kind == Kind::kSend) {
+      partner ? after_both.push_back(action) : send(action);
+    } else if (partner) {
+      pair(*partner, action.step);
+      partner.reset();
+      for (const PipelineAction& late : std::exchange(after_both, {})) send(late);
+    } else if (action.step.overlaps_next) {
+      partner = action.step;
+    } else {
+      pass(action.step);
+    }
+  }
+  finish_step();
+  return program_;
 }
 
-ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage) {
-  return StageWriter(builder, spec, stage).write();
+void StageWriter::pass(PipelineStep step) {
+  Flow flow = begin(step);
+  for (const auto& segment : segments(flow)) segment(flow);
+  end(flow);
+}
+
+// Turn by turn, so that what one exchanges runs beside what the other computes.
+void StageWriter::pair(PipelineStep first, PipelineStep second) {
+  Flow a = begin(first);
+  Flow b = begin(second);
+  const Segments of_a = segments(a);
+  const Segments of_b = segments(b);
+  for (std::size_t i = 0; i < std::max(of_a.size(), of_b.size()); ++i) {
+    if (i < of_a.size()) of_a[i](a);
+    if (i < of_b.size()) of_b[i](b);
+  }
+  end(a);
+  end(b);
+}
+
+StageWriter::Flow StageWriter::begin(PipelineStep step) {
+  Flow flow;
+  flow.step = step;
+  flow.prefix = prefix_of(step, shape_);
+  // The first weights are asked for when the pass before has its result, and has posted the send of it.
+  flow.issued = posted_;
+  if (step.kind == PassKind::kBackwardWeight) return flow;
+  const std::uint32_t here = shape_.virtual_stage({stage_, step.chunk});
+  const auto input = results_.find(key(step, is_forward(step) ? here - 1 : here + 1));
+  if (input == results_.end()) return flow;
+  flow.data = input->second;
+  results_.erase(input);
+  return flow;
+}
+
+void StageWriter::end(Flow& flow) {
+  if (flow.step.kind == PassKind::kBackwardWeight) return;
+  posted_ = flow.data;
+  results_[key(flow.step, shape_.virtual_stage({stage_, flow.step.chunk}))] = flow.data;
+}
+
+StageWriter::Segments StageWriter::segments(const Flow& flow) {
+  Segments list;
+  const std::size_t count = units_[flow.step.chunk].size();
+  list.push_back([this, count](Flow& f) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(spec_.prefetch, count); ++i) ask_for(f, i);
+  });
+  for (std::size_t i = 0; i < count; ++i) add_unit(list, flow, i);
+  const bool gradients = flow.step.kind == PassKind::kBackward || flow.step.kind == PassKind::kBackwardWeight;
+  if (gradients) list.push_back([this](Flow& f) { flush_bucket(f.step.chunk, f.prefix); });
+  return list;
+}
+
+Unit& StageWriter::unit_of(const Flow& flow, std::size_t number) {
+  auto& units = units_[flow.step.chunk];
+  return units[flow.forward() ? number : units.size() - 1 - number];
+}
+
+void StageWriter::ask_for(Flow& flow, std::size_t number) {
+  flow.asked_for.emplace_back();
+  if (!needs_gather(flow, number)) return;
+  flow.asked_for.back() = gather(unit_of(flow, number), flow.step.chunk, flow.prefix, flow.issued);
+}
+
+void StageWriter::add_unit(Segments& list, const Flow& flow, std::size_t number) {
+  // Ahead: asked for when the present unit can begin, that is when the one before it has computed.
+  list.push_back([this, number](Flow& f) {
+    const std::size_t ahead = number + spec_.prefetch;
+    if (ahead < units_[f.step.chunk].size()) ask_for(f, ahead);
+    f.gathered = f.asked_for[number];
+  });
+  const Unit& unit = unit_of(flow, number);
+  switch (flow.step.kind) {
+    case PassKind::kForward:
+      return add_forward(list, unit);
+    case PassKind::kBackwardInput:
+      return add_backward(list, unit);
+    case PassKind::kBackward:
+      add_backward(list, unit);
+      break;
+    case PassKind::kBackwardWeight:
+      list.push_back([this, &unit](Flow& f) { weights_of(f, unit); });
+      break;
+  }
+  list.push_back([this, number](Flow& f) { reduce_gradients(f, number); });
+}
+
+StageWriter::ResultKey StageWriter::key(PipelineStep step, std::uint32_t virtual_stage) const {
+  return {is_forward(step), virtual_stage, step.micro_batch};
+}
+
+// Unique among the messages of a link: micro-batches, the chunks that made them, and the two directions.
+std::uint32_t StageWriter::tag(PipelineStep step) const {
+  const std::uint32_t chunks = shape_.chunks_held();
+  if (chunks == 1) return step.micro_batch;
+  return step.micro_batch + shape_.micro_batches * (step.chunk + (is_forward(step) ? 0 : chunks));
+}
+
+void StageWriter::send(const PipelineAction& action) {
+  const bool next = action.peer == (stage_ + 1) % shape_.stages && has(SlotUse::kToNext);
+  const std::uint32_t here = shape_.virtual_stage({stage_, action.step.chunk});
+  const TaskId result = results_.at(key(action.step, here));
+  builder_.add_send(program_, slot(next ? SlotUse::kToNext : SlotUse::kToPrevious), message(), tag(action.step),
+                    prefix_of(action.step, shape_) + "send", only({result}));
+}
+
+void StageWriter::receive(const PipelineAction& action) {
+  const bool next = action.peer == (stage_ + 1) % shape_.stages && has(SlotUse::kFromNext);
+  const std::uint32_t there = shape_.virtual_stage({action.peer, action.step.chunk});
+  results_[key(action.step, there)] =
+      builder_.add_receive(program_, slot(next ? SlotUse::kFromNext : SlotUse::kFromPrevious), message(), tag(action.step),
+                           prefix_of(action.step, shape_) + "receive", only({posted_}));
+}
+
+bool StageWriter::has(SlotUse use) const { return std::find(slots_.begin(), slots_.end(), use) != slots_.end(); }
+
+std::uint32_t StageWriter::slot(SlotUse use) const {
+  return static_cast<std::uint32_t>(std::find(slots_.begin(), slots_.end(), use) - slots_.begin());
+}
+
+std::vector<TaskId> StageWriter::only(std::initializer_list<TaskId> candidates) {
+  std::vector<TaskId> tasks;
+  for (const TaskId t : candidates) {
+    if (!t.is_none()) tasks.push_back(t);
+  }
+  return tasks;
+}
+
+ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
+                              const std::vector<PipelineAction>& actions, const MoeTraffic* experts) {
+  return StageWriter(builder, spec, stage, experts).write(actions);
 }
 
 }  // namespace photonrail

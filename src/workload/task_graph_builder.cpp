@@ -117,7 +117,15 @@ TaskId TaskGraphBuilder::add_delay(ProgramId p, Duration time, std::string_view 
 
 TaskId TaskGraphBuilder::add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name,
                                         std::span<const TaskId> after, Member root) {
+  if (op == CollectiveOp::kAllToAll) root = 0;  // it has none, and the field holds its demand
   return add(p, {.kind = TaskKind::kCollective, .op = op, .slot = slot, .root = root, .amount = size.count}, name, after);
+}
+
+TaskId TaskGraphBuilder::add_all_to_all(ProgramId p, std::uint32_t slot, std::uint32_t demand, Bytes size,
+                                        std::string_view name, std::span<const TaskId> after) {
+  const TaskId task = add_collective(p, slot, CollectiveOp::kAllToAll, size, name, after);
+  draft(p).tasks[task.index()].root = demand;
+  return task;
 }
 
 TaskId TaskGraphBuilder::add_send(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name,
@@ -197,6 +205,7 @@ TaskGraph TaskGraphBuilder::build() && {
   }
   for (const ProgramId p : program_of_) graph.program_of_.push_back(shared[p.index()]);
   graph.communicators_ = std::move(communicators_);
+  graph.demands_ = std::move(demands_);
   graph.warnings_ = std::move(warnings_);
 
   const std::vector<std::uint32_t> slots_used = check_slots(graph);

@@ -33,7 +33,7 @@ inline const std::vector<Room>& rooms() {
       {"sim", {"core", "engine", "fabric", "collective", "workload", "control"}, {"sys/"}},
       {"config",
        {"core", "device", "fabric", "collective", "workload", "control", "sim"},
-       {"nlohmann/", "protozero/", "zlib.h", "unistd.h", "fcntl.h"}},
+       {"nlohmann/", "protozero/", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
       {"report", {"core", "sim"}, {"nlohmann/", "unistd.h", "fcntl.h"}},
       {"testing", {"core", "collective", "workload", "control", "sim"}, {}},
   };
@@ -53,7 +53,13 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"topology.hpp", "topology"},
       {"device.hpp", "device"},
       {"collective.hpp", "collective"},
+      {"collective_choice.hpp", "collective"},
+      {"collective_cost.hpp", "collective"},
+      {"demand.hpp", "collective"},
       {"task_graph.hpp", "workload"},
+      {"pipeline.hpp", "workload"},
+      {"model.hpp", "workload"},
+      {"moe.hpp", "workload"},
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},
       {"cluster.hpp", "fabric"},
@@ -61,8 +67,11 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"result.hpp", "sim"},
       {"scenario.hpp", "sim"},
       {"simulate.hpp", "sim"},
+      {"calibrate.hpp", "sim"},
       {"config.hpp", "config"},
       {"report.hpp", "report"},
+      {"chart.hpp", "report"},
+      {"ccl_bench.hpp", "report"},
   };
   return table;
 }

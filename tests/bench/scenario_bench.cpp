@@ -152,7 +152,8 @@ BENCHMARK(scenario_training_exact_opus)->ArgName("gpus")->Arg(2048)->Iterations(
 
 // Making the graph, without running it.
 void scenario_training_graph(benchmark::State& state) {
-  const TrainingSpec spec = dense_405b(argument(state) / 128);
+  TrainingSpec spec = dense_405b(argument(state) / 128);
+  spec.parallelism.fsdp = true;
   std::uint64_t tasks = 0;
   for (auto _ : state) tasks += make_training_graph(spec).task_count();
   report(state, tasks);

@@ -17,11 +17,15 @@ struct Draft {
   std::uint32_t chunks = 0;
   std::vector<Send> sends;
   std::vector<std::vector<SendIndex>> after;
+  std::vector<std::vector<ChunkRun>> more;  ///< the data beyond the first run
 
-  explicit Draft(const SendPlan& plan) : members(plan.members()), chunks(plan.chunk_count()), after(plan.send_count()) {
+  explicit Draft(const SendPlan& plan)
+      : members(plan.members()), chunks(plan.chunk_count()), after(plan.send_count()), more(plan.send_count()) {
     std::vector<SendIndex> released;
     for (SendIndex i = 0; i < plan.send_count(); ++i) {
       sends.push_back(plan.send(i));
+      plan.data(i, more[i]);
+      more[i].erase(more[i].begin());
       released.clear();
       plan.released_by(i, released);
       for (const SendIndex next : released) after[next].push_back(i);
@@ -30,7 +34,8 @@ struct Draft {
 
   [[nodiscard]] std::unique_ptr<const SendPlan> build() const {
     SendPlanBuilder builder(members, chunks);
-    for (std::size_t i = 0; i < sends.size(); ++i) builder.add(sends[i], after[i]);
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      builder.add(sends[i], after[i], i < more.size() ? more[i] : std::vector<ChunkRun>{});
     return std::move(builder).build();
   }
 
@@ -38,6 +43,7 @@ struct Draft {
   void drop(SendIndex gone) {
     sends.erase(sends.begin() + gone);
     after.erase(after.begin() + gone);
+    more.erase(more.begin() + gone);
     for (std::vector<SendIndex>& waits : after) {
       std::erase(waits, gone);
       for (SendIndex& i : waits) i -= i > gone ? 1 : 0;
@@ -82,6 +88,11 @@ void expect_same(const SendPlan& a, const SendPlan& b) {
     a.released_by(i, of_a);
     b.released_by(i, of_b);
     EXPECT_THAT(of_a, ::testing::UnorderedElementsAreArray(of_b));
+    std::vector<ChunkRun> data_of_a;
+    std::vector<ChunkRun> data_of_b;
+    a.data(i, data_of_a);
+    b.data(i, data_of_b);
+    EXPECT_EQ(data_of_a, data_of_b);
   }
 }
 

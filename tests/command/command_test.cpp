@@ -1,9 +1,9 @@
 #include "command/command.hpp"
 
 #include "photonrail/collective.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/device.hpp"
-#include "photonrail/training.hpp"
 #include "photonrail/version.hpp"
 
 #include <algorithm>
@@ -48,6 +48,16 @@ TEST_F(Command, OutHoldsTheResultAndTheTrace) {
   // A ring of 4: 2 * 3 steps of 250 kB at 50 GB/s = 6 * 5 us.
   EXPECT_NEAR(result("results/a/result.json")["makespan_s"], 30e-6, 1e-9);
   EXPECT_FALSE(result("results/a/trace.json")["traceEvents"].empty());
+}
+
+TEST_F(Command, OutHoldsTheMetricsOfCclBench) {
+  write("a.json", tiny("first"));
+  const Outcome done = run("run a.json --out results --ccl-bench --quiet");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(done.out, "results/result.json\nresults/ccl_bench.json\n");
+  // 1 MB among 4 ranks in 30 us: bus bandwidth 2 x 3/4 x 1 MB / 30 us, the rate of the ports.
+  EXPECT_NEAR(result("results/ccl_bench.json")["bandwidth_utilization_allreduce"], 50.0, 1e-3);
+  EXPECT_EQ(run("run a.json --ccl-bench").status, 2);  // where to?
 }
 
 /// A small training job on an OCS: three dimensions, operations at once, circuits that are re-pointed.
@@ -219,15 +229,49 @@ TEST_F(Command, ListNamesEveryEntry) {
   const std::string switches = run("list switches").out;
   for (const auto& preset : optical_switch_presets()) expect_line(switches, preset.key);
   const std::string schedules = run("list schedules").out;
-  for (const char* schedule : {"1f1b", "gpipe"}) expect_line(schedules, schedule);
+  for (const auto& schedule : pipeline_schedules()) expect_line(schedules, schedule.name);
 }
 
 TEST_F(Command, EveryListedScheduleIsOneThatAScenarioCanName) {
-  for (const char* schedule : {"1f1b", "gpipe"}) {
-    write("a.json", training(schedule));
-    const Outcome done = run("validate a.json");
-    EXPECT_EQ(done.status, 0) << schedule << ": " << done.err;
+  for (const auto& schedule : pipeline_schedules()) {
+    json scenario = training(std::string(schedule.name));
+    json& job = scenario["workload"]["training"];
+    job["global_batch"] = 8;  // four micro-batches: DualPipe wants twice the stages
+    if (schedule.name == "interleaved") job["parallelism"]["virtual_stages"] = 2;
+    write("a.json", scenario);
+    const Outcome done = run("trace info a.json --schedule");
+    EXPECT_EQ(done.status, 0) << schedule.name << ": " << done.err;
+    EXPECT_THAT(done.out, StartsWith(std::string(schedule.name) + ": 2 stages"));
   }
+}
+
+TEST_F(Command, AScheduleIsDrawnAsAChart) {
+  write("a.json", training("1f1b"));
+  const Outcome done = run("trace info a.json --schedule -o chart.svg");
+  ASSERT_EQ(done.status, 0) << done.err;
+  // Two micro-batches: the bubble is (p - 1) (f + b) = 1 + 2 units of a step of 9.
+  EXPECT_EQ(done.out,
+            "1f1b: 2 stages, 2 micro-batches\n"
+            "stage 0  F0 F1 .  .  B0--- .  B1---\n"
+            "stage 1  .  F0 B0--- F1 B1--- .  .\n"
+            "F forward, B backward\n\n"
+            "stage  in flight  idle  between its passes  idle share\n"
+            "0      2          3     3                   33.3 %\n"
+            "1      1          3     0                   33.3 %\n"
+            "wrote chart.svg\n");
+  EXPECT_THAT(read(folder_ / "chart.svg"), HasSubstr("<title>backward 1</title>"));
+}
+
+TEST_F(Command, AScheduleThatCannotExistIsRefusedAtItsPlace) {
+  write("a.json", training("dualpipe"));
+  const Outcome done = run("trace info a.json --schedule");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("a.json: /workload/training/global_batch: the schedule \"dualpipe\" over 2 stages"));
+  write("b.json", tiny("first"));
+  const Outcome other = run("trace info b.json --schedule");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("this is about training jobs only"));
+  EXPECT_EQ(run("trace info a.json -o chart.svg").status, 2);  // a chart of what?
 }
 
 TEST_F(Command, AnExportedTraceIsReadBackAsItWas) {

@@ -124,6 +124,25 @@ TEST(Scenario, EveryKeyOfTheOtherSections) {
   EXPECT_EQ(s.run.fidelity, Fidelity::kExact);
 }
 
+TEST(Scenario, Stragglers) {
+  const Scenario s = parse(kMinimal, {{"/collectives/straggler", "3"}, {"/stragglers", R"([
+      {"ranks": [1, 3], "slowdown": 1.5},
+      {"ranks": "random", "delay_ms": {"distribution": "uniform", "least": 1, "greatest": 2}},
+      {"ranks": "all", "delay_us": [0, 500]}])"}});
+  EXPECT_EQ(s.collectives.straggler, StragglerChoice::kKnown);
+  EXPECT_EQ(s.collectives.straggler_rank, RankId{3u});
+  ASSERT_EQ(s.stragglers.size(), 3u);
+  EXPECT_EQ(s.stragglers[0].whom, StragglerSpec::Whom::kListed);
+  EXPECT_THAT(s.stragglers[0].ranks, ElementsAre(RankId{1u}, RankId{3u}));
+  EXPECT_EQ(s.stragglers[0].slowdown, 1.5);
+  EXPECT_EQ(s.stragglers[1].whom, StragglerSpec::Whom::kOneAtRandom);
+  EXPECT_EQ(s.stragglers[1].delay.kind, DelayDistribution::Kind::kUniform);
+  EXPECT_EQ(s.stragglers[1].delay.b, Duration{2'000'000'000});
+  EXPECT_EQ(s.stragglers[2].whom, StragglerSpec::Whom::kAll);
+  EXPECT_THAT(s.stragglers[2].trace, ElementsAre(Duration{}, Duration{500'000'000}));
+  EXPECT_EQ(parse(kMinimal, {{"/collectives/straggler", "predicted"}}).collectives.straggler, StragglerChoice::kPredicted);
+}
+
 TEST(Scenario, ElectricalRailsHaveTiers) {
   const Scenario s = parse(kMinimal, {{"/cluster/rail/kind", "electrical"},
                                       {"/cluster/rail/radix", "32"},
@@ -243,6 +262,52 @@ TEST(Scenario, TrainingWorkloadNumbersItsRanksInTheOrderOfThePlacement) {
 TEST(Scenario, TrainingPresetByName) {
   const Scenario s = parse(kMinimal, {{"/workload", kTraining}, {"/workload/training/model", "llama3_8b"}});
   EXPECT_EQ(s.graph.ranks(), 4u);
+}
+
+// All keys of the generator at once, and what they mean in the specification.
+TEST(Scenario, TrainingSpecificationHasEveryKey) {
+  const Folder folder("scenario-training");
+  std::ofstream(folder.path() / "s.json") << R"({ "schema": "photonrail.scenario/1",
+    "cluster": { "servers": 8, "gpus_per_server": 2 }, "placement": { "order": ["cp", "tp", "dp", "pp"] },
+    "workload": { "training": {
+      "model": { "preset": "mixtral_8x7b", "layers": 6, "moe": { "dense_layers": 2 } },
+      "sequence": 4096, "global_batch": 8, "schedule": "interleaved", "recompute": "selective", "causal": true,
+      "ends_count_as_layers": true, "average_loss": true,
+      "parallelism": { "tp": 2, "cp": 2, "pp": 2, "dp": 2, "ep": 2, "etp": 1, "virtual_stages": 4, "fsdp": true,
+                       "dp_replicate": 2 },
+      "moe": { "router": { "kind": "zipf", "exponent": 0.5 }, "dispatch": "fp8" },
+      "fsdp": { "reshard_after_forward": false, "prefetch": 2 },
+      "gradients": { "every_micro_batch": false, "overlap": false, "clip": true },
+      "precision": { "parameters": "bf16", "gradients": "bf16" } } } })";
+  const TrainingSpec spec = read_training_spec(folder.path() / "s.json");
+  EXPECT_EQ(spec.model.moe, (ExpertSpec{.experts = 8, .top_k = 2, .dense_layers = 2}));
+  EXPECT_EQ(spec.order, (std::vector<std::string>{"cp", "tp", "dp", "pp"}));
+  EXPECT_EQ(spec.parallelism.ranks(), 16u);
+  EXPECT_EQ(spec.parallelism.etp, 1u);
+  EXPECT_EQ(spec.parallelism.virtual_stages, 4u);
+  EXPECT_EQ(spec.parallelism.dp_replicate, 2u);
+  EXPECT_EQ(spec.recompute, Recompute::kSelective);
+  EXPECT_TRUE(spec.causal && spec.ends_count_as_layers && spec.average_loss && spec.clip_gradients);
+  EXPECT_FALSE(spec.reshard_after_forward || spec.reduce_every_micro_batch || spec.overlap_gradients);
+  EXPECT_EQ(spec.prefetch, 2u);
+  EXPECT_EQ(spec.gradient_bytes, 2u);
+  EXPECT_EQ(spec.moe->router.exponent, 0.5);
+  EXPECT_EQ(spec.moe->dispatch_bytes, 1u);
+  EXPECT_EQ(spec.moe->combine_bytes, 2u);
+  const Scenario s = read_scenario(folder.path() / "s.json");
+  EXPECT_EQ(s.graph.ranks(), 16u);
+  ASSERT_EQ(s.memory.size(), 2u);
+  EXPECT_GT(s.memory[0].total(), 0.0);
+}
+
+TEST(Scenario, AWarningSaysThatAPlanDoesNotFitTheGpu) {
+  const std::vector<Override> training{{"/workload", kTraining}};
+  EXPECT_TRUE(parse(kMinimal, training).graph.warnings().empty());
+  auto small = training;
+  small.push_back({"/cluster/gpu", R"({"preset": "h100", "memory_gb": 1})"});
+  const Scenario s = parse(kMinimal, small);
+  ASSERT_EQ(s.graph.warnings().size(), 1u);
+  EXPECT_THAT(s.graph.warnings()[0], HasSubstr("the plan does not fit the GPU: stage "));
 }
 
 // Paths are relative to the folder of the scenario, not to the working directory.

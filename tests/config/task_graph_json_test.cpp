@@ -105,6 +105,40 @@ TEST(TaskGraphJson, CollectivesNeedACommunicatorOfTheirs) {
               HasSubstr("/tasks/0/communicator: rank 2 is not in communicator \"a\""));
 }
 
+TEST(TaskGraphJson, AnAllToAllMayHaveADemand) {
+  const TaskGraph graph = parse(with_tasks(R"(
+      {"rank": "all", "collective": "all_to_all", "communicator": "a", "demand": [[5, 10], [40, 5]]},
+      {"rank": "all", "collective": "all_to_all", "communicator": "a", "demand": [[0, 1], [0, 0]]},
+      {"rank": "all", "collective": "all_to_all", "communicator": "a", "demand": [[5, 10], [40, 5]]},
+      {"rank": "all", "collective": "all_to_all", "communicator": "a", "bytes": 7})"));
+  EXPECT_EQ(task(graph, 1, 0).demand(), 1u);
+  EXPECT_EQ(task(graph, 1, 0).amount, 25);  // (10 + 40) / 2 leave a member
+  EXPECT_EQ(task(graph, 1, 1).demand(), 2u);
+  EXPECT_EQ(task(graph, 1, 2).demand(), 1u);
+  EXPECT_EQ(task(graph, 1, 3).demand(), 0u);
+  const DemandMatrix first = graph.demands()->matrix({.number = 1});
+  EXPECT_EQ(first.at(0, 1), Bytes{10});
+  EXPECT_EQ(first.at(1, 0), Bytes{40});
+}
+
+TEST(TaskGraphJson, ADemandMustBeASquareOfBytes) {
+  const auto error = [](const std::string& keys) {
+    return error_of_task(R"({"rank": "all", "communicator": "a", )" + keys + "}");
+  };
+  EXPECT_THAT(error(R"("collective": "all_reduce", "demand": [[0, 1], [1, 0]])"),
+              HasSubstr("/tasks/0/demand: only an all-to-all has one"));
+  EXPECT_THAT(error(R"("collective": "all_to_all", "bytes": 4, "demand": [[0, 1], [1, 0]])"),
+              HasSubstr("/tasks/0/bytes: the demand says how many"));
+  EXPECT_THAT(error(R"("collective": "all_to_all", "root": 0, "demand": [[0, 1], [1, 0]])"), HasSubstr("/tasks/0/root"));
+  EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0, 1], [1]])"),
+              HasSubstr("/tasks/0/demand/1: has 1 numbers, but there are 2 rows"));
+  EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0]])"), HasSubstr("/tasks/0/demand: a demand needs two"));
+  EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0, -1], [0, 0]])"), HasSubstr("/tasks/0/demand/0/1"));
+  EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0, 1e15], [1e15, 0]])"), HasSubstr("more than 2^50"));
+  EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0, 1, 1], [1, 0, 1], [1, 1, 0]])"),
+              HasSubstr("is for 3 members, but there are 2"));
+}
+
 TEST(TaskGraphJson, MessagesNeedAnotherRank) {
   EXPECT_THAT(error_of_task(R"({"rank": "all", "send_to": 1, "bytes": 1})"),
               HasSubstr("/tasks/0/send_to: rank 1 cannot send to itself"));

@@ -120,6 +120,34 @@ TEST(RandomStreamTest, NormalHasTheMomentsOfTheStandardOne) {
   EXPECT_NEAR(static_cast<double>(within_one) / kDraws, 0.682689, kBound * std::sqrt(0.6827 * 0.3173 / kDraws));
 }
 
+TEST(RandomStreamTest, GammaHasItsMoments) {
+  for (const double shape : {0.1, 0.7, 1.0, 5.0}) {
+    RandomStream random(13, "gamma");
+    const Moments m = moments([&] { return std::exp(random.log_gamma(shape)); });
+    // Mean and variance are the shape a; the fourth central moment is 3 a^2 + 6 a, so that the variance of the variance is
+    // 2 a^2 + 6 a a draw.
+    EXPECT_NEAR(m.mean, shape, kBound * std::sqrt(shape / kDraws)) << shape;
+    EXPECT_NEAR(m.variance, shape, kBound * std::sqrt((2 * shape * shape + 6 * shape) / kDraws)) << shape;
+  }
+}
+
+TEST(RandomStreamTest, GammaOfShapeOneIsExponential) {
+  RandomStream random(14, "gamma");
+  int below_one = 0;
+  for (int i = 0; i < kDraws; ++i) below_one += random.log_gamma(1.0) < 0.0 ? 1 : 0;
+  const double p = 1.0 - std::exp(-1.0);
+  EXPECT_NEAR(static_cast<double>(below_one) / kDraws, p, kBound * std::sqrt(p * (1 - p) / kDraws));
+}
+
+TEST(RandomStreamTest, GammaOfASmallShapeHasALogarithm) {
+  RandomStream random(15, "gamma");
+  double least = 0.0;
+  for (int i = 0; i < 1000; ++i) least = std::min(least, random.log_gamma(1e-3));
+  EXPECT_TRUE(std::isfinite(least));
+  EXPECT_LT(least, -1000.0);  // as a number it would be 0
+  EXPECT_THROW((void)random.log_gamma(0.0), InternalError);
+}
+
 constexpr Duration kMillisecond{1'000'000'000};
 
 TEST(Delay, ConstantIsAlwaysItself) {

@@ -68,6 +68,7 @@ inline Duration latency_term(Scenario scenario) {
   scenario.cluster.nic.message_overhead *= scenario.collectives.chunks;
   scenario.cluster.rail = RailSpec{};
   scenario.controller = ControllerSpec{};
+  scenario.stragglers.clear();
   scenario.run.fidelity = Fidelity::kStream;
   return simulate(scenario).makespan;
 }

@@ -44,16 +44,35 @@ std::vector<std::string> keys(const Json& object) {
 
 TEST(ResultJson, KeysStandInAFixedOrder) {
   const Json json = Json::parse(to_json(two_ranks()));
-  const std::vector<std::string> expected{
-      "schema",          "name",          "photonrail_version", "seed",      "makespan_s", "iteration_s",
-      "per_rank_mean_s", "communication", "reconfigurations",   "windows_s", "folding",    "warnings",
-      "engine",          "ranks"};
+  const std::vector<std::string> expected{"schema",
+                                          "name",
+                                          "photonrail_version",
+                                          "seed",
+                                          "makespan_s",
+                                          "iteration_s",
+                                          "steady_iteration_s",
+                                          "per_rank_mean_s",
+                                          "communication",
+                                          "reconfigurations",
+                                          "windows_s",
+                                          "folding",
+                                          "warnings",
+                                          "engine",
+                                          "ranks"};
   EXPECT_EQ(keys(json), expected);
   EXPECT_EQ(keys(json["per_rank_mean_s"]),
             (std::vector<std::string>{"compute", "exposed_communication", "reconfiguration_wait", "peer_wait"}));
   EXPECT_EQ(keys(json["communication"]["dp"]), (std::vector<std::string>{"bytes", "operations", "busy_s", "exposed_s"}));
   EXPECT_EQ(json["schema"], "photonrail.result/1");
   EXPECT_EQ(json["photonrail_version"], std::string(version()));
+}
+
+TEST(ResultJson, TheSteadyIterationLeavesTheFirstOut) {
+  RunResult result = two_ranks();
+  result.iterations = {milliseconds(9), milliseconds(5), milliseconds(4)};
+  EXPECT_DOUBLE_EQ(Json::parse(to_json(result))["steady_iteration_s"], 0.0045);
+  result.iterations = {milliseconds(9)};
+  EXPECT_TRUE(Json::parse(to_json(result))["steady_iteration_s"].is_null());
 }
 
 TEST(ResultJson, CarriesTheNumbersOfTheRun) {

@@ -4,7 +4,9 @@
 #include "photonrail/simulate.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::test {
@@ -49,6 +51,17 @@ class Job {
     for (const std::size_t rank : members) {
       done(rank, builder_.add_collective(programs_[rank], slot(rank, group), op, Bytes{bytes}, "collective", last(rank)));
     }
+    return *this;
+  }
+  /// Numbered from 1; `demands` must be set.
+  Job& all_to_all(CommunicatorId group, const std::vector<std::size_t>& members, std::uint32_t demand) {
+    for (const std::size_t rank : members) {
+      done(rank, builder_.add_all_to_all(programs_[rank], slot(rank, group), demand, Bytes{1}, "all-to-all", last(rank)));
+    }
+    return *this;
+  }
+  Job& demands(std::shared_ptr<const DemandSource> source) {
+    builder_.set_demands(std::move(source));
     return *this;
   }
   Job& send(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag = 0) {

@@ -1,12 +1,14 @@
 #include "photonrail/simulate.hpp"
 
 #include "photonrail/error.hpp"
+#include "photonrail/random.hpp"
 #include "photonrail/testing/history.hpp"
 #include "sim/job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace photonrail::test {
@@ -61,6 +63,48 @@ TEST(Simulate, StreamAgreesWithExactOnARing) {
     const RunResult result = job.run();
     EXPECT_EQ(result.makespan, Duration{6 * (100000000LL * 20 + 1000000)});
     EXPECT_EQ(result.engine.sends, fidelity == Fidelity::kExact ? 24u : 4u);
+    EXPECT_TRUE(books_balance(result));
+  }
+}
+
+// Rows and columns of a grid take turns, and every rank computes for a random time before each: whoever is late makes its
+// group late, and that the groups that meet it next. With T for one all-reduce a group ends T after its last member came.
+TEST(Simulate, StreamPropagatesLateArrivalsAsExactDoes) {
+  constexpr std::size_t kSide = 3;
+  constexpr int kRounds = 8;
+  constexpr std::int64_t kBytes = 100'000'001;
+  const Duration step = Duration{(kBytes / 3 + 1) * 20 + 936250};  // the largest of three pieces at 50 GB/s, and latency
+  for (const Fidelity fidelity : {Fidelity::kExact, Fidelity::kStream}) {
+    Job job(kSide * kSide);
+    job.scenario.run.fidelity = fidelity;
+    job.scenario.cluster.nic.latency = Duration{936250};
+    RandomStream random(7, "late");
+    std::vector<Duration> end(kSide * kSide);
+    std::vector<std::vector<std::size_t>> lines;
+    std::vector<CommunicatorId> groups;
+    for (std::size_t line = 0; line < 2 * kSide; ++line) {
+      std::vector<std::size_t>& members = lines.emplace_back();
+      for (std::size_t i = 0; i < kSide; ++i) members.push_back(line < kSide ? line * kSide + i : i * kSide + line - kSide);
+      groups.push_back(job.group(members));
+    }
+    for (std::size_t turn = 0; turn < 2 * kRounds; ++turn) {
+      for (std::size_t r = 0; r < end.size(); ++r) {
+        const Duration late{static_cast<std::int64_t>(random.below(10'000'000'000))};  // up to 10 ms; a step is 0.7 ms
+        job.compute(r, late);
+        end[r] += late;
+      }
+      for (std::size_t g = turn % 2 * kSide; g < turn % 2 * kSide + kSide; ++g) {
+        job.collective(groups[g], lines[g], CollectiveOp::kAllReduce, kBytes);
+        Duration last{};
+        for (const std::size_t r : lines[g]) last = std::max(last, end[r]);
+        for (const std::size_t r : lines[g]) end[r] = last + 4 * step;
+      }
+    }
+    const RunResult result = job.run();
+    // A piece may be one byte smaller than the largest, 20 ps a step: nothing else may be apart.
+    const Duration apart = *std::max_element(end.begin(), end.end()) - result.makespan;
+    EXPECT_GE(apart, Duration{0});
+    EXPECT_LE(apart, 2 * kRounds * 4 * Duration{20});
     EXPECT_TRUE(books_balance(result));
   }
 }

@@ -17,4 +17,7 @@ inline TrainingSpec small_spec() {
   return spec;
 }
 
+/// The published dimensions of Llama 3 8B (arXiv 2407.21783, table 3).
+inline ModelSpec llama3_8b() { return {"llama3_8b", 32, 4096, 14336, 32, 8, 128256}; }
+
 }  // namespace photonrail::test

@@ -1,5 +1,6 @@
 #include "photonrail/error.hpp"
 #include "photonrail/training.hpp"
+#include "workload/small_spec.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 TrainingSpec valid_spec() {
   TrainingSpec spec;
-  spec.model = model_preset("llama3_8b");
+  spec.model = test::llama3_8b();
   spec.parallelism = {.tp = 4, .pp = 2, .dp = 2, .fsdp = true};
   spec.global_batch = 16;
   return spec;
@@ -81,6 +82,60 @@ TEST(TrainingSpec, TheOrderIsAPermutation) {
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.order = {"tp", "dp"}; }), "/order");
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.order = {"tp", "tp", "pp"}; }), "/order");
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.order = {"tp", "dp", "cp"}; }), "/order");
+}
+
+TEST(TrainingSpec, TheSequenceMustDivideOverContextAndTensorParallelism) {
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2; }), "valid");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 0; }), "/parallelism/cp");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 3; }), "/parallelism/cp");
+  // 4100 = 2 x 2050, and 2050 is no multiple of tp 4.
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.sequence = 4100; }), "/parallelism/tp");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.order = {"tp", "dp", "pp"}; }), "/order");
+}
+
+TEST(TrainingSpec, LayersMustDivideOverVirtualStages) {
+  const auto interleaved = [](TrainingSpec& s, std::uint32_t chunks) {
+    s.schedule = PipelineSchedule::kInterleaved;
+    s.parallelism.virtual_stages = chunks;
+  };
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 4); }), "valid");  // 32 layers, 2 x 4 parts
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 3); }), "/parallelism/virtual_stages");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 17); }), "/parallelism/virtual_stages");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 1); }), "/parallelism/virtual_stages");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.virtual_stages = 2; }), "/parallelism/virtual_stages");
+  // With the embedding and the head 34 places: 2 x 17.
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 17), s.ends_count_as_layers = true; }), "valid");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 4), s.ends_count_as_layers = true; }),
+            "/parallelism/virtual_stages");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 4), s.global_batch = 14; }), "/global_batch");
+}
+
+TEST(TrainingSpec, ExpertsMustFitTheirRanks) {
+  const auto with_experts = [](TrainingSpec& s) { s.model.moe = ExpertSpec{.experts = 8, .top_k = 2}; };
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 2; }), "valid");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 8, s.parallelism.etp = 1; }), "valid");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.ep = 2; }), "/parallelism/ep");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.etp = 2; }), "/parallelism/etp");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 3; }), "/parallelism/ep");
+  // tp 4 x dp 2 = 8 ranks: etp 4 x ep 4 = 16 do not fit.
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 4; }), "/parallelism/ep");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.etp = 3; }), "/parallelism/etp");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.sequence_parallel = false; }), "/sequence_parallel");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->top_k = 9; }), "/model/moe/top_k");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->dense_layers = 33; }),
+            "/model/moe/dense_layers");
+  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->every = 0; }), "/model/moe/every");
+}
+
+TEST(TrainingSpec, WaysToShardExcludeEachOther) {
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.zero1 = true; }), "/parallelism/zero1");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.dp_replicate = 2; }), "valid");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.dp_replicate = 3; }), "/parallelism/dp_replicate");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.fsdp = false, s.parallelism.dp_replicate = 2; }),
+            "/parallelism/dp_replicate");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.bucket = Bytes{1}; }), "/gradients/bucket_mb");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.overlap_parameters = true; }), "/gradients/overlap_parameters");
+  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.schedule = PipelineSchedule::kDualPipe; }), "/parallelism/fsdp");
 }
 
 TEST(TrainingSpec, RefusesWhatNoMachineCouldHold) {

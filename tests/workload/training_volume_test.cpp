@@ -1,40 +1,21 @@
 // FLOPs and bytes of whole training steps against closed forms.
 #include "photonrail/training.hpp"
+#include "workload/graph_volume.hpp"
 #include "workload/small_spec.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <optional>
 
 namespace photonrail {
 namespace {
 
+using test::flops;
 using test::small_spec;
+using test::volume;
 
 constexpr std::int64_t kActivation = 2 * 16 * 64 * 2;  // micro-batch x sequence x hidden x 2 bytes = 4096
 constexpr std::int64_t kNorms = 5 * 2 * 64 + 64;       // whole on every tp rank
-
-/// What sizes of communication add up to over all ranks; receives do not count.
-std::int64_t volume(const TaskGraph& graph, Dimension dimension, std::optional<CollectiveOp> op = std::nullopt) {
-  std::int64_t sum = 0;
-  for (std::size_t r = 0; r < graph.ranks(); ++r) {
-    for (const Task& t : graph.program(RankId{r}).tasks()) {
-      if (t.kind == TaskKind::kCompute || t.kind == TaskKind::kReceive) continue;
-      const CommunicatorId c = graph.communicator(RankId{r}, t.slot);
-      if (graph.communicators()[c.index()].dimension == dimension && (!op || t.op == *op)) sum += t.amount;
-    }
-  }
-  return sum;
-}
-
-double flops(const TaskGraph& graph) {
-  double sum = 0.0;
-  for (std::size_t r = 0; r < graph.ranks(); ++r) {
-    for (const Task& t : graph.program(RankId{r}).tasks()) sum += t.flops;
-  }
-  return sum;
-}
 
 TEST(TrainingVolume, FlopsFollowSixNT) {
   // Every weight of a matrix product costs 2 FLOPs a token forward and 4 backward: 6 N T, N without the embedding (a
@@ -60,7 +41,7 @@ TEST(TrainingVolume, RecomputeAddsAForwardPassOfTheLayers) {
 TEST(TrainingVolume, Llama3At8kIsNearSixNT) {
   // 8.03e9 parameters, 7.50e9 of them in products; attention adds 12 x 32 x 8192 x 4096 = 12.9e9 a token to 45.0e9.
   TrainingSpec spec;
-  spec.model = model_preset("llama3_8b");
+  spec.model = test::llama3_8b();
   spec.sequence = 8192;
   EXPECT_NEAR(flops(make_training_graph(spec)) / 8192, 57.9e9, 0.1e9);
 }
@@ -134,12 +115,26 @@ TEST(TrainingVolume, Llama3FsdpOnFourGpusAsMeasured) {
   // A published measurement of one step (torchtitan, bf16 weights, fp32 reduction), rank 0: all-gather 8.030 GB,
   // reduce-scatter 32.121 GB of input.
   TrainingSpec spec;
-  spec.model = model_preset("llama3_8b");
+  spec.model = test::llama3_8b();
   spec.parallelism = {.tp = 1, .pp = 1, .dp = 4, .fsdp = true};
   spec.global_batch = 4;
   const TaskGraph graph = make_training_graph(spec);
   EXPECT_NEAR(static_cast<double>(volume(graph, Dimension::kDp, CollectiveOp::kAllGather)) / 4, 8.030e9, 0.001e9);
   EXPECT_NEAR(static_cast<double>(volume(graph, Dimension::kDp, CollectiveOp::kReduceScatter)) / 4, 32.121e9, 0.001e9);
+}
+
+TEST(TrainingVolume, Llama3TensorParallelOnFourGpusAsMeasured) {
+  // The TP4 row: all-gather 1.091 GB, reduce-scatter 4.362 GB, 4096 tokens: 130 each (2 (2 x 32 + 1)) of a shard of
+  // 4096 x 4096 x 2 B / 4, or of the whole.
+  TrainingSpec spec;
+  spec.model = test::llama3_8b();
+  spec.parallelism = {.tp = 4};
+  const TaskGraph graph = make_training_graph(spec);
+  const auto gathered = static_cast<double>(volume(graph, Dimension::kTp, CollectiveOp::kAllGather)) / 4;
+  const auto scattered = static_cast<double>(volume(graph, Dimension::kTp, CollectiveOp::kReduceScatter)) / 4;
+  EXPECT_NEAR(gathered, 1.091e9, 0.003 * 1.091e9);
+  EXPECT_NEAR(scattered, 4.362e9, 0.003 * 4.362e9);
+  EXPECT_EQ(scattered, 4 * gathered);
 }
 
 TEST(TrainingVolume, TheOptimizerTouchesItsShardOnce) {

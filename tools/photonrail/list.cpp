@@ -1,10 +1,10 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/device.hpp"
 #include "photonrail/report.hpp"
-#include "photonrail/training.hpp"
 
 #include <cmath>
 #include <iostream>
@@ -51,8 +51,8 @@ Rows models() {
   Rows rows;
   for (const ModelPreset& preset : model_presets()) {
     const ModelSpec& model = preset.spec;
-    rows.push_back({std::string(preset.key), std::to_string(std::llround(model.parameters() / 1e6)) + " M parameters",
-                    std::to_string(model.layers) + " layers of " + std::to_string(model.hidden), std::string(preset.note)});
+    rows.push_back({preset.key, std::to_string(std::llround(model.parameters() / 1e6)) + " M parameters",
+                    std::to_string(model.layers) + " layers of " + std::to_string(model.hidden), preset.note});
   }
   return rows;
 }
@@ -79,8 +79,11 @@ Rows switches() {
 }
 
 Rows schedules() {
-  return {{"1f1b", "each stage alternates a forward and a backward micro-batch; fewer activations are kept"},
-          {"gpipe", "all forward micro-batches of a step, then all backward ones"}};
+  Rows rows;
+  for (const PipelineScheduleInfo& info : pipeline_schedules()) {
+    rows.push_back({std::string(info.name), std::string(info.paper), std::string(info.summary)});
+  }
+  return rows;
 }
 
 const std::vector<std::pair<std::string, Rows (*)()>>& tables() {

@@ -40,6 +40,7 @@ void add_run(CLI::App& app, RunOptions& options) {
   auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
                   ->type_name("DIR");
   command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
   command->callback([&options] { run(options); });
 }
@@ -70,13 +71,43 @@ void add_trace(CLI::App& app, TraceOptions& options) {
   prefix->excludes(scenario);
   groups->type_name("FILE")->needs(prefix);
   add_set(*info, options.set);
-  info->callback([&options] { trace_info(options); });
+  auto* schedule = info->add_flag("--schedule", options.schedule, "The pipeline schedule of a training job as a chart");
+  schedule->needs(scenario);
+  info->add_option("-o", options.svg, "Also draw the chart of --schedule here, as SVG")->type_name("FILE")->needs(schedule);
+  info->callback([&options] { options.schedule ? trace_schedule(options) : trace_info(options); });
 
   CLI::App* write = trace->add_subcommand("export", "Write a scenario's task graph as a Chakra trace");
   write->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
   write->add_option("--prefix", options.prefix, "Write PREFIX.<rank>.et and PREFIX.json")->required()->type_name("PREFIX");
   add_set(*write, options.set);
   write->callback([&options] { trace_export(options); });
+}
+
+void add_calibrate(CLI::App& app, CalibrateOptions& options) {
+  CLI::App* command = app.add_subcommand("calibrate", "Fit the compute efficiency of a scenario to a measured step");
+  command->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
+  command->add_option("--step-s", options.step_s, "The measured step, in seconds")->required()->type_name("SECONDS");
+  command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency")
+      ->type_name("TEXT");
+  command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
+      ->type_name("FILE");
+  add_set(*command, options.set);
+  command->callback([&options] { calibrate(options); });
+}
+
+void add_card(CLI::App& app, CardOptions& options) {
+  CLI::App* card = app.add_subcommand("card", "CCL-Bench workload cards: make a scenario of one, or one of a scenario");
+  card->require_subcommand(1);
+  CLI::App* read = card->add_subcommand("import", "Write a scenario from a card");
+  read->add_option("CARD.yaml", options.from, "A workload card")->required();
+  CLI::App* write = card->add_subcommand("export", "Write the card of a scenario");
+  write->add_option("SCENARIO.json", options.from, "A scenario file")->required();
+  for (CLI::App* command : {read, write}) {
+    command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
+  }
+  add_set(*write, options.set);
+  read->callback([&options] { card_import(options); });
+  write->callback([&options] { card_export(options); });
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -86,11 +117,15 @@ int parse_and_run(int argc, char** argv) {
   RunOptions run_options;
   ValidateOptions validate_options;
   TraceOptions trace_options;
+  CalibrateOptions calibrate_options;
+  CardOptions card_options;
   std::string kind;
   add_run(app, run_options);
   add_validate(app, validate_options);
   add_list(app, kind);
   add_trace(app, trace_options);
+  add_calibrate(app, calibrate_options);
+  add_card(app, card_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

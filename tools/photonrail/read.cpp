@@ -1,21 +1,19 @@
 #include "read.hpp"
 
-#include "photonrail/config.hpp"
-
 namespace photonrail::command {
 
-namespace {
-
-std::vector<Override> parse(const std::vector<std::string>& set) {
+std::vector<Override> parse_set(const std::vector<std::string>& set) {
   std::vector<Override> overrides;
   for (const std::string& text : set) overrides.push_back(Override::parse(text));
   return overrides;
 }
 
-}  // namespace
-
 Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set) {
-  return read_scenario(file, parse(set));
+  return read_scenario(file, parse_set(set));
+}
+
+TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set) {
+  return read_training_spec(file, parse_set(set));
 }
 
 std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& set) {

@@ -1,7 +1,9 @@
 // Scenario files and their overrides.
 #pragma once
 
+#include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/training.hpp"
 
 #include <filesystem>
 #include <string>
@@ -9,8 +11,10 @@
 
 namespace photonrail::command {
 
+[[nodiscard]] std::vector<Override> parse_set(const std::vector<std::string>& set);
 /// `set`: texts of --set. Throws ConfigError.
 [[nodiscard]] Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set);
+[[nodiscard]] TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
                                                    const std::vector<std::string>& set);
 

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "photonrail/ccl_bench.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cctype>
 #include <iostream>
-#include <memory>
 #include <set>
 #include <span>
 #include <system_error>
@@ -49,10 +49,10 @@ void make_folder(const std::filesystem::path& folder) {
   if (error) throw ConfigError(folder.string(), "cannot make the folder: " + error.message(), "choose another for --out");
 }
 
-RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& file, TraceWriter* trace, bool quiet) {
+RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& file, std::vector<Observer*> observers,
+                       bool quiet) {
   ProgressLine progress(!quiet && error_is_terminal());
-  std::vector<Observer*> observers{&progress};
-  if (trace != nullptr) observers.push_back(trace);
+  observers.push_back(&progress);
   try {
     return simulate(scenario, observers);
   } catch (const std::exception& error) {
@@ -63,14 +63,16 @@ RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& fi
 // Runs one scenario and writes what it gave; appends the files to `written`.
 RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, const std::filesystem::path& folder,
                   const RunOptions& options, std::vector<std::filesystem::path>& written) {
-  const auto trace = options.trace ? std::make_unique<TraceWriter>() : nullptr;
-  RunResult result = simulate_one(scenario, file, trace.get(), options.quiet);
+  TraceWriter trace;
+  CclBenchObserver metrics;
+  std::vector<Observer*> observers;
+  if (options.trace) observers.push_back(&trace);
+  if (options.ccl_bench) observers.push_back(&metrics);
+  RunResult result = simulate_one(scenario, file, observers, options.quiet);
   if (options.out.empty()) return result;
-  write_file(folder / "result.json", to_json(result));
-  written.push_back(folder / "result.json");
-  if (trace == nullptr) return result;
-  trace->write(folder / "trace.json");
-  written.push_back(folder / "trace.json");
+  write_file(written.emplace_back(folder / "result.json"), to_json(result));
+  if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
+  if (options.ccl_bench) write_file(written.emplace_back(folder / "ccl_bench.json"), to_json(metrics.metrics()));
   return result;
 }
 

@@ -1,3 +1,4 @@
+#include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 #include "photonrail/error.hpp"
@@ -5,7 +6,13 @@
 #include "photonrail/topology.hpp"
 #include "read.hpp"
 
+#include <algorithm>
+#include <iomanip>
 #include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace photonrail::command {
 
@@ -32,6 +39,34 @@ std::string summary_line(const Scenario& scenario) {
   return text;
 }
 
+std::string gigabytes(double bytes) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << bytes / 1e9;
+  return text.str();
+}
+
+/// What a GPU of each pipeline stage holds; stages that hold the same are one line.
+std::string memory_table(const Scenario& scenario) {
+  if (scenario.memory.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"GB a GPU", "parameters", "gradients", "optimizer", "activations", "total"}};
+  std::size_t first = 0;
+  for (std::size_t s = 0; s < scenario.memory.size(); ++s) {
+    const StageMemory& m = scenario.memory[s];
+    std::vector<std::string> row{"",
+                                 gigabytes(m.parameters),
+                                 gigabytes(m.gradients),
+                                 gigabytes(m.optimizer),
+                                 gigabytes(m.activations),
+                                 gigabytes(m.total())};
+    const bool same = rows.size() > 1 && std::equal(row.begin() + 1, row.end(), rows.back().begin() + 1);
+    if (!same) first = s;
+    row[0] = "  stage " + std::to_string(first) + (same ? " to " + std::to_string(s) : "");
+    if (same) rows.pop_back();
+    rows.push_back(std::move(row));
+  }
+  return in_columns(rows);
+}
+
 }  // namespace
 
 void validate(const ValidateOptions& options) {
@@ -42,7 +77,7 @@ void validate(const ValidateOptions& options) {
   for (const auto& file : options.scenarios) {
     const Scenario scenario = read_one(file, options.set);
     warn(scenario.name, scenario.graph.warnings());
-    text += summary_line(scenario) + "\n";
+    text += summary_line(scenario) + "\n" + memory_table(scenario);
     if (!options.graphviz.empty()) {
       write_file(options.graphviz, to_graphviz(scenario.cluster.plant()));
       text += "wrote " + options.graphviz.string() + "\n";

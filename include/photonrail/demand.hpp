@@ -1,0 +1,83 @@
+// Uneven all-to-all: what every member has for every other, as a value, and where such values come from.
+#pragma once
+
+#include "photonrail/ids.hpp"
+#include "photonrail/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace photonrail {
+
+/// A member of a communicator group, 0 .. members-1.
+using Member = std::uint32_t;
+
+/// Bytes from every member (row) to every member (column). What a member has for itself, on the diagonal, stays where it
+/// is and never counts as traffic.
+class DemandMatrix {
+ public:
+  /// All zero.
+  explicit DemandMatrix(Member members) : members_(members), bytes_(std::size_t{members} * members) {}
+
+  [[nodiscard]] Member members() const { return members_; }
+  [[nodiscard]] Bytes& at(Member from, Member to) { return bytes_[std::size_t{from} * members_ + to]; }
+  [[nodiscard]] Bytes at(Member from, Member to) const { return bytes_[std::size_t{from} * members_ + to]; }
+  [[nodiscard]] std::span<const Bytes> row(Member from) const {
+    return std::span(bytes_).subspan(std::size_t{from} * members_, members_);
+  }
+
+  [[nodiscard]] DemandMatrix transposed() const;
+  /// What crosses from member to member: all but the diagonal.
+  [[nodiscard]] Bytes wire_bytes() const;
+  /// The most that one member sends, or that one receives: divided by the rate of a port, no schedule is faster.
+  [[nodiscard]] Bytes busiest_port() const;
+
+  friend bool operator==(const DemandMatrix&, const DemandMatrix&) = default;
+
+ private:
+  Member members_;
+  std::vector<Bytes> bytes_;
+};
+
+/// Which matrix is wanted. Numbers start at 1: 0 stands for an even all-to-all, which needs none.
+struct DemandQuery {
+  CommunicatorId communicator{};
+  std::uint32_t number = 1;
+  std::uint32_t iteration = 0;
+  std::uint64_t seed = 1;  ///< of the run
+
+  friend auto operator<=>(const DemandQuery&, const DemandQuery&) = default;
+};
+
+/// Where the matrices of a job's all-to-alls come from, so that they need not all be in memory. Pure: equal queries get
+/// equal matrices, in whatever order and from however many threads they are asked.
+class DemandSource {
+ public:
+  virtual ~DemandSource() = default;
+
+  /// How many members the matrices of `number` have; nullopt: there are none of that number.
+  [[nodiscard]] virtual std::optional<Member> members(std::uint32_t number) const = 0;
+  /// Whether the iteration makes a difference.
+  [[nodiscard]] virtual bool drifts() const = 0;
+  /// REQUIRES: members(query.number) is that of the communicator.
+  [[nodiscard]] virtual DemandMatrix matrix(const DemandQuery& query) const = 0;
+};
+
+/// Matrices written down: number i is the i-th that was added, for every communicator and iteration.
+class DemandTable final : public DemandSource {
+ public:
+  /// Returns its number. One that is in the table already keeps the number that it has.
+  std::uint32_t add(DemandMatrix matrix);
+
+  [[nodiscard]] std::optional<Member> members(std::uint32_t number) const override;
+  [[nodiscard]] bool drifts() const override { return false; }
+  [[nodiscard]] DemandMatrix matrix(const DemandQuery& query) const override;
+
+ private:
+  std::vector<DemandMatrix> matrices_;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,71 @@
+// A transformer by its dimensions: decoder-only, dense or with experts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace photonrail {
+
+/// SwiGLU has three matrices (gate, up, down), the plain ones two (up, down).
+enum class MlpKind : std::uint8_t { kSwiGlu, kGelu, kSquaredRelu };
+[[nodiscard]] constexpr std::uint32_t matrices(MlpKind kind) { return kind == MlpKind::kSwiGlu ? 3 : 2; }
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, keys and values come from narrow
+/// latents. Widths in elements.
+struct LatentAttention {
+  std::uint32_t query_rank = 0;  ///< 0: queries come from the hidden state
+  std::uint32_t kv_rank = 512;
+  std::uint32_t nope_head = 128;  ///< of a query and a key head, without position
+  std::uint32_t rope_head = 64;   ///< the part with position; its key is shared by all heads
+  std::uint32_t value_head = 128;
+
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
+};
+
+/// Experts in place of the MLP (Shazeer et al., arXiv 1701.06538): a router sends each token to `top_k` of them.
+struct ExpertSpec {
+  std::uint32_t experts = 8;
+  std::uint32_t top_k = 2;
+  std::uint32_t ffn = 0;           ///< of one expert; 0: that of the model
+  std::uint32_t shared = 0;        ///< experts that every token passes, as one MLP of `shared` x ffn
+  std::uint32_t dense_layers = 0;  ///< the first layers have an MLP
+  std::uint32_t every = 1;         ///< of the others, each `every`-th has experts, the last of a group
+
+  friend bool operator==(const ExpertSpec&, const ExpertSpec&) = default;
+};
+
+struct ModelSpec {
+  std::string name = "custom";
+  std::uint32_t layers = 32;
+  std::uint32_t hidden = 4096;
+  std::uint32_t ffn = 14336;
+  std::uint32_t heads = 32;
+  std::uint32_t kv_heads = 8;  ///< without latent attention
+  std::uint32_t vocabulary = 128256;
+  std::uint32_t head_dim = 0;  ///< 0: hidden / heads
+  MlpKind mlp = MlpKind::kSwiGlu;
+  std::uint32_t positions = 0;   ///< rows of a table of learned positions; 0: none
+  bool biases = false;           ///< of every matrix product in a layer
+  bool layer_norm = false;       ///< norms have a bias too
+  bool query_key_norm = false;   ///< a norm on each head of queries and keys
+  bool tied_embeddings = false;  ///< the output projection is the embedding
+  std::optional<LatentAttention> latent{};
+  std::optional<ExpertSpec> moe{};
+
+  [[nodiscard]] std::uint32_t head_width() const { return head_dim != 0 ? head_dim : heads == 0 ? 0 : hidden / heads; }
+  [[nodiscard]] std::uint32_t expert_ffn() const { return moe && moe->ffn != 0 ? moe->ffn : ffn; }
+  [[nodiscard]] bool has_experts(std::uint32_t layer) const;
+  [[nodiscard]] std::uint32_t expert_layers() const;
+
+  [[nodiscard]] double parameters() const;         ///< all weights, each once
+  [[nodiscard]] double active_parameters() const;  ///< those that one token passes, the embedding included
+
+  friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
+};
+
+/// Forward FLOPs of one transformer layer without experts for `tokens` tokens in sequences of `sequence`, on one of `tp`
+/// ranks; the causal mask is not discounted. Formulas and sources: layer_cost.hpp.
+[[nodiscard]] double layer_forward_flops(const ModelSpec& model, double tokens, double sequence, std::uint32_t tp);
+
+}  // namespace photonrail

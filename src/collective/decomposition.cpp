@@ -1,0 +1,187 @@
+// Birkhoff (1946), von Neumann (1953): a matrix whose rows and columns all have one sum is a sum of permutations. A demand
+// gets there by padding, which takes time on a port but is never sent. The permutations with large entries come first
+// (thresholds that halve, as in Solstice, Liu et al., CoNEXT 2015), which keeps them few.
+// The greedy version follows Eclipse (Venkatakrishnan et al., SIGMETRICS 2016): most bytes for the time. It leaves out
+// Eclipse's maximum weighted matching: the matching of a threshold is one of the largest size.
+#include "collective/decomposition.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace photonrail {
+
+namespace {
+
+/// Bytes by sender and receiver, diagonal included.
+class Grid {
+ public:
+  explicit Grid(Member n) : n_(n), cells_(std::size_t{n} * n) {}
+  [[nodiscard]] std::int64_t& at(Member from, Member to) { return cells_[std::size_t{from} * n_ + to]; }
+  [[nodiscard]] std::int64_t at(Member from, Member to) const { return cells_[std::size_t{from} * n_ + to]; }
+  [[nodiscard]] Member size() const { return n_; }
+  [[nodiscard]] std::int64_t largest() const { return *std::max_element(cells_.begin(), cells_.end()); }
+
+ private:
+  Member n_;
+  std::vector<std::int64_t> cells_;
+};
+
+Grid grid_of(const DemandMatrix& demand) {
+  Grid grid(demand.members());
+  for (Member from = 0; from < grid.size(); ++from) {
+    for (Member to = 0; to < grid.size(); ++to) {
+      if (from != to) grid.at(from, to) = demand.at(from, to).count;
+    }
+  }
+  return grid;
+}
+
+/// A largest matching of the cells that have at least a threshold (augmenting paths, Kuhn 1955), kept while the threshold
+/// and the cells change.
+class Matcher {
+ public:
+  static constexpr Member kNobody = std::numeric_limits<Member>::max();
+
+  explicit Matcher(const Grid& grid) : grid_(grid), to_(grid.size(), kNobody), from_(grid.size(), kNobody) {}
+
+  /// The number of pairs.
+  std::size_t match(std::int64_t threshold) {
+    threshold_ = threshold;
+    for (Member from = 0; from < grid_.size(); ++from) {
+      const Member to = to_[from];
+      if (to != kNobody && grid_.at(from, to) < threshold) to_[from] = from_[to] = kNobody;
+    }
+    std::size_t pairs = 0;
+    for (Member from = 0; from < grid_.size(); ++from) {
+      seen_.assign(grid_.size(), false);
+      if (to_[from] != kNobody || augment(from)) ++pairs;
+    }
+    return pairs;
+  }
+  [[nodiscard]] const std::vector<Member>& receivers() const { return to_; }
+
+ private:
+  bool augment(Member from) {
+    for (Member to = 0; to < grid_.size(); ++to) {
+      if (seen_[to] || grid_.at(from, to) < threshold_) continue;
+      seen_[to] = true;
+      if (from_[to] != kNobody && !augment(from_[to])) continue;
+      to_[from] = to;
+      from_[to] = from;
+      return true;
+    }
+    return false;
+  }
+
+  const Grid& grid_;
+  std::int64_t threshold_ = 1;
+  std::vector<Member> to_;    ///< by sender
+  std::vector<Member> from_;  ///< by receiver
+  std::vector<bool> seen_;
+};
+
+std::int64_t highest_power(std::int64_t value) {
+  return value <= 0 ? 0 : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(value)));
+}
+
+/// Adds to the cells until every row and column has the largest sum. Returns it.
+std::int64_t pad(Grid& grid) {
+  const Member n = grid.size();
+  std::vector<std::int64_t> out(n), in(n);
+  for (Member from = 0; from < n; ++from) {
+    for (Member to = 0; to < n; ++to) {
+      out[from] += grid.at(from, to);
+      in[to] += grid.at(from, to);
+    }
+  }
+  const std::int64_t most = std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
+  Member to = 0;
+  for (Member from = 0; from < n; ++from) {
+    while (out[from] < most) {
+      while (in[to] == most) ++to;
+      const std::int64_t more = std::min(most - out[from], most - in[to]);
+      grid.at(from, to) += more;
+      out[from] += more;
+      in[to] += more;
+    }
+  }
+  return most;
+}
+
+/// Sends up to `bytes` from each sender to its receiver, and takes that away from what is left.
+DemandRound send(Grid& left, const std::vector<Member>& receivers, std::int64_t bytes) {
+  DemandRound round;
+  for (Member from = 0; from < left.size(); ++from) {
+    if (receivers[from] == Matcher::kNobody) continue;
+    std::int64_t& cell = left.at(from, receivers[from]);
+    const std::int64_t sent = std::min(cell, bytes);
+    if (sent > 0) round.push_back({from, receivers[from], Bytes{sent}});
+    cell -= sent;
+  }
+  return round;
+}
+
+struct Choice {
+  std::vector<Member> receivers;
+  std::int64_t bytes = 0;  ///< of the pair that lasts longest
+  double rate = 0.0;       ///< bytes sent for each byte of a port's time
+};
+
+Choice weigh(const Grid& left, const std::vector<Member>& receivers, std::int64_t bytes, Bytes reconfiguration) {
+  double sum = 0.0;
+  for (Member from = 0; from < left.size(); ++from) {
+    if (receivers[from] != Matcher::kNobody) sum += static_cast<double>(std::min(left.at(from, receivers[from]), bytes));
+  }
+  return {receivers, bytes, sum / (static_cast<double>(bytes) + static_cast<double>(reconfiguration.count))};
+}
+
+}  // namespace
+
+std::vector<DemandRound> birkhoff_rounds(const DemandMatrix& demand) {
+  Grid left = grid_of(demand);
+  Grid padded = left;
+  std::int64_t time = pad(padded);
+  Matcher matcher(padded);
+  std::vector<DemandRound> rounds;
+  std::int64_t threshold = highest_power(padded.largest());
+  while (time > 0) {
+    while (matcher.match(threshold) < left.size()) threshold /= 2;
+    PHOTONRAIL_CHECK(threshold > 0);
+    std::int64_t least = time;
+    for (Member from = 0; from < left.size(); ++from) least = std::min(least, padded.at(from, matcher.receivers()[from]));
+    for (Member from = 0; from < left.size(); ++from) padded.at(from, matcher.receivers()[from]) -= least;
+    time -= least;
+    rounds.push_back(send(left, matcher.receivers(), least));
+  }
+  return rounds;
+}
+
+std::vector<DemandRound> greedy_rounds(const DemandMatrix& demand, Bytes reconfiguration) {
+  Grid left = grid_of(demand);
+  std::vector<DemandRound> rounds;
+  while (const std::int64_t largest = left.largest()) {
+    Choice best;
+    Matcher matcher(left);
+    for (std::int64_t threshold = highest_power(largest); threshold > 0; threshold /= 2) {
+      if (matcher.match(threshold) == 0) continue;
+      std::int64_t longest = 0;
+      std::int64_t shortest = largest;
+      for (Member from = 0; from < left.size(); ++from) {
+        if (matcher.receivers()[from] == Matcher::kNobody) continue;
+        longest = std::max(longest, left.at(from, matcher.receivers()[from]));
+        shortest = std::min(shortest, left.at(from, matcher.receivers()[from]));
+      }
+      for (const std::int64_t bytes : {longest, shortest}) {
+        Choice choice = weigh(left, matcher.receivers(), bytes, reconfiguration);
+        if (choice.rate > best.rate) best = std::move(choice);
+      }
+    }
+    rounds.push_back(send(left, best.receivers, best.bytes));
+  }
+  return rounds;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,57 @@
+#include "photonrail/demand.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+DemandMatrix DemandMatrix::transposed() const {
+  DemandMatrix other(members_);
+  for (Member from = 0; from < members_; ++from) {
+    for (Member to = 0; to < members_; ++to) other.at(to, from) = at(from, to);
+  }
+  return other;
+}
+
+Bytes DemandMatrix::wire_bytes() const {
+  Bytes sum{};
+  for (Member from = 0; from < members_; ++from) {
+    for (Member to = 0; to < members_; ++to) sum += from == to ? Bytes{} : at(from, to);
+  }
+  return sum;
+}
+
+Bytes DemandMatrix::busiest_port() const {
+  Bytes most{};
+  for (Member m = 0; m < members_; ++m) {
+    Bytes out{};
+    Bytes in{};
+    for (Member other = 0; other < members_; ++other) {
+      if (other == m) continue;
+      out += at(m, other);
+      in += at(other, m);
+    }
+    most = std::max({most, out, in});
+  }
+  return most;
+}
+
+std::uint32_t DemandTable::add(DemandMatrix matrix) {
+  const auto found = std::find(matrices_.begin(), matrices_.end(), matrix);
+  const auto number = static_cast<std::uint32_t>(found - matrices_.begin()) + 1;
+  if (found == matrices_.end()) matrices_.push_back(std::move(matrix));
+  return number;
+}
+
+std::optional<Member> DemandTable::members(std::uint32_t number) const {
+  if (number == 0 || number > matrices_.size()) return std::nullopt;
+  return matrices_[number - 1].members();
+}
+
+DemandMatrix DemandTable::matrix(const DemandQuery& query) const {
+  PHOTONRAIL_CHECK(members(query.number).has_value());
+  return matrices_[query.number - 1];
+}
+
+}  // namespace photonrail

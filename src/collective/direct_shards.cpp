@@ -1,0 +1,82 @@
+#include "collective/direct_shards.hpp"
+
+#include "collective/uniform_plan.hpp"
+
+namespace photonrail {
+
+namespace {
+
+/// A reduction sends each member its shard; a gathering sends each the own shard. An all-reduce is one after the other: a
+/// member gathers when it has the sum of its shard. Sends are numbered (half, shift, sender).
+class DirectShardsPlan final : public UniformPlan {
+ public:
+  explicit DirectShardsPlan(const CollectiveCall& call)
+      : UniformPlan(totals(call)),
+        n_(call.members),
+        half_(std::uint64_t{n_} * (n_ - 1)),
+        reduces_(call.op != CollectiveOp::kAllGather),
+        size_is_shard_(!reduces_),
+        cut_(call.size, size_is_shard_ ? 1 : n_) {}
+
+  [[nodiscard]] Send send(SendIndex i) const override {
+    const bool reduce = reduces_ && i < half_;
+    const auto place = static_cast<SendIndex>(i % half_);
+    const Member from = place % n_;
+    const Member to = receiver(from, place / n_ + 1);
+    const Member shard = reduce ? to : from;
+    return {.from = from, .to = to, .bytes = cut_[size_is_shard_ ? 0 : shard], .first_chunk = shard, .reduce = reduce};
+  }
+  void released_by(SendIndex arrived, std::vector<SendIndex>& out) const override {
+    if (totals_.sends == half_ || arrived >= half_) return;
+    const Member done = receiver(arrived % n_, arrived / n_ + 1);
+    for (Member shift = 1; shift < n_; ++shift) {
+      out.push_back(static_cast<SendIndex>(half_ + std::uint64_t{shift - 1} * n_ + done));
+    }
+  }
+  [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t /*round*/) const override {
+    std::vector<MemberPair> all;
+    all.reserve(half_);
+    for (Member from = 0; from < n_; ++from) {
+      for (Member to = 0; to < n_; ++to) {
+        if (from != to) all.emplace_back(from, to);
+      }
+    }
+    return all;
+  }
+  [[nodiscard]] std::uint32_t sends_from(Member /*member*/, std::uint32_t /*round*/) const override {
+    return (n_ - 1) * totals_.critical;
+  }
+  [[nodiscard]] std::uint32_t sends_to(Member member, std::uint32_t round) const override {
+    return sends_from(member, round);
+  }
+
+ private:
+  [[nodiscard]] static PlanTotals totals(const CollectiveCall& call) {
+    const std::uint64_t n = call.members;
+    const std::uint32_t halves = call.op == CollectiveOp::kAllReduce ? 2 : 1;
+    return {.members = call.members,
+            .sends = n * (n - 1) * halves,
+            .initial = n * (n - 1),
+            .waits = call.members - 1,
+            .chunks = n,
+            .wire = multiply(call.size, (call.op == CollectiveOp::kAllGather ? n : halves) * (n - 1)),
+            .critical = halves};
+  }
+  [[nodiscard]] Member receiver(Member from, Member shift) const {
+    return from + shift >= n_ ? from + shift - n_ : from + shift;
+  }
+
+  Member n_;
+  std::uint64_t half_;  ///< sends of one half
+  bool reduces_;
+  bool size_is_shard_;
+  Cut cut_;
+};
+
+}  // namespace
+
+std::unique_ptr<const SendPlan> make_direct_shards(const CollectiveCall& call) {
+  return std::make_unique<DirectShardsPlan>(call);
+}
+
+}  // namespace photonrail

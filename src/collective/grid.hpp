@@ -1,0 +1,28 @@
+// A group as servers x rails.
+#pragma once
+
+#include "photonrail/collective.hpp"
+
+namespace photonrail {
+
+/// Every server of the group has members on the same rails. REQUIRES for member(): server < servers(), rail < rails().
+class Grid {
+ public:
+  /// Throws ConfigError when the places of the call are no grid.
+  explicit Grid(const CollectiveCall& call);
+
+  [[nodiscard]] Member servers() const { return servers_; }
+  [[nodiscard]] Member rails() const { return rails_; }
+  [[nodiscard]] Member member(Member server, Member rail) const { return members_[server * rails_ + rail]; }
+  /// Where a member is.
+  [[nodiscard]] Member server_of(Member m) const { return place_[m] / rails_; }
+  [[nodiscard]] Member rail_of(Member m) const { return place_[m] % rails_; }
+
+ private:
+  Member servers_ = 1;
+  Member rails_ = 1;
+  std::vector<Member> members_;  ///< server by server, in each by rail
+  std::vector<Member> place_;    ///< by member: its index in members_
+};
+
+}  // namespace photonrail

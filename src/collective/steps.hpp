@@ -1,0 +1,46 @@
+// Plans in steps, as the classic algorithms are told: in a step members send to each other, and nobody goes on before what
+// it sends and receives in the step is done, at either end.
+#pragma once
+
+#include "photonrail/collective.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace photonrail {
+
+using Runs = std::vector<ChunkRun>;
+
+/// The bytes of a run of chunks in a plan for `call`.
+[[nodiscard]] Bytes run_bytes(const CollectiveCall& call, std::uint32_t chunk_count, ChunkRun run);
+
+/// Writes a list. A send of a step waits for what both of its ends sent and received in the step that each was in last: a
+/// member that a step leaves out does not wait for it.
+class StepPlan {
+ public:
+  /// `call` must outlive the builder.
+  StepPlan(const CollectiveCall& call, std::uint32_t chunk_count);
+
+  /// The sends to come are of the next step.
+  void step();
+  /// The sends to come are of the next step, over other circuits.
+  void round();
+  /// Nothing is sent when `data` is empty.
+  void send(Member from, Member to, const Runs& data, bool reduce = false);
+
+  [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
+
+ private:
+  const CollectiveCall& call_;
+  std::uint32_t chunk_count_;
+  SendPlanBuilder plan_;
+  std::uint32_t round_ = 0;
+  bool round_used_ = false;
+  std::vector<std::vector<SendIndex>> last_;     ///< by member: of the last step that it was in
+  std::vector<std::vector<SendIndex>> present_;  ///< by member: of this step
+  std::vector<Member> active_;                   ///< who has a send in present_
+  std::vector<SendIndex> after_;
+};
+
+}  // namespace photonrail

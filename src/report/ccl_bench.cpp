@@ -1,0 +1,233 @@
+#include "photonrail/ccl_bench.hpp"
+
+#include "photonrail/scenario.hpp"
+#include "report/intervals.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+using report::Intervals;
+using report::length;
+using report::overlap;
+
+constexpr std::size_t kOps = CclBenchMetrics::kOps;
+constexpr std::array<CollectiveOp, kOps> kOpOf{CollectiveOp::kAllReduce, CollectiveOp::kAllGather,
+                                               CollectiveOp::kReduceScatter, CollectiveOp::kAllToAll};
+constexpr std::array<std::string_view, kOps> kNames{"allreduce", "allgather", "reducescatter", "alltoall"};
+constexpr double kGb = 1e9;
+
+std::size_t index_of(CollectiveOp op) {
+  return static_cast<std::size_t>(std::find(kOpOf.begin(), kOpOf.end(), op) - kOpOf.begin());
+}
+
+// Bytes of the bus-bandwidth convention: factor x full tensor.
+double bus_bytes(CollectiveOp op, double size, double members) {
+  if (op == CollectiveOp::kAllReduce) return 2.0 * (members - 1.0) / members * size;
+  if (op == CollectiveOp::kAllGather) return (members - 1.0) * size;  // (n-1)/n x n shards
+  return (members - 1.0) / members * size;
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2.0;
+}
+
+std::optional<double> percent(double part, double whole) {
+  return whole > 0.0 ? std::optional(100.0 * part / whole) : std::nullopt;
+}
+
+double flops_of_step(const TaskGraph& graph) {
+  std::vector<double> of_program;
+  for (const Program& program : graph.programs()) {
+    double sum = 0.0;
+    for (const Task& task : program.tasks()) sum += task.flops;
+    of_program.push_back(sum);
+  }
+  double flops = 0.0;
+  for (std::size_t r = 0; r < graph.ranks(); ++r) flops += of_program[graph.program_of(RankId{r}).index()];
+  return flops;
+}
+
+struct RankKernels {
+  Intervals compute;
+  Intervals communication;
+  std::array<Intervals, kDimensionCount> by_dimension;
+  Duration communication_sum{};  // kernels that overlap count each
+  Duration compute_sum{};
+  std::vector<Time> step_ends;
+};
+
+}  // namespace
+
+struct CclBenchObserver::State {
+  const Scenario* scenario = nullptr;  // from begin() to end() only
+  std::vector<RankKernels> ranks;
+  std::map<std::pair<RankId, std::uint32_t>, Time> reached;     // rank and operation
+  std::map<std::pair<RankId, CommunicatorId>, Time> lane_free;  // "none" where all share one
+  std::array<std::vector<double>, kOps> bandwidths;             // GB/s
+  CclBenchMetrics metrics;
+
+  void kernel(const OperationEvent& event, Time reached_at);
+  void count_volumes();
+  void count_times(Time makespan);
+  void count_windows();
+};
+
+// The kernel of an operation that is done on a rank.
+void CclBenchObserver::State::kernel(const OperationEvent& event, Time reached_at) {
+  const TaskGraph& graph = scenario->graph;
+  const bool one_lane = scenario->executor.comm_lanes == CommLanes::kOne;
+  Time& free = lane_free[{event.rank, one_lane ? CommunicatorId::none() : event.communicator}];
+  const Time from = std::max(reached_at, free);
+  free = event.at;
+  const Communicator& group = graph.communicators()[event.communicator.index()];
+  RankKernels& rank = ranks[event.rank.index()];
+  rank.communication.add(from, event.at);
+  rank.by_dimension[static_cast<std::size_t>(group.dimension)].add(from, event.at);
+  rank.communication_sum += event.at - from;
+  const std::size_t op = index_of(event.op);
+  if (op == kOps || from == event.at) return;
+  const auto size = static_cast<double>(graph.program(event.rank).task(event.task).amount);
+  const double members = static_cast<double>(group.members.size());
+  bandwidths[op].push_back(bus_bytes(event.op, size, members) / to_seconds(event.at - from) / kGb);
+}
+
+void CclBenchObserver::State::count_volumes() {
+  for (const Task& task : scenario->graph.program(RankId{0}).tasks()) {
+    if (task.kind != TaskKind::kCollective) continue;
+    const double gb = static_cast<double>(task.amount) / kGb;
+    metrics.collective_vol_total_gb += gb;
+    if (const std::size_t op = index_of(task.op); op < kOps) metrics.collective_vol_gb[op] += gb;
+  }
+  for (std::size_t op = 0; op < kOps; ++op) {
+    if (!bandwidths[op].empty()) metrics.bandwidth_utilization[op] = median(bandwidths[op]);
+  }
+}
+
+void CclBenchObserver::State::count_times(Time makespan) {
+  const double steps = scenario->run.iterations;
+  metrics.avg_step_time_s = to_seconds(makespan) / steps;
+  const double peak = scenario->cluster.gpu.peak_tflops * 1e12 * static_cast<double>(ranks.size());
+  const double flops = flops_of_step(scenario->graph);
+  if (flops > 0.0) metrics.mfu = percent(flops, peak * metrics.avg_step_time_s);
+  double compute = 0.0, communication = 0.0, overlap_sum = 0.0;
+  std::size_t communicating = 0;
+  std::vector<double> active, communicated;
+  for (const RankKernels& rank : ranks) {
+    compute += to_seconds(rank.compute_sum);
+    communication += to_seconds(rank.communication_sum);
+    const Duration together = overlap(rank.compute, rank.communication);
+    communicated.push_back(to_seconds(length(rank.communication)));
+    active.push_back(to_seconds(length(rank.compute) + length(rank.communication) - together));
+    metrics.total_communication_time_s += communicated.back() / steps / static_cast<double>(ranks.size());
+    if (const auto share = percent(to_seconds(together), communicated.back())) {
+      overlap_sum += *share;
+      ++communicating;
+    }
+  }
+  metrics.communication_fraction = percent(communication, compute + communication);
+  if (communicating > 0) metrics.compute_comm_overlap = overlap_sum / static_cast<double>(communicating);
+  const auto [least_active, most_active] = std::minmax_element(active.begin(), active.end());
+  if (*least_active > 0.0) metrics.load_imbalance_ratio = *most_active / *least_active;
+  const auto [least, most] = std::minmax_element(communicated.begin(), communicated.end());
+  if (*most > 0.0) metrics.straggler = (*most - *least) / *most;
+}
+
+void CclBenchObserver::State::count_windows() {
+  metrics.traffic_window.assign(scenario->run.iterations, {});
+  for (const RankKernels& rank : ranks) {
+    Time from{};
+    for (std::size_t step = 0; step < rank.step_ends.size(); ++step) {
+      CclBenchMetrics::Window& window = metrics.traffic_window[step];
+      const auto seconds = [&](Dimension d) {
+        const Intervals& kernels = rank.by_dimension[static_cast<std::size_t>(d)];
+        return to_seconds(kernels.length(from, rank.step_ends[step])) / static_cast<double>(ranks.size());
+      };
+      window.tp_s += seconds(Dimension::kTp);
+      window.dp_s += seconds(Dimension::kDp);
+      window.pp_s += seconds(Dimension::kPp);
+      window.other_s += seconds(Dimension::kCp) + seconds(Dimension::kEp) + seconds(Dimension::kOther);
+      from = rank.step_ends[step];
+    }
+  }
+}
+
+CclBenchObserver::CclBenchObserver() : state_(std::make_unique<State>()) {}
+CclBenchObserver::~CclBenchObserver() = default;
+
+void CclBenchObserver::begin(const Scenario& scenario) {
+  *state_ = State{};
+  state_->scenario = &scenario;
+  state_->ranks.resize(scenario.graph.ranks());
+}
+
+void CclBenchObserver::compute(const ComputeEvent& event) {
+  if (event.stream != Stream::kGpu) return;
+  RankKernels& rank = state_->ranks[event.rank.index()];
+  rank.compute.add(event.start, event.finish);
+  rank.compute_sum += event.finish - event.start;
+}
+
+void CclBenchObserver::operation(const OperationEvent& event) {
+  const auto key = std::pair{event.rank, event.sequence};
+  if (event.state == OperationEvent::State::kArrived) {
+    state_->reached[key] = event.at;
+    return;
+  }
+  if (event.state != OperationEvent::State::kDone) return;
+  const auto found = state_->reached.find(key);
+  if (found == state_->reached.end()) return;
+  state_->kernel(event, found->second);
+  state_->reached.erase(found);
+}
+
+void CclBenchObserver::iteration(RankId rank, std::uint32_t, Time at) {
+  state_->ranks[rank.index()].step_ends.push_back(at);
+}
+
+void CclBenchObserver::end(Time makespan) {
+  state_->count_volumes();
+  state_->count_times(makespan);
+  state_->count_windows();
+  state_->scenario = nullptr;
+}
+
+const CclBenchMetrics& CclBenchObserver::metrics() const { return state_->metrics; }
+
+std::string to_json(const CclBenchMetrics& m) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  Json json;
+  json["schema"] = "photonrail.ccl_bench/1";
+  json["avg_step_time"] = m.avg_step_time_s;
+  json["mfu"] = or_null(m.mfu);
+  json["communication_fraction"] = or_null(m.communication_fraction);
+  json["total_communication_time"] = m.total_communication_time_s;
+  json["compute_comm_overlap"] = or_null(m.compute_comm_overlap);
+  for (std::size_t op = 0; op < kOps; ++op) {
+    json["bandwidth_utilization_" + std::string(kNames[op])] = or_null(m.bandwidth_utilization[op]);
+  }
+  for (std::size_t op = 0; op < kOps; ++op) {
+    json["collective_vol_" + std::string(kNames[op]) + "_gb"] = m.collective_vol_gb[op];
+  }
+  json["collective_vol_total_gb"] = m.collective_vol_total_gb;
+  json["load_imbalance_ratio"] = or_null(m.load_imbalance_ratio);
+  json["straggler"] = or_null(m.straggler);
+  json["traffic_window"] = Json::array();
+  for (const CclBenchMetrics::Window& w : m.traffic_window) {
+    json["traffic_window"].push_back({{"tp", w.tp_s}, {"dp", w.dp_s}, {"pp", w.pp_s}, {"other", w.other_s}});
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace photonrail

@@ -1,0 +1,19 @@
+// Plans that cannot exist, each with one clear message. All throw ConfigError below /workload/training.
+#pragma once
+
+#include "photonrail/training.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace photonrail {
+
+void require_positive(std::string pointer, std::uint32_t value);
+/// `what` says in words what is cut into `divisor` equal parts.
+void require_divides(std::string pointer, const std::string& what, std::uint64_t divisor, std::uint64_t value);
+
+void check_model(const ModelSpec& model);
+/// tp, cp, ep, pp, and how parameters are sharded, each against the model and the others.
+void check_parallelism(const TrainingSpec& spec);
+
+}  // namespace photonrail

@@ -1,0 +1,62 @@
+#include "command/command.hpp"
+
+namespace photonrail::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// 1e12 FLOPs, 10 ms at 100 TFLOP/s, then an all-reduce of 1 GB between two GPUs at 50 GB/s, 20 ms.
+class Calibrate : public Command {
+ protected:
+  void SetUp() override {
+    Command::SetUp();
+    json scenario = tiny("fitted");
+    scenario["cluster"]["servers"] = 2;
+    scenario["cluster"]["gpu"] = {{"peak_tflops", 100}, {"memory_gb_per_s", 4800}};
+    scenario["workload"] = {{"graph", "job.json"}};
+    write("s.json", scenario);
+    write("job.json", {{"schema", "photonrail.graph/1"},
+                       {"ranks", 2},
+                       {"communicators", {{"all", {{"ranks", "all"}}}}},
+                       {"tasks",
+                        {{{"rank", "all"}, {"id", "a"}, {"flops", 1e12}},
+                         {{"rank", "all"},
+                          {"collective", "all_reduce"},
+                          {"communicator", "all"},
+                          {"bytes", 1000000000},
+                          {"after", {"a"}}}}}});
+  }
+};
+
+TEST_F(Calibrate, WritesAScenarioWhoseStepIsTheMeasuredOne) {
+  // 45 ms - 20 ms = 25 ms of compute: efficiency 0.4.
+  const Outcome done = run("calibrate s.json --step-s 0.045 --source 'a run' -o fitted.json");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("compute efficiency 0.4"));
+  EXPECT_THAT(done.out, HasSubstr("wrote fitted.json"));
+  EXPECT_EQ(result("fitted.json")["cluster"]["gpu"]["calibration"]["source"], "a run");
+  ASSERT_EQ(run("run fitted.json --out out --quiet").status, 0);
+  EXPECT_NEAR(result("out/result.json")["makespan_s"], 0.045, 0.045e-4);
+}
+
+TEST_F(Calibrate, WithoutOutItOnlySays) {
+  const Outcome done = run("calibrate s.json --step-s 0.045");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("compute efficiency 0.4"));
+  EXPECT_THAT(done.out, Not(HasSubstr("wrote")));
+}
+
+TEST_F(Calibrate, WhatCannotBeFittedIsExitTwo) {
+  const Outcome early = run("calibrate s.json --step-s 0.019 -o fitted.json");  // the all-reduce alone takes 20 ms
+  EXPECT_EQ(early.status, 2);
+  EXPECT_THAT(early.err, HasSubstr("0.019 s is shorter than the simulated step at compute efficiency 1, 0.03 s"));
+  EXPECT_FALSE(fs::exists(folder_ / "fitted.json"));
+  EXPECT_EQ(run("calibrate s.json --step-s 0.045 -o elsewhere/fitted.json").status, 2);
+  EXPECT_EQ(run("calibrate s.json --step-s -1").status, 2);
+  EXPECT_EQ(run("calibrate s.json --step-s nan").status, 2);
+  EXPECT_EQ(run("calibrate s.json").status, 2);
+}
+
+}  // namespace
+}  // namespace photonrail::test

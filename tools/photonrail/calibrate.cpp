@@ -1,0 +1,59 @@
+#include "photonrail/calibrate.hpp"
+#include "commands.hpp"
+#include "console.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/result.hpp"
+#include "read.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <system_error>
+
+namespace photonrail::command {
+
+namespace {
+
+constexpr double kLongestStep = 1e6;  // seconds
+
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored).parent_path();
+}
+
+// Relative paths in a scenario are relative to its folder, so that they would break elsewhere.
+void check_out(const CalibrateOptions& options) {
+  if (options.out.empty() || folder_of(options.out) == folder_of(options.scenario)) return;
+  throw ConfigError(options.out.string(), "is in another folder than the scenario, whose paths are relative to its own",
+                    "write it beside " + options.scenario.string());
+}
+
+}  // namespace
+
+void calibrate(const CalibrateOptions& options) {
+  if (!std::isfinite(options.step_s) || options.step_s <= 0.0 || options.step_s > kLongestStep) {
+    throw ConfigError("--step-s", "must be above 0 and at most 1e6 seconds");
+  }
+  check_out(options);
+  const Scenario scenario = read_one(options.scenario, options.set);
+  warn(scenario.name, scenario.graph.warnings());
+  Calibration found;
+  try {
+    found = photonrail::calibrate(scenario, from_seconds(options.step_s));
+  } catch (const std::exception& error) {
+    throw CommandError(exit_status(error), options.scenario.string() + ": " + error.what());
+  }
+  char efficiency[32];
+  std::snprintf(efficiency, sizeof efficiency, "%.6g", found.compute_efficiency);
+  std::string text = std::string("compute efficiency ") + efficiency + ": step " + to_text(found.simulated) +
+                     ", measured " + to_text(found.measured) + " (" + std::to_string(found.runs) + " runs)\n";
+  if (!options.out.empty()) {
+    write_file(options.out, calibrated_scenario(options.scenario, parse_set(options.set), found, options.source));
+    text += "wrote " + options.out.string() + "\n";
+  }
+  std::cout << text;
+}
+
+}  // namespace photonrail::command

@@ -42,6 +42,9 @@ class Lanes {
   Lanes(std::size_t lanes, bool per_communicator, bool folded)
       : lanes_(lanes), per_communicator_(per_communicator), folded_(folded) {}
 
+  /// Of an operation as it becomes ready; members that come later would change it.
+  [[nodiscard]] static Ready key(OpId id, const Operation& op);
+
   /// The operation wants its lanes: it is among the next candidates.
   void enqueue(OpId id, const Operation& op);
   /// Takes all lanes of a candidate, if all are free; the later cause of the candidate and its lanes is left in `op`.

@@ -106,7 +106,7 @@ void Operations::settle_straggler(OpId id) {
   PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrived + 1 == op.members());
   CollectiveCall call = op.call;
   call.straggler = static_cast<Member>(std::find(op.tasks.begin(), op.tasks.end(), TaskId::none()) - op.tasks.begin());
-  op.runnable = &plans_.get(call, layouts_[op.key.communicator.index()]);
+  op.runnable = &plans_.get(call, layouts_[op.key.communicator.index()], op.members());
   op.needed = op.starts_without(*call.straggler) ? 0 : 1;
 }
 

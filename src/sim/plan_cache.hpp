@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
+#include "photonrail/collective_choice.hpp"
 #include "photonrail/scenario.hpp"
 
 #include <array>

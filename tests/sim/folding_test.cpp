@@ -7,6 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
+#include <string>
+
 namespace photonrail::test {
 namespace {
 
@@ -21,8 +25,8 @@ TrainingSpec small_training(const ParallelismSpec& parallelism) {
   return spec;
 }
 
-Scenario training(const ParallelismSpec& parallelism, std::uint32_t ports = 1) {
-  const TrainingSpec spec = small_training(parallelism);
+Scenario training_of(const TrainingSpec& spec, std::uint32_t ports = 1) {
+  const ParallelismSpec& parallelism = spec.parallelism;
   Scenario scenario;
   scenario.cluster.gpus_per_server = parallelism.tp;
   scenario.cluster.servers = parallelism.ranks() / parallelism.tp;
@@ -33,6 +37,10 @@ Scenario training(const ParallelismSpec& parallelism, std::uint32_t ports = 1) {
   for (std::uint32_t r = 0; r < parallelism.ranks(); ++r) scenario.gpu_of_rank.push_back(GpuId{r});
   scenario.graph = make_training_graph(spec);
   return scenario;
+}
+
+Scenario training(const ParallelismSpec& parallelism, std::uint32_t ports = 1) {
+  return training_of(small_training(parallelism), ports);
 }
 
 Scenario optical(Scenario scenario, OpusMode mode, OperationOrder order = OperationOrder::kScheduled) {
@@ -73,6 +81,45 @@ TEST(Folding, OneRankAStage) {
         }
       }
     }
+  }
+}
+
+/// One job of every way to split a model, a tp x cp x dp grid of ranks in each of its stages.
+std::map<std::string, TrainingSpec> ways_to_split() {
+  std::map<std::string, TrainingSpec> jobs;
+  jobs["zero1"] = small_training({.tp = 2, .pp = 2, .dp = 4, .zero1 = true});
+  jobs["zero1"].overlap_parameters = true;
+  jobs["zero1"].clip_gradients = true;
+  jobs["hybrid"] = small_training({.tp = 2, .pp = 2, .dp = 4, .fsdp = true, .dp_replicate = 2});
+  jobs["context"] = small_training({.tp = 2, .pp = 2, .dp = 2, .cp = 2});
+  jobs["interleaved"] = small_training({.tp = 2, .pp = 4, .dp = 2, .virtual_stages = 2});
+  jobs["interleaved"].schedule = PipelineSchedule::kInterleaved;
+  jobs["experts"] = small_training({.tp = 1, .pp = 2, .dp = 4, .ep = 4});
+  jobs["experts"].model.moe = ExpertSpec{.experts = 8, .top_k = 2, .ffn = 512};
+  return jobs;
+}
+
+// On electrical rails the stages are the classes, whatever groups there are inside them.
+TEST(Folding, EveryWayToSplitAModelFoldsToItsStages) {
+  for (auto& [name, spec] : ways_to_split()) {
+    for (const Fidelity fidelity : {Fidelity::kStream, Fidelity::kExact}) {
+      SCOPED_TRACE(name);
+      Scenario scenario = training_of(spec);
+      scenario.run.fidelity = fidelity;
+      scenario.run.iterations = 2;
+      expect_folded_to(spec.parallelism.pp, scenario);
+    }
+  }
+}
+
+// Over circuits a rank of two rings inside its stage has several neighbours of its own class: context parallelism and
+// replicas of shards. With an all-to-all it has all of them as neighbours.
+TEST(Folding, OnCircuitsRingsInsideAStageAreNotFolded) {
+  for (auto& [name, spec] : ways_to_split()) {
+    SCOPED_TRACE(name);
+    const RunResult result = expect_same_folded(optical(training_of(spec), OpusMode::kOnDemand));
+    const bool folds = name == "zero1" || name == "interleaved";
+    EXPECT_EQ(result.folding.off, folds ? "" : "a rank has circuits to several ranks that nothing tells apart");
   }
 }
 
@@ -163,6 +210,38 @@ TEST(Folding, OneRankWithOtherTasksBreaksTheSymmetryOfItsRing) {
   };
   EXPECT_EQ(why_off(ring(true)), "no two ranks are alike");
   expect_folded_to(1, ring(false));
+}
+
+TEST(Folding, StragglersSwitchItOff) {
+  Scenario scenario = ring_job(false);
+  StragglerSpec slow;
+  slow.ranks = {RankId{3u}};
+  slow.whom = StragglerSpec::Whom::kListed;
+  slow.slowdown = 2.0;
+  scenario.stragglers.push_back(slow);
+  EXPECT_EQ(why_off(scenario), "some ranks are late or slow");
+}
+
+TEST(Folding, AnAlgorithmThatWorksAroundAStragglerSwitchesItOff) {
+  Scenario scenario = ring_job(false);
+  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = "stragglar";
+  EXPECT_EQ(why_off(scenario), "'stragglar' treats the member that comes last differently");
+}
+
+TEST(Folding, AnAlgorithmThatKnowsPlacesSwitchesItOff) {
+  Scenario scenario = ring_job(false);
+  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = "hierarchical";
+  EXPECT_EQ(why_off(scenario), "'hierarchical' looks at where members sit");
+}
+
+TEST(Folding, UnevenDemandsSwitchItOff) {
+  auto demands = std::make_shared<DemandTable>();
+  DemandMatrix matrix(2);
+  matrix.at(0, 1) = matrix.at(1, 0) = Bytes{1 << 20};
+  const std::uint32_t number = demands->add(matrix);
+  Job job(2);
+  job.demands(demands).all_to_all(job.group({0, 1}, Dimension::kEp), {0, 1}, number).build();
+  EXPECT_EQ(why_off(job.scenario), "pairs of ranks have uneven demands");
 }
 
 // Of 5 bytes in 3 shards two are a byte larger: the members of the ring differ.

@@ -13,6 +13,7 @@ Operations::Operations(const TaskGraph& graph, std::span<const GpuId> gpu_of_ran
     bool crosses = false;
     for (const RankId rank : communicator.members) {
       gpus_.push_back(gpu_of_rank[rank.index()]);
+      servers_.push_back(fabric.plant().server_of(gpus_.back()));
       crosses = crosses || fabric.crossing(gpus_[gpu_offsets_.back()], gpus_.back()).has_value();
     }
     gpu_offsets_.push_back(static_cast<std::uint32_t>(gpus_.size()));
@@ -32,6 +33,11 @@ Member Operations::member_of(CommunicatorId communicator, RankId rank, const Tas
   const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
   PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
   return static_cast<Member>(found - group.members.begin());
+}
+
+double Operations::flops(RankId rank, const Task& task, std::uint32_t iteration) const {
+  const CommunicatorId communicator = graph_.communicator(rank, task.slot);
+  return plans_.flops({communicator, task.demand(), iteration}, member_of(communicator, rank, task));
 }
 
 OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
@@ -72,7 +78,10 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
 }
 
 const RunnablePlan* Operations::plan_for(const Operation& op) {
-  if (op.demand != 0) return &plans_.take(op.call, op.demand_query());
+  if (op.demand != 0) {
+    const std::uint32_t* servers = servers_.data() + gpu_offsets_[op.key.communicator.index()];
+    return &plans_.take(op.call, op.demand_query(), {servers, op.members()});
+  }
   CollectiveCall call = op.call;
   if (plans_.expects_straggler(op.op)) {
     call.straggler = expected_straggler(op.key.communicator);

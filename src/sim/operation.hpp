@@ -134,6 +134,9 @@ class Operations {
   /// The last member has come.
   void came_last(OpId id, Member member);
 
+  /// Of a computation that goes with a demand.
+  [[nodiscard]] double flops(RankId rank, const Task& task, std::uint32_t iteration) const;
+
   /// Live operations in the order of their making.
   [[nodiscard]] std::vector<OpId> live() const;
   /// Whether some pair of the task's operation leaves its server.
@@ -152,6 +155,7 @@ class Operations {
   PlanCache& plans_;
   std::vector<std::uint32_t> gpu_offsets_;  // by communicator
   std::vector<GpuId> gpus_;
+  std::vector<std::uint32_t> servers_;            // of gpus_
   std::vector<bool> crosses_;                     // by communicator
   std::vector<std::optional<Member>> came_last_;  // by communicator, where it is used to predict
   std::deque<Operation> pool_;

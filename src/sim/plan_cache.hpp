@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 
 namespace photonrail {
@@ -37,9 +38,13 @@ class PlanCache {
   [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call);
 
   /// The plan for a call that follows a demand (`query.seed` is set here). It lives until it is given back as often as it
-  /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans.
-  [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query);
+  /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans. `servers`: of
+  /// each member.
+  [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query,
+                                         std::span<const std::uint32_t> servers);
   void give_back(DemandQuery query);
+  /// Of a computation that goes with a demand (`query.seed` is set here).
+  [[nodiscard]] double flops(DemandQuery query, Member member) const;
 
  private:
   struct DemandPlan {

@@ -77,6 +77,25 @@ struct Send {
   std::uint32_t chunks = 1;
   std::uint32_t round = 0;  ///< in which round of circuits it travels
   bool reduce = false;      ///< the receiver adds it to what it has, instead of replacing it
+  bool ordered = false;     ///< leaves through the sender's proxy (see LocalStep::Kind::kFence)
+};
+
+/// What a member does for itself in the middle of a plan. In a plan it stands as a send of the member to itself, of no
+/// bytes: what waits for that send waits for the end of the step.
+struct LocalStep {
+  enum class Kind : std::uint8_t {
+    kTiles,  ///< equal pieces of computation, each on one of the GPU's processors; steps get them in order of release
+    kWait,   ///< so much time
+    /// Takes its turn among the member's ordered sends and fences (its proxy, a queue): begins when those before it have
+    /// arrived, takes `wait`, and lets those behind it go.
+    kFence
+  };
+
+  Kind kind = Kind::kWait;
+  std::uint32_t tiles = 0;       ///< kTiles: how many, at least 1
+  std::uint32_t processors = 1;  ///< kTiles: of the GPU, each with an equal part of its rate; 1 to 65535
+  double tile_flops = 0.0;       ///< kTiles: of each
+  Duration wait{};
 };
 
 /// Chunks first .. first + count - 1.
@@ -120,6 +139,8 @@ class SendPlan {
     const Send s = send(i);
     out.push_back({s.first_chunk, s.chunks});
   }
+  /// REQUIRES: send i goes from a member to itself.
+  [[nodiscard]] virtual LocalStep step(SendIndex /*i*/) const { return {}; }
   [[nodiscard]] virtual std::uint32_t waits_for(SendIndex i) const = 0;
   /// Appends to `out`. Callers clear it.
   virtual void released_by(SendIndex arrived, std::vector<SendIndex>& out) const = 0;
@@ -127,7 +148,7 @@ class SendPlan {
   [[nodiscard]] virtual std::uint32_t rounds() const = 0;
   /// The distinct pairs of round `round`, ascending.
   [[nodiscard]] virtual std::vector<MemberPair> pairs(std::uint32_t round) const = 0;
-  /// Sends that leave `member` in `round`, and sends that reach it.
+  /// Sends that leave `member` in `round`, and sends that reach it. A local step counts as both.
   [[nodiscard]] virtual std::uint32_t sends_from(Member member, std::uint32_t round) const = 0;
   [[nodiscard]] virtual std::uint32_t sends_to(Member member, std::uint32_t round) const = 0;
 
@@ -214,6 +235,8 @@ class SendPlanBuilder {
   /// Adds a send that waits for the arrival of the sends in `after` (indices that `add` returned). REQUIRES: they exist.
   /// `more`: runs of chunks that travel in the same message, besides the one that the send names.
   SendIndex add(const Send& send, const std::vector<SendIndex>& after = {}, const std::vector<ChunkRun>& more = {});
+  /// Adds a local step of the member in round 0.
+  SendIndex add_step(Member member, const LocalStep& step, const std::vector<SendIndex>& after = {});
   /// The plan starts without the member (SendPlan::starts_without). REQUIRES: it exists.
   void start_without(Member member);
   /// The plan in list form. Throws InternalError when a send names a member or a chunk that does not exist.
@@ -224,6 +247,7 @@ class SendPlanBuilder {
   std::uint32_t chunk_count_;
   std::vector<bool> late_;  ///< by member: the plan starts without it
   std::vector<Send> sends_;
+  std::vector<LocalStep> steps_;  ///< by Send::first_chunk of a send of a member to itself
   std::vector<SendIndex> after_;  ///< send i waits for after_[first_after_[i]] .. after_[first_after_[i + 1] - 1]
   std::vector<std::size_t> first_after_{0};
   std::vector<ChunkRun> more_;  ///< of send i: more_[first_more_[i]] .. more_[first_more_[i + 1] - 1]

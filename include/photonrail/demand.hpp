@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace photonrail {
+
+class SendPlan;
 
 /// A member of a communicator group, 0 .. members-1.
 using Member = std::uint32_t;
@@ -64,6 +67,14 @@ class DemandSource {
   [[nodiscard]] virtual bool drifts() const = 0;
   /// REQUIRES: members(query.number) is that of the communicator.
   [[nodiscard]] virtual DemandMatrix matrix(const DemandQuery& query) const = 0;
+
+  /// An all-to-all that is more than its matrix: what runs in place of an algorithm's plan. Null (the default): nothing
+  /// does. `servers`, by member, tells who shares a scale-up domain. REQUIRES: as matrix().
+  [[nodiscard]] virtual std::unique_ptr<const SendPlan> plan(const DemandQuery& query,
+                                                             std::span<const std::uint32_t> servers) const;
+  /// FLOPs of a member's computation that goes with the demand (TaskGraphBuilder::add_demand_compute); by default none.
+  /// REQUIRES: as matrix().
+  [[nodiscard]] virtual double flops(const DemandQuery& /*query*/, Member /*member*/) const { return 0.0; }
 };
 
 /// Matrices written down: number i is the i-th that was added, for every communicator and iteration.

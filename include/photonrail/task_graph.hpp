@@ -45,18 +45,21 @@ struct Task {
   Stream stream = Stream::kGpu;
   CollectiveOp op = CollectiveOp::kSend;
   bool fixed = false;       ///< compute: `amount` is a duration in picoseconds
-  std::uint32_t slot = 0;   ///< communication: which of the rank's communicators (TaskGraph::communicator)
+  std::uint32_t slot = 0;   ///< which of the rank's communicators (TaskGraph::communicator): communication, and
+                            ///< computations with a demand
   std::uint32_t tag = 0;    ///< sends and receives: only equal tags meet
   std::uint32_t match = 0;  ///< the how-manieth of its slot and tag on this rank; members with equal numbers meet
   std::uint32_t waits = 0;  ///< number of predecessors
-  Member root = 0;          ///< rooted collectives; all-to-all: the number of its demand, 0: even shares
+  Member root = 0;          ///< rooted collectives; all-to-all: the number of its demand, 0: even shares; compute: of the
+                            ///< demand that says how many FLOPs, 0: `flops`
   std::int64_t amount = 0;  ///< communication: size in bytes (with a demand: for people); compute: bytes moved from and to
                             ///< memory, or picoseconds
   double flops = 0.0;       ///< compute
 
-  /// The number of the demand matrices that an all-to-all follows (DemandSource), or 0.
+  /// The number of the demand that an all-to-all or a computation follows (DemandSource), or 0.
   [[nodiscard]] std::uint32_t demand() const {
-    return kind == TaskKind::kCollective && op == CollectiveOp::kAllToAll ? root : 0;
+    const bool all_to_all = kind == TaskKind::kCollective && op == CollectiveOp::kAllToAll;
+    return all_to_all || kind == TaskKind::kCompute ? root : 0;
   }
 
   friend bool operator==(const Task&, const Task&) = default;
@@ -154,6 +157,10 @@ class TaskGraphBuilder {
   /// not exist yet is allowed until build(). Names may be empty.
   TaskId add_compute(ProgramId p, double flops, Bytes memory, std::string_view name = {},
                      std::span<const TaskId> after = {}, Stream stream = Stream::kGpu);
+  /// A computation of so many FLOPs as the demand of that number says for the rank (DemandSource::flops), in the group of
+  /// `slot`. `flops` is what people are told.
+  TaskId add_demand_compute(ProgramId p, std::uint32_t slot, std::uint32_t demand, double flops, std::string_view name = {},
+                            std::span<const TaskId> after = {});
   TaskId add_delay(ProgramId p, Duration time, std::string_view name = {}, std::span<const TaskId> after = {},
                    Stream stream = Stream::kGpu);
   TaskId add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name = {},

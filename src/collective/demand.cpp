@@ -1,5 +1,6 @@
 #include "photonrail/demand.hpp"
 
+#include "photonrail/collective.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -35,6 +36,10 @@ Bytes DemandMatrix::busiest_port() const {
     most = std::max({most, out, in});
   }
   return most;
+}
+
+std::unique_ptr<const SendPlan> DemandSource::plan(const DemandQuery&, std::span<const std::uint32_t>) const {
+  return nullptr;
 }
 
 std::uint32_t DemandTable::add(DemandMatrix matrix) {

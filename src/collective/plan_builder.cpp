@@ -38,9 +38,10 @@ class ListPlan final : public UniformPlan {
  public:
   /// `place` maps the old index of a send to its new one.
   ListPlan(const PlanTotals& totals, std::span<const Send> sends, const Waits& waits, const MoreData& more,
-           std::span<const SendIndex> place, std::vector<bool> late)
+           std::span<const SendIndex> place, std::vector<bool> late, std::vector<LocalStep> steps)
       : UniformPlan(totals),
         late_(std::move(late)),
+        steps_(std::move(steps)),
         sends_(sends.size()),
         waits_(sends.size()),
         first_released_(sends.size() + 1) {
@@ -65,6 +66,7 @@ class ListPlan final : public UniformPlan {
     if (first_more_.empty()) return;
     for (std::size_t r = first_more_[i]; r < first_more_[i + 1]; ++r) out.push_back(more_[r]);
   }
+  [[nodiscard]] LocalStep step(SendIndex i) const override { return steps_[sends_[i].first_chunk]; }
   [[nodiscard]] std::uint32_t waits_for(SendIndex i) const override { return waits_[i]; }
   void released_by(SendIndex arrived, std::vector<SendIndex>& out) const override {
     for (std::size_t i = first_released_[arrived]; i < first_released_[arrived + 1]; ++i) out.push_back(released_[i]);
@@ -75,7 +77,7 @@ class ListPlan final : public UniformPlan {
     const auto first = std::lower_bound(departures_.begin(), departures_.end(), RoundPair{round, 0, 0});
     for (auto at = first; at != departures_.end() && std::get<0>(*at) == round; ++at) {
       const MemberPair pair{std::get<1>(*at), std::get<2>(*at)};
-      if (used.empty() || used.back() != pair) used.push_back(pair);
+      if (pair.first != pair.second && (used.empty() || used.back() != pair)) used.push_back(pair);
     }
     return used;
   }
@@ -117,6 +119,7 @@ class ListPlan final : public UniformPlan {
   }
 
   std::vector<bool> late_;  ///< by member
+  std::vector<LocalStep> steps_;
   std::vector<Send> sends_;
   std::vector<std::uint32_t> waits_;
   std::vector<std::size_t> first_released_;
@@ -128,7 +131,8 @@ class ListPlan final : public UniformPlan {
 };
 
 void check_send(const Send& send, Member members, std::uint32_t chunk_count) {
-  PHOTONRAIL_CHECK(send.from < members && send.to < members && send.from != send.to);
+  PHOTONRAIL_CHECK(send.from < members && send.to < members);
+  if (send.from == send.to) return;  // a step, see add_step()
   PHOTONRAIL_CHECK(send.bytes.count >= 0);
   PHOTONRAIL_CHECK(send.chunks > 0 && std::uint64_t{send.first_chunk} + send.chunks <= chunk_count);
 }
@@ -165,6 +169,7 @@ SendPlanBuilder::SendPlanBuilder(Member members, std::uint32_t chunk_count)
 
 SendIndex SendPlanBuilder::add(const Send& send, const std::vector<SendIndex>& after, const std::vector<ChunkRun>& more) {
   PHOTONRAIL_CHECK(sends_.size() < std::numeric_limits<SendIndex>::max());
+  PHOTONRAIL_CHECK(send.from != send.to || (send.bytes == Bytes{} && send.first_chunk < steps_.size()));
   for (const SendIndex earlier : after) PHOTONRAIL_CHECK(earlier < sends_.size());
   sends_.push_back(send);
   after_.insert(after_.end(), after.begin(), after.end());
@@ -177,6 +182,13 @@ SendIndex SendPlanBuilder::add(const Send& send, const std::vector<SendIndex>& a
   return static_cast<SendIndex>(sends_.size() - 1);
 }
 
+SendIndex SendPlanBuilder::add_step(Member member, const LocalStep& step, const std::vector<SendIndex>& after) {
+  const bool tiles = step.kind == LocalStep::Kind::kTiles;
+  PHOTONRAIL_CHECK(!tiles || (step.tiles > 0 && step.processors > 0 && step.processors <= 65535));
+  steps_.push_back(step);
+  return add({.from = member, .to = member, .first_chunk = static_cast<std::uint32_t>(steps_.size() - 1)}, after);
+}
+
 void SendPlanBuilder::start_without(Member member) {
   PHOTONRAIL_CHECK(member < members_);
   late_[member] = true;
@@ -186,7 +198,7 @@ std::unique_ptr<const SendPlan> SendPlanBuilder::build() && {
   const Waits waits{after_, first_after_};
   const PlanTotals totals = total(members_, chunk_count_, sends_, waits);
   return std::make_unique<ListPlan>(totals, sends_, waits, MoreData{more_, first_more_}, initial_first(waits, totals),
-                                    std::move(late_));
+                                    std::move(late_), std::move(steps_));
 }
 
 Bytes chunk_bytes(const CollectiveCall& call, std::uint32_t chunk_count, std::uint32_t chunk) {

@@ -59,6 +59,14 @@ std::uint32_t read_element(const JsonReader& value) {
 
 }  // namespace
 
+void read_moe_layer(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into) {
+  into.experts = section.child("experts").count(1, 1'000'000);
+  into.top_k = section.child("top_k").count(1, 1'000'000);
+  into.tokens = section.child("tokens").integer(1, std::uint64_t{1} << 32);
+  into.hidden = section.child("hidden").count(1, 1'000'000);
+  read_moe(section, directory, into);
+}
+
 void read_moe(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into) {
   if (const auto v = section.optional("router")) into.router = read_router(*v, directory);
   if (const auto v = section.optional("capacity_factor")) into.capacity_factor = v->number(0.0, 1e6);

@@ -68,9 +68,14 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 [[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory,
                                                  const ClusterSpec& cluster, CollectiveSpec& collectives);
 
+[[nodiscard]] TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::path& directory,
+                                                const ClusterSpec& cluster);
+
 /// A square array of arrays of bytes, row = sender.
 [[nodiscard]] DemandMatrix read_demand(const JsonReader& value);
 
+/// experts, top_k, tokens and hidden, all required, and the keys of read_moe().
+void read_moe_layer(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);
 /// The keys of a mixture of experts that say how its tokens move: router, capacity_factor, padded, dispatch, combine. The
 /// caller reads the others and calls finish().
 void read_moe(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);

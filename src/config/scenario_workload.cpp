@@ -1,4 +1,5 @@
-// The "workload" section: a Chakra trace, a collective, a task graph, or (scenario_training.cpp) a training job.
+// The "workload" section: a Chakra trace, a collective, a task graph, or elsewhere (scenario_training.cpp,
+// scenario_moe_layer.cpp) a training job, the layers of a mixture of experts.
 #include "config/scenario_parts.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/collective_choice.hpp"
@@ -194,11 +195,7 @@ void read_demand_or_moe(JsonReader& section, const std::filesystem::path& direct
     return;
   }
   MoeSpec& spec = job.moe.emplace();
-  spec.experts = moe->child("experts").count(1, 1'000'000);
-  spec.top_k = moe->child("top_k").count(1, 1'000'000);
-  spec.tokens = moe->child("tokens").integer(1, std::uint64_t{1} << 32);
-  spec.hidden = moe->child("hidden").count(1, 1'000'000);
-  read_moe(*moe, directory, spec);
+  read_moe_layer(*moe, directory, spec);
   moe->finish();
 }
 
@@ -279,13 +276,17 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
   const auto kineto = section.optional("kineto");
   const auto training = section.optional("training");
   const auto collective = section.optional("collective");
+  const auto moe_layer = section.optional("moe_layer");
   const auto graph = section.optional("graph");
   section.finish();
-  if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + graph.has_value() != 1) {
-    section.fail("needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"graph\"");
+  if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + moe_layer.has_value() +
+          graph.has_value() !=
+      1) {
+    section.fail("needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"moe_layer\", \"graph\"");
   }
   if (training) return read_training(*training, directory, cluster, placement);
   if (collective) return {read_collective_workload(*collective, directory, cluster, collectives), false};
+  if (moe_layer) return {read_moe_layer_workload(*moe_layer, directory, cluster), false};
   Workload read{chakra   ? read_chakra_workload(*chakra, directory)
                 : kineto ? read_kineto_workload(*kineto, directory)
                          : read_graph_workload(*graph, directory),

@@ -206,7 +206,8 @@ void Executor::start_compute(RankId id, Stream which) {
   stream.busy = true;
   stream.started = parts_.engine.now();
   const Task& task = graph_.program(id).task(stream.running.task);
-  Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(task.flops, Bytes{task.amount});
+  const double flops = task.demand() == 0 ? task.flops : parts_.operations.flops(id, task, ranks_[id.index()].iteration);
+  Duration time = task.fixed ? Duration{task.amount} : parts_.fabric.compute_time(flops, Bytes{task.amount});
   const double slowdown = ranks_[id.index()].slowdown;
   if (slowdown != 1.0 && which == Stream::kGpu) time = round_up_picoseconds(static_cast<double>(time.count()) * slowdown);
   if (time > kLongest) fail_too_long(static_cast<double>(time.count()));

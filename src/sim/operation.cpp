@@ -22,6 +22,9 @@ Operations::Operations(const TaskGraph& graph, const Roster& roster, Fabric& fab
     const std::span<const GpuId> group = gpus(CommunicatorId{c});
     crosses_.push_back(std::any_of(group.begin(), group.end(),
                                    [&](GpuId gpu) { return fabric.crossing(group.front(), gpu).has_value(); }));
+    if (graph.demands() != nullptr) {
+      for (const GpuId gpu : group) servers_.push_back(fabric.plant().server_of(gpu));
+    }
     layouts_.push_back(plans.layout(group, fabric.plant().spec().gpus_per_server));
   }
   if (plans.spec().straggler == StragglerChoice::kPredicted) came_last_.resize(graph.communicators().size());
@@ -39,6 +42,11 @@ Member Operations::member_of(CommunicatorId communicator, RankId rank, const Tas
   const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
   PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
   return static_cast<Member>(found - group.members.begin());
+}
+
+double Operations::flops(RankId rank, const Task& task, std::uint32_t iteration) const {
+  const CommunicatorId communicator = graph_.communicator(rank, task.slot);
+  return plans_.flops({communicator, task.demand(), iteration}, member_of(communicator, rank, task));
 }
 
 OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
@@ -80,7 +88,10 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
 
 const RunnablePlan* Operations::plan_for(const Operation& op) {
   const LayoutId layout = layouts_[op.key.communicator.index()];
-  if (op.demand != 0) return &plans_.take(op.call, op.demand_query(), layout);
+  if (op.demand != 0) {
+    const std::uint32_t* servers = servers_.data() + roster_.offsets[op.key.communicator.index()];
+    return &plans_.take(op.call, op.demand_query(), {servers, op.gpus.size()}, layout);
+  }
   CollectiveCall call = op.call;
   if (plans_.expects_straggler(op.op)) {
     call.straggler = expected_straggler(op.key.communicator);

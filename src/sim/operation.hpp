@@ -151,6 +151,9 @@ class Operations {
   /// The last member has come.
   void came_last(OpId id, Member member);
 
+  /// Of a computation that goes with a demand.
+  [[nodiscard]] double flops(RankId rank, const Task& task, std::uint32_t iteration) const;
+
   /// Live operations in the order of their making.
   [[nodiscard]] std::vector<OpId> live() const;
   /// How many GPUs the communicator of a task has.
@@ -176,6 +179,7 @@ class Operations {
   const Roster& roster_;
   Fabric& fabric_;
   PlanCache& plans_;
+  std::vector<std::uint32_t> servers_;            // of the GPUs of roster_, where tasks name demands
   std::vector<bool> crosses_;                     // by communicator
   std::vector<LayoutId> layouts_;                 // by communicator
   std::vector<std::optional<Member>> came_last_;  // by communicator, where it is used to predict

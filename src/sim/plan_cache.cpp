@@ -72,10 +72,12 @@ DemandQuery PlanCache::canonical(DemandQuery query) const {
   return query;
 }
 
-const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery query, LayoutId layout) {
+const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery query, std::span<const std::uint32_t> servers,
+                                    LayoutId layout) {
   query = canonical(query);
   const auto [entry, fresh] = demand_plans_.try_emplace(query);
-  if (fresh) {
+  if (fresh) entry->second.runnable.plan = demands_->plan(query, servers);
+  if (fresh && entry->second.runnable.plan == nullptr) {
     const DemandMatrix demand = demands_->matrix(query);
     PHOTONRAIL_CHECK(demand.members() == call.members);
     CollectiveCall with_demand = call;
@@ -97,6 +99,8 @@ void PlanCache::give_back(DemandQuery query) {
   demand_plans_.erase(idle_.front());
   idle_.pop_front();
 }
+
+double PlanCache::flops(DemandQuery query, Member member) const { return demands_->flops(canonical(query), member); }
 
 const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
   const std::vector<CollectiveCandidate> ranked = rank_collectives(registry_, call, costs_);

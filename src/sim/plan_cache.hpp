@@ -56,9 +56,13 @@ class PlanCache {
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call, LayoutId layout = 0);
 
   /// The plan for a call that follows a demand (`query.seed` is set here). It lives until it is given back as often as it
-  /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans.
-  [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query, LayoutId layout = 0);
+  /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans. `servers`: of
+  /// each member.
+  [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query,
+                                         std::span<const std::uint32_t> servers, LayoutId layout = 0);
   void give_back(DemandQuery query);
+  /// Of a computation that goes with a demand (`query.seed` is set here).
+  [[nodiscard]] double flops(DemandQuery query, Member member) const;
 
   /// What "auto" chose, and why: a line for each call that it was asked for.
   [[nodiscard]] const std::vector<std::string>& choices() const { return choices_; }

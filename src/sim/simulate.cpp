@@ -50,7 +50,7 @@ class Simulation {
         recorder_(graph_.ranks()),
         straggling_(stragglers, graph_.ranks(), run.seed),
         control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),
-        transfers_(engine_, fabric_, operations_, recorder_),
+        transfers_(engine_, fabric_, operations_, recorder_, straggling_),
         executor_(graph_, scenario.executor, run.iterations,
                   {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_},
                   controller.shim(), schedule, profile) {

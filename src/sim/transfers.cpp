@@ -250,18 +250,49 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
       round.parked.push_back(i);
       return;
     }
-    const Link& link = find(round.links, send.from, send.to);
-    fabric_.network().post(link.channel, link.path, send.bytes, tag);
   } else if (!op.complete() && !(op.present(send.from) && op.present(send.to))) {
     op.parked.push_back(i);
     return;
-  } else if (!op.links.empty()) {
-    const Link& link = find(op.links, send.from, send.to);
-    fabric_.network().post(link.channel, link.path, send.bytes, tag);
-  } else {
-    fabric_.network().post(Network::kNone, path_of(op, {send.from, send.to}), send.bytes, tag);
   }
   ++op.in_flight;
+  if (send.from == send.to) {
+    begin_step(op, send, tag);
+  } else if (send.ordered) {
+    proxies_.send(op.rank(send.from), tag);
+  } else {
+    leave(op, send, tag);
+  }
+}
+
+void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
+  std::vector<Link>& links = op.optical ? op.round(send.round)->links : op.links;
+  if (links.empty()) {
+    fabric_.network().post(Network::kNone, path_of(op, {send.from, send.to}), send.bytes, tag);
+    return;
+  }
+  const Link& link = find(links, send.from, send.to);
+  fabric_.network().post(link.channel, link.path, send.bytes, tag);
+}
+
+void Transfers::launch(std::uint64_t tag) {
+  Operation& op = operations_[static_cast<OpId>(tag >> kOpShift)];
+  leave(op, op.plan().send(static_cast<SendIndex>(tag)), tag);
+}
+
+void Transfers::begin_step(Operation& op, const Send& send, std::uint64_t tag) {
+  const LocalStep step = op.plan().step(static_cast<SendIndex>(tag));
+  const RankId rank = op.rank(send.from);
+  switch (step.kind) {
+    case LocalStep::Kind::kTiles:
+      processors_.compute(rank, op.key.iteration, step, tag);
+      break;
+    case LocalStep::Kind::kWait:
+      engine_.schedule(engine_.now() + step.wait, Phase::kFinish, Action::to<&Transfers::delivered>(*this, tag));
+      break;
+    case LocalStep::Kind::kFence:
+      proxies_.fence(rank, tag, step.wait);
+      break;
+  }
 }
 
 void Transfers::delivered(std::uint64_t tag) {
@@ -272,6 +303,7 @@ void Transfers::delivered(std::uint64_t tag) {
   --op.in_flight;
   release(id, op, i);
   const Send send = op.plan().send(i);
+  if (send.ordered) proxies_.arrived(op.rank(send.from));
   if (op.optical) finish_send(id, op, *op.round(send.round), send);
   if (--op.sends_to_go == 0) {
     for (const Link& link : op.links) fabric_.network().close_channel(link.channel);

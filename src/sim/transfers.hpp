@@ -5,7 +5,10 @@
 #include "fabric/fabric.hpp"
 #include "photonrail/engine.hpp"
 #include "sim/operation.hpp"
+#include "sim/processors.hpp"
+#include "sim/proxies.hpp"
 #include "sim/recorder.hpp"
+#include "sim/straggling.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -28,11 +31,16 @@ class TransferListener {
   virtual void circuits_released(RailId rail, OpId op) = 0;
 };
 
-class Transfers : public DeliveryListener {
+class Transfers : public DeliveryListener, private ProxyListener {
  public:
   /// All must outlive the object.
-  Transfers(Engine& engine, Fabric& fabric, Operations& operations, Recorder& recorder)
-      : engine_(engine), fabric_(fabric), operations_(operations), recorder_(recorder) {}
+  Transfers(Engine& engine, Fabric& fabric, Operations& operations, Recorder& recorder, const Straggling& straggling)
+      : engine_(engine),
+        fabric_(fabric),
+        operations_(operations),
+        recorder_(recorder),
+        processors_(engine, fabric, recorder, straggling, *this),
+        proxies_(engine, *this) {}
 
   /// Who is told of progress. It must outlive the object.
   void attach(TransferListener& listener) { listener_ = &listener; }
@@ -43,7 +51,7 @@ class Transfers : public DeliveryListener {
   void join(OpId id, Member member);
   /// Circuits may have become available: holds them and goes on, if all of them are lit. REQUIRES: the round waits.
   bool try_open(OpId id, std::uint32_t round);
-  /// The network delivered a message posted here.
+  /// The network delivered a message posted here, or a local step is over.
   void delivered(std::uint64_t tag) override;
 
  private:
@@ -60,6 +68,10 @@ class Transfers : public DeliveryListener {
   void make_links(Operation& op);
   void release(OpId id, Operation& op, SendIndex send);
   void post(OpId id, Operation& op, SendIndex i);
+  void leave(Operation& op, const Send& send, std::uint64_t tag);
+  void begin_step(Operation& op, const Send& send, std::uint64_t tag);
+  void launch(std::uint64_t tag) override;
+  void fenced(std::uint64_t tag) override { delivered(tag); }
   void finish_send(OpId id, Operation& op, Round& round, const Send& send);
   void finish_work(OpId id, Operation& op, Member member);
   void complete_all(OpId id, Operation& op);
@@ -70,6 +82,8 @@ class Transfers : public DeliveryListener {
   Fabric& fabric_;
   Operations& operations_;
   Recorder& recorder_;
+  Processors processors_;
+  Proxies proxies_;
   TransferListener* listener_ = nullptr;
   std::vector<std::pair<OpId, std::uint32_t>> to_open_;
   std::vector<SendIndex> released_;

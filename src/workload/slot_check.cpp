@@ -15,7 +15,7 @@ std::string describe_rank(RankId rank) { return "rank " + std::to_string(rank.va
 TaskId uses_highest_slot(std::span<const Task> tasks) {
   TaskId highest = TaskId::none();
   for (std::size_t t = 0; t < tasks.size(); ++t) {
-    if (tasks[t].kind == TaskKind::kCompute) continue;
+    if (tasks[t].kind == TaskKind::kCompute && tasks[t].demand() == 0) continue;
     if (highest.is_none() || tasks[t].slot > tasks[highest.index()].slot) highest = TaskId{t};
   }
   return highest;

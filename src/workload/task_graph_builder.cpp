@@ -110,6 +110,11 @@ TaskId TaskGraphBuilder::add_compute(ProgramId p, double flops, Bytes memory, st
   return add(p, {.kind = TaskKind::kCompute, .stream = stream, .amount = memory.count, .flops = flops}, name, after);
 }
 
+TaskId TaskGraphBuilder::add_demand_compute(ProgramId p, std::uint32_t slot, std::uint32_t demand, double flops,
+                                            std::string_view name, std::span<const TaskId> after) {
+  return add(p, {.kind = TaskKind::kCompute, .slot = slot, .root = demand, .flops = flops}, name, after);
+}
+
 TaskId TaskGraphBuilder::add_delay(ProgramId p, Duration time, std::string_view name, std::span<const TaskId> after,
                                    Stream stream) {
   return add(p, {.kind = TaskKind::kCompute, .stream = stream, .fixed = true, .amount = time.count()}, name, after);

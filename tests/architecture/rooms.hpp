@@ -61,6 +61,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"pipeline.hpp", "workload"},
       {"model.hpp", "workload"},
       {"moe.hpp", "workload"},
+      {"moe_layer.hpp", "workload"},
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},
       {"cluster.hpp", "fabric"},

@@ -55,6 +55,25 @@ TEST(SendPlanBuilder, CountsRounds) {
   EXPECT_EQ(plan->sends_to(1, 0), 0u);
 }
 
+// 0 to 1, a step of 1, the way back.
+TEST(SendPlanBuilder, AStepIsASendToOneself) {
+  SendPlanBuilder builder(2, 4);
+  const SendIndex there = builder.add({.from = 0, .to = 1, .bytes = {5}, .first_chunk = 1});
+  const SendIndex step = builder.add_step(1, {.kind = LocalStep::Kind::kTiles, .tiles = 3, .tile_flops = 7.0}, {there});
+  builder.add({.from = 1, .to = 0, .bytes = {6}, .first_chunk = 2}, {step});
+  const auto plan = std::move(builder).build();
+  EXPECT_EQ(plan->send(step).from, plan->send(step).to);
+  EXPECT_EQ(plan->step(step).tiles, 3u);
+  EXPECT_EQ(plan->step(step).tile_flops, 7.0);
+  EXPECT_EQ(plan->waits_for(step), 1u);
+  EXPECT_THAT(plan->pairs(0), ElementsAre(MemberPair{0, 1}, MemberPair{1, 0}));
+  EXPECT_EQ(plan->sends_from(1, 0), 2u);
+  EXPECT_EQ(plan->sends_to(1, 0), 2u);
+  EXPECT_EQ(plan->wire_bytes(), Bytes{11});
+  SendPlanBuilder other(2, 4);
+  EXPECT_THROW(other.add_step(1, {.kind = LocalStep::Kind::kTiles}), InternalError);  // no tiles
+}
+
 TEST(SendPlanBuilder, AnEmptyPlanIsAPlan) {
   const auto plan = SendPlanBuilder(2, 1).build();
   EXPECT_EQ(plan->send_count(), 0u);

@@ -30,7 +30,7 @@ struct Cache {
   explicit Cache(bool drifts = false) : source(drifts) {}
 
   const RunnablePlan& take(std::uint32_t number, std::uint32_t iteration = 0) {
-    return plans.take({.op = CollectiveOp::kAllToAll, .members = 2}, query(number, iteration));
+    return plans.take({.op = CollectiveOp::kAllToAll, .members = 2}, query(number, iteration), {});
   }
   void give_back(std::uint32_t number, std::uint32_t iteration = 0) { plans.give_back(query(number, iteration)); }
   static DemandQuery query(std::uint32_t number, std::uint32_t iteration) { return {CommunicatorId{0}, number, iteration}; }

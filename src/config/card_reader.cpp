@@ -47,6 +47,11 @@ class CardReader {
     return value;
   }
   [[nodiscard]] std::uint32_t count_or(std::uint32_t otherwise) const { return there() ? count() : otherwise; }
+  [[nodiscard]] bool flag() const {
+    bool value = false;
+    if (there() && (!node_.IsScalar() || !YAML::convert<bool>::decode(node_, value))) fail("must be true or false");
+    return value;
+  }
   [[nodiscard]] double positive() const {
     double value = 0.0;
     if (!there()) fail("missing");
@@ -85,49 +90,104 @@ std::string plain(std::string name) {
   return letters;
 }
 
+// The preset whose name is `word`, whatever its punctuation; else the names of all.
 template <class Presets>
-std::string preset_named(const CardReader& place, const std::string& word, std::string_view kind, const Presets& presets) {
-  std::vector<std::string> known;
+std::optional<std::string> preset_like(const std::string& word, const Presets& presets, std::vector<std::string>& known) {
   for (const auto& preset : presets) {
     known.emplace_back(preset.key);
     if (plain(known.back()) == plain(word)) return known.back();
   }
+  return std::nullopt;
+}
+
+template <class Presets>
+std::string preset_named(const CardReader& place, const std::string& word, std::string_view kind, const Presets& presets) {
+  std::vector<std::string> known;
+  if (const auto preset = preset_like(word, presets, known)) return *preset;
   place.fail("there is no " + std::string(kind) + " \"" + word + "\"", suggest(word, known));
 }
 
-// Dimensions under Hugging Face's names, or the card's own where it has some.
+/// A count of the card under its name there, and the key of a model that it becomes.
+struct Renamed {
+  const char* card;
+  const char* key;
+};
+
+Json counts_of(const CardReader& arch, std::initializer_list<Renamed> names) {
+  Json counts = Json::object();
+  for (const auto& [card, key] : names) {
+    if (arch.at(card).text().value_or("0") != "0") counts[key] = arch.at(card).count();
+  }
+  return counts;
+}
+
+const char* mlp_of(const CardReader& activation) {
+  const std::string word = activation.text().value_or("silu");
+  if (word == "silu" || word == "swiglu") return "swiglu";
+  if (word == "relu2") return "squared_relu";
+  if (word.starts_with("gelu")) return "gelu";
+  activation.fail("unknown value \"" + word + "\"", "silu, gelu or relu2");
+}
+
+// The parts of a model that not every model has.
+void add_parts(const CardReader& arch, Json& model) {
+  if (arch.at("hidden_act").there()) model["mlp"] = mlp_of(arch.at("hidden_act"));
+  if (arch.at("tie_word_embeddings").there()) model["tied_embeddings"] = arch.at("tie_word_embeddings").flag();
+  const Json latent = counts_of(arch, {{"q_lora_rank", "query_rank"},
+                                       {"kv_lora_rank", "kv_rank"},
+                                       {"qk_nope_head_dim", "nope_head"},
+                                       {"qk_rope_head_dim", "rope_head"},
+                                       {"v_head_dim", "value_head"}});
+  if (!latent.empty()) model["latent_attention"] = latent;
+  Json experts = counts_of(arch, {{"num_experts_per_tok", "top_k"},
+                                  {"moe_intermediate_size", "ffn"},
+                                  {"n_shared_experts", "shared"},
+                                  {"first_k_dense_replace", "dense_layers"},
+                                  {"decoder_sparse_step", "every"}});
+  const CardReader count = first_of(arch, {"num_experts", "num_local_experts", "n_routed_experts"});
+  if (count.there()) experts["experts"] = count.count();
+  if (!experts.empty()) model["moe"] = experts;
+}
+
+// Dimensions under Hugging Face's names, or the card's own where it has some. A family that is a preset says what they
+// do not: biases, norms, positions.
 Json model_of(const CardReader& model) {
   const CardReader arch = model.at("model_arch");
+  const CardReader family = model.at("model_family");
+  const auto word = family.text();
   if (!arch.at("intermediate_size").there()) {
-    const CardReader family = model.at("model_family");
-    const auto word = family.text();
     if (!word) family.fail("missing", "the name of a model, or its dimensions in model_arch");
     return preset_named(family, *word, "model", model_presets());
   }
+  std::vector<std::string> known;
+  const auto preset = word ? preset_like(*word, model_presets(), known) : std::nullopt;
+  Json spec = preset ? Json{{"preset", *preset}} : Json::object();
   const std::uint32_t heads = first_of(arch, {"num_attention_heads", "num_heads"}).count();
   const CardReader hidden = arch.at("hidden_size");
-  return {{"layers", first_of(arch, {"num_hidden_layers", "num_layers"}).count()},
-          {"hidden", hidden.there() ? hidden.count() : heads * arch.at("head_dim").count()},
-          {"ffn", arch.at("intermediate_size").count()},
-          {"heads", heads},
-          {"kv_heads", arch.at("num_key_value_heads").count_or(heads)},
-          {"vocabulary", arch.at("vocab_size").count()}};
+  spec["layers"] = first_of(arch, {"num_hidden_layers", "num_layers"}).count();
+  spec["hidden"] = hidden.there() ? hidden.count() : heads * arch.at("head_dim").count();
+  spec["ffn"] = arch.at("intermediate_size").count();
+  spec["heads"] = heads;
+  spec["vocabulary"] = arch.at("vocab_size").count();
+  add_parts(arch, spec);
+  if (spec.contains("latent_attention") || (preset && model_preset(*preset).latent)) return spec;
+  spec["kv_heads"] = arch.at("num_key_value_heads").count_or(heads);
+  if (hidden.there() && arch.at("head_dim").there()) spec["head_dim"] = arch.at("head_dim").count();
+  return spec;
 }
 
 // The one place that maps a card's plan to the generator's: what the generator cannot do, its reader refuses by name.
 Json parallelism_of(const CardReader& plan) {
   const std::uint32_t replicate = plan.at("dp_replicate").count_or(1);
   const std::uint32_t shard = plan.at("dp_shard").count_or(1);
-  if (replicate > 1 && shard > 1) {
-    plan.fail("dp_replicate " + std::to_string(replicate) + " with dp_shard " + std::to_string(shard) +
-                  ": hybrid sharding is not simulated yet for generated jobs",
-              "one of them must be 1");
-  }
   Json parallelism{{"tp", plan.at("tp").count_or(1)}, {"pp", plan.at("pp").count_or(1)}, {"dp", replicate * shard}};
   if (shard > 1) parallelism["fsdp"] = true;
-  for (const char* key : {"cp", "ep"}) {
+  if (shard > 1 && replicate > 1) parallelism["dp_replicate"] = replicate;
+  for (const char* key : {"cp", "ep", "virtual_stages"}) {
     if (const std::uint32_t n = plan.at(key).count_or(1); n > 1) parallelism[key] = n;
   }
+  if (plan.at("etp").there()) parallelism["etp"] = plan.at("etp").count();
+  if (plan.at("zero1").flag()) parallelism["zero1"] = true;
   return parallelism;
 }
 
@@ -148,6 +208,11 @@ Json training_of(const CardReader& root) {
                 {"global_batch", batch},
                 {"micro_batch", micro},
                 {"parallelism", parallelism}};
+  if (const auto schedule = plan.at("schedule").text()) {
+    training["schedule"] = *schedule;
+  } else if (parallelism.contains("virtual_stages")) {
+    training["schedule"] = "interleaved";
+  }
   if (const auto precision = model.at("precision").text()) training["precision"] = {{"parameters", *precision}};
   return training;
 }

@@ -26,17 +26,16 @@ struct Plan {
 };
 
 // Of a training workload, what its section says.
-Plan plan_of(const Json& training) {
-  const Json parallelism = training.value("parallelism", Json::object());
-  const auto size = [&](const char* key) { return parallelism.value(key, std::uint64_t{1}); };
+Plan plan_of(const TrainingSpec& training) {
+  const ParallelismSpec& p = training.parallelism;
   Plan plan;
-  const bool sharded = parallelism.value("fsdp", false);
-  (sharded ? plan.dp_shard : plan.dp_replicate) = size("dp");
-  plan.tp = size("tp");
-  plan.pp = size("pp");
-  plan.cp = size("cp");
-  plan.ep = size("ep");
-  plan.pp_mb = training.value("micro_batch", std::uint64_t{1});
+  plan.dp_replicate = p.fsdp ? p.dp_replicate : p.dp;
+  plan.dp_shard = p.dp / plan.dp_replicate;
+  plan.tp = p.tp;
+  plan.pp = p.pp;
+  plan.cp = p.cp;
+  plan.ep = p.ep;
+  plan.pp_mb = training.micro_batch;
   return plan;
 }
 
@@ -60,23 +59,14 @@ Plan plan_of(const TaskGraph& graph) {
   return plan;
 }
 
-// The dimensions of the model, where the workload has one.
-std::optional<ModelSpec> model_of(const Json& training) {
-  const auto found = training.find("model");
-  if (found == training.end()) return std::nullopt;
-  if (found->is_string()) return model_preset(found->get<std::string>());
-  const Json& given = *found;
-  ModelSpec spec;
-  if (given.contains("preset")) spec = model_preset(given["preset"].get<std::string>());
-  spec.name = given.value("preset", std::string("custom"));
-  const auto read = [&](const char* key, std::uint32_t& into) { into = given.value(key, into); };
-  read("layers", spec.layers);
-  read("hidden", spec.hidden);
-  read("ffn", spec.ffn);
-  read("heads", spec.heads);
-  read("kv_heads", spec.kv_heads);
-  read("vocabulary", spec.vocabulary);
-  return spec;
+// The training section as the scenario's own reader understands it.
+std::optional<TrainingSpec> training_of(const Json& root, const std::filesystem::path& directory) {
+  const Json::json_pointer at("/workload/training");
+  if (!root.contains(at)) return std::nullopt;
+  config::Placement placement;
+  if (root.contains("placement"))
+    placement = config::read_placement(config::JsonReader(root.at("placement"), "/placement"));
+  return config::read_training_spec(config::JsonReader(root.at(at), at.to_string()), directory, placement);
 }
 
 template <class T>
@@ -84,29 +74,64 @@ void put(YAML::Emitter& out, const char* key, const T& value) {
   out << Key << key << Value << value;
 }
 
-void put_model(YAML::Emitter& out, const Json& training, std::uint32_t iterations) {
-  const std::optional<ModelSpec> model = model_of(training);
+const char* activation(MlpKind kind) {
+  switch (kind) {
+    case MlpKind::kSwiGlu:
+      return "silu";
+    case MlpKind::kGelu:
+      return "gelu";
+    case MlpKind::kSquaredRelu:
+      return "relu2";
+  }
+  return "";
+}
+
+void put_latent(YAML::Emitter& out, const LatentAttention& latent) {
+  if (latent.query_rank != 0) put(out, "q_lora_rank", latent.query_rank);
+  put(out, "kv_lora_rank", latent.kv_rank);
+  put(out, "qk_nope_head_dim", latent.nope_head);
+  put(out, "qk_rope_head_dim", latent.rope_head);
+  put(out, "v_head_dim", latent.value_head);
+}
+
+void put_experts(YAML::Emitter& out, const ModelSpec& model) {
+  put(out, "num_params_active", std::llround(model.active_parameters()));
+  put(out, "num_experts", model.moe->experts);
+  put(out, "num_experts_per_tok", model.moe->top_k);
+  put(out, "moe_intermediate_size", model.expert_ffn());
+  if (model.moe->shared > 0) put(out, "n_shared_experts", model.moe->shared);
+  if (model.moe->dense_layers > 0) put(out, "first_k_dense_replace", model.moe->dense_layers);
+  if (model.moe->every > 1) put(out, "decoder_sparse_step", model.moe->every);
+}
+
+void put_dimensions(YAML::Emitter& out, const ModelSpec& model) {
+  out << Key << "model_arch" << Value << BeginMap;
+  put(out, "num_params", std::llround(model.parameters()));
+  put(out, "num_params_embedding", std::uint64_t{model.vocabulary} * model.hidden);
+  put(out, "num_layers", model.layers);
+  put(out, "num_heads", model.heads);
+  put(out, "head_dim", model.head_width());
+  put(out, "hidden_size", model.hidden);
+  put(out, "intermediate_size", model.ffn);
+  if (!model.latent) put(out, "num_key_value_heads", model.kv_heads);
+  put(out, "vocab_size", model.vocabulary);
+  put(out, "hidden_act", activation(model.mlp));
+  put(out, "tie_word_embeddings", model.tied_embeddings);
+  if (model.latent) put_latent(out, *model.latent);
+  if (model.moe) put_experts(out, model);
+  out << EndMap;
+}
+
+void put_model(YAML::Emitter& out, const ModelSpec* model, const std::string& precision, std::uint32_t iterations) {
   out << Key << "model" << Value << BeginMap;
   put(out, "phase", "training");
-  put(out, "moe", false);
+  put(out, "moe", model != nullptr && model->moe.has_value());
   put(out, "granularity", "model_fwd_bwd_pass");
-  put(out, "model_family", model ? model->name : std::string("unknown"));
-  put(out, "precision", training.value("precision", Json::object()).value("parameters", std::string("bf16")));
+  put(out, "model_family", model != nullptr ? model->name : std::string("unknown"));
+  put(out, "precision", precision);
   put(out, "epochs", 1);
   put(out, "iteration", iterations);
-  if (model) {
-    out << Key << "model_arch" << Value << BeginMap;
-    put(out, "num_params", std::llround(model->parameters()));
-    put(out, "num_params_embedding", std::uint64_t{model->vocabulary} * model->hidden);
-    put(out, "num_layers", model->layers);
-    put(out, "num_heads", model->heads);
-    put(out, "head_dim", model->hidden / model->heads);
-    put(out, "hidden_size", model->hidden);
-    put(out, "intermediate_size", model->ffn);
-    put(out, "num_key_value_heads", model->kv_heads);
-    put(out, "vocab_size", model->vocabulary);
-    out << EndMap;
-  }
+  if (model != nullptr) put_dimensions(out, *model);
   out << EndMap;
 }
 
@@ -130,7 +155,16 @@ void put_hardware(YAML::Emitter& out, const ClusterSpec& cluster, std::size_t ra
   out << EndMap << EndMap;
 }
 
-void put_executor(YAML::Emitter& out, const Plan& plan) {
+// What a card has no standard key for, and only where it is not what everybody would expect.
+void put_more(YAML::Emitter& out, const TrainingSpec& training) {
+  const ParallelismSpec& p = training.parallelism;
+  if (p.expert_tp() != p.tp) put(out, "etp", p.expert_tp());
+  if (p.virtual_stages > 1) put(out, "virtual_stages", p.virtual_stages);
+  if (p.zero1) put(out, "zero1", true);
+  if (training.schedule != PipelineSchedule::kOneFOneB) put(out, "schedule", std::string(name(training.schedule)));
+}
+
+void put_executor(YAML::Emitter& out, const Plan& plan, const TrainingSpec* training) {
   out << Key << "Model-executor" << Value << BeginMap;
   out << Key << "framework" << Value << BeginMap;
   put(out, "name", "photonrail");
@@ -143,6 +177,7 @@ void put_executor(YAML::Emitter& out, const Plan& plan) {
   put(out, "cp", plan.cp);
   put(out, "ep", plan.ep);
   put(out, "pp_mb", plan.pp_mb);
+  if (training != nullptr) put_more(out, *training);
   out << EndMap << EndMap;
 }
 
@@ -152,23 +187,24 @@ std::string card_from_scenario(const std::filesystem::path& file, std::span<cons
   const Scenario scenario = read_scenario(file, overrides);  // complains where something is wrong
   Json root = config::parse_json(config::read_file(file), file.string());
   config::apply_overrides(root, overrides);
-  const Json training = root["workload"].value("training", Json::object());
+  const std::optional<TrainingSpec> training = training_of(root, file.parent_path());
+  const std::string precision = root.value(Json::json_pointer("/workload/training/precision/parameters"), "bf16");
   YAML::Emitter out;
   out << BeginMap;
   put(out, "version", 1);
   put(out, "description", scenario.why.empty() ? scenario.name : scenario.why);
   out << Key << "workload" << Value << BeginMap;
-  put_model(out, training, scenario.run.iterations);
-  if (!training.empty()) {
+  put_model(out, training ? &training->model : nullptr, precision, scenario.run.iterations);
+  if (training) {
     out << Key << "data" << Value << BeginMap;
-    put(out, "batch_size", training.value("global_batch", std::uint64_t{1}));
+    put(out, "batch_size", training->global_batch);
     put(out, "batch_size_scope", "global");
-    put(out, "seq_len", training.value("sequence", std::uint64_t{1}));
+    put(out, "seq_len", training->sequence);
     out << EndMap;
   }
   put_hardware(out, scenario.cluster, scenario.graph.ranks());
   out << EndMap;
-  put_executor(out, training.empty() ? plan_of(scenario.graph) : plan_of(training));
+  put_executor(out, training ? plan_of(*training) : plan_of(scenario.graph), training ? &*training : nullptr);
   out << EndMap;
   return std::string(out.c_str()) + "\n";
 }

@@ -73,6 +73,24 @@ TEST(Card, DimensionsGoBeforeANameThatNobodyKnows) {
       (Json{{"layers", 32}, {"hidden", 4096}, {"ffn", 11008}, {"heads", 32}, {"kv_heads", 32}, {"vocabulary", 32000}}));
 }
 
+TEST(Card, AFamilyThatIsAPresetSaysWhatDimensionsDoNot) {
+  const Json model = imported(replaced(kCard, "head_dim: 128 }",
+                                       "head_dim: 128, hidden_size: 4096, intermediate_size: 11008, vocab_size: 32000, "
+                                       "num_key_value_heads: 8 }"))["workload"]["training"]["model"];
+  EXPECT_EQ(model["preset"], "llama3_8b");
+  EXPECT_EQ(model["ffn"], 11008);
+  EXPECT_EQ(model["kv_heads"], 8);
+}
+
+TEST(Card, HybridShardingAndTheRestOfAPlan) {
+  // 2 replicas of a model over 2 ranks each: dp = 4, and with tp = 2 and pp = 2 all 16 GPUs.
+  const Json s = imported(replaced(kCard, "dp_replicate: 1, dp_shard: 2, tp: 4, pp: 2, cp: 1",
+                                   "dp_replicate: 2, dp_shard: 2, tp: 2, pp: 2, cp: 1, virtual_stages: 2"));
+  EXPECT_EQ(s["workload"]["training"]["parallelism"],
+            (Json{{"tp", 2}, {"pp", 2}, {"dp", 4}, {"fsdp", true}, {"dp_replicate", 2}, {"virtual_stages", 2}}));
+  EXPECT_EQ(s["workload"]["training"]["schedule"], "interleaved");
+}
+
 std::string refused(const std::string& from, const std::string& to) {
   return error_of([&] { static_cast<void>(imported(replaced(kCard, from, to))); });
 }
@@ -83,7 +101,10 @@ TEST(Card, WhatCannotBeIsSaid) {
       AllOf(HasSubstr("job.yaml: /workload/model/model_family: there is no model \"gpt-9\""), HasSubstr("llama3_8b")));
   EXPECT_THAT(refused("nvidia_a100", "tpu_v4"), AllOf(HasSubstr("there is no GPU \"tpu_v4\""), HasSubstr("h100")));
   EXPECT_THAT(refused("phase: training", "phase: inference"), HasSubstr("only training is simulated"));
-  EXPECT_THAT(refused("dp_replicate: 1", "dp_replicate: 2"), HasSubstr("hybrid sharding is not simulated yet"));
+  EXPECT_THAT(refused("pp_mb: 1", "zero1: 2"), HasSubstr("zero1: must be true or false"));
+  EXPECT_THAT(refused("pp_mb: 1", "schedule: zigzag"), HasSubstr("unknown value \"zigzag\""));
+  EXPECT_THAT(refused("head_dim: 128 }", "head_dim: 128, intermediate_size: 9, vocab_size: 9, hidden_act: tanh }"),
+              HasSubstr("hidden_act: unknown value \"tanh\""));
   EXPECT_THAT(refused("pp: 2", "pp: 4"), HasSubstr("is 32, but total_count is 16"));
   EXPECT_THAT(refused("total_count: 16", "total_count: 18"), HasSubstr("18 do not fill nodes of 4"));
   EXPECT_THAT(refused("seq_len: 8192", "seq_len: long"), HasSubstr("/workload/data/seq_len: must be a whole number"));
@@ -101,6 +122,47 @@ TEST(Card, AScenarioGoesThereAndBack) {
   EXPECT_EQ(parse_scenario(text, folder.path()).graph, read_scenario(scenario).graph);
   const Json s = Json::parse(text);
   EXPECT_EQ(s["cluster"], Json::parse(scenario_from_card(folder.path() / "job.yaml"))["cluster"]);
+}
+
+// A scenario with this model and parallelism on two servers of four GPUs.
+std::string scenario_with(const std::string& model, const std::string& rest) {
+  return R"({"schema": "photonrail.scenario/1", "name": "x",
+      "cluster": {"servers": 2, "gpus_per_server": 4, "gpu": "h100"},
+      "workload": {"training": {"sequence": 64, "global_batch": 8, "micro_batch": 1, "model": )" +
+         model + ", " + rest + "}}}";
+}
+
+TEST(Card, EveryKindOfPlanAndModelGoesThereAndBack) {
+  const std::vector<std::string> scenarios{
+      scenario_with(R"({"preset": "llama3_8b", "layers": 8})",
+                    R"("schedule": "interleaved",
+                       "parallelism": {"pp": 2, "cp": 2, "dp": 2, "virtual_stages": 2, "zero1": true})"),
+      scenario_with(R"({"preset": "llama3_8b", "layers": 2})",
+                    R"("parallelism": {"pp": 2, "dp": 4, "fsdp": true, "dp_replicate": 2})"),
+      scenario_with(R"({"preset": "deepseek_v3", "layers": 4})",
+                    R"("schedule": "zb_h1", "parallelism": {"tp": 2, "pp": 2, "dp": 2, "ep": 4, "etp": 1})"),
+      scenario_with(R"({"preset": "gpt3_175b", "layers": 2})", R"("parallelism": {"tp": 4, "pp": 2})"),
+      scenario_with(R"({"layers": 2, "hidden": 64, "ffn": 128, "heads": 4, "kv_heads": 2, "head_dim": 32,
+                        "vocabulary": 512, "mlp": "squared_relu", "tied_embeddings": true,
+                        "moe": {"experts": 4, "top_k": 2, "ffn": 32, "shared": 1}})",
+                    R"("parallelism": {"pp": 2, "dp": 4, "ep": 4})")};
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const Folder folder;
+    const auto scenario = folder.write("first.json", scenarios[i]);
+    const std::string card = card_from_scenario(scenario);
+    const std::string back = scenario_from_card(folder.write("card.yaml", card));
+    EXPECT_EQ(parse_scenario(back, folder.path()).graph, read_scenario(scenario).graph) << i << ":\n" << card;
+  }
+}
+
+TEST(Card, OfAModelInAFileHasItsDimensions) {
+  const Folder folder;
+  folder.write("mine.json", R"({"schema": "photonrail.model/1", "layers": 2, "hidden": 64, "ffn": 96, "heads": 4,
+                                "kv_heads": 2, "vocabulary": 512})");
+  const auto scenario = folder.write("s.json", scenario_with(R"("mine.json")", R"("parallelism": {"dp": 8})"));
+  const std::string card = card_from_scenario(scenario);
+  EXPECT_THAT(card, HasSubstr("model_family: mine"));
+  EXPECT_THAT(card, HasSubstr("intermediate_size: 96"));
 }
 
 TEST(Card, AnyWorkloadHasOne) {

@@ -3,11 +3,22 @@
 #include "support/errors.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace photonrail::test {
 namespace {
 
 using ::testing::HasSubstr;
+
+/// The plan as XML; nothing where a send waits for one between others, which the format cannot say.
+std::optional<std::string> said(const CollectiveCall& call, const SendPlan& plan, const std::string& what) {
+  try {
+    return msccl_xml(call, plan, what);
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.hint(), HasSubstr("steps of their own GPU only")) << what;
+    return std::nullopt;
+  }
+}
 
 TEST(MscclExport, EveryBuiltInPlanThatTheFormatCanSayComesBack) {
   const CollectiveRegistry registry = CollectiveRegistry::builtin();
@@ -22,7 +33,9 @@ TEST(MscclExport, EveryBuiltInPlanThatTheFormatCanSayComesBack) {
         const std::string what =
             std::string(algorithm->name()) + " " + std::string(name(op)) + " " + std::to_string(members);
         const auto plan = algorithm->expand(call);
-        const CollectiveFile back = parse_msccl(msccl_xml(call, *plan, what), what);
+        const std::optional<std::string> xml = said(call, *plan, what);
+        if (!xml) continue;
+        const CollectiveFile back = parse_msccl(*xml, what);
         EXPECT_EQ(back.op, op) << what;
         EXPECT_EQ(back.root, call.root) << what;
         const auto again = back.algorithm->expand(call);

@@ -108,10 +108,10 @@ TEST(Generated, WindowsOfDeepSeekV2) {
   const RunResult result = run("papers/opus/deepseek-v2-256.json");
   const auto expect_window = [&](Dimension from, Dimension to, double published_ms) {
     const auto& windows = result.windows.at({from, to});
-    const auto nearest = std::min_element(windows.begin(), windows.end(), [&](Duration a, Duration b) {
-      return std::abs(to_seconds(a) * 1e3 - published_ms) < std::abs(to_seconds(b) * 1e3 - published_ms);
+    const auto nearest = std::min_element(windows.begin(), windows.end(), [&](const WindowCount& a, const WindowCount& b) {
+      return std::abs(to_seconds(a.length) * 1e3 - published_ms) < std::abs(to_seconds(b.length) * 1e3 - published_ms);
     });
-    EXPECT_NEAR(to_seconds(*nearest) * 1e3, published_ms, 0.05 * published_ms);
+    EXPECT_NEAR(to_seconds(nearest->length) * 1e3, published_ms, 0.05 * published_ms);
   };
   expect_window(Dimension::kPp, Dimension::kEp, 5.79);  // forward: attention
   expect_window(Dimension::kEp, Dimension::kPp, 0.78);  // forward: shared experts

@@ -10,12 +10,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The plan as XML; nothing where a send waits for one between others, which the format cannot say.
+/// The plan as XML; nothing where it is refused: a send that waits for one between others, or chunks that are no
+/// neighbours in one message.
 std::optional<std::string> said(const CollectiveCall& call, const SendPlan& plan, const std::string& what) {
   try {
     return msccl_xml(call, plan, what);
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.hint(), HasSubstr("steps of their own GPU only")) << what;
+  } catch (const ConfigError&) {
     return std::nullopt;
   }
 }
@@ -34,6 +34,8 @@ TEST(MscclExport, EveryBuiltInPlanThatTheFormatCanSayComesBack) {
             std::string(algorithm->name()) + " " + std::string(name(op)) + " " + std::to_string(members);
         const auto plan = algorithm->expand(call);
         const std::optional<std::string> xml = said(call, *plan, what);
+        const bool plain = algorithm->name() == "ring" || algorithm->name() == "pairwise" || algorithm->name() == "direct";
+        EXPECT_TRUE(xml || !plain) << what;
         if (!xml) continue;
         const CollectiveFile back = parse_msccl(*xml, what);
         EXPECT_EQ(back.op, op) << what;

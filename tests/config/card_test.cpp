@@ -85,10 +85,9 @@ TEST(Card, AFamilyThatIsAPresetSaysWhatDimensionsDoNot) {
 TEST(Card, HybridShardingAndTheRestOfAPlan) {
   // 2 replicas of a model over 2 ranks each: dp = 4, and with tp = 2 and pp = 2 all 16 GPUs.
   const Json s = imported(replaced(kCard, "dp_replicate: 1, dp_shard: 2, tp: 4, pp: 2, cp: 1",
-                                   "dp_replicate: 2, dp_shard: 2, tp: 2, pp: 2, cp: 1, virtual_stages: 2"));
+                                   "dp_replicate: 2, dp_shard: 2, tp: 2, pp: 2, cp: 1"));
   EXPECT_EQ(s["workload"]["training"]["parallelism"],
-            (Json{{"tp", 2}, {"pp", 2}, {"dp", 4}, {"fsdp", true}, {"dp_replicate", 2}, {"virtual_stages", 2}}));
-  EXPECT_EQ(s["workload"]["training"]["schedule"], "interleaved");
+            (Json{{"tp", 2}, {"pp", 2}, {"dp", 4}, {"fsdp", true}, {"dp_replicate", 2}}));
 }
 
 std::string refused(const std::string& from, const std::string& to) {

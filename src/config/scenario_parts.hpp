@@ -21,6 +21,9 @@ namespace photonrail::config {
 /// Puts each value where its pointer says; objects on the way are made when they are missing.
 void apply_overrides(Json& root, std::span<const Override> overrides);
 
+/// The scenario of a file that is JSON already, whose relative paths are relative to `directory`.
+[[nodiscard]] Scenario read_scenario_json(const Json& root, const std::filesystem::path& directory);
+
 /// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`.
 [[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds);
 [[nodiscard]] ClusterSpec read_cluster(JsonReader section);

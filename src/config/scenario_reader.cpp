@@ -19,7 +19,9 @@ void check_schema(const JsonReader& value) {
   if (schema != kSchema) value.fail("unknown schema \"" + schema + "\"", "this reader knows " + std::string(kSchema));
 }
 
-Scenario read_sections(const Json& root, const std::filesystem::path& directory) {
+}  // namespace
+
+Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory) {
   JsonReader top(root);
   check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
   Scenario scenario;
@@ -50,6 +52,8 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);
   return scenario;
 }
+
+namespace {
 
 std::string read_text(const std::filesystem::path& file) {
   std::error_code ignored;
@@ -86,7 +90,7 @@ Scenario parse_scenario(std::string_view json, const std::filesystem::path& dire
   Json root = config::parse_json(json, file);
   try {
     config::apply_overrides(root, overrides);
-    return read_sections(root, directory);
+    return config::read_scenario_json(root, directory);
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }

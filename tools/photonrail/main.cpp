@@ -62,7 +62,7 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
   CLI::Option* file = command->add_option("SWEEP.json", options.file, "A sweep file");
   add_set(*command, options.set);
   command->add_option("--out", options.out, "Results (the file's name with .results)")->type_name("DIR");
-  command->add_flag("--resume", "Go on with what is in the folder: always so");
+  command->add_flag("--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
   command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
   auto* point = command->add_option("--point", options.point, "Only this one, as `photonrail run` would")->type_name("N");
   command->add_flag("--trace", options.trace, "With --point and --out: also write trace.json")->needs(point);

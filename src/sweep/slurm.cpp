@@ -50,12 +50,13 @@ Output shell(const std::string& line) {
 
 std::filesystem::path jobs_file(const std::filesystem::path& directory) { return directory / "slurm" / "jobs"; }
 
-// A task that was killed comes back, twice at most; one that ended with 0, 2 or 3 said all that there is to say.
+// A task that died comes back, twice at most. One that ended with 0, 2 or 3 said all that there is to say, and one that
+// was asked to stop shall not come back.
 constexpr const char* kBody = R"(
 status=0
 "${command[@]}" --shard "$SLURM_ARRAY_TASK_ID/$shards" || status=$?
 case $status in
-  0 | 2 | 3) exit $status ;;
+  0 | 2 | 3 | 130 | 143) exit $status ;;
 esac
 if ((${SLURM_RESTART_COUNT:-0} < 2)); then
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"

@@ -61,6 +61,11 @@ std::filesystem::path out_of(const SweepCommandOptions& options) {
   return options.file.stem().string() + ".results";
 }
 
+// A JSON string without its quotes.
+std::string plain(const std::string& json) {
+  return json.starts_with('"') ? json.substr(1, json.size() - 2) : json;
+}
+
 void dry_run(const Sweep& sweep) {
   std::vector<std::vector<std::string>> rows{{"point", "seed"}};
   for (const std::string& name : sweep.parameters) rows[0].insert(rows[0].end() - 1, name);
@@ -68,7 +73,7 @@ void dry_run(const Sweep& sweep) {
     std::vector<std::string> row{std::to_string(point.index)};
     for (const std::string& name : sweep.parameters) {
       const auto at = std::find_if(point.parameters.begin(), point.parameters.end(), [&](const auto& p) { return p.first == name; });
-      row.push_back(at == point.parameters.end() ? "-" : at->second);
+      row.push_back(at == point.parameters.end() ? "-" : plain(at->second));
     }
     const bool seeded = !point.patch.empty() && point.patch.back().pointer == "/run/seed";
     row.push_back(seeded ? point.patch.back().value : "of the base");

@@ -21,7 +21,7 @@ void check_schema(const JsonReader& value) {
 
 }  // namespace
 
-Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory) {
+Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, GraphCache* graphs) {
   JsonReader top(root);
   check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
   Scenario scenario;
@@ -44,7 +44,8 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
   config::Workload work =
-      config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives);
+      config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives,
+                             graphs);
   scenario.graph = std::move(work.graph);
   scenario.memory = std::move(work.memory);
   scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);

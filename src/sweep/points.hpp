@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/sweep.hpp"
+#include "config/graph_cache.hpp"
 #include "sweep/record.hpp"
 
 #include <cstdint>
@@ -37,6 +38,7 @@ class PointRunner {
 
   const Sweep* sweep_;
   Json base_;
+  mutable config::GraphCache graphs_;  ///< locks itself
 };
 
 }  // namespace photonrail::sweep

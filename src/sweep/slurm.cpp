@@ -70,7 +70,7 @@ std::string script_of(const Sweep& sweep, const SweepOptions& options, const Slu
   const auto folder = absolute(options.directory).lexically_normal();
   std::ostringstream text;
   text << "#!/bin/bash\n# Submitted by photonrail sweep --launcher slurm; each task runs the points of its shard that are missing.\n";
-  text << "#SBATCH --job-name=photonrail-sweep\n#SBATCH --array=1-" << tasks << "\n#SBATCH --requeue\n";
+  text << "#SBATCH --job-name=photonrail-sweep\n#SBATCH --array=1-" << tasks << "\n#SBATCH --requeue\n#SBATCH --open-mode=append\n";
   text << "#SBATCH --cpus-per-task=" << profile.cpus_per_task << '\n';
   if (!profile.partition.empty()) text << "#SBATCH --partition=" << profile.partition << '\n';
   if (!profile.time.empty()) text << "#SBATCH --time=" << profile.time << '\n';

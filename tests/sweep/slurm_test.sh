@@ -59,7 +59,7 @@ SlurmctldHost=$(hostname -s)(127.0.0.1)
 SlurmUser=$(id -un)
 SlurmdUser=$(id -un)
 AuthType=auth/munge
-AuthInfo=socket=$dir/munge.socket,cred_expire=2
+AuthInfo=socket=$dir/munge.socket,cred_expire=5
 SlurmctldPort=$port_control
 SlurmctldPidFile=$dir/slurmctld.pid
 SlurmdPidFile=$dir/slurmd.%n.pid

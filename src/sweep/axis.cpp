@@ -140,6 +140,8 @@ Json number_json(double x) {
   return x;
 }
 
+std::string number_text(double x) { return number_json(x).dump(); }
+
 std::string last_key(const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); }
 
 std::string read_pointer(const JsonReader& value) {

@@ -46,5 +46,6 @@ struct Axis {
 [[nodiscard]] std::string last_key(const std::string& pointer);
 /// The number as JSON: whole ones without a fraction.
 [[nodiscard]] Json number_json(double x);
+[[nodiscard]] std::string number_text(double x);
 
 }  // namespace photonrail::sweep

@@ -155,7 +155,8 @@ Scenario PointRunner::scenario(const Json& json) const {
   }
 }
 
-std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, const Stop& stop) const {
+std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, std::uint32_t threads,
+                                         const Stop& stop) const {
   // Points that differ in their seed only are checked once.
   std::vector<std::string> problems(points.size());
   std::vector<std::size_t> same_as(points.size());
@@ -175,7 +176,7 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
     } catch (const ConfigError& error) {
       problems[i] = error.what();
     }
-  });
+  }, threads);
   if (stop()) throw Stopped{};
   bool any = false;
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -1,8 +1,8 @@
 // From a point to its record: the scenario, an estimate of what it needs, the run.
 #pragma once
 
-#include "photonrail/sweep.hpp"
 #include "config/graph_cache.hpp"
+#include "photonrail/sweep.hpp"
 #include "sweep/record.hpp"
 
 #include <cstdint>
@@ -27,8 +27,9 @@ class PointRunner {
   /// `sweep` must outlive it.
   explicit PointRunner(const Sweep& sweep);
 
-  /// The estimate of each of `points`, in their order. Throws ConfigError that lists all that are no scenarios; Stopped.
-  [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, const Stop& stop) const;
+  /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are no scenarios; Stopped.
+  [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads,
+                                            const Stop& stop) const;
   /// What goes wrong in the run is in the record. Throws Stopped.
   [[nodiscard]] Record run(std::uint32_t point, const Stop& stop) const;
 

@@ -56,11 +56,32 @@ std::vector<Window> windows_of(const RunResult& result) {
   return windows;
 }
 
-OrderedJson numbers(const std::vector<std::pair<std::string, double>>& list) {
-  OrderedJson object = OrderedJson::object();
-  for (const auto& [name, value] : list) object[name] = number_json(value);
-  return object;
-}
+std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// An object or array, written member by member: these lines are most of what there is to write.
+class Line {
+ public:
+  explicit Line(char open) : text_(1, open) {}
+
+  Line& add(std::string_view key, std::string_view value) {
+    text_ += '"';
+    text_ += key;  // of ours, or a metric's: nothing to escape
+    text_ += "\":";
+    return add(value);
+  }
+  Line& add(std::string_view value) {
+    text_ += value;
+    text_ += ',';
+    return *this;
+  }
+  [[nodiscard]] std::string close(char end) {
+    if (text_.size() > 1) text_.pop_back();
+    return text_ + end;
+  }
+
+ private:
+  std::string text_;
+};
 
 Record read_record(const Json& line) {
   Record record;
@@ -96,31 +117,35 @@ void take_result(const RunResult& result, Record& record) {
 }
 
 std::string to_line(const Record& record, std::string_view sweep_hash) {
-  OrderedJson line;
-  line["point"] = record.point;
-  line["sweep_hash"] = sweep_hash;
-  line["name"] = record.name;
-  line["seed"] = record.seed;
-  line["repetition"] = record.repetition;
-  line["status"] = record.status();
-  line["exit_status"] = record.exit_status;
-  if (record.exit_status != 0) line["error"] = record.error;
-  line["scenario_hash"] = record.scenario_hash;
-  line["version"] = record.version;
-  line["parameters"] = OrderedJson::object();
-  for (const auto& [name, value] : record.parameters) line["parameters"][name] = value;
-  line["metrics"] = numbers(record.metrics);
-  line["phases"] = OrderedJson::object();
+  Line parameters('{');
+  for (const auto& [name, value] : record.parameters) parameters.add(text_of(name) + ":" + text_of(value));
+  Line metrics('{');
+  for (const auto& [name, value] : record.metrics) metrics.add(name, number_text(value));
+  Line phases('{');
   for (const Phase& p : record.phases) {
-    line["phases"][p.name] = {
-        {"bytes", p.bytes}, {"operations", p.operations}, {"busy_s", p.busy_s}, {"exposed_s", p.exposed_s}};
+    Line phase('{');
+    phase.add("bytes", std::to_string(p.bytes)).add("operations", std::to_string(p.operations));
+    phase.add("busy_s", text_of(p.busy_s)).add("exposed_s", text_of(p.exposed_s));
+    phases.add(p.name, phase.close('}'));
   }
-  line["windows"] = OrderedJson::array();
-  for (const Window& w : record.windows) line["windows"].push_back({w.before, w.after, w.length_s, w.count});
+  Line windows('[');
+  for (const Window& w : record.windows) {
+    windows.add("[\"" + w.before + "\",\"" + w.after + "\"," + text_of(w.length_s) + "," + std::to_string(w.count) + "]");
+  }
   const Provenance& made = record.provenance;
-  line["provenance"] = {
-      {"host", made.host}, {"started", made.started}, {"wall_s", made.wall_s}, {"peak_rss_mb", made.peak_rss_mb}};
-  return line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  Line provenance('{');
+  provenance.add("host", text_of(made.host)).add("started", text_of(made.started));
+  provenance.add("wall_s", text_of(made.wall_s)).add("peak_rss_mb", text_of(made.peak_rss_mb));
+
+  Line line('{');
+  line.add("point", std::to_string(record.point)).add("sweep_hash", text_of(sweep_hash)).add("name", text_of(record.name));
+  line.add("seed", std::to_string(record.seed)).add("repetition", std::to_string(record.repetition));
+  line.add("status", text_of(record.status())).add("exit_status", std::to_string(record.exit_status));
+  if (record.exit_status != 0) line.add("error", text_of(record.error));
+  line.add("scenario_hash", text_of(record.scenario_hash)).add("version", text_of(record.version));
+  line.add("parameters", parameters.close('}')).add("metrics", metrics.close('}')).add("phases", phases.close('}'));
+  line.add("windows", windows.close(']')).add("provenance", provenance.close('}'));
+  return line.close('}');
 }
 
 std::optional<Record> from_line(std::string_view text, std::string_view sweep_hash) {

@@ -108,7 +108,7 @@ class Run {
 
   void check(const Shard& shard) {
     const auto points = pending(statuses_, shard, options_.retry_failed);
-    const auto estimates = points_.check(points, [this] { return stopped(); });
+    const auto estimates = points_.check(points, threads_of(options_), [this] { return stopped(); });
     for (std::size_t i = 0; i < points.size(); ++i) jobs_.push_back({points[i], estimates[i]});
     checked_ = true;
   }
@@ -159,7 +159,7 @@ SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObs
 void check_sweep(const Sweep& sweep) {
   std::vector<std::uint32_t> all(sweep.points.size());
   std::iota(all.begin(), all.end(), 0U);
-  static_cast<void>(sweep::PointRunner(sweep).check(all, [] { return false; }));
+  static_cast<void>(sweep::PointRunner(sweep).check(all, sweep::threads_of({}), [] { return false; }));
 }
 
 SweepSummary merge_sweep(const std::filesystem::path& directory) {

@@ -43,29 +43,35 @@ void append(std::string& row, const std::vector<std::string>& columns, const std
   }
 }
 
-void write_csv(std::ostream& out, const Manifest& manifest, const Database& database) {
-  const std::vector<std::string> metrics = metric_columns(database);
+std::string header_of(const Manifest& manifest, const std::vector<std::string>& metrics) {
   std::string header = "point,name";
   for (const auto& name : manifest.parameters) header += "," + cell(name);
   header += ",seed,repetition,status,error,scenario_hash,version";
   for (const auto& name : metrics) header += "," + cell(name);
-  out << header << '\n';
-  database.each([&](const Record& record) {
-    std::string row = std::to_string(record.point) + "," + cell(record.name);
-    append(row, manifest.parameters, record.parameters, text_of);
-    row += "," + std::to_string(record.seed) + "," + std::to_string(record.repetition) + "," + record.status() + "," +
-           cell(record.error) + "," + record.scenario_hash + "," + record.version;
-    append(row, metrics, record.metrics, [](double x) { return number_json(x).dump(); });
-    out << row << '\n';
-  });
+  return header;
+}
+
+std::string row_of(const Record& record, const Manifest& manifest, const std::vector<std::string>& metrics) {
+  std::string row = std::to_string(record.point) + "," + cell(record.name);
+  append(row, manifest.parameters, record.parameters, text_of);
+  row += "," + std::to_string(record.seed) + "," + std::to_string(record.repetition) + "," + record.status() + "," +
+         cell(record.error) + "," + record.scenario_hash + "," + record.version;
+  append(row, metrics, record.metrics, number_text);
+  return row;
 }
 
 }  // namespace
 
 void write_tables(const std::filesystem::path& directory, const Manifest& manifest, const Database& database) {
-  report::replace_file(directory / "results.csv", [&](std::ostream& out) { write_csv(out, manifest, database); });
-  report::replace_file(directory / "results.jsonl", [&](std::ostream& out) {
-    database.each([&](const Record& record) { out << to_line(record, manifest.hash) << '\n'; });
+  const std::vector<std::string> metrics = metric_columns(database);
+  report::replace_file(directory / "results.jsonl", [&](std::ostream& lines) {
+    report::replace_file(directory / "results.csv", [&](std::ostream& rows) {
+      rows << header_of(manifest, metrics) << '\n';
+      database.each([&](const Record& record) {  // once for both, since this is where the time goes
+        rows << row_of(record, manifest, metrics) << '\n';
+        lines << to_line(record, manifest.hash) << '\n';
+      });
+    });
   });
 }
 

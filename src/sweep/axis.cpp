@@ -1,6 +1,8 @@
 #include "sweep/axis.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +13,7 @@ namespace {
 
 constexpr double kLargest = 1e18;
 constexpr double kMostValues = 1e6;
+constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below it are what they seem
 
 // Twelve digits: 25, where the powers of a ratio give 24.999999999999996.
 double rounded(double x) {
@@ -135,12 +138,17 @@ void read_list(std::vector<Json> values, const std::string& pointer, const std::
 }  // namespace
 
 Json number_json(double x) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
   if (x == std::floor(x) && std::abs(x) < kExact) return static_cast<std::int64_t>(x);
   return x;
 }
 
-std::string number_text(double x) { return number_json(x).dump(); }
+std::string number_text(double x) {
+  std::array<char, 40> text{};
+  char* const end = text.data() + text.size();
+  const bool whole = x == std::floor(x) && std::abs(x) < kExact;
+  const auto written = whole ? std::to_chars(text.data(), end, static_cast<std::int64_t>(x)) : std::to_chars(text.data(), end, x);
+  return {text.data(), written.ptr};
+}
 
 std::string last_key(const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); }
 

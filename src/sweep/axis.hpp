@@ -46,6 +46,7 @@ struct Axis {
 [[nodiscard]] std::string last_key(const std::string& pointer);
 /// The number as JSON: whole ones without a fraction.
 [[nodiscard]] Json number_json(double x);
+/// The same as text, with as few digits as give the number back. REQUIRES: finite.
 [[nodiscard]] std::string number_text(double x);
 
 }  // namespace photonrail::sweep

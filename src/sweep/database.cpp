@@ -91,6 +91,7 @@ struct Database::Connection {
   std::filesystem::path file;
   SQLite::Database db;
   std::uint64_t points;
+  std::set<std::string> metric_names;  // a scan of all metrics when it is opened, and none after
 
   Connection(std::filesystem::path path, const Manifest& manifest, Access access)
       : file(std::move(path)), db(open(file, access)), points(manifest.points) {
@@ -104,6 +105,8 @@ struct Database::Connection {
       throw ConfigError(file.string(), "is of another sweep than manifest.json",
                         "choose another folder for --out; nothing was changed");
     if (access == Access::kRead) return;
+    SQLite::Statement names(db, "SELECT DISTINCT name FROM metrics");
+    while (names.executeStep()) metric_names.insert(names.getColumn(0).getString());
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = NORMAL");  // a process may die at any moment; the write-ahead log stays whole
   }
@@ -184,7 +187,10 @@ struct Database::Connection {
       bind_value(parameter, 3, value);
       parameter.exec();
     }
-    for (const auto& [name, value] : r.metrics) run(inserts->metric, point, name, value);
+    for (const auto& [name, value] : r.metrics) {
+      run(inserts->metric, point, name, value);
+      metric_names.insert(name);
+    }
     for (const Phase& p : r.phases)
       run(inserts->phase, point, p.name, p.bytes, signed_bits(p.operations), p.busy_s, p.exposed_s);
     for (const Window& w : r.windows) run(inserts->window, point, w.before, w.after, w.length_s, signed_bits(w.count));
@@ -305,14 +311,7 @@ void Database::each(const std::function<void(const Record&)>& use) const {
   });
 }
 
-std::vector<std::string> Database::metric_names() const {
-  return translated(connection_->file, [&] {
-    std::vector<std::string> names;
-    SQLite::Statement query(connection_->db, "SELECT DISTINCT name FROM metrics ORDER BY name");
-    while (query.executeStep()) names.push_back(query.getColumn(0).getString());
-    return names;
-  });
-}
+const std::set<std::string>& Database::metric_names() const { return connection_->metric_names; }
 
 bool has_database(const std::filesystem::path& directory) {
   std::error_code ignored;

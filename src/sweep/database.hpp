@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,8 @@ class Database {
 
   /// In ascending order of points; parameters in the order of the sweep.
   void each(const std::function<void(const Record&)>& use) const;
-  /// Names of metrics that some point has, ascending.
-  [[nodiscard]] std::vector<std::string> metric_names() const;
+  /// Names of metrics that some point has had. REQUIRES: kWrite.
+  [[nodiscard]] const std::set<std::string>& metric_names() const;
 
  private:
   struct Connection;

@@ -125,17 +125,17 @@ std::string to_line(const Record& record, std::string_view sweep_hash) {
   for (const Phase& p : record.phases) {
     Line phase('{');
     phase.add("bytes", std::to_string(p.bytes)).add("operations", std::to_string(p.operations));
-    phase.add("busy_s", text_of(p.busy_s)).add("exposed_s", text_of(p.exposed_s));
+    phase.add("busy_s", number_text(p.busy_s)).add("exposed_s", number_text(p.exposed_s));
     phases.add(p.name, phase.close('}'));
   }
   Line windows('[');
   for (const Window& w : record.windows) {
-    windows.add("[\"" + w.before + "\",\"" + w.after + "\"," + text_of(w.length_s) + "," + std::to_string(w.count) + "]");
+    windows.add("[\"" + w.before + "\",\"" + w.after + "\"," + number_text(w.length_s) + "," + std::to_string(w.count) + "]");
   }
   const Provenance& made = record.provenance;
   Line provenance('{');
   provenance.add("host", text_of(made.host)).add("started", text_of(made.started));
-  provenance.add("wall_s", text_of(made.wall_s)).add("peak_rss_mb", text_of(made.peak_rss_mb));
+  provenance.add("wall_s", number_text(made.wall_s)).add("peak_rss_mb", number_text(made.peak_rss_mb));
 
   Line line('{');
   line.add("point", std::to_string(record.point)).add("sweep_hash", text_of(sweep_hash)).add("name", text_of(record.name));

@@ -24,7 +24,8 @@ std::string text_of(const Json& value) { return value.is_string() ? value.get<st
 
 // The step time first, then the others by name.
 std::vector<std::string> metric_columns(const Database& database) {
-  std::vector<std::string> names = database.metric_names();
+  const auto& known = database.metric_names();
+  std::vector<std::string> names(known.begin(), known.end());
   for (const char* first : {"steady_iteration_s", "makespan_s"}) {
     const auto at = std::find(names.begin(), names.end(), first);
     if (at != names.end()) std::rotate(names.begin(), at, at + 1);

@@ -216,6 +216,38 @@ TEST_F(Sweeps, RunsOnePointOnRequest) {
   EXPECT_EQ(run("sweep sweep.json --point 48").status, 2);
 }
 
+TEST_F(Sweeps, SubmitsAnArrayJobWithWhatTheProfileAndTheOptionsSay) {
+  write_sweep();
+  // In the place of sbatch and squeue; tests/sweep/slurm_test.sh has the real ones.
+  fs::create_directories(folder_ / "bin");
+  std::ofstream(folder_ / "bin/sbatch") << "#!/bin/sh\necho 4711\n";
+  std::ofstream(folder_ / "bin/squeue") << "#!/bin/sh\nprintf 'PENDING\\nRUNNING\\nPENDING\\n'\n";
+  for (const char* program : {"sbatch", "squeue"}) fs::permissions(folder_ / "bin" / program, fs::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", ((folder_ / "bin").string() + ":" + path).c_str(), 1);
+  write("profile.json", {{"schema", "photonrail.slurm/1"},
+                         {"partition", "slow"},
+                         {"time", "1:00:00"},
+                         {"cpus_per_task", 3},
+                         {"options", {"--account=physics"}}});
+  const Outcome sent = run("sweep sweep.json --out out --set /cluster/nic/message_overhead_ns=10 --launcher slurm "
+                           "--profile profile.json --partition fast --points-per-task 10");
+  EXPECT_EQ(sent.status, 0) << sent.err;
+  EXPECT_THAT(sent.out, HasSubstr("submitted job 4711, 5 tasks"));  // 48 points, 10 a task
+  const std::string script = read(folder_ / "out/slurm/job.sh");
+  for (const char* line : {"#SBATCH --array=1-5\n", "#SBATCH --partition=fast\n", "#SBATCH --time=1:00:00\n",
+                           "#SBATCH --cpus-per-task=3\n", "#SBATCH --account=physics\n",
+                           " --set '/cluster/nic/message_overhead_ns=10' --out '"}) {
+    EXPECT_THAT(script, HasSubstr(line));
+  }
+  EXPECT_THAT(run("sweep status out").out, HasSubstr("job 4711: 2 PENDING, 1 RUNNING"));
+  std::ofstream(folder_ / "bin/sbatch") << "#!/bin/sh\necho no such partition >&2; exit 1\n";
+  const Outcome refused = run("sweep sweep.json --out out2 --launcher slurm");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("sbatch refused the job: no such partition"));
+  ::setenv("PATH", path.c_str(), 1);
+}
+
 TEST_F(Sweeps, SaysWhatIsWrongWithItsOptions) {
   write_sweep();
   for (const char* wrong : {"sweep", "sweep nothing.json", "sweep sweep.json --shard 5/4", "sweep sweep.json --jobs 0",

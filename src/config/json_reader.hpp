@@ -35,6 +35,7 @@ class JsonReader {
   explicit JsonReader(const Json& value, std::string pointer = {}) : value_(&value), pointer_(std::move(pointer)) {}
 
   [[nodiscard]] const std::string& pointer() const { return pointer_; }
+  [[nodiscard]] const Json& json() const { return *value_; }
   [[nodiscard]] bool is_string() const { return value_->is_string(); }
   [[nodiscard]] bool is_object() const { return value_->is_object(); }
   [[nodiscard]] bool is_array() const { return value_->is_array(); }

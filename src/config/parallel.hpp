@@ -10,11 +10,13 @@
 
 namespace photonrail::config {
 
-/// Calls work(0) .. work(count - 1), a few at a time. What is thrown in the end is what the lowest index threw, whatever
+/// Beyond that, the disk and the allocator set the pace of reading files.
+inline constexpr std::size_t kMostReaders = 4;
+
+/// Calls work(0) .. work(count - 1), at most `most` at a time, and no more than there are cores. What is thrown in the end is what the lowest index threw, whatever
 /// the timing.
 template <class Work>
-void for_each_index(std::size_t count, const Work& work) {
-  constexpr std::size_t kMostThreads = 4;  // beyond that, the disk and the allocator set the pace
+void for_each_index(std::size_t count, const Work& work, std::size_t most = kMostReaders) {
   std::vector<std::exception_ptr> problems(count);
   std::atomic<std::size_t> next{0};
   const auto take_turns = [&] {
@@ -27,7 +29,7 @@ void for_each_index(std::size_t count, const Work& work) {
     }
   };
   {
-    const std::size_t wanted = std::min({count, kMostThreads, std::size_t{std::thread::hardware_concurrency()}});
+    const std::size_t wanted = std::min({count, most, std::size_t{std::thread::hardware_concurrency()}});
     std::vector<std::jthread> helpers;
     for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(take_turns);
     take_turns();

@@ -1,6 +1,7 @@
 // The sections of a scenario file, each read from its JSON into its value. All throw ConfigError at the JSON pointer.
 #pragma once
 
+#include "config/graph_cache.hpp"
 #include "config/gzip.hpp"
 #include "config/json_reader.hpp"
 #include "photonrail/config.hpp"
@@ -20,6 +21,10 @@ namespace photonrail::config {
 
 /// Puts each value where its pointer says; objects on the way are made when they are missing.
 void apply_overrides(Json& root, std::span<const Override> overrides);
+
+/// The scenario of a file that is JSON already, whose relative paths are relative to `directory`. `graphs`: of traces that
+/// were read before; null reads them.
+[[nodiscard]] Scenario read_scenario_json(const Json& root, const std::filesystem::path& directory, GraphCache* graphs = nullptr);
 
 /// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`.
 [[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds);
@@ -58,7 +63,7 @@ struct Workload {
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                                     const Placement& placement, CollectiveSpec& collectives);
+                                     const Placement& placement, CollectiveSpec& collectives, GraphCache* graphs);
 [[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,
                                               const Placement& placement);
 [[nodiscard]] Workload read_training(const JsonReader& section, const std::filesystem::path& directory,

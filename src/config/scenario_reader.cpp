@@ -19,7 +19,9 @@ void check_schema(const JsonReader& value) {
   if (schema != kSchema) value.fail("unknown schema \"" + schema + "\"", "this reader knows " + std::string(kSchema));
 }
 
-Scenario read_sections(const Json& root, const std::filesystem::path& directory) {
+}  // namespace
+
+Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, GraphCache* graphs) {
   JsonReader top(root);
   check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
   Scenario scenario;
@@ -42,7 +44,8 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
   config::Workload work =
-      config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives);
+      config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives,
+                             graphs);
   scenario.graph = std::move(work.graph);
   scenario.memory = std::move(work.memory);
   scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);
@@ -50,6 +53,8 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);
   return scenario;
 }
+
+namespace {
 
 std::string read_text(const std::filesystem::path& file) {
   std::error_code ignored;
@@ -86,7 +91,7 @@ Scenario parse_scenario(std::string_view json, const std::filesystem::path& dire
   Json root = config::parse_json(json, file);
   try {
     config::apply_overrides(root, overrides);
-    return read_sections(root, directory);
+    return config::read_scenario_json(root, directory);
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }

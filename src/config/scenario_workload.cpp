@@ -271,7 +271,7 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
 }
 
 Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                       const Placement& placement, CollectiveSpec& collectives) {
+                       const Placement& placement, CollectiveSpec& collectives, GraphCache* graphs) {
   const auto chakra = section.optional("chakra");
   const auto kineto = section.optional("kineto");
   const auto training = section.optional("training");
@@ -287,10 +287,12 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
   if (training) return read_training(*training, directory, cluster, placement);
   if (collective) return {read_collective_workload(*collective, directory, cluster, collectives), false};
   if (moe_layer) return {read_moe_layer_workload(*moe_layer, directory, cluster), false};
-  Workload read{chakra   ? read_chakra_workload(*chakra, directory)
-                : kineto ? read_kineto_workload(*kineto, directory)
-                         : read_graph_workload(*graph, directory),
-                false};
+  const auto from_files = [&] {
+    return chakra   ? read_chakra_workload(*chakra, directory)
+           : kineto ? read_kineto_workload(*kineto, directory)
+                    : read_graph_workload(*graph, directory);
+  };
+  Workload read{graphs != nullptr ? graphs->get(section.json().dump(), from_files) : from_files(), false};
   check_fit((chakra ? *chakra : kineto ? *kineto : *graph).pointer(), read.graph.ranks(), cluster);
   return read;
 }

@@ -1,5 +1,6 @@
 #include "photonrail/random.hpp"
 
+#include "core/fnv1a.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -16,12 +17,6 @@ std::uint64_t split_mix(std::uint64_t& x) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
   return z ^ (z >> 31);
-}
-
-std::uint64_t fnv1a(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
 }
 
 }  // namespace

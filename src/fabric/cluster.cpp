@@ -25,15 +25,18 @@ void require(bool holds, const char* where, const std::string& what, const std::
 void require_count(std::uint32_t value, const char* where) { require(value > 0, where, "must be 1 or more, not 0"); }
 
 void require_rate(double value, const char* where) {
-  require(value > 0.0 && std::isfinite(value), where, "must be a finite number above 0, not " + text(value));
+  if (value > 0.0 && std::isfinite(value)) return;  // before the text is made, which takes longer
+  throw ConfigError(where, "must be a finite number above 0, not " + text(value));
 }
 
 void require_amount(double value, const char* where) {
-  require(value >= 0.0 && std::isfinite(value), where, "must be a finite number of 0 or more, not " + text(value));
+  if (value >= 0.0 && std::isfinite(value)) return;
+  throw ConfigError(where, "must be a finite number of 0 or more, not " + text(value));
 }
 
 void require_duration(Duration value, const char* where) {
-  require(value >= Duration{}, where, "must not be negative, and is " + text(to_seconds(value)) + " s");
+  if (value >= Duration{}) return;
+  throw ConfigError(where, "must not be negative, and is " + text(to_seconds(value)) + " s");
 }
 
 void require_delay(const DelayDistribution& delay, const char* where) {

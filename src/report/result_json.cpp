@@ -1,10 +1,13 @@
 // `photonrail.result/1`.
+#include "report/result_json.hpp"
+
 #include "photonrail/report.hpp"
 #include "photonrail/version.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -108,9 +111,20 @@ Json folding(const FoldingSummary& summary) {
   return json;
 }
 
+void collect(const Json& value, const std::string& path, std::vector<std::pair<std::string, double>>& into) {
+  if (value.is_number()) into.emplace_back(path, value.get<double>());
+  if (!value.is_object()) return;
+  for (const auto& entry : value.items()) {
+    if (entry.key() == "wall_s" || entry.key() == "peak_rss_mb") continue;
+    collect(entry.value(), path.empty() ? entry.key() : path + "." + entry.key(), into);
+  }
+}
+
 }  // namespace
 
-std::string to_json(const RunResult& result) {
+namespace report {
+
+Json result_json(const RunResult& result, bool lists) {
   Json json;
   json["schema"] = "photonrail.result/1";
   json["name"] = result.name;
@@ -123,8 +137,8 @@ std::string to_json(const RunResult& result) {
   json["per_rank_mean_s"] = parts(result.mean_rank_time());
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
-  json["windows_s"] = windows(result);
-  if (Json counts = thinned(result); !counts.empty()) json["windows_count"] = std::move(counts);
+  if (lists) json["windows_s"] = windows(result);
+  if (Json counts = thinned(result); lists && !counts.empty()) json["windows_count"] = std::move(counts);
   json["folding"] = folding(result.folding);
   json["warnings"] = result.warnings;
   if (!result.choices.empty()) json["choices"] = result.choices;
@@ -132,9 +146,22 @@ std::string to_json(const RunResult& result) {
                     {"sends", result.engine.sends},
                     {"wall_s", result.engine.wall_s},
                     {"peak_rss_mb", result.engine.peak_rss_mb}};
-  json["ranks"] = ranks(result);
+  if (lists) json["ranks"] = ranks(result);
+  return json;
+}
+
+std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result) {
+  std::vector<std::pair<std::string, double>> numbers;
+  collect(result_json(result, false), "", numbers);
+  std::erase_if(numbers, [](const auto& entry) { return entry.first == "seed" || !std::isfinite(entry.second); });
+  return numbers;
+}
+
+}  // namespace report
+
+std::string to_json(const RunResult& result) {
   // Warnings may quote names from a trace, which need not be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return report::result_json(result, true).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace photonrail

@@ -35,6 +35,10 @@ inline const std::vector<Room>& rooms() {
        {"core", "device", "fabric", "collective", "workload", "control", "sim"},
        {"nlohmann/", "protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
       {"report", {"core", "sim"}, {"nlohmann/", "unistd.h", "fcntl.h"}},
+      {"sweep",
+       {"core", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "sim", "config",
+        "report"},
+       {"nlohmann/", "SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
       {"testing", {"core", "collective", "workload", "control", "sim"}, {}},
   };
   return table;
@@ -75,6 +79,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"report.hpp", "report"},
       {"chart.hpp", "report"},
       {"ccl_bench.hpp", "report"},
+      {"sweep.hpp", "sweep"},
+      {"slurm.hpp", "sweep"},
   };
   return table;
 }

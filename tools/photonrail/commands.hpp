@@ -2,6 +2,8 @@
 // Standard output is written last, so that a command that fails leaves it empty.
 #pragma once
 
+#include "photonrail/scenario.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -20,6 +22,35 @@ struct RunOptions {
   bool quiet = false;  ///< no table, no warnings, no progress; only the paths of what was written
 };
 void run(const RunOptions& options);
+
+/// run(), of scenarios that are read already; `options.scenarios` is what errors call them.
+void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options);
+
+struct SweepCommandOptions {
+  std::filesystem::path file;
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: named after the file
+  bool dry_run = false;
+  std::optional<std::uint32_t> point;  ///< only this one, as run() would
+  bool trace = false;                  ///< with `point`
+  std::uint32_t jobs = 0;
+  std::uint64_t memory_bytes = 0;
+  std::string shard;
+  bool retry_failed = false;
+  bool quiet = false;
+  std::string launcher = "local";
+  std::filesystem::path profile;
+  std::string partition;
+  std::string time;
+  std::uint32_t points_per_task = 0;
+};
+void sweep(const SweepCommandOptions& options);
+
+struct SweepFolderOptions {
+  std::filesystem::path directory;
+};
+void sweep_status(const SweepFolderOptions& options);
+void sweep_merge(const SweepFolderOptions& options);
 
 struct ValidateOptions {
   std::vector<std::filesystem::path> scenarios;

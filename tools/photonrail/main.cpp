@@ -45,6 +45,47 @@ void add_run(CLI::App& app, RunOptions& options) {
   command->callback([&options] { run(options); });
 }
 
+void add_slurm(CLI::App& command, SweepCommandOptions& options) {
+  auto* launcher = command.add_option("--launcher", options.launcher, "Who runs the points: local, slurm (an array job)");
+  launcher->check(CLI::IsMember({"local", "slurm"}));
+  const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+    command.add_option(name, value, help)->type_name(type)->needs(launcher);
+  };
+  add("--profile", options.profile, "Slurm: what follows, and more, from a file", "FILE");
+  add("--partition", options.partition, "Slurm: of the job", "NAME");
+  add("--time", options.time, "Slurm: limit of a task", "TIME");
+  add("--points-per-task", options.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
+}
+
+void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder) {
+  CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
+  CLI::Option* file = command->add_option("SWEEP.json", options.file, "A sweep file");
+  add_set(*command, options.set);
+  command->add_option("--out", options.out, "Results (the file's name with .results)")->type_name("DIR");
+  command->add_flag("--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
+  command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
+  auto* point = command->add_option("--point", options.point, "Only this one, as `photonrail run` would")->type_name("N");
+  command->add_flag("--trace", options.trace, "With --point and --out: also write trace.json")->needs(point);
+  command->add_option("--jobs", options.jobs, "Points at a time (as many as cores)")->check(CLI::Range(1U, 4096U));
+  command->add_option("--memory", options.memory_bytes, "What they may need together, as 8GB (80 % of the machine)")
+      ->transform(CLI::AsSizeValue(true));
+  auto* shard = command->add_option("--shard", options.shard, "Only every N-th point, from the I-th")->type_name("I/N");
+  command->add_flag("--retry-failed", options.retry_failed, "Run points anew that failed")->excludes(shard);
+  command->add_flag("--quiet", options.quiet, "No progress; only the path of what was written");
+  add_slurm(*command, options);
+
+  CLI::App* status = command->add_subcommand("status", "How far a sweep is");
+  CLI::App* merge = command->add_subcommand("merge", "Put together what shards wrote");
+  for (CLI::App* sub : {status, merge}) sub->add_option("DIR", folder.directory, "Results of a sweep")->required();
+  status->callback([&folder] { sweep_status(folder); });
+  merge->callback([&folder] { sweep_merge(folder); });
+  command->callback([command, file, &options] {
+    if (!command->get_subcommands().empty()) return;
+    if (file->empty()) throw CommandError(2, "SWEEP.json is required (photonrail sweep --help)");
+    sweep(options);
+  });
+}
+
 void add_validate(CLI::App& app, ValidateOptions& options) {
   CLI::App* command = app.add_subcommand("validate", "Check scenarios without running them");
   add_scenarios(*command, options.scenarios);
@@ -179,6 +220,8 @@ int parse_and_run(int argc, char** argv) {
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
   RunOptions run_options;
+  SweepCommandOptions sweep_options;
+  SweepFolderOptions sweep_folder;
   ValidateOptions validate_options;
   TraceOptions trace_options;
   CalibrateOptions calibrate_options;
@@ -186,6 +229,7 @@ int parse_and_run(int argc, char** argv) {
   ListOptions list_options;
   CollectiveOptions collective_options;
   add_run(app, run_options);
+  add_sweep(app, sweep_options, sweep_folder);
   add_validate(app, validate_options);
   add_list(app, list_options);
   add_trace(app, trace_options);

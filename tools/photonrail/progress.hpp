@@ -1,4 +1,4 @@
-// One line on a terminal that says how far a run is.
+// One line on a terminal that says how far it is.
 #pragma once
 
 #include "photonrail/observer.hpp"
@@ -6,23 +6,26 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace photonrail::command {
 
-/// "[#####.....] 50 %  12.3 k tasks/s  4 s left". `elapsed` is wall time. REQUIRES: done <= of.
-[[nodiscard]] std::string progress_text(std::uint64_t done, std::uint64_t of, std::chrono::duration<double> elapsed);
+/// "[#####.....] 50 %  12.3 k tasks/s  4 s left". `elapsed` is wall time; `unit`: of what is done. REQUIRES: done <= of.
+[[nodiscard]] std::string progress_text(std::uint64_t done, std::uint64_t of, std::chrono::duration<double> elapsed,
+                                        std::string_view unit = "tasks");
 
-/// Draws on standard error when it is a terminal, from two seconds on; the destructor erases the line.
-class ProgressLine : public Observer {
+/// Draws on standard error, from two seconds on, a few times a second; the destructor erases the line.
+class TerminalLine {
  public:
-  [[nodiscard]] bool needs_every_rank() const override { return false; }
   /// `shown` false: never draws.
-  explicit ProgressLine(bool shown);
-  ~ProgressLine() override;
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  explicit TerminalLine(bool shown) : shown_(shown) {}
+  ~TerminalLine() { erase(); }
+  TerminalLine(const TerminalLine&) = delete;
+  TerminalLine& operator=(const TerminalLine&) = delete;
 
-  void progress(std::uint64_t done, std::uint64_t of, Time simulated) override;
+  /// `more` comes after the text.
+  void draw(std::uint64_t done, std::uint64_t of, std::string_view unit, std::string_view more = {});
+  void erase();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -31,6 +34,17 @@ class ProgressLine : public Observer {
   bool drawn_ = false;
   Clock::time_point started_ = Clock::now();
   Clock::time_point next_ = started_ + std::chrono::seconds(2);
+};
+
+/// The line of one run.
+class ProgressLine : public Observer {
+ public:
+  explicit ProgressLine(bool shown) : line_(shown) {}
+  [[nodiscard]] bool needs_every_rank() const override { return false; }
+  void progress(std::uint64_t done, std::uint64_t of, Time) override { line_.draw(done, of, "tasks"); }
+
+ private:
+  TerminalLine line_;
 };
 
 }  // namespace photonrail::command

@@ -78,8 +78,9 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
 
 }  // namespace
 
-void run(const RunOptions& options) {
-  const auto scenarios = read_scenarios(options.scenarios, options.set);
+void run(const RunOptions& options) { run_scenarios(read_scenarios(options.scenarios, options.set), options); }
+
+void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options) {
   const auto folder_of = folders(scenarios, options.out);
   if (!options.out.empty()) std::for_each(folder_of.begin(), folder_of.end(), make_folder);
 

@@ -1,0 +1,107 @@
+// Many runs from one file: a scenario, what to vary in it, and a folder of results that can be gone on with.
+#pragma once
+
+#include "photonrail/config.hpp"
+#include "photonrail/scenario.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+/// One run of a sweep.
+struct SweepPoint {
+  std::uint32_t index = 0;
+  std::string name;  ///< "delay=10, controller=opus"; never empty
+  std::uint32_t repetition = 0;
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< name, value as JSON; none where its axis is absent
+  std::vector<Override> patch;                                  ///< what it changes in the base
+  std::string problem;  ///< why its derived values do not exist; empty when they do
+};
+
+/// A sweep file, read and expanded.
+struct Sweep {
+  std::string name;
+  std::string why;
+  std::filesystem::path file;
+  std::vector<Override> set;             ///< changes of the base that are not in the file
+  std::string base;                      ///< the scenario after `set`, as JSON
+  std::string base_name;                 ///< what errors call it
+  std::filesystem::path base_directory;  ///< to which its paths are relative
+  std::vector<std::string> parameters;   ///< names, in the order of the file
+  std::vector<SweepPoint> points;
+  /// Of everything that decides the results: the base, the points, the version of the library. Files that the scenarios
+  /// name are not read for it.
+  std::string hash;
+};
+
+/// Reads `photonrail.sweep/1` (docs/formats.md). `set` is applied to the base before the axes. Throws ConfigError.
+[[nodiscard]] Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set = {});
+
+/// The scenario of a point. Throws ConfigError.
+[[nodiscard]] Scenario scenario_of(const Sweep& sweep, const SweepPoint& point);
+
+/// Throws one ConfigError that lists all points that are no scenarios.
+void check_sweep(const Sweep& sweep);
+
+/// Shard `index`, from 1, of `count` has every count-th point.
+struct Shard {
+  std::uint32_t index = 1;
+  std::uint32_t count = 1;
+
+  /// "2/8". Throws ConfigError.
+  [[nodiscard]] static Shard parse(std::string_view text);
+};
+
+/// Told of a sweep on its way; never by two threads at once.
+class SweepObserver {
+ public:
+  virtual ~SweepObserver() = default;
+  /// `points` are to be run; `before` were there.
+  virtual void begin(std::uint64_t /*points*/, std::uint64_t /*before*/) {}
+  /// A point is recorded. `error` is its message; empty when it came to its end.
+  virtual void recorded(const SweepPoint&, const std::string& /*error*/) {}
+};
+
+struct SweepOptions {
+  std::filesystem::path directory;   ///< made when it is missing
+  std::uint32_t jobs = 0;            ///< threads; 0: as many as cores
+  std::uint64_t memory_bytes = 0;    ///< what the runs in flight may need together, by estimate; 0: 80 % of the machine
+  std::optional<Shard> shard;        ///< its points only, into a file of its own; merge_sweep() takes them in
+  bool retry_failed = false;         ///< run points anew that are recorded as failed
+  const std::atomic<bool>* stop = nullptr;  ///< becomes true: end soon; what is in flight is lost
+};
+
+struct SweepSummary {
+  std::uint64_t points = 0;  ///< of the sweep, or of the shard
+  std::uint64_t done = 0;    ///< recorded, came to their end
+  std::uint64_t failed = 0;  ///< recorded with a message
+  [[nodiscard]] std::uint64_t missing() const { return points - done - failed; }
+};
+
+/// Runs the points that `options.directory` has no record of, the longest first, and records each the moment it is
+/// done. What it keeps there: docs/formats.md. A point that fails is recorded with its message; the others go on.
+/// Throws ConfigError: points that are no scenarios (all of them in one message, before anything runs), a folder that
+/// holds another sweep, is in use by another process or cannot be written; what was recorded stays.
+SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer);
+
+/// Takes what shards wrote into the tables of `directory`. Throws ConfigError.
+SweepSummary merge_sweep(const std::filesystem::path& directory);
+
+struct SweepStatus {
+  std::string name;
+  SweepSummary summary;         ///< shards that are not merged count too
+  std::string running;          ///< host and process that work in the folder now; empty: none
+  std::uint64_t unmerged = 0;   ///< points that only shards have
+  std::vector<std::string> slurm;  ///< a line for each array job: its id and how many tasks are in which state
+};
+/// Reads only. Throws ConfigError when there is no sweep in `directory`.
+[[nodiscard]] SweepStatus sweep_status(const std::filesystem::path& directory);
+
+}  // namespace photonrail

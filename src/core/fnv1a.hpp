@@ -1,0 +1,17 @@
+// A hash that is the same on every machine and in every version.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace photonrail {
+
+inline constexpr std::uint64_t kFnv1aStart = 0xcbf29ce484222325ULL;
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo). To hash several texts as one, give the hash of the first as `hash`.
+[[nodiscard]] constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = kFnv1aStart) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,231 @@
+#include "sweep/axis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace photonrail::sweep {
+
+namespace {
+
+constexpr double kLargest = 1e18;
+constexpr double kMostValues = 1e6;
+constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below it are what they seem
+
+// Twelve digits: 25, where the powers of a ratio give 24.999999999999996.
+double rounded(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", x);
+  return std::strtod(text, nullptr);
+}
+
+std::vector<Json> as_list(const JsonReader& at, const std::vector<double>& numbers, bool whole) {
+  std::vector<Json> list;
+  for (const double x : numbers) {
+    Json value = number_json(rounded(whole ? std::round(x) : x));
+    if (!list.empty() && list.back() == value)
+      at.fail(value.dump() + " comes twice", "fewer points, or numbers that lie further apart");
+    list.push_back(std::move(value));
+  }
+  return list;
+}
+
+bool read_whole(JsonReader& section) {
+  const auto whole = section.optional("whole");
+  return whole && whole->boolean();
+}
+
+std::vector<Json> read_range(JsonReader section) {
+  const double from = section.child("from").number(-kLargest, kLargest);
+  const JsonReader end = section.child("to");
+  const double to = end.number(-kLargest, kLargest);
+  const auto step = section.optional("step");
+  const auto points = section.optional("points");
+  const bool whole = read_whole(section);
+  section.finish();
+  if (step.has_value() == points.has_value()) section.fail("needs exactly one of \"step\", \"points\"");
+  std::vector<double> numbers;
+  if (points) {
+    const auto n = points->count(2, static_cast<std::uint32_t>(kMostValues));
+    for (std::uint32_t i = 0; i < n; ++i) numbers.push_back(i + 1 == n ? to : from + (to - from) * i / (n - 1));
+  } else {
+    const double width = step->number(-kLargest, kLargest);
+    const double steps = (to - from) / width;
+    if (!(steps >= 0.0)) step->fail("does not lead from " + Json(from).dump() + " to " + Json(to).dump());
+    if (steps > kMostValues) step->fail("makes more than a million values", "a longer step");
+    const auto n = static_cast<std::uint32_t>(std::floor(steps + 1e-9));
+    for (std::uint32_t i = 0; i <= n; ++i) numbers.push_back(from + width * i);
+  }
+  return as_list(section, numbers, whole);
+}
+
+std::vector<Json> read_log_range(JsonReader section) {
+  const double from = section.child("from").positive(kLargest);
+  const double to = section.child("to").positive(kLargest);
+  const auto n = section.child("points").count(2, static_cast<std::uint32_t>(kMostValues));
+  const bool whole = read_whole(section);
+  section.finish();
+  std::vector<double> numbers;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    numbers.push_back(i == 0 ? from : i + 1 == n ? to : from * std::pow(to / from, static_cast<double>(i) / (n - 1)));
+  }
+  return as_list(section, numbers, whole);
+}
+
+std::vector<Json> read_values(const JsonReader& section) {
+  std::vector<Json> list;
+  for (const JsonReader& value : section.elements()) list.push_back(value.json());
+  if (list.empty()) section.fail("is empty", "at least one value");
+  return list;
+}
+
+// Of a zip: a list, or an object with a range.
+std::vector<Json> read_column(JsonReader value) {
+  if (value.is_array()) return read_values(value);
+  const auto range = value.optional("range");
+  const auto log_range = value.optional("log_range");
+  value.finish();
+  if (range.has_value() == log_range.has_value()) value.fail("must be an array, or have one of \"range\", \"log_range\"");
+  return range ? read_range(*range) : read_log_range(*log_range);
+}
+
+void read_zip(JsonReader section, const OrderedJson& written, Axis& axis) {
+  for (const auto& entry : written.items()) {
+    const JsonReader value = section.child(entry.key());
+    const std::string pointer = read_pointer(JsonReader(Json(entry.key()), value.pointer()));
+    const std::vector<Json> column = read_column(value);
+    if (axis.names.empty()) axis.choices.resize(column.size());
+    if (column.size() != axis.choices.size()) {
+      value.fail("has " + std::to_string(column.size()) + " values, and the list before it " +
+                     std::to_string(axis.choices.size()),
+                 "zipped lists are equally long");
+    }
+    axis.names.push_back(last_key(pointer));
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      axis.choices[i].parameters.emplace_back(axis.names.back(), column[i]);
+      axis.choices[i].patch.push_back({pointer, column[i].dump()});
+    }
+  }
+  if (axis.names.empty()) section.fail("is empty", "at least one pointer");
+}
+
+void read_variants(JsonReader section, const OrderedJson& written, const std::string& name, Axis& axis) {
+  axis.names = {name};
+  for (const auto& [label, patch] : written.items()) {
+    JsonReader value = section.child(label);
+    Choice choice{{{name, label}}, {}};
+    static_cast<void>(value.members());  // an object, or an error
+    for (const auto& entry : patch.items()) {
+      const JsonReader to = value.child(entry.key());
+      choice.patch.push_back({read_pointer(JsonReader(Json(entry.key()), to.pointer())), to.json().dump()});
+    }
+    axis.choices.push_back(std::move(choice));
+  }
+  if (axis.choices.empty()) section.fail("is empty", "at least one variant");
+}
+
+void read_list(std::vector<Json> values, const std::string& pointer, const std::string& name, Axis& axis) {
+  axis.names = {name};
+  for (Json& value : values) {
+    Override set{pointer, value.dump()};
+    axis.choices.push_back({{{name, std::move(value)}}, {std::move(set)}});
+  }
+}
+
+}  // namespace
+
+Json number_json(double x) {
+  if (x == std::floor(x) && std::abs(x) < kExact) return static_cast<std::int64_t>(x);
+  return x;
+}
+
+std::string number_text(double x) {
+  std::array<char, 40> text{};
+  char* const end = text.data() + text.size();
+  const bool whole = x == std::floor(x) && std::abs(x) < kExact;
+  const auto written = whole ? std::to_chars(text.data(), end, static_cast<std::int64_t>(x)) : std::to_chars(text.data(), end, x);
+  return {text.data(), written.ptr};
+}
+
+std::string last_key(const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); }
+
+std::string read_pointer(const JsonReader& value) {
+  std::string pointer = value.string();
+  if (!pointer.starts_with('/') || pointer.ends_with('/')) {
+    value.fail("\"" + pointer + "\" is no JSON pointer to a value", "for example /cluster/servers");
+  }
+  if (pointer == "/run/seed" || pointer == "/run") value.fail("seeds are not an axis", "use \"seeds\" or \"repetitions\"");
+  return pointer;
+}
+
+bool Condition::holds(const Parameters& parameters) const {
+  return std::all_of(any_of.begin(), any_of.end(), [&](const auto& entry) {
+    const auto at = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == entry.first; });
+    return at != parameters.end() && std::find(entry.second.begin(), entry.second.end(), at->second) != entry.second.end();
+  });
+}
+
+Condition read_condition(const JsonReader& section, const std::vector<Axis>& known,
+                         const std::vector<std::string>& computed) {
+  std::map<std::string, std::vector<Json>> possible;
+  std::vector<std::string> names = computed;
+  for (const Axis& axis : known) {
+    names.insert(names.end(), axis.names.begin(), axis.names.end());
+    for (const Choice& choice : axis.choices) {
+      for (const auto& [name, value] : choice.parameters) possible[name].push_back(value);
+    }
+  }
+  Condition condition;
+  for (const auto& [name, value] : section.members()) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      value.fail("no such parameter", names.empty() ? "there is none above" : suggest(name, names));
+    }
+    std::vector<Json> wanted = value.is_array() ? read_values(value) : std::vector<Json>{value.json()};
+    const auto values = possible.find(name);
+    for (const Json& one : wanted) {
+      if (values == possible.end()) break;  // computed
+      if (std::find(values->second.begin(), values->second.end(), one) != values->second.end()) continue;
+      std::string list;
+      for (const Json& v : values->second) list += (list.empty() ? "" : ", ") + v.dump();
+      value.fail(name + " is never " + one.dump(), "its values: " + list);
+    }
+    condition.any_of[name] = std::move(wanted);
+  }
+  return condition;
+}
+
+Axis read_axis(JsonReader section, const OrderedJson& written, const std::vector<Axis>& above) {
+  const auto pointer = section.optional("pointer");
+  const auto name = section.optional("name");
+  const auto values = section.optional("values");
+  const auto range = section.optional("range");
+  const auto log_range = section.optional("log_range");
+  const auto zip = section.optional("zip");
+  const auto variants = section.optional("variants");
+  const auto when = section.optional("when");
+  section.finish();
+  if (values.has_value() + range.has_value() + log_range.has_value() + zip.has_value() + variants.has_value() != 1) {
+    section.fail("needs exactly one of \"values\", \"range\", \"log_range\", \"zip\", \"variants\"");
+  }
+  Axis axis;
+  if (when) axis.when = read_condition(*when, above);
+  if (zip || variants) section.refuse("pointer", "the keys of a zip and of variants are the pointers", "remove it");
+  if (zip) {
+    section.refuse("name", "the parameters of a zip are the last keys of its pointers", "remove it");
+    read_zip(*zip, written.at("zip"), axis);
+  } else if (variants) {
+    if (!name) section.fail_at("name", "missing", "variants need one");
+    read_variants(*variants, written.at("variants"), name->string(), axis);
+  } else {
+    if (!pointer) section.fail_at("pointer", "missing", "what the values set, for example /cluster/servers");
+    const std::string to = read_pointer(*pointer);
+    read_list(values ? read_values(*values) : range ? read_range(*range) : read_log_range(*log_range), to,
+              name ? name->string() : last_key(to), axis);
+  }
+  return axis;
+}
+
+}  // namespace photonrail::sweep

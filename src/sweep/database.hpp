@@ -1,0 +1,47 @@
+// results.db: a row a point, written the moment it is done.
+#pragma once
+
+#include "sweep/manifest.hpp"
+#include "sweep/record.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace photonrail::sweep {
+
+/// Errors of SQLite come out as ConfigError with the file; what was added before stays.
+class Database {
+ public:
+  enum class Access { kRead, kWrite };
+
+  /// kWrite: makes it when it is missing. REQUIRES: a Lock on the folder for kWrite.
+  Database(const std::filesystem::path& directory, const Manifest& manifest, Access access);
+  ~Database();
+  Database(Database&&) noexcept;
+
+  /// All of the record or nothing; false when the point is there already.
+  bool add(const Record& record);
+  /// By point: the exit status, or none where there is no record.
+  [[nodiscard]] std::vector<std::optional<int>> exit_statuses() const;
+  [[nodiscard]] SweepSummary summary() const;
+  void remove_failed();
+
+  /// In ascending order of points; parameters in the order of the sweep.
+  void each(const std::function<void(const Record&)>& use) const;
+  /// Names of metrics that some point has had. REQUIRES: kWrite.
+  [[nodiscard]] const std::set<std::string>& metric_names() const;
+
+ private:
+  struct Connection;
+  std::unique_ptr<Connection> connection_;
+};
+
+[[nodiscard]] bool has_database(const std::filesystem::path& directory);
+
+}  // namespace photonrail::sweep

@@ -1,0 +1,48 @@
+// Which sweep a folder is of, and who works in it.
+#pragma once
+
+#include "photonrail/sweep.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace photonrail::sweep {
+
+struct Manifest {
+  std::string name;
+  std::string why;
+  std::string hash;
+  std::string version;
+  std::uint64_t points = 0;
+  std::vector<std::string> parameters;
+  std::string file;  ///< absolute
+
+  [[nodiscard]] static Manifest of(const Sweep& sweep);
+};
+
+/// None when the folder has none. Throws ConfigError when it has one that cannot be read.
+[[nodiscard]] std::optional<Manifest> read_manifest(const std::filesystem::path& directory);
+/// Makes the folder, and the manifest when there is none. Throws ConfigError: it cannot be written, or is another's.
+void claim(const std::filesystem::path& directory, const Manifest& manifest);
+
+/// Only one process writes the tables of a folder. Given up by the destructor, and when the process dies.
+class Lock {
+ public:
+  /// Throws ConfigError that names the process that has it.
+  explicit Lock(const std::filesystem::path& directory);
+  ~Lock();
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+  /// Who has it now: "host, process 123"; empty when nobody has.
+  [[nodiscard]] static std::string holder(const std::filesystem::path& directory);
+
+ private:
+  int file_ = -1;
+};
+
+[[nodiscard]] std::string host_name();
+
+}  // namespace photonrail::sweep

@@ -1,0 +1,45 @@
+// From a point to its record: the scenario, an estimate of what it needs, the run.
+#pragma once
+
+#include "config/graph_cache.hpp"
+#include "photonrail/sweep.hpp"
+#include "sweep/record.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace photonrail::sweep {
+
+struct Estimate {
+  double work = 0.0;         ///< to compare points with each other; no unit
+  std::uint64_t bytes = 0;   ///< what its run needs at most
+};
+
+/// Asked now and then, by several threads; true: end soon, by throwing Stopped.
+using Stop = std::function<bool()>;
+struct Stopped {};
+
+/// The points of one sweep. Safe to use from several threads.
+class PointRunner {
+ public:
+  /// `sweep` must outlive it.
+  explicit PointRunner(const Sweep& sweep);
+
+  /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are no scenarios; Stopped.
+  [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads,
+                                            const Stop& stop) const;
+  /// What goes wrong in the run is in the record. Throws Stopped.
+  [[nodiscard]] Record run(std::uint32_t point, const Stop& stop) const;
+
+ private:
+  [[nodiscard]] Json scenario_json(const SweepPoint& point) const;
+  [[nodiscard]] Scenario scenario(const Json& json) const;
+
+  const Sweep* sweep_;
+  Json base_;
+  mutable config::GraphCache graphs_;  ///< locks itself
+};
+
+}  // namespace photonrail::sweep

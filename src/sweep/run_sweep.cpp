@@ -1,0 +1,172 @@
+#include "sweep/run_sweep.hpp"
+
+#include "photonrail/sweep.hpp"
+#include "sweep/database.hpp"
+#include "sweep/shards.hpp"
+#include "sweep/tables.hpp"
+#include "sweep/workers.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+namespace photonrail {
+
+namespace sweep {
+
+namespace {
+
+using Statuses = std::vector<std::optional<int>>;
+
+std::uint64_t memory_of(const SweepOptions& options) {
+  if (options.memory_bytes > 0) return options.memory_bytes;
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 10 * 8;
+}
+
+std::uint32_t threads_of(const SweepOptions& options) {
+  return options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+// The points of the shard that have no record, or one that is to be made anew.
+std::vector<std::uint32_t> pending(const Statuses& statuses, const Shard& shard, bool retry_failed) {
+  std::vector<std::uint32_t> points;
+  for (std::size_t p = shard.index - 1; p < statuses.size(); p += shard.count) {
+    if (!statuses[p] || (retry_failed && *statuses[p] != 0)) points.push_back(static_cast<std::uint32_t>(p));
+  }
+  return points;
+}
+
+SweepSummary count(const Statuses& statuses, const Shard& shard) {
+  SweepSummary summary;
+  for (std::size_t p = shard.index - 1; p < statuses.size(); p += shard.count) {
+    ++summary.points;
+    if (statuses[p]) ++(*statuses[p] == 0 ? summary.done : summary.failed);
+  }
+  return summary;
+}
+
+SweepSummary merge(const std::filesystem::path& directory, const Manifest& manifest) {
+  Database database(directory, manifest, Database::Access::kWrite);
+  merge_shards(directory, manifest.hash, database);
+  write_tables(directory, manifest, database);
+  return database.summary();
+}
+
+// The last shard merges for all; whoever has the lock is about to.
+void merge_unless_busy(const std::filesystem::path& directory, const Manifest& manifest) {
+  std::optional<Lock> lock;
+  try {
+    lock.emplace(directory);
+  } catch (const ConfigError&) {
+    return;
+  }
+  merge(directory, manifest);
+}
+
+// The way of one call: check what is pending, run it, keep the records.
+class Run {
+ public:
+  Run(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer)
+      : sweep_(sweep), options_(options), observer_(observer), points_(sweep), statuses_(sweep.points.size()) {}
+
+  SweepSummary in_shard(const Shard& shard) {
+    if (!read_manifest(options_.directory)) check(shard);  // before the folder is made
+    claim(options_.directory, manifest_);
+    statuses_ = shard_statuses(options_.directory, manifest_);
+    if (!checked_) check(shard);
+    {
+      ShardWriter writer(options_.directory, shard, sweep_.hash);
+      work(shard, [&](const Record& record) { writer.add(record); });
+    }
+    const SweepSummary all = count(shard_statuses(options_.directory, manifest_), {});
+    if (all.missing() == 0) merge_unless_busy(options_.directory, manifest_);
+    return summary();
+  }
+
+  // `work_too`: run what is missing; else only check it.
+  SweepSummary in_folder(bool work_too) {
+    if (!read_manifest(options_.directory)) check({});
+    claim(options_.directory, manifest_);
+    const Lock lock(options_.directory);
+    Database database(options_.directory, manifest_, Database::Access::kWrite);
+    merge_shards(options_.directory, sweep_.hash, database);
+    statuses_ = database.exit_statuses();
+    if (!checked_) check({});
+    if (options_.retry_failed) database.remove_failed();
+    if (work_too) work({}, [&](const Record& record) { database.add(record); });
+    write_tables(options_.directory, manifest_, database);
+    return count(work_too ? statuses_ : database.exit_statuses(), {});
+  }
+
+  [[nodiscard]] SweepSummary summary() const { return count(statuses_, options_.shard.value_or(Shard{})); }
+
+ private:
+  [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+
+  void check(const Shard& shard) {
+    const auto points = pending(statuses_, shard, options_.retry_failed);
+    const auto estimates = points_.check(points, threads_of(options_), [this] { return stopped(); });
+    for (std::size_t i = 0; i < points.size(); ++i) jobs_.push_back({points[i], estimates[i]});
+    checked_ = true;
+  }
+
+  template <class Keep>
+  void work(const Shard& shard, const Keep& keep) {
+    // What was checked for an empty folder may be there after all: shards of a process that was faster.
+    const auto is_there = [&](const Job& job) { return statuses_[job.point] && !options_.retry_failed; };
+    std::erase_if(jobs_, is_there);
+    const SweepSummary before = count(statuses_, shard);
+    observer_.begin(jobs_.size(), before.points - jobs_.size());
+    const Workers workers{threads_of(options_), memory_of(options_), [this] { return stopped(); }};
+    workers.run(points_, std::move(jobs_), [&](const Record& record) {
+      keep(record);
+      statuses_[record.point] = record.exit_status;
+      observer_.recorded(sweep_.points[record.point], record.error);
+    });
+  }
+
+  const Sweep& sweep_;
+  const SweepOptions& options_;
+  SweepObserver& observer_;
+  const PointRunner points_;
+  const Manifest manifest_ = Manifest::of(sweep_);
+  Statuses statuses_;
+  std::vector<Job> jobs_;
+  bool checked_ = false;
+};
+
+}  // namespace
+
+std::uint64_t prepare_for_shards(const Sweep& sweep, const SweepOptions& options) {
+  SweepObserver nobody;
+  return Run(sweep, options, nobody).in_folder(false).missing();
+}
+
+}  // namespace sweep
+
+SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer) {
+  sweep::Run run(sweep, options, observer);
+  try {
+    return options.shard ? run.in_shard(*options.shard) : run.in_folder(true);
+  } catch (const sweep::Stopped&) {  // while it was checking
+    return run.summary();
+  }
+}
+
+void check_sweep(const Sweep& sweep) {
+  std::vector<std::uint32_t> all(sweep.points.size());
+  std::iota(all.begin(), all.end(), 0U);
+  static_cast<void>(sweep::PointRunner(sweep).check(all, sweep::threads_of({}), [] { return false; }));
+}
+
+SweepSummary merge_sweep(const std::filesystem::path& directory) {
+  const auto manifest = sweep::read_manifest(directory);
+  if (!manifest) throw ConfigError(directory.string(), "there is no sweep here", "no manifest.json");
+  const sweep::Lock lock(directory);
+  return sweep::merge(directory, *manifest);
+}
+
+}  // namespace photonrail

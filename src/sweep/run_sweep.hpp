@@ -1,0 +1,14 @@
+// What a launcher needs of run_sweep().
+#pragma once
+
+#include "photonrail/sweep.hpp"
+
+#include <cstdint>
+
+namespace photonrail::sweep {
+
+/// Makes the folder ready for processes that run shards: earlier shards are merged, the points that are missing are
+/// checked, and results.jsonl says what is there. Returns how many are missing.
+std::uint64_t prepare_for_shards(const Sweep& sweep, const SweepOptions& options);
+
+}  // namespace photonrail::sweep

@@ -1,0 +1,253 @@
+// Sweep files: axes become points.
+#include "config/gzip.hpp"
+#include "config/scenario_parts.hpp"
+#include "core/fnv1a.hpp"
+#include "photonrail/random.hpp"
+#include "photonrail/sweep.hpp"
+#include "photonrail/version.hpp"
+#include "sweep/derived.hpp"
+#include "sweep/hex.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <set>
+
+namespace photonrail {
+
+namespace sweep {
+
+namespace {
+
+constexpr std::string_view kSchema = "photonrail.sweep/1";
+constexpr std::uint64_t kMostPoints = 1'000'000;
+
+// What the file says, before the points are made of it.
+struct Plan {
+  std::vector<Axis> axes;
+  std::vector<Derived> derived;
+  std::vector<Condition> exclude;
+  std::vector<std::uint64_t> seeds;  ///< empty: the base's
+  std::uint32_t repetitions = 1;
+};
+
+struct Draft {
+  Parameters parameters;
+  std::vector<Override> patch;
+};
+
+Json read_base(const JsonReader& value, std::span<const Override> set, Sweep& sweep) {
+  const auto beside = sweep.file.parent_path();
+  Json root;
+  if (value.is_object()) {
+    root = value.json();
+    sweep.base_directory = beside;
+    sweep.base_name = sweep.file.string() + ": " + value.pointer();
+  } else {
+    const auto file = config::read_path(value, beside);
+    root = config::parse_json(config::read_file(file), file.string());
+    sweep.base_directory = file.parent_path();
+    sweep.base_name = file.string();
+  }
+  config::apply_overrides(root, set);
+  return root;
+}
+
+std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Axis& axis : plan.axes) names.insert(names.end(), axis.names.begin(), axis.names.end());
+  for (const Derived& derived : plan.derived) names.push_back(derived.name);
+  return names;
+}
+
+void check_names(const JsonReader& top, const std::vector<std::string>& names) {
+  std::set<std::string> seen{"point", "seed", "repetition", "status", "error"};  // columns of every table
+  for (const std::string& name : names) {
+    if (name.empty()) top.fail("a parameter has no name");
+    if (!seen.insert(name).second) top.fail("there are two parameters \"" + name + "\"", "give one of them another \"name\"");
+  }
+}
+
+Plan read_plan(JsonReader& top, const OrderedJson& written) {
+  Plan plan;
+  if (const auto axes = top.optional("axes")) {
+    const auto sections = axes->elements();
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      plan.axes.push_back(read_axis(sections[i], written.at("axes").at(i), plan.axes));
+    }
+  }
+  std::vector<std::string> computed;
+  if (const auto derived = top.optional("derived")) {
+    for (const JsonReader& section : derived->elements()) {
+      computed.push_back(plan.derived.emplace_back(read_derived(section)).name);
+    }
+  }
+  if (const auto exclude = top.optional("exclude")) {
+    for (const JsonReader& section : exclude->elements()) {
+      plan.exclude.push_back(read_condition(section, plan.axes, computed));
+      if (plan.exclude.back().any_of.empty()) section.fail("is empty, and would leave out every point");
+    }
+  }
+  if (const auto seeds = top.optional("seeds")) {
+    for (const JsonReader& seed : seeds->elements()) {
+      plan.seeds.push_back(seed.integer(0, std::numeric_limits<std::int64_t>::max()));
+      if (std::count(plan.seeds.begin(), plan.seeds.end(), plan.seeds.back()) > 1) seed.fail("is there twice");
+    }
+    if (plan.seeds.empty()) seeds->fail("is empty", "at least one seed");
+  }
+  if (const auto repetitions = top.optional("repetitions")) plan.repetitions = repetitions->count(1, 1'000'000);
+  return plan;
+}
+
+// The product of the axes; an axis whose condition does not hold adds nothing.
+std::vector<Draft> product(const std::vector<Axis>& axes, const JsonReader& top) {
+  std::vector<Draft> drafts(1);
+  for (const Axis& axis : axes) {
+    std::vector<Draft> longer;
+    for (Draft& draft : drafts) {
+      if (!axis.when.holds(draft.parameters)) {
+        longer.push_back(std::move(draft));
+        continue;
+      }
+      for (const Choice& choice : axis.choices) {
+        Draft next = draft;
+        next.parameters.insert(next.parameters.end(), choice.parameters.begin(), choice.parameters.end());
+        next.patch.insert(next.patch.end(), choice.patch.begin(), choice.patch.end());
+        longer.push_back(std::move(next));
+      }
+      if (longer.size() > kMostPoints) top.fail("makes more than " + std::to_string(kMostPoints) + " points");
+    }
+    drafts = std::move(longer);
+  }
+  return drafts;
+}
+
+// Adds the derived values; returns what is wrong with them.
+std::string derive(const std::vector<Derived>& list, const Json& base, Draft& draft) {
+  if (list.empty()) return {};
+  try {
+    Json scenario = base;
+    config::apply_overrides(scenario, draft.patch);
+    for (const Derived& derived : list) {
+      Json value = evaluate(derived, scenario);
+      draft.patch.push_back({derived.pointer, value.dump()});
+      config::apply_overrides(scenario, {&draft.patch.back(), 1});
+      draft.parameters.emplace_back(derived.name, std::move(value));
+    }
+    return {};
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+std::string name_of(const Draft& draft) {
+  std::string name;
+  for (const auto& [parameter, value] : draft.parameters) {
+    name += (name.empty() ? "" : ", ") + parameter + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return name.empty() ? "base" : name;
+}
+
+std::uint64_t seed_of(std::uint64_t seed, std::uint32_t repetition) {
+  if (repetition == 0) return seed;
+  return RandomStream(seed, "repetition " + std::to_string(repetition)).next() >> 11;  // a double holds it
+}
+
+void add_points(const Draft& draft, const std::string& problem, const Plan& plan, std::uint64_t base_seed, Sweep& sweep) {
+  SweepPoint point;
+  point.name = name_of(draft);
+  point.patch = draft.patch;
+  point.problem = problem;
+  for (const auto& [name, value] : draft.parameters) point.parameters.emplace_back(name, value.dump());
+  const std::vector<std::uint64_t> seeds = plan.seeds.empty() ? std::vector{base_seed} : plan.seeds;
+  for (const std::uint64_t seed : seeds) {
+    for (point.repetition = 0; point.repetition < plan.repetitions; ++point.repetition) {
+      SweepPoint& added = sweep.points.emplace_back(point);
+      added.index = static_cast<std::uint32_t>(sweep.points.size() - 1);
+      if (!plan.seeds.empty() || plan.repetitions > 1) {
+        added.patch.push_back({"/run/seed", std::to_string(seed_of(seed, point.repetition))});
+      }
+    }
+  }
+}
+
+void make_points(const JsonReader& top, const Plan& plan, const Json& base, Sweep& sweep) {
+  std::uint64_t base_seed = RunSpec{}.seed;
+  if (const Json::json_pointer at("/run/seed"); base.contains(at) && base.at(at).is_number_unsigned()) {
+    base_seed = base.at(at).get<std::uint64_t>();
+  }
+  const std::uint64_t of_each = std::max<std::uint64_t>(plan.seeds.size(), 1) * plan.repetitions;
+  for (Draft& draft : product(plan.axes, top)) {
+    const std::string problem = derive(plan.derived, base, draft);
+    const auto holds = [&](const Condition& c) { return c.holds(draft.parameters); };
+    if (std::any_of(plan.exclude.begin(), plan.exclude.end(), holds)) continue;
+    if (sweep.points.size() + of_each > kMostPoints) top.fail("makes more than " + std::to_string(kMostPoints) + " points");
+    add_points(draft, problem, plan, base_seed, sweep);
+  }
+  if (sweep.points.empty()) top.fail_at("exclude", "leaves out every point");
+}
+
+std::string hash_of(const Sweep& sweep) {
+  std::uint64_t hash = fnv1a(sweep.base, fnv1a(version()));
+  for (const SweepPoint& point : sweep.points) {
+    hash = fnv1a(point.name + "\n", hash);
+    for (const Override& set : point.patch) hash = fnv1a(set.pointer + "=" + set.value + "\n", hash);
+  }
+  return hex(hash);
+}
+
+void read_top(const std::string& text, std::span<const Override> set, Sweep& sweep) {
+  const Json root = config::parse_json(text, sweep.file.string());
+  const OrderedJson written = OrderedJson::parse(text, nullptr, true, true);
+  JsonReader top(root);
+  const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
+  if (schema.string() != kSchema) schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
+  sweep.name = sweep.file.stem().string();
+  if (const auto v = top.optional("name")) sweep.name = v->string();
+  if (const auto v = top.optional("why")) sweep.why = v->string();
+  const JsonReader base_section = top.child("base", "the scenario that the points change");
+  const Plan plan = read_plan(top, written);
+  top.finish();
+  sweep.parameters = names_of(plan);
+  check_names(top, sweep.parameters);
+  const Json base = read_base(base_section, set, sweep);
+  make_points(top, plan, base, sweep);
+  sweep.base = base.dump();
+}
+
+}  // namespace
+
+}  // namespace sweep
+
+Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set) {
+  Sweep sweep;
+  sweep.file = file;
+  sweep.set.assign(set.begin(), set.end());
+  const std::string text = config::read_file(file);
+  try {
+    sweep::read_top(text, set, sweep);
+  } catch (const ConfigError& error) {
+    throw error.where().empty() || error.where().starts_with('/') ? error.inside(file.string()) : error;
+  }
+  sweep.hash = sweep::hash_of(sweep);
+  return sweep;
+}
+
+Scenario scenario_of(const Sweep& sweep, const SweepPoint& point) {
+  if (!point.problem.empty()) throw ConfigError(sweep.file.string(), point.problem);
+  return parse_scenario(sweep.base, sweep.base_directory, sweep.base_name, point.patch);
+}
+
+Shard Shard::parse(std::string_view text) {
+  const std::string copy(text);
+  unsigned index = 0;
+  unsigned count = 0;
+  char rest = 0;
+  const bool fits = std::sscanf(copy.c_str(), "%u/%u%c", &index, &count, &rest) == 2;
+  if (!fits || index < 1 || count < 1 || index > count || copy.find('-') != std::string::npos) {
+    throw ConfigError("--shard " + copy, "no shard", "I/N with I from 1 to N, for example 2/8");
+  }
+  return {index, count};
+}
+
+}  // namespace photonrail

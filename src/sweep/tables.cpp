@@ -1,0 +1,79 @@
+#include "sweep/tables.hpp"
+
+#include "report/replace_file.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail::sweep {
+
+namespace {
+
+// RFC 4180: quotes where a cell has a comma, a quote or a line break.
+std::string cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+// The step time first, then the others by name.
+std::vector<std::string> metric_columns(const Database& database) {
+  const auto& known = database.metric_names();
+  std::vector<std::string> names(known.begin(), known.end());
+  for (const char* first : {"steady_iteration_s", "makespan_s"}) {
+    const auto at = std::find(names.begin(), names.end(), first);
+    if (at != names.end()) std::rotate(names.begin(), at, at + 1);
+  }
+  return names;
+}
+
+// The cell of each column, in which a record need not have a value.
+template <class Value, class Text>
+void append(std::string& row, const std::vector<std::string>& columns, const std::vector<std::pair<std::string, Value>>& values,
+            const Text& text) {
+  for (const std::string& column : columns) {
+    const auto at = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == column; });
+    row += ",";
+    if (at != values.end()) row += cell(text(at->second));
+  }
+}
+
+std::string header_of(const Manifest& manifest, const std::vector<std::string>& metrics) {
+  std::string header = "point,name";
+  for (const auto& name : manifest.parameters) header += "," + cell(name);
+  header += ",seed,repetition,status,error,scenario_hash,version";
+  for (const auto& name : metrics) header += "," + cell(name);
+  return header;
+}
+
+std::string row_of(const Record& record, const Manifest& manifest, const std::vector<std::string>& metrics) {
+  std::string row = std::to_string(record.point) + "," + cell(record.name);
+  append(row, manifest.parameters, record.parameters, text_of);
+  row += "," + std::to_string(record.seed) + "," + std::to_string(record.repetition) + "," + record.status() + "," +
+         cell(record.error) + "," + record.scenario_hash + "," + record.version;
+  append(row, metrics, record.metrics, number_text);
+  return row;
+}
+
+}  // namespace
+
+void write_tables(const std::filesystem::path& directory, const Manifest& manifest, const Database& database) {
+  const std::vector<std::string> metrics = metric_columns(database);
+  report::replace_file(directory / "results.jsonl", [&](std::ostream& lines) {
+    report::replace_file(directory / "results.csv", [&](std::ostream& rows) {
+      rows << header_of(manifest, metrics) << '\n';
+      database.each([&](const Record& record) {  // once for both, since this is where the time goes
+        rows << row_of(record, manifest, metrics) << '\n';
+        lines << to_line(record, manifest.hash) << '\n';
+      });
+    });
+  });
+}
+
+}  // namespace photonrail::sweep

@@ -30,11 +30,12 @@ inline const std::vector<Room>& rooms() {
       {"workload", {"core", "collective"}, {}},
       {"control", {"core", "collective", "workload"}, {"boost/", "Eigen/"}},
       {"fabric", {"core", "engine", "topology", "device", "network"}, {}},
-      {"sim", {"core", "engine", "fabric", "collective", "workload", "control"}, {"sys/"}},
+      {"cost", {"core", "fabric"}, {}},
+      {"sim", {"core", "engine", "fabric", "cost", "collective", "workload", "control"}, {"sys/"}},
       {"config",
-       {"core", "device", "fabric", "collective", "workload", "control", "sim"},
+       {"core", "device", "fabric", "cost", "collective", "workload", "control", "sim"},
        {"nlohmann/", "protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
-      {"report", {"core", "sim"}, {"nlohmann/", "unistd.h", "fcntl.h"}},
+      {"report", {"core", "cost", "sim"}, {"nlohmann/", "unistd.h", "fcntl.h"}},
       {"testing", {"core", "collective", "workload", "control", "sim"}, {}},
   };
   return table;
@@ -65,6 +66,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"training.hpp", "workload"},
       {"controller.hpp", "control"},
       {"cluster.hpp", "fabric"},
+      {"cost.hpp", "cost"},
       {"observer.hpp", "sim"},
       {"result.hpp", "sim"},
       {"scenario.hpp", "sim"},
@@ -74,6 +76,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"plan_file.hpp", "config"},
       {"report.hpp", "report"},
       {"chart.hpp", "report"},
+      {"compare.hpp", "report"},
+      {"cost_report.hpp", "report"},
       {"ccl_bench.hpp", "report"},
   };
   return table;

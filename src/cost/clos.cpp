@@ -71,10 +71,11 @@ Wiring optical_clos(std::uint64_t networks, std::uint64_t circuits, std::uint64_
       throw ConfigError("/cluster/rail/switch/ports", "switches of so few ports cannot be joined to a larger one", "4 or more");
     }
     const std::uint64_t outer = ceil_div(circuits, half);
-    // Each side: inputs or outputs of the rail, and a fibre to every middle switch from every outer one.
-    wiring.stages.push_back({2 * outer * networks, 2 * (circuits + outer * half) * networks});
-    wiring.links += outer * half * networks;
-    networks *= half;
+    const std::uint64_t middle = ceil_div(circuits, outer);  // the inputs of an outer switch
+    // Each side: inputs or outputs of the rail, and a fibre from every outer switch to every middle crossbar.
+    wiring.stages.push_back({2 * outer * networks, 2 * (circuits + outer * middle) * networks});
+    wiring.links += outer * middle * networks;
+    networks *= middle;
     circuits = outer;
   }
   wiring.stages.push_back({ceil_div(networks, half / circuits), 2 * circuits * networks});

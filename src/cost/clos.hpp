@@ -30,8 +30,8 @@ struct Endpoints {
 [[nodiscard]] Wiring folded_clos(const Endpoints& endpoints, std::uint64_t radix, double oversubscription);
 
 /// `networks` crossbars of `circuits` inputs and as many outputs from OCSs of `ports` ports, each of which switches ports / 2
-/// circuits. One that is too large has outer stages of ceil(circuits / (ports / 2)) switches and ports / 2 middle crossbars
-/// of as many circuits. Throws as folded_clos().
+/// circuits. One that is too large has two outer stages of ceil(circuits / (ports / 2)) switches and a middle crossbar of as
+/// many circuits for each input of an outer switch, which may be too large again. Throws as folded_clos().
 [[nodiscard]] Wiring optical_clos(std::uint64_t networks, std::uint64_t circuits, std::uint64_t ports);
 
 }  // namespace photonrail::cost

@@ -68,6 +68,8 @@ TEST_P(Configs, FidelitiesAgreeWithinTheLatencyTermAndTheBooksBalance) {
   const RunResult stream = simulate(at(Fidelity::kStream));
   expect_balanced(exact);
   expect_balanced(stream);
+  ASSERT_TRUE(stream.cost.has_value());
+  EXPECT_GT(stream.cost->bill.usd(), 0.0);
   const Duration room = latency_term(scenario_);
   const Duration apart = std::chrono::abs(exact.makespan - stream.makespan);
   RecordProperty("apart_ps", std::to_string(apart.count()));

@@ -68,11 +68,12 @@ struct Pricing {
 struct NetworkShape {
   std::uint32_t servers = 1;
   std::uint32_t gpus_per_server = 1;
-  std::uint32_t nic_ports = 1;                  ///< of a GPU
-  Bandwidth nic_port{};                         ///< 0: the catalogue's. A faster one takes several ports of the catalogue
-  std::uint32_t radix = 0;                      ///< of electrical switches, at the catalogue's price a port; 0: the catalogue's
-  double oversubscription = 1.0;                ///< down / up, of electrical switches next to the NICs
-  std::optional<OpticalSwitchSpec> optical{};  ///< where its ports, price and power are given they go before the catalogue's
+  std::uint32_t nic_ports = 1;    ///< of a GPU
+  Bandwidth nic_port{};           ///< 0: the catalogue's. A faster one takes several ports of the catalogue
+  std::uint32_t radix = 0;        ///< of electrical switches, at the catalogue's price a port; 0: the catalogue's
+  double oversubscription = 1.0;  ///< down / up, of electrical switches next to the NICs
+  std::optional<OpticalSwitchSpec>
+      optical{};  ///< where its ports, price and power are given they go before the catalogue's
 
   [[nodiscard]] std::uint64_t gpus() const { return std::uint64_t{servers} * gpus_per_server; }
 };
@@ -100,14 +101,13 @@ struct Bill {
 };
 
 /// kOpusArtifact. k of a fat tree: round((4 gpus)^(1/3)), k (k^2 + floor(k^2 / 4)) ports. Rail-optimised: k = round(sqrt(4
-/// servers)), 2 floor(servers / floor(k / 2)) switches a rail and floor(gpus / k) spines of k ports. Photonic: two OCS ports
-/// a GPU. It prices a port of a GPU, whatever the shape's NIC is; no kRailOnly.
+/// servers)), 2 floor(servers / floor(k / 2)) switches a rail and floor(gpus / k) spines of k ports. Photonic: two OCS
+/// ports a GPU. It prices a port of a GPU, whatever the shape's NIC is; no kRailOnly.
 ///
-/// kPhysical. Electrical: a folded Clos network (Clos 1953; Al-Fares et al., SIGCOMM 2008) of switches of `radix` ports, with
-/// as many tiers as it needs. Optical: one OCS a rail; a rail that outgrows it becomes a Clos network of three or more stages
-/// that can be rearranged for any matching (Slepian and Duguid: as many middle switches as an outer one has inputs). Small
-/// rails share a switch.
-/// Throws ConfigError.
+/// kPhysical. Electrical: a folded Clos network (Clos 1953; Al-Fares et al., SIGCOMM 2008) of switches of `radix` ports,
+/// with as many tiers as it needs. Optical: one OCS a rail; a rail that outgrows it becomes a Clos network of three or more
+/// stages that can be rearranged for any matching (Slepian and Duguid: as many middle switches as an outer one has inputs).
+/// Small rails share a switch. Throws ConfigError.
 [[nodiscard]] Bill bill_of_materials(NetworkFabric fabric, const NetworkShape& shape, const Pricing& pricing);
 
 /// The fabric that a cluster of the simulator has under the rule.
@@ -132,9 +132,9 @@ struct CostSummary {
   std::optional<double> gpu_energy_per_step_j;  ///< absent where the power of the GPU is unknown
 };
 
-/// `step`: mean over the run. `ranks` GPUs compute for the share `utilisation` of it, in [0, 1]; the others never. A GPU draws
-/// its power (GpuSpec::power_w) while it computes and gpu_idle_share of it otherwise; the network draws all of its power all
-/// the time. Leaves out: CPUs, fans, cooling, conversion losses.
+/// `step`: mean over the run. `ranks` GPUs compute for the share `utilisation` of it, in [0, 1]; the others never. A GPU
+/// draws its power (GpuSpec::power_w) while it computes and gpu_idle_share of it otherwise; the network draws all of its
+/// power all the time. Leaves out: CPUs, fans, cooling, conversion losses.
 [[nodiscard]] CostSummary cost_of(const ClusterSpec& cluster, const Pricing& pricing, Duration step, std::uint64_t ranks,
                                   double utilisation);
 

@@ -85,7 +85,7 @@ struct RunResult {
   std::optional<CostSummary> cost;  ///< of a scenario with prices
   std::vector<std::string> warnings;
   std::vector<std::string> choices;  ///< what "auto" took for which collective, and why: each line is complete
-  EngineSummary engine;  ///< of what was simulated
+  EngineSummary engine;              ///< of what was simulated
   FoldingSummary folding;
 
   [[nodiscard]] RankTime mean_rank_time() const;  ///< rounded down to the picosecond

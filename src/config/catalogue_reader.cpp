@@ -32,8 +32,7 @@ void read_share(JsonReader section, double& share, std::string& source) {
 }
 
 void read_artifact(JsonReader section, bool& switch_transceivers) {
-  switch_transceivers =
-      section.child("transceivers").choice<bool>({{"per_gpu_and_switch_port", true}, {"per_gpu", false}});
+  switch_transceivers = section.child("transceivers").choice<bool>({{"per_gpu_and_switch_port", true}, {"per_gpu", false}});
   section.finish();
 }
 

@@ -30,8 +30,8 @@ struct Leaves {
 // Of one network, filled one after another: whole groups where they fit, else leaves for each group alone.
 Leaves first_tier(const Endpoints& e, std::uint64_t down, double oversubscription) {
   const bool share = e.ports <= down;
-  const std::uint64_t unit = share ? down / e.ports * e.ports : down;       // ports of a full leaf
-  const std::uint64_t filled = share ? e.groups * e.ports : e.ports;        // ports of what fills leaves in a row
+  const std::uint64_t unit = share ? down / e.ports * e.ports : down;  // ports of a full leaf
+  const std::uint64_t filled = share ? e.groups * e.ports : e.ports;   // ports of what fills leaves in a row
   const std::uint64_t times = share ? 1 : e.groups;
   return {times * ceil_div(filled, unit),
           times * (filled / unit * uplinks(unit, oversubscription) + uplinks(filled % unit, oversubscription))};
@@ -68,7 +68,8 @@ Wiring optical_clos(std::uint64_t networks, std::uint64_t circuits, std::uint64_
   Wiring wiring;
   while (circuits > half) {
     if (half < 2) {
-      throw ConfigError("/cluster/rail/switch/ports", "switches of so few ports cannot be joined to a larger one", "4 or more");
+      throw ConfigError("/cluster/rail/switch/ports", "switches of so few ports cannot be joined to a larger one",
+                        "4 or more");
     }
     const std::uint64_t outer = ceil_div(circuits, half);
     const std::uint64_t middle = ceil_div(circuits, outer);  // the inputs of an outer switch

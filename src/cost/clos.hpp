@@ -25,13 +25,13 @@ struct Endpoints {
 };
 
 /// A folded Clos network of switches of `radix` ports. `oversubscription`: down / up, of the first tier, as in PlantSpec.
-/// Networks that fit on a part of one switch share switches. REQUIRES: oversubscription >= 1. Throws ConfigError when a switch
-/// has too few ports to be joined to others.
+/// Networks that fit on a part of one switch share switches. REQUIRES: oversubscription >= 1. Throws ConfigError when a
+/// switch has too few ports to be joined to others.
 [[nodiscard]] Wiring folded_clos(const Endpoints& endpoints, std::uint64_t radix, double oversubscription);
 
-/// `networks` crossbars of `circuits` inputs and as many outputs from OCSs of `ports` ports, each of which switches ports / 2
-/// circuits. One that is too large has two outer stages of ceil(circuits / (ports / 2)) switches and a middle crossbar of as
-/// many circuits for each input of an outer switch, which may be too large again. Throws as folded_clos().
+/// `networks` crossbars of `circuits` inputs and as many outputs from OCSs of `ports` ports, each of which switches ports /
+/// 2 circuits. One that is too large has two outer stages of ceil(circuits / (ports / 2)) switches and a middle crossbar of
+/// as many circuits for each input of an outer switch, which may be too large again. Throws as folded_clos().
 [[nodiscard]] Wiring optical_clos(std::uint64_t networks, std::uint64_t circuits, std::uint64_t ports);
 
 }  // namespace photonrail::cost

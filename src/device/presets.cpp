@@ -23,8 +23,12 @@ const auto& find(const std::vector<Preset>& presets, std::string_view key, const
 std::vector<GpuPreset> make_gpu_presets() {
   return {
       {"a100", "NVIDIA A100 80 GB SXM data sheet, BF16 dense", {"a100", 312, 2039, 80, 1.0, 400}},
-      {"h100", "NVIDIA H100 SXM data sheet, BF16 dense (half of the figure with sparsity)", {"h100", 989, 3350, 80, 1.0, 700}},
-      {"h200", "NVIDIA H200 SXM data sheet, BF16 dense (half of the figure with sparsity)", {"h200", 989, 4800, 141, 1.0, 700}},
+      {"h100",
+       "NVIDIA H100 SXM data sheet, BF16 dense (half of the figure with sparsity)",
+       {"h100", 989, 3350, 80, 1.0, 700}},
+      {"h200",
+       "NVIDIA H200 SXM data sheet, BF16 dense (half of the figure with sparsity)",
+       {"h200", 989, 4800, 141, 1.0, 700}},
       {"b200",
        "NVIDIA HGX and DGX B200 data sheets, an eighth of the system, BF16 dense (half of the figure with sparsity); "
        "180 GB usable of 192 GB",

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -31,9 +32,9 @@ bool among(const std::array<std::string_view, N>& words, std::string_view word) 
 // Of the machine: they may differ between two runs of the same.
 constexpr std::array<std::string_view, 4> kOfTheMachine{"engine/wall_s", "engine/peak_rss_mb", "wall_s", "peak_rss_mb"};
 // Who ran and how it was simulated, not what came out; keys of results and columns of tables.
-constexpr std::array<std::string_view, 11> kNotJudged{"name",   "photonrail_version", "seed",          "warnings",
-                                                      "choices", "folding",            "engine",        "version",
-                                                      "host",   "started",            "scenario_hash"};
+constexpr std::array<std::string_view, 11> kNotJudged{
+    "name",    "photonrail_version", "seed", "warnings", "choices", "folding", "engine", "version", "host",
+    "started", "scenario_hash"};
 
 std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -68,10 +69,12 @@ class Walk {
 
   void both(const std::string& place, const Json& a, const Json& b) {
     if (a.is_object() && b.is_object()) {
-      each_key(a, b, [&](const std::string& key, const Json* in_a, const Json* in_b) { either(place + "/" + key, in_a, in_b); });
+      each_key(a, b,
+               [&](const std::string& key, const Json* in_a, const Json* in_b) { either(place + "/" + key, in_a, in_b); });
     } else if (a.is_array() && b.is_array()) {
       if (a.size() != b.size()) {
-        into_.numbers(prefix_ + place + " (how many)", static_cast<double>(a.size()), static_cast<double>(b.size()), judged_);
+        into_.numbers(prefix_ + place + " (how many)", static_cast<double>(a.size()), static_cast<double>(b.size()),
+                      judged_);
       }
       for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) both(place + "/*", a[i], b[i]);
     } else if (a.is_number() && b.is_number()) {
@@ -101,11 +104,13 @@ Json parse_result(std::string_view text, std::string_view file) {
 }
 
 std::optional<double> number_in(const std::string& field) {
-  const Json value = Json::parse(field, nullptr, false);
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  return error == std::errc{} && end == field.data() + field.size() ? std::optional(value) : std::nullopt;
 }
 
-void compare_cells(const std::string& place, const std::string& a, const std::string& b, bool judged, DifferenceList& into) {
+void compare_cells(const std::string& place, const std::string& a, const std::string& b, bool judged,
+                   DifferenceList& into) {
   const auto x = number_in(a);
   const auto y = number_in(b);
   if (x && y) return into.numbers(place, *x, *y, judged);
@@ -132,7 +137,9 @@ void compare_tables(std::string_view a, std::string_view b, const std::string& p
       continue;
     }
     for (std::size_t r = 1; r < std::min(rows_a.size(), rows_b.size()); ++r) {
-      const auto cell = [](const std::vector<std::string>& row, std::size_t at) { return at < row.size() ? row[at] : std::string(); };
+      const auto cell = [](const std::vector<std::string>& row, std::size_t at) {
+        return at < row.size() ? row[at] : std::string();
+      };
       compare_cells(prefix + column, cell(rows_a[r], c), cell(rows_b[r], other), !among(kNotJudged, column), into);
     }
   }
@@ -162,7 +169,8 @@ std::set<fs::path> results_below(const fs::path& folder) {
     const fs::path name = entry.path().filename();
     if (name == "result.json" || name == "results.csv") found.insert(entry.path().lexically_relative(folder));
   }
-  if (found.empty()) throw ConfigError(folder.string(), "has no result.json and no results.csv", "a folder of photonrail run --out");
+  if (found.empty())
+    throw ConfigError(folder.string(), "has no result.json and no results.csv", "a folder of photonrail run --out");
   return found;
 }
 

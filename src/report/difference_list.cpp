@@ -24,26 +24,29 @@ double relative(double a, double b) {
 }  // namespace
 
 void DifferenceList::numbers(const std::string& place, double a, double b, bool judged) {
-  const double change = relative(a, b);
-  count(place, judged, change, number("%.9g", a), number("%.9g", b));
+  if (Difference* worst = count(place, judged, relative(a, b))) {
+    worst->before = number("%.9g", a);
+    worst->after = number("%.9g", b);
+  }
 }
 
 void DifferenceList::texts(const std::string& place, std::string_view a, std::string_view b, bool judged) {
-  count(place, judged, a == b ? 0.0 : kInfinite, std::string(a), std::string(b));
+  if (Difference* worst = count(place, judged, a == b ? 0.0 : kInfinite)) {
+    worst->before = a;
+    worst->after = b;
+  }
 }
 
-void DifferenceList::count(const std::string& place, bool judged, double relative, const std::string& a,
-                           const std::string& b) {
+Difference* DifferenceList::count(const std::string& place, bool judged, double relative) {
   ++comparison_.values;
   const auto [found, first] = at_.try_emplace(place, comparison_.differences.size());
   if (first) comparison_.differences.push_back({place, {}, {}, 0.0, 0, 0, judged});
   Difference& d = comparison_.differences[found->second];
   ++d.of;
-  if (relative == 0.0) return;
-  if (d.values++ > 0 && std::abs(relative) <= std::abs(d.relative)) return;
+  if (relative == 0.0) return nullptr;
+  if (d.values++ > 0 && std::abs(relative) <= std::abs(d.relative)) return nullptr;
   d.relative = relative;
-  d.before = a;
-  d.after = b;
+  return &d;
 }
 
 Comparison DifferenceList::take() {

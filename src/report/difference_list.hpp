@@ -19,7 +19,8 @@ class DifferenceList {
   [[nodiscard]] Comparison take();
 
  private:
-  void count(const std::string& place, bool judged, double relative, const std::string& a, const std::string& b);
+  /// The place, when this difference is the worst of it so far.
+  Difference* count(const std::string& place, bool judged, double relative);
 
   Comparison comparison_;
   std::map<std::string, std::size_t> at_;  // of each place in comparison_.differences, also of those that are equal

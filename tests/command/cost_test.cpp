@@ -34,12 +34,14 @@ TEST_F(Command, CostOfAScenarioIsThatOfItsResult) {
   const Outcome done = run("cost a.json --json");
   ASSERT_EQ(done.status, 0) << done.err;
   const json alone = json::parse(done.out);
-  for (const char* key : {"catalogue", "rule", "fabric", "usd", "power_w", "bill"}) EXPECT_EQ(alone[key], of_run[key]) << key;
+  for (const char* key : {"catalogue", "rule", "fabric", "usd", "power_w", "bill"})
+    EXPECT_EQ(alone[key], of_run[key]) << key;
   EXPECT_EQ(alone["fabric"], "rail_only");
   // One 64-port switch and a spare, 8 transceivers and a spare, nothing for fibres.
   EXPECT_DOUBLE_EQ(alone["usd"], 2 * 37299 + 9 * 879);
   EXPECT_DOUBLE_EQ(alone["power_w"], 2524 + 8 * 10);
-  EXPECT_DOUBLE_EQ(of_run["network_energy_per_step_j"].get<double>(), 2604 * result("results/result.json")["makespan_s"].get<double>());
+  EXPECT_DOUBLE_EQ(of_run["network_energy_per_step_j"].get<double>(),
+                   2604 * result("results/result.json")["makespan_s"].get<double>());
   EXPECT_TRUE(of_run["energy_per_step_j"].is_null());  // a GPU of unknown power
   EXPECT_EQ(json::parse(run("cost a.json --json --set /cost/spare_share=0").out)["usd"], 37299 + 8 * 879);
   EXPECT_THAT(run("cost a.json").out, HasSubstr("electrical switch"));
@@ -47,8 +49,9 @@ TEST_F(Command, CostOfAScenarioIsThatOfItsResult) {
 
 TEST_F(Command, CostNeedsPricesThatItKnows) {
   write("a.json", tiny("first"));
-  for (const char* arguments : {"cost --catalogue dear", "cost --rule cheap", "cost --gpus 100", "cost --gpus 0", "cost b.json",
-                                "cost --catalogue none.json", "cost a.json --gpus 512", "cost a.json --set /cost/rule=cheap"}) {
+  for (const char* arguments :
+       {"cost --catalogue dear", "cost --rule cheap", "cost --gpus 100", "cost --gpus 0", "cost b.json",
+        "cost --catalogue none.json", "cost a.json --gpus 512", "cost a.json --set /cost/rule=cheap"}) {
     const Outcome done = run(arguments);
     EXPECT_EQ(done.status, 2) << arguments;
     EXPECT_EQ(done.out, "") << arguments;
@@ -74,8 +77,9 @@ TEST_F(Command, CompareSaysWhatDiffersAndExitsOneBeyondTheTolerance) {
   EXPECT_THAT(beyond.out, HasSubstr("! makespan_s"));
   EXPECT_EQ(run("compare a c --tolerance 0.011").status, 0);
   EXPECT_EQ(run("compare a c --tolerance 0.009").status, 1);
-  for (const char* arguments : {"compare a.json a/result.json", "compare a/result.json d/result.json", "compare a a/result.json",
-                                "compare a", "compare a c --tolerance -1", "compare a c --tolerance x"}) {
+  for (const char* arguments :
+       {"compare a.json a/result.json", "compare a/result.json d/result.json", "compare a a/result.json", "compare a",
+        "compare a c --tolerance -1", "compare a c --tolerance x"}) {
     const Outcome done = run(arguments);
     EXPECT_EQ(done.status, 2) << arguments;
     EXPECT_EQ(done.out, "") << arguments;

@@ -215,7 +215,8 @@ TEST_F(CatalogueFile, AScenarioNamesItsPrices) {
   EXPECT_EQ(where(R"("rule": "cheap")"), "scenario: /cost/rule");
   EXPECT_EQ(where(R"("spare_share": -1)"), "scenario: /cost/spare_share");
   EXPECT_EQ(where(R"("prices": 1)"), "scenario: /cost/prices");
-  EXPECT_TRUE(where(R"("catalogue": "none.json")").starts_with("scenario: /cost/catalogue: ")) << where(R"("catalogue": "none.json")");
+  EXPECT_TRUE(where(R"("catalogue": "none.json")").starts_with("scenario: /cost/catalogue: "))
+      << where(R"("catalogue": "none.json")");
 }
 
 }  // namespace

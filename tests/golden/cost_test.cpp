@@ -33,7 +33,7 @@ TEST(CostOfARun, ANetworkThatCannotBeBuiltIsAWarning) {
   // 4 NIC ports a rail, and switches of three: the model divides the rate, but no tree of such switches exists.
   const RunResult result = run("quickstart-electrical.json", {"/cluster/rail/radix=3"});
   EXPECT_FALSE(result.cost.has_value());
-  EXPECT_THAT(result.warnings, testing::Contains(testing::HasSubstr("no cost")));
+  EXPECT_THAT(result.warnings, ::testing::Contains(::testing::HasSubstr("no cost")));
 }
 
 TEST(CostOfARun, ScenariosWithoutPricesHaveNone) {

@@ -49,8 +49,8 @@ TEST(Compare, EqualRunsDifferInNothing) {
 
 TEST(Compare, SaysByHowMuch) {
   RunResult other = run();
-  other.makespan = milliseconds(102);                             // + 2 %
-  other.ranks[1].compute = milliseconds(45);                      // - 10 %; the mean 45 -> 42.5, - 5.6 %
+  other.makespan = milliseconds(102);         // + 2 %
+  other.ranks[1].compute = milliseconds(45);  // - 10 %; the mean 45 -> 42.5, - 5.6 %
   other.traffic[static_cast<std::size_t>(Dimension::kDp)].bytes = {1500};
   const Comparison found = with(other);
   EXPECT_EQ(places(found), (std::vector<std::string>{"makespan_s", "per_rank_mean_s/compute", "communication/dp/bytes",

@@ -17,7 +17,7 @@ struct RunOptions {
   std::filesystem::path out;     ///< empty: write nothing
   bool trace = false;
   bool ccl_bench = false;  ///< also write ccl_bench.json
-  bool quiet = false;  ///< no table, no warnings, no progress; only the paths of what was written
+  bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
 };
 void run(const RunOptions& options);
 
@@ -100,7 +100,7 @@ void collective_export(const CollectiveOptions& options);
 void collective_synthesize(const CollectiveOptions& options);
 
 struct CostOptions {
-  std::filesystem::path scenario;   ///< empty: clusters of `gpus`
+  std::filesystem::path scenario;  ///< empty: clusters of `gpus`
   std::vector<std::string> set;
   std::string catalogue;            ///< empty: the scenario's; without one h200_400g
   std::string rule;                 ///< empty: the scenario's; without one physical

@@ -81,7 +81,8 @@ Rows switches() {
 Rows catalogues() {
   Rows rows;
   for (const PriceCatalogue& c : price_catalogues()) {
-    rows.push_back({c.name, std::to_string(c.gpus_per_server) + " GPUs a server", whole(c.port.bytes_per_second / 1e9, "GB/s"),
+    rows.push_back({c.name, std::to_string(c.gpus_per_server) + " GPUs a server",
+                    whole(c.port.bytes_per_second / 1e9, "GB/s"),
                     std::to_string(c.electrical_switch.ports) + "-port switches", c.note});
   }
   return rows;
@@ -97,9 +98,8 @@ Rows schedules() {
 
 const std::vector<std::pair<std::string, Rows (*)()>>& tables() {
   static const std::vector<std::pair<std::string, Rows (*)()>> kTables{
-      {"controllers", controllers}, {"collectives", collectives}, {"models", models}, {"gpus", gpus},
-      {"switches", switches},       {"schedules", schedules},
-      {"catalogues", catalogues}};
+      {"controllers", controllers}, {"collectives", collectives}, {"models", models},        {"gpus", gpus},
+      {"switches", switches},       {"schedules", schedules},     {"catalogues", catalogues}};
   return kTables;
 }
 

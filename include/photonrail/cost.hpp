@@ -72,8 +72,9 @@ struct NetworkShape {
   Bandwidth nic_port{};           ///< 0: the catalogue's. A faster one takes several ports of the catalogue
   std::uint32_t radix = 0;        ///< of electrical switches, at the catalogue's price a port; 0: the catalogue's
   double oversubscription = 1.0;  ///< down / up, of electrical switches next to the NICs
-  std::optional<OpticalSwitchSpec>
-      optical{};  ///< where its ports, price and power are given they go before the catalogue's
+  std::uint32_t planes = 1;       ///< optical: OCSs side by side among which the NIC's ports are dealt out
+  /// Where its ports, price and power are given they go before the catalogue's.
+  std::optional<OpticalSwitchSpec> optical{};
 
   [[nodiscard]] std::uint64_t gpus() const { return std::uint64_t{servers} * gpus_per_server; }
 };

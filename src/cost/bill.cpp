@@ -85,7 +85,9 @@ std::vector<BillLine> physical(NetworkFabric fabric, const NetworkShape& shape, 
   Draft draft(catalogue.spare_share);
   if (fabric == NetworkFabric::kPhotonicRail) {
     const PricedItem ocs = optical_switch(shape, catalogue);
-    const Wiring wiring = cost::optical_clos(width * rails, rail_ports, ocs.ports);
+    const std::uint64_t planes = std::clamp<std::uint64_t>(shape.planes, 1, shape.nic_ports);
+    const std::uint64_t in_plane = (shape.nic_ports + planes - 1) / planes;  // ports of a NIC, at most
+    const Wiring wiring = cost::optical_clos(width * rails * planes, shape.servers * in_plane, ocs.ports);
     draft.switches("optical switch", ocs, wiring);
     draft.things("transceiver", catalogue.transceiver, nic_links);
     draft.things("fibre pair", catalogue.fibre_pair, nic_links + wiring.links);

@@ -70,6 +70,16 @@ TEST(PhysicalBill, PhotonicRailsHaveOneTransceiverAPort) {
   EXPECT_EQ(counts(bill_of_materials(kPhotonicRail, shape(9, 2), prices())), (Numbers{8, 3, 18, 38}));
 }
 
+TEST(PhysicalBill, PlanesKeepSwitchesSmall) {
+  // 8 servers with two ports: 16 circuits a rail, where an OCS of 16 ports switches 8. In one plane: 2 x 2 outer switches and 8
+  // middle crossbars of 2 circuits, 4 an OCS. In two: an OCS for each.
+  NetworkShape s = shape(8, 2);
+  s.nic_ports = 2;
+  EXPECT_EQ(counts(bill_of_materials(kPhotonicRail, s, prices())), (Numbers{8, 4, 32, 64}));
+  s.planes = 2;
+  EXPECT_EQ(counts(bill_of_materials(kPhotonicRail, s, prices())), (Numbers{4, 32, 32}));
+}
+
 TEST(PhysicalBill, TheClustersOwnSwitchesGoFirst) {
   NetworkShape s = shape(4, 2);
   s.radix = 4;  // half a catalogue switch: 400 USD, 40 W, and one a rail

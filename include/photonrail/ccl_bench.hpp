@@ -2,6 +2,8 @@
 #pragma once
 
 #include "photonrail/observer.hpp"
+#include "photonrail/result.hpp"
+#include "photonrail/scenario.hpp"
 
 #include <array>
 #include <filesystem>
@@ -39,10 +41,14 @@ struct CclBenchMetrics {
   std::optional<double> load_imbalance_ratio;    ///< largest / smallest active time (union of all kernels) over ranks
   std::optional<double> straggler;               ///< (largest - smallest) / largest communication time over ranks
   std::vector<Window> traffic_window;            ///< by iteration
+  std::optional<double> scale_up_bw_utility;     ///< %: see scale_up_bw_utility(); the observer leaves it absent
 };
 
-/// Give it to simulate() as an observer. Leaves out scale_up_bw_utility, which compares two runs: 100 x (T(bw) - T(2 bw))
-/// / T(bw) of two step times.
+/// 100 x (T(bw) - T(2 bw)) / T(bw): how much of the step twice the scale-up bandwidth would save, in %. It runs `scenario`
+/// again with that bandwidth; `result` is of the run as it is. T is the mean step. Throws as simulate().
+[[nodiscard]] double scale_up_bw_utility(const Scenario& scenario, const RunResult& result);
+
+/// Give it to simulate() as an observer.
 class CclBenchObserver : public Observer {
  public:
   CclBenchObserver();

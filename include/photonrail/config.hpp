@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/calibrate.hpp"
+#include "photonrail/cost.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/training.hpp"
@@ -94,6 +95,15 @@ struct ModelPreset {
 [[nodiscard]] const ModelSpec& model_preset(std::string_view key);
 /// Reads `photonrail.model/1`, a file like those.
 [[nodiscard]] ModelPreset read_model(const std::filesystem::path& file);
+
+/// The price catalogues that come with the library, `configs/catalogues/NAME.json`, by name, ascending.
+[[nodiscard]] const std::vector<PriceCatalogue>& price_catalogues();
+/// One of them, or a `photonrail.catalogue/1` file: a word that ends in .json or has a '/'. Throws ConfigError.
+[[nodiscard]] PriceCatalogue price_catalogue(std::string_view name_or_file);
+/// What a scenario takes that names none: the slowest of them whose ports carry `port`, or else the fastest.
+[[nodiscard]] const PriceCatalogue& price_catalogue_for(Bandwidth port);
+/// By name(). Throws ConfigError that lists what is known.
+[[nodiscard]] CostRule cost_rule(std::string_view name);
 
 /// Reads `photonrail.graph/1`, a task graph as JSON.
 [[nodiscard]] TaskGraph read_task_graph(const std::filesystem::path& file);

@@ -1,6 +1,7 @@
 // What a run says. Times are seconds only here, at the edge; the exact picoseconds stay beside them where tests need them.
 #pragma once
 
+#include "photonrail/cost.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
@@ -81,9 +82,10 @@ struct RunResult {
   /// reached the first of the next: what could hide a reconfiguration. 0 when they overlap. Of all ranks, each length once,
   /// ascending.
   std::map<std::pair<Dimension, Dimension>, std::vector<WindowCount>> windows;
+  std::optional<CostSummary> cost;  ///< of a scenario with prices
   std::vector<std::string> warnings;
   std::vector<std::string> choices;  ///< what "auto" took for which collective, and why: each line is complete
-  EngineSummary engine;  ///< of what was simulated
+  EngineSummary engine;              ///< of what was simulated
   FoldingSummary folding;
 
   [[nodiscard]] RankTime mean_rank_time() const;  ///< rounded down to the picosecond

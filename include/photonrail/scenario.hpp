@@ -4,6 +4,7 @@
 #include "photonrail/cluster.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/controller.hpp"
+#include "photonrail/cost.hpp"
 #include "photonrail/random.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/training.hpp"
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +81,7 @@ struct Scenario {
   TaskGraph graph;
   std::vector<StageMemory> memory;  ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
   std::vector<StragglerSpec> stragglers;
+  std::optional<Pricing> pricing;  ///< none: the result has no cost
   RunSpec run{};
 
   /// Throws ConfigError whose `where` is a JSON pointer: the parts must be valid and fit each other.

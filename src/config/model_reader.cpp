@@ -1,5 +1,5 @@
 // A transformer's dimensions: `photonrail.model/1`, and "workload/training/model" of a scenario.
-#include "config/model_files.hpp"
+#include "config/embedded_files.hpp"
 #include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
 
@@ -111,7 +111,7 @@ bool is_path(const std::string& word) { return word.ends_with(".json") || word.f
 const std::vector<ModelPreset>& model_presets() {
   static const std::vector<ModelPreset> presets = [] {
     std::vector<ModelPreset> list;
-    for (const config::ModelFile& file : config::model_files()) {
+    for (const config::EmbeddedFile& file : config::model_files()) {
       list.push_back(parse_model(file.text, std::string(file.name), "configs/models/" + std::string(file.name) + ".json"));
     }
     return list;

@@ -42,6 +42,10 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 [[nodiscard]] RunSpec read_run(JsonReader section);
 [[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section);
 
+/// `section` absent: the catalogue that fits the NIC, and the physical rule.
+[[nodiscard]] Pricing read_cost(std::optional<JsonReader> section, const std::filesystem::path& directory,
+                                const ClusterSpec& cluster);
+
 /// How ranks get their GPUs; nothing given: rank r on GPU r.
 struct Placement {
   std::string pointer = "/placement";

@@ -33,6 +33,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const auto executor = top.optional("executor");
   const auto collectives = top.optional("collectives");
   const auto stragglers = top.optional("stragglers");
+  const auto cost = top.optional("cost");
   const auto run = top.optional("run");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
@@ -41,6 +42,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   if (executor) scenario.executor = config::read_executor(*executor);
   if (collectives) scenario.collectives = config::read_collectives(*collectives, directory);
   if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers);
+  scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
   config::Workload work =

@@ -19,23 +19,27 @@ const auto& find(const std::vector<Preset>& presets, std::string_view key, const
   throw ConfigError("", std::string("no ") + what + " is called \"" + std::string(key) + "\"", suggest(key, known));
 }
 
-// Name, dense BF16 TFLOP/s, memory GB/s, memory GB, share of the peak.
+// Name, dense BF16 TFLOP/s, memory GB/s, memory GB, share of the peak, W (the most that the sheet allows the GPU).
 std::vector<GpuPreset> make_gpu_presets() {
   return {
-      {"a100", "NVIDIA A100 80 GB SXM data sheet, BF16 dense", {"a100", 312, 2039, 80, 1.0}},
-      {"h100", "NVIDIA H100 SXM data sheet, BF16 dense (half of the figure with sparsity)", {"h100", 989, 3350, 80, 1.0}},
-      {"h200", "NVIDIA H200 SXM data sheet, BF16 dense (half of the figure with sparsity)", {"h200", 989, 4800, 141, 1.0}},
+      {"a100", "NVIDIA A100 80 GB SXM data sheet, BF16 dense", {"a100", 312, 2039, 80, 1.0, 400}},
+      {"h100",
+       "NVIDIA H100 SXM data sheet, BF16 dense (half of the figure with sparsity)",
+       {"h100", 989, 3350, 80, 1.0, 700}},
+      {"h200",
+       "NVIDIA H200 SXM data sheet, BF16 dense (half of the figure with sparsity)",
+       {"h200", 989, 4800, 141, 1.0, 700}},
       {"b200",
        "NVIDIA HGX and DGX B200 data sheets, an eighth of the system, BF16 dense (half of the figure with sparsity); "
        "180 GB usable of 192 GB",
-       {"b200", 2250, 8000, 180, 1.0}},
+       {"b200", 2250, 8000, 180, 1.0, 1000}},
       {"gb200",
        "NVIDIA GB200 NVL72 data sheet, a GPU's share, BF16 dense (half of the figure with sparsity)",
-       {"gb200", 2500, 8000, 186, 1.0}},
+       {"gb200", 2500, 8000, 186, 1.0, 1200}},
       {"gb200_opus",
        "the GB200-style GPU of the Opus simulations (arXiv 2602.12521): half the dense BF16 peak of the data sheet; gives "
-       "no memory capacity",
-       {"gb200_opus", 1250, 8000, 0, 1.0}},
+       "no memory capacity; power of the gb200",
+       {"gb200_opus", 1250, 8000, 0, 1.0, 1200}},
   };
 }
 

@@ -1,6 +1,6 @@
 #include "photonrail/ccl_bench.hpp"
 
-#include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 #include "report/intervals.hpp"
 
 #include <nlohmann/json.hpp>
@@ -204,6 +204,14 @@ void CclBenchObserver::end(Time makespan) {
 
 const CclBenchMetrics& CclBenchObserver::metrics() const { return state_->metrics; }
 
+double scale_up_bw_utility(const Scenario& scenario, const RunResult& result) {
+  Scenario faster = scenario;
+  faster.cluster.scale_up.per_gpu.bytes_per_second *= 2.0;
+  // As many iterations in both, so that their makespans compare as their means do.
+  const auto now = static_cast<double>(result.makespan.count());
+  return now > 0.0 ? 100.0 * (now - static_cast<double>(simulate(faster).makespan.count())) / now : 0.0;
+}
+
 std::string to_json(const CclBenchMetrics& m) {
   using Json = nlohmann::ordered_json;
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
@@ -227,6 +235,7 @@ std::string to_json(const CclBenchMetrics& m) {
   for (const CclBenchMetrics::Window& w : m.traffic_window) {
     json["traffic_window"].push_back({{"tp", w.tp_s}, {"dp", w.dp_s}, {"pp", w.pp_s}, {"other", w.other_s}});
   }
+  json["scale_up_bw_utility"] = or_null(m.scale_up_bw_utility);
   return json.dump(2) + "\n";
 }
 

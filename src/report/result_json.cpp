@@ -3,6 +3,7 @@
 
 #include "photonrail/report.hpp"
 #include "photonrail/version.hpp"
+#include "report/bill_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -105,6 +106,19 @@ Json windows(const RunResult& result) {
   return by_change;
 }
 
+Json cost(const CostSummary& summary) {
+  const auto& gpus = summary.gpu_energy_per_step_j;
+  return {{"catalogue", summary.catalogue},
+          {"rule", name(summary.rule)},
+          {"fabric", name(summary.bill.fabric)},
+          {"usd", summary.bill.usd()},
+          {"power_w", summary.bill.power_w()},
+          {"network_energy_per_step_j", summary.network_energy_per_step_j},
+          {"gpu_energy_per_step_j", gpus ? Json(*gpus) : Json(nullptr)},
+          {"energy_per_step_j", gpus ? Json(*gpus + summary.network_energy_per_step_j) : Json(nullptr)},
+          {"bill", report::to_json_array(summary.bill)}};
+}
+
 Json folding(const FoldingSummary& summary) {
   Json json = {{"ranks", summary.ranks}, {"classes", summary.classes}};
   if (!summary.off.empty()) json["off"] = summary.off;
@@ -139,6 +153,7 @@ Json result_json(const RunResult& result, bool lists) {
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
   if (lists) json["windows_s"] = windows(result);
   if (Json counts = thinned(result); lists && !counts.empty()) json["windows_count"] = std::move(counts);
+  if (result.cost) json["cost"] = cost(*result.cost);
   json["folding"] = folding(result.folding);
   json["warnings"] = result.warnings;
   if (!result.choices.empty()) json["choices"] = result.choices;

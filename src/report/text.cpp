@@ -24,13 +24,8 @@ std::size_t offset_of(std::string_view utf8, std::size_t code_point) {
   return utf8.size();
 }
 
-struct Unit {
-  const char* name;
-  double size;
-};
+}  // namespace
 
-// Four significant digits in the smallest unit in which the rounded number stays below 1000. Integers of the smallest
-// unit have no decimals when `whole`.
 std::string in_units(double value, std::span<const Unit> units, bool whole) {
   std::size_t u = 0;
   while (u + 1 < units.size() && std::abs(value) / units[u].size >= 999.95) ++u;
@@ -40,8 +35,6 @@ std::string in_units(double value, std::span<const Unit> units, bool whole) {
   const char* format = plain ? "%.0f" : size >= 99.995 ? "%.1f" : size >= 9.9995 ? "%.2f" : "%.3f";
   return number(format, scaled) + " " + units[u].name;
 }
-
-}  // namespace
 
 std::size_t columns(std::string_view utf8) {
   return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), starts_code_point));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,14 @@ namespace photonrail::report {
 /// At most `width` columns: what is too long loses its middle to a "…", because names differ at both ends. Control
 /// characters become '?'. REQUIRES: width >= 3.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width);
+
+struct Unit {
+  const char* name;
+  double size;
+};
+/// Four significant digits in the smallest unit in which the rounded number stays below 1000. Integers of the smallest
+/// unit have no decimals when `whole`.
+[[nodiscard]] std::string in_units(double value, std::span<const Unit> units, bool whole);
 
 /// printf of one number.
 [[nodiscard]] std::string number(const char* format, double value);

@@ -202,6 +202,7 @@ void Scenario::validate() const {
   check_numbers(*this);
   check_stragglers(*this);
   check_algorithms(*this);
+  if (pricing) pricing->validate();
 }
 
 }  // namespace photonrail

@@ -210,6 +210,19 @@ class Runner {
   const Registries& registries_;
 };
 
+// A network that cannot be built of the catalogue's switches is no reason to lose the run.
+void price(const Scenario& scenario, RunResult& result) {
+  if (!scenario.pricing) return;
+  const Duration step = result.makespan / static_cast<std::int64_t>(std::max<std::size_t>(1, result.iterations.size()));
+  const auto computing = static_cast<double>(result.mean_rank_time().compute.count());
+  const double utilisation = result.makespan > Duration{} ? computing / static_cast<double>(result.makespan.count()) : 0.0;
+  try {
+    result.cost = cost_of(scenario.cluster, *scenario.pricing, step, scenario.graph.ranks(), utilisation);
+  } catch (const ConfigError& error) {
+    result.warnings.push_back(std::string("no cost: ") + error.what());
+  }
+}
+
 }  // namespace
 
 RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers) {
@@ -224,6 +237,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   result.seed = scenario.run.seed;
   result.warnings = scenario.graph.warnings();
   Runner(scenario, observers, registries).run(result);
+  price(scenario, result);
   result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   result.engine.peak_rss_mb = peak_rss_mb();
   return result;

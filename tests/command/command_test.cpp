@@ -233,6 +233,8 @@ TEST_F(Command, ListNamesEveryEntry) {
   for (const auto& preset : optical_switch_presets()) expect_line(switches, preset.key);
   const std::string schedules = run("list schedules").out;
   for (const auto& schedule : pipeline_schedules()) expect_line(schedules, schedule.name);
+  const std::string catalogues = run("list catalogues").out;
+  for (const auto& catalogue : price_catalogues()) expect_line(catalogues, catalogue.name);
 }
 
 // 8 ranks, 1 us a message, 50 GB/s: with 1 ms for a set of circuits, and one port, one set is best: a ring, 14 steps of

@@ -19,7 +19,7 @@ struct RunOptions {
   std::filesystem::path out;     ///< empty: write nothing
   bool trace = false;
   bool ccl_bench = false;  ///< also write ccl_bench.json
-  bool quiet = false;  ///< no table, no warnings, no progress; only the paths of what was written
+  bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
 };
 void run(const RunOptions& options);
 
@@ -129,6 +129,23 @@ void collective_info(const CollectiveOptions& options);
 void collective_export(const CollectiveOptions& options);
 /// A new plan for a topology as MSCCL XML.
 void collective_synthesize(const CollectiveOptions& options);
+
+struct CostOptions {
+  std::filesystem::path scenario;  ///< empty: clusters of `gpus`
+  std::vector<std::string> set;
+  std::string catalogue;            ///< empty: the scenario's; without one h200_400g
+  std::string rule;                 ///< empty: the scenario's; without one physical
+  std::vector<std::uint32_t> gpus;  ///< empty: 512 to 8,192
+  bool json = false;
+};
+void cost(const CostOptions& options);
+
+struct CompareOptions {
+  std::filesystem::path a, b;
+  double tolerance = 0.01;
+};
+/// Throws CommandError with status 1 when the two differ by more than the tolerance.
+void compare(const CompareOptions& options);
 
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {

@@ -78,6 +78,16 @@ Rows switches() {
   return rows;
 }
 
+Rows catalogues() {
+  Rows rows;
+  for (const PriceCatalogue& c : price_catalogues()) {
+    rows.push_back({c.name, std::to_string(c.gpus_per_server) + " GPUs a server",
+                    whole(c.port.bytes_per_second / 1e9, "GB/s"),
+                    std::to_string(c.electrical_switch.ports) + "-port switches", c.note});
+  }
+  return rows;
+}
+
 Rows schedules() {
   Rows rows;
   for (const PipelineScheduleInfo& info : pipeline_schedules()) {
@@ -88,8 +98,8 @@ Rows schedules() {
 
 const std::vector<std::pair<std::string, Rows (*)()>>& tables() {
   static const std::vector<std::pair<std::string, Rows (*)()>> kTables{
-      {"controllers", controllers}, {"collectives", collectives}, {"models", models}, {"gpus", gpus},
-      {"switches", switches},       {"schedules", schedules}};
+      {"controllers", controllers}, {"collectives", collectives}, {"models", models},        {"gpus", gpus},
+      {"switches", switches},       {"schedules", schedules},     {"catalogues", catalogues}};
   return kTables;
 }
 

@@ -168,6 +168,30 @@ void add_calibrate(CLI::App& app, CalibrateOptions& options) {
   command->callback([&options] { calibrate(options); });
 }
 
+void add_cost(CLI::App& app, CostOptions& options) {
+  CLI::App* command = app.add_subcommand("cost", "Price the network of a scenario, or of so many GPUs");
+  auto* scenario = command->add_option("SCENARIO.json", options.scenario, "A scenario file; none: see --gpus");
+  command->add_option("--catalogue", options.catalogue, "Prices: a name of `list catalogues`, or a file")
+      ->type_name("NAME|FILE");
+  command->add_option("--rule", options.rule, "physical, or opus_artifact as published (physical)")->type_name("RULE");
+  command->add_option("--gpus", options.gpus, "Clusters of so many GPUs (512,1024,2048,4096,8192)")
+      ->delimiter(',')
+      ->excludes(scenario)
+      ->check(CLI::Range(1U, 1'000'000'000U));
+  command->add_flag("--json", options.json, "For programs");
+  add_set(*command, options.set);
+  command->callback([&options] { cost(options); });
+}
+
+void add_compare(CLI::App& app, CompareOptions& options) {
+  CLI::App* command = app.add_subcommand("compare", "Say what differs between two results; exit status 1 if it matters");
+  command->add_option("A", options.a, "result.json, results.csv, or a folder of them")->required();
+  command->add_option("B", options.b, "The same of another run")->required();
+  command->add_option("--tolerance", options.tolerance, "A relative difference that does not matter (0.01)")
+      ->check(CLI::Range(0.0, 1e9));
+  command->callback([&options] { compare(options); });
+}
+
 void add_card(CLI::App& app, CardOptions& options) {
   CLI::App* card = app.add_subcommand("card", "CCL-Bench workload cards: make a scenario of one, or one of a scenario");
   card->require_subcommand(1);
@@ -228,6 +252,8 @@ int parse_and_run(int argc, char** argv) {
   CardOptions card_options;
   ListOptions list_options;
   CollectiveOptions collective_options;
+  CostOptions cost_options;
+  CompareOptions compare_options;
   add_run(app, run_options);
   add_sweep(app, sweep_options, sweep_folder);
   add_validate(app, validate_options);
@@ -236,6 +262,8 @@ int parse_and_run(int argc, char** argv) {
   add_calibrate(app, calibrate_options);
   add_card(app, card_options);
   add_collective(app, collective_options);
+  add_cost(app, cost_options);
+  add_compare(app, compare_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -72,7 +72,11 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   if (options.out.empty()) return result;
   write_file(written.emplace_back(folder / "result.json"), to_json(result));
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
-  if (options.ccl_bench) write_file(written.emplace_back(folder / "ccl_bench.json"), to_json(metrics.metrics()));
+  if (options.ccl_bench) {
+    CclBenchMetrics all = metrics.metrics();
+    all.scale_up_bw_utility = scale_up_bw_utility(scenario, result);
+    write_file(written.emplace_back(folder / "ccl_bench.json"), to_json(all));
+  }
   return result;
 }
 

@@ -1,0 +1,220 @@
+// Results and the tables of sweeps, value by value.
+#include "photonrail/compare.hpp"
+
+#include "photonrail/error.hpp"
+#include "report/csv.hpp"
+#include "report/difference_list.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using report::DifferenceList;
+
+template <std::size_t N>
+bool among(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Of the machine: they may differ between two runs of the same.
+constexpr std::array<std::string_view, 4> kOfTheMachine{"engine/wall_s", "engine/peak_rss_mb", "wall_s", "peak_rss_mb"};
+// Who ran and how it was simulated, not what came out; keys of results and columns of tables.
+constexpr std::array<std::string_view, 11> kNotJudged{
+    "name",    "photonrail_version", "seed", "warnings", "choices", "folding", "engine", "version", "host",
+    "started", "scenario_hash"};
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+class Walk {
+ public:
+  Walk(DifferenceList& into, std::string prefix) : into_(into), prefix_(std::move(prefix)) {}
+
+  void result(const Json& a, const Json& b) {
+    each_key(a, b, [&](const std::string& key, const Json* in_a, const Json* in_b) {
+      judged_ = !among(kNotJudged, key);
+      either(key, in_a, in_b);
+    });
+  }
+
+ private:
+  template <class Do>
+  static void each_key(const Json& a, const Json& b, Do&& todo) {
+    for (const auto& [key, value] : a.items()) todo(key, &value, b.contains(key) ? &b.at(key) : nullptr);
+    for (const auto& [key, value] : b.items()) {
+      if (!a.contains(key)) todo(key, nullptr, &value);
+    }
+  }
+
+  void either(const std::string& place, const Json* a, const Json* b) {
+    if (among(kOfTheMachine, place)) return;
+    if (a != nullptr && b != nullptr) return both(place, *a, *b);
+    const std::string there = a != nullptr ? brief(*a) : brief(*b);
+    into_.texts(prefix_ + place, a != nullptr ? there : "absent", b != nullptr ? there : "absent", judged_);
+  }
+
+  void both(const std::string& place, const Json& a, const Json& b) {
+    if (a.is_object() && b.is_object()) {
+      each_key(a, b,
+               [&](const std::string& key, const Json* in_a, const Json* in_b) { either(place + "/" + key, in_a, in_b); });
+    } else if (a.is_array() && b.is_array()) {
+      if (a.size() != b.size()) {
+        into_.numbers(prefix_ + place + " (how many)", static_cast<double>(a.size()), static_cast<double>(b.size()),
+                      judged_);
+      }
+      for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) both(place + "/*", a[i], b[i]);
+    } else if (a.is_number() && b.is_number()) {
+      into_.numbers(prefix_ + place, a.get<double>(), b.get<double>(), judged_);
+    } else {
+      into_.texts(prefix_ + place, brief(a), brief(b), judged_);
+    }
+  }
+
+  static std::string brief(const Json& value) {
+    if (value.is_object()) return "an object";
+    if (value.is_array()) return std::to_string(value.size()) + " values";
+    return text_of(value);
+  }
+
+  DifferenceList& into_;
+  std::string prefix_;
+  bool judged_ = true;
+};
+
+Json parse_result(std::string_view text, std::string_view file) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw ConfigError(std::string(file), "is no JSON", "a result.json of photonrail run --out");
+  const bool ours = json.is_object() && json.value("schema", Json()) == "photonrail.result/1";
+  if (!ours) throw ConfigError(std::string(file), "is no photonrail.result/1", "a result.json of photonrail run --out");
+  return json;
+}
+
+std::optional<double> number_in(const std::string& field) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
+  return error == std::errc{} && end == field.data() + field.size() ? std::optional(value) : std::nullopt;
+}
+
+void compare_cells(const std::string& place, const std::string& a, const std::string& b, bool judged,
+                   DifferenceList& into) {
+  const auto x = number_in(a);
+  const auto y = number_in(b);
+  if (x && y) return into.numbers(place, *x, *y, judged);
+  into.texts(place, a.empty() ? "absent" : a, b.empty() ? "absent" : b, judged);
+}
+
+void compare_tables(std::string_view a, std::string_view b, const std::string& prefix, DifferenceList& into) {
+  const auto rows_a = report::parse_csv(a);
+  const auto rows_b = report::parse_csv(b);
+  static const std::vector<std::string> kNone;
+  const auto& head_a = rows_a.empty() ? kNone : rows_a.front();
+  const auto& head_b = rows_b.empty() ? kNone : rows_b.front();
+  into.numbers(prefix + "lines", static_cast<double>(rows_a.size()), static_cast<double>(rows_b.size()), true);
+  for (const std::string& column : head_b) {
+    const bool known = std::find(head_a.begin(), head_a.end(), column) != head_a.end();
+    if (!known) into.texts(prefix + column, "absent", "a column", true);
+  }
+  for (std::size_t c = 0; c < head_a.size(); ++c) {
+    const std::string& column = head_a[c];
+    if (among(kOfTheMachine, column)) continue;
+    const auto other = static_cast<std::size_t>(std::find(head_b.begin(), head_b.end(), column) - head_b.begin());
+    if (other == head_b.size()) {
+      into.texts(prefix + column, "a column", "absent", true);
+      continue;
+    }
+    for (std::size_t r = 1; r < std::min(rows_a.size(), rows_b.size()); ++r) {
+      const auto cell = [](const std::vector<std::string>& row, std::size_t at) {
+        return at < row.size() ? row[at] : std::string();
+      };
+      compare_cells(prefix + column, cell(rows_a[r], c), cell(rows_b[r], other), !among(kNotJudged, column), into);
+    }
+  }
+}
+
+std::string text_of(const fs::path& file) {
+  std::error_code ignored;
+  std::ifstream in(file, std::ios::binary);
+  if (!in || fs::is_directory(file, ignored)) throw ConfigError(file.string(), "cannot be read", "check the path");
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) throw ConfigError(file.string(), "cannot be read to its end");
+  return text;
+}
+
+void compare_files(const fs::path& a, const fs::path& b, const std::string& prefix, DifferenceList& into) {
+  const std::string text_a = text_of(a);
+  const std::string text_b = text_of(b);
+  const bool table = a.extension() == ".csv";
+  if (table != (b.extension() == ".csv")) throw ConfigError(b.string(), "is not of the kind of " + a.string());
+  if (table) return compare_tables(text_a, text_b, prefix, into);
+  Walk(into, prefix).result(parse_result(text_a, a.string()), parse_result(text_b, b.string()));
+}
+
+std::set<fs::path> results_below(const fs::path& folder) {
+  std::set<fs::path> found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const fs::path name = entry.path().filename();
+    if (name == "result.json" || name == "results.csv") found.insert(entry.path().lexically_relative(folder));
+  }
+  if (found.empty())
+    throw ConfigError(folder.string(), "has no result.json and no results.csv", "a folder of photonrail run --out");
+  return found;
+}
+
+void compare_folders(const fs::path& a, const fs::path& b, DifferenceList& into) {
+  const std::set<fs::path> in_a = results_below(a);
+  const std::set<fs::path> in_b = results_below(b);
+  for (const fs::path& file : in_a) {
+    const std::string name = file.generic_string();
+    if (!in_b.contains(file)) {
+      into.texts(name, "a file", "absent", true);
+    } else {
+      compare_files(a / file, b / file, in_a.size() > 1 ? name + ": " : "", into);
+    }
+  }
+  for (const fs::path& file : in_b) {
+    if (!in_a.contains(file)) into.texts(file.generic_string(), "absent", "a file", true);
+  }
+}
+
+}  // namespace
+
+Comparison compare_results(std::string_view a, std::string_view b, std::string_view file_a, std::string_view file_b) {
+  DifferenceList list;
+  Walk(list, "").result(parse_result(a, file_a), parse_result(b, file_b));
+  return list.take();
+}
+
+Comparison compare_paths(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  const bool folder = fs::is_directory(a, ignored);
+  if (folder != fs::is_directory(b, ignored)) {
+    throw ConfigError(folder ? b.string() : a.string(), "is no folder, and the other is one", "two files or two folders");
+  }
+  DifferenceList list;
+  if (folder) {
+    try {
+      compare_folders(a, b, list);
+    } catch (const fs::filesystem_error& error) {
+      throw ConfigError(error.path1().string(), "cannot be read: " + error.code().message());
+    }
+  } else {
+    compare_files(a, b, "", list);
+  }
+  return list.take();
+}
+
+}  // namespace photonrail

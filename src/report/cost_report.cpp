@@ -1,0 +1,111 @@
+#include "photonrail/cost_report.hpp"
+
+#include "report/bill_json.hpp"
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using report::number;
+using report::Unit;
+
+std::string usd_text(double usd) {
+  static constexpr Unit kUnits[] = {{"USD", 1.0}, {"k USD", 1e3}, {"M USD", 1e6}};
+  return report::in_units(usd, kUnits, true);
+}
+
+std::string power_text(double watts) {
+  static constexpr Unit kUnits[] = {{"W", 1.0}, {"kW", 1e3}, {"MW", 1e6}};
+  return report::in_units(watts, kUnits, true);
+}
+
+using Cells = std::vector<std::vector<std::string>>;
+
+// Two blanks between columns; the first is flush left, the others right.
+std::string in_columns(const Cells& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], report::columns(row[c]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      text += c == 0 ? report::pad_right(row[c], widths[c]) : "  " + report::pad_left(row[c], widths[c]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::optional<FabricCost> photonic_of(std::span<const FabricCost> rows, std::uint64_t gpus) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const FabricCost& row) {
+    return row.gpus == gpus && row.fabric == NetworkFabric::kPhotonicRail;
+  });
+  return found == rows.end() ? std::nullopt : std::optional(*found);
+}
+
+std::string ratio(double value, double base) { return base > 0.0 ? number("%.2f x", value / base) : "-"; }
+
+Json rows_json(std::span<const FabricCost> rows) {
+  Json list = Json::array();
+  for (const FabricCost& row : rows) {
+    list.push_back({{"fabric", name(row.fabric)}, {"gpus", row.gpus}, {"cost_usd", row.usd}, {"power_w", row.power_w}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json report::to_json_array(const Bill& bill) {
+  Json list = Json::array();
+  for (const BillLine& line : bill.lines) {
+    Json entry = {{"item", line.item}};
+    if (line.tier > 0) entry.update({{"tier", line.tier}, {"ports", line.ports}, {"ports_used", line.ports_used}});
+    entry.update({{"count", line.count}, {"spares", line.spares}, {"usd", line.usd}, {"power_w", line.power_w}});
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::string to_json(std::span<const FabricCost> rows) { return rows_json(rows).dump(2) + "\n"; }
+
+std::string to_table(std::span<const FabricCost> rows) {
+  Cells cells{{"fabric", "GPUs", "cost", "power", "cost / photonic", "power / photonic"}};
+  for (const FabricCost& row : rows) {
+    const std::optional<FabricCost> base = photonic_of(rows, row.gpus);
+    cells.push_back({std::string(name(row.fabric)), std::to_string(row.gpus), usd_text(row.usd), power_text(row.power_w),
+                     base ? ratio(row.usd, base->usd) : "-", base ? ratio(row.power_w, base->power_w) : "-"});
+  }
+  return in_columns(cells);
+}
+
+std::string to_json(const Bill& bill, const Pricing& pricing, std::span<const FabricCost> others) {
+  const Json json = {{"catalogue", pricing.catalogue.name}, {"rule", name(pricing.rule)},
+                     {"fabric", name(bill.fabric)},         {"usd", bill.usd()},
+                     {"power_w", bill.power_w()},           {"bill", report::to_json_array(bill)},
+                     {"fabrics", rows_json(others)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_table(const Bill& bill) {
+  const auto unless_switch = [](const BillLine& line, std::uint64_t n) { return line.tier > 0 ? std::to_string(n) : "-"; };
+  Cells cells{{std::string(name(bill.fabric)), "tier", "ports", "ports used", "installed", "spares", "cost", "power"}};
+  for (const BillLine& line : bill.lines) {
+    cells.push_back({line.item, unless_switch(line, line.tier), unless_switch(line, line.ports),
+                     unless_switch(line, line.ports_used), std::to_string(line.count), std::to_string(line.spares),
+                     usd_text(line.usd), power_text(line.power_w)});
+  }
+  cells.push_back({"sum", "", "", "", "", "", usd_text(bill.usd()), power_text(bill.power_w())});
+  return in_columns(cells);
+}
+
+}  // namespace photonrail

@@ -1,0 +1,105 @@
+#include "report/difference_list.hpp"
+
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+namespace report {
+
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+double relative(double a, double b) {
+  if (a == b) return 0.0;
+  return a == 0.0 ? std::copysign(kInfinite, b) : (b - a) / std::abs(a);
+}
+
+}  // namespace
+
+void DifferenceList::numbers(const std::string& place, double a, double b, bool judged) {
+  if (Difference* worst = count(place, judged, relative(a, b))) {
+    worst->before = number("%.9g", a);
+    worst->after = number("%.9g", b);
+  }
+}
+
+void DifferenceList::texts(const std::string& place, std::string_view a, std::string_view b, bool judged) {
+  if (Difference* worst = count(place, judged, a == b ? 0.0 : kInfinite)) {
+    worst->before = a;
+    worst->after = b;
+  }
+}
+
+Difference* DifferenceList::count(const std::string& place, bool judged, double relative) {
+  ++comparison_.values;
+  const auto [found, first] = at_.try_emplace(place, comparison_.differences.size());
+  if (first) comparison_.differences.push_back({place, {}, {}, 0.0, 0, 0, judged});
+  Difference& d = comparison_.differences[found->second];
+  ++d.of;
+  if (relative == 0.0) return nullptr;
+  if (d.values++ > 0 && std::abs(relative) <= std::abs(d.relative)) return nullptr;
+  d.relative = relative;
+  return &d;
+}
+
+Comparison DifferenceList::take() {
+  std::erase_if(comparison_.differences, [](const Difference& d) { return d.values == 0; });
+  return std::move(comparison_);
+}
+
+}  // namespace report
+
+namespace {
+
+using report::fit;
+using report::number;
+using report::pad_left;
+using report::pad_right;
+
+bool is_beyond(const Difference& d, double tolerance) { return d.judged && std::abs(d.relative) > tolerance; }
+
+std::string change_of(const Difference& d) {
+  std::string text = std::isinf(d.relative) ? "other" : number("%+.4g %%", 100.0 * d.relative);
+  if (d.of > 1) text += ", " + std::to_string(d.values) + " of " + std::to_string(d.of) + ", the worst";
+  return d.judged ? text : text + " (not judged)";
+}
+
+}  // namespace
+
+bool Comparison::beyond(double tolerance) const {
+  return std::any_of(differences.begin(), differences.end(), [&](const Difference& d) { return is_beyond(d, tolerance); });
+}
+
+std::string to_table(const Comparison& comparison, double tolerance) {
+  constexpr std::size_t kMostPlace = 60;
+  constexpr std::size_t kMostValue = 24;
+  std::size_t place = 1;
+  std::size_t value = 1;
+  for (const Difference& d : comparison.differences) {
+    place = std::max(place, report::columns(fit(d.place, kMostPlace)));
+    value = std::max({value, report::columns(fit(d.before, kMostValue)), report::columns(fit(d.after, kMostValue))});
+  }
+  std::string text;
+  if (!comparison.differences.empty()) {
+    text += "  " + pad_right("", place) + "  " + pad_left("A", value) + "  " + pad_left("B", value) + "  change\n";
+  }
+  std::size_t beyond = 0;
+  for (const Difference& d : comparison.differences) {
+    const bool marked = is_beyond(d, tolerance);
+    beyond += marked ? 1 : 0;
+    text += std::string(marked ? "! " : "  ") + pad_right(fit(d.place, kMostPlace), place) + "  " +
+            pad_left(fit(d.before, kMostValue), value) + "  " + pad_left(fit(d.after, kMostValue), value) + "  " +
+            change_of(d) + "\n";
+  }
+  return text + std::to_string(comparison.values) + " values, " + std::to_string(comparison.differences.size()) +
+         " places differ, " + std::to_string(beyond) + " beyond " + number("%g", 100.0 * tolerance) + " %\n";
+}
+
+}  // namespace photonrail

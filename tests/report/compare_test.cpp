@@ -1,0 +1,173 @@
+#include "photonrail/compare.hpp"
+#include "photonrail/report.hpp"
+#include "report/csv.hpp"
+#include "support/errors.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+namespace photonrail::test {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+RunResult run() {
+  RunResult result;
+  result.name = "run";
+  result.makespan = milliseconds(100);
+  result.iterations = {milliseconds(60), milliseconds(40)};
+  result.ranks = {{milliseconds(40), milliseconds(30), milliseconds(20), milliseconds(10)},
+                  {milliseconds(50), milliseconds(20), milliseconds(20), milliseconds(10)}};
+  result.traffic[static_cast<std::size_t>(Dimension::kDp)] = {Bytes{1000}, 7, milliseconds(30), milliseconds(20)};
+  result.engine = {100, 20, 0.5, 12.25};
+  return result;
+}
+
+Comparison with(const RunResult& other) { return compare_results(to_json(run()), to_json(other)); }
+
+std::vector<std::string> places(const Comparison& comparison) {
+  std::vector<std::string> list;
+  for (const Difference& d : comparison.differences) list.push_back(d.place);
+  return list;
+}
+
+TEST(Compare, EqualRunsDifferInNothing) {
+  RunResult other = run();
+  other.engine.wall_s = 99;  // of the machine
+  other.engine.peak_rss_mb = 1;
+  const Comparison same = with(other);
+  EXPECT_TRUE(same.differences.empty());
+  EXPECT_GT(same.values, 30u);
+  EXPECT_FALSE(same.beyond(0.0));
+}
+
+TEST(Compare, SaysByHowMuch) {
+  RunResult other = run();
+  other.makespan = milliseconds(102);         // + 2 %
+  other.ranks[1].compute = milliseconds(45);  // - 10 %; the mean 45 -> 42.5, - 5.6 %
+  other.traffic[static_cast<std::size_t>(Dimension::kDp)].bytes = {1500};
+  const Comparison found = with(other);
+  EXPECT_EQ(places(found), (std::vector<std::string>{"makespan_s", "per_rank_mean_s/compute", "communication/dp/bytes",
+                                                     "ranks/*/compute"}));
+  EXPECT_NEAR(found.differences[0].relative, 0.02, 1e-12);
+  EXPECT_NEAR(found.differences[1].relative, -2.5 / 45, 1e-12);
+  EXPECT_NEAR(found.differences[2].relative, 0.5, 1e-12);
+  EXPECT_NEAR(found.differences[3].relative, -0.1, 1e-12);
+  EXPECT_EQ(found.differences[3].values, 1u);
+  EXPECT_EQ(found.differences[3].of, 2u);
+  EXPECT_EQ(found.differences[2].before, "1000");
+  EXPECT_EQ(found.differences[2].after, "1500");
+  EXPECT_TRUE(found.beyond(0.49));
+  EXPECT_FALSE(found.beyond(0.51));
+  const std::string table = to_table(found, 0.05);
+  EXPECT_THAT(table, HasSubstr("  makespan_s"));
+  EXPECT_THAT(table, HasSubstr("! ranks/*/compute"));
+  EXPECT_THAT(table, HasSubstr("-10 %, 1 of 2, the worst"));
+  EXPECT_THAT(table, HasSubstr("4 places differ, 3 beyond 5 %"));
+}
+
+TEST(Compare, TheWorstOfAnArrayStandsForIt) {
+  RunResult other = run();
+  other.iterations = {milliseconds(63), milliseconds(36)};  // + 5 %, - 10 %; the steady one - 10 % too
+  const Comparison found = with(other);
+  EXPECT_EQ(places(found), (std::vector<std::string>{"iteration_s/*", "steady_iteration_s"}));
+  EXPECT_NEAR(found.differences[0].relative, -0.1, 1e-12);
+  EXPECT_EQ(found.differences[0].values, 2u);
+  other.iterations.push_back(milliseconds(1));
+  EXPECT_EQ(places(with(other))[0], "iteration_s (how many)");
+}
+
+TEST(Compare, WhoRanIsToldAndNotJudged) {
+  RunResult other = run();
+  other.name = "another";
+  other.warnings = {"hm"};
+  other.engine.events = 5;
+  const Comparison found = with(other);
+  EXPECT_EQ(places(found), (std::vector<std::string>{"name", "warnings (how many)", "engine/events"}));
+  EXPECT_FALSE(found.beyond(0.0));
+  EXPECT_THAT(to_table(found, 0.0), HasSubstr("not judged"));
+}
+
+TEST(Compare, WhatOneAloneHasIsBeyondAnyTolerance) {
+  RunResult other = run();
+  other.traffic[static_cast<std::size_t>(Dimension::kPp)] = {Bytes{1}, 1, {}, {}};
+  const Comparison found = with(other);
+  EXPECT_EQ(places(found), std::vector<std::string>{"communication/pp"});
+  EXPECT_EQ(found.differences[0].before, "absent");
+  EXPECT_TRUE(found.beyond(1e9));
+  RunResult none = run();  // 0 before, something after
+  none.reconfigurations.count = 3;
+  EXPECT_TRUE(with(none).beyond(1e9));
+}
+
+TEST(Compare, WhatIsNoResultIsRefused) {
+  const auto where = [](const std::string& text) {
+    return error_of([&] { static_cast<void>(compare_results(to_json(run()), text, "a", "b")); }).where();
+  };
+  for (const char* text : {"", "{", "[]", "3", R"({"schema": "photonrail.scenario/1"})", R"({"schema": 7})"}) {
+    EXPECT_EQ(where(text), "b") << text;
+  }
+}
+
+class ComparedFiles : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path put(const std::string& name, const std::string& text) const {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("photonrail_compare_" + std::to_string(::getpid()));
+};
+
+TEST_F(ComparedFiles, FoldersAreMatchedByPath) {
+  RunResult other = run();
+  other.makespan = milliseconds(110);
+  put("a/x/result.json", to_json(run()));
+  put("b/x/result.json", to_json(other));
+  EXPECT_EQ(places(compare_paths(folder_ / "a", folder_ / "b")), std::vector<std::string>{"makespan_s"});
+  put("a/y/result.json", to_json(run()));
+  put("b/z/result.json", to_json(run()));
+  put("b/z/trace.json", "not looked at");
+  EXPECT_EQ(places(compare_paths(folder_ / "a", folder_ / "b")),
+            (std::vector<std::string>{"x/result.json: makespan_s", "y/result.json", "z/result.json"}));
+  EXPECT_THAT(error_of([&] { static_cast<void>(compare_paths(folder_ / "a", folder_ / "a/x/result.json")); }).problem(),
+              HasSubstr("no folder"));
+  fs::create_directories(folder_ / "empty");
+  EXPECT_EQ(error_of([&] { static_cast<void>(compare_paths(folder_ / "a", folder_ / "empty")); }).where(),
+            (folder_ / "empty").string());
+  EXPECT_EQ(error_of([&] { static_cast<void>(compare_paths(folder_ / "no", folder_ / "a/x/result.json")); }).where(),
+            (folder_ / "no").string());
+}
+
+TEST_F(ComparedFiles, TablesOfSweepsAreComparedColumnByColumn) {
+  const auto a = put("a.csv", "point,name,makespan_s,wall_s\n0,\"a, b\",1.0,5\n1,c,2.0,5\n");
+  const auto b = put("b.csv", "point,name,wall_s,makespan_s\n0,\"a, b\",9,1.0\n1,c,9,2.5\n");
+  const Comparison found = compare_paths(a, b);
+  EXPECT_EQ(places(found), std::vector<std::string>{"makespan_s"});
+  EXPECT_NEAR(found.differences[0].relative, 0.25, 1e-12);
+  EXPECT_EQ(found.differences[0].of, 2u);
+  const auto longer = put("c.csv", "point,name,makespan_s,extra\n0,\"a, b\",1.0,\n1,c,2.0,\n2,d,3,1\n");
+  EXPECT_EQ(places(compare_paths(a, longer)), (std::vector<std::string>{"lines", "extra"}));
+  EXPECT_THAT(error_of([&] { static_cast<void>(compare_paths(a, put("r.json", to_json(run())))); }).problem(),
+              HasSubstr("kind"));
+}
+
+TEST(Csv, FieldsInQuotesHoldAnything) {
+  using Rows = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(report::parse_csv(""), Rows{});
+  EXPECT_EQ(report::parse_csv("a,b\r\n1,\n"), (Rows{{"a", "b"}, {"1", ""}}));
+  EXPECT_EQ(report::parse_csv("\"a,\"\"b\"\"\nc\",d"), (Rows{{"a,\"b\"\nc", "d"}}));
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,16 @@
+#include "photonrail/compare.hpp"
+#include "commands.hpp"
+
+#include <iostream>
+
+namespace photonrail::command {
+
+void compare(const CompareOptions& options) {
+  const Comparison comparison = compare_paths(options.a, options.b);
+  std::cout << to_table(comparison, options.tolerance);
+  if (!comparison.beyond(options.tolerance)) return;
+  std::cout.flush();
+  throw CommandError(1, options.a.string() + " and " + options.b.string() + " differ beyond the tolerance");
+}
+
+}  // namespace photonrail::command

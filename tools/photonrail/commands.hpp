@@ -2,6 +2,8 @@
 // Standard output is written last, so that a command that fails leaves it empty.
 #pragma once
 
+#include "photonrail/page.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -98,6 +100,15 @@ void collective_info(const CollectiveOptions& options);
 void collective_export(const CollectiveOptions& options);
 /// A new plan for a topology as MSCCL XML.
 void collective_synthesize(const CollectiveOptions& options);
+
+struct ReportOptions {
+  std::filesystem::path folder;
+  std::filesystem::path out;    ///< empty: in the folder
+  std::string format = "html";  ///< html, svg, png, csv
+  PageChoices choices;
+};
+/// A folder of results as a page, or its figures as files.
+void report(const ReportOptions& options);
 
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {

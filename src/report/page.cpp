@@ -1,0 +1,167 @@
+// Puts a page together: the document that it carries, and the bundled page around it.
+#include "photonrail/page.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/version.hpp"
+#include "report/page_files.hpp"
+#include "report/page_sources.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostTraces = 16;
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory()) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The folder itself, those in it and those in them, where there is a result.json.
+std::vector<fs::path> run_folders(const fs::path& folder, int depth = 2) {
+  std::vector<fs::path> found;
+  if (fs::exists(folder / "result.json")) found.push_back(folder);
+  if (depth == 0) return found;
+  for (const fs::path& inner : folders_in(folder)) {
+    const auto more = run_folders(inner, depth - 1);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  return found;
+}
+
+// Two runs of one name are told apart by their folders.
+std::string run_name(const fs::path& folder) {
+  const auto absolute = fs::absolute(folder).lexically_normal();
+  return (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string();
+}
+
+Json read_traces(const std::vector<fs::path>& folders, report::PageTables& tables) {
+  Json traces = Json::array();
+  for (const fs::path& folder : folders) {
+    if (!fs::exists(folder / "trace.json")) continue;
+    if (traces.size() == kMostTraces) {
+      tables.notes.push_back("timelines of the first " + std::to_string(kMostTraces) + " runs only");
+      break;
+    }
+    traces.push_back(report::read_trace(folder / "trace.json", run_name(folder)));
+  }
+  return traces;
+}
+
+Json checked(const PageChoices& choices, const report::Table& points) {
+  const std::vector<std::string> names = points.names();
+  Json json = Json::object();
+  const auto column = [&](const char* key, const char* option, const std::string& name) {
+    if (name.empty()) return;
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw ConfigError(option, "there is no column \"" + name + "\"", suggest(name, names));
+    }
+    json[key] = name;
+  };
+  column("metric", "--metric", choices.metric);
+  column("x", "--against", choices.against);
+  column("series", "--series", choices.series);
+  if (!choices.baseline.empty()) json["baseline"] = choices.baseline;
+  return json;
+}
+
+std::string subtitle_of(const report::PageTables& tables, std::size_t traces) {
+  const auto counted = [](std::size_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  std::string text = counted(tables.points.rows, "point");
+  if (traces > 0) text += ", " + counted(traces, "timeline");
+  return text + " · photonrail " + std::string(version());
+}
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return safe;
+}
+
+// The template with each of its marks replaced; the texts themselves are not searched for marks.
+std::string filled(std::string_view page, const std::vector<std::pair<std::string_view, std::string_view>>& texts) {
+  std::string html;
+  while (!page.empty()) {
+    const std::size_t mark = page.find("<!--");
+    html += page.substr(0, mark);
+    if (mark == std::string_view::npos) break;
+    const std::size_t end = page.find("-->", mark) + 3;
+    const std::string_view name = page.substr(mark + 4, end - mark - 7);
+    const auto text = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t.first == name; });
+    PHOTONRAIL_CHECK(text != texts.end());
+    html += text->second;
+    page.remove_prefix(end);
+  }
+  return html;
+}
+
+report::PageFiles files() {
+  if (const std::string why = why_no_page(); !why.empty()) throw ConfigError("photonrail report", why);
+  return report::page_files();
+}
+
+}  // namespace
+
+PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices) {
+  if (!fs::is_directory(folder)) throw ConfigError(folder.string(), "is no folder", "name what --out of run or sweep wrote");
+  report::PageTables tables;
+  const bool sweep = fs::exists(folder / "results.db");
+  const auto runs = run_folders(folder);
+  if (sweep) report::read_results_database(folder / "results.db", tables);
+  for (const fs::path& run : runs) {
+    if (!sweep) report::read_run_result(run / "result.json", tables);
+  }
+  if (!sweep && runs.empty()) {
+    throw ConfigError(folder.string(), "has no results.db and no result.json, nor have the folders in it",
+                      "name what --out of run or sweep wrote");
+  }
+  Json traces = read_traces(runs, tables);
+  PageData data;
+  data.title = tables.title.empty() ? run_name(folder) : tables.title;
+  data.subtitle = subtitle_of(tables, traces.size());
+  data.points = tables.points.rows;
+  data.failed = tables.failed;
+  data.notes = tables.notes;
+  const Json document = {{"notes", tables.notes},
+                         {"choices", checked(choices, tables.points)},
+                         {"table", tables.points.packed()},
+                         {"windows", tables.windows.packed()},
+                         {"traces", std::move(traces)}};
+  data.document = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return data;
+}
+
+std::string why_no_page() { return std::string(report::page_files().missing); }
+
+std::string to_html(const PageData& data) {
+  const auto [page, script, missing] = files();
+  // In a page, "</" could end the script that carries the document; in JSON, \/ is /.
+  std::string document;
+  document.reserve(data.document.size());
+  for (const char c : data.document) {
+    if (c == '/' && !document.empty() && document.back() == '<') document += '\\';
+    document += c;
+  }
+  const std::string title = escaped(data.title);
+  const std::string subtitle = escaped(data.subtitle);
+  return filled(page, {{"title", title}, {"subtitle", subtitle}, {"document", document}, {"script", script}});
+}
+
+std::string to_figures_program(const PageData& data, const std::string& format) {
+  if (format != "svg" && format != "csv") throw ConfigError("format", "\"" + format + "\" is none", "svg or csv");
+  return std::string(files().script) + "\nphotonrail.files(" + data.document + ", '" + format + "').then((files) => {\n" +
+         "  const { writeFileSync } = require('node:fs');\n  const { join } = require('node:path');\n" +
+         "  for (const { name, text } of files) writeFileSync(join(process.argv[2], name), text);\n});\n";
+}
+
+}  // namespace photonrail

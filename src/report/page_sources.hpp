@@ -1,0 +1,32 @@
+// What a page is made of, read from the files of runs and sweeps.
+#pragma once
+
+#include "report/table_columns.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace photonrail::report {
+
+struct PageTables {
+  std::string title;
+  Table points;   ///< roles: info, parameter, replicate, metric
+  Table windows;  ///< row, change, length_s, count; in order of row, change and length
+  std::size_t failed = 0;
+  std::vector<std::string> notes;
+};
+
+/// `photonrail.results/1`. Throws ConfigError.
+void read_results_database(const std::filesystem::path& file, PageTables& tables);
+
+/// Adds the result of a run as a row. Throws ConfigError.
+void read_run_result(const std::filesystem::path& file, PageTables& tables);
+
+/// The spans of a trace.json, packed: { "name", "end_s", "note", "cluster", "tracks", "spans" }. Throws ConfigError.
+[[nodiscard]] nlohmann::json read_trace(const std::filesystem::path& file, const std::string& name);
+
+}  // namespace photonrail::report

@@ -37,22 +37,23 @@ std::vector<fs::path> run_folders(const fs::path& folder, int depth = 2) {
   return found;
 }
 
-// Two runs of one name are told apart by their folders.
-std::string run_name(const fs::path& folder) {
+std::string name_of(const fs::path& folder) {
   const auto absolute = fs::absolute(folder).lexically_normal();
   return (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string();
 }
 
-Json read_traces(const std::vector<fs::path>& folders, report::PageTables& tables) {
+// The results of the runs as rows of `tables`, and their traces.
+Json read_runs(const std::vector<fs::path>& folders, report::PageTables& tables) {
   Json traces = Json::array();
+  std::size_t more = 0;
   for (const fs::path& folder : folders) {
+    const std::string name = report::read_run_result(folder / "result.json", tables);
     if (!fs::exists(folder / "trace.json")) continue;
-    if (traces.size() == kMostTraces) {
-      tables.notes.push_back("timelines of the first " + std::to_string(kMostTraces) + " runs only");
-      break;
-    }
-    traces.push_back(report::read_trace(folder / "trace.json", run_name(folder)));
+    if (traces.size() < kMostTraces) traces.push_back(report::read_trace(folder / "trace.json", name));
+    else ++more;
   }
+  if (more > 0) tables.notes.push_back("timelines of the first " + std::to_string(kMostTraces) + " runs only; " +
+                                       std::to_string(more) + " more have a trace");
   return traces;
 }
 
@@ -118,16 +119,14 @@ PageData read_page_data(const std::filesystem::path& folder, const PageChoices& 
   const bool sweep = fs::exists(folder / "results.db");
   const auto runs = run_folders(folder);
   if (sweep) report::read_results_database(folder / "results.db", tables);
-  for (const fs::path& run : runs) {
-    if (!sweep) report::read_run_result(run / "result.json", tables);
-  }
   if (!sweep && runs.empty()) {
     throw ConfigError(folder.string(), "has no results.db and no result.json, nor have the folders in it",
                       "name what --out of run or sweep wrote");
   }
-  Json traces = read_traces(runs, tables);
+  report::PageTables beside;  // a sweep has its points in its database
+  Json traces = read_runs(runs, sweep ? beside : tables);
   PageData data;
-  data.title = tables.title.empty() ? run_name(folder) : tables.title;
+  data.title = tables.title.empty() ? name_of(folder) : tables.title;
   data.subtitle = subtitle_of(tables, traces.size());
   data.points = tables.points.rows;
   data.failed = tables.failed;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace photonrail::report {
 
 struct PageTables {
   std::string title;
-  Table points;   ///< roles: info, parameter, replicate, metric
-  Table windows;  ///< row, change, length_s, count; in order of row, change and length
+  std::set<std::string> runs;  ///< names of the results that were added
+  Table points;                ///< roles: info, parameter, replicate, metric
+  Table windows;               ///< row, change, length_s, count; in order of row, change and length
   std::size_t failed = 0;
   std::vector<std::string> notes;
 };
@@ -23,8 +25,9 @@ struct PageTables {
 /// `photonrail.results/1`. Throws ConfigError.
 void read_results_database(const std::filesystem::path& file, PageTables& tables);
 
-/// Adds the result of a run as a row. Throws ConfigError.
-void read_run_result(const std::filesystem::path& file, PageTables& tables);
+/// Adds the result of a run as a row, and returns its name, with that of its folder where another run has the same. Throws
+/// ConfigError.
+std::string read_run_result(const std::filesystem::path& file, PageTables& tables);
 
 /// The spans of a trace.json, packed: { "name", "end_s", "note", "cluster", "tracks", "spans" }. Throws ConfigError.
 [[nodiscard]] nlohmann::json read_trace(const std::filesystem::path& file, const std::string& name);

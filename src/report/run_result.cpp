@@ -48,18 +48,19 @@ void add_windows(const Json& result, std::size_t row, Table& table) {
 
 }  // namespace
 
-void read_run_result(const std::filesystem::path& file, PageTables& tables) {
+std::string read_run_result(const std::filesystem::path& file, PageTables& tables) {
   const Json result = read_result(file);
   try {
+    std::string name = result.at("name");
+    if (!tables.runs.insert(name).second) name += " (" + file.parent_path().filename().string() + ")";
     const std::size_t row = tables.points.rows++;
-    tables.points.column("name", "info").set(row, result.at("name").get<std::string>());
-    tables.points.column("scenario", "parameter").set(row, result.at("name").get<std::string>());
+    tables.points.column("name", "info").set(row, name);
+    tables.points.column("scenario", "parameter").set(row, name);
     tables.points.column("seed", "replicate").set(row, result.at("seed").get<double>());
     add_metrics(result, "", row, tables.points);
     add_windows(result, row, tables.windows);
-    for (const Json& warning : result.at("warnings")) {
-      tables.notes.push_back(result.at("name").get<std::string>() + ": " + warning.get<std::string>());
-    }
+    for (const Json& warning : result.at("warnings")) tables.notes.push_back(name + ": " + warning.get<std::string>());
+    return name;
   } catch (const Json::exception& error) {
     throw ConfigError(file.string(), error.what(), "it must be what `photonrail run --out` wrote");
   }

@@ -85,7 +85,7 @@ export function comparisonFigure({ table, rows = allRows(table), selection }) {
     id: 'comparison',
     title: `${labelOf(selection.metric)} against ${labelOf(selection.x)}`,
     note: replicated ? 'Points are means over seeds and repetitions, error bars one sample standard deviation.' : '',
-    height: 420,
+    height: 360,
     option: {
       grid: GRID,
       legend: legend(series.length),
@@ -164,7 +164,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric }
     id: `pareto-${metric.id}`,
     title: `${labelOf(selection.metric)} against ${labelOf(metric.name)}, and the Pareto front`,
     note: 'Less of both is better: no point lies left of and below the line.',
-    height: 420,
+    height: 360,
     option: {
       grid: GRID,
       legend: legend(groups.length + 1),
@@ -203,7 +203,7 @@ function reconfigurationTime(table, row) {
 }
 
 const reconfigurationMark = (seconds) => ({
-  silent: true, symbol: 'none', lineStyle: { color: '#c1121f', type: 'dashed', width: 1.4 },
+  silent: true, symbol: 'none', precision: 15, lineStyle: { color: '#c1121f', type: 'dashed', width: 1.4 },
   label: { formatter: `reconfiguration ${formatValue(seconds, 's')}`, color: '#c1121f', position: 'insideEndTop' },
   data: [{ xAxis: seconds }],
 });

@@ -47,7 +47,7 @@ export async function decodeTable(packed) {
 // Where the windows of each point are: Map of row -> [begin, end).
 function rangesOf({ rows, get }) {
   const ranges = new Map();
-  const points = get('row').values;
+  const points = get('row')?.values ?? [];
   for (let i = 0, begin = 0; i < rows; ++i) {
     if (i + 1 < rows && points[i + 1] === points[i]) continue;
     ranges.set(points[i], [begin, i + 1]);

@@ -14,7 +14,7 @@ const INK = '#3c4450';
 const BASE = {
   color: PALETTE,
   animation: false,
-  textStyle: { fontFamily: 'system-ui, "Helvetica Neue", Arial, sans-serif', color: INK },
+  textStyle: { fontFamily: 'Helvetica, Arial, sans-serif', color: INK },
   backgroundColor: '#ffffff',
 };
 

@@ -21,7 +21,7 @@ export function unitOf(name) {
 /** A name for people: "/cluster/nic/port_gb_per_s" -> "port", "per_rank_mean_s.compute" -> "per rank mean: compute". */
 export function labelOf(name) {
   const segments = name.startsWith('/') ? name.split('/').slice(-1) : name.split('.');
-  const plain = segments.map((segment) => {
+  const plain = segments.filter((segment) => segments.length === 1 || !(segment in UNITS)).map((segment) => {
     const end = Object.keys(UNITS).sort((a, b) => b.length - a.length).find((unit) => segment.endsWith(`_${unit}`));
     return (end ? segment.slice(0, -end.length - 1) : segment).replaceAll('_', ' ');
   });

@@ -1,4 +1,5 @@
 // Which rows and columns of the table a chart shows, and what it makes of them.
+import { formatValue } from './format.js';
 import { distinct, deviation, mean, spansDecades } from './statistics.js';
 
 // The first that every row has is the step time.
@@ -42,10 +43,13 @@ export function defaultSelection(table, wanted = {}) {
   const varying = varyingParameters(table);
   const numeric = varying.filter(({ column }) => column.numeric).sort((a, b) => b.values.length - a.values.length);
   const x = wanted.x ?? (numeric[0] ?? varying[0])?.column.name ?? table.columns.find((c) => c.role === 'parameter')?.name;
+  const partly = table.get(x)?.values.some((value) => Number.isNaN(value));  // another parameter tells who has it
   const rest = varying.filter(({ column, values }) =>
-    column.name !== x && values.length <= MOST_SERIES && !follows(column, [table.get(x)], allRows(table)));
+    column.name !== x && values.length <= MOST_SERIES && (partly || !follows(column, [table.get(x)], allRows(table))));
   const series = wanted.series ?? (rest.find(({ column }) => !column.numeric) ?? rest[0])?.column.name ?? '';
-  const selection = { metric: wanted.metric ?? stepTimeOf(table), x, series, baseline: wanted.baseline ?? '', fixed: {} };
+  const bases = varying.find(({ column }) => column.name === (series || x))?.values ?? [];
+  const baseline = bases.find((value) => String(value) === wanted.baseline) ?? '';
+  const selection = { metric: wanted.metric ?? stepTimeOf(table), x, series, baseline, fixed: {} };
   return { ...selection, fixed: fixOthers(table, selection) };
 }
 
@@ -148,6 +152,6 @@ export function pointsOf(table, rows, xMetric, yMetric, groupBy) {
     x: mean(list.map((row) => xs[row])),
     y: mean(list.map((row) => ys[row])),
     row: list[0],
-    group: group ? String(group.values[list[0]]) : '',
+    group: group ? formatValue(group.values[list[0]], groupBy) : '',
   }));
 }

@@ -1,9 +1,11 @@
 // The table of all points: filters, sorting, and only the rows in sight in the document.
 import { element } from './dom.js';
 import { formatValue } from './format.js';
+import { stepTimeOf } from './selection.js';
 import { filterRows, predicateOf, sortRows } from './table_filter.js';
 
 const ROW_HEIGHT = 24;
+const TALLEST = 520;
 const SPARE_ROWS = 10;  // above and below what is in sight
 const SHORTEST = 9;
 const LONGEST = 34;
@@ -16,22 +18,27 @@ function widthOf(column) {
 
 const varies = ({ values }) => values.some((value) => !Object.is(value, values[0]));
 
+// Parameters before metrics, of which the step time is the first.
+const place = (column, stepTime) => (column.role !== 'metric' ? 0 : column === stepTime ? 1 : 2);
+
 export class TableView {
   /** `onFilter(rows)` is told when other rows pass; `onChoose(row)` when one is clicked. */
   constructor(parent, table, { onFilter, onChoose }) {
     Object.assign(this, { table, onFilter, onChoose, filters: {}, order: {}, all: false });
-    this.rows = filterRows(table, {});
     this.count = element('span', { className: 'count' });
     const all = element('input', { type: 'checkbox', onchange: () => { this.all = all.checked; this.build(); } });
     parent.append(element('div', { className: 'controls' }, this.count, element('label', {}, all, ' columns that never differ')));
-    this.scroller = element('div', { className: 'table', tabIndex: 0, onscroll: () => this.drawRows() });
+    const height = Math.min(TALLEST, (table.rows + 4) * ROW_HEIGHT);
+    this.scroller = element('div', { className: 'table', tabIndex: 0, style: `height:${height}px`, onscroll: () => this.drawRows() });
     parent.append(this.scroller);
     this.build();
   }
 
   build() {
     const { table } = this;
-    this.columns = table.columns.filter((column) => this.all || column.name === 'name' || varies(column));
+    const stepTime = table.get(stepTimeOf(table));
+    const ranked = [...table.columns].sort((a, b) => place(a, stepTime) - place(b, stepTime));
+    this.columns = ranked.filter((column) => this.all || column.name === 'name' || column === stepTime || varies(column));
     const header = this.columns.map((column) => element('th', {
       title: `${column.name}\nclick to sort`, style: `width:${widthOf(column)}ch`, onclick: () => this.sort(column),
     }, element('span', { className: 'arrow', id: `sort-${column.name}` }), column.name));

@@ -19,11 +19,11 @@ function offsetsOf(trace) {
   return (trace.offsets = offsets);
 }
 
-/** A few ranks, evenly spread, and the switch ports of the first rail: "rank 0, rank 8, rail 0". */
+/** Two ranks, of different pipeline stages if there are some, and the switch ports of the first rail: "rank 0, rank 8, rail 0". */
 export function defaultTracks(trace) {
   const ranks = trace.tracks.filter((track) => track.rank !== undefined).map((track) => track.rank);
   const count = ranks.length === 0 ? 0 : Math.max(...ranks) + 1;
-  const shown = [...new Set([0, 1, 2, 3].map((i) => Math.floor((i * count) / 4)))].filter((rank) => ranks.includes(rank));
+  const shown = [...new Set([0, Math.floor(count / 2)])].filter((rank) => ranks.includes(rank));
   const rails = trace.tracks.some((track) => track.rail === 0) ? ['rail 0'] : [];
   return [...shown.map((rank) => `rank ${rank}`), ...rails].join(', ');
 }

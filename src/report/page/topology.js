@@ -90,14 +90,15 @@ export function topologyFigure({ trace, at = trace.end_s / 2 }) {
   const nodes = indices.flatMap((rail) => {
     const centre = { id: `${rail}:switch`, name: `rail ${rail}`, x: (rail % columns) * 3, y: Math.floor(rail / columns) * 3.2, value: optical ? 'optical circuit switch' : 'electrical switch',
       symbol: 'roundRect', symbolSize: optical ? [1, 1] : [40, 18], itemStyle: { color: optical ? 'transparent' : '#eef0f3', borderColor: '#9aa3ae' },
-      label: { show: true, position: optical ? 'inside' : 'inside', fontSize: 10, color: optical ? '#9aa3ae' : '#3c4450' } };
+      label: { show: true, position: 'inside', fontSize: 10, color: optical ? '#9aa3ae' : '#3c4450' } };
     return [...portNodes(trace, rail, columns, activity), centre];
   });
   const links = optical ? circuits.filter(({ rail }) => rail < shown).map(circuitLink) : indices.flatMap((rail) => electricalLinks(trace, rail, activity));
   return {
     id: 'topology',
     title: `${optical ? 'Circuits' : 'Rails'} at ${formatValue(at, 's', 6)}: ${trace.name}`,
-    note: rails > shown ? `The first ${shown} of ${rails} rails.` : '',
+    note: `Colours as in the timeline: of a GPU what its rank does, of a ${optical ? 'circuit the group that it serves; dotted ones are switching' : 'link whether its rank communicates'}.`
+      + (rails > shown ? ` The first ${shown} of ${rails} rails.` : ''),
     height: Math.ceil(shown / columns) * 250 + 30,
     option: {
       tooltip: { trigger: 'item', confine: true, formatter: ({ dataType, data }) => (dataType === 'edge' ? data.value : `${data.name}<br>${data.value}`) },

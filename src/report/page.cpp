@@ -144,13 +144,10 @@ std::string why_no_page() { return std::string(report::page_files().missing); }
 
 std::string to_html(const PageData& data) {
   const auto [page, script, missing] = files();
-  // In a page, "</" could end the script that carries the document; in JSON, \/ is /.
+  // Markup could end the script that carries the document; in JSON a "<" is in a string, where it can be written otherwise.
   std::string document;
   document.reserve(data.document.size());
-  for (const char c : data.document) {
-    if (c == '/' && !document.empty() && document.back() == '<') document += '\\';
-    document += c;
-  }
+  for (const char c : data.document) c == '<' ? document += "\\u003c" : document += c;
   const std::string title = escaped(data.title);
   const std::string subtitle = escaped(data.subtitle);
   return filled(page, {{"title", title}, {"subtitle", subtitle}, {"document", document}, {"script", script}});

@@ -16,7 +16,7 @@ namespace photonrail {
 
 struct TraceWriter::State {
   TaskGraph graph;
-  std::string cluster;  ///< JSON
+  std::string cluster = "{}";  ///< JSON
   std::uint32_t ports_per_server = 1;
   std::vector<ComputeEvent> computes;
   std::vector<OperationEvent> operations;

@@ -6,6 +6,7 @@ import { cumulative, mean, paretoFront, spansDecades } from './statistics.js';
 
 const GRID = { left: 86, right: 24, top: 40, bottom: 62 };
 const MOST_LABELLED = 40;
+const MOST_BARS = 14;  // in sight at once
 
 function axis(name, label, more) {
   return {
@@ -120,20 +121,21 @@ export function breakdownFigure({ table, rows = allRows(table), selection }) {
   }
   const bars = [...groups.keys()];
   const value = (part, key) => mean(groups.get(key).map((row) => partColumn(table, part).values[row]));
-  const height = Math.min(Math.max(bars.length * 26, 120), 560) + 90;
   return {
     id: 'breakdown',
     title: 'Where the time of a rank goes, mean of ranks',
-    height,
+    height: Math.max(Math.min(bars.length, MOST_BARS) * 22 + 90, 320),
     option: {
       grid: { left: 8, right: 32, top: 40, bottom: 34, containLabel: true },
       legend: { top: 4, left: 86, itemGap: 16 },
       tooltip: { trigger: 'axis', axisPointer: { type: 'shadow' }, valueFormatter: (seconds) => formatValue(seconds, 's') },
       xAxis: { type: 'value', axisLabel: { formatter: (seconds) => formatValue(seconds, 's', 3) }, splitLine: { lineStyle: { color: '#e8ebef' } } },
       yAxis: { type: 'category', inverse: true, data: bars, axisLabel: { width: 260, overflow: 'truncate' } },
-      dataZoom: bars.length > 24 ? [{ type: 'slider', yAxisIndex: 0, right: 4, width: 16, startValue: 0, endValue: 23 }, { type: 'inside', yAxisIndex: 0 }] : [],
+      dataZoom: bars.length > MOST_BARS
+        ? [{ type: 'slider', yAxisIndex: 0, right: 4, width: 16, startValue: 0, endValue: MOST_BARS - 1, showDetail: false }, { type: 'inside', yAxisIndex: 0, zoomOnMouseWheel: 'ctrl' }]
+        : [],
       series: PARTS.map(([part, name, color]) =>
-        ({ type: 'bar', stack: 'time', name, color, barMaxWidth: 22, data: bars.map((key) => value(part, key)) })),
+        ({ type: 'bar', stack: 'time', name, color, barMaxWidth: 40, data: bars.map((key) => value(part, key)) })),
     },
     csv: [['point', ...PARTS.map(([part]) => `${part}_s`)], ...bars.map((key) => [key, ...PARTS.map(([part]) => value(part, key))])],
   };
@@ -169,8 +171,8 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric }
       grid: GRID,
       legend: legend(groups.length + 1),
       tooltip: { trigger: 'item', formatter: (item) => `${item.seriesName}<br>${text(item)}` },
-      xAxis: axis(metric.name, undefined, { type: logX ? 'log' : 'value', scale: true }),
-      yAxis: valueAxis(selection.metric, logY, undefined, { scale: true }),
+      xAxis: axis(metric.name, undefined, { type: logX ? 'log' : 'value', scale: true, boundaryGap: ['5%', '5%'] }),
+      yAxis: valueAxis(selection.metric, logY, undefined, { scale: true, boundaryGap: ['5%', '5%'] }),
       dataZoom: zoomFor(0),
       series: [
         { type: 'line', name: 'Pareto front', color: '#222222', symbol: 'none', lineStyle: { type: 'dashed', width: 1.4 }, data: corners },

@@ -8,12 +8,13 @@ const UNITS = {
   bytes: ['B', 1], mb: ['B', 1e6], gb: ['B', 1e9], gb_per_s: ['B/s', 1e9], usd: ['$', 1], w: ['W', 1], j: ['J', 1],
 };
 
+const ENDS = Object.keys(UNITS).sort((a, b) => b.length - a.length);  // "gb_per_s" before "s"
+
 /** The unit of a name, or undefined: { symbol, scale }. */
 export function unitOf(name) {
   for (const segment of name.split(/[./]/).reverse()) {
-    for (const [end, [symbol, scale]] of Object.entries(UNITS)) {
-      if (segment === end || segment.endsWith(`_${end}`)) return { symbol, scale };
-    }
+    const end = ENDS.find((unit) => segment === unit || segment.endsWith(`_${unit}`));
+    if (end) return { symbol: UNITS[end][0], scale: UNITS[end][1] };
   }
   return undefined;
 }
@@ -22,7 +23,7 @@ export function unitOf(name) {
 export function labelOf(name) {
   const segments = name.startsWith('/') ? name.split('/').slice(-1) : name.split('.');
   const plain = segments.filter((segment) => segments.length === 1 || !(segment in UNITS)).map((segment) => {
-    const end = Object.keys(UNITS).sort((a, b) => b.length - a.length).find((unit) => segment.endsWith(`_${unit}`));
+    const end = ENDS.find((unit) => segment.endsWith(`_${unit}`));
     return (end ? segment.slice(0, -end.length - 1) : segment).replaceAll('_', ' ');
   });
   return plain.join(': ');

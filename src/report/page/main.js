@@ -7,7 +7,8 @@ import { figureFiles, pointWithWindows } from './figures.js';
 import { formatValue, labelOf } from './format.js';
 import { allRows, defaultSelection, fixOthers, metricsOf, varyingParameters } from './selection.js';
 import { TableView } from './table_view.js';
-import { chooseTracks, defaultTracks, timelineFigure, timelineSeries } from './timeline.js';
+import { timelineFigure, timelineSeries } from './timeline.js';
+import { chooseTracks, defaultTracks } from './spans.js';
 import { topologyFigure } from './topology.js';
 
 const STEPS = 2000;  // of the slider of time

@@ -1,7 +1,7 @@
 // The cluster at an instant: the GPUs of each rail and what they do, and the circuits of its optical switch or the links to
 // its electrical one.
 import { formatValue } from './format.js';
-import { COLOURS, spanAt } from './timeline.js';
+import { COLOURS, spanAt } from './spans.js';
 
 const MOST_RAILS = 16;
 const MOST_LABELS = 24;  // of a rail: more overlap
@@ -35,10 +35,15 @@ export function circuitsAt(trace, at) {
   });
 }
 
-// Ports on a circle around the middle of the rail's cell.
+const centreOf = (rail, columns) => ({ x: (rail % columns) * 4.4, y: Math.floor(rail / columns) * 3.2 });
+
+// Ports on a circle around the middle of the rail's cell, their labels outside of it.
 function placeOf(rail, index, count, columns) {
   const angle = (2 * Math.PI * index) / count - Math.PI / 2;
-  return { x: (rail % columns) * 3 + Math.cos(angle), y: Math.floor(rail / columns) * 3.2 + Math.sin(angle) };
+  const [right, down] = [Math.cos(angle), Math.sin(angle)];
+  const { x, y } = centreOf(rail, columns);
+  const side = Math.abs(down) > 0.9 ? (down < 0 ? 'top' : 'bottom') : right < 0 ? 'left' : 'right';
+  return { place: { x: x + right, y: y + down }, side };
 }
 
 function portNodes(trace, rail, columns, activity) {
@@ -49,14 +54,15 @@ function portNodes(trace, rail, columns, activity) {
     const gpu = server * perServer + rail;
     const rank = rankOfGpu[gpu];
     const doing = activity.get(rank);
+    const { place, side } = placeOf(rail, port, count, columns);
     const title = rank < 0 ? `GPU ${gpu}` : `rank ${rank}`;
     return {
-      id: `${rail}:${port}`, ...placeOf(rail, port, count, columns),
+      id: `${rail}:${port}`, ...place,
       name: ports > 1 ? `${title}, port ${port % ports}` : title,
       value: `server ${server}, rail ${rail}<br>${doing ? `${doing.kind}: ${doing.name}` : 'idle'}`,
       symbolSize: count > 64 ? 5 : 18,
       itemStyle: { color: doing ? COLOURS[doing.kind] ?? COLOURS.compute : IDLE, borderColor: '#3c4450', borderWidth: 1 },
-      label: { show: count <= MOST_LABELS, position: Math.abs(placeOf(rail, port, count, columns).x - (rail % columns) * 3) < 0.1 ? 'top' : 'right', fontSize: 10 },
+      label: { show: count <= MOST_LABELS, position: side, fontSize: 10 },
     };
   });
 }
@@ -83,12 +89,12 @@ function electricalLinks(trace, rail, activity) {
 export function topologyFigure({ trace, at = trace.end_s / 2 }) {
   const { gpus_per_server: rails, optical } = trace.cluster;
   const shown = Math.min(rails, MOST_RAILS);
-  const columns = Math.min(shown, 4);
+  const columns = shown <= 4 ? Math.min(shown, 2) : 4;
   const activity = activityAt(trace, at);
   const circuits = circuitsAt(trace, at);
   const indices = Array.from({ length: shown }, (_, rail) => rail);
   const nodes = indices.flatMap((rail) => {
-    const centre = { id: `${rail}:switch`, name: `rail ${rail}`, x: (rail % columns) * 3, y: Math.floor(rail / columns) * 3.2, value: optical ? 'optical circuit switch' : 'electrical switch',
+    const centre = { id: `${rail}:switch`, name: `rail ${rail}`, ...centreOf(rail, columns), value: optical ? 'optical circuit switch' : 'electrical switch',
       symbol: 'roundRect', symbolSize: optical ? [1, 1] : [40, 18], itemStyle: { color: optical ? 'transparent' : '#eef0f3', borderColor: '#9aa3ae' },
       label: { show: true, position: 'inside', fontSize: 10, color: optical ? '#9aa3ae' : '#3c4450' } };
     return [...portNodes(trace, rail, columns, activity), centre];
@@ -99,10 +105,10 @@ export function topologyFigure({ trace, at = trace.end_s / 2 }) {
     title: `${optical ? 'Circuits' : 'Rails'} at ${formatValue(at, 's', 6)}: ${trace.name}`,
     note: `Colours as in the timeline: of a GPU what its rank does, of a ${optical ? 'circuit the group that it serves; dotted ones are switching' : 'link whether its rank communicates'}.`
       + (rails > shown ? ` The first ${shown} of ${rails} rails.` : ''),
-    height: Math.ceil(shown / columns) * 250 + 30,
+    height: Math.ceil(shown / columns) * 220 + 30,
     option: {
       tooltip: { trigger: 'item', confine: true, formatter: ({ dataType, data }) => (dataType === 'edge' ? data.value : `${data.name}<br>${data.value}`) },
-      series: [{ type: 'graph', layout: 'none', left: 60, right: 90, top: 34, bottom: 26, roam: true, scaleLimit: { min: 0.5, max: 20 },
+      series: [{ type: 'graph', layout: 'none', preserveAspect: 'contain', left: 60, right: 60, top: 24, bottom: 30, roam: true, scaleLimit: { min: 0.5, max: 20 },
         data: nodes, links, edgeSymbol: ['none', optical ? 'arrow' : 'none'], edgeSymbolSize: 7, label: { color: '#3c4450' }, emphasis: { disabled: true } }],
     },
     csv: [['rail', 'from port', 'to port', 'state', 'circuit'], ...circuits.map(({ rail, from, to, lit, name }) => [rail, from, to, lit ? 'lit' : 'switching', name])],

@@ -74,11 +74,11 @@ Json checked(const PageChoices& choices, const report::Table& points) {
   return json;
 }
 
-std::string subtitle_of(const report::PageTables& tables, std::size_t traces) {
+std::string subtitle_of(const report::PageTables& tables, const char* row, std::size_t traces) {
   const auto counted = [](std::size_t count, const char* what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
   };
-  std::string text = counted(tables.points.rows, "point");
+  std::string text = counted(tables.points.rows, row);
   if (traces > 0) text += ", " + counted(traces, "timeline");
   return text + " · photonrail " + std::string(version());
 }
@@ -127,7 +127,7 @@ PageData read_page_data(const std::filesystem::path& folder, const PageChoices& 
   Json traces = read_runs(runs, sweep ? beside : tables);
   PageData data;
   data.title = tables.title.empty() ? name_of(folder) : tables.title;
-  data.subtitle = subtitle_of(tables, traces.size());
+  data.subtitle = subtitle_of(tables, sweep ? "point" : "run", traces.size());
   data.points = tables.points.rows;
   data.failed = tables.failed;
   data.notes = tables.notes;

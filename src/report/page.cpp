@@ -78,7 +78,7 @@ std::string subtitle_of(const report::PageTables& tables, const char* row, std::
   const auto counted = [](std::size_t count, const char* what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
   };
-  std::string text = counted(tables.points.rows, row);
+  std::string text = (tables.why.empty() ? "" : tables.why + " · ") + counted(tables.points.rows, row);
   if (traces > 0) text += ", " + counted(traces, "timeline");
   return text + " · photonrail " + std::string(version());
 }

@@ -15,6 +15,7 @@ namespace photonrail::report {
 
 struct PageTables {
   std::string title;
+  std::string why;             ///< of a sweep
   std::set<std::string> runs;  ///< names of the results that were added
   Table points;                ///< roles: info, parameter, replicate, metric
   Table windows;               ///< row, change, length_s, count; in order of row, change and length

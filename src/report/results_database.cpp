@@ -148,6 +148,7 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
       throw ConfigError(file.string(), "its schema is \"" + schema + "\"", std::string("this version reads ") + kSchema);
     }
     tables.title = meta(database, "name");
+    tables.why = meta(database, "why");
     const Rows rows = read_runs(database, tables);
     const std::string points = meta(database, "points");
     if (!points.empty() && points != std::to_string(rows.count())) {

@@ -32,6 +32,7 @@ class Report : public Command {
                              (folder_ / ".browser").string() + "'";
     const int status = std::system(line.c_str());
     EXPECT_EQ(status, 0) << read(folder_ / ".browser");
+    RecordProperty("browser", read(folder_ / ".browser"));
   }
 
   /// The quickstart on electrical rails and under Opus, in `runs`.

@@ -58,6 +58,7 @@ inline void write_results(const std::filesystem::path& folder, const std::vector
   };
   put(meta, "schema", "photonrail.results/1");
   put(meta, "name", "made-up sweep");
+  put(meta, "why", "to have one");
   put(meta, "points", std::to_string(points));
   for (std::size_t i = 0; i < axes.size(); ++i) put(axis, static_cast<int>(i), axes[i]);
   for (std::size_t i = 0; i < points; ++i) {

@@ -53,7 +53,8 @@ if(NOT there STREQUAL wanted)
   if(DEV)
     set(omit "")
   endif()
-  execute_process(COMMAND "${NPM}" ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error ${omit}
+  execute_process(COMMAND "${NPM}" ci --ignore-scripts --no-audit --no-fund --prefer-offline --loglevel=error
+      --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --fetch-timeout=60000 ${omit}
     WORKING_DIRECTORY "${FOLDER}" RESULT_VARIABLE failed OUTPUT_QUIET)
   if(failed EQUAL 0)
     file(WRITE "${FOLDER}/packages" "${wanted}")

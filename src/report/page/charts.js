@@ -1,7 +1,7 @@
 // The figures over the rows of the table: each function gives { id, title, option, csv, height }, and draws nothing.
 import { PALETTE } from './echarts.js';
 import { formatValue, labelOf } from './format.js';
-import { allRows, compare, matchingRows, pointsOf } from './selection.js';
+import { allRows, compare, matchingRows, pointName, pointsOf } from './selection.js';
 import { cumulative, mean, paretoFront, spansDecades } from './statistics.js';
 
 const GRID = { left: 86, right: 24, top: 40, bottom: 62 };
@@ -116,7 +116,7 @@ export function breakdownFigure({ table, rows = allRows(table), selection }) {
   const groups = new Map();
   for (const row of shown) {
     if (Number.isNaN(partColumn(table, 'compute').values[row])) continue;
-    const key = named.map((column) => formatValue(column.values[row], column.name)).join(', ');
+    const key = named.filter((column) => !Number.isNaN(column.values[row])).map((column) => formatValue(column.values[row], column.name)).join(', ');
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
   const bars = [...groups.keys()];
@@ -222,7 +222,7 @@ export function windowsFigure({ table, windows, row }) {
     [[least, 0], ...cumulative(lengths, counts).map(([length, share]) => [Math.max(length, least), share])];
   return {
     id: 'windows',
-    title: `Windows between phases: ${table.get('name').values[row]}`,
+    title: `Windows between phases: ${pointName(table, row)}`,
     note: (delay > 0 ? 'A reconfiguration hides in a window to the right of the red line. ' : '')
       + (log ? 'Windows of no length are where a curve begins.' : ''),
     height: 380,

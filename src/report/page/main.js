@@ -5,10 +5,10 @@ import { decodeDocument } from './decode.js';
 import { choice, element } from './dom.js';
 import { figureFiles, pointWithWindows } from './figures.js';
 import { formatValue, labelOf } from './format.js';
-import { allRows, defaultSelection, fixOthers, metricsOf, varyingParameters } from './selection.js';
+import { allRows, defaultSelection, fixOthers, metricsOf, pointName, varyingParameters } from './selection.js';
+import { chooseTracks, defaultTracks } from './spans.js';
 import { TableView } from './table_view.js';
 import { timelineFigure, timelineSeries } from './timeline.js';
-import { chooseTracks, defaultTracks } from './spans.js';
 import { topologyFigure } from './topology.js';
 
 const STEPS = 2000;  // of the slider of time
@@ -68,7 +68,7 @@ class Page {
   addWindows() {
     const { table, windows } = this.model;
     const points = [...windows.ranges.keys()];
-    const names = points.slice(0, 500).map((row) => [row, table.get('name').values[row]]);
+    const names = points.slice(0, 500).map((row) => [row, pointName(table, row)]);
     const controls = () => [choice('point', names, this.row, (row) => this.chooseRow(row))];
     this.windows = new Card(this.main, 'windows', () => windowsFigure({ table, windows, row: this.row }), controls);
   }

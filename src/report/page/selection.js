@@ -38,6 +38,12 @@ function follows(column, columns, rows) {
   return true;
 }
 
+/** The name of a point, with the seed and the repetition where they differ. */
+export function pointName(table, row) {
+  const replicates = table.columns.filter(({ role, values }) => role === 'replicate' && values.some((value) => value !== values[0]));
+  return [table.get('name').values[row], ...replicates.map(({ name, values }) => `${name} ${values[row]}`)].join(', ');
+}
+
 /** What to show first: { metric, x, series, baseline, fixed: { parameter: value } }; `wanted` has the last word. */
 export function defaultSelection(table, wanted = {}) {
   const varying = varyingParameters(table);

@@ -13,7 +13,8 @@ export class Card {
     this.note = element('p', { className: 'note' });
     const button = (text, act) => element('button', { type: 'button', title: `this figure as ${text}`, onclick: act }, text);
     const buttons = element('div', { className: 'files' }, button('SVG', () => this.save('svg')), button('PNG', () => this.save('png')), button('CSV', () => this.save('csv')));
-    parent.append(element('section', { id }, element('header', {}, this.heading, buttons), this.bar, this.chartElement, this.note));
+    this.section = element('section', { id }, element('header', {}, this.heading, buttons), this.bar, this.chartElement, this.note);
+    parent.append(this.section);
     this.update();
   }
 
@@ -23,6 +24,7 @@ export class Card {
     this.heading.textContent = this.figure.title;
     this.note.textContent = this.figure.note ?? '';
     if (!keepControls) this.bar.replaceChildren(...this.controls());
+    this.section.classList.toggle('wide', this.figure.wide === true);
     const height = `${this.figure.height}px`;
     const resized = this.chartElement.style.height !== height;
     this.chartElement.style.height = height;

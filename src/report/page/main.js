@@ -124,7 +124,7 @@ class Page {
     const { trace } = this;
     const slider = element('input', { type: 'range', min: 0, max: STEPS, value: Math.round((this.at / trace.end_s) * STEPS), name: 'time',
       oninput: () => { this.at = (slider.value / STEPS) * trace.end_s; this.topology.update({ keepControls: true }); } });
-    return element('label', { className: 'wide', title: 'or click into the timeline' }, 'time ', slider);
+    return element('label', { className: 'slider', title: 'or click into the timeline' }, 'time ', slider);
   }
 
   addTable() {

@@ -24,9 +24,9 @@ const place = (column, stepTime) => (column.role !== 'metric' ? 0 : column === s
 export class TableView {
   /** `onFilter(rows)` is told when other rows pass; `onChoose(row)` when one is clicked. */
   constructor(parent, table, { onFilter, onChoose }) {
-    Object.assign(this, { table, onFilter, onChoose, filters: {}, order: {}, all: false });
+    Object.assign(this, { table, onFilter, onChoose, filters: {}, order: {}, all: table.rows < 2 });
     this.count = element('span', { className: 'count' });
-    const all = element('input', { type: 'checkbox', onchange: () => { this.all = all.checked; this.build(); } });
+    const all = element('input', { type: 'checkbox', checked: this.all, onchange: () => { this.all = all.checked; this.build(); } });
     parent.append(element('div', { className: 'controls' }, this.count, element('label', {}, all, ' columns that never differ')));
     const height = Math.min(TALLEST, (table.rows + 4) * ROW_HEIGHT);
     this.scroller = element('div', { className: 'table', tabIndex: 0, style: `height:${height}px`, onscroll: () => this.drawRows() });

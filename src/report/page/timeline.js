@@ -42,7 +42,7 @@ export function timelineFigure({ trace, wanted = defaultTracks(trace), from = 0,
     title: `Timeline: ${trace.name}`,
     note: left > 0 ? `${left} more tracks have these names: the first ${tracks.length} are shown.` : trace.note,
     height: Math.max(tracks.length, 1) * (ROW_HEIGHT + 3) + 110,
-    tracks,
+    wide: true,
     option: {
       grid: { left: 8, right: 24, top: 34, bottom: 62, containLabel: true },
       legend: { top: 4, left: 86, itemGap: 14, itemWidth: 14, selectedMode: false },

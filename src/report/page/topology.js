@@ -35,7 +35,9 @@ export function circuitsAt(trace, at) {
   });
 }
 
-const centreOf = (rail, columns) => ({ x: (rail % columns) * 4.4, y: Math.floor(rail / columns) * 3.2 });
+// ECharts aligns straight lines to halves of a unit, so a unit must be small.
+const RADIUS = 100;
+const centreOf = (rail, columns) => ({ x: (rail % columns) * 4.4 * RADIUS, y: Math.floor(rail / columns) * 3.2 * RADIUS });
 
 // Ports on a circle around the middle of the rail's cell, their labels outside of it.
 function placeOf(rail, index, count, columns) {
@@ -43,7 +45,7 @@ function placeOf(rail, index, count, columns) {
   const [right, down] = [Math.cos(angle), Math.sin(angle)];
   const { x, y } = centreOf(rail, columns);
   const side = Math.abs(down) > 0.9 ? (down < 0 ? 'top' : 'bottom') : right < 0 ? 'left' : 'right';
-  return { place: { x: x + right, y: y + down }, side };
+  return { place: { x: x + RADIUS * right, y: y + RADIUS * down }, side };
 }
 
 function portNodes(trace, rail, columns, activity) {
@@ -60,9 +62,9 @@ function portNodes(trace, rail, columns, activity) {
       id: `${rail}:${port}`, ...place,
       name: ports > 1 ? `${title}, port ${port % ports}` : title,
       value: `server ${server}, rail ${rail}<br>${doing ? `${doing.kind}: ${doing.name}` : 'idle'}`,
-      symbolSize: count > 64 ? 5 : 18,
-      itemStyle: { color: doing ? COLOURS[doing.kind] ?? COLOURS.compute : IDLE, borderColor: '#3c4450', borderWidth: 1 },
-      label: { show: count <= MOST_LABELS, position: side, fontSize: 10 },
+      symbolSize: Math.min(18, Math.max(3, 320 / count)),
+      itemStyle: { color: doing ? COLOURS[doing.kind] ?? COLOURS.compute : IDLE, borderColor: '#3c4450', borderWidth: count > 32 ? 0.5 : 1 },
+      label: { show: count <= MOST_LABELS, position: side, fontSize: 10, formatter: count > 8 && rank >= 0 ? String(rank) : '{b}' },
     };
   });
 }
@@ -105,7 +107,8 @@ export function topologyFigure({ trace, at = trace.end_s / 2 }) {
     title: `${optical ? 'Circuits' : 'Rails'} at ${formatValue(at, 's', 6)}: ${trace.name}`,
     note: `Colours as in the timeline: of a GPU what its rank does, of a ${optical ? 'circuit the group that it serves; dotted ones are switching' : 'link whether its rank communicates'}.`
       + (rails > shown ? ` The first ${shown} of ${rails} rails.` : ''),
-    height: Math.ceil(shown / columns) * 220 + 30,
+    height: Math.ceil(shown / columns) * 220 + 40,
+    wide: columns > 2,
     option: {
       tooltip: { trigger: 'item', confine: true, formatter: ({ dataType, data }) => (dataType === 'edge' ? data.value : `${data.name}<br>${data.value}`) },
       series: [{ type: 'graph', layout: 'none', preserveAspect: 'contain', left: 60, right: 60, top: 24, bottom: 30, roam: true, scaleLimit: { min: 0.5, max: 20 },

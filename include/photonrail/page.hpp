@@ -26,9 +26,9 @@ struct PageData {
   std::string document;            ///< everything that the figures show, as JSON
 };
 
-/// Reads a folder that `photonrail run --out` wrote (result.json and, for the timeline and the circuits, trace.json), a folder
-/// of such folders, or one of `photonrail sweep` (results.db; folders of runs in it add their traces). Throws ConfigError when
-/// there is nothing, when a file cannot be read, or when a choice is none of the columns.
+/// Reads a folder that `photonrail run --out` wrote (result.json and, for the timeline and the circuits, trace.json), a
+/// folder of such folders, or one of `photonrail sweep` (results.db; folders of runs in it add their traces). Throws
+/// ConfigError when there is nothing, when a file cannot be read, or when a choice is none of the columns.
 [[nodiscard]] PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices = {});
 
 /// Why this build has no page; empty when it has. The three functions below then throw ConfigError with it.

@@ -49,11 +49,14 @@ Json read_runs(const std::vector<fs::path>& folders, report::PageTables& tables)
   for (const fs::path& folder : folders) {
     const std::string name = report::read_run_result(folder / "result.json", tables);
     if (!fs::exists(folder / "trace.json")) continue;
-    if (traces.size() < kMostTraces) traces.push_back(report::read_trace(folder / "trace.json", name));
-    else ++more;
+    if (traces.size() < kMostTraces)
+      traces.push_back(report::read_trace(folder / "trace.json", name));
+    else
+      ++more;
   }
-  if (more > 0) tables.notes.push_back("timelines of the first " + std::to_string(kMostTraces) + " runs only; " +
-                                       std::to_string(more) + " more have a trace");
+  if (more > 0)
+    tables.notes.push_back("timelines of the first " + std::to_string(kMostTraces) + " runs only; " + std::to_string(more) +
+                           " more have a trace");
   return traces;
 }
 
@@ -114,7 +117,8 @@ report::PageFiles files() {
 }  // namespace
 
 PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices) {
-  if (!fs::is_directory(folder)) throw ConfigError(folder.string(), "is no folder", "name what --out of run or sweep wrote");
+  if (!fs::is_directory(folder))
+    throw ConfigError(folder.string(), "is no folder", "name what --out of run or sweep wrote");
   report::PageTables tables;
   const bool sweep = fs::exists(folder / "results.db");
   const auto runs = run_folders(folder);

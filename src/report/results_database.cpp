@@ -104,8 +104,8 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   }
   table.rows = rows.count();
   if (tables.failed > 0) {
-    tables.notes.push_back(std::to_string(tables.failed) + " of " + std::to_string(rows.count()) +
-                           " points failed" + errors + (tables.failed > kToldErrors ? "; ..." : ""));
+    tables.notes.push_back(std::to_string(tables.failed) + " of " + std::to_string(rows.count()) + " points failed" +
+                           errors + (tables.failed > kToldErrors ? "; ..." : ""));
   }
   return rows;
 }
@@ -121,14 +121,14 @@ void read_cells(SQLite::Database& database, const char* from, const char* role, 
 
 void read_windows(SQLite::Database& database, const Rows& rows, PageTables& tables) {
   Table& table = tables.windows;
-  SQLite::Statement query(database, "SELECT point, before, after, length_s, count FROM windows ORDER BY 1, 2, 3, 4 LIMIT ?");
+  SQLite::Statement query(database,
+                          "SELECT point, before, after, length_s, count FROM windows ORDER BY 1, 2, 3, 4 LIMIT ?");
   query.bind(1, kMostWindows);
   while (query.executeStep()) {
     const std::int64_t point = query.getColumn(0).getInt64();
     if (!rows.has(point)) continue;
     table.column("row", "info").set(table.rows, static_cast<double>(rows[point]));
-    table.column("change", "info")
-        .set(table.rows, query.getColumn(1).getString() + "->" + query.getColumn(2).getString());
+    table.column("change", "info").set(table.rows, query.getColumn(1).getString() + "->" + query.getColumn(2).getString());
     table.column("length_s", "info").set(table.rows, query.getColumn(3).getDouble());
     table.column("count", "info").set(table.rows, query.getColumn(4).getDouble());
     ++table.rows;

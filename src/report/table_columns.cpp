@@ -38,8 +38,8 @@ std::string base64(std::string_view bytes) {
 std::string deflated(const std::string& bytes) {
   uLongf size = compressBound(bytes.size());
   std::string packed(size, '\0');
-  const int status = compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                               reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), Z_DEFAULT_COMPRESSION);
+  const int status = compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
+                               bytes.size(), Z_DEFAULT_COMPRESSION);
   PHOTONRAIL_CHECK(status == Z_OK);
   packed.resize(size);
   return packed;

@@ -31,8 +31,8 @@ class Column {
  private:
   std::string name_;
   std::string role_;
-  std::vector<double> numbers_;             // NaN: a text, or absent
-  std::vector<std::uint32_t> texts_;        // 0: no text; else 1 + index in values_
+  std::vector<double> numbers_;       // NaN: a text, or absent
+  std::vector<std::uint32_t> texts_;  // 0: no text; else 1 + index in values_
   std::vector<std::string> values_;
   std::unordered_map<std::string, std::uint32_t> codes_;  // of values_; never iterated over
 };

@@ -98,7 +98,8 @@ std::optional<std::uint32_t> number_after(std::string_view text, std::string_vie
   std::uint32_t number = 0;
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());
-  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? std::optional(number) : std::nullopt;
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? std::optional(number)
+                                                                                           : std::nullopt;
 }
 
 // What the colour of a span tells.
@@ -194,8 +195,8 @@ nlohmann::json read_trace(const std::filesystem::path& file, const std::string& 
     double end = 0.0;
     for (const Span& span : events.spans) end = std::max(end, span.start + span.duration);
     Json spans = packed_spans(events, tracks);
-    return {{"name", name}, {"end_s", end / kSecond}, {"note", std::move(note)}, {"cluster", cluster},
-            {"tracks", tracks.take()}, {"spans", std::move(spans)}};
+    return {{"name", name},       {"end_s", end / kSecond},  {"note", std::move(note)},
+            {"cluster", cluster}, {"tracks", tracks.take()}, {"spans", std::move(spans)}};
   } catch (const std::exception& error) {
     if (dynamic_cast<const ConfigError*>(&error) != nullptr) throw;
     throw ConfigError(file.string(), std::string("cannot be read: ") + error.what(),

@@ -28,8 +28,8 @@ class Report : public Command {
   void browse(const std::string& script, const std::string& page) const {
     const fs::path source = PHOTONRAIL_SOURCE_DIR;
     const std::string line = "NODE_PATH='" PHOTONRAIL_PAGE_PACKAGES "' node '" +
-                             (source / "tests/command/page" / script).string() + "' '" + (folder_ / page).string() + "' 2>&1 >'" +
-                             (folder_ / ".browser").string() + "'";
+                             (source / "tests/command/page" / script).string() + "' '" + (folder_ / page).string() +
+                             "' 2>&1 >'" + (folder_ / ".browser").string() + "'";
     const int status = std::system(line.c_str());
     EXPECT_EQ(status, 0) << read(folder_ / ".browser");
     RecordProperty("browser", read(folder_ / ".browser"));
@@ -81,7 +81,8 @@ TEST_F(Report, OfASweepShowsEveryFigureInChromium) {
   fs::create_directories(folder_ / "sweep");
   write_results(folder_ / "sweep", {"controller", "reconfiguration_ms"}, 19, [](std::size_t i) {
     FixturePoint point = delay_point(std::min<std::size_t>(i, 17));
-    if (i == 18) point = {{{"controller", std::string("opus")}, {"reconfiguration_ms", 1e6}}, 1, {}, {}, "rank 3 <waits> for rank 4"};
+    if (i == 18)
+      point = {{{"controller", std::string("opus")}, {"reconfiguration_ms", 1e6}}, 1, {}, {}, "rank 3 <waits> for rank 4"};
     return point;
   });
   const Outcome outcome = run("report sweep -o page.html");
@@ -110,7 +111,8 @@ TEST_F(Report, OfAHundredThousandPointsIsSmallAndQuick) {
                         {"dp", static_cast<double>(i / 10'000)}};
     // Numbers without a pattern that a packer could use.
     std::mt19937_64 random(i);
-    for (int m = 0; m < 24; ++m) point.metrics["metric_" + std::to_string(m) + "_s"] = static_cast<double>(random()) * 0x1p-64;
+    for (int m = 0; m < 24; ++m)
+      point.metrics["metric_" + std::to_string(m) + "_s"] = static_cast<double>(random()) * 0x1p-64;
     point.metrics["makespan_s"] = 1.0 + point.metrics["metric_0_s"];
     return point;
   });

@@ -24,11 +24,13 @@ inline std::string inflated(const std::string& base64) {
       bits = bits << 6U | static_cast<std::uint32_t>(base64[i + k] == '=' ? 0 : digit(base64[i + k]));
     }
     for (std::size_t k = 0; k < 3; ++k) bytes += static_cast<char>(bits >> (16 - 8 * k));
-    bytes.resize(bytes.size() - static_cast<std::size_t>(base64[i + 2] == '=') - static_cast<std::size_t>(base64[i + 3] == '='));
+    bytes.resize(bytes.size() - static_cast<std::size_t>(base64[i + 2] == '=') -
+                 static_cast<std::size_t>(base64[i + 3] == '='));
   }
   std::string plain(1 << 20, '\0');
   uLongf size = plain.size();
-  if (uncompress(reinterpret_cast<Bytef*>(plain.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != Z_OK) {
+  if (uncompress(reinterpret_cast<Bytef*>(plain.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
+                 bytes.size()) != Z_OK) {
     throw std::runtime_error("no zlib data");
   }
   plain.resize(size);
@@ -64,8 +66,10 @@ inline std::vector<nlohmann::json> cells(const nlohmann::json& table, const std:
                                                  : numbers_of<double>(data);
     std::vector<nlohmann::json> found;
     for (const double number : numbers) {
-      if (data.contains("values")) found.push_back(data["values"].at(static_cast<std::size_t>(number)));
-      else found.push_back(std::isnan(number) ? nlohmann::json(nullptr) : nlohmann::json(number));
+      if (data.contains("values"))
+        found.push_back(data["values"].at(static_cast<std::size_t>(number)));
+      else
+        found.push_back(std::isnan(number) ? nlohmann::json(nullptr) : nlohmann::json(number));
     }
     return found;
   }

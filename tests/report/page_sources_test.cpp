@@ -50,7 +50,11 @@ class PageSources : public testing::Test {
 
 FixturePoint two_controllers(std::size_t i) {
   if (i == 2) return {{{"controller", std::string("opus")}}, 3, {}, {}, "rank 0 waits"};
-  FixturePoint point{{{"controller", std::string(i == 0 ? "electrical" : "opus")}}, i + 1, {{"makespan_s", 1.5 + static_cast<double>(i)}}, {}, {}};
+  FixturePoint point{{{"controller", std::string(i == 0 ? "electrical" : "opus")}},
+                     i + 1,
+                     {{"makespan_s", 1.5 + static_cast<double>(i)}},
+                     {},
+                     {}};
   if (i == 1) point.parameters["delay_ms"] = 15.0;
   if (i == 1) point.windows = {{0.0, 2}, {0.25, 6}};
   return point;
@@ -99,7 +103,8 @@ TEST_F(PageSources, AFolderThatCannotBeWrittenCanBeRead) {
 TEST_F(PageSources, ADatabaseOfAnotherKindIsRefused) {
   write_results(folder_, {"controller"}, 1, two_controllers);
   change("UPDATE meta SET value = 'photonrail.results/2' WHERE key = 'schema'");
-  EXPECT_THAT(error_of([&] { (void)database(); }), HasSubstr("its schema is \"photonrail.results/2\" (this version reads photonrail.results/1)"));
+  EXPECT_THAT(error_of([&] { (void)database(); }),
+              HasSubstr("its schema is \"photonrail.results/2\" (this version reads photonrail.results/1)"));
   change("DROP TABLE meta");
   EXPECT_THAT(error_of([&] { (void)database(); }), HasSubstr("results.db: cannot be read: no such table: meta"));
 }
@@ -157,8 +162,10 @@ void write_trace(const fs::path& file) {
   writer.operation(operation(us(3), State::kWaitingForCircuits));
   writer.operation(operation(us(4), State::kRunning));
   writer.operation(operation(us(8), State::kDone));
-  writer.circuit({us(3), RailId{0}, {PortId{std::size_t{1}}, PortId{std::size_t{2}}}, CircuitState::kSwitching, CommunicatorId{0}});
-  writer.circuit({us(4), RailId{0}, {PortId{std::size_t{1}}, PortId{std::size_t{2}}}, CircuitState::kLit, CommunicatorId{0}});
+  writer.circuit(
+      {us(3), RailId{0}, {PortId{std::size_t{1}}, PortId{std::size_t{2}}}, CircuitState::kSwitching, CommunicatorId{0}});
+  writer.circuit(
+      {us(4), RailId{0}, {PortId{std::size_t{1}}, PortId{std::size_t{2}}}, CircuitState::kLit, CommunicatorId{0}});
   writer.end(us(8));
   writer.write(file);
 }
@@ -177,7 +184,8 @@ TEST_F(PageSources, ATraceBecomesTracksAndSpans) {
   EXPECT_EQ(trace["tracks"][3], json({{"name", "rail 0 OCS port 1 (server 1)"}, {"rail", 0}, {"port", 1}}));
   const json& spans = trace["spans"];
   EXPECT_THAT(cells(spans, "track"), ElementsAre(0.0, 1.0, 1.0, 1.0, 3.0, 3.0));
-  EXPECT_THAT(cells(spans, "kind"), ElementsAre("compute", "waiting for peers", "waiting for circuits", "dp", "switching", "dp"));
+  EXPECT_THAT(cells(spans, "kind"),
+              ElementsAre("compute", "waiting for peers", "waiting for circuits", "dp", "switching", "dp"));
   EXPECT_THAT(cells(spans, "name"), ElementsAre("forward", "waiting for peers", "waiting for circuits", "gradients",
                                                 "switching → port 2, group dp.0", "lit → port 2, group dp.0"));
   EXPECT_EQ(cells(spans, "detail")[3], "all_reduce, group dp.0, 1000 B");
@@ -196,14 +204,16 @@ TEST_F(PageSources, ATraceThatIsNoneOfOursIsRefused) {
   EXPECT_THAT(refused("[]"), HasSubstr(hint));
   EXPECT_THAT(refused("{\"traceEvents\": []}"), HasSubstr("otherData"));
   EXPECT_THAT(refused("{\"otherData\": {}, \"traceEvents\": []}"), HasSubstr("is no photonrail.trace/1"));
-  EXPECT_THAT(refused("{\"otherData\": {\"schema\": \"photonrail.trace/1\"}, \"traceEvents\": [{\"ph\": \"X\"}]}"), HasSubstr(hint));
+  EXPECT_THAT(refused("{\"otherData\": {\"schema\": \"photonrail.trace/1\"}, \"traceEvents\": [{\"ph\": \"X\"}]}"),
+              HasSubstr(hint));
 }
 
 TEST_F(PageSources, ChoicesMustBeColumns) {
   write_file(folder_ / "result.json", to_json(result("one", 1)));
   PageChoices choices;
   choices.metric = "makespan";
-  EXPECT_THAT(error_of([&] { (void)read_page_data(folder_, choices); }), HasSubstr("--metric: there is no column \"makespan\""));
+  EXPECT_THAT(error_of([&] { (void)read_page_data(folder_, choices); }),
+              HasSubstr("--metric: there is no column \"makespan\""));
   choices.metric = "makespan_s";
   choices.baseline = "one";
   const PageData data = read_page_data(folder_, choices);

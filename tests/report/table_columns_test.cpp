@@ -44,7 +44,8 @@ TEST(TableColumns, FewValuesAreCodes) {
 TEST(TableColumns, ManyNumbersAreExact) {
   Table table;
   table.rows = 1000;
-  for (std::size_t row = 1; row < 1000; ++row) table.column("makespan_s", "metric").set(row, 1.0 / static_cast<double>(row));
+  for (std::size_t row = 1; row < 1000; ++row)
+    table.column("makespan_s", "metric").set(row, 1.0 / static_cast<double>(row));
   const json packed = table.packed();
   EXPECT_EQ(encoding(packed), "float64");
   const auto values = cells(packed, "makespan_s");
@@ -58,7 +59,8 @@ TEST(TableColumns, OfAHugeTableSevenDigitsStay) {
   const json packed = {{"rows", 1000}, {"columns", {column.packed(1000, false)}}};
   EXPECT_EQ(encoding(packed), "float32");
   const auto values = cells(packed, "makespan_s");
-  for (std::size_t row = 0; row < 1000; ++row) ASSERT_FLOAT_EQ(values[row].get<float>(), 1.0F / static_cast<float>(row + 1));
+  for (std::size_t row = 0; row < 1000; ++row)
+    ASSERT_FLOAT_EQ(values[row].get<float>(), 1.0F / static_cast<float>(row + 1));
 }
 
 TEST(TableColumns, ManyTextsAreWiderCodes) {

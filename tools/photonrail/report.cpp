@@ -1,7 +1,7 @@
+#include "photonrail/report.hpp"
 #include "commands.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/page.hpp"
-#include "photonrail/report.hpp"
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -71,8 +71,9 @@ std::vector<fs::path> write_figures(const PageData& data, const std::string& for
   write_file(program, to_figures_program(data, png ? "svg" : format));
   const fs::path drawn = temporary.path() / "figures";
   fs::create_directories(drawn);
-  run_program({"node", program.string(), drawn.string()},
-              "figures as files are drawn by Node, version 18 or later (Debian: apt-get install nodejs); the page needs none");
+  run_program(
+      {"node", program.string(), drawn.string()},
+      "figures as files are drawn by Node, version 18 or later (Debian: apt-get install nodejs); the page needs none");
   std::error_code error;
   fs::create_directories(out, error);
   if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for -o");

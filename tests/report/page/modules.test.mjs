@@ -1,4 +1,4 @@
-// The arithmetic of the page, without a browser: node --test tests/report/page
+// The arithmetic of the page, without a browser: node --test tests/report/page/modules.test.mjs
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

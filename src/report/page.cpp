@@ -60,20 +60,35 @@ Json read_runs(const std::vector<fs::path>& folders, report::PageTables& tables)
   return traces;
 }
 
+// Throws when no column of this role has the name.
+const report::Column& chosen(const report::Table& points, const char* option, const std::string& role,
+                             const std::string& name) {
+  std::vector<std::string> known;
+  for (const report::Column* column : points.columns()) {
+    if (column->role() != role) continue;
+    if (column->name() == name) return *column;
+    known.push_back(column->name());
+  }
+  throw ConfigError(option, "there is no " + role + " \"" + name + "\"", suggest(name, known));
+}
+
 Json checked(const PageChoices& choices, const report::Table& points) {
-  const std::vector<std::string> names = points.names();
   Json json = Json::object();
-  const auto column = [&](const char* key, const char* option, const std::string& name) {
-    if (name.empty()) return;
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw ConfigError(option, "there is no column \"" + name + "\"", suggest(name, names));
-    }
-    json[key] = name;
+  if (!choices.metric.empty()) json["metric"] = chosen(points, "--metric", "metric", choices.metric).name();
+  if (!choices.against.empty()) json["x"] = chosen(points, "--against", "parameter", choices.against).name();
+  if (!choices.series.empty()) json["series"] = chosen(points, "--series", "parameter", choices.series).name();
+  if (choices.baseline.empty()) return json;
+  const std::string& of = choices.series.empty() ? choices.against : choices.series;
+  const auto has = [&](const report::Column* column) {
+    return column->role() == "parameter" && (of.empty() || column->name() == of) && column->has(choices.baseline);
   };
-  column("metric", "--metric", choices.metric);
-  column("x", "--against", choices.against);
-  column("series", "--series", choices.series);
-  if (!choices.baseline.empty()) json["baseline"] = choices.baseline;
+  if (std::none_of(points.columns().begin(), points.columns().end(), has)) {
+    throw ConfigError(
+        "--baseline",
+        (of.empty() ? "no parameter has the" : "\"" + of + "\" has no") + " value \"" + choices.baseline + "\"",
+        "it must be a value of --series, or of --against without it");
+  }
+  json["baseline"] = choices.baseline;
   return json;
 }
 

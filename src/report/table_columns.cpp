@@ -5,8 +5,10 @@
 #include <zlib.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -117,6 +119,14 @@ void Column::set(std::size_t row, std::string_view text) {
   texts_[row] = place->second + 1;
 }
 
+bool Column::has(const std::string& value) const {
+  if (codes_.count(value) > 0) return true;
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0') return false;
+  return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
+}
+
 nlohmann::json Column::packed(std::size_t rows, bool exact) const {
   PHOTONRAIL_CHECK(numbers_.size() <= rows && texts_.size() <= rows);
   std::vector<double> numbers = numbers_;
@@ -140,12 +150,6 @@ Column& Table::column(std::string_view name, std::string_view role) {
   Column& made = columns_.try_emplace(std::string(name), std::string(name), std::string(role)).first->second;
   order_.push_back(&made);
   return made;
-}
-
-std::vector<std::string> Table::names() const {
-  std::vector<std::string> names;
-  for (const Column* column : order_) names.push_back(column->name());
-  return names;
 }
 
 nlohmann::json Table::packed() const {

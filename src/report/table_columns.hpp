@@ -19,6 +19,9 @@ class Column {
   Column(std::string name, std::string role) : name_(std::move(name)), role_(std::move(role)) {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& role() const { return role_; }
+  /// Whether a cell has this text, or the number that it says.
+  [[nodiscard]] bool has(const std::string& value) const;
   void set(std::size_t row, double number);
   void set(std::size_t row, std::string_view text);
 
@@ -45,7 +48,7 @@ class Table {
 
   /// The column of this name, made at its first use. The reference stays valid.
   Column& column(std::string_view name, std::string_view role);
-  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] const std::vector<Column*>& columns() const { return order_; }
 
   std::size_t rows = 0;
 

@@ -92,6 +92,25 @@ TEST_F(Report, OfASweepShowsEveryFigureInChromium) {
   browse("sweep.mjs", "page.html");
 }
 
+TEST_F(Report, OfNextToNothingIsAPage) {
+  if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  const auto headings_of = [&](const std::string& name, const std::vector<std::string>& axes, std::size_t points,
+                               const auto& make) {
+    fs::create_directories(folder_ / name);
+    write_results(folder_ / name, axes, points, make);
+    EXPECT_EQ(run("report " + name).status, 0) << read(folder_ / ".err");
+    browse("headings.mjs", name + "/report.html");
+    return read(folder_ / ".browser");
+  };
+  const auto failed = [](std::size_t) { return FixturePoint{{}, 1, {}, {}, "no way"}; };
+  const auto seeds = [](std::size_t i) {
+    return FixturePoint{{}, i, {{"makespan_s", 2.0 + static_cast<double>(i)}}, {}, {}};
+  };
+  EXPECT_EQ(headings_of("none", {"delay_ms"}, 0, failed), "All points\n");
+  EXPECT_EQ(headings_of("failed", {"delay_ms"}, 2, failed), "All points\n");
+  EXPECT_EQ(headings_of("seeds", {}, 3, seeds), "makespan against name\nAll points\n");
+}
+
 TEST_F(Report, LoadsNothingFromElsewhere) {
   run_quickstart();
   ASSERT_EQ(run("report runs").status, 0);
@@ -171,7 +190,7 @@ TEST_F(Report, SaysWhatIsWrong) {
   fails("report empty", "result.json: is no photonrail.result/1");
   write("tiny.json", tiny("tiny"));
   ASSERT_EQ(run("run tiny.json --out done --trace --quiet").status, 0);
-  fails("report done --metric makespan", "--metric: there is no column \"makespan\" (did you mean makespan_s?)");
+  fails("report done --metric makespan", "--metric: there is no metric \"makespan\" (did you mean makespan_s?)");
   fails("report done -o nowhere/page.html", "nowhere/page.html: cannot write");
   std::ofstream(folder_ / "done/trace.json") << "{\"traceEvents\": [";
   fails("report done", "trace.json: cannot be read: ");

@@ -208,18 +208,22 @@ TEST_F(PageSources, ATraceThatIsNoneOfOursIsRefused) {
               HasSubstr(hint));
 }
 
-TEST_F(PageSources, ChoicesMustBeColumns) {
-  write_file(folder_ / "result.json", to_json(result("one", 1)));
-  PageChoices choices;
-  choices.metric = "makespan";
-  EXPECT_THAT(error_of([&] { (void)read_page_data(folder_, choices); }),
-              HasSubstr("--metric: there is no column \"makespan\""));
-  choices.metric = "makespan_s";
-  choices.baseline = "one";
-  const PageData data = read_page_data(folder_, choices);
-  EXPECT_EQ(json::parse(data.document)["choices"], json({{"metric", "makespan_s"}, {"baseline", "one"}}));
-  EXPECT_EQ(data.title, folder_.filename().string());
-  EXPECT_EQ(data.points, 1u);
+TEST_F(PageSources, ChoicesMustBeThere) {
+  write_results(folder_, {"controller", "delay_ms"}, 2, two_controllers);
+  const auto choose = [&](std::string metric, std::string against, std::string series, std::string baseline) {
+    return error_of([&] { (void)read_page_data(folder_, {metric, against, series, baseline}); });
+  };
+  EXPECT_EQ(choose("makespan", "", "", ""), "--metric: there is no metric \"makespan\" (did you mean makespan_s?)");
+  EXPECT_THAT(choose("status", "", "", ""), HasSubstr("--metric: there is no metric \"status\""));
+  EXPECT_THAT(choose("", "delay", "", ""), HasSubstr("--against: there is no parameter \"delay\""));
+  EXPECT_THAT(choose("", "", "seed", ""), HasSubstr("--series: there is no parameter \"seed\""));
+  EXPECT_THAT(choose("", "", "", "optical"), HasSubstr("--baseline: no parameter has the value \"optical\""));
+  EXPECT_THAT(choose("", "controller", "delay_ms", "opus"), HasSubstr("--baseline: \"delay_ms\" has no value \"opus\""));
+  const PageData data = read_page_data(folder_, {"makespan_s", "controller", "delay_ms", "1.5e1"});
+  EXPECT_EQ(json::parse(data.document)["choices"],
+            json({{"metric", "makespan_s"}, {"x", "controller"}, {"series", "delay_ms"}, {"baseline", "1.5e1"}}));
+  EXPECT_EQ(data.title, "made-up sweep");
+  EXPECT_EQ(data.points, 2u);
 }
 
 TEST_F(PageSources, NoNameEndsTheScriptThatCarriesTheData) {

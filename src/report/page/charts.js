@@ -1,7 +1,7 @@
 // The figures over the rows of the table: each function gives { id, title, option, csv, height }, and draws nothing.
 import { PALETTE } from './echarts.js';
 import { formatValue, labelOf } from './format.js';
-import { allRows, compare, matchingRows, pointName, pointsOf } from './selection.js';
+import { allRows, compare, matchingRows, pointName, pointsOf, stepTimeOf } from './selection.js';
 import { cumulative, mean, paretoFront, spansDecades } from './statistics.js';
 
 const GRID = { left: 86, right: 24, top: 40, bottom: 62 };
@@ -155,16 +155,17 @@ export function costMetrics(table) {
 
 /** Step time against a cost, all points, and the line of those that no other beats in both. */
 export function paretoFigure({ table, rows = allRows(table), selection, metric }) {
-  const points = pointsOf(table, rows, metric.name, selection.metric, selection.series || selection.x);
+  const stepTime = stepTimeOf(table);
+  const points = pointsOf(table, rows, metric.name, stepTime, selection.series || selection.x);
   const front = paretoFront(points).map((i) => points[i]);
   const groups = [...new Set(points.map((point) => point.group))];
   const logX = spansDecades(points.map((point) => point.x));
   const logY = spansDecades(points.map((point) => point.y));
   const corners = front.flatMap((point, i) => (i === 0 ? [[point.x, point.y]] : [[point.x, front[i - 1].y], [point.x, point.y]]));
-  const text = ({ value }) => `${formatValue(value[1], selection.metric)} at ${formatValue(value[0], metric.name)}`;
+  const text = ({ value }) => `${formatValue(value[1], stepTime)} at ${formatValue(value[0], metric.name)}`;
   return {
     id: `pareto-${metric.id}`,
-    title: `${labelOf(selection.metric)} against ${labelOf(metric.name)}, and the Pareto front`,
+    title: `${labelOf(stepTime)} against ${labelOf(metric.name)}, and the Pareto front`,
     note: 'Less of both is better: no point lies left of and below the line.',
     height: 360,
     option: {
@@ -172,7 +173,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric }
       legend: legend(groups.length + 1),
       tooltip: { trigger: 'item', formatter: (item) => `${item.seriesName}<br>${text(item)}` },
       xAxis: axis(metric.name, undefined, { type: logX ? 'log' : 'value', scale: true, boundaryGap: ['5%', '5%'] }),
-      yAxis: valueAxis(selection.metric, logY, undefined, { scale: true, boundaryGap: ['5%', '5%'] }),
+      yAxis: valueAxis(stepTime, logY, undefined, { scale: true, boundaryGap: ['5%', '5%'] }),
       dataZoom: zoomFor(0),
       series: [
         { type: 'line', name: 'Pareto front', color: '#222222', symbol: 'none', lineStyle: { type: 'dashed', width: 1.4 }, data: corners },
@@ -180,7 +181,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric }
           data: points.filter((point) => point.group === name).map((point) => [point.x, point.y]) })),
       ],
     },
-    csv: [[metric.name, selection.metric, selection.series || selection.x, 'on the front'],
+    csv: [[metric.name, stepTime, selection.series || selection.x, 'on the front'],
       ...points.map((point) => [point.x, point.y, point.group, front.includes(point) ? 1 : 0])],
   };
 }

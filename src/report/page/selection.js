@@ -44,24 +44,37 @@ export function pointName(table, row) {
   return [table.get('name').values[row], ...replicates.map(({ name, values }) => `${name} ${values[row]}`)].join(', ');
 }
 
-/** What to show first: { metric, x, series, baseline, fixed: { parameter: value } }; `wanted` has the last word. */
+// A series that tells apart what x does not; of names rather than of numbers, and of few.
+function defaultSeries(table, varying, x) {
+  const partly = table.get(x).values.some((value) => Number.isNaN(value));  // another parameter tells who has it
+  const open = varying.filter(({ column, values }) =>
+    column.name !== x && values.length <= MOST_SERIES && (partly || !follows(column, [table.get(x)], allRows(table))));
+  return (open.find(({ column }) => !column.numeric) ?? open[0])?.column.name ?? '';
+}
+
+/**
+ * What to show first: { metric, x, series, baseline, fixed: { parameter: value } }; `wanted` has the last word. A baseline is a
+ * value of the series, of x where that alone is wanted or there is no other, else the parameter that has it becomes the series.
+ */
 export function defaultSelection(table, wanted = {}) {
   const varying = varyingParameters(table);
   const numeric = varying.filter(({ column }) => column.numeric).sort((a, b) => b.values.length - a.values.length);
-  const x = wanted.x ?? (numeric[0] ?? varying[0])?.column.name ?? table.columns.find((c) => c.role === 'parameter')?.name;
-  const partly = table.get(x)?.values.some((value) => Number.isNaN(value));  // another parameter tells who has it
-  const rest = varying.filter(({ column, values }) =>
-    column.name !== x && values.length <= MOST_SERIES && (partly || !follows(column, [table.get(x)], allRows(table))));
-  const series = wanted.series ?? (rest.find(({ column }) => !column.numeric) ?? rest[0])?.column.name ?? '';
+  const isBaseline = (value) => String(value) === wanted.baseline || value === Number(wanted.baseline);
+  let { x, series } = wanted;
+  if (wanted.baseline !== undefined && series === undefined) {
+    series = x === undefined && varying.length > 1 ? varying.find(({ values }) => values.some(isBaseline))?.column.name : '';
+  }
+  x ??= [...numeric, ...varying].find(({ column }) => column.name !== series)?.column.name
+    ?? table.columns.find((column) => column.role === 'parameter')?.name ?? 'name';
+  series ??= table.get(x) ? defaultSeries(table, varying, x) : '';
   const bases = varying.find(({ column }) => column.name === (series || x))?.values ?? [];
-  const baseline = bases.find((value) => String(value) === wanted.baseline) ?? '';
-  const selection = { metric: wanted.metric ?? stepTimeOf(table), x, series, baseline, fixed: {} };
+  const selection = { metric: wanted.metric ?? stepTimeOf(table), x, series, baseline: bases.find(isBaseline) ?? '', fixed: {} };
   return { ...selection, fixed: fixOthers(table, selection) };
 }
 
 /** The parameters that x and series leave open, each with a value, so that no point of a chart mixes several. */
 export function fixOthers(table, { x, series, fixed = {} }) {
-  const shown = [x, series].filter(Boolean).map((name) => table.get(name));
+  const shown = [x, series].filter(Boolean).map((name) => table.get(name)).filter(Boolean);
   const result = {};
   for (const { column, values } of varyingParameters(table)) {
     if (shown.includes(column)) continue;

@@ -78,7 +78,21 @@ const SWEEP = tableOf({
 
 test('numbers go along the axis, names become series', () => {
   assert.deepEqual(defaultSelection(SWEEP), { metric: 'makespan_s', x: 'delay_s', series: 'controller', baseline: '', fixed: {} });
-  assert.equal(defaultSelection(SWEEP, { baseline: 'electrical' }).baseline, 'electrical');
+});
+
+test('a baseline makes its parameter the series, or is along the axis that is wanted', () => {
+  const chosen = (wanted) => { const { x, series, baseline } = defaultSelection(SWEEP, wanted); return [x, series, baseline]; };
+  assert.deepEqual(chosen({ baseline: 'electrical' }), ['delay_s', 'controller', 'electrical']);
+  assert.deepEqual(chosen({ baseline: '200' }), ['controller', 'delay_s', 200]);
+  assert.deepEqual(chosen({ x: 'delay_s', baseline: '1' }), ['delay_s', '', 1]);
+  assert.deepEqual(chosen({ series: 'delay_s' }), ['controller', 'delay_s', '']);
+});
+
+test('without parameters the points themselves are shown', () => {
+  const table = tableOf({ name: ['info', ['base', 'base']], seed: ['replicate', [1, 2]], makespan_s: ['metric', [3, 5]] });
+  const selection = defaultSelection(table);
+  assert.equal(selection.x, 'name');
+  assert.deepEqual(compare(table, Uint32Array.of(0, 1), selection).series[0].points, [{ x: 'base', mean: 4, deviation: Math.SQRT2, count: 2 }]);
 });
 
 test('a point is the mean of its seeds; what has no x is the same at every x', () => {

@@ -27,7 +27,9 @@ std::string microseconds(Duration d) {
 
 }  // namespace
 
-TraceText::TraceText(std::ostream& out) : out_(out) { out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"; }
+TraceText::TraceText(std::ostream& out, std::string_view other) : out_(out) {
+  out_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":" << other << ",\"traceEvents\":[\n";
+}
 TraceText::~TraceText() { out_ << "\n]}\n"; }
 
 void TraceText::begin_event(char phase, Thread thread, std::string_view name) {

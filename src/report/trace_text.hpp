@@ -20,8 +20,9 @@ class TraceText {
   };
   using Argument = std::pair<std::string_view, std::string_view>;
 
-  /// Opens the document; the destructor closes it. `out` must outlive this.
-  explicit TraceText(std::ostream& out);
+  /// Opens the document; the destructor closes it. `other`: what is told beside the events, as a JSON object. `out` must
+  /// outlive this.
+  explicit TraceText(std::ostream& out, std::string_view other = "{}");
   ~TraceText();
   TraceText(const TraceText&) = delete;
   TraceText& operator=(const TraceText&) = delete;

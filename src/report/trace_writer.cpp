@@ -3,6 +3,8 @@
 #include "report/replace_file.hpp"
 #include "report/trace_text.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -14,6 +16,7 @@ namespace photonrail {
 
 struct TraceWriter::State {
   TaskGraph graph;
+  std::string cluster = "{}";  ///< JSON
   std::uint32_t ports_per_server = 1;
   std::vector<ComputeEvent> computes;
   std::vector<OperationEvent> operations;
@@ -204,9 +207,14 @@ class CircuitSpans {
   void write(const CircuitEvent& since, Time until) {
     if (since.at == until) return;
     const bool lit = since.state == CircuitState::kLit;
-    std::string label = (lit ? "lit → port " : "switching → port ") + std::to_string(since.circuit.to.value);
-    if (!since.serves.is_none()) label += ", group " + graph_.communicators()[since.serves.index()].name;
-    text_.span({process(since.rail), since.circuit.from.value + 1}, since.at, until, lit ? "lit" : "switching", label, {});
+    const std::string to = std::to_string(since.circuit.to.value);
+    const TraceText::Thread thread{process(since.rail), since.circuit.from.value + 1};
+    const char* state = lit ? "lit" : "switching";
+    const std::string label = state + (" → port " + to);
+    if (since.serves.is_none()) return text_.span(thread, since.at, until, state, label, {{"to", to}});
+    const Communicator& group = graph_.communicators()[since.serves.index()];
+    text_.span(thread, since.at, until, state, label + ", group " + group.name,
+               {{"to", to}, {"dimension", name(group.dimension)}});
   }
 
   const TaskGraph& graph_;
@@ -214,6 +222,22 @@ class CircuitSpans {
   TraceText& text_;
   std::map<std::pair<RailId, PortId>, Port> ports_;
 };
+
+// What the events do not say: which GPU is where. -1: a GPU without a rank.
+std::string cluster_text(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  std::vector<std::int64_t> rank_of_gpu(std::size_t{cluster.servers} * cluster.gpus_per_server, -1);
+  for (std::size_t rank = 0; rank < scenario.gpu_of_rank.size(); ++rank) {
+    rank_of_gpu.at(scenario.gpu_of_rank[rank].index()) = static_cast<std::int64_t>(rank);
+  }
+  const nlohmann::ordered_json json = {{"schema", "photonrail.trace/1"},
+                                       {"servers", cluster.servers},
+                                       {"gpus_per_server", cluster.gpus_per_server},
+                                       {"ports", std::max(1U, cluster.nic.ports)},
+                                       {"optical", cluster.rail.kind == RailKind::kOptical},
+                                       {"rank_of_gpu", rank_of_gpu}};
+  return json.dump();
+}
 
 }  // namespace
 
@@ -223,6 +247,7 @@ TraceWriter::~TraceWriter() = default;
 void TraceWriter::begin(const Scenario& scenario) {
   *state_ = State{};
   state_->graph = scenario.graph;
+  state_->cluster = cluster_text(scenario);
   state_->ports_per_server = std::max(1U, scenario.cluster.nic.ports);
 }
 
@@ -245,7 +270,7 @@ void TraceWriter::end(Time makespan) { state_->heard(makespan); }
 
 void TraceWriter::write(const std::filesystem::path& file) const {
   report::replace_file(file, [this](std::ostream& out) {
-    TraceText text(out);
+    TraceText text(out, state_->cluster);
     write_computes(state_->graph, state_->computes, text);
     OperationSpans operations(state_->graph, text);
     for (const OperationEvent& event : state_->operations) operations.add(event);

@@ -2,6 +2,7 @@
 // Standard output is written last, so that a command that fails leaves it empty.
 #pragma once
 
+#include "photonrail/page.hpp"
 #include "photonrail/scenario.hpp"
 
 #include <cstdint>
@@ -146,6 +147,15 @@ struct CompareOptions {
 };
 /// Throws CommandError with status 1 when the two differ by more than the tolerance.
 void compare(const CompareOptions& options);
+
+struct ReportOptions {
+  std::filesystem::path folder;
+  std::filesystem::path out;    ///< empty: in the folder
+  std::string format = "html";  ///< html, svg, png, csv
+  PageChoices choices;
+};
+/// A folder of results as a page, or its figures as files.
+void report(const ReportOptions& options);
 
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {

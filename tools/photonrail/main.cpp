@@ -207,6 +207,24 @@ void add_card(CLI::App& app, CardOptions& options) {
   write->callback([&options] { card_export(options); });
 }
 
+void add_report(CLI::App& app, ReportOptions& options) {
+  CLI::App* command = app.add_subcommand("report", "A folder of results as one HTML page, or its figures as files");
+  command->add_option("DIR", options.folder, "What --out of run or sweep wrote")->required();
+  command->add_option("-o,--out", options.out, "The page (DIR/report.html), or the folder of the figures (DIR/figures)");
+  command->add_option("--format", options.format, "html, or each figure a file: svg, png, csv")
+      ->check(CLI::IsMember({"html", "svg", "png", "csv"}))
+      ->capture_default_str();
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    command->add_option(name, value, help)->type_name("COLUMN");
+  };
+  add("--metric", options.choices.metric, "What the figures show first (the step time)");
+  add("--against", options.choices.against, "The parameter along the axis");
+  add("--series", options.choices.series, "The parameter with a line or bar for each of its values");
+  command->add_option("--baseline", options.choices.baseline, "The value of that parameter that the others are divided by")
+      ->type_name("VALUE");
+  command->callback([&options] { report(options); });
+}
+
 void add_collective(CLI::App& app, CollectiveOptions& options) {
   CLI::App* collective = app.add_subcommand("collective", "Collectives as files");
   collective->require_subcommand(1);
@@ -254,6 +272,7 @@ int parse_and_run(int argc, char** argv) {
   CollectiveOptions collective_options;
   CostOptions cost_options;
   CompareOptions compare_options;
+  ReportOptions report_options;
   add_run(app, run_options);
   add_sweep(app, sweep_options, sweep_folder);
   add_validate(app, validate_options);
@@ -264,6 +283,7 @@ int parse_and_run(int argc, char** argv) {
   add_collective(app, collective_options);
   add_cost(app, cost_options);
   add_compare(app, compare_options);
+  add_report(app, report_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,182 @@
+// Puts a page together: the document that it carries, and the bundled page around it.
+#include "photonrail/page.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/version.hpp"
+#include "report/page_files.hpp"
+#include "report/page_sources.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostTraces = 16;
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory()) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The folder itself, those in it and those in them, where there is a result.json.
+std::vector<fs::path> run_folders(const fs::path& folder, int depth = 2) {
+  std::vector<fs::path> found;
+  if (fs::exists(folder / "result.json")) found.push_back(folder);
+  if (depth == 0) return found;
+  for (const fs::path& inner : folders_in(folder)) {
+    const auto more = run_folders(inner, depth - 1);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  return found;
+}
+
+std::string name_of(const fs::path& folder) {
+  const auto absolute = fs::absolute(folder).lexically_normal();
+  return (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string();
+}
+
+// The results of the runs as rows of `tables`, and their traces.
+Json read_runs(const std::vector<fs::path>& folders, report::PageTables& tables) {
+  Json traces = Json::array();
+  std::size_t more = 0;
+  for (const fs::path& folder : folders) {
+    const std::string name = report::read_run_result(folder / "result.json", tables);
+    if (!fs::exists(folder / "trace.json")) continue;
+    if (traces.size() < kMostTraces)
+      traces.push_back(report::read_trace(folder / "trace.json", name));
+    else
+      ++more;
+  }
+  if (more > 0)
+    tables.notes.push_back("timelines of the first " + std::to_string(kMostTraces) + " runs only; " + std::to_string(more) +
+                           " more have a trace");
+  return traces;
+}
+
+// Throws when no column of this role has the name.
+const report::Column& chosen(const report::Table& points, const char* option, const std::string& role,
+                             const std::string& name) {
+  std::vector<std::string> known;
+  for (const report::Column* column : points.columns()) {
+    if (column->role() != role) continue;
+    if (column->name() == name) return *column;
+    known.push_back(column->name());
+  }
+  throw ConfigError(option, "there is no " + role + " \"" + name + "\"", suggest(name, known));
+}
+
+Json checked(const PageChoices& choices, const report::Table& points) {
+  Json json = Json::object();
+  if (!choices.metric.empty()) json["metric"] = chosen(points, "--metric", "metric", choices.metric).name();
+  if (!choices.against.empty()) json["x"] = chosen(points, "--against", "parameter", choices.against).name();
+  if (!choices.series.empty()) json["series"] = chosen(points, "--series", "parameter", choices.series).name();
+  if (choices.baseline.empty()) return json;
+  const std::string& of = choices.series.empty() ? choices.against : choices.series;
+  const auto has = [&](const report::Column* column) {
+    return column->role() == "parameter" && (of.empty() || column->name() == of) && column->has(choices.baseline);
+  };
+  if (std::none_of(points.columns().begin(), points.columns().end(), has)) {
+    throw ConfigError(
+        "--baseline",
+        (of.empty() ? "no parameter has the" : "\"" + of + "\" has no") + " value \"" + choices.baseline + "\"",
+        "it must be a value of --series, or of --against without it");
+  }
+  json["baseline"] = choices.baseline;
+  return json;
+}
+
+std::string subtitle_of(const report::PageTables& tables, const char* row, std::size_t traces) {
+  const auto counted = [](std::size_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  std::string text = (tables.why.empty() ? "" : tables.why + " · ") + counted(tables.points.rows, row);
+  if (traces > 0) text += ", " + counted(traces, "timeline");
+  return text + " · photonrail " + std::string(version());
+}
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return safe;
+}
+
+// The template with each of its marks replaced; the texts themselves are not searched for marks.
+std::string filled(std::string_view page, const std::vector<std::pair<std::string_view, std::string_view>>& texts) {
+  std::string html;
+  while (!page.empty()) {
+    const std::size_t mark = page.find("<!--");
+    html += page.substr(0, mark);
+    if (mark == std::string_view::npos) break;
+    const std::size_t end = page.find("-->", mark) + 3;
+    const std::string_view name = page.substr(mark + 4, end - mark - 7);
+    const auto text = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t.first == name; });
+    PHOTONRAIL_CHECK(text != texts.end());
+    html += text->second;
+    page.remove_prefix(end);
+  }
+  return html;
+}
+
+report::PageFiles files() {
+  if (const std::string why = why_no_page(); !why.empty()) throw ConfigError("photonrail report", why);
+  return report::page_files();
+}
+
+}  // namespace
+
+PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices) {
+  if (!fs::is_directory(folder))
+    throw ConfigError(folder.string(), "is no folder", "name what --out of run or sweep wrote");
+  report::PageTables tables;
+  const bool sweep = fs::exists(folder / "results.db");
+  const auto runs = run_folders(folder);
+  if (sweep) report::read_results_database(folder / "results.db", tables);
+  if (!sweep && runs.empty()) {
+    throw ConfigError(folder.string(), "has no results.db and no result.json, nor have the folders in it",
+                      "name what --out of run or sweep wrote");
+  }
+  report::PageTables beside;  // a sweep has its points in its database
+  Json traces = read_runs(runs, sweep ? beside : tables);
+  PageData data;
+  data.title = tables.title.empty() ? name_of(folder) : tables.title;
+  data.subtitle = subtitle_of(tables, sweep ? "point" : "run", traces.size());
+  data.points = tables.points.rows;
+  data.failed = tables.failed;
+  data.notes = tables.notes;
+  const Json document = {{"notes", tables.notes},
+                         {"choices", checked(choices, tables.points)},
+                         {"table", tables.points.packed()},
+                         {"windows", tables.windows.packed()},
+                         {"traces", std::move(traces)}};
+  data.document = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return data;
+}
+
+std::string why_no_page() { return std::string(report::page_files().missing); }
+
+std::string to_html(const PageData& data) {
+  const auto [page, script, missing] = files();
+  // Markup could end the script that carries the document; in JSON a "<" is in a string, where it can be written otherwise.
+  std::string document;
+  document.reserve(data.document.size());
+  for (const char c : data.document) c == '<' ? document += "\\u003c" : document += c;
+  const std::string title = escaped(data.title);
+  const std::string subtitle = escaped(data.subtitle);
+  return filled(page, {{"title", title}, {"subtitle", subtitle}, {"document", document}, {"script", script}});
+}
+
+std::string to_figures_program(const PageData& data, const std::string& format) {
+  if (format != "svg" && format != "csv") throw ConfigError("format", "\"" + format + "\" is none", "svg or csv");
+  return std::string(files().script) + "\nphotonrail.files(" + data.document + ", '" + format + "').then((files) => {\n" +
+         "  const { writeFileSync } = require('node:fs');\n  const { join } = require('node:path');\n" +
+         "  for (const { name, text } of files) writeFileSync(join(process.argv[2], name), text);\n});\n";
+}
+
+}  // namespace photonrail

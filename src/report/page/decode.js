@@ -1,0 +1,67 @@
+// Columns as the report packs them: constant, codes into a list, or numbers; the latter two deflated, in base64.
+
+async function inflate(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// All first bytes, then all second bytes, ...: back to one number after the other.
+function joinBytes(bytes, width) {
+  const count = bytes.length / width;
+  const joined = new Uint8Array(bytes.length);
+  for (let k = 0; k < width; ++k) {
+    for (let i = 0, from = k * count; i < count; ++i) joined[i * width + k] = bytes[from + i];
+  }
+  return joined.buffer;
+}
+
+const ARRAYS = { codes8: Uint8Array, codes16: Uint16Array, codes32: Uint32Array, float32: Float32Array, float64: Float64Array };
+
+/** The values of one packed column: a Float64Array when all are numbers (NaN: none), else an array of texts. */
+async function decodeValues(packed, rows) {
+  if (packed.encoding === 'constant') {
+    const value = packed.value ?? NaN;
+    return typeof value === 'number' ? new Float64Array(rows).fill(value) : new Array(rows).fill(value);
+  }
+  const type = ARRAYS[packed.encoding];
+  const numbers = new type(joinBytes(await inflate(packed.data), type.BYTES_PER_ELEMENT));
+  if (!packed.values) return Float64Array.from(numbers);
+  const values = packed.values.map((value) => value ?? NaN);
+  if (values.every((value) => typeof value === 'number')) return Float64Array.from(numbers, (code) => values[code]);
+  return Array.from(numbers, (code) => values[code]);
+}
+
+/** A packed table as { rows, columns: [{ name, role, numeric, values }], get(name) }. */
+export async function decodeTable(packed) {
+  const columns = await Promise.all(packed.columns.map(async ({ name, role, data }) => {
+    const values = await decodeValues(data, packed.rows);
+    return { name, role, numeric: values instanceof Float64Array, values };
+  }));
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  return { rows: packed.rows, columns, get: (name) => byName.get(name) };
+}
+
+// Where the windows of each point are: Map of row -> [begin, end).
+function rangesOf({ rows, get }) {
+  const ranges = new Map();
+  const points = get('row')?.values ?? [];
+  for (let i = 0, begin = 0; i < rows; ++i) {
+    if (i + 1 < rows && points[i + 1] === points[i]) continue;
+    ranges.set(points[i], [begin, i + 1]);
+    begin = i + 1;
+  }
+  return ranges;
+}
+
+/** The document of a page with its tables unpacked. */
+export async function decodeDocument(document) {
+  const windows = await decodeTable(document.windows);
+  const traces = await Promise.all(document.traces.map(async (trace) => {
+    const spans = await decodeTable(trace.spans);
+    return { ...trace, spans, kinds: [...new Set(spans.get('kind').values)] };
+  }));
+  return { ...document, table: await decodeTable(document.table), windows: { ...windows, ranges: rangesOf(windows) }, traces };
+}

@@ -1,0 +1,57 @@
+// How names and numbers read. Units are told by the end of a name, as everywhere in the project: `makespan_s`.
+
+const PREFIXES = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ'], [1e-9, 'n'], [1e-12, 'p']];
+
+// End of a name -> symbol, and how much of the symbol's unit one is.
+const UNITS = {
+  s: ['s', 1], ms: ['s', 1e-3], us: ['s', 1e-6], ns: ['s', 1e-9], ps: ['s', 1e-12],
+  bytes: ['B', 1], mb: ['B', 1e6], gb: ['B', 1e9], gb_per_s: ['B/s', 1e9], usd: ['$', 1], w: ['W', 1], j: ['J', 1],
+};
+
+const ENDS = Object.keys(UNITS).sort((a, b) => b.length - a.length);  // "gb_per_s" before "s"
+
+/** The unit of a name, or undefined: { symbol, scale }. */
+export function unitOf(name) {
+  for (const segment of name.split(/[./]/).reverse()) {
+    const end = ENDS.find((unit) => segment === unit || segment.endsWith(`_${unit}`));
+    if (end) return { symbol: UNITS[end][0], scale: UNITS[end][1] };
+  }
+  return undefined;
+}
+
+/** A name for people: "/cluster/nic/port_gb_per_s" -> "port", "per_rank_mean_s.compute" -> "per rank mean: compute". */
+export function labelOf(name) {
+  const segments = name.startsWith('/') ? name.split('/').slice(-1) : name.split('.');
+  const plain = segments.filter((segment) => segments.length === 1 || !(segment in UNITS)).map((segment) => {
+    const end = ENDS.find((unit) => segment.endsWith(`_${unit}`));
+    return (end ? segment.slice(0, -end.length - 1) : segment).replaceAll('_', ' ');
+  });
+  return plain.join(': ');
+}
+
+function digits(value, most) {
+  return Number(value.toPrecision(most)).toString();
+}
+
+/** Four significant digits and a unit: formatValue(0.015, 'makespan_s') is "15 ms". */
+export function formatValue(value, name = '', most = 4) {
+  if (typeof value === 'string') return value;
+  if (value === null || value === undefined || Number.isNaN(value)) return '–';
+  const unit = unitOf(name);
+  if (!unit) return Math.abs(value) < 1e7 && Number.isInteger(value) ? String(value) : digits(value, most);
+  const scaled = value * unit.scale;
+  const dollar = unit.symbol === '$';
+  const rounded = Math.abs(Number(scaled.toPrecision(most)));
+  const usable = PREFIXES.filter(([size]) => (dollar || unit.symbol.startsWith('B') ? size >= 1 : true) && (unit.symbol !== 's' || size <= 1));
+  const [size, prefix] = scaled === 0 ? [1, ''] : usable.find(([s]) => rounded >= s) ?? usable.at(-1);
+  return dollar ? `$${digits(scaled / size, most)}${prefix}` : `${digits(scaled / size, most)} ${prefix}${unit.symbol}`;
+}
+
+/** Rows of cells as CSV. */
+export function toCsv(rows) {
+  const cell = (value) => {
+    const text = value === null || value === undefined || Number.isNaN(value) ? '' : String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return rows.map((row) => row.map(cell).join(',')).join('\n') + '\n';
+}

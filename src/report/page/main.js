@@ -1,0 +1,155 @@
+// The page: reads the document that it carries and shows its figures and its table.
+import { Card } from './card.js';
+import { breakdownFigure, comparisonFigure, costMetrics, hasBreakdown, paretoFigure, windowsFigure } from './charts.js';
+import { decodeDocument } from './decode.js';
+import { choice, element } from './dom.js';
+import { figureFiles, pointWithWindows } from './figures.js';
+import { formatValue, labelOf } from './format.js';
+import { allRows, defaultSelection, fixOthers, metricsOf, pointName, varyingParameters } from './selection.js';
+import { chooseTracks, defaultTracks } from './spans.js';
+import { TableView } from './table_view.js';
+import { timelineFigure, timelineSeries } from './timeline.js';
+import { topologyFigure } from './topology.js';
+
+const STEPS = 2000;  // of the slider of time
+
+class Page {
+  constructor(model, main) {
+    this.model = model;
+    this.main = main;
+    this.selection = defaultSelection(model.table, model.choices);
+    this.rows = allRows(model.table);
+    this.overTheTable = [];
+    if (model.table.rows > 0 && this.selection.metric) this.addComparisons();
+    this.row = pointWithWindows(model, this.selection);
+    if (this.row !== undefined) this.addWindows();
+    if (model.traces.length > 0) this.addTraces();
+    this.addTable();
+  }
+
+  addComparisons() {
+    const { table } = this.model;
+    const shown = () => ({ table, rows: this.rows, selection: this.selection });
+    const add = (id, make, controls) => this.overTheTable.push(new Card(this.main, id, make, controls));
+    add('comparison', () => comparisonFigure(shown()), () => this.selectionControls());
+    if (hasBreakdown(table)) add('breakdown', () => breakdownFigure(shown()));
+    for (const metric of costMetrics(table)) add(`pareto-${metric.id}`, () => paretoFigure({ ...shown(), metric }));
+  }
+
+  select(change) {
+    const selection = { ...this.selection, ...change };
+    if ('x' in change && change.x === selection.series) selection.series = '';
+    if ('x' in change || 'series' in change) selection.baseline = '';
+    this.selection = { ...selection, fixed: fixOthers(this.model.table, selection) };
+    for (const card of this.overTheTable) card.update();
+  }
+
+  selectionControls() {
+    const { table } = this.model;
+    const { selection } = this;
+    const varying = varyingParameters(table);
+    const named = (columns) => columns.map(({ name }) => [name, labelOf(name) === name ? name : `${labelOf(name)} (${name})`]);
+    const valuesOf = (name) => varying.find(({ column }) => column.name === name)?.values ?? [];
+    const base = selection.series || selection.x;
+    const values = (name) => valuesOf(name).map((value) => [value, formatValue(value, name)]);
+    const parameters = varying.map(({ column }) => column);
+    const controls = [choice('metric', named(metricsOf(table)), selection.metric, (metric) => this.select({ metric }))];
+    if (parameters.length > 1) {
+      controls.push(choice('against', named(parameters), selection.x, (x) => this.select({ x })),
+        choice('series', [['', '–'], ...named(parameters.filter(({ name }) => name !== selection.x))], selection.series, (series) => this.select({ series })));
+    }
+    controls.push(choice('baseline', [['', 'none'], ...values(base)], selection.baseline, (baseline) => this.select({ baseline })));
+    for (const [name, value] of Object.entries(selection.fixed)) {
+      controls.push(choice(labelOf(name), values(name), value, (chosen) => this.select({ fixed: { ...selection.fixed, [name]: chosen } })));
+    }
+    return controls;
+  }
+
+  addWindows() {
+    const { table, windows } = this.model;
+    const points = [...windows.ranges.keys()];
+    const names = points.slice(0, 500).map((row) => [row, pointName(table, row)]);
+    const controls = () => [choice('point', names, this.row, (row) => this.chooseRow(row))];
+    this.windows = new Card(this.main, 'windows', () => windowsFigure({ table, windows, row: this.row }), controls);
+  }
+
+  chooseRow(row) {
+    if (!this.model.windows.ranges.has(row) || !this.windows) return;
+    this.row = row;
+    this.windows.update();
+  }
+
+  addTraces() {
+    const { traces } = this.model;
+    this.showTrace(traces.at(-1));
+    const names = traces.map((trace) => [trace, trace.name]);
+    const run = () => choice('run', names, this.trace, (trace) => { this.showTrace(trace); this.timeline.update(); this.topology.update(); });
+    this.timeline = new Card(this.main, 'timeline', () => this.timelineNow(), () => [run(), this.tracksInput()]);
+    this.timeline.chart.on('datazoom', () => this.zoomed());
+    this.timeline.chart.getZr().on('click', ({ offsetX, offsetY }) => this.timeClicked(offsetX, offsetY));
+    this.topology = new Card(this.main, 'topology', () => topologyFigure({ trace: this.trace, at: this.at }), () => [run(), this.timeSlider()]);
+  }
+
+  showTrace(trace) {
+    this.trace = trace;
+    this.wanted = defaultTracks(trace);
+    this.at = trace.end_s / 2;
+  }
+
+  timelineNow() {
+    return timelineFigure({ trace: this.trace, wanted: this.wanted, pixels: this.main.clientWidth });
+  }
+
+  tracksInput() {
+    const input = element('input', { name: 'tracks', value: this.wanted, size: 48, onchange: () => { this.wanted = input.value; this.timeline.update({ keepControls: true }); } });
+    return element('label', { title: 'names or beginnings of names, with commas; all' }, 'tracks ', input);
+  }
+
+  // Other spans come into sight: only the series is replaced, so that the zoom stays.
+  zoomed() {
+    const { chart } = this.timeline;
+    const { startValue, endValue } = chart.getOption().dataZoom[0];
+    const { tracks } = chooseTracks(this.trace, this.wanted);
+    chart.setOption({ series: [timelineSeries(this.trace, tracks, startValue, endValue, this.main.clientWidth)] });
+  }
+
+  timeClicked(x, y) {
+    const { chart } = this.timeline;
+    if (!chart.containPixel('grid', [x, y])) return;
+    this.at = chart.convertFromPixel('grid', [x, y])[0];
+    this.topology.update();
+  }
+
+  timeSlider() {
+    const { trace } = this;
+    const slider = element('input', { type: 'range', min: 0, max: STEPS, value: Math.round((this.at / trace.end_s) * STEPS), name: 'time',
+      oninput: () => { this.at = (slider.value / STEPS) * trace.end_s; this.topology.update({ keepControls: true }); } });
+    return element('label', { className: 'slider', title: 'or click into the timeline' }, 'time ', slider);
+  }
+
+  addTable() {
+    const section = element('section', { id: 'table' }, element('header', {}, element('h2', {}, 'All points')));
+    this.main.append(section);
+    const onFilter = (rows) => { this.rows = rows; for (const card of this.overTheTable) card.update(); };
+    new TableView(section, this.model.table, { onFilter, onChoose: (row) => this.chooseRow(row) });
+  }
+}
+
+/** Shows the page. */
+export async function start() {
+  const main = document.querySelector('main');
+  try {
+    const model = await decodeDocument(JSON.parse(document.getElementById('document').textContent));
+    main.replaceChildren(...model.notes.map((text) => element('p', { className: 'warning' }, text)));
+    new Page(model, main);
+    document.body.dataset.state = 'ready';
+  } catch (error) {
+    main.replaceChildren(element('p', { className: 'warning' }, `This page cannot be shown: ${error.message}`));
+    throw error;
+  }
+}
+
+/** For Node: the figures of a document as [{ name, text }]. */
+export async function files(document, format) {
+  return figureFiles(await decodeDocument(document), format);
+}

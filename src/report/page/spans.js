@@ -1,0 +1,81 @@
+// The spans of a run's trace on their tracks: which tracks, and which spans of a stretch of time or at an instant.
+
+export const COLOURS = {
+  compute: '#b8c4d6', host: '#94a3b8', tp: '#7fb069', dp: '#3d7ea6', pp: '#e08e45', ep: '#9467bd', cp: '#c9a227',
+  'waiting for circuits': '#c1121f', 'waiting for peers': '#e3e6ea', switching: '#c1121f', circuit: '#888888',
+};
+const URGENT = new Set(['switching', 'waiting for circuits']);  // never dropped, however short
+const MOST_TRACKS = 200;
+
+/** Where the spans of each track begin; spans are in order of track and start. One more than there are tracks. */
+export function offsetsOf(trace) {
+  if (trace.offsets) return trace.offsets;
+  const offsets = new Uint32Array(trace.tracks.length + 1);
+  for (const track of trace.spans.get('track').values) ++offsets[track + 1];
+  for (let i = 0; i < trace.tracks.length; ++i) offsets[i + 1] += offsets[i];
+  return (trace.offsets = offsets);
+}
+
+/** Two ranks, of different pipeline stages if there are some, and the switch ports of the first rail: "rank 0, rank 8, rail 0". */
+export function defaultTracks(trace) {
+  const ranks = trace.tracks.filter((track) => track.rank !== undefined).map((track) => track.rank);
+  const count = ranks.reduce((most, rank) => Math.max(most, rank + 1), 0);
+  const shown = [...new Set([0, Math.floor(count / 2)])].filter((rank) => ranks.includes(rank));
+  const rails = trace.tracks.some((track) => track.rail === 0) ? ['rail 0'] : [];
+  return [...shown.map((rank) => `rank ${rank}`), ...rails].join(', ');
+}
+
+/** The tracks whose names begin with one of the wanted words, separated by commas; "all" is all. At most 200. */
+export function chooseTracks(trace, wanted) {
+  const words = wanted.split(',').map((word) => word.trim()).filter(Boolean);
+  const fits = (name) => words.some((word) => word === 'all' || name === word || name.startsWith(`${word} `));
+  const found = trace.tracks.map((track, index) => ({ ...track, index })).filter(({ name }) => fits(name));
+  return { tracks: found.slice(0, MOST_TRACKS), left: Math.max(0, found.length - MOST_TRACKS) };
+}
+
+// The first span of the track that ends after `from`.
+function firstVisible({ start, duration }, low, high, from) {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (start[middle] + duration[middle] <= from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * What to draw of the tracks between two instants on so many pixels: [{ row, from, to, kind, span, count }]. Spans below half
+ * a pixel become one bar with their neighbours, so that this has at most a few entries a pixel and track.
+ */
+export function visibleSpans(trace, tracks, from, to, pixels) {
+  const [start, duration, kind] = ['start_s', 'duration_s', 'kind'].map((name) => trace.spans.get(name).values);
+  const offsets = offsetsOf(trace);
+  const small = (to - from) / pixels / 2;
+  const drawn = [];
+  tracks.forEach(({ index }, row) => {
+    let last;
+    const end = offsets[index + 1];
+    for (let i = firstVisible({ start, duration }, offsets[index], end, from); i < end && start[i] < to; ++i) {
+      const until = start[i] + duration[i];
+      const near = last && start[i] - last.to < small;
+      const tiny = duration[i] < small;
+      const same = near && last.kind === kind[i] && (tiny || last.to - last.from < small);
+      if (same || (near && tiny && !URGENT.has(kind[i]))) {
+        if (same || !URGENT.has(last.kind)) last.to = Math.max(last.to, until);
+        ++last.count;
+        continue;
+      }
+      last = { row, from: start[i], to: until, kind: kind[i], span: i, count: 1 };
+      drawn.push(last);
+    }
+  });
+  return drawn;
+}
+
+/** The span of a track at an instant, as its index, or -1. */
+export function spanAt(trace, index, at) {
+  const [start, duration] = ['start_s', 'duration_s'].map((name) => trace.spans.get(name).values);
+  const offsets = offsetsOf(trace);
+  const i = firstVisible({ start, duration }, offsets[index], offsets[index + 1], at);
+  return i < offsets[index + 1] && start[i] <= at ? i : -1;
+}

@@ -1,0 +1,36 @@
+// What a page is made of, read from the files of runs and sweeps.
+#pragma once
+
+#include "report/table_columns.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace photonrail::report {
+
+struct PageTables {
+  std::string title;
+  std::string why;             ///< of a sweep
+  std::set<std::string> runs;  ///< names of the results that were added
+  Table points;                ///< roles: info, parameter, replicate, metric
+  Table windows;               ///< row, change, length_s, count; in order of row, change and length
+  std::size_t failed = 0;
+  std::vector<std::string> notes;
+};
+
+/// `photonrail.results/1`. Throws ConfigError.
+void read_results_database(const std::filesystem::path& file, PageTables& tables);
+
+/// Adds the result of a run as a row, and returns its name, with that of its folder where another run has the same. Throws
+/// ConfigError.
+std::string read_run_result(const std::filesystem::path& file, PageTables& tables);
+
+/// The spans of a trace.json, packed: { "name", "end_s", "note", "cluster", "tracks", "spans" }. Throws ConfigError.
+[[nodiscard]] nlohmann::json read_trace(const std::filesystem::path& file, const std::string& name);
+
+}  // namespace photonrail::report

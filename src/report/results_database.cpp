@@ -1,0 +1,167 @@
+// The results of a sweep, as its database keeps them.
+#include "photonrail/error.hpp"
+#include "report/page_sources.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace photonrail::report {
+
+namespace {
+
+constexpr const char* kSchema = "photonrail.results/1";
+constexpr std::int64_t kMostWindows = 1'000'000;  // rows; more would make the page too big
+constexpr std::size_t kToldErrors = 3;
+
+// As the path of a URI.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char c : path) text += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+  return text;
+}
+
+// In a folder that cannot be written, a database in WAL mode opens only as one that nobody changes.
+SQLite::Database open(const std::filesystem::path& file) {
+  SQLite::Database database(file.string(), SQLite::OPEN_READONLY, 10'000);
+  try {
+    database.execAndGet("SELECT count(*) FROM meta");
+    return database;
+  } catch (const SQLite::Exception&) {
+    return SQLite::Database("file:" + escaped(file.string()) + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+  }
+}
+
+std::string meta(SQLite::Database& database, const char* key) {
+  SQLite::Statement query(database, "SELECT value FROM meta WHERE key = ?");
+  query.bind(1, key);
+  return query.executeStep() ? query.getColumn(0).getString() : std::string{};
+}
+
+/// The rows of the table, by the points of the database.
+class Rows {
+ public:
+  void add(std::int64_t point) {
+    if (rows_.size() <= static_cast<std::size_t>(point)) rows_.resize(static_cast<std::size_t>(point) + 1, kNone);
+    rows_[static_cast<std::size_t>(point)] = count_++;
+  }
+  [[nodiscard]] bool has(std::int64_t point) const {
+    return point >= 0 && static_cast<std::size_t>(point) < rows_.size() && rows_[static_cast<std::size_t>(point)] != kNone;
+  }
+  [[nodiscard]] std::size_t operator[](std::int64_t point) const { return rows_[static_cast<std::size_t>(point)]; }
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> rows_;
+  std::size_t count_ = 0;
+};
+
+void set(Column& column, std::size_t row, const SQLite::Column& cell) {
+  if (cell.isNull()) return;
+  if (cell.isText()) return column.set(row, cell.getText());
+  column.set(row, cell.getDouble());
+}
+
+// Names come in the same order for each point, so the column after the last one is tried first.
+class ColumnFinder {
+ public:
+  ColumnFinder(Table& table, const char* role) : table_(table), role_(role) {}
+
+  Column& find(std::string_view name) {
+    if (++next_ >= seen_.size()) next_ = 0;
+    if (next_ < seen_.size() && seen_[next_]->name() == name) return *seen_[next_];
+    Column& column = table_.column(name, role_);
+    const auto place = std::find(seen_.begin(), seen_.end(), &column);
+    next_ = static_cast<std::size_t>(place - seen_.begin());
+    if (place == seen_.end()) seen_.push_back(&column);
+    return column;
+  }
+
+ private:
+  Table& table_;
+  const char* role_;
+  std::vector<Column*> seen_;
+  std::size_t next_ = 0;
+};
+
+Rows read_runs(SQLite::Database& database, PageTables& tables) {
+  Rows rows;
+  Table& table = tables.points;
+  std::string errors;
+  SQLite::Statement query(database, "SELECT point, name, seed, repetition, status, error FROM runs ORDER BY point");
+  while (query.executeStep()) {
+    const std::size_t row = rows.count();
+    rows.add(query.getColumn(0).getInt64());
+    set(table.column("name", "info"), row, query.getColumn(1));
+    set(table.column("status", "info"), row, query.getColumn(4));
+    set(table.column("seed", "replicate"), row, query.getColumn(2));
+    set(table.column("repetition", "replicate"), row, query.getColumn(3));
+    set(table.column("error", "info"), row, query.getColumn(5));
+    if (query.getColumn(4).getString() == "done" || ++tables.failed > kToldErrors) continue;
+    errors += "; " + query.getColumn(1).getString() + ": " + query.getColumn(5).getString();
+  }
+  table.rows = rows.count();
+  if (tables.failed > 0) {
+    tables.notes.push_back(std::to_string(tables.failed) + " of " + std::to_string(rows.count()) + " points failed" +
+                           errors + (tables.failed > kToldErrors ? "; ..." : ""));
+  }
+  return rows;
+}
+
+void read_cells(SQLite::Database& database, const char* from, const char* role, const Rows& rows, Table& table) {
+  ColumnFinder finder(table, role);
+  SQLite::Statement query(database, std::string("SELECT point, name, value FROM ") + from);
+  while (query.executeStep()) {
+    const std::int64_t point = query.getColumn(0).getInt64();
+    if (rows.has(point)) set(finder.find(query.getColumn(1).getText()), rows[point], query.getColumn(2));
+  }
+}
+
+void read_windows(SQLite::Database& database, const Rows& rows, PageTables& tables) {
+  Table& table = tables.windows;
+  SQLite::Statement query(database,
+                          "SELECT point, before, after, length_s, count FROM windows ORDER BY 1, 2, 3, 4 LIMIT ?");
+  query.bind(1, kMostWindows);
+  while (query.executeStep()) {
+    const std::int64_t point = query.getColumn(0).getInt64();
+    if (!rows.has(point)) continue;
+    table.column("row", "info").set(table.rows, static_cast<double>(rows[point]));
+    table.column("change", "info").set(table.rows, query.getColumn(1).getString() + "->" + query.getColumn(2).getString());
+    table.column("length_s", "info").set(table.rows, query.getColumn(3).getDouble());
+    table.column("count", "info").set(table.rows, query.getColumn(4).getDouble());
+    ++table.rows;
+  }
+  const auto all = database.execAndGet("SELECT count(*) FROM windows").getInt64();
+  if (all <= kMostWindows) return;
+  tables.notes.push_back("windows are there for the first points only: " + std::to_string(kMostWindows) + " of " +
+                         std::to_string(all) + " lengths");
+}
+
+}  // namespace
+
+void read_results_database(const std::filesystem::path& file, PageTables& tables) {
+  try {
+    SQLite::Database database = open(file);
+    if (const std::string schema = meta(database, "schema"); schema != kSchema) {
+      throw ConfigError(file.string(), "its schema is \"" + schema + "\"", std::string("this version reads ") + kSchema);
+    }
+    tables.title = meta(database, "name");
+    tables.why = meta(database, "why");
+    const Rows rows = read_runs(database, tables);
+    const std::string points = meta(database, "points");
+    if (!points.empty() && points != std::to_string(rows.count())) {
+      tables.notes.push_back(std::to_string(rows.count()) + " of " + points + " points were run so far");
+    }
+    SQLite::Statement axes(database, "SELECT name FROM axes ORDER BY position");
+    while (axes.executeStep()) tables.points.column(axes.getColumn(0).getText(), "parameter");
+    read_cells(database, "parameters", "parameter", rows, tables.points);
+    read_cells(database, "metrics", "metric", rows, tables.points);
+    read_windows(database, rows, tables);
+  } catch (const SQLite::Exception& error) {
+    throw ConfigError(file.string(), std::string("cannot be read: ") + error.what(), "it must be what a sweep wrote");
+  }
+}
+
+}  // namespace photonrail::report

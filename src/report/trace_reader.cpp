@@ -1,0 +1,207 @@
+// Reads a trace.json of our own back, for the timeline of a page. The spans of each track are kept in order of time.
+#include "photonrail/error.hpp"
+#include "report/page_sources.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace photonrail::report {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostSpans = 2'000'000;  // more would make the page too big
+constexpr double kSecond = 1e6;                // the format counts in microseconds
+
+struct Span {
+  std::pair<std::uint32_t, std::uint32_t> thread;  // process, thread
+  double start = 0.0;                              // microseconds
+  double duration = 0.0;
+  std::uint32_t name = 0;
+  std::uint32_t category = 0;
+  std::uint32_t detail = 0;
+  std::int32_t to = -1;  // of a circuit: the port
+};
+
+/// Texts by number.
+class Names {
+ public:
+  std::uint32_t of(std::string text) {
+    const auto [place, is_new] = codes_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    if (is_new) texts_.push_back(std::move(text));
+    return place->second;
+  }
+  [[nodiscard]] const std::string& operator[](std::uint32_t code) const { return texts_[code]; }
+
+ private:
+  std::vector<std::string> texts_;
+  std::map<std::string, std::uint32_t> codes_;
+};
+
+/// What the events of a trace say.
+struct Events {
+  struct Thread {
+    std::string name;
+    std::uint32_t order = 0;
+  };
+  std::map<std::uint32_t, std::string> processes;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Thread> threads;
+  std::vector<Span> spans;
+  Names names;
+
+  void add(const Json& event) {
+    const std::string phase = event.at("ph");
+    const std::pair<std::uint32_t, std::uint32_t> thread{event.at("pid"), event.value("tid", 0U)};
+    if (phase == "X") return add_span(event, thread);
+    if (phase != "M") return;
+    const std::string name = event.at("name");
+    const Json& arguments = event.at("args");
+    if (name == "process_name") processes[thread.first] = arguments.at("name");
+    if (name == "thread_name") threads[thread].name = arguments.at("name");
+    if (name == "thread_sort_index") threads[thread].order = arguments.at("sort_index");
+  }
+
+ private:
+  void add_span(const Json& event, std::pair<std::uint32_t, std::uint32_t> thread) {
+    Span span{thread, event.at("ts"), event.at("dur"), names.of(event.at("name")), names.of(event.value("cat", "")), 0, -1};
+    std::string detail;
+    if (const auto arguments = event.find("args"); arguments != event.end()) {
+      if (arguments->contains("to")) span.to = std::stoi(arguments->at("to").get<std::string>());
+      if (arguments->contains("group")) detail = arguments->value("op", "") + ", group " + arguments->value("group", "");
+      if (arguments->contains("bytes")) detail += ", " + arguments->value("bytes", "") + " B";
+      if (arguments->contains("dimension")) detail = arguments->value("dimension", "");
+    }
+    span.detail = names.of(std::move(detail));
+    spans.push_back(span);
+  }
+};
+
+// Gives each event to `events` as it is read, so that the text of a long trace is never in memory as a whole.
+Json read_events(const std::filesystem::path& file, Events& events) {
+  std::ifstream in(file, std::ios::binary);
+  bool inside = false;
+  const auto take = [&](int depth, Json::parse_event_t kind, Json& parsed) {
+    if (depth == 1 && kind == Json::parse_event_t::key) inside = parsed == "traceEvents";
+    if (!inside || depth != 2 || kind != Json::parse_event_t::object_end) return true;
+    events.add(parsed);
+    return false;
+  };
+  return Json::parse(in, take);
+}
+
+std::optional<std::uint32_t> number_after(std::string_view text, std::string_view word) {
+  std::uint32_t number = 0;
+  if (!text.starts_with(word)) return std::nullopt;
+  text.remove_prefix(word.size());
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc{} ? std::optional(number)
+                                                                                           : std::nullopt;
+}
+
+// What the colour of a span tells.
+std::string kind_of(const Events& events, const Span& span) {
+  const std::string& category = events.names[span.category];
+  const std::string& thread = events.threads.at(span.thread).name;
+  if (category == "compute") return thread;
+  if (category == "communication") return thread.substr(0, thread.find(' '));
+  if (category == "peers") return "waiting for peers";
+  if (category == "circuits") return "waiting for circuits";
+  if (category == "lit") return events.names[span.detail].empty() ? "circuit" : events.names[span.detail];
+  return category;
+}
+
+/// The tracks from the top: ranks with their streams, then rails with their ports.
+class Tracks {
+ public:
+  explicit Tracks(const Events& events) {
+    std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> order;  // process, place in it, thread
+    for (const auto& [thread, told] : events.threads) order.emplace_back(thread.first, told.order, thread.second);
+    std::sort(order.begin(), order.end());
+    for (const auto& [process, place, thread] : order) add(events, {process, thread});
+  }
+  [[nodiscard]] std::uint32_t of(std::pair<std::uint32_t, std::uint32_t> thread) const { return numbers_.at(thread); }
+  [[nodiscard]] Json take() { return std::move(list_); }
+
+ private:
+  void add(const Events& events, std::pair<std::uint32_t, std::uint32_t> thread) {
+    const std::string& process = events.processes.at(thread.first);
+    const std::string& name = events.threads.at(thread).name;
+    Json track;
+    if (const auto rank = number_after(process, "rank ")) {
+      track = {{"name", process + " " + name}, {"rank", *rank}};
+    } else {
+      track = {{"name", process + " " + name}};
+      if (const auto rail = number_after(process, "rail ")) track["rail"] = *rail;
+      if (const auto port = number_after(name, "port ")) track["port"] = *port;
+    }
+    numbers_[thread] = static_cast<std::uint32_t>(list_.size());
+    list_.push_back(std::move(track));
+  }
+
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
+  Json list_ = Json::array();
+};
+
+// The earliest spans, as many as a page can carry; what was left out is told in the result.
+std::string keep_the_earliest(std::vector<Span>& spans) {
+  if (spans.size() <= kMostSpans) return {};
+  const auto by_start = [](const Span& a, const Span& b) { return a.start < b.start; };
+  std::nth_element(spans.begin(), spans.begin() + kMostSpans, spans.end(), by_start);
+  const std::string note = "The first " + std::to_string(kMostSpans) + " of " + std::to_string(spans.size()) +
+                           " spans, until " + std::to_string(spans[kMostSpans].start / kSecond) + " s.";
+  spans.resize(kMostSpans);
+  return note;
+}
+
+Json packed_spans(const Events& events, const Tracks& tracks) {
+  Table table;
+  Column& track = table.column("track", "info");
+  Column& start = table.column("start_s", "info");
+  Column& duration = table.column("duration_s", "info");
+  Column& name = table.column("name", "info");
+  Column& kind = table.column("kind", "info");
+  Column& detail = table.column("detail", "info");
+  Column& to = table.column("to", "info");
+  for (const Span& span : events.spans) {
+    const std::size_t row = table.rows++;
+    track.set(row, tracks.of(span.thread));
+    start.set(row, span.start / kSecond);
+    duration.set(row, span.duration / kSecond);
+    name.set(row, events.names[span.name]);
+    kind.set(row, kind_of(events, span));
+    if (!events.names[span.detail].empty()) detail.set(row, events.names[span.detail]);
+    if (span.to >= 0) to.set(row, span.to);
+  }
+  return table.packed();
+}
+
+}  // namespace
+
+nlohmann::json read_trace(const std::filesystem::path& file, const std::string& name) {
+  try {
+    Events events;
+    Json rest = read_events(file, events);
+    const Json cluster = rest.at("otherData");
+    if (cluster.value("schema", "") != "photonrail.trace/1") throw ConfigError(file.string(), "is no photonrail.trace/1");
+    Tracks tracks(events);
+    std::string note = keep_the_earliest(events.spans);
+    std::sort(events.spans.begin(), events.spans.end(), [&](const Span& a, const Span& b) {
+      return std::make_pair(tracks.of(a.thread), a.start) < std::make_pair(tracks.of(b.thread), b.start);
+    });
+    double end = 0.0;
+    for (const Span& span : events.spans) end = std::max(end, span.start + span.duration);
+    Json spans = packed_spans(events, tracks);
+    return {{"name", name},       {"end_s", end / kSecond},  {"note", std::move(note)},
+            {"cluster", cluster}, {"tracks", tracks.take()}, {"spans", std::move(spans)}};
+  } catch (const std::exception& error) {
+    if (dynamic_cast<const ConfigError*>(&error) != nullptr) throw;
+    throw ConfigError(file.string(), std::string("cannot be read: ") + error.what(),
+                      "it must be the trace.json of `photonrail run --trace` of this version");
+  }
+}
+
+}  // namespace photonrail::report

@@ -1,0 +1,49 @@
+// Opens the page that the command line names in headless Chromium and keeps what it complains about.
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import assert from 'node:assert/strict';
+
+const { chromium } = createRequire(join(process.env.NODE_PATH, 'none.js'))('playwright-core');
+
+/** Runs `check(page)` on the page; fails when the page loaded anything, or said anything on its console. */
+export async function onPage(check) {
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+  try {
+    const context = await browser.newContext({ offline: true, viewport: { width: 1240, height: 900 }, acceptDownloads: true });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(error.stack));
+    page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(`asked for ${request.url()}`));
+    await page.goto(pathToFileURL(process.argv[2]).href);
+    await page.waitForSelector('body[data-state=ready]', { timeout: 60_000 });
+    await check(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await browser.close();
+  }
+}
+
+/** How many of the pixels of a figure are not white. */
+export function inked(page, id) {
+  return page.$eval(`#${id} canvas`, (canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) count += data[i + 3] > 0 && data[i] + data[i + 1] + data[i + 2] < 720 ? 1 : 0;
+    return count;
+  });
+}
+
+/** What a chart was told: its option. */
+export const option = (page, id) => page.$eval(`#${id} .chart`, (element) => element.chart.getOption());
+
+export const texts = (page, selector) => page.$$eval(selector, (found) => found.map((element) => element.textContent));
+
+/** The text of the file that a button gives. */
+export async function saved(page, id, format) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click(`#${id} .files button:text-is("${format}")`)]);
+  const chunks = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,200 @@
+// `photonrail report`: its page as a reader meets it, in headless Chromium, and its figures as files.
+#include "command/command.hpp"
+#include "support/results_fixture.hpp"
+#include "support/source_dir.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+namespace photonrail::test {
+namespace {
+
+class Report : public Command {
+ protected:
+  void SetUp() override {
+    Command::SetUp();
+    if (run("report .").err.find("no page for reports") != std::string::npos) {
+      GTEST_SKIP() << "THE PAGE OF THE REPORT IS NOT TESTED: " << read(folder_ / ".err");
+    }
+  }
+
+  static bool installed(const std::string& program) {
+    return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+  }
+
+  /// Runs tests/command/page/`script` on the page: it opens it in Chromium and fails when something is wrong.
+  void browse(const std::string& script, const std::string& page) const {
+    const fs::path source = PHOTONRAIL_SOURCE_DIR;
+    const std::string line = "NODE_PATH='" PHOTONRAIL_PAGE_PACKAGES "' node '" +
+                             (source / "tests/command/page" / script).string() + "' '" + (folder_ / page).string() +
+                             "' 2>&1 >'" + (folder_ / ".browser").string() + "'";
+    const int status = std::system(line.c_str());
+    EXPECT_EQ(status, 0) << read(folder_ / ".browser");
+    RecordProperty("browser", read(folder_ / ".browser"));
+  }
+
+  /// The quickstart on electrical rails and under Opus, in `runs`.
+  void run_quickstart() const {
+    const fs::path configs = fs::path(PHOTONRAIL_SOURCE_DIR) / "configs";
+    const Outcome outcome = run("run '" + (configs / "quickstart-electrical.json").string() + "' '" +
+                                (configs / "quickstart.json").string() + "' --trace --quiet --out runs");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+  }
+
+  // Two controllers over five delays with three seeds each; electrical has no delay. The step is 1 s and what the seed
+  // adds, and under Opus 1 s and four delays: at 0.1 s, 1.4 s.
+  static FixturePoint delay_point(std::size_t i) {
+    FixturePoint point;
+    point.seed = i % 3 + 1;
+    const bool electrical = i < 3;
+    const double delay = electrical ? 0.0 : std::pow(10.0, static_cast<double>((i - 3) / 3) - 3.0);  // ms
+    point.parameters = {{"controller", std::string(electrical ? "electrical" : "opus")}};
+    if (!electrical) point.parameters["reconfiguration_ms"] = delay * 1e3;
+    const double step = 1.0 + 4.0 * delay + 0.01 * static_cast<double>(point.seed);
+    point.metrics = {{"makespan_s", step},
+                     {"cost.usd", electrical ? 2e6 : 1e6},
+                     {"cost.power_w", electrical ? 5e4 : 2e4},
+                     {"reconfigurations.count", electrical ? 0.0 : 4.0},
+                     {"reconfigurations.total_s", 4.0 * delay},
+                     {"per_rank_mean_s.compute", 0.9},
+                     {"per_rank_mean_s.exposed_communication", 0.05},
+                     {"per_rank_mean_s.reconfiguration_wait", 4.0 * delay},
+                     {"per_rank_mean_s.peer_wait", 0.05 + 0.01 * static_cast<double>(point.seed)}};
+    if (!electrical) point.windows = {{0.0, 2}, {0.05, 1}, {0.5, 1}};
+    return point;
+  }
+};
+
+TEST_F(Report, OfRunsShowsEveryFigureInChromium) {
+  if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  run_quickstart();
+  const Outcome outcome = run("report runs");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "wrote runs/report.html\n");
+  browse("runs.mjs", "runs/report.html");
+}
+
+TEST_F(Report, OfASweepShowsEveryFigureInChromium) {
+  if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  fs::create_directories(folder_ / "sweep");
+  write_results(folder_ / "sweep", {"controller", "reconfiguration_ms"}, 19, [](std::size_t i) {
+    FixturePoint point = delay_point(std::min<std::size_t>(i, 17));
+    if (i == 18)
+      point = {{{"controller", std::string("opus")}, {"reconfiguration_ms", 1e6}}, 1, {}, {}, "rank 3 <waits> for rank 4"};
+    return point;
+  });
+  const Outcome outcome = run("report sweep -o page.html");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "wrote page.html\n");
+  EXPECT_THAT(outcome.err, testing::HasSubstr("1 of 19 points failed; point 18: rank 3 <waits> for rank 4"));
+  browse("sweep.mjs", "page.html");
+}
+
+TEST_F(Report, OfNextToNothingIsAPage) {
+  if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  const auto headings_of = [&](const std::string& name, const std::vector<std::string>& axes, std::size_t points,
+                               const auto& make) {
+    fs::create_directories(folder_ / name);
+    write_results(folder_ / name, axes, points, make);
+    EXPECT_EQ(run("report " + name).status, 0) << read(folder_ / ".err");
+    browse("headings.mjs", name + "/report.html");
+    return read(folder_ / ".browser");
+  };
+  const auto failed = [](std::size_t) { return FixturePoint{{}, 1, {}, {}, "no way"}; };
+  const auto seeds = [](std::size_t i) {
+    return FixturePoint{{}, i, {{"makespan_s", 2.0 + static_cast<double>(i)}}, {}, {}};
+  };
+  EXPECT_EQ(headings_of("none", {"delay_ms"}, 0, failed), "All points\n");
+  EXPECT_EQ(headings_of("failed", {"delay_ms"}, 2, failed), "All points\n");
+  EXPECT_EQ(headings_of("seeds", {}, 3, seeds), "makespan against name\nAll points\n");
+}
+
+TEST_F(Report, LoadsNothingFromElsewhere) {
+  run_quickstart();
+  ASSERT_EQ(run("report runs").status, 0);
+  const std::string page = read(folder_ / "runs/report.html");
+  for (const char* reference : {" src=", "<link", "@import", "fetch("}) {
+    EXPECT_EQ(page.find(reference), std::string::npos) << page.substr(page.find(reference), 80);
+  }
+}
+
+TEST_F(Report, OfAHundredThousandPointsIsSmallAndQuick) {
+  constexpr std::size_t kPoints = 100'000;
+  fs::create_directories(folder_ / "sweep");
+  write_results(folder_ / "sweep", {"delay_ms", "port_gb_per_s", "dp"}, kPoints, [](std::size_t i) {
+    FixturePoint point;
+    point.parameters = {{"delay_ms", static_cast<double>(i % 100)},
+                        {"port_gb_per_s", static_cast<double>(i / 100 % 100)},
+                        {"dp", static_cast<double>(i / 10'000)}};
+    // Numbers without a pattern that a packer could use.
+    std::mt19937_64 random(i);
+    for (int m = 0; m < 24; ++m)
+      point.metrics["metric_" + std::to_string(m) + "_s"] = static_cast<double>(random()) * 0x1p-64;
+    point.metrics["makespan_s"] = 1.0 + point.metrics["metric_0_s"];
+    return point;
+  });
+  const auto started = std::chrono::steady_clock::now();
+  ASSERT_EQ(run("report sweep").status, 0);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  const double megabytes = static_cast<double>(fs::file_size(folder_ / "sweep/report.html")) / 1e6;
+  RecordProperty("seconds", std::to_string(took.count()));
+  RecordProperty("megabytes", std::to_string(megabytes));
+  EXPECT_LT(megabytes, 50.0);
+  EXPECT_LT(took.count(), 10.0);
+  if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  browse("large.mjs", "sweep/report.html");
+}
+
+TEST_F(Report, FiguresAreFiles) {
+  if (!installed("node")) GTEST_SKIP() << "FIGURES ARE NOT TESTED: no node here";
+  fs::create_directories(folder_ / "sweep");
+  write_results(folder_ / "sweep", {"controller", "reconfiguration_ms"}, 18, delay_point);
+  const Outcome outcome = run("report sweep --format csv --baseline electrical");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "wrote sweep/figures/breakdown.csv\nwrote sweep/figures/comparison.csv\nwrote sweep/figures/pareto-cost.csv\n"
+            "wrote sweep/figures/pareto-power.csv\nwrote sweep/figures/windows.csv\n");
+  // Against the electrical point of the same seed: (1.01 + 0.4) / 1.01, (1.02 + 0.4) / 1.02, (1.03 + 0.4) / 1.03 at 0.1 s,
+  // whose mean is 1 + 0.4 / 3 * (1 / 1.01 + 1 / 1.02 + 1 / 1.03) = 1.392183.
+  const std::string csv = read(folder_ / "sweep/figures/comparison.csv");
+  EXPECT_THAT(csv, testing::HasSubstr("\n100,opus,1.39218"));
+  EXPECT_THAT(csv, testing::HasSubstr("\n100,electrical,1,0,3\n"));
+
+  ASSERT_EQ(run("report sweep --format svg -o drawn").status, 0);
+  for (const char* figure : {"comparison", "breakdown", "pareto-cost", "pareto-power", "windows"}) {
+    const std::string svg = read(folder_ / "drawn" / (std::string(figure) + ".svg"));
+    EXPECT_TRUE(svg.starts_with("<svg ")) << figure;
+    EXPECT_EQ(svg.find("NaN"), std::string::npos) << figure;
+  }
+  if (!installed("rsvg-convert")) GTEST_SKIP() << "PNG IS NOT TESTED: no rsvg-convert here";
+  ASSERT_EQ(run("report sweep --format png -o drawn").status, 0) << read(folder_ / ".err");
+  EXPECT_EQ(read(folder_ / "drawn/windows.png").substr(1, 3), "PNG");
+}
+
+TEST_F(Report, SaysWhatIsWrong) {
+  fs::create_directories(folder_ / "empty");
+  const auto fails = [&](const std::string& arguments, const char* message) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_THAT(outcome.err, testing::HasSubstr(message)) << arguments;
+  };
+  fails("report nowhere", "nowhere: is no folder");
+  fails("report empty", "empty: has no results.db and no result.json");
+  std::ofstream(folder_ / "empty/results.db") << "no database at all, and long enough to be looked at as a header\n";
+  fails("report empty", "results.db: cannot be read: ");
+  fs::remove(folder_ / "empty/results.db");
+  std::ofstream(folder_ / "empty/result.json") << "{\"schema\": 1}";
+  fails("report empty", "result.json: is no photonrail.result/1");
+  write("tiny.json", tiny("tiny"));
+  ASSERT_EQ(run("run tiny.json --out done --trace --quiet").status, 0);
+  fails("report done --metric makespan", "--metric: there is no metric \"makespan\" (did you mean makespan_s?)");
+  fails("report done -o nowhere/page.html", "nowhere/page.html: cannot write");
+  std::ofstream(folder_ / "done/trace.json") << "{\"traceEvents\": [";
+  fails("report done", "trace.json: cannot be read: ");
+}
+
+}  // namespace
+}  // namespace photonrail::test

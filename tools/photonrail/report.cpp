@@ -1,0 +1,112 @@
+#include "photonrail/report.hpp"
+#include "commands.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/page.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <iostream>
+#include <system_error>
+
+namespace photonrail::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of our own, gone at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "photonrail-report-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw ConfigError(name, "cannot make the folder: " + std::generic_category().message(errno), "set TMPDIR to another");
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Runs a program that is found by its name; `hint`: what would do where it is not installed.
+void run_program(const std::vector<std::string>& words, const std::string& hint) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  if (error == ENOENT) throw ConfigError(words[0], "is not installed", hint);
+  if (error != 0) throw ConfigError(words[0], "cannot be started: " + std::generic_category().message(error));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) throw ConfigError(words[0], "is not installed", hint);
+  if (status != 0) throw InternalError(words[0] + " failed on the figures of the report");
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Draws into a folder of its own first, so that a failure leaves no half of the figures.
+std::vector<fs::path> write_figures(const PageData& data, const std::string& format, const fs::path& out) {
+  const TemporaryFolder temporary;
+  const bool png = format == "png";
+  const fs::path program = temporary.path() / "figures.cjs";
+  write_file(program, to_figures_program(data, png ? "svg" : format));
+  const fs::path drawn = temporary.path() / "figures";
+  fs::create_directories(drawn);
+  run_program(
+      {"node", program.string(), drawn.string()},
+      "figures as files are drawn by Node, version 18 or later (Debian: apt-get install nodejs); the page needs none");
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for -o");
+  std::vector<fs::path> written;
+  for (const fs::path& figure : files_in(drawn)) {
+    fs::path target = out / figure.filename();
+    if (png) {
+      target.replace_extension(".png");
+      run_program({"rsvg-convert", "--zoom=2", "--output", target.string(), figure.string()},
+                  "PNG needs rsvg-convert (Debian: apt-get install librsvg2-bin); --format svg does not");
+    } else {
+      fs::copy_file(figure, target, fs::copy_options::overwrite_existing, error);
+      if (error) throw ConfigError(target.string(), "cannot write: " + error.message(), "choose another folder for -o");
+    }
+    written.push_back(target);
+  }
+  return written;
+}
+
+}  // namespace
+
+void report(const ReportOptions& options) {
+  if (const std::string why = why_no_page(); !why.empty()) throw ConfigError("photonrail report", why);
+  const PageData data = read_page_data(options.folder, options.choices);
+  if (options.format == "html") {
+    const fs::path out = options.out.empty() ? options.folder / "report.html" : options.out;
+    write_file(out, to_html(data));
+    std::cout << "wrote " << out.string() << '\n';
+  } else {
+    const fs::path out = options.out.empty() ? options.folder / "figures" : options.out;
+    for (const fs::path& file : write_figures(data, options.format, out)) std::cout << "wrote " << file.string() << '\n';
+  }
+  for (const std::string& note : data.notes) std::cerr << "note: " << note << '\n';
+}
+
+}  // namespace photonrail::command

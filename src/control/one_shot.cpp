@@ -27,8 +27,8 @@ JobTraffic job_traffic(const FabricView& view) {
       // here through the scale-up fabric), the receiver does.
       for (std::size_t p = 0; p < op.pairs.size(); ++p) {
         const Pair pair = op.pairs[p];
-        const bool counts = pair.from == rank.position ||
-                            (pair.to == rank.position && !members.contains({op.communicator, pair.from}));
+        const bool counts =
+            pair.from == rank.position || (pair.to == rank.position && !members.contains({op.communicator, pair.from}));
         if (counts) sums[{pair, op.dimension}] += op.bytes[p].count;
       }
     }

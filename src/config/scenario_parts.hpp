@@ -80,6 +80,9 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 /// A square array of arrays of bytes, row = sender.
 [[nodiscard]] DemandMatrix read_demand(const JsonReader& value);
 
+/// Bytes of an element, by the name of its format.
+[[nodiscard]] std::uint32_t read_precision(const JsonReader& value);
+
 /// experts, top_k, tokens and hidden, all required, and the keys of read_moe().
 void read_moe_layer(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);
 /// The keys of a mixture of experts that say how its tokens move: router, capacity_factor, padded, dispatch, combine. The

@@ -50,14 +50,17 @@ PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const Colle
                      const DemandSource* demands, const CostModel& costs)
     : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands), costs_(costs) {
   for (std::size_t op = 0; op < placed_.size(); ++op) {
-    placed_[op] = spec.algorithm[op] == kAutoAlgorithm ||
-                  std::any_of(registry.all().begin(), registry.all().end(), [&](const auto& algorithm) {
-                    return algorithm->name() == spec.algorithm[op] && algorithm->uses_places();
-                  });
-    for (const auto& algorithm : registry.all()) {
-      if (algorithm->name() == spec.algorithm[op]) expects_straggler_[op] = algorithm->expects_straggler();
-    }
+    const CollectiveAlgorithm* algorithm = find(spec.algorithm[op]);
+    placed_[op] = spec.algorithm[op] == kAutoAlgorithm || (algorithm != nullptr && algorithm->uses_places());
+    expects_straggler_[op] = algorithm != nullptr && algorithm->expects_straggler();
   }
+}
+
+const CollectiveAlgorithm* PlanCache::find(std::string_view name) const {
+  if (const CollectiveAlgorithm* own = spec_.find_own(name)) return own;
+  const auto& all = registry_.all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& algorithm) { return algorithm->name() == name; });
+  return found == all.end() ? nullptr : found->get();
 }
 
 LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
@@ -140,8 +143,8 @@ const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
 
 const CollectiveAlgorithm& PlanCache::algorithm(CollectiveOp op) const {
   const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(op)];
-  const CollectiveAlgorithm* own = spec_.find_own(wanted);
-  return own != nullptr ? *own : registry_.find(wanted);
+  const CollectiveAlgorithm* known = find(wanted);
+  return known != nullptr ? *known : registry_.find(wanted);  // which says what there is
 }
 
 const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {

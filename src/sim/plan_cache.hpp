@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -45,6 +46,8 @@ class PlanCache {
     return spec_.algorithm[static_cast<std::size_t>(op)] == kAutoAlgorithm;
   }
   /// The scenario's algorithm for the op. Throws ConfigError when there is none of its name. REQUIRES: not chooses(op).
+  /// The scenario's own or a registered one, or null.
+  [[nodiscard]] const CollectiveAlgorithm* find(std::string_view name) const;
   [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveOp op) const;
   /// Whether the scenario's algorithm for the op wants call.straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return expects_straggler_[static_cast<std::size_t>(op)]; }

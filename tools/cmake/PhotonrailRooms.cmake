@@ -1,6 +1,9 @@
 # A room is a folder of src/. Its objects are compiled once; photonrail_<room> is what its tests link, so that a room that
 # reaches for one that it may not include does not link either.
 
+# Without it ccache keeps nothing that was compiled with a precompiled header.
+set(photonrail_ccache_with_precompiled_headers $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+
 function(photonrail_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)

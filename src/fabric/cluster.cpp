@@ -193,6 +193,9 @@ PlantSpec ClusterSpec::plant() const {
   plant.rail = rail.kind;
   plant.switch_radix = rail.switch_radix;
   plant.oversubscription = rail.oversubscription;
+  plant.planes = rail.planes;
+  plant.pod_servers = rail.pods.servers;
+  plant.optical_pods = rail.pods.layer == PodSpec::Layer::kOptical;
   return plant;
 }
 

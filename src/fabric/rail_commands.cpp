@@ -224,6 +224,7 @@ void OpticalRail::pause_switch(std::uint64_t which) {
     paused_since_[circuit.from.index()] = engine_.now();
     touch(circuit);
     refresh_links(server(circuit.from));
+    listener_->circuit_changed(id_, circuit, CircuitState::kDark);
     listener_->circuit_changed(id_, circuit, CircuitState::kSwitching);
   }
 }

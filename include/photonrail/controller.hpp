@@ -3,6 +3,7 @@
 #pragma once
 
 #include "photonrail/circuit.hpp"
+#include "photonrail/control_plane.hpp"
 #include "photonrail/controller_parameter.hpp"
 #include "photonrail/fabric_view.hpp"
 #include "photonrail/ids.hpp"
@@ -23,6 +24,10 @@ namespace photonrail {
 struct ShimPolicy {
   bool announce = false;   ///< when an operation completes, ask at once for what the schedule says comes next
   bool scheduled = false;  ///< issue a rank's rail operations in the order of the profiling run
+  std::vector<ShimSpec> of_ranks{};  ///< what is different on some ranks
+
+  [[nodiscard]] bool announces(RankId rank) const;
+  [[nodiscard]] bool announces_any() const;
 };
 
 /// What a policy wants of the run besides demands and circuits. What nobody wants is not made, and costs nothing.
@@ -118,6 +123,7 @@ struct ControllerSpec {
   /// A demand that blocks its members for longer is reported by name, as an error; 0: however long.
   Duration starvation{};
   ParameterValues parameters{};  ///< keys that one policy has; see ControllerFactory::parameters
+  ControlPlaneSpec control{};
 };
 
 /// Makes one controller for one rail.
@@ -139,7 +145,9 @@ struct ControllerFactory {
   /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
   [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;
   [[nodiscard]] PolicyNeeds needs_of(const ControllerSpec& spec) const {
-    return needs == nullptr ? PolicyNeeds{} : needs(complete(spec));
+    PolicyNeeds wanted = needs == nullptr ? PolicyNeeds{} : needs(complete(spec));
+    wanted.shim.of_ranks = spec.control.shims;
+    return wanted;
   }
 };
 

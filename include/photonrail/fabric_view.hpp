@@ -31,6 +31,7 @@ struct PortView {
   bool in_use = false;           ///< an operation holds it: it must not be torn down, unless a step preempts
   bool draining = false;         ///< a step waits until it is out of use; nobody takes it any more
   Bytes bytes_left{};            ///< of the messages that are on it; only if PolicyNeeds::bytes
+  bool faulty = false;           ///< the port failed or is stuck: the switch leaves both its fibres as they are
 };
 
 /// A rank that asked for circuits, and when.
@@ -101,8 +102,9 @@ struct ReconfigurationTerms {
   Duration command{};
   Duration acknowledgement{};
   bool whole_switch = false;  ///< every circuit of the switch is dark while it switches, not only those that change
+  Duration settle{};          ///< between switching and link bring-up
 
-  [[nodiscard]] Duration total() const { return command + switching + link_up + acknowledgement; }
+  [[nodiscard]] Duration total() const { return command + switching + settle + link_up + acknowledgement; }
 };
 
 /// One rail, as a controller sees it. It grows by fields; a field added later breaks no controller. Spans are over state
@@ -123,9 +125,11 @@ struct FabricView {
   Duration hop_latency{};                      ///< of a message over one circuit, on top of its bytes
   Bandwidth port_rate{};                       ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
+  std::uint32_t planes = 1;  ///< a circuit joins ports of one plane
 
   [[nodiscard]] PortId port(Position p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
   [[nodiscard]] Position position(PortId p) const { return p.value / ports_per_gpu; }
+  [[nodiscard]] std::uint32_t plane(PortId p) const { return p.value % ports_per_gpu % planes; }
   /// Lit circuits from one position to another.
   [[nodiscard]] std::uint32_t circuits(Pair pair) const;
 };

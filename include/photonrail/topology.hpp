@@ -22,6 +22,9 @@ struct PlantSpec {
   RailKind rail = RailKind::kElectrical;
   std::uint32_t switch_radix = 64;  ///< electrical: ports of one rail switch
   double oversubscription = 1.0;    ///< electrical, two tiers: bandwidth down / bandwidth up of a leaf; >= 1
+  std::uint32_t planes = 1;         ///< optical: NIC port p ends on plane p % planes; a divisor of nic_ports
+  std::uint32_t pod_servers = 0;    ///< optical: servers of a pod, which has switches of its own; 0: no pods
+  bool optical_pods = false;        ///< pods are joined by circuit switches, not by packet switches
 
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] std::uint32_t rail_ports() const { return servers * nic_ports; }

@@ -38,14 +38,6 @@ void refuse_elsewhere(const JsonReader& section, const std::string& name) {
   only("static", "circuits");
 }
 
-void read_control_plane(JsonReader& section, ControllerSpec& spec) {
-  section.read_duration("request", spec.request, "us");
-  section.read_duration("service", spec.service, "us");
-  section.read_duration("command", spec.command, "us");
-  section.read_duration("acknowledgement", spec.acknowledgement, "us");
-  section.read_duration("starvation", spec.starvation, "ms");
-}
-
 // The keys that the policy has of its own.
 void read_parameters(JsonReader& section, const ControllerFactory& factory, ControllerSpec& spec) {
   using enum ControllerParameter::Kind;
@@ -73,7 +65,8 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
 
 }  // namespace
 
-ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails) {
+ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
+                               const std::filesystem::path& directory) {
   ControllerSpec spec;
   if (!section) {
     if (rails == RailKind::kElectrical) return spec;
@@ -92,7 +85,7 @@ ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails
     }
   }
   if (spec.name == "static") spec.circuits = read_circuits(section->child("circuits"));
-  if (spec.name != "electrical") read_control_plane(*section, spec);
+  if (spec.name != "electrical") read_control_plane(*section, directory, spec);
   read_parameters(*section, known.find(spec.name), spec);
   section->finish();
   return spec;

@@ -26,11 +26,16 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 /// were read before; null reads them.
 [[nodiscard]] Scenario read_scenario_json(const Json& root, const std::filesystem::path& directory, GraphCache* graphs = nullptr);
 
-/// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`.
-[[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds);
-[[nodiscard]] ClusterSpec read_cluster(JsonReader section);
+/// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`. A file
+/// of samples is relative to `directory`.
+[[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds, const std::filesystem::path& directory);
+[[nodiscard]] ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& directory);
+[[nodiscard]] RailSpec read_rail(JsonReader rail, const std::filesystem::path& directory);
 /// `section` absent: electrical, where the rails are.
-[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
+[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
+                                             const std::filesystem::path& directory);
+/// The keys of "controller" that every controller of optical rails has. The caller calls finish().
+void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, ControllerSpec& into);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
 [[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory);
 /// The name of an algorithm, or "auto".
@@ -40,7 +45,8 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 [[nodiscard]] std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::filesystem::path& directory,
                                               CollectiveSpec& collectives);
 [[nodiscard]] RunSpec read_run(JsonReader section);
-[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section);
+[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section,
+                                                         const std::filesystem::path& directory);
 
 /// `section` absent: the catalogue that fits the NIC, and the physical rule.
 [[nodiscard]] Pricing read_cost(std::optional<JsonReader> section, const std::filesystem::path& directory,

@@ -37,11 +37,11 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const auto run = top.optional("run");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
-  scenario.cluster = config::read_cluster(top.child("cluster"));
-  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind);
+  scenario.cluster = config::read_cluster(top.child("cluster"), directory);
+  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind, directory);
   if (executor) scenario.executor = config::read_executor(*executor);
   if (collectives) scenario.collectives = config::read_collectives(*collectives, directory);
-  if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers);
+  if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers, directory);
   scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};

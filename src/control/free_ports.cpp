@@ -1,5 +1,7 @@
 #include "control/free_ports.hpp"
 
+#include <optional>
+
 namespace photonrail {
 
 void FreePorts::begin(const FabricView& view, std::span<const Time> last_use) {
@@ -22,12 +24,22 @@ std::uint32_t FreePorts::keep(Pair pair, std::uint32_t wanted) {
   return have;
 }
 
+// On the plane where the fewest fibres are taken from others; the first among equals.
 bool FreePorts::join(Pair pair, std::vector<Circuit>& connect) {
-  const PortId from = free_transmit(pair.from);
-  const PortId to = free_receive(pair.to);
-  if (from.is_none() || to.is_none()) return false;
-  claim({from, to});
-  connect.push_back({from, to});
+  std::optional<Circuit> best;
+  int least = 0;
+  for (std::uint32_t plane = 0; plane < view_->planes; ++plane) {
+    const PortId from = free_transmit(pair.from, plane);
+    const PortId to = free_receive(pair.to, plane);
+    if (from.is_none() || to.is_none()) continue;
+    const int taken = !view_->transmit[from.index()].peer.is_none() + !view_->receive[to.index()].is_none();
+    if (best && taken >= least) continue;
+    best = {from, to};
+    least = taken;
+  }
+  if (!best) return false;
+  claim(*best);
+  connect.push_back(*best);
   return true;
 }
 
@@ -70,9 +82,9 @@ void FreePorts::reserve(std::span<const Pair> pairs) {
   }
 }
 
-PortId FreePorts::free_transmit(Position position) const {
+PortId FreePorts::free_transmit(Position position, std::uint32_t plane) const {
   PortId best = PortId::none();
-  for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+  for (std::uint32_t p = plane; p < view_->ports_per_gpu; p += view_->planes) {
     const PortId port = view_->port(position, p);
     const PortView& fibre = view_->transmit[port.index()];
     if (claimed_transmit_[port.index()] || busy(fibre)) continue;
@@ -82,17 +94,22 @@ PortId FreePorts::free_transmit(Position position) const {
   return best;
 }
 
-PortId FreePorts::free_receive(Position position) const {
+PortId FreePorts::free_receive(Position position, std::uint32_t plane) const {
   PortId best = PortId::none();
-  for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+  for (std::uint32_t p = plane; p < view_->ports_per_gpu; p += view_->planes) {
     const PortId port = view_->port(position, p);
     const PortId source = view_->receive[port.index()];
-    if (claimed_receive_[port.index()]) continue;
+    if (claimed_receive_[port.index()] || view_->transmit[port.index()].faulty) continue;
     if (source.is_none()) return port;
     if (busy(view_->transmit[source.index()])) continue;
     if (best.is_none() || last_use(source) < last_use(view_->receive[best.index()])) best = port;
   }
   return best;
+}
+
+bool FreePorts::busy(const PortView& fibre) const {
+  if (fibre.in_use || fibre.faulty) return true;
+  return !fibre.peer.is_none() && (!fibre.lit || view_->transmit[fibre.peer.index()].faulty);
 }
 
 void FreePorts::claim(Circuit circuit) {

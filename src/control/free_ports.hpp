@@ -28,10 +28,11 @@ class FreePorts {
 
  private:
   bool try_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
-  [[nodiscard]] PortId free_transmit(Position position) const;
-  [[nodiscard]] PortId free_receive(Position position) const;
+  [[nodiscard]] PortId free_transmit(Position position, std::uint32_t plane) const;
+  [[nodiscard]] PortId free_receive(Position position, std::uint32_t plane) const;
   void claim(Circuit circuit);
-  [[nodiscard]] static bool busy(const PortView& fibre) { return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit); }
+  /// Not to be taken: it carries bytes, is on its way, or cannot be re-pointed at either end.
+  [[nodiscard]] bool busy(const PortView& fibre) const;
 
   [[nodiscard]] Time last_use(PortId from) const { return last_use_.empty() ? Time{} : last_use_[from.index()]; }
 

@@ -120,32 +120,19 @@ void ControlPlane::send_request(std::uint32_t slot, Member member) {
   Demand& demand = demands_[slot];
   if (demand.asked[member]) return;
   demand.asked[member] = true;
-  if (spec_.request == Duration{0} && spec_.service == Duration{0}) {
-    count_request(demand, operations_[demand.op].rank(member));
-    return;
-  }
-  if (free_messages_.empty()) {
-    free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));
-    messages_.emplace_back();
-  }
-  const std::uint32_t message = free_messages_.back();
-  free_messages_.pop_back();
-  messages_[message] = {slot, demand.serial, demand.rail, operations_[demand.op].rank(member)};
-  engine_.schedule(engine_.now() + spec_.request, Phase::kFinish,
-                   Action::to<&ControlPlane::request_arrived>(*this, message));
+  if (rails_[demand.rail.index()].down > 0) return;  // it is asked again
+  messages_.request(demand.rail, operations_[demand.op].rank(member), slot, demand.serial);
 }
 
-void ControlPlane::request_arrived(std::uint64_t message) {
-  Rail& rail = rails_[messages_[message].rail.index()];
-  rail.service_free = std::max(rail.service_free, engine_.now()) + spec_.service;
-  engine_.schedule(rail.service_free, Phase::kFinish, Action::to<&ControlPlane::request_served>(*this, message));
-}
-
-void ControlPlane::request_served(std::uint64_t message) {
-  const Message m = messages_[message];
-  free_messages_.push_back(static_cast<std::uint32_t>(message));
-  Demand& demand = demands_[m.slot];
-  if (demand.open && demand.serial == m.serial) count_request(demand, m.from);
+// The demand may have been met before the request arrived, and its slot serve another.
+void ControlPlane::request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) {
+  Demand& demand = demands_[slot];
+  if (!demand.open || demand.serial != serial) return;
+  if (messages_.hierarchical() && !by_root && demand.view.asked + 1 == demand.view.members) {
+    messages_.ask_root(demand.rail, from, slot, serial);
+  } else {
+    count_request(demand, from);
+  }
 }
 
 void ControlPlane::count_request(Demand& demand, RankId from) {

@@ -9,21 +9,24 @@
 namespace photonrail {
 
 ControlPlane::ControlPlane(Engine& engine, Fabric& fabric, Operations& operations, const ControllerSpec& spec,
-                           const ControllerFactory& factory, const Watchers& watchers)
+                           const ControllerFactory& factory, const Watchers& watchers, std::uint64_t seed)
     : engine_(engine),
       fabric_(fabric),
       operations_(operations),
       spec_(spec),
+      factory_(factory),
       watchers_(watchers),
+      messages_(engine, spec, fabric.optical() ? fabric.rails() : 0, seed),
       needs_(factory.needs_of(spec)),
       weighs_(needs_.weighs()) {
+  messages_.attach(*this);
   if (!fabric.optical()) return;
   const PlantSpec& plant = fabric.plant().spec();
   rails_.resize(fabric.rails());
   for (std::size_t r = 0; r < rails_.size(); ++r) {
     Rail& rail = rails_[r];
     rail.controller = factory.make(spec, RailId{r}, plant.gpus_per_server, plant.nic_ports);
-    rail.driver = std::make_unique<RailDriver>(engine, fabric.rail(RailId{r}), spec);
+    rail.driver = std::make_unique<RailDriver>(engine, fabric.rail(RailId{r}), messages_, RailId{r});
     rail.transmit.resize(plant.rail_ports());
     rail.receive.resize(plant.rail_ports(), PortId::none());
     fabric.rail(RailId{r}).set_hops(needs_.hops);
@@ -32,6 +35,7 @@ ControlPlane::ControlPlane(Engine& engine, Fabric& fabric, Operations& operation
 
 void ControlPlane::begin(Transfers& transfers) {
   transfers_ = &transfers;
+  if (!rails_.empty()) schedule_restarts();
   for (std::size_t r = 0; r < rails_.size(); ++r) wake_controller(RailId{r}, {});
 }
 
@@ -58,7 +62,7 @@ void ControlPlane::sync_ports(RailId id) {
   optical.take_touched(touched_);
   for (const PortId port : touched_) {
     const OpticalSwitch::Fibre& fibre = crossbar.transmit()[port.index()];
-    rail.transmit[port.index()] = {fibre.peer, fibre.state == CircuitState::kLit, fibre.in_use > 0, optical.draining(port)};
+    rail.transmit[port.index()] = {fibre.peer, optical.is_lit(port), fibre.in_use > 0, optical.draining(port), {}, optical.is_faulty(port)};
     rail.receive[port.index()] = crossbar.receive()[port.index()].peer;
   }
   if (!needs_.bytes) return;
@@ -73,6 +77,7 @@ void ControlPlane::decide(std::uint64_t index) {
   const RailId id{index};
   Rail& rail = rails_[index];
   rail.decide_scheduled = false;
+  if (rail.down > 0) return;
   const bool drained = fabric_.rail(id).drains();
   try {
     rail.driver->proceed(issued_);
@@ -106,7 +111,9 @@ void ControlPlane::consult(RailId id, Rail& rail) {
   view.hop_latency = fabric_.spec().nic.latency;
   view.port_rate = fabric_.spec().nic.per_port;
   const OpticalSwitchSpec& optical = fabric_.spec().rail.optical;
-  view.reconfiguration = {optical.reconfiguration.typical(), optical.link_up, spec_.command, spec_.acknowledgement};
+  view.planes = fabric_.spec().rail.planes;
+  view.reconfiguration = {optical.reconfiguration.typical(), optical.link_up, spec_.command, spec_.acknowledgement,
+                          optical.darkness == Darkness::kSwitch, optical.settle};
   Decision decision = rail.controller->decide(view);
   rail.ask_again = decision.ask_again;
   rail.driver->take(std::move(decision), issued_);
@@ -116,8 +123,9 @@ void ControlPlane::consult(RailId id, Rail& rail) {
 void ControlPlane::note(RailId id, Rail& rail) {
   for (const RailDriver::Issued& issued : issued_) {
     PHOTONRAIL_CHECK(issued.command.id == rail.commands.size());
-    const Time usable = issued.command.usable;
-    rail.commands.push_back({issued.decided, usable, Duration{0}, {usable, rail.cause.reconfigurations + 1}});
+    const std::optional<Time> usable = issued.command.usable;
+    const Cause cause{usable.value_or(Time{}), rail.cause.reconfigurations + 1};
+    rail.commands.push_back({issued.decided, cause.at, usable.has_value(), Duration{0}, cause});
     const std::uint64_t uses = fabric_.rail(id).uses();
     rail.fruitless = issued.rotation || uses != rail.uses_seen ? 0 : rail.fruitless + 1;
     rail.uses_seen = uses;
@@ -168,11 +176,18 @@ void ControlPlane::retry_blocked(RailId id) {
 
 void ControlPlane::command_done(RailId id, std::uint32_t command) {
   Rail& rail = rails_[id.index()];
-  rail.lit_cause = rail.commands[command].cause;
   finishing_ = &rail.commands[command];
+  if (!finishing_->timed) finishing_->usable = finishing_->cause.at = engine_.now();
+  rail.lit_cause = finishing_->cause;
+  rail.driver->done(command);
   retry_blocked(id);
   finishing_ = nullptr;
   wake_controller(id, rail.lit_cause);
+}
+
+void ControlPlane::rail_changed(RailId id) {
+  retry_blocked(id);
+  stir(id, {engine_.now(), rails_[id.index()].lit_cause.reconfigurations});
 }
 
 void ControlPlane::circuit_changed(RailId rail, Circuit circuit, CircuitState state) {

@@ -6,6 +6,7 @@
 #include "photonrail/controller.hpp"
 #include "photonrail/engine.hpp"
 #include "sim/cause.hpp"
+#include "sim/control_messages.hpp"
 #include "sim/demand_list.hpp"
 #include "sim/known_schedule.hpp"
 #include "sim/operation.hpp"
@@ -25,7 +26,7 @@
 
 namespace photonrail {
 
-class ControlPlane : public CircuitListener {
+class ControlPlane : public CircuitListener, private RequestListener {
  public:
   /// So often in a row a controller may re-point circuits, or ask to be asked again, without anybody getting hold of a
   /// circuit on its rail.
@@ -33,7 +34,7 @@ class ControlPlane : public CircuitListener {
 
   /// All must outlive the object. Without optical rails it does nothing. `spec` is complete (ControllerFactory).
   ControlPlane(Engine& engine, Fabric& fabric, Operations& operations, const ControllerSpec& spec,
-               const ControllerFactory& factory, const Watchers& watchers);
+               const ControllerFactory& factory, const Watchers& watchers, std::uint64_t seed);
 
   /// What the profiling run saw, for policies that want it. It must outlive the object.
   void know(KnownSchedule& schedule) { known_ = &schedule; }
@@ -62,6 +63,7 @@ class ControlPlane : public CircuitListener {
   void command_done(RailId rail, std::uint32_t command) override;
   void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
+  void rail_changed(RailId rail) override;
 
   /// `rail_image`: in a folded run, by rail of the cluster, which of the rails run here stands for it, or none; otherwise
   /// empty.
@@ -97,6 +99,7 @@ class ControlPlane : public CircuitListener {
   struct CommandRecord {
     Time decided{};
     Time usable{};
+    bool timed = false;  // `usable` is known
     Duration exposed{};
     Cause cause;
   };
@@ -117,15 +120,9 @@ class ControlPlane : public CircuitListener {
     std::uint64_t uses_seen = 0;  // OpticalRail::uses
     std::uint32_t fruitless = 0;  // commands since
     std::uint32_t fruitless_wakes = 0;
-    Time service_free{};
+    std::uint32_t down = 0;  // restarts that its controller is in
     Cause cause;      // of the last thing that the controller could act on
     Cause lit_cause;  // of the last circuits that were lit
-  };
-  struct Message {
-    std::uint32_t slot;
-    std::uint32_t serial;  // the demand may be met before the request arrives, and its slot serve another
-    RailId rail;
-    RankId from;
   };
 
   // demands (control_demands.cpp)
@@ -138,8 +135,7 @@ class ControlPlane : public CircuitListener {
   void expose(Duration idle);
   void refresh(Demand& demand);
   void send_request(std::uint32_t slot, Member member);
-  void request_arrived(std::uint64_t message);
-  void request_served(std::uint64_t message);
+  void request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) override;
   void count_request(Demand& demand, RankId from);
   void enlist(Demand& demand);
   [[nodiscard]] bool before(const Demand& a, const Demand& b) const;
@@ -159,12 +155,18 @@ class ControlPlane : public CircuitListener {
   void timer_rang(std::uint64_t rail);
   void retry_blocked(RailId id);
   void sync_ports(RailId rail);
+  void schedule_restarts();
+  void go_down(std::uint64_t restart);
+  void come_up(std::uint64_t restart);
+  void ask_again(RailId rail);
 
   Engine& engine_;
   Fabric& fabric_;
   Operations& operations_;
   const ControllerSpec& spec_;
+  const ControllerFactory& factory_;
   const Watchers& watchers_;
+  ControlMessages messages_;
   PolicyNeeds needs_;
   bool weighs_ = false;  // plans say what pairs exchange
   Transfers* transfers_ = nullptr;
@@ -172,8 +174,6 @@ class ControlPlane : public CircuitListener {
   std::vector<Rail> rails_;
   std::deque<Demand> demands_;
   std::vector<std::uint32_t> free_demands_;
-  std::vector<Message> messages_;  // requests on their way
-  std::vector<std::uint32_t> free_messages_;
   std::uint32_t next_serial_ = 0;
   std::vector<PortId> touched_;
   std::vector<RailDriver::Issued> issued_;

@@ -13,6 +13,7 @@ void RailDriver::take(Decision decision, std::vector<Issued>& issued) {
   rail_.undrain();
   steps_.assign(std::make_move_iterator(decision.steps.begin()), std::make_move_iterator(decision.steps.end()));
   ready_ = engine_.now();
+  last_.reset();
   timetable_ = std::move(decision.timetable);
   taken_ = engine_.now();
   slot_ = -1;
@@ -29,21 +30,23 @@ void RailDriver::proceed(std::vector<Issued>& issued) {
 }
 
 void RailDriver::advance(std::vector<Issued>& issued) {
-  while (!steps_.empty() && ready_ <= engine_.now()) {
+  while (!steps_.empty() && !last_ && ready_ <= engine_.now()) {
     const Step& step = steps_.front();
     if (step.when == When::kAt && step.at > engine_.now()) return;
     if (step.when == When::kDrained && rail_.disturbs(step.plan)) {
       rail_.drain(step.plan);
       return;
     }
-    carry_out(step.plan, {.before = before_, .after = after_, .preempt = step.preempt}, false, issued);
+    carry_out(step.plan, step.preempt, std::nullopt, issued);
     steps_.pop_front();
   }
 }
 
 std::optional<Time> RailDriver::next() const {
   std::optional<Time> at;
-  if (!steps_.empty() && ready_ > engine_.now()) {
+  if (!steps_.empty() && last_) {
+    at.reset();  // done() will tell
+  } else if (!steps_.empty() && ready_ > engine_.now()) {
     at = ready_;
   } else if (!steps_.empty() && steps_.front().when == When::kAt) {
     at = steps_.front().at;
@@ -74,20 +77,30 @@ void RailDriver::rotate(std::vector<Issued>& issued) {
 void RailDriver::turn(std::int64_t slot, std::vector<Issued>& issued) {
   const auto round = static_cast<std::size_t>(slot) % timetable_->rounds.size();
   const Time begin = std::max(taken_, timetable_->start + timetable_->slot * slot);
-  carry_out(timetable_->rounds[round], {.before = before_, .after = after_, .preempt = true, .since = begin}, true, issued);
+  carry_out(timetable_->rounds[round], true, begin, issued);
 }
 
-void RailDriver::carry_out(const CircuitPlan& plan, OpticalRail::Terms terms, bool rotation, std::vector<Issued>& issued) {
+// `since`: of a timetable.
+void RailDriver::carry_out(const CircuitPlan& plan, bool preempt, std::optional<Time> since, std::vector<Issued>& issued) {
+  const OpticalRail::Terms terms{messages_.command(id_), messages_.acknowledgement(id_), preempt, since};
   const std::optional<OpticalRail::Command> command = rail_.apply(plan, terms);
   if (!command) return;
-  const Time decided = terms.since.value_or(engine_.now());
-  if (rotation && command->usable - decided >= timetable_->slot) {
+  const Time decided = since.value_or(engine_.now());
+  issued.push_back({*command, decided, since.has_value()});
+  if (!command->usable) {
+    last_ = command->id;
+    return;
+  }
+  if (since && *command->usable - decided >= timetable_->slot) {
     throw ControllerError("a slot of the timetable is over before its circuits can be used: it takes " +
                           std::to_string(to_seconds(timetable_->slot)) + " s, re-pointing " +
-                          std::to_string(to_seconds(command->usable - decided)) + " s");
+                          std::to_string(to_seconds(*command->usable - decided)) + " s");
   }
-  ready_ = std::max(ready_, command->usable);
-  issued.push_back({*command, decided, rotation});
+  ready_ = std::max(ready_, *command->usable);
+}
+
+void RailDriver::done(std::uint32_t command) {
+  if (last_ == command) last_.reset();
 }
 
 }  // namespace photonrail

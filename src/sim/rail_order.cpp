@@ -65,7 +65,7 @@ void RailOrder::complete(RankId id, TaskId task, std::uint32_t iteration) {
 // Asks for what the order says comes next, which may be in the next iteration.
 void RailOrder::announce_next(RankId id, std::uint32_t iteration) {
   const std::vector<ScheduledTask>& order = (*known_)[id.index()];
-  if (!shim_.announce || order.empty()) return;
+  if (!shim_.announces(id) || order.empty()) return;
   const std::size_t frontier = ranks_[id.index()].frontier;
   if (frontier < order.size()) {
     announce(id, order[frontier].task, iteration);

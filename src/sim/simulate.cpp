@@ -56,7 +56,8 @@ class Simulation {
         operations_(graph_, roster_, fabric_, plans_),
         recorder_(graph_.ranks()),
         straggling_(stragglers, graph_.ranks(), run.seed),
-        control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),
+        control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_,
+                 run.seed),
         transfers_(engine_, fabric_, operations_, recorder_, straggling_),
         executor_(graph_, scenario.executor, run.iterations,
                   {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_}, needs.shim,
@@ -220,7 +221,7 @@ class Runner {
   }
 
   [[nodiscard]] bool follows_a_schedule() const {
-    const bool wanted = needs_.shim.announce || needs_.shim.scheduled || needs_.schedule;
+    const bool wanted = needs_.shim.announces_any() || needs_.shim.scheduled || needs_.schedule;
     return scenario_.cluster.rail.kind == RailKind::kOptical && wanted;
   }
 

@@ -4,6 +4,7 @@
 #include <boost/graph/filtered_graph.hpp>
 #include <boost/range/iterator_range.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <utility>
@@ -45,19 +46,53 @@ class Builder {
   }
 
   void add_rail(RailId rail) {
+    if (spec_.rail == RailKind::kOptical) return add_optical_rail(rail);
     std::vector<PlantVertexId> leaves;  // what NIC ports are plugged into
     if (spec_.two_tier()) {
       for (std::uint32_t l = 0; l < spec_.leaves(); ++l) leaves.push_back(add(Device::kLeaf, rail.value, l));
       add_spines(rail, leaves);
     } else {
-      leaves.push_back(add(spec_.rail == RailKind::kOptical ? Device::kOcs : Device::kRailSwitch, rail.value));
+      leaves.push_back(add(Device::kRailSwitch, rail.value));
     }
+    add_ports(rail, [&](GpuId gpu, std::uint32_t p) { return leaves[plant_.leaf_of(gpu, p)]; });
+  }
+
+  template <class SwitchOf>
+  void add_ports(RailId rail, SwitchOf&& switch_of) {
     for (std::uint32_t s = 0; s < spec_.servers; ++s) {
       const GpuId gpu = plant_.gpu(s, rail.value);
       for (std::uint32_t p = 0; p < spec_.nic_ports; ++p) {
         const auto port = add(Device::kNicPort, gpu.value, p);
         boost::add_edge(gpu.index(), port, {false, 0, 0, spec_.nic_port}, graph_);
-        join(port, leaves[plant_.leaf_of(gpu, p)], plant_.nic_out(gpu, p), plant_.nic_in(gpu, p));
+        join(port, switch_of(gpu, p), plant_.nic_out(gpu, p), plant_.nic_in(gpu, p));
+      }
+    }
+  }
+
+  // A switch for each plane of each pod.
+  void add_optical_rail(RailId rail) {
+    const std::uint32_t each = spec_.pod_servers == 0 ? spec_.servers : spec_.pod_servers;
+    const std::uint32_t pods = (spec_.servers + each - 1) / each;
+    std::vector<PlantVertexId> switches;
+    for (std::uint32_t i = 0; i < pods * spec_.planes; ++i) switches.push_back(add(Device::kOcs, rail.value, i));
+    add_ports(rail, [&](GpuId gpu, std::uint32_t p) {
+      return switches[plant_.server_of(gpu) / each * spec_.planes + p % spec_.planes];
+    });
+    for (std::uint32_t plane = 0; pods > 1 && plane < spec_.planes; ++plane) join_pods(rail, plane, each, switches);
+  }
+
+  // An uplink for every NIC port: all to one packet switch, or each to a circuit switch of its own.
+  void join_pods(RailId rail, std::uint32_t plane, std::uint32_t each, const std::vector<PlantVertexId>& switches) {
+    const std::uint32_t ports = spec_.nic_ports / spec_.planes;
+    std::vector<PlantVertexId> upper;
+    for (std::uint32_t i = 0; i < (spec_.optical_pods ? each * ports : 1); ++i) {
+      const Device kind = spec_.optical_pods ? Device::kOcs : Device::kSpine;
+      upper.push_back(add(kind, rail.value, spec_.optical_pods ? static_cast<std::uint32_t>(switches.size()) + plane * each * ports + i : plane));
+    }
+    for (std::uint32_t pod = 0; pod * spec_.planes < switches.size(); ++pod) {
+      const std::uint32_t uplinks = std::min(each, spec_.servers - pod * each) * ports;
+      for (std::uint32_t u = 0; u < uplinks; ++u) {
+        boost::add_edge(switches[pod * spec_.planes + plane], upper[u % upper.size()], {true, 0, 0, spec_.nic_port}, graph_);
       }
     }
   }
@@ -165,7 +200,7 @@ std::string name_of(const PlantVertex& vertex) {
     case Device::kSpine:
       return "rail " + group + " spine " + index;
     case Device::kOcs:
-      return "rail " + group + " OCS";
+      return "rail " + group + " OCS" + (vertex.index == 0 ? "" : " " + index);
   }
   return {};
 }

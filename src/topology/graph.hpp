@@ -16,13 +16,13 @@ enum class Device : std::uint8_t { kGpu, kNicPort, kScaleUpFabric, kRailSwitch, 
 struct PlantVertex {
   Device kind = Device::kGpu;
   std::uint32_t group = 0;  ///< GPU, NIC port: the GPU; scale-up fabric: the server; others: the rail
-  std::uint32_t index = 0;  ///< NIC port, leaf, spine: its number in the group
+  std::uint32_t index = 0;  ///< NIC port, leaf, spine, OCS: its number in the group
 };
 
 /// From the device nearer to a GPU (`up`) to the farther one, and back (`down`).
 struct PlantEdge {
   bool cable = true;  ///< false: a GPU and its own NIC port, which no cable joins
-  CapacityId up = 0;  ///< what messages share; meaningful for cables
+  CapacityId up = 0;  ///< what messages share; meaningful for cables, but for those between pods
   CapacityId down = 0;
   Bandwidth rate;  ///< of this cable, each way; the cables between a leaf and the spines split their capacity evenly
 };

@@ -30,7 +30,10 @@ using ::testing::HasSubstr;
 
 PlantSpec plant_spec(RailKind rail, std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports,
                      std::uint32_t radix = 64, double oversubscription = 1.0) {
-  return {servers, gpus, ports, Bandwidth::from_gb_per_s(50), Bandwidth::from_gb_per_s(450), rail, radix, oversubscription};
+  PlantSpec spec{servers, gpus, ports, Bandwidth::from_gb_per_s(50), Bandwidth::from_gb_per_s(450), rail};
+  spec.switch_radix = radix;
+  spec.oversubscription = oversubscription;
+  return spec;
 }
 
 PlantSpec electrical(std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports, std::uint32_t radix = 64,
@@ -172,6 +175,27 @@ TEST(Summary, CountsOneTier) {
   EXPECT_EQ(s.optical_switches, 0u);
   EXPECT_EQ(s.cables, 16u);
   EXPECT_TRUE(s.connected);
+}
+
+TEST(PlantSummaries, CountTheSwitchesOfPlanesAndPods) {
+  PlantSpec spec = optical(5, 2, 4);
+  spec.planes = 2;
+  EXPECT_EQ(summarize(spec).optical_switches, 2u * 2);
+  spec.pod_servers = 2;
+  // 3 pods x 2 planes a rail; 5 x 4 NIC ports a rail are cabled to a switch, and as many uplinks to the layer above.
+  PlantSummary s = summarize(spec);
+  EXPECT_EQ(s.optical_switches, 2u * 6);
+  EXPECT_EQ(s.electrical_switches, 2u * 2) << "one that joins the pods, for each plane";
+  EXPECT_EQ(s.cables, 2u * 5 + 2u * 20 + 2u * 20);  // with the scale-up ports
+  EXPECT_TRUE(s.connected);
+  spec.optical_pods = true;
+  s = summarize(spec);
+  // A pod has 2 servers x 2 ports of a plane: 4 uplinks, each to a switch of its own.
+  EXPECT_EQ(s.optical_switches, 2u * (6 + 2 * 4));
+  EXPECT_EQ(s.electrical_switches, 0u);
+  EXPECT_EQ(s.cables, 2u * 5 + 2u * 20 + 2u * 20);
+  EXPECT_TRUE(s.connected);
+  EXPECT_THAT(to_graphviz(spec), HasSubstr("rail 1 OCS 13"));
 }
 
 TEST(Summary, CountsAnOcsARail) {

@@ -9,6 +9,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -115,8 +116,9 @@ struct ControllerSpec {
 struct ControllerFactory {
   std::string name;
   std::string summary;
-  std::unique_ptr<Controller> (*make)(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
-                                      std::uint32_t ports_per_gpu);
+  std::function<std::unique_ptr<Controller>(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
+                                            std::uint32_t ports_per_gpu)>
+      make;
   /// Its decisions for ports depend on nothing but the demands for them, the circuits on them and the order of the demands:
   /// not on their numbers, nor on how many others there are. Ranks that nothing tells apart may then be simulated once.
   bool symmetric = false;

@@ -25,9 +25,11 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 [[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds);
 [[nodiscard]] ClusterSpec read_cluster(JsonReader section);
 /// `section` absent: electrical, where the rails are.
-[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
+[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
+                                             const ControllerRegistry& known);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
-[[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory);
+[[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory,
+                                              const CollectiveRegistry& known);
 /// The name of an algorithm, or "auto".
 [[nodiscard]] std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& known);
 /// An algorithm that comes as a file, {"msccl": FILE} and the like, relative to `directory`: puts it into the spec and
@@ -58,7 +60,8 @@ struct Workload {
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                                     const Placement& placement, CollectiveSpec& collectives);
+                                     const Placement& placement, CollectiveSpec& collectives,
+                                     const CollectiveRegistry& known);
 [[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,
                                               const Placement& placement);
 [[nodiscard]] Workload read_training(const JsonReader& section, const std::filesystem::path& directory,
@@ -66,7 +69,10 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 /// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.
 [[nodiscard]] ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory);
 [[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory,
-                                                 const ClusterSpec& cluster, CollectiveSpec& collectives);
+                                                 const ClusterSpec& cluster, CollectiveSpec& collectives,
+                                                 const CollectiveRegistry& known);
+/// `photonrail.graph/1`
+[[nodiscard]] TaskGraph read_graph(JsonReader top);
 
 [[nodiscard]] TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::path& directory,
                                                 const ClusterSpec& cluster);

@@ -108,15 +108,9 @@ namespace {
 
 std::string text(Circuit c) { return std::to_string(c.from.value) + " -> " + std::to_string(c.to.value); }
 
-// A circuit that carries bytes and would lose one of its fibres.
-std::string torn(const FabricView& view, PortId from) {
-  const PortView& fibre = view.transmit[from.index()];
-  return fibre.in_use ? "the circuit " + text({from, fibre.peer}) + " is in use and would go dark" : "";
-}
-
 }  // namespace
 
-std::string check_plan(const FabricView& view, const CircuitPlan& plan) {
+std::string matching_problem(const FabricView& view, const CircuitPlan& plan) {
   std::set<PortId> from;
   std::set<PortId> to;
   for (const Circuit circuit : plan.connect) {
@@ -129,19 +123,43 @@ std::string check_plan(const FabricView& view, const CircuitPlan& plan) {
       return "two circuits take the transmit fibre of port " + std::to_string(circuit.from.value);
     if (!to.insert(circuit.to).second)
       return "two circuits take the receive fibre of port " + std::to_string(circuit.to.value);
-    if (view.transmit[circuit.from.index()].peer == circuit.to) continue;
-    if (const std::string problem = torn(view, circuit.from); !problem.empty()) return problem;
-    const PortId other = view.receive[circuit.to.index()];
-    if (!other.is_none()) {
-      if (const std::string problem = torn(view, other); !problem.empty()) return problem;
-    }
   }
   for (const PortId port : plan.disconnect) {
     if (port.index() >= view.transmit.size()) return "port " + std::to_string(port.value) + " to disconnect does not exist";
     if (!from.insert(port).second) return "port " + std::to_string(port.value) + " is both connected and disconnected";
-    if (const std::string problem = torn(view, port); !problem.empty()) return problem;
   }
   return "";
+}
+
+std::string teardown_problem(const FabricView& view, const CircuitPlan& plan) {
+  for (const Circuit circuit : darkened_by(view, plan)) {
+    if (view.transmit[circuit.from.index()].in_use)
+      return "the circuit " + text(circuit) + " is in use and would go dark";
+  }
+  return "";
+}
+
+std::vector<Circuit> darkened_by(const FabricView& view, const CircuitPlan& plan) {
+  std::vector<Circuit> lost;
+  const auto lose = [&](PortId from) {
+    if (from.index() >= view.transmit.size() || view.transmit[from.index()].peer.is_none()) return;
+    lost.push_back({from, view.transmit[from.index()].peer});
+  };
+  for (const Circuit circuit : plan.connect) {
+    if (circuit.from.index() >= view.transmit.size() || circuit.to.index() >= view.receive.size()) continue;
+    if (view.transmit[circuit.from.index()].peer == circuit.to) continue;
+    lose(circuit.from);
+    lose(view.receive[circuit.to.index()]);
+  }
+  for (const PortId port : plan.disconnect) lose(port);
+  std::sort(lost.begin(), lost.end());
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+  return lost;
+}
+
+std::string check_plan(const FabricView& view, const CircuitPlan& plan) {
+  const std::string problem = matching_problem(view, plan);
+  return problem.empty() ? teardown_problem(view, plan) : problem;
 }
 
 }  // namespace photonrail::testing

@@ -64,7 +64,13 @@ class RailView {
   std::uint32_t next_demand_ = 0;
 };
 
-/// What is wrong with a plan, or "": ports that do not exist, a fibre named twice, a circuit in use torn down.
+/// Why the plan is no partial matching of the rail's fibres, or "": ports that do not exist, a fibre named twice.
+[[nodiscard]] std::string matching_problem(const FabricView& view, const CircuitPlan& plan);
+/// The circuits that the plan would darken, ascending. Ports that do not exist are passed over.
+[[nodiscard]] std::vector<Circuit> darkened_by(const FabricView& view, const CircuitPlan& plan);
+/// A circuit in use that the plan would darken, or "".
+[[nodiscard]] std::string teardown_problem(const FabricView& view, const CircuitPlan& plan);
+/// The first of both, or "".
 [[nodiscard]] std::string check_plan(const FabricView& view, const CircuitPlan& plan);
 
 }  // namespace photonrail::testing

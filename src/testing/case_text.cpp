@@ -74,9 +74,9 @@ std::string graph_text(const FuzzCase& c) {
 
 }  // namespace
 
-std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario) {
+std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario, const ControllerFactory& factory) {
   return "{ \"schema\": \"photonrail.scenario/1\", \"name\": \"small case\",\n" + cluster_text(fuzz_case, scenario.cluster.rail) +
-         ",\n  \"controller\": " + setting_json(scenario.controller) + ",\n" + run_text(fuzz_case) +
+         ",\n  \"controller\": " + setting_json(scenario.controller, factory) + ",\n" + run_text(fuzz_case) +
          ",\n  \"workload\": { \"graph\": " + graph_text(fuzz_case) + " } }\n";
 }
 

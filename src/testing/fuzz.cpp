@@ -169,7 +169,7 @@ std::optional<Violation> check(const Subject& subject, const FuzzCase& fuzz_case
 
 Finding shrink(const Subject& subject, const FuzzCase& fuzz_case, const Violation& violation, std::uint64_t most_runs,
                const Patience& patience) {
-  Finding finding{fuzz_case, fuzz_case, violation, scenario_for(subject, fuzz_case), 0};
+  Finding finding{fuzz_case, fuzz_case, violation, scenario_for(subject, fuzz_case), subject.factory, 0};
   for (bool progress = true; progress;) {
     progress = false;
     for (FuzzCase& candidate : simpler(finding.small)) {
@@ -190,7 +190,7 @@ Finding shrink(const Subject& subject, const FuzzCase& fuzz_case, const Violatio
 
 std::string Finding::text() const {
   return "the policy " + describe(scenario.controller) + " breaks \"" + std::string(name(violation.invariant)) +
-         "\": " + violation.what + "\nrepeat it with `photonrail run` of\n" + to_json(small, scenario);
+         "\": " + violation.what + "\nrepeat it with `photonrail run` of\n" + to_json(small, scenario, factory);
 }
 
 FuzzReport fuzz(const Subject& subject, const FuzzOptions& options) {

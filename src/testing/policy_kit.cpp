@@ -93,15 +93,51 @@ CircuitPlan RailView::plan(const std::vector<Pair>& pairs) const {
 }
 
 RailView& RailView::apply(const CircuitPlan& plan) {
+  connect(plan, true);
+  return *this;
+}
+
+RailView& RailView::begin(const CircuitPlan& plan) {
+  connect(plan, false);
+  return *this;
+}
+
+RailView& RailView::light() {
+  for (PortView& fibre : transmit_) fibre.lit = !fibre.peer.is_none();
+  return *this;
+}
+
+PortView* RailView::find(Pair pair, bool in_use) {
+  for (std::uint32_t p = 0; p < view_.ports_per_gpu; ++p) {
+    PortView& fibre = transmit_[view_.port(pair.from, p).index()];
+    if (fibre.lit && fibre.in_use == in_use && view_.position(fibre.peer) == pair.to) return &fibre;
+  }
+  return nullptr;
+}
+
+bool RailView::hold(Pair pair) {
+  PortView* fibre = find(pair, false);
+  if (fibre == nullptr) return false;
+  fibre->in_use = true;
+  return true;
+}
+
+RailView& RailView::release(Pair pair) {
+  PortView* fibre = find(pair, true);
+  if (fibre == nullptr) throw InternalError("RailView: no circuit of the pair is in use");
+  fibre->in_use = false;
+  return *this;
+}
+
+void RailView::connect(const CircuitPlan& plan, bool lit) {
   for (const PortId from : plan.disconnect) take(from);
   for (const Circuit circuit : plan.connect) {
     if (transmit_[circuit.from.index()].peer == circuit.to) continue;
     take(circuit.from);
     if (!receive_[circuit.to.index()].is_none()) take(receive_[circuit.to.index()]);
-    transmit_[circuit.from.index()] = {circuit.to, true, false};
+    transmit_[circuit.from.index()] = {circuit.to, lit, false};
     receive_[circuit.to.index()] = circuit.from;
   }
-  return *this;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "photonrail/testing/subject.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -20,12 +21,19 @@ std::string plain(double number) {
 
 using Words = std::vector<std::pair<std::string, std::string>>;  // key, JSON value
 
-void add_own(const ControllerSpec& spec, Words& words) {
+bool is_flag(const ControllerFactory* factory, const std::string& key) {
+  if (factory == nullptr) return false;
+  return std::any_of(factory->parameters.begin(), factory->parameters.end(), [&](const ControllerParameter& p) {
+    return p.key == key && p.kind == ControllerParameter::Kind::kFlag;
+  });
+}
+
+void add_own(const ControllerSpec& spec, const ControllerFactory* factory, Words& words) {
   if (spec.mode != OpusMode::kOnDemand) words.emplace_back("mode", "\"provisioned\"");
   if (spec.order != OperationOrder::kScheduled) words.emplace_back("order", "\"free\"");
   for (const auto& [key, value] : spec.parameters.all()) {
     if (const auto* number = std::get_if<double>(&value)) {
-      words.emplace_back(key, plain(*number));
+      words.emplace_back(key, !is_flag(factory, key) ? plain(*number) : *number != 0.0 ? "true" : "false");
     } else if (const auto* time = std::get_if<Duration>(&value)) {
       words.emplace_back(key + "_ps", std::to_string(time->count()));
     } else {
@@ -46,9 +54,9 @@ std::string circuits(const ControllerSpec& spec) {
 
 }  // namespace
 
-std::string setting_json(const ControllerSpec& spec) {
+std::string setting_json(const ControllerSpec& spec, const ControllerFactory& factory) {
   Words words{{"name", '"' + spec.name + '"'}};
-  add_own(spec, words);
+  add_own(spec, &factory, words);
   const std::pair<const char*, Duration> delays[] = {{"request_ps", spec.request},
                                                      {"service_ps", spec.service},
                                                      {"command_ps", spec.command},
@@ -64,7 +72,7 @@ std::string setting_json(const ControllerSpec& spec) {
 
 std::string describe(const ControllerSpec& setting) {
   Words words;
-  add_own(setting, words);
+  add_own(setting, nullptr, words);
   std::string text = setting.name;
   for (const auto& [key, value] : words) text += " " + key + "=" + value;
   return text;

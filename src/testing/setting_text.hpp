@@ -7,7 +7,7 @@
 
 namespace photonrail::testing {
 
-/// The "controller" section of a scenario file.
-[[nodiscard]] std::string setting_json(const ControllerSpec& spec);
+/// The "controller" section of a scenario file. `factory` knows which parameters are flags.
+[[nodiscard]] std::string setting_json(const ControllerSpec& spec, const ControllerFactory& factory);
 
 }  // namespace photonrail::testing

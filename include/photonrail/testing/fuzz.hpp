@@ -51,7 +51,8 @@ struct Finding {
   FuzzCase drawn;
   FuzzCase small;  ///< nothing simpler breaks the same promise, as far as simpler() goes
   Violation violation;
-  Scenario scenario;       ///< of `small`, under the policy
+  Scenario scenario;  ///< of `small`, under the policy
+  ControllerFactory factory;
   std::uint64_t shrink_runs = 0;
 
   /// For people, with the scenario that repeats it.

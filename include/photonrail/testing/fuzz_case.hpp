@@ -62,7 +62,7 @@ struct FuzzCase {
 [[nodiscard]] Duration serial_time(const FuzzCase& fuzz_case);
 
 /// The case as a scenario file (photonrail.scenario/1), whole: `photonrail run` repeats it. `scenario` is what it became
-/// under a policy: its rails and its controller.
-[[nodiscard]] std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario);
+/// under the policy of `factory`: its rails and its controller.
+[[nodiscard]] std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario, const ControllerFactory& factory);
 
 }  // namespace photonrail::testing

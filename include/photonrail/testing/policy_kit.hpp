@@ -50,10 +50,20 @@ class RailView {
 
   /// Carries a plan out at once: what it takes goes dark, its circuits are lit.
   RailView& apply(const CircuitPlan& plan);
+  /// Begins to carry a plan out: what it takes goes dark, its circuits are switching until light().
+  RailView& begin(const CircuitPlan& plan);
+  /// Every circuit that is switching is lit.
+  RailView& light();
+  /// A lit circuit of the pair that nobody uses comes into use; false when there is none.
+  bool hold(Pair pair);
+  /// One that is in use is given back. REQUIRES: there is one.
+  RailView& release(Pair pair);
 
  private:
   RailView& circuit(Pair pair, bool lit, bool in_use);
   void take(PortId from);
+  void connect(const CircuitPlan& plan, bool lit);
+  PortView* find(Pair pair, bool in_use);
 
   FabricView view_;
   std::vector<PortView> transmit_;

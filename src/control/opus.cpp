@@ -18,7 +18,7 @@ namespace {
 
 class Opus : public Controller {
  public:
-  std::optional<CircuitPlan> decide(const FabricView& view) override {
+  Decision decide(const FabricView& view) override {
     view_ = &view;
     claimed_transmit_.assign(view.transmit.size(), false);
     claimed_receive_.assign(view.receive.size(), false);
@@ -137,6 +137,10 @@ class Opus : public Controller {
 
 std::unique_ptr<Controller> make_opus(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Opus>();
+}
+
+PolicyNeeds opus_needs(const ControllerSpec& spec) {
+  return {.shim = {spec.mode == OpusMode::kProvisioned, spec.order == OperationOrder::kScheduled}};
 }
 
 }  // namespace photonrail

@@ -1,4 +1,4 @@
-#include "photonrail/controller.hpp"
+#include "photonrail/fabric_view.hpp"
 
 namespace photonrail {
 
@@ -9,11 +9,6 @@ std::uint32_t FabricView::circuits(Pair pair) const {
     if (view.lit && position(view.peer) == pair.to) ++lit;
   }
   return lit;
-}
-
-ShimPolicy ControllerSpec::shim() const {
-  if (name != "opus") return {};
-  return {mode == OpusMode::kProvisioned, order == OperationOrder::kScheduled};
 }
 
 }  // namespace photonrail

@@ -32,6 +32,13 @@ OpticalRail::Link* OpticalRail::find_link(Hop hop) {
   return nullptr;
 }
 
+bool OpticalRail::direct(Hop hop) const {
+  for (std::uint32_t p = hop.from * ports_per_gpu_; p < (hop.from + 1) * ports_per_gpu_; ++p) {
+    if (usable(p) && server(crossbar_.transmit()[p].peer) == hop.to) return true;
+  }
+  return false;
+}
+
 // The shortest way over lit circuits; the first found in the order of ports among equals.
 void OpticalRail::find_way(Hop hop, std::vector<Hop>& out) {
   constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -39,7 +46,7 @@ void OpticalRail::find_way(Hop hop, std::vector<Hop>& out) {
   std::vector<std::uint32_t> queue{hop.from};
   for (std::size_t next = 0; next < queue.size() && reached_from[hop.to] == kNobody; ++next) {
     for (std::uint32_t p = queue[next] * ports_per_gpu_; p < (queue[next] + 1) * ports_per_gpu_; ++p) {
-      if (!is_lit(p)) continue;
+      if (!usable(p)) continue;
       const std::uint32_t peer = server(crossbar_.transmit()[p].peer);
       if (peer == hop.from || reached_from[peer] != kNobody) continue;
       reached_from[peer] = queue[next];
@@ -50,15 +57,15 @@ void OpticalRail::find_way(Hop hop, std::vector<Hop>& out) {
   if (reached_from[hop.to] == kNobody) return;
   for (std::uint32_t at = hop.to; at != hop.from; at = reached_from[at]) out.push_back({reached_from[at], at});
   std::reverse(out.begin(), out.end());
+  if (most_hops_ > 0 && out.size() > most_hops_) out.clear();
 }
 
 std::span<const OpticalRail::Hop> OpticalRail::hops(Hop hop) {
-  const Link* link = find_link(hop);
-  if (link != nullptr && link->width > 0) {
+  if (direct(hop)) {
     direct_ = hop;
     return {&direct_, 1};
   }
-  if (!spec_.forwarding) return {};
+  if (most_hops_ == 0 ? !spec_.forwarding : most_hops_ == 1) return {};
   const auto [entry, fresh] = ways_.try_emplace(hop);
   if (fresh) find_way(hop, entry->second);
   return entry->second;
@@ -81,6 +88,7 @@ std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::ui
     id = free_holds_.back();
     free_holds_.pop_back();
   }
+  ++uses_;
   Hold& hold = holds_[id];
   hold.owner = owner;
   hold.hops.assign(way.begin(), way.end());
@@ -94,7 +102,7 @@ std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::ui
 // The hold takes part in all circuits of the hop that are lit now.
 void OpticalRail::use_ports(Hop hop, Hold& hold) {
   for (std::uint32_t p = hop.from * ports_per_gpu_; p < (hop.from + 1) * ports_per_gpu_; ++p) {
-    if (!is_lit(p) || server(crossbar_.transmit()[p].peer) != hop.to) continue;
+    if (!usable(p) || server(crossbar_.transmit()[p].peer) != hop.to) continue;
     crossbar_.use(PortId{p});
     touch(PortId{p});
     hold.ports.push_back(PortId{p});
@@ -179,12 +187,56 @@ void OpticalRail::refresh_links(std::uint32_t from) {
   });
 }
 
-std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, Duration before, Duration after) {
+void OpticalRail::require_two_ends(const CircuitPlan& plan) const {
+  if (!copies_.empty()) return;  // a server stands for several
+  for (const Circuit circuit : plan.connect) {
+    if (server(circuit.from) != server(circuit.to)) continue;
+    throw ControllerError("the plan joins server " + std::to_string(server(circuit.from)) + " to itself");
+  }
+}
+
+bool OpticalRail::disturbs(const CircuitPlan& plan) const {
+  const std::vector<Circuit> darkened = crossbar_.darkened_by(crossbar_.changes(plan));
+  return std::any_of(darkened.begin(), darkened.end(),
+                     [this](Circuit c) { return crossbar_.transmit()[c.from.index()].in_use > 0; });
+}
+
+void OpticalRail::drain(const CircuitPlan& plan) {
+  undrain();
+  draining_.assign(crossbar_.ports(), false);
+  for (const Circuit circuit : crossbar_.darkened_by(crossbar_.changes(plan))) {
+    draining_[circuit.from.index()] = true;
+    touch(circuit.from);
+  }
+  ways_.clear();
+}
+
+void OpticalRail::undrain() {
+  for (std::size_t p = 0; p < draining_.size(); ++p) {
+    if (draining_[p]) touch(PortId{p});
+  }
+  draining_.clear();
+  ways_.clear();
+}
+
+bool OpticalRail::in_use() const {
+  return std::any_of(crossbar_.transmit().begin(), crossbar_.transmit().end(),
+                     [](const OpticalSwitch::Fibre& fibre) { return fibre.in_use > 0; });
+}
+
+Bytes OpticalRail::bytes_left(std::uint32_t from, std::uint32_t to) {
+  const Link* link = find_link({from, to});
+  return link == nullptr ? Bytes{} : network_.bytes_left(link->capacity);
+}
+
+std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, const Terms& terms) {
+  require_two_ends(plan);
   Command command;
   command.change = crossbar_.changes(plan);
+  if (!draining_.empty()) undrain();
   if (command.change.connect.empty() && command.change.disconnect.empty()) return std::nullopt;
   const std::vector<Circuit> darkened = crossbar_.darkened_by(command.change);
-  const bool pause = spec_.on_dark == OnDark::kPause;
+  const bool pause = spec_.on_dark == OnDark::kPause || terms.preempt;
   if (pause) let_go(darkened);
   const std::uint32_t begun = crossbar_.begin(command.change);
   ways_.clear();
@@ -201,9 +253,10 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   const Duration switching = spec_.optical.reconfiguration.draw(random_) + spec_.optical.link_up;
   dark_port_time_ += switching * count(command.change.connect);
   command.id = static_cast<std::uint32_t>(commands_.size());
-  command.usable = engine_.now() + before + switching + after;
+  command.usable = terms.since.value_or(engine_.now()) + terms.before + switching + terms.after;
   commands_.push_back({command.change.connect, begun});
-  engine_.schedule(command.usable, Phase::kFinish, Action::to<&OpticalRail::light>(*this, command.id));
+  engine_.schedule(std::max(command.usable, engine_.now()), Phase::kFinish,
+                   Action::to<&OpticalRail::light>(*this, command.id));
   return command;
 }
 

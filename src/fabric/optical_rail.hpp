@@ -49,7 +49,8 @@ class OpticalRail {
   /// next call.
   [[nodiscard]] std::span<const CapacityId> way(std::uint32_t from, std::uint32_t to);
 
-  /// Holds the circuits of the way from `from` to `to` until release(); nullopt when there is none.
+  /// Holds the circuits of the way from `from` to `to` until release(); nullopt when there is none. Circuits that drain are
+  /// no way.
   [[nodiscard]] std::optional<HoldId> hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner);
   void release(HoldId hold);
 
@@ -58,9 +59,36 @@ class OpticalRail {
     CircuitPlan change;  ///< what really changes
     Time usable{};       ///< when its circuits can be used
   };
+  /// How a plan is carried out.
+  struct Terms {
+    Duration before{};            ///< until the switch begins
+    Duration after{};             ///< from lit until somebody may use the circuits
+    bool preempt = false;         ///< circuits in use may be darkened, as with "on_dark": "pause"
+    std::optional<Time> since{};  ///< the plan was to be carried out then, on a rail that nobody used meanwhile
+  };
   /// Carries out a plan: what it darkens is unusable at once; the new circuits are usable `before` + switching + link
   /// bring-up + `after` later. nullopt: nothing to change. Throws ControllerError.
-  std::optional<Command> apply(const CircuitPlan& plan, Duration before, Duration after);
+  std::optional<Command> apply(const CircuitPlan& plan, const Terms& terms);
+
+  /// Whether somebody holds a circuit that the plan would darken. Throws ControllerError.
+  [[nodiscard]] bool disturbs(const CircuitPlan& plan) const;
+  /// Nobody gets hold of the circuits that the plan would darken, until apply() or undrain().
+  void drain(const CircuitPlan& plan);
+  void undrain();
+  [[nodiscard]] bool draining(PortId from) const { return !draining_.empty() && draining_[from.index()]; }
+
+  /// Sends may be forwarded over so many circuits; 0: as the rail's spec says.
+  void set_hops(std::uint32_t most) { most_hops_ = most; }
+
+  /// Counts those that got hold of circuits.
+  [[nodiscard]] std::uint64_t uses() const { return uses_; }
+  /// Somebody holds circuits, lit or taken away.
+  [[nodiscard]] bool held() const { return free_holds_.size() < holds_.size(); }
+  /// Somebody holds circuits that are lit.
+  [[nodiscard]] bool in_use() const;
+  [[nodiscard]] bool drains() const { return !draining_.empty(); }
+  /// Bytes left of the messages from a server to another.
+  [[nodiscard]] Bytes bytes_left(std::uint32_t from, std::uint32_t to);
 
   /// Ports whose state changed since the last call, without duplicates.
   void take_touched(std::vector<PortId>& out);
@@ -109,6 +137,9 @@ class OpticalRail {
   template <class Visit>
   void each_holder(Hop hop, Visit&& visit);
   [[nodiscard]] bool has_port(const Hold& hold, Hop hop) const;
+  [[nodiscard]] bool usable(std::uint32_t port) const { return is_lit(port) && !draining(PortId{port}); }
+  [[nodiscard]] bool direct(Hop hop) const;
+  void require_two_ends(const CircuitPlan& plan) const;
   void light(std::uint64_t command);
 
   Engine& engine_;
@@ -133,6 +164,9 @@ class OpticalRail {
   std::vector<PortId> touched_;
   std::vector<bool> is_touched_;
   Duration dark_port_time_{};
+  std::vector<bool> draining_;  // by transmit port; empty: none
+  std::uint32_t most_hops_ = 0;
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace photonrail

@@ -25,6 +25,8 @@ void require_plain(const ClusterSpec& cluster, const ControllerSpec& controller,
   require(factory.symmetric, "the controller may treat equal ranks differently");
   require(cluster.rail.optical.reconfiguration.kind == DelayDistribution::Kind::kConstant,
           "reconfiguration delays are drawn at random for each rail");
+  const PolicyNeeds needs = factory.needs_of(controller);
+  require(!needs.per_pair && needs.hops == 0, "the controller serves pairs one by one, or forwards");
   require(controller.service == Duration{0}, "requests queue at the controller one after another");
   require(!cluster.rail.forwarding, "messages may be forwarded over other GPUs");
   require(cluster.rail.on_dark == OnDark::kError, "circuits in use may be darkened");

@@ -22,6 +22,23 @@ Bytes lost_to_reconfiguration(const CostModel& costs) {
   return {static_cast<std::int64_t>(std::min(seconds * costs.rail.rate.bytes_per_second / costs.ports, 1e18))};
 }
 
+std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
+  std::vector<std::vector<MemberPair>> pairs(plan.rounds());
+  std::vector<std::vector<Bytes>> bytes(plan.rounds());
+  for (std::uint32_t round = 0; round < plan.rounds(); ++round) {
+    pairs[round] = plan.pairs(round);
+    bytes[round].resize(pairs[round].size());
+  }
+  for (SendIndex i = 0; i < plan.send_count(); ++i) {
+    const Send send = plan.send(i);
+    const std::vector<MemberPair>& of = pairs[send.round];
+    const auto found = std::lower_bound(of.begin(), of.end(), MemberPair{send.from, send.to});
+    if (found == of.end() || *found != MemberPair{send.from, send.to}) continue;  // a local step
+    bytes[send.round][static_cast<std::size_t>(found - of.begin())].count += send.bytes.count;
+  }
+  return bytes;
+}
+
 /// Its number among those seen, in the order of their coming.
 std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint32_t what) {
   return seen.try_emplace(what, static_cast<std::uint32_t>(seen.size())).first->second;
@@ -83,6 +100,9 @@ const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery quer
     CollectiveCall with_demand = call;
     with_demand.demand = &demand;
     entry->second.runnable = make(with_demand, layout, call.members);
+  }
+  if (fresh && weighs_ && entry->second.runnable.pair_bytes.empty()) {
+    entry->second.runnable.pair_bytes = pair_bytes(*entry->second.runnable.plan);
   }
   if (!fresh && entry->second.users == 0) std::erase(idle_, query);
   ++entry->second.users;
@@ -164,6 +184,7 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }
+  if (weighs_) runnable.pair_bytes = pair_bytes(*runnable.plan);
   for (Member m = 0; m < period; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
   return runnable;
 }

@@ -24,6 +24,8 @@ struct RunnablePlan {
   std::uint32_t latency_sends = 1;
   bool stream = false;
   std::uint32_t late = 0;  ///< members that it starts without
+  /// By round and pair of the round: what is sent over it; only where it is wanted (PlanCache::weigh()).
+  std::vector<std::vector<Bytes>> pair_bytes{};
 };
 
 using LayoutId = std::uint32_t;
@@ -33,6 +35,9 @@ class PlanCache {
   /// The references must outlive the cache, and so must `demands`, which may be null when no task names a demand.
   PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry, const DemandSource* demands,
             const CostModel& costs = {});
+
+  /// Plans made from now on say what each pair exchanges.
+  void weigh() { weighs_ = true; }
 
   [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
   /// Whether the scenario leaves the algorithm for the op to "auto".
@@ -84,6 +89,7 @@ class PlanCache {
   const CollectiveRegistry& registry_;
   const DemandSource* demands_;
   CostModel costs_;
+  bool weighs_ = false;
   std::array<bool, kCollectiveOpCount> placed_{};  ///< by op: the algorithm asks where members sit
   std::array<bool, kCollectiveOpCount> expects_straggler_{};
   std::vector<std::vector<MemberPlace>> layouts_{{}};

@@ -99,7 +99,8 @@ void check_controller(const Scenario& scenario) {
   }
   for (const auto& [key, delay] :
        {std::pair{"request", controller.request}, std::pair{"service", controller.service},
-        std::pair{"command", controller.command}, std::pair{"acknowledgement", controller.acknowledgement}}) {
+        std::pair{"command", controller.command}, std::pair{"acknowledgement", controller.acknowledgement},
+        std::pair{"starvation", controller.starvation}}) {
     if (delay < Duration{}) throw ConfigError(std::string("/controller/") + key + "_us", "must not be negative");
   }
   if (controller.name == "static") check_circuits(scenario);

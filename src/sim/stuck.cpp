@@ -42,6 +42,11 @@ std::string Executor::why_stuck(OpId id, Member member) const {
   }
   if (op.state == Operation::State::kReady) return what + " waits for its communication lane";
   for (const Round& round : op.rounds) {
+    for (const Link& link : round.links) {
+      if (link.parked.empty()) continue;
+      return what + " waits for a circuit from rank " + std::to_string(op.rank(link.pair.first).value) + " to rank " +
+             std::to_string(op.rank(link.pair.second).value);
+    }
     if (!round.waiting) continue;
     for (const MemberPair& pair : op.plan().pairs(round.index)) {
       if (parts_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;

@@ -58,9 +58,9 @@ class Rail : public DeliveryListener, public CircuitListener {
   [[nodiscard]] std::uint32_t in_use(std::size_t port) { return rail().crossbar().transmit()[port].in_use; }
   static Circuit circuit(std::size_t from, std::size_t to) { return {PortId{from}, PortId{to}}; }
   std::optional<OpticalRail::Command> connect(std::vector<Circuit> circuits) {
-    return rail().apply({std::move(circuits), {}}, {}, {});
+    return rail().apply({std::move(circuits), {}}, {});
   }
-  std::optional<OpticalRail::Command> disconnect(std::size_t port) { return rail().apply({{}, {PortId{port}}}, {}, {}); }
+  std::optional<OpticalRail::Command> disconnect(std::size_t port) { return rail().apply({{}, {PortId{port}}}, {}); }
   /// Connects and lets time pass until the circuits are lit.
   void light(std::vector<Circuit> circuits) {
     connect(std::move(circuits));
@@ -107,7 +107,8 @@ void pause(RailSpec& spec) { spec.on_dark = OnDark::kPause; }
 
 TEST(Commands, AreUsableAfterBeforeSwitchingLinkUpAndAfter) {
   Rail r(4, 1, [](RailSpec& spec) { spec.optical.link_up = microseconds(30); });
-  const auto command = r.rail().apply({{Rail::circuit(0, 1), Rail::circuit(2, 3)}, {}}, microseconds(7), microseconds(11));
+  const auto command = r.rail().apply({{Rail::circuit(0, 1), Rail::circuit(2, 3)}, {}},
+                                      {.before = microseconds(7), .after = microseconds(11)});
   ASSERT_TRUE(command.has_value());
   // 7 until the switch begins, 100 of switching, 30 of link bring-up, 11 until the ranks know.
   EXPECT_EQ(command->usable, microseconds(148));
@@ -193,7 +194,7 @@ TEST(Holds, ProtectTheirCircuit) {
   for (const CircuitPlan& plan :
        {CircuitPlan{{Rail::circuit(0, 2)}, {}}, CircuitPlan{{Rail::circuit(2, 1)}, {}}, CircuitPlan{{}, {PortId{0u}}}}) {
     try {
-      r.rail().apply(plan, {}, {});
+      r.rail().apply(plan, {});
       FAIL() << "a circuit in use was torn down";
     } catch (const ControllerError& error) {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("from port 0 to port 1"), HasSubstr("2 operations use it")));

@@ -137,7 +137,7 @@ TEST(Fabric, AnOpticalRailHasAWayOnlyWhereACircuitIsLit) {
   Fixture f(cluster(3, 2, RailKind::kOptical));
   const Plant& plant = f.fabric.plant();
   EXPECT_FALSE(f.fabric.route(GpuId{1}, GpuId{5}).has_value());
-  f.fabric.rail(RailId{1}).apply({{{PortId{0}, PortId{2}}}, {}}, {}, {});
+  f.fabric.rail(RailId{1}).apply({{{PortId{0}, PortId{2}}}, {}}, {});
   EXPECT_FALSE(f.fabric.route(GpuId{1}, GpuId{5}).has_value()) << "it is switching";
   f.engine.run();
   // A circuit is never shared: the port that sends is all that counts.

@@ -31,7 +31,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
 
   void connect(std::vector<Circuit> circuits) {
-    (void)rail.apply({std::move(circuits), {}}, {}, {});
+    (void)rail.apply({std::move(circuits), {}}, {});
     engine.run();
   }
   static Circuit circuit(std::size_t from, std::size_t to) { return {PortId{from}, PortId{to}}; }

@@ -64,7 +64,7 @@ Answer ask(Controller& policy, const FabricView& view) { return judge(view, poli
 
 ControllerFactory overheard(ControllerFactory factory, Transcript& transcript) {
   factory.make = [make = std::move(factory.make), &transcript](const ControllerSpec& spec, RailId rail,
-                                                              std::uint32_t gpus_per_server, std::uint32_t ports_per_gpu) {
+                                                               std::uint32_t gpus_per_server, std::uint32_t ports_per_gpu) {
     return std::make_unique<Overheard>(make(spec, rail, gpus_per_server, ports_per_gpu), transcript);
   };
   return factory;

@@ -28,7 +28,8 @@ std::string cluster_text(const FuzzCase& c, const RailSpec& rail) {
   return "  \"cluster\": { \"servers\": " + std::to_string(c.servers) +
          ", \"gpus_per_server\": " + std::to_string(c.gpus_per_server) +
          ",\n    \"nic\": { \"ports\": " + std::to_string(c.ports) +
-         ", \"port_gb_per_s\": 50, \"latency_ps\": " + picoseconds(c.latency) + " },\n    \"rail\": " + rail_text(rail) + " }";
+         ", \"port_gb_per_s\": 50, \"latency_ps\": " + picoseconds(c.latency) + " },\n    \"rail\": " + rail_text(rail) +
+         " }";
 }
 
 std::string run_text(const FuzzCase& c) {
@@ -75,7 +76,8 @@ std::string graph_text(const FuzzCase& c) {
 }  // namespace
 
 std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario, const ControllerFactory& factory) {
-  return "{ \"schema\": \"photonrail.scenario/1\", \"name\": \"small case\",\n" + cluster_text(fuzz_case, scenario.cluster.rail) +
+  return "{ \"schema\": \"photonrail.scenario/1\", \"name\": \"small case\",\n" +
+         cluster_text(fuzz_case, scenario.cluster.rail) +
          ",\n  \"controller\": " + setting_json(scenario.controller, factory) + ",\n" + run_text(fuzz_case) +
          ",\n  \"workload\": { \"graph\": " + graph_text(fuzz_case) + " } }\n";
 }

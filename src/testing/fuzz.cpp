@@ -44,9 +44,9 @@ class Watchman : public HistoryHash {
  private:
   void check_wait(const OperationEvent& waiting, Time now) const {
     if (now - waiting.at <= longest_wait_) return;
-    throw Stopped{{Invariant::kStarvation, "rank " + std::to_string(waiting.rank.value) + " waits for the circuits of task " +
-                                               std::to_string(waiting.task.value) + " from " + seconds(waiting.at) +
-                                               " and still at " + seconds(now)}};
+    throw Stopped{{Invariant::kStarvation, "rank " + std::to_string(waiting.rank.value) +
+                                               " waits for the circuits of task " + std::to_string(waiting.task.value) +
+                                               " from " + seconds(waiting.at) + " and still at " + seconds(now)}};
   }
   void look(Time now) const {
     if (now <= 2 * longest_wait_) return;
@@ -86,12 +86,26 @@ struct Outcome {
   std::uint64_t history = 0;
 };
 
-Outcome run_once(const Subject& subject, const Scenario& scenario, Duration longest_wait, std::uint64_t most_asked) {
+/// When a run of a case has taken too long.
+struct Limits {
+  Duration longest_wait{};
+  std::uint64_t asked = 0;
+  std::uint64_t changes = 0;  ///< more are restless
+};
+
+Limits limits_of(const FuzzCase& fuzz_case, const Patience& patience) {
+  const Duration serial = serial_time(fuzz_case) + std::chrono::microseconds(1);
+  const double longest = patience.serial_times * static_cast<double>(serial.count());
+  return {Duration{static_cast<std::int64_t>(longest)}, patience.asked, 4 * rounds(fuzz_case) * fuzz_case.gpus_per_server};
+}
+
+Outcome run_once(const Subject& subject, const Scenario& scenario, const Limits& limits) {
   Transcript said;
-  said.most = most_asked;
-  Watchman watchman(longest_wait);
+  said.most = limits.asked;
+  Watchman watchman(limits.longest_wait);
   Observer* const observers[] = {&watchman};
   Outcome outcome;
+  const auto changed = [&] { return " (circuits were changed " + std::to_string(said.changes.size()) + " times)"; };
   try {
     const RunResult result = simulate(scenario, observers, with(overheard(subject.factory, said)));
     if (std::string problem = books_problem(result); !problem.empty()) {
@@ -99,10 +113,13 @@ Outcome run_once(const Subject& subject, const Scenario& scenario, Duration long
     }
   } catch (Stopped& stopped) {
     outcome.violation = std::move(stopped.why);
+    if (said.changes.size() > limits.changes) {
+      outcome.violation->invariant = Invariant::kRestless;
+      outcome.violation->what += changed();
+    }
   } catch (const Restless&) {
-    outcome.violation = {Invariant::kRestless, "the policy was asked " + std::to_string(said.asked) +
-                                                   " times, and changed circuits " + std::to_string(said.changes.size()) +
-                                                   " times, and the job was not done"};
+    outcome.violation = {Invariant::kRestless,
+                         "asked " + std::to_string(said.asked) + " times, and the job is not done" + changed()};
   } catch (const std::exception& error) {
     outcome.violation = blame(said, error);
   }
@@ -157,11 +174,10 @@ std::string books_problem(const RunResult& result) {
 
 std::optional<Violation> check(const Subject& subject, const FuzzCase& fuzz_case, const Patience& patience) {
   const Scenario scenario = scenario_for(subject, fuzz_case);
-  const Duration serial = serial_time(fuzz_case) + std::chrono::microseconds(1);
-  const Duration longest{static_cast<std::int64_t>(patience.serial_times * static_cast<double>(serial.count()))};
-  const Outcome first = run_once(subject, scenario, longest, patience.asked);
+  const Limits limits = limits_of(fuzz_case, patience);
+  const Outcome first = run_once(subject, scenario, limits);
   if (first.violation) return first.violation;
-  const Outcome second = run_once(subject, scenario, longest, patience.asked);
+  const Outcome second = run_once(subject, scenario, limits);
   if (!second.violation && second.history == first.history) return std::nullopt;
   return Violation{Invariant::kDeterminism,
                    "the second run had another history" + (second.violation ? ": " + second.violation->what : "")};

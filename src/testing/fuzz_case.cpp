@@ -45,7 +45,8 @@ FuzzCall draw_call(RandomStream& random, const FuzzCase& fuzz_case) {
   call.op = pick(random, {kSend, kSend, kSend, kAllReduce, kAllGather, kReduceScatter, kBroadcast, kAllToAll});
   call.bytes = pick<std::int64_t>(random, {1, 4096, 1'000'000, 5'000'000});
   if (call.op == kSend) {
-    while (call.members.size() > 2) call.members.erase(call.members.begin() + static_cast<long>(random.below(call.members.size())));
+    while (call.members.size() > 2)
+      call.members.erase(call.members.begin() + static_cast<long>(random.below(call.members.size())));
     if (random.below(2) == 0) std::reverse(call.members.begin(), call.members.end());
   }
   if (random.below(2) == 0) {
@@ -122,9 +123,8 @@ FuzzCase draw_case(RandomStream& random) {
 bool valid(const FuzzCase& fuzz_case) {
   if (fuzz_case.calls.empty() || fuzz_case.servers == 0 || fuzz_case.gpus_per_server == 0 || fuzz_case.ports == 0)
     return false;
-  return std::all_of(fuzz_case.calls.begin(), fuzz_case.calls.end(), [&](const FuzzCall& call) {
-    return well_formed(fuzz_case, call) && can_be_held(fuzz_case, call);
-  });
+  return std::all_of(fuzz_case.calls.begin(), fuzz_case.calls.end(),
+                     [&](const FuzzCall& call) { return well_formed(fuzz_case, call) && can_be_held(fuzz_case, call); });
 }
 
 Duration serial_time(const FuzzCase& fuzz_case) {
@@ -137,6 +137,12 @@ Duration serial_time(const FuzzCase& fuzz_case) {
     for (const std::uint32_t us : call.compute_us) total += std::chrono::microseconds(us);
   }
   return total * static_cast<std::int64_t>(fuzz_case.iterations);
+}
+
+std::uint64_t rounds(const FuzzCase& fuzz_case) {
+  std::uint64_t rounds = 0;
+  for (const FuzzCall& call : fuzz_case.calls) rounds += plan_of(fuzz_case, call)->rounds();
+  return rounds * fuzz_case.iterations;
 }
 
 Scenario scenario_of(const FuzzCase& fuzz_case) {

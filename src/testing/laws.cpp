@@ -10,7 +10,7 @@ namespace photonrail::testing {
 
 namespace {
 
-constexpr std::uint64_t kLives = 60;     // of each setting
+constexpr std::uint64_t kLives = 60;      // of each setting
 constexpr std::uint32_t kQuestions = 60;  // in a life
 
 std::string place(const RailLife& life, std::uint64_t seed) {
@@ -108,8 +108,6 @@ std::vector<Law> laws() {
           {"RandomJobsFinish", "random small jobs finish, their books balance, and they repeat", random_jobs_finish}};
 }
 
-}  // namespace photonrail::testing
+std::ostream& operator<<(std::ostream& out, const Law& law) { return out << law.name; }
 
-namespace photonrail {
-std::ostream& operator<<(std::ostream& out, const testing::Law& law) { return out << law.name; }
-}  // namespace photonrail
+}  // namespace photonrail::testing

@@ -169,8 +169,7 @@ std::string matching_problem(const FabricView& view, const CircuitPlan& plan) {
 
 std::string teardown_problem(const FabricView& view, const CircuitPlan& plan) {
   for (const Circuit circuit : darkened_by(view, plan)) {
-    if (view.transmit[circuit.from.index()].in_use)
-      return "the circuit " + text(circuit) + " is in use and would go dark";
+    if (view.transmit[circuit.from.index()].in_use) return "the circuit " + text(circuit) + " is in use and would go dark";
   }
   return "";
 }

@@ -24,7 +24,10 @@ FuzzCase cluster_of(std::uint64_t seed) {
 }  // namespace
 
 RailLife::RailLife(const Subject& subject, const ControllerSpec& setting, std::uint64_t seed)
-    : random_(seed, "life of a rail"), setting_(setting), positions_(positions_of(seed)), rail_(positions_, ports_of(seed)) {
+    : random_(seed, "life of a rail"),
+      setting_(setting),
+      positions_(positions_of(seed)),
+      rail_(positions_, ports_of(seed)) {
   const Scenario scenario = under(subject, setting, scenario_of(cluster_of(seed)));
   const ControllerSpec spec = subject.factory.complete(scenario.controller);
   policy_ = subject.factory.make(spec, RailId{0}, 1, ports_of(seed));

@@ -29,9 +29,8 @@ CircuitPlan circuits_for(const FabricView& view, const std::vector<Pair>& pairs)
     const PortId from = free_port(view, pair.from, [&](PortId port) {
       return !view.transmit[port.index()].peer.is_none() || named(&Circuit::from, port);
     });
-    const PortId to = free_port(view, pair.to, [&](PortId port) {
-      return !view.receive[port.index()].is_none() || named(&Circuit::to, port);
-    });
+    const PortId to = free_port(
+        view, pair.to, [&](PortId port) { return !view.receive[port.index()].is_none() || named(&Circuit::to, port); });
     plan.connect.push_back({from, to});
   }
   return plan;
@@ -69,7 +68,8 @@ ScriptedController& ScriptedController::answer(std::function<Decision(const Fabr
 Decision ScriptedController::decide(const FabricView& view) {
   Decision decision;
   if (next_ < lines_.size() && lines_[next_].from <= view.now) decision = lines_[next_++].answer(view);
-  if (!decision.ask_again && next_ < lines_.size() && lines_[next_].from > view.now) decision.ask_again = lines_[next_].from;
+  if (!decision.ask_again && next_ < lines_.size() && lines_[next_].from > view.now)
+    decision.ask_again = lines_[next_].from;
   return decision;
 }
 

@@ -32,10 +32,13 @@ std::string percent(double share) {
   return text;
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
 
 std::string row(const Contender& c, Duration base) {
-  if (!c.problem.empty()) return "| " + c.name + " | – | – | – | – | – | " + first_line(c.problem) + " |\n";
+  if (!c.problem.empty()) return "| " + c.name + " | – | – | – | – | – | " + one_line(c.problem) + " |\n";
   const double more = base > Duration{} ? to_seconds(c.result.makespan) / to_seconds(base) - 1 : 0.0;
   const ReconfigurationSummary& r = c.result.reconfigurations;
   return "| " + c.name + " | " + to_text(c.result.makespan) + " | " + (more < 0 ? "" : "+") + percent(more) + " | " +

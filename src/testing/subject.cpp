@@ -88,8 +88,6 @@ Scenario under(const Subject& subject, const ControllerSpec& setting, Scenario s
   return scenario;
 }
 
-}  // namespace photonrail::testing
+std::ostream& operator<<(std::ostream& out, const Subject& subject) { return out << subject.factory.name; }
 
-namespace photonrail {
-std::ostream& operator<<(std::ostream& out, const testing::Subject& subject) { return out << subject.factory.name; }
-}  // namespace photonrail
+}  // namespace photonrail::testing

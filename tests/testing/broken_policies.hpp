@@ -2,9 +2,10 @@
 #pragma once
 
 #include "photonrail/controller.hpp"
+#include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -13,7 +14,8 @@
 
 namespace photonrail::test {
 
-/// Serves demands in their order where all that a demand needs is free, by the first ports. Whoever cannot be served yet
+/// Serves demands where all that a demand needs is free, those that hold up their members first, then in their order. The
+/// circuits of a demand are always on the same ports: the k-th circuit of a GPU on its k-th. Whoever cannot be served yet
 /// keeps others from its ports.
 class Honest : public Controller {
  public:
@@ -21,13 +23,15 @@ class Honest : public Controller {
     CircuitPlan plan;
     std::set<PortId> from;
     std::set<PortId> to;
-    for (const DemandView& demand : view.demands) {
+    for (const DemandView& demand : in_order(view)) {
       if (!considers(demand)) continue;
       CircuitPlan own;
       bool possible = true;
+      std::map<Position, std::uint32_t> out;
+      std::map<Position, std::uint32_t> in;
       for (const Pair pair : demand.pairs) {
         if (!considers(pair)) continue;
-        const Circuit circuit{view.port(pair.from, 0), view.port(pair.to, 0)};
+        const Circuit circuit{view.port(pair.from, out[pair.from]++), view.port(pair.to, in[pair.to]++)};
         const bool there = view.transmit[circuit.from.index()].peer == circuit.to;
         possible = from.insert(circuit.from).second && possible;
         possible = to.insert(circuit.to).second && possible;
@@ -42,6 +46,11 @@ class Honest : public Controller {
   }
 
  protected:
+  static std::vector<DemandView> in_order(const FabricView& view) {
+    std::vector<DemandView> demands(view.demands.begin(), view.demands.end());
+    std::stable_partition(demands.begin(), demands.end(), [](const DemandView& demand) { return demand.blocking; });
+    return demands;
+  }
   virtual bool considers(const DemandView&) { return true; }
   virtual bool considers(Pair) { return true; }
   virtual void refused(const DemandView&) {}
@@ -68,6 +77,17 @@ class TearsDownBusyCircuits : public Honest {
 
 class IgnoresOnePair : public Honest {
   bool considers(Pair pair) override { return pair != Pair{1, 0}; }
+};
+
+/// Takes no notice of who holds up whom: whoever waits for a lane keeps the ports of whoever has it.
+class FirstComeFirstServed : public Honest {
+  Decision decide(const FabricView& view) override {
+    std::vector<DemandView> demands(view.demands.begin(), view.demands.end());
+    for (DemandView& demand : demands) demand.blocking = false;
+    FabricView same = view;
+    same.demands = demands;
+    return Honest::decide(same);
+  }
 };
 
 /// Everybody's first port at once, whoever else wants it.

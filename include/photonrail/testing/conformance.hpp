@@ -10,8 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace photonrail::testing {
@@ -32,14 +34,14 @@ inline std::string name_of(const ::testing::TestParamInfo<Examination>& info) {
 
 }  // namespace photonrail::testing
 
-#define PHOTONRAIL_CONFORMANCE(suite, policies)                                                            \
-  class suite : public ::testing::TestWithParam<photonrail::testing::Examination> {};                      \
-  TEST_P(suite, Keeps) {                                                                                   \
-    const auto& [subject, law] = GetParam();                                                               \
-    const std::string problem = law.problem(subject);                                                      \
-    EXPECT_TRUE(problem.empty()) << "the law: " << law.summary << "\n" << problem;                         \
-  }                                                                                                        \
-  INSTANTIATE_TEST_SUITE_P(All, suite,                                                                     \
+#define PHOTONRAIL_CONFORMANCE(suite, policies)                                                                \
+  class suite : public ::testing::TestWithParam<photonrail::testing::Examination> {};                          \
+  TEST_P(suite, Keeps) {                                                                                       \
+    const auto& [subject, law] = GetParam();                                                                   \
+    const std::string problem = law.problem(subject);                                                          \
+    EXPECT_TRUE(problem.empty()) << "the law: " << law.summary << "\n" << problem;                             \
+  }                                                                                                            \
+  INSTANTIATE_TEST_SUITE_P(All, suite,                                                                         \
                            ::testing::Combine(::testing::ValuesIn(photonrail::testing::as_subjects(policies)), \
-                                              ::testing::ValuesIn(photonrail::testing::laws())),           \
+                                              ::testing::ValuesIn(photonrail::testing::laws())),               \
                            photonrail::testing::name_of)

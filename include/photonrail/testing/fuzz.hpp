@@ -23,7 +23,7 @@ enum class Invariant : std::uint8_t {
   kBusy,         ///< no circuit in use goes dark, unless the policy says that it may
   kStuck,        ///< every job finishes
   kStarvation,   ///< nobody waits for circuits for longer than so many times the serial time of the whole job
-  kRestless,     ///< a job ends: circuits are not changed for ever
+  kRestless,     ///< the same, or a job does not end, while circuits are changed again and again
   kBooks,        ///< the parts of each rank's time add up to the makespan, to the picosecond
   kDeterminism,  ///< the same scenario has the same history
   kFault         ///< nothing else is thrown
@@ -37,12 +37,13 @@ struct Violation {
 
 /// How long is for ever.
 struct Patience {
-  double serial_times = 20;     ///< kStarvation: of serial_time(); kRestless: twice as many
-  std::uint64_t asked = 20000;  ///< kRestless: questions on all rails
+  double serial_times = 20;    ///< of serial_time(), for one wait; for the job twice as many
+  std::uint64_t asked = 5000;  ///< questions on all rails
 };
 
 /// The first promise that the policy breaks in the case, which must be valid(). Runs it twice.
-[[nodiscard]] std::optional<Violation> check(const Subject& subject, const FuzzCase& fuzz_case, const Patience& patience = {});
+[[nodiscard]] std::optional<Violation> check(const Subject& subject, const FuzzCase& fuzz_case,
+                                             const Patience& patience = {});
 
 /// What of a result does not add up, or "".
 [[nodiscard]] std::string books_problem(const RunResult& result);

@@ -61,6 +61,9 @@ struct FuzzCase {
 /// the longest chain of each. No policy that serves somebody whenever it can needs longer.
 [[nodiscard]] Duration serial_time(const FuzzCase& fuzz_case);
 
+/// Rounds of circuits of all calls, in all iterations: a policy need not change circuits more often on a rail.
+[[nodiscard]] std::uint64_t rounds(const FuzzCase& fuzz_case);
+
 /// The case as a scenario file (photonrail.scenario/1), whole: `photonrail run` repeats it. `scenario` is what it became
 /// under the policy of `factory`: its rails and its controller.
 [[nodiscard]] std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario, const ControllerFactory& factory);

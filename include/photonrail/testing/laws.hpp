@@ -4,6 +4,7 @@
 
 #include "photonrail/testing/subject.hpp"
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,7 @@ struct Law {
 
 [[nodiscard]] std::vector<Law> laws();
 
-}  // namespace photonrail::testing
+/// Its name.
+std::ostream& operator<<(std::ostream& out, const Law& law);
 
-namespace photonrail {
-std::ostream& operator<<(std::ostream& out, const testing::Law& law);
-}
+}  // namespace photonrail::testing

@@ -46,8 +46,7 @@ MATCHER(NeverTearsDownBusyCircuits, "leaves circuits in use alone") {
 }
 
 /// Wants a circuit from position `from` to position `to`; of a run: at some time.
-MATCHER_P2(Connects, from, to,
-           "connects " + ::testing::PrintToString(from) + " -> " + ::testing::PrintToString(to)) {
+MATCHER_P2(Connects, from, to, "connects " + ::testing::PrintToString(from) + " -> " + ::testing::PrintToString(to)) {
   const Pair pair{static_cast<Position>(from), static_cast<Position>(to)};
   for (const Answer& answer : answers_in(arg)) {
     if (has_pair(answer.connects, pair)) return true;

@@ -5,6 +5,7 @@
 #include "photonrail/scenario.hpp"
 
 #include <functional>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +24,8 @@ struct Subject {
   std::function<void(Scenario&)> fit{};
 };
 
-/// Every policy of the registry, in the settings that matter: both modes and orders of Opus, each word and flag of a policy's
-/// own parameters.
+/// Every policy of the registry, in the settings that matter: both modes and orders of Opus, each word and flag of a
+/// policy's own parameters.
 [[nodiscard]] std::vector<Subject> subjects_of(const ControllerRegistry& registry);
 
 /// `scenario` under the policy in one of its settings: the controller of `scenario` is replaced, its delays stay.
@@ -33,8 +34,7 @@ struct Subject {
 /// The name of the policy and what is not by default: "opus provisioned free".
 [[nodiscard]] std::string describe(const ControllerSpec& setting);
 
-}  // namespace photonrail::testing
+/// Its name.
+std::ostream& operator<<(std::ostream& out, const Subject& subject);
 
-namespace photonrail {
-std::ostream& operator<<(std::ostream& out, const testing::Subject& subject);
-}
+}  // namespace photonrail::testing

@@ -15,4 +15,15 @@ namespace photonrail {
                                                     std::uint32_t ports_per_gpu);
 [[nodiscard]] PolicyNeeds opus_needs(const ControllerSpec& spec);
 
+// Rows of the table, whole.
+[[nodiscard]] ControllerFactory static_split_factory();
+[[nodiscard]] ControllerFactory topoopt_factory();
+[[nodiscard]] ControllerFactory rotor_factory();
+[[nodiscard]] ControllerFactory max_weight_factory();
+[[nodiscard]] ControllerFactory mixnet_factory();
+[[nodiscard]] ControllerFactory bvn_factory();
+[[nodiscard]] ControllerFactory solstice_factory();
+[[nodiscard]] ControllerFactory harvest_factory();
+[[nodiscard]] ControllerFactory lru_factory();
+
 }  // namespace photonrail

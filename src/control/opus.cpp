@@ -8,6 +8,7 @@
 // Leaves out: the published prototype's time-outs, and its one-bit-a-stage topologies: circuits change one by one here, so
 // that two groups on disjoint ports never wait for each other.
 #include "control/builtin.hpp"
+#include "control/free_ports.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -20,12 +21,11 @@ class Opus : public Controller {
  public:
   Decision decide(const FabricView& view) override {
     view_ = &view;
-    claimed_transmit_.assign(view.transmit.size(), false);
-    claimed_receive_.assign(view.receive.size(), false);
+    ports_.begin(view);
     plan_ = {};
     for (const bool blocking : {true, false}) {
       for (const DemandView& demand : view.demands) {
-        if (demand.blocking == blocking) serve(demand);
+        if (demand.blocking == blocking) ports_.serve_all(demand.pairs, width(demand.pairs), plan_.connect);
       }
     }
     if (plan_.connect.empty()) return std::nullopt;
@@ -43,92 +43,9 @@ class Opus : public Controller {
     return std::max(1u, view_->ports_per_gpu / most);
   }
 
-  void serve(const DemandView& demand) {
-    const std::uint32_t wanted = width(demand.pairs);
-    std::vector<Circuit> connect;
-    std::vector<std::uint32_t> have;  // what one pair has already is not taken for another
-    for (const Pair pair : demand.pairs) have.push_back(claim_existing(pair, wanted));
-    bool possible = true;
-    for (std::size_t i = 0; i < have.size(); ++i) {
-      while (have[i] < wanted && join(demand.pairs[i], connect)) ++have[i];
-      // Circuits that carry another operation's bytes are waited for; with fewer ports than wanted it goes on with those.
-      if (have[i] == 0) possible = false;
-    }
-    if (possible) {
-      plan_.connect.insert(plan_.connect.end(), connect.begin(), connect.end());
-    } else {
-      reserve(demand.pairs);
-    }
-  }
-
-  std::uint32_t claim_existing(Pair pair, std::uint32_t wanted) {
-    std::uint32_t have = 0;
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu && have < wanted; ++p) {
-      const PortId from = view_->port(pair.from, p);
-      const PortView& fibre = view_->transmit[from.index()];
-      if (fibre.peer.is_none() || view_->position(fibre.peer) != pair.to) continue;
-      if (claimed_transmit_[from.index()] && !fibre.in_use) continue;  // an older demand takes it away
-      claim({from, fibre.peer});
-      ++have;
-    }
-    return have;
-  }
-
-  bool join(Pair pair, std::vector<Circuit>& connect) {
-    const PortId from = free_transmit(pair.from);
-    const PortId to = free_receive(pair.to);
-    if (from.is_none() || to.is_none()) return false;
-    claim({from, to});
-    connect.push_back({from, to});
-    return true;
-  }
-
-  // A port whose fibre may be taken: nobody older wants it, it carries nothing and is not on its way; dark ones first.
-  [[nodiscard]] PortId free_transmit(Position position) const {
-    PortId best = PortId::none();
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
-      const PortId port = view_->port(position, p);
-      const PortView& fibre = view_->transmit[port.index()];
-      if (claimed_transmit_[port.index()] || busy(fibre)) continue;
-      if (fibre.peer.is_none()) return port;
-      if (best.is_none()) best = port;
-    }
-    return best;
-  }
-
-  [[nodiscard]] PortId free_receive(Position position) const {
-    PortId best = PortId::none();
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
-      const PortId port = view_->port(position, p);
-      const PortId source = view_->receive[port.index()];
-      if (claimed_receive_[port.index()]) continue;
-      if (source.is_none()) return port;
-      if (!busy(view_->transmit[source.index()]) && best.is_none()) best = port;
-    }
-    return best;
-  }
-
-  [[nodiscard]] static bool busy(const PortView& fibre) { return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit); }
-
-  void claim(Circuit circuit) {
-    claimed_transmit_[circuit.from.index()] = true;
-    claimed_receive_[circuit.to.index()] = true;
-  }
-
-  // Nobody younger may take a fibre of these GPUs: they are needed as soon as they are free.
-  void reserve(std::span<const Pair> pairs) {
-    for (const Pair pair : pairs) {
-      for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
-        claimed_transmit_[view_->port(pair.from, p).index()] = true;
-        claimed_receive_[view_->port(pair.to, p).index()] = true;
-      }
-    }
-  }
-
   const FabricView* view_ = nullptr;
+  FreePorts ports_;
   CircuitPlan plan_;
-  std::vector<bool> claimed_transmit_;
-  std::vector<bool> claimed_receive_;
   std::vector<std::uint32_t>
       degree_;  // by position: partners to send to, then partners to receive from; all 0 between calls
 };

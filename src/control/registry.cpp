@@ -9,8 +9,22 @@ ControllerRegistry ControllerRegistry::builtin() {
   registry.add(
       {"electrical", "electrical rail switches: every port reaches every port, nothing to decide", make_electrical, true});
   registry.add({"static", "circuits given by the scenario, lit once", make_static});
-  registry.add({"opus", "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)", make_opus,
-                true, opus_needs});
+  registry.add({"opus",
+                "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)",
+                make_opus,
+                true,
+                opus_needs,
+                {},
+                true});
+  registry.add(static_split_factory());
+  registry.add(topoopt_factory());
+  registry.add(rotor_factory());
+  registry.add(max_weight_factory());
+  registry.add(mixnet_factory());
+  registry.add(bvn_factory());
+  registry.add(solstice_factory());
+  registry.add(harvest_factory());
+  registry.add(lru_factory());
   return registry;
 }
 

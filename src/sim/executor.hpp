@@ -110,6 +110,7 @@ class Executor : public TransferListener {
 
   [[nodiscard]] std::string describe(RankId id, TaskId task) const;
   [[nodiscard]] std::string why_stuck(OpId id, Member member) const;
+  [[nodiscard]] std::string more_circuits_than_ports(const Operation& op, std::uint32_t round) const;
 
   const TaskGraph& graph_;
   const ExecutorSpec& spec_;

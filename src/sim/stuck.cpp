@@ -2,6 +2,7 @@
 #include "sim/executor.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace photonrail {
 
@@ -48,6 +49,7 @@ std::string Executor::why_stuck(OpId id, Member member) const {
              std::to_string(op.rank(link.pair.second).value);
     }
     if (!round.waiting) continue;
+    if (std::string text = more_circuits_than_ports(op, round.index); !text.empty()) return what + text;
     for (const MemberPair& pair : op.plan().pairs(round.index)) {
       if (parts_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
       return what + " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
@@ -55,6 +57,21 @@ std::string Executor::why_stuck(OpId id, Member member) const {
     }
   }
   return what + " waits for bytes that never arrive";
+}
+
+// A round that is served whole, and wants more circuits from one rank than it has ports.
+std::string Executor::more_circuits_than_ports(const Operation& op, std::uint32_t round) const {
+  const std::uint32_t ports = parts_.fabric.plant().spec().nic_ports;
+  std::map<Member, std::uint32_t> wanted;
+  for (const MemberPair& pair : op.plan().pairs(round)) {
+    if (!parts_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]) || ++wanted[pair.first] <= ports) continue;
+    const std::vector<MemberPair> all = op.plan().pairs(round);
+    const auto count = std::count_if(all.begin(), all.end(), [&](const MemberPair& p) { return p.first == pair.first; });
+    return " wants " + std::to_string(count) + " circuits at once from rank " + std::to_string(op.rank(pair.first).value) +
+           ", which has " + std::to_string(ports) + (ports == 1 ? " port" : " ports") +
+           ": choose an algorithm that sends in matchings, or a controller that serves pairs one by one";
+  }
+  return "";
 }
 
 std::vector<std::string> Executor::stuck() const {

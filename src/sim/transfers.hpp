@@ -87,7 +87,7 @@ class Transfers : public DeliveryListener, private ProxyListener {
   void open_pending(std::uint64_t);
   void open_by_pair(OpId id, Operation& op, Round& round);
   void offer(OpId id, Operation& op, const Send& send, std::uint64_t tag);
-  bool hold_pair(OpId id, Operation& op, Round& round, Link& link);
+  void hold_pair(OpId id, Operation& op, Round& round, Link& link);
   void try_offered(std::uint64_t);
   void leave_pair(OpId id, Operation& op, Round& round, const Send& send);
   enum class Count : std::uint8_t { kMoving, kLacking };

@@ -67,10 +67,10 @@ void Transfers::try_pairs(OpId id, std::uint32_t index) {
   }
 }
 
-bool Transfers::hold_pair(OpId id, Operation& op, Round& round, Link& link) {
+void Transfers::hold_pair(OpId id, Operation& op, Round& round, Link& link) {
   const RailCrossing crossing = *fabric_.crossing(op.gpus[link.pair.first], op.gpus[link.pair.second]);
   const auto hold = fabric_.rail(crossing.rail).hold(crossing.from, crossing.to, id);
-  if (!hold) return false;
+  if (!hold) return;
   link.hold = *hold;
   link.held = true;
   link.path = path_of(op, link.pair);
@@ -89,7 +89,6 @@ bool Transfers::hold_pair(OpId id, Operation& op, Round& round, Link& link) {
   for (const std::uint64_t tag : tags) {
     fabric_.network().post(link.channel, link.path, op.plan().send(static_cast<SendIndex>(tag)).bytes, tag);
   }
-  return true;
 }
 
 // A send was delivered. What was posted behind it in the meantime keeps the circuits.

@@ -5,6 +5,7 @@
 #include "photonrail/testing/answer.hpp"
 #include "photonrail/testing/history.hpp"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -94,9 +95,9 @@ struct Limits {
 };
 
 Limits limits_of(const FuzzCase& fuzz_case, const Patience& patience) {
-  const Duration serial = serial_time(fuzz_case) + std::chrono::microseconds(1);
-  const double longest = patience.serial_times * static_cast<double>(serial.count());
-  return {Duration{static_cast<std::int64_t>(longest)}, patience.asked, 4 * rounds(fuzz_case) * fuzz_case.gpus_per_server};
+  const double serial = patience.serial_times * static_cast<double>(serial_time(fuzz_case).count());
+  const Duration longest = std::max(patience.least, Duration{static_cast<std::int64_t>(serial)});
+  return {longest, patience.asked, 4 * rounds(fuzz_case) * fuzz_case.gpus_per_server};
 }
 
 Outcome run_once(const Subject& subject, const Scenario& scenario, const Limits& limits) {

@@ -35,9 +35,10 @@ struct Violation {
   std::string what;
 };
 
-/// How long is for ever.
+/// How long is for ever: long enough for a rotation through all matchings that takes no notice of anybody.
 struct Patience {
-  double serial_times = 20;    ///< of serial_time(), for one wait; for the job twice as many
+  double serial_times = 100;   ///< of serial_time(), for one wait; for the job twice as many
+  Duration least{std::chrono::milliseconds(200)};  ///< or so long, where that is longer
   std::uint64_t asked = 5000;  ///< questions on all rails
 };
 

@@ -1,0 +1,89 @@
+#include "control/free_ports.hpp"
+
+namespace photonrail {
+
+void FreePorts::begin(const FabricView& view, std::span<const Time> last_use) {
+  view_ = &view;
+  last_use_ = last_use;
+  claimed_transmit_.assign(view.transmit.size(), false);
+  claimed_receive_.assign(view.transmit.size(), false);
+}
+
+std::uint32_t FreePorts::keep(Pair pair, std::uint32_t wanted) {
+  std::uint32_t have = 0;
+  for (std::uint32_t p = 0; p < view_->ports_per_gpu && have < wanted; ++p) {
+    const PortId from = view_->port(pair.from, p);
+    const PortView& fibre = view_->transmit[from.index()];
+    if (fibre.peer.is_none() || view_->position(fibre.peer) != pair.to) continue;
+    if (claimed_transmit_[from.index()] && !fibre.in_use) continue;  // an older demand takes it away
+    claim({from, fibre.peer});
+    ++have;
+  }
+  return have;
+}
+
+bool FreePorts::join(Pair pair, std::vector<Circuit>& connect) {
+  const PortId from = free_transmit(pair.from);
+  const PortId to = free_receive(pair.to);
+  if (from.is_none() || to.is_none()) return false;
+  claim({from, to});
+  connect.push_back({from, to});
+  return true;
+}
+
+bool FreePorts::serve_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
+  const std::size_t before = connect.size();
+  have_.clear();  // what one pair has already is not taken for another
+  for (const Pair pair : pairs) have_.push_back(keep(pair, wanted));
+  bool all = true;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    while (have_[i] < wanted && join(pairs[i], connect)) ++have_[i];
+    // Circuits that carry another operation's bytes are waited for; with fewer ports than wanted it goes on with those.
+    if (have_[i] == 0) all = false;
+  }
+  if (all) return true;
+  connect.resize(before);
+  reserve(pairs);
+  return false;
+}
+
+void FreePorts::reserve(std::span<const Pair> pairs) {
+  for (const Pair pair : pairs) {
+    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+      claimed_transmit_[view_->port(pair.from, p).index()] = true;
+      claimed_receive_[view_->port(pair.to, p).index()] = true;
+    }
+  }
+}
+
+PortId FreePorts::free_transmit(Position position) const {
+  PortId best = PortId::none();
+  for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+    const PortId port = view_->port(position, p);
+    const PortView& fibre = view_->transmit[port.index()];
+    if (claimed_transmit_[port.index()] || busy(fibre)) continue;
+    if (fibre.peer.is_none()) return port;
+    if (best.is_none() || last_use(port) < last_use(best)) best = port;
+  }
+  return best;
+}
+
+PortId FreePorts::free_receive(Position position) const {
+  PortId best = PortId::none();
+  for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+    const PortId port = view_->port(position, p);
+    const PortId source = view_->receive[port.index()];
+    if (claimed_receive_[port.index()]) continue;
+    if (source.is_none()) return port;
+    if (busy(view_->transmit[source.index()])) continue;
+    if (best.is_none() || last_use(source) < last_use(view_->receive[best.index()])) best = port;
+  }
+  return best;
+}
+
+void FreePorts::claim(Circuit circuit) {
+  claimed_transmit_[circuit.from.index()] = true;
+  claimed_receive_[circuit.to.index()] = true;
+}
+
+}  // namespace photonrail

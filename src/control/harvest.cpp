@@ -1,0 +1,149 @@
+// Inside one collective: keep the circuits and forward over several of them, or switch? (Harvest, Rahman et al.,
+// arXiv 2602.09188.) The rounds of the collective's plan are known; dynamic programming over them finds the cheapest
+// sequence of the two. A round costs, over the circuits of an earlier one, the bytes of its busiest circuit when each pair
+// goes the shortest way, and the latency of its longest way; over circuits of its own, the same with one circuit each; a
+// switch costs a reconfiguration. A switch always goes to the circuits that the round itself wants.
+//
+// A demand is served whole. Those of other operations, or without later rounds, are weighed in the same way, alone.
+//
+// Leaves out: topologies that no round asks for; circuits of other groups as ways, when it looks ahead.
+#include "control/builtin.hpp"
+#include "control/free_ports.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::uint32_t kAnyHops = 1u << 20;
+
+/// Circuits that join positions, as a graph.
+class Ways {
+ public:
+  void add(Pair circuit) { next_[circuit.from].push_back(circuit.to); }
+
+  /// Seconds until the round is through; infinite where some pair has no way.
+  [[nodiscard]] double time(const FabricView& view, std::span<const Pair> pairs, std::span<const Bytes> bytes) const {
+    std::map<Pair, double> load;
+    double busiest = 0.0;
+    std::size_t longest = 0;
+    std::vector<Pair> way;
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      find(pairs[p], way);
+      if (way.empty()) return kNever;
+      longest = std::max(longest, way.size());
+      for (const Pair circuit : way) {
+        double& sum = load[circuit];
+        sum += p < bytes.size() ? static_cast<double>(bytes[p].count) : 0.0;
+        busiest = std::max(busiest, sum);
+      }
+    }
+    return busiest / view.port_rate.bytes_per_second + static_cast<double>(longest) * to_seconds(view.hop_latency);
+  }
+
+  /// The circuits of a shortest way; none: there is no way.
+  void find(Pair pair, std::vector<Pair>& way) const {
+    way.clear();
+    std::map<Position, Position> from{{pair.from, pair.from}};
+    std::vector<Position> queue{pair.from};
+    for (std::size_t i = 0; i < queue.size() && !from.contains(pair.to); ++i) {
+      const auto known = next_.find(queue[i]);
+      if (known == next_.end()) continue;
+      for (const Position to : known->second) {
+        if (from.try_emplace(to, queue[i]).second) queue.push_back(to);
+      }
+    }
+    if (!from.contains(pair.to)) return;
+    for (Position at = pair.to; at != pair.from; at = from[at]) way.push_back({from[at], at});
+  }
+
+ private:
+  std::map<Position, std::vector<Position>> next_;
+};
+
+class Harvest : public Controller {
+ public:
+  explicit Harvest(const ControllerSpec& spec) : look_ahead_(spec.parameters.count("look_ahead")) {}
+
+  Decision decide(const FabricView& view) override {
+    if (view.demands.empty()) return std::nullopt;
+    ports_.begin(view);
+    Ways lit;
+    for (std::size_t p = 0; p < view.transmit.size(); ++p) {
+      const PortView& fibre = view.transmit[p];
+      if (fibre.lit && !fibre.draining) lit.add({view.position(PortId{p}), view.position(fibre.peer)});
+    }
+    CircuitPlan plan;
+    for (const bool blocking : {true, false}) {
+      for (const DemandView& demand : view.demands) {
+        if (demand.blocking == blocking) serve(view, demand, lit, plan);
+      }
+    }
+    if (plan.connect.empty()) return std::nullopt;
+    return plan;
+  }
+
+ private:
+  void serve(const FabricView& view, const DemandView& demand, const Ways& lit, CircuitPlan& plan) {
+    if (switches(view, demand, lit)) {
+      (void)ports_.serve_all(demand.pairs, 1, plan.connect);
+      return;
+    }
+    // The circuits of its ways are not for others to take.
+    std::vector<Pair> way;
+    for (const Pair pair : demand.pairs) {
+      lit.find(pair, way);
+      for (const Pair circuit : way) (void)ports_.keep(circuit, 1);
+    }
+  }
+
+  // least[t]: the cheapest end from round r on, when circuits are those of topology t: 0 what is lit, k + 1 what round k
+  // asks.
+  [[nodiscard]] bool switches(const FabricView& view, const DemandView& demand, const Ways& lit) const {
+    const std::size_t rounds = 1 + std::min<std::size_t>(look_ahead_, demand.next.size());
+    const auto pairs = [&](std::size_t r) { return r == 0 ? demand.pairs : demand.next[r - 1].pairs; };
+    const auto bytes = [&](std::size_t r) { return r == 0 ? demand.bytes : demand.next[r - 1].bytes; };
+    std::vector<Ways> topologies{lit};
+    for (std::size_t r = 0; r < rounds; ++r) {
+      Ways own;
+      for (const Pair pair : pairs(r)) own.add(pair);
+      topologies.push_back(std::move(own));
+    }
+    const double change = to_seconds(view.reconfiguration.total());
+    std::vector<double> least(rounds + 1, 0.0);
+    for (std::size_t r = rounds; r-- > 0;) {
+      const double fresh = change + topologies[r + 1].time(view, pairs(r), bytes(r)) + least[r + 1];
+      for (std::size_t t = 0; t <= r; ++t) {
+        const double kept = topologies[t].time(view, pairs(r), bytes(r)) + least[t];
+        if (r == 0) return fresh < kept;
+        least[t] = std::min(fresh, kept);
+      }
+    }
+    return true;
+  }
+
+  std::uint32_t look_ahead_;
+  FreePorts ports_;
+};
+
+std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<Harvest>(spec);
+}
+
+}  // namespace
+
+ControllerFactory harvest_factory() {
+  return {.name = "harvest",
+          .summary = "forwards over what is lit or switches, round by round of a collective (Harvest, dynamic programming)",
+          .make = make,
+          .needs = [](const ControllerSpec&) { return PolicyNeeds{.bytes = true, .rounds = true, .hops = kAnyHops}; },
+          .parameters = {ControllerParameter::count("look_ahead", 16, 0, 1024, "rounds after the present one")},
+          .prompt = true};
+}
+
+}  // namespace photonrail

@@ -1,0 +1,55 @@
+// The ports of a GPU as a cache of circuits: a demand finds its circuits lit, or new ones take the place of those that were
+// used the longest time ago (least recently used; Mattson et al., "Evaluation techniques for storage hierarchies", 1970).
+// Demands are served whole, in the order in which they became complete, those that hold up their members first. With one
+// port a GPU there is nothing to choose, and it is Opus on demand.
+//
+// Leaves out: who will be wanted next, which Belady's optimum would know.
+#include "control/builtin.hpp"
+#include "control/free_ports.hpp"
+
+namespace photonrail {
+
+namespace {
+
+class Lru : public Controller {
+ public:
+  explicit Lru(const ControllerSpec& spec) : width_(spec.parameters.count("width")) {}
+
+  Decision decide(const FabricView& view) override {
+    last_use_.resize(view.transmit.size());
+    for (std::size_t p = 0; p < view.transmit.size(); ++p) {
+      if (view.transmit[p].in_use) last_use_[p] = view.now;
+    }
+    ports_.begin(view, last_use_);
+    CircuitPlan plan;
+    for (const bool blocking : {true, false}) {
+      for (const DemandView& demand : view.demands) {
+        if (demand.blocking == blocking) ports_.serve_all(demand.pairs, width_, plan.connect);
+      }
+    }
+    for (const Circuit circuit : plan.connect) last_use_[circuit.from.index()] = view.now;
+    if (plan.connect.empty()) return std::nullopt;
+    return plan;
+  }
+
+ private:
+  std::uint32_t width_;
+  std::vector<Time> last_use_;  // by transmit port: when its circuit was last seen in use, or asked for
+  FreePorts ports_;
+};
+
+std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<Lru>(spec);
+}
+
+}  // namespace
+
+ControllerFactory lru_factory() {
+  return {.name = "lru",
+          .summary = "a cache of circuits that gives up the one used the longest time ago (Mattson et al. 1970)",
+          .make = make,
+          .parameters = {ControllerParameter::count("width", 1, 1, 1024, "circuits of one pair at the most")},
+          .prompt = true};
+}
+
+}  // namespace photonrail

@@ -1,0 +1,127 @@
+// Circuits as a maximum weighted matching of what waits (McKeown, Mekkittikul, Anantharam and Walrand, "Achieving 100%
+// throughput in an input-queued switch", 1999), with hysteresis because a change of circuits costs time (Wang and Javidi,
+// "Adaptive policies for scheduling with reconfiguration delay", 2017): a pair that is lit weighs more than it has.
+// A pair weighs the bytes that wait for it and those that a port could have sent while they waited, so that none starves.
+// Several ports are as many matchings, one after the other, in which a pair with k circuits weighs 1/(k+1).
+// Circuits in use or on their way are not touched: the matching is made of what they leave.
+//
+// Serves pairs one by one: a demand with more pairs than ports gets those that the matching has.
+//
+// Leaves out: the bytes that are to come in the present collective; the state-dependent threshold of the paper.
+#include "control/builtin.hpp"
+#include "control/free_ports.hpp"
+#include "control/waiting.hpp"
+#include "control/weighted_matching.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+constexpr double kMostWeight = 1e15;  // so that sums are far from the end of the range
+
+class MaxWeight : public Controller {
+ public:
+  explicit MaxWeight(const ControllerSpec& spec)
+      : hysteresis_(spec.parameters.number("hysteresis")),
+        age_(spec.parameters.number("age")),
+        width_(spec.parameters.count("width")) {}
+
+  Decision decide(const FabricView& view) override {
+    if (view.demands.empty()) return std::nullopt;
+    ports_.begin(view);
+    count_free(view);
+    std::vector<Waiting> waiting;
+    for (const WaitingPair& w : waiting_pairs(view)) waiting.push_back(weigh(view, w));
+    CircuitPlan plan;
+    for (std::uint32_t layer = 0; layer < view.ports_per_gpu; ++layer) match(waiting);
+    // Those that are there are kept before others look for fibres.
+    for (const Waiting& w : waiting) (void)ports_.keep(w.pair, w.fixed + w.chosen);
+    for (const Waiting& w : waiting) {
+      for (std::uint32_t k = w.idle; k < w.chosen; ++k) (void)ports_.join(w.pair, plan.connect);
+    }
+    if (plan.connect.empty()) return std::nullopt;
+    return plan;
+  }
+
+ private:
+  struct Waiting {
+    Pair pair;
+    double weight = 0.0;
+    std::uint32_t fixed = 0;   // circuits in use, or on their way
+    std::uint32_t idle = 0;    // lit, and free
+    std::uint32_t chosen = 0;  // of idle ones and new ones
+  };
+
+  // Fibres that may be re-pointed.
+  void count_free(const FabricView& view) {
+    sends_.assign(view.positions, view.ports_per_gpu);
+    receives_.assign(view.positions, view.ports_per_gpu);
+    for (std::size_t p = 0; p < view.transmit.size(); ++p) {
+      const PortView& fibre = view.transmit[p];
+      if (!is_fixed(fibre)) continue;
+      --sends_[view.position(PortId{p})];
+      --receives_[view.position(fibre.peer)];
+    }
+  }
+  static bool is_fixed(const PortView& fibre) { return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit); }
+
+  [[nodiscard]] Waiting weigh(const FabricView& view, const WaitingPair& w) const {
+    const double lost = view.port_rate.bytes_per_second * to_seconds(view.now - w.since);
+    Waiting waiting{w.pair, std::min(1.0 + static_cast<double>(w.bytes.count) + age_ * lost, kMostWeight)};
+    for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
+      const PortView& fibre = view.transmit[view.port(w.pair.from, p).index()];
+      if (fibre.peer.is_none() || view.position(fibre.peer) != w.pair.to) continue;
+      ++(is_fixed(fibre) ? waiting.fixed : waiting.idle);
+    }
+    return waiting;
+  }
+
+  // One more circuit for each of a set of pairs that do not meet.
+  void match(std::vector<Waiting>& waiting) {
+    std::vector<WeightedPair> pairs;
+    std::vector<Waiting*> of;
+    for (Waiting& w : waiting) {
+      const std::uint32_t have = w.fixed + w.chosen;
+      if (have >= width_ || sends_[w.pair.from] == 0 || receives_[w.pair.to] == 0) continue;
+      const double bonus = w.chosen < w.idle ? 1.0 + hysteresis_ : 1.0;
+      pairs.push_back({w.pair, std::max(std::int64_t{1}, static_cast<std::int64_t>(w.weight * bonus / (have + 1)))});
+      of.push_back(&w);
+    }
+    if (pairs.empty()) return;
+    for (const std::size_t i : heaviest_matching(pairs)) {
+      ++of[i]->chosen;
+      --sends_[of[i]->pair.from];
+      --receives_[of[i]->pair.to];
+    }
+  }
+
+  double hysteresis_;
+  double age_;
+  std::uint32_t width_;
+  FreePorts ports_;
+  std::vector<std::uint32_t> sends_;
+  std::vector<std::uint32_t> receives_;
+};
+
+std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<MaxWeight>(spec);
+}
+
+}  // namespace
+
+ControllerFactory max_weight_factory() {
+  return {.name = "max_weight",
+          .summary = "maximum weighted matching of what waits, with hysteresis (McKeown 1999, Wang and Javidi 2017)",
+          .make = make,
+          .needs = [](const ControllerSpec&) { return PolicyNeeds{.bytes = true, .per_pair = true}; },
+          .parameters = {ControllerParameter::number("hysteresis", 0.1, 0.0, 1e6, "how much more a lit pair weighs"),
+                         ControllerParameter::number("age", 1.0, 0.0, 1e6,
+                                                     "weight of the bytes that could have been sent while a pair waited"),
+                         ControllerParameter::count("width", 1, 1, 1024, "circuits of one pair at the most")},
+          .prompt = true};
+}
+
+}  // namespace photonrail

@@ -1,0 +1,121 @@
+// Circuits for the largest demands first, in each region of the rail on its own (MixNet, arXiv 2501.03905, SIGCOMM 2025:
+// greedy by the largest pair demand, refreshed for each layer of a mixture of experts or each iteration).
+//
+// "layer" goes by the bytes that wait now. "iteration" goes by what the pairs exchanged in the past iteration: the largest
+// pairs have their circuits before anybody asks, and among those that wait the one with most traffic comes first; the first
+// iteration goes by what waits.
+//
+// MixNet sends what has no circuit over an electrical fabric. A rail has none here: it waits for its pair's turn (pairs are
+// served one by one), or is forwarded where the rail forwards. Pairs that leave a region come after those inside.
+//
+// Leaves out: the electrical fabric; routing of experts; the cost of collecting demands from the GPUs.
+#include "control/builtin.hpp"
+#include "control/free_ports.hpp"
+#include "control/waiting.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+struct Ranked {
+  Pair pair;
+  std::int64_t bytes = 0;
+};
+
+class MixNet : public Controller {
+ public:
+  explicit MixNet(const ControllerSpec& spec)
+      : region_(spec.parameters.count("region")),
+        width_(spec.parameters.count("width")),
+        by_iteration_(spec.parameters.word("refresh") == "iteration") {}
+
+  Decision decide(const FabricView& view) override {
+    ports_.begin(view);
+    CircuitPlan plan;
+    serve(ranked(view), plan);
+    if (by_iteration_ && begins_iteration(view)) {
+      std::vector<Ranked> learnt;
+      for (const PairTraffic& traffic : view.traffic) learnt.push_back({traffic.pair, traffic.bytes.count});
+      sort(learnt);
+      serve(learnt, plan);
+    }
+    if (plan.connect.empty()) return std::nullopt;
+    return plan;
+  }
+
+ private:
+  [[nodiscard]] std::vector<Ranked> ranked(const FabricView& view) const {
+    std::vector<Ranked> pairs;
+    for (const WaitingPair& w : waiting_pairs(view)) {
+      Ranked ranked{w.pair, w.bytes.count};
+      if (by_iteration_ && !view.traffic.empty()) {
+        const auto found = std::lower_bound(view.traffic.begin(), view.traffic.end(), w.pair,
+                                            [](const PairTraffic& t, Pair p) { return t.pair < p; });
+        ranked.bytes = found != view.traffic.end() && found->pair == w.pair ? found->bytes.count : 0;
+      }
+      pairs.push_back(ranked);
+    }
+    sort(pairs);
+    return pairs;
+  }
+
+  void sort(std::vector<Ranked>& pairs) const {
+    const auto leaves = [this](Pair pair) { return region_ > 0 && pair.from / region_ != pair.to / region_; };
+    std::sort(pairs.begin(), pairs.end(), [&](const Ranked& a, const Ranked& b) {
+      return std::tuple{leaves(a.pair), -a.bytes, a.pair} < std::tuple{leaves(b.pair), -b.bytes, b.pair};
+    });
+  }
+
+  // Who has a circuit keeps it; then one for each in turn, then another, until the ports are gone.
+  void serve(const std::vector<Ranked>& pairs, CircuitPlan& plan) {
+    std::vector<std::uint32_t> have;
+    for (const Ranked& ranked : pairs) have.push_back(ports_.keep(ranked.pair, width_));
+    for (std::uint32_t wanted = 1; wanted <= width_; ++wanted) {
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (have[i] < wanted && ports_.join(pairs[i].pair, plan.connect)) ++have[i];
+      }
+    }
+  }
+
+  bool begins_iteration(const FabricView& view) {
+    if (view.traffic.empty()) return false;
+    std::uint32_t latest = iteration_;
+    for (const DemandView& demand : view.demands) latest = std::max(latest, demand.iteration);
+    const bool begins = latest > iteration_;
+    iteration_ = latest;
+    return begins;
+  }
+
+  std::uint32_t region_;
+  std::uint32_t width_;
+  bool by_iteration_;
+  std::uint32_t iteration_ = 0;
+  FreePorts ports_;
+};
+
+std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<MixNet>(spec);
+}
+
+PolicyNeeds needs(const ControllerSpec& spec) {
+  return {.bytes = true, .traffic = spec.parameters.word("refresh") == "iteration", .per_pair = true};
+}
+
+}  // namespace
+
+ControllerFactory mixnet_factory() {
+  return {.name = "mixnet",
+          .summary = "circuits for the largest pairs first, for each layer or iteration (arXiv 2501.03905)",
+          .make = make,
+          .needs = needs,
+          .parameters = {ControllerParameter::word("refresh", {"layer", "iteration"}, "what the sizes are taken from"),
+                         ControllerParameter::count("region", 0, 0, 1u << 20, "servers of a region; 0: the whole rail"),
+                         ControllerParameter::count("width", 1, 1, 1024, "circuits of one pair at the most")},
+          .prompt = true};
+}
+
+}  // namespace photonrail

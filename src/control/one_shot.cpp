@@ -1,0 +1,88 @@
+#include "control/one_shot.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace photonrail {
+
+std::vector<Pair> JobTraffic::pairs() const {
+  std::vector<Pair> pairs;
+  for (const Entry& entry : entries) {
+    if (pairs.empty() || pairs.back() != entry.pair) pairs.push_back(entry.pair);
+  }
+  return pairs;
+}
+
+JobTraffic job_traffic(const FabricView& view) {
+  std::map<std::pair<Pair, Dimension>, std::int64_t> sums;
+  for (const RankSchedule& rank : view.schedule) {
+    for (const ScheduledOperation& op : rank.operations) {
+      // Every member lists the operation; each counts what leaves its own position.
+      for (std::size_t p = 0; p < op.pairs.size(); ++p) {
+        if (op.pairs[p].from == rank.position) sums[{op.pairs[p], op.dimension}] += op.bytes[p].count;
+      }
+    }
+  }
+  JobTraffic traffic;
+  for (const auto& [key, bytes] : sums) traffic.entries.push_back({key.first, key.second, bytes});
+  return traffic;
+}
+
+bool OneShot::join(Pair pair) {
+  if (!has_ports(pair)) return false;
+  plan_.connect.push_back(
+      {PortId{pair.from * ports_per_gpu_ + sends_[pair.from]++}, PortId{pair.to * ports_per_gpu_ + receives_[pair.to]++}});
+  next_[pair.from].push_back(pair.to);
+  return true;
+}
+
+void OneShot::ring(std::span<const WeightedPair> pairs) {
+  std::vector<WeightedPair> heaviest(pairs.begin(), pairs.end());
+  std::sort(heaviest.begin(), heaviest.end(), [](const WeightedPair& a, const WeightedPair& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.pair < b.pair;
+  });
+  // Paths that grow together: from the first position of each to its last.
+  std::map<Position, Position> last_of;
+  std::map<Position, Position> first_of;
+  for (const WeightedPair& p : pairs) {
+    for (const Position position : {p.pair.from, p.pair.to}) last_of[position] = first_of[position] = position;
+  }
+  const auto link = [&](Pair pair) {
+    const auto ends = first_of.find(pair.from);  // a path ends at `from`
+    const auto begins = last_of.find(pair.to);   // another begins at `to`
+    if (ends == first_of.end() || begins == last_of.end() || ends->second == pair.to) return;
+    const Position first = ends->second;
+    const Position last = begins->second;
+    first_of.erase(ends);
+    last_of.erase(begins);
+    last_of[first] = last;
+    first_of[last] = first;
+    join(pair);
+  };
+  for (const WeightedPair& p : heaviest) link(p.pair);
+  while (last_of.size() > 1) link({last_of.begin()->second, std::next(last_of.begin())->first});
+  if (!last_of.empty() && last_of.begin()->first != last_of.begin()->second) {
+    join({last_of.begin()->second, last_of.begin()->first});
+  }
+}
+
+bool OneShot::reaches(std::span<const Pair> pairs) const {
+  std::map<Position, std::set<Position>> reached;  // by sender
+  for (const Pair pair : pairs) {
+    const auto [entry, fresh] = reached.try_emplace(pair.from);
+    if (fresh) {
+      std::vector<Position> queue{pair.from};
+      for (std::size_t i = 0; i < queue.size(); ++i) {
+        for (const Position to : next_[queue[i]]) {
+          if (entry->second.insert(to).second) queue.push_back(to);
+        }
+      }
+    }
+    if (!entry->second.contains(pair.to)) return false;
+  }
+  return true;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,53 @@
+// One topology for a whole job: what the known schedule says that pairs will exchange, and circuits that are set once.
+#pragma once
+
+#include "control/weighted_matching.hpp"
+#include "photonrail/fabric_view.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace photonrail {
+
+/// What a job sends over a rail in a step.
+struct JobTraffic {
+  struct Entry {
+    Pair pair;
+    Dimension dimension = Dimension::kOther;
+    std::int64_t bytes = 0;
+  };
+  std::vector<Entry> entries;  ///< ascending by pair and dimension
+
+  [[nodiscard]] std::vector<Pair> pairs() const;  ///< each once, ascending
+};
+
+/// From FabricView::schedule.
+[[nodiscard]] JobTraffic job_traffic(const FabricView& view);
+
+/// Circuits as they are chosen, one after the other, over ports that nobody has.
+class OneShot {
+ public:
+  OneShot(std::uint32_t positions, std::uint32_t ports_per_gpu)
+      : ports_per_gpu_(ports_per_gpu), sends_(positions, 0), receives_(positions, 0), next_(positions) {}
+
+  /// False: an end has no port left.
+  bool join(Pair pair);
+  /// A ring over the positions that occur, along the heaviest of `pairs` (greedily, as for a travelling salesman).
+  void ring(std::span<const WeightedPair> pairs);
+  /// Whether circuits lead from the sender to the receiver of each pair.
+  [[nodiscard]] bool reaches(std::span<const Pair> pairs) const;
+  [[nodiscard]] bool has_ports(Pair pair) const {
+    return sends_[pair.from] < ports_per_gpu_ && receives_[pair.to] < ports_per_gpu_;
+  }
+  [[nodiscard]] const CircuitPlan& plan() const { return plan_; }
+
+ private:
+  std::uint32_t ports_per_gpu_;
+  std::vector<std::uint32_t> sends_;  // by position: ports taken
+  std::vector<std::uint32_t> receives_;
+  std::vector<std::vector<Position>> next_;
+  CircuitPlan plan_;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,84 @@
+// Demand-oblivious rotation: every pair is joined in turn, whatever is asked (RotorNet, Mellette et al., SIGCOMM 2017;
+// Opera, NSDI 2020; Sirius, SIGCOMM 2020). n positions and p ports: port q sends to the position s places further, with s
+// going round 1 .. n-1, each port an equal part of the way behind the other. So all pairs are joined once in (n-1)/p slots.
+// A slot is as long as the duty cycle says: switching takes 1 - duty of it. What is on a circuit when it goes dark goes on
+// when it comes back, and a send waits for the circuit of its own pair only: a demand for several pairs is served in parts.
+//
+// "two_hop" lets a send take two circuits that are lit at the same time (Opera's indirect paths).
+//
+// Leaves out: storing bytes at a GPU in between until the next circuit comes (RotorLB, and Valiant's detour in Sirius);
+// synchronisation of clocks; electrical packets for what cannot wait.
+#include "control/builtin.hpp"
+
+#include <cmath>
+
+namespace photonrail {
+
+namespace {
+
+constexpr Duration kFreeSlot{100'000'000};  // 100 us, where circuits cost nothing
+
+class Rotor : public Controller {
+ public:
+  explicit Rotor(const ControllerSpec& spec)
+      : slot_(spec.parameters.duration("slot")), duty_(spec.parameters.number("duty")) {}
+
+  Decision decide(const FabricView& view) override {
+    if (turning_ || view.positions < 2) return std::nullopt;
+    turning_ = true;
+    Decision decision;
+    decision.timetable = {rounds(view), slot(view), view.now};
+    return decision;
+  }
+
+ private:
+  [[nodiscard]] static std::vector<CircuitPlan> rounds(const FabricView& view) {
+    const std::uint32_t shifts = view.positions - 1;
+    const std::uint32_t ports = std::min(view.ports_per_gpu, shifts);
+    std::vector<CircuitPlan> rounds(ports == shifts ? 1 : shifts);
+    for (std::uint32_t round = 0; round < rounds.size(); ++round) {
+      for (std::uint32_t port = 0; port < ports; ++port) {
+        const std::uint32_t behind = port * shifts / ports;
+        const std::uint32_t shift = 1 + (round + behind) % shifts;
+        for (Position from = 0; from < view.positions; ++from) {
+          rounds[round].connect.push_back({view.port(from, port), view.port((from + shift) % view.positions, port)});
+        }
+      }
+    }
+    return rounds;
+  }
+
+  [[nodiscard]] Duration slot(const FabricView& view) const {
+    if (slot_ > Duration{0}) return slot_;
+    const auto dark = static_cast<double>(view.reconfiguration.total().count());
+    if (dark == 0.0) return kFreeSlot;
+    return Duration{static_cast<std::int64_t>(std::ceil(dark / (1.0 - duty_)))};
+  }
+
+  Duration slot_;
+  double duty_;
+  bool turning_ = false;
+};
+
+std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<Rotor>(spec);
+}
+
+PolicyNeeds needs(const ControllerSpec& spec) {
+  return {.per_pair = true, .hops = spec.parameters.word("paths") == "two_hop" ? 2u : 1u};
+}
+
+}  // namespace
+
+ControllerFactory rotor_factory() {
+  return {
+      .name = "rotor",
+      .summary = "rotation through n-1 matchings, whatever is asked (RotorNet, SIGCOMM 2017)",
+      .make = make,
+      .needs = needs,
+      .parameters = {ControllerParameter::number("duty", 0.9, 0.01, 0.9999, "share of a slot in which circuits are lit"),
+                     ControllerParameter::duration("slot", Duration{0}, "0: as the duty cycle says"),
+                     ControllerParameter::word("paths", {"direct", "two_hop"}, "circuits on the way of a send")}};
+}
+
+}  // namespace photonrail

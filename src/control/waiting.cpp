@@ -1,0 +1,28 @@
+#include "control/waiting.hpp"
+
+#include <algorithm>
+
+namespace photonrail {
+
+std::vector<WaitingPair> waiting_pairs(const FabricView& view) {
+  std::vector<WaitingPair> all;
+  for (const DemandView& demand : view.demands) {
+    for (std::size_t p = 0; p < demand.pairs.size(); ++p) {
+      all.push_back({demand.pairs[p], p < demand.bytes.size() ? demand.bytes[p] : Bytes{}, demand.complete});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const WaitingPair& a, const WaitingPair& b) { return a.pair < b.pair; });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].pair == all[kept].pair) {
+      all[kept].bytes.count += all[i].bytes.count;
+      all[kept].since = std::min(all[kept].since, all[i].since);
+    } else {
+      all[++kept] = all[i];
+    }
+  }
+  all.resize(std::min(all.size(), kept + 1));
+  return all;
+}
+
+}  // namespace photonrail

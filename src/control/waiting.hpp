@@ -1,0 +1,19 @@
+// What waits on a rail, pair by pair, for policies that look at bytes and not at operations.
+#pragma once
+
+#include "photonrail/fabric_view.hpp"
+
+#include <vector>
+
+namespace photonrail {
+
+struct WaitingPair {
+  Pair pair;
+  Bytes bytes{};  ///< of all demands for it
+  Time since{};   ///< when the oldest of them was complete
+};
+
+/// Ascending by pair. REQUIRES: the view shows bytes (PolicyNeeds::bytes).
+[[nodiscard]] std::vector<WaitingPair> waiting_pairs(const FabricView& view);
+
+}  // namespace photonrail

@@ -1,0 +1,82 @@
+#include "control/shown.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace photonrail::test {
+namespace {
+
+using testing::check_plan;
+using testing::RailView;
+
+std::vector<Pair> all_pairs(Position n) {
+  std::vector<Pair> pairs;
+  for (Position from = 0; from < n; ++from) {
+    for (Position to = 0; to < n; ++to) {
+      if (from != to) pairs.push_back({from, to});
+    }
+  }
+  return pairs;
+}
+
+class Decomposed : public ::testing::TestWithParam<std::string> {};
+
+// An even all-to-all of 4 is 3 matchings of 4 pairs, no fewer: 12 pairs, 4 at a time. Each pair is served when it is lit.
+TEST_P(Decomposed, LightsOneMatchingAfterTheOtherUntilAllPairsAreServed) {
+  const auto policy = make_controller(GetParam());
+  RailView rail(4);
+  rail.reconfiguration(Duration{1000});
+  std::set<Pair> left;
+  for (const Pair pair : all_pairs(4)) left.insert(pair);
+  for (int round = 0; round < 3; ++round) {
+    rail.clear_demands().demand({left.begin(), left.end()});
+    Shown shown(rail);
+    shown.bytes(0, std::vector<std::int64_t>(left.size(), 1'000'000));
+    const Decision decision = policy->decide(shown.view);
+    ASSERT_FALSE(decision.keeps()) << "round " << round;
+    EXPECT_EQ(decision.steps.front().when, When::kDrained);
+    EXPECT_EQ(check_plan(rail.view(), decision.plan()), "");
+    EXPECT_EQ(decision.plan().connect.size(), 4u);
+    for (const Pair pair : joined(rail.view(), decision.plan())) EXPECT_EQ(left.erase(pair), 1u);
+    rail.apply(decision.plan());
+  }
+  EXPECT_TRUE(left.empty());
+}
+
+TEST_P(Decomposed, ARoundLastsUntilItsCircuitsAreOutOfUse) {
+  const auto policy = make_controller(GetParam());
+  RailView first(3);
+  first.demand({{0, 1}, {0, 2}});
+  Shown shown(first);
+  shown.bytes(0, {2000, 1000});
+  ASSERT_EQ(policy->decide(shown.view).plan(), first.plan({{0, 1}}));
+  RailView busy(3);
+  busy.in_use({0, 1}).demand({{0, 2}});
+  Shown during(busy);
+  during.bytes(0, {1000});
+  EXPECT_TRUE(policy->decide(during.view).keeps());
+  RailView idle(3);
+  idle.lit({0, 1}).demand({{0, 2}});
+  Shown after(idle);
+  after.bytes(0, {1000});
+  EXPECT_EQ(policy->decide(after.view).plan(), idle.plan({{0, 2}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, Decomposed, ::testing::Values("bvn", "solstice"),
+                         [](const auto& name) { return name.param; });
+
+// 0 has 100 for 1 and 10 for 2, 3 has 10 for 1. A switch costs as much as 1000 bytes: the larger matching is worth more
+// than the exact cut of 100 into pieces.
+TEST(Solstice, LightsAsMuchAsItCanWhenSwitchingIsDear) {
+  RailView rail(4);
+  rail.reconfiguration(Duration{1000}).demand({{0, 1}, {0, 2}, {3, 1}});
+  Shown shown(rail);
+  shown.bytes(0, {100, 90, 90});
+  // Rate of each: 100 / 1100 for 0->1 alone, 180 / 1090 for the other two.
+  EXPECT_EQ(make_controller("solstice")->decide(shown.view).plan(), rail.plan({{0, 2}, {3, 1}}));
+}
+
+}  // namespace
+}  // namespace photonrail::test

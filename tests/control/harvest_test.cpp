@@ -1,0 +1,62 @@
+#include "control/shown.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail::test {
+namespace {
+
+using testing::RailView;
+
+// A ring 0 -> 1 -> 2 -> 3 -> 0 is lit, 1 byte/ps. The round wants 0->2 and 1->3, 1000 bytes each: forwarded they meet on
+// 1->2, which takes 2000 ps; with circuits of their own 1000 ps, after the switch.
+TEST(Harvest, SwitchesWhenThatIsFasterThanForwarding) {
+  for (const std::int64_t delay : {900, 1100}) {
+    RailView rail(4);
+    rail.lit({0, 1}).lit({1, 2}).lit({2, 3}).lit({3, 0}).reconfiguration(Duration{delay}).demand({{0, 2}, {1, 3}});
+    Shown shown(rail);
+    shown.bytes(0, {1000, 1000});
+    const Decision decision = make_controller("harvest")->decide(shown.view);
+    EXPECT_EQ(decision.keeps(), delay > 1000);
+    if (decision.keeps()) continue;
+    EXPECT_EQ(decision.plan(), rail.plan({{0, 2}, {1, 3}}));
+  }
+}
+
+TEST(Harvest, SwitchesWhereThereIsNoWay) {
+  RailView rail(4);
+  rail.lit({0, 1}).lit({1, 0}).reconfiguration(Duration{1'000'000}).demand({{0, 2}});
+  Shown shown(rail);
+  shown.bytes(0, {1});
+  EXPECT_EQ(make_controller("harvest")->decide(shown.view).plan(), rail.plan({{0, 2}}));
+}
+
+// The same round comes three times: one switch serves all, and saves 3 x 1000 ps for 1500. Looking at one round alone it is
+// not worth it.
+TEST(Harvest, LooksAhead) {
+  for (const std::uint32_t look_ahead : {0u, 2u}) {
+    RailView rail(4);
+    rail.lit({0, 1}).lit({1, 2}).lit({2, 3}).lit({3, 0}).reconfiguration(Duration{1500}).demand({{0, 2}, {1, 3}});
+    Shown shown(rail);
+    shown.bytes(0, {1000, 1000})
+        .next_round(0, {{0, 2}, {1, 3}}, {1000, 1000})
+        .next_round(0, {{0, 2}, {1, 3}}, {1000, 1000});
+    ParameterValues parameters;
+    parameters.set("look_ahead", double(look_ahead));
+    EXPECT_EQ(make_controller("harvest", parameters)->decide(shown.view).keeps(), look_ahead == 0);
+  }
+}
+
+// 300 ps a hop: two hops cost 600 and one 300, so that a switch of 200 ps pays for one byte.
+TEST(Harvest, CountsTheLatencyOfHops) {
+  RailView rail(4);
+  rail.lit({0, 1}).lit({1, 2}).reconfiguration(Duration{200}).demand({{0, 2}});
+  Shown shown(rail);
+  shown.bytes(0, {1});
+  EXPECT_TRUE(make_controller("harvest")->decide(shown.view).keeps());
+  shown.view.hop_latency = Duration{300};
+  EXPECT_FALSE(make_controller("harvest")->decide(shown.view).keeps());
+}
+
+}  // namespace
+}  // namespace photonrail::test

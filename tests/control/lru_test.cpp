@@ -1,0 +1,43 @@
+#include "control/shown.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail::test {
+namespace {
+
+using testing::RailView;
+
+TEST(Lru, GivesUpTheCircuitThatWasUsedTheLongestTimeAgo) {
+  for (const bool first_is_older : {true, false}) {
+    const auto lru = make_controller("lru", {}, 2);
+    RailView rail(4, 2);
+    // 0 uses its circuit to 1 at 10 or 30 ps, that to 2 at 20 ps.
+    rail.in_use({0, 1}).lit({0, 2}).at(Time{first_is_older ? 10 : 30});
+    RailView other(4, 2);
+    other.lit({0, 1}).in_use({0, 2}).at(Time{20});
+    (void)lru->decide(first_is_older ? rail.view() : other.view());
+    (void)lru->decide(first_is_older ? other.view() : rail.view());
+    RailView now(4, 2);
+    now.lit({0, 1}).lit({0, 2}).demand({{0, 3}}).at(Time{40});
+    const CircuitPlan plan = lru->decide(now.view()).plan();
+    ASSERT_EQ(plan.connect.size(), 1u);
+    EXPECT_EQ(plan.connect.front().from, now.view().port(0, first_is_older ? 0 : 1));
+  }
+}
+
+TEST(Lru, FindsWhatIsThere) {
+  RailView rail(4, 2);
+  rail.lit({0, 1}).lit({0, 2}).demand({{0, 2}});
+  EXPECT_TRUE(make_controller("lru", {}, 2)->decide(rail.view()).keeps());
+}
+
+TEST(Lru, ServesDemandsWholeInTheirOrder) {
+  RailView rail(4);
+  rail.in_use({1, 2}).demand({{0, 1}, {1, 0}}).demand({{3, 1}});
+  EXPECT_TRUE(make_controller("lru")->decide(rail.view()).keeps())
+      << "the transmit side of 1 is in use, and its receive side is promised";
+}
+
+}  // namespace
+}  // namespace photonrail::test

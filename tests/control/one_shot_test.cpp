@@ -1,0 +1,82 @@
+// static_split and topoopt: one topology for the job.
+#include "control/one_shot.hpp"
+
+#include "control/shown.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace photonrail::test {
+namespace {
+
+using testing::check_plan;
+using ::testing::ElementsAre;
+using testing::RailView;
+
+std::size_t count(const std::vector<Pair>& pairs, Pair pair) {
+  return static_cast<std::size_t>(std::count(pairs.begin(), pairs.end(), pair));
+}
+
+// Data parallelism sends 400 bytes, pipeline parallelism 100: roots 20 and 10, so that of 3 ports 2 and 1 go to them.
+TEST(StaticSplit, SharesPortsByTheSquareRootOfTheBytes) {
+  RailView rail(4, 3);
+  Shown shown(rail);
+  shown.sends(0, Dimension::kDp, {{0, 1}, {1, 0}}, {400, 400}).sends(0, Dimension::kPp, {{0, 2}}, {100});
+  const auto controller = make_controller("static_split", {}, 3);
+  const Decision decision = controller->decide(shown.view);
+  EXPECT_EQ(check_plan(shown.view, decision.plan()), "");
+  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(Pair{0, 1}, Pair{0, 1}, Pair{0, 2}));
+  EXPECT_TRUE(controller->decide(shown.view).keeps()) << "once";
+}
+
+// With one port, 1 would have circuits to 0 or to 2 and never both: the port goes to a ring over all, along the heavy
+// pairs.
+TEST(StaticSplit, MakesARingWhereTheSplitLeavesSomebodyOut) {
+  RailView rail(3);
+  Shown shown(rail);
+  shown.sends(1, Dimension::kDp, {{1, 0}}, {900}).sends(1, Dimension::kPp, {{1, 2}}, {100});
+  EXPECT_THAT(joined(shown.view, make_controller("static_split")->decide(shown.view).plan()),
+              ElementsAre(Pair{0, 2}, Pair{1, 0}, Pair{2, 1}));
+  ParameterValues parameters;
+  parameters.set("forward", 0.0);
+  EXPECT_THAT(joined(shown.view, make_controller("static_split", parameters)->decide(shown.view).plan()),
+              ElementsAre(Pair{1, 0}));
+}
+
+TEST(TopoOpt, ARingReachesEverybodyAndTheOtherPortsGoWhereTheBytesAre) {
+  RailView rail(6, 3);
+  Shown shown(rail);
+  shown.sends(0, Dimension::kDp, {{0, 1}, {0, 3}}, {10, 1000}).sends(2, Dimension::kPp, {{2, 4}}, {500});
+  shown.sends(5, Dimension::kDp, {{5, 0}}, {7});
+  const CircuitPlan plan = make_controller("topoopt", {}, 3)->decide(shown.view).plan();
+  EXPECT_EQ(check_plan(shown.view, plan), "");
+  const std::vector<Pair> pairs = joined(shown.view, plan);
+  // The ring has 0->3 and 2->4. Each weighs half of that then, and still the most at its ports: two more for each.
+  EXPECT_EQ(count(pairs, {0, 3}), 3u);
+  EXPECT_EQ(count(pairs, {2, 4}), 3u);
+  OneShot circuits(6, 3);
+  for (const Pair pair : pairs) circuits.join(pair);
+  EXPECT_TRUE(circuits.reaches(std::vector<Pair>{{0, 1}, {0, 3}, {2, 4}, {5, 0}, {1, 5}, {4, 2}}));
+}
+
+TEST(OneShot, ARingVisitsEachPositionOnce) {
+  OneShot circuits(7, 1);
+  const std::vector<WeightedPair> pairs{{{0, 1}, 5}, {{1, 0}, 9}, {{2, 3}, 1}, {{3, 1}, 4}, {{5, 6}, 2}};
+  circuits.ring(pairs);
+  std::vector<Position> from;
+  std::vector<Position> to;
+  for (const Circuit c : circuits.plan().connect) {
+    from.push_back(c.from.value);
+    to.push_back(c.to.value);
+  }
+  std::sort(from.begin(), from.end());
+  std::sort(to.begin(), to.end());
+  EXPECT_THAT(from, ElementsAre(0, 1, 2, 3, 5, 6));
+  EXPECT_THAT(to, ElementsAre(0, 1, 2, 3, 5, 6));
+  EXPECT_TRUE(circuits.reaches(std::vector<Pair>{{0, 6}, {6, 0}, {2, 5}})) << "one ring, not several";
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,35 @@
+// Controllers that tests write on the spot.
+#pragma once
+
+#include "photonrail/simulate.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace photonrail::test {
+
+using Script = std::function<Decision(const FabricView&)>;
+
+class Scripted : public Controller {
+ public:
+  explicit Scripted(const Script& script) : script_(script) {}
+  Decision decide(const FabricView& view) override { return script_(view); }
+
+ private:
+  const Script& script_;
+};
+
+/// A scenario under a controller "scripted" with these needs.
+template <PolicyNeeds kNeeds = PolicyNeeds{}>
+RunResult run_scripted(Scenario scenario, const Script& script) {
+  Registries registries;
+  registries.controllers.add({.name = "scripted",
+                              .summary = "as the test says",
+                              .make = [&script](auto&&...) { return std::make_unique<Scripted>(script); },
+                              .needs = [](const ControllerSpec&) { return kNeeds; }});
+  scenario.controller.name = "scripted";
+  return simulate(scenario, {}, registries);
+}
+
+}  // namespace photonrail::test

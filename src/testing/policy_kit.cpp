@@ -52,6 +52,8 @@ RailView& RailView::demand(std::vector<Pair> pairs, Dimension dimension, const D
   demand.communicator = CommunicatorId{next_demand_++};
   demand.dimension = dimension;
   demand.pairs = pairs_.back();
+  bytes_.push_back(options.bytes);
+  demand.bytes = bytes_.back();
   demand.members = options.members;
   demand.asked = options.asked;
   demand.since = options.since;
@@ -65,6 +67,7 @@ RailView& RailView::clear_demands() {
   demands_.clear();
   gathering_.clear();
   pairs_.clear();
+  bytes_.clear();
   return *this;
 }
 

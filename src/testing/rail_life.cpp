@@ -30,6 +30,7 @@ RailLife::RailLife(const Subject& subject, const ControllerSpec& setting, std::u
       rail_(positions_, ports_of(seed)) {
   const Scenario scenario = under(subject, setting, scenario_of(cluster_of(seed)));
   const ControllerSpec spec = subject.factory.complete(scenario.controller);
+  needs_ = subject.factory.needs_of(scenario.controller);
   policy_ = subject.factory.make(spec, RailId{0}, 1, ports_of(seed));
   rail_.reconfiguration(scenario.cluster.rail.optical.reconfiguration.typical());
 }
@@ -88,7 +89,11 @@ void RailLife::happen() {
       give_back();
   }
   rail_.at(now_).clear_demands();
-  for (const std::vector<Pair>& pairs : waiting_) rail_.demand(pairs);
+  for (const std::vector<Pair>& pairs : waiting_) {
+    RailView::DemandOptions options;
+    if (needs_.bytes) options.bytes.assign(pairs.size(), Bytes{1'000'000});
+    rail_.demand(pairs, Dimension::kDp, options);
+  }
 }
 
 Answer RailLife::ask_and_go_on() {

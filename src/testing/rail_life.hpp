@@ -32,6 +32,7 @@ class RailLife {
 
   RandomStream random_;
   ControllerSpec setting_;
+  PolicyNeeds needs_{};
   std::uint32_t positions_;
   RailView rail_;
   std::unique_ptr<Controller> policy_;

@@ -32,6 +32,7 @@ class RailView {
     std::uint32_t members = 2;
     std::uint32_t asked = 2;
     Time since{};
+    std::vector<Bytes> bytes{};  ///< by pair, for policies that want them; empty: unknown
   };
   /// Demands are in the order of these calls. Communicators are numbered from 0 in that order unless given.
   RailView& demand(std::vector<Pair> pairs, Dimension dimension = Dimension::kDp) {
@@ -71,6 +72,7 @@ class RailView {
   std::vector<DemandView> demands_;
   std::vector<DemandView> gathering_;
   std::deque<std::vector<Pair>> pairs_;
+  std::deque<std::vector<Bytes>> bytes_;
   std::uint32_t next_demand_ = 0;
 };
 

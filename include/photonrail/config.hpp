@@ -19,6 +19,8 @@
 
 namespace photonrail {
 
+struct Registries;  // simulate.hpp
+
 /// `--set /json/pointer=value`: the value is JSON, or a bare string when it is not.
 struct Override {
   std::string pointer;
@@ -34,6 +36,12 @@ struct Override {
 /// The same from text; relative paths are relative to `directory`, and `file` is what errors call it.
 [[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory,
                                       std::string_view file = "scenario", std::span<const Override> overrides = {});
+/// The same for a caller with controllers and collectives of its own, which simulate() is then given too: `known` has
+/// every name that the file may use.
+[[nodiscard]] Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
+                                     const Registries& known);
+[[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
+                                      std::span<const Override> overrides, const Registries& known);
 
 /// The training job of a scenario file without its task graph: whatever of the file it does not need is not looked at.
 /// Throws ConfigError when the workload is another, or the job cannot exist.

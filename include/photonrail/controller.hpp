@@ -10,6 +10,7 @@
 #include "photonrail/units.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -131,12 +132,13 @@ struct ControllerFactory {
   std::string name;
   std::string summary;
   /// `spec` is complete().
-  std::unique_ptr<Controller> (*make)(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
-                                      std::uint32_t ports_per_gpu);
+  std::function<std::unique_ptr<Controller>(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
+                                            std::uint32_t ports_per_gpu)>
+      make;
   /// Its decisions for ports depend on nothing but the demands for them, the circuits on them and the order of the demands:
   /// not on their numbers, nor on how many others there are. Ranks that nothing tells apart may then be simulated once.
   bool symmetric = false;
-  PolicyNeeds (*needs)(const ControllerSpec& spec) = nullptr;  ///< null: none; `spec` is complete()
+  std::function<PolicyNeeds(const ControllerSpec& spec)> needs{};  ///< null: none; `spec` is complete()
   std::vector<ControllerParameter> parameters{};               ///< the policy's own keys of the scenario
   /// It claims that nobody waits without need: an operation that lacks only circuits gets them as soon as its ports are
   /// free and nobody older wants them.

@@ -65,15 +65,14 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
 
 }  // namespace
 
-ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
-                               const std::filesystem::path& directory) {
+ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails, const std::filesystem::path& directory,
+                               const ControllerRegistry& known) {
   ControllerSpec spec;
   if (!section) {
     if (rails == RailKind::kElectrical) return spec;
     throw ConfigError("/controller", "missing: optical rails need a controller", R"(for example {"name": "opus"})");
   }
   const JsonReader name = section->child("name");
-  const ControllerRegistry known = ControllerRegistry::builtin();
   spec.name = name.lookup([&](const std::string& word) { return known.find(word).name; });
   refuse_elsewhere(*section, spec.name);
   if (spec.name == "opus") {
@@ -123,9 +122,9 @@ std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& know
       [&](const std::string& word) { return word == kAutoAlgorithm ? word : std::string(known.find(word).name()); });
 }
 
-CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory) {
+CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory,
+                                const CollectiveRegistry& known) {
   CollectiveSpec spec;
-  const CollectiveRegistry known = CollectiveRegistry::builtin();
   for (int i = 0; i < kCollectiveOpCount; ++i) {
     const auto op = static_cast<CollectiveOp>(i);
     if (op == CollectiveOp::kSend) continue;  // a message has one way to travel

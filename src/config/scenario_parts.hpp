@@ -24,7 +24,8 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 
 /// The scenario of a file that is JSON already, whose relative paths are relative to `directory`. `graphs`: of traces that
 /// were read before; null reads them.
-[[nodiscard]] Scenario read_scenario_json(const Json& root, const std::filesystem::path& directory, GraphCache* graphs = nullptr);
+[[nodiscard]] Scenario read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
+                                          GraphCache* graphs = nullptr);
 
 /// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`. A file
 /// of samples is relative to `directory`.
@@ -33,11 +34,12 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 [[nodiscard]] RailSpec read_rail(JsonReader rail, const std::filesystem::path& directory);
 /// `section` absent: electrical, where the rails are.
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
-                                             const std::filesystem::path& directory);
+                                             const std::filesystem::path& directory, const ControllerRegistry& known);
 /// The keys of "controller" that every controller of optical rails has. The caller calls finish().
 void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, ControllerSpec& into);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
-[[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory);
+[[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory,
+                                              const CollectiveRegistry& known);
 /// The name of an algorithm, or "auto".
 [[nodiscard]] std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& known);
 /// An algorithm that comes as a file, {"msccl": FILE} and the like, relative to `directory`: puts it into the spec and
@@ -73,7 +75,8 @@ struct Workload {
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                                     const Placement& placement, CollectiveSpec& collectives, GraphCache* graphs);
+                                     const Placement& placement, CollectiveSpec& collectives,
+                                     const CollectiveRegistry& known, GraphCache* graphs);
 [[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,
                                               const Placement& placement);
 [[nodiscard]] Workload read_training(const JsonReader& section, const std::filesystem::path& directory,
@@ -81,7 +84,10 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 /// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.
 [[nodiscard]] ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory);
 [[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory,
-                                                 const ClusterSpec& cluster, CollectiveSpec& collectives);
+                                                 const ClusterSpec& cluster, CollectiveSpec& collectives,
+                                                 const CollectiveRegistry& known);
+/// `photonrail.graph/1`
+[[nodiscard]] TaskGraph read_graph(JsonReader top);
 
 [[nodiscard]] TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::path& directory,
                                                 const ClusterSpec& cluster);

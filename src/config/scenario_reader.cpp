@@ -1,6 +1,7 @@
 // The whole scenario file.
 #include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
+#include "photonrail/simulate.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -21,7 +22,8 @@ void check_schema(const JsonReader& value) {
 
 }  // namespace
 
-Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, GraphCache* graphs) {
+Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
+                                    GraphCache* graphs) {
   JsonReader top(root);
   check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
   Scenario scenario;
@@ -38,16 +40,15 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
   scenario.cluster = config::read_cluster(top.child("cluster"), directory);
-  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind, directory);
+  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind, directory, known.controllers);
   if (executor) scenario.executor = config::read_executor(*executor);
-  if (collectives) scenario.collectives = config::read_collectives(*collectives, directory);
+  if (collectives) scenario.collectives = config::read_collectives(*collectives, directory, known.collectives);
   if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers, directory);
   scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
-  config::Workload work =
-      config::read_workload(top.child("workload"), directory, scenario.cluster, placement, scenario.collectives,
-                             graphs);
+  config::Workload work = config::read_workload(top.child("workload"), directory, scenario.cluster, placement,
+                                                scenario.collectives, known.collectives, graphs);
   scenario.graph = std::move(work.graph);
   scenario.memory = std::move(work.memory);
   scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);
@@ -90,17 +91,26 @@ TrainingSpec training_in(const Json& root, const std::filesystem::path& director
 
 Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
                         std::span<const Override> overrides) {
+  return parse_scenario(json, directory, file, overrides, Registries{});
+}
+
+Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
+                        std::span<const Override> overrides, const Registries& known) {
   Json root = config::parse_json(json, file);
   try {
     config::apply_overrides(root, overrides);
-    return config::read_scenario_json(root, directory);
+    return config::read_scenario_json(root, directory, known);
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }
 }
 
 Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides) {
-  return parse_scenario(read_text(file), file.parent_path(), file.string(), overrides);
+  return read_scenario(file, overrides, Registries{});
+}
+
+Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides, const Registries& known) {
+  return parse_scenario(read_text(file), file.parent_path(), file.string(), overrides, known);
 }
 
 TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<const Override> overrides) {

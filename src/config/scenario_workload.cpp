@@ -68,12 +68,7 @@ TaskGraph read_kineto_workload(JsonReader section, const std::filesystem::path& 
 }
 
 TaskGraph read_graph_workload(const JsonReader& value, const std::filesystem::path& directory) {
-  const std::filesystem::path file = read_path(value, directory);
-  try {
-    return read_task_graph(file);
-  } catch (const ConfigError& e) {
-    throw e.inside(value.pointer());
-  }
+  return inline_or_file(value, directory, [](const JsonReader& top) { return read_graph(top); });
 }
 
 struct CollectiveWorkload {
@@ -125,8 +120,7 @@ CollectiveOp read_op(const JsonReader& value) {
   value.fail("unknown collective \"" + word + "\"", suggest(word, known));
 }
 
-std::string read_algorithm(const JsonReader& value, CollectiveOp op, Member members) {
-  const CollectiveRegistry known = CollectiveRegistry::builtin();
+std::string read_algorithm(const JsonReader& value, CollectiveOp op, Member members, const CollectiveRegistry& known) {
   const std::string wanted = read_algorithm_name(value, known);
   if (wanted == kAutoAlgorithm) return wanted;
   const CollectiveAlgorithm& algorithm = known.find(wanted);
@@ -232,7 +226,7 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 }
 
 TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                                   CollectiveSpec& collectives) {
+                                   CollectiveSpec& collectives, const CollectiveRegistry& known) {
   CollectiveWorkload job;
   job.op = read_op(section.child("op"));
   const bool barrier = job.op == CollectiveOp::kBarrier;
@@ -252,8 +246,8 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
   if (job.ranks < 2) section.fail("a collective needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
   if (const auto v = section.optional("algorithm")) {
     std::string& algorithm = collectives.algorithm[static_cast<std::size_t>(job.op)];
-    algorithm =
-        v->is_object() ? read_algorithm_file(*v, job.op, directory, collectives) : read_algorithm(*v, job.op, job.ranks);
+    algorithm = v->is_object() ? read_algorithm_file(*v, job.op, directory, collectives)
+                               : read_algorithm(*v, job.op, job.ranks, known);
   }
   if (!rooted) section.refuse("root", std::string(name(job.op)) + " has no root", "remove it");
   if (const auto v = section.optional("root")) job.root = v->count(0, job.ranks - 1);
@@ -271,7 +265,8 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
 }
 
 Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
-                       const Placement& placement, CollectiveSpec& collectives, GraphCache* graphs) {
+                       const Placement& placement, CollectiveSpec& collectives, const CollectiveRegistry& known,
+                       GraphCache* graphs) {
   const auto chakra = section.optional("chakra");
   const auto kineto = section.optional("kineto");
   const auto training = section.optional("training");
@@ -285,7 +280,7 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
     section.fail("needs exactly one of \"chakra\", \"kineto\", \"training\", \"collective\", \"moe_layer\", \"graph\"");
   }
   if (training) return read_training(*training, directory, cluster, placement);
-  if (collective) return {read_collective_workload(*collective, directory, cluster, collectives), false};
+  if (collective) return {read_collective_workload(*collective, directory, cluster, collectives, known), false};
   if (moe_layer) return {read_moe_layer_workload(*moe_layer, directory, cluster), false};
   const auto from_files = [&] {
     return chakra   ? read_chakra_workload(*chakra, directory)

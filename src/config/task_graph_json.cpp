@@ -51,12 +51,9 @@ class GraphReader {
     }
   }
 
-  void read_tasks(const JsonReader& section, const Json& tasks) {
+  void read_tasks(const JsonReader& section) {
     std::vector<Entry> entries;
-    const std::vector<JsonReader> readers = section.elements();
-    for (std::size_t i = 0; i < readers.size(); ++i) {
-      entries.push_back(read_entry(readers[i], readers[i].has("rank") && tasks[i]["rank"].is_array()));
-    }
+    for (const JsonReader& task : section.elements()) entries.push_back(read_entry(task));
     for (Entry& e : entries) {  // after all ids are known: a task may wait for one that is written below it
       for (const RankId rank : e.ranks) add(e, rank);
     }
@@ -100,10 +97,10 @@ class GraphReader {
     return ranks;
   }
 
-  Entry read_entry(const JsonReader& task, bool has_list) {
+  Entry read_entry(const JsonReader& task) {
     Entry e{.at = task, .ranks = {}, .id = {}, .name = {}, .after = {}, .demand = 0, .mean_input = {}};
     const JsonReader rank_or_ranks = e.at.child("rank");
-    const bool is_one = !has_list && !rank_or_ranks.is_string();
+    const bool is_one = !rank_or_ranks.is_array() && !rank_or_ranks.is_string();
     e.ranks = is_one ? std::vector{read_rank(rank_or_ranks)} : read_ranks(rank_or_ranks);
     const auto id = e.at.optional("id");
     if (id) e.id = id->string();
@@ -243,8 +240,9 @@ class GraphReader {
   std::vector<std::size_t> next_;                               // by rank: how many tasks so far
 };
 
-TaskGraph read_graph(const Json& root) {
-  JsonReader top(root);
+}  // namespace
+
+TaskGraph config::read_graph(JsonReader top) {
   const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
   if (schema.string() != kSchema) {
     schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
@@ -254,16 +252,14 @@ TaskGraph read_graph(const Json& root) {
   const auto tasks = top.child("tasks");
   top.finish();
   if (communicators) reader.read_communicators(*communicators);
-  reader.read_tasks(tasks, root["tasks"]);
+  reader.read_tasks(tasks);
   return std::move(reader).build();
 }
-
-}  // namespace
 
 TaskGraph read_task_graph(const std::filesystem::path& file) {
   const Json root = config::parse_json(config::read_file(file), file.string());
   try {
-    return read_graph(root);
+    return config::read_graph(JsonReader(root));
   } catch (const ConfigError& e) {
     throw e.inside(file.string());
   }

@@ -149,7 +149,7 @@ Json PointRunner::scenario_json(const SweepPoint& point) const {
 
 Scenario PointRunner::scenario(const Json& json) const {
   try {
-    return config::read_scenario_json(json, sweep_->base_directory, &graphs_);
+    return config::read_scenario_json(json, sweep_->base_directory, Registries{}, &graphs_);
   } catch (const ConfigError& error) {
     throw error.inside(sweep_->base_name);
   }

@@ -52,6 +52,8 @@ RailView& RailView::demand(std::vector<Pair> pairs, Dimension dimension, const D
   demand.communicator = CommunicatorId{next_demand_++};
   demand.dimension = dimension;
   demand.pairs = pairs_.back();
+  bytes_.push_back(options.bytes);
+  demand.bytes = bytes_.back();
   demand.members = options.members;
   demand.asked = options.asked;
   demand.since = options.since;
@@ -65,6 +67,7 @@ RailView& RailView::clear_demands() {
   demands_.clear();
   gathering_.clear();
   pairs_.clear();
+  bytes_.clear();
   return *this;
 }
 
@@ -93,30 +96,60 @@ CircuitPlan RailView::plan(const std::vector<Pair>& pairs) const {
 }
 
 RailView& RailView::apply(const CircuitPlan& plan) {
+  connect(plan, true);
+  return *this;
+}
+
+RailView& RailView::begin(const CircuitPlan& plan) {
+  connect(plan, false);
+  return *this;
+}
+
+RailView& RailView::light() {
+  for (PortView& fibre : transmit_) fibre.lit = !fibre.peer.is_none();
+  return *this;
+}
+
+PortView* RailView::find(Pair pair, bool in_use) {
+  for (std::uint32_t p = 0; p < view_.ports_per_gpu; ++p) {
+    PortView& fibre = transmit_[view_.port(pair.from, p).index()];
+    if (fibre.lit && fibre.in_use == in_use && view_.position(fibre.peer) == pair.to) return &fibre;
+  }
+  return nullptr;
+}
+
+bool RailView::hold(Pair pair) {
+  PortView* fibre = find(pair, false);
+  if (fibre == nullptr) return false;
+  fibre->in_use = true;
+  return true;
+}
+
+RailView& RailView::release(Pair pair) {
+  PortView* fibre = find(pair, true);
+  if (fibre == nullptr) throw InternalError("RailView: no circuit of the pair is in use");
+  fibre->in_use = false;
+  return *this;
+}
+
+void RailView::connect(const CircuitPlan& plan, bool lit) {
   for (const PortId from : plan.disconnect) take(from);
   for (const Circuit circuit : plan.connect) {
     if (transmit_[circuit.from.index()].peer == circuit.to) continue;
     take(circuit.from);
     if (!receive_[circuit.to.index()].is_none()) take(receive_[circuit.to.index()]);
-    transmit_[circuit.from.index()] = {circuit.to, true, false};
+    transmit_[circuit.from.index()] = {circuit.to, lit, false};
     receive_[circuit.to.index()] = circuit.from;
   }
-  return *this;
 }
 
 namespace {
 
 std::string text(Circuit c) { return std::to_string(c.from.value) + " -> " + std::to_string(c.to.value); }
 
-// A circuit that carries bytes and would lose one of its fibres.
-std::string torn(const FabricView& view, PortId from) {
-  const PortView& fibre = view.transmit[from.index()];
-  return fibre.in_use ? "the circuit " + text({from, fibre.peer}) + " is in use and would go dark" : "";
-}
-
 }  // namespace
 
-std::string check_plan(const FabricView& view, const CircuitPlan& plan) {
+std::string matching_problem(const FabricView& view, const CircuitPlan& plan) {
   std::set<PortId> from;
   std::set<PortId> to;
   for (const Circuit circuit : plan.connect) {
@@ -129,19 +162,42 @@ std::string check_plan(const FabricView& view, const CircuitPlan& plan) {
       return "two circuits take the transmit fibre of port " + std::to_string(circuit.from.value);
     if (!to.insert(circuit.to).second)
       return "two circuits take the receive fibre of port " + std::to_string(circuit.to.value);
-    if (view.transmit[circuit.from.index()].peer == circuit.to) continue;
-    if (const std::string problem = torn(view, circuit.from); !problem.empty()) return problem;
-    const PortId other = view.receive[circuit.to.index()];
-    if (!other.is_none()) {
-      if (const std::string problem = torn(view, other); !problem.empty()) return problem;
-    }
   }
   for (const PortId port : plan.disconnect) {
     if (port.index() >= view.transmit.size()) return "port " + std::to_string(port.value) + " to disconnect does not exist";
     if (!from.insert(port).second) return "port " + std::to_string(port.value) + " is both connected and disconnected";
-    if (const std::string problem = torn(view, port); !problem.empty()) return problem;
   }
   return "";
+}
+
+std::string teardown_problem(const FabricView& view, const CircuitPlan& plan) {
+  for (const Circuit circuit : darkened_by(view, plan)) {
+    if (view.transmit[circuit.from.index()].in_use) return "the circuit " + text(circuit) + " is in use and would go dark";
+  }
+  return "";
+}
+
+std::vector<Circuit> darkened_by(const FabricView& view, const CircuitPlan& plan) {
+  std::vector<Circuit> lost;
+  const auto lose = [&](PortId from) {
+    if (from.index() >= view.transmit.size() || view.transmit[from.index()].peer.is_none()) return;
+    lost.push_back({from, view.transmit[from.index()].peer});
+  };
+  for (const Circuit circuit : plan.connect) {
+    if (circuit.from.index() >= view.transmit.size() || circuit.to.index() >= view.receive.size()) continue;
+    if (view.transmit[circuit.from.index()].peer == circuit.to) continue;
+    lose(circuit.from);
+    lose(view.receive[circuit.to.index()]);
+  }
+  for (const PortId port : plan.disconnect) lose(port);
+  std::sort(lost.begin(), lost.end());
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+  return lost;
+}
+
+std::string check_plan(const FabricView& view, const CircuitPlan& plan) {
+  const std::string problem = matching_problem(view, plan);
+  return problem.empty() ? teardown_problem(view, plan) : problem;
 }
 
 }  // namespace photonrail::testing

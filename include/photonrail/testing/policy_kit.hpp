@@ -32,6 +32,7 @@ class RailView {
     std::uint32_t members = 2;
     std::uint32_t asked = 2;
     Time since{};
+    std::vector<Bytes> bytes{};  ///< by pair, for policies that want them; empty: unknown
   };
   /// Demands are in the order of these calls. Communicators are numbered from 0 in that order unless given.
   RailView& demand(std::vector<Pair> pairs, Dimension dimension = Dimension::kDp) {
@@ -50,10 +51,20 @@ class RailView {
 
   /// Carries a plan out at once: what it takes goes dark, its circuits are lit.
   RailView& apply(const CircuitPlan& plan);
+  /// Begins to carry a plan out: what it takes goes dark, its circuits are switching until light().
+  RailView& begin(const CircuitPlan& plan);
+  /// Every circuit that is switching is lit.
+  RailView& light();
+  /// A lit circuit of the pair that nobody uses comes into use; false when there is none.
+  bool hold(Pair pair);
+  /// One that is in use is given back. REQUIRES: there is one.
+  RailView& release(Pair pair);
 
  private:
   RailView& circuit(Pair pair, bool lit, bool in_use);
   void take(PortId from);
+  void connect(const CircuitPlan& plan, bool lit);
+  PortView* find(Pair pair, bool in_use);
 
   FabricView view_;
   std::vector<PortView> transmit_;
@@ -61,10 +72,17 @@ class RailView {
   std::vector<DemandView> demands_;
   std::vector<DemandView> gathering_;
   std::deque<std::vector<Pair>> pairs_;
+  std::deque<std::vector<Bytes>> bytes_;
   std::uint32_t next_demand_ = 0;
 };
 
-/// What is wrong with a plan, or "": ports that do not exist, a fibre named twice, a circuit in use torn down.
+/// Why the plan is no partial matching of the rail's fibres, or "": ports that do not exist, a fibre named twice.
+[[nodiscard]] std::string matching_problem(const FabricView& view, const CircuitPlan& plan);
+/// The circuits that the plan would darken, ascending. Ports that do not exist are passed over.
+[[nodiscard]] std::vector<Circuit> darkened_by(const FabricView& view, const CircuitPlan& plan);
+/// A circuit in use that the plan would darken, or "".
+[[nodiscard]] std::string teardown_problem(const FabricView& view, const CircuitPlan& plan);
+/// The first of both, or "".
 [[nodiscard]] std::string check_plan(const FabricView& view, const CircuitPlan& plan);
 
 }  // namespace photonrail::testing

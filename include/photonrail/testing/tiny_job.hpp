@@ -1,0 +1,60 @@
+// Small clusters with small jobs: verbs instead of builder calls.
+//
+//     TinyJob job(4);                                      // four servers of one GPU, 50 GB/s
+//     const auto dp = job.group({0, 1, 2, 3});
+//     job.compute(0, 1ms).collective(dp, {0, 1, 2, 3}, CollectiveOp::kAllReduce, 400'000'000);
+//     const RunResult result = job.optical(10ms, "opus").run();
+#pragma once
+
+#include "photonrail/simulate.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace photonrail::testing {
+
+/// A job of a few ranks, one program each; rank r sits on GPU r, and each task waits for the rank's previous one. Without
+/// latencies, at exact fidelity, on electrical rails until optical() says otherwise.
+class TinyJob {
+ public:
+  /// REQUIRES: gpus_per_server divides ranks.
+  explicit TinyJob(std::size_t ranks, std::uint32_t gpus_per_server = 1);
+
+  /// Circuits that take `delay` to switch, under the controller of that name.
+  TinyJob& optical(Duration delay, const std::string& controller = "opus");
+
+  CommunicatorId group(const std::vector<std::size_t>& members, Dimension d = Dimension::kDp);
+
+  TinyJob& compute(std::size_t rank, Duration time);
+  TinyJob& collective(CommunicatorId group, const std::vector<std::size_t>& members, CollectiveOp op, std::int64_t bytes);
+  /// Numbered from 1; `demands` must be set.
+  TinyJob& all_to_all(CommunicatorId group, const std::vector<std::size_t>& members, std::uint32_t demand);
+  TinyJob& demands(std::shared_ptr<const DemandSource> source);
+  TinyJob& send(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag = 0);
+  TinyJob& receive(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag = 0);
+  /// The rank's next task waits for nothing.
+  TinyJob& detach(std::size_t rank);
+
+  /// Ends the building; the scenario is complete.
+  TinyJob& build();
+  /// Builds it, unless that is done, and runs it.
+  RunResult run(std::span<Observer* const> observers = {});
+  RunResult run(std::span<Observer* const> observers, const Registries& known);
+
+  Scenario scenario;
+
+ private:
+  [[nodiscard]] std::vector<TaskId> last(std::size_t rank) const;
+  TinyJob& done(std::size_t rank, TaskId task);
+  std::uint32_t slot(std::size_t rank, CommunicatorId communicator);
+
+  TaskGraphBuilder builder_;
+  std::vector<ProgramId> programs_;
+  std::vector<std::vector<CommunicatorId>> slots_;
+  std::vector<TaskId> last_;
+};
+
+}  // namespace photonrail::testing

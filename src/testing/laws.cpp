@@ -1,0 +1,113 @@
+#include "photonrail/testing/laws.hpp"
+
+#include "photonrail/error.hpp"
+#include "photonrail/testing/fuzz.hpp"
+#include "testing/rail_life.hpp"
+
+#include <ostream>
+
+namespace photonrail::testing {
+
+namespace {
+
+constexpr std::uint64_t kLives = 60;      // of each setting
+constexpr std::uint32_t kQuestions = 60;  // in a life
+
+std::string place(const RailLife& life, std::uint64_t seed) {
+  return describe(life.setting()) + ", life " + std::to_string(seed) + ", question " + std::to_string(life.asked()) + ": ";
+}
+
+// On a rail where circuits light, come into use and are given back by chance.
+std::string answers_are_matchings(const Subject& subject) {
+  for (const ControllerSpec& setting : subject.settings) {
+    for (std::uint64_t seed = 1; seed <= kLives; ++seed) {
+      RailLife life(subject, setting, seed);
+      for (std::uint32_t q = 0; q < kQuestions; ++q) {
+        const Answer answer = life.ask_and_go_on();
+        if (!answer.problem().empty()) return place(life, seed) + answer.problem();
+      }
+    }
+  }
+  return "";
+}
+
+// A policy that has a twin, shown the same: nothing is shared between the two, nor left to chance or to addresses.
+std::string twins_answer_alike(const Subject& subject) {
+  for (const ControllerSpec& setting : subject.settings) {
+    for (std::uint64_t seed = 1; seed <= kLives / 4; ++seed) {
+      RailLife one(subject, setting, seed);
+      RailLife other(subject, setting, seed);
+      for (std::uint32_t q = 0; q < kQuestions; ++q) {
+        const Answer a = one.ask_and_go_on();
+        const Answer b = other.ask_and_go_on();
+        if (a.connects != b.connects || a.darkens != b.darkens) return place(one, seed) + "its twin answers otherwise";
+      }
+    }
+  }
+  return "";
+}
+
+std::string first_problem(const Subject& subject, FuzzCase fuzz_case) {
+  for (fuzz_case.setting = 0; fuzz_case.setting < subject.settings.size(); ++fuzz_case.setting) {
+    if (const auto violation = check(subject, fuzz_case)) {
+      return shrink(subject, fuzz_case, *violation).text();
+    }
+  }
+  return "";
+}
+
+FuzzCase job(std::uint32_t servers, std::vector<FuzzCall> calls) {
+  FuzzCase fuzz_case;
+  fuzz_case.servers = servers;
+  fuzz_case.switching = std::chrono::microseconds(100);
+  fuzz_case.calls = std::move(calls);
+  return fuzz_case;
+}
+
+std::string one_send_arrives(const Subject& subject) {
+  return first_problem(subject, job(2, {{.op = CollectiveOp::kSend, .members = {0, 1}}}));
+}
+
+// Two groups, then across them, and again: each phase wants other circuits than the one before.
+std::string phases_take_turns(const Subject& subject) {
+  std::vector<FuzzCall> calls;
+  for (int step = 0; step < 3; ++step) {
+    calls.push_back({.op = CollectiveOp::kAllReduce, .members = {0, 1}, .compute_us = {50, 60}});
+    calls.push_back({.op = CollectiveOp::kAllReduce, .members = {2, 3}, .compute_us = {70, 50}});
+    calls.push_back({.op = CollectiveOp::kSend, .members = {0, 2}});
+    calls.push_back({.op = CollectiveOp::kSend, .members = {1, 3}});
+    calls.push_back({.op = CollectiveOp::kSend, .members = {2, 0}});
+    calls.push_back({.op = CollectiveOp::kSend, .members = {3, 1}});
+  }
+  return first_problem(subject, job(4, std::move(calls)));
+}
+
+// Everybody sends to position 0 at once, which can listen to one at a time.
+std::string a_crowd_is_served(const Subject& subject) {
+  std::vector<FuzzCall> calls;
+  for (std::uint32_t from = 1; from < 6; ++from) {
+    calls.push_back({.op = CollectiveOp::kSend, .members = {from, 0}, .overlaps = true});
+    calls.push_back({.op = CollectiveOp::kSend, .members = {0, from}, .overlaps = true});
+  }
+  return first_problem(subject, job(6, std::move(calls)));
+}
+
+std::string random_jobs_finish(const Subject& subject) {
+  const FuzzReport report = fuzz(subject, {.seed = 7, .cases = 100});
+  return report.found ? report.found->text() : "";
+}
+
+}  // namespace
+
+std::vector<Law> laws() {
+  return {{"AnswersAreMatchings", "every answer is a matching that tears down nothing in use", answers_are_matchings},
+          {"TwinsAnswerAlike", "the answer depends on what the policy was shown, and on nothing else", twins_answer_alike},
+          {"OneSendArrives", "a single send gets its circuit", one_send_arrives},
+          {"PhasesTakeTurns", "phases that want other circuits take turns until the job is done", phases_take_turns},
+          {"ACrowdIsServed", "when many want one port, each gets it in the end", a_crowd_is_served},
+          {"RandomJobsFinish", "random small jobs finish, their books balance, and they repeat", random_jobs_finish}};
+}
+
+std::ostream& operator<<(std::ostream& out, const Law& law) { return out << law.name; }
+
+}  // namespace photonrail::testing

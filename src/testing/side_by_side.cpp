@@ -1,0 +1,77 @@
+#include "photonrail/testing/side_by_side.hpp"
+
+#include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace photonrail::testing {
+
+namespace {
+
+Contender run(const Scenario& scenario, const Subject& policy, const ControllerSpec& setting) {
+  Contender contender{describe(setting), {}, {}};
+  Registries known;
+  known.controllers = {};
+  known.controllers.add(ControllerRegistry::builtin().find("electrical"));
+  known.controllers.add(policy.factory);
+  try {
+    contender.result = simulate(under(policy, setting, scenario), {}, known);
+  } catch (const Error& error) {
+    contender.problem = error.what();
+  }
+  return contender;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string row(const Contender& c, Duration base) {
+  if (!c.problem.empty()) return "| " + c.name + " | – | – | – | – | – | " + one_line(c.problem) + " |\n";
+  const double more = base > Duration{} ? to_seconds(c.result.makespan) / to_seconds(base) - 1 : 0.0;
+  const ReconfigurationSummary& r = c.result.reconfigurations;
+  return "| " + c.name + " | " + to_text(c.result.makespan) + " | " + (more < 0 ? "" : "+") + percent(more) + " | " +
+         std::to_string(r.count) + " | " + to_text(c.result.mean_rank_time().reconfiguration_wait) + " | " +
+         (r.count == 0 ? "–" : percent(r.hidden_share())) + " | |\n";
+}
+
+}  // namespace
+
+std::vector<Contender> run_side_by_side(const Scenario& scenario, std::span<const Subject> policies) {
+  std::vector<Contender> contenders;
+  for (const Subject& policy : policies) {
+    for (const ControllerSpec& setting : policy.settings) contenders.push_back(run(scenario, policy, setting));
+  }
+  return contenders;
+}
+
+std::string to_markdown(std::span<const Contender> contenders) {
+  std::vector<const Contender*> order;
+  for (const Contender& c : contenders) order.push_back(&c);
+  std::stable_sort(order.begin(), order.end(), [](const Contender* a, const Contender* b) {
+    if (a->problem.empty() != b->problem.empty()) return a->problem.empty();
+    return a->problem.empty() && a->result.makespan < b->result.makespan;
+  });
+  if (order.empty()) return "";
+  const Contender* base = order.front();
+  for (const Contender* c : order) {
+    if (c->name == "electrical" && c->problem.empty()) base = c;
+  }
+  std::string text = "| policy | makespan | more than " + base->name +
+                     " | reconfigurations | wait for them | hidden | |\n|---|---:|---:|---:|---:|---:|---|\n";
+  for (const Contender* c : order) text += row(*c, base->result.makespan);
+  return text;
+}
+
+}  // namespace photonrail::testing

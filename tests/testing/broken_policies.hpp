@@ -1,0 +1,154 @@
+// A policy that keeps every promise, and others that break one each.
+#pragma once
+
+#include "photonrail/controller.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace photonrail::test {
+
+/// Serves demands where all that a demand needs is free, those that hold up their members first, then in their order. The
+/// circuits of a demand are always on the same ports: the k-th circuit of a GPU on its k-th. Whoever cannot be served yet
+/// keeps others from its ports.
+class Honest : public Controller {
+ public:
+  Decision decide(const FabricView& view) override {
+    CircuitPlan plan;
+    std::set<PortId> from;
+    std::set<PortId> to;
+    for (const DemandView& demand : in_order(view)) {
+      if (!considers(demand)) continue;
+      CircuitPlan own;
+      bool possible = true;
+      std::map<Position, std::uint32_t> out;
+      std::map<Position, std::uint32_t> in;
+      for (const Pair pair : demand.pairs) {
+        if (!considers(pair)) continue;
+        const Circuit circuit{view.port(pair.from, out[pair.from]++), view.port(pair.to, in[pair.to]++)};
+        const bool there = view.transmit[circuit.from.index()].peer == circuit.to;
+        possible = from.insert(circuit.from).second && possible;
+        possible = to.insert(circuit.to).second && possible;
+        possible = possible && (there || is_free(view, circuit));
+        if (!there) own.connect.push_back(circuit);
+      }
+      if (possible) plan.connect.insert(plan.connect.end(), own.connect.begin(), own.connect.end());
+      if (!possible) refused(demand);
+    }
+    if (plan.connect.empty()) return std::nullopt;
+    return plan;
+  }
+
+ protected:
+  static std::vector<DemandView> in_order(const FabricView& view) {
+    std::vector<DemandView> demands(view.demands.begin(), view.demands.end());
+    std::stable_partition(demands.begin(), demands.end(), [](const DemandView& demand) { return demand.blocking; });
+    return demands;
+  }
+  virtual bool considers(const DemandView&) { return true; }
+  virtual bool considers(Pair) { return true; }
+  virtual void refused(const DemandView&) {}
+  virtual bool is_free(const FabricView& view, Circuit circuit) {
+    const auto busy = [&](PortId port) {
+      const PortView& fibre = view.transmit[port.index()];
+      return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
+    };
+    const PortId source = view.receive[circuit.to.index()];
+    return !busy(circuit.from) && (source.is_none() || !busy(source));
+  }
+};
+
+/// Whom it cannot serve at once it forgets.
+class DropsADemand : public Honest {
+  bool considers(const DemandView& demand) override { return !dropped_.contains({demand.id, demand.since}); }
+  void refused(const DemandView& demand) override { dropped_.emplace(demand.id, demand.since); }
+  std::set<std::pair<DemandId, Time>> dropped_;
+};
+
+class TearsDownBusyCircuits : public Honest {
+  bool is_free(const FabricView&, Circuit) override { return true; }
+};
+
+class IgnoresOnePair : public Honest {
+  bool considers(Pair pair) override { return pair != Pair{1, 0}; }
+};
+
+/// Takes no notice of who holds up whom: whoever waits for a lane keeps the ports of whoever has it.
+class FirstComeFirstServed : public Honest {
+  Decision decide(const FabricView& view) override {
+    std::vector<DemandView> demands(view.demands.begin(), view.demands.end());
+    for (DemandView& demand : demands) demand.blocking = false;
+    FabricView same = view;
+    same.demands = demands;
+    return Honest::decide(same);
+  }
+};
+
+/// Everybody's first port at once, whoever else wants it.
+class NoMatching : public Controller {
+  Decision decide(const FabricView& view) override {
+    CircuitPlan plan;
+    for (const DemandView& demand : view.demands) {
+      for (const Pair pair : demand.pairs) plan.connect.push_back({view.port(pair.from, 0), view.port(pair.to, 0)});
+    }
+    if (plan.connect.empty()) return std::nullopt;
+    return plan;
+  }
+};
+
+/// While somebody waits: there and back again, for ever.
+class SwitchesForEver : public Controller {
+  Decision decide(const FabricView& view) override {
+    if (view.demands.empty()) return std::nullopt;
+    const Circuit circuit{view.port(0, 0), view.port(1, 0)};
+    if (view.transmit[circuit.from.index()].in_use) return std::nullopt;
+    if (view.transmit[circuit.from.index()].peer == circuit.to) return CircuitPlan{{}, {circuit.from}};
+    return CircuitPlan{{circuit}, {}};
+  }
+};
+
+/// Tomorrow.
+class PutsOff : public Honest {
+  Decision decide(const FabricView& view) override {
+    Decision decision = Honest::decide(view);
+    for (Step& step : decision.steps) {
+      step.when = When::kAt;
+      step.at = view.now + std::chrono::seconds(100);
+    }
+    if (decision.keeps() || waiting_) return std::nullopt;
+    waiting_ = true;
+    return decision;
+  }
+  bool waiting_ = false;
+};
+
+class Throws : public Controller {
+  Decision decide(const FabricView& view) override {
+    if (!view.demands.empty()) throw std::out_of_range("the policy's own table");
+    return std::nullopt;
+  }
+};
+
+/// Of two that are shown the same one does nothing at first: it depends on how many were made before it.
+class Moody : public Honest {
+ public:
+  explicit Moody(std::uint64_t born) : born_(born) {}
+
+ private:
+  bool considers(const DemandView&) override { return born_ % 2 == 0 || ++shown_ > 2; }
+  std::uint64_t born_;
+  std::uint64_t shown_ = 0;
+};
+
+template <class Policy>
+ControllerFactory policy(const std::string& name) {
+  return {.name = name, .summary = "for a test", .make = [](auto&&...) { return std::make_unique<Policy>(); }};
+}
+
+}  // namespace photonrail::test

@@ -18,8 +18,11 @@ void RailDriver::take(Decision decision, std::vector<Issued>& issued) {
   taken_ = engine_.now();
   slot_ = -1;
   unused_slots_ = 0;
-  if (timetable_ && (timetable_->rounds.empty() || timetable_->slot <= Duration{0})) {
-    throw ControllerError("a timetable needs rounds, and slots that take time");
+  const Duration change = rail_.typical_switching() + messages_.shortest();
+  if (timetable_ && (timetable_->rounds.empty() || timetable_->slot <= change)) {
+    throw ControllerError("a timetable needs rounds, and slots that are longer than a reconfiguration: they take " +
+                          std::to_string(to_seconds(timetable_->slot)) + " s, re-pointing " +
+                          std::to_string(to_seconds(change)) + " s");
   }
   proceed(issued);
 }
@@ -90,11 +93,6 @@ void RailDriver::carry_out(const CircuitPlan& plan, bool preempt, std::optional<
   if (!command->usable) {
     last_ = command->id;
     return;
-  }
-  if (since && *command->usable - decided >= timetable_->slot) {
-    throw ControllerError("a slot of the timetable is over before its circuits can be used: it takes " +
-                          std::to_string(to_seconds(timetable_->slot)) + " s, re-pointing " +
-                          std::to_string(to_seconds(*command->usable - decided)) + " s");
   }
   ready_ = std::max(ready_, *command->usable);
 }

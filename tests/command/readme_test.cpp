@@ -30,5 +30,20 @@ TEST_F(Readme, TheTableOfTheStartIsTheOneThatTheCommandPrints) {
   EXPECT_EQ(outcome.out, block_after(readme, "<!-- start-output -->"));
 }
 
+TEST_F(Readme, TheStartEndsWithThePageThatItShows) {
+  const fs::path source = PHOTONRAIL_SOURCE_DIR;
+  const std::string script = read(source / "tools" / "quickstart");
+  const std::size_t last = script.find("report out/quickstart", script.find("--out out/quickstart --trace"));
+  ASSERT_NE(last, std::string::npos);
+  EXPECT_EQ(script.find("$photonrail", last), std::string::npos) << "something comes after the page";
+  EXPECT_NE(read(source / "README.md").find("`out/quickstart/report.html`"), std::string::npos);
+  const fs::path config = source / "configs" / "quickstart.json";
+  ASSERT_EQ(run("run '" + config.string() + "' --out out/quickstart --trace --quiet").status, 0);
+  const Outcome outcome = run("report out/quickstart");
+  if (outcome.err.find("no page for reports") != std::string::npos)
+    GTEST_SKIP() << "THE PAGE IS NOT TESTED: " << outcome.err;
+  EXPECT_EQ(outcome.out, "wrote out/quickstart/report.html\n");
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -142,7 +142,9 @@ TEST_F(Report, OfAHundredThousandPointsIsSmallAndQuick) {
   RecordProperty("seconds", std::to_string(took.count()));
   RecordProperty("megabytes", std::to_string(megabytes));
   EXPECT_LT(megabytes, 50.0);
+#ifdef NDEBUG  // with sanitizers it may take longer
   EXPECT_LT(took.count(), 10.0);
+#endif
   if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
   browse("large.mjs", "sweep/report.html");
 }

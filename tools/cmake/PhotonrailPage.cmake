@@ -14,20 +14,23 @@ function(photonrail_report_page target)
   set(PHOTONRAIL_REPORT_PAGE "AUTO" CACHE STRING "Bundle the page of photonrail report with npm: AUTO, ON (or fail), OFF")
   find_program(PHOTONRAIL_NPM npm)
   find_program(PHOTONRAIL_NODE NAMES node nodejs)
-  set(output "${CMAKE_CURRENT_BINARY_DIR}/report/page_files.cpp")
+  set(bundled "${CMAKE_CURRENT_BINARY_DIR}/report/page_files.cpp")
+  set(missing "${CMAKE_CURRENT_BINARY_DIR}/report/page_missing.cpp")
+  set(output "${missing}")
   if(NOT PHOTONRAIL_REPORT_PAGE)
-    photonrail_no_page("${output}" "it was configured with PHOTONRAIL_REPORT_PAGE=OFF")
+    photonrail_no_page("${missing}" "it was configured with PHOTONRAIL_REPORT_PAGE=OFF")
   elseif(PHOTONRAIL_NPM AND PHOTONRAIL_NODE)
+    set(output "${bundled}")
     set(page "${PROJECT_SOURCE_DIR}/src/report/page")
     file(GLOB inputs CONFIGURE_DEPENDS "${page}/*")
-    add_custom_command(OUTPUT "${output}"
+    add_custom_command(OUTPUT "${bundled}"
       COMMAND "${CMAKE_COMMAND}" "-DNPM=${PHOTONRAIL_NPM}" "-DNODE=${PHOTONRAIL_NODE}" "-DPAGE=${page}"
-        "-DFOLDER=${PROJECT_BINARY_DIR}/report_page" "-DOUTPUT=${output}" "-DREQUIRED=${PHOTONRAIL_REPORT_PAGE}"
+        "-DFOLDER=${PROJECT_BINARY_DIR}/report_page" "-DOUTPUT=${bundled}" "-DREQUIRED=${PHOTONRAIL_REPORT_PAGE}"
         "-DDEV=${PHOTONRAIL_BUILD_TESTS}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
       DEPENDS ${inputs} "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
       COMMENT "Bundling the page of photonrail report" VERBATIM)
   elseif(PHOTONRAIL_REPORT_PAGE STREQUAL "AUTO")
-    photonrail_no_page("${output}" "npm and node were not found; install them (tools/setup does) and configure again")
+    photonrail_no_page("${missing}" "npm and node were not found; install them (tools/setup does) and configure again")
   else()
     message(FATAL_ERROR "PHOTONRAIL_REPORT_PAGE=${PHOTONRAIL_REPORT_PAGE} needs npm and node")
   endif()

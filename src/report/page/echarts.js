@@ -1,7 +1,7 @@
 // The parts of Apache ECharts that the figures use, and how all figures look.
 import { BarChart, CustomChart, GraphChart, LineChart, ScatterChart } from 'echarts/charts';
 import { DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent } from 'echarts/components';
-import { init, use } from 'echarts/core';
+import { init, setPlatformAPI, use } from 'echarts/core';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
 
 use([BarChart, CustomChart, GraphChart, LineChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent,
@@ -36,5 +36,10 @@ export function toSvg(option, width, height) {
   chart.setOption({ ...BASE, ...option, tooltip: undefined, dataZoom: undefined });
   const svg = chart.renderToSVGString();
   chart.dispose();
-  return svg;
+  return svg.replaceAll('dominant-baseline="central"', 'dy="0.35em"');  // the same, for converters that do not know it
+}
+
+/** Where nothing measures texts, as in Node: the widths of a wide font, so that no other cuts them off. */
+export function assumeWideTexts() {
+  setPlatformAPI({ measureText: (text, font) => ({ width: 0.61 * text.length * Number(/([\d.]+)px/.exec(font)?.[1] ?? 12) }) });
 }

@@ -3,6 +3,7 @@ import { Card } from './card.js';
 import { breakdownFigure, comparisonFigure, costMetrics, hasBreakdown, paretoFigure, windowsFigure } from './charts.js';
 import { decodeDocument } from './decode.js';
 import { choice, element } from './dom.js';
+import { assumeWideTexts } from './echarts.js';
 import { figureFiles, pointWithWindows } from './figures.js';
 import { formatValue, labelOf } from './format.js';
 import { allRows, defaultSelection, fixOthers, metricsOf, pointName, varyingParameters } from './selection.js';
@@ -151,5 +152,6 @@ export async function start() {
 
 /** For Node: the figures of a document as [{ name, text }]. */
 export async function files(document, format) {
+  assumeWideTexts();
   return figureFiles(await decodeDocument(document), format);
 }

@@ -19,7 +19,7 @@ struct RunOptions {
   std::filesystem::path out;     ///< empty: write nothing
   bool trace = false;
   bool ccl_bench = false;  ///< also write ccl_bench.json
-  bool quiet = false;  ///< no table, no warnings, no progress; only the paths of what was written
+  bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
 };
 void run(const RunOptions& options);
 

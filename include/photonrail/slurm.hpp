@@ -12,8 +12,8 @@ namespace photonrail {
 
 /// What becomes of it: docs/formats.md, "Slurm profile".
 struct SlurmProfile {
-  std::string partition;  ///< empty: the cluster's default
-  std::string time;       ///< as sbatch takes it; empty: the partition's
+  std::string partition;              ///< empty: the cluster's default
+  std::string time;                   ///< as sbatch takes it; empty: the partition's
   std::uint32_t points_per_task = 0;  ///< 0: as many tasks as 64, or one a point
   std::uint32_t cpus_per_task = 1;    ///< threads of a task
   std::vector<std::string> options;   ///< further ones for sbatch, "--account=x"
@@ -23,7 +23,7 @@ struct SlurmProfile {
 [[nodiscard]] SlurmProfile read_slurm_profile(const std::filesystem::path& file);
 
 struct SlurmJob {
-  std::string id;            ///< empty: nothing was missing, and nothing submitted
+  std::string id;  ///< empty: nothing was missing, and nothing submitted
   std::uint32_t tasks = 0;
   std::filesystem::path script;
 };

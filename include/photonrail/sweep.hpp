@@ -22,7 +22,7 @@ struct SweepPoint {
   std::uint32_t repetition = 0;
   std::vector<std::pair<std::string, std::string>> parameters;  ///< name, value as JSON; none where its axis is absent
   std::vector<Override> patch;                                  ///< what it changes in the base
-  std::string problem;  ///< why its derived values do not exist; empty when they do
+  std::string problem;                                          ///< why its derived values do not exist; empty when they do
 };
 
 /// A sweep file, read and expanded.
@@ -70,11 +70,11 @@ class SweepObserver {
 };
 
 struct SweepOptions {
-  std::filesystem::path directory;   ///< made when it is missing
-  std::uint32_t jobs = 0;            ///< threads; 0: as many as cores
-  std::uint64_t memory_bytes = 0;    ///< what the runs in flight may need together, by estimate; 0: 80 % of the machine
-  std::optional<Shard> shard;        ///< its points only, into a file of its own; merge_sweep() takes them in
-  bool retry_failed = false;         ///< run points anew that are recorded as failed
+  std::filesystem::path directory;  ///< made when it is missing
+  std::uint32_t jobs = 0;           ///< threads; 0: as many as cores
+  std::uint64_t memory_bytes = 0;   ///< what the runs in flight may need together, by estimate; 0: 80 % of the machine
+  std::optional<Shard> shard;       ///< its points only, into a file of its own; merge_sweep() takes them in
+  bool retry_failed = false;        ///< run points anew that are recorded as failed
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: end soon; what is in flight is lost
 };
 
@@ -96,9 +96,9 @@ SweepSummary merge_sweep(const std::filesystem::path& directory);
 
 struct SweepStatus {
   std::string name;
-  SweepSummary summary;         ///< shards that are not merged count too
-  std::string running;          ///< host and process that work in the folder now; empty: none
-  std::uint64_t unmerged = 0;   ///< points that only shards have
+  SweepSummary summary;            ///< shards that are not merged count too
+  std::string running;             ///< host and process that work in the folder now; empty: none
+  std::uint64_t unmerged = 0;      ///< points that only shards have
   std::vector<std::string> slurm;  ///< a line for each array job: its id and how many tasks are in which state
 };
 /// Reads only. Throws ConfigError when there is no sweep in `directory`.

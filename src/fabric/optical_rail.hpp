@@ -109,9 +109,7 @@ class OpticalRail {
   void take_touched(std::vector<PortId>& out);
 
   /// Switching, settling and link bring-up, typically.
-  [[nodiscard]] Duration typical_switching() const {
-    return spec_.optical.reconfiguration.typical() + spec_.optical.settle + spec_.optical.link_up;
-  }
+  [[nodiscard]] Duration typical_switching() const { return spec_.optical.typical(); }
 
   [[nodiscard]] Duration dark_port_time() const { return dark_port_time_; }
 

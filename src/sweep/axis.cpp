@@ -99,9 +99,9 @@ void read_zip(JsonReader section, const OrderedJson& written, Axis& axis) {
     const std::vector<Json> column = read_column(value);
     if (axis.names.empty()) axis.choices.resize(column.size());
     if (column.size() != axis.choices.size()) {
-      value.fail("has " + std::to_string(column.size()) + " values, and the list before it " +
-                     std::to_string(axis.choices.size()),
-                 "zipped lists are equally long");
+      value.fail(
+          "has " + std::to_string(column.size()) + " values, and the list before it " + std::to_string(axis.choices.size()),
+          "zipped lists are equally long");
     }
     axis.names.push_back(last_key(pointer));
     for (std::size_t i = 0; i < column.size(); ++i) {
@@ -146,7 +146,8 @@ std::string number_text(double x) {
   std::array<char, 40> text{};
   char* const end = text.data() + text.size();
   const bool whole = x == std::floor(x) && std::abs(x) < kExact;
-  const auto written = whole ? std::to_chars(text.data(), end, static_cast<std::int64_t>(x)) : std::to_chars(text.data(), end, x);
+  const auto written =
+      whole ? std::to_chars(text.data(), end, static_cast<std::int64_t>(x)) : std::to_chars(text.data(), end, x);
   return {text.data(), written.ptr};
 }
 
@@ -163,7 +164,8 @@ std::string read_pointer(const JsonReader& value) {
 
 bool Condition::holds(const Parameters& parameters) const {
   return std::all_of(any_of.begin(), any_of.end(), [&](const auto& entry) {
-    const auto at = std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == entry.first; });
+    const auto at =
+        std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == entry.first; });
     return at != parameters.end() && std::find(entry.second.begin(), entry.second.end(), at->second) != entry.second.end();
   });
 }
@@ -222,8 +224,10 @@ Axis read_axis(JsonReader section, const OrderedJson& written, const std::vector
   } else {
     if (!pointer) section.fail_at("pointer", "missing", "what the values set, for example /cluster/servers");
     const std::string to = read_pointer(*pointer);
-    read_list(values ? read_values(*values) : range ? read_range(*range) : read_log_range(*log_range), to,
-              name ? name->string() : last_key(to), axis);
+    read_list(values  ? read_values(*values)
+              : range ? read_range(*range)
+                      : read_log_range(*log_range),
+              to, name ? name->string() : last_key(to), axis);
   }
   return axis;
 }

@@ -171,7 +171,8 @@ struct Database::Connection {
     SQLite::Statement& row = inserts->run;
     row.reset();
     row.clearBindings();
-    SQLite::bind(row, point, r.name, signed_bits(r.seed), static_cast<std::int64_t>(r.repetition), r.status(), r.exit_status);
+    SQLite::bind(row, point, r.name, signed_bits(r.seed), static_cast<std::int64_t>(r.repetition), r.status(),
+                 r.exit_status);
     if (r.exit_status != 0) row.bind(7, r.error);
     row.bind(8, r.scenario_hash);
     row.bind(9, r.version);
@@ -239,9 +240,8 @@ std::filesystem::path file_in(const std::filesystem::path& directory) { return d
 }  // namespace
 
 Database::Database(const std::filesystem::path& directory, const Manifest& manifest, Access access)
-    : connection_(translated(file_in(directory), [&] {
-        return std::make_unique<Connection>(file_in(directory), manifest, access);
-      })) {}
+    : connection_(translated(file_in(directory),
+                             [&] { return std::make_unique<Connection>(file_in(directory), manifest, access); })) {}
 Database::~Database() = default;
 Database::Database(Database&&) noexcept = default;
 
@@ -284,17 +284,19 @@ void Database::remove_failed() {
 void Database::each(const std::function<void(const Record&)>& use) const {
   translated(connection_->file, [&] {
     SQLite::Database& db = connection_->db;
-    SQLite::Statement runs(db, "SELECT point, name, seed, repetition, exit_status, error, scenario_hash, version, host, "
-                               "started, wall_s, peak_rss_mb FROM runs ORDER BY point");
-    SQLite::Statement parameters(db, "SELECT name, value FROM parameters JOIN axes USING (name) WHERE point = ? ORDER BY position");
+    SQLite::Statement runs(db,
+                           "SELECT point, name, seed, repetition, exit_status, error, scenario_hash, version, host, "
+                           "started, wall_s, peak_rss_mb FROM runs ORDER BY point");
+    SQLite::Statement parameters(
+        db, "SELECT name, value FROM parameters JOIN axes USING (name) WHERE point = ? ORDER BY position");
     SQLite::Statement metrics(db, "SELECT name, value FROM metrics WHERE point = ? ORDER BY name");
-    SQLite::Statement phases(db, "SELECT phase, bytes, operations, busy_s, exposed_s FROM phases WHERE point = ? ORDER BY phase");
+    SQLite::Statement phases(
+        db, "SELECT phase, bytes, operations, busy_s, exposed_s FROM phases WHERE point = ? ORDER BY phase");
     SQLite::Statement windows(db, "SELECT before, after, length_s, count FROM windows WHERE point = ? ORDER BY 1, 2, 3");
     while (runs.executeStep()) {
       Record r = read_run(runs);
-      rows(parameters, r.point, [&] {
-        r.parameters.emplace_back(parameters.getColumn(0).getString(), column_value(parameters.getColumn(1)));
-      });
+      rows(parameters, r.point,
+           [&] { r.parameters.emplace_back(parameters.getColumn(0).getString(), column_value(parameters.getColumn(1))); });
       rows(metrics, r.point,
            [&] { r.metrics.emplace_back(metrics.getColumn(0).getString(), metrics.getColumn(1).getDouble()); });
       rows(phases, r.point, [&] {
@@ -304,7 +306,8 @@ void Database::each(const std::function<void(const Record&)>& use) const {
       });
       rows(windows, r.point, [&] {
         r.windows.push_back({windows.getColumn(0).getString(), windows.getColumn(1).getString(),
-                             windows.getColumn(2).getDouble(), static_cast<std::uint64_t>(windows.getColumn(3).getInt64())});
+                             windows.getColumn(2).getDouble(),
+                             static_cast<std::uint64_t>(windows.getColumn(3).getInt64())});
       });
       use(r);
     }

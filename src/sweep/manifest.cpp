@@ -30,8 +30,13 @@ std::string content(int file) {
 }  // namespace
 
 Manifest Manifest::of(const Sweep& sweep) {
-  return {sweep.name,          sweep.why,        sweep.hash, std::string(photonrail::version()),
-          sweep.points.size(), sweep.parameters, absolute(sweep.file).lexically_normal().string()};
+  return {sweep.name,
+          sweep.why,
+          sweep.hash,
+          std::string(photonrail::version()),
+          sweep.points.size(),
+          sweep.parameters,
+          absolute(sweep.file).lexically_normal().string()};
 }
 
 std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
@@ -61,11 +66,13 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
 void claim(const std::filesystem::path& directory, const Manifest& manifest) {
   std::error_code error;
   create_directories(directory, error);
-  if (error) throw ConfigError(directory.string(), "cannot make the folder: " + error.message(), "choose another for --out");
+  if (error)
+    throw ConfigError(directory.string(), "cannot make the folder: " + error.message(), "choose another for --out");
   const auto there = read_manifest(directory);
   if (there && there->hash != manifest.hash) {
     const std::string which = there->version != manifest.version ? " (photonrail " + there->version + ")" : "";
-    throw ConfigError(directory.string(), "holds the results of another sweep, \"" + there->name + "\" of " + there->file + which +
+    throw ConfigError(directory.string(),
+                      "holds the results of another sweep, \"" + there->name + "\" of " + there->file + which +
                           ", or of another state of it",
                       "choose another folder for --out; nothing was changed");
   }

@@ -34,8 +34,8 @@ class Stopper : public Observer {
 
 // What the tasks of a rank are, for an estimate.
 struct Load {
-  double work = 0.0;         // a collective counts once for each member
-  double largest_plan = 0.0; // sends of a collective whose plan is a list
+  double work = 0.0;          // a collective counts once for each member
+  double largest_plan = 0.0;  // sends of a collective whose plan is a list
 };
 
 Load load_of(const Scenario& scenario, RankId rank) {
@@ -44,7 +44,8 @@ Load load_of(const Scenario& scenario, RankId rank) {
   for (const Task& task : graph.program(rank).tasks()) {
     const bool collective = task.kind == TaskKind::kCollective;
     const double members =
-        collective ? static_cast<double>(graph.communicators()[graph.communicator(rank, task.slot).index()].members.size()) : 1.0;
+        collective ? static_cast<double>(graph.communicators()[graph.communicator(rank, task.slot).index()].members.size())
+                   : 1.0;
     load.work += members;
     const bool formula = !collective || scenario.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
     if (!formula) load.largest_plan = std::max(load.largest_plan, members * members);
@@ -114,7 +115,8 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
   return text;
 }
 
-[[noreturn]] void refuse(const Sweep& sweep, std::span<const std::uint32_t> points, const std::vector<std::string>& problems) {
+[[noreturn]] void refuse(const Sweep& sweep, std::span<const std::uint32_t> points,
+                         const std::vector<std::string>& problems) {
   std::map<std::string, std::vector<std::uint32_t>> by_problem;
   std::size_t count = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -127,7 +129,8 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
     in_order[of.front()] = "\n  point" + std::string(of.size() > 1 ? "s " : " ") + ranges(of) + " (" +
                            (of.size() > 1 ? "the first: " : "") + sweep.points[of.front()].name + "): " + problem;
   }
-  std::string text = std::to_string(count) + " of " + std::to_string(points.size()) + " points cannot run; none was started";
+  std::string text =
+      std::to_string(count) + " of " + std::to_string(points.size()) + " points cannot run; none was started";
   for (const auto& [first, line] : in_order) text += line;
   throw ConfigError(sweep.file.string(), text);
 }
@@ -169,14 +172,17 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
     same_as[i] = first_of.emplace(std::move(patch), i).first->second;
   }
   std::vector<Estimate> estimates(points.size());
-  config::for_each_index(points.size(), [&](std::size_t i) {
-    if (stop() || same_as[i] != i) return;
-    try {
-      estimates[i] = estimate(scenario(scenario_json(sweep_->points[points[i]])));
-    } catch (const ConfigError& error) {
-      problems[i] = error.what();
-    }
-  }, threads);
+  config::for_each_index(
+      points.size(),
+      [&](std::size_t i) {
+        if (stop() || same_as[i] != i) return;
+        try {
+          estimates[i] = estimate(scenario(scenario_json(sweep_->points[points[i]])));
+        } catch (const ConfigError& error) {
+          problems[i] = error.what();
+        }
+      },
+      threads);
   if (stop()) throw Stopped{};
   bool any = false;
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -13,8 +13,8 @@
 namespace photonrail::sweep {
 
 struct Estimate {
-  double work = 0.0;         ///< to compare points with each other; no unit
-  std::uint64_t bytes = 0;   ///< what its run needs at most
+  double work = 0.0;        ///< to compare points with each other; no unit
+  std::uint64_t bytes = 0;  ///< what its run needs at most
 };
 
 /// Asked now and then, by several threads; true: end soon, by throwing Stopped.
@@ -27,7 +27,8 @@ class PointRunner {
   /// `sweep` must outlive it.
   explicit PointRunner(const Sweep& sweep);
 
-  /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are no scenarios; Stopped.
+  /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are
+  /// no scenarios; Stopped.
   [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads,
                                             const Stop& stop) const;
   /// What goes wrong in the run is in the record. Throws Stopped.

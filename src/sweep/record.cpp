@@ -130,7 +130,8 @@ std::string to_line(const Record& record, std::string_view sweep_hash) {
   }
   Line windows('[');
   for (const Window& w : record.windows) {
-    windows.add("[\"" + w.before + "\",\"" + w.after + "\"," + number_text(w.length_s) + "," + std::to_string(w.count) + "]");
+    windows.add("[\"" + w.before + "\",\"" + w.after + "\"," + number_text(w.length_s) + "," + std::to_string(w.count) +
+                "]");
   }
   const Provenance& made = record.provenance;
   Line provenance('{');

@@ -33,7 +33,8 @@ class ShardWriter {
 void each_shard_record(const std::filesystem::path& directory, const std::string& sweep_hash,
                        const std::function<void(const Record&)>& use);
 /// The exit statuses by point of all that shards need not do: their own, and what results.jsonl has.
-[[nodiscard]] std::vector<std::optional<int>> shard_statuses(const std::filesystem::path& directory, const Manifest& manifest);
+[[nodiscard]] std::vector<std::optional<int>> shard_statuses(const std::filesystem::path& directory,
+                                                             const Manifest& manifest);
 /// Puts what shards have into the database. Of a point that two have, the first counts.
 void merge_shards(const std::filesystem::path& directory, const std::string& sweep_hash, Database& database);
 

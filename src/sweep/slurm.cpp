@@ -69,8 +69,10 @@ std::string script_of(const Sweep& sweep, const SweepOptions& options, const Slu
                       const std::filesystem::path& program, std::uint64_t tasks) {
   const auto folder = absolute(options.directory).lexically_normal();
   std::ostringstream text;
-  text << "#!/bin/bash\n# Submitted by photonrail sweep --launcher slurm; each task runs the points of its shard that are missing.\n";
-  text << "#SBATCH --job-name=photonrail-sweep\n#SBATCH --array=1-" << tasks << "\n#SBATCH --requeue\n#SBATCH --open-mode=append\n";
+  text << "#!/bin/bash\n# Submitted by photonrail sweep --launcher slurm; each task runs the points of its shard that are "
+          "missing.\n";
+  text << "#SBATCH --job-name=photonrail-sweep\n#SBATCH --array=1-" << tasks
+       << "\n#SBATCH --requeue\n#SBATCH --open-mode=append\n";
   text << "#SBATCH --cpus-per-task=" << profile.cpus_per_task << '\n';
   if (!profile.partition.empty()) text << "#SBATCH --partition=" << profile.partition << '\n';
   if (!profile.time.empty()) text << "#SBATCH --time=" << profile.time << '\n';
@@ -87,7 +89,8 @@ std::string script_of(const Sweep& sweep, const SweepOptions& options, const Slu
 std::string submit(const std::filesystem::path& script) {
   const auto logs = script.parent_path() / "%A_%a.log";
   const Output said = shell("sbatch --parsable --output=" + quoted(logs.string()) + " " + quoted(script.string()));
-  if (said.status == 127) throw ConfigError("--launcher slurm", "there is no sbatch here", "run it where Slurm is, or --launcher local");
+  if (said.status == 127)
+    throw ConfigError("--launcher slurm", "there is no sbatch here", "run it where Slurm is, or --launcher local");
   if (said.status != 0) {
     throw ConfigError("--launcher slurm", "sbatch refused the job: " + said.text,
                       "see " + script.string() + ", --partition, --time, --profile");
@@ -123,7 +126,8 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema", "\"" + std::string(sweep::kSchema) + "\"");
-    if (schema.string() != sweep::kSchema) schema.fail("unknown schema", "this reader knows " + std::string(sweep::kSchema));
+    if (schema.string() != sweep::kSchema)
+      schema.fail("unknown schema", "this reader knows " + std::string(sweep::kSchema));
     SlurmProfile profile;
     if (const auto v = top.optional("partition")) profile.partition = v->string();
     if (const auto v = top.optional("time")) profile.time = v->string();
@@ -148,8 +152,8 @@ SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const 
   const std::uint64_t missing = sweep::prepare_for_shards(sweep, options);
   if (missing == 0) return {};
   const std::uint64_t points = sweep.points.size();
-  const std::uint64_t each =
-      profile.points_per_task > 0 ? profile.points_per_task : (points + sweep::kTasksByDefault - 1) / sweep::kTasksByDefault;
+  const std::uint64_t each = profile.points_per_task > 0 ? profile.points_per_task
+                                                         : (points + sweep::kTasksByDefault - 1) / sweep::kTasksByDefault;
   SlurmJob job;
   job.tasks = static_cast<std::uint32_t>((points + each - 1) / each);
   job.script = absolute(options.directory).lexically_normal() / "slurm" / "job.sh";

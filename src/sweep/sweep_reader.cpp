@@ -64,7 +64,8 @@ void check_names(const JsonReader& top, const std::vector<std::string>& names) {
   std::set<std::string> seen{"point", "seed", "repetition", "status", "error"};  // columns of every table
   for (const std::string& name : names) {
     if (name.empty()) top.fail("a parameter has no name");
-    if (!seen.insert(name).second) top.fail("there are two parameters \"" + name + "\"", "give one of them another \"name\"");
+    if (!seen.insert(name).second)
+      top.fail("there are two parameters \"" + name + "\"", "give one of them another \"name\"");
   }
 }
 
@@ -201,7 +202,8 @@ void read_top(const std::string& text, std::span<const Override> set, Sweep& swe
   const OrderedJson written = OrderedJson::parse(text, nullptr, true, true);
   JsonReader top(root);
   const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
-  if (schema.string() != kSchema) schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
+  if (schema.string() != kSchema)
+    schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
   sweep.name = sweep.file.stem().string();
   if (const auto v = top.optional("name")) sweep.name = v->string();
   if (const auto v = top.optional("why")) sweep.why = v->string();

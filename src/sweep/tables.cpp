@@ -6,6 +6,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace photonrail::sweep {
@@ -35,8 +36,8 @@ std::vector<std::string> metric_columns(const Database& database) {
 
 // The cell of each column, in which a record need not have a value.
 template <class Value, class Text>
-void append(std::string& row, const std::vector<std::string>& columns, const std::vector<std::pair<std::string, Value>>& values,
-            const Text& text) {
+void append(std::string& row, const std::vector<std::string>& columns,
+            const std::vector<std::pair<std::string, Value>>& values, const Text& text) {
   for (const std::string& column : columns) {
     const auto at = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == column; });
     row += ",";
@@ -61,9 +62,21 @@ std::string row_of(const Record& record, const Manifest& manifest, const std::ve
   return row;
 }
 
+// Of a process that died while it wrote the tables.
+void remove_leftovers(const std::filesystem::path& directory) {
+  std::error_code error;
+  std::vector<std::filesystem::path> left;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("results.") && name.find(".partial-") != std::string::npos) left.push_back(entry.path());
+  }
+  for (const auto& file : left) std::filesystem::remove(file, error);
+}
+
 }  // namespace
 
 void write_tables(const std::filesystem::path& directory, const Manifest& manifest, const Database& database) {
+  remove_leftovers(directory);
   const std::vector<std::string> metrics = metric_columns(database);
   report::replace_file(directory / "results.jsonl", [&](std::ostream& lines) {
     report::replace_file(directory / "results.csv", [&](std::ostream& rows) {

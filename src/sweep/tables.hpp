@@ -7,7 +7,7 @@
 
 namespace photonrail::sweep {
 
-/// Replaces both files: each is the old one or complete. Throws ConfigError.
+/// Replaces both files: each is the old one or complete. Throws ConfigError. REQUIRES: the lock.
 void write_tables(const std::filesystem::path& directory, const Manifest& manifest, const Database& database);
 
 }  // namespace photonrail::sweep

@@ -19,7 +19,9 @@ class Queue {
   // The next job, once it fits beside those in flight; null when there is none left.
   const Job* take(const Stop& stop) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stop() || next_ == jobs_.size() || in_flight_ == 0 || used_ + jobs_[next_].estimate.bytes <= room_; });
+    changed_.wait(lock, [&] {
+      return stop() || next_ == jobs_.size() || in_flight_ == 0 || used_ + jobs_[next_].estimate.bytes <= room_;
+    });
     if (stop() || next_ == jobs_.size()) return nullptr;
     const Job& job = jobs_[next_++];
     ++in_flight_;

@@ -41,7 +41,8 @@ class Sweeps : public Command {
   void write_sweep() const {
     json base = tiny("base");
     base["cluster"]["servers"] = 32;
-    base["workload"] = {{"collective", {{"op", "all_to_all"}, {"algorithm", "pairwise"}, {"bytes", 1000000}, {"repeat", 24}}}};
+    base["workload"] = {
+        {"collective", {{"op", "all_to_all"}, {"algorithm", "pairwise"}, {"bytes", 1000000}, {"repeat", 24}}}};
     base["run"] = {{"fidelity", "exact"}, {"folding", false}};
     write("base.json", base);
     write("sweep.json",
@@ -57,10 +58,12 @@ class Sweeps : public Command {
   [[nodiscard]] pid_t start(const std::string& out, const std::string& err = "/dev/null") const {
     const pid_t child = ::fork();
     if (child != 0) return child;
-    const int file = ::open((err.starts_with('/') ? fs::path(err) : folder_ / err).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    const int file =
+        ::open((err.starts_with('/') ? fs::path(err) : folder_ / err).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
     ::dup2(file, STDOUT_FILENO);
     ::dup2(file, STDERR_FILENO);
-    if (::chdir(folder_.c_str()) == 0) ::execl(PHOTONRAIL_COMMAND, "photonrail", "sweep", "sweep.json", "--out", out.c_str(), nullptr);
+    if (::chdir(folder_.c_str()) == 0)
+      ::execl(PHOTONRAIL_COMMAND, "photonrail", "sweep", "sweep.json", "--out", out.c_str(), nullptr);
     ::_exit(127);
   }
   static int wait_for(pid_t child) {
@@ -113,7 +116,8 @@ TEST_F(Sweeps, StopsOnCtrlCAndSaysHowToGoOn) {
   ASSERT_TRUE(has_begun("out"));
   ::kill(child, SIGINT);
   EXPECT_EQ(wait_for(child), 128 + SIGINT);
-  EXPECT_THAT(read(folder_ / "said"), AllOf(StartsWith("photonrail: error: stopped with "), HasSubstr("the same command goes on")));
+  EXPECT_THAT(read(folder_ / "said"),
+              AllOf(StartsWith("photonrail: error: stopped with "), HasSubstr("the same command goes on")));
   const std::size_t kept = records(folder_ / "out").size();
   EXPECT_GT(kept, 0);
   EXPECT_LT(kept, 48);
@@ -132,15 +136,16 @@ TEST_F(Sweeps, ASecondWriterIsSentAway) {
   ASSERT_TRUE(has_begun("out"));
   const Outcome second = run("sweep sweep.json --out out");
   EXPECT_EQ(second.status, 2);
-  EXPECT_THAT(second.err, AllOf(HasSubstr("another photonrail writes here"), HasSubstr("process " + std::to_string(child))));
+  EXPECT_THAT(second.err,
+              AllOf(HasSubstr("another photonrail writes here"), HasSubstr("process " + std::to_string(child))));
   EXPECT_THAT(run("sweep status out").out, HasSubstr("process " + std::to_string(child)));
   EXPECT_EQ(wait_for(child), 0);
   EXPECT_THAT(run("sweep status out").out, HasSubstr("running here  no"));
 }
 
 /// A shell in a mount namespace of its own. `size`: of a tmpfs at `out`.
-#define PHOTONRAIL_REQUIRE_MOUNTS()                                                                     \
-  if (std::system("unshare --map-root-user --mount true 2>/dev/null") != 0) {                           \
+#define PHOTONRAIL_REQUIRE_MOUNTS()                                                                      \
+  if (std::system("unshare --map-root-user --mount true 2>/dev/null") != 0) {                            \
     GTEST_SKIP() << "SKIPPED, NOT CHECKED: this system does not let us mount (unshare --map-root-user)"; \
   }
 
@@ -148,7 +153,8 @@ TEST_F(Sweeps, AFullDiskEndsItAndWhatWasDoneIsKept) {
   PHOTONRAIL_REQUIRE_MOUNTS();
   write_sweep();
   std::ofstream(folder_ / "script") << "mkdir out kept; mount -t tmpfs -o size=200k none out || exit 99\n"
-                                       "'" PHOTONRAIL_COMMAND "' sweep sweep.json --out out >said 2>&1; echo $? >status\n"
+                                       "'" PHOTONRAIL_COMMAND
+                                       "' sweep sweep.json --out out >said 2>&1; echo $? >status\n"
                                        "cp out/* kept; rm -f kept/lock\n";
   ASSERT_EQ(std::system(("cd '" + folder_.string() + "' && unshare --map-root-user --mount sh script").c_str()), 0);
   EXPECT_EQ(read(folder_ / "status"), "2\n");
@@ -166,8 +172,10 @@ TEST_F(Sweeps, AReadOnlyFolderIsRefusedAndCanStillBeRead) {
   ASSERT_EQ(run("sweep sweep.json --out out").status, 0);
   const std::string before = read(folder_ / "out/results.csv");
   std::ofstream(folder_ / "script") << "mount --bind out out && mount -o remount,bind,ro out || exit 99\n"
-                                       "'" PHOTONRAIL_COMMAND "' sweep sweep.json --out out >said 2>&1; echo $? >status\n"
-                                       "'" PHOTONRAIL_COMMAND "' sweep sweep.json --out out/new >said_new 2>&1\n"
+                                       "'" PHOTONRAIL_COMMAND
+                                       "' sweep sweep.json --out out >said 2>&1; echo $? >status\n"
+                                       "'" PHOTONRAIL_COMMAND
+                                       "' sweep sweep.json --out out/new >said_new 2>&1\n"
                                        "'" PHOTONRAIL_COMMAND "' sweep status out >read 2>&1\n";
   ASSERT_EQ(std::system(("cd '" + folder_.string() + "' && unshare --map-root-user --mount sh script").c_str()), 0);
   EXPECT_EQ(read(folder_ / "status"), "2\n");
@@ -195,7 +203,8 @@ TEST_F(Sweeps, SaysWithItsExitStatusThatPointsFailed) {
   write("base.json", base);
   const json send = {{"rank", 0}, {"send_to", 1}, {"bytes", 100000000}};
   write("ok.json", {{"schema", "photonrail.graph/1"}, {"ranks", 2}, {"tasks", {{{"rank", "all"}, {"compute_us", 5}}}}});
-  write("stuck.json", {{"schema", "photonrail.graph/1"}, {"ranks", 2}, {"tasks", {send, {{"rank", 1}, {"compute_us", 5}}}}});
+  write("stuck.json",
+        {{"schema", "photonrail.graph/1"}, {"ranks", 2}, {"tasks", {send, {{"rank", 1}, {"compute_us", 5}}}}});
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
                        {"base", "base.json"},
                        {"axes", {{{"pointer", "/workload/graph"}, {"values", {"stuck.json", "ok.json"}}}}}});
@@ -230,14 +239,15 @@ TEST_F(Sweeps, SubmitsAnArrayJobWithWhatTheProfileAndTheOptionsSay) {
                          {"time", "1:00:00"},
                          {"cpus_per_task", 3},
                          {"options", {"--account=physics"}}});
-  const Outcome sent = run("sweep sweep.json --out out --set /cluster/nic/message_overhead_ns=10 --launcher slurm "
-                           "--profile profile.json --partition fast --points-per-task 10");
+  const Outcome sent =
+      run("sweep sweep.json --out out --set /cluster/nic/message_overhead_ns=10 --launcher slurm "
+          "--profile profile.json --partition fast --points-per-task 10");
   EXPECT_EQ(sent.status, 0) << sent.err;
   EXPECT_THAT(sent.out, HasSubstr("submitted job 4711, 5 tasks"));  // 48 points, 10 a task
   const std::string script = read(folder_ / "out/slurm/job.sh");
-  for (const char* line : {"#SBATCH --array=1-5\n", "#SBATCH --partition=fast\n", "#SBATCH --time=1:00:00\n",
-                           "#SBATCH --cpus-per-task=3\n", "#SBATCH --account=physics\n",
-                           " --set '/cluster/nic/message_overhead_ns=10' --out '"}) {
+  for (const char* line :
+       {"#SBATCH --array=1-5\n", "#SBATCH --partition=fast\n", "#SBATCH --time=1:00:00\n", "#SBATCH --cpus-per-task=3\n",
+        "#SBATCH --account=physics\n", " --set '/cluster/nic/message_overhead_ns=10' --out '"}) {
     EXPECT_THAT(script, HasSubstr(line));
   }
   EXPECT_THAT(run("sweep status out").out, HasSubstr("job 4711: 2 PENDING, 1 RUNNING"));
@@ -251,8 +261,8 @@ TEST_F(Sweeps, SubmitsAnArrayJobWithWhatTheProfileAndTheOptionsSay) {
 TEST_F(Sweeps, SaysWhatIsWrongWithItsOptions) {
   write_sweep();
   for (const char* wrong : {"sweep", "sweep nothing.json", "sweep sweep.json --shard 5/4", "sweep sweep.json --jobs 0",
-                            "sweep sweep.json --memory much", "sweep status .", "sweep merge .", "sweep sweep.json --partition x",
-                            "sweep base.json"}) {
+                            "sweep sweep.json --memory much", "sweep status .", "sweep merge .",
+                            "sweep sweep.json --partition x", "sweep base.json"}) {
     const Outcome done = run(wrong);
     EXPECT_EQ(done.status, 2) << wrong;
     EXPECT_EQ(done.out, "") << wrong;

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <mutex>
 
@@ -74,7 +75,8 @@ TEST_F(RunSweep, KeepsARowAPointWithTheNumbersOfARunOfItsOwn) {
   // On the wire, each of 8 ranks sends 14 / 8 of 1 MB.
   EXPECT_EQ(query("SELECT sum(bytes) FROM phases JOIN parameters USING (point) WHERE value = 8"), 14e6);
   EXPECT_EQ(query("SELECT value FROM meta WHERE key = 'points'"), 4);
-  EXPECT_THAT(table(), testing::StartsWith("point,name,servers,seed,repetition,status,error,scenario_hash,version,makespan_s,"));
+  EXPECT_THAT(table(),
+              testing::StartsWith("point,name,servers,seed,repetition,status,error,scenario_hash,version,makespan_s,"));
   EXPECT_THAT(table(), HasSubstr("\n1,servers=8,8,1,0,done,,"));
 }
 
@@ -99,6 +101,21 @@ TEST_F(RunSweep, ThreadsAndMemoryChangeNothingInTheTable) {
   options.memory_bytes = 1;  // every point needs more: they run one after another
   run(sweep, listener, options);
   EXPECT_EQ(table(), alone);
+}
+
+TEST_F(RunSweep, APointCostsLessThanAMillisecondBesideItsSimulation) {
+  // All of it, with the simulation of a ring of 4, in processor time of all threads.
+  constexpr double kPoints = 500;
+  const auto sweep =
+      sweep_of(R"("axes": [{"pointer": "/cluster/nic/port_gb_per_s", "range": {"from": 1, "to": 500, "points": 500}}])");
+  Listener listener;
+  const auto before = std::clock();
+  EXPECT_EQ(run(sweep, listener).done, kPoints);
+  const double each_ms = 1e3 * static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC / kPoints;
+  RecordProperty("ms_per_point", std::to_string(each_ms));
+#ifdef NDEBUG  // not under sanitizers
+  EXPECT_LT(each_ms, 1.0);
+#endif
 }
 
 TEST_F(RunSweep, GoesOnWithWhatIsMissing) {

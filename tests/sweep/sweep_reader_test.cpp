@@ -99,8 +99,8 @@ TEST_F(SweepReader, ConditionsNameWhatThereIs) {
   expect_refused(R"("axes": [)" + axis + R"({"v": 1}}])", "/axes/0/when/v", "no such parameter");
   expect_refused(R"("axes": [{"pointer": "/a/speed", "values": [1]}, )" + axis + R"({"sped": 1}}])", "/axes/1/when/sped",
                  "did you mean speed");
-  expect_refused(R"("axes": [{"pointer": "/a/speed", "values": [1]}, )" + axis + R"({"speed": 2}}])",
-                 "/axes/1/when/speed", "speed is never 2");
+  expect_refused(R"("axes": [{"pointer": "/a/speed", "values": [1]}, )" + axis + R"({"speed": 2}}])", "/axes/1/when/speed",
+                 "speed is never 2");
 }
 
 TEST_F(SweepReader, WhatIsExcludedIsNoPoint) {
@@ -151,9 +151,12 @@ TEST_F(SweepReader, SaysWhatIsWrongAndWhere) {
   expect_refused(R"("axes": [{"values": [1]}])", "/axes/0/pointer", "missing");
   expect_refused(R"("axes": [{"pointer": "a/x", "values": [1]}])", "/axes/0/pointer", "no JSON pointer");
   expect_refused(R"("axes": [{"pointer": "/run/seed", "values": [1]}])", "/axes/0/pointer", "\"seeds\"");
-  expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 2}}])", "/axes/0/range", "\"step\", \"points\"");
-  expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 2, "step": -1}}])", "/axes/0/range/step", "lead");
-  expect_refused(R"("axes": [{"pointer": "/a/x", "values": [1]}, {"pointer": "/b/x", "values": [1]}])", "", "two parameters \"x\"");
+  expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 2}}])", "/axes/0/range",
+                 "\"step\", \"points\"");
+  expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 2, "step": -1}}])", "/axes/0/range/step",
+                 "lead");
+  expect_refused(R"("axes": [{"pointer": "/a/x", "values": [1]}, {"pointer": "/b/x", "values": [1]}])", "",
+                 "two parameters \"x\"");
   expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 2000, "step": 1}},
                              {"pointer": "/a/y", "range": {"from": 1, "to": 2000, "step": 1}}])",
                  "", "more than 1000000 points");

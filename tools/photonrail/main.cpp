@@ -61,11 +61,12 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
   CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
   CLI::Option* file = command->add_option("SWEEP.json", options.file, "A sweep file");
   add_set(*command, options.set);
-  command->add_option("--out", options.out, "Results (the file's name with .results)")->type_name("DIR");
-  command->add_flag("--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
+  auto* out = command->add_option("--out", options.out, "Results (the file's name with .results)")->type_name("DIR");
+  command->add_flag(
+      "--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
   command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
   auto* point = command->add_option("--point", options.point, "Only this one, as `photonrail run` would")->type_name("N");
-  command->add_flag("--trace", options.trace, "With --point and --out: also write trace.json")->needs(point);
+  command->add_flag("--trace", options.trace, "With --point and --out: also write trace.json")->needs(point)->needs(out);
   command->add_option("--jobs", options.jobs, "Points at a time (as many as cores)")->check(CLI::Range(1U, 4096U));
   command->add_option("--memory", options.memory_bytes, "What they may need together, as 8GB (80 % of the machine)")
       ->transform(CLI::AsSizeValue(true));

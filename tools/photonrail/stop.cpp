@@ -7,7 +7,11 @@ namespace photonrail::command {
 
 StopSignals::StopSignals() {
   sigemptyset(&signals_);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals_, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    const bool ignored = sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;  // by nohup, or a shell's &
+    if (!ignored) sigaddset(&signals_, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   waiter_ = std::jthread([this](const std::stop_token& over) { wait(over); });
 }

@@ -7,8 +7,8 @@
 
 namespace photonrail::command {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP set the flag; a second one ends the process at once. Make it before other
-/// threads.
+/// While it lives, SIGINT, SIGTERM and SIGHUP set the flag, unless they were ignored; a second one ends the process at
+/// once. Make it before other threads.
 class StopSignals {
  public:
   StopSignals();

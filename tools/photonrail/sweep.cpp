@@ -62,9 +62,7 @@ std::filesystem::path out_of(const SweepCommandOptions& options) {
 }
 
 // A JSON string without its quotes.
-std::string plain(const std::string& json) {
-  return json.starts_with('"') ? json.substr(1, json.size() - 2) : json;
-}
+std::string plain(const std::string& json) { return json.starts_with('"') ? json.substr(1, json.size() - 2) : json; }
 
 void dry_run(const Sweep& sweep) {
   std::vector<std::vector<std::string>> rows{{"point", "seed"}};
@@ -72,7 +70,8 @@ void dry_run(const Sweep& sweep) {
   for (const SweepPoint& point : sweep.points) {
     std::vector<std::string> row{std::to_string(point.index)};
     for (const std::string& name : sweep.parameters) {
-      const auto at = std::find_if(point.parameters.begin(), point.parameters.end(), [&](const auto& p) { return p.first == name; });
+      const auto at =
+          std::find_if(point.parameters.begin(), point.parameters.end(), [&](const auto& p) { return p.first == name; });
       row.push_back(at == point.parameters.end() ? "-" : plain(at->second));
     }
     const bool seeded = !point.patch.empty() && point.patch.back().pointer == "/run/seed";

@@ -65,8 +65,7 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
 
 }  // namespace
 
-ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
-                               const std::filesystem::path& directory) {
+ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails, const std::filesystem::path& directory) {
   ControllerSpec spec;
   if (!section) {
     if (rails == RailKind::kElectrical) return spec;

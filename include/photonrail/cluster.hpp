@@ -22,7 +22,7 @@ struct NicSpec {
   std::uint32_t ports = 1;
   Bandwidth per_port = Bandwidth::from_gb_per_s(50);  ///< each direction
   Duration latency{};                                 ///< GPU to GPU over a rail with one switch
-  Duration message_overhead{};  ///< the port's gap between two messages; also paid by scale-up messages
+  Duration message_overhead{};     ///< the port's gap between two messages; also paid by scale-up messages
   double optical_budget_db = 0.0;  ///< loss that a transceiver pair bridges; 0: not checked
 };
 

@@ -23,8 +23,8 @@ namespace photonrail {
 
 /// How the ranks talk to a controller (the shim of Opus, arXiv 2602.12521, section 4).
 struct ShimPolicy {
-  bool announce = false;   ///< when an operation completes, ask at once for what the schedule says comes next
-  bool scheduled = false;  ///< issue a rank's rail operations in the order of the profiling run
+  bool announce = false;             ///< when an operation completes, ask at once for what the schedule says comes next
+  bool scheduled = false;            ///< issue a rank's rail operations in the order of the profiling run
   std::vector<ShimSpec> of_ranks{};  ///< what is different on some ranks
 
   [[nodiscard]] bool announces(RankId rank) const;

@@ -39,10 +39,10 @@ struct OpticalSwitchSpec {
   Duration link_up{};                   ///< link bring-up after switching
   double power_w = 0.0;
   double usd_per_port = 0.0;
-  Duration settle{};                      ///< between switching and link bring-up
+  Duration settle{};  ///< between switching and link bring-up
   Darkness darkness = Darkness::kPorts;
-  Duration batching{};     ///< it collects commands for so long, from the first on, and carries them out as one
-  Duration command_gap{};  ///< from the beginning of one command to that of the next at least: 1 / command rate
+  Duration batching{};             ///< it collects commands for so long, from the first on, and carries them out as one
+  Duration command_gap{};          ///< from the beginning of one command to that of the next at least: 1 / command rate
   double insertion_loss_db = 0.0;  ///< of one pass, at its worst; 0: unknown
 
   /// Switching, settling and link bring-up, without a queue.

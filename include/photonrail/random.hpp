@@ -34,9 +34,10 @@ struct DelayDistribution {
   enum class Kind { kConstant, kUniform, kNormal, kLogNormal, kEmpirical };
 
   Kind kind = Kind::kConstant;
-  Duration a{};        ///< constant; uniform: least; normal: mean; log-normal: median
-  Duration b{};        ///< uniform: greatest; normal: deviation. A draw below 0 is drawn again: both are of the normal before that
-  double sigma = 0.0;  ///< log-normal: deviation of the logarithm
+  Duration a{};  ///< constant; uniform: least; normal: mean; log-normal: median
+  Duration
+      b{};  ///< uniform: greatest; normal: deviation. A draw below 0 is drawn again: both are of the normal before that
+  double sigma = 0.0;               ///< log-normal: deviation of the logarithm
   std::vector<Duration> samples{};  ///< empirical: a draw is one of them, each as likely as the others
 
   [[nodiscard]] static DelayDistribution constant(Duration d) { return {Kind::kConstant, d, {}, 0.0, {}}; }

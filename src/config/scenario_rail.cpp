@@ -20,10 +20,8 @@ DelayDistribution read_delay(JsonReader value, double picoseconds, const std::fi
   using enum DelayDistribution::Kind;
   DelayDistribution delay;
   delay.kind = value.child("distribution")
-                   .choice<DelayDistribution::Kind>({{"uniform", kUniform},
-                                                     {"normal", kNormal},
-                                                     {"log_normal", kLogNormal},
-                                                     {"empirical", kEmpirical}});
+                   .choice<DelayDistribution::Kind>(
+                       {{"uniform", kUniform}, {"normal", kNormal}, {"log_normal", kLogNormal}, {"empirical", kEmpirical}});
   const auto time = [&](std::string_view key) { return value.child(key).in_picoseconds(picoseconds); };
   if (delay.kind == kUniform) {
     delay.a = time("least");
@@ -36,9 +34,8 @@ DelayDistribution read_delay(JsonReader value, double picoseconds, const std::fi
     delay.a = time("median");
     delay.sigma = value.child("sigma").number(0.0, 2.0);  // the bound of ClusterSpec::validate
   } else {
-    delay.samples =
-        inline_or_file(value.child("samples", "an array of delays, or the path of a JSON file that holds one"), directory,
-                       [&](const JsonReader& list) { return read_samples(list, picoseconds); });
+    delay.samples = inline_or_file(value.child("samples", "an array of delays, or the path of a JSON file that holds one"),
+                                   directory, [&](const JsonReader& list) { return read_samples(list, picoseconds); });
   }
   value.finish();
   return delay;

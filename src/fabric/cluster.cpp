@@ -107,9 +107,10 @@ void require_switch(const OpticalSwitchSpec& ocs) {
 void require_layers(const ClusterSpec& cluster) {
   const RailSpec& rail = cluster.rail;
   require_count(rail.planes, "/rail/planes");
-  require(cluster.nic.ports % rail.planes == 0, "/rail/planes",
-          std::to_string(cluster.nic.ports) + " NIC ports do not spread evenly over " + std::to_string(rail.planes) + " planes",
-          "every plane has the same ports of a NIC: planes that divide /cluster/nic/ports");
+  require(
+      cluster.nic.ports % rail.planes == 0, "/rail/planes",
+      std::to_string(cluster.nic.ports) + " NIC ports do not spread evenly over " + std::to_string(rail.planes) + " planes",
+      "every plane has the same ports of a NIC: planes that divide /cluster/nic/ports");
   if (rail.pods.servers == 0) return;
   require(rail.pods.servers < cluster.servers, "/rail/pods/servers",
           "a pod of " + std::to_string(rail.pods.servers) + " servers holds all " + std::to_string(cluster.servers),

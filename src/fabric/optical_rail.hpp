@@ -1,6 +1,6 @@
-// One rail's optical circuit switches, driven in time: circuits go dark, switch, light up; operations hold the circuits that
-// they use; parallel circuits between two GPUs act as one link of their summed rate. Commands and faults of ports are in
-// rail_commands.cpp.
+// One rail's optical circuit switches, driven in time: circuits go dark, switch, light up; operations hold the circuits
+// that they use; parallel circuits between two GPUs act as one link of their summed rate. Commands and faults of ports are
+// in rail_commands.cpp.
 #pragma once
 
 #include "fabric/rail_switches.hpp"
@@ -202,19 +202,19 @@ class OpticalRail {
   OpticalSwitch crossbar_;
   RailSwitches switches_;
   std::vector<std::uint32_t> faults_;  // by port: that it has now
-  std::vector<CapacityId> pod_out_;   // electrical layer between pods, where it is oversubscribed
+  std::vector<CapacityId> pod_out_;    // electrical layer between pods, where it is oversubscribed
   std::vector<CapacityId> pod_in_;
 
   std::vector<std::vector<Link>> links_;        // by server that sends
   std::vector<std::vector<CapacityId>> spare_;  // by server: capacities that no link has
   std::vector<Hold> holds_;
   std::vector<HoldId> free_holds_;
-  std::vector<Switching> commands_;       // by command; emptied when it is done
+  std::vector<Switching> commands_;  // by command; emptied when it is done
   std::vector<Part> parts_;
   std::vector<std::uint32_t> free_parts_;
-  std::vector<std::uint32_t> split_;                // scratch: the parts of a command
+  std::vector<std::uint32_t> split_;               // scratch: the parts of a command
   std::vector<std::optional<Time>> paused_since_;  // by transmit port: lit but for a switch that is dark as a whole
-  std::map<Hop, std::vector<Hop>> ways_;  // forwarding: found since the last change
+  std::map<Hop, std::vector<Hop>> ways_;           // forwarding: found since the last change
   Hop direct_{};
   std::vector<CapacityId> way_;
   std::uint32_t way_circuits_ = 0;

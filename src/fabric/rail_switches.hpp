@@ -23,12 +23,12 @@ class RailSwitches {
   }
   [[nodiscard]] std::uint32_t plane(PortId port) const { return port.value % ports_per_gpu_ % spec_.planes; }
   /// The switch that both fibres of a port end on.
-  [[nodiscard]] std::uint32_t of(PortId port) const { return pod(port.value / ports_per_gpu_) * spec_.planes + plane(port); }
+  [[nodiscard]] std::uint32_t of(PortId port) const {
+    return pod(port.value / ports_per_gpu_) * spec_.planes + plane(port);
+  }
 
   /// Whether commands may have to wait at a switch.
-  [[nodiscard]] bool queue() const {
-    return spec_.optical.batching > Duration{} || spec_.optical.command_gap > Duration{};
-  }
+  [[nodiscard]] bool queue() const { return spec_.optical.batching > Duration{} || spec_.optical.command_gap > Duration{}; }
   /// A command reaches a switch: when it is carried out. Those that wait are carried out in order, with a batching window
   /// all together. REQUIRES: `now` never decreases.
   [[nodiscard]] Time arrive(std::uint32_t which, Time now);
@@ -43,10 +43,10 @@ class RailSwitches {
  private:
   struct Switch {
     RandomStream random;
-    Time begins{};       // of the last command or batch that was given a time
+    Time begins{};  // of the last command or batch that was given a time
     Time drawn_at{};
     Duration drawn{};
-    bool any = false;    // whether `begins` is of a command
+    bool any = false;  // whether `begins` is of a command
     bool drew = false;
     std::uint32_t dark = 0;
   };

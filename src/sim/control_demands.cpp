@@ -322,25 +322,54 @@ void ControlPlane::pair_served(OpId id, std::uint32_t round, MemberPair members,
 
 // ---- circuits that were taken away
 
-// The operation had its circuit already; it wants it back, and nobody has to agree again.
+ControlPlane::Demand* ControlPlane::find_missed(OpId op, RailId rail) {
+  for (const std::uint32_t slot : rails_[rail.index()].complete.slots()) {
+    if (demands_[slot].missed && demands_[slot].op == op) return &demands_[slot];
+  }
+  return nullptr;
+}
+
+// The operation had its circuits already; it wants them back, and nobody has to agree again. All that it lacks on a rail is
+// one demand, so that no pair is given the ports that another needs.
 void ControlPlane::circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
   const auto op = static_cast<OpId>(owner);
-  Demand& demand = take_demand(op, 0, rail, 1);
-  demand.pairs = {{from, to}};
-  if (weighs_) demand.bytes = {fabric_.rail(rail).bytes_left(from, to)};
-  demand.missed = true;
-  demand.view.blocking = true;
-  refresh(demand);
-  count_request(demand, operations_[op].rank(0));
-  arm(demand, engine_.now());
+  Demand* demand = find_missed(op, rail);
+  const bool fresh = demand == nullptr;
+  if (fresh) {
+    demand = &take_demand(op, 0, rail, 1);
+    demand->missed = true;
+    demand->view.blocking = true;
+  }
+  const Pair pair{from, to};
+  const auto index = std::lower_bound(demand->pairs.begin(), demand->pairs.end(), pair) - demand->pairs.begin();
+  const auto i = static_cast<std::size_t>(index);
+  if (i < demand->pairs.size() && demand->pairs[i] == pair) {
+    ++demand->parked[i];  // another holder of the same circuits
+    return;
+  }
+  demand->pairs.insert(demand->pairs.begin() + index, pair);
+  demand->parked.insert(demand->parked.begin() + index, 1);
+  if (weighs_) demand->bytes.insert(demand->bytes.begin() + index, fabric_.rail(rail).bytes_left(from, to));
+  refresh(*demand);
+  if (!fresh) return stir(rail, {engine_.now(), operations_[op].cause.reconfigurations});
+  count_request(*demand, operations_[op].rank(0));
+  arm(*demand, engine_.now());
 }
 
 void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
-  for (const std::uint32_t slot : rails_[rail.index()].complete.slots()) {
-    Demand& demand = demands_[slot];
-    if (!demand.missed || demand.op != owner || demand.pairs.front() != Pair{from, to}) continue;
-    drop(demand);
-    return;
+  Demand* demand = find_missed(static_cast<OpId>(owner), rail);
+  if (demand == nullptr) return;
+  const Pair pair{from, to};
+  const auto index = std::lower_bound(demand->pairs.begin(), demand->pairs.end(), pair) - demand->pairs.begin();
+  const auto i = static_cast<std::size_t>(index);
+  if (i == demand->pairs.size() || demand->pairs[i] != pair || --demand->parked[i] > 0) return;
+  demand->pairs.erase(demand->pairs.begin() + index);
+  demand->parked.erase(demand->parked.begin() + index);
+  if (weighs_) demand->bytes.erase(demand->bytes.begin() + index);
+  if (demand->pairs.empty()) {
+    drop(*demand);
+  } else {
+    refresh(*demand);
   }
 }
 

@@ -58,7 +58,8 @@ void ControlMessages::ask_root(RailId rail, RankId rank, std::uint32_t slot, std
   const ControlPlaneSpec& control = spec_.control;
   const Duration travel =
       deliver(control.messages, control.root_request, rails_[rail.index()].requests, "the request to the root", rail);
-  if (travel == Duration{} && control.root_service == Duration{}) return listener_->request_served(slot, serial, rank, true);
+  if (travel == Duration{} && control.root_service == Duration{})
+    return listener_->request_served(slot, serial, rank, true);
   post({slot, serial, rail, rank, rails_[rail.index()].epoch, true}, travel);
 }
 
@@ -94,8 +95,8 @@ Duration ControlMessages::command(RailId rail) {
 }
 
 Duration ControlMessages::acknowledgement(RailId rail) {
-  return deliver(spec_.control.messages, spec_.acknowledgement, rails_[rail.index()].acknowledgements,
-                 "an acknowledgement", rail);
+  return deliver(spec_.control.messages, spec_.acknowledgement, rails_[rail.index()].acknowledgements, "an acknowledgement",
+                 rail);
 }
 
 void ControlMessages::forget(RailId rail) {

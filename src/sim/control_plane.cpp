@@ -62,7 +62,8 @@ void ControlPlane::sync_ports(RailId id) {
   optical.take_touched(touched_);
   for (const PortId port : touched_) {
     const OpticalSwitch::Fibre& fibre = crossbar.transmit()[port.index()];
-    rail.transmit[port.index()] = {fibre.peer, optical.is_lit(port), fibre.in_use > 0, optical.draining(port), {}, optical.is_faulty(port)};
+    rail.transmit[port.index()] = {fibre.peer, optical.is_lit(port),   fibre.in_use > 0, optical.draining(port),
+                                   {},         optical.is_faulty(port)};
     rail.receive[port.index()] = crossbar.receive()[port.index()].peer;
   }
   if (!needs_.bytes) return;
@@ -112,7 +113,7 @@ void ControlPlane::consult(RailId id, Rail& rail) {
   view.port_rate = fabric_.spec().nic.per_port;
   const OpticalSwitchSpec& optical = fabric_.spec().rail.optical;
   view.planes = fabric_.spec().rail.planes;
-  view.reconfiguration = {optical.reconfiguration.typical(), optical.link_up, spec_.command, spec_.acknowledgement,
+  view.reconfiguration = {optical.reconfiguration.typical(),     optical.link_up, spec_.command, spec_.acknowledgement,
                           optical.darkness == Darkness::kSwitch, optical.settle};
   Decision decision = rail.controller->decide(view);
   rail.ask_again = decision.ask_again;

@@ -121,14 +121,15 @@ class ControlPlane : public CircuitListener, private RequestListener {
     std::uint32_t fruitless = 0;  // commands since
     std::uint32_t fruitless_wakes = 0;
     std::uint32_t down = 0;  // restarts that its controller is in
-    Cause cause;      // of the last thing that the controller could act on
-    Cause lit_cause;  // of the last circuits that were lit
+    Cause cause;             // of the last thing that the controller could act on
+    Cause lit_cause;         // of the last circuits that were lit
   };
 
   // demands (control_demands.cpp)
   void open_demands(OpId op, std::uint32_t round);
   Demand& take_demand(OpId op, std::uint32_t round, RailId rail, std::uint32_t members);
   [[nodiscard]] Demand* find_demand(OpId op, std::uint32_t round, RailId rail);
+  [[nodiscard]] Demand* find_missed(OpId op, RailId rail);
   [[nodiscard]] std::map<RailId, RailRound> circuits_of(const Operation& op, std::uint32_t round) const;
   void show_next_rounds(Demand& demand);
   void block(Demand& demand);

@@ -48,7 +48,7 @@ class RailDriver {
   ControlMessages& messages_;
   RailId id_;
   std::deque<Step> steps_;
-  Time ready_{};                      // the circuits of the step before can be used
+  Time ready_{};                       // the circuits of the step before can be used
   std::optional<std::uint32_t> last_;  // its command, while nobody knows when that is done
   std::optional<Timetable> timetable_;
   Time taken_{};            // when the timetable was decided

@@ -87,12 +87,15 @@ class Builder {
     std::vector<PlantVertexId> upper;
     for (std::uint32_t i = 0; i < (spec_.optical_pods ? each * ports : 1); ++i) {
       const Device kind = spec_.optical_pods ? Device::kOcs : Device::kSpine;
-      upper.push_back(add(kind, rail.value, spec_.optical_pods ? static_cast<std::uint32_t>(switches.size()) + plane * each * ports + i : plane));
+      upper.push_back(
+          add(kind, rail.value,
+              spec_.optical_pods ? static_cast<std::uint32_t>(switches.size()) + plane * each * ports + i : plane));
     }
     for (std::uint32_t pod = 0; pod * spec_.planes < switches.size(); ++pod) {
       const std::uint32_t uplinks = std::min(each, spec_.servers - pod * each) * ports;
       for (std::uint32_t u = 0; u < uplinks; ++u) {
-        boost::add_edge(switches[pod * spec_.planes + plane], upper[u % upper.size()], {true, 0, 0, spec_.nic_port}, graph_);
+        boost::add_edge(switches[pod * spec_.planes + plane], upper[u % upper.size()], {true, 0, 0, spec_.nic_port},
+                        graph_);
       }
     }
   }

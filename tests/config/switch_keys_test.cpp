@@ -49,10 +49,10 @@ TEST(SwitchKeys, SayWhatASwitchIs) {
 }
 
 TEST(SwitchKeys, SayWhatARailIs) {
-  const Scenario s = read({{"/cluster/rail/planes", "2"},
-                           {"/cluster/rail/pods",
-                            R"({"servers": 2, "joined_by": "electrical", "oversubscription": 2.5, "latency_ns": 300})"},
-                           {"/cluster/rail/faults", R"([{"kind": "stuck"},
+  const Scenario s = read(
+      {{"/cluster/rail/planes", "2"},
+       {"/cluster/rail/pods", R"({"servers": 2, "joined_by": "electrical", "oversubscription": 2.5, "latency_ns": 300})"},
+       {"/cluster/rail/faults", R"([{"kind": "stuck"},
       {"kind": "failed", "rail": 1, "server": 3, "port": 1, "at_ms": 2, "lasts_us": 5}])"}});
   const RailSpec& rail = s.cluster.rail;
   EXPECT_EQ(rail.planes, 2u);
@@ -142,14 +142,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"no_samples", {{kDelay, R"({"distribution": "empirical"})"}}, "/reconfiguration_ms/samples", "missing"},
         BadInput{"empty", {{kDelay, R"({"distribution": "empirical", "samples": []})"}}, "/samples", "has no samples"},
         BadInput{"negative", {{kDelay, R"({"distribution": "empirical", "samples": [3, -1]})"}}, "/samples/1", "negative"},
-        BadInput{"no_file", {{kDelay, R"({"distribution": "empirical", "samples": "x.json"})"}}, "/samples", "no such file"},
+        BadInput{
+            "no_file", {{kDelay, R"({"distribution": "empirical", "samples": "x.json"})"}}, "/samples", "no such file"},
         BadInput{"dark", {{"/cluster/rail/switch/dark", "port"}}, "/switch/dark", "did you mean ports?"},
         BadInput{"rate", {{"/cluster/rail/switch/commands_per_s", "0"}}, "/switch/commands_per_s", "must be between"},
         BadInput{"planes", {{"/cluster/rail/planes", "3"}}, "/cluster/rail/planes", "2 NIC ports do not spread evenly"},
-        BadInput{"one_pod",
-                 {{kPods, R"({"servers": 4, "joined_by": "optical"})"}},
-                 "/cluster/rail/pods/servers",
-                 "holds all 4"},
+        BadInput{
+            "one_pod", {{kPods, R"({"servers": 4, "joined_by": "optical"})"}}, "/cluster/rail/pods/servers", "holds all 4"},
         BadInput{"shared_light",
                  {{kPods, R"({"servers": 2, "joined_by": "optical", "oversubscription": 2})"}},
                  "/cluster/rail/pods/oversubscription",

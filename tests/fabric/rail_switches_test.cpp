@@ -19,7 +19,7 @@ TEST(RailSwitches, APortIsOnTheSwitchOfItsPodAndPlane) {
   EXPECT_EQ(switches.count(), 6u);
   EXPECT_EQ(switches.pods(), 3u);
   EXPECT_EQ(switches.of(PortId{0u}), 0u);
-  EXPECT_EQ(switches.of(PortId{3u}), 1u);             // server 0, NIC port 3
+  EXPECT_EQ(switches.of(PortId{3u}), 1u);                      // server 0, NIC port 3
   EXPECT_EQ(switches.of(PortId{std::size_t{3 * 4}}), 2u);      // server 3, NIC port 0
   EXPECT_EQ(switches.of(PortId{std::size_t{6 * 4 + 1}}), 5u);  // server 6, NIC port 1
 }

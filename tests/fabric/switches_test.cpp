@@ -120,8 +120,9 @@ TEST(WholeSwitch, IsDarkUntilTheLastOfItsCommandsIsDone) {
   r.at(microseconds(299), [&] { EXPECT_FALSE(r.rail().is_lit(PortId{2u})) << "switched, and dark with the others"; });
   r.engine.run();
   EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(100 + 200 + 150) + kLatency)));
-  EXPECT_THAT(r.lit, ElementsAre(Pair(Rail::circuit(0, 1), kSwitching), Pair(Rail::circuit(0, 1), microseconds(300)),
-                                 Pair(Rail::circuit(2, 3), microseconds(300)), Pair(Rail::circuit(4, 5), microseconds(300))));
+  EXPECT_THAT(r.lit,
+              ElementsAre(Pair(Rail::circuit(0, 1), kSwitching), Pair(Rail::circuit(0, 1), microseconds(300)),
+                          Pair(Rail::circuit(2, 3), microseconds(300)), Pair(Rail::circuit(4, 5), microseconds(300))));
   // 100 each for three that were switched, 150 for the first while it stood still, 50 for the second.
   EXPECT_EQ(r.rail().dark_port_time(), microseconds(300 + 150 + 50));
 }
@@ -192,10 +193,9 @@ TEST(Pods, ShareWhatAnElectricalLayerHas) {
   r.engine.run();
   // Pod 0 sends over 2 x 50 / 2 GB/s: 25 for each of its two, 400 us. Pod 1 has one that sends: 50 GB/s, 200 us.
   const Duration latency = kLatency + microseconds(3);
-  EXPECT_THAT(r.arrivals,
-              UnorderedElementsAre(Pair(3, kSwitching + microseconds(200) + latency),
-                                   Pair(1, kSwitching + microseconds(400) + latency),
-                                   Pair(2, kSwitching + microseconds(400) + latency)));
+  EXPECT_THAT(r.arrivals, UnorderedElementsAre(Pair(3, kSwitching + microseconds(200) + latency),
+                                               Pair(1, kSwitching + microseconds(400) + latency),
+                                               Pair(2, kSwitching + microseconds(400) + latency)));
 }
 
 TEST(Pods, WithoutOversubscriptionOnlyTheLatencyIsMore) {
@@ -203,7 +203,8 @@ TEST(Pods, WithoutOversubscriptionOnlyTheLatencyIsMore) {
   r.light({Rail::circuit(0, 2), Rail::circuit(1, 3), Rail::circuit(2, 1)});
   for (const std::size_t from : {0u, 1u}) r.post(from, from + 2, 10 * kMegabyte, from);
   r.engine.run();
-  for (const auto& [tag, at] : r.arrivals) EXPECT_EQ(at, kSwitching + microseconds(200) + kLatency + microseconds(3)) << tag;
+  for (const auto& [tag, at] : r.arrivals)
+    EXPECT_EQ(at, kSwitching + microseconds(200) + kLatency + microseconds(3)) << tag;
   Rail inside(4, 1, pods);
   inside.light({Rail::circuit(0, 1)});
   EXPECT_EQ(inside.fabric->route(GpuId{0u}, GpuId{1u})->latency, kLatency);

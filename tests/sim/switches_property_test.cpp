@@ -52,7 +52,8 @@ void draw_control(Dice& dice, Scenario& scenario) {
     control.messages.delay = {DelayDistribution::Kind::kUniform, {}, us(400), 0.0};
   }
   for (std::uint32_t left = dice.from_to(0, 2); left > 0; --left) {
-    control.restarts.push_back({dice.pick<Duration>({{}, us(110), ms(1), ms(7)}), dice.pick<Duration>({{}, us(30), ms(4)}), {}});
+    control.restarts.push_back(
+        {dice.pick<Duration>({{}, us(110), ms(1), ms(7)}), dice.pick<Duration>({{}, us(30), ms(4)}), {}});
   }
   if (dice.one_in(3)) control.shims.push_back({{RankId{0u}}, dice.one_in(2), us(33)});
 }

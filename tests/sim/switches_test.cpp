@@ -170,14 +170,18 @@ TEST(FoldingOfControlPlanes, IsOffWhereRanksAreNotAlike) {
     return job.run().folding.off;
   };
   EXPECT_EQ(why_off([](Scenario&) {}), "");
-  EXPECT_EQ(why_off([](Scenario& s) { s.cluster.rail.optical.batching = us(1); }), "commands wait for others at the switch");
-  EXPECT_EQ(why_off([](Scenario& s) { s.cluster.rail.optical.command_gap = us(1); }), "commands wait for others at the switch");
+  EXPECT_EQ(why_off([](Scenario& s) { s.cluster.rail.optical.batching = us(1); }),
+            "commands wait for others at the switch");
+  EXPECT_EQ(why_off([](Scenario& s) { s.cluster.rail.optical.command_gap = us(1); }),
+            "commands wait for others at the switch");
   EXPECT_EQ(why_off([](Scenario& s) {
               s.controller.control.placement = ControllerPlacement::kHierarchical;
               s.controller.control.root_service = us(1);
             }),
             "requests queue at the root one after another");
-  EXPECT_EQ(why_off([](Scenario& s) { s.controller.control.restarts = {{us(1), us(1), std::nullopt}}; }),
+  EXPECT_EQ(why_off([](Scenario& s) {
+              s.controller.control.restarts = {{us(1), us(1), std::nullopt}};
+            }),
             "controllers are restarted");
 }
 

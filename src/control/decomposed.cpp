@@ -32,15 +32,18 @@ class Decomposed : public Controller {
 
   Decision decide(const FabricView& view) override {
     const std::vector<WaitingPair> waiting = waiting_pairs(view);
-    if (begun_ && !is_over(view, waiting)) return std::nullopt;
-    if (begun_) rounds_.pop_front();
-    begun_ = false;
-    if (rounds_.empty()) cut(view, waiting);
-    if (rounds_.empty()) return std::nullopt;
-    begun_ = true;
-    CircuitPlan plan = light(view);
-    if (plan.connect.empty()) return std::nullopt;
-    return Step{std::move(plan), When::kDrained};
+    for (;;) {
+      if (begun_ && !is_over(view, waiting)) return std::nullopt;
+      if (begun_) rounds_.pop_front();
+      begun_ = false;
+      if (rounds_.empty()) cut(view, waiting);
+      if (rounds_.empty()) return std::nullopt;
+      // What was served in an earlier round needs no circuit in this one.
+      std::erase_if(rounds_.front(), [&](Pair pair) { return !waits(waiting, pair); });
+      begun_ = true;
+      CircuitPlan plan = light(view);
+      if (!plan.connect.empty()) return Step{std::move(plan), When::kDrained};
+    }
   }
 
  private:

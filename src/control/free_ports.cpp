@@ -33,18 +33,32 @@ bool FreePorts::join(Pair pair, std::vector<Circuit>& connect) {
 
 bool FreePorts::serve_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
   const std::size_t before = connect.size();
-  have_.clear();  // what one pair has already is not taken for another
-  for (const Pair pair : pairs) have_.push_back(keep(pair, wanted));
-  bool all = true;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    while (have_[i] < wanted && join(pairs[i], connect)) ++have_[i];
-    // Circuits that carry another operation's bytes are waited for; with fewer ports than wanted it goes on with those.
-    if (have_[i] == 0) all = false;
+  // With fewer circuits for a pair that has several, another may get its first.
+  for (; wanted > 1; --wanted) {
+    const std::vector<bool> transmit = claimed_transmit_;
+    const std::vector<bool> receive = claimed_receive_;
+    if (try_all(pairs, wanted, connect)) return true;
+    connect.resize(before);
+    claimed_transmit_ = transmit;
+    claimed_receive_ = receive;
   }
-  if (all) return true;
+  if (try_all(pairs, 1, connect)) return true;
   connect.resize(before);
   reserve(pairs);
   return false;
+}
+
+// Circuits that carry another operation's bytes are waited for; with fewer ports than wanted it goes on with those.
+bool FreePorts::try_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
+  have_.clear();  // what one pair has already is not taken for another
+  for (const Pair pair : pairs) have_.push_back(keep(pair, wanted));
+  for (std::uint32_t want = 1; want <= wanted; ++want) {
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (have_[i] < want && join(pairs[i], connect)) ++have_[i];
+      if (have_[i] == 0) return false;
+    }
+  }
+  return true;
 }
 
 void FreePorts::reserve(std::span<const Pair> pairs) {

@@ -27,6 +27,7 @@ class FreePorts {
   bool serve_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
 
  private:
+  bool try_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
   [[nodiscard]] PortId free_transmit(Position position) const;
   [[nodiscard]] PortId free_receive(Position position) const;
   void claim(Circuit circuit);

@@ -16,12 +16,20 @@ std::vector<Pair> JobTraffic::pairs() const {
 }
 
 JobTraffic job_traffic(const FabricView& view) {
+  std::set<std::pair<CommunicatorId, Position>> members;  // on this rail
+  for (const RankSchedule& rank : view.schedule) {
+    for (const ScheduledOperation& op : rank.operations) members.emplace(op.communicator, rank.position);
+  }
   std::map<std::pair<Pair, Dimension>, std::int64_t> sums;
   for (const RankSchedule& rank : view.schedule) {
     for (const ScheduledOperation& op : rank.operations) {
-      // Every member lists the operation; each counts what leaves its own position.
+      // Every member lists the operation. The sender counts what leaves it; where that one is on another rail (it came
+      // here through the scale-up fabric), the receiver does.
       for (std::size_t p = 0; p < op.pairs.size(); ++p) {
-        if (op.pairs[p].from == rank.position) sums[{op.pairs[p], op.dimension}] += op.bytes[p].count;
+        const Pair pair = op.pairs[p];
+        const bool counts =
+            pair.from == rank.position || (pair.to == rank.position && !members.contains({op.communicator, pair.from}));
+        if (counts) sums[{pair, op.dimension}] += op.bytes[p].count;
       }
     }
   }

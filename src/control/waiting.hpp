@@ -13,7 +13,8 @@ struct WaitingPair {
   Time since{};   ///< when the oldest of them was complete
 };
 
-/// Ascending by pair. REQUIRES: the view shows bytes (PolicyNeeds::bytes).
+/// What holds up its members, ascending by pair. An operation that asked and still waits for something else, such as its
+/// lane, would keep ports from those that it waits for. REQUIRES: the view shows bytes (PolicyNeeds::bytes).
 [[nodiscard]] std::vector<WaitingPair> waiting_pairs(const FabricView& view);
 
 }  // namespace photonrail

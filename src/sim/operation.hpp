@@ -57,6 +57,9 @@ struct Round {
   // Served pair by pair, by member: its sends and receives on their way, and those that wait for circuits.
   std::vector<std::uint32_t> moving;
   std::vector<std::uint32_t> lacking;
+
+  /// Served pair by pair: the member has nothing but sends and receives that wait for circuits.
+  [[nodiscard]] bool waits(Member m) const { return lacking[m] > 0 && moving[m] == 0; }
 };
 
 /// A demand at one rail's controller: which round it is for, and its place in ControlPlane's table.

@@ -79,6 +79,7 @@ void Transfers::hold_pair(OpId id, Operation& op, Round& round, Link& link) {
   Parked parked{sends, {}};
   for (const std::uint64_t tag : tags) parked.bytes.count += op.plan().send(static_cast<SendIndex>(tag)).bytes.count;
   const auto waited = [&](Member m) {
+    if (!round.waits(m)) return Duration{};
     return recorder_.reconfiguration_wait(op.rank(m), engine_.now()) - round.waited_before[m];
   };
   const Duration idle = std::max(waited(link.pair.first), waited(op.run_for(link.pair.second)));
@@ -105,11 +106,10 @@ void Transfers::leave_pair(OpId id, Operation& op, Round& round, const Send& sen
 // A member with sends that wait and none that move waits for circuits.
 void Transfers::count(OpId id, Operation& op, Round& round, MemberPair pair, Count which, std::int32_t change) {
   for (const Member m : {pair.first, op.run_for(pair.second)}) {
-    const auto waits = [&] { return round.lacking[m] > 0 && round.moving[m] == 0; };
-    const bool before = waits();
+    const bool before = round.waits(m);
     std::uint32_t& counter = which == Count::kMoving ? round.moving[m] : round.lacking[m];
     counter = static_cast<std::uint32_t>(static_cast<std::int64_t>(counter) + change);
-    if (waits() == before) continue;
+    if (round.waits(m) == before) continue;
     const RankId rank = op.rank(m);
     if (before) {
       recorder_.waiting_ended(rank, engine_.now());

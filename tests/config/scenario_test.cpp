@@ -343,5 +343,18 @@ TEST(Scenario, ChakraWorkloadThroughTheEnvironment) {
   ::unsetenv("PHOTONRAIL_TEST_TRACES");
 }
 
+TEST(Scenario, APolicyHasKeysOfItsOwn) {
+  const Scenario s = parse_scenario(R"({
+    "schema": "photonrail.scenario/1",
+    "cluster": { "servers": 2, "rail": { "kind": "optical", "switch": { "reconfiguration_us": 10 } } },
+    "controller": { "name": "rotor", "duty": 0.5, "slot_ms": 3, "paths": "two_hop", "starvation_ms": 7 },
+    "workload": { "collective": { "op": "all_reduce", "bytes": 1, "ranks": 2 } } })",
+                                    "/nowhere", "s.json");
+  EXPECT_EQ(s.controller.parameters.number("duty"), 0.5);
+  EXPECT_EQ(s.controller.parameters.duration("slot"), Duration{3'000'000'000});
+  EXPECT_EQ(s.controller.parameters.word("paths"), "two_hop");
+  EXPECT_EQ(s.controller.starvation, Duration{7'000'000'000});
+}
+
 }  // namespace
 }  // namespace photonrail

@@ -39,5 +39,16 @@ TEST(Lru, ServesDemandsWholeInTheirOrder) {
       << "the transmit side of 1 is in use, and its receive side is promised";
 }
 
+TEST(Lru, ASpareCircuitOfAPairGivesWayToTheFirstOfAnother) {
+  RailView rail(4, 2);
+  rail.lit({0, 1}).lit({0, 1}).demand({{0, 1}, {0, 2}});
+  ParameterValues parameters;
+  parameters.set("width", 2.0);
+  const CircuitPlan plan = make_controller("lru", parameters, 2)->decide(rail.view()).plan();
+  rail.apply(plan);
+  EXPECT_EQ(rail.view().circuits({0, 1}), 1u);
+  EXPECT_EQ(rail.view().circuits({0, 2}), 1u);
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -19,15 +19,16 @@ std::size_t count(const std::vector<Pair>& pairs, Pair pair) {
   return static_cast<std::size_t>(std::count(pairs.begin(), pairs.end(), pair));
 }
 
-// Data parallelism sends 400 bytes, pipeline parallelism 100: roots 20 and 10, so that of 3 ports 2 and 1 go to them.
+// Data parallelism sends 800 bytes, pipeline parallelism 200: roots 2 to 1, so that of 3 ports 2 and 1 go to them. Who is at
+// position 1 sends from another rail and is not on this one: what it sends to 0 is counted there.
 TEST(StaticSplit, SharesPortsByTheSquareRootOfTheBytes) {
   RailView rail(4, 3);
   Shown shown(rail);
-  shown.sends(0, Dimension::kDp, {{0, 1}, {1, 0}}, {400, 400}).sends(0, Dimension::kPp, {{0, 2}}, {100});
+  shown.sends(0, Dimension::kDp, {{0, 1}, {1, 0}}, {400, 400}).sends(0, Dimension::kPp, {{0, 2}}, {200});
   const auto controller = make_controller("static_split", {}, 3);
   const Decision decision = controller->decide(shown.view);
   EXPECT_EQ(check_plan(shown.view, decision.plan()), "");
-  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(Pair{0, 1}, Pair{0, 1}, Pair{0, 2}));
+  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(Pair{0, 1}, Pair{0, 1}, Pair{0, 2}, Pair{1, 0}, Pair{1, 0}));
   EXPECT_TRUE(controller->decide(shown.view).keeps()) << "once";
 }
 

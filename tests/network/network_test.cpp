@@ -436,5 +436,39 @@ TEST(Path, HoldsMoreHopsThanItsInlinePart) {
   }
 }
 
+// 1 byte per picosecond. Of 1000 bytes that are alone 600 are left at 400. Then 500 more share: at 600 the first has had
+// 100 more and 500 left, the other 400.
+TEST(Network, SaysHowManyBytesACapacityHasLeft) {
+  Fixture f({1e12, 1e12});
+  f.post_at(0, {0}, 1000, 1);
+  f.post_at(400, {0, 1}, 500, 2);
+  std::vector<std::int64_t> left;
+  for (const std::int64_t at : {200, 400, 600}) {
+    f.engine.schedule(Time{at}, Phase::kDecide,
+                      {[](void* self, std::uint64_t argument) {
+                         auto* out = reinterpret_cast<std::vector<std::int64_t>*>(argument);
+                         for (const CapacityId id : {0u, 1u}) {
+                           out->push_back(static_cast<Fixture*>(self)->network.bytes_left(id).count);
+                         }
+                       },
+                       &f, reinterpret_cast<std::uint64_t>(&left)});
+  }
+  f.engine.run();
+  EXPECT_THAT(left, ElementsAre(800, 0, 600, 0, 900, 400));
+  // Looking changed nothing: 500 at half the rate end at 1400, the other 100 at 1500.
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(2, 1400), Pair(1, 1500)));
+}
+
+// A channel sends one message at a time; those behind count too.
+TEST(Network, CountsTheMessagesThatWaitInAChannel) {
+  Fixture f({1e12});
+  const Network::ChannelId channel = f.network.open_channel();
+  f.network.post(channel, Fixture::path({0}), Bytes{300}, 1);
+  f.network.post(channel, Fixture::path({0}), Bytes{200}, 2);
+  EXPECT_EQ(f.network.bytes_left(0).count, 500);
+  f.engine.run();
+  EXPECT_EQ(f.network.bytes_left(0).count, 0);
+}
+
 }  // namespace
 }  // namespace photonrail

@@ -74,6 +74,8 @@ std::vector<Subject> subjects_of(const ControllerRegistry& registry) {
     if (factory.name == "electrical") subject.fit = on_electrical_rails;
     if (factory.name == "static") subject.fit = on_rings;
     if (factory.name == "opus") subject.settings = opus_settings(factory.name);
+    // One shot without forwarding leaves pairs that nobody will ever join: only the default promises to serve all.
+    if (factory.name == "static_split") subject.settings.resize(1);
   }
   return subjects;
 }

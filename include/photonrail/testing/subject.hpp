@@ -24,8 +24,8 @@ struct Subject {
   std::function<void(Scenario&)> fit{};
 };
 
-/// Every policy of the registry, in the settings that matter: both modes and orders of Opus, each word and flag of a
-/// policy's own parameters.
+/// Every policy of the registry, in the settings that matter and in which it promises to serve all: both modes and orders of
+/// Opus, each word and flag of a policy's own parameters.
 [[nodiscard]] std::vector<Subject> subjects_of(const ControllerRegistry& registry);
 
 /// `scenario` under the policy in one of its settings: the controller of `scenario` is replaced, its delays stay.

@@ -32,18 +32,19 @@ class Decomposed : public Controller {
 
   Decision decide(const FabricView& view) override {
     const std::vector<WaitingPair> waiting = waiting_pairs(view);
-    for (;;) {
-      if (begun_ && !is_over(view, waiting)) return std::nullopt;
-      if (begun_) rounds_.pop_front();
-      begun_ = false;
-      if (rounds_.empty()) cut(view, waiting);
-      if (rounds_.empty()) return std::nullopt;
+    if (begun_ && !is_over(view, waiting)) return std::nullopt;
+    if (begun_) rounds_.pop_front();
+    begun_ = false;
+    if (rounds_.empty()) cut(view, waiting);
+    for (; !rounds_.empty(); rounds_.pop_front()) {
       // What was served in an earlier round needs no circuit in this one.
       std::erase_if(rounds_.front(), [&](Pair pair) { return !waits(waiting, pair); });
-      begun_ = true;
       CircuitPlan plan = light(view);
+      begun_ = !rounds_.front().empty();
       if (!plan.connect.empty()) return Step{std::move(plan), When::kDrained};
+      if (begun_) return std::nullopt;  // all of it is lit
     }
+    return std::nullopt;
   }
 
  private:
@@ -92,8 +93,9 @@ class Decomposed : public Controller {
     }
   }
 
-  // Over whatever fibres its pairs do not have yet, in use or not: the step waits for those.
-  [[nodiscard]] CircuitPlan light(const FabricView& view) const {
+  // Over whatever fibres its pairs do not have yet, in use or not: the step waits for those. A pair that finds none waits
+  // for another round.
+  [[nodiscard]] CircuitPlan light(const FabricView& view) {
     std::vector<PortView> idle(view.transmit.begin(), view.transmit.end());
     for (PortView& fibre : idle) {
       fibre.in_use = false;
@@ -108,7 +110,9 @@ class Decomposed : public Controller {
     for (const Pair pair : rounds_.front()) {
       if (ports.keep(pair, 1) == 0) missing.push_back(pair);
     }
-    for (const Pair pair : missing) (void)ports.join(pair, plan.connect);
+    for (const Pair pair : missing) {
+      if (!ports.join(pair, plan.connect)) std::erase(rounds_.front(), pair);
+    }
     return plan;
   }
 

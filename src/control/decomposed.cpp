@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,19 +36,26 @@ class Decomposed : public Controller {
     if (begun_ && !is_over(view, waiting)) return std::nullopt;
     if (begun_) rounds_.pop_front();
     begun_ = false;
-    if (rounds_.empty()) cut(view, waiting);
+    // What is left of the last matrix; then, if all of that was served, a new one.
+    if (std::optional<Decision> decision = begin_round(view, waiting)) return *std::move(decision);
+    cut(view, waiting);
+    return begin_round(view, waiting).value_or(Decision{});
+  }
+
+ private:
+  // nullopt: no round has anything to do.
+  std::optional<Decision> begin_round(const FabricView& view, const std::vector<WaitingPair>& waiting) {
     for (; !rounds_.empty(); rounds_.pop_front()) {
       // What was served in an earlier round needs no circuit in this one.
       std::erase_if(rounds_.front(), [&](Pair pair) { return !waits(waiting, pair); });
       CircuitPlan plan = light(view);
       begun_ = !rounds_.front().empty();
       if (!plan.connect.empty()) return Step{std::move(plan), When::kDrained};
-      if (begun_) return std::nullopt;  // all of it is lit
+      if (begun_) return Decision{};  // all of it is lit
     }
     return std::nullopt;
   }
 
- private:
   // The round's circuits are there and out of use, and nobody is about to take one.
   [[nodiscard]] bool is_over(const FabricView& view, const std::vector<WaitingPair>& waiting) const {
     for (const Pair pair : rounds_.front()) {

@@ -108,9 +108,6 @@ class OpticalRail {
   /// Ports whose state changed since the last call, without duplicates.
   void take_touched(std::vector<PortId>& out);
 
-  /// Switching, settling and link bring-up, typically.
-  [[nodiscard]] Duration typical_switching() const { return spec_.optical.typical(); }
-
   [[nodiscard]] Duration dark_port_time() const { return dark_port_time_; }
 
  private:

@@ -38,8 +38,6 @@ class ControlMessages {
   void request(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);
   /// From the controller of a rail to the root. REQUIRES: hierarchical().
   void ask_root(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);
-  /// Of a command and its acknowledgement, when neither is late or lost.
-  [[nodiscard]] Duration shortest() const { return spec_.command + spec_.acknowledgement; }
   /// How long a command takes to reach the switches of a rail, and how long the ranks take to learn that it is done.
   [[nodiscard]] Duration command(RailId rail);
   [[nodiscard]] Duration acknowledgement(RailId rail);

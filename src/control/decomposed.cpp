@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,21 +33,29 @@ class Decomposed : public Controller {
 
   Decision decide(const FabricView& view) override {
     const std::vector<WaitingPair> waiting = waiting_pairs(view);
-    for (;;) {
-      if (begun_ && !is_over(view, waiting)) return std::nullopt;
-      if (begun_) rounds_.pop_front();
-      begun_ = false;
-      if (rounds_.empty()) cut(view, waiting);
-      if (rounds_.empty()) return std::nullopt;
-      // What was served in an earlier round needs no circuit in this one.
-      std::erase_if(rounds_.front(), [&](Pair pair) { return !waits(waiting, pair); });
-      begun_ = true;
-      CircuitPlan plan = light(view);
-      if (!plan.connect.empty()) return Step{std::move(plan), When::kDrained};
-    }
+    if (begun_ && !is_over(view, waiting)) return std::nullopt;
+    if (begun_) rounds_.pop_front();
+    begun_ = false;
+    // What is left of the last matrix; then, if all of that was served, a new one.
+    if (std::optional<Decision> decision = begin_round(view, waiting)) return *std::move(decision);
+    cut(view, waiting);
+    return begin_round(view, waiting).value_or(Decision{});
   }
 
  private:
+  // nullopt: no round has anything to do.
+  std::optional<Decision> begin_round(const FabricView& view, const std::vector<WaitingPair>& waiting) {
+    for (; !rounds_.empty(); rounds_.pop_front()) {
+      // What was served in an earlier round needs no circuit in this one.
+      std::erase_if(rounds_.front(), [&](Pair pair) { return !waits(waiting, pair); });
+      CircuitPlan plan = light(view);
+      begun_ = !rounds_.front().empty();
+      if (!plan.connect.empty()) return Step{std::move(plan), When::kDrained};
+      if (begun_) return Decision{};  // all of it is lit
+    }
+    return std::nullopt;
+  }
+
   // The round's circuits are there and out of use, and nobody is about to take one.
   [[nodiscard]] bool is_over(const FabricView& view, const std::vector<WaitingPair>& waiting) const {
     for (const Pair pair : rounds_.front()) {
@@ -92,8 +101,9 @@ class Decomposed : public Controller {
     }
   }
 
-  // Over whatever fibres its pairs do not have yet, in use or not: the step waits for those.
-  [[nodiscard]] CircuitPlan light(const FabricView& view) const {
+  // Over whatever fibres its pairs do not have yet, in use or not: the step waits for those. A pair that finds none waits
+  // for another round.
+  [[nodiscard]] CircuitPlan light(const FabricView& view) {
     std::vector<PortView> idle(view.transmit.begin(), view.transmit.end());
     for (PortView& fibre : idle) {
       fibre.in_use = false;
@@ -108,7 +118,9 @@ class Decomposed : public Controller {
     for (const Pair pair : rounds_.front()) {
       if (ports.keep(pair, 1) == 0) missing.push_back(pair);
     }
-    for (const Pair pair : missing) (void)ports.join(pair, plan.connect);
+    for (const Pair pair : missing) {
+      if (!ports.join(pair, plan.connect)) std::erase(rounds_.front(), pair);
+    }
     return plan;
   }
 

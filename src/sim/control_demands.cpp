@@ -27,19 +27,23 @@ void ControlPlane::ask(OpId op, std::uint32_t round, Member member, TaskId task)
 // What a round wants of each rail that it crosses.
 std::map<RailId, ControlPlane::RailRound> ControlPlane::circuits_of(const Operation& op, std::uint32_t round) const {
   const std::vector<MemberPair> pairs = op.plan().pairs(round);
-  std::map<RailId, std::map<Pair, Bytes>> sums;
+  std::map<RailId, std::vector<PairTraffic>> parts;
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const auto crossing = fabric_.crossing(op.gpus[pairs[p].first], op.gpus[pairs[p].second]);
     if (!crossing) continue;
-    Bytes& sum = sums[crossing->rail][{crossing->from, crossing->to}];
-    if (weighs_) sum.count += op.runnable->pair_bytes[round][p].count;
+    const Bytes bytes = weighs_ ? op.runnable->pair_bytes[round][p] : Bytes{};
+    parts[crossing->rail].push_back({{crossing->from, crossing->to}, bytes});
   }
   std::map<RailId, RailRound> rounds;
-  for (const auto& [rail, by_pair] : sums) {
+  for (auto& [rail, list] : parts) {
+    std::sort(list.begin(), list.end(), [](const PairTraffic& a, const PairTraffic& b) { return a.pair < b.pair; });
     RailRound& of = rounds[rail];
-    for (const auto& [pair, bytes] : by_pair) {
-      of.pairs.push_back(pair);
-      if (weighs_) of.bytes.push_back(bytes);
+    for (const PairTraffic& part : list) {
+      const bool again = !of.pairs.empty() && of.pairs.back() == part.pair;
+      if (!again) of.pairs.push_back(part.pair);
+      if (!weighs_) continue;
+      if (!again) of.bytes.emplace_back();
+      of.bytes.back().count += part.bytes.count;
     }
   }
   return rounds;

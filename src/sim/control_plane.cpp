@@ -8,6 +8,17 @@
 
 namespace photonrail {
 
+namespace {
+
+void require_slots(const Timetable& timetable, Duration reconfiguration) {
+  if (!timetable.rounds.empty() && timetable.slot > reconfiguration) return;
+  throw ControllerError("a timetable needs rounds, and slots that are longer than a reconfiguration: they take " +
+                        std::to_string(to_seconds(timetable.slot)) + " s, re-pointing " +
+                        std::to_string(to_seconds(reconfiguration)) + " s");
+}
+
+}  // namespace
+
 ControlPlane::ControlPlane(Engine& engine, Fabric& fabric, Operations& operations, const ControllerSpec& spec,
                            const ControllerFactory& factory, const Watchers& watchers)
     : engine_(engine),
@@ -108,6 +119,7 @@ void ControlPlane::consult(RailId id, Rail& rail) {
   const OpticalSwitchSpec& optical = fabric_.spec().rail.optical;
   view.reconfiguration = {optical.reconfiguration.typical(), optical.link_up, spec_.command, spec_.acknowledgement};
   Decision decision = rail.controller->decide(view);
+  if (decision.timetable) require_slots(*decision.timetable, view.reconfiguration.total());
   rail.ask_again = decision.ask_again;
   rail.driver->take(std::move(decision), issued_);
 }

@@ -3,7 +3,6 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace photonrail {
@@ -17,9 +16,6 @@ void RailDriver::take(Decision decision, std::vector<Issued>& issued) {
   taken_ = engine_.now();
   slot_ = -1;
   unused_slots_ = 0;
-  if (timetable_ && (timetable_->rounds.empty() || timetable_->slot <= Duration{0})) {
-    throw ControllerError("a timetable needs rounds, and slots that take time");
-  }
   proceed(issued);
 }
 
@@ -81,11 +77,6 @@ void RailDriver::carry_out(const CircuitPlan& plan, OpticalRail::Terms terms, bo
   const std::optional<OpticalRail::Command> command = rail_.apply(plan, terms);
   if (!command) return;
   const Time decided = terms.since.value_or(engine_.now());
-  if (rotation && command->usable - decided >= timetable_->slot) {
-    throw ControllerError("a slot of the timetable is over before its circuits can be used: it takes " +
-                          std::to_string(to_seconds(timetable_->slot)) + " s, re-pointing " +
-                          std::to_string(to_seconds(command->usable - decided)) + " s");
-  }
   ready_ = std::max(ready_, command->usable);
   issued.push_back({*command, decided, rotation});
 }

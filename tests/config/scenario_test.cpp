@@ -346,7 +346,9 @@ TEST(Scenario, ChakraWorkloadThroughTheEnvironment) {
 TEST(Scenario, APolicyHasKeysOfItsOwn) {
   const Scenario s = parse_scenario(R"({
     "schema": "photonrail.scenario/1",
-    "cluster": { "servers": 2, "rail": { "kind": "optical", "switch": { "reconfiguration_us": 10 } } },
+    "cluster": { "servers": 2, "gpus_per_server": 1, "gpu": "h200", "scale_up": { "gb_per_s": 450 },
+      "nic": { "ports": 1, "port_gb_per_s": 50 },
+      "rail": { "kind": "optical", "switch": { "reconfiguration_us": 10 } } },
     "controller": { "name": "rotor", "duty": 0.5, "slot_ms": 3, "paths": "two_hop", "starvation_ms": 7 },
     "workload": { "collective": { "op": "all_reduce", "bytes": 1, "ranks": 2 } } })",
                                     "/nowhere", "s.json");

@@ -189,6 +189,17 @@ TEST(PairByPair, ARotorForwardsOverTwoCircuits) {
   EXPECT_EQ(run("two_hop"), ms(2));
 }
 
+// A draw longer than the slot leaves its circuits dark for a turn, and no more.
+TEST(PairByPair, ARotorSurvivesASwitchThatIsSlowNowAndThen) {
+  Job job = direct_all_to_all(4);
+  job.optical(ms(1), "rotor");
+  job.scenario.cluster.rail.optical.reconfiguration = {DelayDistribution::Kind::kUniform, ms(0.5), ms(1.5), 0.0};
+  job.scenario.controller.parameters.set("slot", ms(1.2));
+  const RunResult result = job.run();
+  EXPECT_TRUE(books_balance(result));
+  EXPECT_GT(result.makespan, ms(3 * 1.2));
+}
+
 TEST(PairByPair, WithoutItTheJobCannotFinishAndSaysWhy) {
   Job job = direct_all_to_all(4);
   job.optical(ms(1), "lru");

@@ -174,6 +174,16 @@ void add_collective(CLI::App& app, CollectiveOptions& options) {
   }
 }
 
+void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
+  CLI::App* command = app.add_subcommand("pip-switch", "Matchings of an optical switch on a mesh of programmable cells");
+  command->add_option("--ports", options.ports, "Ports of the switch (16)");
+  command->add_option("--mesh", options.mesh, "Hexagons of the mesh (9x9)")->type_name("ROWSxCOLUMNS");
+  command->add_flag("--json", options.json, "With the waveguides of every route, as JSON");
+  auto* svg = command->add_option("-o", options.svg, "Also draw a matching here, as SVG")->type_name("FILE");
+  command->add_option("--matching", options.matching, "Which matching to draw (0)")->needs(svg);
+  command->callback([&options] { pip_switch(options); });
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
@@ -185,6 +195,7 @@ int parse_and_run(int argc, char** argv) {
   CardOptions card_options;
   ListOptions list_options;
   CollectiveOptions collective_options;
+  PipSwitchOptions pip_switch_options;
   add_run(app, run_options);
   add_validate(app, validate_options);
   add_list(app, list_options);
@@ -192,6 +203,7 @@ int parse_and_run(int argc, char** argv) {
   add_calibrate(app, calibrate_options);
   add_card(app, card_options);
   add_collective(app, collective_options);
+  add_pip_switch(app, pip_switch_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -11,7 +11,7 @@ namespace {
 
 class OldestFirst : public pr::Controller {
  public:
-  std::optional<pr::CircuitPlan> decide(const pr::FabricView& view) override {
+  pr::Decision decide(const pr::FabricView& view) override {
     if (view.demands.empty()) return std::nullopt;
     pr::CircuitPlan plan;
     for (const pr::Pair pair : view.demands.front().pairs) {  // in the order in which they became complete
@@ -41,12 +41,12 @@ int main() {
 
   pr::testing::RailView rail(4);  // four servers, one port each
   rail.lit({0, 1}).demand({{0, 2}}, pr::Dimension::kPp).demand({{3, 2}}, pr::Dimension::kDp);
-  const auto plan = policy.decide(rail.view());
-  expect(plan == rail.plan({{0, 2}}), "the older demand comes first");
-  expect(pr::testing::check_plan(rail.view(), *plan).empty(), "the plan is one that a switch accepts");
+  const pr::Decision decision = policy.decide(rail.view());
+  expect(!decision.keeps() && decision.plan() == rail.plan({{0, 2}}), "the older demand comes first");
+  expect(pr::testing::check_plan(rail.view(), decision.plan()).empty(), "the plan is one that a switch accepts");
 
   pr::testing::RailView busy(4);
   busy.in_use({0, 1}).demand({{0, 2}}, pr::Dimension::kPp);
-  expect(!policy.decide(busy.view()), "a circuit that carries bytes stays");
+  expect(policy.decide(busy.view()).keeps(), "a circuit that carries bytes stays");
   std::cout << "the policy keeps its promises\n";
 }

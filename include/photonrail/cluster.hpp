@@ -6,7 +6,9 @@
 #include "photonrail/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace photonrail {
 
@@ -21,10 +23,36 @@ struct NicSpec {
   Bandwidth per_port = Bandwidth::from_gb_per_s(50);  ///< each direction
   Duration latency{};                                 ///< GPU to GPU over a rail with one switch
   Duration message_overhead{};  ///< the port's gap between two messages; also paid by scale-up messages
+  double optical_budget_db = 0.0;  ///< loss that a transceiver pair bridges; 0: not checked
 };
 
 /// What happens when a controller darkens a circuit that carries bytes.
 enum class OnDark : std::uint8_t { kError, kPause };
+
+/// A NIC port of an optical rail that failed (no light in or out), or is stuck: the switch can no longer re-point its
+/// fibres, and the circuits that they are in stay. What is not given is every rail, server or port.
+struct PortFault {
+  enum class Kind : std::uint8_t { kFailed, kStuck };
+
+  Kind kind = Kind::kFailed;
+  std::optional<RailId> rail{};
+  std::optional<std::uint32_t> server{};
+  std::optional<std::uint32_t> port{};  ///< of the NIC
+  Time at{};                            ///< 0: from the start
+  std::optional<Duration> lasts{};      ///< nothing: to the end of the run
+};
+
+/// Switches smaller than the rail: each pod of so many consecutive servers has switches of its own, with as many uplinks
+/// as NIC ports. `kElectrical`: packet switches join the pods; all uplinks of a pod together are a capacity each way.
+/// `kOptical`: more circuit switches of the same kind join them, without blocking (a folded Clos network).
+struct PodSpec {
+  enum class Layer : std::uint8_t { kElectrical, kOptical };
+
+  std::uint32_t servers = 0;  ///< 0: one switch a rail and plane
+  Layer layer = Layer::kElectrical;
+  double oversubscription = 1.0;  ///< electrical: bandwidth of a pod's NIC ports / bandwidth between the pods
+  Duration latency{};             ///< added to a circuit between pods
+};
 
 struct RailSpec {
   RailKind kind = RailKind::kElectrical;
@@ -36,6 +64,9 @@ struct RailSpec {
   OpticalSwitchSpec optical{};
   bool forwarding = false;  ///< a send may hop over other GPUs of its rail where no circuit joins its ends
   OnDark on_dark = OnDark::kError;
+  std::uint32_t planes = 1;  ///< switches side by side; NIC port p is wired to plane p % planes
+  PodSpec pods{};
+  std::vector<PortFault> faults{};
 };
 
 /// gpu = server * gpus_per_server + local index; the GPUs of one local index share a rail.
@@ -50,7 +81,7 @@ struct ClusterSpec {
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] PlantSpec plant() const;
   /// Throws ConfigError whose `where` is the JSON pointer below /cluster: counts and rates must be positive and finite,
-  /// and the OCS must have two ports for every NIC port of the rail.
+  /// and the OCS must have two ports for every NIC port that is wired to it, and for every uplink.
   void validate() const;
 };
 

@@ -3,76 +3,89 @@
 #pragma once
 
 #include "photonrail/circuit.hpp"
+#include "photonrail/control_plane.hpp"
+#include "photonrail/controller_parameter.hpp"
+#include "photonrail/fabric_view.hpp"
 #include "photonrail/ids.hpp"
-#include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
-#include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
-
-/// A GPU's place on its rail: the index of its server.
-using Position = std::uint32_t;
-
-/// A directed pair of positions that an operation wants joined by a circuit.
-struct Pair {
-  Position from = 0;
-  Position to = 0;
-
-  friend constexpr auto operator<=>(const Pair&, const Pair&) = default;
-};
-
-/// What the transmit fibre of a port does.
-struct PortView {
-  PortId peer = PortId::none();  ///< the receive side that it points to, or points to soon
-  bool lit = false;              ///< carries light; false with a peer: switching
-  bool in_use = false;           ///< an operation has bytes on it: it must not be torn down
-};
-
-/// Operations that wait for circuits, or announce that they will want them.
-struct DemandView {
-  DemandId id;
-  CommunicatorId communicator;
-  Dimension dimension = Dimension::kOther;
-  std::span<const Pair> pairs;  ///< on this rail; ascending, no duplicates
-  std::uint32_t members = 0;    ///< how many ranks must ask before it counts (2 for a send)
-  std::uint32_t asked = 0;      ///< how many did
-  Time since{};                 ///< when the first asked
-  Time complete{};              ///< when the last asked
-  bool blocking = false;        ///< every member has reached the operation and waits: the circuits are all that it lacks
-
-  [[nodiscard]] bool all_asked() const { return asked == members; }
-};
-
-/// One rail, as a controller sees it. It grows by fields; a field added later breaks no controller.
-struct FabricView {
-  Time now{};
-  RailId rail{};
-  std::uint32_t positions = 0;            ///< servers
-  std::uint32_t ports_per_gpu = 1;        ///< PortId = position * ports_per_gpu + NIC port
-  std::span<const PortView> transmit;     ///< by PortId
-  std::span<const PortId> receive;        ///< by PortId: the transmit side that points here, or none
-  std::span<const DemandView> demands;    ///< every member asked; in the order in which they became so
-  std::span<const DemandView> gathering;  ///< some members have yet to ask
-  Duration reconfiguration{};             ///< typical switching plus link bring-up
-
-  [[nodiscard]] PortId port(Position p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
-  [[nodiscard]] Position position(PortId p) const { return p.value / ports_per_gpu; }
-  /// Lit circuits from one position to another.
-  [[nodiscard]] std::uint32_t circuits(Pair pair) const;
-};
 
 /// How the ranks talk to a controller (the shim of Opus, arXiv 2602.12521, section 4).
 struct ShimPolicy {
   bool announce = false;   ///< when an operation completes, ask at once for what the schedule says comes next
   bool scheduled = false;  ///< issue a rank's rail operations in the order of the profiling run
+  std::vector<ShimSpec> of_ranks{};  ///< what is different on some ranks
+
+  [[nodiscard]] bool announces(RankId rank) const;
+  [[nodiscard]] bool announces_any() const;
+};
+
+/// What a policy wants of the run besides demands and circuits. What nobody wants is not made, and costs nothing.
+struct PolicyNeeds {
+  ShimPolicy shim{};
+  bool bytes = false;     ///< DemandView::bytes, PortView::bytes_left
+  bool rounds = false;    ///< DemandView::next
+  bool schedule = false;  ///< FabricView::schedule, from a profiling run on electrical rails
+  bool traffic = false;   ///< FabricView::traffic, traffic_now
+  /// A send waits for the circuits of its own pair only, and holds them only while it is on its way; without it a round of
+  /// an operation takes all its circuits together or none, and keeps each until its last send. Operations then run send by
+  /// send, at either fidelity: a ring whose links are lit one after the other is not one flow.
+  bool per_pair = false;
+  std::uint32_t hops = 0;  ///< sends may be forwarded over so many circuits, whatever the rail says; 0: as the rail says
+
+  /// Whether somebody must know what each pair exchanges.
+  [[nodiscard]] bool weighs() const { return bytes || rounds || schedule || traffic || per_pair; }
+};
+
+/// When a step is carried out: at the earliest when the circuits of the step before it can be used.
+enum class When : std::uint8_t {
+  kNow,
+  kDrained,  ///< when nobody holds a circuit that it would darken; until then nobody else gets hold of one
+  kAt        ///< at Step::at, or at once when that has passed
+};
+
+struct Step {
+  CircuitPlan plan{};
+  When when = When::kNow;
+  Time at{};
+  bool preempt = false;  ///< may darken circuits in use: their bytes wait until the pair is joined again
+};
+
+/// Matchings that take turns for ever, whatever is asked: at `start` + k * slot the switch begins to go over to round
+/// k modulo rounds.size(), and whatever is on the circuits that it darkens waits until they come back. A slot must be
+/// longer than ReconfigurationTerms::total().
+struct Timetable {
+  std::vector<CircuitPlan> rounds{};
+  Duration slot{};
+  Time start{};
+};
+
+/// What a controller answers. Without steps and timetable everything stays as it is, and earlier steps go on.
+struct Decision {
+  std::vector<Step> steps{};  ///< in turn; they replace what earlier decisions have not carried out yet
+  std::optional<Timetable> timetable{};
+  /// Ask again then, whatever happens; an earlier wish is forgotten with every decision. While nobody waits on the rail and
+  /// nothing is in use, nobody is asked before something happens.
+  std::optional<Time> ask_again{};
+
+  Decision() = default;
+  Decision(std::nullopt_t) {}                                       // NOLINT(google-explicit-constructor): keep
+  Decision(CircuitPlan now) { steps.push_back({std::move(now)}); }  // NOLINT(google-explicit-constructor)
+  Decision(Step step) { steps.push_back(std::move(step)); }         // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool keeps() const { return steps.empty() && !timetable; }
+  /// The plan of the first step. REQUIRES: there is one.
+  [[nodiscard]] const CircuitPlan& plan() const { return steps.front().plan; }
 };
 
 class Controller {
@@ -80,8 +93,8 @@ class Controller {
   virtual ~Controller() = default;
 
   /// Asked once an instant when something that a controller could act on changed on the rail: a demand came, grew or
-  /// went; an operation left its circuits; a reconfiguration ended. nullopt: keep everything as it is.
-  [[nodiscard]] virtual std::optional<CircuitPlan> decide(const FabricView& view) = 0;
+  /// went; an operation left its circuits; a reconfiguration ended; the time came to ask again.
+  [[nodiscard]] virtual Decision decide(const FabricView& view) = 0;
 };
 
 enum class OpusMode : std::uint8_t { kOnDemand, kProvisioned };
@@ -107,25 +120,41 @@ struct ControllerSpec {
   Duration service{};                   ///< the controller's work on one request; one queue per rail
   Duration command{};                   ///< from the decision until the switch begins
   Duration acknowledgement{};           ///< from lit until the ranks know
-
-  [[nodiscard]] ShimPolicy shim() const;
+  /// A demand that blocks its members for longer is reported by name, as an error; 0: however long.
+  Duration starvation{};
+  ParameterValues parameters{};  ///< keys that one policy has; see ControllerFactory::parameters
+  ControlPlaneSpec control{};
 };
 
 /// Makes one controller for one rail.
 struct ControllerFactory {
   std::string name;
   std::string summary;
+  /// `spec` is complete().
   std::unique_ptr<Controller> (*make)(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
                                       std::uint32_t ports_per_gpu);
   /// Its decisions for ports depend on nothing but the demands for them, the circuits on them and the order of the demands:
   /// not on their numbers, nor on how many others there are. Ranks that nothing tells apart may then be simulated once.
   bool symmetric = false;
+  PolicyNeeds (*needs)(const ControllerSpec& spec) = nullptr;  ///< null: none; `spec` is complete()
+  std::vector<ControllerParameter> parameters{};               ///< the policy's own keys of the scenario
+  /// It claims that nobody waits without need: an operation that lacks only circuits gets them as soon as its ports are
+  /// free and nobody older wants them.
+  bool prompt = false;
+
+  /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
+  [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;
+  [[nodiscard]] PolicyNeeds needs_of(const ControllerSpec& spec) const {
+    PolicyNeeds wanted = needs == nullptr ? PolicyNeeds{} : needs(complete(spec));
+    wanted.shim.of_ranks = spec.control.shims;
+    return wanted;
+  }
 };
 
 /// The controllers by name: a value with an explicit table.
 class ControllerRegistry {
  public:
-  /// electrical, static, opus.
+  /// Those that `photonrail list controllers` shows.
   [[nodiscard]] static ControllerRegistry builtin();
 
   void add(ControllerFactory factory) { factories_.push_back(std::move(factory)); }

@@ -27,6 +27,9 @@ struct GpuSpec {
   [[nodiscard]] Duration compute_time(double flops, Bytes memory_bytes) const;
 };
 
+/// What carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
+enum class Darkness : std::uint8_t { kPorts, kSwitch };
+
 /// An optical circuit switch: ports, and how long it takes to re-point.
 struct OpticalSwitchSpec {
   std::string name = "custom";
@@ -35,6 +38,14 @@ struct OpticalSwitchSpec {
   Duration link_up{};                   ///< link bring-up after switching
   double power_w = 0.0;
   double usd_per_port = 0.0;
+  Duration settle{};                      ///< between switching and link bring-up
+  Darkness darkness = Darkness::kPorts;
+  Duration batching{};     ///< it collects commands for so long, from the first on, and carries them out as one
+  Duration command_gap{};  ///< from the beginning of one command to that of the next at least: 1 / command rate
+  double insertion_loss_db = 0.0;  ///< of one pass, at its worst; 0: unknown
+
+  /// Switching, settling and link bring-up, without a queue.
+  [[nodiscard]] Duration typical() const { return reconfiguration.typical() + settle + link_up; }
 };
 
 /// Where a value of a preset comes from, and what it does not say.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace photonrail {
 
@@ -30,15 +31,17 @@ class RandomStream {
 
 /// A delay: constant, or drawn from a named distribution. Never negative.
 struct DelayDistribution {
-  enum class Kind { kConstant, kUniform, kNormal, kLogNormal };
+  enum class Kind { kConstant, kUniform, kNormal, kLogNormal, kEmpirical };
 
   Kind kind = Kind::kConstant;
-  Duration a{};        ///< constant; uniform: least; normal: mean, truncated at 0; log-normal: median
-  Duration b{};        ///< uniform: greatest; normal: deviation
+  Duration a{};        ///< constant; uniform: least; normal: mean; log-normal: median
+  Duration b{};        ///< uniform: greatest; normal: deviation. A draw below 0 is drawn again: both are of the normal before that
   double sigma = 0.0;  ///< log-normal: deviation of the logarithm
+  std::vector<Duration> samples{};  ///< empirical: a draw is one of them, each as likely as the others
 
-  [[nodiscard]] static DelayDistribution constant(Duration d) { return {Kind::kConstant, d, {}, 0.0}; }
+  [[nodiscard]] static DelayDistribution constant(Duration d) { return {Kind::kConstant, d, {}, 0.0, {}}; }
   [[nodiscard]] Duration typical() const;  ///< constant, mean or median
+  /// Throws ConfigError for a draw beyond kLongest. REQUIRES: empirical: there are samples; normal: a >= 0.
   [[nodiscard]] Duration draw(RandomStream& random) const;
 };
 

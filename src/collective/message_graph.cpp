@@ -11,6 +11,7 @@ namespace photonrail {
 MessageGraph::Node MessageGraph::add_node() {
   PHOTONRAIL_CHECK(sent_.size() < kNone);
   before_.emplace_back();
+  protected_.emplace_back();
   sent_.push_back(kNone);
   received_.push_back(kNone);
   return static_cast<Node>(sent_.size() - 1);
@@ -18,11 +19,13 @@ MessageGraph::Node MessageGraph::add_node() {
 
 void MessageGraph::order(Node before, Node after, Until until) { before_[after].push_back({before, until}); }
 
+void MessageGraph::protect(Node before, Node receiver) { protected_[receiver].push_back(before); }
+
 MessageGraph::Message MessageGraph::connect(Node from, Node to, std::uint32_t lane) {
   PHOTONRAIL_CHECK(sent_[from] == kNone && received_[to] == kNone);
   if (lane >= lanes_.size()) lanes_.resize(std::size_t{lane} + 1);
   const auto message = static_cast<Message>(messages_.size());
-  messages_.push_back({from, lane, static_cast<std::uint32_t>(lanes_[lane].size())});
+  messages_.push_back({from, to, lane, static_cast<std::uint32_t>(lanes_[lane].size())});
   lanes_[lane].push_back(message);
   sent_[from] = message;
   received_[to] = message;
@@ -126,10 +129,9 @@ MessageGraph::Clock MessageGraph::stamp(Message message) const {
   return {{wire.lane, wire.number + 1}};
 }
 
-std::vector<std::vector<MessageGraph::Message>> MessageGraph::waits(std::span<const Node> sequence) const {
+std::vector<MessageGraph::Clock> MessageGraph::clocks(std::span<const Node> sequence) const {
   PHOTONRAIL_CHECK(sequence.size() == nodes());
-  std::vector<Clock> clock(nodes());  // what has arrived when the node is done
-  std::vector<std::vector<Message>> waits(messages_.size());
+  std::vector<Clock> clock(nodes());
   for (const Node n : sequence) {
     for (const Edge& edge : before_[n]) {
       join(clock[n], clock[edge.before]);
@@ -137,9 +139,22 @@ std::vector<std::vector<MessageGraph::Message>> MessageGraph::waits(std::span<co
       if (edge.until == Until::kArrived && sent != kNone) join(clock[n], stamp(sent));
     }
     if (received_[n] != kNone) join(clock[n], stamp(received_[n]));
-    if (sent_[n] == kNone) continue;
-    // The last message of a lane that has arrived says that the earlier ones have.
-    for (const auto& [lane, count] : clock[n]) waits[sent_[n]].push_back(lanes_[lane][count - 1]);
+  }
+  return clock;
+}
+
+std::vector<std::vector<MessageGraph::Message>> MessageGraph::waits(std::span<const Node> sequence) const {
+  const std::vector<Clock> clock = clocks(sequence);
+  std::vector<std::vector<Message>> waits(messages_.size());
+  for (const std::vector<Message>& lane : lanes_) {
+    Clock untouchable;  // for every later message of the lane too: those of a lane arrive in order
+    for (const Message m : lane) {
+      for (const Node before : protected_[messages_[m].to]) join(untouchable, clock[before]);
+      Clock all = untouchable;
+      join(all, clock[messages_[m].from]);
+      // The last message of a lane that has arrived says that the earlier ones have.
+      for (const auto& [other, count] : all) waits[m].push_back(lanes_[other][count - 1]);
+    }
   }
   return waits;
 }

@@ -32,6 +32,9 @@ class MessageGraph {
   /// calls; of two of them the later must wait for at least as much as the earlier. A node sends one message at the most
   /// and receives one at the most.
   Message connect(Node from, Node to, std::uint32_t lane);
+  /// The message that `receiver` gets would overwrite what `before` works on: it does not leave before what `before` waits
+  /// for is there. REQUIRES: order(before, receiver).
+  void protect(Node before, Node receiver);
 
   [[nodiscard]] std::size_t nodes() const { return sent_.size(); }
   [[nodiscard]] Message sent_by(Node node) const { return sent_[node]; }          ///< or kNone
@@ -46,7 +49,8 @@ class MessageGraph {
   /// Nodes that wait for each other in a circle, each for the next and the last for the first; empty when there is none.
   [[nodiscard]] std::vector<Node> circle() const;
 
-  /// By message: the messages that must have arrived before it may leave. `sequence` is one of sequence(), complete.
+  /// By message: the messages that must have arrived before it may leave; all of them are received before it is in
+  /// `sequence`, one of sequence(), complete.
   [[nodiscard]] std::vector<std::vector<Message>> waits(std::span<const Node> sequence) const;
 
  private:
@@ -58,14 +62,18 @@ class MessageGraph {
   using Clock = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   static void join(Clock& into, const Clock& other);
   [[nodiscard]] Clock stamp(Message message) const;
+  /// By node: what has arrived when it is done.
+  [[nodiscard]] std::vector<Clock> clocks(std::span<const Node> sequence) const;
   [[nodiscard]] std::vector<std::uint32_t> indegrees() const;
   [[nodiscard]] std::vector<std::vector<Node>> successors() const;
 
   std::vector<std::vector<Edge>> before_;  ///< by node
+  std::vector<std::vector<Node>> protected_;  ///< by node: protect()
   std::vector<Message> sent_;
   std::vector<Message> received_;
   struct Wire {
     Node from;
+    Node to;
     std::uint32_t lane;
     std::uint32_t number;
   };

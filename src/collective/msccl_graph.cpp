@@ -154,11 +154,29 @@ class Wiring {
         }
         const Node before = first_node_[g].at(*step.after_block) + step.after_step;
         const Node node = first_node_[g].at(block.id) + static_cast<Node>(s);
+        protect(block, s, before);
         // What a step hands on while it stores it is there when it was received.
         const bool plain_send = this->step(before).type == StepType::kSend;
         wired_.graph.order(before, node, plain_send ? MessageGraph::Until::kArrived : MessageGraph::Until::kLeft);
       }
     }
+  }
+
+  // A receive that waits for a step that reads or writes the same place, itself or by nop steps just before it.
+  void protect(const Block& block, std::size_t waiting, Node before) {
+    const Node first = first_node_[wired_.steps[before].gpu].at(block.id);
+    std::size_t s = waiting;
+    while (s + 1 < block.steps.size() && block.steps[s].type == StepType::kNop) ++s;
+    const Step& step = block.steps[s];
+    const Step& earlier = this->step(before);
+    const bool touched = overlap(earlier, earlier.source, step) || overlap(earlier, earlier.destination, step);
+    if (receives(step.type) && earlier.type != StepType::kNop && touched)
+      wired_.graph.protect(before, first + static_cast<Node>(s));
+  }
+
+  [[nodiscard]] static bool overlap(const Step& earlier, const Place& place, const Step& step) {
+    return place.buffer == step.destination.buffer && place.offset < step.destination.offset + step.count &&
+           step.destination.offset < place.offset + earlier.count;
   }
 
   void match(const Ends& ends, const Connection& connection) {

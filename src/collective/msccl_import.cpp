@@ -43,12 +43,12 @@ ListedPlan import(const Program& program) {
   plan.chunk_count = plan_chunks(program);
   std::vector<SendIndex> last(waits.size());  // of each message: its pieces arrive in order
   for (const Node n : sequence) {
-    const MessageGraph::Message message = wired.graph.sent_by(n);
+    const MessageGraph::Message message = wired.graph.received_by(n);
     if (message == MessageGraph::kNone) continue;
     std::vector<SendIndex> after;
     for (const MessageGraph::Message m : waits[message]) after.push_back(last[m]);
     for (const Piece& piece : pieces[message]) {
-      ListedSend send{.from = wired.steps[n].gpu, .to = *wired.steps[n].block->send};
+      ListedSend send{.from = *wired.steps[n].block->receive, .to = wired.steps[n].gpu};
       send.first_chunk = piece.first_chunk;
       send.chunks = piece.chunks;
       send.reduce = piece.reduce;

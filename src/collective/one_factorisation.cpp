@@ -8,8 +8,6 @@
 #include "collective/uniform_plan.hpp"
 #include "core/circle.hpp"
 
-#include <algorithm>
-
 namespace photonrail {
 
 namespace {
@@ -134,14 +132,8 @@ class OneFactorisation final : public CollectiveAlgorithm {
     const Circle circle(call.members);
     const std::uint32_t rounds = circle.rounds();
     if (call.demand != nullptr) {
-      std::vector<Bytes> largest(rounds);
-      for (std::uint32_t round = 0; round < rounds; ++round) {
-        for (Member m = 0; m < call.members; ++m) {
-          const Member partner = circle.partner(m, round);
-          if (partner != m) largest[round] = std::max(largest[round], call.demand->at(m, partner));
-        }
-      }
-      return cost_of_rounds(largest, on.rail_to(1));
+      return cost_of_rounds(call, rounds, on.rail_to(1),
+                            [&](Member m, std::uint32_t round) { return circle.partner(m, round); });
     }
     const double shard = static_cast<double>(call.size.count) / call.members;
     return CollectiveCost{.picoseconds = rounds * on.rail_to(1).send(shard), .circuits = rounds};

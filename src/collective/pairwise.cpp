@@ -4,8 +4,6 @@
 #include "collective/shifts.hpp"
 #include "collective/uneven.hpp"
 
-#include <algorithm>
-
 namespace photonrail {
 
 namespace {
@@ -78,13 +76,8 @@ class Pairwise final : public CollectiveAlgorithm {
   [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
     const std::uint32_t rounds = call.members - 1;
     if (call.demand != nullptr) {
-      std::vector<Bytes> largest(rounds);
-      for (Member shift = 1; shift < call.members; ++shift) {
-        for (Member from = 0; from < call.members; ++from) {
-          largest[shift - 1] = std::max(largest[shift - 1], call.demand->at(from, (from + shift) % call.members));
-        }
-      }
-      return cost_of_rounds(largest, on.rail_to(1));
+      return cost_of_rounds(call, rounds, on.rail_to(1),
+                            [&](Member from, std::uint32_t round) { return (from + round + 1) % call.members; });
     }
     const double shard = static_cast<double>(call.size.count) / call.members;
     return CollectiveCost{.picoseconds = rounds * on.rail_to(1).send(shard), .circuits = rounds};

@@ -3,6 +3,7 @@
 
 #include "photonrail/collective.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace photonrail {
@@ -16,5 +17,19 @@ namespace photonrail {
 
 /// What matchings cost one after another, each as long as the largest message in it; one without messages is no round.
 [[nodiscard]] CollectiveCost cost_of_rounds(const std::vector<Bytes>& largest, const LinkCost& link);
+
+/// The same for rounds in which member m sends to `receiver(m, round)`, or sits out where that is m. REQUIRES: call.demand.
+template <typename Receiver>
+[[nodiscard]] CollectiveCost cost_of_rounds(const CollectiveCall& call, std::uint32_t rounds, const LinkCost& link,
+                                            Receiver receiver) {
+  std::vector<Bytes> largest(rounds);
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (Member m = 0; m < call.members; ++m) {
+      const Member to = receiver(m, round);
+      if (to != m) largest[round] = std::max(largest[round], call.demand->at(m, to));
+    }
+  }
+  return cost_of_rounds(largest, link);
+}
 
 }  // namespace photonrail

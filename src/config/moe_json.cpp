@@ -53,11 +53,11 @@ RouterSpec read_router(JsonReader section, const std::filesystem::path& director
   return router;
 }
 
-std::uint32_t read_element(const JsonReader& value) {
+}  // namespace
+
+std::uint32_t read_precision(const JsonReader& value) {
   return value.choice<std::uint32_t>({{"fp8", 1}, {"bf16", 2}, {"fp16", 2}, {"fp32", 4}});
 }
-
-}  // namespace
 
 void read_moe_layer(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into) {
   into.experts = section.child("experts").count(1, 1'000'000);
@@ -71,8 +71,8 @@ void read_moe(JsonReader& section, const std::filesystem::path& directory, MoeSp
   if (const auto v = section.optional("router")) into.router = read_router(*v, directory);
   if (const auto v = section.optional("capacity_factor")) into.capacity_factor = v->number(0.0, 1e6);
   if (const auto v = section.optional("padded")) into.padded = v->boolean();
-  if (const auto v = section.optional("dispatch")) into.dispatch_bytes = read_element(*v);
-  if (const auto v = section.optional("combine")) into.combine_bytes = read_element(*v);
+  if (const auto v = section.optional("dispatch")) into.dispatch_bytes = read_precision(*v);
+  if (const auto v = section.optional("combine")) into.combine_bytes = read_precision(*v);
 }
 
 }  // namespace photonrail::config

@@ -38,16 +38,35 @@ void refuse_elsewhere(const JsonReader& section, const std::string& name) {
   only("static", "circuits");
 }
 
-void read_control_plane(JsonReader& section, ControllerSpec& spec) {
-  section.read_duration("request", spec.request, "us");
-  section.read_duration("service", spec.service, "us");
-  section.read_duration("command", spec.command, "us");
-  section.read_duration("acknowledgement", spec.acknowledgement, "us");
+// The keys that the policy has of its own.
+void read_parameters(JsonReader& section, const ControllerFactory& factory, ControllerSpec& spec) {
+  using enum ControllerParameter::Kind;
+  for (const ControllerParameter& parameter : factory.parameters) {
+    if (parameter.kind == kDuration) {
+      Duration time = std::get<Duration>(parameter.initial);
+      section.read_duration(parameter.key, time, "us");
+      spec.parameters.set(parameter.key, time);
+      continue;
+    }
+    const auto v = section.optional(parameter.key);
+    if (!v) continue;
+    ParameterValue value;
+    if (parameter.kind == kWord) {
+      value = v->string();
+    } else if (parameter.kind == kFlag) {
+      value = v->boolean() ? 1.0 : 0.0;
+    } else {
+      value = v->number(std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max());
+    }
+    if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, parameter.summary);
+    spec.parameters.set(parameter.key, std::move(value));
+  }
 }
 
 }  // namespace
 
-ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails) {
+ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
+                               const std::filesystem::path& directory) {
   ControllerSpec spec;
   if (!section) {
     if (rails == RailKind::kElectrical) return spec;
@@ -66,7 +85,8 @@ ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails
     }
   }
   if (spec.name == "static") spec.circuits = read_circuits(section->child("circuits"));
-  if (spec.name != "electrical") read_control_plane(*section, spec);
+  if (spec.name != "electrical") read_control_plane(*section, directory, spec);
+  read_parameters(*section, known.find(spec.name), spec);
   section->finish();
   return spec;
 }

@@ -21,11 +21,16 @@ namespace photonrail::config {
 /// Puts each value where its pointer says; objects on the way are made when they are missing.
 void apply_overrides(Json& root, std::span<const Override> overrides);
 
-/// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`.
-[[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds);
-[[nodiscard]] ClusterSpec read_cluster(JsonReader section);
+/// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`. A file
+/// of samples is relative to `directory`.
+[[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds, const std::filesystem::path& directory);
+[[nodiscard]] ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& directory);
+[[nodiscard]] RailSpec read_rail(JsonReader rail, const std::filesystem::path& directory);
 /// `section` absent: electrical, where the rails are.
-[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails);
+[[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
+                                             const std::filesystem::path& directory);
+/// The keys of "controller" that every controller of optical rails has. The caller calls finish().
+void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, ControllerSpec& into);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
 [[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory);
 /// The name of an algorithm, or "auto".
@@ -35,7 +40,8 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 [[nodiscard]] std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::filesystem::path& directory,
                                               CollectiveSpec& collectives);
 [[nodiscard]] RunSpec read_run(JsonReader section);
-[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section);
+[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section,
+                                                         const std::filesystem::path& directory);
 
 /// How ranks get their GPUs; nothing given: rank r on GPU r.
 struct Placement {
@@ -73,6 +79,9 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 
 /// A square array of arrays of bytes, row = sender.
 [[nodiscard]] DemandMatrix read_demand(const JsonReader& value);
+
+/// Bytes of an element, by the name of its format.
+[[nodiscard]] std::uint32_t read_precision(const JsonReader& value);
 
 /// experts, top_k, tokens and hidden, all required, and the keys of read_moe().
 void read_moe_layer(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);

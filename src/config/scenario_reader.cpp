@@ -34,11 +34,11 @@ Scenario read_sections(const Json& root, const std::filesystem::path& directory)
   const auto run = top.optional("run");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
-  scenario.cluster = config::read_cluster(top.child("cluster"));
-  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind);
+  scenario.cluster = config::read_cluster(top.child("cluster"), directory);
+  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind, directory);
   if (executor) scenario.executor = config::read_executor(*executor);
   if (collectives) scenario.collectives = config::read_collectives(*collectives, directory);
-  if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers);
+  if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers, directory);
   if (run) scenario.run = config::read_run(*run);
   const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
   config::Workload work =

@@ -20,7 +20,7 @@ void read_whom(const JsonReader& value, StragglerSpec& spec) {
   if (spec.ranks.empty()) value.fail("names no rank", "list rank numbers, or write \"all\" or \"random\"");
 }
 
-StragglerSpec read_straggler(JsonReader section) {
+StragglerSpec read_straggler(JsonReader section, const std::filesystem::path& directory) {
   StragglerSpec spec;
   read_whom(section.child("ranks", "a list of rank numbers, \"all\" or \"random\""), spec);
   const auto slowdown = section.optional("slowdown");
@@ -30,7 +30,7 @@ StragglerSpec read_straggler(JsonReader section) {
     for (const JsonReader& step : delay->first.elements()) spec.trace.push_back(step.in_picoseconds(delay->second));
     if (spec.trace.empty()) delay->first.fail("has no entry", "give one delay for each step; they repeat");
   } else if (delay) {
-    spec.delay = read_delay(delay->first, delay->second);
+    spec.delay = read_delay(delay->first, delay->second, directory);
   }
   if (!slowdown && !delay) section.fail("is neither late nor slow", "give it a \"delay_us\" or a \"slowdown\"");
   section.finish();
@@ -39,9 +39,9 @@ StragglerSpec read_straggler(JsonReader section) {
 
 }  // namespace
 
-std::vector<StragglerSpec> read_stragglers(const JsonReader& section) {
+std::vector<StragglerSpec> read_stragglers(const JsonReader& section, const std::filesystem::path& directory) {
   std::vector<StragglerSpec> stragglers;
-  for (const JsonReader& straggler : section.elements()) stragglers.push_back(read_straggler(straggler));
+  for (const JsonReader& straggler : section.elements()) stragglers.push_back(read_straggler(straggler, directory));
   return stragglers;
 }
 

@@ -32,10 +32,6 @@ ParallelismSpec read_parallelism(JsonReader section) {
   return spec;
 }
 
-std::uint32_t read_precision(const JsonReader& value) {
-  return value.choice<std::uint32_t>({{"fp8", 1}, {"bf16", 2}, {"fp16", 2}, {"fp32", 4}});
-}
-
 // The generator numbers ranks in the order of the placement. Dimensions that are left out have size 1.
 std::vector<std::string> training_order(const Placement& placement, const ParallelismSpec& parallelism) {
   if (!placement.sizes.empty()) {

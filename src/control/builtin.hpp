@@ -13,5 +13,6 @@ namespace photonrail {
                                                       std::uint32_t gpus_per_server, std::uint32_t ports_per_gpu);
 [[nodiscard]] std::unique_ptr<Controller> make_opus(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
                                                     std::uint32_t ports_per_gpu);
+[[nodiscard]] PolicyNeeds opus_needs(const ControllerSpec& spec);
 
 }  // namespace photonrail

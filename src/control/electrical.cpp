@@ -7,7 +7,7 @@ namespace {
 
 class Electrical : public Controller {
  public:
-  std::optional<CircuitPlan> decide(const FabricView&) override { return std::nullopt; }
+  Decision decide(const FabricView&) override { return std::nullopt; }
 };
 
 }  // namespace

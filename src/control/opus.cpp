@@ -10,6 +10,7 @@
 #include "control/builtin.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace photonrail {
@@ -18,7 +19,7 @@ namespace {
 
 class Opus : public Controller {
  public:
-  std::optional<CircuitPlan> decide(const FabricView& view) override {
+  Decision decide(const FabricView& view) override {
     view_ = &view;
     claimed_transmit_.assign(view.transmit.size(), false);
     claimed_receive_.assign(view.receive.size(), false);
@@ -74,19 +75,29 @@ class Opus : public Controller {
     return have;
   }
 
+  // On the plane where the fewest fibres are taken from others; the first among equals.
   bool join(Pair pair, std::vector<Circuit>& connect) {
-    const PortId from = free_transmit(pair.from);
-    const PortId to = free_receive(pair.to);
-    if (from.is_none() || to.is_none()) return false;
-    claim({from, to});
-    connect.push_back({from, to});
+    std::optional<Circuit> best;
+    int least = 0;
+    for (std::uint32_t plane = 0; plane < view_->planes; ++plane) {
+      const PortId from = free_transmit(pair.from, plane);
+      const PortId to = free_receive(pair.to, plane);
+      if (from.is_none() || to.is_none()) continue;
+      const int taken = !view_->transmit[from.index()].peer.is_none() + !view_->receive[to.index()].is_none();
+      if (best && taken >= least) continue;
+      best = {from, to};
+      least = taken;
+    }
+    if (!best) return false;
+    claim(*best);
+    connect.push_back(*best);
     return true;
   }
 
   // A port whose fibre may be taken: nobody older wants it, it carries nothing and is not on its way; dark ones first.
-  [[nodiscard]] PortId free_transmit(Position position) const {
+  [[nodiscard]] PortId free_transmit(Position position, std::uint32_t plane) const {
     PortId best = PortId::none();
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+    for (std::uint32_t p = plane; p < view_->ports_per_gpu; p += view_->planes) {
       const PortId port = view_->port(position, p);
       const PortView& fibre = view_->transmit[port.index()];
       if (claimed_transmit_[port.index()] || busy(fibre)) continue;
@@ -96,19 +107,23 @@ class Opus : public Controller {
     return best;
   }
 
-  [[nodiscard]] PortId free_receive(Position position) const {
+  [[nodiscard]] PortId free_receive(Position position, std::uint32_t plane) const {
     PortId best = PortId::none();
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+    for (std::uint32_t p = plane; p < view_->ports_per_gpu; p += view_->planes) {
       const PortId port = view_->port(position, p);
       const PortId source = view_->receive[port.index()];
-      if (claimed_receive_[port.index()]) continue;
+      if (claimed_receive_[port.index()] || view_->transmit[port.index()].faulty) continue;
       if (source.is_none()) return port;
       if (!busy(view_->transmit[source.index()]) && best.is_none()) best = port;
     }
     return best;
   }
 
-  [[nodiscard]] static bool busy(const PortView& fibre) { return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit); }
+  // Not to be taken: it carries bytes, is on its way, or cannot be re-pointed at either end.
+  [[nodiscard]] bool busy(const PortView& fibre) const {
+    if (fibre.in_use || fibre.faulty) return true;
+    return !fibre.peer.is_none() && (!fibre.lit || view_->transmit[fibre.peer.index()].faulty);
+  }
 
   void claim(Circuit circuit) {
     claimed_transmit_[circuit.from.index()] = true;
@@ -137,6 +152,10 @@ class Opus : public Controller {
 
 std::unique_ptr<Controller> make_opus(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Opus>();
+}
+
+PolicyNeeds opus_needs(const ControllerSpec& spec) {
+  return {.shim = {spec.mode == OpusMode::kProvisioned, spec.order == OperationOrder::kScheduled}};
 }
 
 }  // namespace photonrail

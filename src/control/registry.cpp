@@ -9,8 +9,8 @@ ControllerRegistry ControllerRegistry::builtin() {
   registry.add(
       {"electrical", "electrical rail switches: every port reaches every port, nothing to decide", make_electrical, true});
   registry.add({"static", "circuits given by the scenario, lit once", make_static});
-  registry.add(
-      {"opus", "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)", make_opus, true});
+  registry.add({"opus", "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)", make_opus,
+                true, opus_needs});
   return registry;
 }
 

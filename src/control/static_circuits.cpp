@@ -9,7 +9,7 @@ class StaticCircuits : public Controller {
  public:
   explicit StaticCircuits(CircuitPlan plan) : plan_(std::move(plan)) {}
 
-  std::optional<CircuitPlan> decide(const FabricView&) override {
+  Decision decide(const FabricView&) override {
     if (done_) return std::nullopt;
     done_ = true;
     return plan_;

@@ -1,4 +1,7 @@
 #include "photonrail/controller.hpp"
+#include "photonrail/fabric_view.hpp"
+
+#include <algorithm>
 
 namespace photonrail {
 
@@ -11,9 +14,16 @@ std::uint32_t FabricView::circuits(Pair pair) const {
   return lit;
 }
 
-ShimPolicy ControllerSpec::shim() const {
-  if (name != "opus") return {};
-  return {mode == OpusMode::kProvisioned, order == OperationOrder::kScheduled};
+bool ShimPolicy::announces(RankId rank) const {
+  bool announces = announce;
+  for (const ShimSpec& shim : of_ranks) {
+    if (shim.announce && std::find(shim.ranks.begin(), shim.ranks.end(), rank) != shim.ranks.end()) announces = *shim.announce;
+  }
+  return announces;
+}
+
+bool ShimPolicy::announces_any() const {
+  return announce || std::any_of(of_ranks.begin(), of_ranks.end(), [](const ShimSpec& shim) { return shim.announce.value_or(false); });
 }
 
 }  // namespace photonrail

@@ -24,6 +24,11 @@ std::uint64_t fnv1a(std::string_view text) {
   return hash;
 }
 
+Duration drawn(double picoseconds) {
+  if (!(picoseconds <= static_cast<double>(kLongest.count()))) fail_too_long(picoseconds);
+  return Duration{static_cast<std::int64_t>(picoseconds)};
+}
+
 }  // namespace
 
 RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : state_{} {
@@ -87,7 +92,15 @@ double RandomStream::log_gamma(double shape) {
   }
 }
 
-Duration DelayDistribution::typical() const { return kind == Kind::kUniform ? Duration{a.count() / 2 + b.count() / 2} : a; }
+Duration DelayDistribution::typical() const {
+  if (kind == Kind::kUniform) return Duration{a.count() / 2 + b.count() / 2};
+  if (kind != Kind::kEmpirical) return a;
+  std::vector<Duration> ascending = samples;
+  PHOTONRAIL_CHECK(!ascending.empty());
+  const auto middle = ascending.begin() + static_cast<std::ptrdiff_t>((ascending.size() - 1) / 2);
+  std::nth_element(ascending.begin(), middle, ascending.end());
+  return *middle;
+}
 
 Duration DelayDistribution::draw(RandomStream& random) const {
   switch (kind) {
@@ -95,12 +108,17 @@ Duration DelayDistribution::draw(RandomStream& random) const {
       return a;
     case Kind::kUniform:
       return a + Duration{static_cast<std::int64_t>(random.uniform() * static_cast<double>((b - a).count()))};
-    case Kind::kNormal: {
-      const double x = static_cast<double>(a.count()) + random.normal() * static_cast<double>(b.count());
-      return Duration{static_cast<std::int64_t>(std::max(0.0, x))};
-    }
+    case Kind::kNormal:
+      PHOTONRAIL_CHECK(a >= Duration{});  // at least every other draw is kept
+      for (;;) {
+        const double x = static_cast<double>(a.count()) + random.normal() * static_cast<double>(b.count());
+        if (x >= 0.0) return drawn(x);
+      }
     case Kind::kLogNormal:
-      return Duration{static_cast<std::int64_t>(static_cast<double>(a.count()) * std::exp(sigma * random.normal()))};
+      return drawn(static_cast<double>(a.count()) * std::exp(sigma * random.normal()));
+    case Kind::kEmpirical:
+      PHOTONRAIL_CHECK(!samples.empty());
+      return samples[random.below(samples.size())];
   }
   fail_check("a known distribution", __FILE__, __LINE__);
 }

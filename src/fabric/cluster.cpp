@@ -44,6 +44,10 @@ void require_delay(const DelayDistribution& delay, const char* where) {
     require(delay.a <= delay.b, where, "the greatest delay is less than the least",
             "from " + text(to_seconds(delay.b)) + " s to " + text(to_seconds(delay.a)) + " s?");
   }
+  if (delay.kind == Kind::kEmpirical) {
+    require(!delay.samples.empty(), where, "has no samples");
+    for (const Duration sample : delay.samples) require_duration(sample, where);
+  }
   if (delay.kind == Kind::kLogNormal) {
     // At 2, one draw in a hundred is a hundred times the median: exp(2 x 2.33) = 105.
     require(delay.sigma >= 0.0 && delay.sigma <= 2.0, where,
@@ -86,20 +90,95 @@ void require_electrical(const RailSpec& rail) {
   require_duration(rail.tier_latency, "/rail/tier_latency_ns");
 }
 
-void require_optical(const ClusterSpec& cluster) {
-  const OpticalSwitchSpec& ocs = cluster.rail.optical;
+void require_switch(const OpticalSwitchSpec& ocs) {
   require_delay(ocs.reconfiguration, "/rail/switch/reconfiguration_ms");
+  require_duration(ocs.settle, "/rail/switch/settle_ms");
   require_duration(ocs.link_up, "/rail/switch/link_up_ms");
+  require_duration(ocs.batching, "/rail/switch/batching_us");
+  require_duration(ocs.command_gap, "/rail/switch/commands_per_s");
+  require_amount(ocs.insertion_loss_db, "/rail/switch/insertion_loss_db");
   require_amount(ocs.power_w, "/rail/switch/power_w");
   require_amount(ocs.usd_per_port, "/rail/switch/usd_per_port");
-  if (ocs.ports == 0) return;  // as many as the rail needs
-  const std::uint64_t fibres = 2 * (std::uint64_t{cluster.servers} * cluster.nic.ports);
-  require(ocs.ports >= fibres, "/rail/switch/ports",
-          "the switch has " + std::to_string(ocs.ports) + " ports, and a rail of " + std::to_string(cluster.servers) +
-              " servers with " + std::to_string(cluster.nic.ports) + " NIC ports a GPU needs " + std::to_string(fibres) +
-              ": a NIC port takes two",
-          "at most " + std::to_string(ocs.ports / (2 * std::uint64_t{cluster.nic.ports})) +
-              " servers, fewer NIC ports, or a larger switch");
+}
+
+void require_layers(const ClusterSpec& cluster) {
+  const RailSpec& rail = cluster.rail;
+  require_count(rail.planes, "/rail/planes");
+  require(cluster.nic.ports % rail.planes == 0, "/rail/planes",
+          std::to_string(cluster.nic.ports) + " NIC ports do not spread evenly over " + std::to_string(rail.planes) + " planes",
+          "every plane has the same ports of a NIC: planes that divide /cluster/nic/ports");
+  if (rail.pods.servers == 0) return;
+  require(rail.pods.servers < cluster.servers, "/rail/pods/servers",
+          "a pod of " + std::to_string(rail.pods.servers) + " servers holds all " + std::to_string(cluster.servers),
+          "leave \"pods\" out");
+  require(rail.pods.oversubscription >= 1.0 && std::isfinite(rail.pods.oversubscription), "/rail/pods/oversubscription",
+          "must be a finite number of 1 or more, not " + text(rail.pods.oversubscription));
+  require(rail.pods.layer == PodSpec::Layer::kElectrical || rail.pods.oversubscription == 1.0,
+          "/rail/pods/oversubscription", "circuits between pods cannot be shared", "1 with an optical layer");
+  require_duration(rail.pods.latency, "/rail/pods/latency_ns");
+}
+
+// A NIC port takes two ports of its switch, and so does an uplink, of which a pod has as many.
+void require_ports(const ClusterSpec& cluster) {
+  const RailSpec& rail = cluster.rail;
+  const std::uint64_t ports = rail.optical.ports;
+  if (ports == 0) return;  // as many as the rail needs
+  const bool pods = rail.pods.servers > 0;
+  const std::uint64_t servers = pods ? rail.pods.servers : cluster.servers;
+  const std::uint64_t each = (pods ? 4 : 2) * std::uint64_t{cluster.nic.ports / rail.planes};
+  const std::string of_plane = rail.planes == 1 ? "" : " on each of " + std::to_string(rail.planes) + " planes";
+  require(ports >= servers * each, "/rail/switch/ports",
+          "the switch has " + std::to_string(ports) + " ports, and a " + (pods ? "pod" : "rail") + " of " +
+              std::to_string(servers) + " servers with " + std::to_string(cluster.nic.ports) + " NIC ports a GPU needs " +
+              std::to_string(servers * each) + of_plane + ": a NIC port takes two" + (pods ? ", and its uplink two" : ""),
+          "at most " + std::to_string(ports / each) + " servers" + (pods ? " in a pod" : "") +
+              ", fewer NIC ports, a larger switch" + (pods ? "" : ", or several of them (/cluster/rail/pods)"));
+  if (!pods || rail.pods.layer == PodSpec::Layer::kElectrical) return;
+  const std::uint64_t count = (cluster.servers + servers - 1) / servers;
+  require(ports >= 2 * count, "/rail/pods/servers",
+          std::to_string(count) + " pods are more than the " + std::to_string(ports / 2) +
+              " that a switch of the second layer can join: each takes two ports",
+          "larger pods, or a larger switch");
+}
+
+void require_light(const ClusterSpec& cluster) {
+  const double budget = cluster.nic.optical_budget_db;
+  require_amount(budget, "/nic/optical_budget_db");
+  if (budget == 0.0) return;  // not checked
+  const RailSpec& rail = cluster.rail;
+  require(rail.kind == RailKind::kOptical, "/nic/optical_budget_db", "electrical rails have no optical loss", "remove it");
+  require(rail.optical.insertion_loss_db > 0.0, "/nic/optical_budget_db",
+          "nothing is known of the switch's loss to hold against it", "set /cluster/rail/switch/insertion_loss_db");
+  // Through the switches of both pods and one of the second layer; packet switches receive the light and send it anew.
+  const int passes = rail.pods.servers > 0 && rail.pods.layer == PodSpec::Layer::kOptical ? 3 : 1;
+  const double loss = passes * rail.optical.insertion_loss_db;
+  require(loss <= budget, "/nic/optical_budget_db",
+          std::to_string(passes) + (passes == 1 ? " pass" : " passes") + " of the switch lose " + text(loss) +
+              " dB, more than the transceivers' " + text(budget) + " dB",
+          "transceivers with more, or a switch that loses at most " + text(budget / passes) + " dB");
+}
+
+void require_faults(const ClusterSpec& cluster) {
+  for (std::size_t i = 0; i < cluster.rail.faults.size(); ++i) {
+    const PortFault& fault = cluster.rail.faults[i];
+    const std::string where = "/rail/faults/" + std::to_string(i);
+    const auto below = [&](const char* key, std::optional<std::uint32_t> value, std::uint32_t count) {
+      require(!value || *value < count, (where + key).c_str(),
+              "there are " + std::to_string(count) + ", numbered from 0, and this is " + std::to_string(value.value_or(0)));
+    };
+    below("/rail", fault.rail ? std::optional(fault.rail->value) : std::nullopt, cluster.gpus_per_server);
+    below("/server", fault.server, cluster.servers);
+    below("/port", fault.port, cluster.nic.ports);
+    require_duration(fault.at, (where + "/at_ms").c_str());
+    require_duration(fault.lasts.value_or(Duration{}), (where + "/lasts_ms").c_str());
+  }
+}
+
+void require_optical(const ClusterSpec& cluster) {
+  require_switch(cluster.rail.optical);
+  require_layers(cluster);
+  require_ports(cluster);
+  require_faults(cluster);
 }
 
 }  // namespace
@@ -130,6 +209,7 @@ void ClusterSpec::validate() const {
   } else {
     require_optical(*this);
   }
+  require_light(*this);
   require_numbered(*this);
 }
 

@@ -68,10 +68,9 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
   if (optical()) {
     const std::span<const CapacityId> hops = rails_[local]->way(plant_.server_of(sender), plant_.server_of(receiver));
     if (hops.empty()) return std::nullopt;
-    for (const CapacityId hop : hops) {
-      path.add(hop);
-      path.latency += spec_.nic.latency;
-    }
+    for (const CapacityId hop : hops) path.add(hop);
+    path.latency += spec_.nic.latency * rails_[local]->way_circuits();
+    path.latency += spec_.rail.pods.latency * rails_[local]->way_crossings();
     return path;
   }
   path.latency += spec_.nic.latency;

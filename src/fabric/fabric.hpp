@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
@@ -53,6 +54,11 @@ class Fabric {
   /// Which rail a message crosses: that of the destination, reached through the scale-up fabric where it is another than
   /// the sender's. nullopt within a server. Rail and servers are those of plant().
   [[nodiscard]] std::optional<RailCrossing> crossing(GpuId from, GpuId to) const;
+
+  /// A GPU's rail, and its place on it. Those are of plant().
+  [[nodiscard]] std::pair<RailId, std::uint32_t> seat(GpuId gpu) const {
+    return {RailId{plant_.local_of(image(gpu))}, plant_.server_of(image(gpu))};
+  }
 
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
   [[nodiscard]] std::optional<Path> route(GpuId from, GpuId to);

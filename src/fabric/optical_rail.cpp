@@ -16,12 +16,24 @@ OpticalRail::OpticalRail(Engine& engine, Network& network, const Plant& plant, c
       id_(id),
       ports_per_gpu_(plant.spec().nic_ports),
       crossbar_(plant.spec().rail_ports()),
-      random_(seed, "reconfiguration of rail " + std::to_string(id.value)),
+      switches_(spec, plant.spec().servers, ports_per_gpu_, id, seed),
+      faults_(crossbar_.ports(), 0),
       links_(plant.spec().servers),
       spare_(plant.spec().servers),
       is_touched_(crossbar_.ports(), false) {
   for (std::uint32_t s = 0; s < plant.spec().servers; ++s) {
     for (std::uint32_t p = 0; p < ports_per_gpu_; ++p) spare_[s].push_back(plant.nic_out(plant.gpu(s, id.value), p));
+  }
+  if (spec.optical.darkness == Darkness::kSwitch) paused_since_.resize(crossbar_.ports());
+  const PodSpec& pods = spec.pods;
+  if (pods.servers == 0 || pods.layer != PodSpec::Layer::kElectrical || pods.oversubscription == 1.0) return;
+  for (std::uint32_t pod = 0; pod < switches_.pods(); ++pod) {
+    const std::uint32_t servers = std::min(pods.servers, plant.spec().servers - pod * pods.servers);
+    const double port = plant.spec().nic_port.bytes_per_second;
+    for (std::vector<CapacityId>* side : {&pod_out_, &pod_in_}) {
+      side->push_back(network.add_capacity());
+      network.set_rate(side->back(), {servers * ports_per_gpu_ * port / pods.oversubscription});
+    }
   }
 }
 
@@ -32,6 +44,13 @@ OpticalRail::Link* OpticalRail::find_link(Hop hop) {
   return nullptr;
 }
 
+bool OpticalRail::direct(Hop hop) const {
+  for (std::uint32_t p = hop.from * ports_per_gpu_; p < (hop.from + 1) * ports_per_gpu_; ++p) {
+    if (usable(p) && server(crossbar_.transmit()[p].peer) == hop.to) return true;
+  }
+  return false;
+}
+
 // The shortest way over lit circuits; the first found in the order of ports among equals.
 void OpticalRail::find_way(Hop hop, std::vector<Hop>& out) {
   constexpr std::uint32_t kNobody = ~std::uint32_t{0};
@@ -39,7 +58,7 @@ void OpticalRail::find_way(Hop hop, std::vector<Hop>& out) {
   std::vector<std::uint32_t> queue{hop.from};
   for (std::size_t next = 0; next < queue.size() && reached_from[hop.to] == kNobody; ++next) {
     for (std::uint32_t p = queue[next] * ports_per_gpu_; p < (queue[next] + 1) * ports_per_gpu_; ++p) {
-      if (!is_lit(p)) continue;
+      if (!usable(p)) continue;
       const std::uint32_t peer = server(crossbar_.transmit()[p].peer);
       if (peer == hop.from || reached_from[peer] != kNobody) continue;
       reached_from[peer] = queue[next];
@@ -50,15 +69,15 @@ void OpticalRail::find_way(Hop hop, std::vector<Hop>& out) {
   if (reached_from[hop.to] == kNobody) return;
   for (std::uint32_t at = hop.to; at != hop.from; at = reached_from[at]) out.push_back({reached_from[at], at});
   std::reverse(out.begin(), out.end());
+  if (most_hops_ > 0 && out.size() > most_hops_) out.clear();
 }
 
 std::span<const OpticalRail::Hop> OpticalRail::hops(Hop hop) {
-  const Link* link = find_link(hop);
-  if (link != nullptr && link->width > 0) {
+  if (direct(hop)) {
     direct_ = hop;
     return {&direct_, 1};
   }
-  if (!spec_.forwarding) return {};
+  if (most_hops_ == 0 ? !spec_.forwarding : most_hops_ == 1) return {};
   const auto [entry, fresh] = ways_.try_emplace(hop);
   if (fresh) find_way(hop, entry->second);
   return entry->second;
@@ -66,7 +85,18 @@ std::span<const OpticalRail::Hop> OpticalRail::hops(Hop hop) {
 
 std::span<const CapacityId> OpticalRail::way(std::uint32_t from, std::uint32_t to) {
   way_.clear();
-  for (const Hop hop : hops({from, to})) way_.push_back(find_link(hop)->capacity);
+  way_circuits_ = way_crossings_ = 0;
+  for (const Hop hop : hops({from, to})) {
+    way_.push_back(find_link(hop)->capacity);
+    ++way_circuits_;
+    const std::uint32_t out = switches_.pod(hop.from);
+    const std::uint32_t in = switches_.pod(hop.to);
+    if (out == in) continue;
+    ++way_crossings_;
+    if (pod_out_.empty()) continue;
+    way_.push_back(pod_out_[out]);
+    way_.push_back(pod_in_[in]);
+  }
   return way_;
 }
 
@@ -81,6 +111,7 @@ std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::ui
     id = free_holds_.back();
     free_holds_.pop_back();
   }
+  ++uses_;
   Hold& hold = holds_[id];
   hold.owner = owner;
   hold.hops.assign(way.begin(), way.end());
@@ -94,7 +125,7 @@ std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::ui
 // The hold takes part in all circuits of the hop that are lit now.
 void OpticalRail::use_ports(Hop hop, Hold& hold) {
   for (std::uint32_t p = hop.from * ports_per_gpu_; p < (hop.from + 1) * ports_per_gpu_; ++p) {
-    if (!is_lit(p) || server(crossbar_.transmit()[p].peer) != hop.to) continue;
+    if (!usable(p) || server(crossbar_.transmit()[p].peer) != hop.to) continue;
     crossbar_.use(PortId{p});
     touch(PortId{p});
     hold.ports.push_back(PortId{p});
@@ -162,7 +193,7 @@ void OpticalRail::refresh_links(std::uint32_t from) {
   std::vector<Link>& links = links_[from];
   for (Link& link : links) link.width = 0;
   for (std::uint32_t p = from * ports_per_gpu_; p < (from + 1) * ports_per_gpu_; ++p) {
-    if (!is_lit(p)) continue;
+    if (!is_lit(PortId{p})) continue;
     const std::uint32_t to = server(crossbar_.transmit()[p].peer);
     Link* link = find_link({from, to});
     if (link == nullptr) {
@@ -179,53 +210,38 @@ void OpticalRail::refresh_links(std::uint32_t from) {
   });
 }
 
-std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, Duration before, Duration after) {
-  Command command;
-  command.change = crossbar_.changes(plan);
-  if (command.change.connect.empty() && command.change.disconnect.empty()) return std::nullopt;
-  const std::vector<Circuit> darkened = crossbar_.darkened_by(command.change);
-  const bool pause = spec_.on_dark == OnDark::kPause;
-  if (pause) let_go(darkened);
-  const std::uint32_t begun = crossbar_.begin(command.change);
-  ways_.clear();
-  for (const Circuit circuit : darkened) {
-    touch(circuit);
-    refresh_links(server(circuit.from));
-    listener_->circuit_changed(id_, circuit, CircuitState::kDark);
-  }
-  if (pause) miss_links(darkened);
-  for (const Circuit circuit : command.change.connect) {
-    touch(circuit);
-    listener_->circuit_changed(id_, circuit, CircuitState::kSwitching);
-  }
-  const Duration switching = spec_.optical.reconfiguration.draw(random_) + spec_.optical.link_up;
-  dark_port_time_ += switching * count(command.change.connect);
-  command.id = static_cast<std::uint32_t>(commands_.size());
-  command.usable = engine_.now() + before + switching + after;
-  commands_.push_back({command.change.connect, begun});
-  engine_.schedule(command.usable, Phase::kFinish, Action::to<&OpticalRail::light>(*this, command.id));
-  return command;
+bool OpticalRail::disturbs(const CircuitPlan& plan) const {
+  const std::vector<Circuit> darkened = crossbar_.darkened_by(crossbar_.changes(plan));
+  return std::any_of(darkened.begin(), darkened.end(),
+                     [this](Circuit c) { return crossbar_.transmit()[c.from.index()].in_use > 0; });
 }
 
-void OpticalRail::light(std::uint64_t command) {
-  const Switching switching = std::move(commands_[command]);
-  commands_[command] = {};
+void OpticalRail::drain(const CircuitPlan& plan) {
+  undrain();
+  draining_.assign(crossbar_.ports(), false);
+  for (const Circuit circuit : crossbar_.darkened_by(crossbar_.changes(plan))) {
+    draining_[circuit.from.index()] = true;
+    touch(circuit.from);
+  }
   ways_.clear();
-  const std::vector<Circuit> lit = crossbar_.light(switching.circuits, switching.begun);
-  std::vector<Hop> found;
-  for (const Circuit circuit : lit) {
-    const Hop hop{server(circuit.from), server(circuit.to)};
-    const Link* link = find_link(hop);
-    if (link != nullptr && link->width == 0 && std::find(found.begin(), found.end(), hop) == found.end())
-      found.push_back(hop);
+}
+
+void OpticalRail::undrain() {
+  for (std::size_t p = 0; p < draining_.size(); ++p) {
+    if (draining_[p]) touch(PortId{p});
   }
-  for (const Circuit circuit : lit) {
-    touch(circuit);
-    refresh_links(server(circuit.from));
-    listener_->circuit_changed(id_, circuit, CircuitState::kLit);
-  }
-  for (const Hop hop : found) find_again(hop);
-  listener_->command_done(id_, static_cast<std::uint32_t>(command));
+  draining_.clear();
+  ways_.clear();
+}
+
+bool OpticalRail::in_use() const {
+  return std::any_of(crossbar_.transmit().begin(), crossbar_.transmit().end(),
+                     [](const OpticalSwitch::Fibre& fibre) { return fibre.in_use > 0; });
+}
+
+Bytes OpticalRail::bytes_left(std::uint32_t from, std::uint32_t to) {
+  const Link* link = find_link({from, to});
+  return link == nullptr ? Bytes{} : network_.bytes_left(link->capacity);
 }
 
 // "on_dark": "pause": whoever holds a circuit that is about to go dark lets go of its port.
@@ -270,8 +286,9 @@ void OpticalRail::miss_links(const std::vector<Circuit>& darkened) {
 
 // The servers are joined again: what waited goes on by itself, and the holders hold the new circuits.
 void OpticalRail::find_again(Hop hop) {
+  if (find_link(hop)->width == 0) return;
   each_holder(hop, [&](Hold& hold) {
-    use_ports(hop, hold);
+    if (!has_port(hold, hop)) use_ports(hop, hold);
     listener_->circuit_back(id_, hold.owner, hop.from, hop.to);
   });
 }

@@ -171,7 +171,7 @@ void Network::start(FlowId id) {
   share(id);
 }
 
-double Network::exclusive_rate(const Flow& flow) {
+double Network::exclusive_rate(const Flow& flow) const {
   double rate = kUnlimited;
   for (const Hop& hop : hops_of(flow)) rate = std::min(rate, capacities_[hop.capacity].rate);
   return rate;
@@ -305,6 +305,45 @@ void Network::arrived(std::uint64_t id) {
   const std::uint64_t tag = flow.tag;
   free_flow(static_cast<FlowId>(id));
   listener_->delivered(tag);
+}
+
+// Without a trace: looking at a flow must not change how its bytes are summed up.
+double Network::unsent(FlowId id) const {
+  const Flow& flow = flows_[id];
+  const Time now = engine_.now();
+  if (flow.state == State::kExclusive && flow.begin < now) {
+    return std::max(0.0, flow.remaining - exclusive_rate(flow) * static_cast<double>((now - flow.begin).count()));
+  }
+  if (flow.state != State::kShared || flow.bottleneck == kNone) return flow.remaining;
+  const Hop& hop = hops_[flow.bottleneck];
+  const Capacity& capacity = capacities_[hop.capacity];
+  const double served = capacity.served + shares_[hop.capacity].level * static_cast<double>((now - capacity.since).count());
+  return std::max(0.0, capacity.bound[hop.position].finish - served);
+}
+
+double Network::unsent_of_channel(ChannelId id) const {
+  if (id == kNone) return 0.0;
+  double sum = 0.0;
+  for (const FlowId first : {channels_[id].first, channels_[id].head}) {
+    for (FlowId flow = first; flow != kNone; flow = flows_[flow].next) sum += unsent(flow);
+  }
+  return sum;
+}
+
+Bytes Network::bytes_left(CapacityId id) const {
+  const Capacity& capacity = capacities_[id];
+  double sum = 0.0;
+  const auto add_shared = [&](Slot slot) {
+    const FlowId flow = hops_[slot].flow;
+    sum += unsent(flow) + unsent_of_channel(flows_[flow].channel);
+  };
+  for (const Bound& bound : capacity.bound) add_shared(bound.slot);
+  for (const Other& other : capacity.others) add_shared(other.slot);
+  if (capacity.occupant != kNone) {
+    const ChannelId channel = flows_[capacity.occupant].channel;
+    sum += channel == kNone ? unsent(capacity.occupant) : unsent_of_channel(channel);
+  }
+  return Bytes{static_cast<std::int64_t>(sum + 0.5)};
 }
 
 std::vector<std::pair<std::uint64_t, double>> Network::rates() {

@@ -74,6 +74,9 @@ class Network {
   /// So many messages will be posted at once: room for them is made once.
   void expect(std::size_t messages);
 
+  /// What the messages on a capacity have still to send, those that wait behind them in their channels included.
+  [[nodiscard]] Bytes bytes_left(CapacityId capacity) const;
+
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
@@ -176,10 +179,13 @@ class Network {
   void take_hops(Flow& flow, std::uint32_t count);
   void free_flow(FlowId id);
   [[nodiscard]] std::span<Hop> hops_of(const Flow& flow) { return {hops_.data() + flow.first_hop, flow.hops}; }
+  [[nodiscard]] std::span<const Hop> hops_of(const Flow& flow) const { return {hops_.data() + flow.first_hop, flow.hops}; }
   void start(FlowId id);
   [[nodiscard]] bool alone(const Flow& flow);
   void start_exclusive(FlowId id, Time begin);
-  [[nodiscard]] double exclusive_rate(const Flow& flow);
+  [[nodiscard]] double exclusive_rate(const Flow& flow) const;
+  [[nodiscard]] double unsent(FlowId id) const;
+  [[nodiscard]] double unsent_of_channel(ChannelId id) const;
   [[nodiscard]] bool can_follow(const Channel& channel, const Path& path);
   void enqueue(Channel& channel, FlowId id);
   void make_shared(FlowId id);

@@ -6,25 +6,38 @@
 #include "photonrail/controller.hpp"
 #include "photonrail/engine.hpp"
 #include "sim/cause.hpp"
+#include "sim/control_messages.hpp"
+#include "sim/demand_list.hpp"
+#include "sim/known_schedule.hpp"
 #include "sim/operation.hpp"
+#include "sim/rail_driver.hpp"
+#include "sim/rail_traffic.hpp"
 #include "sim/transfers.hpp"
 #include "sim/watchers.hpp"
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace photonrail {
 
-class ControlPlane : public CircuitListener {
+class ControlPlane : public CircuitListener, private RequestListener {
  public:
-  /// All must outlive the object. Without optical rails it does nothing.
-  ControlPlane(Engine& engine, Fabric& fabric, Operations& operations, const ControllerSpec& spec,
-               const ControllerFactory& factory, const Watchers& watchers);
+  /// So often in a row a controller may re-point circuits, or ask to be asked again, without anybody getting hold of a
+  /// circuit on its rail.
+  static constexpr std::uint32_t kMostFruitless = 10'000;
 
+  /// All must outlive the object. Without optical rails it does nothing. `spec` is complete (ControllerFactory).
+  ControlPlane(Engine& engine, Fabric& fabric, Operations& operations, const ControllerSpec& spec,
+               const ControllerFactory& factory, const Watchers& watchers, std::uint64_t seed);
+
+  /// What the profiling run saw, for policies that want it. It must outlive the object.
+  void know(KnownSchedule& schedule) { known_ = &schedule; }
   /// Asks every controller once, at time 0. `transfers` must outlive the object.
   void begin(Transfers& transfers);
 
@@ -36,19 +49,41 @@ class ControlPlane : public CircuitListener {
   void opened(OpId op, std::uint32_t round, std::optional<Duration> idle);
   void released(RailId rail, Cause cause);
 
+  // PolicyNeeds::per_pair: see TransferListener.
+  void opened_by_pair(OpId op, std::uint32_t round);
+  void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes);
+  void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle);
+
+  /// A rank's place in the known schedule.
+  void stands(RankId rank, std::uint32_t iteration, std::size_t next) {
+    if (known_ != nullptr) known_->stands(rank, iteration, next);
+  }
+
   void circuit_changed(RailId rail, Circuit circuit, CircuitState state) override;
   void command_done(RailId rail, std::uint32_t command) override;
   void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
+  void rail_changed(RailId rail) override;
 
   /// `rail_image`: in a folded run, by rail of the cluster, which of the rails run here stands for it, or none; otherwise
   /// empty.
   void summarize(std::span<const RailId> rail_image, ReconfigurationSummary& summary) const;
 
  private:
+  /// What a round wants of one rail.
+  struct RailRound {
+    std::vector<Pair> pairs;   // ascending
+    std::vector<Bytes> bytes;  // by pair, where somebody wants it
+  };
   struct Demand {
     DemandView view;
     std::vector<Pair> pairs;
+    std::vector<Bytes> bytes;           // by pair, where somebody wants it
+    std::vector<Time> since;            // by pair, while it waits pair by pair
+    std::vector<std::uint32_t> parked;  // by pair, while it waits pair by pair: sends
+    std::vector<RoundView> next;        // where somebody wants it; into `later`
+    std::deque<RailRound> later;
+    std::vector<Asker> askers;
     std::vector<bool> asked;             // by member
     TaskId first_task = TaskId::none();  // of those that asked
     TaskId last_task{};
@@ -57,63 +92,91 @@ class ControlPlane : public CircuitListener {
     std::uint32_t round = 0;
     std::uint32_t serial = 0;
     bool open = false;
-    bool missed = false;  // for a circuit that was taken away in use
+    bool missed = false;   // for a circuit that was taken away in use
+    bool by_pair = false;  // its pairs wait and are served one by one
+    EventHandle alarm{};   // when it has waited too long
   };
   struct CommandRecord {
     Time decided{};
     Time usable{};
+    bool timed = false;  // `usable` is known
     Duration exposed{};
     Cause cause;
   };
   struct Rail {
     std::unique_ptr<Controller> controller;
+    std::unique_ptr<RailDriver> driver;
     std::vector<PortView> transmit;
     std::vector<PortId> receive;
-    // Demands by slot:
-    std::vector<std::uint32_t> complete;   // everybody asked
-    std::vector<std::uint32_t> gathering;  // somebody asked
-    std::vector<std::uint32_t> blocked;    // lack only circuits, whether or not everybody's request is here
+    DemandList complete;                 // everybody asked
+    DemandList gathering;                // somebody asked
+    std::vector<std::uint32_t> blocked;  // slots: lack only circuits, whether or not everybody's request is here
+    RailTraffic traffic;
     std::vector<CommandRecord> commands;
     bool decide_scheduled = false;
-    Time service_free{};
+    EventHandle timer{};
+    Time timer_at{};
+    std::optional<Time> ask_again;
+    std::uint64_t uses_seen = 0;  // OpticalRail::uses
+    std::uint32_t fruitless = 0;  // commands since
+    std::uint32_t fruitless_wakes = 0;
+    std::uint32_t down = 0;  // restarts that its controller is in
     Cause cause;      // of the last thing that the controller could act on
     Cause lit_cause;  // of the last circuits that were lit
   };
-  struct Message {
-    std::uint32_t slot;
-    std::uint32_t serial;  // the demand may be met before the request arrives, and its slot serve another
-    RailId rail;
-  };
 
+  // demands (control_demands.cpp)
   void open_demands(OpId op, std::uint32_t round);
-  Demand& take_demand(OpId op, std::uint32_t round, RailId rail, std::vector<Pair> pairs, std::uint32_t members);
+  Demand& take_demand(OpId op, std::uint32_t round, RailId rail, std::uint32_t members);
+  [[nodiscard]] Demand* find_demand(OpId op, std::uint32_t round, RailId rail);
+  [[nodiscard]] std::map<RailId, RailRound> circuits_of(const Operation& op, std::uint32_t round) const;
+  void show_next_rounds(Demand& demand);
+  void block(Demand& demand);
+  void expose(Duration idle);
+  void refresh(Demand& demand);
   void send_request(std::uint32_t slot, Member member);
-  void request_arrived(std::uint64_t message);
-  void request_served(std::uint64_t message);
-  void count_request(Demand& demand);
+  void request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) override;
+  void count_request(Demand& demand, RankId from);
   void enlist(Demand& demand);
   [[nodiscard]] bool before(const Demand& a, const Demand& b) const;
   void drop(Demand& demand);
-  void show(const std::vector<std::uint32_t>& slots, std::vector<DemandView>& out) const;
+  void arm(Demand& demand, Time since);
+  void starved(std::uint64_t slot);
+  [[nodiscard]] std::string name_demand(const Demand& demand) const;
+
+  // decisions (control_plane.cpp)
+  /// Something happened that a controller can act on.
+  void stir(RailId rail, Cause cause);
   void wake_controller(RailId rail, Cause cause);
   void decide(std::uint64_t rail);
+  void consult(RailId id, Rail& rail);
+  void note(RailId id, Rail& rail);
+  void set_timer(RailId id, Rail& rail);
+  void timer_rang(std::uint64_t rail);
+  void retry_blocked(RailId id);
   void sync_ports(RailId rail);
+  void schedule_restarts();
+  void go_down(std::uint64_t restart);
+  void come_up(std::uint64_t restart);
+  void ask_again(RailId rail);
 
   Engine& engine_;
   Fabric& fabric_;
   Operations& operations_;
   const ControllerSpec& spec_;
+  const ControllerFactory& factory_;
   const Watchers& watchers_;
+  ControlMessages messages_;
+  PolicyNeeds needs_;
+  bool weighs_ = false;  // plans say what pairs exchange
   Transfers* transfers_ = nullptr;
+  KnownSchedule* known_ = nullptr;
   std::vector<Rail> rails_;
   std::deque<Demand> demands_;
   std::vector<std::uint32_t> free_demands_;
-  std::vector<Message> messages_;  // requests on their way
-  std::vector<std::uint32_t> free_messages_;
-  std::vector<DemandView> shown_complete_;  // for the time of one decision
-  std::vector<DemandView> shown_gathering_;
   std::uint32_t next_serial_ = 0;
   std::vector<PortId> touched_;
+  std::vector<RailDriver::Issued> issued_;
   CommandRecord* finishing_ = nullptr;
 };
 

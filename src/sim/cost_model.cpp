@@ -9,9 +9,10 @@ CostModel cost_model(const ClusterSpec& cluster, const ControllerSpec& controlle
   model.scale_up = {cluster.scale_up.latency, nic.message_overhead, cluster.scale_up.per_gpu};
   model.ports = nic.ports;
   if (cluster.rail.kind == RailKind::kOptical) {
-    const OpticalSwitchSpec& optical = cluster.rail.optical;
-    model.reconfiguration = optical.reconfiguration.typical() + optical.link_up + controller.request + controller.service +
-                            controller.command + controller.acknowledgement;
+    const bool root = controller.control.placement == ControllerPlacement::kHierarchical;
+    model.reconfiguration = cluster.rail.optical.typical() + controller.request + controller.service + controller.command +
+                            controller.acknowledgement;
+    if (root) *model.reconfiguration += controller.control.root_request + controller.control.root_service;
   }
   return model;
 }

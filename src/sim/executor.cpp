@@ -171,7 +171,7 @@ void Executor::start_all(std::uint64_t) {
 // Of operations that the programs do not order, each rank's in the order of its own tasks.
 void Executor::record_started() {
   std::sort(started_.begin(), started_.end());
-  for (const auto& [rank, task] : started_) order_.record(rank, task);
+  for (const auto& [rank, task] : started_) order_.record(rank, task, parts_.engine.now());
   started_.clear();
 }
 
@@ -184,7 +184,7 @@ void Executor::record_in_turn(RankId id, TaskId task) {
 // What became ready or was sent at this instant, in the order of the programs.
 void Executor::enter_books() {
   std::sort(came_.begin(), came_.end());
-  for (const auto& [rank, task] : came_) order_.record(rank, task);
+  for (const auto& [rank, task] : came_) order_.record(rank, task, parts_.engine.now());
   came_.clear();
   std::sort(fresh_.begin(), fresh_.end());
   for (const Lanes::Ready& ready : fresh_) {
@@ -362,6 +362,26 @@ void Executor::round_blocked(OpId id, std::uint32_t round) {
   for (Member m = 0; m < op.members(); ++m) {
     if (op.round(round)->work_left[m] > 0) tell(id, m, OperationEvent::State::kWaitingForCircuits);
   }
+}
+
+void Executor::round_opened_by_pair(OpId id, std::uint32_t round) {
+  parts_.control.opened_by_pair(id, round);
+  Operation& op = parts_.operations[id];
+  for (Member m = 0; round == 0 && m < op.members(); ++m) {
+    if (op.present(m)) tell(id, m, OperationEvent::State::kRunning);
+  }
+}
+
+void Executor::pair_waits(OpId id, std::uint32_t round, MemberPair pair, Bytes bytes) {
+  parts_.control.pair_waits(id, round, pair, bytes);
+}
+
+void Executor::pair_served(OpId id, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle) {
+  parts_.control.pair_served(id, round, pair, parked, idle);
+}
+
+void Executor::member_waits(OpId id, Member member, bool waits) {
+  tell(id, member, waits ? OperationEvent::State::kWaitingForCircuits : OperationEvent::State::kRunning);
 }
 
 void Executor::circuits_released(RailId rail, OpId op) {

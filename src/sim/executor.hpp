@@ -57,6 +57,10 @@ class Executor : public TransferListener {
   void round_reached(OpId op, std::uint32_t round, Member member) override;
   void round_opened(OpId op, std::uint32_t round, std::optional<Duration> idle) override;
   void round_blocked(OpId op, std::uint32_t round) override;
+  void round_opened_by_pair(OpId op, std::uint32_t round) override;
+  void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes) override;
+  void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle) override;
+  void member_waits(OpId op, Member member, bool waits) override;
   void circuits_released(RailId rail, OpId op) override;
 
  private:

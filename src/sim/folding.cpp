@@ -16,6 +16,23 @@ void require(bool holds, const char* why) {
   if (!holds) throw FoldingFailed{why};
 }
 
+void require_plain(const RailSpec& rail) {
+  const OpticalSwitchSpec& optical = rail.optical;
+  require(optical.reconfiguration.kind == DelayDistribution::Kind::kConstant,
+          "reconfiguration delays are drawn at random for each rail");
+  require(optical.darkness == Darkness::kPorts, "a switch that re-points is dark as a whole");
+  require(optical.batching == Duration{} && optical.command_gap == Duration{}, "commands wait for others at the switch");
+  require(rail.pods.servers == 0, "circuits between pods differ from those within one");
+  require(rail.faults.empty(), "some ports fail or are stuck");
+}
+
+void require_plain(const ControlPlaneSpec& control) {
+  require(control.root_service == Duration{}, "requests queue at the root one after another");
+  require(control.messages.reliable(), "messages of the control plane are lost or late");
+  require(control.restarts.empty(), "controllers are restarted");
+  require(control.shims.empty(), "the shims of some ranks differ");
+}
+
 /// What ties ranks together that the classes know nothing of, or treats them differently.
 void require_plain(const ClusterSpec& cluster, const ControllerSpec& controller, const ControllerFactory& factory) {
   if (cluster.rail.kind == RailKind::kElectrical) {
@@ -23,8 +40,10 @@ void require_plain(const ClusterSpec& cluster, const ControllerSpec& controller,
     return;
   }
   require(factory.symmetric, "the controller may treat equal ranks differently");
-  require(cluster.rail.optical.reconfiguration.kind == DelayDistribution::Kind::kConstant,
-          "reconfiguration delays are drawn at random for each rail");
+  const PolicyNeeds needs = factory.needs_of(controller);
+  require(!needs.per_pair && needs.hops == 0, "the controller serves pairs one by one, or forwards");
+  require_plain(cluster.rail);
+  require_plain(controller.control);
   require(controller.service == Duration{0}, "requests queue at the controller one after another");
   require(!cluster.rail.forwarding, "messages may be forwarded over other GPUs");
   require(cluster.rail.on_dark == OnDark::kError, "circuits in use may be darkened");

@@ -36,6 +36,9 @@ struct Link {
   RailId rail = RailId::none();  ///< optical: the rail whose circuits are held
   OpticalRail::HoldId hold = 0;
   bool held = false;
+  // Served pair by pair:
+  std::uint32_t on_way = 0;             ///< sends posted and not delivered
+  std::vector<std::uint64_t> parked{};  ///< tags of sends that wait for the circuits
 };
 
 /// A round of circuits that some member has reached and some has not left. Only operations on optical rails have rounds.
@@ -51,6 +54,9 @@ struct Round {
   std::vector<std::uint32_t> work_left;   ///< by member: sends and receives
   std::vector<Link> links;                ///< ascending by pair
   std::vector<SendIndex> parked;          ///< released before the round opened
+  // Served pair by pair, by member: its sends and receives on their way, and those that wait for circuits.
+  std::vector<std::uint32_t> moving;
+  std::vector<std::uint32_t> lacking;
 };
 
 /// A demand at one rail's controller: which round it is for, and its place in ControlPlane's table.

@@ -22,6 +22,23 @@ Bytes lost_to_reconfiguration(const CostModel& costs) {
   return {static_cast<std::int64_t>(std::min(seconds * costs.rail.rate.bytes_per_second / costs.ports, 1e18))};
 }
 
+std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
+  std::vector<std::vector<MemberPair>> pairs(plan.rounds());
+  std::vector<std::vector<Bytes>> bytes(plan.rounds());
+  for (std::uint32_t round = 0; round < plan.rounds(); ++round) {
+    pairs[round] = plan.pairs(round);
+    bytes[round].resize(pairs[round].size());
+  }
+  for (SendIndex i = 0; i < plan.send_count(); ++i) {
+    const Send send = plan.send(i);
+    const std::vector<MemberPair>& of = pairs[send.round];
+    const auto found = std::lower_bound(of.begin(), of.end(), MemberPair{send.from, send.to});
+    if (found == of.end() || *found != MemberPair{send.from, send.to}) continue;  // a local step
+    bytes[send.round][static_cast<std::size_t>(found - of.begin())].count += send.bytes.count;
+  }
+  return bytes;
+}
+
 /// Its number among those seen, in the order of their coming.
 std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint32_t what) {
   return seen.try_emplace(what, static_cast<std::uint32_t>(seen.size())).first->second;
@@ -33,14 +50,17 @@ PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const Colle
                      const DemandSource* demands, const CostModel& costs)
     : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands), costs_(costs) {
   for (std::size_t op = 0; op < placed_.size(); ++op) {
-    placed_[op] = spec.algorithm[op] == kAutoAlgorithm ||
-                  std::any_of(registry.all().begin(), registry.all().end(), [&](const auto& algorithm) {
-                    return algorithm->name() == spec.algorithm[op] && algorithm->uses_places();
-                  });
-    for (const auto& algorithm : registry.all()) {
-      if (algorithm->name() == spec.algorithm[op]) expects_straggler_[op] = algorithm->expects_straggler();
-    }
+    const CollectiveAlgorithm* algorithm = find(spec.algorithm[op]);
+    placed_[op] = spec.algorithm[op] == kAutoAlgorithm || (algorithm != nullptr && algorithm->uses_places());
+    expects_straggler_[op] = algorithm != nullptr && algorithm->expects_straggler();
   }
+}
+
+const CollectiveAlgorithm* PlanCache::find(std::string_view name) const {
+  if (const CollectiveAlgorithm* own = spec_.find_own(name)) return own;
+  const auto& all = registry_.all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& algorithm) { return algorithm->name() == name; });
+  return found == all.end() ? nullptr : found->get();
 }
 
 LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
@@ -84,6 +104,9 @@ const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery quer
     with_demand.demand = &demand;
     entry->second.runnable = make(with_demand, layout, call.members);
   }
+  if (fresh && weighs_ && entry->second.runnable.pair_bytes.empty()) {
+    entry->second.runnable.pair_bytes = pair_bytes(*entry->second.runnable.plan);
+  }
   if (!fresh && entry->second.users == 0) std::erase(idle_, query);
   ++entry->second.users;
   return entry->second.runnable;
@@ -120,8 +143,8 @@ const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
 
 const CollectiveAlgorithm& PlanCache::algorithm(CollectiveOp op) const {
   const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(op)];
-  const CollectiveAlgorithm* own = spec_.find_own(wanted);
-  return own != nullptr ? *own : registry_.find(wanted);
+  const CollectiveAlgorithm* known = find(wanted);
+  return known != nullptr ? *known : registry_.find(wanted);  // which says what there is
 }
 
 const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {
@@ -164,6 +187,7 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }
+  if (weighs_) runnable.pair_bytes = pair_bytes(*runnable.plan);
   for (Member m = 0; m < period; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
   return runnable;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct RunnablePlan {
   std::uint32_t latency_sends = 1;
   bool stream = false;
   std::uint32_t late = 0;  ///< members that it starts without
+  /// By round and pair of the round: what is sent over it; only where it is wanted (PlanCache::weigh()).
+  std::vector<std::vector<Bytes>> pair_bytes{};
 };
 
 using LayoutId = std::uint32_t;
@@ -34,12 +37,17 @@ class PlanCache {
   PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry, const DemandSource* demands,
             const CostModel& costs = {});
 
+  /// Plans made from now on say what each pair exchanges.
+  void weigh() { weighs_ = true; }
+
   [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
   /// Whether the scenario leaves the algorithm for the op to "auto".
   [[nodiscard]] bool chooses(CollectiveOp op) const {
     return spec_.algorithm[static_cast<std::size_t>(op)] == kAutoAlgorithm;
   }
   /// The scenario's algorithm for the op. Throws ConfigError when there is none of its name. REQUIRES: not chooses(op).
+  /// The scenario's own or a registered one, or null.
+  [[nodiscard]] const CollectiveAlgorithm* find(std::string_view name) const;
   [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveOp op) const;
   /// Whether the scenario's algorithm for the op wants call.straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return expects_straggler_[static_cast<std::size_t>(op)]; }
@@ -84,6 +92,7 @@ class PlanCache {
   const CollectiveRegistry& registry_;
   const DemandSource* demands_;
   CostModel costs_;
+  bool weighs_ = false;
   std::array<bool, kCollectiveOpCount> placed_{};  ///< by op: the algorithm asks where members sit
   std::array<bool, kCollectiveOpCount> expects_straggler_{};
   std::vector<std::vector<MemberPlace>> layouts_{{}};

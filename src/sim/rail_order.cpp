@@ -22,6 +22,7 @@ void RailOrder::begin_iteration(RankId id, std::uint32_t iteration) {
   Rank& rank = ranks_[id.index()];
   rank.turn = rank.frontier = 0;
   rank.complete.assign(graph_.program(id).tasks().size(), false);
+  control_.stands(id, iteration, 0);
   announce_next(id, iteration);
 }
 
@@ -31,10 +32,10 @@ bool RailOrder::follows(RankId id, TaskId task) const {
 
 std::optional<ReadyTask> RailOrder::next_in_turn(RankId id) {
   Rank& rank = ranks_[id.index()];
-  const std::vector<TaskId>& order = (*known_)[id.index()];
+  const std::vector<ScheduledTask>& order = (*known_)[id.index()];
   if (rank.turn == order.size()) return std::nullopt;
   const auto found = std::find_if(rank.held_back.begin(), rank.held_back.end(),
-                                  [&](const ReadyTask& held) { return held.task == order[rank.turn]; });
+                                  [&](const ReadyTask& held) { return held.task == order[rank.turn].task; });
   if (found == rank.held_back.end()) return std::nullopt;
   const ReadyTask next = *found;
   rank.held_back.erase(found);
@@ -47,27 +48,29 @@ std::span<const ReadyTask> RailOrder::held_back(RankId id) const {
   return ranks_[id.index()].held_back;
 }
 
-void RailOrder::record(RankId id, TaskId task) { (*recorded_)[id.index()].push_back(task); }
+void RailOrder::record(RankId id, TaskId task, Time now) { (*recorded_)[id.index()].push_back({task, now}); }
 
 void RailOrder::complete(RankId id, TaskId task, std::uint32_t iteration) {
   if (!follows(id, task)) return;
   Rank& rank = ranks_[id.index()];
   rank.complete[task.index()] = true;
-  const std::vector<TaskId>& order = (*known_)[id.index()];
+  const std::vector<ScheduledTask>& order = (*known_)[id.index()];
   const std::size_t before = rank.frontier;
-  while (rank.frontier < order.size() && rank.complete[order[rank.frontier].index()]) ++rank.frontier;
-  if (rank.frontier != before) announce_next(id, iteration);
+  while (rank.frontier < order.size() && rank.complete[order[rank.frontier].task.index()]) ++rank.frontier;
+  if (rank.frontier == before) return;
+  control_.stands(id, iteration, rank.frontier);
+  announce_next(id, iteration);
 }
 
 // Asks for what the order says comes next, which may be in the next iteration.
 void RailOrder::announce_next(RankId id, std::uint32_t iteration) {
-  const std::vector<TaskId>& order = (*known_)[id.index()];
-  if (!shim_.announce || order.empty()) return;
+  const std::vector<ScheduledTask>& order = (*known_)[id.index()];
+  if (!shim_.announces(id) || order.empty()) return;
   const std::size_t frontier = ranks_[id.index()].frontier;
   if (frontier < order.size()) {
-    announce(id, order[frontier], iteration);
+    announce(id, order[frontier].task, iteration);
   } else if (iteration + 1 < iterations_) {
-    announce(id, order.front(), iteration + 1);
+    announce(id, order.front().task, iteration + 1);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "photonrail/task_graph.hpp"
 #include "sim/cause.hpp"
 #include "sim/control_plane.hpp"
+#include "sim/known_schedule.hpp"
 #include "sim/operation.hpp"
 
 #include <cstddef>
@@ -15,10 +16,6 @@
 #include <vector>
 
 namespace photonrail {
-
-/// By rank: its rail operations in the order in which they start on electrical rails; buffered sends in the order in which
-/// their sender comes to them, because it goes on at once.
-using Schedule = std::vector<std::vector<TaskId>>;
 
 class RailOrder {
  public:
@@ -38,13 +35,13 @@ class RailOrder {
   /// Whether the order of this run is wanted.
   [[nodiscard]] bool records() const { return recorded_ != nullptr; }
   /// The task started. REQUIRES: records().
-  void record(RankId id, TaskId task);
+  void record(RankId id, TaskId task, Time now);
   /// The task of the rank's present iteration is complete: may ask for what the order says comes next.
   void complete(RankId id, TaskId task, std::uint32_t iteration);
 
   [[nodiscard]] std::span<const ReadyTask> held_back(RankId id) const;
   /// The task that those held back wait for. REQUIRES: some are.
-  [[nodiscard]] TaskId turn(RankId id) const { return (*known_)[id.index()][ranks_[id.index()].turn]; }
+  [[nodiscard]] TaskId turn(RankId id) const { return (*known_)[id.index()][ranks_[id.index()].turn].task; }
 
  private:
   struct Rank {

@@ -2,6 +2,7 @@
 #include "photonrail/scenario.hpp"
 
 #include "photonrail/error.hpp"
+#include "sim/control_check.hpp"
 
 #include <algorithm>
 #include <set>
@@ -79,6 +80,10 @@ void check_circuits(const Scenario& scenario) {
       throw ConfigError(where, "GPUs " + number(c.from.value) + " and " + number(c.to.value) + " are on different rails",
                         "a rail joins the GPUs of one local index: gpu % gpus_per_server");
     }
+    if (c.from_port % cluster.rail.planes != c.to_port % cluster.rail.planes) {
+      throw ConfigError(where, "ports " + number(c.from_port) + " and " + number(c.to_port) + " are on different planes",
+                        "a circuit joins ports of one plane: port % /cluster/rail/planes");
+    }
     if (!transmit.emplace(c.from, c.from_port).second || !receive.emplace(c.to, c.to_port).second) {
       throw ConfigError(where, "a fibre of it is in an earlier circuit already",
                         "a port sends on one circuit and receives on one");
@@ -99,9 +104,11 @@ void check_controller(const Scenario& scenario) {
   }
   for (const auto& [key, delay] :
        {std::pair{"request", controller.request}, std::pair{"service", controller.service},
-        std::pair{"command", controller.command}, std::pair{"acknowledgement", controller.acknowledgement}}) {
+        std::pair{"command", controller.command}, std::pair{"acknowledgement", controller.acknowledgement},
+        std::pair{"starvation", controller.starvation}}) {
     if (delay < Duration{}) throw ConfigError(std::string("/controller/") + key + "_us", "must not be negative");
   }
+  check_control_plane(controller.control, scenario.cluster.gpus_per_server, scenario.graph.ranks());
   if (controller.name == "static") check_circuits(scenario);
 }
 

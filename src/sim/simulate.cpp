@@ -30,13 +30,20 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
+/// What is served pair by pair is not one flow.
+RunSpec fidelity_for(RunSpec run, const ClusterSpec& cluster, const PolicyNeeds& needs) {
+  if (cluster.rail.kind == RailKind::kOptical && needs.per_pair) run.fidelity = Fidelity::kExact;
+  return run;
+}
+
 // One run: builds the objects, lets the engine go, and reads the books.
 class Simulation {
  public:
   /// `folding`: null, or the smaller job that is run in place of the scenario's.
   Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster, const ControllerSpec& controller,
-             const RunSpec& run, const Registries& registries, std::span<const StragglerSpec> stragglers,
-             const Schedule* schedule, Schedule* profile, std::span<Observer* const> observers)
+             const PolicyNeeds& needs, const RunSpec& run, const Registries& registries,
+             std::span<const StragglerSpec> stragglers, const Schedule* schedule, Schedule* profile,
+             std::span<Observer* const> observers)
       : scenario_(scenario),
         folding_(folding),
         graph_(folding != nullptr ? folding->graph : scenario.graph),
@@ -44,18 +51,23 @@ class Simulation {
         everybody_(observers),
         watchers_(folding != nullptr ? std::span<Observer* const>{} : observers),
         fabric_(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr),
-        plans_(scenario.collectives, run, registries.collectives, scenario.graph.demands(),
+        plans_(scenario.collectives, fidelity_for(run, cluster, needs), registries.collectives, scenario.graph.demands(),
                cost_model(scenario.cluster, scenario.controller)),
         operations_(graph_, roster_, fabric_, plans_),
         recorder_(graph_.ranks()),
         straggling_(stragglers, graph_.ranks(), run.seed),
-        control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_),
+        control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_,
+                 run.seed),
         transfers_(engine_, fabric_, operations_, recorder_, straggling_),
         executor_(graph_, scenario.executor, run.iterations,
-                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_},
-                  controller.shim(), schedule, profile) {
+                  {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_}, needs.shim,
+                  schedule, profile) {
     fabric_.attach(transfers_, control_);
     transfers_.attach(executor_);
+    if (!fabric_.optical()) return;
+    if (needs.per_pair) transfers_.serve_by_pair();
+    if (needs.weighs()) plans_.weigh();
+    if (needs.schedule) control_.know(known_.emplace(graph_, operations_, fabric_, gpu_of_rank(), *schedule));
   }
 
   void run() {
@@ -84,6 +96,14 @@ class Simulation {
   }
 
  private:
+  // Of the ranks that are run.
+  [[nodiscard]] std::vector<GpuId> gpu_of_rank() const {
+    std::vector<GpuId> gpus = scenario_.gpu_of_rank;
+    if (folding_ == nullptr) return gpus;
+    for (std::size_t r = gpus.size(); r-- > 0;) gpus[folding_->class_of_rank[r]] = scenario_.gpu_of_rank[r];
+    return gpus;
+  }
+
   const Scenario& scenario_;
   const Folding* folding_;
   const TaskGraph& graph_;
@@ -99,18 +119,19 @@ class Simulation {
   ControlPlane control_;
   Transfers transfers_;
   Executor executor_;
+  std::optional<KnownSchedule> known_;
 };
-
-bool follows_a_schedule(const Scenario& scenario) {
-  const ShimPolicy shim = scenario.controller.shim();
-  return scenario.cluster.rail.kind == RailKind::kOptical && (shim.announce || shim.scheduled);
-}
 
 /// Runs a scenario, folded or not.
 class Runner {
  public:
   Runner(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries)
-      : scenario_(scenario), observers_(observers), registries_(registries) {}
+      : scenario_(scenario),
+        observers_(observers),
+        registries_(registries),
+        factory_(registries.controllers.find(scenario.controller.name)),
+        controller_(factory_.complete(scenario.controller)),
+        needs_(factory_.needs_of(controller_)) {}
 
   void run(RunResult& result) {
     result.folding.ranks = result.folding.classes = scenario_.graph.ranks();
@@ -145,7 +166,7 @@ class Runner {
   bool run_folded(const Folding& folding, RunResult& result) const {
     try {
       std::optional<Schedule> schedule;
-      if (follows_a_schedule(scenario_)) schedule = profile(&folding);
+      if (follows_a_schedule()) schedule = profile(&folding);
       run_as(&folding, schedule ? &*schedule : nullptr, result);
       return true;
     } catch (FoldingFailed& failed) {
@@ -160,12 +181,12 @@ class Runner {
 
   void run_unfolded(RunResult& result) const {
     std::optional<Schedule> schedule;
-    if (follows_a_schedule(scenario_)) schedule = profile_unfolded();
+    if (follows_a_schedule()) schedule = profile_unfolded();
     run_as(nullptr, schedule ? &*schedule : nullptr, result);
   }
 
   void run_as(const Folding* folding, const Schedule* schedule, RunResult& result) const {
-    Simulation simulation(scenario_, folding, scenario_.cluster, scenario_.controller, scenario_.run, registries_,
+    Simulation simulation(scenario_, folding, scenario_.cluster, controller_, needs_, scenario_.run, registries_,
                           scenario_.stragglers, schedule, nullptr, observers_);
     simulation.run();
     simulation.report(result);
@@ -179,7 +200,8 @@ class Runner {
     run.iterations = 1;
     run.fidelity = Fidelity::kStream;
     Schedule order;
-    Simulation(scenario_, folding, cluster, ControllerSpec{}, run, registries_, {}, nullptr, &order, {}).run();
+    Simulation(scenario_, folding, cluster, ControllerSpec{}, PolicyNeeds{}, run, registries_, {}, nullptr, &order, {})
+        .run();
     return order;
   }
 
@@ -198,6 +220,11 @@ class Runner {
     return profile(nullptr);
   }
 
+  [[nodiscard]] bool follows_a_schedule() const {
+    const bool wanted = needs_.shim.announces_any() || needs_.shim.scheduled || needs_.schedule;
+    return scenario_.cluster.rail.kind == RailKind::kOptical && wanted;
+  }
+
   [[nodiscard]] ClusterSpec electrical() const {
     ClusterSpec cluster = scenario_.cluster;
     cluster.rail = RailSpec{};
@@ -208,6 +235,9 @@ class Runner {
   const Scenario& scenario_;
   std::span<Observer* const> observers_;
   const Registries& registries_;
+  const ControllerFactory& factory_;
+  const ControllerSpec controller_;
+  const PolicyNeeds needs_;
 };
 
 }  // namespace

@@ -42,6 +42,11 @@ std::string Executor::why_stuck(OpId id, Member member) const {
   }
   if (op.state == Operation::State::kReady) return what + " waits for its communication lane";
   for (const Round& round : op.rounds) {
+    for (const Link& link : round.links) {
+      if (link.parked.empty()) continue;
+      return what + " waits for a circuit from rank " + std::to_string(op.rank(link.pair.first).value) + " to rank " +
+             std::to_string(op.rank(link.pair.second).value);
+    }
     if (!round.waiting) continue;
     for (const MemberPair& pair : op.plan().pairs(round.index)) {
       if (parts_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
@@ -71,6 +76,9 @@ std::vector<std::string> Executor::stuck() const {
   }
   if (lines.empty())
     add("no rank waits for another, yet " + std::to_string(ranks_.size() - ranks_finished_) + " are not done");
+  for (std::uint32_t r = 0; parts_.fabric.optical() && r < parts_.fabric.rails(); ++r) {
+    for (std::string& fault : parts_.fabric.rail(RailId{r}).faults()) add(std::move(fault));
+  }
   if (more > 0) lines.push_back("and " + std::to_string(more) + " more");
   return lines;
 }

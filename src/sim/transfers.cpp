@@ -6,12 +6,6 @@
 
 namespace photonrail {
 
-namespace {
-
-constexpr int kOpShift = 32;
-
-}  // namespace
-
 void Transfers::start(OpId id) {
   Operation& op = operations_[id];
   const SendPlan& plan = op.plan();
@@ -134,7 +128,9 @@ void Transfers::open_pending(std::uint64_t) {
   for (const auto& [id, index] : pending) {
     Operation& op = operations_[id];
     Round& round = *op.round(index);
-    if (hold_circuits(id, op, round)) {
+    if (by_pair_) {
+      open_by_pair(id, op, round);
+    } else if (hold_circuits(id, op, round)) {
       listener_->round_opened(id, index, std::nullopt);
       open(id, op, round);
     } else {
@@ -243,7 +239,7 @@ Link& Transfers::find(std::vector<Link>& links, Member from, Member to) {
 
 void Transfers::post(OpId id, Operation& op, SendIndex i) {
   const Send send = op.plan().send(i);
-  const std::uint64_t tag = (static_cast<std::uint64_t>(id) << kOpShift) | i;
+  const std::uint64_t tag = (static_cast<std::uint64_t>(id) << kTagOpShift) | i;
   if (op.optical) {
     Round& round = enter_round(op, send.round);
     if (!round.open) {
@@ -265,6 +261,7 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
 }
 
 void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
+  if (by_pair_ && op.optical) return offer(static_cast<OpId>(tag >> kTagOpShift), op, send, tag);
   std::vector<Link>& links = op.optical ? op.round(send.round)->links : op.links;
   if (links.empty()) {
     fabric_.network().post(Network::kNone, path_of(op, {send.from, send.to}), send.bytes, tag);
@@ -275,7 +272,7 @@ void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
 }
 
 void Transfers::launch(std::uint64_t tag) {
-  Operation& op = operations_[static_cast<OpId>(tag >> kOpShift)];
+  Operation& op = operations_[static_cast<OpId>(tag >> kTagOpShift)];
   leave(op, op.plan().send(static_cast<SendIndex>(tag)), tag);
 }
 
@@ -296,7 +293,7 @@ void Transfers::begin_step(Operation& op, const Send& send, std::uint64_t tag) {
 }
 
 void Transfers::delivered(std::uint64_t tag) {
-  const auto id = static_cast<OpId>(tag >> kOpShift);
+  const auto id = static_cast<OpId>(tag >> kTagOpShift);
   const auto i = static_cast<SendIndex>(tag);
   Operation& op = operations_[id];
   const bool missing = !op.complete();  // then the operation does not end here
@@ -332,6 +329,7 @@ void Transfers::release(OpId id, Operation& op, SendIndex arrived) {
 // The books of an optical round: circuits go back when a member's last send over them is delivered.
 void Transfers::finish_send(OpId id, Operation& op, Round& round, const Send& send) {
   const std::uint32_t index = round.index;
+  if (by_pair_ && send.from != send.to) leave_pair(id, op, round, send);
   if (--round.sends_left[send.from] == 0) {
     auto first = std::lower_bound(round.links.begin(), round.links.end(), send.from,
                                   [](const Link& link, Member from) { return link.pair.first < from; });

@@ -16,6 +16,15 @@
 
 namespace photonrail {
 
+/// A message's tag: the operation's number above the send's.
+inline constexpr int kTagOpShift = 32;
+
+/// Sends of one pair that wait for its circuits.
+struct Parked {
+  std::uint32_t sends = 0;
+  Bytes bytes{};
+};
+
 class TransferListener {
  public:
   virtual ~TransferListener() = default;
@@ -27,6 +36,12 @@ class TransferListener {
   /// nothing else to do meanwhile; nullopt when nobody had to wait.
   virtual void round_opened(OpId op, std::uint32_t round, std::optional<Duration> idle) = 0;
   virtual void round_blocked(OpId op, std::uint32_t round) = 0;
+  /// Pair by pair: the round goes on, with whatever circuits there are; a send that finds none waits; circuits were found
+  /// for those of a pair. `idle`: as round_opened(). A member begins or ends to have nothing but sends that wait.
+  virtual void round_opened_by_pair(OpId op, std::uint32_t round) = 0;
+  virtual void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes) = 0;
+  virtual void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle) = 0;
+  virtual void member_waits(OpId op, Member member, bool waits) = 0;
   /// Circuits were given back.
   virtual void circuits_released(RailId rail, OpId op) = 0;
 };
@@ -45,12 +60,17 @@ class Transfers : public DeliveryListener, private ProxyListener {
   /// Who is told of progress. It must outlive the object.
   void attach(TransferListener& listener) { listener_ = &listener; }
 
+  /// Sends over circuits wait for those of their own pair only (PolicyNeeds::per_pair).
+  void serve_by_pair() { by_pair_ = true; }
+
   /// Every member that the plan needs has arrived and the lanes are the operation's: sends go as soon as circuits allow.
   void start(OpId id);
   /// A member that the plan started without has arrived.
   void join(OpId id, Member member);
   /// Circuits may have become available: holds them and goes on, if all of them are lit. REQUIRES: the round waits.
   bool try_open(OpId id, std::uint32_t round);
+  /// The same, for each pair on its own.
+  void try_pairs(OpId id, std::uint32_t round);
   /// The network delivered a message posted here, or a local step is over.
   void delivered(std::uint64_t tag) override;
 
@@ -65,6 +85,13 @@ class Transfers : public DeliveryListener, private ProxyListener {
   void enter_first(OpId id, Operation& op, Member member);
   void rest(Operation& op);
   void open_pending(std::uint64_t);
+  void open_by_pair(OpId id, Operation& op, Round& round);
+  void offer(OpId id, Operation& op, const Send& send, std::uint64_t tag);
+  bool hold_pair(OpId id, Operation& op, Round& round, Link& link);
+  void try_offered(std::uint64_t);
+  void leave_pair(OpId id, Operation& op, Round& round, const Send& send);
+  enum class Count : std::uint8_t { kMoving, kLacking };
+  void count(OpId id, Operation& op, Round& round, MemberPair pair, Count which, std::int32_t change);
   void make_links(Operation& op);
   void release(OpId id, Operation& op, SendIndex send);
   void post(OpId id, Operation& op, SendIndex i);
@@ -85,7 +112,9 @@ class Transfers : public DeliveryListener, private ProxyListener {
   Processors processors_;
   Proxies proxies_;
   TransferListener* listener_ = nullptr;
+  bool by_pair_ = false;
   std::vector<std::pair<OpId, std::uint32_t>> to_open_;
+  std::vector<std::pair<OpId, std::uint32_t>> offered_;  // rounds with sends to be tried at this instant
   std::vector<SendIndex> released_;
 };
 

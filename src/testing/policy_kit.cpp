@@ -74,7 +74,7 @@ RailView& RailView::at(Time now) {
 }
 
 RailView& RailView::reconfiguration(Duration delay) {
-  view_.reconfiguration = delay;
+  view_.reconfiguration = {.switching = delay};
   return *this;
 }
 

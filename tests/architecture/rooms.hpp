@@ -64,6 +64,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"moe.hpp", "workload"},
       {"moe_layer.hpp", "workload"},
       {"training.hpp", "workload"},
+      {"controller_parameter.hpp", "control"},
+      {"fabric_view.hpp", "control"},
       {"controller.hpp", "control"},
       {"cluster.hpp", "fabric"},
       {"observer.hpp", "sim"},

@@ -33,12 +33,15 @@ inline void expect_correct(const CollectiveCall& call, const SendPlan& plan, con
 
 using Sent = std::tuple<Member, Member, std::uint32_t, std::uint32_t, bool>;
 
-/// From, to, first chunk, chunks, reduce of every send, ascending.
+/// From, to, first chunk, chunks, reduce of every run of every send, ascending.
 inline std::vector<Sent> sent_by(const SendPlan& plan) {
   std::vector<Sent> all;
+  std::vector<ChunkRun> runs;
   for (SendIndex i = 0; i < plan.send_count(); ++i) {
     const Send s = plan.send(i);
-    all.emplace_back(s.from, s.to, s.first_chunk, s.chunks, s.reduce);
+    runs.clear();
+    plan.data(i, runs);
+    for (const ChunkRun& run : runs) all.emplace_back(s.from, s.to, run.first, run.count, s.reduce);
   }
   std::sort(all.begin(), all.end());
   return all;

@@ -58,11 +58,10 @@ TEST_P(ControllerContract, EveryPlanIsAMatchingThatTearsNothingInUse) {
     for (std::size_t d = random() % 4; d > 0; --d) {
       rail.demand(random_pairs(random, positions), Dimension::kDp, {.blocking = random() % 2 == 0});
     }
-    const auto plan = make(ports)->decide(rail.view());
+    const Decision decision = make(ports)->decide(rail.view());
     // A static controller sets its circuits once, before there is traffic.
-    if (plan && GetParam() != "static") {
-      ASSERT_EQ(check_plan(rail.view(), *plan), "") << "round " << round;
-    }
+    if (decision.keeps() || GetParam() == "static") continue;
+    ASSERT_EQ(check_plan(rail.view(), decision.plan()), "") << "round " << round;
   }
 }
 
@@ -81,10 +80,10 @@ TEST(OpusContract, NobodyStarves) {
       ASSERT_LT(++rounds, 50u) << "job " << job << ": " << waiting.size() << " demands are left";
       rail.clear_demands();
       for (const auto& pairs : waiting) rail.demand(pairs);
-      const auto plan = controller->decide(rail.view());
-      if (plan) {
-        ASSERT_EQ(check_plan(rail.view(), *plan), "");
-        rail.apply(*plan);
+      const Decision decision = controller->decide(rail.view());
+      if (!decision.keeps()) {
+        ASSERT_EQ(check_plan(rail.view(), decision.plan()), "");
+        rail.apply(decision.plan());
       }
       const std::size_t before = waiting.size();
       std::erase_if(waiting, [&](const std::vector<Pair>& pairs) {
@@ -114,10 +113,11 @@ TEST(StaticController, SetsTheCircuitsOfItsRailOnce) {
   spec.circuits = {{GpuId{0}, GpuId{2}}, {GpuId{1}, GpuId{3}}, {GpuId{3}, GpuId{5}, 1, 0}};
   const auto controller = ControllerRegistry::builtin().find("static").make(spec, RailId{1}, 2, 2);
   RailView rail(3, 2);
-  const auto plan = controller->decide(rail.view());
-  ASSERT_TRUE(plan.has_value());
-  EXPECT_THAT(plan->connect, ::testing::ElementsAre(Circuit{PortId{0}, PortId{2}}, Circuit{PortId{3}, PortId{4}}));
-  EXPECT_EQ(controller->decide(rail.view()), std::nullopt);
+  const Decision decision = controller->decide(rail.view());
+  ASSERT_FALSE(decision.keeps());
+  EXPECT_THAT(decision.plan().connect,
+              ::testing::ElementsAre(Circuit{PortId{0}, PortId{2}}, Circuit{PortId{3}, PortId{4}}));
+  EXPECT_TRUE(controller->decide(rail.view()).keeps());
 }
 
 TEST(PolicyKit, FindsWhatIsWrongWithAPlan) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 namespace photonrail {
@@ -190,14 +191,38 @@ TEST(Delay, NormalHasItsMeanAndDeviation) {
 TEST(Delay, NormalIsTruncatedAtZero) {
   RandomStream random(11, "delay");
   const DelayDistribution delay{DelayDistribution::Kind::kNormal, {}, kMillisecond, 0.0};
-  int zero = 0;
-  for (int i = 0; i < kDraws; ++i) {
+  const Moments m = moments([&] {
     const Duration d = delay.draw(random);
-    ASSERT_GE(d, Duration{});
-    zero += d == Duration{} ? 1 : 0;
-  }
-  // Mean 0: half of the draws are below it.
-  EXPECT_NEAR(static_cast<double>(zero) / kDraws, 0.5, kBound * std::sqrt(0.25 / kDraws));
+    EXPECT_GE(d, Duration{});
+    return to_seconds(d) * 1e3;
+  });
+  // Half of a normal of mean 0 and deviation 1 ms, the other half drawn again: mean sqrt(2 / pi), variance 1 - 2 / pi.
+  const double variance = 1.0 - 2.0 / std::numbers::pi;
+  EXPECT_NEAR(m.mean, std::sqrt(2.0 / std::numbers::pi), kBound * std::sqrt(variance / kDraws));
+  // Its fourth central moment is 3.869 variance^2 (excess kurtosis 0.869), so that the variance of the variance is 2.869
+  // variance^2 a draw.
+  EXPECT_NEAR(m.variance, variance, kBound * variance * std::sqrt(2.869 / kDraws));
+}
+
+TEST(Delay, EmpiricalIsOneOfItsSamples) {
+  RandomStream random(16, "delay");
+  DelayDistribution delay;
+  delay.kind = DelayDistribution::Kind::kEmpirical;
+  delay.samples = {9 * kMillisecond, kMillisecond, 4 * kMillisecond, kMillisecond};
+  const Moments m = moments([&] { return to_seconds(delay.draw(random)) * 1e3; });
+  // Mean 15 / 4; variance (81 + 1 + 16 + 1) / 4 - (15 / 4)^2 = 10.6875.
+  EXPECT_NEAR(m.mean, 3.75, kBound * std::sqrt(10.6875 / kDraws));
+  EXPECT_EQ(delay.typical(), kMillisecond) << "the lower of the two in the middle";
+}
+
+TEST(Delay, ADrawThatIsTooLongForAnyRunIsAnError) {
+  RandomStream random(17, "delay");
+  const DelayDistribution delay{DelayDistribution::Kind::kLogNormal, kLongest, {}, 1.0};
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 64; ++i) (void)delay.draw(random);
+      },
+      ConfigError);
 }
 
 TEST(Delay, LogNormalHasItsMedianAndSpread) {

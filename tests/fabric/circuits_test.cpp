@@ -1,104 +1,23 @@
 // The circuits of an optical rail in time: commands, holds, parallel circuits, ways over several hops, pauses.
-#include "fabric/fabric.hpp"
+#include "fabric/rail.hpp"
 #include "photonrail/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <deque>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <tuple>
-#include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::test {
 namespace {
 
-using std::chrono::microseconds;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
-
-constexpr Duration kSwitching = microseconds(100);
-constexpr Duration kLatency = microseconds(5);
-constexpr std::int64_t kMegabyte = 1000000;  // 20 us at the port's 50 GB/s
-
-/// One rail of one GPU a server, driven by hand at given times.
-class Rail : public DeliveryListener, public CircuitListener {
- public:
-  explicit Rail(std::uint32_t servers, std::uint32_t ports = 1, const std::function<void(RailSpec&)>& change = {}) {
-    spec.servers = servers;
-    spec.nic = {ports, Bandwidth::from_gb_per_s(50), kLatency, {}};
-    spec.rail.kind = RailKind::kOptical;
-    spec.rail.optical.reconfiguration = DelayDistribution::constant(kSwitching);
-    if (change) change(spec.rail);
-    fabric = std::make_unique<Fabric>(engine, spec, 1);
-    fabric->attach(*this, *this);
-  }
-
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now()); }
-  void circuit_changed(RailId, Circuit circuit, CircuitState state) override {
-    if (state == CircuitState::kLit) lit.emplace_back(circuit, engine.now());
-  }
-  void command_done(RailId, std::uint32_t command) override { done.emplace_back(command, engine.now()); }
-  void circuit_back(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
-    back.emplace_back(owner, from, to);
-  }
-  void circuit_missed(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
-    lost.emplace_back(owner, from, to);
-  }
-
-  [[nodiscard]] OpticalRail& rail() { return fabric->rail(RailId{0u}); }
-  [[nodiscard]] std::uint32_t in_use(std::size_t port) { return rail().crossbar().transmit()[port].in_use; }
-  static Circuit circuit(std::size_t from, std::size_t to) { return {PortId{from}, PortId{to}}; }
-  std::optional<OpticalRail::Command> connect(std::vector<Circuit> circuits) {
-    return rail().apply({std::move(circuits), {}}, {}, {});
-  }
-  std::optional<OpticalRail::Command> disconnect(std::size_t port) { return rail().apply({{}, {PortId{port}}}, {}, {}); }
-  /// Connects and lets time pass until the circuits are lit.
-  void light(std::vector<Circuit> circuits) {
-    connect(std::move(circuits));
-    engine.run();
-  }
-  void at(Time time, std::function<void()> act) {
-    acts.push_back(std::move(act));
-    engine.schedule(
-        time, Phase::kDecide,
-        {[](void* self, std::uint64_t index) { static_cast<Rail*>(self)->acts[index](); }, this, acts.size() - 1});
-  }
-  OpticalRail::HoldId hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner = 7) {
-    return rail().hold(from, to, owner).value();
-  }
-  void post(std::size_t from, std::size_t to, std::int64_t bytes, std::uint64_t tag) {
-    fabric->network().post(Network::kNone, fabric->route(GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
-  }
-  [[nodiscard]] std::vector<PortId> way(std::uint32_t from, std::uint32_t to) {
-    std::vector<PortId> ports;  // at which the links on the way are counted
-    for (const CapacityId hop : rail().way(from, to)) {
-      for (std::uint32_t p = 0; p < rail().crossbar().ports(); ++p) {
-        const std::uint32_t nic = fabric->plant().spec().nic_ports;
-        if (fabric->plant().nic_out(GpuId{p / nic}, p % nic) == hop) ports.push_back(PortId{p});
-      }
-    }
-    return ports;
-  }
-
-  ClusterSpec spec;
-  Engine engine;
-  std::unique_ptr<Fabric> fabric;
-  std::deque<std::function<void()>> acts;
-  std::vector<std::pair<std::uint64_t, Time>> arrivals;
-  std::vector<std::pair<Circuit, Time>> lit;
-  std::vector<std::pair<std::uint32_t, Time>> done;
-  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> lost;
-  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> back;
-};
 
 void forwarding(RailSpec& spec) { spec.forwarding = true; }
 void pause(RailSpec& spec) { spec.on_dark = OnDark::kPause; }
@@ -107,10 +26,12 @@ void pause(RailSpec& spec) { spec.on_dark = OnDark::kPause; }
 
 TEST(Commands, AreUsableAfterBeforeSwitchingLinkUpAndAfter) {
   Rail r(4, 1, [](RailSpec& spec) { spec.optical.link_up = microseconds(30); });
-  const auto command = r.rail().apply({{Rail::circuit(0, 1), Rail::circuit(2, 3)}, {}}, microseconds(7), microseconds(11));
+  const auto command = r.rail().apply({{Rail::circuit(0, 1), Rail::circuit(2, 3)}, {}},
+                                      {.before = microseconds(7), .after = microseconds(11)});
   ASSERT_TRUE(command.has_value());
   // 7 until the switch begins, 100 of switching, 30 of link bring-up, 11 until the ranks know.
   EXPECT_EQ(command->usable, microseconds(148));
+  // 7 until the switch begins, 100 of switching, 30 of link bring-up, 11 until the ranks know.
   EXPECT_THAT(r.way(0, 1), IsEmpty());
   r.engine.run();
   EXPECT_THAT(r.done, ElementsAre(Pair(command->id, microseconds(148))));
@@ -193,7 +114,7 @@ TEST(Holds, ProtectTheirCircuit) {
   for (const CircuitPlan& plan :
        {CircuitPlan{{Rail::circuit(0, 2)}, {}}, CircuitPlan{{Rail::circuit(2, 1)}, {}}, CircuitPlan{{}, {PortId{0u}}}}) {
     try {
-      r.rail().apply(plan, {}, {});
+      r.rail().apply(plan, {});
       FAIL() << "a circuit in use was torn down";
     } catch (const ControllerError& error) {
       EXPECT_THAT(error.what(), AllOf(HasSubstr("from port 0 to port 1"), HasSubstr("2 operations use it")));
@@ -363,4 +284,4 @@ TEST(PausedCircuits, WhatIsPostedWhileTheCircuitIsAwayWaitsForIt) {
 }
 
 }  // namespace
-}  // namespace photonrail
+}  // namespace photonrail::test

@@ -41,6 +41,7 @@ class Fixture : public DeliveryListener, public CircuitListener {
   void command_done(RailId, std::uint32_t) override {}
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
   void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+  void rail_changed(RailId) override {}
 
   [[nodiscard]] std::vector<CapacityId> hops(std::size_t from, std::size_t to) {
     const std::optional<Path> path = fabric.route(GpuId{from}, GpuId{to});
@@ -137,7 +138,7 @@ TEST(Fabric, AnOpticalRailHasAWayOnlyWhereACircuitIsLit) {
   Fixture f(cluster(3, 2, RailKind::kOptical));
   const Plant& plant = f.fabric.plant();
   EXPECT_FALSE(f.fabric.route(GpuId{1}, GpuId{5}).has_value());
-  f.fabric.rail(RailId{1}).apply({{{PortId{0}, PortId{2}}}, {}}, {}, {});
+  f.fabric.rail(RailId{1}).apply({{{PortId{0}, PortId{2}}}, {}}, {});
   EXPECT_FALSE(f.fabric.route(GpuId{1}, GpuId{5}).has_value()) << "it is switching";
   f.engine.run();
   // A circuit is never shared: the port that sends is all that counts.

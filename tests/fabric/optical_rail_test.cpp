@@ -29,9 +29,10 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   void command_done(RailId, std::uint32_t) override {}
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
   void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+  void rail_changed(RailId) override {}
 
   void connect(std::vector<Circuit> circuits) {
-    (void)rail.apply({std::move(circuits), {}}, {}, {});
+    (void)rail.apply({std::move(circuits), {}}, {});
     engine.run();
   }
   static Circuit circuit(std::size_t from, std::size_t to) { return {PortId{from}, PortId{to}}; }

@@ -21,7 +21,7 @@ constexpr Duration kGiB{1073741824LL * 20};  // at 50 GB/s
 /// One port a GPU. Data-parallel demands get their circuits at once, whoever uses the ports; the others get what is idle.
 class Preempt : public Controller {
  public:
-  std::optional<CircuitPlan> decide(const FabricView& view) override {
+  Decision decide(const FabricView& view) override {
     CircuitPlan plan;
     std::vector<bool> sends(view.positions);
     std::vector<bool> receives(view.positions);

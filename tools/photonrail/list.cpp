@@ -23,7 +23,13 @@ std::string unless_zero(double value, const std::string& text) { return value ==
 Rows controllers() {
   Rows rows;
   const ControllerRegistry registry = ControllerRegistry::builtin();
-  for (const ControllerFactory& factory : registry.all()) rows.push_back({factory.name, factory.summary});
+  for (const ControllerFactory& factory : registry.all()) {
+    std::string keys;
+    for (const ControllerParameter& parameter : factory.parameters) {
+      keys += (keys.empty() ? " [" : ", ") + parameter.describe();
+    }
+    rows.push_back({factory.name, factory.summary + keys + (keys.empty() ? "" : "]")});
+  }
   return rows;
 }
 

@@ -36,7 +36,7 @@ class Chain : public pr::CollectiveAlgorithm {
 /// Serves the first demand that all members asked for and whose fibres are free.
 class FirstComeFirstServed : public pr::Controller {
  public:
-  std::optional<pr::CircuitPlan> decide(const pr::FabricView& view) override {
+  pr::Decision decide(const pr::FabricView& view) override {
     for (const auto& demand : view.demands) {
       if (!demand.all_asked()) continue;
       pr::CircuitPlan plan;

@@ -1,0 +1,106 @@
+#include "photonrail/controller_parameter.hpp"
+
+#include "photonrail/controller.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace photonrail {
+
+namespace {
+
+std::string text(double x) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.6g", x);
+  return buffer;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : between) + word;
+  return all;
+}
+
+double microseconds(double picoseconds) { return picoseconds / 1e6; }
+
+}  // namespace
+
+ControllerParameter ControllerParameter::number(std::string key, double initial, double least, double greatest,
+                                                std::string summary) {
+  return {std::move(key), Kind::kNumber, initial, std::move(summary), least, greatest};
+}
+
+ControllerParameter ControllerParameter::count(std::string key, std::uint32_t initial, std::uint32_t least,
+                                               std::uint32_t greatest, std::string summary) {
+  return {std::move(key), Kind::kCount, double(initial), std::move(summary), double(least), double(greatest)};
+}
+
+ControllerParameter ControllerParameter::flag(std::string key, bool initial, std::string summary) {
+  return {std::move(key), Kind::kFlag, initial ? 1.0 : 0.0, std::move(summary), 0.0, 1.0};
+}
+
+ControllerParameter ControllerParameter::duration(std::string key, Duration initial, std::string summary) {
+  return {std::move(key), Kind::kDuration, initial, std::move(summary), 0.0, double(kLongest.count())};
+}
+
+ControllerParameter ControllerParameter::word(std::string key, std::vector<std::string> words, std::string summary) {
+  ControllerParameter parameter{std::move(key), Kind::kWord, words.front(), std::move(summary)};
+  parameter.words = std::move(words);
+  return parameter;
+}
+
+std::string ControllerParameter::problem(const ParameterValue& value) const {
+  if (value.index() != initial.index()) {
+    return kind == Kind::kWord ? "must be a word" : kind == Kind::kDuration ? "must be a time" : "must be a number";
+  }
+  if (kind == Kind::kWord) {
+    const std::string& word = std::get<std::string>(value);
+    if (std::find(words.begin(), words.end(), word) != words.end()) return "";
+    return "unknown value \"" + word + "\": one of " + joined(words, ", ");
+  }
+  if (kind == Kind::kDuration) {
+    const Duration time = std::get<Duration>(value);
+    if (double(time.count()) < least) return "must be at least " + text(microseconds(least)) + " us";
+    return time > kLongest ? "is longer than any run" : "";
+  }
+  const double x = std::get<double>(value);
+  if (!(x >= least && x <= greatest)) return "must be between " + text(least) + " and " + text(greatest);
+  return kind != Kind::kNumber && x != std::floor(x) ? "must be a whole number" : "";
+}
+
+std::string ControllerParameter::describe() const {
+  switch (kind) {
+    case Kind::kWord:
+      return key + " = " + joined(words, "|");
+    case Kind::kDuration:
+      return key + "_us = " + text(microseconds(double(std::get<Duration>(initial).count())));
+    case Kind::kFlag:
+      return key + " = " + (std::get<double>(initial) != 0.0 ? "true" : "false");
+    default:
+      return key + " = " + text(std::get<double>(initial));
+  }
+}
+
+ControllerSpec ControllerFactory::complete(const ControllerSpec& spec) const {
+  ControllerSpec complete = spec;
+  std::vector<std::string> known;
+  for (const ControllerParameter& parameter : parameters) {
+    known.push_back(parameter.key);
+    if (!spec.parameters.has(parameter.key)) {
+      complete.parameters.set(parameter.key, parameter.initial);
+      continue;
+    }
+    const std::string problem = parameter.problem(spec.parameters.all().at(parameter.key));
+    if (!problem.empty()) throw ConfigError("/controller/" + parameter.key, problem, parameter.summary);
+  }
+  for (const auto& [key, value] : spec.parameters.all()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw ConfigError("/controller/" + key, "the " + name + " controller has no such key",
+                      known.empty() ? "it has none" : suggest(key, known));
+  }
+  return complete;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,14 @@
+// Does a control plane make sense?
+#pragma once
+
+#include "photonrail/control_plane.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace photonrail {
+
+/// Throws ConfigError at a JSON pointer below /controller.
+void check_control_plane(const ControlPlaneSpec& spec, std::uint32_t rails, std::size_t ranks);
+
+}  // namespace photonrail

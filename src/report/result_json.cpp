@@ -108,6 +108,24 @@ Json folding(const FoldingSummary& summary) {
   return json;
 }
 
+// What each of several jobs has of its own.
+Json jobs(const RunResult& result) {
+  Json list = Json::array();
+  for (const RunResult& job : result.jobs) {
+    Json& entry = list.emplace_back();
+    entry["name"] = job.name;
+    entry["start_s"] = to_seconds(job.start);
+    entry["makespan_s"] = to_seconds(job.makespan);
+    if (job.alone) entry["alone_s"] = to_seconds(*job.alone);
+    if (job.alone) entry["slowdown"] = job.slowdown();
+    entry["iteration_s"] = seconds(job.iterations);
+    entry["per_rank_mean_s"] = parts(job.mean_rank_time());
+    entry["communication"] = communication(job);
+    entry["reconfigurations"] = reconfigurations(job.reconfigurations);
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string to_json(const RunResult& result) {
@@ -132,6 +150,7 @@ std::string to_json(const RunResult& result) {
                     {"sends", result.engine.sends},
                     {"wall_s", result.engine.wall_s},
                     {"peak_rss_mb", result.engine.peak_rss_mb}};
+  if (!result.jobs.empty()) json["jobs"] = jobs(result);
   json["ranks"] = ranks(result);
   // Warnings may quote names from a trace, which need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -8,8 +8,6 @@ namespace photonrail::config {
 
 namespace {
 
-constexpr double kMostStart = 1e6;  // seconds
-
 // The job's own GPUs are numbered server by server, as those of a cluster of its own.
 void move_to(const std::vector<std::uint32_t>& servers, std::uint32_t gpus_per_server, std::vector<GpuId>& gpus) {
   for (GpuId& gpu : gpus) {
@@ -52,12 +50,11 @@ Scenario read_one_job(JsonReader entry, const JobSections& defaults, const std::
   own("collectives", sections.collectives);
   own("stragglers", sections.stragglers);
   if (const auto v = entry.optional("name")) job.name = v->string();
-  if (const auto v = entry.timed("start", "s")) job.start = Time{} + v->first.in_picoseconds(v->second);
+  entry.read_duration("start", job.start, "s");
   if (const auto v = entry.optional("iterations")) job.run.iterations = v->count(1, 1'000'000);
   std::vector<std::uint32_t> servers;
   if (const auto v = entry.optional("servers")) servers = read_servers(*v, shared.cluster.servers);
   entry.finish();
-  if (job.start < Time{} || to_seconds(job.start) > kMostStart) entry.fail_at("start_s", "must be 0 to 1e6 seconds");
   read_job(sections, servers, directory, job);
   return job;
 }

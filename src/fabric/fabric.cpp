@@ -27,7 +27,8 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, cons
       network_(shared_.network()) {
   if (spec.rail.kind != RailKind::kOptical) return;
   for (std::uint32_t r = 0; r < rails(); ++r) {
-    rails_.push_back(std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
+    rails_.push_back(
+        std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
     if (folded != nullptr) rails_.back()->set_copies(folded->stands_for);
   }
 }
@@ -43,7 +44,8 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, st
   PHOTONRAIL_CHECK(job < SharedFabric::kMostJobs);
   if (spec.rail.kind != RailKind::kOptical) return;
   for (std::uint32_t r = 0; r < rails(); ++r) {
-    rails_.push_back(std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
+    rails_.push_back(
+        std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
     std::vector<bool> servers(plant_.spec().servers, false);
     for (const GpuId gpu : gpus) {
       if (plant_.local_of(gpu) == r) servers[plant_.server_of(gpu)] = true;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "fabric/optical_rail.hpp"
+#include "fabric/shared_fabric.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
-#include "fabric/shared_fabric.hpp"
 #include "photonrail/engine.hpp"
 #include "photonrail/error.hpp"
 #include "topology/plant.hpp"

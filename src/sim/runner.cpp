@@ -75,8 +75,8 @@ void Runner::run_unfolded(RunResult& result) const {
 }
 
 void Runner::run_as(const Folding* folding, const Schedule* schedule, RunResult& result) const {
-  Simulation simulation(scenario_, folding, scenario_.cluster, controller_, needs_, run_, registries_,
-                        scenario_.stragglers, schedule, nullptr, observers_);
+  Simulation simulation(scenario_, folding, scenario_.cluster, controller_, needs_, run_, registries_, scenario_.stragglers,
+                        schedule, nullptr, observers_);
   simulation.run();
   simulation.report(result);
 }
@@ -89,8 +89,7 @@ Schedule Runner::profile(const Folding* folding) const {
   run.iterations = 1;
   run.fidelity = Fidelity::kStream;
   Schedule order;
-  Simulation(scenario_, folding, cluster, ControllerSpec{}, PolicyNeeds{}, run, registries_, {}, nullptr, &order, {})
-      .run();
+  Simulation(scenario_, folding, cluster, ControllerSpec{}, PolicyNeeds{}, run, registries_, {}, nullptr, &order, {}).run();
   return order;
 }
 

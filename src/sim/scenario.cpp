@@ -205,7 +205,8 @@ void check_job(const Scenario& all, std::size_t index, std::vector<std::size_t>&
   const std::string where = "/jobs/" + number(index);
   if (!job.jobs.empty()) throw ConfigError(where + "/jobs", "a job has no jobs of its own");
   if (job.start < Time{}) throw ConfigError(where + "/start_s", "must not be negative");
-  if (!same_plant(job.cluster, all.cluster)) throw ConfigError(where + "/cluster", "must be the cluster that the jobs share");
+  if (!same_plant(job.cluster, all.cluster))
+    throw ConfigError(where + "/cluster", "must be the cluster that the jobs share");
   for (std::size_t other = 0; other < index; ++other) {
     if (all.jobs[other].name != job.name) continue;
     throw ConfigError(where + "/name", "job " + number(other) + " is called " + job.name + " already");
@@ -218,8 +219,9 @@ void check_job(const Scenario& all, std::size_t index, std::vector<std::size_t>&
   for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
     std::size_t& owner = job_of_gpu[job.gpu_of_rank[r].index()];
     if (owner != all.jobs.size()) {
-      throw ConfigError(where, "rank " + number(r) + " is on GPU " + number(job.gpu_of_rank[r].value) + ", which runs job " +
-                                   all.jobs[owner].name,
+      throw ConfigError(where,
+                        "rank " + number(r) + " is on GPU " + number(job.gpu_of_rank[r].value) + ", which runs job " +
+                            all.jobs[owner].name,
                         "give the jobs different \"servers\", or GPUs by \"placement\"");
     }
     owner = index;

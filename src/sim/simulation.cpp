@@ -29,9 +29,8 @@ Simulation::Simulation(const Scenario& scenario, const Folding* folding, const C
       everybody_(observers),
       watchers_(folding != nullptr ? std::span<Observer* const>{} : observers),
       engine_(tenancy != nullptr ? tenancy->engine : own_engine_.emplace()),
-      fabric_(tenancy != nullptr
-                  ? Fabric(engine_, cluster, tenancy->fabric, tenancy->job, scenario.gpu_of_rank)
-                  : Fabric(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr)),
+      fabric_(tenancy != nullptr ? Fabric(engine_, cluster, tenancy->fabric, tenancy->job, scenario.gpu_of_rank)
+                                 : Fabric(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr)),
       plans_(scenario.collectives, fidelity_for(run, cluster, needs), registries.collectives, scenario.graph.demands(),
              cost_model(scenario.cluster, scenario.controller)),
       operations_(graph_, roster_, fabric_, plans_),

@@ -18,23 +18,22 @@ json ring(int ranks) { return {{"collective", {{"op", "all_reduce"}, {"bytes", 1
 
 /// Two jobs on six servers of two GPUs, under Opus.
 json two_jobs() {
-  return {{"schema", "photonrail.scenario/1"},
-          {"cluster",
-           {{"servers", 6},
-            {"gpus_per_server", 2},
-            {"rail", {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 1}}}}}}},
-          {"controller", {{"name", "opus"}, {"mode", "provisioned"}}},
-          {"collectives", {{"all_reduce", "halving_doubling"}}},
-          {"run", {{"seed", 7}, {"iterations", 2}}},
-          {"jobs",
-           {{{"name", "a"}, {"servers", {4, 1}}, {"workload", ring(4)}},
-            {{"servers", {0, 5}},
-             {"start_ms", 2.5},
-             {"iterations", 3},
-             {"placement", {{"rank_to_gpu", {3, 0}}}},
-             {"controller", {{"name", "opus"}, {"mode", "on_demand"}}},
-             {"executor", {{"comm_lanes", "one"}}},
-             {"workload", ring(2)}}}}};
+  return {
+      {"schema", "photonrail.scenario/1"},
+      {"cluster",
+       {{"servers", 6}, {"gpus_per_server", 2}, {"rail", {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 1}}}}}}},
+      {"controller", {{"name", "opus"}, {"mode", "provisioned"}}},
+      {"collectives", {{"all_reduce", "halving_doubling"}}},
+      {"run", {{"seed", 7}, {"iterations", 2}}},
+      {"jobs",
+       {{{"name", "a"}, {"servers", {4, 1}}, {"workload", ring(4)}},
+        {{"servers", {0, 5}},
+         {"start_ms", 2.5},
+         {"iterations", 3},
+         {"placement", {{"rank_to_gpu", {3, 0}}}},
+         {"controller", {{"name", "opus"}, {"mode", "on_demand"}}},
+         {"executor", {{"comm_lanes", "one"}}},
+         {"workload", ring(2)}}}}};
 }
 
 Scenario parse(const json& scenario) { return parse_scenario(scenario.dump(), "."); }

@@ -118,8 +118,8 @@ TEST(Jobs, OnDisjointServersOfOpticalRailsTakeExactlyTheTimeAlone) {
 }
 
 TEST(Jobs, InterfereOnOversubscribedUplinks) {
-  // Both cross the uplinks of the first leaf, 2 x 50 / 2 = 50 GB/s. Together 25 GB/s each: the first is done with 5 MB after
-  // 200 us, alone after 100. The second has 5 of its 10 MB left, which take 100 us: 300 us, alone 200.
+  // Both cross the uplinks of the first leaf, 2 x 50 / 2 = 50 GB/s. Together 25 GB/s each: the first is done with 5 MB
+  // after 200 us, alone after 100. The second has 5 of its 10 MB left, which take 100 us: 300 us, alone 200.
   Cluster cluster(4);
   cluster.oversubscribed();
   cluster.add_message("short", {0, 2}, 5 * kMegabyte).add_message("long", {1, 3}, 10 * kMegabyte);

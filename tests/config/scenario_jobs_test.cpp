@@ -91,7 +91,7 @@ TEST(ScenarioJobs, SayWhatIsWrongAndWhere) {
   EXPECT_THAT(with("/placement", json{{"rank_to_gpu", {0}}}), HasSubstr("/placement: belongs to a job"));
   EXPECT_THAT(with("/jobs", json::array()), HasSubstr("/jobs: has no jobs"));
   EXPECT_THAT(with("/jobs/0/server", 1), HasSubstr("/jobs/0/server: unknown key"));
-  EXPECT_THAT(with("/jobs/0/servers", {1, 6}), HasSubstr("/jobs/0/servers/1: must be between 0 and 5"));
+  EXPECT_THAT(with("/jobs/0/servers", {1, 6}), HasSubstr("/jobs/0/servers/1: must be a whole number from 0 to 5"));
   EXPECT_THAT(with("/jobs/0/servers", {1, 1}), HasSubstr("/jobs/0/servers/1: the server is there twice"));
   EXPECT_THAT(with("/jobs/0/servers", json::array()), HasSubstr("/jobs/0/servers: names no server"));
   EXPECT_THAT(with("/jobs/0/servers", {1}), HasSubstr("4 ranks do not fit"));

@@ -64,6 +64,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"moe.hpp", "workload"},
       {"moe_layer.hpp", "workload"},
       {"training.hpp", "workload"},
+      {"control_plane.hpp", "control"},
       {"controller_parameter.hpp", "control"},
       {"fabric_view.hpp", "control"},
       {"controller.hpp", "control"},

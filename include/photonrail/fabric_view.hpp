@@ -126,6 +126,9 @@ struct FabricView {
   Bandwidth port_rate{};                       ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane
+  /// Where several jobs share the cluster: ascending, the positions whose GPUs are this job's. A plan may name ports of
+  /// these only; of the others it is not shown what they do. Empty: the job is alone, and all positions are its own.
+  std::span<const Position> own{};
 
   [[nodiscard]] PortId port(Position p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
   [[nodiscard]] Position position(PortId p) const { return p.value / ports_per_gpu; }

@@ -87,7 +87,14 @@ struct RunResult {
   std::vector<std::string> choices;  ///< what "auto" took for which collective, and why: each line is complete
   EngineSummary engine;              ///< of what was simulated
   FoldingSummary folding;
+  Time start{};                    ///< of one of several jobs: when it began. Its makespan and iterations count from then on
+  std::optional<Duration> alone{};  ///< of one of several jobs: its makespan with the cluster to itself
+  /// Each job's own, where several share the cluster. The rest is then of all together: `ranks` one job after another, each
+  /// for the whole makespan; no iterations.
+  std::vector<RunResult> jobs{};
 
+  /// makespan / alone; 1 without `alone`.
+  [[nodiscard]] double slowdown() const;
   [[nodiscard]] RankTime mean_rank_time() const;  ///< rounded down to the picosecond
   /// The mean of the iterations after the first, rounded down; none when there was one only. The first differs where a job
   /// begins with something that later ones find done, as circuits that are lit.

@@ -83,6 +83,11 @@ struct Scenario {
   std::vector<StragglerSpec> stragglers;
   std::optional<Pricing> pricing;  ///< none: the result has no cost
   RunSpec run{};
+  Time start{};  ///< of one of several jobs: when it begins
+  /// Jobs that share the cluster, at most 255: each a scenario of its own on GPUs of its own, with its own controllers,
+  /// whose cluster is this one, and whose run counts but for fidelity and folding, which are this one's. Then this scenario
+  /// has no graph, and nothing but name, cluster and run of it counts.
+  std::vector<Scenario> jobs{};
 
   /// Throws ConfigError whose `where` is a JSON pointer: the parts must be valid and fit each other.
   void validate() const;

@@ -126,6 +126,10 @@ class TaskGraph {
   [[nodiscard]] TaskGraph part(std::span<const RankId> ranks, std::vector<Communicator> communicators,
                                std::span<const std::vector<CommunicatorId>> slots) const;
 
+  /// Graphs as one, to look at: ranks, programs and communicators one graph after another, these under "NAME/". It has no
+  /// demands. REQUIRES: a name for each graph.
+  [[nodiscard]] static TaskGraph side_by_side(std::span<const TaskGraph* const> graphs, std::span<const std::string> names);
+
   friend bool operator==(const TaskGraph&, const TaskGraph&) = default;
 
  private:

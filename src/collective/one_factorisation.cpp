@@ -6,29 +6,11 @@
 #include "collective/steps.hpp"
 #include "collective/uneven.hpp"
 #include "collective/uniform_plan.hpp"
+#include "core/circle.hpp"
 
 namespace photonrail {
 
 namespace {
-
-/// Round r of m players around a circle, m even: member m-1 stays in the middle and meets r, all others meet whose number
-/// adds up with theirs to 2r modulo m-1. An odd number of members leaves the place in the middle empty.
-class Circle {
- public:
-  explicit Circle(Member members) : members_(members), turns_(members % 2 == 0 ? members - 1 : members) {}
-
-  [[nodiscard]] std::uint32_t rounds() const { return turns_; }
-  /// The member itself: it sits out.
-  [[nodiscard]] Member partner(Member m, std::uint32_t round) const {
-    if (m == turns_) return round;
-    if (m == round) return turns_ < members_ ? turns_ : m;
-    return static_cast<Member>((2 * std::uint64_t{round} + turns_ - m) % turns_);
-  }
-
- private:
-  Member members_;
-  Member turns_;  ///< how many sit around the circle
-};
 
 /// Sends are numbered (round, sender), where an odd number of members skips the one that sits out.
 class OneFactorisationPlan final : public UniformPlan {

@@ -185,6 +185,8 @@ void put_executor(YAML::Emitter& out, const Plan& plan, const TrainingSpec* trai
 
 std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides) {
   const Scenario scenario = read_scenario(file, overrides);  // complains where something is wrong
+  if (!scenario.jobs.empty())
+    throw ConfigError(file.string() + ": /jobs", "a card is about one job", "export a scenario with a \"workload\"");
   Json root = config::parse_json(config::read_file(file), file.string());
   config::apply_overrides(root, overrides);
   const std::optional<TrainingSpec> training = training_of(root, file.parent_path());

@@ -77,6 +77,32 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 [[nodiscard]] Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                                      const Placement& placement, CollectiveSpec& collectives,
                                      const CollectiveRegistry& known, GraphCache* graphs);
+
+/// What readers look names up in, and where paths begin.
+struct ReadContext {
+  const std::filesystem::path& directory;
+  const Registries& known;
+  GraphCache* graphs = nullptr;  ///< of traces that were read before; null reads them
+};
+
+/// The sections that say what a job is and how it is run; what is absent has its default.
+struct JobSections {
+  std::string pointer{};                 ///< of the object that they are in
+  std::optional<JsonReader> workload{};  ///< must be there
+  std::optional<JsonReader> placement{};
+  std::optional<JsonReader> controller{};
+  std::optional<JsonReader> executor{};
+  std::optional<JsonReader> collectives{};
+  std::optional<JsonReader> stragglers{};
+};
+/// Reads the job into a scenario that has its cluster and run. `servers`: those of the cluster that it has, by its own
+/// numbers; empty: all.
+void read_job(const JobSections& sections, const std::vector<std::uint32_t>& servers, const ReadContext& context,
+              Scenario& into);
+/// The "jobs" section. `defaults`: sections for jobs that have none of their own. `shared`: with the cluster and the run.
+[[nodiscard]] std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults,
+                                              const ReadContext& context, const Scenario& shared);
+
 [[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,
                                               const Placement& placement);
 [[nodiscard]] Workload read_training(const JsonReader& section, const std::filesystem::path& directory,

@@ -29,31 +29,35 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   Scenario scenario;
   if (const auto v = top.optional("name")) scenario.name = v->string();
   if (const auto v = top.optional("why")) scenario.why = v->string();
-  for (const char* required : {"cluster", "workload"}) static_cast<void>(top.optional(required));
-  const auto placed = top.optional("placement");
-  const auto controller = top.optional("controller");
-  const auto executor = top.optional("executor");
-  const auto collectives = top.optional("collectives");
-  const auto stragglers = top.optional("stragglers");
+  const auto jobs = top.optional("jobs");
+  static_cast<void>(top.optional("cluster"));
+  if (jobs) {
+    for (const char* key : {"workload", "placement", "stragglers"}) {
+      top.refuse(key, "belongs to a job where there are several", "put it into an entry of /jobs");
+    }
+  }
+  config::JobSections sections;
+  sections.workload = top.optional("workload");
+  sections.placement = top.optional("placement");
+  sections.controller = top.optional("controller");
+  sections.executor = top.optional("executor");
+  sections.collectives = top.optional("collectives");
+  sections.stragglers = top.optional("stragglers");
   const auto cost = top.optional("cost");
   const auto run = top.optional("run");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
   scenario.cluster = config::read_cluster(top.child("cluster"), directory);
-  scenario.controller = config::read_controller(controller, scenario.cluster.rail.kind, directory, known.controllers);
-  if (executor) scenario.executor = config::read_executor(*executor);
-  if (collectives) scenario.collectives = config::read_collectives(*collectives, directory, known.collectives);
-  if (stragglers) scenario.stragglers = config::read_stragglers(*stragglers, directory);
   scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
-  const config::Placement placement = placed ? config::read_placement(*placed) : config::Placement{};
-  config::Workload work = config::read_workload(top.child("workload"), directory, scenario.cluster, placement,
-                                                scenario.collectives, known.collectives, graphs);
-  scenario.graph = std::move(work.graph);
-  scenario.memory = std::move(work.memory);
-  scenario.gpu_of_rank = config::place(placement, scenario.graph.ranks(), work.generated);
-  scenario.validate();
-  scenario.graph.infer_dimensions(scenario.gpu_of_rank, scenario.cluster.gpus_per_server);
+  const config::ReadContext context{directory, known, graphs};
+  if (jobs) {
+    scenario.jobs = config::read_jobs(*jobs, sections, context, scenario);
+    scenario.validate();
+    return scenario;
+  }
+  static_cast<void>(top.child("workload"));
+  config::read_job(sections, {}, context, scenario);
   return scenario;
 }
 

@@ -19,26 +19,47 @@ PlantSpec plant_for(const ClusterSpec& spec, const FoldedPlant* folded) {
 }  // namespace
 
 Fabric::Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded)
-    : spec_(spec), folded_(folded), plant_(plant_for(spec, folded)), network_(engine) {
-  network_.resize(plant_.capacities());
-  for (CapacityId id = 0; id < plant_.capacities(); ++id) network_.set_rate(id, plant_.rate(id));
-  if (spec.rail.kind == RailKind::kOptical) {
-    for (std::uint32_t r = 0; r < rails(); ++r) {
-      rails_.push_back(std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, seed));
-      if (folded != nullptr) rails_.back()->set_copies(folded->stands_for);
-    }
-    return;
+    : spec_(spec),
+      folded_(folded),
+      plant_(plant_for(spec, folded)),
+      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed)),
+      shared_(*own_),
+      network_(shared_.network()) {
+  if (spec.rail.kind != RailKind::kOptical) return;
+  for (std::uint32_t r = 0; r < rails(); ++r) {
+    rails_.push_back(
+        std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
+    if (folded != nullptr) rails_.back()->set_copies(folded->stands_for);
   }
-  // On an electrical rail a message may spread over all ports of its NIC, so that the first port stands for all of them.
-  const Bandwidth whole{spec.nic.per_port.bytes_per_second * spec.nic.ports};
-  for (std::uint32_t g = 0; g < plant_.spec().gpus(); ++g) {
-    network_.set_rate(plant_.nic_out(GpuId{g}, 0), whole);
-    network_.set_rate(plant_.nic_in(GpuId{g}, 0), whole);
+}
+
+Fabric::Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job,
+               std::span<const GpuId> gpus)
+    : spec_(spec),
+      folded_(nullptr),
+      plant_(spec.plant()),
+      shared_(shared),
+      network_(shared.network()),
+      job_tag_(std::uint64_t{job} << SharedFabric::kJobShift) {
+  PHOTONRAIL_CHECK(job < SharedFabric::kMostJobs);
+  if (spec.rail.kind != RailKind::kOptical) return;
+  for (std::uint32_t r = 0; r < rails(); ++r) {
+    rails_.push_back(
+        std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
+    std::vector<bool> servers(plant_.spec().servers, false);
+    for (const GpuId gpu : gpus) {
+      if (plant_.local_of(gpu) == r) servers[plant_.server_of(gpu)] = true;
+    }
+    rails_.back()->set_servers(std::move(servers));
   }
 }
 
 void Fabric::attach(DeliveryListener& deliveries, CircuitListener& circuits) {
-  network_.attach(deliveries);
+  if (own_ != nullptr) {
+    own_->attach(deliveries);
+  } else {
+    shared_.attach(static_cast<std::uint32_t>(job_tag_ >> SharedFabric::kJobShift), deliveries);
+  }
   for (const auto& rail : rails_) rail->attach(circuits);
 }
 

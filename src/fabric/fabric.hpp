@@ -2,14 +2,17 @@
 #pragma once
 
 #include "fabric/optical_rail.hpp"
+#include "fabric/shared_fabric.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
 #include "photonrail/engine.hpp"
+#include "photonrail/error.hpp"
 #include "topology/plant.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,11 +40,20 @@ class Fabric {
   /// between GPUs on different rails must not be asked for, and an electrical rail must have one tier.
   Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded = nullptr);
 
+  /// The fabric as one of several jobs has it: a network and switches that all of them share, and circuits of its own,
+  /// between ports of `gpus` only. All must outlive the fabric.
+  Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job, std::span<const GpuId> gpus);
+
   /// Who is told of deliveries and circuits. Both must outlive the fabric.
   void attach(DeliveryListener& deliveries, CircuitListener& circuits);
 
   [[nodiscard]] Network& network() { return network_; }
   [[nodiscard]] const Network& network() const { return network_; }
+  /// Network::post(), with this fabric's job in the tag. REQUIRES: tag < 2^56.
+  void post(Network::ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag) {
+    PHOTONRAIL_CHECK(tag >> SharedFabric::kJobShift == 0);
+    network_.post(channel, path, bytes, tag | job_tag_);
+  }
   /// What carries the messages: the cluster's plant, or the folded one.
   [[nodiscard]] const Plant& plant() const { return plant_; }
   [[nodiscard]] const ClusterSpec& spec() const { return spec_; }
@@ -73,7 +85,10 @@ class Fabric {
   const ClusterSpec& spec_;
   const FoldedPlant* folded_;
   Plant plant_;
-  Network network_;
+  std::unique_ptr<SharedFabric> own_;  // of a job that shares it with nobody
+  SharedFabric& shared_;
+  Network& network_;
+  std::uint64_t job_tag_ = 0;
   std::vector<std::unique_ptr<OpticalRail>> rails_;
 };
 

@@ -8,7 +8,7 @@
 namespace photonrail {
 
 OpticalRail::OpticalRail(Engine& engine, Network& network, const Plant& plant, const RailSpec& spec, RailId id,
-                         std::uint64_t seed)
+                         SharedRail& shared)
     : engine_(engine),
       network_(network),
       plant_(plant),
@@ -16,7 +16,8 @@ OpticalRail::OpticalRail(Engine& engine, Network& network, const Plant& plant, c
       id_(id),
       ports_per_gpu_(plant.spec().nic_ports),
       crossbar_(plant.spec().rail_ports()),
-      switches_(spec, plant.spec().servers, ports_per_gpu_, id, seed),
+      shared_(shared),
+      switches_(shared.switches),
       faults_(crossbar_.ports(), 0),
       links_(plant.spec().servers),
       spare_(plant.spec().servers),
@@ -25,16 +26,7 @@ OpticalRail::OpticalRail(Engine& engine, Network& network, const Plant& plant, c
     for (std::uint32_t p = 0; p < ports_per_gpu_; ++p) spare_[s].push_back(plant.nic_out(plant.gpu(s, id.value), p));
   }
   if (spec.optical.darkness == Darkness::kSwitch) paused_since_.resize(crossbar_.ports());
-  const PodSpec& pods = spec.pods;
-  if (pods.servers == 0 || pods.layer != PodSpec::Layer::kElectrical || pods.oversubscription == 1.0) return;
-  for (std::uint32_t pod = 0; pod < switches_.pods(); ++pod) {
-    const std::uint32_t servers = std::min(pods.servers, plant.spec().servers - pod * pods.servers);
-    const double port = plant.spec().nic_port.bytes_per_second;
-    for (std::vector<CapacityId>* side : {&pod_out_, &pod_in_}) {
-      side->push_back(network.add_capacity());
-      network.set_rate(side->back(), {servers * ports_per_gpu_ * port / pods.oversubscription});
-    }
-  }
+  shared.jobs.push_back(this);
 }
 
 OpticalRail::Link* OpticalRail::find_link(Hop hop) {
@@ -93,9 +85,9 @@ std::span<const CapacityId> OpticalRail::way(std::uint32_t from, std::uint32_t t
     const std::uint32_t in = switches_.pod(hop.to);
     if (out == in) continue;
     ++way_crossings_;
-    if (pod_out_.empty()) continue;
-    way_.push_back(pod_out_[out]);
-    way_.push_back(pod_in_[in]);
+    if (shared_.pod_out.empty()) continue;
+    way_.push_back(shared_.pod_out[out]);
+    way_.push_back(shared_.pod_in[in]);
   }
   return way_;
 }

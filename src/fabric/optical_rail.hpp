@@ -3,7 +3,7 @@
 // in rail_commands.cpp.
 #pragma once
 
-#include "fabric/rail_switches.hpp"
+#include "fabric/shared_fabric.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
 #include "photonrail/device.hpp"
@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
@@ -40,13 +41,18 @@ class OpticalRail {
   using HoldId = std::uint32_t;
 
   /// References must outlive the rail.
-  OpticalRail(Engine& engine, Network& network, const Plant& plant, const RailSpec& spec, RailId id, std::uint64_t seed);
+  OpticalRail(Engine& engine, Network& network, const Plant& plant, const RailSpec& spec, RailId id, SharedRail& shared);
 
   /// Who is told of circuits. It must outlive the rail. Faults of ports are scheduled now.
   void attach(CircuitListener& listener);
 
   /// By GPU of the plant: for how many one stands. Without it each is one. It must outlive the rail.
   void set_copies(std::span<const std::uint32_t> copies) { copies_ = copies; }
+
+  /// Of one of several jobs: by server, whether its port is the job's. Circuits of others are refused, and not seen.
+  void set_servers(std::vector<bool> servers) { servers_ = std::move(servers); }
+  /// Empty: all.
+  [[nodiscard]] const std::vector<bool>& servers() const { return servers_; }
 
   [[nodiscard]] const OpticalSwitch& crossbar() const { return crossbar_; }
 
@@ -174,6 +180,8 @@ class OpticalRail {
   [[nodiscard]] std::vector<Circuit> lit_circuits(std::uint32_t which) const;
   void pause_switch(std::uint64_t which);
   void resume_switch(std::uint64_t which);
+  void pause(const std::vector<Circuit>& lit);
+  void resume(std::uint32_t which);
   bool end_pause(PortId from);
   template <class Visit>
   void each_port(const PortFault& fault, Visit&& visit) const;
@@ -186,6 +194,7 @@ class OpticalRail {
   [[nodiscard]] bool usable(std::uint32_t port) const { return is_lit(PortId{port}) && !draining(PortId{port}); }
   [[nodiscard]] bool direct(Hop hop) const;
   void require_two_ends(const CircuitPlan& plan) const;
+  void require_own(const CircuitPlan& plan) const;
   void light(std::uint64_t part);
 
   Engine& engine_;
@@ -197,10 +206,10 @@ class OpticalRail {
   std::span<const std::uint32_t> copies_;
   std::uint32_t ports_per_gpu_;
   OpticalSwitch crossbar_;
-  RailSwitches switches_;
+  SharedRail& shared_;
+  RailSwitches& switches_;
+  std::vector<bool> servers_;          // by server: whether its port is the job's; empty: all are
   std::vector<std::uint32_t> faults_;  // by port: that it has now
-  std::vector<CapacityId> pod_out_;    // electrical layer between pods, where it is oversubscribed
-  std::vector<CapacityId> pod_in_;
 
   std::vector<std::vector<Link>> links_;        // by server that sends
   std::vector<std::vector<CapacityId>> spare_;  // by server: capacities that no link has

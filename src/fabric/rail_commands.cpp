@@ -13,6 +13,7 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   require_planes(plan);
   Command command;
   command.change = crossbar_.changes(plan);
+  require_own(plan);
   refuse_faulty(command.change);
   if (!draining_.empty()) undrain();
   if (command.change.connect.empty() && command.change.disconnect.empty()) return std::nullopt;
@@ -33,6 +34,20 @@ void OpticalRail::require_two_ends(const CircuitPlan& plan) const {
   for (const Circuit circuit : plan.connect) {
     if (server(circuit.from) != server(circuit.to)) continue;
     throw ControllerError("the plan joins server " + std::to_string(server(circuit.from)) + " to itself");
+  }
+}
+
+// Another job's controller has no say in these.
+void OpticalRail::require_own(const CircuitPlan& plan) const {
+  const auto require = [this](PortId port) {
+    if (servers_.empty() || servers_[server(port)]) return;
+    throw ControllerError("port " + std::to_string(port.value) + " belongs to server " + std::to_string(server(port)) +
+                          ", whose GPU on this rail is not the job's");
+  };
+  for (const PortId port : plan.disconnect) require(port);
+  for (const Circuit circuit : plan.connect) {
+    require(circuit.from);
+    require(circuit.to);
   }
 }
 
@@ -214,11 +229,16 @@ std::vector<Circuit> OpticalRail::lit_circuits(std::uint32_t which) const {
   return lit;
 }
 
-// The bytes of its other circuits stand still; whoever holds them keeps them.
+// The bytes of its other circuits, whosever job they are, stand still; whoever holds them keeps them.
 void OpticalRail::pause_switch(std::uint64_t which) {
   const auto at = static_cast<std::uint32_t>(which);
-  const std::vector<Circuit> lit = lit_circuits(at);
+  std::vector<std::vector<Circuit>> lit;
+  for (const OpticalRail* job : shared_.jobs) lit.push_back(job->lit_circuits(at));
   switches_.go_dark(at);
+  for (std::size_t j = 0; j < lit.size(); ++j) shared_.jobs[j]->pause(lit[j]);
+}
+
+void OpticalRail::pause(const std::vector<Circuit>& lit) {
   ways_.clear();
   for (const Circuit circuit : lit) {
     paused_since_[circuit.from.index()] = engine_.now();
@@ -232,8 +252,12 @@ void OpticalRail::pause_switch(std::uint64_t which) {
 void OpticalRail::resume_switch(std::uint64_t which) {
   const auto at = static_cast<std::uint32_t>(which);
   switches_.come_back(at);
+  for (OpticalRail* job : shared_.jobs) job->resume(at);
+}
+
+void OpticalRail::resume(std::uint32_t which) {
   ways_.clear();
-  std::vector<Circuit> lit = lit_circuits(at);
+  std::vector<Circuit> lit = lit_circuits(which);
   std::erase_if(lit, [this](Circuit circuit) { return !end_pause(circuit.from); });
   show_lit(lit);
   listener_->rail_changed(id_);

@@ -125,6 +125,24 @@ Json folding(const FoldingSummary& summary) {
   return json;
 }
 
+// What each of several jobs has of its own.
+Json jobs(const RunResult& result) {
+  Json list = Json::array();
+  for (const RunResult& job : result.jobs) {
+    Json& entry = list.emplace_back();
+    entry["name"] = job.name;
+    entry["start_s"] = to_seconds(job.start);
+    entry["makespan_s"] = to_seconds(job.makespan);
+    if (job.alone) entry["alone_s"] = to_seconds(*job.alone);
+    if (job.alone) entry["slowdown"] = job.slowdown();
+    entry["iteration_s"] = seconds(job.iterations);
+    entry["per_rank_mean_s"] = parts(job.mean_rank_time());
+    entry["communication"] = communication(job);
+    entry["reconfigurations"] = reconfigurations(job.reconfigurations);
+  }
+  return list;
+}
+
 void collect(const Json& value, const std::string& path, std::vector<std::pair<std::string, double>>& into) {
   if (value.is_number()) into.emplace_back(path, value.get<double>());
   if (!value.is_object()) return;
@@ -161,6 +179,7 @@ Json result_json(const RunResult& result, bool lists) {
                     {"sends", result.engine.sends},
                     {"wall_s", result.engine.wall_s},
                     {"peak_rss_mb", result.engine.peak_rss_mb}};
+  if (!result.jobs.empty()) json["jobs"] = jobs(result);
   if (lists) json["ranks"] = ranks(result);
   return json;
 }

@@ -105,6 +105,10 @@ void add_steps(Rows& rows) {
              [&base](const RunResult& run) { return &run == &base ? std::string(kNothing) : relative(run, base); });
   }
   if (many) rows.add("whole run", [](const RunResult& run) { return to_text(run.makespan); });
+  if (!rows.any([](const RunResult& run) { return run.alone.has_value(); })) return;
+  rows.add("with the cluster to itself", [](const RunResult& run) { return run.alone ? to_text(*run.alone) : kNothing; });
+  rows.add("  slowdown",
+           [](const RunResult& run) { return run.alone ? number("%.4g", run.slowdown()) : std::string(kNothing); });
 }
 
 std::string paint(const std::string& text, const char* colour, bool coloured) {
@@ -218,10 +222,24 @@ std::string block(const Rows& rows, std::size_t first, std::size_t last, std::si
   return text;
 }
 
+// Each of several jobs is a column of its own, after that of all together.
+std::vector<RunResult> with_jobs(std::span<const RunResult> results) {
+  std::vector<RunResult> all;
+  for (const RunResult& result : results) {
+    all.push_back(result);
+    all.back().jobs.clear();
+    for (const RunResult& job : result.jobs) all.push_back(job);
+  }
+  return all;
+}
+
 }  // namespace
 
-std::string to_table(std::span<const RunResult> results, bool colour, int width) {
-  if (results.empty()) return {};
+std::string to_table(std::span<const RunResult> given, bool colour, int width) {
+  if (given.empty()) return {};
+  const bool several = std::any_of(given.begin(), given.end(), [](const RunResult& run) { return !run.jobs.empty(); });
+  const std::vector<RunResult> expanded = several ? with_jobs(given) : std::vector<RunResult>{};
+  const std::span<const RunResult> results = several ? expanded : given;
   const auto room = static_cast<std::size_t>(std::max(width, 60));
   Rows rows(results);
   add_steps(rows);

@@ -41,6 +41,10 @@ ControlPlane::ControlPlane(Engine& engine, Fabric& fabric, Operations& operation
     rail.transmit.resize(plant.rail_ports());
     rail.receive.resize(plant.rail_ports(), PortId::none());
     fabric.rail(RailId{r}).set_hops(needs_.hops);
+    const std::vector<bool>& own = fabric.rail(RailId{r}).servers();
+    for (Position s = 0; s < own.size(); ++s) {
+      if (own[s]) rail.own.push_back(s);
+    }
   }
 }
 
@@ -124,6 +128,7 @@ void ControlPlane::consult(RailId id, Rail& rail) {
   view.port_rate = fabric_.spec().nic.per_port;
   const OpticalSwitchSpec& optical = fabric_.spec().rail.optical;
   view.planes = fabric_.spec().rail.planes;
+  view.own = rail.own;
   view.reconfiguration = {optical.reconfiguration.typical(),     optical.link_up, spec_.command, spec_.acknowledgement,
                           optical.darkness == Darkness::kSwitch, optical.settle};
   Decision decision = rail.controller->decide(view);

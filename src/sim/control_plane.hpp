@@ -108,6 +108,7 @@ class ControlPlane : public CircuitListener, private RequestListener {
     std::unique_ptr<RailDriver> driver;
     std::vector<PortView> transmit;
     std::vector<PortId> receive;
+    std::vector<Position> own;           // of one of several jobs
     DemandList complete;                 // everybody asked
     DemandList gathering;                // somebody asked
     std::vector<std::uint32_t> blocked;  // slots: lack only circuits, whether or not everybody's request is here

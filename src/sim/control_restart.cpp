@@ -10,8 +10,9 @@ namespace photonrail {
 void ControlPlane::schedule_restarts() {
   const std::vector<ControllerRestart>& restarts = spec_.control.restarts;
   for (std::size_t i = 0; i < restarts.size(); ++i) {
-    engine_.schedule(restarts[i].at, Phase::kFinish, Action::to<&ControlPlane::go_down>(*this, i));
-    engine_.schedule(restarts[i].at + restarts[i].down, Phase::kFinish, Action::to<&ControlPlane::come_up>(*this, i));
+    const Time down = engine_.now() + restarts[i].at;  // of a job that begins later: from then on
+    engine_.schedule(down, Phase::kFinish, Action::to<&ControlPlane::go_down>(*this, i));
+    engine_.schedule(down + restarts[i].down, Phase::kFinish, Action::to<&ControlPlane::come_up>(*this, i));
   }
 }
 

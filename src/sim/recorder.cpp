@@ -6,6 +6,22 @@
 
 namespace photonrail {
 
+void merge_equal(std::vector<WindowCount>& windows) {
+  if (windows.empty()) return;
+  std::sort(windows.begin(), windows.end(),
+            [](const WindowCount& a, const WindowCount& b) { return a.length < b.length; });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < windows.size(); ++i) {
+    if (windows[i].length == windows[kept].length) {
+      windows[kept].count += windows[i].count;
+    } else {
+      windows[++kept] = windows[i];
+    }
+  }
+  windows.resize(kept + 1);
+  windows.shrink_to_fit();
+}
+
 // Gives the time since the rank's last change to what the rank was doing in it.
 Recorder::Clock& Recorder::settle(RankId rank, Time now) {
   Clock& clock = clocks_[rank.index()];
@@ -75,20 +91,7 @@ void Recorder::count_windows(std::span<const std::int64_t> copies, RunResult& re
       result.windows[phases].push_back({window, static_cast<std::uint64_t>(copies[r])});
     }
   }
-  for (auto& [phases, windows] : result.windows) {
-    std::sort(windows.begin(), windows.end(),
-              [](const WindowCount& a, const WindowCount& b) { return a.length < b.length; });
-    std::size_t kept = 0;
-    for (std::size_t i = 1; i < windows.size(); ++i) {
-      if (windows[i].length == windows[kept].length) {
-        windows[kept].count += windows[i].count;
-      } else {
-        windows[++kept] = windows[i];
-      }
-    }
-    windows.resize(kept + 1);
-    windows.shrink_to_fit();
-  }
+  for (auto& [phases, windows] : result.windows) merge_equal(windows);
 }
 
 void Recorder::mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, RunResult& result) const {

@@ -13,6 +13,9 @@
 
 namespace photonrail {
 
+/// Sorts windows by their length, each length once.
+void merge_equal(std::vector<WindowCount>& windows);
+
 class Recorder {
  public:
   explicit Recorder(std::size_t ranks) : clocks_(ranks) {}

@@ -29,6 +29,11 @@ std::optional<Duration> RunResult::steady_iteration() const {
   return sum / static_cast<std::int64_t>(iterations.size() - 1);
 }
 
+double RunResult::slowdown() const {
+  if (!alone || *alone == Duration::zero()) return 1.0;
+  return static_cast<double>(makespan.count()) / static_cast<double>(alone->count());
+}
+
 double ReconfigurationSummary::hidden_share() const {
   if (total == Duration::zero()) return 1.0;
   return 1.0 - static_cast<double>(exposed.count()) / static_cast<double>(total.count());

@@ -195,6 +195,47 @@ void check_algorithms(const Scenario& scenario) {
   }
 }
 
+bool same_plant(const ClusterSpec& a, const ClusterSpec& b) {
+  return a.servers == b.servers && a.gpus_per_server == b.gpus_per_server && a.nic.ports == b.nic.ports &&
+         a.rail.kind == b.rail.kind;
+}
+
+void check_job(const Scenario& all, std::size_t index, std::vector<std::size_t>& job_of_gpu) {
+  const Scenario& job = all.jobs[index];
+  const std::string where = "/jobs/" + number(index);
+  if (!job.jobs.empty()) throw ConfigError(where + "/jobs", "a job has no jobs of its own");
+  if (job.start < Time{}) throw ConfigError(where + "/start_s", "must not be negative");
+  if (!same_plant(job.cluster, all.cluster))
+    throw ConfigError(where + "/cluster", "must be the cluster that the jobs share");
+  for (std::size_t other = 0; other < index; ++other) {
+    if (all.jobs[other].name != job.name) continue;
+    throw ConfigError(where + "/name", "job " + number(other) + " is called " + job.name + " already");
+  }
+  try {
+    job.validate();
+  } catch (const ConfigError& e) {
+    throw ConfigError(where + e.where(), e.problem(), e.hint());
+  }
+  for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
+    std::size_t& owner = job_of_gpu[job.gpu_of_rank[r].index()];
+    if (owner != all.jobs.size()) {
+      throw ConfigError(where,
+                        "rank " + number(r) + " is on GPU " + number(job.gpu_of_rank[r].value) + ", which runs job " +
+                            all.jobs[owner].name,
+                        "give the jobs different \"servers\", or GPUs by \"placement\"");
+    }
+    owner = index;
+  }
+}
+
+void check_jobs(const Scenario& all) {
+  constexpr std::size_t kMostJobs = 255;
+  if (all.jobs.size() > kMostJobs) throw ConfigError("/jobs", "has " + number(all.jobs.size()) + " jobs", "at most 255");
+  if (all.graph.ranks() > 0) throw ConfigError("/workload", "belongs to a job where there are several");
+  std::vector<std::size_t> job_of_gpu(all.cluster.gpus(), all.jobs.size());
+  for (std::size_t j = 0; j < all.jobs.size(); ++j) check_job(all, j, job_of_gpu);
+}
+
 }  // namespace
 
 const CollectiveAlgorithm* CollectiveSpec::find_own(std::string_view name) const {
@@ -204,6 +245,7 @@ const CollectiveAlgorithm* CollectiveSpec::find_own(std::string_view name) const
 
 void Scenario::validate() const {
   check_cluster(cluster);
+  if (!jobs.empty()) return check_jobs(*this);
   check_placement(*this);
   check_controller(*this);
   check_numbers(*this);

@@ -264,11 +264,11 @@ void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
   if (by_pair_ && op.optical) return offer(static_cast<OpId>(tag >> kTagOpShift), op, send, tag);
   std::vector<Link>& links = op.optical ? op.round(send.round)->links : op.links;
   if (links.empty()) {
-    fabric_.network().post(Network::kNone, path_of(op, {send.from, send.to}), send.bytes, tag);
+    fabric_.post(Network::kNone, path_of(op, {send.from, send.to}), send.bytes, tag);
     return;
   }
   const Link& link = find(links, send.from, send.to);
-  fabric_.network().post(link.channel, link.path, send.bytes, tag);
+  fabric_.post(link.channel, link.path, send.bytes, tag);
 }
 
 void Transfers::launch(std::uint64_t tag) {

@@ -41,7 +41,7 @@ void Transfers::offer(OpId id, Operation& op, const Send& send, std::uint64_t ta
   if (!circuits || link.on_way > 0) {
     ++link.on_way;
     count(id, op, round, link.pair, Count::kMoving, 1);
-    fabric_.network().post(link.channel, link.path, send.bytes, tag);
+    fabric_.post(link.channel, link.path, send.bytes, tag);
     return;
   }
   link.parked.push_back(tag);
@@ -88,7 +88,7 @@ void Transfers::hold_pair(OpId id, Operation& op, Round& round, Link& link) {
   count(id, op, round, link.pair, Count::kLacking, -static_cast<std::int32_t>(sends));
   listener_->pair_served(id, round.index, link.pair, parked, idle);
   for (const std::uint64_t tag : tags) {
-    fabric_.network().post(link.channel, link.path, op.plan().send(static_cast<SendIndex>(tag)).bytes, tag);
+    fabric_.post(link.channel, link.path, op.plan().send(static_cast<SendIndex>(tag)).bytes, tag);
   }
 }
 

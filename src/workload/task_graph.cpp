@@ -35,4 +35,28 @@ TaskGraph TaskGraph::part(std::span<const RankId> ranks, std::vector<Communicato
   return graph;
 }
 
+TaskGraph TaskGraph::side_by_side(std::span<const TaskGraph* const> graphs, std::span<const std::string> names) {
+  TaskGraph all;
+  all.slot_offsets_.push_back(0);
+  for (std::size_t g = 0; g < graphs.size(); ++g) {
+    const TaskGraph& graph = *graphs[g];
+    const std::size_t ranks = all.ranks();
+    const std::size_t programs = all.programs_.size();
+    const std::size_t communicators = all.communicators_.size();
+    all.programs_.insert(all.programs_.end(), graph.programs_.begin(), graph.programs_.end());
+    for (const ProgramId p : graph.program_of_) all.program_of_.push_back(ProgramId{programs + p.index()});
+    for (Communicator communicator : graph.communicators_) {
+      communicator.name = names[g] + "/" + communicator.name;
+      for (RankId& member : communicator.members) member = RankId{ranks + member.index()};
+      all.communicators_.push_back(std::move(communicator));
+    }
+    const std::size_t slots = all.slots_.size();
+    for (const CommunicatorId c : graph.slots_) all.slots_.push_back(CommunicatorId{communicators + c.index()});
+    for (std::size_t r = 1; r < graph.slot_offsets_.size(); ++r) {
+      all.slot_offsets_.push_back(static_cast<std::uint32_t>(slots + graph.slot_offsets_[r]));
+    }
+  }
+  return all;
+}
+
 }  // namespace photonrail

@@ -56,6 +56,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"version.hpp", "core"},
       {"engine.hpp", "engine"},
       {"topology.hpp", "topology"},
+      {"pip_switch.hpp", "topology"},
       {"device.hpp", "device"},
       {"collective.hpp", "collective"},
       {"collective_choice.hpp", "collective"},

@@ -10,7 +10,11 @@ namespace {
 /// A rail of three servers with three ports each, 1 byte per picosecond a port; circuits are lit at once.
 class OpticalRailTest : public ::testing::Test, public DeliveryListener, public CircuitListener {
  protected:
-  OpticalRailTest() : plant(cluster().plant()), network(engine), rail(engine, network, plant, spec, RailId{0u}, 1) {
+  OpticalRailTest()
+      : plant(cluster().plant()),
+        network(engine),
+        shared{RailSwitches(spec, 3, 3, RailId{0u}, 1)},
+        rail(engine, network, plant, spec, RailId{0u}, shared) {
     network.attach(*this);
     rail.attach(*this);
     network.resize(plant.capacities());
@@ -46,6 +50,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   Engine engine;
   Plant plant;
   Network network;
+  SharedRail shared;
   OpticalRail rail;
   std::map<std::uint64_t, std::int64_t> arrival;
 };

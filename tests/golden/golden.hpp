@@ -72,6 +72,9 @@ inline bool only_demands(const TaskGraph& graph) {
 /// changes by at most its own term, that sum changes by at most the greatest sum of terms over a chain. Which is what the
 /// job takes when computing and bytes cost nothing: one more run says it, with the overhead of all pieces in one message.
 inline Duration latency_term(Scenario scenario) {
+  Duration of_jobs{};
+  for (const Scenario& job : scenario.jobs) of_jobs += latency_term(job);
+  if (!scenario.jobs.empty()) return of_jobs;
   if (only_demands(scenario.graph)) return Duration{};  // such plans run send by send at either fidelity
   const Bandwidth no_time{1e30};
   scenario.cluster.gpu.peak_tflops = scenario.cluster.gpu.memory_gb_per_s = 1e30;

@@ -37,7 +37,7 @@ void calibrate(const CalibrateOptions& options) {
     throw ConfigError("--step-s", "must be above 0 and at most 1e6 seconds");
   }
   check_out(options);
-  const Scenario scenario = read_one(options.scenario, options.set);
+  const Scenario scenario = read_one_job(options.scenario, options.set);
   warn(scenario.name, scenario.graph.warnings());
   Calibration found;
   try {

@@ -157,6 +157,16 @@ struct ReportOptions {
 /// A folder of results as a page, or its figures as files.
 void report(const ReportOptions& options);
 
+struct PipSwitchOptions {
+  std::uint32_t ports = 16;
+  std::string mesh = "9x9";  ///< rows x columns of hexagons
+  bool json = false;
+  std::filesystem::path svg;  ///< a picture of one matching; empty: none
+  std::uint32_t matching = 0;
+};
+/// Matchings that join every two ports of a switch on a mesh of programmable cells, with their routes.
+void pip_switch(const PipSwitchOptions& options);
+
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {
  public:

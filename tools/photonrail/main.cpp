@@ -258,6 +258,16 @@ void add_collective(CLI::App& app, CollectiveOptions& options) {
   }
 }
 
+void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
+  CLI::App* command = app.add_subcommand("pip-switch", "Matchings of an optical switch on a mesh of programmable cells");
+  command->add_option("--ports", options.ports, "Ports of the switch (16)");
+  command->add_option("--mesh", options.mesh, "Hexagons of the mesh (9x9)")->type_name("ROWSxCOLUMNS");
+  command->add_flag("--json", options.json, "With the waveguides of every route, as JSON");
+  auto* svg = command->add_option("-o", options.svg, "Also draw a matching here, as SVG")->type_name("FILE");
+  command->add_option("--matching", options.matching, "Which matching to draw (0)")->needs(svg);
+  command->callback([&options] { pip_switch(options); });
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
@@ -274,6 +284,7 @@ int parse_and_run(int argc, char** argv) {
   CostOptions cost_options;
   CompareOptions compare_options;
   ReportOptions report_options;
+  PipSwitchOptions pip_switch_options;
   add_run(app, run_options);
   add_sweep(app, sweep_options, sweep_folder);
   add_validate(app, validate_options);
@@ -285,6 +296,7 @@ int parse_and_run(int argc, char** argv) {
   add_cost(app, cost_options);
   add_compare(app, compare_options);
   add_report(app, report_options);
+  add_pip_switch(app, pip_switch_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,5 +1,7 @@
 #include "read.hpp"
 
+#include "photonrail/error.hpp"
+
 namespace photonrail::command {
 
 std::vector<Override> parse_set(const std::vector<std::string>& set) {
@@ -14,6 +16,12 @@ Scenario read_one(const std::filesystem::path& file, const std::vector<std::stri
 
 TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set) {
   return read_training_spec(file, parse_set(set));
+}
+
+Scenario read_one_job(const std::filesystem::path& file, const std::vector<std::string>& set) {
+  Scenario scenario = read_one(file, set);
+  if (scenario.jobs.empty()) return scenario;
+  throw ConfigError(file.string() + ": /jobs", "this is about one job only", "give a scenario with a \"workload\"");
 }
 
 std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& set) {

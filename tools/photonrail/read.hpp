@@ -14,6 +14,8 @@ namespace photonrail::command {
 [[nodiscard]] std::vector<Override> parse_set(const std::vector<std::string>& set);
 /// `set`: texts of --set. Throws ConfigError.
 [[nodiscard]] Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set);
+/// The same, where several jobs on one cluster are none that the command can take.
+[[nodiscard]] Scenario read_one_job(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
                                                    const std::vector<std::string>& set);

@@ -99,7 +99,7 @@ TaskGraph read_graph(const TraceOptions& options) {
   if (options.prefix.empty() == options.scenario.empty()) {
     throw ConfigError("trace info", "needs a scenario file or --prefix, one of the two");
   }
-  if (options.prefix.empty()) return read_one(options.scenario, options.set).graph;
+  if (options.prefix.empty()) return read_one_job(options.scenario, options.set).graph;
   if (!options.set.empty()) throw ConfigError("--set", "changes a scenario, and --prefix reads none");
   ChakraOptions chakra;
   chakra.prefix = options.prefix;
@@ -116,7 +116,7 @@ void trace_info(const TraceOptions& options) {
 }
 
 void trace_export(const TraceOptions& options) {
-  const Scenario scenario = read_one(options.scenario, options.set);
+  const Scenario scenario = read_one_job(options.scenario, options.set);
   const auto files = write_chakra(scenario.graph, options.prefix);
   std::cout << "wrote " << files.size() << " files, " << files.front().string() << " to " << files.back().string() << '\n';
 }

@@ -76,8 +76,12 @@ void validate(const ValidateOptions& options) {
   std::string text;
   for (const auto& file : options.scenarios) {
     const Scenario scenario = read_one(file, options.set);
-    warn(scenario.name, scenario.graph.warnings());
-    text += summary_line(scenario) + "\n" + memory_table(scenario);
+    const auto describe = [&text](const Scenario& job) {
+      warn(job.name, job.graph.warnings());
+      text += summary_line(job) + "\n" + memory_table(job);
+    };
+    if (scenario.jobs.empty()) describe(scenario);
+    std::for_each(scenario.jobs.begin(), scenario.jobs.end(), describe);
     if (!options.graphviz.empty()) {
       write_file(options.graphviz, to_graphviz(scenario.cluster.plant()));
       text += "wrote " + options.graphviz.string() + "\n";

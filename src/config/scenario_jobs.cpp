@@ -1,0 +1,100 @@
+// A job, and the "jobs" section: several of them on one cluster.
+#include "config/scenario_parts.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace photonrail::config {
+
+namespace {
+
+// The job's own GPUs are numbered server by server, as those of a cluster of its own.
+void move_to(const std::vector<std::uint32_t>& servers, std::uint32_t gpus_per_server, std::vector<GpuId>& gpus) {
+  for (GpuId& gpu : gpus) {
+    const std::size_t server = gpu.index() / gpus_per_server;
+    if (server >= servers.size()) {
+      gpu = GpuId::none();  // rank_to_gpu names a GPU that is not there: validation says so
+      continue;
+    }
+    gpu = GpuId{std::size_t{servers[server]} * gpus_per_server + gpu.index() % gpus_per_server};
+  }
+}
+
+std::vector<std::uint32_t> read_servers(const JsonReader& list, std::uint32_t count) {
+  std::vector<std::uint32_t> servers;
+  for (const JsonReader& server : list.elements()) {
+    servers.push_back(server.count(0, count - 1));
+    if (std::count(servers.begin(), servers.end(), servers.back()) > 1) server.fail("the server is there twice");
+  }
+  if (servers.empty()) list.fail("names no server", "leave it out for all servers of the cluster");
+  return servers;
+}
+
+Scenario read_one_job(JsonReader entry, const JobSections& defaults, const ReadContext& context, const Scenario& shared,
+                      std::size_t index) {
+  Scenario job;
+  job.name = "job " + std::to_string(index);
+  job.cluster = shared.cluster;
+  job.run = shared.run;
+  job.run.seed += index;
+  JobSections sections = defaults;
+  sections.pointer = entry.pointer();
+  const auto own = [&](const char* key, std::optional<JsonReader>& section) {
+    if (const auto v = entry.optional(key)) section = v;
+  };
+  static_cast<void>(entry.child("workload"));
+  own("workload", sections.workload);
+  own("placement", sections.placement);
+  own("controller", sections.controller);
+  own("executor", sections.executor);
+  own("collectives", sections.collectives);
+  own("stragglers", sections.stragglers);
+  if (const auto v = entry.optional("name")) job.name = v->string();
+  entry.read_duration("start", job.start, "s");
+  if (const auto v = entry.optional("iterations")) job.run.iterations = v->count(1, 1'000'000);
+  std::vector<std::uint32_t> servers;
+  if (const auto v = entry.optional("servers")) servers = read_servers(*v, shared.cluster.servers);
+  entry.finish();
+  read_job(sections, servers, context, job);
+  return job;
+}
+
+}  // namespace
+
+void read_job(const JobSections& sections, const std::vector<std::uint32_t>& servers, const ReadContext& context,
+              Scenario& into) {
+  const auto& [directory, known, graphs] = context;
+  into.controller = read_controller(sections.controller, into.cluster.rail.kind, directory, known.controllers);
+  if (sections.executor) into.executor = read_executor(*sections.executor);
+  if (sections.collectives) into.collectives = read_collectives(*sections.collectives, directory, known.collectives);
+  if (sections.stragglers) into.stragglers = read_stragglers(*sections.stragglers, directory);
+  Placement placement = sections.placement ? read_placement(*sections.placement) : Placement{};
+  if (!sections.placement) placement.pointer = sections.pointer + "/placement";
+  ClusterSpec part = into.cluster;
+  if (!servers.empty()) part.servers = static_cast<std::uint32_t>(servers.size());
+  Workload work = read_workload(*sections.workload, directory, part, placement, into.collectives, known.collectives, graphs);
+  into.graph = std::move(work.graph);
+  into.memory = std::move(work.memory);
+  into.gpu_of_rank = place(placement, into.graph.ranks(), work.generated);
+  if (!servers.empty()) move_to(servers, into.cluster.gpus_per_server, into.gpu_of_rank);
+  try {
+    into.validate();
+  } catch (const ConfigError& e) {
+    if (sections.pointer.empty()) throw;
+    throw below(sections.pointer, e);
+  }
+  into.graph.infer_dimensions(into.gpu_of_rank, into.cluster.gpus_per_server);
+}
+
+std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context, const Scenario& shared) {
+  std::vector<Scenario> jobs;
+  const std::vector<JsonReader> entries = list.elements();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    jobs.push_back(read_one_job(entries[i], defaults, context, shared, i));
+  }
+  if (jobs.empty()) list.fail("has no jobs", "give one at least, or a \"workload\" in its place");
+  return jobs;
+}
+
+}  // namespace photonrail::config

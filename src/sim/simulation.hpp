@@ -1,0 +1,78 @@
+// One run of one job: the object graph, and what it says at the end.
+#pragma once
+
+#include "photonrail/simulate.hpp"
+#include "sim/control_plane.hpp"
+#include "sim/executor.hpp"
+#include "sim/folding.hpp"
+#include "sim/known_schedule.hpp"
+#include "sim/operation.hpp"
+#include "sim/plan_cache.hpp"
+#include "sim/recorder.hpp"
+#include "sim/straggling.hpp"
+#include "sim/transfers.hpp"
+#include "sim/watchers.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace photonrail {
+
+/// What a job has of a fabric that several jobs share.
+struct Tenancy {
+  Engine& engine;
+  SharedFabric& fabric;
+  std::uint32_t job = 0;
+};
+
+class Simulation {
+ public:
+  /// `folding`: null, or the smaller job that is run in place of the scenario's. `tenancy`: null, or the job is one of
+  /// several, and is not folded. All must outlive the object.
+  Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster, const ControllerSpec& controller,
+             const PolicyNeeds& needs, const RunSpec& run, const Registries& registries,
+             std::span<const StragglerSpec> stragglers, const Schedule* schedule, Schedule* profile,
+             std::span<Observer* const> observers, const Tenancy* tenancy = nullptr);
+
+  /// To the end. Throws DeadlockError when it does not come.
+  void run();
+
+  /// The job begins when its time has come; the engine is the caller's to run.
+  void begin_at(Time start);
+  [[nodiscard]] bool finished() const { return executor_.finished(); }
+  [[nodiscard]] std::vector<std::string> stuck() const { return executor_.stuck(); }
+  [[nodiscard]] std::uint64_t tasks_done() const { return executor_.tasks_done(); }
+  [[nodiscard]] std::uint64_t tasks() const { return executor_.tasks(); }
+
+  /// Times count from when the job began. What the engine did is told of a job that is alone only.
+  void report(RunResult& result);
+
+ private:
+  void begin(std::uint64_t);
+  // Of the ranks that are run.
+  [[nodiscard]] std::vector<GpuId> gpu_of_rank() const;
+
+  const Scenario& scenario_;
+  const Folding* folding_;
+  const Tenancy* tenancy_;
+  const TaskGraph& graph_;
+  const Roster roster_;
+  Watchers everybody_;
+  Watchers watchers_;  // who is told of ranks and circuits
+  std::optional<Engine> own_engine_;
+  Engine& engine_;
+  Fabric fabric_;
+  PlanCache plans_;
+  Operations operations_;
+  Recorder recorder_;
+  Straggling straggling_;
+  ControlPlane control_;
+  Transfers transfers_;
+  Executor executor_;
+  std::optional<KnownSchedule> known_;
+  Time start_{};
+};
+
+}  // namespace photonrail

@@ -23,6 +23,8 @@ namespace photonrail {
 struct ShimPolicy {
   bool announce = false;   ///< when an operation completes, ask at once for what the schedule says comes next
   bool scheduled = false;  ///< issue a rank's rail operations in the order of the profiling run
+  bool patient = false;    ///< an operation leaves its lanes to others while it waits for circuits
+  bool by_due = false;     ///< of operations that want a lane the one that is due first gets it; needs foresight
 };
 
 /// What a policy wants of the run besides demands and circuits. What nobody wants is not made, and costs nothing.
@@ -36,6 +38,8 @@ struct PolicyNeeds {
   /// an operation takes all its circuits together or none, and keeps each until its last send. Operations then run send by
   /// send, at either fidelity: a ring whose links are lit one after the other is not one flow.
   bool per_pair = false;
+  bool foresight = false;  ///< DemandView::expected, due; from a profiling run of one step on electrical rails
+  bool events = false;     ///< DemandView::stirred, FabricView::running; asked whenever a task ends while somebody waits
   std::uint32_t hops = 0;  ///< sends may be forwarded over so many circuits, whatever the rail says; 0: as the rail says
 
   /// Whether somebody must know what each pair exchanges.
@@ -118,6 +122,8 @@ struct ControllerSpec {
   /// A demand that blocks its members for longer is reported by name, as an error; 0: however long.
   Duration starvation{};
   ParameterValues parameters{};  ///< keys that one policy has; see ControllerFactory::parameters
+
+  [[nodiscard]] std::string describe() const;  ///< its name and what it is told, for people
 };
 
 /// Makes one controller for one rail.
@@ -135,6 +141,9 @@ struct ControllerFactory {
   /// It claims that nobody waits without need: an operation that lacks only circuits gets them as soon as its ports are
   /// free and nobody older wants them.
   bool prompt = false;
+  /// Specifications (of any policy) that are tried on the job before the run, with typical reconfigurations and nobody late;
+  /// the one with the shortest run is taken, the first among equals. Null: none.
+  std::vector<ControllerSpec> (*rehearse)(const ControllerSpec& spec) = nullptr;
 
   /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
   [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;

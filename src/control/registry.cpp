@@ -11,6 +11,9 @@ ControllerRegistry ControllerRegistry::builtin() {
   registry.add({"static", "circuits given by the scenario, lit once", make_static});
   registry.add({"opus", "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)", make_opus,
                 true, opus_needs});
+  registry.add(opus_artifact_factory());
+  registry.add(oracle_factory());
+  registry.add(coalesce_factory());
   return registry;
 }
 

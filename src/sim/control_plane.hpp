@@ -53,6 +53,10 @@ class ControlPlane : public CircuitListener {
   void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes);
   void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle);
 
+  // PolicyNeeds::events: a task of the rank ended; so many operations more have bytes on their way.
+  void task_ended(RankId rank);
+  void runs(std::int32_t change) { running_ += static_cast<std::uint32_t>(change); }
+
   /// A rank's place in the known schedule.
   void stands(RankId rank, std::uint32_t iteration, std::size_t next) {
     if (known_ != nullptr) known_->stands(rank, iteration, next);
@@ -155,6 +159,7 @@ class ControlPlane : public CircuitListener {
   void decide(std::uint64_t rail);
   void consult(RailId id, Rail& rail);
   void note(RailId id, Rail& rail);
+  void mark_stirred(Rail& rail);
   void set_timer(RailId id, Rail& rail);
   void timer_rang(std::uint64_t rail);
   void retry_blocked(RailId id);
@@ -178,6 +183,8 @@ class ControlPlane : public CircuitListener {
   std::vector<PortId> touched_;
   std::vector<RailDriver::Issued> issued_;
   CommandRecord* finishing_ = nullptr;
+  std::uint32_t running_ = 0;        // operations
+  std::vector<Time> last_event_;     // by rank, where somebody wants it
 };
 
 }  // namespace photonrail

@@ -5,6 +5,7 @@
 #include "sim/cost_model.hpp"
 #include "sim/executor.hpp"
 #include "sim/folding.hpp"
+#include "sim/foresight.hpp"
 #include "sim/operation.hpp"
 #include "sim/plan_cache.hpp"
 #include "sim/recorder.hpp"
@@ -43,7 +44,7 @@ class Simulation {
   Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster, const ControllerSpec& controller,
              const PolicyNeeds& needs, const RunSpec& run, const Registries& registries,
              std::span<const StragglerSpec> stragglers, const Schedule* schedule, Schedule* profile,
-             std::span<Observer* const> observers)
+             std::span<Observer* const> observers, const Foresight* foresight = nullptr)
       : scenario_(scenario),
         folding_(folding),
         graph_(folding != nullptr ? folding->graph : scenario.graph),
@@ -66,6 +67,7 @@ class Simulation {
     if (!fabric_.optical()) return;
     if (needs.per_pair) transfers_.serve_by_pair();
     if (needs.weighs()) plans_.weigh();
+    if (foresight != nullptr) executor_.foresee(*foresight);
     if (needs.schedule) control_.know(known_.emplace(graph_, operations_, fabric_, gpu_of_rank(), *schedule));
   }
 
@@ -124,13 +126,20 @@ class Simulation {
 /// Runs a scenario, folded or not.
 class Runner {
  public:
-  Runner(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries)
+  /// A rehearsal runs with another controller than the scenario's, typical reconfigurations, and nobody late.
+  Runner(const Scenario& scenario, const ControllerSpec& controller, bool rehearsal, std::span<Observer* const> observers,
+         const Registries& registries)
       : scenario_(scenario),
         observers_(observers),
         registries_(registries),
-        factory_(registries.controllers.find(scenario.controller.name)),
-        controller_(factory_.complete(scenario.controller)),
-        needs_(factory_.needs_of(controller_)) {}
+        factory_(registries.controllers.find(controller.name)),
+        controller_(factory_.complete(controller)),
+        needs_(factory_.needs_of(controller_)),
+        cluster_(scenario.cluster),
+        rehearsal_(rehearsal) {
+    DelayDistribution& delay = cluster_.rail.optical.reconfiguration;
+    if (rehearsal) delay = DelayDistribution::constant(delay.typical());
+  }
 
   void run(RunResult& result) {
     result.folding.ranks = result.folding.classes = scenario_.graph.ranks();
@@ -154,7 +163,7 @@ class Runner {
       if (!scenario_.run.folding) throw FoldingFailed{"the scenario says so"};
       if (!scenario_.stragglers.empty()) throw FoldingFailed{"some ranks are late or slow"};
       if (watched) throw FoldingFailed{"an observer wants to be told of every rank"};
-      return fold(scenario_, scenario_.cluster, scenario_.controller, registries_);
+      return fold(scenario_, cluster_, controller_, registries_);
     } catch (FoldingFailed& failed) {
       off = std::move(failed.why);
       return std::nullopt;
@@ -181,12 +190,17 @@ class Runner {
   void run_unfolded(RunResult& result) const {
     std::optional<Schedule> schedule;
     if (follows_a_schedule()) schedule = profile_unfolded();
-    run_as(nullptr, schedule ? &*schedule : nullptr, result);
+    std::optional<Foresight> foresight;
+    if (needs_.foresight && scenario_.cluster.rail.kind == RailKind::kOptical) foresight = foresee();
+    run_as(nullptr, schedule ? &*schedule : nullptr, result, foresight ? &*foresight : nullptr);
   }
 
-  void run_as(const Folding* folding, const Schedule* schedule, RunResult& result) const {
-    Simulation simulation(scenario_, folding, scenario_.cluster, controller_, needs_, scenario_.run, registries_,
-                          scenario_.stragglers, schedule, nullptr, observers_);
+  void run_as(const Folding* folding, const Schedule* schedule, RunResult& result,
+              const Foresight* foresight = nullptr) const {
+    const std::span<const StragglerSpec> late =
+        rehearsal_ ? std::span<const StragglerSpec>{} : std::span<const StragglerSpec>{scenario_.stragglers};
+    Simulation simulation(scenario_, folding, cluster_, controller_, needs_, scenario_.run, registries_, late, schedule,
+                          nullptr, observers_, foresight);
     simulation.run();
     simulation.report(result);
   }
@@ -194,14 +208,25 @@ class Runner {
   // What the shim's profiling run sees: the order in which each rank's rail operations start on electrical rails when
   // nobody is late.
   Schedule profile(const Folding* folding) const {
+    Schedule order;
+    run_profile(folding, &order, {});
+    return order;
+  }
+
+  Foresight foresee() const {
+    ForesightRecorder recorder(scenario_.graph);
+    Observer* const observers[] = {&recorder};
+    run_profile(nullptr, nullptr, observers);
+    return recorder.foresight();
+  }
+
+  void run_profile(const Folding* folding, Schedule* order, std::span<Observer* const> observers) const {
     const ClusterSpec cluster = electrical();
     RunSpec run = scenario_.run;
     run.iterations = 1;
     run.fidelity = Fidelity::kStream;
-    Schedule order;
-    Simulation(scenario_, folding, cluster, ControllerSpec{}, PolicyNeeds{}, run, registries_, {}, nullptr, &order, {})
+    Simulation(scenario_, folding, cluster, ControllerSpec{}, PolicyNeeds{}, run, registries_, {}, nullptr, order, observers)
         .run();
-    return order;
   }
 
   // Electrical rails may fold where those of the scenario do not.
@@ -237,7 +262,34 @@ class Runner {
   const ControllerFactory& factory_;
   const ControllerSpec controller_;
   const PolicyNeeds needs_;
+  ClusterSpec cluster_;
+  bool rehearsal_;
 };
+
+/// Tries the specifications that the scenario's policy wants to choose from; its own when it wants none. A try that cannot
+/// finish is none.
+ControllerSpec rehearse(const Scenario& scenario, const Registries& registries, std::vector<std::string>& choices) {
+  const ControllerFactory& factory = registries.controllers.find(scenario.controller.name);
+  if (factory.rehearse == nullptr || scenario.cluster.rail.kind != RailKind::kOptical) return scenario.controller;
+  std::optional<std::size_t> best;
+  Duration shortest{};
+  const std::vector<ControllerSpec> specs = factory.rehearse(factory.complete(scenario.controller));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    try {
+      RunResult trial;
+      Runner(scenario, specs[i], true, {}, registries).run(trial);
+      if (best && trial.makespan >= shortest) continue;
+      best = i;
+      shortest = trial.makespan;
+    } catch (const DeadlockError&) {
+    } catch (const ControllerError&) {
+    }
+  }
+  if (!best) return scenario.controller;
+  choices.push_back(factory.name + " rehearsed " + std::to_string(specs.size()) + " ways and took number " +
+                    std::to_string(*best + 1) + ", " + specs[*best].describe());
+  return specs[*best];
+}
 
 }  // namespace
 
@@ -252,7 +304,10 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   result.name = scenario.name;
   result.seed = scenario.run.seed;
   result.warnings = scenario.graph.warnings();
-  Runner(scenario, observers, registries).run(result);
+  std::vector<std::string> choices;
+  const ControllerSpec controller = rehearse(scenario, registries, choices);
+  Runner(scenario, controller, false, observers, registries).run(result);
+  result.choices.insert(result.choices.begin(), choices.begin(), choices.end());
   result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   result.engine.peak_rss_mb = peak_rss_mb();
   return result;

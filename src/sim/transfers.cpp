@@ -155,6 +155,7 @@ bool Transfers::try_open(OpId id, std::uint32_t index) {
   Operation& op = operations_[id];
   Round& round = *op.round(index);
   PHOTONRAIL_CHECK(round.waiting);
+  if (!listener_->may_open(id)) return false;
   if (!hold_circuits(id, op, round)) return false;
   round.waiting = false;
   Duration idle{};

@@ -42,6 +42,8 @@ class TransferListener {
   virtual void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes) = 0;
   virtual void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle) = 0;
   virtual void member_waits(OpId op, Member member, bool waits) = 0;
+  /// The circuits of an operation that waited may be lit: whether it has what else it needs.
+  virtual bool may_open(OpId op) = 0;
   /// Circuits were given back.
   virtual void circuits_released(RailId rail, OpId op) = 0;
 };

@@ -50,6 +50,7 @@ class Coalesce : public Controller {
     taken_.assign(view.transmit.size(), false);
     given_.assign(view.transmit.size(), false);
     learn();
+    watch_idleness();
     Demands lit;
     Demands unlit;
     for (const DemandView* demand : known()) (is_made(*demand) ? lit : unlit).push_back(demand);
@@ -70,6 +71,25 @@ class Coalesce : public Controller {
 
  private:
   // ---- what is known
+
+  // A rail where nothing moves stands still because nobody may run, or for somebody who is foreseen.
+  void watch_idleness() {
+    const bool active = std::any_of(view_->transmit.begin(), view_->transmit.end(), [](const PortView& fibre) {
+      return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
+    });
+    if (active || was_active_) idle_since_ = view_->now;
+    was_active_ = active;
+    const Time end = idle_since_ + grace();
+    overdue_ = !active && view_->now > end;
+    const bool blocked =
+        std::any_of(view_->demands.begin(), view_->demands.end(), [](const DemandView& demand) { return demand.blocking; });
+    if (!active && blocked) ask_again(end + Duration{1});
+  }
+
+  [[nodiscard]] Duration grace() const {
+    const auto delay = static_cast<double>(view_->reconfiguration.total().count());
+    return Duration{static_cast<std::int64_t>(delay * patience_)};
+  }
 
   // How late the last member was, by communicator.
   void learn() {
@@ -92,13 +112,12 @@ class Coalesce : public Controller {
     Demands all;
     for (const DemandView& demand : view_->demands) all.push_back(&demand);
     const Duration change = view_->reconfiguration.total();
-    const Duration grace = scale(change, patience_);
     for (const DemandView& demand : view_->gathering) {
       if (!foresees_) break;
       const Time ready = ready_at(demand);
-      if (view_->now > ready + grace) continue;  // foreseen wrongly
+      if (view_->now > ready + grace()) continue;  // foreseen wrongly
       if (comes_later(demand)) continue;
-      ask_again(ready + grace + Duration{1});
+      ask_again(ready + grace() + Duration{1});
       ask_again(ready - change);
       if (is_made(demand) || view_->now >= ready - change) all.push_back(&demand);
     }
@@ -124,10 +143,6 @@ class Coalesce : public Controller {
     if (at > view_->now && (!again_ || at < *again_)) again_ = at;
   }
 
-  static Duration scale(Duration d, double factor) {
-    return Duration{static_cast<std::int64_t>(static_cast<double>(d.count()) * factor)};
-  }
-
   // ---- circuits
 
   [[nodiscard]] bool is_made(const DemandView& demand) const {
@@ -139,21 +154,39 @@ class Coalesce : public Controller {
     return !fibre.in_use && (fibre.peer.is_none() || fibre.lit);
   }
 
+  // Dark ones first.
   [[nodiscard]] PortId free_transmit(Position position) const {
+    PortId best = PortId::none();
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(position, p);
-      if (!taken_[port.index()] && is_free(port)) return port;
+      if (taken_[port.index()] || !is_free(port)) continue;
+      if (view_->transmit[port.index()].peer.is_none()) return port;
+      if (best.is_none()) best = port;
     }
-    return PortId::none();
+    return best;
   }
 
   [[nodiscard]] PortId free_receive(Position position) const {
+    PortId best = PortId::none();
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(position, p);
       const PortId source = view_->receive[port.index()];
-      if (!given_[port.index()] && (source.is_none() || is_free(source))) return port;
+      if (given_[port.index()]) continue;
+      if (source.is_none()) return port;
+      if (is_free(source) && best.is_none()) best = port;
     }
-    return PortId::none();
+    return best;
+  }
+
+  // What joins the pair already is not taken for another.
+  void keep(Pair pair) {
+    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+      const PortId from = view_->port(pair.from, p);
+      const PortId peer = view_->transmit[from.index()].peer;
+      if (peer.is_none() || view_->position(peer) != pair.to) continue;
+      taken_[from.index()] = given_[peer.index()] = true;
+      return;
+    }
   }
 
   [[nodiscard]] bool may_take(const DemandView& demand) const {
@@ -164,6 +197,7 @@ class Coalesce : public Controller {
 
   void take(const DemandView& demand) {
     CircuitPlan plan = plan_;
+    for (const Pair pair : demand.pairs) keep(pair);
     for (const Pair pair : demand.pairs) {
       if (joined(*view_, pair)) continue;
       const PortId from = free_transmit(pair.from);
@@ -183,6 +217,9 @@ class Coalesce : public Controller {
       if (meet(*other, demand)) rivals.push_back(other);
     }
     if (rivals.empty()) return true;
+    // Those that have their circuits may wait for a lane that this one holds.
+    const bool stuck = std::all_of(rivals.begin(), rivals.end(), [](const DemandView* other) { return other->all_asked(); });
+    if (overdue_ && demand.blocking && stuck) return true;
     Demands batch{&demand};
     for (const DemandView* other : unlit) {
       const bool fits = std::none_of(batch.begin(), batch.end(),
@@ -225,6 +262,9 @@ class Coalesce : public Controller {
   const FabricView* view_ = nullptr;
   CircuitPlan plan_;
   std::optional<Time> again_;
+  Time idle_since_{};
+  bool was_active_ = false;
+  bool overdue_ = false;
   std::map<CommunicatorId, Duration> lag_;
   std::vector<bool> taken_;  // by port: its transmit fibre goes into the plan
   std::vector<bool> given_;  // ... its receive fibre
@@ -236,7 +276,7 @@ std::unique_ptr<Controller> make_coalesce(const ControllerSpec& spec, RailId, st
 
 PolicyNeeds coalesce_needs(const ControllerSpec& spec) {
   PolicyNeeds needs;
-  needs.shim.patient = spec.parameters.flag("patient_lanes");
+  needs.shim.patient = true;
   needs.shim.by_due = spec.parameters.flag("lanes_by_due");
   needs.bytes = needs.foresight = true;
   return needs;
@@ -282,8 +322,7 @@ ControllerFactory coalesce_factory() {
       P::flag("rehearse", true, "try several ways on the job, those of Opus among them, and take the best"),
       P::flag("foresee", true, "switch one delay before the last member is expected to ask"),
       P::number("patience", 1.0, 0.0, 1000.0, "how many delays circuits are kept for somebody who is later than expected"),
-      P::flag("lanes_by_due", true, "communication lanes take the operation that is due first"),
-      P::flag("patient_lanes", true, "an operation that waits for circuits leaves its lanes to others")};
+      P::flag("lanes_by_due", true, "communication lanes take the operation that is due first")};
   return factory;
 }
 

@@ -12,10 +12,19 @@ bool joined(const FabricView& view, Pair pair) {
   return false;
 }
 
+namespace {
+
+// A view written by hand may have no rate.
+Duration time_of(const FabricView& view, Bytes bytes) {
+  return view.port_rate.bytes_per_second > 0 ? transfer_time(bytes, view.port_rate) : Duration{};
+}
+
+}  // namespace
+
 Duration service_time(const FabricView& view, const DemandView& demand) {
   Bytes most{};
   for (const Bytes bytes : demand.bytes) most = std::max(most, bytes);
-  return transfer_time(most, view.port_rate);
+  return time_of(view, most);
 }
 
 Outlook::Outlook(const FabricView& view)
@@ -25,7 +34,7 @@ Outlook::Outlook(const FabricView& view)
     const PortView& fibre = view.transmit[p];
     peer_.push_back(fibre.peer);
     if (fibre.peer.is_none()) continue;
-    const Duration left = fibre.lit ? transfer_time(fibre.bytes_left, view.port_rate) : view.reconfiguration.total();
+    const Duration left = fibre.lit ? time_of(view, fibre.bytes_left) : view.reconfiguration.total();
     transmit_free_[p] = receive_free_[fibre.peer.index()] = view.now + left;
   }
 }

@@ -25,7 +25,9 @@ ControllerSpec spec_of(const std::string& name) {
 class ControllerContract : public ::testing::TestWithParam<std::string> {
  protected:
   static std::unique_ptr<Controller> make(std::uint32_t ports) {
-    return ControllerRegistry::builtin().find(GetParam()).make(spec_of(GetParam()), RailId{0}, 1, ports);
+    const ControllerRegistry known = ControllerRegistry::builtin();
+    const ControllerFactory& factory = known.find(GetParam());
+    return factory.make(factory.complete(spec_of(GetParam())), RailId{0}, 1, ports);
   }
 };
 
@@ -94,7 +96,7 @@ TEST(OpusContract, NobodyStarves) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, ControllerContract, ::testing::Values("electrical", "static", "opus"),
+INSTANTIATE_TEST_SUITE_P(Builtin, ControllerContract, ::testing::Values("electrical", "static", "opus", "opus_artifact", "oracle", "coalesce"),
                          [](const auto& name) { return name.param; });
 
 TEST(ControllerRegistry, AnUnknownNameListsWhatIsKnown) {

@@ -25,6 +25,8 @@ namespace photonrail {
 
 namespace {
 
+constexpr Duration kLeastGrace{1'000'000};  // 1 us: also without a delay time has to pass
+
 using Demands = std::vector<const DemandView*>;
 /// The worst, then the sum of what is late.
 using Lateness = std::pair<Duration, Duration>;
@@ -36,6 +38,14 @@ bool meet(const DemandView& a, const DemandView& b) {
     }
   }
   return false;
+}
+
+/// The same order on every rail.
+bool before(const DemandView& a, const DemandView& b) {
+  const auto key = [](const DemandView& d) {
+    return std::tuple(d.due, d.iteration, d.communicator, d.expected, d.round, d.complete, d.id);
+  };
+  return key(a) < key(b);
 }
 
 class Coalesce : public Controller {
@@ -88,7 +98,7 @@ class Coalesce : public Controller {
 
   [[nodiscard]] Duration grace() const {
     const auto delay = static_cast<double>(view_->reconfiguration.total().count());
-    return Duration{static_cast<std::int64_t>(delay * patience_)};
+    return std::max(kLeastGrace, Duration{static_cast<std::int64_t>(delay * patience_)});
   }
 
   // How late the last member was, by communicator.
@@ -121,9 +131,7 @@ class Coalesce : public Controller {
       ask_again(ready - change);
       if (is_made(demand) || view_->now >= ready - change) all.push_back(&demand);
     }
-    std::sort(all.begin(), all.end(), [](const DemandView* a, const DemandView* b) {
-      return std::tuple(a->due, a->complete, a->id) < std::tuple(b->due, b->complete, b->id);
-    });
+    std::sort(all.begin(), all.end(), [](const DemandView* a, const DemandView* b) { return before(*a, *b); });
     return all;
   }
 
@@ -211,15 +219,27 @@ class Coalesce : public Controller {
 
   // ---- is it worth it?
 
-  [[nodiscard]] bool is_worth_it(const DemandView& demand, const Demands& lit, const Demands& unlit) const {
+  // Nothing moves, although a demand is there whose members wait. Those that have its circuits may wait for a lane that it
+  // holds, or for circuits of another rail that are kept for it: on every rail the one that is under way already, or due
+  // first, goes on. One at a time, so that it has time to.
+  bool is_stuck(const DemandView& demand, const Demands& rivals) {
+    if (!overdue_ || !demand.blocking) return false;
+    const bool first = std::all_of(rivals.begin(), rivals.end(), [&demand](const DemandView* other) {
+      if (!other->all_asked() || !other->blocking) return other->all_asked();
+      return (demand.round > 0) != (other->round > 0) ? demand.round > 0 : before(demand, *other);
+    });
+    if (!first) return false;
+    overdue_ = false;
+    idle_since_ = view_->now;
+    return true;
+  }
+
+  [[nodiscard]] bool is_worth_it(const DemandView& demand, const Demands& lit, const Demands& unlit) {
     Demands rivals;
     for (const DemandView* other : lit) {
       if (meet(*other, demand)) rivals.push_back(other);
     }
-    if (rivals.empty()) return true;
-    // Those that have their circuits may wait for a lane that this one holds.
-    const bool stuck = std::all_of(rivals.begin(), rivals.end(), [](const DemandView* other) { return other->all_asked(); });
-    if (overdue_ && demand.blocking && stuck) return true;
+    if (rivals.empty() || is_stuck(demand, rivals)) return true;
     Demands batch{&demand};
     for (const DemandView* other : unlit) {
       const bool fits = std::none_of(batch.begin(), batch.end(),
@@ -228,7 +248,7 @@ class Coalesce : public Controller {
     }
     const Lateness now = best_after(0, rivals, batch);
     for (std::size_t first = 1; first < 2 * rivals.size(); first *= 2) {
-      if (best_after(std::min(first, rivals.size()), rivals, batch) < now) return false;
+      if (best_after(std::min(first, rivals.size()), rivals, batch) <= now) return false;
     }
     return true;
   }

@@ -46,7 +46,11 @@ class OpusArtifact : public Controller {
     Decision decision;
     for (const bool blocking : {true, false}) {
       for (const DemandView& demand : view.demands) {
-        if (demand.blocking != blocking || is_made(demand)) continue;
+        if (demand.blocking != blocking) continue;
+        if (is_made(demand)) {
+          keep(demand);
+          continue;
+        }
         const Request request{demand.id, demand.since};
         const auto before = refused_.find(request);
         const bool retry = before == refused_.end() || !own_event_ || demand.stirred || view.now >= before->second + kTimeOut;
@@ -110,6 +114,11 @@ class OpusArtifact : public Controller {
     return std::any_of(pairs.begin(), pairs.end(), [&](Pair pair) {
       return stage_of_[pair.from] == stage_of_[position] || stage_of_[pair.to] == stage_of_[position];
     });
+  }
+
+  // Its circuits are there, and it is about to take them.
+  void keep(const DemandView& demand) {
+    for (const Pair pair : demand.pairs) touched_[pair.from] = touched_[pair.to] = true;
   }
 
   [[nodiscard]] bool busy(PortId from) const {

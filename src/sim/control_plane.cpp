@@ -97,7 +97,7 @@ void ControlPlane::consult(RailId id, Rail& rail) {
   view.transmit = rail.transmit;
   view.receive = rail.receive;
   if (needs_.events) mark_stirred(rail);
-  view.running = running_;
+  view.running = transfers_->running();
   view.demands = rail.complete.views();
   view.gathering = rail.gathering.views();
   if (needs_.schedule && known_ != nullptr) view.schedule = known_->rail(id);

@@ -53,9 +53,8 @@ class ControlPlane : public CircuitListener {
   void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes);
   void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle);
 
-  // PolicyNeeds::events: a task of the rank ended; so many operations more have bytes on their way.
+  /// A task of the rank ended (PolicyNeeds::events).
   void task_ended(RankId rank);
-  void runs(std::int32_t change) { running_ += static_cast<std::uint32_t>(change); }
 
   /// A rank's place in the known schedule.
   void stands(RankId rank, std::uint32_t iteration, std::size_t next) {
@@ -183,8 +182,7 @@ class ControlPlane : public CircuitListener {
   std::vector<PortId> touched_;
   std::vector<RailDriver::Issued> issued_;
   CommandRecord* finishing_ = nullptr;
-  std::uint32_t running_ = 0;        // operations
-  std::vector<Time> last_event_;     // by rank, where somebody wants it
+  std::vector<Time> last_event_;  // by rank, where somebody wants it
 };
 
 }  // namespace photonrail

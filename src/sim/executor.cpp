@@ -330,7 +330,6 @@ void Executor::start_operation(OpId id) {
     }
   }
   if (!op.optical || op.plan().send_count() == 0) {
-    moves(op);
     for (Member m = 0; m < op.members(); ++m) {
       if (op.present(m)) tell(id, m, OperationEvent::State::kRunning);
     }
@@ -352,7 +351,6 @@ void Executor::member_done(OpId id, Member member) {
   const bool completes = !(op.sender_done && member == 0);
   const std::uint32_t iteration = ranks_[rank.index()].iteration;
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
-  if (last && op.moving) parts_.control.runs(-1);
   if (last) parts_.operations.retire(id);
   if (this_iteration) order_.complete(rank, task, iteration);
   if (completes) complete(rank, task, cause);
@@ -362,12 +360,6 @@ void Executor::member_done(OpId id, Member member) {
 
 void Executor::round_reached(OpId id, std::uint32_t round, Member member) {
   parts_.control.ask(id, round, member, parts_.operations[id].tasks[member]);
-}
-
-void Executor::moves(Operation& op) {
-  if (op.moving) return;
-  op.moving = true;
-  parts_.control.runs(+1);
 }
 
 bool Executor::may_open(OpId id) {
@@ -380,7 +372,6 @@ void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration
   Operation& op = parts_.operations[id];
   if (op.yielded) PHOTONRAIL_CHECK(lanes_.take(Lanes::key(id, op), op));
   op.yielded = false;
-  moves(op);
   for (Member m = 0; m < op.members(); ++m) {
     if (!op.present(m)) continue;
     if (round == 0 || (idle && op.round(round)->work_left[m] > 0)) tell(id, m, OperationEvent::State::kRunning);
@@ -393,7 +384,9 @@ void Executor::round_blocked(OpId id, std::uint32_t round) {
   for (Member m = 0; m < op.members(); ++m) {
     if (op.round(round)->work_left[m] > 0) tell(id, m, OperationEvent::State::kWaitingForCircuits);
   }
-  if (!shim_.patient || op.moving) return;
+  const bool begun = op.sends_to_go < op.plan().send_count() ||
+                     std::any_of(op.rounds.begin(), op.rounds.end(), [](const Round& r) { return r.open; });
+  if (!shim_.patient || begun || op.yielded) return;
   op.yielded = true;
   lanes_.yield(id, op);
   schedule_start();

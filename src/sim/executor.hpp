@@ -111,7 +111,6 @@ class Executor : public TransferListener {
   void count_in(OpId id, Member member);
   void join(OpId id, Member member);
   void start_operation(OpId id);
-  void moves(Operation& op);
   void look_ahead(Operation& op, RankId id, TaskId task) const;
   void tell(OpId id, Member member, OperationEvent::State state) const;
 

@@ -85,7 +85,7 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
   op.cause = {};
   op.expected = Time{};
   op.due = op.lane_due = Time::max();
-  op.yielded = op.moving = false;
+  op.yielded = false;
   return id;
 }
 

@@ -103,7 +103,6 @@ struct Operation {
   Time due{};                ///< Time::max(): not known
   Time lane_due{};           ///< by which it is ranked among those that want its lanes; Time::max(): not at all
   bool yielded = false;      ///< it waits for circuits and has left its lanes
-  bool moving = false;       ///< it has bytes on their way, or had
 
   std::vector<std::uint32_t> left;  ///< by member: sends and receives to go
   std::uint32_t sends_to_go = 0;

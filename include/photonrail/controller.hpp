@@ -25,6 +25,8 @@ namespace photonrail {
 struct ShimPolicy {
   bool announce = false;             ///< when an operation completes, ask at once for what the schedule says comes next
   bool scheduled = false;            ///< issue a rank's rail operations in the order of the profiling run
+  bool patient = false;              ///< an operation leaves its lanes to others while it waits for circuits
+  bool by_due = false;               ///< of operations that want a lane the one that is due first gets it; needs foresight
   std::vector<ShimSpec> of_ranks{};  ///< what is different on some ranks
 
   [[nodiscard]] bool announces(RankId rank) const;
@@ -42,6 +44,8 @@ struct PolicyNeeds {
   /// an operation takes all its circuits together or none, and keeps each until its last send. Operations then run send by
   /// send, at either fidelity: a ring whose links are lit one after the other is not one flow.
   bool per_pair = false;
+  bool foresight = false;  ///< DemandView::expected, due; from a profiling run of one step on electrical rails
+  bool events = false;     ///< DemandView::stirred, FabricView::running; asked whenever a task ends while somebody waits
   std::uint32_t hops = 0;  ///< sends may be forwarded over so many circuits, whatever the rail says; 0: as the rail says
 
   /// Whether somebody must know what each pair exchanges.
@@ -125,6 +129,8 @@ struct ControllerSpec {
   Duration starvation{};
   ParameterValues parameters{};  ///< keys that one policy has; see ControllerFactory::parameters
   ControlPlaneSpec control{};
+
+  [[nodiscard]] std::string describe() const;  ///< its name and what it is told, for people
 };
 
 /// Makes one controller for one rail.
@@ -139,10 +145,13 @@ struct ControllerFactory {
   /// not on their numbers, nor on how many others there are. Ranks that nothing tells apart may then be simulated once.
   bool symmetric = false;
   std::function<PolicyNeeds(const ControllerSpec& spec)> needs{};  ///< null: none; `spec` is complete()
-  std::vector<ControllerParameter> parameters{};               ///< the policy's own keys of the scenario
+  std::vector<ControllerParameter> parameters{};                   ///< the policy's own keys of the scenario
   /// It claims that nobody waits without need: an operation that lacks only circuits gets them as soon as its ports are
   /// free and nobody older wants them.
   bool prompt = false;
+  /// Specifications (of any policy) that are tried on the job before the run, with typical reconfigurations and nobody late;
+  /// the one with the shortest run is taken, the first among equals. Null: none.
+  std::vector<ControllerSpec> (*rehearse)(const ControllerSpec& spec) = nullptr;
 
   /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
   [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;

@@ -65,6 +65,12 @@ struct DemandView {
   /// Every member has reached the operation and waits: the circuits are all that it lacks. With PolicyNeeds::per_pair the
   /// pairs (and bytes) are then those for which sends wait now; they come and go, and the demand goes when none is left.
   bool blocking = false;
+  /// Only if PolicyNeeds::foresight: when it began in the profiling run, and by when it must be over so that the step takes
+  /// no longer than there; both as if every step of this run had begun and gone on as that one.
+  Time expected{};
+  Time due{};
+  /// Only if PolicyNeeds::events: a task of a rank that asked ended at this instant.
+  bool stirred = false;
 
   [[nodiscard]] bool all_asked() const { return asked == members; }
 };
@@ -123,6 +129,7 @@ struct FabricView {
   std::span<const PairTraffic> traffic{};      ///< of the last past iteration, by pair; only if PolicyNeeds::traffic
   std::span<const PairTraffic> traffic_now{};  ///< of the present one until now; only if PolicyNeeds::traffic
   Duration hop_latency{};                      ///< of a message over one circuit, on top of its bytes
+  std::uint32_t running = 0;  ///< operations of the whole job that have bytes on their way; only if PolicyNeeds::events
   Bandwidth port_rate{};                       ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane

@@ -5,6 +5,7 @@
 #include "photonrail/controller.hpp"
 #include "photonrail/plan_file.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace photonrail::config {
@@ -28,9 +29,12 @@ std::vector<StaticCircuit> read_circuits(const JsonReader& list) {
 }
 
 // A key that only some controllers know is refused by name elsewhere, rather than called unknown.
-void refuse_elsewhere(const JsonReader& section, const std::string& name) {
+void refuse_elsewhere(const JsonReader& section, const ControllerFactory& factory) {
+  const std::string& name = factory.name;
   const auto only = [&](const char* owner, const char* key) {
-    if (name != owner)
+    const bool own = std::any_of(factory.parameters.begin(), factory.parameters.end(),
+                                 [key](const ControllerParameter& parameter) { return parameter.key == key; });
+    if (name != owner && !own)
       section.refuse(key, "the " + name + " controller has no such key", std::string("only ") + owner + " has it");
   };
   only("opus", "mode");
@@ -74,7 +78,7 @@ ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails
   }
   const JsonReader name = section->child("name");
   spec.name = name.lookup([&](const std::string& word) { return known.find(word).name; });
-  refuse_elsewhere(*section, spec.name);
+  refuse_elsewhere(*section, known.find(spec.name));
   if (spec.name == "opus") {
     if (const auto v = section->optional("mode")) {
       spec.mode = v->choice<OpusMode>({{"on_demand", OpusMode::kOnDemand}, {"provisioned", OpusMode::kProvisioned}});

@@ -13,6 +13,9 @@ namespace photonrail {
                                                       std::uint32_t gpus_per_server, std::uint32_t ports_per_gpu);
 [[nodiscard]] std::unique_ptr<Controller> make_opus(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
                                                     std::uint32_t ports_per_gpu);
+[[nodiscard]] ControllerFactory opus_artifact_factory();
+[[nodiscard]] ControllerFactory oracle_factory();
+[[nodiscard]] ControllerFactory coalesce_factory();
 [[nodiscard]] PolicyNeeds opus_needs(const ControllerSpec& spec);
 
 // Rows of the table, whole.

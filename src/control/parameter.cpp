@@ -11,7 +11,7 @@ namespace photonrail {
 
 namespace {
 
-std::string text(double x) {
+std::string written(double x) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.6g", x);
   return buffer;
@@ -62,11 +62,11 @@ std::string ControllerParameter::problem(const ParameterValue& value) const {
   }
   if (kind == Kind::kDuration) {
     const Duration time = std::get<Duration>(value);
-    if (double(time.count()) < least) return "must be at least " + text(microseconds(least)) + " us";
+    if (double(time.count()) < least) return "must be at least " + written(microseconds(least)) + " us";
     return time > kLongest ? "is longer than any run" : "";
   }
   const double x = std::get<double>(value);
-  if (!(x >= least && x <= greatest)) return "must be between " + text(least) + " and " + text(greatest);
+  if (!(x >= least && x <= greatest)) return "must be between " + written(least) + " and " + written(greatest);
   return kind != Kind::kNumber && x != std::floor(x) ? "must be a whole number" : "";
 }
 
@@ -75,12 +75,29 @@ std::string ControllerParameter::describe() const {
     case Kind::kWord:
       return key + " = " + joined(words, "|");
     case Kind::kDuration:
-      return key + "_us = " + text(microseconds(double(std::get<Duration>(initial).count())));
+      return key + "_us = " + written(microseconds(double(std::get<Duration>(initial).count())));
     case Kind::kFlag:
       return key + " = " + (std::get<double>(initial) != 0.0 ? "true" : "false");
     default:
-      return key + " = " + text(std::get<double>(initial));
+      return key + " = " + written(std::get<double>(initial));
   }
+}
+
+std::string ControllerSpec::describe() const {
+  std::string text = name;
+  const auto add = [&text](const std::string& more) { text += ", " + more; };
+  if (name == "opus") {
+    add(mode == OpusMode::kProvisioned ? "provisioned" : "on demand");
+    add(order == OperationOrder::kScheduled ? "scheduled order" : "free order");
+  }
+  for (const auto& [key, value] : parameters.all()) {
+    if (const auto* word = std::get_if<std::string>(&value)) {
+      add(key + " " + *word);
+    } else if (const auto* number = std::get_if<double>(&value)) {
+      add(key + " " + written(*number));
+    }
+  }
+  return text;
 }
 
 ControllerSpec ControllerFactory::complete(const ControllerSpec& spec) const {

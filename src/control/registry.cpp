@@ -16,6 +16,9 @@ ControllerRegistry ControllerRegistry::builtin() {
                 opus_needs,
                 {},
                 true});
+  registry.add(opus_artifact_factory());
+  registry.add(oracle_factory());
+  registry.add(coalesce_factory());
   registry.add(static_split_factory());
   registry.add(topoopt_factory());
   registry.add(rotor_factory());

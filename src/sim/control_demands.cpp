@@ -20,6 +20,8 @@ void ControlPlane::ask(OpId op, std::uint32_t round, Member member, TaskId task)
     Demand& demand = demands_[d.slot];
     demand.first_task = std::min(demand.first_task, task);
     demand.last_task = std::max(demand.last_task, task);
+    demand.view.expected = operations_[op].expected;
+    demand.view.due = operations_[op].due;
     send_request(d.slot, member);
   }
 }

@@ -117,6 +117,8 @@ void ControlPlane::consult(RailId id, Rail& rail) {
   view.positions = fabric_.plant().spec().servers;
   view.transmit = rail.transmit;
   view.receive = rail.receive;
+  if (needs_.events) mark_stirred(rail);
+  view.running = transfers_->running();
   view.demands = rail.complete.views();
   view.gathering = rail.gathering.views();
   if (needs_.schedule && known_ != nullptr) view.schedule = known_->rail(id);
@@ -135,6 +137,27 @@ void ControlPlane::consult(RailId id, Rail& rail) {
   if (decision.timetable) require_slots(*decision.timetable, view.reconfiguration.total());
   rail.ask_again = decision.ask_again;
   rail.driver->take(std::move(decision), issued_);
+}
+
+void ControlPlane::task_ended(RankId rank) {
+  if (!needs_.events) return;
+  if (last_event_.size() <= rank.index()) last_event_.resize(rank.index() + 1, Time{-1});
+  last_event_[rank.index()] = engine_.now();
+  for (std::size_t r = 0; r < rails_.size(); ++r) {
+    if (!rails_[r].complete.empty()) wake_controller(RailId{r}, rails_[r].cause);
+  }
+}
+
+void ControlPlane::mark_stirred(Rail& rail) {
+  for (const std::uint32_t slot : rail.complete.slots()) {
+    Demand& demand = demands_[slot];
+    const bool stirred = std::any_of(demand.askers.begin(), demand.askers.end(), [this](const Asker& asker) {
+      return asker.rank.index() < last_event_.size() && last_event_[asker.rank.index()] == engine_.now();
+    });
+    if (stirred == demand.view.stirred) continue;
+    demand.view.stirred = stirred;
+    refresh(demand);
+  }
 }
 
 // Commands that went out. One whose circuits nobody takes is no fault; thousands in a row would go on for ever.

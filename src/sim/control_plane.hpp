@@ -54,6 +54,9 @@ class ControlPlane : public CircuitListener, private RequestListener {
   void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes);
   void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle);
 
+  /// A task of the rank ended (PolicyNeeds::events).
+  void task_ended(RankId rank);
+
   /// A rank's place in the known schedule.
   void stands(RankId rank, std::uint32_t iteration, std::size_t next) {
     if (known_ != nullptr) known_->stands(rank, iteration, next);
@@ -153,6 +156,7 @@ class ControlPlane : public CircuitListener, private RequestListener {
   void decide(std::uint64_t rail);
   void consult(RailId id, Rail& rail);
   void note(RailId id, Rail& rail);
+  void mark_stirred(Rail& rail);
   void set_timer(RailId id, Rail& rail);
   void timer_rang(std::uint64_t rail);
   void retry_blocked(RailId id);
@@ -180,6 +184,7 @@ class ControlPlane : public CircuitListener, private RequestListener {
   std::vector<PortId> touched_;
   std::vector<RailDriver::Issued> issued_;
   CommandRecord* finishing_ = nullptr;
+  std::vector<Time> last_event_;  // by rank, where somebody wants it
 };
 
 }  // namespace photonrail

@@ -18,6 +18,7 @@ Executor::Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32
       spec_(spec),
       iterations_(iterations),
       parts_(parts),
+      shim_(shim),
       order_(graph, iterations, parts.operations, parts.control, shim, schedule, profile),
       lanes_(spec.comm_lanes == CommLanes::kPerCommunicator ? graph.communicators().size() : graph.ranks(),
              spec.comm_lanes == CommLanes::kPerCommunicator, parts.fabric.folded()),
@@ -97,6 +98,7 @@ void Executor::ready(RankId id, TaskId task, Cause cause) {
 }
 
 void Executor::complete(RankId id, TaskId task, Cause cause) {
+  parts_.control.task_ended(id);
   Rank& rank = ranks_[id.index()];
   ++tasks_done_;
   const Program& program = graph_.program(id);
@@ -163,6 +165,10 @@ void Executor::start_all(std::uint64_t) {
   for (const Lanes::Ready& candidate : candidates) {
     if (before != nullptr && !before->same_to_programs(candidate)) record_started();
     before = &candidate;
+    if (parts_.operations[candidate.op].state == Operation::State::kStarted) {
+      if (parts_.operations[candidate.op].yielded) (void)parts_.transfers.try_open(candidate.op, 0);
+      continue;
+    }
     if (lanes_.take(candidate, parts_.operations[candidate.op])) start_operation(candidate.op);
   }
   record_started();
@@ -261,6 +267,7 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   op.tasks[member] = task;
   ++op.arrived;
   op.cause = later(op.cause, {parts_.engine.now(), cause.reconfigurations});
+  if (foresight_ != nullptr) look_ahead(op, id, task);
   tell(op_id, member, OperationEvent::State::kArrived);
   ask(op_id, member);
   if (t.kind == TaskKind::kSend && t.amount <= spec_.buffered_send.count) {
@@ -270,6 +277,14 @@ void Executor::arrive(RankId id, TaskId task, Cause cause) {
   }
   if (op.complete()) parts_.operations.came_last(op_id, member);
   op.state == Operation::State::kGathering ? count_in(op_id, member) : join(op_id, member);
+}
+
+void Executor::look_ahead(Operation& op, RankId id, TaskId task) const {
+  const Foresight::Times& times = foresight_->times[id.index()][task.index()];
+  const Duration steps = foresight_->step * op.key.iteration;
+  op.expected = std::max(op.expected, times.start + steps);
+  op.due = std::min(op.due, times.due + steps);
+  if (shim_.by_due) op.lane_due = op.due;
 }
 
 void Executor::ask(OpId id, Member member) {
@@ -347,9 +362,16 @@ void Executor::round_reached(OpId id, std::uint32_t round, Member member) {
   parts_.control.ask(id, round, member, parts_.operations[id].tasks[member]);
 }
 
+bool Executor::may_open(OpId id) {
+  const Operation& op = parts_.operations[id];
+  return !op.yielded || lanes_.are_free(op);
+}
+
 void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration> idle) {
   parts_.control.opened(id, round, idle);
   Operation& op = parts_.operations[id];
+  if (op.yielded) PHOTONRAIL_CHECK(lanes_.take(Lanes::key(id, op), op));
+  op.yielded = false;
   for (Member m = 0; m < op.members(); ++m) {
     if (!op.present(m)) continue;
     if (round == 0 || (idle && op.round(round)->work_left[m] > 0)) tell(id, m, OperationEvent::State::kRunning);
@@ -362,6 +384,12 @@ void Executor::round_blocked(OpId id, std::uint32_t round) {
   for (Member m = 0; m < op.members(); ++m) {
     if (op.round(round)->work_left[m] > 0) tell(id, m, OperationEvent::State::kWaitingForCircuits);
   }
+  const bool begun = op.sends_to_go < op.plan().send_count() ||
+                     std::any_of(op.rounds.begin(), op.rounds.end(), [](const Round& r) { return r.open; });
+  if (!shim_.patient || begun || op.yielded) return;
+  op.yielded = true;
+  lanes_.yield(id, op);
+  schedule_start();
 }
 
 void Executor::round_opened_by_pair(OpId id, std::uint32_t round) {

@@ -6,6 +6,7 @@
 #include "photonrail/scenario.hpp"
 #include "sim/cause.hpp"
 #include "sim/control_plane.hpp"
+#include "sim/foresight.hpp"
 #include "sim/lanes.hpp"
 #include "sim/operation.hpp"
 #include "sim/rail_order.hpp"
@@ -41,6 +42,9 @@ class Executor : public TransferListener {
   Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32_t iterations, const Parts& parts, ShimPolicy shim,
            const Schedule* schedule, Schedule* profile);
 
+  /// What the profiling run said of each task. It must outlive the executor.
+  void foresee(const Foresight& foresight) { foresight_ = &foresight; }
+
   void begin();
 
   [[nodiscard]] bool finished() const;
@@ -62,6 +66,7 @@ class Executor : public TransferListener {
   void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle) override;
   void member_waits(OpId op, Member member, bool waits) override;
   void circuits_released(RailId rail, OpId op) override;
+  bool may_open(OpId op) override;
 
  private:
   struct ComputeStream {
@@ -106,6 +111,7 @@ class Executor : public TransferListener {
   void count_in(OpId id, Member member);
   void join(OpId id, Member member);
   void start_operation(OpId id);
+  void look_ahead(Operation& op, RankId id, TaskId task) const;
   void tell(OpId id, Member member, OperationEvent::State state) const;
 
   [[nodiscard]] std::string describe(RankId id, TaskId task) const;
@@ -116,6 +122,8 @@ class Executor : public TransferListener {
   const ExecutorSpec& spec_;
   std::uint32_t iterations_;
   Parts parts_;
+  ShimPolicy shim_;
+  const Foresight* foresight_ = nullptr;
   RailOrder order_;
   Lanes lanes_;
   std::vector<Rank> ranks_;

@@ -9,7 +9,7 @@ namespace photonrail {
 
 Lanes::Ready Lanes::key(OpId id, const Operation& op) {
   const auto [first, last] = std::minmax_element(op.tasks.begin(), op.tasks.end());
-  return {op.key.iteration, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
+  return {op.key.iteration, op.lane_due, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
 }
 
 template <class Visit>
@@ -40,10 +40,14 @@ void Lanes::enqueue(OpId id, const Operation& op) {
   candidates_.insert(ready);
 }
 
-bool Lanes::take(const Ready& candidate, Operation& op) {
+bool Lanes::are_free(const Operation& op) {
   bool free = true;
   each_lane(op, [&](Lane& lane) { free = free && !lane.busy; });
-  if (!free) return false;
+  return free;
+}
+
+bool Lanes::take(const Ready& candidate, Operation& op) {
+  if (!are_free(op)) return false;
   each_lane(op, [&](Lane& lane) {
     lane.busy = true;
     lane.waiting.erase(candidate);
@@ -71,6 +75,14 @@ void Lanes::leave(const Operation& op, Member member, bool last, Cause cause) {
   } else if (!op.communicator->point_to_point || member == 0) {
     free(lanes_[op.rank(member).index()], cause);
   }
+}
+
+void Lanes::yield(OpId id, const Operation& op) {
+  const Ready ready = key(id, op);
+  each_lane(op, [&](Lane& lane) {
+    free(lane, lane.freed);
+    lane.waiting.insert(ready);
+  });
 }
 
 std::vector<Lanes::Ready> Lanes::candidates() {

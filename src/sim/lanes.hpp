@@ -22,6 +22,7 @@ class Lanes {
   /// apart, in the order of the first arrivals.
   struct Ready {
     std::uint32_t iteration;
+    Time due;  ///< under ShimPolicy::by_due; the same for all otherwise
     TaskId task;
     TaskId last;  ///< the highest task id
     std::uint32_t tag;
@@ -31,7 +32,7 @@ class Lanes {
     OpId op;
 
     [[nodiscard]] bool same_to_programs(const Ready& o) const {
-      return iteration == o.iteration && task == o.task && last == o.last && tag == o.tag && match == o.match &&
+      return iteration == o.iteration && due == o.due && task == o.task && last == o.last && tag == o.tag && match == o.match &&
              dimension == o.dimension;
     }
 
@@ -51,6 +52,11 @@ class Lanes {
   bool take(const Ready& candidate, Operation& op);
   /// A member is done; `last`: all of them are. Frees what the operation no longer needs.
   void leave(const Operation& op, Member member, bool last, Cause cause);
+
+  /// Whether all lanes of the operation are free.
+  [[nodiscard]] bool are_free(const Operation& op);
+  /// The operation leaves its lanes to others and waits for them again.
+  void yield(OpId id, const Operation& op);
 
   /// Operations that may be able to start now, in order. Empties the list.
   [[nodiscard]] std::vector<Ready> candidates();

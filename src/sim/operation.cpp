@@ -83,6 +83,9 @@ OpId Operations::find_or_make(const OperationKey& key, const Task& task) {
   op.needed = op.members() - (op.runnable != nullptr ? op.runnable->late : 1);
   op.sender_done = false;
   op.cause = {};
+  op.expected = Time{};
+  op.due = op.lane_due = Time::max();
+  op.yielded = false;
   return id;
 }
 

@@ -102,6 +102,10 @@ struct Operation {
   std::uint32_t needed = 0;  ///< members that have to come before it can start
   bool sender_done = false;  ///< a buffered send: its sender went on
   Cause cause;               ///< what the operation waited for last
+  Time expected{};           ///< see DemandView
+  Time due{};                ///< Time::max(): not known
+  Time lane_due{};           ///< by which it is ranked among those that want its lanes; Time::max(): not at all
+  bool yielded = false;      ///< it waits for circuits and has left its lanes
 
   std::vector<std::uint32_t> left;  ///< by member: sends and receives to go
   std::uint32_t sends_to_go = 0;

@@ -20,7 +20,8 @@ RunSpec fidelity_for(RunSpec run, const ClusterSpec& cluster, const PolicyNeeds&
 Simulation::Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster,
                        const ControllerSpec& controller, const PolicyNeeds& needs, const RunSpec& run,
                        const Registries& registries, std::span<const StragglerSpec> stragglers, const Schedule* schedule,
-                       Schedule* profile, std::span<Observer* const> observers, const Tenancy* tenancy)
+                       Schedule* profile, std::span<Observer* const> observers, const Foresight* foresight,
+                       const Tenancy* tenancy)
     : scenario_(scenario),
       folding_(folding),
       tenancy_(tenancy),
@@ -47,6 +48,7 @@ Simulation::Simulation(const Scenario& scenario, const Folding* folding, const C
   if (!fabric_.optical()) return;
   if (needs.per_pair) transfers_.serve_by_pair();
   if (needs.weighs()) plans_.weigh();
+  if (foresight != nullptr) executor_.foresee(*foresight);
   if (needs.schedule) control_.know(known_.emplace(graph_, operations_, fabric_, gpu_of_rank(), *schedule));
 }
 

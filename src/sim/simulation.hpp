@@ -5,6 +5,7 @@
 #include "sim/control_plane.hpp"
 #include "sim/executor.hpp"
 #include "sim/folding.hpp"
+#include "sim/foresight.hpp"
 #include "sim/known_schedule.hpp"
 #include "sim/operation.hpp"
 #include "sim/plan_cache.hpp"
@@ -29,12 +30,13 @@ struct Tenancy {
 
 class Simulation {
  public:
-  /// `folding`: null, or the smaller job that is run in place of the scenario's. `tenancy`: null, or the job is one of
+  /// `folding`: null, or the smaller job that is run in place of the scenario's. `foresight`: null, or when operations are
+  /// expected. `tenancy`: null, or the job is one of
   /// several, and is not folded. All must outlive the object.
   Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster, const ControllerSpec& controller,
              const PolicyNeeds& needs, const RunSpec& run, const Registries& registries,
              std::span<const StragglerSpec> stragglers, const Schedule* schedule, Schedule* profile,
-             std::span<Observer* const> observers, const Tenancy* tenancy = nullptr);
+             std::span<Observer* const> observers, const Foresight* foresight = nullptr, const Tenancy* tenancy = nullptr);
 
   /// To the end. Throws DeadlockError when it does not come.
   void run();

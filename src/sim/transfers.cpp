@@ -130,7 +130,7 @@ void Transfers::open_pending(std::uint64_t) {
     Round& round = *op.round(index);
     if (by_pair_) {
       open_by_pair(id, op, round);
-    } else if (hold_circuits(id, op, round)) {
+    } else if (listener_->may_open(id) && hold_circuits(id, op, round)) {
       listener_->round_opened(id, index, std::nullopt);
       open(id, op, round);
     } else {
@@ -155,6 +155,7 @@ bool Transfers::try_open(OpId id, std::uint32_t index) {
   Operation& op = operations_[id];
   Round& round = *op.round(index);
   PHOTONRAIL_CHECK(round.waiting);
+  if (!listener_->may_open(id)) return false;
   if (!hold_circuits(id, op, round)) return false;
   round.waiting = false;
   Duration idle{};
@@ -250,7 +251,7 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
     op.parked.push_back(i);
     return;
   }
-  ++op.in_flight;
+  if (op.in_flight++ == 0) ++running_;
   if (send.from == send.to) {
     begin_step(op, send, tag);
   } else if (send.ordered) {
@@ -297,7 +298,7 @@ void Transfers::delivered(std::uint64_t tag) {
   const auto i = static_cast<SendIndex>(tag);
   Operation& op = operations_[id];
   const bool missing = !op.complete();  // then the operation does not end here
-  --op.in_flight;
+  if (--op.in_flight == 0) --running_;
   release(id, op, i);
   const Send send = op.plan().send(i);
   if (send.ordered) proxies_.arrived(op.rank(send.from));

@@ -42,6 +42,8 @@ class TransferListener {
   virtual void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes) = 0;
   virtual void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle) = 0;
   virtual void member_waits(OpId op, Member member, bool waits) = 0;
+  /// The circuits of an operation that waited may be lit: whether it has what else it needs.
+  virtual bool may_open(OpId op) = 0;
   /// Circuits were given back.
   virtual void circuits_released(RailId rail, OpId op) = 0;
 };
@@ -71,6 +73,8 @@ class Transfers : public DeliveryListener, private ProxyListener {
   bool try_open(OpId id, std::uint32_t round);
   /// The same, for each pair on its own.
   void try_pairs(OpId id, std::uint32_t round);
+  /// How many operations have something on its way.
+  [[nodiscard]] std::uint32_t running() const { return running_; }
   /// The network delivered a message posted here, or a local step is over.
   void delivered(std::uint64_t tag) override;
 
@@ -113,6 +117,7 @@ class Transfers : public DeliveryListener, private ProxyListener {
   Proxies proxies_;
   TransferListener* listener_ = nullptr;
   bool by_pair_ = false;
+  std::uint32_t running_ = 0;
   std::vector<std::pair<OpId, std::uint32_t>> to_open_;
   std::vector<std::pair<OpId, std::uint32_t>> offered_;  // rounds with sends to be tried at this instant
   std::vector<SendIndex> released_;

@@ -1,0 +1,349 @@
+// Coalesce, a policy of our own: groups operations that need the same circuits, and goes over to others when the time that
+// these would wait is worth the switch.
+//
+// Every demand has a due time (PolicyNeeds::foresight): the latest end that keeps the step as short as on electrical rails.
+// A demand without circuits takes those of others only if that makes the worst lateness of all that is known smaller than
+// serving some of the others first: batch sequencing with set-up times for the least maximum lateness (Monma and Potts,
+// Operations Research 37, 1989), of which a few sequences are tried: first some of those that have their circuits, then
+// some or all of the batch that has not, then the rest. Demands that some members have yet to ask for are foreseen: the
+// last member is as late as it was last time; the switch begins one delay before that.
+//
+// Lanes take what is due first, and an operation that waits for circuits leaves its lanes to others (ShimPolicy).
+// Before the run the job is rehearsed in several ways, those of Opus among them, and the best is taken.
+//
+// Leaves out: what nobody has asked for, other rails, and any repair of the plan when ranks are later than foreseen.
+#include "control/builtin.hpp"
+#include "control/outlook.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+constexpr Duration kLeastGrace{1'000'000};  // 1 us: also without a delay time has to pass
+
+using Demands = std::vector<const DemandView*>;
+/// The worst, then the sum of what is late.
+using Lateness = std::pair<Duration, Duration>;
+
+bool meet(const DemandView& a, const DemandView& b) {
+  for (const Pair x : a.pairs) {
+    for (const Pair y : b.pairs) {
+      if ((x.from == y.from) != (x.to == y.to)) return true;
+    }
+  }
+  return false;
+}
+
+/// The same order on every rail.
+bool before(const DemandView& a, const DemandView& b) {
+  const auto key = [](const DemandView& d) {
+    return std::tuple(d.due, d.iteration, d.communicator, d.expected, d.round, d.complete, d.id);
+  };
+  return key(a) < key(b);
+}
+
+class Coalesce : public Controller {
+ public:
+  explicit Coalesce(const ControllerSpec& spec)
+      : foresees_(spec.parameters.flag("foresee")), patience_(spec.parameters.number("patience")) {}
+
+  Decision decide(const FabricView& view) override {
+    view_ = &view;
+    again_.reset();
+    plan_ = {};
+    taken_.assign(view.transmit.size(), false);
+    given_.assign(view.transmit.size(), false);
+    learn();
+    watch_idleness();
+    Demands lit;
+    Demands unlit;
+    for (const DemandView* demand : known()) (is_made(*demand) ? lit : unlit).push_back(demand);
+    Demands considered;  // the most urgent of those that want the same circuits
+    for (const DemandView* demand : unlit) {
+      const bool again = std::any_of(considered.begin(), considered.end(), [demand](const DemandView* other) {
+        return std::equal(demand->pairs.begin(), demand->pairs.end(), other->pairs.begin(), other->pairs.end());
+      });
+      if (again) continue;
+      considered.push_back(demand);
+      if (may_take(*demand) && is_worth_it(*demand, lit, unlit)) take(*demand);
+    }
+    Decision decision;
+    if (!plan_.connect.empty()) decision = plan_;
+    decision.ask_again = again_;
+    return decision;
+  }
+
+ private:
+  // ---- what is known
+
+  // A rail where nothing moves stands still because nobody may run, or for somebody who is foreseen.
+  void watch_idleness() {
+    const bool active = std::any_of(view_->transmit.begin(), view_->transmit.end(), [](const PortView& fibre) {
+      return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
+    });
+    if (active || was_active_) idle_since_ = view_->now;
+    was_active_ = active;
+    const Time end = idle_since_ + grace();
+    overdue_ = !active && view_->now > end;
+    const bool blocked =
+        std::any_of(view_->demands.begin(), view_->demands.end(), [](const DemandView& demand) { return demand.blocking; });
+    if (!active && blocked) ask_again(end + Duration{1});
+  }
+
+  [[nodiscard]] Duration grace() const {
+    const auto delay = static_cast<double>(view_->reconfiguration.total().count());
+    return std::max(kLeastGrace, Duration{static_cast<std::int64_t>(delay * patience_)});
+  }
+
+  // How late the last member was, by communicator.
+  void learn() {
+    for (const DemandView& demand : view_->demands) {
+      if (demand.since != demand.complete) lag_[demand.communicator] = demand.complete - demand.expected;
+    }
+  }
+
+  [[nodiscard]] Time ready_at(const DemandView& demand) const {
+    if (demand.all_asked()) return view_->now;
+    const auto own = lag_.find(demand.communicator);
+    if (own != lag_.end()) return demand.expected + own->second;
+    Duration lag{};
+    for (const auto& [communicator, of_other] : lag_) lag = std::max(lag, of_other);
+    return demand.expected + lag;
+  }
+
+  // Demands that wait and, for a while before and after they are foreseen, those that will; due first.
+  Demands known() {
+    Demands all;
+    for (const DemandView& demand : view_->demands) all.push_back(&demand);
+    const Duration change = view_->reconfiguration.total();
+    for (const DemandView& demand : view_->gathering) {
+      if (!foresees_) break;
+      const Time ready = ready_at(demand);
+      if (view_->now > ready + grace()) continue;  // foreseen wrongly
+      if (comes_later(demand)) continue;
+      ask_again(ready + grace() + Duration{1});
+      ask_again(ready - change);
+      if (is_made(demand) || view_->now >= ready - change) all.push_back(&demand);
+    }
+    std::sort(all.begin(), all.end(), [](const DemandView* a, const DemandView* b) { return before(*a, *b); });
+    return all;
+  }
+
+  // Whether something that one of its GPUs waits for came before it in the profiling run, and is due before it: the last
+  // member may well wait for that.
+  [[nodiscard]] bool comes_later(const DemandView& demand) const {
+    return std::any_of(view_->demands.begin(), view_->demands.end(), [&](const DemandView& other) {
+      if (other.expected >= demand.expected || other.due >= demand.due) return false;
+      return std::any_of(other.pairs.begin(), other.pairs.end(), [&](Pair x) {
+        return std::any_of(demand.pairs.begin(), demand.pairs.end(),
+                           [x](Pair y) { return x.from == y.from || x.from == y.to || x.to == y.from || x.to == y.to; });
+      });
+    });
+  }
+
+  void ask_again(Time at) {
+    if (at > view_->now && (!again_ || at < *again_)) again_ = at;
+  }
+
+  // ---- circuits
+
+  [[nodiscard]] bool is_made(const DemandView& demand) const {
+    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](Pair pair) { return joined(*view_, pair); });
+  }
+
+  [[nodiscard]] bool is_free(PortId from) const {
+    const PortView& fibre = view_->transmit[from.index()];
+    return !fibre.in_use && (fibre.peer.is_none() || fibre.lit);
+  }
+
+  // Dark ones first.
+  [[nodiscard]] PortId free_transmit(Position position) const {
+    PortId best = PortId::none();
+    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+      const PortId port = view_->port(position, p);
+      if (taken_[port.index()] || !is_free(port)) continue;
+      if (view_->transmit[port.index()].peer.is_none()) return port;
+      if (best.is_none()) best = port;
+    }
+    return best;
+  }
+
+  [[nodiscard]] PortId free_receive(Position position) const {
+    PortId best = PortId::none();
+    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+      const PortId port = view_->port(position, p);
+      const PortId source = view_->receive[port.index()];
+      if (given_[port.index()]) continue;
+      if (source.is_none()) return port;
+      if (is_free(source) && best.is_none()) best = port;
+    }
+    return best;
+  }
+
+  // What joins the pair already is not taken for another.
+  void keep(Pair pair) {
+    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+      const PortId from = view_->port(pair.from, p);
+      const PortId peer = view_->transmit[from.index()].peer;
+      if (peer.is_none() || view_->position(peer) != pair.to) continue;
+      taken_[from.index()] = given_[peer.index()] = true;
+      return;
+    }
+  }
+
+  [[nodiscard]] bool may_take(const DemandView& demand) const {
+    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](Pair pair) {
+      return joined(*view_, pair) || !(free_transmit(pair.from).is_none() || free_receive(pair.to).is_none());
+    });
+  }
+
+  void take(const DemandView& demand) {
+    CircuitPlan plan = plan_;
+    for (const Pair pair : demand.pairs) keep(pair);
+    for (const Pair pair : demand.pairs) {
+      if (joined(*view_, pair)) continue;
+      const PortId from = free_transmit(pair.from);
+      const PortId to = free_receive(pair.to);
+      if (from.is_none() || to.is_none()) return;  // its pairs share ports
+      plan.connect.push_back({from, to});
+      taken_[from.index()] = given_[to.index()] = true;
+    }
+    plan_ = std::move(plan);
+  }
+
+  // ---- is it worth it?
+
+  // Nothing moves, although a demand is there whose members wait. Those that have its circuits may wait for a lane that it
+  // holds, or for circuits of another rail that are kept for it: on every rail the one that is under way already, or due
+  // first, goes on. One at a time, so that it has time to.
+  bool is_stuck(const DemandView& demand, const Demands& rivals) {
+    if (!overdue_ || !demand.blocking) return false;
+    const bool first = std::all_of(rivals.begin(), rivals.end(), [&demand](const DemandView* other) {
+      if (!other->all_asked() || !other->blocking) return other->all_asked();
+      return (demand.round > 0) != (other->round > 0) ? demand.round > 0 : before(demand, *other);
+    });
+    if (!first) return false;
+    overdue_ = false;
+    idle_since_ = view_->now;
+    return true;
+  }
+
+  [[nodiscard]] bool is_worth_it(const DemandView& demand, const Demands& lit, const Demands& unlit) {
+    Demands rivals;
+    for (const DemandView* other : lit) {
+      if (meet(*other, demand)) rivals.push_back(other);
+    }
+    if (rivals.empty() || is_stuck(demand, rivals)) return true;
+    Demands batch{&demand};
+    for (const DemandView* other : unlit) {
+      const bool fits = std::none_of(batch.begin(), batch.end(),
+                                     [&](const DemandView* b) { return b == other || meet(*b, *other); });
+      if (fits) batch.push_back(other);
+    }
+    const Lateness now = best_after(0, rivals, batch);
+    for (std::size_t first = 1; first < 2 * rivals.size(); first *= 2) {
+      if (best_after(std::min(first, rivals.size()), rivals, batch) <= now) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] Lateness best_after(std::size_t first, const Demands& rivals, const Demands& batch) const {
+    Lateness best = lateness(first, rivals, batch.size(), batch);
+    for (std::size_t second = 1; second < batch.size(); second *= 2) {
+      best = std::min(best, lateness(first, rivals, second, batch));
+    }
+    return best;
+  }
+
+  [[nodiscard]] Lateness lateness(std::size_t first, const Demands& rivals, std::size_t second,
+                                  const Demands& batch) const {
+    Outlook outlook(*view_);
+    Lateness sum{Duration::min(), Duration{}};
+    const auto serve = [&](const DemandView* demand) {
+      const Duration late = outlook.serve(*demand, ready_at(*demand)) - demand->due;
+      sum.first = std::max(sum.first, late);
+      sum.second += std::max(late, Duration{});
+    };
+    std::for_each(rivals.begin(), rivals.begin() + static_cast<std::ptrdiff_t>(first), serve);
+    std::for_each(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(second), serve);
+    std::for_each(rivals.begin() + static_cast<std::ptrdiff_t>(first), rivals.end(), serve);
+    std::for_each(batch.begin() + static_cast<std::ptrdiff_t>(second), batch.end(), serve);
+    return sum;
+  }
+
+  const bool foresees_;
+  const double patience_;
+  const FabricView* view_ = nullptr;
+  CircuitPlan plan_;
+  std::optional<Time> again_;
+  Time idle_since_{};
+  bool was_active_ = false;
+  bool overdue_ = false;
+  std::map<CommunicatorId, Duration> lag_;
+  std::vector<bool> taken_;  // by port: its transmit fibre goes into the plan
+  std::vector<bool> given_;  // ... its receive fibre
+};
+
+std::unique_ptr<Controller> make_coalesce(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<Coalesce>(spec);
+}
+
+PolicyNeeds coalesce_needs(const ControllerSpec& spec) {
+  PolicyNeeds needs;
+  needs.shim.patient = true;
+  needs.shim.by_due = spec.parameters.flag("lanes_by_due");
+  needs.bytes = needs.foresight = true;
+  return needs;
+}
+
+std::vector<ControllerSpec> coalesce_rehearsals(const ControllerSpec& spec) {
+  if (!spec.parameters.flag("rehearse")) return {};
+  std::vector<ControllerSpec> list;
+  for (const double by_due : {1.0, 0.0}) {
+    for (const double foresee : {1.0, 0.0}) {
+      for (const double patience : {1.0, 4.0}) {
+        if (foresee == 0.0 && patience > 1.0) continue;
+        ControllerSpec way = spec;
+        way.parameters.set("rehearse", 0.0).set("lanes_by_due", by_due).set("foresee", foresee).set("patience", patience);
+        list.push_back(way);
+      }
+    }
+  }
+  for (const OpusMode mode : {OpusMode::kProvisioned, OpusMode::kOnDemand}) {
+    for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
+      ControllerSpec way = spec;
+      way.name = "opus";
+      way.mode = mode;
+      way.order = order;
+      way.parameters = {};
+      list.push_back(way);
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+ControllerFactory coalesce_factory() {
+  ControllerFactory factory;
+  factory.name = "coalesce";
+  factory.summary = "groups operations that need the same circuits, and weighs who would wait against a switch (ours)";
+  factory.make = make_coalesce;
+  factory.needs = coalesce_needs;
+  factory.rehearse = coalesce_rehearsals;
+  using P = ControllerParameter;
+  factory.parameters = {
+      P::flag("rehearse", true, "try several ways on the job, those of Opus among them, and take the best"),
+      P::flag("foresee", true, "switch one delay before the last member is expected to ask"),
+      P::number("patience", 1.0, 0.0, 1000.0, "how many delays circuits are kept for somebody who is later than expected"),
+      P::flag("lanes_by_due", true, "communication lanes take the operation that is due first")};
+  return factory;
+}
+
+}  // namespace photonrail

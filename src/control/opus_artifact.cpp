@@ -1,0 +1,206 @@
+// Opus as its published simulator does it (public artifact of arXiv 2602.12521), so that published numbers can be compared
+// like with like. What it does differently from `opus` is switched by keys, one for each behaviour:
+//
+// - granularity: "stage": a rail's configuration is a bit for each pipeline stage, data-parallel rings or circuits to the
+//   neighbours; what changes a bit re-points all GPUs of that stage, and needs all of them idle. "circuit": as `opus`.
+// - lock: "fabric": a request is refused while any operation of the job, inside servers too, has bytes on their way; "rail":
+//   while a circuit of the rail is in use; "none": as `opus`.
+// - retry: "own_event": a refused request is looked at again when a rank of its group ends some task of its own, or after the
+//   published time-out of 10 s; "release": as soon as anything changes.
+//
+// Leaves out: the hang of a pair that never gets its circuit, and paths of three hops that are delivered after two. That
+// every link is dark while one is re-routed is a matter of the switch (whole-switch darkness), not of the controller.
+#include "control/builtin.hpp"
+#include "control/outlook.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+namespace {
+
+constexpr Duration kTimeOut = std::chrono::seconds(10);
+
+enum class Lock : std::uint8_t { kFabric, kRail, kNone };
+
+class OpusArtifact : public Controller {
+ public:
+  explicit OpusArtifact(const ControllerSpec& spec)
+      : by_stage_(spec.parameters.word("granularity") == "stage"), own_event_(spec.parameters.word("retry") == "own_event") {
+    const std::string& lock = spec.parameters.word("lock");
+    lock_ = lock == "fabric" ? Lock::kFabric : lock == "rail" ? Lock::kRail : Lock::kNone;
+  }
+
+  Decision decide(const FabricView& view) override {
+    view_ = &view;
+    if (by_stage_ && stage_of_.empty()) learn_stages();
+    touched_.assign(view.positions, false);
+    plan_ = {};
+    std::map<Request, Time> still;
+    Decision decision;
+    for (const bool blocking : {true, false}) {
+      for (const DemandView& demand : view.demands) {
+        if (demand.blocking != blocking) continue;
+        if (is_made(demand)) {
+          keep(demand);
+          continue;
+        }
+        const Request request{demand.id, demand.since};
+        const auto before = refused_.find(request);
+        const bool retry = before == refused_.end() || !own_event_ || demand.stirred || view.now >= before->second + kTimeOut;
+        if (retry && !locked() && serve(demand)) continue;
+        const Time since = retry ? view.now : before->second;
+        still.emplace(request, since);
+        if (own_event_ && (!decision.ask_again || since + kTimeOut < *decision.ask_again))
+          decision.ask_again = since + kTimeOut;
+      }
+    }
+    refused_ = std::move(still);
+    if (!plan_.connect.empty()) decision.steps.push_back({plan_});
+    return decision;
+  }
+
+ private:
+  using Request = std::pair<DemandId, Time>;  // ids are used again
+
+  [[nodiscard]] bool locked() const {
+    if (lock_ == Lock::kFabric) return view_->running > 0;
+    if (lock_ == Lock::kNone) return false;
+    return std::any_of(view_->transmit.begin(), view_->transmit.end(), [](const PortView& fibre) { return fibre.in_use; });
+  }
+
+  [[nodiscard]] bool is_made(const DemandView& demand) const {
+    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](Pair pair) { return joined(*view_, pair); });
+  }
+
+  // The GPUs that share a data-parallel ring are a stage; the pipeline's pairs are those between stages.
+  void learn_stages() {
+    stage_of_.resize(view_->positions);
+    std::iota(stage_of_.begin(), stage_of_.end(), Position{0});
+    for (const RankSchedule& rank : view_->schedule) {
+      for (const ScheduledOperation& op : rank.operations) {
+        for (const Pair pair : op.pairs) {
+          op.dimension == Dimension::kPp ? void(hops_.insert(pair)) : merge(stage_of_[pair.from], stage_of_[pair.to]);
+        }
+      }
+    }
+  }
+
+  void merge(Position a, Position b) {
+    for (Position& stage : stage_of_) {
+      if (stage == std::max(a, b)) stage = std::min(a, b);
+    }
+  }
+
+  // All pairs that come with the demand's: the same hop of the other data-parallel ranks.
+  [[nodiscard]] std::vector<Pair> pairs_with(const DemandView& demand) const {
+    std::vector<Pair> pairs(demand.pairs.begin(), demand.pairs.end());
+    if (!by_stage_ || demand.dimension != Dimension::kPp) return pairs;
+    const Pair own = demand.pairs.front();
+    for (const Pair hop : hops_) {
+      const bool same = stage_of_[hop.from] == stage_of_[own.from] && stage_of_[hop.to] == stage_of_[own.to];
+      if (same && hop != own) pairs.push_back(hop);
+    }
+    return pairs;
+  }
+
+  [[nodiscard]] bool in_stages(Position position, const std::vector<Pair>& pairs) const {
+    return std::any_of(pairs.begin(), pairs.end(), [&](Pair pair) {
+      return stage_of_[pair.from] == stage_of_[position] || stage_of_[pair.to] == stage_of_[position];
+    });
+  }
+
+  // Its circuits are there, and it is about to take them.
+  void keep(const DemandView& demand) {
+    for (const Pair pair : demand.pairs) touched_[pair.from] = touched_[pair.to] = true;
+  }
+
+  [[nodiscard]] bool busy(PortId from) const {
+    const PortView& fibre = view_->transmit[from.index()];
+    return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
+  }
+
+  // Whether the position has a fibre that this instant's plan may not touch.
+  [[nodiscard]] bool occupied(Position position) const {
+    if (touched_[position]) return true;
+    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
+      const PortId port = view_->port(position, p);
+      const PortId source = view_->receive[port.index()];
+      if (busy(port) || (!source.is_none() && busy(source))) return true;
+    }
+    return false;
+  }
+
+  bool serve(const DemandView& demand) {
+    const std::vector<Pair> pairs = pairs_with(demand);
+    std::vector<Position> concerned;
+    for (Position position = 0; position < view_->positions; ++position) {
+      const bool named = std::any_of(pairs.begin(), pairs.end(),
+                                     [position](Pair pair) { return pair.from == position || pair.to == position; });
+      if (named || (by_stage_ && in_stages(position, pairs))) concerned.push_back(position);
+    }
+    if (std::any_of(concerned.begin(), concerned.end(), [this](Position position) { return occupied(position); }))
+      return false;
+    for (const Position position : concerned) touched_[position] = true;
+    connect(pairs);
+    return true;
+  }
+
+  // Each pair by the first port that no other pair of these has.
+  void connect(const std::vector<Pair>& pairs) {
+    std::vector<std::uint32_t> out(view_->positions, 0);
+    std::vector<std::uint32_t> in(view_->positions, 0);
+    for (const Pair pair : pairs) {
+      if (out[pair.from] == view_->ports_per_gpu || in[pair.to] == view_->ports_per_gpu) continue;
+      plan_.connect.push_back({view_->port(pair.from, out[pair.from]++), view_->port(pair.to, in[pair.to]++)});
+    }
+  }
+
+  const bool by_stage_;
+  const bool own_event_;
+  Lock lock_ = Lock::kNone;
+  const FabricView* view_ = nullptr;
+  std::vector<Position> stage_of_;
+  std::set<Pair> hops_;
+  std::map<Request, Time> refused_;  // and when
+  std::vector<bool> touched_;        // by position
+  CircuitPlan plan_;
+};
+
+std::unique_ptr<Controller> make_opus_artifact(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<OpusArtifact>(spec);
+}
+
+PolicyNeeds opus_artifact_needs(const ControllerSpec& spec) {
+  PolicyNeeds needs;
+  needs.shim.announce = spec.parameters.word("mode") == "provisioned";
+  needs.shim.scheduled = spec.parameters.word("order") == "scheduled";
+  needs.schedule = spec.parameters.word("granularity") == "stage";
+  needs.events = spec.parameters.word("lock") == "fabric" || spec.parameters.word("retry") == "own_event";
+  return needs;
+}
+
+}  // namespace
+
+ControllerFactory opus_artifact_factory() {
+  ControllerFactory factory;
+  factory.name = "opus_artifact";
+  factory.summary = "Opus as its published simulator does it, each of its ways switched by a key (arXiv 2602.12521)";
+  factory.make = make_opus_artifact;
+  factory.needs = opus_artifact_needs;
+  using P = ControllerParameter;
+  factory.parameters = {P::word("mode", {"on_demand", "provisioned"}, "when the ranks ask"),
+                        P::word("order", {"scheduled", "free"}, "the order of a rank's rail operations"),
+                        P::word("granularity", {"stage", "circuit"}, "what a request re-points"),
+                        P::word("lock", {"fabric", "rail", "none"}, "what must be idle for it"),
+                        P::word("retry", {"own_event", "release"}, "when a refused request is looked at again")};
+  return factory;
+}
+
+}  // namespace photonrail

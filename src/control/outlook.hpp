@@ -1,0 +1,37 @@
+// What a rail's circuits would be doing if demands were served one after the other in some order.
+#pragma once
+
+#include "photonrail/fabric_view.hpp"
+
+#include <vector>
+
+namespace photonrail {
+
+/// Whether some circuit joins the pair, or will when it is switched.
+[[nodiscard]] bool joined(const FabricView& view, Pair pair);
+
+/// How long circuits of the pairs carry what the demand sends; by DemandView::bytes.
+[[nodiscard]] Duration service_time(const FabricView& view, const DemandView& demand);
+
+class Outlook {
+ public:
+  /// `view` must outlive the object. Circuits in use are free when their bytes are through.
+  explicit Outlook(const FabricView& view);
+
+  /// Serves the demand after all that were served before, when its ports are free and its members are ready; a circuit that
+  /// is missing takes one reconfiguration. Returns when it ends.
+  Time serve(const DemandView& demand, Time ready);
+
+ private:
+  [[nodiscard]] PortId circuit(Pair pair) const;
+  [[nodiscard]] PortId earliest(const std::vector<Time>& free, Position position) const;
+  void join(PortId from, PortId to);
+
+  const FabricView& view_;
+  std::vector<Time> transmit_free_;  // by port
+  std::vector<Time> receive_free_;
+  std::vector<PortId> peer_;    // by transmit side
+  std::vector<PortId> source_;  // by receive side
+};
+
+}  // namespace photonrail

@@ -133,9 +133,8 @@ void OpticalRail::release(HoldId id) {
   for (const Hop hop : hold.hops) {
     Link& link = *find_link(hop);
     --link.users;
-    if (link.width > 0) continue;
-    listener_->circuit_back(id_, hold.owner, hop.from, hop.to);
-    refresh_links(hop.from);
+    if (std::erase(hold.missed, hop) > 0) listener_->circuit_back(id_, hold.owner, hop.from, hop.to);
+    if (link.width == 0) refresh_links(hop.from);
   }
   hold.hops.clear();
   hold.ports.clear();
@@ -267,11 +266,11 @@ void OpticalRail::miss_links(const std::vector<Circuit>& darkened) {
     const Link* link = find_link(hop);
     if (link == nullptr) continue;
     each_holder(hop, [&](Hold& hold) {
-      if (link->width == 0) {
-        listener_->circuit_missed(id_, hold.owner, hop.from, hop.to);
-      } else if (!has_port(hold, hop)) {
-        use_ports(hop, hold);
-      }
+      if (has_port(hold, hop)) return;  // others are left, be they dark with their switch
+      if (link->width > 0) return use_ports(hop, hold);
+      if (std::find(hold.missed.begin(), hold.missed.end(), hop) != hold.missed.end()) return;
+      hold.missed.push_back(hop);
+      listener_->circuit_missed(id_, hold.owner, hop.from, hop.to);
     });
   }
 }
@@ -281,7 +280,7 @@ void OpticalRail::find_again(Hop hop) {
   if (find_link(hop)->width == 0) return;
   each_holder(hop, [&](Hold& hold) {
     if (!has_port(hold, hop)) use_ports(hop, hold);
-    listener_->circuit_back(id_, hold.owner, hop.from, hop.to);
+    if (std::erase(hold.missed, hop) > 0) listener_->circuit_back(id_, hold.owner, hop.from, hop.to);
   });
 }
 

@@ -135,6 +135,7 @@ class OpticalRail {
     std::uint64_t owner = 0;
     std::vector<Hop> hops;
     std::vector<PortId> ports;
+    std::vector<Hop> missed;  // hops of which the listener was told that they have no circuit
   };
   struct Switching {
     struct Wanted {

@@ -160,11 +160,13 @@ void ControlPlane::count_request(Demand& demand, RankId from) {
   stir(demand.rail, {engine_.now(), operations_[demand.op].cause.reconfigurations});
 }
 
-// Of demands complete at one instant, what the programs say of their order: the order of their events would be no reason.
+// What an operation under way lost comes first: others may wait for the circuits that it still holds. Of demands complete
+// at one instant, what the programs say of their order: the order of their events would be no reason.
 bool ControlPlane::before(const Demand& a, const Demand& b) const {
   const auto key = [this](const Demand& d) {
     const OperationKey& op = operations_[d.op].key;
-    return std::tuple{d.view.complete, op.iteration, d.first_task, d.last_task, op.tag, d.view.dimension, d.round};
+    return std::tuple{!d.missed,   d.view.complete, op.iteration,     d.first_task,
+                      d.last_task, op.tag,          d.view.dimension, d.round};
   };
   return key(a) < key(b);
 }

@@ -94,7 +94,8 @@ std::vector<std::string> Executor::stuck() const {
   if (lines.empty())
     add("no rank waits for another, yet " + std::to_string(ranks_.size() - ranks_finished_) + " are not done");
   for (std::uint32_t r = 0; parts_.fabric.optical() && r < parts_.fabric.rails(); ++r) {
-    for (std::string& fault : parts_.fabric.rail(RailId{r}).faults()) add(std::move(fault));
+    const std::vector<std::string> faults = parts_.fabric.rail(RailId{r}).faults();
+    lines.insert(lines.begin(), faults.begin(), faults.end());  // first, as the likely cause
   }
   if (more > 0) lines.push_back("and " + std::to_string(more) + " more");
   return lines;

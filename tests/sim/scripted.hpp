@@ -11,10 +11,15 @@ namespace photonrail::test {
 
 using Script = std::function<Decision(const FabricView&)>;
 
-/// The factory takes a plain function, so that the script of the run is found through a pointer: one run at a time.
-inline const Script*& script_of_run() {
-  thread_local const Script* script = nullptr;
-  return script;
+struct ScriptedRun {
+  const Script* script = nullptr;
+  PolicyNeeds needs;
+};
+
+/// The factory takes plain functions, so that the script of the run is found through here: one run at a time.
+inline ScriptedRun& scripted_run() {
+  thread_local ScriptedRun run;
+  return run;
 }
 
 class Scripted : public Controller {
@@ -27,20 +32,23 @@ class Scripted : public Controller {
 };
 
 /// A scenario under a controller "scripted" with these needs.
-template <PolicyNeeds kNeeds = PolicyNeeds{}>
-RunResult run_scripted(Scenario scenario, const Script& script) {
+inline RunResult run_scripted(const PolicyNeeds& needs, Scenario scenario, const Script& script) {
   Registries registries;
   ControllerFactory factory;
   factory.name = "scripted";
   factory.summary = "as the test says";
   factory.make = [](const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
-    return std::make_unique<Scripted>(*script_of_run());
+    return std::make_unique<Scripted>(*scripted_run().script);
   };
-  factory.needs = [](const ControllerSpec&) { return kNeeds; };
+  factory.needs = [](const ControllerSpec&) { return scripted_run().needs; };
   registries.controllers.add(std::move(factory));
   scenario.controller.name = "scripted";
-  script_of_run() = &script;
+  scripted_run() = {&script, needs};
   return simulate(scenario, {}, registries);
+}
+
+inline RunResult run_scripted(Scenario scenario, const Script& script) {
+  return run_scripted(PolicyNeeds{}, std::move(scenario), script);
 }
 
 }  // namespace photonrail::test

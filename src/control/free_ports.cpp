@@ -107,11 +107,6 @@ PortId FreePorts::free_receive(Position position, std::uint32_t plane) const {
   return best;
 }
 
-bool FreePorts::busy(const PortView& fibre) const {
-  if (fibre.in_use || fibre.faulty) return true;
-  return !fibre.peer.is_none() && (!fibre.lit || view_->transmit[fibre.peer.index()].faulty);
-}
-
 void FreePorts::claim(Circuit circuit) {
   claimed_transmit_[circuit.from.index()] = true;
   claimed_receive_[circuit.to.index()] = true;

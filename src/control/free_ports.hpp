@@ -10,6 +10,12 @@
 
 namespace photonrail {
 
+/// Not to be taken: it carries bytes, is on its way, or cannot be re-pointed at either end.
+[[nodiscard]] inline bool is_fixed(const FabricView& view, const PortView& fibre) {
+  if (fibre.in_use || fibre.faulty) return true;
+  return !fibre.peer.is_none() && (!fibre.lit || view.transmit[fibre.peer.index()].faulty);
+}
+
 class FreePorts {
  public:
   /// Begins a plan. `view` must outlive it. Of several fibres that could be taken it is a dark one, or the one whose
@@ -31,8 +37,7 @@ class FreePorts {
   [[nodiscard]] PortId free_transmit(Position position, std::uint32_t plane) const;
   [[nodiscard]] PortId free_receive(Position position, std::uint32_t plane) const;
   void claim(Circuit circuit);
-  /// Not to be taken: it carries bytes, is on its way, or cannot be re-pointed at either end.
-  [[nodiscard]] bool busy(const PortView& fibre) const;
+  [[nodiscard]] bool busy(const PortView& fibre) const { return is_fixed(*view_, fibre); }
 
   [[nodiscard]] Time last_use(PortId from) const { return last_use_.empty() ? Time{} : last_use_[from.index()]; }
 

@@ -61,12 +61,13 @@ class MaxWeight : public Controller {
     receives_.assign(view.positions, view.ports_per_gpu);
     for (std::size_t p = 0; p < view.transmit.size(); ++p) {
       const PortView& fibre = view.transmit[p];
-      if (!is_fixed(fibre)) continue;
+      const bool faulty_receiver = fibre.faulty && view.receive[p].is_none();
+      if (faulty_receiver) --receives_[view.position(PortId{p})];
+      if (!is_fixed(view, fibre)) continue;
       --sends_[view.position(PortId{p})];
-      --receives_[view.position(fibre.peer)];
+      if (!fibre.peer.is_none()) --receives_[view.position(fibre.peer)];
     }
   }
-  static bool is_fixed(const PortView& fibre) { return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit); }
 
   [[nodiscard]] Waiting weigh(const FabricView& view, const WaitingPair& w) const {
     const double lost = view.port_rate.bytes_per_second * to_seconds(view.now - w.since);
@@ -74,7 +75,7 @@ class MaxWeight : public Controller {
     for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
       const PortView& fibre = view.transmit[view.port(w.pair.from, p).index()];
       if (fibre.peer.is_none() || view.position(fibre.peer) != w.pair.to) continue;
-      ++(is_fixed(fibre) ? waiting.fixed : waiting.idle);
+      ++(is_fixed(view, fibre) ? waiting.fixed : waiting.idle);
     }
     return waiting;
   }

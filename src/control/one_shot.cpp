@@ -39,11 +39,16 @@ JobTraffic job_traffic(const FabricView& view) {
 }
 
 bool OneShot::join(Pair pair) {
-  if (!has_ports(pair)) return false;
-  plan_.connect.push_back(
-      {PortId{pair.from * ports_per_gpu_ + sends_[pair.from]++}, PortId{pair.to * ports_per_gpu_ + receives_[pair.to]++}});
-  next_[pair.from].push_back(pair.to);
-  return true;
+  for (std::uint32_t plane = 0; plane < planes_; ++plane) {
+    std::uint32_t& sends = sends_[std::size_t{pair.from} * planes_ + plane];
+    std::uint32_t& receives = receives_[std::size_t{pair.to} * planes_ + plane];
+    if (std::max(sends, receives) == ports_per_gpu_ / planes_) continue;
+    plan_.connect.push_back({PortId{pair.from * ports_per_gpu_ + plane + planes_ * sends++},
+                             PortId{pair.to * ports_per_gpu_ + plane + planes_ * receives++}});
+    next_[pair.from].push_back(pair.to);
+    return true;
+  }
+  return false;
 }
 
 void OneShot::ring(std::span<const WeightedPair> pairs) {

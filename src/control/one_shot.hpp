@@ -28,23 +28,25 @@ struct JobTraffic {
 /// Circuits as they are chosen, one after the other, over ports that nobody has.
 class OneShot {
  public:
-  OneShot(std::uint32_t positions, std::uint32_t ports_per_gpu)
-      : ports_per_gpu_(ports_per_gpu), sends_(positions, 0), receives_(positions, 0), next_(positions) {}
+  OneShot(std::uint32_t positions, std::uint32_t ports_per_gpu, std::uint32_t planes = 1)
+      : ports_per_gpu_(ports_per_gpu),
+        planes_(planes),
+        sends_(std::size_t{positions} * planes, 0),
+        receives_(std::size_t{positions} * planes, 0),
+        next_(positions) {}
 
-  /// False: an end has no port left.
+  /// False: there is no plane on which both ends have a port left.
   bool join(Pair pair);
   /// A ring over the positions that occur, along the heaviest of `pairs` (greedily, as for a travelling salesman).
   void ring(std::span<const WeightedPair> pairs);
   /// Whether circuits lead from the sender to the receiver of each pair.
   [[nodiscard]] bool reaches(std::span<const Pair> pairs) const;
-  [[nodiscard]] bool has_ports(Pair pair) const {
-    return sends_[pair.from] < ports_per_gpu_ && receives_[pair.to] < ports_per_gpu_;
-  }
   [[nodiscard]] const CircuitPlan& plan() const { return plan_; }
 
  private:
   std::uint32_t ports_per_gpu_;
-  std::vector<std::uint32_t> sends_;  // by position: ports taken
+  std::uint32_t planes_;
+  std::vector<std::uint32_t> sends_;  // by position and plane: ports taken
   std::vector<std::uint32_t> receives_;
   std::vector<std::vector<Position>> next_;
   CircuitPlan plan_;

@@ -49,7 +49,7 @@ class Splitter {
   Splitter(const FabricView& view, const JobTraffic& traffic) : view_(view), traffic_(traffic) {}
 
   OneShot topology(bool with_ring) {
-    OneShot circuits(view_.positions, view_.ports_per_gpu);
+    OneShot circuits(view_.positions, view_.ports_per_gpu, view_.planes);
     if (with_ring) {
       std::vector<WeightedPair> pairs;
       for (const JobTraffic::Entry& e : traffic_.entries) pairs.push_back({e.pair, e.bytes});

@@ -28,7 +28,7 @@ class TopoOpt : public Controller {
     if (bytes.empty()) return std::nullopt;
     std::vector<WeightedPair> pairs;
     for (const auto& [pair, sum] : bytes) pairs.push_back({pair, std::max<std::int64_t>(1, sum)});
-    OneShot circuits(view.positions, view.ports_per_gpu);
+    OneShot circuits(view.positions, view.ports_per_gpu, view.planes);
     circuits.ring(pairs);
     for (const Circuit circuit : circuits.plan().connect)
       halve(pairs, {view.position(circuit.from), view.position(circuit.to)});

@@ -60,7 +60,7 @@ NetworkShape network_shape(const ClusterSpec& cluster) {
   shape.nic_ports = cluster.nic.ports;
   shape.nic_port = cluster.nic.per_port;
   if (cluster.rail.kind == RailKind::kOptical) {
-    if (cluster.rail.pods) throw ConfigError("/cluster/rail/pods", "rails of pods are not priced");
+    if (cluster.rail.pods.servers > 0) throw ConfigError("/cluster/rail/pods", "rails of pods are not priced");
     shape.optical = cluster.rail.optical;
     shape.planes = cluster.rail.planes;
   } else {

@@ -19,8 +19,8 @@ std::size_t count(const std::vector<Pair>& pairs, Pair pair) {
   return static_cast<std::size_t>(std::count(pairs.begin(), pairs.end(), pair));
 }
 
-// Data parallelism sends 800 bytes, pipeline parallelism 200: roots 2 to 1, so that of 3 ports 2 and 1 go to them. Who is at
-// position 1 sends from another rail and is not on this one: what it sends to 0 is counted there.
+// Data parallelism sends 800 bytes, pipeline parallelism 200: roots 2 to 1, so that of 3 ports 2 and 1 go to them. Who is
+// at position 1 sends from another rail and is not on this one: what it sends to 0 is counted there.
 TEST(StaticSplit, SharesPortsByTheSquareRootOfTheBytes) {
   RailView rail(4, 3);
   Shown shown(rail);
@@ -77,6 +77,14 @@ TEST(OneShot, ARingVisitsEachPositionOnce) {
   EXPECT_THAT(from, ElementsAre(0, 1, 2, 3, 5, 6));
   EXPECT_THAT(to, ElementsAre(0, 1, 2, 3, 5, 6));
   EXPECT_TRUE(circuits.reaches(std::vector<Pair>{{0, 6}, {6, 0}, {2, 5}})) << "one ring, not several";
+}
+
+TEST(OneShot, ACircuitStaysOnItsPlane) {
+  OneShot circuits(3, 4, 2);
+  while (circuits.join({0, 1}) || circuits.join({2, 1})) {
+  }
+  EXPECT_EQ(circuits.plan().connect.size(), 4u);
+  for (const Circuit c : circuits.plan().connect) EXPECT_EQ(c.from.value % 2, c.to.value % 2);
 }
 
 }  // namespace

@@ -21,15 +21,18 @@ class Scripted : public Controller {
 };
 
 /// A scenario under a controller "scripted" with these needs.
-template <PolicyNeeds kNeeds = PolicyNeeds{}>
-RunResult run_scripted(Scenario scenario, const Script& script) {
+inline RunResult run_scripted(const PolicyNeeds& needs, Scenario scenario, const Script& script) {
   Registries registries;
   registries.controllers.add({.name = "scripted",
                               .summary = "as the test says",
                               .make = [&script](auto&&...) { return std::make_unique<Scripted>(script); },
-                              .needs = [](const ControllerSpec&) { return kNeeds; }});
+                              .needs = [needs](const ControllerSpec&) { return needs; }});
   scenario.controller.name = "scripted";
   return simulate(scenario, {}, registries);
+}
+
+inline RunResult run_scripted(Scenario scenario, const Script& script) {
+  return run_scripted(PolicyNeeds{}, std::move(scenario), script);
 }
 
 }  // namespace photonrail::test

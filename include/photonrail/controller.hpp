@@ -171,6 +171,7 @@ class ControllerRegistry {
   void add(ControllerFactory factory) { factories_.push_back(std::move(factory)); }
   /// Throws ConfigError that lists what is known.
   [[nodiscard]] const ControllerFactory& find(std::string_view name) const;
+  [[nodiscard]] bool knows(std::string_view name) const;
   [[nodiscard]] const std::vector<ControllerFactory>& all() const& { return factories_; }
   void all() const&& = delete;  // what it would name ends with the statement
 

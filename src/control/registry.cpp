@@ -2,6 +2,8 @@
 #include "photonrail/controller.hpp"
 #include "photonrail/error.hpp"
 
+#include <algorithm>
+
 namespace photonrail {
 
 ControllerRegistry ControllerRegistry::builtin() {
@@ -29,6 +31,10 @@ ControllerRegistry ControllerRegistry::builtin() {
   registry.add(harvest_factory());
   registry.add(lru_factory());
   return registry;
+}
+
+bool ControllerRegistry::knows(std::string_view name) const {
+  return std::any_of(factories_.begin(), factories_.end(), [&](const ControllerFactory& f) { return f.name == name; });
 }
 
 const ControllerFactory& ControllerRegistry::find(std::string_view name) const {

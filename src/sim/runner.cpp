@@ -35,7 +35,8 @@ Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, co
   if (factory.rehearse == nullptr || scenario.cluster.rail.kind != RailKind::kOptical) return {scenario.controller, {}};
   std::optional<std::size_t> best;
   Duration shortest{};
-  const std::vector<ControllerSpec> specs = factory.rehearse(factory.complete(scenario.controller));
+  std::vector<ControllerSpec> specs = factory.rehearse(factory.complete(scenario.controller));
+  std::erase_if(specs, [&](const ControllerSpec& spec) { return !registries.controllers.knows(spec.name); });
   for (std::size_t i = 0; i < specs.size(); ++i) {
     try {
       RunResult trial;

@@ -76,6 +76,10 @@ std::vector<Subject> subjects_of(const ControllerRegistry& registry) {
     if (factory.name == "opus") subject.settings = opus_settings(factory.name);
     // One shot without forwarding leaves pairs that nobody will ever join: only the default promises to serve all.
     if (factory.name == "static_split") subject.settings.resize(1);
+    // As published a refused request is forgotten until its rank's own next event, or ten seconds later.
+    if (factory.name == "opus_artifact") {
+      for (ControllerSpec& setting : subject.settings) setting.parameters.set("retry", std::string("release"));
+    }
   }
   return subjects;
 }

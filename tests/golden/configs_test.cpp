@@ -11,6 +11,9 @@
 namespace photonrail::test {
 namespace {
 
+using ::testing::Contains;
+using ::testing::StartsWith;
+
 namespace fs = std::filesystem;
 
 std::string text_of(const fs::path& file) {
@@ -70,8 +73,11 @@ TEST_P(Configs, FidelitiesAgreeWithinTheLatencyTermAndTheBooksBalance) {
   const RunResult stream = simulate(at(Fidelity::kStream));
   expect_balanced(exact);
   expect_balanced(stream);
-  ASSERT_TRUE(stream.cost.has_value());
-  EXPECT_GT(stream.cost->bill.usd(), 0.0);
+  if (stream.cost) {
+    EXPECT_GT(stream.cost->bill.usd(), 0.0);
+  } else {  // pods are not priced, and some switches of the tests are smaller than any that is sold
+    EXPECT_THAT(stream.warnings, Contains(StartsWith("no cost: ")));
+  }
   const Duration room = latency_term(scenario_);
   const Duration apart = std::chrono::abs(exact.makespan - stream.makespan);
   RecordProperty("apart_ps", std::to_string(apart.count()));

@@ -10,7 +10,9 @@ const bars = async (page) => (await option(page, 'timeline')).series[0].data.len
 
 await onPage(async (page) => {
   assert.deepEqual(await texts(page, 'section h2'), [
-    'makespan against scenario', 'Where the time of a rank goes, mean of ranks', 'Windows between phases: opus, provisioned',
+    'makespan against scenario', 'Where the time of a rank goes, mean of ranks',
+    'makespan against cost, and the Pareto front', 'makespan against cost: power, and the Pareto front',
+    'makespan against cost: energy per step, and the Pareto front', 'Windows between phases: opus, provisioned',
     'Timeline: opus, provisioned', 'Circuits at 3.29457 s: opus, provisioned', 'All points']);
   for (const id of ['comparison', 'breakdown', 'windows', 'timeline', 'topology']) {
     assert.ok(await inked(page, id) > 2000, `${id} is blank`);

@@ -10,7 +10,9 @@
 // synchronisation of clocks; electrical packets for what cannot wait.
 #include "control/builtin.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace photonrail {
 
@@ -24,7 +26,7 @@ class Rotor : public Controller {
       : slot_(spec.parameters.duration("slot")), duty_(spec.parameters.number("duty")) {}
 
   Decision decide(const FabricView& view) override {
-    if (turning_ || view.positions < 2) return std::nullopt;
+    if (turning_ || positions_of(view).size() < 2) return std::nullopt;
     turning_ = true;
     Decision decision;
     decision.timetable = {rounds(view), slot(view), view.now};
@@ -32,16 +34,26 @@ class Rotor : public Controller {
   }
 
  private:
+  [[nodiscard]] static std::vector<Position> positions_of(const FabricView& view) {
+    std::vector<Position> positions(view.own.begin(), view.own.end());
+    if (!positions.empty()) return positions;
+    positions.resize(view.positions);
+    std::iota(positions.begin(), positions.end(), Position{0});
+    return positions;
+  }
+
   [[nodiscard]] static std::vector<CircuitPlan> rounds(const FabricView& view) {
-    const std::uint32_t shifts = view.positions - 1;
+    const std::vector<Position> positions = positions_of(view);
+    const auto n = static_cast<std::uint32_t>(positions.size());
+    const std::uint32_t shifts = n - 1;
     const std::uint32_t ports = std::min(view.ports_per_gpu, shifts);
     std::vector<CircuitPlan> rounds(ports == shifts ? 1 : shifts);
     for (std::uint32_t round = 0; round < rounds.size(); ++round) {
       for (std::uint32_t port = 0; port < ports; ++port) {
         const std::uint32_t behind = port * shifts / ports;
         const std::uint32_t shift = 1 + (round + behind) % shifts;
-        for (Position from = 0; from < view.positions; ++from) {
-          rounds[round].connect.push_back({view.port(from, port), view.port((from + shift) % view.positions, port)});
+        for (std::uint32_t from = 0; from < n; ++from) {
+          rounds[round].connect.push_back({view.port(positions[from], port), view.port(positions[(from + shift) % n], port)});
         }
       }
     }

@@ -41,6 +41,23 @@ TEST(Rotor, ASlotIsAsLongAsTheDutyCycleSays) {
   EXPECT_EQ(make_controller("rotor", parameters)->decide(rail.view()).timetable->slot, Duration{7'000'000});
 }
 
+TEST(Rotor, TurnsThePortsOfItsOwnJobOnly) {
+  RailView rail(5);
+  FabricView view = rail.view();
+  const std::vector<Position> own{0, 3, 4};
+  view.own = own;
+  const Decision decision = make_controller("rotor")->decide(view);
+  std::map<Pair, std::size_t> turns;
+  for (const CircuitPlan& round : decision.timetable->rounds) {
+    for (const Pair pair : joined(view, round)) ++turns[pair];
+  }
+  // Three positions: six pairs in two rounds.
+  EXPECT_EQ(decision.timetable->rounds.size(), 2u);
+  EXPECT_THAT(turns, ::testing::UnorderedElementsAre(
+                         ::testing::Pair(Pair{0, 3}, 1u), ::testing::Pair(Pair{0, 4}, 1u), ::testing::Pair(Pair{3, 0}, 1u),
+                         ::testing::Pair(Pair{3, 4}, 1u), ::testing::Pair(Pair{4, 0}, 1u), ::testing::Pair(Pair{4, 3}, 1u)));
+}
+
 TEST(Rotor, SaysItOnce) {
   RailView rail(4);
   const auto rotor = make_controller("rotor");

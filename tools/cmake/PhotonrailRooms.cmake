@@ -14,6 +14,19 @@ function(photonrail_compile_options target)
   target_compile_options(${target} PRIVATE "$<${gcc_12}:-Wno-restrict;-Wno-stringop-overflow>")
 endfunction()
 
+# The containers that nearly every file of the library reads are compiled once, in core. `ARGN`: headers of the target's own.
+function(photonrail_precompile target)
+  if(ARGN OR target STREQUAL "photonrail_core_objects")
+    target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional> <span> <string>
+      <string_view> <vector> ${ARGN})
+  elseif(target STREQUAL "photonrail_config_objects")
+    return()  # has its own
+  else()
+    target_precompile_headers(${target} REUSE_FROM photonrail_core_objects)
+  endif()
+  target_compile_options(${target} PRIVATE ${photonrail_ccache_with_precompiled_headers})
+endfunction()
+
 # photonrail_room(<room> ROOMS <rooms that it may include>... LIBRARIES <private third-party>...)
 function(photonrail_room room)
   cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})
@@ -25,6 +38,7 @@ function(photonrail_room room)
   photonrail_compile_options(photonrail_${room}_objects)
   target_include_directories(photonrail_${room}_objects PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(photonrail_${room}_objects PRIVATE ${ARG_LIBRARIES})
+  photonrail_precompile(photonrail_${room}_objects)
 
   add_library(photonrail_${room} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:photonrail_${room}_objects>)
   target_compile_features(photonrail_${room} PUBLIC cxx_std_20)

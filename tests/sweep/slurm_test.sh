@@ -94,12 +94,12 @@ done
 both_idle() { [[ $(sinfo --noheader --Node --format=%t | grep -c idle) == 2 ]]; }
 within 30 both_idle || skip "Slurm does not start here: $(tail -qn 3 "$dir"/slurmctld.log "$dir"/slurmd.one.log)"
 
-# 200 points of some tens of milliseconds.
+# 200 points of about a tenth of a second.
 cat >"$dir/sweep.json" <<'SWEEP'
 { "schema": "photonrail.sweep/1",
   "base": { "schema": "photonrail.scenario/1", "name": "base",
     "cluster": { "servers": 32, "gpus_per_server": 1, "nic": { "ports": 1, "port_gb_per_s": 50 }, "rail": { "kind": "electrical" } },
-    "workload": { "collective": { "op": "all_to_all", "algorithm": "pairwise", "bytes": 1000000, "repeat": 40 } },
+    "workload": { "collective": { "op": "all_to_all", "algorithm": "pairwise", "bytes": 1000000, "repeat": 160 } },
     "run": { "fidelity": "exact", "folding": false } },
   "axes": [ { "pointer": "/cluster/nic/latency_ns", "range": { "from": 0, "to": 99, "step": 1 } },
             { "pointer": "/cluster/nic/port_gb_per_s", "values": [25, 50] } ] }
@@ -109,7 +109,7 @@ cd "$dir"
 grep -q "^#SBATCH --array=1-4$" out/slurm/job.sh || fail "not four tasks"
 
 # One task dies in the middle: the process that writes the first file of a shard. Its number is in the file's name.
-some_lines() { [[ $(cat out/shards/1-of-4.*.jsonl | wc -l) -ge 5 ]]; }
+some_lines() { [[ $(cat out/shards/1-of-4.*.jsonl | wc -l) -ge 2 ]]; }
 within 60 some_lines || fail "the first task does not begin"
 file=$(ls out/shards/1-of-4.*.jsonl)
 process=$(basename "$file" .1.jsonl)

@@ -20,8 +20,8 @@ class OldestFirst : public pr::Controller {
         std::find_if(view.demands.begin(), view.demands.end(), [](auto& demand) { return demand.blocking; });
     if (oldest == view.demands.end()) return std::nullopt;  // keep everything as it is
     pr::CircuitPlan plan;
-    std::map<pr::Position, std::uint32_t> out, in;  // how many ports of a GPU the demand has taken
-    for (const pr::Pair pair : oldest->pairs) {
+    std::map<pr::ServerIndex, std::uint32_t> out, in;  // how many ports of a GPU the demand has taken
+    for (const pr::ServerPair pair : oldest->pairs) {
       const pr::PortId from = view.port(pair.from, out[pair.from]++);
       const pr::PortId to = view.port(pair.to, in[pair.to]++);
       if (view.transmit[from.index()].peer == to) continue;  // lit, or on its way

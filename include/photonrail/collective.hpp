@@ -61,7 +61,7 @@ struct CollectiveCall {
   Bytes reconfiguration{};
   /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
   /// as the call; is needed for expand(), not by the plan.
-  const DemandMatrix* demand = nullptr;
+  const TrafficMatrix* demand = nullptr;
 
   friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
 };

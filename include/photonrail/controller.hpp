@@ -36,16 +36,16 @@ struct ShimPolicy {
 /// What a policy wants of the run besides demands and circuits. What nobody wants is not made, and costs nothing.
 struct PolicyNeeds {
   ShimPolicy shim{};
-  bool bytes = false;     ///< DemandView::bytes, PortView::bytes_left
-  bool rounds = false;    ///< DemandView::next
+  bool bytes = false;     ///< CircuitRequest::bytes, PortView::bytes_left
+  bool rounds = false;    ///< CircuitRequest::next
   bool schedule = false;  ///< FabricView::schedule, from a profiling run on electrical rails
   bool traffic = false;   ///< FabricView::traffic, traffic_now
   /// A send waits for the circuits of its own pair only, and holds them only while it is on its way; without it a round of
   /// an operation takes all its circuits together or none, and keeps each until its last send. Operations then run send by
   /// send, at either fidelity: a ring whose links are lit one after the other is not one flow.
   bool per_pair = false;
-  bool foresight = false;  ///< DemandView::expected, due; from a profiling run of one step on electrical rails
-  bool events = false;     ///< DemandView::stirred, FabricView::running; asked whenever a task ends while somebody waits
+  bool foresight = false;  ///< CircuitRequest::expected, due; from a profiling run of one step on electrical rails
+  bool events = false;     ///< CircuitRequest::stirred, FabricView::running; asked whenever a task ends while somebody waits
   std::uint32_t hops = 0;  ///< sends may be forwarded over so many circuits, whatever the rail says; 0: as the rail says
 
   /// Whether somebody must know what each pair exchanges.

@@ -20,10 +20,10 @@ using Member = std::uint32_t;
 
 /// Bytes from every member (row) to every member (column). What a member has for itself, on the diagonal, stays where it
 /// is and never counts as traffic.
-class DemandMatrix {
+class TrafficMatrix {
  public:
   /// All zero.
-  explicit DemandMatrix(Member members) : members_(members), bytes_(std::size_t{members} * members) {}
+  explicit TrafficMatrix(Member members) : members_(members), bytes_(std::size_t{members} * members) {}
 
   [[nodiscard]] Member members() const { return members_; }
   [[nodiscard]] Bytes& at(Member from, Member to) { return bytes_[std::size_t{from} * members_ + to]; }
@@ -32,13 +32,13 @@ class DemandMatrix {
     return std::span(bytes_).subspan(std::size_t{from} * members_, members_);
   }
 
-  [[nodiscard]] DemandMatrix transposed() const;
+  [[nodiscard]] TrafficMatrix transposed() const;
   /// What crosses from member to member: all but the diagonal.
   [[nodiscard]] Bytes wire_bytes() const;
   /// The most that one member sends, or that one receives: divided by the rate of a port, no schedule is faster.
   [[nodiscard]] Bytes busiest_port() const;
 
-  friend bool operator==(const DemandMatrix&, const DemandMatrix&) = default;
+  friend bool operator==(const TrafficMatrix&, const TrafficMatrix&) = default;
 
  private:
   Member members_;
@@ -57,16 +57,16 @@ struct DemandQuery {
 
 /// Where the matrices of a job's all-to-alls come from, so that they need not all be in memory. Pure: equal queries get
 /// equal matrices, in whatever order and from however many threads they are asked.
-class DemandSource {
+class TrafficSource {
  public:
-  virtual ~DemandSource() = default;
+  virtual ~TrafficSource() = default;
 
   /// How many members the matrices of `number` have; nullopt: there are none of that number.
   [[nodiscard]] virtual std::optional<Member> members(std::uint32_t number) const = 0;
   /// Whether the iteration makes a difference.
   [[nodiscard]] virtual bool drifts() const = 0;
   /// REQUIRES: members(query.number) is that of the communicator.
-  [[nodiscard]] virtual DemandMatrix matrix(const DemandQuery& query) const = 0;
+  [[nodiscard]] virtual TrafficMatrix matrix(const DemandQuery& query) const = 0;
 
   /// An all-to-all that is more than its matrix: what runs in place of an algorithm's plan. Null (the default): nothing
   /// does. `servers`, by member, tells who shares a scale-up domain. REQUIRES: as matrix().
@@ -78,17 +78,17 @@ class DemandSource {
 };
 
 /// Matrices written down: number i is the i-th that was added, for every communicator and iteration.
-class DemandTable final : public DemandSource {
+class DemandTable final : public TrafficSource {
  public:
   /// Returns its number. One that is in the table already keeps the number that it has.
-  std::uint32_t add(DemandMatrix matrix);
+  std::uint32_t add(TrafficMatrix matrix);
 
   [[nodiscard]] std::optional<Member> members(std::uint32_t number) const override;
   [[nodiscard]] bool drifts() const override { return false; }
-  [[nodiscard]] DemandMatrix matrix(const DemandQuery& query) const override;
+  [[nodiscard]] TrafficMatrix matrix(const DemandQuery& query) const override;
 
  private:
-  std::vector<DemandMatrix> matrices_;
+  std::vector<TrafficMatrix> matrices_;
 };
 
 }  // namespace photonrail

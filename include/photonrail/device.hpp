@@ -29,7 +29,7 @@ struct GpuSpec {
 };
 
 /// What carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
-enum class Darkness : std::uint8_t { kPorts, kSwitch };
+enum class DarkScope : std::uint8_t { kPorts, kSwitch };
 
 /// An optical circuit switch: ports, and how long it takes to re-point.
 struct OpticalSwitchSpec {
@@ -40,7 +40,7 @@ struct OpticalSwitchSpec {
   double power_w = 0.0;
   double usd_per_port = 0.0;
   Duration settle{};  ///< between switching and link bring-up
-  Darkness darkness = Darkness::kPorts;
+  DarkScope darkness = DarkScope::kPorts;
   Duration batching{};             ///< it collects commands for so long, from the first on, and carries them out as one
   Duration command_gap{};          ///< from the beginning of one command to that of the next at least: 1 / command rate
   double insertion_loss_db = 0.0;  ///< of one pass, at its worst; 0: unknown

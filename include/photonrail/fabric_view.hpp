@@ -14,14 +14,14 @@
 namespace photonrail {
 
 /// A GPU's place on its rail: the index of its server.
-using Position = std::uint32_t;
+using ServerIndex = std::uint32_t;
 
 /// A directed pair of positions that an operation wants joined by a circuit.
-struct Pair {
-  Position from = 0;
-  Position to = 0;
+struct ServerPair {
+  ServerIndex from = 0;
+  ServerIndex to = 0;
 
-  friend constexpr auto operator<=>(const Pair&, const Pair&) = default;
+  friend constexpr auto operator<=>(const ServerPair&, const ServerPair&) = default;
 };
 
 /// What the transmit fibre of a port does.
@@ -35,29 +35,29 @@ struct PortView {
 };
 
 /// A rank that asked for circuits, and when.
-struct Asker {
+struct Requester {
   RankId rank;
   Time since{};
 };
 
 /// A round of circuits of a collective.
 struct RoundView {
-  std::span<const Pair> pairs;   ///< on this rail; ascending, no duplicates
+  std::span<const ServerPair> pairs;   ///< on this rail; ascending, no duplicates
   std::span<const Bytes> bytes;  ///< by pair
 };
 
 /// Operations that wait for circuits, or announce that they will want them.
-struct DemandView {
-  DemandId id;
+struct CircuitRequest {
+  RequestId id;
   CommunicatorId communicator;
   Dimension dimension = Dimension::kOther;
   CollectiveOp op = CollectiveOp::kSend;
   std::uint32_t round = 0;            ///< of the operation's plan
   std::uint32_t iteration = 0;        ///< of the job
-  std::span<const Pair> pairs{};      ///< on this rail; ascending, no duplicates
+  std::span<const ServerPair> pairs{};      ///< on this rail; ascending, no duplicates
   std::span<const Bytes> bytes{};     ///< by pair: what the round sends over it; only if PolicyNeeds::bytes, else empty
   std::span<const RoundView> next{};  ///< the operation's later rounds; only if PolicyNeeds::rounds, else empty
-  std::span<const Asker> askers{};    ///< who asked, in the order in which they did
+  std::span<const Requester> askers{};    ///< who asked, in the order in which they did
   std::uint32_t members = 0;          ///< how many ranks must ask before it counts (2 for a send)
   std::uint32_t asked = 0;            ///< how many did
   Time since{};                       ///< when the first asked
@@ -82,14 +82,14 @@ struct ScheduledOperation {
   Dimension dimension = Dimension::kOther;
   CollectiveOp op = CollectiveOp::kSend;
   Time start{};                    ///< in the profiling run, whose step began at 0
-  std::span<const Pair> pairs{};   ///< on this rail, of all its rounds; empty: none, or not known ahead
+  std::span<const ServerPair> pairs{};   ///< on this rail, of all its rounds; empty: none, or not known ahead
   std::span<const Bytes> bytes{};  ///< by pair, all rounds
 };
 
 /// The known order of a rank's rail operations in a step, and where the rank stands in it.
 struct RankSchedule {
   RankId rank;
-  Position position = 0;
+  ServerIndex position = 0;
   std::span<const ScheduledOperation> operations{};
   std::uint32_t next = 0;  ///< operations before it are complete; operations.size(): the step has no more of them
   std::uint32_t iteration = 0;
@@ -97,7 +97,7 @@ struct RankSchedule {
 
 /// What a pair of positions exchanged.
 struct PairTraffic {
-  Pair pair;
+  ServerPair pair;
   Bytes bytes;
 };
 
@@ -123,8 +123,8 @@ struct FabricView {
   std::uint32_t ports_per_gpu = 1;             ///< PortId = position * ports_per_gpu + NIC port
   std::span<const PortView> transmit{};        ///< by PortId
   std::span<const PortId> receive{};           ///< by PortId: the transmit side that points here, or none
-  std::span<const DemandView> demands{};       ///< every member asked; in the order in which they became so
-  std::span<const DemandView> gathering{};     ///< some members have yet to ask
+  std::span<const CircuitRequest> demands{};       ///< every member asked; in the order in which they became so
+  std::span<const CircuitRequest> gathering{};     ///< some members have yet to ask
   std::span<const RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if PolicyNeeds::schedule
   std::span<const PairTraffic> traffic{};      ///< of the last past iteration, by pair; only if PolicyNeeds::traffic
   std::span<const PairTraffic> traffic_now{};  ///< of the present one until now; only if PolicyNeeds::traffic
@@ -135,13 +135,13 @@ struct FabricView {
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane
   /// Where several jobs share the cluster: ascending, the positions whose GPUs are this job's. A plan may name ports of
   /// these only; of the others it is not shown what they do. Empty: the job is alone, and all positions are its own.
-  std::span<const Position> own{};
+  std::span<const ServerIndex> own{};
 
-  [[nodiscard]] PortId port(Position p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
-  [[nodiscard]] Position position(PortId p) const { return p.value / ports_per_gpu; }
+  [[nodiscard]] PortId port(ServerIndex p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
+  [[nodiscard]] ServerIndex position(PortId p) const { return p.value / ports_per_gpu; }
   [[nodiscard]] std::uint32_t plane(PortId p) const { return p.value % ports_per_gpu % planes; }
   /// Lit circuits from one position to another.
-  [[nodiscard]] std::uint32_t circuits(Pair pair) const;
+  [[nodiscard]] std::uint32_t circuits(ServerPair pair) const;
 };
 
 }  // namespace photonrail

@@ -28,6 +28,6 @@ using PortId = Id<struct PortTag>;                  ///< on one rail: server * N
 using TaskId = Id<struct TaskTag>;                  ///< position in a rank's program
 using CommunicatorId = Id<struct CommunicatorTag>;  ///< index into TaskGraph::communicators()
 using ProgramId = Id<struct ProgramTag>;
-using DemandId = Id<struct DemandTag>;
+using RequestId = Id<struct DemandTag>;
 
 }  // namespace photonrail

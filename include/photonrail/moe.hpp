@@ -90,7 +90,7 @@ struct Routing {
 ///
 /// Leaves out: one copy for several experts of one member (node-limited routing), balancing losses and biases that react
 /// to the load, choices of the expert (expert choice), and the metadata of the exchange.
-class MoeTraffic final : public DemandSource {
+class MoeTraffic final : public TrafficSource {
  public:
   /// Throws ConfigError (see MoeSpec::validate()).
   explicit MoeTraffic(MoeSpec spec);
@@ -104,7 +104,7 @@ class MoeTraffic final : public DemandSource {
 
   [[nodiscard]] std::optional<Member> members(std::uint32_t number) const override;
   [[nodiscard]] bool drifts() const override;
-  [[nodiscard]] DemandMatrix matrix(const DemandQuery& query) const override;
+  [[nodiscard]] TrafficMatrix matrix(const DemandQuery& query) const override;
 
  private:
   MoeSpec spec_;

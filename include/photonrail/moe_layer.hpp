@@ -46,7 +46,7 @@ struct MoeLayerSpec {
 /// Leaves out: the gate and the weighted sum of combine, the copy into the message's buffer, messages of single tiles
 /// within a server, rows of several messages in one tile, the backward pass, and what tiles and other kernels of the GPU
 /// take from each other.
-class MoeLayers final : public DemandSource {
+class MoeLayers final : public TrafficSource {
  public:
   /// Throws ConfigError (see MoeLayerSpec::validate()).
   explicit MoeLayers(MoeLayerSpec spec);
@@ -60,7 +60,7 @@ class MoeLayers final : public DemandSource {
   [[nodiscard]] std::optional<Member> members(std::uint32_t number) const override;
   [[nodiscard]] bool drifts() const override { return traffic_.drifts(); }
   /// Of a whole layer: both exchanges.
-  [[nodiscard]] DemandMatrix matrix(const DemandQuery& query) const override;
+  [[nodiscard]] TrafficMatrix matrix(const DemandQuery& query) const override;
   /// Null for an exchange.
   [[nodiscard]] std::unique_ptr<const SendPlan> plan(const DemandQuery& query,
                                                      std::span<const std::uint32_t> servers) const override;

@@ -41,7 +41,7 @@ enum class CellState : std::uint8_t { kBar, kCross };
 
 class PipMesh {
  public:
-  static constexpr std::uint32_t kMostHexagons = 64;  ///< a side
+  static constexpr std::uint32_t kMaxHexagons = 64;  ///< a side
 
   struct Cell {
     std::array<std::uint32_t, 2> near{};  ///< waveguides at one end; bar joins near[i] and far[i]
@@ -53,7 +53,7 @@ class PipMesh {
   };
 
   /// `rows` x `columns` hexagons, every second row shifted by half a hexagon; `ports` are spread evenly over the open ends,
-  /// numbered around the rim. Throws ConfigError: no or more than kMostHexagons hexagons a side, fewer than 2 ports, more
+  /// numbered around the rim. Throws ConfigError: no or more than kMaxHexagons hexagons a side, fewer than 2 ports, more
   /// ports than open ends.
   PipMesh(std::uint32_t rows, std::uint32_t columns, std::uint32_t ports);
 

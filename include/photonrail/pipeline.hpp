@@ -110,7 +110,7 @@ struct PlayedPass {
 };
 
 /// A schedule in time, on stages that exchange messages in no time.
-struct PlayedPipeline {
+struct PipelineTimeline {
   std::vector<std::vector<PlayedPass>> stages;  ///< passes in order, by stage
 
   [[nodiscard]] Duration makespan() const;
@@ -122,7 +122,7 @@ struct PlayedPipeline {
 
 /// `times`: by virtual stage, or one for all. Each pass starts when the one before it on the stage has ended and its input
 /// is there. Leaves out messages: a real run of the schedule is the simulation's business.
-[[nodiscard]] PlayedPipeline play_pipeline(const PipelineShape& shape, const std::vector<PassTimes>& times);
+[[nodiscard]] PipelineTimeline simulate_pipeline(const PipelineShape& shape, const std::vector<PassTimes>& times);
 
 /// One thing that a stage does: a pass, or its end of a message. `step` of a message is the pass that made it.
 struct PipelineAction {

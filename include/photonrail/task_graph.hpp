@@ -56,7 +56,7 @@ struct Task {
                             ///< memory, or picoseconds
   double flops = 0.0;       ///< compute
 
-  /// The number of the demand that an all-to-all or a computation follows (DemandSource), or 0.
+  /// The number of the demand that an all-to-all or a computation follows (TrafficSource), or 0.
   [[nodiscard]] std::uint32_t demand() const {
     const bool all_to_all = kind == TaskKind::kCollective && op == CollectiveOp::kAllToAll;
     return all_to_all || kind == TaskKind::kCompute ? root : 0;
@@ -109,7 +109,7 @@ class TaskGraph {
   }
   [[nodiscard]] std::size_t task_count() const;  ///< over all ranks
   /// Where the demand matrices of its all-to-alls come from; null when all are even.
-  [[nodiscard]] const DemandSource* demands() const { return demands_.get(); }
+  [[nodiscard]] const TrafficSource* demands() const { return demands_.get(); }
 
   /// What a reader thought worth saying: each line is complete.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
@@ -139,7 +139,7 @@ class TaskGraph {
   std::vector<std::uint32_t> slot_offsets_;
   std::vector<CommunicatorId> slots_;
   std::vector<Communicator> communicators_;
-  std::shared_ptr<const DemandSource> demands_;  ///< immutable, and the same one in every copy of the graph
+  std::shared_ptr<const TrafficSource> demands_;  ///< immutable, and the same one in every copy of the graph
   std::vector<std::string> warnings_;
 };
 
@@ -161,7 +161,7 @@ class TaskGraphBuilder {
   /// not exist yet is allowed until build(). Names may be empty.
   TaskId add_compute(ProgramId p, double flops, Bytes memory, std::string_view name = {},
                      std::span<const TaskId> after = {}, Stream stream = Stream::kGpu);
-  /// A computation of so many FLOPs as the demand of that number says for the rank (DemandSource::flops), in the group of
+  /// A computation of so many FLOPs as the demand of that number says for the rank (TrafficSource::flops), in the group of
   /// `slot`. `flops` is what people are told.
   TaskId add_demand_compute(ProgramId p, std::uint32_t slot, std::uint32_t demand, double flops, std::string_view name = {},
                             std::span<const TaskId> after = {});
@@ -183,7 +183,7 @@ class TaskGraphBuilder {
   void assign(RankId rank, ProgramId p, std::vector<CommunicatorId> slots);
 
   /// Where the matrices of add_all_to_all() come from. Needed before build() only.
-  void set_demands(std::shared_ptr<const DemandSource> demands) { demands_ = std::move(demands); }
+  void set_demands(std::shared_ptr<const TrafficSource> demands) { demands_ = std::move(demands); }
 
   void warn(std::string line) { warnings_.push_back(std::move(line)); }
 
@@ -212,7 +212,7 @@ class TaskGraphBuilder {
   std::vector<std::vector<CommunicatorId>> slots_of_;
   std::vector<Communicator> communicators_;
   std::unordered_map<std::uint64_t, CommunicatorId> links_;  // by sender and receiver
-  std::shared_ptr<const DemandSource> demands_;
+  std::shared_ptr<const TrafficSource> demands_;
   std::vector<std::string> warnings_;
 };
 

@@ -12,11 +12,11 @@ namespace photonrail {
 
 namespace {
 
-using Decompose = std::vector<DemandRound> (*)(const DemandMatrix& demand, Bytes reconfiguration);
+using Decompose = std::vector<DemandRound> (*)(const TrafficMatrix& demand, Bytes reconfiguration);
 
 // Shares that differ by a byte count as equal: rounds of one byte would cost more than they save.
-DemandMatrix even_demand(const CollectiveCall& call) {
-  DemandMatrix demand(call.members);
+TrafficMatrix even_demand(const CollectiveCall& call) {
+  TrafficMatrix demand(call.members);
   for (Member from = 0; from < call.members; ++from) {
     for (Member to = 0; to < call.members; ++to) {
       demand.at(from, to) = std::max(share(call.size, call.members, 0), Bytes{1});
@@ -84,7 +84,7 @@ class Decomposed final : public CollectiveAlgorithm {
 std::unique_ptr<const CollectiveAlgorithm> make_birkhoff() {
   return std::make_unique<Decomposed>("birkhoff",
                                       "all-to-all of uneven demand as matchings that last as long as the busiest port",
-                                      [](const DemandMatrix& demand, Bytes) { return birkhoff_rounds(demand); });
+                                      [](const TrafficMatrix& demand, Bytes) { return birkhoff_rounds(demand); });
 }
 
 std::unique_ptr<const CollectiveAlgorithm> make_greedy_matchings() {

@@ -48,7 +48,7 @@ void reduce(StepPlan& plan, Member n) {
 class BruckAllToAll final : public UniformPlan {
  public:
   explicit BruckAllToAll(const CollectiveCall& call) : UniformPlan(totals(call)), n_(call.members) {
-    const Cut cut(call.size, n_);
+    const EvenSplit cut(call.size, n_);
     bytes_.reserve(totals_.sends);
     for (std::uint32_t step = 0; step < totals_.rounds; ++step) {
       for (Member m = 0; m < n_; ++m) {

@@ -29,7 +29,7 @@ class Grid {
   std::vector<std::int64_t> cells_;
 };
 
-Grid grid_of(const DemandMatrix& demand) {
+Grid grid_of(const TrafficMatrix& demand) {
   Grid grid(demand.members());
   for (Member from = 0; from < grid.size(); ++from) {
     for (Member to = 0; to < grid.size(); ++to) {
@@ -140,7 +140,7 @@ Choice weigh(const Grid& left, const std::vector<Member>& receivers, std::int64_
 
 }  // namespace
 
-std::vector<DemandRound> birkhoff_rounds(const DemandMatrix& demand) {
+std::vector<DemandRound> birkhoff_rounds(const TrafficMatrix& demand) {
   Grid left = grid_of(demand);
   Grid padded = left;
   std::int64_t time = pad(padded);
@@ -159,7 +159,7 @@ std::vector<DemandRound> birkhoff_rounds(const DemandMatrix& demand) {
   return rounds;
 }
 
-std::vector<DemandRound> greedy_rounds(const DemandMatrix& demand, Bytes reconfiguration) {
+std::vector<DemandRound> greedy_rounds(const TrafficMatrix& demand, Bytes reconfiguration) {
   Grid left = grid_of(demand);
   std::vector<DemandRound> rounds;
   while (const std::int64_t largest = left.largest()) {

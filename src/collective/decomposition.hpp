@@ -18,11 +18,11 @@ struct PairBytes {
 using DemandRound = std::vector<PairBytes>;
 
 /// Birkhoff and von Neumann: a demand is a sum of matchings that together last no longer than its busiest port
-/// (DemandMatrix::busiest_port), the least possible; at most n^2 of them. Pairs may be served in parts.
-[[nodiscard]] std::vector<DemandRound> birkhoff_rounds(const DemandMatrix& demand);
+/// (TrafficMatrix::busiest_port), the least possible; at most n^2 of them. Pairs may be served in parts.
+[[nodiscard]] std::vector<DemandRound> birkhoff_rounds(const TrafficMatrix& demand);
 
 /// Fewer rounds that may last longer: each is the matching, of one for each power of two, that sends most for its time,
 /// the time to re-point (`reconfiguration`, in bytes of a port) included.
-[[nodiscard]] std::vector<DemandRound> greedy_rounds(const DemandMatrix& demand, Bytes reconfiguration);
+[[nodiscard]] std::vector<DemandRound> greedy_rounds(const TrafficMatrix& demand, Bytes reconfiguration);
 
 }  // namespace photonrail

@@ -7,15 +7,15 @@
 
 namespace photonrail {
 
-DemandMatrix DemandMatrix::transposed() const {
-  DemandMatrix other(members_);
+TrafficMatrix TrafficMatrix::transposed() const {
+  TrafficMatrix other(members_);
   for (Member from = 0; from < members_; ++from) {
     for (Member to = 0; to < members_; ++to) other.at(to, from) = at(from, to);
   }
   return other;
 }
 
-Bytes DemandMatrix::wire_bytes() const {
+Bytes TrafficMatrix::wire_bytes() const {
   Bytes sum{};
   for (Member from = 0; from < members_; ++from) {
     for (Member to = 0; to < members_; ++to) sum += from == to ? Bytes{} : at(from, to);
@@ -23,7 +23,7 @@ Bytes DemandMatrix::wire_bytes() const {
   return sum;
 }
 
-Bytes DemandMatrix::busiest_port() const {
+Bytes TrafficMatrix::busiest_port() const {
   Bytes most{};
   for (Member m = 0; m < members_; ++m) {
     Bytes out{};
@@ -38,11 +38,11 @@ Bytes DemandMatrix::busiest_port() const {
   return most;
 }
 
-std::unique_ptr<const SendPlan> DemandSource::plan(const DemandQuery&, std::span<const std::uint32_t>) const {
+std::unique_ptr<const SendPlan> TrafficSource::plan(const DemandQuery&, std::span<const std::uint32_t>) const {
   return nullptr;
 }
 
-std::uint32_t DemandTable::add(DemandMatrix matrix) {
+std::uint32_t DemandTable::add(TrafficMatrix matrix) {
   const auto found = std::find(matrices_.begin(), matrices_.end(), matrix);
   const auto number = static_cast<std::uint32_t>(found - matrices_.begin()) + 1;
   if (found == matrices_.end()) matrices_.push_back(std::move(matrix));
@@ -54,7 +54,7 @@ std::optional<Member> DemandTable::members(std::uint32_t number) const {
   return matrices_[number - 1].members();
 }
 
-DemandMatrix DemandTable::matrix(const DemandQuery& query) const {
+TrafficMatrix DemandTable::matrix(const DemandQuery& query) const {
   PHOTONRAIL_CHECK(members(query.number).has_value());
   return matrices_[query.number - 1];
 }

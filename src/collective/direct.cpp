@@ -31,7 +31,7 @@ class MessagePlan final : public UniformPlan {
   }
 
  private:
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 /// Gather and scatter. Round i is the exchange with member root + 1 + i; `pieces` has no use here.
@@ -76,7 +76,7 @@ class StarPlan final : public UniformPlan {
 
   Member root_;
   bool gather_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 /// Sends are numbered (sender, shift): what leaves one port stands together.

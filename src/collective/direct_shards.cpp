@@ -70,7 +70,7 @@ class DirectShardsPlan final : public UniformPlan {
   std::uint64_t half_;  ///< sends of one half
   bool reduces_;
   bool size_is_shard_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 }  // namespace

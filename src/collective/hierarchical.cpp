@@ -22,9 +22,9 @@ namespace {
 using enum CollectiveOp;
 
 /// A plan in the making, and the stages that it is made of. A stage is a round, a ring of several steps too.
-class Levels {
+class TwoLevelPlanBuilder {
  public:
-  Levels(const CollectiveCall& call, const Grid& grid, std::uint32_t chunks)
+  TwoLevelPlanBuilder(const CollectiveCall& call, const Grid& grid, std::uint32_t chunks)
       : call_(call), grid_(grid), plan_(call, chunks) {}
 
   /// Inside the servers: in each, the member on `rail` sends data(server, rail, to) to the one on rail `to`.
@@ -111,7 +111,7 @@ class Levels {
 std::unique_ptr<const SendPlan> all_reduce(const CollectiveCall& call, const Grid& grid, bool rails_first) {
   const Member servers = grid.servers();
   const Member rails = grid.rails();
-  Levels levels(call, grid, call.members);
+  TwoLevelPlanBuilder levels(call, grid, call.members);
   const auto column = [&](Member rail) -> Runs { return {{rail * servers, servers}}; };
   const auto row = [&](Member /*rail*/, Member server) -> Runs { return {{server * rails, rails}}; };
   const auto cell = [&](Member rail, Member server) -> Runs { return {{rail * servers + server, 1}}; };
@@ -133,7 +133,7 @@ std::unique_ptr<const SendPlan> all_reduce(const CollectiveCall& call, const Gri
 
 /// The shards of a server, of a rail, and of one member.
 std::unique_ptr<const SendPlan> shards(const CollectiveCall& call, const Grid& grid, bool rails_first) {
-  Levels levels(call, grid, call.members);
+  TwoLevelPlanBuilder levels(call, grid, call.members);
   const bool reduce = call.op == kReduceScatter;
   const auto on_rail = [&](Member rail) {
     return levels.of_servers([&](Member server) { return grid.member(server, rail); });
@@ -161,7 +161,7 @@ std::unique_ptr<const SendPlan> shards(const CollectiveCall& call, const Grid& g
 }
 
 std::unique_ptr<const SendPlan> all_to_all(const CollectiveCall& call, const Grid& grid, bool rails_first) {
-  Levels levels(call, grid, call.members * call.members);
+  TwoLevelPlanBuilder levels(call, grid, call.members * call.members);
   const auto chunk = [&](Member from, Member to) { return from * call.members + to; };
   if (!rails_first) {
     levels.exchange(
@@ -272,7 +272,7 @@ class Rooted {
   const CollectiveCall& call_;
   const Grid& grid_;
   bool whole_;
-  Levels levels_;
+  TwoLevelPlanBuilder levels_;
 };
 
 std::uint32_t tree_steps(Member n) { return static_cast<std::uint32_t>(std::bit_width(n - 1)); }

@@ -22,7 +22,7 @@ void check_declared(const Gpu& gpu, const char* key, std::uint32_t declared, std
 }
 
 // Input, output and scratch of all GPUs together: a file of a few bytes can claim to be huge.
-constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMaxSlots = std::uint64_t{1} << 26;
 
 void check_buffers(const Program& program) {
   const std::size_t gpus = program.gpus.size();
@@ -41,7 +41,7 @@ void check_buffers(const Program& program) {
     check_declared(gpu, "o_chunks", gpu.output_chunks, output_chunks(program));
     slots += std::uint64_t{2} * program.chunks + gpu.scratch_chunks;
   }
-  if (slots > kMostSlots) fail(0, "has " + number(slots) + " chunks of buffers, more than " + number(kMostSlots));
+  if (slots > kMaxSlots) fail(0, "has " + number(slots) + " chunks of buffers, more than " + number(kMaxSlots));
 }
 
 class Wiring {

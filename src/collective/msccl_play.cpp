@@ -36,8 +36,8 @@ class Machine {
       first_.push_back(slots);
       slots += std::size_t{2} * program.chunks + gpu.scratch_chunks;
     }
-    constexpr std::size_t kMostWords = std::size_t{1} << 27;  // 1 GiB
-    if (slots * words_ > kMostWords) fail(0, "is too large to be checked: " + number(slots) + " chunks of buffers");
+    constexpr std::size_t kMaxWords = std::size_t{1} << 27;  // 1 GiB
+    if (slots * words_ > kMaxWords) fail(0, "is too large to be checked: " + number(slots) + " chunks of buffers");
     all_.chunk.assign(slots, kEmpty);
     all_.who.assign(slots * words_, 0);
     for (Member g = 0; g < gpus_; ++g) fill(g);

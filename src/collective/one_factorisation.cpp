@@ -91,7 +91,7 @@ class OneFactorisationPlan final : public UniformPlan {
   Member n_;
   Member in_round_;
   Circle circle_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 /// With a demand: the same rounds as a list, without the sends that carry nothing.

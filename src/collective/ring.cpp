@@ -62,7 +62,7 @@ class FoldedRingPlan final : public UniformPlan {
   Member ring_;
   std::uint32_t pieces_;
   std::uint32_t per_step_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 /// All members send in every step: all-reduce, reduce-scatter, all-gather. In step s member m passes on the shard that it
@@ -157,7 +157,7 @@ class RingPlan final : public UniformPlan {
   std::uint32_t first_shard_;  ///< relative to the sender in step 0, plus 2n to stay positive
   bool size_is_shard_;
   Bytes size_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 /// One token or stream of pieces that walks along the ring: broadcast, reduce, barrier. Sends are numbered (hop, piece).
@@ -213,7 +213,7 @@ class ChainPlan final : public UniformPlan {
   std::uint32_t pieces_;
   Member start_;
   Member reduce_hops_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 /// Every chunk crosses `steps` circuits; `total` is the bytes of all chunks together.

@@ -107,7 +107,7 @@ class BidirectionalPlan final : public UniformPlan {
   std::uint32_t once_;  ///< steps of one half: n / 2 is ceil((n-1) / 2)
   std::uint32_t reduce_steps_;
   bool size_is_shard_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 class RingBidirectional final : public CollectiveAlgorithm {

@@ -93,7 +93,7 @@ class ChannelsPlan final : public UniformPlan {
   std::uint32_t pieces_;
   std::uint32_t reduce_steps_;
   bool size_is_shard_;
-  Cut cut_;
+  EvenSplit cut_;
   std::vector<Member> strides_;
 };
 

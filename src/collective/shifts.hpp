@@ -37,7 +37,7 @@ class Shifts {
  private:
   Member n_;
   Bytes size_;
-  Cut cut_;
+  EvenSplit cut_;
 };
 
 }  // namespace photonrail

@@ -78,7 +78,7 @@ class StragglarWriter {
   Member n_;
   const StragglarSchedule& schedule_;
   Member straggler_;
-  Cut cut_;
+  EvenSplit cut_;
   MatchedRounds plan_;
 };
 

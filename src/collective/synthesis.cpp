@@ -13,7 +13,7 @@ namespace photonrail {
 
 namespace {
 
-using synthesis::Ground;
+using synthesis::PreparedTopology;
 
 Time end_of(const std::vector<SynthesizedSend>& sends) {
   Time end{};
@@ -25,7 +25,7 @@ void sort_by_start(std::vector<SynthesizedSend>& sends) {
   std::stable_sort(sends.begin(), sends.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
 }
 
-std::vector<SynthesizedSend> best_all_gather(const Ground& ground, const std::vector<Bytes>& bytes,
+std::vector<SynthesizedSend> best_all_gather(const PreparedTopology& ground, const std::vector<Bytes>& bytes,
                                              const SynthesisOptions& options, std::string_view stream) {
   std::vector<SynthesizedSend> best;
   for (std::uint32_t k = 0; k < options.tries; ++k) {
@@ -37,7 +37,7 @@ std::vector<SynthesizedSend> best_all_gather(const Ground& ground, const std::ve
 }
 
 // An all-gather over the links turned round, played backwards: what was handed out is added up.
-std::vector<SynthesizedSend> best_reduce_scatter(const Ground& ground, const std::vector<Bytes>& bytes,
+std::vector<SynthesizedSend> best_reduce_scatter(const PreparedTopology& ground, const std::vector<Bytes>& bytes,
                                                  const SynthesisOptions& options) {
   std::vector<SynthesizedSend> sends =
       best_all_gather(synthesis::reversed(ground), bytes, options, "synthesis/reduce_scatter");
@@ -121,7 +121,7 @@ class Ordering {
 SynthesizedCollective synthesize(const SynthesisTopology& topology, const SynthesisOptions& options,
                                  const SynthesisSketch& sketch) {
   check(options);
-  const Ground ground = synthesis::prepare(topology, sketch);
+  const PreparedTopology ground = synthesis::prepare(topology, sketch);
   SynthesizedCollective made;
   made.op = options.op;
   made.members = topology.nodes;

@@ -11,7 +11,7 @@ namespace photonrail {
 
 namespace {
 
-constexpr Member kMostNodes = 4096;
+constexpr Member kMaxNodes = 4096;
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 std::string arrow(MemberPair pair) { return number(pair.first) + " to " + number(pair.second); }
@@ -44,7 +44,7 @@ bool connected(const SynthesisTopology& topology) {
 }  // namespace
 
 void SynthesisTopology::validate() const {
-  if (nodes < 2 || nodes > kMostNodes) throw ConfigError("/nodes", "must be 2 to " + number(kMostNodes));
+  if (nodes < 2 || nodes > kMaxNodes) throw ConfigError("/nodes", "must be 2 to " + number(kMaxNodes));
   std::set<MemberPair> known;
   for (std::size_t i = 0; i < links.size(); ++i) {
     const SynthesisLink& link = links[i];
@@ -115,7 +115,7 @@ void check_symmetry(const SynthesisTopology& topology, const Links& links, const
 
 // All renamings that the symmetries make together.
 std::vector<std::vector<Member>> closure(const std::vector<std::vector<Member>>& generators, Member nodes) {
-  constexpr std::size_t kMostImages = 4096;
+  constexpr std::size_t kMaxImages = 4096;
   std::vector<Member> identity(nodes);
   std::iota(identity.begin(), identity.end(), 0);
   std::vector<std::vector<Member>> images{identity};
@@ -125,8 +125,8 @@ std::vector<std::vector<Member>> closure(const std::vector<std::vector<Member>>&
       std::vector<Member> next(nodes);
       for (Member m = 0; m < nodes; ++m) next[m] = generator[images[at][m]];
       if (!known.insert(next).second) continue;
-      if (images.size() == kMostImages)
-        throw ConfigError("/symmetries", "make more than " + number(kMostImages) + " images");
+      if (images.size() == kMaxImages)
+        throw ConfigError("/symmetries", "make more than " + number(kMaxImages) + " images");
       images.push_back(std::move(next));
     }
   }
@@ -135,9 +135,9 @@ std::vector<std::vector<Member>> closure(const std::vector<std::vector<Member>>&
 
 }  // namespace
 
-Ground prepare(const SynthesisTopology& topology, const SynthesisSketch& sketch) {
+PreparedTopology prepare(const SynthesisTopology& topology, const SynthesisSketch& sketch) {
   topology.validate();
-  Ground ground{topology, sketch.switches, {}};
+  PreparedTopology ground{topology, sketch.switches, {}};
   keep_allowed(sketch, ground.topology);
   for (std::size_t i = 0; i < sketch.switches.size(); ++i) {
     for (const Member m : sketch.switches[i].nodes) {
@@ -158,8 +158,8 @@ Ground prepare(const SynthesisTopology& topology, const SynthesisSketch& sketch)
   return ground;
 }
 
-Ground reversed(const Ground& ground) {
-  Ground turned = ground;
+PreparedTopology reversed(const PreparedTopology& ground) {
+  PreparedTopology turned = ground;
   for (SynthesisLink& link : turned.topology.links) std::swap(link.from, link.to);
   std::swap(turned.topology.send_ports, turned.topology.receive_ports);
   return turned;

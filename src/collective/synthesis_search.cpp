@@ -19,7 +19,7 @@ using LinkIndex = std::uint32_t;
 
 class Search {
  public:
-  Search(const Ground& ground, const std::vector<Bytes>& bytes, RandomStream& random)
+  Search(const PreparedTopology& ground, const std::vector<Bytes>& bytes, RandomStream& random)
       : ground_(ground),
         nodes_(ground.topology.nodes),
         bytes_(bytes),
@@ -156,7 +156,7 @@ class Search {
     for (const LinkIndex l : into_[m]) {
       if (!idle(l) || better_wait(l)) continue;
       const bool prefers_new =
-          switch_of_[l] != kNoSwitch && ground_.switches[switch_of_[l]].policy == SwitchPolicy::kMostConnections;
+          switch_of_[l] != kNoSwitch && ground_.switches[switch_of_[l]].policy == SwitchPolicy::kMaxConnections;
       choice.emplace_back(time_of(l, 0), prefers_new == used_[l] ? 1 : 0, random_.next(), l);
     }
     std::sort(choice.begin(), choice.end());
@@ -256,7 +256,7 @@ class Search {
     for (const LinkIndex l : out_of_[on.from]) stirred_[link(l).to] = true;
   }
 
-  const Ground& ground_;
+  const PreparedTopology& ground_;
   Member nodes_;
   const std::vector<Bytes>& bytes_;
   std::uint32_t per_node_;  ///< chunks that a node has in the beginning
@@ -287,7 +287,7 @@ class Search {
 
 }  // namespace
 
-std::vector<SynthesizedSend> all_gather(const Ground& ground, const std::vector<Bytes>& bytes, RandomStream& random) {
+std::vector<SynthesizedSend> all_gather(const PreparedTopology& ground, const std::vector<Bytes>& bytes, RandomStream& random) {
   return Search(ground, bytes, random).run();
 }
 

@@ -15,9 +15,9 @@ void check_call(const CollectiveAlgorithm& algorithm, const CollectiveCall& call
 [[nodiscard]] Bytes multiply(Bytes bytes, std::uint64_t times);
 
 /// `share` with the division done once.
-class Cut {
+class EvenSplit {
  public:
-  Cut(Bytes total, std::uint64_t parts)
+  EvenSplit(Bytes total, std::uint64_t parts)
       : base_(total.count / static_cast<std::int64_t>(parts)),
         larger_(static_cast<std::uint64_t>(total.count % static_cast<std::int64_t>(parts))) {}
 

@@ -75,12 +75,12 @@ class Components {
 
 }  // namespace
 
-Dependencies::Dependencies(const Trace& trace, const std::string& file, Doubts& doubts) {
+Dependencies::Dependencies(const Trace& trace, const std::string& file, TraceDiagnostics& doubts) {
   resolve(trace, file, doubts);
   if (waits_for_later_) break_cycles(trace, file, doubts);
 }
 
-void Dependencies::resolve(const Trace& trace, const std::string& file, Doubts& doubts) {
+void Dependencies::resolve(const Trace& trace, const std::string& file, TraceDiagnostics& doubts) {
   std::vector<std::uint64_t> ids;
   ids.reserve(trace.nodes.size());
   for (const TraceNode& n : trace.nodes) ids.push_back(n.id);
@@ -104,7 +104,7 @@ void Dependencies::resolve(const Trace& trace, const std::string& file, Doubts& 
   }
 }
 
-void Dependencies::break_cycles(const Trace& trace, const std::string& file, Doubts& doubts) {
+void Dependencies::break_cycles(const Trace& trace, const std::string& file, TraceDiagnostics& doubts) {
   const Components components(*this, trace.nodes.size());
   std::size_t kept = 0;
   std::size_t k = 0;

@@ -17,7 +17,7 @@ class Dependencies {
   /// Drops, and counts in `doubts`: dependencies on absent nodes and of a node on itself. Recorded traces also have control
   /// dependencies that close a cycle, such as an operator that waits for the kernel that it launches: those on a later node
   /// are dropped. A cycle of other dependencies stays, for TaskGraphBuilder to name.
-  Dependencies(const Trace& trace, const std::string& file, Doubts& doubts);
+  Dependencies(const Trace& trace, const std::string& file, TraceDiagnostics& doubts);
 
   /// Positions in Trace::nodes, which are task ids.
   [[nodiscard]] std::span<const TaskId> of(std::size_t node) const {
@@ -26,8 +26,8 @@ class Dependencies {
   [[nodiscard]] const Tally& absent() const { return absent_; }
 
  private:
-  void resolve(const Trace& trace, const std::string& file, Doubts& doubts);
-  void break_cycles(const Trace& trace, const std::string& file, Doubts& doubts);
+  void resolve(const Trace& trace, const std::string& file, TraceDiagnostics& doubts);
+  void break_cycles(const Trace& trace, const std::string& file, TraceDiagnostics& doubts);
 
   std::vector<std::uint32_t> offsets_{0};
   std::vector<TaskId> before_;

@@ -12,14 +12,14 @@ void warn(TaskGraphBuilder& builder, const std::string& what, const Tally& tally
 
 }  // namespace
 
-void Doubts::add_absent(const std::string& file, const Tally& dependencies, TaskGraphBuilder& builder) {
+void TraceDiagnostics::add_absent(const std::string& file, const Tally& dependencies, TaskGraphBuilder& builder) {
   if (dependencies.count == 0) return;
   if (++files_with_absent <= kFilesInFull) {
     warn(builder, file + ": dependencies on nodes that are not in the file, dropped", dependencies);
   }
 }
 
-void Doubts::tell(TaskGraphBuilder& builder) const {
+void TraceDiagnostics::tell(TaskGraphBuilder& builder) const {
   if (files_with_absent > kFilesInFull) {
     builder.warn("and " + std::to_string(files_with_absent - kFilesInFull) +
                  " more files with dependencies on nodes that are not in the file");

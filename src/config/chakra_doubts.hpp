@@ -19,7 +19,7 @@ struct Tally {
   }
 };
 
-struct Doubts {
+struct TraceDiagnostics {
   std::size_t files_with_absent = 0;  ///< files with dependencies on nodes that they do not have
   Tally without_version;              ///< files
   Tally on_itself;                    ///< dependencies

@@ -15,7 +15,7 @@ namespace photonrail {
 namespace {
 
 using config::chakra::Dependencies;
-using config::chakra::Doubts;
+using config::chakra::TraceDiagnostics;
 using config::chakra::Group;
 using config::chakra::Groups;
 using config::chakra::NodeType;
@@ -23,15 +23,15 @@ using config::chakra::Number;
 using config::chakra::Trace;
 using config::chakra::TraceNode;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;                              // 1 PiB
-constexpr std::uint64_t kMostPicoseconds = std::uint64_t{1'000'000} * 1'000'000'000'000;  // 11 days: times are added up
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;                              // 1 PiB
+constexpr std::uint64_t kMaxPicoseconds = std::uint64_t{1'000'000} * 1'000'000'000'000;  // 11 days: times are added up
 constexpr std::uint64_t kPicosecondsPerMicrosecond = 1'000'000;
 
 // Puts the nodes of one rank into its program. Task ids are positions in the ascending order of node ids.
 class RankReader {
  public:
   RankReader(const ChakraOptions& options, std::string file, RankId rank, const Trace& trace, std::size_t ranks,
-             Groups& groups, Doubts& doubts, TaskGraphBuilder& builder)
+             Groups& groups, TraceDiagnostics& doubts, TaskGraphBuilder& builder)
       : options_(options),
         file_(std::move(file)),
         rank_(rank),
@@ -107,7 +107,7 @@ class RankReader {
     const auto micros = n.number(Number::kDurationMicros);
     const bool use_micros = options_.compute_time == ComputeTime::kTrace && micros.has_value();
     if (!exact && !use_micros) return std::nullopt;
-    const std::uint64_t limit = exact ? kMostPicoseconds : kMostPicoseconds / kPicosecondsPerMicrosecond;
+    const std::uint64_t limit = exact ? kMaxPicoseconds : kMaxPicoseconds / kPicosecondsPerMicrosecond;
     if (exact.value_or(*micros) > limit) fail(n, "takes more than 1000000 s");
     return Duration{static_cast<std::int64_t>(exact ? *exact : *micros * kPicosecondsPerMicrosecond)};
   }
@@ -116,7 +116,7 @@ class RankReader {
     const auto written = n.number(which);
     if (!written) fail(n, "has no " + std::string(attribute));
     const std::uint64_t unit = options_.size_unit == SizeUnit::kElements ? options_.element_bytes : 1;
-    if (unit != 0 && *written > kMostBytes / unit) {
+    if (unit != 0 && *written > kMaxBytes / unit) {
       fail(n, std::string(attribute) + " is " + std::to_string(*written) + (unit == 1 ? "" : " elements") +
                   ": more than 1 PiB");
     }
@@ -206,7 +206,7 @@ class RankReader {
   const Trace& trace_;
   std::size_t ranks_;
   Groups& groups_;
-  Doubts& doubts_;
+  TraceDiagnostics& doubts_;
   TaskGraphBuilder& builder_;
   ProgramId program_;
   std::span<const TaskId> after_;  // what the node at hand waits for
@@ -224,7 +224,7 @@ TaskGraph read_chakra(const ChakraOptions& options) {
   auto traces = config::chakra::read_traces(files);
   TaskGraphBuilder builder(traces.size());
   Groups groups(options, files, traces, builder);
-  Doubts doubts;
+  TraceDiagnostics doubts;
   for (std::size_t r = 0; r < traces.size(); ++r) {
     RankReader(options, files[r].string(), RankId{r}, traces[r], traces.size(), groups, doubts, builder).read();
     traces[r] = {};  // a large job has gigabytes of them

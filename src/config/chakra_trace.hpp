@@ -89,7 +89,7 @@ struct Trace {
 };
 
 /// `data` is the unpacked content of a file. Throws ConfigError that names the node, or the byte in `data`.
-/// REQUIRES: data.size() <= kMostFileBytes, so that positions fit 32 bits.
+/// REQUIRES: data.size() <= kMaxFileBytes, so that positions fit 32 bits.
 [[nodiscard]] Trace parse_trace(std::string_view data);
 
 }  // namespace photonrail::config::chakra

@@ -3,12 +3,12 @@
 
 namespace photonrail::config {
 
-DemandMatrix read_demand(const JsonReader& value) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // 1 PiB in all: any sum of entries fits
+TrafficMatrix read_demand(const JsonReader& value) {
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB in all: any sum of entries fits
   const std::vector<JsonReader> rows = value.elements();
   if (rows.size() < 2) value.fail("a demand needs two members", "a row for each member, in each row a number for each");
-  DemandMatrix demand(static_cast<Member>(rows.size()));
-  std::uint64_t room = kMostBytes;
+  TrafficMatrix demand(static_cast<Member>(rows.size()));
+  std::uint64_t room = kMaxBytes;
   for (Member from = 0; from < demand.members(); ++from) {
     const std::vector<JsonReader> row = rows[from].elements();
     if (row.size() != rows.size()) {
@@ -17,7 +17,7 @@ DemandMatrix read_demand(const JsonReader& value) {
           "a demand is square: row = sender, column = receiver");
     }
     for (Member to = 0; to < demand.members(); ++to) {
-      const std::uint64_t bytes = row[to].integer(0, kMostBytes);
+      const std::uint64_t bytes = row[to].integer(0, kMaxBytes);
       if (bytes > room) value.fail("adds up to more than 2^50 bytes", "are the numbers bytes?");
       room -= bytes;
       demand.at(from, to) = {static_cast<std::int64_t>(bytes)};

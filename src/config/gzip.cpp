@@ -75,8 +75,8 @@ std::string read_file(const std::filesystem::path& file) {
   const auto size = std::filesystem::file_size(file, problem);
   std::ifstream in(file, std::ios::binary);
   if (problem || !in) throw ConfigError(file.string(), "cannot be read", "check its permissions");
-  if (size > kMostFileBytes)
-    throw ConfigError(file.string(), "is larger than " + std::to_string(kMostFileBytes) + " bytes");
+  if (size > kMaxFileBytes)
+    throw ConfigError(file.string(), "is larger than " + std::to_string(kMaxFileBytes) + " bytes");
   std::string data(size, '\0');
   in.read(data.data(), static_cast<std::streamsize>(size));
   if (static_cast<std::size_t>(in.gcount()) != size) throw ConfigError(file.string(), "cannot be read to its end");

@@ -53,7 +53,7 @@ constexpr std::array<Type, 16> kTypes{{{"Float", 4},
                                        {"Float8_e4m3fnuz", 1},
                                        {"Float8_e5m2fnuz", 1}}};
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // 1 PiB
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
 
 void erase_all(std::string& text, std::string_view part) {
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos;) text.erase(at, part.size());
@@ -90,7 +90,7 @@ std::uint64_t elements(const Call& call, const Named& named, std::size_t members
   const auto& count = by_output ? call.out_elements : call.in_elements;
   if (!count) throw ConfigError("", std::string("has no \"") + (by_output ? "Out" : "In") + " msg nelems\"");
   const std::uint64_t parts = named.op == CollectiveOp::kScatter ? members : 1;
-  if (*count > kMostBytes / parts) throw ConfigError("", "moves more than 1 PiB");
+  if (*count > kMaxBytes / parts) throw ConfigError("", "moves more than 1 PiB");
   return *count * parts;
 }
 
@@ -105,7 +105,7 @@ Meaning meaning_of(const Call& call, std::size_t members) {
   }
   const std::uint64_t unit = element_bytes(call.dtype);
   const std::uint64_t count = elements(call, named, members);
-  if (count > kMostBytes / unit) throw ConfigError("", "moves more than 1 PiB");
+  if (count > kMaxBytes / unit) throw ConfigError("", "moves more than 1 PiB");
   meaning.size = Bytes{static_cast<std::int64_t>(count * unit)};
   return meaning;
 }

@@ -9,7 +9,7 @@ namespace photonrail::config::kineto {
 
 namespace {
 
-constexpr double kMostMicroseconds = 4e15;
+constexpr double kMaxMicroseconds = 4e15;
 constexpr std::string_view kSeparators = "[], \t";
 
 }  // namespace
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> whole(std::string_view text) {
 
 std::optional<std::int64_t> to_nanoseconds(std::string_view microseconds) {
   const double rough = std::strtod(std::string(microseconds).c_str(), nullptr);
-  if (!(std::abs(rough) <= kMostMicroseconds)) return std::nullopt;
+  if (!(std::abs(rough) <= kMaxMicroseconds)) return std::nullopt;
   if (microseconds.find_first_of("eE") != std::string_view::npos) return std::llround(rough * 1e3);
   const bool negative = microseconds.starts_with('-');
   if (negative) microseconds.remove_prefix(1);

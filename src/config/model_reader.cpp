@@ -14,18 +14,18 @@ namespace {
 using config::JsonReader;
 
 constexpr std::string_view kSchema = "photonrail.model/1";
-constexpr std::uint32_t kMostWidth = 10'000'000;
+constexpr std::uint32_t kMaxWidth = 10'000'000;
 
 /// Reads counts into the fields of a value that may be there already, from a preset.
 class Counts {
  public:
   Counts(JsonReader& section, bool preset) : section_(section), preset_(preset) {}
 
-  void required(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMostWidth) const {
+  void required(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMaxWidth) const {
     if (preset_ && !section_.optional(key)) return;
     into = section_.child(key, "a model without a \"preset\" needs it").count(1, greatest);
   }
-  void optional(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMostWidth) const {
+  void optional(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMaxWidth) const {
     if (const auto v = section_.optional(key)) into = v->count(0, greatest);
   }
   void flag(std::string_view key, bool& into) const {
@@ -56,7 +56,7 @@ void read_experts(JsonReader section, std::optional<ExpertSpec>& moe) {
   read.optional("ffn", moe->ffn);
   read.optional("shared", moe->shared);
   read.optional("dense_layers", moe->dense_layers);
-  if (const auto v = section.optional("every")) moe->every = v->count(1, kMostWidth);
+  if (const auto v = section.optional("every")) moe->every = v->count(1, kMaxWidth);
   section.finish();
 }
 

@@ -22,10 +22,10 @@ using msccl::Program;
 using msccl::Step;
 using msccl::StepType;
 
-constexpr std::int64_t kMostGpus = 65536;
-constexpr std::int64_t kMostChunks = 1 << 24;
-constexpr std::int64_t kMostChannels = 65536;
-constexpr std::int64_t kMostBlocks = 1 << 24;
+constexpr std::int64_t kMaxGpus = 65536;
+constexpr std::int64_t kMaxChunks = 1 << 24;
+constexpr std::int64_t kMaxChannels = 65536;
+constexpr std::int64_t kMaxBlocks = 1 << 24;
 
 class Parser {
  public:
@@ -44,11 +44,11 @@ class Parser {
     program.name = root.attribute("name").as_string("unnamed");
     program.protocol = root.attribute("proto").as_string("Simple");
     program.op = collective(root);
-    program.chunks = count(root, "nchunksperloop", 1, kMostChunks);
-    program.channels = optional_count(root, "nchannels", 1, kMostChannels, 1);
+    program.chunks = count(root, "nchunksperloop", 1, kMaxChunks);
+    program.channels = optional_count(root, "nchannels", 1, kMaxChannels, 1);
     program.in_place = optional_count(root, "inplace", 0, 1, 1) != 0;
-    program.root = optional_count(root, "root", 0, kMostGpus - 1, 0);
-    const std::uint32_t gpus = count(root, "ngpus", 2, kMostGpus);
+    program.root = optional_count(root, "root", 0, kMaxGpus - 1, 0);
+    const std::uint32_t gpus = count(root, "ngpus", 2, kMaxGpus);
     read_gpus(root, gpus, program);
     return program;
   }
@@ -129,16 +129,16 @@ class Parser {
   [[nodiscard]] Gpu gpu(const pugi::xml_node& node) const {
     Gpu gpu;
     gpu.line = line(node);
-    gpu.input_chunks = optional_count(node, "i_chunks", 0, kMostChunks, 0);
-    gpu.output_chunks = optional_count(node, "o_chunks", 0, kMostChunks, 0);
-    gpu.scratch_chunks = optional_count(node, "s_chunks", 0, kMostChunks, 0);
+    gpu.input_chunks = optional_count(node, "i_chunks", 0, kMaxChunks, 0);
+    gpu.output_chunks = optional_count(node, "o_chunks", 0, kMaxChunks, 0);
+    gpu.scratch_chunks = optional_count(node, "s_chunks", 0, kMaxChunks, 0);
     for (const pugi::xml_node child : node.children()) {
       if (child.type() != pugi::node_element) continue;
       const std::string_view name = child.name();
       if (name == "tb") {
         gpu.blocks.push_back(block(child));
       } else if (name == "copy") {
-        gpu.copies.push_back({count(child, "i_off", 0, kMostChunks), count(child, "o_off", 0, kMostChunks), line(child)});
+        gpu.copies.push_back({count(child, "i_off", 0, kMaxChunks), count(child, "o_off", 0, kMaxChunks), line(child)});
       } else {
         fail(line(child), "unknown element <" + std::string(name) + ">");
       }
@@ -149,15 +149,15 @@ class Parser {
   [[nodiscard]] Block block(const pugi::xml_node& node) const {
     Block block;
     block.line = line(node);
-    block.id = count(node, "id", 0, kMostBlocks);
-    block.send = unless_none(node, "send", kMostGpus);
-    block.receive = unless_none(node, "recv", kMostGpus);
-    block.channel = optional_count(node, "chan", 0, kMostChannels, 0);
+    block.id = count(node, "id", 0, kMaxBlocks);
+    block.send = unless_none(node, "send", kMaxGpus);
+    block.receive = unless_none(node, "recv", kMaxGpus);
+    block.channel = optional_count(node, "chan", 0, kMaxChannels, 0);
     for (const pugi::xml_node child : node.children()) {
       if (child.type() != pugi::node_element) continue;
       const std::string_view name = child.name();
       if (name != "step" && name != "op") fail(line(child), "unknown element <" + std::string(name) + ">");
-      const auto index = integer(child, find(child, {"s", "step"}), 0, kMostBlocks);
+      const auto index = integer(child, find(child, {"s", "step"}), 0, kMaxBlocks);
       if (static_cast<std::size_t>(index) != block.steps.size()) {
         fail(line(child),
              "step " + std::to_string(index) + " stands where step " + std::to_string(block.steps.size()) + " should",
@@ -178,11 +178,11 @@ class Parser {
     if (step.type != StepType::kNop) {
       step.source = {buffer(node, "srcbuf"), offset(node, "srcoff")};
       step.destination = {buffer(node, "dstbuf"), offset(node, "dstoff")};
-      step.count = static_cast<std::uint32_t>(integer(node, find(node, {"cnt"}), 0, kMostChunks));
+      step.count = static_cast<std::uint32_t>(integer(node, find(node, {"cnt"}), 0, kMaxChunks));
     }
-    step.after_block = unless_none(node, "depid", kMostBlocks);
+    step.after_block = unless_none(node, "depid", kMaxBlocks);
     if (step.after_block) {
-      const auto after = unless_none(node, "deps", kMostBlocks);
+      const auto after = unless_none(node, "deps", kMaxBlocks);
       if (!after) fail(step.line, "depid without deps", "the step of that thread block");
       step.after_step = *after;
     }
@@ -199,7 +199,7 @@ class Parser {
     fail(line(node), std::string(name) + " is \"" + std::string(text.substr(0, 40)) + "\"", "i, o or s");
   }
   [[nodiscard]] std::uint32_t offset(const pugi::xml_node& node, const char* name) const {
-    const auto value = integer(node, find(node, {name, "off"}), -1, kMostChunks);
+    const auto value = integer(node, find(node, {name, "off"}), -1, kMaxChunks);
     return static_cast<std::uint32_t>(
         std::max<std::int64_t>(value, 0));  // -1: a receive has no source, a send no destination
   }

@@ -11,12 +11,12 @@
 namespace photonrail::config {
 
 /// Beyond that, the disk and the allocator set the pace of reading files.
-inline constexpr std::size_t kMostReaders = 4;
+inline constexpr std::size_t kMaxReaders = 4;
 
 /// Calls work(0) .. work(count - 1), at most `most` at a time, and no more than there are cores. What is thrown in the end is what the lowest index threw, whatever
 /// the timing.
 template <class Work>
-void for_each_index(std::size_t count, const Work& work, std::size_t most = kMostReaders) {
+void for_each_index(std::size_t count, const Work& work, std::size_t most = kMaxReaders) {
   std::vector<std::exception_ptr> problems(count);
   std::atomic<std::size_t> next{0};
   const auto take_turns = [&] {

@@ -6,9 +6,9 @@ namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint32_t kMostServers = 1'000'000;
-constexpr std::uint32_t kMostGpusPerServer = 1024;
-constexpr std::uint32_t kMostNicPorts = 64;
+constexpr std::uint32_t kMaxServers = 1'000'000;
+constexpr std::uint32_t kMaxGpusPerServer = 1024;
+constexpr std::uint32_t kMaxNicPorts = 64;
 
 // Where the efficiency comes from (calibrated_scenario): for people, nothing depends on it.
 void check_calibration(JsonReader section) {
@@ -51,7 +51,7 @@ void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
 }
 
 void read_nic(JsonReader section, NicSpec& spec) {
-  if (const auto v = section.optional("ports")) spec.ports = v->count(1, kMostNicPorts);
+  if (const auto v = section.optional("ports")) spec.ports = v->count(1, kMaxNicPorts);
   if (const auto v = section.optional("port_gb_per_s")) spec.per_port = v->bandwidth();
   section.read_duration("latency", spec.latency);
   section.read_duration("message_overhead", spec.message_overhead);
@@ -63,8 +63,8 @@ void read_nic(JsonReader section, NicSpec& spec) {
 
 ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& directory) {
   ClusterSpec spec;
-  spec.servers = section.child("servers").count(1, kMostServers);
-  spec.gpus_per_server = section.child("gpus_per_server").count(1, kMostGpusPerServer);
+  spec.servers = section.child("servers").count(1, kMaxServers);
+  spec.gpus_per_server = section.child("gpus_per_server").count(1, kMaxGpusPerServer);
   if (const auto v = section.optional("gpu")) spec.gpu = read_gpu(*v);
   if (const auto v = section.optional("scale_up")) read_scale_up(*v, spec.scale_up);
   if (const auto v = section.optional("nic")) read_nic(*v, spec.nic);

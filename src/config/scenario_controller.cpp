@@ -12,16 +12,16 @@ namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint32_t kMostGpus = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint32_t kMaxGpus = std::numeric_limits<std::uint32_t>::max() - 1;
 
 std::vector<StaticCircuit> read_circuits(const JsonReader& list) {
   std::vector<StaticCircuit> circuits;
   for (JsonReader entry : list.elements()) {
     StaticCircuit circuit;
-    circuit.from = GpuId{entry.child("from").count(0, kMostGpus)};
-    circuit.to = GpuId{entry.child("to").count(0, kMostGpus)};
-    if (const auto v = entry.optional("from_port")) circuit.from_port = v->count(0, kMostGpus);
-    if (const auto v = entry.optional("to_port")) circuit.to_port = v->count(0, kMostGpus);
+    circuit.from = GpuId{entry.child("from").count(0, kMaxGpus)};
+    circuit.to = GpuId{entry.child("to").count(0, kMaxGpus)};
+    if (const auto v = entry.optional("from_port")) circuit.from_port = v->count(0, kMaxGpus);
+    if (const auto v = entry.optional("to_port")) circuit.to_port = v->count(0, kMaxGpus);
     entry.finish();
     circuits.push_back(circuit);
   }
@@ -158,9 +158,9 @@ std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::fi
   try {
     if (msccl) read = read_msccl(read_path(*msccl, directory));
     if (taccl) read = read_taccl(read_path(*taccl, directory));
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+    constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;
     if (chakra) {
-      const Bytes size{static_cast<std::int64_t>(bytes->integer(1, kMostBytes))};
+      const Bytes size{static_cast<std::int64_t>(bytes->integer(1, kMaxBytes))};
       read = read_chakra_collective(read_path(*chakra, directory), op, size);
     }
   } catch (const ConfigError& e) {

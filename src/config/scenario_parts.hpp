@@ -119,7 +119,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
                                                 const ClusterSpec& cluster);
 
 /// A square array of arrays of bytes, row = sender.
-[[nodiscard]] DemandMatrix read_demand(const JsonReader& value);
+[[nodiscard]] TrafficMatrix read_demand(const JsonReader& value);
 
 /// Bytes of an element, by the name of its format.
 [[nodiscard]] std::uint32_t read_precision(const JsonReader& value);

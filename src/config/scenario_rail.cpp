@@ -57,7 +57,7 @@ OpticalSwitchSpec read_switch(JsonReader section, const std::filesystem::path& d
   section.read_duration("settle", spec.settle, "ms");
   section.read_duration("link_up", spec.link_up, "ms");
   if (const auto v = section.optional("dark")) {
-    spec.darkness = v->choice<Darkness>({{"ports", Darkness::kPorts}, {"switch", Darkness::kSwitch}});
+    spec.darkness = v->choice<DarkScope>({{"ports", DarkScope::kPorts}, {"switch", DarkScope::kSwitch}});
   }
   section.read_duration("batching", spec.batching, "us");
   if (const auto v = section.optional("commands_per_s")) {

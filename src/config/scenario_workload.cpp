@@ -12,7 +12,7 @@ namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // 1 PiB
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
 
 // The value of "NAME" or "NAME:-default".
 std::string from_environment(const JsonReader& value, std::string_view expression) {
@@ -78,13 +78,13 @@ struct CollectiveWorkload {
   std::uint32_t repeat = 1;
   Member root = 0;
   std::map<std::uint32_t, Duration> delay;  // by rank
-  std::optional<DemandMatrix> demand;
+  std::optional<TrafficMatrix> demand;
   std::optional<MoeSpec> moe;  // `repeat` is its number of layers
 };
 
 // What a rank calls once: as many times as `repeat` says. Each call waits for the one before.
 struct Calls {
-  std::shared_ptr<const DemandSource> source;
+  std::shared_ptr<const TrafficSource> source;
   std::vector<std::pair<std::uint32_t, Bytes>> in_turn;  // number of the demand, 0: even; size
 };
 
@@ -235,7 +235,7 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
   if (barrier) section.refuse("bytes", "a barrier carries no bytes", "remove it");
   read_demand_or_moe(section, directory, job);
   const bool even = !barrier && !job.demand && !job.moe;
-  if (even) job.size = Bytes{static_cast<std::int64_t>(section.child("bytes").integer(1, kMostBytes))};
+  if (even) job.size = Bytes{static_cast<std::int64_t>(section.child("bytes").integer(1, kMaxBytes))};
   job.ranks = job.demand ? job.demand->members() : cluster.gpus();
   if (job.demand) check_fit(section.pointer() + "/demand", job.ranks, cluster);
   if (const auto v = section.optional("ranks")) {

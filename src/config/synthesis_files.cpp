@@ -13,7 +13,7 @@ using config::Json;
 using config::JsonReader;
 
 constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max() - 1;
-constexpr std::uint32_t kMostPorts = 1 << 20;
+constexpr std::uint32_t kMaxPorts = 1 << 20;
 
 void check_schema(JsonReader& top, const char* known) {
   const JsonReader value = top.child("schema", std::string("\"") + known + "\"");
@@ -54,8 +54,8 @@ SynthesisTopology topology_in(const Json& root) {
   check_schema(top, "photonrail.topology/1");
   SynthesisTopology topology;
   topology.nodes = top.child("nodes").count(2, kMost);
-  if (const auto v = top.optional("send_ports")) topology.send_ports = v->count(1, kMostPorts);
-  if (const auto v = top.optional("receive_ports")) topology.receive_ports = v->count(1, kMostPorts);
+  if (const auto v = top.optional("send_ports")) topology.send_ports = v->count(1, kMaxPorts);
+  if (const auto v = top.optional("receive_ports")) topology.receive_ports = v->count(1, kMaxPorts);
   const JsonReader links = top.child("links");
   top.finish();
   for (const JsonReader& entry : links.elements()) read_link(entry, topology);
@@ -68,7 +68,7 @@ SketchSwitch read_switch(JsonReader entry) {
   for (const JsonReader& value : entry.child("nodes").elements()) read.nodes.push_back(node(value));
   read.policy =
       entry.child("connections")
-          .choice<SwitchPolicy>({{"fewest", SwitchPolicy::kFewestConnections}, {"most", SwitchPolicy::kMostConnections}});
+          .choice<SwitchPolicy>({{"fewest", SwitchPolicy::kFewestConnections}, {"most", SwitchPolicy::kMaxConnections}});
   entry.finish();
   return read;
 }

@@ -18,9 +18,9 @@ namespace {
 using config::Json;
 using config::JsonReader;
 
-constexpr std::uint32_t kMostRanks = 65536;
-constexpr std::uint32_t kMostAddress = 1 << 24;
-constexpr std::uint64_t kMostTime = std::uint64_t{1} << 53;
+constexpr std::uint32_t kMaxRanks = 65536;
+constexpr std::uint32_t kMaxAddress = 1 << 24;
+constexpr std::uint64_t kMaxTime = std::uint64_t{1} << 53;
 
 // "Allgather(n=4)", "ReduceScatter", "allreduce_x": letters up to the first that is none, in any case.
 CollectiveOp collective(const JsonReader& name) {
@@ -54,7 +54,7 @@ class Reader {
       tag.fail("is not \"algorithm\"");
     JsonReader described = top_.child("collective");
     plan_.op = collective(described.child("name"));
-    plan_.members = described.child("nodes").count(2, kMostRanks);
+    plan_.members = described.child("nodes").count(2, kMaxRanks);
     number_chunks(top_.child("input_map"));
     const std::vector<JsonReader> steps = top_.child("steps").elements();
     for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -75,7 +75,7 @@ class Reader {
     for (const auto& [key, list] : map.members()) {
       const bool digits = !key.empty() && key.size() < 8 && key.find_first_not_of("0123456789") == std::string::npos;
       if (!digits || std::stoul(key) >= plan_.members) list.fail("no such rank");
-      for (const JsonReader& address : list.elements()) input[std::stoul(key)].push_back(address.count(0, kMostAddress));
+      for (const JsonReader& address : list.elements()) input[std::stoul(key)].push_back(address.count(0, kMaxAddress));
     }
     const bool gathers = plan_.op == CollectiveOp::kAllGather || plan_.op == CollectiveOp::kAllToAll;
     const std::size_t each = std::max_element(input.begin(), input.end(), shorter)->size();
@@ -100,11 +100,11 @@ class Reader {
     const std::vector<JsonReader> fields = send.elements();
     if (fields.size() != 3 && fields.size() != 5 && fields.size() != 6)
       send.fail("must be [address, from, to], with time and link, with the reduction");
-    Transfer t{.address = fields[0].count(0, kMostAddress), .step = step};
+    Transfer t{.address = fields[0].count(0, kMaxAddress), .step = step};
     t.from = fields[1].count(0, plan_.members - 1);
     t.to = fields[2].count(0, plan_.members - 1);
     if (t.from == t.to) send.fail("goes from rank " + std::to_string(t.from) + " to itself");
-    if (fields.size() > 3) t.time = fields[3].integer(0, kMostTime);
+    if (fields.size() > 3) t.time = fields[3].integer(0, kMaxTime);
     if (fields.size() == 6 && fields[5].is_string()) {
       if (fields[5].string() != "rrc") fields[5].fail("unknown reduction", "null or \"rrc\"");
       t.reduce = true;

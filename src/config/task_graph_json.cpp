@@ -17,9 +17,9 @@ using config::Json;
 using config::JsonReader;
 
 constexpr std::string_view kSchema = "photonrail.graph/1";
-constexpr std::uint32_t kMostRanks = 1U << 20;
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // 1 PiB
-constexpr double kMostFlops = 1e21;
+constexpr std::uint32_t kMaxRanks = 1U << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
+constexpr double kMaxFlops = 1e21;
 
 // A task as it is written: for one rank or many.
 struct Entry {
@@ -153,11 +153,11 @@ class GraphReader {
     }
     const auto flops = e.at.optional("flops");
     const auto memory = e.at.optional("memory_bytes");
-    builder_.add_compute(ProgramId{rank.index()}, flops ? flops->number(0.0, kMostFlops) : 0.0,
+    builder_.add_compute(ProgramId{rank.index()}, flops ? flops->number(0.0, kMaxFlops) : 0.0,
                          memory ? read_bytes(*memory) : Bytes{}, e.name, after);
   }
 
-  static Bytes read_bytes(const JsonReader& value) { return {static_cast<std::int64_t>(value.integer(0, kMostBytes))}; }
+  static Bytes read_bytes(const JsonReader& value) { return {static_cast<std::int64_t>(value.integer(0, kMaxBytes))}; }
 
   void add_collective(Entry& e, RankId rank, const std::vector<TaskId>& after) {
     const JsonReader word = e.at.child("collective");
@@ -192,7 +192,7 @@ class GraphReader {
   void add_all_to_all(Entry& e, RankId rank, const GroupOf& group, const JsonReader& value,
                       const std::vector<TaskId>& after) {
     if (e.demand == 0) {  // read once for all ranks of the entry
-      const DemandMatrix demand = config::read_demand(value);
+      const TrafficMatrix demand = config::read_demand(value);
       e.demand = demands_->add(demand);
       e.mean_input = {demand.wire_bytes().count / demand.members()};
       builder_.set_demands(demands_);
@@ -247,7 +247,7 @@ TaskGraph config::read_graph(JsonReader top) {
   if (schema.string() != kSchema) {
     schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
   }
-  GraphReader reader(top.child("ranks").count(1, kMostRanks));
+  GraphReader reader(top.child("ranks").count(1, kMaxRanks));
   const auto communicators = top.optional("communicators");
   const auto tasks = top.child("tasks");
   top.finish();

@@ -25,15 +25,15 @@ namespace photonrail {
 
 namespace {
 
-constexpr Duration kLeastGrace{1'000'000};  // 1 us: also without a delay time has to pass
+constexpr Duration kMinGrace{1'000'000};  // 1 us: also without a delay time has to pass
 
-using Demands = std::vector<const DemandView*>;
+using Demands = std::vector<const CircuitRequest*>;
 /// The worst, then the sum of what is late.
 using Lateness = std::pair<Duration, Duration>;
 
-bool meet(const DemandView& a, const DemandView& b) {
-  for (const Pair x : a.pairs) {
-    for (const Pair y : b.pairs) {
+bool meet(const CircuitRequest& a, const CircuitRequest& b) {
+  for (const ServerPair x : a.pairs) {
+    for (const ServerPair y : b.pairs) {
       if ((x.from == y.from) != (x.to == y.to)) return true;
     }
   }
@@ -41,8 +41,8 @@ bool meet(const DemandView& a, const DemandView& b) {
 }
 
 /// The same order on every rail.
-bool before(const DemandView& a, const DemandView& b) {
-  const auto key = [](const DemandView& d) {
+bool before(const CircuitRequest& a, const CircuitRequest& b) {
+  const auto key = [](const CircuitRequest& d) {
     return std::tuple(d.due, d.iteration, d.communicator, d.expected, d.round, d.complete, d.id);
   };
   return key(a) < key(b);
@@ -63,10 +63,10 @@ class Coalesce : public Controller {
     watch_idleness();
     Demands lit;
     Demands unlit;
-    for (const DemandView* demand : known()) (is_made(*demand) ? lit : unlit).push_back(demand);
+    for (const CircuitRequest* demand : known()) (is_made(*demand) ? lit : unlit).push_back(demand);
     Demands considered;  // the most urgent of those that want the same circuits
-    for (const DemandView* demand : unlit) {
-      const bool again = std::any_of(considered.begin(), considered.end(), [demand](const DemandView* other) {
+    for (const CircuitRequest* demand : unlit) {
+      const bool again = std::any_of(considered.begin(), considered.end(), [demand](const CircuitRequest* other) {
         return std::equal(demand->pairs.begin(), demand->pairs.end(), other->pairs.begin(), other->pairs.end());
       });
       if (again) continue;
@@ -92,23 +92,23 @@ class Coalesce : public Controller {
     const Time end = idle_since_ + grace();
     overdue_ = !active && view_->now > end;
     const bool blocked =
-        std::any_of(view_->demands.begin(), view_->demands.end(), [](const DemandView& demand) { return demand.blocking; });
+        std::any_of(view_->demands.begin(), view_->demands.end(), [](const CircuitRequest& demand) { return demand.blocking; });
     if (!active && blocked) ask_again(end + Duration{1});
   }
 
   [[nodiscard]] Duration grace() const {
     const auto delay = static_cast<double>(view_->reconfiguration.total().count());
-    return std::max(kLeastGrace, Duration{static_cast<std::int64_t>(delay * patience_)});
+    return std::max(kMinGrace, Duration{static_cast<std::int64_t>(delay * patience_)});
   }
 
   // How late the last member was, by communicator.
   void learn() {
-    for (const DemandView& demand : view_->demands) {
+    for (const CircuitRequest& demand : view_->demands) {
       if (demand.since != demand.complete) lag_[demand.communicator] = demand.complete - demand.expected;
     }
   }
 
-  [[nodiscard]] Time ready_at(const DemandView& demand) const {
+  [[nodiscard]] Time ready_at(const CircuitRequest& demand) const {
     if (demand.all_asked()) return view_->now;
     const auto own = lag_.find(demand.communicator);
     if (own != lag_.end()) return demand.expected + own->second;
@@ -120,9 +120,9 @@ class Coalesce : public Controller {
   // Demands that wait and, for a while before and after they are foreseen, those that will; due first.
   Demands known() {
     Demands all;
-    for (const DemandView& demand : view_->demands) all.push_back(&demand);
+    for (const CircuitRequest& demand : view_->demands) all.push_back(&demand);
     const Duration change = view_->reconfiguration.total();
-    for (const DemandView& demand : view_->gathering) {
+    for (const CircuitRequest& demand : view_->gathering) {
       if (!foresees_) break;
       const Time ready = ready_at(demand);
       if (view_->now > ready + grace()) continue;  // foreseen wrongly
@@ -131,18 +131,18 @@ class Coalesce : public Controller {
       ask_again(ready - change);
       if (is_made(demand) || view_->now >= ready - change) all.push_back(&demand);
     }
-    std::sort(all.begin(), all.end(), [](const DemandView* a, const DemandView* b) { return before(*a, *b); });
+    std::sort(all.begin(), all.end(), [](const CircuitRequest* a, const CircuitRequest* b) { return before(*a, *b); });
     return all;
   }
 
   // Whether something that one of its GPUs waits for came before it in the profiling run, and is due before it: the last
   // member may well wait for that.
-  [[nodiscard]] bool comes_later(const DemandView& demand) const {
-    return std::any_of(view_->demands.begin(), view_->demands.end(), [&](const DemandView& other) {
+  [[nodiscard]] bool comes_later(const CircuitRequest& demand) const {
+    return std::any_of(view_->demands.begin(), view_->demands.end(), [&](const CircuitRequest& other) {
       if (other.expected >= demand.expected || other.due >= demand.due) return false;
-      return std::any_of(other.pairs.begin(), other.pairs.end(), [&](Pair x) {
+      return std::any_of(other.pairs.begin(), other.pairs.end(), [&](ServerPair x) {
         return std::any_of(demand.pairs.begin(), demand.pairs.end(),
-                           [x](Pair y) { return x.from == y.from || x.from == y.to || x.to == y.from || x.to == y.to; });
+                           [x](ServerPair y) { return x.from == y.from || x.from == y.to || x.to == y.from || x.to == y.to; });
       });
     });
   }
@@ -153,8 +153,8 @@ class Coalesce : public Controller {
 
   // ---- circuits
 
-  [[nodiscard]] bool is_made(const DemandView& demand) const {
-    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](Pair pair) { return joined(*view_, pair); });
+  [[nodiscard]] bool is_made(const CircuitRequest& demand) const {
+    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](ServerPair pair) { return joined(*view_, pair); });
   }
 
   [[nodiscard]] bool is_free(PortId from) const {
@@ -163,7 +163,7 @@ class Coalesce : public Controller {
   }
 
   // Dark ones first.
-  [[nodiscard]] PortId free_transmit(Position position) const {
+  [[nodiscard]] PortId free_transmit(ServerIndex position) const {
     PortId best = PortId::none();
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(position, p);
@@ -174,7 +174,7 @@ class Coalesce : public Controller {
     return best;
   }
 
-  [[nodiscard]] PortId free_receive(Position position) const {
+  [[nodiscard]] PortId free_receive(ServerIndex position) const {
     PortId best = PortId::none();
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(position, p);
@@ -187,7 +187,7 @@ class Coalesce : public Controller {
   }
 
   // What joins the pair already is not taken for another.
-  void keep(Pair pair) {
+  void keep(ServerPair pair) {
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId from = view_->port(pair.from, p);
       const PortId peer = view_->transmit[from.index()].peer;
@@ -197,16 +197,16 @@ class Coalesce : public Controller {
     }
   }
 
-  [[nodiscard]] bool may_take(const DemandView& demand) const {
-    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](Pair pair) {
+  [[nodiscard]] bool may_take(const CircuitRequest& demand) const {
+    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](ServerPair pair) {
       return joined(*view_, pair) || !(free_transmit(pair.from).is_none() || free_receive(pair.to).is_none());
     });
   }
 
-  void take(const DemandView& demand) {
+  void take(const CircuitRequest& demand) {
     CircuitPlan plan = plan_;
-    for (const Pair pair : demand.pairs) keep(pair);
-    for (const Pair pair : demand.pairs) {
+    for (const ServerPair pair : demand.pairs) keep(pair);
+    for (const ServerPair pair : demand.pairs) {
       if (joined(*view_, pair)) continue;
       const PortId from = free_transmit(pair.from);
       const PortId to = free_receive(pair.to);
@@ -222,9 +222,9 @@ class Coalesce : public Controller {
   // Nothing moves, although a demand is there whose members wait. Those that have its circuits may wait for a lane that it
   // holds, or for circuits of another rail that are kept for it: on every rail the one that is under way already, or due
   // first, goes on. One at a time, so that it has time to.
-  bool is_stuck(const DemandView& demand, const Demands& rivals) {
+  bool is_stuck(const CircuitRequest& demand, const Demands& rivals) {
     if (!overdue_ || !demand.blocking) return false;
-    const bool first = std::all_of(rivals.begin(), rivals.end(), [&demand](const DemandView* other) {
+    const bool first = std::all_of(rivals.begin(), rivals.end(), [&demand](const CircuitRequest* other) {
       if (!other->all_asked() || !other->blocking) return other->all_asked();
       return (demand.round > 0) != (other->round > 0) ? demand.round > 0 : before(demand, *other);
     });
@@ -234,16 +234,16 @@ class Coalesce : public Controller {
     return true;
   }
 
-  [[nodiscard]] bool is_worth_it(const DemandView& demand, const Demands& lit, const Demands& unlit) {
+  [[nodiscard]] bool is_worth_it(const CircuitRequest& demand, const Demands& lit, const Demands& unlit) {
     Demands rivals;
-    for (const DemandView* other : lit) {
+    for (const CircuitRequest* other : lit) {
       if (meet(*other, demand)) rivals.push_back(other);
     }
     if (rivals.empty() || is_stuck(demand, rivals)) return true;
     Demands batch{&demand};
-    for (const DemandView* other : unlit) {
+    for (const CircuitRequest* other : unlit) {
       const bool fits = std::none_of(batch.begin(), batch.end(),
-                                     [&](const DemandView* b) { return b == other || meet(*b, *other); });
+                                     [&](const CircuitRequest* b) { return b == other || meet(*b, *other); });
       if (fits) batch.push_back(other);
     }
     const Lateness now = best_after(0, rivals, batch);
@@ -263,9 +263,9 @@ class Coalesce : public Controller {
 
   [[nodiscard]] Lateness lateness(std::size_t first, const Demands& rivals, std::size_t second,
                                   const Demands& batch) const {
-    Outlook outlook(*view_);
+    ServiceEstimate outlook(*view_);
     Lateness sum{Duration::min(), Duration{}};
-    const auto serve = [&](const DemandView* demand) {
+    const auto serve = [&](const CircuitRequest* demand) {
       const Duration late = outlook.serve(*demand, ready_at(*demand)) - demand->due;
       sum.first = std::max(sum.first, late);
       sum.second += std::max(late, Duration{});

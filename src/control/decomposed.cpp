@@ -25,7 +25,7 @@ namespace photonrail {
 
 namespace {
 
-using Matching = std::vector<Pair>;
+using Matching = std::vector<ServerPair>;
 
 class Decomposed : public Controller {
  public:
@@ -47,7 +47,7 @@ class Decomposed : public Controller {
   std::optional<Decision> begin_round(const FabricView& view, const std::vector<WaitingPair>& waiting) {
     for (; !rounds_.empty(); rounds_.pop_front()) {
       // What was served in an earlier round needs no circuit in this one.
-      std::erase_if(rounds_.front(), [&](Pair pair) { return !waits(waiting, pair); });
+      std::erase_if(rounds_.front(), [&](ServerPair pair) { return !waits(waiting, pair); });
       CircuitPlan plan = light(view);
       begun_ = !rounds_.front().empty();
       if (!plan.connect.empty()) return Step{std::move(plan), When::kDrained};
@@ -58,7 +58,7 @@ class Decomposed : public Controller {
 
   // The round's circuits are there and out of use, and nobody is about to take one.
   [[nodiscard]] bool is_over(const FabricView& view, const std::vector<WaitingPair>& waiting) const {
-    for (const Pair pair : rounds_.front()) {
+    for (const ServerPair pair : rounds_.front()) {
       bool in_use = false;
       for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
         const PortView& fibre = view.transmit[view.port(pair.from, p).index()];
@@ -68,21 +68,21 @@ class Decomposed : public Controller {
     }
     return true;
   }
-  static bool waits(const std::vector<WaitingPair>& waiting, Pair pair) {
+  static bool waits(const std::vector<WaitingPair>& waiting, ServerPair pair) {
     return std::binary_search(waiting.begin(), waiting.end(), WaitingPair{pair},
                               [](const WaitingPair& a, const WaitingPair& b) { return a.pair < b.pair; });
   }
 
   // The next rounds, from what waits: a matrix of the positions that occur.
   void cut(const FabricView& view, const std::vector<WaitingPair>& waiting) {
-    std::vector<Position> positions;
+    std::vector<ServerIndex> positions;
     for (const WaitingPair& w : waiting) positions.insert(positions.end(), {w.pair.from, w.pair.to});
     std::sort(positions.begin(), positions.end());
     positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
-    const auto index = [&](Position p) {
+    const auto index = [&](ServerIndex p) {
       return static_cast<Member>(std::lower_bound(positions.begin(), positions.end(), p) - positions.begin());
     };
-    DemandMatrix matrix(static_cast<Member>(positions.size()));
+    TrafficMatrix matrix(static_cast<Member>(positions.size()));
     for (const WaitingPair& w : waiting) {
       matrix.at(index(w.pair.from), index(w.pair.to)) = Bytes{std::max<std::int64_t>(1, w.bytes.count)};
     }
@@ -114,11 +114,11 @@ class Decomposed : public Controller {
     FreePorts ports;
     ports.begin(all_free);
     CircuitPlan plan;
-    std::vector<Pair> missing;
-    for (const Pair pair : rounds_.front()) {
+    std::vector<ServerPair> missing;
+    for (const ServerPair pair : rounds_.front()) {
       if (ports.keep(pair, 1) == 0) missing.push_back(pair);
     }
-    for (const Pair pair : missing) {
+    for (const ServerPair pair : missing) {
       if (!ports.join(pair, plan.connect)) std::erase(rounds_.front(), pair);
     }
     return plan;

@@ -11,7 +11,7 @@ void FreePorts::begin(const FabricView& view, std::span<const Time> last_use) {
   claimed_receive_.assign(view.transmit.size(), false);
 }
 
-std::uint32_t FreePorts::keep(Pair pair, std::uint32_t wanted) {
+std::uint32_t FreePorts::keep(ServerPair pair, std::uint32_t wanted) {
   std::uint32_t have = 0;
   for (std::uint32_t p = 0; p < view_->ports_per_gpu && have < wanted; ++p) {
     const PortId from = view_->port(pair.from, p);
@@ -25,7 +25,7 @@ std::uint32_t FreePorts::keep(Pair pair, std::uint32_t wanted) {
 }
 
 // On the plane where the fewest fibres are taken from others; the first among equals.
-bool FreePorts::join(Pair pair, std::vector<Circuit>& connect) {
+bool FreePorts::join(ServerPair pair, std::vector<Circuit>& connect) {
   std::optional<Circuit> best;
   int least = 0;
   for (std::uint32_t plane = 0; plane < view_->planes; ++plane) {
@@ -43,7 +43,7 @@ bool FreePorts::join(Pair pair, std::vector<Circuit>& connect) {
   return true;
 }
 
-bool FreePorts::serve_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
+bool FreePorts::serve_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
   const std::size_t before = connect.size();
   // With fewer circuits for a pair that has several, another may get its first.
   for (; wanted > 1; --wanted) {
@@ -61,9 +61,9 @@ bool FreePorts::serve_all(std::span<const Pair> pairs, std::uint32_t wanted, std
 }
 
 // Circuits that carry another operation's bytes are waited for; with fewer ports than wanted it goes on with those.
-bool FreePorts::try_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
+bool FreePorts::try_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
   have_.clear();  // what one pair has already is not taken for another
-  for (const Pair pair : pairs) have_.push_back(keep(pair, wanted));
+  for (const ServerPair pair : pairs) have_.push_back(keep(pair, wanted));
   for (std::uint32_t want = 1; want <= wanted; ++want) {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       if (have_[i] < want && join(pairs[i], connect)) ++have_[i];
@@ -73,8 +73,8 @@ bool FreePorts::try_all(std::span<const Pair> pairs, std::uint32_t wanted, std::
   return true;
 }
 
-void FreePorts::reserve(std::span<const Pair> pairs) {
-  for (const Pair pair : pairs) {
+void FreePorts::reserve(std::span<const ServerPair> pairs) {
+  for (const ServerPair pair : pairs) {
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       claimed_transmit_[view_->port(pair.from, p).index()] = true;
       claimed_receive_[view_->port(pair.to, p).index()] = true;
@@ -82,7 +82,7 @@ void FreePorts::reserve(std::span<const Pair> pairs) {
   }
 }
 
-PortId FreePorts::free_transmit(Position position, std::uint32_t plane) const {
+PortId FreePorts::free_transmit(ServerIndex position, std::uint32_t plane) const {
   PortId best = PortId::none();
   for (std::uint32_t p = plane; p < view_->ports_per_gpu; p += view_->planes) {
     const PortId port = view_->port(position, p);
@@ -94,7 +94,7 @@ PortId FreePorts::free_transmit(Position position, std::uint32_t plane) const {
   return best;
 }
 
-PortId FreePorts::free_receive(Position position, std::uint32_t plane) const {
+PortId FreePorts::free_receive(ServerIndex position, std::uint32_t plane) const {
   PortId best = PortId::none();
   for (std::uint32_t p = plane; p < view_->ports_per_gpu; p += view_->planes) {
     const PortId port = view_->port(position, p);

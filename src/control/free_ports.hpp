@@ -23,19 +23,19 @@ class FreePorts {
   void begin(const FabricView& view, std::span<const Time> last_use = {});
 
   /// Claims up to `wanted` circuits that the pair has or that are on their way to it; returns how many it got.
-  std::uint32_t keep(Pair pair, std::uint32_t wanted);
+  std::uint32_t keep(ServerPair pair, std::uint32_t wanted);
   /// Joins the pair over a free fibre at each end. False: one of the two has none.
-  bool join(Pair pair, std::vector<Circuit>& connect);
+  bool join(ServerPair pair, std::vector<Circuit>& connect);
   /// Nobody else may take a fibre of these GPUs: they are needed as soon as they are free.
-  void reserve(std::span<const Pair> pairs);
+  void reserve(std::span<const ServerPair> pairs);
   /// Up to `wanted` circuits for each pair, and at least one for all of them; or none, and what they need is reserved: it
   /// is waited for, and nobody younger takes it.
-  bool serve_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
+  bool serve_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
 
  private:
-  bool try_all(std::span<const Pair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
-  [[nodiscard]] PortId free_transmit(Position position, std::uint32_t plane) const;
-  [[nodiscard]] PortId free_receive(Position position, std::uint32_t plane) const;
+  bool try_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
+  [[nodiscard]] PortId free_transmit(ServerIndex position, std::uint32_t plane) const;
+  [[nodiscard]] PortId free_receive(ServerIndex position, std::uint32_t plane) const;
   void claim(Circuit circuit);
   [[nodiscard]] bool busy(const PortView& fibre) const { return is_fixed(*view_, fibre); }
 

@@ -25,19 +25,19 @@ constexpr std::uint32_t kAnyHops = 1u << 20;
 /// Circuits that join positions, as a graph.
 class Ways {
  public:
-  void add(Pair circuit) { next_[circuit.from].push_back(circuit.to); }
+  void add(ServerPair circuit) { next_[circuit.from].push_back(circuit.to); }
 
   /// Seconds until the round is through; infinite where some pair has no way.
-  [[nodiscard]] double time(const FabricView& view, std::span<const Pair> pairs, std::span<const Bytes> bytes) const {
-    std::map<Pair, double> load;
+  [[nodiscard]] double time(const FabricView& view, std::span<const ServerPair> pairs, std::span<const Bytes> bytes) const {
+    std::map<ServerPair, double> load;
     double busiest = 0.0;
     std::size_t longest = 0;
-    std::vector<Pair> way;
+    std::vector<ServerPair> way;
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       find(pairs[p], way);
       if (way.empty()) return kNever;
       longest = std::max(longest, way.size());
-      for (const Pair circuit : way) {
+      for (const ServerPair circuit : way) {
         double& sum = load[circuit];
         sum += p < bytes.size() ? static_cast<double>(bytes[p].count) : 0.0;
         busiest = std::max(busiest, sum);
@@ -47,23 +47,23 @@ class Ways {
   }
 
   /// The circuits of a shortest way; none: there is no way.
-  void find(Pair pair, std::vector<Pair>& way) const {
+  void find(ServerPair pair, std::vector<ServerPair>& way) const {
     way.clear();
-    std::map<Position, Position> from{{pair.from, pair.from}};
-    std::vector<Position> queue{pair.from};
+    std::map<ServerIndex, ServerIndex> from{{pair.from, pair.from}};
+    std::vector<ServerIndex> queue{pair.from};
     for (std::size_t i = 0; i < queue.size() && !from.contains(pair.to); ++i) {
       const auto known = next_.find(queue[i]);
       if (known == next_.end()) continue;
-      for (const Position to : known->second) {
+      for (const ServerIndex to : known->second) {
         if (from.try_emplace(to, queue[i]).second) queue.push_back(to);
       }
     }
     if (!from.contains(pair.to)) return;
-    for (Position at = pair.to; at != pair.from; at = from[at]) way.push_back({from[at], at});
+    for (ServerIndex at = pair.to; at != pair.from; at = from[at]) way.push_back({from[at], at});
   }
 
  private:
-  std::map<Position, std::vector<Position>> next_;
+  std::map<ServerIndex, std::vector<ServerIndex>> next_;
 };
 
 class Harvest : public Controller {
@@ -80,7 +80,7 @@ class Harvest : public Controller {
     }
     CircuitPlan plan;
     for (const bool blocking : {true, false}) {
-      for (const DemandView& demand : view.demands) {
+      for (const CircuitRequest& demand : view.demands) {
         if (demand.blocking == blocking) serve(view, demand, lit, plan);
       }
     }
@@ -89,29 +89,29 @@ class Harvest : public Controller {
   }
 
  private:
-  void serve(const FabricView& view, const DemandView& demand, const Ways& lit, CircuitPlan& plan) {
+  void serve(const FabricView& view, const CircuitRequest& demand, const Ways& lit, CircuitPlan& plan) {
     if (switches(view, demand, lit)) {
       (void)ports_.serve_all(demand.pairs, 1, plan.connect);
       return;
     }
     // The circuits of its ways are not for others to take.
-    std::vector<Pair> way;
-    for (const Pair pair : demand.pairs) {
+    std::vector<ServerPair> way;
+    for (const ServerPair pair : demand.pairs) {
       lit.find(pair, way);
-      for (const Pair circuit : way) (void)ports_.keep(circuit, 1);
+      for (const ServerPair circuit : way) (void)ports_.keep(circuit, 1);
     }
   }
 
   // least[t]: the cheapest end from round r on, when circuits are those of topology t: 0 what is lit, k + 1 what round k
   // asks.
-  [[nodiscard]] bool switches(const FabricView& view, const DemandView& demand, const Ways& lit) const {
+  [[nodiscard]] bool switches(const FabricView& view, const CircuitRequest& demand, const Ways& lit) const {
     const std::size_t rounds = 1 + std::min<std::size_t>(look_ahead_, demand.next.size());
     const auto pairs = [&](std::size_t r) { return r == 0 ? demand.pairs : demand.next[r - 1].pairs; };
     const auto bytes = [&](std::size_t r) { return r == 0 ? demand.bytes : demand.next[r - 1].bytes; };
     std::vector<Ways> topologies{lit};
     for (std::size_t r = 0; r < rounds; ++r) {
       Ways own;
-      for (const Pair pair : pairs(r)) own.add(pair);
+      for (const ServerPair pair : pairs(r)) own.add(pair);
       topologies.push_back(std::move(own));
     }
     const double change = to_seconds(view.reconfiguration.total());

@@ -23,7 +23,7 @@ class Lru : public Controller {
     ports_.begin(view, last_use_);
     CircuitPlan plan;
     for (const bool blocking : {true, false}) {
-      for (const DemandView& demand : view.demands) {
+      for (const CircuitRequest& demand : view.demands) {
         if (demand.blocking == blocking) ports_.serve_all(demand.pairs, width_, plan.connect);
       }
     }

@@ -20,7 +20,7 @@ namespace photonrail {
 
 namespace {
 
-constexpr double kMostWeight = 1e15;  // so that sums are far from the end of the range
+constexpr double kMaxWeight = 1e15;  // so that sums are far from the end of the range
 
 class MaxWeight : public Controller {
  public:
@@ -48,7 +48,7 @@ class MaxWeight : public Controller {
 
  private:
   struct Waiting {
-    Pair pair;
+    ServerPair pair;
     double weight = 0.0;
     std::uint32_t fixed = 0;   // circuits in use, or on their way
     std::uint32_t idle = 0;    // lit, and free
@@ -71,7 +71,7 @@ class MaxWeight : public Controller {
 
   [[nodiscard]] Waiting weigh(const FabricView& view, const WaitingPair& w) const {
     const double lost = view.port_rate.bytes_per_second * to_seconds(view.now - w.since);
-    Waiting waiting{w.pair, std::min(1.0 + static_cast<double>(w.bytes.count) + age_ * lost, kMostWeight)};
+    Waiting waiting{w.pair, std::min(1.0 + static_cast<double>(w.bytes.count) + age_ * lost, kMaxWeight)};
     for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
       const PortView& fibre = view.transmit[view.port(w.pair.from, p).index()];
       if (fibre.peer.is_none() || view.position(fibre.peer) != w.pair.to) continue;

@@ -22,7 +22,7 @@ namespace photonrail {
 namespace {
 
 struct Ranked {
-  Pair pair;
+  ServerPair pair;
   std::int64_t bytes = 0;
 };
 
@@ -54,7 +54,7 @@ class MixNet : public Controller {
       Ranked ranked{w.pair, w.bytes.count};
       if (by_iteration_ && !view.traffic.empty()) {
         const auto found = std::lower_bound(view.traffic.begin(), view.traffic.end(), w.pair,
-                                            [](const PairTraffic& t, Pair p) { return t.pair < p; });
+                                            [](const PairTraffic& t, ServerPair p) { return t.pair < p; });
         ranked.bytes = found != view.traffic.end() && found->pair == w.pair ? found->bytes.count : 0;
       }
       pairs.push_back(ranked);
@@ -64,7 +64,7 @@ class MixNet : public Controller {
   }
 
   void sort(std::vector<Ranked>& pairs) const {
-    const auto leaves = [this](Pair pair) { return region_ > 0 && pair.from / region_ != pair.to / region_; };
+    const auto leaves = [this](ServerPair pair) { return region_ > 0 && pair.from / region_ != pair.to / region_; };
     std::sort(pairs.begin(), pairs.end(), [&](const Ranked& a, const Ranked& b) {
       return std::tuple{leaves(a.pair), -a.bytes, a.pair} < std::tuple{leaves(b.pair), -b.bytes, b.pair};
     });
@@ -84,7 +84,7 @@ class MixNet : public Controller {
   bool begins_iteration(const FabricView& view) {
     if (view.traffic.empty()) return false;
     std::uint32_t latest = iteration_;
-    for (const DemandView& demand : view.demands) latest = std::max(latest, demand.iteration);
+    for (const CircuitRequest& demand : view.demands) latest = std::max(latest, demand.iteration);
     const bool begins = latest > iteration_;
     iteration_ = latest;
     return begins;

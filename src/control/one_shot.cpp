@@ -7,8 +7,8 @@
 
 namespace photonrail {
 
-std::vector<Pair> JobTraffic::pairs() const {
-  std::vector<Pair> pairs;
+std::vector<ServerPair> JobTraffic::pairs() const {
+  std::vector<ServerPair> pairs;
   for (const Entry& entry : entries) {
     if (pairs.empty() || pairs.back() != entry.pair) pairs.push_back(entry.pair);
   }
@@ -16,17 +16,17 @@ std::vector<Pair> JobTraffic::pairs() const {
 }
 
 JobTraffic job_traffic(const FabricView& view) {
-  std::set<std::pair<CommunicatorId, Position>> members;  // on this rail
+  std::set<std::pair<CommunicatorId, ServerIndex>> members;  // on this rail
   for (const RankSchedule& rank : view.schedule) {
     for (const ScheduledOperation& op : rank.operations) members.emplace(op.communicator, rank.position);
   }
-  std::map<std::pair<Pair, Dimension>, std::int64_t> sums;
+  std::map<std::pair<ServerPair, Dimension>, std::int64_t> sums;
   for (const RankSchedule& rank : view.schedule) {
     for (const ScheduledOperation& op : rank.operations) {
       // Every member lists the operation. The sender counts what leaves it; where that one is on another rail (it came
       // here through the scale-up fabric), the receiver does.
       for (std::size_t p = 0; p < op.pairs.size(); ++p) {
-        const Pair pair = op.pairs[p];
+        const ServerPair pair = op.pairs[p];
         const bool counts =
             pair.from == rank.position || (pair.to == rank.position && !members.contains({op.communicator, pair.from}));
         if (counts) sums[{pair, op.dimension}] += op.bytes[p].count;
@@ -38,7 +38,7 @@ JobTraffic job_traffic(const FabricView& view) {
   return traffic;
 }
 
-bool OneShot::join(Pair pair) {
+bool OneShot::join(ServerPair pair) {
   for (std::uint32_t plane = 0; plane < planes_; ++plane) {
     std::uint32_t& sends = sends_[std::size_t{pair.from} * planes_ + plane];
     std::uint32_t& receives = receives_[std::size_t{pair.to} * planes_ + plane];
@@ -57,17 +57,17 @@ void OneShot::ring(std::span<const WeightedPair> pairs) {
     return a.weight != b.weight ? a.weight > b.weight : a.pair < b.pair;
   });
   // Paths that grow together: from the first position of each to its last.
-  std::map<Position, Position> last_of;
-  std::map<Position, Position> first_of;
+  std::map<ServerIndex, ServerIndex> last_of;
+  std::map<ServerIndex, ServerIndex> first_of;
   for (const WeightedPair& p : pairs) {
-    for (const Position position : {p.pair.from, p.pair.to}) last_of[position] = first_of[position] = position;
+    for (const ServerIndex position : {p.pair.from, p.pair.to}) last_of[position] = first_of[position] = position;
   }
-  const auto link = [&](Pair pair) {
+  const auto link = [&](ServerPair pair) {
     const auto ends = first_of.find(pair.from);  // a path ends at `from`
     const auto begins = last_of.find(pair.to);   // another begins at `to`
     if (ends == first_of.end() || begins == last_of.end() || ends->second == pair.to) return;
-    const Position first = ends->second;
-    const Position last = begins->second;
+    const ServerIndex first = ends->second;
+    const ServerIndex last = begins->second;
     first_of.erase(ends);
     last_of.erase(begins);
     last_of[first] = last;
@@ -81,14 +81,14 @@ void OneShot::ring(std::span<const WeightedPair> pairs) {
   }
 }
 
-bool OneShot::reaches(std::span<const Pair> pairs) const {
-  std::map<Position, std::set<Position>> reached;  // by sender
-  for (const Pair pair : pairs) {
+bool OneShot::reaches(std::span<const ServerPair> pairs) const {
+  std::map<ServerIndex, std::set<ServerIndex>> reached;  // by sender
+  for (const ServerPair pair : pairs) {
     const auto [entry, fresh] = reached.try_emplace(pair.from);
     if (fresh) {
-      std::vector<Position> queue{pair.from};
+      std::vector<ServerIndex> queue{pair.from};
       for (std::size_t i = 0; i < queue.size(); ++i) {
-        for (const Position to : next_[queue[i]]) {
+        for (const ServerIndex to : next_[queue[i]]) {
           if (entry->second.insert(to).second) queue.push_back(to);
         }
       }

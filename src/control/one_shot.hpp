@@ -13,13 +13,13 @@ namespace photonrail {
 /// What a job sends over a rail in a step.
 struct JobTraffic {
   struct Entry {
-    Pair pair;
+    ServerPair pair;
     Dimension dimension = Dimension::kOther;
     std::int64_t bytes = 0;
   };
   std::vector<Entry> entries;  ///< ascending by pair and dimension
 
-  [[nodiscard]] std::vector<Pair> pairs() const;  ///< each once, ascending
+  [[nodiscard]] std::vector<ServerPair> pairs() const;  ///< each once, ascending
 };
 
 /// From FabricView::schedule.
@@ -36,11 +36,11 @@ class OneShot {
         next_(positions) {}
 
   /// False: there is no plane on which both ends have a port left.
-  bool join(Pair pair);
+  bool join(ServerPair pair);
   /// A ring over the positions that occur, along the heaviest of `pairs` (greedily, as for a travelling salesman).
   void ring(std::span<const WeightedPair> pairs);
   /// Whether circuits lead from the sender to the receiver of each pair.
-  [[nodiscard]] bool reaches(std::span<const Pair> pairs) const;
+  [[nodiscard]] bool reaches(std::span<const ServerPair> pairs) const;
   [[nodiscard]] const CircuitPlan& plan() const { return plan_; }
 
  private:
@@ -48,7 +48,7 @@ class OneShot {
   std::uint32_t planes_;
   std::vector<std::uint32_t> sends_;  // by position and plane: ports taken
   std::vector<std::uint32_t> receives_;
-  std::vector<std::vector<Position>> next_;
+  std::vector<std::vector<ServerIndex>> next_;
   CircuitPlan plan_;
 };
 

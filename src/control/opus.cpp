@@ -24,7 +24,7 @@ class Opus : public Controller {
     ports_.begin(view);
     plan_ = {};
     for (const bool blocking : {true, false}) {
-      for (const DemandView& demand : view.demands) {
+      for (const CircuitRequest& demand : view.demands) {
         if (demand.blocking == blocking) ports_.serve_all(demand.pairs, width(demand.pairs), plan_.connect);
       }
     }
@@ -34,12 +34,12 @@ class Opus : public Controller {
 
  private:
   // Ports in parallel for each pair: all that the GPU with the most partners can give each of them.
-  [[nodiscard]] std::uint32_t width(std::span<const Pair> pairs) {
+  [[nodiscard]] std::uint32_t width(std::span<const ServerPair> pairs) {
     if (view_->ports_per_gpu == 1) return 1;
     degree_.resize(2 * std::size_t{view_->positions});
     std::uint32_t most = 1;
-    for (const Pair pair : pairs) most = std::max({most, ++degree_[pair.from], ++degree_[view_->positions + pair.to]});
-    for (const Pair pair : pairs) degree_[pair.from] = degree_[view_->positions + pair.to] = 0;
+    for (const ServerPair pair : pairs) most = std::max({most, ++degree_[pair.from], ++degree_[view_->positions + pair.to]});
+    for (const ServerPair pair : pairs) degree_[pair.from] = degree_[view_->positions + pair.to] = 0;
     return std::max(1u, view_->ports_per_gpu / most);
   }
 

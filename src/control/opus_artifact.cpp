@@ -45,7 +45,7 @@ class OpusArtifact : public Controller {
     std::map<Request, Time> still;
     Decision decision;
     for (const bool blocking : {true, false}) {
-      for (const DemandView& demand : view.demands) {
+      for (const CircuitRequest& demand : view.demands) {
         if (demand.blocking != blocking) continue;
         if (is_made(demand)) {
           keep(demand);
@@ -67,7 +67,7 @@ class OpusArtifact : public Controller {
   }
 
  private:
-  using Request = std::pair<DemandId, Time>;  // ids are used again
+  using Request = std::pair<RequestId, Time>;  // ids are used again
 
   [[nodiscard]] bool locked() const {
     if (lock_ == Lock::kFabric) return view_->running > 0;
@@ -75,50 +75,50 @@ class OpusArtifact : public Controller {
     return std::any_of(view_->transmit.begin(), view_->transmit.end(), [](const PortView& fibre) { return fibre.in_use; });
   }
 
-  [[nodiscard]] bool is_made(const DemandView& demand) const {
-    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](Pair pair) { return joined(*view_, pair); });
+  [[nodiscard]] bool is_made(const CircuitRequest& demand) const {
+    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](ServerPair pair) { return joined(*view_, pair); });
   }
 
   // The GPUs that share a data-parallel ring are a stage; the pipeline's pairs are those between stages.
   void learn_stages() {
     stage_of_.resize(view_->positions);
-    std::iota(stage_of_.begin(), stage_of_.end(), Position{0});
+    std::iota(stage_of_.begin(), stage_of_.end(), ServerIndex{0});
     for (const RankSchedule& rank : view_->schedule) {
       for (const ScheduledOperation& op : rank.operations) {
-        for (const Pair pair : op.pairs) {
+        for (const ServerPair pair : op.pairs) {
           op.dimension == Dimension::kPp ? void(hops_.insert(pair)) : merge(stage_of_[pair.from], stage_of_[pair.to]);
         }
       }
     }
   }
 
-  void merge(Position a, Position b) {
-    for (Position& stage : stage_of_) {
+  void merge(ServerIndex a, ServerIndex b) {
+    for (ServerIndex& stage : stage_of_) {
       if (stage == std::max(a, b)) stage = std::min(a, b);
     }
   }
 
   // All pairs that come with the demand's: the same hop of the other data-parallel ranks.
-  [[nodiscard]] std::vector<Pair> pairs_with(const DemandView& demand) const {
-    std::vector<Pair> pairs(demand.pairs.begin(), demand.pairs.end());
+  [[nodiscard]] std::vector<ServerPair> pairs_with(const CircuitRequest& demand) const {
+    std::vector<ServerPair> pairs(demand.pairs.begin(), demand.pairs.end());
     if (!by_stage_ || demand.dimension != Dimension::kPp) return pairs;
-    const Pair own = demand.pairs.front();
-    for (const Pair hop : hops_) {
+    const ServerPair own = demand.pairs.front();
+    for (const ServerPair hop : hops_) {
       const bool same = stage_of_[hop.from] == stage_of_[own.from] && stage_of_[hop.to] == stage_of_[own.to];
       if (same && hop != own) pairs.push_back(hop);
     }
     return pairs;
   }
 
-  [[nodiscard]] bool in_stages(Position position, const std::vector<Pair>& pairs) const {
-    return std::any_of(pairs.begin(), pairs.end(), [&](Pair pair) {
+  [[nodiscard]] bool in_stages(ServerIndex position, const std::vector<ServerPair>& pairs) const {
+    return std::any_of(pairs.begin(), pairs.end(), [&](ServerPair pair) {
       return stage_of_[pair.from] == stage_of_[position] || stage_of_[pair.to] == stage_of_[position];
     });
   }
 
   // Its circuits are there, and it is about to take them.
-  void keep(const DemandView& demand) {
-    for (const Pair pair : demand.pairs) touched_[pair.from] = touched_[pair.to] = true;
+  void keep(const CircuitRequest& demand) {
+    for (const ServerPair pair : demand.pairs) touched_[pair.from] = touched_[pair.to] = true;
   }
 
   [[nodiscard]] bool busy(PortId from) const {
@@ -127,7 +127,7 @@ class OpusArtifact : public Controller {
   }
 
   // Whether the position has a fibre that this instant's plan may not touch.
-  [[nodiscard]] bool occupied(Position position) const {
+  [[nodiscard]] bool occupied(ServerIndex position) const {
     if (touched_[position]) return true;
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(position, p);
@@ -137,26 +137,26 @@ class OpusArtifact : public Controller {
     return false;
   }
 
-  bool serve(const DemandView& demand) {
-    const std::vector<Pair> pairs = pairs_with(demand);
-    std::vector<Position> concerned;
-    for (Position position = 0; position < view_->positions; ++position) {
+  bool serve(const CircuitRequest& demand) {
+    const std::vector<ServerPair> pairs = pairs_with(demand);
+    std::vector<ServerIndex> concerned;
+    for (ServerIndex position = 0; position < view_->positions; ++position) {
       const bool named = std::any_of(pairs.begin(), pairs.end(),
-                                     [position](Pair pair) { return pair.from == position || pair.to == position; });
+                                     [position](ServerPair pair) { return pair.from == position || pair.to == position; });
       if (named || (by_stage_ && in_stages(position, pairs))) concerned.push_back(position);
     }
-    if (std::any_of(concerned.begin(), concerned.end(), [this](Position position) { return occupied(position); }))
+    if (std::any_of(concerned.begin(), concerned.end(), [this](ServerIndex position) { return occupied(position); }))
       return false;
-    for (const Position position : concerned) touched_[position] = true;
+    for (const ServerIndex position : concerned) touched_[position] = true;
     connect(pairs);
     return true;
   }
 
   // Each pair by the first port that no other pair of these has.
-  void connect(const std::vector<Pair>& pairs) {
+  void connect(const std::vector<ServerPair>& pairs) {
     std::vector<std::uint32_t> out(view_->positions, 0);
     std::vector<std::uint32_t> in(view_->positions, 0);
-    for (const Pair pair : pairs) {
+    for (const ServerPair pair : pairs) {
       if (out[pair.from] == view_->ports_per_gpu || in[pair.to] == view_->ports_per_gpu) continue;
       plan_.connect.push_back({view_->port(pair.from, out[pair.from]++), view_->port(pair.to, in[pair.to]++)});
     }
@@ -166,8 +166,8 @@ class OpusArtifact : public Controller {
   const bool own_event_;
   Lock lock_ = Lock::kNone;
   const FabricView* view_ = nullptr;
-  std::vector<Position> stage_of_;
-  std::set<Pair> hops_;
+  std::vector<ServerIndex> stage_of_;
+  std::set<ServerPair> hops_;
   std::map<Request, Time> refused_;  // and when
   std::vector<bool> touched_;        // by position
   CircuitPlan plan_;

@@ -22,15 +22,15 @@ class Oracle : public Controller {
     view_ = &view;
     wanted_out_.assign(view.positions, {});
     wanted_in_.assign(view.positions, {});
-    for (const DemandView& demand : view.demands) {
+    for (const CircuitRequest& demand : view.demands) {
       if (demand.blocking) want(demand.pairs);
     }
     for (const RankSchedule& rank : view.schedule) look_ahead(rank);
     taken_.assign(view.transmit.size(), false);
     given_.assign(view.transmit.size(), false);
     CircuitPlan plan;
-    for (Position from = 0; from < view.positions; ++from) {
-      for (const Position to : wanted_out_[from]) {
+    for (ServerIndex from = 0; from < view.positions; ++from) {
+      for (const ServerIndex to : wanted_out_[from]) {
         if (has(wanted_in_[to], from)) join({from, to}, plan);
       }
     }
@@ -39,18 +39,18 @@ class Oracle : public Controller {
   }
 
  private:
-  using Peers = std::vector<Position>;
+  using Peers = std::vector<ServerIndex>;
 
-  [[nodiscard]] static bool has(const Peers& peers, Position peer) {
+  [[nodiscard]] static bool has(const Peers& peers, ServerIndex peer) {
     return std::find(peers.begin(), peers.end(), peer) != peers.end();
   }
 
-  void add(Peers& peers, Position peer) const {
+  void add(Peers& peers, ServerIndex peer) const {
     if (peers.size() < view_->ports_per_gpu && !has(peers, peer)) peers.push_back(peer);
   }
 
-  void want(std::span<const Pair> pairs) {
-    for (const Pair pair : pairs) {
+  void want(std::span<const ServerPair> pairs) {
+    for (const ServerPair pair : pairs) {
       add(wanted_out_[pair.from], pair.to);
       add(wanted_in_[pair.to], pair.from);
     }
@@ -63,14 +63,14 @@ class Oracle : public Controller {
     Peers& out = wanted_out_[rank.position];
     Peers& in = wanted_in_[rank.position];
     for (std::size_t i = 0; i < count && (out.size() < view_->ports_per_gpu || in.size() < view_->ports_per_gpu); ++i) {
-      for (const Pair pair : rank.operations[(rank.next + i) % count].pairs) {
+      for (const ServerPair pair : rank.operations[(rank.next + i) % count].pairs) {
         if (pair.from == rank.position) add(out, pair.to);
         if (pair.to == rank.position) add(in, pair.from);
       }
     }
   }
 
-  void join(Pair pair, CircuitPlan& plan) {
+  void join(ServerPair pair, CircuitPlan& plan) {
     if (view_->ports_per_gpu == 1 && made(pair)) return;
     const PortId from = transmit_for(pair);
     const PortId to = receive_for(pair);
@@ -79,7 +79,7 @@ class Oracle : public Controller {
     plan.connect.push_back({from, to});
   }
 
-  [[nodiscard]] bool made(Pair pair) const {
+  [[nodiscard]] bool made(ServerPair pair) const {
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId peer = view_->transmit[view_->port(pair.from, p).index()].peer;
       if (!peer.is_none() && view_->position(peer) == pair.to) return true;
@@ -93,7 +93,7 @@ class Oracle : public Controller {
   }
 
   // A fibre whose circuit is not among those that are wanted.
-  [[nodiscard]] PortId transmit_for(Pair pair) const {
+  [[nodiscard]] PortId transmit_for(ServerPair pair) const {
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(pair.from, p);
       const PortId peer = view_->transmit[port.index()].peer;
@@ -103,7 +103,7 @@ class Oracle : public Controller {
     return PortId::none();
   }
 
-  [[nodiscard]] PortId receive_for(Pair pair) const {
+  [[nodiscard]] PortId receive_for(ServerPair pair) const {
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(pair.to, p);
       const PortId source = view_->receive[port.index()];

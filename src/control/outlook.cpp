@@ -4,7 +4,7 @@
 
 namespace photonrail {
 
-bool joined(const FabricView& view, Pair pair) {
+bool joined(const FabricView& view, ServerPair pair) {
   for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
     const PortId peer = view.transmit[view.port(pair.from, p).index()].peer;
     if (!peer.is_none() && view.position(peer) == pair.to) return true;
@@ -21,13 +21,13 @@ Duration time_of(const FabricView& view, Bytes bytes) {
 
 }  // namespace
 
-Duration service_time(const FabricView& view, const DemandView& demand) {
+Duration service_time(const FabricView& view, const CircuitRequest& demand) {
   Bytes most{};
   for (const Bytes bytes : demand.bytes) most = std::max(most, bytes);
   return time_of(view, most);
 }
 
-Outlook::Outlook(const FabricView& view)
+ServiceEstimate::ServiceEstimate(const FabricView& view)
     : view_(view), transmit_free_(view.transmit.size(), view.now), receive_free_(view.transmit.size(), view.now) {
   source_.assign(view.receive.begin(), view.receive.end());
   for (std::size_t p = 0; p < view.transmit.size(); ++p) {
@@ -39,7 +39,7 @@ Outlook::Outlook(const FabricView& view)
   }
 }
 
-PortId Outlook::circuit(Pair pair) const {
+PortId ServiceEstimate::circuit(ServerPair pair) const {
   for (std::uint32_t p = 0; p < view_.ports_per_gpu; ++p) {
     const PortId from = view_.port(pair.from, p);
     if (!peer_[from.index()].is_none() && view_.position(peer_[from.index()]) == pair.to) return from;
@@ -47,7 +47,7 @@ PortId Outlook::circuit(Pair pair) const {
   return PortId::none();
 }
 
-PortId Outlook::earliest(const std::vector<Time>& free, Position position) const {
+PortId ServiceEstimate::earliest(const std::vector<Time>& free, ServerIndex position) const {
   PortId best = view_.port(position, 0);
   for (std::uint32_t p = 1; p < view_.ports_per_gpu; ++p) {
     const PortId port = view_.port(position, p);
@@ -56,17 +56,17 @@ PortId Outlook::earliest(const std::vector<Time>& free, Position position) const
   return best;
 }
 
-void Outlook::join(PortId from, PortId to) {
+void ServiceEstimate::join(PortId from, PortId to) {
   if (!peer_[from.index()].is_none()) source_[peer_[from.index()].index()] = PortId::none();
   if (!source_[to.index()].is_none()) peer_[source_[to.index()].index()] = PortId::none();
   peer_[from.index()] = to;
   source_[to.index()] = from;
 }
 
-Time Outlook::serve(const DemandView& demand, Time ready) {
+Time ServiceEstimate::serve(const CircuitRequest& demand, Time ready) {
   Time start = std::max(ready, view_.now);
   std::vector<PortId> used;
-  for (const Pair pair : demand.pairs) {
+  for (const ServerPair pair : demand.pairs) {
     PortId from = circuit(pair);
     Duration change{};
     if (from.is_none()) {

@@ -8,23 +8,23 @@
 namespace photonrail {
 
 /// Whether some circuit joins the pair, or will when it is switched.
-[[nodiscard]] bool joined(const FabricView& view, Pair pair);
+[[nodiscard]] bool joined(const FabricView& view, ServerPair pair);
 
-/// How long circuits of the pairs carry what the demand sends; by DemandView::bytes.
-[[nodiscard]] Duration service_time(const FabricView& view, const DemandView& demand);
+/// How long circuits of the pairs carry what the demand sends; by CircuitRequest::bytes.
+[[nodiscard]] Duration service_time(const FabricView& view, const CircuitRequest& demand);
 
-class Outlook {
+class ServiceEstimate {
  public:
   /// `view` must outlive the object. Circuits in use are free when their bytes are through.
-  explicit Outlook(const FabricView& view);
+  explicit ServiceEstimate(const FabricView& view);
 
   /// Serves the demand after all that were served before, when its ports are free and its members are ready; a circuit that
   /// is missing takes one reconfiguration. Returns when it ends.
-  Time serve(const DemandView& demand, Time ready);
+  Time serve(const CircuitRequest& demand, Time ready);
 
  private:
-  [[nodiscard]] PortId circuit(Pair pair) const;
-  [[nodiscard]] PortId earliest(const std::vector<Time>& free, Position position) const;
+  [[nodiscard]] PortId circuit(ServerPair pair) const;
+  [[nodiscard]] PortId earliest(const std::vector<Time>& free, ServerIndex position) const;
   void join(PortId from, PortId to);
 
   const FabricView& view_;

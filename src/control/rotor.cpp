@@ -34,16 +34,16 @@ class Rotor : public Controller {
   }
 
  private:
-  [[nodiscard]] static std::vector<Position> positions_of(const FabricView& view) {
-    std::vector<Position> positions(view.own.begin(), view.own.end());
+  [[nodiscard]] static std::vector<ServerIndex> positions_of(const FabricView& view) {
+    std::vector<ServerIndex> positions(view.own.begin(), view.own.end());
     if (!positions.empty()) return positions;
     positions.resize(view.positions);
-    std::iota(positions.begin(), positions.end(), Position{0});
+    std::iota(positions.begin(), positions.end(), ServerIndex{0});
     return positions;
   }
 
   [[nodiscard]] static std::vector<CircuitPlan> rounds(const FabricView& view) {
-    const std::vector<Position> positions = positions_of(view);
+    const std::vector<ServerIndex> positions = positions_of(view);
     const auto n = static_cast<std::uint32_t>(positions.size());
     const std::uint32_t shifts = n - 1;
     const std::uint32_t ports = std::min(view.ports_per_gpu, shifts);

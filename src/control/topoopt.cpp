@@ -23,7 +23,7 @@ class TopoOpt : public Controller {
   Decision decide(const FabricView& view) override {
     if (done_) return std::nullopt;
     done_ = true;
-    std::map<Pair, std::int64_t> bytes;
+    std::map<ServerPair, std::int64_t> bytes;
     for (const JobTraffic::Entry& e : job_traffic(view).entries) bytes[e.pair] += e.bytes;
     if (bytes.empty()) return std::nullopt;
     std::vector<WeightedPair> pairs;
@@ -41,7 +41,7 @@ class TopoOpt : public Controller {
   }
 
  private:
-  static void halve(std::vector<WeightedPair>& pairs, Pair served) {
+  static void halve(std::vector<WeightedPair>& pairs, ServerPair served) {
     for (WeightedPair& p : pairs) {
       if (p.pair == served) p.weight = std::max<std::int64_t>(1, p.weight / 2);
     }

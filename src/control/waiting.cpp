@@ -6,7 +6,7 @@ namespace photonrail {
 
 std::vector<WaitingPair> waiting_pairs(const FabricView& view) {
   std::vector<WaitingPair> all;
-  for (const DemandView& demand : view.demands) {
+  for (const CircuitRequest& demand : view.demands) {
     if (!demand.blocking) continue;
     for (std::size_t p = 0; p < demand.pairs.size(); ++p) {
       all.push_back({demand.pairs[p], p < demand.bytes.size() ? demand.bytes[p] : Bytes{}, demand.complete});

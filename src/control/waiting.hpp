@@ -8,7 +8,7 @@
 namespace photonrail {
 
 struct WaitingPair {
-  Pair pair;
+  ServerPair pair;
   Bytes bytes{};  ///< of all demands for it
   Time since{};   ///< when the oldest of them was complete
 };

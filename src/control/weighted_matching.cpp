@@ -11,10 +11,10 @@ std::vector<std::size_t> heaviest_matching(std::span<const WeightedPair> pairs) 
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
                                       boost::property<boost::edge_weight_t, std::int64_t>>;
   // Only positions that occur are in the graph, once as a sender and once as a receiver.
-  std::map<Position, std::size_t> senders;
-  std::map<Position, std::size_t> receivers;
+  std::map<ServerIndex, std::size_t> senders;
+  std::map<ServerIndex, std::size_t> receivers;
   std::size_t vertices = 0;
-  const auto vertex = [&vertices](std::map<Position, std::size_t>& known, Position position) {
+  const auto vertex = [&vertices](std::map<ServerIndex, std::size_t>& known, ServerIndex position) {
     const auto [entry, fresh] = known.try_emplace(position, vertices);
     if (fresh) ++vertices;
     return entry->second;

@@ -11,7 +11,7 @@
 namespace photonrail {
 
 struct WeightedPair {
-  Pair pair;
+  ServerPair pair;
   std::int64_t weight = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr int kSlotBits = 26;
 constexpr int kPhaseShift = 62;
 constexpr std::uint64_t kSlotMask = (std::uint64_t{1} << kSlotBits) - 1;
-constexpr std::uint64_t kMostEvents = std::uint64_t{1} << (kPhaseShift - kSlotBits);
+constexpr std::uint64_t kMaxEvents = std::uint64_t{1} << (kPhaseShift - kSlotBits);
 constexpr std::uint64_t kNoSlot = kSlotMask;
 constexpr std::size_t kCompactAbove = 1024;  // below this many cancelled entries a rebuild is not worth it
 
@@ -29,7 +29,7 @@ std::uint64_t Engine::take_slot(Phase phase, const Action& action) {
   } else {
     free_head_ = slots_[slot].key;
   }
-  PHOTONRAIL_CHECK(++sequence_ < kMostEvents);
+  PHOTONRAIL_CHECK(++sequence_ < kMaxEvents);
   const std::uint64_t key = (static_cast<std::uint64_t>(phase) << kPhaseShift) | (sequence_ << kSlotBits) | slot;
   slots_[slot] = {action, key};
   return key;

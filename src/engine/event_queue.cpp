@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kPerBucket = 256;  // entries that a bucket should have
 constexpr std::size_t kSplit = 1024;     // a bucket of more is spread again before it comes into the heap
-constexpr std::size_t kMostBuckets = std::size_t{1} << 16;
+constexpr std::size_t kMaxBuckets = std::size_t{1} << 16;
 
 // Entries of one instant cannot be told apart by time.
 bool spread_is_worth(const std::vector<QueueEntry>& entries) {
@@ -45,7 +45,7 @@ void EventQueue::spread(const std::vector<QueueEntry>& entries, std::int64_t end
   rung.end = std::min(end, greatest->time + 1);
   if (!rungs_.empty()) rung.end = end;  // the rung above has given up this bucket: what comes for it comes here
   const std::int64_t span = greatest->time - least->time;
-  const std::size_t wanted = std::clamp<std::size_t>(entries.size() / kPerBucket, 2, kMostBuckets);
+  const std::size_t wanted = std::clamp<std::size_t>(entries.size() / kPerBucket, 2, kMaxBuckets);
   rung.width = span / static_cast<std::int64_t>(wanted) + 1;
   rung.buckets.resize(static_cast<std::size_t>(span / rung.width) + 1);
   for (std::vector<QueueEntry>& bucket : rung.buckets) {
@@ -64,9 +64,9 @@ void EventQueue::refill() {
     if (rungs_.empty()) {
       heap_.swap(far_);
       heap_end_ = kForever;
-      if (heap_.size() <= kMostInHeap || !spread_is_worth(heap_)) {
+      if (heap_.size() <= kMaxInHeap || !spread_is_worth(heap_)) {
         make_heap();
-        spill_above_ = std::max(kMostInHeap, 2 * heap_.size());
+        spill_above_ = std::max(kMaxInHeap, 2 * heap_.size());
         return;
       }
       const std::vector<QueueEntry> entries = std::move(heap_);

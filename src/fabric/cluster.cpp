@@ -63,11 +63,11 @@ void require_size(const ClusterSpec& cluster) {
   require_count(cluster.gpus_per_server, "/gpus_per_server");
   require_count(cluster.nic.ports, "/nic/ports");
   const std::uint64_t gpus = std::uint64_t{cluster.servers} * cluster.gpus_per_server;
-  constexpr std::uint64_t kMostGpus = std::uint64_t{1} << 31;
-  require(gpus <= kMostGpus, "/servers",
+  constexpr std::uint64_t kMaxGpus = std::uint64_t{1} << 31;
+  require(gpus <= kMaxGpus, "/servers",
           std::to_string(cluster.servers) + " servers of " + std::to_string(cluster.gpus_per_server) +
               " GPUs are more than the 2^31 GPUs that can be numbered",
-          "at most " + std::to_string(kMostGpus / cluster.gpus_per_server) + " servers of this size");
+          "at most " + std::to_string(kMaxGpus / cluster.gpus_per_server) + " servers of this size");
 }
 
 void require_numbered(const ClusterSpec& cluster) {

@@ -41,7 +41,7 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, st
       shared_(shared),
       network_(shared.network()),
       job_tag_(std::uint64_t{job} << SharedFabric::kJobShift) {
-  PHOTONRAIL_CHECK(job < SharedFabric::kMostJobs);
+  PHOTONRAIL_CHECK(job < SharedFabric::kMaxJobs);
   if (spec.rail.kind != RailKind::kOptical) return;
   for (std::uint32_t r = 0; r < rails(); ++r) {
     rails_.push_back(

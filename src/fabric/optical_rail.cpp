@@ -25,7 +25,7 @@ OpticalRail::OpticalRail(Engine& engine, Network& network, const Plant& plant, c
   for (std::uint32_t s = 0; s < plant.spec().servers; ++s) {
     for (std::uint32_t p = 0; p < ports_per_gpu_; ++p) spare_[s].push_back(plant.nic_out(plant.gpu(s, id.value), p));
   }
-  if (spec.optical.darkness == Darkness::kSwitch) paused_since_.resize(crossbar_.ports());
+  if (spec.optical.darkness == DarkScope::kSwitch) paused_since_.resize(crossbar_.ports());
   shared.jobs.push_back(this);
 }
 
@@ -236,7 +236,7 @@ Bytes OpticalRail::bytes_left(std::uint32_t from, std::uint32_t to) {
 }
 
 // "on_dark": "pause": whoever holds a circuit that is about to go dark lets go of its port.
-void OpticalRail::let_go(const std::vector<Circuit>& darkened) {
+void OpticalRail::detach_holders(const std::vector<Circuit>& darkened) {
   for (const Circuit circuit : darkened) {
     if (crossbar_.transmit()[circuit.from.index()].in_use == 0) continue;
     for (Hold& hold : holds_) {
@@ -276,7 +276,7 @@ void OpticalRail::miss_links(const std::vector<Circuit>& darkened) {
 }
 
 // The servers are joined again: what waited goes on by itself, and the holders hold the new circuits.
-void OpticalRail::find_again(Hop hop) {
+void OpticalRail::reattach_holders(Hop hop) {
   if (find_link(hop)->width == 0) return;
   each_holder(hop, [&](Hold& hold) {
     if (!has_port(hold, hop)) use_ports(hop, hold);

@@ -164,9 +164,9 @@ class OpticalRail {
   void use_ports(Hop hop, Hold& hold);
   void refresh_links(std::uint32_t from);
   [[nodiscard]] CapacityId take_capacity(std::uint32_t from, PortId port);
-  void let_go(const std::vector<Circuit>& darkened);
+  void detach_holders(const std::vector<Circuit>& darkened);
   void miss_links(const std::vector<Circuit>& darkened);
-  void find_again(Hop hop);
+  void reattach_holders(Hop hop);
   std::uint32_t darken(const CircuitPlan& change, bool pause);
   void refuse_faulty(CircuitPlan& change) const;
   [[nodiscard]] bool is_fixed(PortId from) const;

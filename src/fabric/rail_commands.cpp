@@ -78,7 +78,7 @@ void OpticalRail::refuse_faulty(CircuitPlan& change) const {
 
 std::uint32_t OpticalRail::darken(const CircuitPlan& change, bool pause) {
   const std::vector<Circuit> darkened = crossbar_.darkened_by(change);
-  if (pause) let_go(darkened);
+  if (pause) detach_holders(darkened);
   const std::uint32_t begun = crossbar_.begin(change);
   ways_.clear();
   for (const Circuit circuit : darkened) {
@@ -154,7 +154,7 @@ Time OpticalRail::carry_out(std::uint32_t index, Time begins) {
   const auto at = [this](Time time, const Action& action) {
     engine_.schedule(std::max(time, engine_.now()), Phase::kFinish, action);
   };
-  if (spec_.optical.darkness == Darkness::kSwitch) {
+  if (spec_.optical.darkness == DarkScope::kSwitch) {
     if (begins > engine_.now()) {
       at(begins, Action::to<&OpticalRail::pause_switch>(*this, part.at));
     } else {
@@ -207,7 +207,7 @@ void OpticalRail::show_lit(const std::vector<Circuit>& lit) {
     refresh_links(server(circuit.from));
     listener_->circuit_changed(id_, circuit, CircuitState::kLit);
   }
-  for (const Hop hop : found) find_again(hop);
+  for (const Hop hop : found) reattach_holders(hop);
 }
 
 // ---- switches that are dark as a whole
@@ -215,7 +215,7 @@ void OpticalRail::show_lit(const std::vector<Circuit>& lit) {
 bool OpticalRail::is_lit(PortId port) const {
   const OpticalSwitch::Fibre& fibre = crossbar_.transmit()[port.index()];
   if (fibre.state != CircuitState::kLit) return false;
-  if (spec_.optical.darkness == Darkness::kPorts) return true;
+  if (spec_.optical.darkness == DarkScope::kPorts) return true;
   return !switches_.is_dark(switches_.of(port)) && !switches_.is_dark(switches_.of(fibre.peer));
 }
 

@@ -26,7 +26,7 @@ struct SharedRail {
 class SharedFabric : private DeliveryListener {
  public:
   static constexpr int kJobShift = 56;  ///< a message's tag has its job above this bit
-  static constexpr std::uint32_t kMostJobs = 255;
+  static constexpr std::uint32_t kMaxJobs = 255;
 
   /// `engine`, `spec` and `plant` must outlive the object.
   SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed);

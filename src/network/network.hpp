@@ -42,10 +42,10 @@ class Network {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   /// How often a capacity is adapted in one solve; if that does not do, all that is connected is solved from nothing.
-  static constexpr std::uint8_t kMostVisits = 100;
+  static constexpr std::uint8_t kMaxVisits = 100;
 
   /// `engine` must outlive the network. REQUIRES: most_visits < 255.
-  explicit Network(Engine& engine, std::uint8_t most_visits = kMostVisits) : engine_(engine), most_visits_(most_visits) {}
+  explicit Network(Engine& engine, std::uint8_t most_visits = kMaxVisits) : engine_(engine), most_visits_(most_visits) {}
 
   /// Who is told of deliveries. It must outlive the network; nothing may be posted before.
   void attach(DeliveryListener& listener) { listener_ = &listener; }

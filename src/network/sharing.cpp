@@ -8,7 +8,7 @@ namespace photonrail {
 
 namespace {
 
-constexpr double kMostServed = 1e9;  // bytes; beyond, counting starts again, so that sums keep 1e-7 of a byte
+constexpr double kMaxServed = 1e9;  // bytes; beyond, counting starts again, so that sums keep 1e-7 of a byte
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void Network::advance(CapacityId id) {
     capacity.served += shares_[id].level * static_cast<double>((engine_.now() - capacity.since).count());
   }
   capacity.since = engine_.now();
-  if (capacity.served < kMostServed) return;
+  if (capacity.served < kMaxServed) return;
   for (Bound& flow : capacity.bound) flow.finish -= capacity.served;
   capacity.served = 0.0;
 }

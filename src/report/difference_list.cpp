@@ -78,13 +78,13 @@ bool Comparison::beyond(double tolerance) const {
 }
 
 std::string to_table(const Comparison& comparison, double tolerance) {
-  constexpr std::size_t kMostPlace = 60;
-  constexpr std::size_t kMostValue = 24;
+  constexpr std::size_t kMaxPlace = 60;
+  constexpr std::size_t kMaxValue = 24;
   std::size_t place = 1;
   std::size_t value = 1;
   for (const Difference& d : comparison.differences) {
-    place = std::max(place, report::columns(fit(d.place, kMostPlace)));
-    value = std::max({value, report::columns(fit(d.before, kMostValue)), report::columns(fit(d.after, kMostValue))});
+    place = std::max(place, report::columns(fit(d.place, kMaxPlace)));
+    value = std::max({value, report::columns(fit(d.before, kMaxValue)), report::columns(fit(d.after, kMaxValue))});
   }
   std::string text;
   if (!comparison.differences.empty()) {
@@ -94,8 +94,8 @@ std::string to_table(const Comparison& comparison, double tolerance) {
   for (const Difference& d : comparison.differences) {
     const bool marked = is_beyond(d, tolerance);
     beyond += marked ? 1 : 0;
-    text += std::string(marked ? "! " : "  ") + pad_right(fit(d.place, kMostPlace), place) + "  " +
-            pad_left(fit(d.before, kMostValue), value) + "  " + pad_left(fit(d.after, kMostValue), value) + "  " +
+    text += std::string(marked ? "! " : "  ") + pad_right(fit(d.place, kMaxPlace), place) + "  " +
+            pad_left(fit(d.before, kMaxValue), value) + "  " + pad_left(fit(d.after, kMaxValue), value) + "  " +
             change_of(d) + "\n";
   }
   return text + std::to_string(comparison.values) + " values, " + std::to_string(comparison.differences.size()) +

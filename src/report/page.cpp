@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostTraces = 16;
+constexpr std::size_t kMaxTraces = 16;
 
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> found;
@@ -49,13 +49,13 @@ Json read_runs(const std::vector<fs::path>& folders, report::PageTables& tables)
   for (const fs::path& folder : folders) {
     const std::string name = report::read_run_result(folder / "result.json", tables);
     if (!fs::exists(folder / "trace.json")) continue;
-    if (traces.size() < kMostTraces)
+    if (traces.size() < kMaxTraces)
       traces.push_back(report::read_trace(folder / "trace.json", name));
     else
       ++more;
   }
   if (more > 0)
-    tables.notes.push_back("timelines of the first " + std::to_string(kMostTraces) + " runs only; " + std::to_string(more) +
+    tables.notes.push_back("timelines of the first " + std::to_string(kMaxTraces) + " runs only; " + std::to_string(more) +
                            " more have a trace");
   return traces;
 }

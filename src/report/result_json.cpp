@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMostWindows = 100'000;  // of one kind; a million ranks have more than anybody reads
+constexpr std::uint64_t kMaxWindows = 100'000;  // of one kind; a million ranks have more than anybody reads
 
 std::string key_of(std::pair<Dimension, Dimension> change) {
   return std::string(name(change.first)) + "->" + std::string(name(change.second));
@@ -74,10 +74,10 @@ Json reconfigurations(const ReconfigurationSummary& summary) {
           {"hidden_share", summary.hidden_share()}};
 }
 
-// Each window of its own; of more than kMostWindows an even part of the ascending list, with the ends.
+// Each window of its own; of more than kMaxWindows an even part of the ascending list, with the ends.
 Json one_by_one(const std::vector<WindowCount>& windows) {
   const std::uint64_t all = count(windows);
-  const std::uint64_t written = std::min(all, kMostWindows);
+  const std::uint64_t written = std::min(all, kMaxWindows);
   Json list = Json::array();
   std::size_t at = 0;
   std::uint64_t before = 0;  // windows of lengths before windows[at]
@@ -93,7 +93,7 @@ Json one_by_one(const std::vector<WindowCount>& windows) {
 Json thinned(const RunResult& result) {
   Json by_change = Json::object();
   for (const auto& [change, lengths] : result.windows) {
-    if (count(lengths) > kMostWindows) by_change[key_of(change)] = count(lengths);
+    if (count(lengths) > kMaxWindows) by_change[key_of(change)] = count(lengths);
   }
   return by_change;
 }

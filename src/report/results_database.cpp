@@ -12,7 +12,7 @@ namespace photonrail::report {
 namespace {
 
 constexpr const char* kSchema = "photonrail.results/1";
-constexpr std::int64_t kMostWindows = 1'000'000;  // rows; more would make the page too big
+constexpr std::int64_t kMaxWindows = 1'000'000;  // rows; more would make the page too big
 constexpr std::size_t kToldErrors = 3;
 
 // As the path of a URI.
@@ -123,7 +123,7 @@ void read_windows(SQLite::Database& database, const Rows& rows, PageTables& tabl
   Table& table = tables.windows;
   SQLite::Statement query(database,
                           "SELECT point, before, after, length_s, count FROM windows ORDER BY 1, 2, 3, 4 LIMIT ?");
-  query.bind(1, kMostWindows);
+  query.bind(1, kMaxWindows);
   while (query.executeStep()) {
     const std::int64_t point = query.getColumn(0).getInt64();
     if (!rows.has(point)) continue;
@@ -134,8 +134,8 @@ void read_windows(SQLite::Database& database, const Rows& rows, PageTables& tabl
     ++table.rows;
   }
   const auto all = database.execAndGet("SELECT count(*) FROM windows").getInt64();
-  if (all <= kMostWindows) return;
-  tables.notes.push_back("windows are there for the first points only: " + std::to_string(kMostWindows) + " of " +
+  if (all <= kMaxWindows) return;
+  tables.notes.push_back("windows are there for the first points only: " + std::to_string(kMaxWindows) + " of " +
                          std::to_string(all) + " lengths");
 }
 

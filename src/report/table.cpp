@@ -22,7 +22,7 @@ using report::pad_left;
 using report::pad_right;
 
 constexpr std::size_t kLabelWidth = 26;
-constexpr std::size_t kLeastColumn = 12;
+constexpr std::size_t kMinColumn = 12;
 constexpr const char* kNothing = "–";
 
 /// One of the four parts of a rank's time. The glyphs tell them apart without colour.
@@ -189,12 +189,12 @@ std::string bars(std::span<const RunResult> runs, std::size_t width, bool colour
 
 /// Which runs share a block, and how wide their columns are.
 struct Layout {
-  std::size_t column = kLeastColumn;
+  std::size_t column = kMinColumn;
   std::size_t runs_in_block = 1;
 };
 
 Layout lay_out(const Rows& rows, std::size_t width) {
-  std::size_t widest_cell = kLeastColumn - 2;
+  std::size_t widest_cell = kMinColumn - 2;
   for (const Row& row : rows.all()) {
     for (const std::string& cell : row.cells) widest_cell = std::max(widest_cell, columns(cell));
   }

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 // 8 bytes each in the page, before base64: beyond, numbers are packed as float32.
-constexpr std::size_t kMostExactCells = 3'000'000;
+constexpr std::size_t kMaxExactCells = 3'000'000;
 
 std::string base64(std::string_view bytes) {
   static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -94,14 +94,14 @@ class NumberCodes {
 };
 
 Json packed_numbers(const std::vector<double>& numbers, bool exact) {
-  constexpr std::size_t kMostCodes = 0x100;
+  constexpr std::size_t kMaxCodes = 0x100;
   NumberCodes distinct;
   std::vector<std::uint32_t> codes;
-  for (std::size_t i = 0; i < numbers.size() && distinct.count() <= kMostCodes; ++i) {
+  for (std::size_t i = 0; i < numbers.size() && distinct.count() <= kMaxCodes; ++i) {
     codes.push_back(distinct.code(numbers[i]));
   }
   if (numbers.empty()) return {{"encoding", "constant"}, {"value", nullptr}};
-  if (distinct.count() <= kMostCodes) return coded(codes, distinct.take());
+  if (distinct.count() <= kMaxCodes) return coded(codes, distinct.take());
   return exact ? encoded<double>("float64", numbers) : encoded<float>("float32", numbers);
 }
 
@@ -154,7 +154,7 @@ Column& Table::column(std::string_view name, std::string_view role) {
 
 nlohmann::json Table::packed() const {
   Json columns = Json::array();
-  const bool exact = rows * order_.size() <= kMostExactCells;
+  const bool exact = rows * order_.size() <= kMaxExactCells;
   for (const Column* column : order_) columns.push_back(column->packed(rows, exact));
   return {{"rows", rows}, {"columns", std::move(columns)}};
 }

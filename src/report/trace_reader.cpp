@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMostSpans = 2'000'000;  // more would make the page too big
+constexpr std::size_t kMaxSpans = 2'000'000;  // more would make the page too big
 constexpr double kSecond = 1e6;                // the format counts in microseconds
 
 struct Span {
@@ -148,12 +148,12 @@ class Tracks {
 
 // The earliest spans, as many as a page can carry; what was left out is told in the result.
 std::string keep_the_earliest(std::vector<Span>& spans) {
-  if (spans.size() <= kMostSpans) return {};
+  if (spans.size() <= kMaxSpans) return {};
   const auto by_start = [](const Span& a, const Span& b) { return a.start < b.start; };
-  std::nth_element(spans.begin(), spans.begin() + kMostSpans, spans.end(), by_start);
-  const std::string note = "The first " + std::to_string(kMostSpans) + " of " + std::to_string(spans.size()) +
-                           " spans, until " + std::to_string(spans[kMostSpans].start / kSecond) + " s.";
-  spans.resize(kMostSpans);
+  std::nth_element(spans.begin(), spans.begin() + kMaxSpans, spans.end(), by_start);
+  const std::string note = "The first " + std::to_string(kMaxSpans) + " of " + std::to_string(spans.size()) +
+                           " spans, until " + std::to_string(spans[kMaxSpans].start / kSecond) + " s.";
+  spans.resize(kMaxSpans);
   return note;
 }
 

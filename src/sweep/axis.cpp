@@ -12,7 +12,7 @@ namespace photonrail::sweep {
 namespace {
 
 constexpr double kLargest = 1e18;
-constexpr double kMostValues = 1e6;
+constexpr double kMaxValues = 1e6;
 constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below it are what they seem
 
 // Twelve digits: 25, where the powers of a ratio give 24.999999999999996.
@@ -49,13 +49,13 @@ std::vector<Json> read_range(JsonReader section) {
   if (step.has_value() == points.has_value()) section.fail("needs exactly one of \"step\", \"points\"");
   std::vector<double> numbers;
   if (points) {
-    const auto n = points->count(2, static_cast<std::uint32_t>(kMostValues));
+    const auto n = points->count(2, static_cast<std::uint32_t>(kMaxValues));
     for (std::uint32_t i = 0; i < n; ++i) numbers.push_back(i + 1 == n ? to : from + (to - from) * i / (n - 1));
   } else {
     const double width = step->number(-kLargest, kLargest);
     const double steps = (to - from) / width;
     if (!(steps >= 0.0)) step->fail("does not lead from " + Json(from).dump() + " to " + Json(to).dump());
-    if (steps > kMostValues) step->fail("makes more than a million values", "a longer step");
+    if (steps > kMaxValues) step->fail("makes more than a million values", "a longer step");
     const auto n = static_cast<std::uint32_t>(std::floor(steps + 1e-9));
     for (std::uint32_t i = 0; i <= n; ++i) numbers.push_back(from + width * i);
   }
@@ -65,7 +65,7 @@ std::vector<Json> read_range(JsonReader section) {
 std::vector<Json> read_log_range(JsonReader section) {
   const double from = section.child("from").positive(kLargest);
   const double to = section.child("to").positive(kLargest);
-  const auto n = section.child("points").count(2, static_cast<std::uint32_t>(kMostValues));
+  const auto n = section.child("points").count(2, static_cast<std::uint32_t>(kMaxValues));
   const bool whole = read_whole(section);
   section.finish();
   std::vector<double> numbers;

@@ -9,15 +9,15 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr std::size_t kMostLengths = 256;  // of windows of one kind
+constexpr std::size_t kMaxLengths = 256;  // of windows of one kind
 
 // Neighbours become one, with the greatest length: the shares at the lengths that stay are exact.
 std::vector<WindowCount> thinned(const std::vector<WindowCount>& all) {
-  if (all.size() <= kMostLengths) return all;
+  if (all.size() <= kMaxLengths) return all;
   std::vector<WindowCount> kept;
-  for (std::size_t part = 0, at = 0; part < kMostLengths; ++part) {
+  for (std::size_t part = 0, at = 0; part < kMaxLengths; ++part) {
     WindowCount group{};
-    for (const std::size_t end = (part + 1) * all.size() / kMostLengths; at < end; ++at) {
+    for (const std::size_t end = (part + 1) * all.size() / kMaxLengths; at < end; ++at) {
       group = {all[at].length, group.count + all[at].count};
     }
     kept.push_back(group);

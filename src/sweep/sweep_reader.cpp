@@ -20,7 +20,7 @@ namespace sweep {
 namespace {
 
 constexpr std::string_view kSchema = "photonrail.sweep/1";
-constexpr std::uint64_t kMostPoints = 1'000'000;
+constexpr std::uint64_t kMaxPoints = 1'000'000;
 
 // What the file says, before the points are made of it.
 struct Plan {
@@ -116,7 +116,7 @@ std::vector<Draft> product(const std::vector<Axis>& axes, const JsonReader& top)
         next.patch.insert(next.patch.end(), choice.patch.begin(), choice.patch.end());
         longer.push_back(std::move(next));
       }
-      if (longer.size() > kMostPoints) top.fail("makes more than " + std::to_string(kMostPoints) + " points");
+      if (longer.size() > kMaxPoints) top.fail("makes more than " + std::to_string(kMaxPoints) + " points");
     }
     drafts = std::move(longer);
   }
@@ -182,7 +182,7 @@ void make_points(const JsonReader& top, const Plan& plan, const Json& base, Swee
     const std::string problem = derive(plan.derived, base, draft);
     const auto holds = [&](const Condition& c) { return c.holds(draft.parameters); };
     if (std::any_of(plan.exclude.begin(), plan.exclude.end(), holds)) continue;
-    if (sweep.points.size() + of_each > kMostPoints) top.fail("makes more than " + std::to_string(kMostPoints) + " points");
+    if (sweep.points.size() + of_each > kMaxPoints) top.fail("makes more than " + std::to_string(kMaxPoints) + " points");
     add_points(draft, problem, plan, base_seed, sweep);
   }
   if (sweep.points.empty()) top.fail_at("exclude", "leaves out every point");

@@ -9,7 +9,7 @@ namespace photonrail::testing {
 
 namespace {
 
-Pair pair_of(const FabricView& view, Circuit circuit) { return {view.position(circuit.from), view.position(circuit.to)}; }
+ServerPair pair_of(const FabricView& view, Circuit circuit) { return {view.position(circuit.from), view.position(circuit.to)}; }
 
 void note(std::string& first, std::string problem) {
   if (first.empty()) first = std::move(problem);

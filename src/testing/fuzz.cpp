@@ -100,7 +100,7 @@ Limits limits_of(const FuzzCase& fuzz_case, const Patience& patience) {
   return {longest, patience.asked, 4 * rounds(fuzz_case) * fuzz_case.gpus_per_server};
 }
 
-Outcome run_once(const Subject& subject, const Scenario& scenario, const Limits& limits) {
+Outcome run_once(const PolicyUnderTest& subject, const Scenario& scenario, const Limits& limits) {
   Transcript said;
   said.most = limits.asked;
   Watchman watchman(limits.longest_wait);
@@ -128,7 +128,7 @@ Outcome run_once(const Subject& subject, const Scenario& scenario, const Limits&
   return outcome;
 }
 
-Scenario scenario_for(const Subject& subject, const FuzzCase& fuzz_case) {
+Scenario scenario_for(const PolicyUnderTest& subject, const FuzzCase& fuzz_case) {
   return under(subject, subject.settings[fuzz_case.setting % subject.settings.size()], scenario_of(fuzz_case));
 }
 
@@ -173,7 +173,7 @@ std::string books_problem(const RunResult& result) {
   return "";
 }
 
-std::optional<Violation> check(const Subject& subject, const FuzzCase& fuzz_case, const Patience& patience) {
+std::optional<Violation> check(const PolicyUnderTest& subject, const FuzzCase& fuzz_case, const Patience& patience) {
   const Scenario scenario = scenario_for(subject, fuzz_case);
   const Limits limits = limits_of(fuzz_case, patience);
   const Outcome first = run_once(subject, scenario, limits);
@@ -184,7 +184,7 @@ std::optional<Violation> check(const Subject& subject, const FuzzCase& fuzz_case
                    "the second run had another history" + (second.violation ? ": " + second.violation->what : "")};
 }
 
-Finding shrink(const Subject& subject, const FuzzCase& fuzz_case, const Violation& violation, std::uint64_t most_runs,
+Finding shrink(const PolicyUnderTest& subject, const FuzzCase& fuzz_case, const Violation& violation, std::uint64_t most_runs,
                const Patience& patience) {
   Finding finding{fuzz_case, fuzz_case, violation, scenario_for(subject, fuzz_case), subject.factory, 0};
   for (bool progress = true; progress;) {
@@ -210,7 +210,7 @@ std::string Finding::text() const {
          "\": " + violation.what + "\nrepeat it with `photonrail run` of\n" + to_json(small, scenario, factory);
 }
 
-FuzzReport fuzz(const Subject& subject, const FuzzOptions& options) {
+FuzzReport fuzz(const PolicyUnderTest& subject, const FuzzOptions& options) {
   FuzzReport report;
   RandomStream random(options.seed, "policy fuzzer");
   while (report.cases < options.cases && !report.found) {

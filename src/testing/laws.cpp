@@ -18,7 +18,7 @@ std::string place(const RailLife& life, std::uint64_t seed) {
 }
 
 // On a rail where circuits light, come into use and are given back by chance.
-std::string answers_are_matchings(const Subject& subject) {
+std::string answers_are_matchings(const PolicyUnderTest& subject) {
   for (const ControllerSpec& setting : subject.settings) {
     for (std::uint64_t seed = 1; seed <= kLives; ++seed) {
       RailLife life(subject, setting, seed);
@@ -32,7 +32,7 @@ std::string answers_are_matchings(const Subject& subject) {
 }
 
 // A policy that has a twin, shown the same: nothing is shared between the two, nor left to chance or to addresses.
-std::string twins_answer_alike(const Subject& subject) {
+std::string twins_answer_alike(const PolicyUnderTest& subject) {
   for (const ControllerSpec& setting : subject.settings) {
     for (std::uint64_t seed = 1; seed <= kLives / 4; ++seed) {
       RailLife one(subject, setting, seed);
@@ -47,7 +47,7 @@ std::string twins_answer_alike(const Subject& subject) {
   return "";
 }
 
-std::string first_problem(const Subject& subject, FuzzCase fuzz_case) {
+std::string first_problem(const PolicyUnderTest& subject, FuzzCase fuzz_case) {
   for (fuzz_case.setting = 0; fuzz_case.setting < subject.settings.size(); ++fuzz_case.setting) {
     if (const auto violation = check(subject, fuzz_case)) {
       return shrink(subject, fuzz_case, *violation).text();
@@ -64,12 +64,12 @@ FuzzCase job(std::uint32_t servers, std::vector<FuzzCall> calls) {
   return fuzz_case;
 }
 
-std::string one_send_arrives(const Subject& subject) {
+std::string one_send_arrives(const PolicyUnderTest& subject) {
   return first_problem(subject, job(2, {{.op = CollectiveOp::kSend, .members = {0, 1}}}));
 }
 
 // Two groups, then across them, and again: each phase wants other circuits than the one before.
-std::string phases_take_turns(const Subject& subject) {
+std::string phases_take_turns(const PolicyUnderTest& subject) {
   std::vector<FuzzCall> calls;
   for (int step = 0; step < 3; ++step) {
     calls.push_back({.op = CollectiveOp::kAllReduce, .members = {0, 1}, .compute_us = {50, 60}});
@@ -83,7 +83,7 @@ std::string phases_take_turns(const Subject& subject) {
 }
 
 // Everybody sends to position 0 at once, which can listen to one at a time.
-std::string a_crowd_is_served(const Subject& subject) {
+std::string a_crowd_is_served(const PolicyUnderTest& subject) {
   std::vector<FuzzCall> calls;
   for (std::uint32_t from = 1; from < 6; ++from) {
     calls.push_back({.op = CollectiveOp::kSend, .members = {from, 0}, .overlaps = true});
@@ -92,14 +92,14 @@ std::string a_crowd_is_served(const Subject& subject) {
   return first_problem(subject, job(6, std::move(calls)));
 }
 
-std::string random_jobs_finish(const Subject& subject) {
+std::string random_jobs_finish(const PolicyUnderTest& subject) {
   const FuzzReport report = fuzz(subject, {.seed = 7, .cases = 100});
   return report.found ? report.found->text() : "";
 }
 
 }  // namespace
 
-std::vector<Law> laws() {
+std::vector<PolicyProperty> laws() {
   return {{"AnswersAreMatchings", "every answer is a matching that tears down nothing in use", answers_are_matchings},
           {"TwinsAnswerAlike", "the answer depends on what the policy was shown, and on nothing else", twins_answer_alike},
           {"OneSendArrives", "a single send gets its circuit", one_send_arrives},
@@ -108,6 +108,6 @@ std::vector<Law> laws() {
           {"RandomJobsFinish", "random small jobs finish, their books balance, and they repeat", random_jobs_finish}};
 }
 
-std::ostream& operator<<(std::ostream& out, const Law& law) { return out << law.name; }
+std::ostream& operator<<(std::ostream& out, const PolicyProperty& law) { return out << law.name; }
 
 }  // namespace photonrail::testing

@@ -13,7 +13,7 @@ RailView::RailView(std::uint32_t positions, std::uint32_t ports_per_gpu)
   view_.ports_per_gpu = ports_per_gpu;
 }
 
-RailView& RailView::circuit(Pair pair, bool lit, bool in_use) {
+RailView& RailView::circuit(ServerPair pair, bool lit, bool in_use) {
   for (std::uint32_t a = 0; a < view_.ports_per_gpu; ++a) {
     const PortId from = view_.port(pair.from, a);
     if (!transmit_[from.index()].peer.is_none()) continue;
@@ -35,7 +35,7 @@ void RailView::take(PortId from) {
   fibre = {};
 }
 
-RailView& RailView::dark(Pair pair) {
+RailView& RailView::dark(ServerPair pair) {
   for (std::uint32_t p = 0; p < view_.ports_per_gpu; ++p) {
     const PortId from = view_.port(pair.from, p);
     const PortId peer = transmit_[from.index()].peer;
@@ -44,11 +44,11 @@ RailView& RailView::dark(Pair pair) {
   return *this;
 }
 
-RailView& RailView::demand(std::vector<Pair> pairs, Dimension dimension, const DemandOptions& options) {
+RailView& RailView::demand(std::vector<ServerPair> pairs, Dimension dimension, const DemandOptions& options) {
   std::sort(pairs.begin(), pairs.end());
   pairs_.push_back(std::move(pairs));
-  DemandView demand;
-  demand.id = DemandId{next_demand_};
+  CircuitRequest demand;
+  demand.id = RequestId{next_demand_};
   demand.communicator = CommunicatorId{next_demand_++};
   demand.dimension = dimension;
   demand.pairs = pairs_.back();
@@ -89,9 +89,9 @@ const FabricView& RailView::view() {
   return view_;
 }
 
-CircuitPlan RailView::plan(const std::vector<Pair>& pairs) const {
+CircuitPlan RailView::plan(const std::vector<ServerPair>& pairs) const {
   CircuitPlan plan;
-  for (const Pair pair : pairs) plan.connect.push_back({view_.port(pair.from, 0), view_.port(pair.to, 0)});
+  for (const ServerPair pair : pairs) plan.connect.push_back({view_.port(pair.from, 0), view_.port(pair.to, 0)});
   return plan;
 }
 
@@ -110,7 +110,7 @@ RailView& RailView::light() {
   return *this;
 }
 
-PortView* RailView::find(Pair pair, bool in_use) {
+PortView* RailView::find(ServerPair pair, bool in_use) {
   for (std::uint32_t p = 0; p < view_.ports_per_gpu; ++p) {
     PortView& fibre = transmit_[view_.port(pair.from, p).index()];
     if (fibre.lit && fibre.in_use == in_use && view_.position(fibre.peer) == pair.to) return &fibre;
@@ -118,14 +118,14 @@ PortView* RailView::find(Pair pair, bool in_use) {
   return nullptr;
 }
 
-bool RailView::hold(Pair pair) {
+bool RailView::hold(ServerPair pair) {
   PortView* fibre = find(pair, false);
   if (fibre == nullptr) return false;
   fibre->in_use = true;
   return true;
 }
 
-RailView& RailView::release(Pair pair) {
+RailView& RailView::release(ServerPair pair) {
   PortView* fibre = find(pair, true);
   if (fibre == nullptr) throw InternalError("RailView: no circuit of the pair is in use");
   fibre->in_use = false;

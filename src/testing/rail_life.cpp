@@ -23,7 +23,7 @@ FuzzCase cluster_of(std::uint64_t seed) {
 
 }  // namespace
 
-RailLife::RailLife(const Subject& subject, const ControllerSpec& setting, std::uint64_t seed)
+RailLife::RailLife(const PolicyUnderTest& subject, const ControllerSpec& setting, std::uint64_t seed)
     : random_(seed, "life of a rail"),
       setting_(setting),
       positions_(positions_of(seed)),
@@ -36,11 +36,11 @@ RailLife::RailLife(const Subject& subject, const ControllerSpec& setting, std::u
 }
 
 void RailLife::want_something() {
-  std::vector<Position> order;
-  for (Position p = 0; p < positions_; ++p) order.push_back(p);
+  std::vector<ServerIndex> order;
+  for (ServerIndex p = 0; p < positions_; ++p) order.push_back(p);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
   const std::size_t members = 2 + random_.below(positions_ - 1);
-  std::vector<Pair> pairs;
+  std::vector<ServerPair> pairs;
   if (members == 2 || random_.below(2) == 0) {
     pairs.push_back({order[0], order[1]});
   } else {
@@ -52,8 +52,8 @@ void RailLife::want_something() {
 // The first who finds all of its circuits lit and free takes them.
 void RailLife::use_what_is_lit() {
   for (std::size_t d = 0; d < waiting_.size(); ++d) {
-    std::vector<Pair> held;
-    for (const Pair pair : waiting_[d]) {
+    std::vector<ServerPair> held;
+    for (const ServerPair pair : waiting_[d]) {
       if (!rail_.hold(pair)) break;
       held.push_back(pair);
     }
@@ -62,14 +62,14 @@ void RailLife::use_what_is_lit() {
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(d));
       return;
     }
-    for (const Pair pair : held) rail_.release(pair);
+    for (const ServerPair pair : held) rail_.release(pair);
   }
 }
 
 void RailLife::give_back() {
   if (holding_.empty()) return;
   const auto which = holding_.begin() + static_cast<std::ptrdiff_t>(random_.below(holding_.size()));
-  for (const Pair pair : *which) rail_.release(pair);
+  for (const ServerPair pair : *which) rail_.release(pair);
   holding_.erase(which);
 }
 
@@ -89,7 +89,7 @@ void RailLife::happen() {
       give_back();
   }
   rail_.at(now_).clear_demands();
-  for (const std::vector<Pair>& pairs : waiting_) {
+  for (const std::vector<ServerPair>& pairs : waiting_) {
     RailView::DemandOptions options;
     if (needs_.bytes) options.bytes.assign(pairs.size(), Bytes{1'000'000});
     rail_.demand(pairs, Dimension::kDp, options);

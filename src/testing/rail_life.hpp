@@ -16,7 +16,7 @@ namespace photonrail::testing {
 /// Leaves out what simulated runs show: that it makes sense. Steps for later are not carried out.
 class RailLife {
  public:
-  RailLife(const Subject& subject, const ControllerSpec& setting, std::uint64_t seed);
+  RailLife(const PolicyUnderTest& subject, const ControllerSpec& setting, std::uint64_t seed);
 
   /// Something happens on the rail; the policy is asked, and what it wants now is begun.
   Answer ask_and_go_on();
@@ -36,8 +36,8 @@ class RailLife {
   std::uint32_t positions_;
   RailView rail_;
   std::unique_ptr<Controller> policy_;
-  std::vector<std::vector<Pair>> waiting_;
-  std::vector<std::vector<Pair>> holding_;
+  std::vector<std::vector<ServerPair>> waiting_;
+  std::vector<std::vector<ServerPair>> holding_;
   Time now_{};
   std::uint32_t asked_ = 0;
 };

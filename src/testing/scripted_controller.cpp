@@ -10,16 +10,16 @@ namespace {
 
 // A port of the position whose fibre `taken` says nothing about; the first when there is none.
 template <class Taken>
-PortId free_port(const FabricView& view, Position position, Taken&& taken) {
+PortId free_port(const FabricView& view, ServerIndex position, Taken&& taken) {
   for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
     if (!taken(view.port(position, p))) return view.port(position, p);
   }
   return view.port(position, 0);
 }
 
-CircuitPlan circuits_for(const FabricView& view, const std::vector<Pair>& pairs) {
+CircuitPlan circuits_for(const FabricView& view, const std::vector<ServerPair>& pairs) {
   CircuitPlan plan;
-  for (const Pair pair : pairs) {
+  for (const ServerPair pair : pairs) {
     const auto named = [&](PortId Circuit::*end, PortId port) {
       for (const Circuit& circuit : plan.connect) {
         if (circuit.*end == port) return true;
@@ -38,15 +38,15 @@ CircuitPlan circuits_for(const FabricView& view, const std::vector<Pair>& pairs)
 
 }  // namespace
 
-ScriptedController& ScriptedController::connect_at(Time at, std::vector<Pair> pairs) {
+ScriptedController& ScriptedController::connect_at(Time at, std::vector<ServerPair> pairs) {
   lines_.push_back({at, [pairs = std::move(pairs)](const FabricView& view) { return circuits_for(view, pairs); }});
   return *this;
 }
 
-ScriptedController& ScriptedController::disconnect(std::vector<Pair> pairs) {
+ScriptedController& ScriptedController::disconnect(std::vector<ServerPair> pairs) {
   return answer([pairs = std::move(pairs)](const FabricView& view) {
     CircuitPlan plan;
-    for (const Pair pair : pairs) {
+    for (const ServerPair pair : pairs) {
       for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
         const PortId peer = view.transmit[view.port(pair.from, p).index()].peer;
         if (!peer.is_none() && view.position(peer) == pair.to) plan.disconnect.push_back(view.port(pair.from, p));

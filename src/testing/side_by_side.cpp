@@ -12,8 +12,8 @@ namespace photonrail::testing {
 
 namespace {
 
-Contender run(const Scenario& scenario, const Subject& policy, const ControllerSpec& setting) {
-  Contender contender{describe(setting), {}, {}};
+PolicyResult run(const Scenario& scenario, const PolicyUnderTest& policy, const ControllerSpec& setting) {
+  PolicyResult contender{describe(setting), {}, {}};
   Registries known;
   known.controllers = {};
   known.controllers.add(ControllerRegistry::builtin().find("electrical"));
@@ -37,7 +37,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string row(const Contender& c, Duration base) {
+std::string row(const PolicyResult& c, Duration base) {
   if (!c.problem.empty()) return "| " + c.name + " | – | – | – | – | – | " + one_line(c.problem) + " |\n";
   const double more = base > Duration{} ? to_seconds(c.result.makespan) / to_seconds(base) - 1 : 0.0;
   const ReconfigurationSummary& r = c.result.reconfigurations;
@@ -48,29 +48,29 @@ std::string row(const Contender& c, Duration base) {
 
 }  // namespace
 
-std::vector<Contender> run_side_by_side(const Scenario& scenario, std::span<const Subject> policies) {
-  std::vector<Contender> contenders;
-  for (const Subject& policy : policies) {
+std::vector<PolicyResult> run_side_by_side(const Scenario& scenario, std::span<const PolicyUnderTest> policies) {
+  std::vector<PolicyResult> contenders;
+  for (const PolicyUnderTest& policy : policies) {
     for (const ControllerSpec& setting : policy.settings) contenders.push_back(run(scenario, policy, setting));
   }
   return contenders;
 }
 
-std::string to_markdown(std::span<const Contender> contenders) {
-  std::vector<const Contender*> order;
-  for (const Contender& c : contenders) order.push_back(&c);
-  std::stable_sort(order.begin(), order.end(), [](const Contender* a, const Contender* b) {
+std::string to_markdown(std::span<const PolicyResult> contenders) {
+  std::vector<const PolicyResult*> order;
+  for (const PolicyResult& c : contenders) order.push_back(&c);
+  std::stable_sort(order.begin(), order.end(), [](const PolicyResult* a, const PolicyResult* b) {
     if (a->problem.empty() != b->problem.empty()) return a->problem.empty();
     return a->problem.empty() && a->result.makespan < b->result.makespan;
   });
   if (order.empty()) return "";
-  const Contender* base = order.front();
-  for (const Contender* c : order) {
+  const PolicyResult* base = order.front();
+  for (const PolicyResult* c : order) {
     if (c->name == "electrical" && c->problem.empty()) base = c;
   }
   std::string text = "| policy | makespan | more than " + base->name +
                      " | reconfigurations | wait for them | hidden | |\n|---|---:|---:|---:|---:|---:|---|\n";
-  for (const Contender* c : order) text += row(*c, base->result.makespan);
+  for (const PolicyResult* c : order) text += row(*c, base->result.makespan);
   return text;
 }
 

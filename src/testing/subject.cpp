@@ -62,15 +62,15 @@ void on_rings(Scenario& scenario) {
 
 }  // namespace
 
-Subject::Subject(ControllerFactory policy) : Subject(policy, {named(policy.name)}) {}
+PolicyUnderTest::PolicyUnderTest(ControllerFactory policy) : PolicyUnderTest(policy, {named(policy.name)}) {}
 
-Subject::Subject(ControllerFactory policy, std::vector<ControllerSpec> in_settings)
+PolicyUnderTest::PolicyUnderTest(ControllerFactory policy, std::vector<ControllerSpec> in_settings)
     : factory(std::move(policy)), settings(std::move(in_settings)) {}
 
-std::vector<Subject> subjects_of(const ControllerRegistry& registry) {
-  std::vector<Subject> subjects;
+std::vector<PolicyUnderTest> subjects_of(const ControllerRegistry& registry) {
+  std::vector<PolicyUnderTest> subjects;
   for (const ControllerFactory& factory : registry.all()) {
-    Subject& subject = subjects.emplace_back(factory, settings_of(factory));
+    PolicyUnderTest& subject = subjects.emplace_back(factory, settings_of(factory));
     if (factory.name == "electrical") subject.fit = on_electrical_rails;
     if (factory.name == "static") subject.fit = on_rings;
     if (factory.name == "opus") subject.settings = opus_settings(factory.name);
@@ -84,7 +84,7 @@ std::vector<Subject> subjects_of(const ControllerRegistry& registry) {
   return subjects;
 }
 
-Scenario under(const Subject& subject, const ControllerSpec& setting, Scenario scenario) {
+Scenario under(const PolicyUnderTest& subject, const ControllerSpec& setting, Scenario scenario) {
   const ControllerSpec delays = std::exchange(scenario.controller, setting);
   scenario.controller.request = delays.request;
   scenario.controller.service = delays.service;
@@ -94,6 +94,6 @@ Scenario under(const Subject& subject, const ControllerSpec& setting, Scenario s
   return scenario;
 }
 
-std::ostream& operator<<(std::ostream& out, const Subject& subject) { return out << subject.factory.name; }
+std::ostream& operator<<(std::ostream& out, const PolicyUnderTest& subject) { return out << subject.factory.name; }
 
 }  // namespace photonrail::testing

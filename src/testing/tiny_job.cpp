@@ -50,7 +50,7 @@ TinyJob& TinyJob::all_to_all(CommunicatorId group, const std::vector<std::size_t
   return *this;
 }
 
-TinyJob& TinyJob::demands(std::shared_ptr<const DemandSource> source) {
+TinyJob& TinyJob::demands(std::shared_ptr<const TrafficSource> source) {
   builder_.set_demands(std::move(source));
   return *this;
 }

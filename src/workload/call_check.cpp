@@ -61,7 +61,7 @@ void check_agreement(const Communicator& communicator, const Participant& a, con
   }
 }
 
-void check_demand(const Communicator& communicator, const Participant& p, std::size_t call, const DemandSource* demands) {
+void check_demand(const Communicator& communicator, const Participant& p, std::size_t call, const TrafficSource* demands) {
   const std::uint32_t number = p.task(call).demand();
   if (number == 0) return;
   const Member members = demands == nullptr ? 0 : demands->members(number).value_or(0);
@@ -74,7 +74,7 @@ void check_demand(const Communicator& communicator, const Participant& p, std::s
                     "a demand is a square matrix with a row for each member");
 }
 
-void check_group_tasks(const Communicator& communicator, const Participant& p, const DemandSource* demands) {
+void check_group_tasks(const Communicator& communicator, const Participant& p, const TrafficSource* demands) {
   for (std::size_t k = 0; k < p.calls.size(); ++k) {
     const Task& t = p.task(k);
     if (t.kind != TaskKind::kCollective || t.op == CollectiveOp::kSend) {
@@ -93,7 +93,7 @@ void check_group_tasks(const Communicator& communicator, const Participant& p, c
 
 /// The warning, or "" when every member makes every call.
 std::string check_group(const Communicator& communicator, std::span<const Participant> members,
-                        const DemandSource* demands) {
+                        const TrafficSource* demands) {
   const auto by_calls = [](const Participant& a, const Participant& b) { return a.calls.size() < b.calls.size(); };
   const Participant& most = *std::max_element(members.begin(), members.end(), by_calls);
   check_group_tasks(communicator, most, demands);
@@ -195,7 +195,7 @@ class Slots {
 using Known = std::set<std::tuple<const Program*, std::uint32_t, const Program*, std::uint32_t, std::size_t, bool>>;
 
 std::string check_communicator(const Communicator& communicator, std::span<const Participant> members,
-                               const DemandSource* demands, Known& known) {
+                               const TrafficSource* demands, Known& known) {
   const Participant& first = members.front();
   const Participant& rest = members.back();
   const auto same_as_rest = [&](const Participant& p) { return p.same_calls(rest); };

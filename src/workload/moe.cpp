@@ -14,8 +14,8 @@ namespace photonrail {
 
 namespace {
 
-constexpr double kMostBytes = 0x1p60;  // of all members in one exchange
-constexpr double kMostTokens = 0x1p32;
+constexpr double kMaxBytes = 0x1p60;  // of all members in one exchange
+constexpr double kMaxTokens = 0x1p32;
 
 std::string number_text(std::uint64_t n) { return std::to_string(n); }
 
@@ -74,13 +74,13 @@ void MoeSpec::validate() const {
                       "every rank has the same number of experts");
   }
   require(in_range(top_k, 1, experts), "/top_k", "must be from 1 to the number of experts");
-  require(in_range(static_cast<double>(tokens), 0, kMostTokens), "/tokens", "must be at most 2^32");
+  require(in_range(static_cast<double>(tokens), 0, kMaxTokens), "/tokens", "must be at most 2^32");
   require(in_range(capacity_factor, 0.0, 1e6), "/capacity_factor", "must be from 0 (dropless) to 1e6");
   require(!padded || capacity_factor > 0.0, "/padded", "dropless traffic has no capacity to fill up",
           "set capacity_factor");
   const double copies =
       static_cast<double>(tokens) * std::max<double>(top_k, padded ? capacity_factor * top_k + experts : 0);
-  require(copies * members * hidden * std::max(dispatch_bytes, combine_bytes) <= kMostBytes, "/tokens",
+  require(copies * members * hidden * std::max(dispatch_bytes, combine_bytes) <= kMaxBytes, "/tokens",
           "an exchange moves more than 2^60 bytes");
   const double numbers = 2.0 * layers * micro_batches;
   require(numbers < std::numeric_limits<std::uint32_t>::max(), "", "has more than 2^31 layers times micro-batches");
@@ -134,7 +134,7 @@ Bytes MoeTraffic::typical_input(MoeExchange exchange) const {
   return {static_cast<std::int64_t>(copies * spec_.hidden * element)};
 }
 
-DemandMatrix MoeTraffic::matrix(const DemandQuery& query) const {
+TrafficMatrix MoeTraffic::matrix(const DemandQuery& query) const {
   PHOTONRAIL_CHECK(members(query.number).has_value());
   const std::uint32_t call = (query.number - 1) / 2;
   const bool dispatch = query.number % 2 == 1;
@@ -142,7 +142,7 @@ DemandMatrix MoeTraffic::matrix(const DemandQuery& query) const {
       routing({query.communicator, call % spec_.layers, call / spec_.layers, query.iteration, query.seed});
   const std::uint32_t experts_of_member = spec_.experts / spec_.members;
   const std::uint64_t token = std::uint64_t{spec_.hidden} * (dispatch ? spec_.dispatch_bytes : spec_.combine_bytes);
-  DemandMatrix demand(spec_.members);
+  TrafficMatrix demand(spec_.members);
   for (Member from = 0; from < spec_.members; ++from) {
     for (std::uint32_t e = 0; e < spec_.experts; ++e) {
       const Member to = e / experts_of_member;

@@ -11,8 +11,8 @@ namespace photonrail {
 
 namespace {
 
-constexpr double kMostRows = 0x1p24;        // of tiles, in one layer of a group
-constexpr double kMostMessageRows = 60000;  // of tiles, in one message
+constexpr double kMaxRows = 0x1p24;        // of tiles, in one layer of a group
+constexpr double kMaxMessageRows = 60000;  // of tiles, in one message
 
 void require(bool sound, const char* where, const char* what, const char* hint = "") {
   if (!sound) throw ConfigError(where, what, hint);
@@ -31,9 +31,9 @@ void MoeLayerSpec::validate() const {
           "has more than 2^30 layers times micro-batches");
   const auto most = static_cast<double>(traffic.padded ? traffic.capacity() : traffic.tokens);  // of a message
   const double copies = traffic.padded ? most * traffic.experts : static_cast<double>(traffic.tokens) * traffic.top_k;
-  require(most / tile_rows <= kMostMessageRows, "/tokens", "makes more than 60000 rows of tiles for one expert",
+  require(most / tile_rows <= kMaxMessageRows, "/tokens", "makes more than 60000 rows of tiles for one expert",
           "raise tile_rows");
-  require((copies / tile_rows + traffic.experts) * traffic.members <= kMostRows, "/tokens",
+  require((copies / tile_rows + traffic.experts) * traffic.members <= kMaxRows, "/tokens",
           "makes more than 2^24 rows of tiles", "raise tile_rows, or let fewer ranks have the experts");
 }
 
@@ -50,13 +50,13 @@ std::optional<Member> MoeLayers::members(std::uint32_t number) const {
   return spec_.traffic.members;
 }
 
-DemandMatrix MoeLayers::matrix(const DemandQuery& query) const {
+TrafficMatrix MoeLayers::matrix(const DemandQuery& query) const {
   if (query.number <= exchanges()) return traffic_.matrix(query);
   DemandQuery part = query;
   part.number = 2 * (query.number - exchanges()) - 1;
-  DemandMatrix both = traffic_.matrix(part);
+  TrafficMatrix both = traffic_.matrix(part);
   ++part.number;
-  const DemandMatrix back = traffic_.matrix(part);
+  const TrafficMatrix back = traffic_.matrix(part);
   for (Member from = 0; from < both.members(); ++from) {
     for (Member to = 0; to < both.members(); ++to) both.at(from, to) += back.at(from, to);
   }

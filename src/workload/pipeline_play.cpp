@@ -17,7 +17,7 @@ class Player {
     result_.stages.resize(shape.stages);
   }
 
-  PlayedPipeline play() {
+  PipelineTimeline play() {
     for (bool moved = true; moved;) {
       moved = false;
       for (std::uint32_t s = 0; s < shape_.stages; ++s) {
@@ -86,7 +86,7 @@ class Player {
   PassTable<Time> done_;
   std::vector<std::vector<PipelineStep>> steps_;
   std::vector<std::size_t> next_;  // of each stage's steps
-  PlayedPipeline result_;
+  PipelineTimeline result_;
 };
 
 /// Passes that overlap count once.
@@ -102,11 +102,11 @@ Duration busy(const std::vector<PlayedPass>& passes) {
 
 }  // namespace
 
-PlayedPipeline play_pipeline(const PipelineShape& shape, const std::vector<PassTimes>& times) {
+PipelineTimeline simulate_pipeline(const PipelineShape& shape, const std::vector<PassTimes>& times) {
   return Player(shape, times).play();
 }
 
-Duration PlayedPipeline::makespan() const {
+Duration PipelineTimeline::makespan() const {
   Duration last{};
   for (const auto& passes : stages) {
     if (!passes.empty()) last = std::max(last, passes.back().end);
@@ -114,9 +114,9 @@ Duration PlayedPipeline::makespan() const {
   return last;
 }
 
-Duration PlayedPipeline::idle(std::uint32_t stage) const { return makespan() - busy(stages.at(stage)); }
+Duration PipelineTimeline::idle(std::uint32_t stage) const { return makespan() - busy(stages.at(stage)); }
 
-Duration PlayedPipeline::bubble(std::uint32_t stage) const {
+Duration PipelineTimeline::bubble(std::uint32_t stage) const {
   const std::vector<PlayedPass>& passes = stages.at(stage);
   return passes.empty() ? Duration{} : passes.back().end - passes.front().start - busy(passes);
 }

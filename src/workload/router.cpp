@@ -13,7 +13,7 @@ namespace photonrail {
 namespace {
 
 /// Of an expert that can be chosen at all, next to 1: it is chosen when there is nobody else.
-constexpr double kLeastWeight = 1e-200;
+constexpr double kMinWeight = 1e-200;
 
 std::string in_layer(std::string_view what, std::uint32_t layer) {
   return "moe " + std::string(what) + ", layer " + std::to_string(layer);
@@ -98,7 +98,7 @@ std::vector<std::uint64_t> apportion(std::span<const double> log_popularity, std
   const double most = *std::max_element(log_popularity.begin(), log_popularity.end());
   std::vector<double> weights;
   for (const double x : log_popularity) {
-    weights.push_back(std::isinf(x) ? 0.0 : std::max(std::exp(x - most), kLeastWeight));
+    weights.push_back(std::isinf(x) ? 0.0 : std::max(std::exp(x - most), kMinWeight));
   }
   const std::vector<double> quota = quotas(std::move(weights), static_cast<double>(tokens), top_k);
 

@@ -20,10 +20,10 @@ void require_divides(std::string pointer, const std::string& what, std::uint64_t
 
 namespace {
 
-constexpr std::uint64_t kMostRanks = 1u << 24;
-constexpr double kMostBytes = 4e18;       // of one task; Bytes is a signed 64-bit count
-constexpr double kMostLayerPasses = 4e6;  // of one program; each is a dozen tasks
-constexpr std::uint32_t kMostElementBytes = 8;
+constexpr std::uint64_t kMaxRanks = 1u << 24;
+constexpr double kMaxBytes = 4e18;       // of one task; Bytes is a signed 64-bit count
+constexpr double kMaxLayerPasses = 4e6;  // of one program; each is a dozen tasks
+constexpr std::uint32_t kMaxElementBytes = 8;
 
 void check_positive(const TrainingSpec& s) {
   require_positive("/model/layers", s.model.layers);
@@ -61,8 +61,8 @@ void check_ranks(const ParallelismSpec& p) {
   std::uint64_t ranks = 1;
   for (const std::uint32_t size : {p.tp, p.cp, p.pp, p.dp}) {
     ranks *= size;
-    if (ranks > kMostRanks) {
-      throw ConfigError("/parallelism", "tp x cp x pp x dp is more than " + std::to_string(kMostRanks) + " ranks");
+    if (ranks > kMaxRanks) {
+      throw ConfigError("/parallelism", "tp x cp x pp x dp is more than " + std::to_string(kMaxRanks) + " ranks");
     }
   }
 }
@@ -77,14 +77,14 @@ double widest(const ModelSpec& m) {
 
 void check_extent(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
-  if (s.parameter_bytes > kMostElementBytes) throw ConfigError("/precision/parameters", "is more than 8 bytes");
-  if (s.gradient_bytes > kMostElementBytes) throw ConfigError("/precision/gradients", "is more than 8 bytes");
+  if (s.parameter_bytes > kMaxElementBytes) throw ConfigError("/precision/parameters", "is more than 8 bytes");
+  if (s.gradient_bytes > kMaxElementBytes) throw ConfigError("/precision/gradients", "is more than 8 bytes");
   // No formula of layer_cost.hpp counts more than 256 bytes per parameter, or per token and per unit of width.
   const double tokens = static_cast<double>(s.micro_batch) * s.sequence;
-  if (256.0 * tokens * widest(s.model) > kMostBytes) throw ConfigError("/micro_batch", "activations exceed 64-bit sizes");
-  if (256.0 * s.model.parameters() > kMostBytes) throw ConfigError("/model", "parameters exceed 64-bit sizes");
+  if (256.0 * tokens * widest(s.model) > kMaxBytes) throw ConfigError("/micro_batch", "activations exceed 64-bit sizes");
+  if (256.0 * s.model.parameters() > kMaxBytes) throw ConfigError("/model", "parameters exceed 64-bit sizes");
   const double passes = static_cast<double>(s.micro_batches()) * s.model.layers / p.pp;
-  if (passes * p.cp > kMostLayerPasses) {
+  if (passes * p.cp > kMaxLayerPasses) {
     throw ConfigError("/global_batch", std::to_string(s.micro_batches()) + " micro-batches are too many for a task graph",
                       "a larger micro_batch, or fewer sequences");
   }

@@ -10,16 +10,16 @@
 namespace photonrail::test {
 namespace {
 
-constexpr std::size_t kMostFileLines = 500;
-constexpr std::size_t kMostFunctionLines = 60;
+constexpr std::size_t kMaxFileLines = 500;
+constexpr std::size_t kMaxFunctionLines = 60;
 
 std::vector<std::string> oversized(const SourceFile& file) {
   std::vector<std::string> found;
-  if (line_count(file.text) > kMostFileLines) {
+  if (line_count(file.text) > kMaxFileLines) {
     found.push_back(file.path + ": " + std::to_string(line_count(file.text)) + " lines");
   }
   for (const auto& function : functions_of(file.text)) {
-    if (function.lines <= kMostFunctionLines) continue;
+    if (function.lines <= kMaxFunctionLines) continue;
     found.push_back(file.path + ":" + std::to_string(function.first_line) + ": a function of " +
                     std::to_string(function.lines) + " lines: " + function.head);
   }

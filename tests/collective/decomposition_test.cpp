@@ -10,9 +10,9 @@
 namespace photonrail {
 namespace {
 
-DemandMatrix draw(Member n, std::uint64_t seed) {
+TrafficMatrix draw(Member n, std::uint64_t seed) {
   RandomStream random(seed, "demand");
-  DemandMatrix demand(n);
+  TrafficMatrix demand(n);
   for (Member from = 0; from < n; ++from) {
     for (Member to = 0; to < n; ++to) {
       const bool none = random.below(3) == 0;
@@ -29,8 +29,8 @@ std::int64_t longest(const DemandRound& round) {
 }
 
 /// Rounds are matchings and carry the demand, no more and no less. Returns how long they last, in bytes of a port.
-std::int64_t check(const DemandMatrix& demand, const std::vector<DemandRound>& rounds) {
-  DemandMatrix sent(demand.members());
+std::int64_t check(const TrafficMatrix& demand, const std::vector<DemandRound>& rounds) {
+  TrafficMatrix sent(demand.members());
   std::int64_t time = 0;
   for (const DemandRound& round : rounds) {
     std::set<Member> senders;
@@ -50,7 +50,7 @@ std::int64_t check(const DemandMatrix& demand, const std::vector<DemandRound>& r
 
 TEST(Decomposition, BirkhoffLastsAsLongAsTheBusiestPort) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const DemandMatrix demand = draw(static_cast<Member>(2 + seed % 15), seed);
+    const TrafficMatrix demand = draw(static_cast<Member>(2 + seed % 15), seed);
     const std::vector<DemandRound> rounds = birkhoff_rounds(demand);
     EXPECT_EQ(check(demand, rounds), demand.busiest_port().count) << seed;
     EXPECT_LE(rounds.size(), std::size_t{demand.members()} * demand.members());
@@ -59,7 +59,7 @@ TEST(Decomposition, BirkhoffLastsAsLongAsTheBusiestPort) {
 
 TEST(Decomposition, GreedyCarriesTheDemandToo) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const DemandMatrix demand = draw(static_cast<Member>(2 + seed % 15), seed);
+    const TrafficMatrix demand = draw(static_cast<Member>(2 + seed % 15), seed);
     const std::size_t birkhoff = birkhoff_rounds(demand).size();
     for (const std::int64_t reconfiguration : {std::int64_t{0}, std::int64_t{1} << 20, std::int64_t{1} << 40}) {
       const std::vector<DemandRound> rounds = greedy_rounds(demand, Bytes{reconfiguration});
@@ -73,7 +73,7 @@ TEST(Decomposition, GreedyCarriesTheDemandToo) {
 
 // 0 has 10 for 1 and 1 for 2; 1 has 1 for 0 and 10 for 2; 2 has 10 for 0 and 1 for 1: a cycle of 10, and one of 1.
 TEST(Decomposition, TwoCycles) {
-  DemandMatrix demand(3);
+  TrafficMatrix demand(3);
   for (Member m = 0; m < 3; ++m) {
     demand.at(m, (m + 1) % 3) = {10};
     demand.at(m, (m + 2) % 3) = {1};
@@ -89,7 +89,7 @@ TEST(Decomposition, PlansOfUnevenDemandReplay) {
   const CollectiveRegistry registry = CollectiveRegistry::builtin();
   for (const char* name : {"birkhoff", "greedy_matchings"}) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-      const DemandMatrix demand = draw(static_cast<Member>(2 + seed % 9), seed);
+      const TrafficMatrix demand = draw(static_cast<Member>(2 + seed % 9), seed);
       CollectiveCall call{.op = CollectiveOp::kAllToAll, .members = demand.members(), .size = {1}};
       call.demand = &demand;
       call.reconfiguration = {1 << 20};

@@ -54,7 +54,7 @@ TEST(Hierarchical, MovesTheDataOnEveryGrid) {
 // A pair in two has nothing to exchange; the shares of the others go over two hops, and those of nobody do not.
 TEST(Hierarchical, FollowsADemand) {
   for (const std::string_view algorithm : kBoth) {
-    DemandMatrix demand(12);
+    TrafficMatrix demand(12);
     for (Member from = 0; from < 12; ++from) {
       for (Member to = 0; to < 12; ++to) demand.at(from, to) = {(from * 5 + to * 3) % 4 < 2 ? 0 : 10 * from + to + 1};
     }

@@ -274,7 +274,7 @@ TEST(Sketch, ASwitchMaySpareConnections) {
   };
   // Each node needs a connection in; 6 x 5 are all.
   EXPECT_LE(connections(SwitchPolicy::kFewestConnections), 12u);
-  EXPECT_EQ(connections(SwitchPolicy::kMostConnections), 30u);
+  EXPECT_EQ(connections(SwitchPolicy::kMaxConnections), 30u);
   EXPECT_EQ(connections(std::nullopt), 30u);
 }
 

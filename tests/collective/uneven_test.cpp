@@ -15,8 +15,8 @@ using testing::ArrivalOrder;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-DemandMatrix matrix(std::initializer_list<std::initializer_list<std::int64_t>> rows) {
-  DemandMatrix demand(static_cast<Member>(rows.size()));
+TrafficMatrix matrix(std::initializer_list<std::initializer_list<std::int64_t>> rows) {
+  TrafficMatrix demand(static_cast<Member>(rows.size()));
   Member from = 0;
   for (const auto& row : rows) {
     Member to = 0;
@@ -27,9 +27,9 @@ DemandMatrix matrix(std::initializer_list<std::initializer_list<std::int64_t>> r
 }
 
 /// Up to 1000 bytes a pair; `empty` of the pairs have none.
-DemandMatrix random_demand(Member members, double empty, std::uint64_t seed) {
+TrafficMatrix random_demand(Member members, double empty, std::uint64_t seed) {
   RandomStream random(seed, "demand");
-  DemandMatrix demand(members);
+  TrafficMatrix demand(members);
   for (Member from = 0; from < members; ++from) {
     for (Member to = 0; to < members; ++to) {
       const bool none = random.uniform() < empty;
@@ -39,17 +39,17 @@ DemandMatrix random_demand(Member members, double empty, std::uint64_t seed) {
   return demand;
 }
 
-CollectiveCall call_of(const DemandMatrix& demand) {
+CollectiveCall call_of(const TrafficMatrix& demand) {
   return {.op = CollectiveOp::kAllToAll, .members = demand.members(), .demand = &demand};
 }
 
-std::unique_ptr<const SendPlan> expand(std::string_view algorithm, const DemandMatrix& demand) {
+std::unique_ptr<const SendPlan> expand(std::string_view algorithm, const TrafficMatrix& demand) {
   return CollectiveRegistry::builtin().find(algorithm).expand(call_of(demand));
 }
 
 // Rows sum to 0 + 2 + 3, 4 + 0 + 0, 0 + 8 + 0; column 1 to 2 + 8 = 10, the most.
-TEST(DemandMatrix, CountsWhatCrosses) {
-  const DemandMatrix demand = matrix({{100, 2, 3}, {4, 200, 0}, {0, 8, 0}});
+TEST(TrafficMatrix, CountsWhatCrosses) {
+  const TrafficMatrix demand = matrix({{100, 2, 3}, {4, 200, 0}, {0, 8, 0}});
   EXPECT_EQ(demand.wire_bytes(), Bytes{17});
   EXPECT_EQ(demand.busiest_port(), Bytes{10});
   EXPECT_EQ(demand.transposed(), matrix({{100, 4, 0}, {2, 200, 8}, {3, 0, 0}}));
@@ -59,7 +59,7 @@ TEST(DemandMatrix, CountsWhatCrosses) {
 TEST(DemandTable, NumbersFromOneAndOnce) {
   DemandTable table;
   EXPECT_EQ(table.add(matrix({{0, 1}, {2, 0}})), 1u);
-  EXPECT_EQ(table.add(DemandMatrix(5)), 2u);
+  EXPECT_EQ(table.add(TrafficMatrix(5)), 2u);
   EXPECT_EQ(table.add(matrix({{0, 1}, {2, 0}})), 1u);
   EXPECT_EQ(table.members(0), std::nullopt);
   EXPECT_EQ(table.members(2), 5u);
@@ -71,7 +71,7 @@ TEST(Uneven, EveryPairGetsItsBytesInEveryOrderOfArrival) {
   for (const std::string algorithm : {"pairwise", "direct", "one_factorisation", "hierarchical"}) {
     for (Member n = 2; n <= 17; ++n) {
       for (const double empty : {0.0, 0.3, 0.9, 1.0}) {
-        const DemandMatrix demand = random_demand(n, empty, n);
+        const TrafficMatrix demand = random_demand(n, empty, n);
         const auto plan = expand(algorithm, demand);
         EXPECT_EQ(plan->wire_bytes(), demand.wire_bytes());
         for (const ArrivalOrder order : {ArrivalOrder::kOldestFirst, ArrivalOrder::kNewestFirst, ArrivalOrder::kRandom}) {
@@ -88,7 +88,7 @@ TEST(Uneven, EveryPairGetsItsBytesInEveryOrderOfArrival) {
 
 TEST(Uneven, WithTheSameBytesForAllItIsTheEvenPlan) {
   constexpr Member kMembers = 6;
-  DemandMatrix demand(kMembers);
+  TrafficMatrix demand(kMembers);
   for (Member from = 0; from < kMembers; ++from) {
     for (Member to = 0; to < kMembers; ++to) demand.at(from, to) = {10};
   }
@@ -111,7 +111,7 @@ TEST(Uneven, WithTheSameBytesForAllItIsTheEvenPlan) {
 
 TEST(Uneven, PairwiseRoundsAreMatchingsAndEmptyShiftsAreNone) {
   // Shift 1: 0 to 1. Shift 2: nobody. Shift 3: 0 to 3 and 1 to 0.
-  const DemandMatrix demand = matrix({{9, 5, 0, 6}, {7, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}});
+  const TrafficMatrix demand = matrix({{9, 5, 0, 6}, {7, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}});
   const auto plan = expand("pairwise", demand);
   EXPECT_EQ(plan->rounds(), 2u);
   EXPECT_THAT(plan->pairs(0), ElementsAre(MemberPair{0, 1}));
@@ -121,7 +121,7 @@ TEST(Uneven, PairwiseRoundsAreMatchingsAndEmptyShiftsAreNone) {
 
 TEST(Uneven, ASendWaitsForEveryReceiveSinceTheLastSend) {
   // Member 0 receives in shift 1 (from 3) and shift 2 (from 2), and sends in shift 3 only: it waits for both.
-  const DemandMatrix demand = matrix({{0, 0, 0, 1}, {0, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}});
+  const TrafficMatrix demand = matrix({{0, 0, 0, 1}, {0, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}});
   const auto plan = expand("pairwise", demand);
   ASSERT_EQ(plan->send_count(), 3u);
   EXPECT_EQ(plan->initial_sends(), 2u);
@@ -134,15 +134,15 @@ TEST(Uneven, ASendWaitsForEveryReceiveSinceTheLastSend) {
 }
 
 TEST(Uneven, NothingForOthersIsAPlanWithoutSends) {
-  const DemandMatrix demand = matrix({{5, 0}, {0, 5}});
+  const TrafficMatrix demand = matrix({{5, 0}, {0, 5}});
   EXPECT_EQ(expand("pairwise", demand)->send_count(), 0u);
   EXPECT_EQ(expand("direct", demand)->wire_bytes(), Bytes{0});
 }
 
 TEST(Replay, SeesTheWrongBytesAndTheMissingPairOfAnUnevenPlan) {
-  const DemandMatrix asked = matrix({{0, 3}, {4, 0}});
-  const DemandMatrix other = matrix({{0, 3}, {5, 0}});
-  const DemandMatrix less = matrix({{0, 3}, {0, 0}});
+  const TrafficMatrix asked = matrix({{0, 3}, {4, 0}});
+  const TrafficMatrix other = matrix({{0, 3}, {5, 0}});
+  const TrafficMatrix less = matrix({{0, 3}, {0, 0}});
   EXPECT_THAT(testing::replay(call_of(asked), *expand("direct", other)).problem, ::testing::HasSubstr("5 in place of 4"));
   EXPECT_THAT(testing::replay(call_of(asked), *expand("direct", less)).problem,
               ::testing::HasSubstr("member 0 lacks the contribution of 1"));

@@ -181,7 +181,7 @@ TEST(SketchFile, IsReadAndRefused) {
   EXPECT_EQ(sketch.only, (std::vector<MemberPair>{{0, 1}, {1, 0}}));
   EXPECT_EQ(sketch.without, (std::vector<MemberPair>{{2, 3}}));
   ASSERT_EQ(sketch.switches.size(), 1u);
-  EXPECT_EQ(sketch.switches[0].policy, SwitchPolicy::kMostConnections);
+  EXPECT_EQ(sketch.switches[0].policy, SwitchPolicy::kMaxConnections);
   ASSERT_EQ(sketch.symmetries.size(), 1u);
   EXPECT_EQ(sketch.symmetries[0].group, 2u);
   const auto problem = [&](const std::string& body) {

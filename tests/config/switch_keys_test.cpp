@@ -40,12 +40,12 @@ TEST(SwitchKeys, SayWhatASwitchIs) {
   const OpticalSwitchSpec& ocs = s.cluster.rail.optical;
   EXPECT_EQ(ocs.settle, 7 * kMicrosecond);
   EXPECT_EQ(ocs.link_up, 9 * kMicrosecond);
-  EXPECT_EQ(ocs.darkness, Darkness::kSwitch);
+  EXPECT_EQ(ocs.darkness, DarkScope::kSwitch);
   EXPECT_EQ(ocs.batching, 50 * kMicrosecond);
   EXPECT_EQ(ocs.command_gap, Duration{33'333'333'334});  // 1/30 s, rounded up
   EXPECT_EQ(ocs.insertion_loss_db, 1.5);
   EXPECT_EQ(s.cluster.nic.optical_budget_db, 1.5) << "a loss of as much is bridged";
-  EXPECT_EQ(read({{"/cluster/rail/switch/dark", "ports"}}).cluster.rail.optical.darkness, Darkness::kPorts);
+  EXPECT_EQ(read({{"/cluster/rail/switch/dark", "ports"}}).cluster.rail.optical.darkness, DarkScope::kPorts);
 }
 
 TEST(SwitchKeys, SayWhatARailIs) {

@@ -116,7 +116,7 @@ TEST(TaskGraphJson, AnAllToAllMayHaveADemand) {
   EXPECT_EQ(task(graph, 1, 1).demand(), 2u);
   EXPECT_EQ(task(graph, 1, 2).demand(), 1u);
   EXPECT_EQ(task(graph, 1, 3).demand(), 0u);
-  const DemandMatrix first = graph.demands()->matrix({.number = 1});
+  const TrafficMatrix first = graph.demands()->matrix({.number = 1});
   EXPECT_EQ(first.at(0, 1), Bytes{10});
   EXPECT_EQ(first.at(1, 0), Bytes{40});
 }

@@ -26,12 +26,12 @@ class Rail {
   }
 
   /// A demand that takes `service` on its circuits and is due at `due`.
-  Rail& wants(std::vector<Pair> pairs, Duration service, Time due) {
+  Rail& wants(std::vector<ServerPair> pairs, Duration service, Time due) {
     add(demands_, std::move(pairs), service, due, 2);
     return *this;
   }
   /// One of two members asked; in the profiling run the operation began at `expected`.
-  Rail& will_want(std::vector<Pair> pairs, Duration service, Time due, Time expected) {
+  Rail& will_want(std::vector<ServerPair> pairs, Duration service, Time due, Time expected) {
     add(gathering_, std::move(pairs), service, due, 1);
     gathering_.back().expected = expected;
     return *this;
@@ -48,11 +48,11 @@ class Rail {
     return controller_->decide(view);
   }
 
-  [[nodiscard]] CircuitPlan plan(const std::vector<Pair>& pairs) const { return rail_.plan(pairs); }
+  [[nodiscard]] CircuitPlan plan(const std::vector<ServerPair>& pairs) const { return rail_.plan(pairs); }
 
  private:
-  void add(std::vector<DemandView>& list, std::vector<Pair> pairs, Duration service, Time due, std::uint32_t asked) {
-    DemandView demand;
+  void add(std::vector<CircuitRequest>& list, std::vector<ServerPair> pairs, Duration service, Time due, std::uint32_t asked) {
+    CircuitRequest demand;
     demand.members = 2;
     demand.asked = asked;
     demand.blocking = asked == 2;
@@ -63,11 +63,11 @@ class Rail {
     pairs_.insert(pairs_.begin() + static_cast<std::ptrdiff_t>(place(list)), std::move(pairs));
   }
   // Where the last of the list stands among all demands.
-  [[nodiscard]] std::size_t place(const std::vector<DemandView>& list) const {
+  [[nodiscard]] std::size_t place(const std::vector<CircuitRequest>& list) const {
     return &list == &demands_ ? demands_.size() - 1 : demands_.size() + gathering_.size() - 1;
   }
-  void show(DemandView& demand, std::size_t index) {
-    demand.id = DemandId{index};
+  void show(CircuitRequest& demand, std::size_t index) {
+    demand.id = RequestId{index};
     demand.communicator = CommunicatorId{index};
     demand.pairs = pairs_[index];
     demand.bytes = bytes_[index];
@@ -75,9 +75,9 @@ class Rail {
 
   testing::RailView rail_{4};
   std::unique_ptr<Controller> controller_;
-  std::vector<DemandView> demands_;
-  std::vector<DemandView> gathering_;
-  std::vector<std::vector<Pair>> pairs_;
+  std::vector<CircuitRequest> demands_;
+  std::vector<CircuitRequest> gathering_;
+  std::vector<std::vector<ServerPair>> pairs_;
   std::vector<std::vector<Bytes>> bytes_;
 };
 

@@ -15,13 +15,13 @@ using testing::check_plan;
 using testing::RailView;
 
 // A ring over some positions, or one pair.
-std::vector<Pair> random_pairs(std::mt19937_64& random, std::uint32_t positions) {
-  std::vector<Position> order;
-  for (Position p = 0; p < positions; ++p) order.push_back(p);
+std::vector<ServerPair> random_pairs(std::mt19937_64& random, std::uint32_t positions) {
+  std::vector<ServerIndex> order;
+  for (ServerIndex p = 0; p < positions; ++p) order.push_back(p);
   std::shuffle(order.begin(), order.end(), random);
   const std::size_t members = 2 + random() % (positions - 1);
   if (members == 2 || random() % 2 == 0) return {{order[0], order[1]}};
-  std::vector<Pair> ring;
+  std::vector<ServerPair> ring;
   for (std::size_t i = 0; i < members; ++i) ring.push_back({order[i], order[(i + 1) % members]});
   return ring;
 }
@@ -34,7 +34,7 @@ TEST(OpusContract, NobodyStarves) {
     const std::uint32_t positions = 6;
     RailView rail(positions);
     const auto controller = ControllerRegistry::builtin().find("opus").make({}, RailId{0}, 1, 1);
-    std::vector<std::vector<Pair>> waiting;
+    std::vector<std::vector<ServerPair>> waiting;
     for (int d = 0; d < 10; ++d) waiting.push_back(random_pairs(random, positions));
     std::size_t rounds = 0;
     while (!waiting.empty()) {
@@ -47,8 +47,8 @@ TEST(OpusContract, NobodyStarves) {
         rail.apply(decision.plan());
       }
       const std::size_t before = waiting.size();
-      std::erase_if(waiting, [&](const std::vector<Pair>& pairs) {
-        return std::all_of(pairs.begin(), pairs.end(), [&](Pair pair) { return rail.view().circuits(pair) > 0; });
+      std::erase_if(waiting, [&](const std::vector<ServerPair>& pairs) {
+        return std::all_of(pairs.begin(), pairs.end(), [&](ServerPair pair) { return rail.view().circuits(pair) > 0; });
       });
       ASSERT_LT(waiting.size(), before) << "the oldest demand can always be served on an idle rail";
     }

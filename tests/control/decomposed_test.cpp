@@ -11,10 +11,10 @@ namespace {
 using testing::check_plan;
 using testing::RailView;
 
-std::vector<Pair> all_pairs(Position n) {
-  std::vector<Pair> pairs;
-  for (Position from = 0; from < n; ++from) {
-    for (Position to = 0; to < n; ++to) {
+std::vector<ServerPair> all_pairs(ServerIndex n) {
+  std::vector<ServerPair> pairs;
+  for (ServerIndex from = 0; from < n; ++from) {
+    for (ServerIndex to = 0; to < n; ++to) {
       if (from != to) pairs.push_back({from, to});
     }
   }
@@ -28,8 +28,8 @@ TEST_P(Decomposed, LightsOneMatchingAfterTheOtherUntilAllPairsAreServed) {
   const auto policy = make_controller(GetParam());
   RailView rail(4);
   rail.reconfiguration(Duration{1000});
-  std::set<Pair> left;
-  for (const Pair pair : all_pairs(4)) left.insert(pair);
+  std::set<ServerPair> left;
+  for (const ServerPair pair : all_pairs(4)) left.insert(pair);
   for (int round = 0; round < 3; ++round) {
     rail.clear_demands().demand({left.begin(), left.end()});
     Shown shown(rail);
@@ -39,7 +39,7 @@ TEST_P(Decomposed, LightsOneMatchingAfterTheOtherUntilAllPairsAreServed) {
     EXPECT_EQ(decision.steps.front().when, When::kDrained);
     EXPECT_EQ(check_plan(rail.view(), decision.plan()), "");
     EXPECT_EQ(decision.plan().connect.size(), 4u);
-    for (const Pair pair : joined(rail.view(), decision.plan())) EXPECT_EQ(left.erase(pair), 1u);
+    for (const ServerPair pair : joined(rail.view(), decision.plan())) EXPECT_EQ(left.erase(pair), 1u);
     rail.apply(decision.plan());
   }
   EXPECT_TRUE(left.empty());

@@ -41,10 +41,10 @@ std::int64_t best_by_trial(const std::vector<WeightedPair>& pairs, std::size_t n
 TEST(HeaviestMatching, IsTheHeaviestOfAll) {
   std::mt19937_64 random(3);
   for (int trial = 0; trial < 400; ++trial) {
-    const auto n = static_cast<Position>(2 + random() % 4);
+    const auto n = static_cast<ServerIndex>(2 + random() % 4);
     std::vector<WeightedPair> pairs;
-    for (Position from = 0; from < n; ++from) {
-      for (Position to = 0; to < n; ++to) {
+    for (ServerIndex from = 0; from < n; ++from) {
+      for (ServerIndex to = 0; to < n; ++to) {
         if (from != to && random() % 3 != 0) pairs.push_back({{from, to}, static_cast<std::int64_t>(random() % 9)});
       }
     }
@@ -69,7 +69,7 @@ TEST(MaxWeight, TakesTheMatchingAndNotTheLargestPair) {
   shown.bytes(0, {10, 8, 8});
   const Decision decision = make_controller("max_weight")->decide(shown.view);
   ASSERT_FALSE(decision.keeps());
-  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(Pair{0, 2}, Pair{3, 1}));
+  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(ServerPair{0, 2}, ServerPair{3, 1}));
 }
 
 TEST(MaxWeight, GivesUpALitPairOnlyForOneThatIsHeavierByTheHysteresis) {

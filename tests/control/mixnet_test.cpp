@@ -44,12 +44,12 @@ TEST(MixNet, AnIterationBeginsWithTheCircuitsOfThePastOne) {
   Shown shown(rail);
   // 0->1 is asked for; of the others 2->3 (70) goes before 2->4 (60), and 0->2 (90) finds the port of 0 taken.
   shown.bytes(0, {5}).iteration(0, 1).traffic({{{0, 1}, 5}, {{0, 2}, 90}, {{2, 3}, 70}, {{2, 4}, 60}});
-  EXPECT_THAT(joined(shown.view, mixnet->decide(shown.view).plan()), ElementsAre(Pair{0, 1}, Pair{2, 3}));
+  EXPECT_THAT(joined(shown.view, mixnet->decide(shown.view).plan()), ElementsAre(ServerPair{0, 1}, ServerPair{2, 3}));
   RailView later(5);
   later.demand({{2, 4}});
   Shown same_iteration(later);
   same_iteration.bytes(0, {5}).iteration(0, 1).traffic({{{2, 3}, 70}, {{2, 4}, 60}});
-  EXPECT_THAT(joined(later.view(), mixnet->decide(same_iteration.view).plan()), ElementsAre(Pair{2, 4}));
+  EXPECT_THAT(joined(later.view(), mixnet->decide(same_iteration.view).plan()), ElementsAre(ServerPair{2, 4}));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using testing::check_plan;
 using ::testing::ElementsAre;
 using testing::RailView;
 
-std::size_t count(const std::vector<Pair>& pairs, Pair pair) {
+std::size_t count(const std::vector<ServerPair>& pairs, ServerPair pair) {
   return static_cast<std::size_t>(std::count(pairs.begin(), pairs.end(), pair));
 }
 
@@ -28,7 +28,7 @@ TEST(StaticSplit, SharesPortsByTheSquareRootOfTheBytes) {
   const auto controller = make_controller("static_split", {}, 3);
   const Decision decision = controller->decide(shown.view);
   EXPECT_EQ(check_plan(shown.view, decision.plan()), "");
-  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(Pair{0, 1}, Pair{0, 1}, Pair{0, 2}, Pair{1, 0}, Pair{1, 0}));
+  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{0, 2}, ServerPair{1, 0}, ServerPair{1, 0}));
   EXPECT_TRUE(controller->decide(shown.view).keeps()) << "once";
 }
 
@@ -39,11 +39,11 @@ TEST(StaticSplit, MakesARingWhereTheSplitLeavesSomebodyOut) {
   Shown shown(rail);
   shown.sends(1, Dimension::kDp, {{1, 0}}, {900}).sends(1, Dimension::kPp, {{1, 2}}, {100});
   EXPECT_THAT(joined(shown.view, make_controller("static_split")->decide(shown.view).plan()),
-              ElementsAre(Pair{0, 2}, Pair{1, 0}, Pair{2, 1}));
+              ElementsAre(ServerPair{0, 2}, ServerPair{1, 0}, ServerPair{2, 1}));
   ParameterValues parameters;
   parameters.set("forward", 0.0);
   EXPECT_THAT(joined(shown.view, make_controller("static_split", parameters)->decide(shown.view).plan()),
-              ElementsAre(Pair{1, 0}));
+              ElementsAre(ServerPair{1, 0}));
 }
 
 TEST(TopoOpt, ARingReachesEverybodyAndTheOtherPortsGoWhereTheBytesAre) {
@@ -53,21 +53,21 @@ TEST(TopoOpt, ARingReachesEverybodyAndTheOtherPortsGoWhereTheBytesAre) {
   shown.sends(5, Dimension::kDp, {{5, 0}}, {7});
   const CircuitPlan plan = make_controller("topoopt", {}, 3)->decide(shown.view).plan();
   EXPECT_EQ(check_plan(shown.view, plan), "");
-  const std::vector<Pair> pairs = joined(shown.view, plan);
+  const std::vector<ServerPair> pairs = joined(shown.view, plan);
   // The ring has 0->3 and 2->4. Each weighs half of that then, and still the most at its ports: two more for each.
   EXPECT_EQ(count(pairs, {0, 3}), 3u);
   EXPECT_EQ(count(pairs, {2, 4}), 3u);
   OneShot circuits(6, 3);
-  for (const Pair pair : pairs) circuits.join(pair);
-  EXPECT_TRUE(circuits.reaches(std::vector<Pair>{{0, 1}, {0, 3}, {2, 4}, {5, 0}, {1, 5}, {4, 2}}));
+  for (const ServerPair pair : pairs) circuits.join(pair);
+  EXPECT_TRUE(circuits.reaches(std::vector<ServerPair>{{0, 1}, {0, 3}, {2, 4}, {5, 0}, {1, 5}, {4, 2}}));
 }
 
 TEST(OneShot, ARingVisitsEachPositionOnce) {
   OneShot circuits(7, 1);
   const std::vector<WeightedPair> pairs{{{0, 1}, 5}, {{1, 0}, 9}, {{2, 3}, 1}, {{3, 1}, 4}, {{5, 6}, 2}};
   circuits.ring(pairs);
-  std::vector<Position> from;
-  std::vector<Position> to;
+  std::vector<ServerIndex> from;
+  std::vector<ServerIndex> to;
   for (const Circuit c : circuits.plan().connect) {
     from.push_back(c.from.value);
     to.push_back(c.to.value);
@@ -76,7 +76,7 @@ TEST(OneShot, ARingVisitsEachPositionOnce) {
   std::sort(to.begin(), to.end());
   EXPECT_THAT(from, ElementsAre(0, 1, 2, 3, 5, 6));
   EXPECT_THAT(to, ElementsAre(0, 1, 2, 3, 5, 6));
-  EXPECT_TRUE(circuits.reaches(std::vector<Pair>{{0, 6}, {6, 0}, {2, 5}})) << "one ring, not several";
+  EXPECT_TRUE(circuits.reaches(std::vector<ServerPair>{{0, 6}, {6, 0}, {2, 5}})) << "one ring, not several";
 }
 
 TEST(OneShot, ACircuitStaysOnItsPlane) {

@@ -11,13 +11,13 @@ namespace {
 /// Three servers with one port each; each rank's operations are a list of the pairs that they use.
 class Oracle : public ::testing::Test {
  protected:
-  Decision decide(testing::RailView& rail, const std::vector<std::vector<std::vector<Pair>>>& of_rank,
+  Decision decide(testing::RailView& rail, const std::vector<std::vector<std::vector<ServerPair>>>& of_rank,
                   const std::vector<std::uint32_t>& next) {
     std::vector<std::vector<ScheduledOperation>> operations(of_rank.size());
     std::vector<RankSchedule> schedule;
     for (std::size_t r = 0; r < of_rank.size(); ++r) {
-      for (const std::vector<Pair>& pairs : of_rank[r]) operations[r].emplace_back().pairs = pairs;
-      schedule.push_back({RankId{r}, static_cast<Position>(r), operations[r], next[r], 0});
+      for (const std::vector<ServerPair>& pairs : of_rank[r]) operations[r].emplace_back().pairs = pairs;
+      schedule.push_back({RankId{r}, static_cast<ServerIndex>(r), operations[r], next[r], 0});
     }
     FabricView view = rail.view();
     view.schedule = schedule;
@@ -27,7 +27,7 @@ class Oracle : public ::testing::Test {
   }
 
   // A ring of 0 and 1, then a hop from 0 to 2.
-  const std::vector<std::vector<std::vector<Pair>>> jobs_{{{{0, 1}, {1, 0}}, {{0, 2}}}, {{{0, 1}, {1, 0}}}, {{{0, 2}}}};
+  const std::vector<std::vector<std::vector<ServerPair>>> jobs_{{{{0, 1}, {1, 0}}, {{0, 2}}}, {{{0, 1}, {1, 0}}}, {{{0, 2}}}};
 };
 
 TEST_F(Oracle, LightsWhatComesFirstBeforeAnybodyAsks) {

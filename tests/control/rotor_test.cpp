@@ -18,10 +18,10 @@ TEST(Rotor, EveryPairTakesItsTurnAndEveryRoundIsAMatching) {
       const FabricView& view = rail.view();
       const Decision decision = make_controller("rotor", {}, ports)->decide(view);
       ASSERT_TRUE(decision.timetable.has_value());
-      std::map<Pair, std::size_t> turns;
+      std::map<ServerPair, std::size_t> turns;
       for (const CircuitPlan& round : decision.timetable->rounds) {
         EXPECT_EQ(check_plan(view, round), "");
-        for (const Pair pair : joined(view, round)) ++turns[pair];
+        for (const ServerPair pair : joined(view, round)) ++turns[pair];
       }
       // n(n-1) pairs; with at least n-1 ports all at once, otherwise each once for every port.
       EXPECT_EQ(turns.size(), std::size_t{positions} * (positions - 1));
@@ -44,18 +44,18 @@ TEST(Rotor, ASlotIsAsLongAsTheDutyCycleSays) {
 TEST(Rotor, TurnsThePortsOfItsOwnJobOnly) {
   RailView rail(5);
   FabricView view = rail.view();
-  const std::vector<Position> own{0, 3, 4};
+  const std::vector<ServerIndex> own{0, 3, 4};
   view.own = own;
   const Decision decision = make_controller("rotor")->decide(view);
-  std::map<Pair, std::size_t> turns;
+  std::map<ServerPair, std::size_t> turns;
   for (const CircuitPlan& round : decision.timetable->rounds) {
-    for (const Pair pair : joined(view, round)) ++turns[pair];
+    for (const ServerPair pair : joined(view, round)) ++turns[pair];
   }
   // Three positions: six pairs in two rounds.
   EXPECT_EQ(decision.timetable->rounds.size(), 2u);
   EXPECT_THAT(turns, ::testing::UnorderedElementsAre(
-                         ::testing::Pair(Pair{0, 3}, 1u), ::testing::Pair(Pair{0, 4}, 1u), ::testing::Pair(Pair{3, 0}, 1u),
-                         ::testing::Pair(Pair{3, 4}, 1u), ::testing::Pair(Pair{4, 0}, 1u), ::testing::Pair(Pair{4, 3}, 1u)));
+                         ::testing::ServerPair(ServerPair{0, 3}, 1u), ::testing::ServerPair(ServerPair{0, 4}, 1u), ::testing::ServerPair(ServerPair{3, 0}, 1u),
+                         ::testing::ServerPair(ServerPair{3, 4}, 1u), ::testing::ServerPair(ServerPair{4, 0}, 1u), ::testing::ServerPair(ServerPair{4, 3}, 1u)));
 }
 
 TEST(Rotor, SaysItOnce) {

@@ -28,7 +28,7 @@ class Shown {
     demands_[demand].bytes = keep(counts);
     return *this;
   }
-  Shown& next_round(std::size_t demand, std::vector<Pair> pairs, const std::vector<std::int64_t>& counts) {
+  Shown& next_round(std::size_t demand, std::vector<ServerPair> pairs, const std::vector<std::int64_t>& counts) {
     pairs_.push_back(std::move(pairs));
     rounds_.push_back({pairs_.back(), keep(counts)});
     demands_[demand].next = rounds_;
@@ -38,13 +38,13 @@ class Shown {
     demands_[demand].iteration = number;
     return *this;
   }
-  Shown& traffic(const std::vector<std::pair<Pair, std::int64_t>>& past) {
+  Shown& traffic(const std::vector<std::pair<ServerPair, std::int64_t>>& past) {
     for (const auto& [pair, count] : past) traffic_.push_back({pair, Bytes{count}});
     view.traffic = traffic_;
     return *this;
   }
   /// The rank at the position sends over its pairs in a step.
-  Shown& sends(Position from, Dimension dimension, std::vector<Pair> pairs, const std::vector<std::int64_t>& counts) {
+  Shown& sends(ServerIndex from, Dimension dimension, std::vector<ServerPair> pairs, const std::vector<std::int64_t>& counts) {
     pairs_.push_back(std::move(pairs));
     ScheduledOperation op;
     op.dimension = dimension;
@@ -63,9 +63,9 @@ class Shown {
     return bytes;
   }
 
-  std::vector<DemandView> demands_;
+  std::vector<CircuitRequest> demands_;
   std::deque<std::vector<Bytes>> bytes_;
-  std::deque<std::vector<Pair>> pairs_;
+  std::deque<std::vector<ServerPair>> pairs_;
   std::vector<RoundView> rounds_;
   std::vector<PairTraffic> traffic_;
   std::deque<std::vector<ScheduledOperation>> operations_;
@@ -84,8 +84,8 @@ inline std::unique_ptr<Controller> make_controller(const std::string& name, Para
 }
 
 /// The pairs of positions that a plan joins, ascending.
-inline std::vector<Pair> joined(const FabricView& view, const CircuitPlan& plan) {
-  std::vector<Pair> pairs;
+inline std::vector<ServerPair> joined(const FabricView& view, const CircuitPlan& plan) {
+  std::vector<ServerPair> pairs;
   for (const Circuit c : plan.connect) pairs.push_back({view.position(c.from), view.position(c.to)});
   std::sort(pairs.begin(), pairs.end());
   return pairs;

@@ -116,11 +116,11 @@ TEST_P(Configs, TheSameHistoryTwiceAndInTwoThreadsAtOnce) {
 INSTANTIATE_TEST_SUITE_P(Every, Configs, ::testing::ValuesIn(scenario_files()), test_name);
 
 /// The demands of the all-to-alls of all iterations, without the pairs inside a server of two GPUs.
-std::vector<DemandMatrix> demands_on_rails(const Scenario& scenario) {
-  std::vector<DemandMatrix> all;
+std::vector<TrafficMatrix> demands_on_rails(const Scenario& scenario) {
+  std::vector<TrafficMatrix> all;
   for (std::uint32_t iteration = 0; iteration < scenario.run.iterations; ++iteration) {
     for (const Task& task : scenario.graph.program(RankId{0}).tasks()) {
-      DemandMatrix demand =
+      TrafficMatrix demand =
           scenario.graph.demands()->matrix({CommunicatorId{0}, task.demand(), iteration, scenario.run.seed});
       for (Member m = 0; m < demand.members(); m += 2) demand.at(m, m + 1) = demand.at(m + 1, m) = Bytes{};
       all.push_back(std::move(demand));
@@ -130,8 +130,8 @@ std::vector<DemandMatrix> demands_on_rails(const Scenario& scenario) {
 }
 
 /// What the port of the busiest receiver needs. A sender may have the ports of both GPUs of its server.
-Duration hottest_receiver(const DemandMatrix& demand, Bandwidth rate) {
-  const DemandMatrix received = demand.transposed();
+Duration hottest_receiver(const TrafficMatrix& demand, Bandwidth rate) {
+  const TrafficMatrix received = demand.transposed();
   Bytes most{};
   for (Member m = 0; m < demand.members(); ++m) {
     Bytes sum{};
@@ -142,7 +142,7 @@ Duration hottest_receiver(const DemandMatrix& demand, Bandwidth rate) {
 }
 
 /// The largest pair of each shift, one after another.
-Duration shift_by_shift(const DemandMatrix& demand, Bandwidth rate) {
+Duration shift_by_shift(const TrafficMatrix& demand, Bandwidth rate) {
   Duration sum{};
   for (Member shift = 1; shift < demand.members(); ++shift) {
     Bytes most{};
@@ -158,9 +158,9 @@ TEST(Families, MixtureOfExpertsWaitsForEveryRoundOnCircuits) {
   const RunResult optical = simulate(scenario);
   Duration hottest{};
   Duration rounds{};
-  const std::vector<DemandMatrix> demands = demands_on_rails(scenario);
+  const std::vector<TrafficMatrix> demands = demands_on_rails(scenario);
   ASSERT_EQ(demands.size(), 8u);  // 2 iterations x 2 layers x dispatch and combine
-  for (const DemandMatrix& demand : demands) {
+  for (const TrafficMatrix& demand : demands) {
     hottest += hottest_receiver(demand, scenario.cluster.nic.per_port);
     rounds += shift_by_shift(demand, scenario.cluster.nic.per_port);
   }

@@ -23,13 +23,13 @@ class Honest : public Controller {
     CircuitPlan plan;
     std::set<PortId> from;
     std::set<PortId> to;
-    for (const DemandView& demand : in_order(view)) {
+    for (const CircuitRequest& demand : in_order(view)) {
       if (!considers(demand)) continue;
       CircuitPlan own;
       bool possible = true;
-      std::map<Position, std::uint32_t> out;
-      std::map<Position, std::uint32_t> in;
-      for (const Pair pair : demand.pairs) {
+      std::map<ServerIndex, std::uint32_t> out;
+      std::map<ServerIndex, std::uint32_t> in;
+      for (const ServerPair pair : demand.pairs) {
         if (!considers(pair)) continue;
         const Circuit circuit{view.port(pair.from, out[pair.from]++), view.port(pair.to, in[pair.to]++)};
         const bool there = view.transmit[circuit.from.index()].peer == circuit.to;
@@ -46,14 +46,14 @@ class Honest : public Controller {
   }
 
  protected:
-  static std::vector<DemandView> in_order(const FabricView& view) {
-    std::vector<DemandView> demands(view.demands.begin(), view.demands.end());
-    std::stable_partition(demands.begin(), demands.end(), [](const DemandView& demand) { return demand.blocking; });
+  static std::vector<CircuitRequest> in_order(const FabricView& view) {
+    std::vector<CircuitRequest> demands(view.demands.begin(), view.demands.end());
+    std::stable_partition(demands.begin(), demands.end(), [](const CircuitRequest& demand) { return demand.blocking; });
     return demands;
   }
-  virtual bool considers(const DemandView&) { return true; }
-  virtual bool considers(Pair) { return true; }
-  virtual void refused(const DemandView&) {}
+  virtual bool considers(const CircuitRequest&) { return true; }
+  virtual bool considers(ServerPair) { return true; }
+  virtual void refused(const CircuitRequest&) {}
   virtual bool is_free(const FabricView& view, Circuit circuit) {
     const auto busy = [&](PortId port) {
       const PortView& fibre = view.transmit[port.index()];
@@ -66,9 +66,9 @@ class Honest : public Controller {
 
 /// Whom it cannot serve at once it forgets.
 class DropsADemand : public Honest {
-  bool considers(const DemandView& demand) override { return !dropped_.contains({demand.id, demand.since}); }
-  void refused(const DemandView& demand) override { dropped_.emplace(demand.id, demand.since); }
-  std::set<std::pair<DemandId, Time>> dropped_;
+  bool considers(const CircuitRequest& demand) override { return !dropped_.contains({demand.id, demand.since}); }
+  void refused(const CircuitRequest& demand) override { dropped_.emplace(demand.id, demand.since); }
+  std::set<std::pair<RequestId, Time>> dropped_;
 };
 
 class TearsDownBusyCircuits : public Honest {
@@ -76,14 +76,14 @@ class TearsDownBusyCircuits : public Honest {
 };
 
 class IgnoresOnePair : public Honest {
-  bool considers(Pair pair) override { return pair != Pair{1, 0}; }
+  bool considers(ServerPair pair) override { return pair != ServerPair{1, 0}; }
 };
 
 /// Takes no notice of who holds up whom: whoever waits for a lane keeps the ports of whoever has it.
 class FirstComeFirstServed : public Honest {
   Decision decide(const FabricView& view) override {
-    std::vector<DemandView> demands(view.demands.begin(), view.demands.end());
-    for (DemandView& demand : demands) demand.blocking = false;
+    std::vector<CircuitRequest> demands(view.demands.begin(), view.demands.end());
+    for (CircuitRequest& demand : demands) demand.blocking = false;
     FabricView same = view;
     same.demands = demands;
     return Honest::decide(same);
@@ -94,8 +94,8 @@ class FirstComeFirstServed : public Honest {
 class NoMatching : public Controller {
   Decision decide(const FabricView& view) override {
     CircuitPlan plan;
-    for (const DemandView& demand : view.demands) {
-      for (const Pair pair : demand.pairs) plan.connect.push_back({view.port(pair.from, 0), view.port(pair.to, 0)});
+    for (const CircuitRequest& demand : view.demands) {
+      for (const ServerPair pair : demand.pairs) plan.connect.push_back({view.port(pair.from, 0), view.port(pair.to, 0)});
     }
     if (plan.connect.empty()) return std::nullopt;
     return plan;
@@ -141,7 +141,7 @@ class Moody : public Honest {
   explicit Moody(std::uint64_t born) : born_(born) {}
 
  private:
-  bool considers(const DemandView&) override { return born_ % 2 == 0 || ++shown_ > 2; }
+  bool considers(const CircuitRequest&) override { return born_ % 2 == 0 || ++shown_ > 2; }
   std::uint64_t born_;
   std::uint64_t shown_ = 0;
 };

@@ -17,11 +17,11 @@ PHOTONRAIL_CONFORMANCE(HonestConformance, policy<Honest>("honest"));
 
 namespace {
 
-using testing::Subject;
+using testing::PolicyUnderTest;
 
 /// What the law of that name says of the policy.
-std::string verdict(const std::string& law, const Subject& subject) {
-  for (const testing::Law& one : testing::laws()) {
+std::string verdict(const std::string& law, const PolicyUnderTest& subject) {
+  for (const testing::PolicyProperty& one : testing::laws()) {
     if (one.name == law) return one.problem(subject);
   }
   throw InternalError("there is no law " + law);

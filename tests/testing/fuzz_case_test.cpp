@@ -25,7 +25,7 @@ std::uint64_t history(const Scenario& scenario) {
 
 TEST(FuzzCase, TheFileIsTheScenario) {
   RandomStream random(3, "test");
-  for (const Subject& subject : subjects_of(ControllerRegistry::builtin())) {
+  for (const PolicyUnderTest& subject : subjects_of(ControllerRegistry::builtin())) {
     for (int i = 0; i < 10; ++i) {
       const FuzzCase drawn = draw_case(random);
       const ControllerSpec& setting = subject.settings[drawn.setting % subject.settings.size()];

@@ -20,14 +20,14 @@ using testing::fuzz;
 using testing::FuzzCase;
 using testing::FuzzReport;
 using testing::Invariant;
-using testing::Subject;
+using testing::PolicyUnderTest;
 using testing::subjects_of;
 
 /// All policies of the registry together: each gets its share, and some in any case.
 constexpr std::size_t kCases = 10'000;
 constexpr std::size_t kLeast = 1'000;
 
-class Policies : public ::testing::TestWithParam<Subject> {};
+class Policies : public ::testing::TestWithParam<PolicyUnderTest> {};
 
 TEST_P(Policies, BreakNoPromiseInRandomSmallJobs) {
   const ControllerRegistry registry = ControllerRegistry::builtin();
@@ -48,7 +48,7 @@ std::size_t most_members(const FuzzCase& fuzz_case) {
 }
 
 /// What the fuzzer finds in a broken policy, made as small as it gets.
-Finding found_in(const Subject& subject, Invariant promise) {
+Finding found_in(const PolicyUnderTest& subject, Invariant promise) {
   const FuzzReport report = fuzz(subject, {.cases = 500});
   if (!report.found) throw InternalError("the fuzzer found nothing in " + subject.factory.name);
   EXPECT_EQ(name(report.found->violation.invariant), name(promise)) << report.found->text();

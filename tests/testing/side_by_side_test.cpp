@@ -22,9 +22,9 @@ TEST(SideBySide, PrintsTheFastestFirstAndWhoIsStuckLast) {
   TinyJob job(2);
   job.optical(10ms).send(0, 1, 1'000'000).receive(0, 1, 1'000'000);
   job.compute(0, 5ms).compute(1, 5ms).build();
-  std::vector<Subject> policies{policy<IgnoresOnePair>("ignores_one_pair"), policy<Honest>("honest")};
+  std::vector<PolicyUnderTest> policies{policy<IgnoresOnePair>("ignores_one_pair"), policy<Honest>("honest")};
   policies.push_back(policy<DropsADemand>("drops"));
-  for (Subject& subject : subjects_of(ControllerRegistry::builtin())) {
+  for (PolicyUnderTest& subject : subjects_of(ControllerRegistry::builtin())) {
     if (subject.factory.name == "electrical") policies.push_back(std::move(subject));
   }
   TinyJob stuck(2);

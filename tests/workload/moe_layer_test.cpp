@@ -39,7 +39,7 @@ TEST(MoeLayers, NumbersBeginAfterTheExchanges) {
 
 // 600 tokens of 100 bytes there, of 200 bytes back.
 TEST(MoeLayers, TheMatrixOfALayerHasBothExchanges) {
-  const DemandMatrix both = MoeLayers(hot()).matrix({.number = 6});
+  const TrafficMatrix both = MoeLayers(hot()).matrix({.number = 6});
   EXPECT_EQ(both.at(1, 0), Bytes{60'000});
   EXPECT_EQ(both.at(0, 1), Bytes{120'000});
 }

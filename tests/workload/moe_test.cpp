@@ -156,8 +156,8 @@ TEST(MoeTraffic, UniformDispatchAndCombine) {
   spec.combine_bytes = 2;
   const MoeTraffic traffic(spec);
   // 200 choices over 8 experts: 25 each, 2 experts a member, 10 elements: 500 bytes a pair, and 1000 back.
-  const DemandMatrix dispatch = traffic.matrix({.number = traffic.number(0, 0, MoeExchange::kDispatch)});
-  const DemandMatrix combine = traffic.matrix({.number = traffic.number(2, 1, MoeExchange::kCombine)});
+  const TrafficMatrix dispatch = traffic.matrix({.number = traffic.number(0, 0, MoeExchange::kDispatch)});
+  const TrafficMatrix combine = traffic.matrix({.number = traffic.number(2, 1, MoeExchange::kCombine)});
   for (Member a = 0; a < 4; ++a) {
     for (Member b = 0; b < 4; ++b) {
       EXPECT_EQ(dispatch.at(a, b), Bytes{500});
@@ -179,8 +179,8 @@ TEST(MoeTraffic, CombineIsTheTransposeOfDispatchInItsOwnElements) {
     const DemandQuery query{CommunicatorId{3}, traffic.number(1, 1, MoeExchange::kDispatch), 5, 9};
     DemandQuery back = query;
     back.number = traffic.number(1, 1, MoeExchange::kCombine);
-    const DemandMatrix dispatch = traffic.matrix(query);
-    const DemandMatrix combine = traffic.matrix(back);
+    const TrafficMatrix dispatch = traffic.matrix(query);
+    const TrafficMatrix combine = traffic.matrix(back);
     for (Member a = 0; a < 4; ++a) {
       std::int64_t out = 0;
       for (Member b = 0; b < 4; ++b) {
@@ -202,7 +202,7 @@ TEST(MoeTraffic, EveryQueryIsPureAndEachPartOfItCounts) {
     return traffic.matrix(
         {CommunicatorId{group}, traffic.number(layer, micro_batch, MoeExchange::kDispatch), iteration, seed});
   };
-  const DemandMatrix first = ask(0, 0, 0, 0, 1);
+  const TrafficMatrix first = ask(0, 0, 0, 0, 1);
   EXPECT_NE(ask(1, 0, 0, 0, 1), first);
   EXPECT_NE(ask(0, 1, 0, 0, 1), first);
   EXPECT_NE(ask(0, 0, 1, 0, 1), first);
@@ -352,7 +352,7 @@ TEST(MoeTraffic, VectorsOfTheReference) {
   ASSERT_GE(file["vectors"].size(), 3u);
   for (const auto& vector : file["vectors"]) {
     SCOPED_TRACE(vector["name"].get<std::string>());
-    const auto expect_rows = [&](const DemandMatrix& demand, const std::vector<std::int64_t>& bytes,
+    const auto expect_rows = [&](const TrafficMatrix& demand, const std::vector<std::int64_t>& bytes,
                                  const char* port_time) {
       for (Member from = 0; from < demand.members(); ++from) {
         for (Member to = 0; to < demand.members(); ++to) EXPECT_EQ(demand.at(from, to).count, bytes.at(to));

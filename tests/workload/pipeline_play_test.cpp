@@ -34,7 +34,7 @@ std::vector<PassTimes> pass_times(const Times& t) { return {{Duration{t.f}, Dura
 /// The end of the forward (true) or backward pass, its input part where it is split, by virtual stage and micro-batch.
 using Ends = std::map<std::tuple<bool, std::uint32_t, std::uint32_t>, Time>;
 
-Ends ends_of(const PipelineShape& shape, const PlayedPipeline& played) {
+Ends ends_of(const PipelineShape& shape, const PipelineTimeline& played) {
   Ends ends;
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
     for (const PlayedPass& pass : played.stages[s]) {
@@ -49,7 +49,7 @@ Ends ends_of(const PipelineShape& shape, const PlayedPipeline& played) {
 TEST(PipelinePlay, NoPassBeginsBeforeItsInputIsThere) {
   for (const PipelineShape& shape : pipeline_shapes()) {
     SCOPED_TRACE(PrintToString(shape));
-    const PlayedPipeline played = play_pipeline(shape, pass_times({3, 4, 2}));
+    const PipelineTimeline played = simulate_pipeline(shape, pass_times({3, 4, 2}));
     const Ends ends = ends_of(shape, played);
     const std::uint32_t last = shape.virtual_stages() - 1;
     for (std::uint32_t s = 0; s < shape.stages; ++s) {
@@ -87,7 +87,7 @@ TEST(PipelinePlay, TheBubbleOfLoopedSchedulesShrinksWithTheChunks) {
       const bool plain = shape.schedule == kGPipe || shape.schedule == kOneFOneB;
       if (!plain && !(looped && (shape.chunks == 1 || shape.micro_batches >= shape.stages))) continue;
       SCOPED_TRACE(PrintToString(shape) + " " + PrintToString(t));
-      const PlayedPipeline played = play_pipeline(shape, pass_times(t));
+      const PipelineTimeline played = simulate_pipeline(shape, pass_times(t));
       const Duration expected{(shape.stages - 1) * (t.f + t.b + t.w)};
       for (std::uint32_t s = 0; s < shape.stages; ++s) EXPECT_EQ(played.idle(s), expected) << "stage " << s;
     }
@@ -97,7 +97,7 @@ TEST(PipelinePlay, TheBubbleOfLoopedSchedulesShrinksWithTheChunks) {
 TEST(PipelinePlay, BreadthFirstWaitsBetweenChunksForFewMicroBatches) {
   // m < p: each of the v - 1 changes of chunk, forward and back, waits p - m passes for the first micro-batch.
   const PipelineShape shape{kBreadthFirst, 6, 3, 2};
-  const PlayedPipeline played = play_pipeline(shape, pass_times({10, 12, 8}));
+  const PipelineTimeline played = simulate_pipeline(shape, pass_times({10, 12, 8}));
   EXPECT_EQ(played.idle(0), Duration{5 * 30 + 2 * (6 - 2) * 30});
 }
 
@@ -110,7 +110,7 @@ TEST(PipelinePlay, ZeroBubbleH1FillsTheBubbleWithWeightParts) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       if (shape.schedule != kZeroBubbleH1 || shape.micro_batches < shape.stages) continue;
       SCOPED_TRACE(PrintToString(shape) + " " + PrintToString(t));
-      const PlayedPipeline played = play_pipeline(shape, pass_times(t));
+      const PipelineTimeline played = simulate_pipeline(shape, pass_times(t));
       const Duration expected{(shape.stages - 1) * (t.f + t.b - t.w)};
       for (std::uint32_t s = 0; s < shape.stages; ++s) EXPECT_EQ(played.idle(s), expected) << "stage " << s;
     }
@@ -126,7 +126,7 @@ TEST(PipelinePlay, ZeroBubbleH2HasNoBubbleBetweenFirstAndLastPass) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       if (shape.schedule != kZeroBubbleH2 || shape.micro_batches + 1 < 2 * shape.stages) continue;
       SCOPED_TRACE(PrintToString(shape) + " " + PrintToString(t));
-      const PlayedPipeline played = play_pipeline(shape, pass_times(t));
+      const PipelineTimeline played = simulate_pipeline(shape, pass_times(t));
       Duration longest{};
       for (std::uint32_t s = 0; s < shape.stages; ++s) longest = std::max(longest, played.bubble(s));
       EXPECT_EQ(longest, Duration{(shape.stages - 1) * (t.f + t.b - 2 * t.w)});
@@ -144,7 +144,7 @@ TEST(PipelinePlay, DualPipeOfOverlappedPairs) {
       std::vector<PassTimes> times = pass_times(t);
       const std::int64_t pair = t.f + t.b + t.w;
       times.front().overlapped = Duration{pair};
-      const PlayedPipeline played = play_pipeline(shape, times);
+      const PipelineTimeline played = simulate_pipeline(shape, times);
       const Duration expected{(shape.stages / 2 - 1) * (pair + (t.b + t.w) - 3 * t.w)};
       for (std::uint32_t s = 0; s < shape.stages; ++s) EXPECT_EQ(played.idle(s), expected) << "stage " << s;
     }
@@ -160,7 +160,7 @@ TEST(PipelinePlay, DualPipeOfPassesOneAfterTheOther) {
     for (const PipelineShape& shape : pipeline_shapes()) {
       if (shape.schedule != kDualPipe) continue;
       SCOPED_TRACE(PrintToString(shape) + " " + PrintToString(t));
-      const PlayedPipeline played = play_pipeline(shape, pass_times(t));
+      const PipelineTimeline played = simulate_pipeline(shape, pass_times(t));
       const Duration expected{(shape.stages / 2 - 1) * (t.f + t.b - t.w)};
       for (std::uint32_t s = 0; s < shape.stages; ++s) EXPECT_EQ(played.idle(s), expected) << "stage " << s;
     }
@@ -169,7 +169,7 @@ TEST(PipelinePlay, DualPipeOfPassesOneAfterTheOther) {
 
 TEST(PipelinePlay, TimesDifferByVirtualStage) {
   // Two stages, one micro-batch: F0 of 1, F1 of 10, B1 of 20 + 30, B0 of 2 + 3, one after the other.
-  const PlayedPipeline played = play_pipeline(
+  const PipelineTimeline played = simulate_pipeline(
       {kOneFOneB, 2, 1, 1}, {{Duration{1}, Duration{2}, Duration{3}, {}}, {Duration{10}, Duration{20}, Duration{30}, {}}});
   EXPECT_EQ(played.makespan(), Duration{66});
   EXPECT_EQ(played.idle(0), Duration{60});
@@ -183,7 +183,7 @@ TEST(PipelinePlay, OverlappedPassesShareTheirTime) {
   // of 10 when a pair takes 25 and a whole backward pass 20.
   std::vector<PassTimes> times = pass_times({10, 10, 10});
   times.front().overlapped = Duration{25};
-  const PlayedPipeline played = play_pipeline({kDualPipe, 2, 1, 4}, times);
+  const PipelineTimeline played = simulate_pipeline({kDualPipe, 2, 1, 4}, times);
   EXPECT_EQ(played.makespan(), Duration{30 + 20 + 25 + 20 + 20});
   const auto pair = std::find_if(played.stages[0].begin(), played.stages[0].end(),
                                  [](const PlayedPass& pass) { return pass.step.overlaps_next; });

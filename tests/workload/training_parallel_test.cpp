@@ -157,7 +157,7 @@ TEST(ExpertParallel, ARouterGivesTheDemandOfEveryPair) {
   }
   EXPECT_EQ(demands, (std::vector<std::uint32_t>{7, 8, 7, 8}));  // the gradient of combine goes the way of dispatch
   ASSERT_NE(graph.demands(), nullptr);
-  const DemandMatrix dispatch = graph.demands()->matrix({.communicator = CommunicatorId{0}, .number = 7});
+  const TrafficMatrix dispatch = graph.demands()->matrix({.communicator = CommunicatorId{0}, .number = 7});
   for (Member from = 0; from < 4; ++from) {
     std::int64_t sent = 0;
     for (Member to = 0; to < 4; ++to) sent += dispatch.at(from, to).count;

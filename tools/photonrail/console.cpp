@@ -14,7 +14,7 @@ namespace photonrail::command {
 
 namespace {
 
-constexpr std::size_t kMostWarnings = 10;
+constexpr std::size_t kMaxWarnings = 10;
 
 }  // namespace
 
@@ -36,8 +36,8 @@ bool error_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 void warn(std::string_view about, std::span<const std::string> lines) {
   spdlog::logger logger("photonrail", std::make_shared<spdlog::sinks::stderr_color_sink_st>());
   logger.set_pattern("%n: %^%l%$: %v");
-  for (const std::string& line : lines.first(std::min(lines.size(), kMostWarnings))) logger.warn("{}: {}", about, line);
-  if (lines.size() > kMostWarnings) logger.warn("{}: and {} more", about, lines.size() - kMostWarnings);
+  for (const std::string& line : lines.first(std::min(lines.size(), kMaxWarnings))) logger.warn("{}: {}", about, line);
+  if (lines.size() > kMaxWarnings) logger.warn("{}: and {} more", about, lines.size() - kMaxWarnings);
 }
 
 }  // namespace photonrail::command

@@ -29,7 +29,7 @@ std::string title_of(const PipelineShape& shape) {
   return text + ", " + std::to_string(shape.micro_batches) + " micro-batches";
 }
 
-Chart chart_of(const PipelineShape& shape, const PlayedPipeline& played) {
+Chart chart_of(const PipelineShape& shape, const PipelineTimeline& played) {
   static const std::array<ChartKind, 4> kKinds{{{"F", "forward", "#79aee0"},  // by PassKind
                                                 {"B", "backward", "#6bb98a"},
                                                 {"b", "backward for the input", "#a98bd0"},
@@ -57,7 +57,7 @@ Chart chart_of(const PipelineShape& shape, const PlayedPipeline& played) {
 }
 
 // Units of time, and activations of one micro-batch in one model chunk.
-std::string summary(const PipelineShape& shape, const PlayedPipeline& played) {
+std::string summary(const PipelineShape& shape, const PipelineTimeline& played) {
   std::vector<std::vector<std::string>> rows{{"stage", "in flight", "idle", "between its passes", "idle share"}};
   const double makespan = static_cast<double>(played.makespan().count());
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
@@ -73,7 +73,7 @@ std::string summary(const PipelineShape& shape, const PlayedPipeline& played) {
 
 void trace_schedule(const TraceOptions& options) {
   const PipelineShape shape = read_training(options.scenario, options.set).pipeline();
-  const PlayedPipeline played = play_pipeline(shape, {PassTimes{kUnit, kUnit, kUnit, {}}});
+  const PipelineTimeline played = simulate_pipeline(shape, {PassTimes{kUnit, kUnit, kUnit, {}}});
   const Chart chart = chart_of(shape, played);
   if (!options.svg.empty()) write_file(options.svg, chart_svg(chart));
   std::cout << chart_text(chart) << '\n' << summary(shape, played);

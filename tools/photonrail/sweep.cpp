@@ -22,7 +22,7 @@ namespace photonrail::command {
 namespace {
 
 constexpr int kSomeFailed = 3;
-constexpr std::size_t kMostFailures = 10;  // that are told one by one
+constexpr std::size_t kMaxFailures = 10;  // that are told one by one
 
 // "N points, F failed".
 std::string counted(std::uint64_t points, std::uint64_t failed) {
@@ -41,7 +41,7 @@ class Progress : public SweepObserver {
   }
   void recorded(const SweepPoint& point, const std::string& error) override {
     ++done_;
-    if (!error.empty() && ++failed_ <= kMostFailures && !quiet_) {
+    if (!error.empty() && ++failed_ <= kMaxFailures && !quiet_) {
       line_.erase();
       std::cerr << "photonrail: point " << point.index << " (" << point.name << ") failed: " << error << '\n';
     }

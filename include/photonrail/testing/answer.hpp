@@ -19,8 +19,8 @@ struct Answer {
   Time at{};
   RailId rail{};
   bool keeps = true;           ///< nothing is to change
-  std::vector<Pair> connects;  ///< by position; circuits that are there already count too
-  std::vector<Pair> darkens;   ///< pairs that lose a circuit
+  std::vector<ServerPair> connects;  ///< by position; circuits that are there already count too
+  std::vector<ServerPair> darkens;   ///< pairs that lose a circuit
   std::string no_matching;     ///< why it is none, or ports that do not exist; "" when it is one
   std::string torn_down;       ///< a circuit in use that would go dark, though nobody said that it may; or ""
 

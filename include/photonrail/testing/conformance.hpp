@@ -18,14 +18,14 @@
 
 namespace photonrail::testing {
 
-using Examination = std::tuple<Subject, Law>;
+using Examination = std::tuple<PolicyUnderTest, PolicyProperty>;
 
-inline std::vector<Subject> as_subjects(Subject subject) { return {std::move(subject)}; }
-inline std::vector<Subject> as_subjects(std::vector<Subject> subjects) { return subjects; }
+inline std::vector<PolicyUnderTest> as_subjects(PolicyUnderTest subject) { return {std::move(subject)}; }
+inline std::vector<PolicyUnderTest> as_subjects(std::vector<PolicyUnderTest> subjects) { return subjects; }
 
 /// "every law, every subject".
 inline std::string name_of(const ::testing::TestParamInfo<Examination>& info) {
-  std::string name = std::get<Law>(info.param).name + "_" + std::get<Subject>(info.param).factory.name;
+  std::string name = std::get<PolicyProperty>(info.param).name + "_" + std::get<PolicyUnderTest>(info.param).factory.name;
   for (char& letter : name) {
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
   }

@@ -43,7 +43,7 @@ struct Patience {
 };
 
 /// The first promise that the policy breaks in the case, which must be valid(). Runs it twice.
-[[nodiscard]] std::optional<Violation> check(const Subject& subject, const FuzzCase& fuzz_case,
+[[nodiscard]] std::optional<Violation> check(const PolicyUnderTest& subject, const FuzzCase& fuzz_case,
                                              const Patience& patience = {});
 
 /// What of a result does not add up, or "".
@@ -62,7 +62,7 @@ struct Finding {
 };
 
 /// Makes a case that breaks a promise simpler for as long as it breaks the same one. `most_runs` of check().
-[[nodiscard]] Finding shrink(const Subject& subject, const FuzzCase& fuzz_case, const Violation& violation,
+[[nodiscard]] Finding shrink(const PolicyUnderTest& subject, const FuzzCase& fuzz_case, const Violation& violation,
                              std::uint64_t most_runs = 2000, const Patience& patience = {});
 
 struct FuzzOptions {
@@ -76,6 +76,6 @@ struct FuzzReport {
   std::uint64_t cases = 0;
   std::optional<Finding> found;  ///< the search ends with the first
 };
-[[nodiscard]] FuzzReport fuzz(const Subject& subject, const FuzzOptions& options = {});
+[[nodiscard]] FuzzReport fuzz(const PolicyUnderTest& subject, const FuzzOptions& options = {});
 
 }  // namespace photonrail::testing

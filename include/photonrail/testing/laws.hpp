@@ -10,16 +10,16 @@
 
 namespace photonrail::testing {
 
-struct Law {
+struct PolicyProperty {
   std::string name;     ///< a CamelCase word, for the name of a test
   std::string summary;  ///< what the policy promises
   /// What breaks it, or "". The same subject gives the same answer.
-  std::string (*problem)(const Subject& subject) = nullptr;
+  std::string (*problem)(const PolicyUnderTest& subject) = nullptr;
 };
 
-[[nodiscard]] std::vector<Law> laws();
+[[nodiscard]] std::vector<PolicyProperty> laws();
 
 /// Its name.
-std::ostream& operator<<(std::ostream& out, const Law& law);
+std::ostream& operator<<(std::ostream& out, const PolicyProperty& law);
 
 }  // namespace photonrail::testing

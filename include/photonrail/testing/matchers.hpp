@@ -20,7 +20,7 @@ namespace photonrail::testing {
 inline std::span<const Answer> answers_in(const Answer& answer) { return {&answer, 1}; }
 inline std::span<const Answer> answers_in(const Transcript& transcript) { return transcript.changes; }
 
-inline bool has_pair(const std::vector<Pair>& pairs, Pair pair) {
+inline bool has_pair(const std::vector<ServerPair>& pairs, ServerPair pair) {
   return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
 }
 
@@ -47,7 +47,7 @@ MATCHER(NeverTearsDownBusyCircuits, "leaves circuits in use alone") {
 
 /// Wants a circuit from position `from` to position `to`; of a run: at some time.
 MATCHER_P2(Connects, from, to, "connects " + ::testing::PrintToString(from) + " -> " + ::testing::PrintToString(to)) {
-  const Pair pair{static_cast<Position>(from), static_cast<Position>(to)};
+  const ServerPair pair{static_cast<ServerIndex>(from), static_cast<ServerIndex>(to)};
   for (const Answer& answer : answers_in(arg)) {
     if (has_pair(answer.connects, pair)) return true;
   }
@@ -56,7 +56,7 @@ MATCHER_P2(Connects, from, to, "connects " + ::testing::PrintToString(from) + " 
 
 /// Takes a circuit from position `from` to position `to` away; of a run: at some time.
 MATCHER_P2(Darkens, from, to, "darkens " + ::testing::PrintToString(from) + " -> " + ::testing::PrintToString(to)) {
-  const Pair pair{static_cast<Position>(from), static_cast<Position>(to)};
+  const ServerPair pair{static_cast<ServerIndex>(from), static_cast<ServerIndex>(to)};
   for (const Answer& answer : answers_in(arg)) {
     if (has_pair(answer.darkens, pair)) return true;
   }
@@ -74,13 +74,13 @@ MATCHER(KeepsEverything, "keeps everything as it is") {
 namespace photonrail {
 
 /// How GoogleTest prints them.
-inline void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.from << "->" << pair.to; }
+inline void PrintTo(const ServerPair& pair, std::ostream* out) { *out << pair.from << "->" << pair.to; }
 
 namespace testing {
 inline void PrintTo(const Answer& answer, std::ostream* out) {
   if (answer.keeps) *out << "keep";
-  for (const Pair pair : answer.connects) *out << " +" << pair.from << "->" << pair.to;
-  for (const Pair pair : answer.darkens) *out << " -" << pair.from << "->" << pair.to;
+  for (const ServerPair pair : answer.connects) *out << " +" << pair.from << "->" << pair.to;
+  for (const ServerPair pair : answer.darkens) *out << " -" << pair.from << "->" << pair.to;
 }
 inline void PrintTo(const Transcript& transcript, std::ostream* out) {
   *out << transcript.changes.size() << " changes in " << transcript.asked << " answers";

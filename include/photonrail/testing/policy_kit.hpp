@@ -22,10 +22,10 @@ class RailView {
   explicit RailView(std::uint32_t positions, std::uint32_t ports_per_gpu = 1);
 
   /// A circuit between the first ports of two positions that are free, in this order of ports.
-  RailView& lit(Pair pair) { return circuit(pair, true, false); }
-  RailView& in_use(Pair pair) { return circuit(pair, true, true); }
-  RailView& switching(Pair pair) { return circuit(pair, false, false); }
-  RailView& dark(Pair pair);  ///< takes away every circuit of the pair
+  RailView& lit(ServerPair pair) { return circuit(pair, true, false); }
+  RailView& in_use(ServerPair pair) { return circuit(pair, true, true); }
+  RailView& switching(ServerPair pair) { return circuit(pair, false, false); }
+  RailView& dark(ServerPair pair);  ///< takes away every circuit of the pair
 
   struct DemandOptions {
     bool blocking = true;
@@ -35,10 +35,10 @@ class RailView {
     std::vector<Bytes> bytes{};  ///< by pair, for policies that want them; empty: unknown
   };
   /// Demands are in the order of these calls. Communicators are numbered from 0 in that order unless given.
-  RailView& demand(std::vector<Pair> pairs, Dimension dimension = Dimension::kDp) {
+  RailView& demand(std::vector<ServerPair> pairs, Dimension dimension = Dimension::kDp) {
     return demand(std::move(pairs), dimension, DemandOptions{});
   }
-  RailView& demand(std::vector<Pair> pairs, Dimension dimension, const DemandOptions& options);
+  RailView& demand(std::vector<ServerPair> pairs, Dimension dimension, const DemandOptions& options);
   RailView& clear_demands();
   RailView& at(Time now);
   RailView& reconfiguration(Duration delay);
@@ -47,7 +47,7 @@ class RailView {
   [[nodiscard]] const FabricView& view();
 
   /// The plan that connects each pair by port 0.
-  [[nodiscard]] CircuitPlan plan(const std::vector<Pair>& pairs) const;
+  [[nodiscard]] CircuitPlan plan(const std::vector<ServerPair>& pairs) const;
 
   /// Carries a plan out at once: what it takes goes dark, its circuits are lit.
   RailView& apply(const CircuitPlan& plan);
@@ -56,22 +56,22 @@ class RailView {
   /// Every circuit that is switching is lit.
   RailView& light();
   /// A lit circuit of the pair that nobody uses comes into use; false when there is none.
-  bool hold(Pair pair);
+  bool hold(ServerPair pair);
   /// One that is in use is given back. REQUIRES: there is one.
-  RailView& release(Pair pair);
+  RailView& release(ServerPair pair);
 
  private:
-  RailView& circuit(Pair pair, bool lit, bool in_use);
+  RailView& circuit(ServerPair pair, bool lit, bool in_use);
   void take(PortId from);
   void connect(const CircuitPlan& plan, bool lit);
-  PortView* find(Pair pair, bool in_use);
+  PortView* find(ServerPair pair, bool in_use);
 
   FabricView view_;
   std::vector<PortView> transmit_;
   std::vector<PortId> receive_;
-  std::vector<DemandView> demands_;
-  std::vector<DemandView> gathering_;
-  std::deque<std::vector<Pair>> pairs_;
+  std::vector<CircuitRequest> demands_;
+  std::vector<CircuitRequest> gathering_;
+  std::deque<std::vector<ServerPair>> pairs_;
   std::deque<std::vector<Bytes>> bytes_;
   std::uint32_t next_demand_ = 0;
 };

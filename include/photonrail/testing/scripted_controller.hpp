@@ -17,10 +17,10 @@ namespace photonrail::testing {
 class ScriptedController : public Controller {
  public:
   /// At the next question: circuits for these pairs, between the first ports that are free, else the first.
-  ScriptedController& connect(std::vector<Pair> pairs) { return connect_at(Time{}, std::move(pairs)); }
+  ScriptedController& connect(std::vector<ServerPair> pairs) { return connect_at(Time{}, std::move(pairs)); }
   /// At the first question from `at` on; it asks to be asked then.
-  ScriptedController& connect_at(Time at, std::vector<Pair> pairs);
-  ScriptedController& disconnect(std::vector<Pair> pairs);
+  ScriptedController& connect_at(Time at, std::vector<ServerPair> pairs);
+  ScriptedController& disconnect(std::vector<ServerPair> pairs);
   ScriptedController& keep();
   /// Whatever else a decision can say.
   ScriptedController& answer(std::function<Decision(const FabricView&)> line);

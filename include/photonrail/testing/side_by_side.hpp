@@ -10,17 +10,17 @@
 
 namespace photonrail::testing {
 
-struct Contender {
+struct PolicyResult {
   std::string name;     ///< of the policy and its setting
   RunResult result{};   ///< as far as `problem` is empty
   std::string problem;  ///< why the run did not finish; empty when it did
 };
 
 /// Every policy in each of its settings, on the scenario's job, cluster and delays. In the order of `policies`.
-[[nodiscard]] std::vector<Contender> run_side_by_side(const Scenario& scenario, std::span<const Subject> policies);
+[[nodiscard]] std::vector<PolicyResult> run_side_by_side(const Scenario& scenario, std::span<const PolicyUnderTest> policies);
 
 /// In Markdown, a line each: makespan, how much longer than the first that finished on electrical rails (or, without one,
 /// than the shortest), reconfigurations, mean wait for them, hidden share. Runs that did not finish come last, with why.
-[[nodiscard]] std::string to_markdown(std::span<const Contender> contenders);
+[[nodiscard]] std::string to_markdown(std::span<const PolicyResult> contenders);
 
 }  // namespace photonrail::testing

@@ -12,10 +12,10 @@
 
 namespace photonrail::testing {
 
-struct Subject {
+struct PolicyUnderTest {
   /// The policy with its defaults, on any optical scenario.
-  Subject(ControllerFactory policy);  // NOLINT(google-explicit-constructor): a factory is a subject
-  Subject(ControllerFactory policy, std::vector<ControllerSpec> settings);
+  PolicyUnderTest(ControllerFactory policy);  // NOLINT(google-explicit-constructor): a factory is a subject
+  PolicyUnderTest(ControllerFactory policy, std::vector<ControllerSpec> settings);
 
   ControllerFactory factory;
   std::vector<ControllerSpec> settings;  ///< at least one; their name is the factory's
@@ -26,15 +26,15 @@ struct Subject {
 
 /// Every policy of the registry, in the settings that matter and in which it promises to serve all: both modes and orders of
 /// Opus, each word and flag of a policy's own parameters.
-[[nodiscard]] std::vector<Subject> subjects_of(const ControllerRegistry& registry);
+[[nodiscard]] std::vector<PolicyUnderTest> subjects_of(const ControllerRegistry& registry);
 
 /// `scenario` under the policy in one of its settings: the controller of `scenario` is replaced, its delays stay.
-[[nodiscard]] Scenario under(const Subject& subject, const ControllerSpec& setting, Scenario scenario);
+[[nodiscard]] Scenario under(const PolicyUnderTest& subject, const ControllerSpec& setting, Scenario scenario);
 
 /// The name of the policy and what is not by default: "opus provisioned free".
 [[nodiscard]] std::string describe(const ControllerSpec& setting);
 
 /// Its name.
-std::ostream& operator<<(std::ostream& out, const Subject& subject);
+std::ostream& operator<<(std::ostream& out, const PolicyUnderTest& subject);
 
 }  // namespace photonrail::testing

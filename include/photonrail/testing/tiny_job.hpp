@@ -32,7 +32,7 @@ class TinyJob {
   TinyJob& collective(CommunicatorId group, const std::vector<std::size_t>& members, CollectiveOp op, std::int64_t bytes);
   /// Numbered from 1; `demands` must be set.
   TinyJob& all_to_all(CommunicatorId group, const std::vector<std::size_t>& members, std::uint32_t demand);
-  TinyJob& demands(std::shared_ptr<const DemandSource> source);
+  TinyJob& demands(std::shared_ptr<const TrafficSource> source);
   TinyJob& send(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag = 0);
   TinyJob& receive(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag = 0);
   /// The rank's next task waits for nothing.

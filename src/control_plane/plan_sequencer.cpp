@@ -1,0 +1,97 @@
+#include "control_plane/plan_sequencer.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace photonrail {
+
+void PlanSequencer::take(Decision decision, std::vector<Issued>& issued) {
+  if (decision.keeps()) return;
+  rail_.undrain();
+  steps_.assign(std::make_move_iterator(decision.steps.begin()), std::make_move_iterator(decision.steps.end()));
+  ready_ = engine_.now();
+  last_.reset();
+  timetable_ = std::move(decision.timetable);
+  taken_ = engine_.now();
+  slot_ = -1;
+  unused_slots_ = 0;
+  proceed(issued);
+}
+
+void PlanSequencer::proceed(std::vector<Issued>& issued) {
+  advance(issued);
+  if (timetable_) rotate(issued);
+}
+
+void PlanSequencer::advance(std::vector<Issued>& issued) {
+  while (!steps_.empty() && !last_ && ready_ <= engine_.now()) {
+    const Step& step = steps_.front();
+    if (step.when == When::kAt && step.at > engine_.now()) return;
+    if (step.when == When::kDrained && rail_.disturbs(step.plan)) {
+      rail_.drain(step.plan);
+      return;
+    }
+    carry_out(step.plan, step.preempt, std::nullopt, issued);
+    steps_.pop_front();
+  }
+}
+
+std::optional<Time> PlanSequencer::next() const {
+  std::optional<Time> at;
+  if (!steps_.empty() && last_) {
+    at.reset();  // done() will tell
+  } else if (!steps_.empty() && ready_ > engine_.now()) {
+    at = ready_;
+  } else if (!steps_.empty() && steps_.front().when == When::kAt) {
+    at = steps_.front().at;
+  }
+  // When nobody used a circuit for a whole turn, nothing is lost by standing still until somebody asks: see rotate().
+  if (timetable_ && unused_slots_ <= timetable_->rounds.size()) {
+    const Time turn = timetable_->start + timetable_->slot * (slot_ + 1);
+    at = at ? std::min(*at, turn) : turn;
+  }
+  return at;
+}
+
+// Goes over to the round of the present slot. After a time of standing still the circuits are those that the switch would
+// have by now: the round before, whose time to switch is over, and the present one, which began with its slot.
+void PlanSequencer::rotate(std::vector<Issued>& issued) {
+  if (engine_.now() < timetable_->start) return;
+  const std::int64_t slot = (engine_.now() - timetable_->start) / timetable_->slot;
+  const bool used = rail_.uses() != uses_seen_ || rail_.in_use();
+  uses_seen_ = rail_.uses();
+  if (used) unused_slots_ = 0;
+  if (slot == slot_) return;
+  if (!used) ++unused_slots_;
+  if (slot_ >= 0 && slot > slot_ + 1) turn(slot - 1, issued);
+  turn(slot, issued);
+  slot_ = slot;
+}
+
+void PlanSequencer::turn(std::int64_t slot, std::vector<Issued>& issued) {
+  const auto round = static_cast<std::size_t>(slot) % timetable_->rounds.size();
+  const Time begin = std::max(taken_, timetable_->start + timetable_->slot * slot);
+  carry_out(timetable_->rounds[round], true, begin, issued);
+}
+
+// `since`: of a timetable.
+void PlanSequencer::carry_out(const CircuitPlan& plan, bool preempt, std::optional<Time> since, std::vector<Issued>& issued) {
+  const OpticalRail::Terms terms{messages_.command(id_), messages_.acknowledgement(id_), preempt, since};
+  const std::optional<OpticalRail::Command> command = rail_.apply(plan, terms);
+  if (!command) return;
+  const Time decided = since.value_or(engine_.now());
+  issued.push_back({*command, decided, since.has_value()});
+  if (!command->usable) {
+    last_ = command->id;
+    return;
+  }
+  ready_ = std::max(ready_, *command->usable);
+}
+
+void PlanSequencer::done(std::uint32_t command) {
+  if (last_ == command) last_.reset();
+}
+
+}  // namespace photonrail

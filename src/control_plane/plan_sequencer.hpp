@@ -1,0 +1,60 @@
+// Carries out on one rail what its controller decided, in time: steps one after the other, and timetables.
+#pragma once
+
+#include "fabric/optical_rail.hpp"
+#include "photonrail/controller.hpp"
+#include "photonrail/engine.hpp"
+#include "control_plane/request_channel.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace photonrail {
+
+class PlanSequencer {
+ public:
+  /// A command that went to the switch.
+  struct Issued {
+    OpticalRail::Command command;
+    Time decided{};
+    bool rotation = false;  ///< of a timetable
+  };
+
+  /// The references must outlive the driver.
+  PlanSequencer(const Engine& engine, OpticalRail& rail, RequestChannel& messages, RailId id)
+      : engine_(engine), rail_(rail), messages_(messages), id_(id) {}
+
+  /// Replaces what earlier decisions have left to do. Throws ControllerError.
+  void take(Decision decision, std::vector<Issued>& issued);
+  /// Does what is due now. To be called when next() has come or circuits were given back. Throws ControllerError.
+  void proceed(std::vector<Issued>& issued);
+  /// Somebody came, or went, so that a timetable that stands still goes on.
+  void stir() { unused_slots_ = 0; }
+  /// The circuits of a command can be used.
+  void done(std::uint32_t command);
+  /// When proceed() has something to do even if nothing happens before; nullopt: not known, or never.
+  [[nodiscard]] std::optional<Time> next() const;
+
+ private:
+  void advance(std::vector<Issued>& issued);
+  void rotate(std::vector<Issued>& issued);
+  void turn(std::int64_t slot, std::vector<Issued>& issued);
+  void carry_out(const CircuitPlan& plan, bool preempt, std::optional<Time> since, std::vector<Issued>& issued);
+
+  const Engine& engine_;
+  OpticalRail& rail_;
+  RequestChannel& messages_;
+  RailId id_;
+  std::deque<Step> steps_;
+  Time ready_{};                       // the circuits of the step before can be used
+  std::optional<std::uint32_t> last_;  // its command, while nobody knows when that is done
+  std::optional<Timetable> timetable_;
+  Time taken_{};            // when the timetable was decided
+  std::int64_t slot_ = -1;  // of the timetable, whose circuits are set
+  std::uint64_t uses_seen_ = 0;
+  std::size_t unused_slots_ = 0;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,47 @@
+// Demands as their controller sees them: views that are kept, so that showing them costs nothing.
+#pragma once
+
+#include "photonrail/fabric_view.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace photonrail {
+
+/// Slots are places in ControlPlane's table, and the ids of the views.
+class RequestList {
+ public:
+  [[nodiscard]] std::span<const CircuitRequest> views() const { return views_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& slots() const { return slots_; }
+  [[nodiscard]] bool empty() const { return slots_.empty(); }
+
+  void insert(std::size_t place, const CircuitRequest& view) {
+    slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(place), view.id.value);
+    views_.insert(views_.begin() + static_cast<std::ptrdiff_t>(place), view);
+  }
+  void push_back(const CircuitRequest& view) { insert(slots_.size(), view); }
+  void erase(std::uint32_t slot) {
+    const std::size_t place = find(slot);
+    if (place == slots_.size()) return;
+    slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(place));
+    views_.erase(views_.begin() + static_cast<std::ptrdiff_t>(place));
+  }
+  /// The demand changed, if it is here.
+  void update(const CircuitRequest& view) {
+    const std::size_t place = find(view.id.value);
+    if (place < views_.size()) views_[place] = view;
+  }
+
+ private:
+  [[nodiscard]] std::size_t find(std::uint32_t slot) const {
+    return static_cast<std::size_t>(std::find(slots_.begin(), slots_.end(), slot) - slots_.begin());
+  }
+
+  std::vector<std::uint32_t> slots_;
+  std::vector<CircuitRequest> views_;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,94 @@
+#include "execution/lanes.hpp"
+
+#include "folding/folding.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace photonrail {
+
+Lanes::Ready Lanes::key(OpId id, const Operation& op) {
+  const auto [first, last] = std::minmax_element(op.tasks.begin(), op.tasks.end());
+  return {op.key.iteration, op.lane_due, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
+}
+
+template <class Visit>
+void Lanes::each_lane(const Operation& op, Visit&& visit) {
+  if (per_communicator_) {
+    visit(lanes_[op.key.communicator.index()]);
+    return;
+  }
+  const Member members = op.communicator->point_to_point ? 1 : op.members();
+  for (Member m = 0; m < members; ++m) {
+    if (!op.starts_without(m)) visit(lanes_[op.rank(m).index()]);
+  }
+}
+
+void Lanes::require_order(const Lane& lane, const Ready& ready) {
+  const auto after = lane.waiting.upper_bound(ready);
+  const bool tied = (after != lane.waiting.end() && after->same_to_programs(ready)) ||
+                    (after != lane.waiting.begin() && std::prev(after)->same_to_programs(ready));
+  if (tied) throw FoldingFailed{"two operations want one lane at one instant, and the programs do not order them"};
+}
+
+void Lanes::enqueue(OpId id, const Operation& op) {
+  const Ready ready = key(id, op);
+  each_lane(op, [&](Lane& lane) {
+    if (folded_) require_order(lane, ready);
+    lane.waiting.insert(ready);
+  });
+  candidates_.insert(ready);
+}
+
+bool Lanes::are_free(const Operation& op) {
+  bool free = true;
+  each_lane(op, [&](Lane& lane) { free = free && !lane.busy; });
+  return free;
+}
+
+bool Lanes::take(const Ready& candidate, Operation& op) {
+  if (!are_free(op)) return false;
+  each_lane(op, [&](Lane& lane) {
+    lane.busy = true;
+    lane.waiting.erase(candidate);
+    op.cause = later_of(op.cause, lane.freed);
+  });
+  return true;
+}
+
+void Lanes::free(Lane& lane, CriticalPathTag cause) {
+  lane.busy = false;
+  lane.freed = cause;
+  if (lane.waiting.empty()) return;
+  if (per_communicator_) {
+    candidates_.insert(*lane.waiting.begin());  // the others want the same lane, and come later
+  } else {
+    candidates_.insert(lane.waiting.begin(), lane.waiting.end());
+  }
+}
+
+void Lanes::leave(const Operation& op, Member member, bool last, CriticalPathTag cause) {
+  if (per_communicator_) {
+    if (last) free(lanes_[op.key.communicator.index()], cause);
+  } else if (op.starts_without(member)) {
+    return;
+  } else if (!op.communicator->point_to_point || member == 0) {
+    free(lanes_[op.rank(member).index()], cause);
+  }
+}
+
+void Lanes::yield(OpId id, const Operation& op) {
+  const Ready ready = key(id, op);
+  each_lane(op, [&](Lane& lane) {
+    free(lane, lane.freed);
+    lane.waiting.insert(ready);
+  });
+}
+
+std::vector<Lanes::Ready> Lanes::candidates() {
+  std::vector<Ready> list(candidates_.begin(), candidates_.end());
+  candidates_.clear();
+  return list;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,83 @@
+// Communication lanes: a lane runs one operation at a time. One per communicator, or one per GPU for all its operations.
+//
+// An operation takes its lanes when every member has arrived, and keeps them while it waits for circuits and while it runs.
+// It never holds a lane while a member is missing, as a runtime that agrees on what is ready: a trace whose ranks
+// come to their operations in different orders cannot lock itself up by that alone. Receives take no lane: posting one
+// costs nothing. A member that the operation starts without takes no lane of its own for it either.
+#pragma once
+
+#include "execution/critical_path.hpp"
+#include "execution/operation.hpp"
+
+#include <cstdint>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace photonrail {
+
+class Lanes {
+ public:
+  /// Ready operations start in this order: iteration, lowest task id, and what else the programs say; what they do not tell
+  /// apart, in the order of the first arrivals.
+  struct Ready {
+    std::uint32_t iteration;
+    Time due;  ///< under ShimPolicy::by_due; the same for all otherwise
+    TaskId task;
+    TaskId last;  ///< the highest task id
+    std::uint32_t tag;
+    std::uint32_t match;
+    Dimension dimension;
+    std::uint32_t sequence;
+    OpId op;
+
+    [[nodiscard]] bool same_to_programs(const Ready& o) const {
+      return iteration == o.iteration && due == o.due && task == o.task && last == o.last && tag == o.tag && match == o.match &&
+             dimension == o.dimension;
+    }
+
+    friend auto operator<=>(const Ready&, const Ready&) = default;
+  };
+
+  /// `folded`: throws FoldingFailed when the order of two operations on one lane is not in the programs.
+  Lanes(std::size_t lanes, bool per_communicator, bool folded)
+      : lanes_(lanes), per_communicator_(per_communicator), folded_(folded) {}
+
+  /// Of an operation as it becomes ready; members that come later would change it.
+  [[nodiscard]] static Ready key(OpId id, const Operation& op);
+
+  /// The operation wants its lanes: it is among the next candidates.
+  void enqueue(OpId id, const Operation& op);
+  /// Takes all lanes of a candidate, if all are free; the later cause of the candidate and its lanes is left in `op`.
+  bool take(const Ready& candidate, Operation& op);
+  /// A member is done; `last`: all of them are. Frees what the operation no longer needs.
+  void leave(const Operation& op, Member member, bool last, CriticalPathTag cause);
+
+  /// Whether all lanes of the operation are free.
+  [[nodiscard]] bool are_free(const Operation& op);
+  /// The operation leaves its lanes to others and waits for them again.
+  void yield(OpId id, const Operation& op);
+
+  /// Operations that may be able to start now, in order. Empties the list.
+  [[nodiscard]] std::vector<Ready> candidates();
+  [[nodiscard]] bool has_candidates() const { return !candidates_.empty(); }
+
+ private:
+  struct Lane {
+    bool busy = false;
+    CriticalPathTag freed;
+    std::set<Ready> waiting;
+  };
+
+  template <class Visit>
+  void each_lane(const Operation& op, Visit&& visit);
+  void free(Lane& lane, CriticalPathTag cause);
+  static void require_order(const Lane& lane, const Ready& ready);
+
+  std::vector<Lane> lanes_;
+  bool per_communicator_;
+  bool folded_;
+  std::set<Ready> candidates_;
+};
+
+}  // namespace photonrail

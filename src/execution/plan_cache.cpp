@@ -1,0 +1,195 @@
+#include "execution/plan_cache.hpp"
+
+#include "photonrail/collective_choice.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+constexpr std::size_t kIdlePlans = 16;
+
+std::string pointer_of(CollectiveOp op) { return "/collectives/" + std::string(name(op)); }
+
+/// What a port could send while it is re-pointed.
+Bytes lost_to_reconfiguration(const CostModel& costs) {
+  if (!costs.optical()) return {};
+  const double seconds = to_seconds(*costs.reconfiguration);
+  return {static_cast<std::int64_t>(std::min(seconds * costs.rail.rate.bytes_per_second / costs.ports, 1e18))};
+}
+
+std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
+  std::vector<std::vector<MemberPair>> pairs(plan.rounds());
+  std::vector<std::vector<Bytes>> bytes(plan.rounds());
+  for (std::uint32_t round = 0; round < plan.rounds(); ++round) {
+    pairs[round] = plan.pairs(round);
+    bytes[round].resize(pairs[round].size());
+  }
+  for (SendIndex i = 0; i < plan.send_count(); ++i) {
+    const Send send = plan.send(i);
+    const std::vector<MemberPair>& of = pairs[send.round];
+    const auto found = std::lower_bound(of.begin(), of.end(), MemberPair{send.from, send.to});
+    if (found == of.end() || *found != MemberPair{send.from, send.to}) continue;  // a local step
+    bytes[send.round][static_cast<std::size_t>(found - of.begin())].count += send.bytes.count;
+  }
+  return bytes;
+}
+
+/// Its number among those seen, in the order of their coming.
+std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint32_t what) {
+  return seen.try_emplace(what, static_cast<std::uint32_t>(seen.size())).first->second;
+}
+
+}  // namespace
+
+PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry,
+                     const TrafficSource* demands, const CostModel& costs)
+    : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands), costs_(costs) {
+  for (std::size_t op = 0; op < placed_.size(); ++op) {
+    const CollectiveAlgorithm* algorithm = find(spec.algorithm[op]);
+    placed_[op] = spec.algorithm[op] == kAutoAlgorithm || (algorithm != nullptr && algorithm->uses_places());
+    expects_straggler_[op] = algorithm != nullptr && algorithm->expects_straggler();
+  }
+}
+
+const CollectiveAlgorithm* PlanCache::find(std::string_view name) const {
+  if (const CollectiveAlgorithm* own = spec_.find_own(name)) return own;
+  const auto& all = registry_.all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& algorithm) { return algorithm->name() == name; });
+  return found == all.end() ? nullptr : found->get();
+}
+
+LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
+  if (std::none_of(placed_.begin(), placed_.end(), [](bool placed) { return placed; })) return 0;
+  std::map<std::uint32_t, std::uint32_t> servers;
+  std::map<std::uint32_t, std::uint32_t> rails;
+  std::vector<MemberPlace> places;
+  for (const GpuId gpu : gpus) {
+    places.push_back({number_of(servers, gpu.value / gpus_per_server), number_of(rails, gpu.value % gpus_per_server)});
+  }
+  if (servers.size() == gpus.size() && rails.size() == 1) return 0;
+  const auto [entry, fresh] = layout_ids_.try_emplace(places, static_cast<LayoutId>(layouts_.size()));
+  if (fresh) layouts_.push_back(std::move(places));
+  return entry->second;
+}
+
+const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, Member period) {
+  if (!placed_[static_cast<std::size_t>(call.op)]) layout = 0;
+  const auto [entry, fresh] =
+      plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler, period});
+  if (fresh) entry->second = make(call, layout, period);
+  return entry->second;
+}
+
+DemandQuery PlanCache::canonical(DemandQuery query) const {
+  PHOTONRAIL_CHECK(demands_ != nullptr);
+  query.seed = seed_;
+  if (!demands_->drifts()) query.iteration = 0;
+  return query;
+}
+
+const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery query, std::span<const std::uint32_t> servers,
+                                    LayoutId layout) {
+  query = canonical(query);
+  const auto [entry, fresh] = demand_plans_.try_emplace(query);
+  if (fresh) entry->second.runnable.plan = demands_->plan(query, servers);
+  if (fresh && entry->second.runnable.plan == nullptr) {
+    const TrafficMatrix demand = demands_->matrix(query);
+    PHOTONRAIL_CHECK(demand.members() == call.members);
+    CollectiveCall with_demand = call;
+    with_demand.demand = &demand;
+    entry->second.runnable = make(with_demand, layout, call.members);
+  }
+  if (fresh && weighs_ && entry->second.runnable.pair_bytes.empty()) {
+    entry->second.runnable.pair_bytes = pair_bytes(*entry->second.runnable.plan);
+  }
+  if (!fresh && entry->second.users == 0) std::erase(idle_, query);
+  ++entry->second.users;
+  return entry->second.runnable;
+}
+
+void PlanCache::give_back(DemandQuery query) {
+  query = canonical(query);
+  const auto entry = demand_plans_.find(query);
+  PHOTONRAIL_CHECK(entry != demand_plans_.end() && entry->second.users > 0);
+  if (--entry->second.users > 0) return;
+  idle_.push_back(query);
+  if (idle_.size() <= kIdlePlans) return;
+  demand_plans_.erase(idle_.front());
+  idle_.pop_front();
+}
+
+double PlanCache::flops(DemandQuery query, Member member) const { return demands_->flops(canonical(query), member); }
+
+const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
+  const std::vector<CollectiveCandidate> ranked = rank_collectives(registry_, call, costs_);
+  if (ranked.empty() || !ranked.front().problem.empty()) {
+    throw ConfigError(pointer_of(call.op),
+                      "no algorithm can do " + std::string(name(call.op)) + " among " + std::to_string(call.members) +
+                          " ranks on these rails" + (ranked.empty() ? "" : "; " + describe(ranked.front(), costs_)),
+                      "photonrail list collectives --explain says what each needs");
+  }
+  std::string line = std::string(name(call.op)) + " among " + std::to_string(call.members) + " ranks" +
+                     (call.demand != nullptr ? " with uneven demand" : ", " + std::to_string(call.size.count) + " bytes") +
+                     ": auto took " + describe(ranked[0], costs_);
+  if (ranked.size() > 1 && ranked[1].problem.empty()) line += "; next " + describe(ranked[1], costs_);
+  if (std::find(choices_.begin(), choices_.end(), line) == choices_.end()) choices_.push_back(std::move(line));
+  return *ranked.front().algorithm;
+}
+
+const CollectiveAlgorithm& PlanCache::algorithm(CollectiveOp op) const {
+  const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(op)];
+  const CollectiveAlgorithm* known = find(wanted);
+  return known != nullptr ? *known : registry_.find(wanted);  // which says what there is
+}
+
+const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {
+  if (chooses(call.op)) return choose(call);
+  const CollectiveAlgorithm& algorithm = this->algorithm(call.op);
+  if (!algorithm.supports(call.op, call.members)) {
+    throw ConfigError(pointer_of(call.op),
+                      "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
+                          std::to_string(call.members) + " ranks",
+                      "choose another algorithm: photonrail list collectives");
+  }
+  if (call.demand != nullptr && !algorithm.takes_demand()) {
+    throw ConfigError(pointer_of(call.op),
+                      "'" + std::string(algorithm.name()) + "' sends even shares, but the job has uneven demands",
+                      "choose one that takes a demand, such as pairwise");
+  }
+  return algorithm;
+}
+
+std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId layout) {
+  call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
+  call.ports = costs_.ports;
+  call.places = layouts_[layout];
+  call.reconfiguration = lost_to_reconfiguration(costs_);
+  try {
+    return algorithm_for(call).expand(call);
+  } catch (const ConfigError& error) {
+    throw error.where().empty() ? ConfigError(pointer_of(call.op), error.problem(), error.hint()) : error;
+  }
+}
+
+RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member period) {
+  RunnablePlan runnable;
+  runnable.plan = expand(call, layout);
+  if (period != call.members) runnable.plan = runnable.plan->folded(period);
+  PHOTONRAIL_CHECK(runnable.plan != nullptr);
+  std::unique_ptr<const SendPlan> stream = fidelity_ == Fidelity::kStream ? runnable.plan->stream() : nullptr;
+  if (stream != nullptr) {
+    runnable.latency_sends = runnable.plan->critical_sends();
+    runnable.plan = std::move(stream);
+    runnable.stream = true;
+  }
+  if (weighs_) runnable.pair_bytes = pair_bytes(*runnable.plan);
+  for (Member m = 0; m < period; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
+  return runnable;
+}
+
+}  // namespace photonrail

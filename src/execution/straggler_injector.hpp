@@ -1,0 +1,34 @@
+// Who is late or slow in which step. Pure: whatever is random is drawn from a stream that names straggler, rank and step.
+#pragma once
+
+#include "photonrail/scenario.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace photonrail {
+
+class StragglerInjector {
+ public:
+  struct Step {
+    Duration delay{};
+    double slowdown = 1.0;
+  };
+
+  /// `stragglers` must outlive the object.
+  StragglerInjector(std::span<const StragglerSpec> stragglers, std::size_t ranks, std::uint64_t seed)
+      : stragglers_(stragglers), ranks_(ranks), seed_(seed) {}
+
+  [[nodiscard]] Step of(RankId rank, std::uint32_t iteration) const;
+
+ private:
+  [[nodiscard]] bool concerns(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
+  [[nodiscard]] Duration delay(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
+
+  std::span<const StragglerSpec> stragglers_;
+  std::size_t ranks_;
+  std::uint64_t seed_;
+};
+
+}  // namespace photonrail

@@ -1,0 +1,257 @@
+// Do the parts of a scenario fit each other?
+#include "photonrail/scenario.hpp"
+
+#include "photonrail/error.hpp"
+#include "run/control_check.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+std::string number(std::uint64_t n) { return std::to_string(n); }
+
+std::string gpus_of(const ClusterSpec& cluster) {
+  return number(cluster.servers) + " servers x " + number(cluster.gpus_per_server) + " GPUs = " + number(cluster.gpus());
+}
+
+void check_cluster(const ClusterSpec& cluster) {
+  try {
+    cluster.validate();
+  } catch (const ConfigError& e) {
+    throw ConfigError("/cluster" + e.where(), e.problem(), e.hint());
+  }
+}
+
+void check_placement(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  const std::size_t ranks = scenario.graph.ranks();
+  if (ranks == 0) throw ConfigError("/workload", "has no ranks");
+  if (ranks > cluster.gpus()) {
+    throw ConfigError("/workload", number(ranks) + " ranks do not fit the cluster: " + gpus_of(cluster),
+                      "raise /cluster/servers, or use fewer ranks");
+  }
+  if (scenario.gpu_of_rank.size() != ranks) {
+    throw ConfigError("/placement",
+                      "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
+  }
+  const auto where = [](std::size_t r) { return "/placement/rank_to_gpu/" + number(r); };
+  std::vector<RankId> rank_of(cluster.gpus(), RankId::none());
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const GpuId gpu = scenario.gpu_of_rank[r];
+    if (gpu.value >= cluster.gpus()) {
+      throw ConfigError(where(r), "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
+                        "GPUs are numbered from 0: server x gpus_per_server + local index");
+    }
+    RankId& owner = rank_of[gpu.index()];
+    if (!owner.is_none()) {
+      throw ConfigError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner.value) + " already",
+                        "give every rank a GPU of its own");
+    }
+    owner = RankId{r};
+  }
+}
+
+// A circuit joins two GPUs of one rail, and a fibre is in one circuit at the most.
+void check_circuits(const Scenario& scenario) {
+  const ClusterSpec& cluster = scenario.cluster;
+  std::set<std::pair<GpuId, std::uint32_t>> transmit;
+  std::set<std::pair<GpuId, std::uint32_t>> receive;
+  for (std::size_t i = 0; i < scenario.controller.circuits.size(); ++i) {
+    const StaticCircuit& c = scenario.controller.circuits[i];
+    const std::string where = "/controller/circuits/" + number(i);
+    for (const auto& [key, gpu, port] : {std::tuple{"from", c.from, c.from_port}, std::tuple{"to", c.to, c.to_port}}) {
+      if (gpu.value >= cluster.gpus()) {
+        throw ConfigError(where + "/" + key, "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster));
+      }
+      if (port >= cluster.nic.ports) {
+        throw ConfigError(where + "/" + key + "_port",
+                          "there is no port " + number(port) + ": a GPU has " + number(cluster.nic.ports) + " (from 0)",
+                          "raise /cluster/nic/ports");
+      }
+    }
+    if (c.from == c.to) throw ConfigError(where, "joins GPU " + number(c.from.value) + " to itself");
+    if (c.from.value % cluster.gpus_per_server != c.to.value % cluster.gpus_per_server) {
+      throw ConfigError(where, "GPUs " + number(c.from.value) + " and " + number(c.to.value) + " are on different rails",
+                        "a rail joins the GPUs of one local index: gpu % gpus_per_server");
+    }
+    if (c.from_port % cluster.rail.planes != c.to_port % cluster.rail.planes) {
+      throw ConfigError(where, "ports " + number(c.from_port) + " and " + number(c.to_port) + " are on different planes",
+                        "a circuit joins ports of one plane: port % /cluster/rail/planes");
+    }
+    if (!transmit.emplace(c.from, c.from_port).second || !receive.emplace(c.to, c.to_port).second) {
+      throw ConfigError(where, "a fibre of it is in an earlier circuit already",
+                        "a port sends on one circuit and receives on one");
+    }
+  }
+}
+
+void check_controller(const Scenario& scenario) {
+  const ControllerSpec& controller = scenario.controller;
+  const bool optical = scenario.cluster.rail.kind == RailKind::kOptical;
+  if (optical && controller.name == "electrical") {
+    throw ConfigError("/controller/name", "the electrical controller would never light a circuit of the optical rails",
+                      "name another controller, or set /cluster/rail/kind to electrical");
+  }
+  if (!optical && controller.name != "electrical") {
+    throw ConfigError("/controller/name", "electrical rails have no circuits for the " + controller.name + " controller",
+                      "use the electrical controller, or set /cluster/rail/kind to optical");
+  }
+  for (const auto& [key, delay] :
+       {std::pair{"request", controller.request}, std::pair{"service", controller.service},
+        std::pair{"command", controller.command}, std::pair{"acknowledgement", controller.acknowledgement},
+        std::pair{"starvation", controller.starvation}}) {
+    if (delay < Duration{}) throw ConfigError(std::string("/controller/") + key + "_us", "must not be negative");
+  }
+  check_control_plane(controller.control, scenario.cluster.gpus_per_server, scenario.graph.ranks());
+  if (controller.name == "static") check_circuits(scenario);
+}
+
+void check_numbers(const Scenario& scenario) {
+  if (scenario.executor.buffered_send < Bytes{}) throw ConfigError("/executor/buffered_send_bytes", "must not be negative");
+  if (scenario.collectives.chunks == 0) throw ConfigError("/collectives/chunks", "must be at least 1");
+  const CollectiveSpec& collectives = scenario.collectives;
+  if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= scenario.graph.ranks()) {
+    throw ConfigError("/collectives/straggler", "there is no rank " + number(collectives.straggler_rank.value),
+                      "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+  }
+  if (scenario.run.iterations == 0) throw ConfigError("/run/iterations", "must be at least 1");
+}
+
+void check_stragglers(const Scenario& scenario) {
+  for (std::size_t i = 0; i < scenario.stragglers.size(); ++i) {
+    const StragglerSpec& straggler = scenario.stragglers[i];
+    const std::string where = "/stragglers/" + number(i);
+    for (std::size_t r = 0; r < straggler.ranks.size(); ++r) {
+      if (straggler.ranks[r].index() < scenario.graph.ranks()) continue;
+      throw ConfigError(where + "/ranks/" + number(r), "there is no rank " + number(straggler.ranks[r].value),
+                        "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+    }
+    if (!(straggler.slowdown >= 1.0 && straggler.slowdown <= 1e6)) {
+      throw ConfigError(where + "/slowdown", "must be between 1 and 1e6");
+    }
+    const bool negative =
+        std::any_of(straggler.trace.begin(), straggler.trace.end(), [](Duration delay) { return delay < Duration{}; });
+    if (negative || straggler.delay.a < Duration{} || straggler.delay.b < Duration{}) {
+      throw ConfigError(where + "/delay_us", "must not be negative");
+    }
+  }
+}
+
+using Use = std::tuple<CollectiveOp, Member, bool>;  // an operation among so many members; whether it follows a demand
+
+bool can(const CollectiveAlgorithm& algorithm, const Use& use) {
+  const auto& [op, members, demand] = use;
+  return algorithm.supports(op, members) && (algorithm.takes_demand() || !demand);
+}
+
+// Every use in the graph. Programs are read once, whatever the number of ranks that share them.
+std::set<Use> uses_of(const TaskGraph& graph) {
+  std::vector<std::set<std::tuple<std::uint32_t, CollectiveOp, bool>>> calls;  // by program: slot, operation, demand
+  for (const Program& program : graph.programs()) {
+    auto& of = calls.emplace_back();
+    for (const Task& task : program.tasks()) {
+      if (task.kind == TaskKind::kCollective) of.emplace(task.slot, task.op, task.demand() != 0);
+    }
+  }
+  std::set<Use> uses;
+  Use last{CollectiveOp::kSend, 0, false};
+  for (std::size_t r = 0; r < graph.ranks(); ++r) {
+    const RankId rank{r};
+    for (const auto& [slot, op, demand] : calls[graph.program_of(rank).index()]) {
+      const Communicator& group = graph.communicators()[graph.communicator(rank, slot).index()];
+      const Use use{op, static_cast<Member>(group.members.size()), demand};
+      if (use != last) uses.insert(use);
+      last = use;
+    }
+  }
+  return uses;
+}
+
+// A name that is not built in is the caller's own: simulate() looks it up in the registries that it is given.
+void check_algorithms(const Scenario& scenario) {
+  const CollectiveRegistry known = CollectiveRegistry::builtin();
+  for (const Use& use : uses_of(scenario.graph)) {
+    const auto& [op, members, demand] = use;
+    const std::string& wanted = scenario.collectives.algorithm[static_cast<std::size_t>(op)];
+    const CollectiveAlgorithm* found = scenario.collectives.find_own(wanted);
+    for (const auto& algorithm : known.all()) {
+      if (found == nullptr && algorithm->name() == wanted) found = algorithm.get();
+    }
+    if (members < 2 || found == nullptr || can(*found, use)) continue;
+    std::string able;
+    for (const auto& algorithm : known.all()) {
+      if (can(*algorithm, use)) able += (able.empty() ? "" : ", ") + std::string(algorithm->name());
+    }
+    throw ConfigError("/collectives/" + std::string(name(op)),
+                      wanted + " cannot do " + std::string(name(op)) + " among " + number(members) + " members" +
+                          (demand ? " with uneven demand" : ""),
+                      able.empty() ? "no built-in algorithm can" : "these can: " + able);
+  }
+}
+
+bool same_plant(const ClusterSpec& a, const ClusterSpec& b) {
+  return a.servers == b.servers && a.gpus_per_server == b.gpus_per_server && a.nic.ports == b.nic.ports &&
+         a.rail.kind == b.rail.kind;
+}
+
+void check_job(const Scenario& all, std::size_t index, std::vector<std::size_t>& job_of_gpu) {
+  const Scenario& job = all.jobs[index];
+  const std::string where = "/jobs/" + number(index);
+  if (!job.jobs.empty()) throw ConfigError(where + "/jobs", "a job has no jobs of its own");
+  if (job.start < Time{}) throw ConfigError(where + "/start_s", "must not be negative");
+  if (!same_plant(job.cluster, all.cluster))
+    throw ConfigError(where + "/cluster", "must be the cluster that the jobs share");
+  for (std::size_t other = 0; other < index; ++other) {
+    if (all.jobs[other].name != job.name) continue;
+    throw ConfigError(where + "/name", "job " + number(other) + " is called " + job.name + " already");
+  }
+  try {
+    job.validate();
+  } catch (const ConfigError& e) {
+    throw ConfigError(where + e.where(), e.problem(), e.hint());
+  }
+  for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
+    std::size_t& owner = job_of_gpu[job.gpu_of_rank[r].index()];
+    if (owner != all.jobs.size()) {
+      throw ConfigError(where,
+                        "rank " + number(r) + " is on GPU " + number(job.gpu_of_rank[r].value) + ", which runs job " +
+                            all.jobs[owner].name,
+                        "give the jobs different \"servers\", or GPUs by \"placement\"");
+    }
+    owner = index;
+  }
+}
+
+void check_jobs(const Scenario& all) {
+  constexpr std::size_t kMaxJobs = 255;
+  if (all.jobs.size() > kMaxJobs) throw ConfigError("/jobs", "has " + number(all.jobs.size()) + " jobs", "at most 255");
+  if (all.graph.ranks() > 0) throw ConfigError("/workload", "belongs to a job where there are several");
+  std::vector<std::size_t> job_of_gpu(all.cluster.gpus(), all.jobs.size());
+  for (std::size_t j = 0; j < all.jobs.size(); ++j) check_job(all, j, job_of_gpu);
+}
+
+}  // namespace
+
+const CollectiveAlgorithm* CollectiveSpec::find_own(std::string_view name) const {
+  const auto found = std::find_if(own.begin(), own.end(), [&](const auto& a) { return a->name() == name; });
+  return found == own.end() ? nullptr : found->get();
+}
+
+void Scenario::validate() const {
+  check_cluster(cluster);
+  if (!jobs.empty()) return check_jobs(*this);
+  check_placement(*this);
+  check_controller(*this);
+  check_numbers(*this);
+  check_stragglers(*this);
+  check_algorithms(*this);
+  if (pricing) pricing->validate();
+}
+
+}  // namespace photonrail

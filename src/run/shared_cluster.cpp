@@ -1,0 +1,226 @@
+#include "run/shared_cluster.hpp"
+
+#include "photonrail/error.hpp"
+#include "execution/mean.hpp"
+#include "execution/time_accounting.hpp"
+#include "run/runner.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+constexpr std::uint64_t kEventsBetweenProgress = 65536;
+
+/// All jobs as one, to look at: ranks and communicators one job after another.
+Scenario side_by_side(const Scenario& scenario) {
+  Scenario all = scenario;
+  std::vector<const TaskGraph*> graphs;
+  std::vector<std::string> names;
+  for (const Scenario& job : scenario.jobs) {
+    graphs.push_back(&job.graph);
+    names.push_back(job.name);
+    all.gpu_of_rank.insert(all.gpu_of_rank.end(), job.gpu_of_rank.begin(), job.gpu_of_rank.end());
+  }
+  all.graph = TaskGraph::side_by_side(graphs, names);
+  return all;
+}
+
+/// Tells observers of one job's ranks, communicators and operations by their numbers among all jobs.
+class JobObserver : public Observer {
+ public:
+  JobObserver(std::span<Observer* const> observers, std::size_t job, std::size_t jobs, std::size_t ranks_before,
+              std::size_t communicators_before)
+      : observers_(observers), job_(job), jobs_(jobs), ranks_(ranks_before), communicators_(communicators_before) {}
+
+  void compute(const ComputeEvent& event) override {
+    ComputeEvent told = event;
+    told.rank = among_all(event.rank);
+    notify([&](Observer& observer) { observer.compute(told); });
+  }
+  void operation(const OperationEvent& event) override {
+    OperationEvent told = event;
+    told.rank = among_all(event.rank);
+    told.communicator = CommunicatorId{communicators_ + event.communicator.index()};
+    told.sequence = static_cast<std::uint32_t>(event.sequence * jobs_ + job_);
+    notify([&](Observer& observer) { observer.operation(told); });
+  }
+  void circuit(const CircuitEvent& event) override {
+    CircuitEvent told = event;
+    if (!event.serves.is_none()) told.serves = CommunicatorId{communicators_ + event.serves.index()};
+    notify([&](Observer& observer) { observer.circuit(told); });
+  }
+  void iteration(RankId rank, std::uint32_t finished, Time at) override {
+    notify([&](Observer& observer) { observer.iteration(among_all(rank), finished, at); });
+  }
+
+ private:
+  [[nodiscard]] RankId among_all(RankId rank) const { return RankId{ranks_ + rank.index()}; }
+  template <class Tell>
+  void notify(Tell&& notify) {
+    for (Observer* observer : observers_) notify(*observer);
+  }
+
+  std::span<Observer* const> observers_;
+  std::size_t job_;
+  std::size_t jobs_;
+  std::size_t ranks_;
+  std::size_t communicators_;
+};
+
+// Fidelity and folding are of the whole scenario.
+RunSpec run_of(const Scenario& scenario, std::size_t job) {
+  RunSpec run = scenario.jobs[job].run;
+  run.fidelity = scenario.run.fidelity;
+  run.folding = scenario.run.folding;
+  return run;
+}
+
+/// The jobs in motion.
+class Jobs {
+ public:
+  Jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries)
+      : scenario_(scenario),
+        observers_(observers),
+        plant_(scenario.cluster.plant()),
+        shared_(engine_, scenario.cluster, plant_, scenario.run.seed),
+        watched_(std::any_of(observers.begin(), observers.end(), [](const Observer* o) { return o->needs_every_rank(); })) {
+    jobs_.reserve(scenario.jobs.size());
+    std::size_t ranks = 0;
+    std::size_t communicators = 0;
+    for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
+      const Scenario& job = scenario.jobs[j];
+      Job& made = *jobs_.emplace_back(std::make_unique<Job>(
+          Job{JobObserver(observers, j, scenario.jobs.size(), ranks, communicators), {}, {}, {}, {}}));
+      made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
+      made.tenancy.emplace(SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j)});
+      made.runner = std::make_unique<Runner>(job, run_of(scenario, j), made.observer_list, registries);
+      made.simulation = made.runner->share(*made.tenancy);
+      ranks += job.graph.ranks();
+      communicators += job.graph.communicators().size();
+    }
+  }
+
+  void run() {
+    const Scenario shown = watched_ ? side_by_side(scenario_) : Scenario{};
+    for (Observer* observer : observers_) observer->begin(watched_ ? shown : scenario_);
+    for (std::size_t j = 0; j < jobs_.size(); ++j) jobs_[j]->simulation->begin_at(scenario_.jobs[j].start);
+    while (engine_.run(kEventsBetweenProgress) > 0) tell_progress();
+    std::vector<std::string> stuck;
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      if (jobs_[j]->simulation->finished()) continue;
+      for (const std::string& line : jobs_[j]->simulation->stuck()) stuck.push_back(scenario_.jobs[j].name + ": " + line);
+    }
+    if (!stuck.empty()) throw DeadlockError(std::move(stuck));
+  }
+
+  void report(RunResult& result) {
+    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+      RunResult& of = result.jobs.emplace_back();
+      of.name = scenario_.jobs[j].name;
+      of.seed = scenario_.jobs[j].run.seed;
+      of.warnings = scenario_.jobs[j].graph.warnings();
+      of.folding.ranks = of.folding.classes = scenario_.jobs[j].graph.ranks();
+      of.folding.off = "several jobs share the cluster";
+      jobs_[j]->simulation->report(of);
+      result.makespan = std::max(result.makespan, of.start + of.makespan);
+    }
+    result.engine.events = engine_.events_run();
+    result.engine.sends = shared_.network().messages();
+    for (Observer* observer : observers_) observer->end(result.makespan);
+  }
+
+ private:
+  struct Job {
+    JobObserver observer;
+    std::vector<Observer*> observer_list;
+    std::optional<SharedJobContext> tenancy;
+    std::unique_ptr<Runner> runner;
+    std::unique_ptr<Simulation> simulation;
+  };
+
+  void tell_progress() {
+    std::uint64_t done = 0;
+    std::uint64_t of = 0;
+    for (const auto& job : jobs_) {
+      done += job->simulation->tasks_done();
+      of += job->simulation->tasks();
+    }
+    for (Observer* observer : observers_) observer->progress(done, of, engine_.now());
+  }
+
+  const Scenario& scenario_;
+  std::span<Observer* const> observers_;
+  Engine engine_;
+  const Plant plant_;
+  SharedFabric shared_;
+  bool watched_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+};
+
+void add(const ReconfigurationSummary& of, ReconfigurationSummary& sum) {
+  sum.count += of.count;
+  sum.per_rail.resize(std::max(sum.per_rail.size(), of.per_rail.size()));
+  for (std::size_t r = 0; r < of.per_rail.size(); ++r) sum.per_rail[r] += of.per_rail[r];
+  sum.dark_port += of.dark_port;
+  sum.total += of.total;
+  sum.exposed += of.exposed;
+}
+
+// Of what the jobs say, what is so of all together.
+void sum_up(RunResult& result) {
+  std::size_t ranks = 0;
+  for (const RunResult& job : result.jobs) ranks += job.ranks.size();
+  std::array<Mean, kDimensionCount> busy{Mean(ranks), Mean(ranks), Mean(ranks), Mean(ranks), Mean(ranks), Mean(ranks)};
+  std::array<Mean, kDimensionCount> exposed = busy;
+  for (const RunResult& job : result.jobs) {
+    for (RankTime rank : job.ranks) {
+      rank.peer_wait += result.makespan - job.makespan;  // before its job began, and after it was over
+      result.ranks.push_back(rank);
+    }
+    for (std::size_t d = 0; d < kDimensionCount; ++d) {
+      result.traffic[d].bytes += job.traffic[d].bytes;
+      result.traffic[d].operations += job.traffic[d].operations;
+      busy[d].add(job.traffic[d].busy, static_cast<std::int64_t>(job.ranks.size()));
+      exposed[d].add(job.traffic[d].exposed, static_cast<std::int64_t>(job.ranks.size()));
+    }
+    add(job.reconfigurations, result.reconfigurations);
+    if (job.start + job.makespan == result.makespan) {
+      result.reconfigurations.critical_path = job.reconfigurations.critical_path;
+    }
+    for (const auto& [change, lengths] : job.windows) {
+      std::vector<WindowCount>& all = result.windows[change];
+      all.insert(all.end(), lengths.begin(), lengths.end());
+    }
+    for (const std::string& line : job.warnings) result.warnings.push_back(job.name + ": " + line);
+    for (const std::string& line : job.choices) result.choices.push_back(job.name + ": " + line);
+  }
+  for (std::size_t d = 0; d < kDimensionCount; ++d) {
+    result.traffic[d].busy = busy[d].value();
+    result.traffic[d].exposed = exposed[d].value();
+  }
+  for (auto& [change, lengths] : result.windows) merge_equal(lengths);
+  result.folding.ranks = result.folding.classes = ranks;
+  result.folding.off = "several jobs share the cluster";
+}
+
+}  // namespace
+
+void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries,
+              RunResult& result) {
+  Jobs jobs(scenario, observers, registries);
+  jobs.run();
+  jobs.report(result);
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
+    RunResult alone;
+    Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(alone);
+    result.jobs[j].alone = alone.makespan;
+  }
+  sum_up(result);
+}
+
+}  // namespace photonrail

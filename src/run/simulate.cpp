@@ -1,0 +1,61 @@
+#include "photonrail/simulate.hpp"
+
+#include "photonrail/cost.hpp"
+#include "photonrail/error.hpp"
+#include "run/shared_cluster.hpp"
+#include "run/runner.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace photonrail {
+
+namespace {
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+// A network that cannot be built of the catalogue's switches is no reason to lose the run.
+void price(const Scenario& scenario, RunResult& result) {
+  if (!scenario.pricing) return;
+  const Duration step = result.makespan / static_cast<std::int64_t>(std::max<std::size_t>(1, result.iterations.size()));
+  const auto computing = static_cast<double>(result.mean_rank_time().compute.count());
+  const double utilisation = result.makespan > Duration{} ? computing / static_cast<double>(result.makespan.count()) : 0.0;
+  try {
+    result.cost = cost_of(scenario.cluster, *scenario.pricing, step, static_cast<std::uint32_t>(result.ranks.size()), utilisation);
+  } catch (const ConfigError& error) {
+    result.warnings.push_back(std::string("no cost: ") + error.what());
+  }
+}
+
+}  // namespace
+
+RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers) {
+  return simulate(scenario, observers, Registries{});
+}
+
+RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries) {
+  scenario.validate();
+  const auto started = std::chrono::steady_clock::now();
+  RunResult result;
+  result.name = scenario.name;
+  result.seed = scenario.run.seed;
+  result.warnings = scenario.graph.warnings();
+  if (scenario.jobs.empty()) {
+    Runner(scenario, scenario.run, observers, registries).run(result);
+  } else {
+    run_jobs(scenario, observers, registries, result);
+  }
+  price(scenario, result);
+  result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  result.engine.peak_rss_mb = peak_rss_mb();
+  return result;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,72 @@
+#include "run/slack_profile.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace photonrail {
+
+SlackRecorder::SlackRecorder(const TaskGraph& graph) : graph_(graph), last_(2 * graph.ranks(), kNone) {
+  for (std::size_t r = 0; r < graph.ranks(); ++r) piece_of_.emplace_back(graph.program(RankId{r}).tasks().size(), kNone);
+}
+
+void SlackRecorder::add(std::size_t piece, RankId rank, TaskId task) {
+  piece_of_[rank.index()][task.index()] = piece;
+  pieces_[piece].tasks.emplace_back(rank, task);
+}
+
+void SlackRecorder::compute(const ComputeEvent& event) {
+  std::size_t& last = last_[2 * event.rank.index() + static_cast<std::size_t>(event.stream)];
+  if (last != kNone) pieces_[last].next = pieces_.size();
+  last = pieces_.size();
+  pieces_.push_back({event.start, event.finish, {}});
+  add(last, event.rank, event.task);
+}
+
+void SlackRecorder::operation(const OperationEvent& event) {
+  using enum OperationEvent::State;
+  if (event.state != kRunning && event.state != kDone) return;
+  auto found = running_.find(event.sequence);
+  if (found == running_.end()) {
+    found = running_.emplace(event.sequence, pieces_.size()).first;
+    pieces_.push_back({event.at, event.at, {}});
+  }
+  if (event.state == kRunning) add(found->second, event.rank, event.task);
+  pieces_[found->second].finish = event.at;
+}
+
+// What began later comes first; of what began at one instant, what waits for the other comes first.
+std::vector<std::size_t> SlackRecorder::latest_first() const {
+  std::vector<std::size_t> order(pieces_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    return std::tuple(pieces_[a].start, pieces_[a].finish, a) > std::tuple(pieces_[b].start, pieces_[b].finish, b);
+  });
+  return order;
+}
+
+SlackProfile SlackRecorder::foresight() const {
+  std::vector<Time> due(pieces_.size(), end_);
+  const auto latest_start = [&](std::size_t p) { return due[p] - (pieces_[p].finish - pieces_[p].start); };
+  for (const std::size_t p : latest_first()) {
+    const Piece& piece = pieces_[p];
+    if (piece.next != kNone) due[p] = std::min(due[p], latest_start(piece.next));
+    for (const auto& [rank, task] : piece.tasks) {
+      for (const TaskId next : graph_.program(rank).successors(task)) {
+        const std::size_t after = piece_of_[rank.index()][next.index()];
+        if (after != kNone) due[p] = std::min(due[p], latest_start(after));
+      }
+    }
+  }
+  SlackProfile known;
+  known.step = end_;
+  for (const std::vector<std::size_t>& of_rank : piece_of_) {
+    std::vector<SlackProfile::Times>& times = known.times.emplace_back();
+    for (const std::size_t p : of_rank) {
+      times.push_back(p == kNone ? SlackProfile::Times{Time{0}, end_} : SlackProfile::Times{pieces_[p].start, due[p]});
+    }
+  }
+  return known;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,240 @@
+// Jobs drawn at random that look the same from several ranks: folded or not, they end in the same result.
+#include "run/drawing.hpp"
+#include "support/folded.hpp"
+
+#include <gtest/gtest.h>
+
+namespace photonrail::test {
+namespace {
+
+constexpr int kCases = 1500;
+
+/// A job of `roles` programs with `copies` ranks each. Calls are made in one global order by all copies alike, so that
+/// nothing can deadlock: a collective of all copies of a role, of some roles within a copy, or of some roles and all
+/// copies; or sends from a role to another, `shift` copies further.
+class SymmetricDrawing {
+ public:
+  explicit SymmetricDrawing(std::uint64_t seed) : dice_(seed) {
+    roles_ = dice_.from_to(1, 4);
+    copies_ = dice_.from_to(2, 5);
+
+    draw_cluster();
+    draw_run();
+    write_graph();
+  }
+
+  Scenario scenario;
+
+ private:
+  [[nodiscard]] std::size_t rank(std::uint32_t role, std::uint32_t copy) const {
+    return role_major_ ? std::size_t{role} * copies_ + copy : std::size_t{copy} * roles_ + role;
+  }
+
+  void draw_cluster() {
+    ClusterSpec& c = scenario.cluster;
+    role_major_ = dice_.one_in(2);
+    const std::uint32_t layout = dice_.from_to(0, 2);  // one GPU a server; roles of a copy; copies of a role in a server
+    c.gpus_per_server = layout == 0 ? 1 : layout == 1 ? roles_ : copies_;
+    c.servers = roles_ * copies_ / c.gpus_per_server;
+    for (std::uint32_t a = 0; a < (role_major_ ? roles_ : copies_); ++a) {
+      for (std::uint32_t b = 0; b < (role_major_ ? copies_ : roles_); ++b) {
+        const std::uint32_t role = role_major_ ? a : b;
+        const std::uint32_t copy = role_major_ ? b : a;
+        scenario.gpu_of_rank.push_back(GpuId{layout == 2 ? role * copies_ + copy : copy * roles_ + role});
+      }
+    }
+    c.nic.ports = dice_.from_to(1, 2);
+    c.nic.per_port = Bandwidth::from_gb_per_s(dice_.pick<double>({50, 33.3}));
+    c.nic.latency = dice_.pick<Duration>({{}, us(1), Duration{936251}});
+    c.nic.message_overhead = dice_.pick<Duration>({{}, Duration{10007}});
+    c.scale_up.latency = dice_.pick<Duration>({{}, Duration{500003}});
+    c.rail.switch_radix = 64;
+    if (dice_.one_in(3)) return;
+    c.rail.kind = RailKind::kOptical;
+    c.rail.optical.reconfiguration = DelayDistribution::constant(dice_.pick<Duration>({{}, us(2), us(900)}));
+    scenario.controller.name = "opus";
+    scenario.controller.mode = dice_.one_in(2) ? OpusMode::kProvisioned : OpusMode::kOnDemand;
+    scenario.controller.order = dice_.one_in(2) ? OperationOrder::kScheduled : OperationOrder::kFree;
+    scenario.controller.request = dice_.pick<Duration>({{}, us(5)});
+    scenario.controller.command = dice_.pick<Duration>({{}, us(1)});
+  }
+
+  void draw_run() {
+    scenario.run.fidelity = dice_.one_in(2) ? Fidelity::kExact : Fidelity::kStream;
+    scenario.run.iterations = dice_.from_to(1, 2);
+    scenario.executor.comm_lanes = dice_.one_in(2) ? CommLanes::kOne : CommLanes::kPerCommunicator;
+    scenario.executor.buffered_send = dice_.pick<Bytes>({Bytes{0}, Bytes{4 << 20}});
+    scenario.collectives.chunks = dice_.from_to(1, 2);
+  }
+
+  struct RoleProgram {
+    ProgramId id;
+    std::vector<TaskId> tasks;
+    std::uint32_t slots = 0;
+  };
+
+  void write_graph() {
+    TaskGraphBuilder builder(std::size_t{roles_} * copies_);
+    slots_.resize(std::size_t{roles_} * copies_);
+    for (std::uint32_t role = 0; role < roles_; ++role) programs_.push_back({builder.add_program(), {}, 0});
+    for (std::uint32_t call = dice_.from_to(2, 8); call > 0; --call) {
+      for (std::uint32_t role = 0; role < roles_; ++role) draw_compute(builder, role);
+      if (calls_.empty() || dice_.one_in(2)) {
+        draw_group(builder);
+      } else {
+        make(builder, dice_.pick(calls_));
+      }
+    }
+    for (std::size_t r = 0; r < slots_.size(); ++r) {
+      const std::size_t role = role_major_ ? r / copies_ : r % roles_;
+      builder.assign(RankId{r}, programs_[role].id, slots_[r]);
+    }
+    scenario.graph = std::move(builder).build();
+  }
+
+  /// A communicator a copy, or one in all, and the slot that each role has it in.
+  struct Group {
+    std::vector<std::uint32_t> roles;
+    std::vector<std::uint32_t> slots;  // by role of `roles`
+    bool send = false;
+    std::uint32_t members = 0;
+  };
+
+  void draw_group(TaskGraphBuilder& builder) {
+    const std::uint32_t kind = dice_.from_to(0, 4);
+    const auto dimension = dice_.pick<Dimension>({Dimension::kTp, Dimension::kDp, Dimension::kPp});
+    std::vector<std::uint32_t> some;
+    for (std::uint32_t role = 0; role < roles_; ++role) {
+      if (!dice_.one_in(3)) some.push_back(role);
+    }
+    if (some.empty()) some.push_back(0);
+    if (kind == 0) some = {dice_.pick(some)};
+    if (kind >= 3) return draw_send(builder, dimension);
+    Group group{some, {}, false, static_cast<std::uint32_t>(some.size()) * (kind == 1 ? 1 : copies_)};
+    const std::uint32_t groups = kind == 1 ? copies_ : 1;
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      std::vector<RankId> members;
+      for (std::uint32_t copy = 0; copy < copies_; ++copy) {
+        for (const std::uint32_t role : some) {
+          if (kind != 1 || copy == g) members.push_back(RankId{rank(role, copy)});
+        }
+      }
+      const CommunicatorId id = builder.add_communicator("g" + std::to_string(number_++), members, dimension);
+      for (const RankId member : members) slots_[member.index()].push_back(id);
+    }
+    for (const std::uint32_t role : some) group.slots.push_back(programs_[role].slots++);
+    calls_.push_back(group);
+    make(builder, group);
+  }
+
+  void draw_send(TaskGraphBuilder& builder, Dimension dimension) {
+    const std::uint32_t from = dice_.from_to(0, roles_ - 1);
+    const std::uint32_t to = dice_.from_to(0, roles_ - 1);
+    const std::uint32_t shift = from == to || dice_.one_in(3) ? 1 : 0;
+    if (!sends_.emplace(from, to, shift).second) return;
+    for (std::uint32_t copy = 0; copy < copies_; ++copy) {
+      const RankId sender{rank(from, copy)};
+      const RankId receiver{rank(to, (copy + shift) % copies_)};
+      slots_[sender.index()].push_back(builder.link(sender, receiver, dimension));
+    }
+    for (std::uint32_t copy = 0; copy < copies_; ++copy) {
+      const RankId sender{rank(from, copy)};
+      const RankId receiver{rank(to, (copy + shift) % copies_)};
+      slots_[receiver.index()].push_back(builder.link(sender, receiver, dimension));
+    }
+    Group group{{from, to}, {}, true, 2};
+    group.slots.push_back(programs_[from].slots++);
+    group.slots.push_back(programs_[to].slots++);
+    calls_.push_back(group);
+    make(builder, group);
+  }
+
+  void make(TaskGraphBuilder& builder, const Group& group) {
+    const Bytes size{dice_.pick<std::int64_t>({1 << 20, 720720, 7 << 20, 1000003})};
+    if (group.send) {
+      RoleProgram& from = programs_[group.roles[0]];
+      from.tasks.push_back(builder.add_send(from.id, group.slots[0], size, 0, "", after(group.roles[0])));
+      RoleProgram& to = programs_[group.roles[1]];
+      // Of a rank that sends to its own kind, the receive must not wait for a send that waits for it.
+      const auto before = group.roles[0] == group.roles[1] ? std::vector<TaskId>{} : after(group.roles[1]);
+      to.tasks.push_back(builder.add_receive(to.id, group.slots[1], size, 0, "", before));
+      return;
+    }
+    const auto op =
+        dice_.pick<CollectiveOp>({CollectiveOp::kAllReduce, CollectiveOp::kAllGather, CollectiveOp::kReduceScatter,
+                                  CollectiveOp::kAllToAll, CollectiveOp::kBroadcast});
+    const Member root = op == CollectiveOp::kBroadcast ? dice_.from_to(0, group.members - 1) : 0;
+    for (std::size_t i = 0; i < group.roles.size(); ++i) {
+      RoleProgram& p = programs_[group.roles[i]];
+      p.tasks.push_back(builder.add_collective(p.id, group.slots[i], op, size, "", after(group.roles[i]), root));
+    }
+  }
+
+  void draw_compute(TaskGraphBuilder& builder, std::uint32_t role) {
+    if (dice_.one_in(2)) return;
+    RoleProgram& p = programs_[role];
+    const Duration time = dice_.pick<Duration>({{}, us(3), us(250), Duration{1}});
+    p.tasks.push_back(builder.add_delay(p.id, time, "", after(role)));
+  }
+
+  std::vector<TaskId> after(std::uint32_t role) {
+    const std::vector<TaskId>& before = programs_[role].tasks;
+    if (before.empty()) return {};
+    std::vector<TaskId> picked;
+    for (std::uint32_t i = dice_.from_to(0, 2); i > 0; --i) picked.push_back(dice_.pick(before));
+    return picked;
+  }
+
+  Dice dice_;
+  std::uint32_t roles_ = 1;
+  std::uint32_t copies_ = 1;
+  bool role_major_ = false;
+
+  std::uint32_t number_ = 0;
+  std::vector<RoleProgram> programs_;
+  std::vector<std::vector<CommunicatorId>> slots_;
+  std::vector<Group> calls_;
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> sends_;
+};
+
+/// The job's result or its error, folded or not.
+struct Outcome {
+  std::optional<RunResult> result;
+  std::string error;
+};
+
+Outcome outcome(Scenario scenario, bool folding) {
+  scenario.run.folding = folding;
+  try {
+    return {simulate(scenario), ""};
+  } catch (const std::exception& e) {
+    return {std::nullopt, e.what()};
+  }
+}
+
+TEST(FoldingProperty, FoldedAndUnfoldedAreEqual) {
+  std::map<std::string, int> off;
+  int finished = 0;
+  for (int seed = 0; seed < kCases; ++seed) {
+    const SymmetricDrawing job(static_cast<std::uint64_t>(seed));
+    const Outcome folded = outcome(job.scenario, true);
+    const Outcome unfolded = outcome(job.scenario, false);
+    EXPECT_EQ(folded.error, unfolded.error) << "case " << seed;
+    if (!folded.result || !unfolded.result) continue;
+    ++finished;
+    ++off[folded.result->folding.off];
+    expect_same_results(*folded.result, *unfolded.result);
+    if (HasFailure()) {
+      ADD_FAILURE() << "case " << seed << ": "
+                    << (job.scenario.cluster.rail.kind == RailKind::kOptical ? "optical" : "electrical")
+                    << ", off: " << folded.result->folding.off;
+      return;
+    }
+  }
+  for (const auto& [why, cases] : off) RecordProperty(why.empty() ? "folded" : why, cases);
+  EXPECT_GT(finished, kCases / 2);
+  EXPECT_GT(off[""], kCases / 4) << "too few were folded to say anything";
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,312 @@
+// Folded runs are equal to unfolded ones, to the picosecond; where symmetry is broken every rank is run, and the result
+// says why.
+#include "photonrail/training.hpp"
+#include "run/drawing.hpp"
+#include "support/folded.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace photonrail::test {
+namespace {
+
+/// A training job of a small model; tensor parallelism inside servers of tp GPUs.
+TrainingSpec small_training(const ParallelismSpec& parallelism) {
+  TrainingSpec spec;
+  spec.model = {"small", 8, 512, 2048, 8, 8, 4096};
+  spec.parallelism = parallelism;
+  spec.sequence = 256;
+  spec.micro_batch = 1;
+  spec.global_batch = 4 * parallelism.dp;
+  return spec;
+}
+
+Scenario training_of(const TrainingSpec& spec, std::uint32_t ports = 1) {
+  const ParallelismSpec& parallelism = spec.parallelism;
+  Scenario scenario;
+  scenario.cluster.gpus_per_server = parallelism.tp;
+  scenario.cluster.servers = parallelism.ranks() / parallelism.tp;
+  scenario.cluster.nic.ports = ports;
+  scenario.cluster.nic.latency = us(1);
+  scenario.cluster.nic.message_overhead = Duration{10'000};
+  scenario.cluster.rail.switch_radix = std::max(2u, scenario.cluster.plant().rail_ports());
+  for (std::uint32_t r = 0; r < parallelism.ranks(); ++r) scenario.gpu_of_rank.push_back(GpuId{r});
+  scenario.graph = make_training_graph(spec);
+  return scenario;
+}
+
+Scenario training(const ParallelismSpec& parallelism, std::uint32_t ports = 1) {
+  return training_of(small_training(parallelism), ports);
+}
+
+Scenario optical(Scenario scenario, OpusMode mode, OperationOrder order = OperationOrder::kScheduled) {
+  scenario.cluster.rail.kind = RailKind::kOptical;
+  scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(us(40));
+  scenario.controller.name = "opus";
+  scenario.controller.mode = mode;
+  scenario.controller.order = order;
+  return scenario;
+}
+
+void expect_folded_to(std::uint64_t classes, const Scenario& scenario) {
+  const RunResult result = expect_same_folded(scenario);
+  EXPECT_EQ(result.folding.off, "");
+  EXPECT_EQ(result.folding.classes, classes);
+}
+
+// Ranks of one pipeline stage are alike: tp x dp of them, with the same neighbours.
+TEST(Folding, OneRankAStage) {
+  for (const bool fsdp : {false, true}) {
+    for (const Fidelity fidelity : {Fidelity::kStream, Fidelity::kExact}) {
+      for (const CommLanes lanes : {CommLanes::kPerCommunicator, CommLanes::kOne}) {
+        for (const std::uint32_t ports : {1u, 2u}) {
+          for (const ParallelismSpec p : {ParallelismSpec{2, 2, 2, fsdp}, ParallelismSpec{4, 4, 4, fsdp},
+                                          ParallelismSpec{1, 1, 8, fsdp}, ParallelismSpec{2, 3, 4, fsdp}}) {
+            Scenario scenario = training(p, ports);
+            scenario.run.fidelity = fidelity;
+            scenario.run.iterations = 2;
+            scenario.executor.comm_lanes = lanes;
+            SCOPED_TRACE("tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " dp " + std::to_string(p.dp));
+            expect_folded_to(p.pp, scenario);
+            for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
+              for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
+                expect_folded_to(p.pp, optical(scenario, mode, order));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// One job of every way to split a model, a tp x cp x dp grid of ranks in each of its stages.
+std::map<std::string, TrainingSpec> ways_to_split() {
+  std::map<std::string, TrainingSpec> jobs;
+  jobs["zero1"] = small_training({.tp = 2, .pp = 2, .dp = 4, .zero1 = true});
+  jobs["zero1"].overlap_parameters = true;
+  jobs["zero1"].clip_gradients = true;
+  jobs["hybrid"] = small_training({.tp = 2, .pp = 2, .dp = 4, .fsdp = true, .dp_replicate = 2});
+  jobs["context"] = small_training({.tp = 2, .pp = 2, .dp = 2, .cp = 2});
+  jobs["interleaved"] = small_training({.tp = 2, .pp = 4, .dp = 2, .virtual_stages = 2});
+  jobs["interleaved"].schedule = PipelineSchedule::kInterleaved;
+  jobs["experts"] = small_training({.tp = 1, .pp = 2, .dp = 4, .ep = 4});
+  jobs["experts"].model.moe = ExpertSpec{.experts = 8, .top_k = 2, .ffn = 512};
+  return jobs;
+}
+
+// On electrical rails the stages are the classes, whatever groups there are inside them.
+TEST(Folding, EveryWayToSplitAModelFoldsToItsStages) {
+  for (auto& [name, spec] : ways_to_split()) {
+    for (const Fidelity fidelity : {Fidelity::kStream, Fidelity::kExact}) {
+      SCOPED_TRACE(name);
+      Scenario scenario = training_of(spec);
+      scenario.run.fidelity = fidelity;
+      scenario.run.iterations = 2;
+      expect_folded_to(spec.parallelism.pp, scenario);
+    }
+  }
+}
+
+// Over circuits a rank of two rings inside its stage has several neighbours of its own class: context parallelism and
+// replicas of shards. With an all-to-all it has all of them as neighbours.
+TEST(Folding, OnCircuitsRingsInsideAStageAreNotFolded) {
+  for (auto& [name, spec] : ways_to_split()) {
+    SCOPED_TRACE(name);
+    const RunResult result = expect_same_folded(optical(training_of(spec), OpusMode::kOnDemand));
+    const bool folds = name == "zero1" || name == "interleaved";
+    EXPECT_EQ(result.folding.off, folds ? "" : "a rank has circuits to several ranks that nothing tells apart");
+  }
+}
+
+// A job of one stage: all ranks are alike, until something is done to it.
+Scenario ring_job(bool on_circuits) {
+  Scenario scenario = training({1, 1, 8, false});
+  return on_circuits ? optical(scenario, OpusMode::kProvisioned) : scenario;
+}
+
+std::string why_off(const Scenario& scenario) {
+  const RunResult result = expect_same_folded(scenario);
+  EXPECT_EQ(result.folding.classes, result.folding.ranks);
+  return result.folding.off;
+}
+
+TEST(Folding, TheScenarioMaySwitchItOff) {
+  Scenario scenario = ring_job(false);
+  scenario.run.folding = false;
+  const RunResult result = simulate(scenario);
+  EXPECT_EQ(result.folding.classes, 8u);
+  EXPECT_EQ(result.folding.off, "the scenario says so");
+}
+
+TEST(Folding, AnObserverOfEveryRankSwitchesItOffAnyOtherDoesNot) {
+  class Watcher : public Observer {
+   public:
+    explicit Watcher(bool every) : every_(every) {}
+    [[nodiscard]] bool needs_every_rank() const override { return every_; }
+    void iteration(RankId, std::uint32_t, Time) override { ++ranks; }
+    void end(Time) override { ++ends; }
+    int ranks = 0;
+    int ends = 0;
+
+   private:
+    bool every_;
+  };
+  Watcher all(true);
+  Watcher one(false);
+  Observer* const both[] = {&all, &one};
+  EXPECT_EQ(simulate(ring_job(false), both).folding.off, "an observer wants to be told of every rank");
+  EXPECT_EQ(all.ranks, 8);
+  Watcher alone(false);
+  Observer* const observers[] = {&alone};
+  EXPECT_EQ(simulate(ring_job(false), observers).folding.classes, 1u);
+  EXPECT_EQ(alone.ranks, 0);
+  EXPECT_EQ(alone.ends, 1);
+}
+
+TEST(Folding, ElectricalRailsOfTwoTiersAreNotFolded) {
+  Scenario scenario = ring_job(false);
+  scenario.cluster.rail.switch_radix = 4;  // 8 servers need leaves and spines
+  EXPECT_EQ(why_off(scenario), "electrical rails of two tiers: messages share uplinks");
+}
+
+TEST(Folding, WhatTreatsOpticalRailsDifferentlySwitchesItOff) {
+  Scenario random = ring_job(true);
+  random.cluster.rail.optical.reconfiguration = {DelayDistribution::Kind::kUniform, us(1), us(50)};
+  EXPECT_EQ(why_off(random), "reconfiguration delays are drawn at random for each rail");
+
+  Scenario queue = ring_job(true);
+  queue.controller.service = us(1);
+  EXPECT_EQ(why_off(queue), "requests queue at the controller one after another");
+
+  Scenario hops = ring_job(true);
+  hops.cluster.rail.forwarding = true;
+  EXPECT_EQ(why_off(hops), "messages may be forwarded over other GPUs");
+
+  Scenario pause = ring_job(true);
+  pause.cluster.rail.on_dark = OnDark::kPause;
+  EXPECT_EQ(why_off(pause), "circuits in use may be darkened");
+
+  Scenario fixed = ring_job(true);
+  fixed.controller = ControllerSpec{};
+  fixed.controller.name = "static";
+  for (std::uint32_t r = 0; r < 8; ++r) fixed.controller.circuits.push_back({GpuId{r}, GpuId{(r + 1) % 8}, 0, 0});
+  EXPECT_EQ(why_off(fixed), "the controller may treat equal ranks differently");
+}
+
+// One straggler in a ring: its ring neighbours are at different distances from it, and so nobody is like another.
+TEST(Folding, OneRankWithOtherTasksBreaksTheSymmetryOfItsRing) {
+  const auto ring = [](bool straggler) {
+    Job job(6);
+    const std::vector<std::size_t> all{0, 1, 2, 3, 4, 5};
+    const auto group = job.group(all);
+    if (straggler) job.compute(3, us(50));
+    job.collective(group, all, CollectiveOp::kAllReduce, 6 << 20).build();
+    return job.scenario;
+  };
+  EXPECT_EQ(why_off(ring(true)), "no two ranks are alike");
+  expect_folded_to(1, ring(false));
+}
+
+TEST(Folding, StragglersSwitchItOff) {
+  Scenario scenario = ring_job(false);
+  StragglerSpec slow;
+  slow.ranks = {RankId{3u}};
+  slow.whom = StragglerSpec::Whom::kListed;
+  slow.slowdown = 2.0;
+  scenario.stragglers.push_back(slow);
+  EXPECT_EQ(why_off(scenario), "some ranks are late or slow");
+}
+
+TEST(Folding, AnAlgorithmThatWorksAroundAStragglerSwitchesItOff) {
+  Scenario scenario = ring_job(false);
+  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = "stragglar";
+  EXPECT_EQ(why_off(scenario), "'stragglar' treats the member that comes last differently");
+}
+
+TEST(Folding, AnAlgorithmThatKnowsPlacesSwitchesItOff) {
+  Scenario scenario = ring_job(false);
+  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = "hierarchical";
+  EXPECT_EQ(why_off(scenario), "'hierarchical' looks at where members sit");
+}
+
+TEST(Folding, UnevenDemandsSwitchItOff) {
+  auto demands = std::make_shared<DemandTable>();
+  TrafficMatrix matrix(2);
+  matrix.at(0, 1) = matrix.at(1, 0) = Bytes{1 << 20};
+  const std::uint32_t number = demands->add(matrix);
+  Job job(2);
+  job.demands(demands).all_to_all(job.group({0, 1}, Dimension::kEp), {0, 1}, number).build();
+  EXPECT_EQ(why_off(job.scenario), "pairs of ranks have uneven demands");
+}
+
+// Of 5 bytes in 3 shards two are a byte larger: the members of the ring differ.
+TEST(Folding, BytesThatDoNotDivideTellMembersApart) {
+  Job job(3);
+  job.collective(job.group({0, 1, 2}), {0, 1, 2}, CollectiveOp::kAllReduce, 5).build();
+  EXPECT_EQ(why_off(job.scenario), "no two ranks are alike");
+}
+
+// Three groups of two, each with its own root: ranks of one place are alike, whatever the plan does inside the group.
+TEST(Folding, GroupsWhosePlanCannotBeFoldedStandForEachOther) {
+  Job job(6);
+  for (std::size_t g = 0; g < 6; g += 2) {
+    job.collective(job.group({g, g + 1}), {g, g + 1}, CollectiveOp::kBroadcast, 1 << 20);
+  }
+  job.build();
+  expect_folded_to(2, job.scenario);
+}
+
+// Ranks 0, 1 in server 0 and 2, 3 in server 1: the ring goes through both a server and a rail of another index.
+TEST(Folding, GroupsThatChangeRailsInsideAServerAreNotFolded) {
+  Job job(4, 2);
+  job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kAllReduce, 4 << 20).build();
+  EXPECT_EQ(why_off(job.scenario), "messages of group '0-1-2-3' change rails inside a server");
+}
+
+// Every rank runs the same; but 0 and 1 share a server with nobody else of their group, 2 and 3 with each other.
+TEST(Folding, AnUnevenPlacementTellsGroupsApart) {
+  Job job(4, 2);
+  job.scenario.cluster.servers = 3;
+  job.scenario.gpu_of_rank = {GpuId{0u}, GpuId{2u}, GpuId{4u}, GpuId{5u}};  // 0-1 over rail 0, 2-3 inside server 2
+  job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 2 << 20);
+  job.collective(job.group({2, 3}), {2, 3}, CollectiveOp::kAllReduce, 2 << 20).build();
+  expect_folded_to(2, job.scenario);
+}
+
+// Rows and columns of a 2 x 2 grid: on circuits a rank would have two different ones to ranks of its own class. On
+// electrical rails both share one port, as they do for every rank.
+TEST(Folding, CircuitsToTwoRanksOfOneClassAreNotFolded) {
+  Job job(4);
+  const auto everyone = {0u, 1u, 2u, 3u};
+  const CommunicatorId rows[] = {job.group({0, 1}), job.group({2, 3})};
+  const CommunicatorId columns[] = {job.group({0, 2}, Dimension::kTp), job.group({1, 3}, Dimension::kTp)};
+  for (const std::size_t r : everyone) job.collective(rows[r / 2], {r}, CollectiveOp::kAllReduce, 2 << 20);
+  for (const std::size_t r : everyone) job.collective(columns[r % 2], {r}, CollectiveOp::kAllReduce, 2 << 20);
+  job.build();
+  expect_folded_to(1, job.scenario);
+  EXPECT_EQ(why_off(job.optical(us(40)).scenario), "a rank has circuits to several ranks that nothing tells apart");
+}
+
+TEST(Folding, ADeadlockNamesTheRanksOfTheJob) {
+  const auto stuck = [](bool folding) -> std::string {
+    Job job(4);
+    job.scenario.run.folding = folding;
+    job.send(0, 1, 8 << 20).send(2, 3, 8 << 20).build();
+    try {
+      (void)simulate(job.scenario);
+    } catch (const DeadlockError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(stuck(true), "");
+  EXPECT_EQ(stuck(true), stuck(false));
+}
+
+}  // namespace
+}  // namespace photonrail::test

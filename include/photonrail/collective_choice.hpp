@@ -1,8 +1,12 @@
-// "auto": the algorithms that can do a call, by predicted cost.
+// Which algorithm a collective uses: the one that a job names, or "auto", the one that is predicted to be the fastest.
 #pragma once
 
 #include "photonrail/collective.hpp"
+#include "photonrail/ids.hpp"
 
+#include <array>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +15,27 @@ namespace photonrail {
 
 /// The name that scenarios use for "whichever is predicted to be the fastest". No algorithm has it.
 inline constexpr std::string_view kAutoAlgorithm = "auto";
+
+/// Whom an algorithm that works around one late member (CollectiveAlgorithm::expects_straggler) takes it to be.
+enum class StragglerChoice : std::uint8_t {
+  kEager,      ///< whoever is missing when all others have come
+  kPredicted,  ///< whoever came last to the communicator's operation before; the first time as kEager
+  kKnown       ///< CollectiveSpec::straggler_rank; in groups without it as kEager
+};
+
+struct CollectiveSpec {
+  /// The algorithm for each op, by CollectiveOp.
+  std::array<std::string, kCollectiveOpCount> algorithm{"ring", "ring",     "ring", "direct", "direct",
+                                                        "ring", "pairwise", "ring", "ring",   "direct"};
+  std::uint32_t chunks = 1;  ///< pipelined pieces of a collective
+  StragglerChoice straggler = StragglerChoice::kEager;
+  RankId straggler_rank{};
+  /// Algorithms that come with the scenario (see plan_file.hpp), which go before built-in ones of the same name.
+  std::vector<std::shared_ptr<const CollectiveAlgorithm>> own{};
+
+  /// The one of `own` with the name, or null.
+  [[nodiscard]] const CollectiveAlgorithm* find_own(std::string_view name) const;
+};
 
 struct CollectiveCandidate {
   const CollectiveAlgorithm* algorithm = nullptr;

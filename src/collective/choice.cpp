@@ -116,4 +116,9 @@ std::string describe(const CollectiveCandidate& candidate, const CostModel& on) 
          time_text(candidate.cost.picoseconds) + " without switching)";
 }
 
+const CollectiveAlgorithm* CollectiveSpec::find_own(std::string_view name) const {
+  const auto found = std::find_if(own.begin(), own.end(), [&](const auto& a) { return a->name() == name; });
+  return found == own.end() ? nullptr : found->get();
+}
+
 }  // namespace photonrail

@@ -1,269 +1,124 @@
 #include "control_plane/control_plane.hpp"
 
-#include "photonrail/error.hpp"
+#include "control_plane/pair_service.hpp"
+#include "control_plane/round_service.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
-namespace {
-
-void require_slots(const Timetable& timetable, Duration reconfiguration) {
-  if (!timetable.rounds.empty() && timetable.slot > reconfiguration) return;
-  throw ControllerError("a timetable needs rounds, and slots that are longer than a reconfiguration: they take " +
-                        std::to_string(to_seconds(timetable.slot)) + " s, re-pointing " +
-                        std::to_string(to_seconds(reconfiguration)) + " s");
-}
-
-}  // namespace
-
-ControlPlane::ControlPlane(Engine& engine, Fabric& fabric, OperationTable& operations, const ControllerSpec& spec,
-                           const ControllerFactory& factory, const ObserverList& watchers, std::uint64_t seed)
-    : engine_(engine),
-      fabric_(fabric),
-      operations_(operations),
-      spec_(spec),
-      factory_(factory),
-      watchers_(watchers),
-      messages_(engine, spec, fabric.optical() ? fabric.rails() : 0, seed),
-      needs_(factory.needs_of(spec)),
-      weighs_(needs_.weighs()) {
-  messages_.attach(*this);
-  if (!fabric.optical()) return;
-  const PlantSpec& plant = fabric.plant().spec();
-  rails_.resize(fabric.rails());
-  for (std::size_t r = 0; r < rails_.size(); ++r) {
-    Rail& rail = rails_[r];
-    rail.controller = factory.make(spec, RailId{r}, plant.gpus_per_server, plant.nic_ports);
-    rail.driver = std::make_unique<PlanSequencer>(engine, fabric.rail(RailId{r}), messages_, RailId{r});
-    rail.transmit.resize(plant.rail_ports());
-    rail.receive.resize(plant.rail_ports(), PortId::none());
-    fabric.rail(RailId{r}).set_hops(needs_.hops);
-    const std::vector<bool>& own = fabric.rail(RailId{r}).servers();
-    for (ServerIndex s = 0; s < own.size(); ++s) {
-      if (own[s]) rail.own.push_back(s);
-    }
+ControlPlane::ControlPlane(const ControlContext& run, folding::OrderAmbiguity* ambiguity)
+    : run_(run),
+      needs_(run.factory.needs_of(run.spec)),
+      channel_(run.engine, run.spec, run.fabric.optical() ? run.fabric.rails() : 0, run.seed),
+      board_(run, needs_, channel_, *this, ambiguity) {
+  for (std::uint32_t r = 0; run.fabric.optical() && r < run.fabric.rails(); ++r) {
+    agents_.emplace_back(run, needs_, RailAgent::Surroundings{board_, channel_, *this, *this}, RailId{r});
+  }
+  if (needs_.per_pair) {
+    service_ = std::make_unique<PairService>(run, *this);
+  } else {
+    service_ = std::make_unique<RoundService>(run, *this);
   }
 }
 
-void ControlPlane::begin(Transfers& transfers) {
-  transfers_ = &transfers;
-  if (!rails_.empty()) schedule_restarts();
-  for (std::size_t r = 0; r < rails_.size(); ++r) wake_controller(RailId{r}, {});
+ControlPlane::~ControlPlane() = default;
+
+void ControlPlane::begin() {
+  if (!agents_.empty()) schedule_restarts();
+  for (RailAgent& agent : agents_) agent.wake({});
 }
 
-void ControlPlane::released(RailId rail, CriticalPathTag cause) { stir(rail, cause); }
-
-void ControlPlane::stir(RailId id, CriticalPathTag cause) {
-  rails_[id.index()].driver->stir();
-  rails_[id.index()].fruitless_wakes = 0;
-  wake_controller(id, cause);
-}
-
-void ControlPlane::wake_controller(RailId id, CriticalPathTag cause) {
-  Rail& rail = rails_[id.index()];
-  rail.cause = later_of(rail.cause, cause);
-  if (rail.decide_scheduled) return;
-  rail.decide_scheduled = true;
-  engine_.schedule(engine_.now(), Phase::kDecide, Action::to<&ControlPlane::decide>(*this, id.value));
-}
-
-void ControlPlane::sync_ports(RailId id) {
-  Rail& rail = rails_[id.index()];
-  OpticalRail& optical = fabric_.rail(id);
-  const OpticalSwitch& crossbar = optical.crossbar();
-  optical.take_touched(touched_);
-  for (const PortId port : touched_) {
-    const OpticalSwitch::Fibre& fibre = crossbar.transmit()[port.index()];
-    rail.transmit[port.index()] = {fibre.peer, optical.is_lit(port),   fibre.in_use > 0, optical.draining(port),
-                                   {},         optical.is_faulty(port)};
-    rail.receive[port.index()] = crossbar.receive()[port.index()].peer;
-  }
-  if (!needs_.bytes) return;
-  for (std::uint32_t p = 0; p < rail.transmit.size(); ++p) {
-    PortView& fibre = rail.transmit[p];
-    const std::uint32_t ports = fabric_.plant().spec().nic_ports;
-    fibre.bytes_left = fibre.in_use ? optical.bytes_left(p / ports, fibre.peer.value / ports) : Bytes{};
+// Requests that are still on their way count too: the circuits of another operation may be the ones that they lack. Opening
+// an operation takes its requests off the list.
+void ControlPlane::circuits_available(RailId rail) {
+  const std::vector<std::uint32_t> waiting = board_.blocked(rail);
+  for (const std::uint32_t slot : waiting) {
+    const Request& request = board_[slot];
+    if (request.open) service_->try_open(request.op, request.round);
   }
 }
 
-void ControlPlane::decide(std::uint64_t index) {
-  const RailId id{index};
-  Rail& rail = rails_[index];
-  rail.decide_scheduled = false;
-  if (rail.down > 0) return;
-  const bool drained = fabric_.rail(id).drains();
-  try {
-    rail.driver->proceed(issued_);
-    note(id, rail);
-    consult(id, rail);
-    note(id, rail);
-  } catch (const ControllerError& error) {
-    throw ControllerError("controller '" + spec_.name + "' on rail " + std::to_string(index) + " at " +
-                          std::to_string(to_seconds(engine_.now())) + " s: " + error.what());
-  }
-  set_timer(id, rail);
-  if (drained && !fabric_.rail(id).drains()) retry_blocked(id);
-}
-
-void ControlPlane::consult(RailId id, Rail& rail) {
-  sync_ports(id);
-  FabricView view;
-  view.now = engine_.now();
-  view.rail = id;
-  view.ports_per_gpu = fabric_.plant().spec().nic_ports;
-  view.positions = fabric_.plant().spec().servers;
-  view.transmit = rail.transmit;
-  view.receive = rail.receive;
-  if (needs_.events) mark_stirred(rail);
-  view.running = transfers_->running();
-  view.demands = rail.complete.views();
-  view.gathering = rail.gathering.views();
-  if (needs_.schedule && known_ != nullptr) view.schedule = known_->rail(id);
-  if (needs_.traffic) {
-    view.traffic = rail.traffic.past();
-    view.traffic_now = rail.traffic.now();
-  }
-  view.hop_latency = fabric_.spec().nic.latency;
-  view.port_rate = fabric_.spec().nic.per_port;
-  const OpticalSwitchSpec& optical = fabric_.spec().rail.optical;
-  view.planes = fabric_.spec().rail.planes;
-  view.own = rail.own;
-  view.reconfiguration = {optical.reconfiguration.typical(),     optical.link_up, spec_.command, spec_.acknowledgement,
-                          optical.darkness == DarkScope::kSwitch, optical.settle};
-  Decision decision = rail.controller->decide(view);
-  if (decision.timetable) require_slots(*decision.timetable, view.reconfiguration.total());
-  rail.ask_again = decision.ask_again;
-  rail.driver->take(std::move(decision), issued_);
+SharedView ControlPlane::shared_view(RailId rail) {
+  if (needs_.events) board_.mark_progress(rail, last_event_);
+  SharedView view;
+  if (schedule_) view.schedule = schedule_->rail(rail);
+  view.running = running_;
+  return view;
 }
 
 void ControlPlane::task_ended(RankId rank) {
   if (!needs_.events) return;
   if (last_event_.size() <= rank.index()) last_event_.resize(rank.index() + 1, Time{-1});
-  last_event_[rank.index()] = engine_.now();
-  for (std::size_t r = 0; r < rails_.size(); ++r) {
-    if (!rails_[r].complete.empty()) wake_controller(RailId{r}, rails_[r].cause);
-  }
+  last_event_[rank.index()] = run_.engine.now();
+  for (RailAgent& agent : agents_) agent.task_ended();
 }
 
-void ControlPlane::mark_stirred(Rail& rail) {
-  for (const std::uint32_t slot : rail.complete.slots()) {
-    Demand& demand = demands_[slot];
-    const bool stirred = std::any_of(demand.askers.begin(), demand.askers.end(), [this](const Requester& asker) {
-      return asker.rank.index() < last_event_.size() && last_event_[asker.rank.index()] == engine_.now();
-    });
-    if (stirred == demand.view.stirred) continue;
-    demand.view.stirred = stirred;
-    refresh(demand);
-  }
-}
-
-// Commands that went out. One whose circuits nobody takes is no fault; thousands in a row would go on for ever.
-void ControlPlane::note(RailId id, Rail& rail) {
-  for (const PlanSequencer::Issued& issued : issued_) {
-    PHOTONRAIL_CHECK(issued.command.id == rail.commands.size());
-    const std::optional<Time> usable = issued.command.usable;
-    const CriticalPathTag cause{usable.value_or(Time{}), rail.cause.reconfigurations + 1};
-    rail.commands.push_back({issued.decided, cause.at, usable.has_value(), Duration{0}, cause});
-    const std::uint64_t uses = fabric_.rail(id).uses();
-    rail.fruitless = issued.rotation || uses != rail.uses_seen ? 0 : rail.fruitless + 1;
-    rail.uses_seen = uses;
-    if (rail.fruitless < kMaxFruitless) continue;
-    throw ControllerError(
-        "re-pointed circuits " + std::to_string(kMaxFruitless) + " times in a row while nobody could use them" +
-        (rail.complete.empty() ? "" : ": " + name_demand(demands_[rail.complete.slots().front()]) + " waits"));
-  }
-  issued_.clear();
-}
-
-// Nobody is asked again while nothing is going on, or for ever while nothing comes of it: the job may be stuck.
-void ControlPlane::set_timer(RailId id, Rail& rail) {
-  std::optional<Time> at = rail.driver->next();
-  const bool idle = rail.complete.empty() && rail.gathering.empty() && !fabric_.rail(id).held();
-  if (rail.ask_again && !idle && rail.fruitless_wakes < kMaxFruitless) {
-    const Time again = std::max(*rail.ask_again, engine_.now() + Duration{1});
-    at = at ? std::min(*at, again) : again;
-  }
-  if (rail.timer && at && *at == rail.timer_at) return;
-  engine_.cancel(rail.timer);
-  rail.timer = {};
-  if (!at) return;
-  rail.timer_at = std::max(*at, engine_.now());
-  rail.timer = engine_.schedule(rail.timer_at, Phase::kFinish, Action::to<&ControlPlane::timer_rang>(*this, id.value));
-}
-
-void ControlPlane::timer_rang(std::uint64_t index) {
-  rails_[index].timer = {};
-  ++rails_[index].fruitless_wakes;
-  wake_controller(RailId{index}, {engine_.now(), rails_[index].cause.reconfigurations});
-}
-
-// Also those whose requests are still on their way: the circuits of another operation may be the ones that they lack.
-void ControlPlane::retry_blocked(RailId id) {
-  const std::vector<std::uint32_t> waiting =
-      rails_[id.index()].blocked;  // opening an operation takes its demands off the list
-  for (const std::uint32_t slot : waiting) {
-    const Demand& demand = demands_[slot];
-    if (!demand.open) continue;
-    if (demand.by_pair) {
-      transfers_->try_pairs(demand.op, demand.round);
-    } else {
-      transfers_->try_open(demand.op, demand.round);
-    }
-  }
-}
-
-void ControlPlane::command_done(RailId id, std::uint32_t command) {
-  Rail& rail = rails_[id.index()];
-  finishing_ = &rail.commands[command];
-  if (!finishing_->timed) finishing_->usable = finishing_->cause.at = engine_.now();
-  rail.lit_cause = finishing_->cause;
-  rail.driver->done(command);
-  retry_blocked(id);
-  finishing_ = nullptr;
-  wake_controller(id, rail.lit_cause);
-}
-
-void ControlPlane::rail_changed(RailId id) {
-  retry_blocked(id);
-  stir(id, {engine_.now(), rails_[id.index()].lit_cause.reconfigurations});
+void ControlPlane::set_progress(RankId rank, std::uint32_t iteration, std::size_t next) {
+  if (schedule_) schedule_->set_progress(rank, iteration, next);
 }
 
 void ControlPlane::circuit_changed(RailId rail, Circuit circuit, CircuitState state) {
-  if (watchers_.empty()) return;
+  if (run_.observers.empty()) return;
   CircuitEvent event;
-  event.at = engine_.now();
+  event.at = run_.engine.now();
   event.rail = rail;
   event.circuit = circuit;
   event.state = state;
-  const std::uint32_t ports = fabric_.plant().spec().nic_ports;
+  const std::uint32_t ports = run_.plant().nic_ports;
   const ServerPair pair{circuit.from.value / ports, circuit.to.value / ports};
-  for (const CircuitRequest& view : rails_[rail.index()].complete.views()) {
-    if (!std::binary_search(view.pairs.begin(), view.pairs.end(), pair)) continue;
-    event.serves = view.communicator;
+  for (const CircuitRequest& request : board_.complete(rail).views()) {
+    if (!std::binary_search(request.pairs.begin(), request.pairs.end(), pair)) continue;
+    event.serves = request.communicator;
     break;
   }
-  watchers_.notify([&](Observer& observer) { observer.circuit(event); });
+  run_.observers.notify([&](Observer& observer) { observer.circuit(event); });
+}
+
+void ControlPlane::circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
+  board_.circuit_missed(rail, static_cast<execution::OpId>(owner), {from, to});
+}
+
+void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) {
+  board_.circuit_back(rail, static_cast<execution::OpId>(owner), {from, to});
 }
 
 void ControlPlane::summarize(std::span<const RailId> rail_image, ReconfigurationSummary& summary) const {
-  if (rails_.empty()) return;
-  const auto count = [&](RailId id) {
-    const std::vector<CommandRecord>& commands = rails_[id.index()].commands;
-    summary.per_rail.push_back(commands.size());
-    summary.count += commands.size();
-    for (const CommandRecord& command : commands) {
-      summary.total += command.usable - command.decided;
-      summary.exposed += command.exposed;
-    }
-  };
-  for (const RailId rail : rail_image) rail.is_none() ? summary.per_rail.push_back(0) : count(rail);
-  for (std::size_t r = 0; r < rails_.size(); ++r) {
-    if (rail_image.empty()) count(RailId{r});
-    summary.dark_port += fabric_.rail(RailId{r}).dark_port_time();
+  if (agents_.empty()) return;
+  for (const RailId rail : rail_image) {
+    rail.is_none() ? summary.per_rail.push_back(0) : agents_[rail.index()].commands().summarize(summary);
+  }
+  for (std::size_t r = 0; r < agents_.size(); ++r) {
+    if (rail_image.empty()) agents_[r].commands().summarize(summary);
+    summary.dark_port += run_.fabric.rail(RailId{r}).dark_port_time();
   }
 }
 
-}  // namespace photonrail
+// ---- restarts: a controller that is down decides nothing and hears nothing. When it is back it has forgotten what it knew,
+// and the ranks repeat what they still wait for. Switches keep their circuits; commands under way are carried out.
+
+void ControlPlane::schedule_restarts() {
+  const std::vector<ControllerRestart>& restarts = run_.spec.control.restarts;
+  for (std::size_t i = 0; i < restarts.size(); ++i) {
+    const Time down = run_.engine.now() + restarts[i].at;  // of a job that begins later: from then on
+    run_.engine.schedule(down, Phase::kFinish, Action::to<&ControlPlane::go_down>(*this, i));
+    run_.engine.schedule(down + restarts[i].down, Phase::kFinish, Action::to<&ControlPlane::come_up>(*this, i));
+  }
+}
+
+template <class Visit>
+void ControlPlane::each_restarted(std::uint64_t restart, Visit&& visit) {
+  for (std::size_t r = 0; r < agents_.size(); ++r) {
+    if (run_.spec.control.restarts[restart].rail.value_or(RailId{r}) == RailId{r}) visit(agents_[r]);
+  }
+}
+
+void ControlPlane::go_down(std::uint64_t restart) {
+  each_restarted(restart, [](RailAgent& agent) { agent.go_down(); });
+}
+
+void ControlPlane::come_up(std::uint64_t restart) {
+  each_restarted(restart, [](RailAgent& agent) { agent.come_up(); });
+}
+
+}  // namespace photonrail::control_plane

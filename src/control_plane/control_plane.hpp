@@ -1,190 +1,82 @@
-// Between the ranks and the controllers: collects who asks for which circuits, shows each rail's controller its view once
-// an instant, carries out what it decides, and wakes the operations whose circuits are lit.
+// The control plane of one job: an agent for each optical rail, the requests that they are shown, and the service that
+// operations get their circuits from.
 #pragma once
 
-#include "fabric/fabric.hpp"
-#include "photonrail/controller.hpp"
-#include "photonrail/engine.hpp"
-#include "execution/critical_path.hpp"
-#include "control_plane/request_channel.hpp"
-#include "control_plane/request_list.hpp"
+#include "control_plane/control_context.hpp"
 #include "control_plane/profiled_schedule.hpp"
-#include "execution/operation.hpp"
-#include "control_plane/plan_sequencer.hpp"
-#include "control_plane/rail_traffic.hpp"
-#include "execution/transfers.hpp"
-#include "execution/observer_list.hpp"
+#include "control_plane/rail_agent.hpp"
+#include "control_plane/request_board.hpp"
+#include "control_plane/request_channel.hpp"
+#include "execution/circuit_service.hpp"
+#include "folding/order_ambiguity.hpp"
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
-class ControlPlane : public CircuitListener, private RequestListener {
+/// Serves requests: whole rounds or pairs. One object a job.
+class RoundOpener : public execution::CircuitService {
  public:
-  /// So often in a row a controller may re-point circuits, or ask to be asked again, without anybody getting hold of a
-  /// circuit on its rail.
-  static constexpr std::uint32_t kMaxFruitless = 10'000;
+  /// Circuits of a rail may have become available for a round that lacks some.
+  virtual void try_open(execution::OpId op, std::uint32_t round) = 0;
+};
 
-  /// All must outlive the object. Without optical rails it does nothing. `spec` is complete (ControllerFactory).
-  ControlPlane(Engine& engine, Fabric& fabric, OperationTable& operations, const ControllerSpec& spec,
-               const ControllerFactory& factory, const ObserverList& watchers, std::uint64_t seed);
+class ControlPlane : public CircuitListener, private RequestBoardListener, private RetryListener, private ViewSource {
+ public:
+  /// All must outlive the object. `ambiguity`: of a folded run, else null. Without optical rails it does nothing.
+  ControlPlane(const ControlContext& run, folding::OrderAmbiguity* ambiguity);
+  ~ControlPlane() override;
+  ControlPlane(const ControlPlane&) = delete;  // its parts refer to each other
+  ControlPlane& operator=(const ControlPlane&) = delete;
 
-  /// What the profiling run saw, for policies that want it. It must outlive the object.
-  void know(ProfiledSchedule& schedule) { known_ = &schedule; }
-  /// Asks every controller once, at time 0. `transfers` must outlive the object.
-  void begin(Transfers& transfers);
+  /// What execution asks for circuits.
+  [[nodiscard]] execution::CircuitService& service() { return *service_; }
+  /// The schedule that policies are shown (PolicyNeeds::schedule). To be called before begin().
+  void show_schedule(ProfiledSchedule schedule) { schedule_.emplace(std::move(schedule)); }
+  /// Asks every controller once.
+  void begin();
 
-  /// A member asks for the circuits of a round, with its task of the operation; a second time is no news.
-  void ask(OpId op, std::uint32_t round, Member member, TaskId task);
-  /// The round lacks only its circuits.
-  void blocked(OpId op, std::uint32_t round);
-  /// The round's circuits are held: its demands are met. `idle`: see TransferListener::round_opened.
-  void opened(OpId op, std::uint32_t round, std::optional<Duration> idle);
-  void released(RailId rail, CriticalPathTag cause);
-
-  // PolicyNeeds::per_pair: see TransferListener.
-  void opened_by_pair(OpId op, std::uint32_t round);
-  void pair_waits(OpId op, std::uint32_t round, MemberPair pair, Bytes bytes);
-  void pair_served(OpId op, std::uint32_t round, MemberPair pair, const Parked& parked, Duration idle);
-
-  /// A task of the rank ended (PolicyNeeds::events).
+  [[nodiscard]] RequestBoard& board() { return board_; }
+  [[nodiscard]] RailAgent& agent(RailId rail) { return agents_[rail.index()]; }
+  void set_running(std::uint32_t operations) { running_ = operations; }
   void task_ended(RankId rank);
-
-  /// A rank's place in the known schedule.
-  void stands(RankId rank, std::uint32_t iteration, std::size_t next) {
-    if (known_ != nullptr) known_->stands(rank, iteration, next);
-  }
+  void set_progress(RankId rank, std::uint32_t iteration, std::size_t next);
 
   void circuit_changed(RailId rail, Circuit circuit, CircuitState state) override;
-  void command_done(RailId rail, std::uint32_t command) override;
+  void command_done(RailId rail, std::uint32_t command) override { agent(rail).command_done(command); }
   void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
-  void rail_changed(RailId rail) override;
+  void rail_changed(RailId rail) override { agent(rail).rail_changed(); }
 
   /// `rail_image`: in a folded run, by rail of the cluster, which of the rails run here stands for it, or none; otherwise
   /// empty.
   void summarize(std::span<const RailId> rail_image, ReconfigurationSummary& summary) const;
 
  private:
-  /// What a round wants of one rail.
-  struct RailRound {
-    std::vector<ServerPair> pairs;   // ascending
-    std::vector<Bytes> bytes;  // by pair, where somebody wants it
-  };
-  struct Demand {
-    CircuitRequest view;
-    std::vector<ServerPair> pairs;
-    std::vector<Bytes> bytes;           // by pair, where somebody wants it
-    std::vector<Time> since;            // by pair, while it waits pair by pair
-    std::vector<std::uint32_t> parked;  // by pair, while it waits pair by pair: sends
-    std::vector<RoundView> next;        // where somebody wants it; into `later`
-    std::deque<RailRound> later_of;
-    std::vector<Requester> askers;
-    std::vector<bool> asked;             // by member
-    TaskId first_task = TaskId::none();  // of those that asked
-    TaskId last_task{};
-    RailId rail;
-    OpId op = kNoOp;
-    std::uint32_t round = 0;
-    std::uint32_t serial = 0;
-    bool open = false;
-    bool missed = false;   // for a circuit that was taken away in use
-    bool by_pair = false;  // its pairs wait and are served one by one
-    EventHandle alarm{};   // when it has waited too long
-  };
-  struct CommandRecord {
-    Time decided{};
-    Time usable{};
-    bool timed = false;  // `usable` is known
-    Duration exposed{};
-    CriticalPathTag cause;
-  };
-  struct Rail {
-    std::unique_ptr<Controller> controller;
-    std::unique_ptr<PlanSequencer> driver;
-    std::vector<PortView> transmit;
-    std::vector<PortId> receive;
-    std::vector<ServerIndex> own;           // of one of several jobs
-    RequestList complete;                 // everybody asked
-    RequestList gathering;                // somebody asked
-    std::vector<std::uint32_t> blocked;  // slots: lack only circuits, whether or not everybody's request is here
-    RailTraffic traffic;
-    std::vector<CommandRecord> commands;
-    bool decide_scheduled = false;
-    EventHandle timer{};
-    Time timer_at{};
-    std::optional<Time> ask_again;
-    std::uint64_t uses_seen = 0;  // OpticalRail::uses
-    std::uint32_t fruitless = 0;  // commands since
-    std::uint32_t fruitless_wakes = 0;
-    std::uint32_t down = 0;  // restarts that its controller is in
-    CriticalPathTag cause;             // of the last thing that the controller could act on
-    CriticalPathTag lit_cause;         // of the last circuits that were lit
-  };
-
-  // demands (control_demands.cpp)
-  void open_demands(OpId op, std::uint32_t round);
-  Demand& take_demand(OpId op, std::uint32_t round, RailId rail, std::uint32_t members);
-  [[nodiscard]] Demand* find_demand(OpId op, std::uint32_t round, RailId rail);
-  [[nodiscard]] Demand* find_missed(OpId op, RailId rail);
-  [[nodiscard]] std::map<RailId, RailRound> circuits_of(const Operation& op, std::uint32_t round) const;
-  void show_next_rounds(Demand& demand);
-  void block(Demand& demand);
-  void expose(Duration idle);
-  void refresh(Demand& demand);
-  void send_request(std::uint32_t slot, Member member);
-  void request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) override;
-  void count_request(Demand& demand, RankId from);
-  void enlist(Demand& demand);
-  [[nodiscard]] bool before(const Demand& a, const Demand& b) const;
-  void drop(Demand& demand);
-  void arm(Demand& demand, Time since);
-  void starved(std::uint64_t slot);
-  [[nodiscard]] std::string name_demand(const Demand& demand) const;
-
-  // decisions (control_plane.cpp)
-  /// Something happened that a controller can act on.
-  void stir(RailId rail, CriticalPathTag cause);
-  void wake_controller(RailId rail, CriticalPathTag cause);
-  void decide(std::uint64_t rail);
-  void consult(RailId id, Rail& rail);
-  void note(RailId id, Rail& rail);
-  void mark_stirred(Rail& rail);
-  void set_timer(RailId id, Rail& rail);
-  void timer_rang(std::uint64_t rail);
-  void retry_blocked(RailId id);
-  void sync_ports(RailId rail);
+  void requests_changed(RailId rail, execution::CriticalPathTag cause) override { agent(rail).notify(cause); }
+  [[nodiscard]] bool hears(RailId rail) const override { return !agents_[rail.index()].is_down(); }
+  void circuits_available(RailId rail) override;
+  [[nodiscard]] SharedView shared_view(RailId rail) override;
   void schedule_restarts();
   void go_down(std::uint64_t restart);
   void come_up(std::uint64_t restart);
-  void ask_again(RailId rail);
+  template <class Visit>
+  void each_restarted(std::uint64_t restart, Visit&& visit);
 
-  Engine& engine_;
-  Fabric& fabric_;
-  OperationTable& operations_;
-  const ControllerSpec& spec_;
-  const ControllerFactory& factory_;
-  const ObserverList& watchers_;
-  RequestChannel messages_;
-  PolicyNeeds needs_;
-  bool weighs_ = false;  // plans say what pairs exchange
-  Transfers* transfers_ = nullptr;
-  ProfiledSchedule* known_ = nullptr;
-  std::vector<Rail> rails_;
-  std::deque<Demand> demands_;
-  std::vector<std::uint32_t> free_demands_;
-  std::uint32_t next_serial_ = 0;
-  std::vector<PortId> touched_;
-  std::vector<PlanSequencer::Issued> issued_;
-  CommandRecord* finishing_ = nullptr;
-  std::vector<Time> last_event_;  // by rank, where somebody wants it
+  ControlContext run_;
+  const PolicyNeeds needs_;
+  RequestChannel channel_;
+  RequestBoard board_;
+  std::deque<RailAgent> agents_;
+  std::unique_ptr<RoundOpener> service_;
+  std::optional<ProfiledSchedule> schedule_;
+  std::uint32_t running_ = 0;     // operations with bytes on their way
+  std::vector<Time> last_event_;  // by rank, where the policy wants it
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control_plane

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
 void PlanSequencer::take(Decision decision, std::vector<Issued>& issued) {
   if (decision.keeps()) return;
@@ -94,4 +94,4 @@ void PlanSequencer::done(std::uint32_t command) {
   if (last_ == command) last_.reset();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control_plane

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
 class PlanSequencer {
  public:
@@ -30,8 +30,8 @@ class PlanSequencer {
   void take(Decision decision, std::vector<Issued>& issued);
   /// Does what is due now. To be called when next() has come or circuits were given back. Throws ControllerError.
   void proceed(std::vector<Issued>& issued);
-  /// Somebody came, or went, so that a timetable that stands still goes on.
-  void stir() { unused_slots_ = 0; }
+  /// Requests or holders changed, so that a timetable that stands still goes on.
+  void wake() { unused_slots_ = 0; }
   /// The circuits of a command can be used.
   void done(std::uint32_t command);
   /// When proceed() has something to do even if nothing happens before; nullopt: not known, or never.
@@ -57,4 +57,4 @@ class PlanSequencer {
   std::size_t unused_slots_ = 0;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control_plane

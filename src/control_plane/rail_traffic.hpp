@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
 class RailTraffic {
  public:
@@ -36,4 +36,4 @@ class RailTraffic {
   std::vector<PairTraffic> past_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control_plane

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
 namespace {
 
@@ -104,4 +104,4 @@ void RequestChannel::forget(RailId rail) {
   free_at_[spec_.control.placement == ControllerPlacement::kOne ? 0 : rail.index()] = engine_.now();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control_plane

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
 class RequestListener {
  public:
@@ -76,4 +76,4 @@ class RequestChannel {
   std::vector<std::uint32_t> free_messages_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control_plane

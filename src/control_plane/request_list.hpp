@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control_plane {
 
 /// Slots are places in ControlPlane's table, and the ids of the views.
 class RequestList {
@@ -44,4 +44,4 @@ class RequestList {
   std::vector<CircuitRequest> views_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control_plane

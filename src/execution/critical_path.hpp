@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 /// When something became possible, and how many reconfigurations stand one after another on the chain of causes behind it.
 struct CriticalPathTag {
@@ -27,4 +27,4 @@ struct ReadyTask {
   return {a.at, std::max(a.reconfigurations, b.reconfigurations)};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -1,10 +1,8 @@
-// Says why a run cannot finish: for each rank its task, its group, and the peer or circuit that it waits for.
-#include "execution/executor.hpp"
+#include "execution/deadlock_report.hpp"
 
-#include <algorithm>
-#include <map>
+#include <utility>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 namespace {
 
@@ -21,19 +19,19 @@ std::string list_ranks(const std::vector<RankId>& ranks) {
 
 }  // namespace
 
-std::string Executor::describe(RankId id, TaskId task) const {
+std::string DeadlockReport::describe(RankId id, TaskId task) const {
   const std::string_view name = graph_.program(id).name(task);
   const std::string text = "rank " + std::to_string(id.value) + ", task " + std::to_string(task.value);
   return name.empty() ? text : text + " '" + std::string(name) + "'";
 }
 
-std::string Executor::why_stuck(OpId id, Member member) const {
-  Operation& op = parts_.operations[id];
+std::string DeadlockReport::why_stuck(OpId id, Member member) const {
+  const Operation& op = run_.operations[id];
   const std::string group = "group '" + op.communicator->name + "'";
   const std::string what = std::string(photonrail::name(op.op)) + " of " + group;
   std::vector<RankId> missing;
   for (Member m = 0; m < op.members(); ++m) {
-    if (op.tasks[m].is_none()) missing.push_back(op.rank(m));
+    if (!op.present(m)) missing.push_back(op.rank(m));
   }
   if (!missing.empty()) {
     if (!op.communicator->point_to_point) return what + " waits for " + list_ranks(missing) + " to reach it";
@@ -41,64 +39,37 @@ std::string Executor::why_stuck(OpId id, Member member) const {
            (member == 0 ? ", which never posts its receive" : ", which never posts its send") + " (tag " +
            std::to_string(op.key.tag) + ")";
   }
-  if (op.state == Operation::State::kReady) return what + " waits for its communication lane";
-  for (const Round& round : op.rounds) {
-    for (const Link& link : round.links) {
-      if (link.parked.empty()) continue;
-      return what + " waits for a circuit from rank " + std::to_string(op.rank(link.pair.first).value) + " to rank " +
-             std::to_string(op.rank(link.pair.second).value);
-    }
-    if (!round.waiting) continue;
-    if (std::string text = more_circuits_than_ports(op, round.index); !text.empty()) return what + text;
-    for (const MemberPair& pair : op.plan().pairs(round.index)) {
-      if (parts_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
-      return what + " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
-             std::to_string(op.rank(pair.second).value);
-    }
-  }
-  return what + " waits for bytes that never arrive";
+  if (!op.transfer.started) return what + " waits for its communication lane";
+  const std::string circuits = circuits_.missing(id);
+  return what + (circuits.empty() ? " waits for bytes that never arrive" : circuits);
 }
 
-// A round that is served whole, and wants more circuits from one rank than it has ports.
-std::string Executor::more_circuits_than_ports(const Operation& op, std::uint32_t round) const {
-  const std::uint32_t ports = parts_.fabric.plant().spec().nic_ports;
-  std::map<Member, std::uint32_t> wanted;
-  for (const MemberPair& pair : op.plan().pairs(round)) {
-    if (!parts_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]) || ++wanted[pair.first] <= ports) continue;
-    const std::vector<MemberPair> all = op.plan().pairs(round);
-    const auto count = std::count_if(all.begin(), all.end(), [&](const MemberPair& p) { return p.first == pair.first; });
-    return " wants " + std::to_string(count) + " circuits at once from rank " + std::to_string(op.rank(pair.first).value) +
-           ", which has " + std::to_string(ports) + (ports == 1 ? " port" : " ports") +
-           ": choose an algorithm that sends in matchings, or a controller that serves pairs one by one";
-  }
-  return "";
-}
-
-std::vector<std::string> Executor::stuck() const {
+std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) const {
   std::vector<std::string> lines;
   std::size_t more = 0;
   const auto add = [&](std::string line) { lines.size() < kMaxLines ? lines.push_back(std::move(line)) : void(++more); };
-  for (const OpId id : parts_.operations.live()) {
-    const Operation& op = parts_.operations[id];
+  for (const OpId id : run_.operations.live()) {
+    const Operation& op = run_.operations[id];
     for (Member m = 0; m < op.members(); ++m) {
-      if (op.state == Operation::State::kStarted && op.left[m] == 0) continue;
-      if (!op.tasks[m].is_none()) add(describe(op.rank(m), op.tasks[m]) + ": " + why_stuck(id, m));
+      if (op.transfer.started && op.transfer.left[m] == 0) continue;
+      if (op.present(m)) add(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m));
     }
   }
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+  for (std::size_t r = 0; r < graph_.ranks(); ++r) {
     for (const ReadyTask& held : order_.held_back(RankId{r})) {
       add(describe(RankId{r}, held.task) + ": is ready, but task " + std::to_string(order_.turn(RankId{r}).value) +
           " comes first in the schedule of its rank");
     }
   }
-  if (lines.empty())
-    add("no rank waits for another, yet " + std::to_string(ranks_.size() - ranks_finished_) + " are not done");
-  for (std::uint32_t r = 0; parts_.fabric.optical() && r < parts_.fabric.rails(); ++r) {
-    const std::vector<std::string> faults = parts_.fabric.rail(RailId{r}).faults();
+  if (lines.empty()) {
+    add("no rank waits for another, yet " + std::to_string(unfinished_ranks) + " are not done");
+  }
+  for (std::uint32_t r = 0; run_.fabric.optical() && r < run_.fabric.rails(); ++r) {
+    const std::vector<std::string> faults = run_.fabric.rail(RailId{r}).faults();
     lines.insert(lines.begin(), faults.begin(), faults.end());  // first, as the likely cause
   }
   if (more > 0) lines.push_back("and " + std::to_string(more) + " more");
   return lines;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

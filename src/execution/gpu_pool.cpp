@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 namespace {
 
@@ -69,4 +69,4 @@ void GpuPool::ended(std::uint64_t batch_and_tiles) {
   done_.delivered(batch.tag);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

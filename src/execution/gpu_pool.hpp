@@ -12,7 +12,7 @@
 #include <map>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 class GpuPool {
  public:
@@ -54,4 +54,4 @@ class GpuPool {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -2,37 +2,35 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::execution {
 
-IssueOrder::IssueOrder(const TaskGraph& graph, std::uint32_t iterations, OperationTable& operations, ControlPlane& control,
-                     ShimPolicy shim, const Schedule* known, Schedule* recorded)
+IssueOrder::IssueOrder(const TaskGraph& graph, OperationTable& operations, CircuitService& circuits,
+                       const RankBehaviour& behaviour, const ProfileUse& profile)
     : graph_(graph),
-      iterations_(iterations),
       operations_(operations),
-      control_(control),
-      shim_(shim),
-      known_(known),
-      recorded_(recorded),
-      ranks_(known != nullptr ? graph.ranks() : 0) {
-  if (recorded_ != nullptr) recorded_->resize(graph.ranks());
+      circuits_(circuits),
+      behaviour_(behaviour),
+      profile_(profile),
+      ranks_(profile.followed != nullptr ? graph.ranks() : 0) {
+  if (records()) profile_.recorded->resize(graph.ranks());
 }
 
 void IssueOrder::begin_iteration(RankId id, std::uint32_t iteration) {
-  if (known_ == nullptr) return;
+  if (profile_.followed == nullptr) return;
   Rank& rank = ranks_[id.index()];
   rank.turn = rank.frontier = 0;
   rank.complete.assign(graph_.program(id).tasks().size(), false);
-  control_.stands(id, iteration, 0);
+  circuits_.set_progress(id, iteration, 0);
   announce_next(id, iteration);
 }
 
 bool IssueOrder::follows(RankId id, TaskId task) const {
-  return known_ != nullptr && operations_.crosses(id, graph_.program(id).task(task));
+  return profile_.followed != nullptr && operations_.crosses(id, graph_.program(id).task(task));
 }
 
 std::optional<ReadyTask> IssueOrder::next_in_turn(RankId id) {
   Rank& rank = ranks_[id.index()];
-  const std::vector<ScheduledTask>& order = (*known_)[id.index()];
+  const std::vector<ScheduledTask>& order = (*profile_.followed)[id.index()];
   if (rank.turn == order.size()) return std::nullopt;
   const auto found = std::find_if(rank.held_back.begin(), rank.held_back.end(),
                                   [&](const ReadyTask& held) { return held.task == order[rank.turn].task; });
@@ -44,32 +42,30 @@ std::optional<ReadyTask> IssueOrder::next_in_turn(RankId id) {
 }
 
 std::span<const ReadyTask> IssueOrder::held_back(RankId id) const {
-  if (known_ == nullptr) return {};
+  if (profile_.followed == nullptr) return {};
   return ranks_[id.index()].held_back;
 }
-
-void IssueOrder::record(RankId id, TaskId task, Time now) { (*recorded_)[id.index()].push_back({task, now}); }
 
 void IssueOrder::complete(RankId id, TaskId task, std::uint32_t iteration) {
   if (!follows(id, task)) return;
   Rank& rank = ranks_[id.index()];
   rank.complete[task.index()] = true;
-  const std::vector<ScheduledTask>& order = (*known_)[id.index()];
+  const std::vector<ScheduledTask>& order = (*profile_.followed)[id.index()];
   const std::size_t before = rank.frontier;
   while (rank.frontier < order.size() && rank.complete[order[rank.frontier].task.index()]) ++rank.frontier;
   if (rank.frontier == before) return;
-  control_.stands(id, iteration, rank.frontier);
+  circuits_.set_progress(id, iteration, rank.frontier);
   announce_next(id, iteration);
 }
 
 // Asks for what the order says comes next, which may be in the next iteration.
 void IssueOrder::announce_next(RankId id, std::uint32_t iteration) {
-  const std::vector<ScheduledTask>& order = (*known_)[id.index()];
-  if (!shim_.announces(id) || order.empty()) return;
+  const std::vector<ScheduledTask>& order = (*profile_.followed)[id.index()];
+  if (behaviour_.announces.empty() || !behaviour_.announces[id.index()] || order.empty()) return;
   const std::size_t frontier = ranks_[id.index()].frontier;
   if (frontier < order.size()) {
     announce(id, order[frontier].task, iteration);
-  } else if (iteration + 1 < iterations_) {
+  } else if (iteration + 1 < profile_.iterations) {
     announce(id, order.front().task, iteration + 1);
   }
 }
@@ -77,9 +73,9 @@ void IssueOrder::announce_next(RankId id, std::uint32_t iteration) {
 void IssueOrder::announce(RankId id, TaskId task, std::uint32_t iteration) {
   const auto [op_id, member] = operations_.seat(id, graph_.program(id).task(task), iteration);
   const Operation& op = operations_[op_id];
-  if (!op.tasks[member].is_none()) return;  // it arrived, and asked
-  if (op.runnable == nullptr) return;       // nobody knows for which circuits
-  if (op.takes_part(member, 0)) control_.ask(op_id, 0, member, task);
+  if (op.present(member)) return;      // it arrived, and asked
+  if (op.runnable == nullptr) return;       // its circuits depend on the straggler
+  if (op.takes_part(member, 0)) circuits_.request(op_id, 0, member, task);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

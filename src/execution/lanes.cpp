@@ -1,15 +1,14 @@
 #include "execution/lanes.hpp"
 
-#include "folding/folding.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 Lanes::Ready Lanes::key(OpId id, const Operation& op) {
-  const auto [first, last] = std::minmax_element(op.tasks.begin(), op.tasks.end());
-  return {op.key.iteration, op.lane_due, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
+  const auto [first, last] = std::minmax_element(op.arrival.tasks.begin(), op.arrival.tasks.end());
+  return {op.key.iteration, op.arrival.lane_due, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
 }
 
 template <class Visit>
@@ -24,17 +23,17 @@ void Lanes::each_lane(const Operation& op, Visit&& visit) {
   }
 }
 
-void Lanes::require_order(const Lane& lane, const Ready& ready) {
+void Lanes::check_order(const Lane& lane, const Ready& ready) const {
   const auto after = lane.waiting.upper_bound(ready);
   const bool tied = (after != lane.waiting.end() && after->same_to_programs(ready)) ||
                     (after != lane.waiting.begin() && std::prev(after)->same_to_programs(ready));
-  if (tied) throw FoldingFailed{"two operations want one lane at one instant, and the programs do not order them"};
+  if (tied) ambiguity_->report("two operations want one lane at one instant, and the programs do not order them");
 }
 
 void Lanes::enqueue(OpId id, const Operation& op) {
   const Ready ready = key(id, op);
   each_lane(op, [&](Lane& lane) {
-    if (folded_) require_order(lane, ready);
+    if (ambiguity_ != nullptr) check_order(lane, ready);
     lane.waiting.insert(ready);
   });
   candidates_.insert(ready);
@@ -91,4 +90,4 @@ std::vector<Lanes::Ready> Lanes::candidates() {
   return list;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -8,13 +8,14 @@
 
 #include "execution/critical_path.hpp"
 #include "execution/operation.hpp"
+#include "folding/order_ambiguity.hpp"
 
 #include <cstdint>
 #include <set>
 #include <tuple>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 class Lanes {
  public:
@@ -22,7 +23,7 @@ class Lanes {
   /// apart, in the order of the first arrivals.
   struct Ready {
     std::uint32_t iteration;
-    Time due;  ///< under ShimPolicy::by_due; the same for all otherwise
+    Time due;  ///< under RankBehaviour::earliest_due_first; the same for all otherwise
     TaskId task;
     TaskId last;  ///< the highest task id
     std::uint32_t tag;
@@ -39,9 +40,10 @@ class Lanes {
     friend auto operator<=>(const Ready&, const Ready&) = default;
   };
 
-  /// `folded`: throws FoldingFailed when the order of two operations on one lane is not in the programs.
-  Lanes(std::size_t lanes, bool per_communicator, bool folded)
-      : lanes_(lanes), per_communicator_(per_communicator), folded_(folded) {}
+  /// `ambiguity`: null, or of a folded run, which must outlive the object: told when the programs do not order two
+  /// operations on one lane.
+  Lanes(std::size_t lanes, bool per_communicator, folding::OrderAmbiguity* ambiguity)
+      : lanes_(lanes), per_communicator_(per_communicator), ambiguity_(ambiguity) {}
 
   /// Of an operation as it becomes ready; members that come later would change it.
   [[nodiscard]] static Ready key(OpId id, const Operation& op);
@@ -72,12 +74,12 @@ class Lanes {
   template <class Visit>
   void each_lane(const Operation& op, Visit&& visit);
   void free(Lane& lane, CriticalPathTag cause);
-  static void require_order(const Lane& lane, const Ready& ready);
+  void check_order(const Lane& lane, const Ready& ready) const;
 
   std::vector<Lane> lanes_;
   bool per_communicator_;
-  bool folded_;
+  folding::OrderAmbiguity* ambiguity_;
   std::set<Ready> candidates_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

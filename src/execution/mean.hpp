@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 class Mean {
  public:
@@ -26,4 +26,4 @@ class Mean {
   Duration rest_{};
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -1,24 +1,38 @@
-// The observers of a run, told one after another.
+// The observers of a run, notified one after another.
 #pragma once
 
+#include "execution/operation.hpp"
 #include "photonrail/observer.hpp"
 
 #include <span>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 class ObserverList {
  public:
   explicit ObserverList(std::span<Observer* const> observers) : observers_(observers) {}
 
   [[nodiscard]] bool empty() const { return observers_.empty(); }
-  template <class Tell>
-  void notify(Tell&& notify) const {
+  template <class Notify>
+  void notify(Notify&& notify) const {
     for (Observer* observer : observers_) notify(*observer);
+  }
+  /// A member's state in an operation changed at `now`.
+  void operation(const Operation& op, Member member, OperationEvent::State state, Time now) const {
+    if (empty()) return;
+    OperationEvent event;
+    event.at = now;
+    event.sequence = op.sequence;
+    event.communicator = op.key.communicator;
+    event.op = op.op;
+    event.rank = op.rank(member);
+    event.task = op.arrival.tasks[member];
+    event.state = state;
+    notify([&](Observer& observer) { observer.operation(event); });
   }
 
  private:
   std::span<Observer* const> observers_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

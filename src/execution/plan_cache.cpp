@@ -7,13 +7,11 @@
 #include <string>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 namespace {
 
 constexpr std::size_t kIdlePlans = 16;
-
-std::string pointer_of(CollectiveOp op) { return "/collectives/" + std::string(name(op)); }
 
 /// What a port could send while it is re-pointed.
 Bytes lost_to_reconfiguration(const CostModel& costs) {
@@ -46,25 +44,15 @@ std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint3
 
 }  // namespace
 
-PlanCache::PlanCache(const CollectiveSpec& spec, const RunSpec& run, const CollectiveRegistry& registry,
-                     const TrafficSource* demands, const CostModel& costs)
-    : spec_(spec), fidelity_(run.fidelity), seed_(run.seed), registry_(registry), demands_(demands), costs_(costs) {
-  for (std::size_t op = 0; op < placed_.size(); ++op) {
-    const CollectiveAlgorithm* algorithm = find(spec.algorithm[op]);
-    placed_[op] = spec.algorithm[op] == kAutoAlgorithm || (algorithm != nullptr && algorithm->uses_places());
-    expects_straggler_[op] = algorithm != nullptr && algorithm->expects_straggler();
-  }
-}
-
-const CollectiveAlgorithm* PlanCache::find(std::string_view name) const {
-  if (const CollectiveAlgorithm* own = spec_.find_own(name)) return own;
-  const auto& all = registry_.all();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& algorithm) { return algorithm->name() == name; });
-  return found == all.end() ? nullptr : found->get();
-}
+PlanCache::PlanCache(const collective::AlgorithmTable& algorithms, const TrafficSource* traffic, PlanOptions options)
+    : algorithms_(algorithms), traffic_(traffic), options_(std::move(options)) {}
 
 LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
-  if (std::none_of(placed_.begin(), placed_.end(), [](bool placed) { return placed; })) return 0;
+  bool placed = false;
+  for (std::size_t op = 0; op < kCollectiveOpCount; ++op) {
+    placed = placed || algorithms_.uses_places(static_cast<CollectiveOp>(op));
+  }
+  if (!placed) return 0;
   std::map<std::uint32_t, std::uint32_t> servers;
   std::map<std::uint32_t, std::uint32_t> rails;
   std::vector<MemberPlace> places;
@@ -78,7 +66,7 @@ LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_s
 }
 
 const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, Member period) {
-  if (!placed_[static_cast<std::size_t>(call.op)]) layout = 0;
+  if (!algorithms_.uses_places(call.op)) layout = 0;
   const auto [entry, fresh] =
       plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler, period});
   if (fresh) entry->second = make(call, layout, period);
@@ -86,9 +74,9 @@ const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, 
 }
 
 DemandQuery PlanCache::canonical(DemandQuery query) const {
-  PHOTONRAIL_CHECK(demands_ != nullptr);
-  query.seed = seed_;
-  if (!demands_->drifts()) query.iteration = 0;
+  PHOTONRAIL_CHECK(traffic_ != nullptr);
+  query.seed = options_.seed;
+  if (!traffic_->drifts()) query.iteration = 0;
   return query;
 }
 
@@ -96,15 +84,15 @@ const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery quer
                                     LayoutId layout) {
   query = canonical(query);
   const auto [entry, fresh] = demand_plans_.try_emplace(query);
-  if (fresh) entry->second.runnable.plan = demands_->plan(query, servers);
+  if (fresh) entry->second.runnable.plan = traffic_->plan(query, servers);
   if (fresh && entry->second.runnable.plan == nullptr) {
-    const TrafficMatrix demand = demands_->matrix(query);
+    const TrafficMatrix demand = traffic_->matrix(query);
     PHOTONRAIL_CHECK(demand.members() == call.members);
     CollectiveCall with_demand = call;
     with_demand.demand = &demand;
     entry->second.runnable = make(with_demand, layout, call.members);
   }
-  if (fresh && weighs_ && entry->second.runnable.pair_bytes.empty()) {
+  if (fresh && options_.pair_bytes && entry->second.runnable.pair_bytes.empty()) {
     entry->second.runnable.pair_bytes = pair_bytes(*entry->second.runnable.plan);
   }
   if (!fresh && entry->second.users == 0) std::erase(idle_, query);
@@ -123,57 +111,31 @@ void PlanCache::give_back(DemandQuery query) {
   idle_.pop_front();
 }
 
-double PlanCache::flops(DemandQuery query, Member member) const { return demands_->flops(canonical(query), member); }
+double PlanCache::flops(DemandQuery query, Member member) const { return traffic_->flops(canonical(query), member); }
 
 const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
-  const std::vector<CollectiveCandidate> ranked = rank_collectives(registry_, call, costs_);
+  const std::vector<CollectiveCandidate> ranked = rank_collectives(algorithms_.registry(), call, options_.costs);
   if (ranked.empty() || !ranked.front().problem.empty()) {
-    throw ConfigError(pointer_of(call.op),
+    throw ConfigError(collective::pointer_of(call.op),
                       "no algorithm can do " + std::string(name(call.op)) + " among " + std::to_string(call.members) +
-                          " ranks on these rails" + (ranked.empty() ? "" : "; " + describe(ranked.front(), costs_)),
+                          " ranks on these rails" + (ranked.empty() ? "" : "; " + describe(ranked.front(), options_.costs)),
                       "photonrail list collectives --explain says what each needs");
   }
   std::string line = std::string(name(call.op)) + " among " + std::to_string(call.members) + " ranks" +
                      (call.demand != nullptr ? " with uneven demand" : ", " + std::to_string(call.size.count) + " bytes") +
-                     ": auto took " + describe(ranked[0], costs_);
-  if (ranked.size() > 1 && ranked[1].problem.empty()) line += "; next " + describe(ranked[1], costs_);
+                     ": auto took " + describe(ranked[0], options_.costs);
+  if (ranked.size() > 1 && ranked[1].problem.empty()) line += "; next " + describe(ranked[1], options_.costs);
   if (std::find(choices_.begin(), choices_.end(), line) == choices_.end()) choices_.push_back(std::move(line));
   return *ranked.front().algorithm;
 }
 
-const CollectiveAlgorithm& PlanCache::algorithm(CollectiveOp op) const {
-  const std::string& wanted = spec_.algorithm[static_cast<std::size_t>(op)];
-  const CollectiveAlgorithm* known = find(wanted);
-  return known != nullptr ? *known : registry_.find(wanted);  // which says what there is
-}
-
-const CollectiveAlgorithm& PlanCache::algorithm_for(const CollectiveCall& call) {
-  if (chooses(call.op)) return choose(call);
-  const CollectiveAlgorithm& algorithm = this->algorithm(call.op);
-  if (!algorithm.supports(call.op, call.members)) {
-    throw ConfigError(pointer_of(call.op),
-                      "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
-                          std::to_string(call.members) + " ranks",
-                      "choose another algorithm: photonrail list collectives");
-  }
-  if (call.demand != nullptr && !algorithm.takes_demand()) {
-    throw ConfigError(pointer_of(call.op),
-                      "'" + std::string(algorithm.name()) + "' sends even shares, but the job has uneven demands",
-                      "choose one that takes a demand, such as pairwise");
-  }
-  return algorithm;
-}
-
 std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId layout) {
-  call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
-  call.ports = costs_.ports;
+  call.ports = options_.costs.ports;
   call.places = layouts_[layout];
-  call.reconfiguration = lost_to_reconfiguration(costs_);
-  try {
-    return algorithm_for(call).expand(call);
-  } catch (const ConfigError& error) {
-    throw error.where().empty() ? ConfigError(pointer_of(call.op), error.problem(), error.hint()) : error;
-  }
+  call.reconfiguration = lost_to_reconfiguration(options_.costs);
+  if (!algorithms_.chooses(call.op)) return algorithms_.expand(algorithms_.supporting(call), call);
+  call.pieces = call.op == CollectiveOp::kSend ? 1 : spec().chunks;
+  return algorithms_.expand(choose(call), call);
 }
 
 RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member period) {
@@ -181,15 +143,15 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
   runnable.plan = expand(call, layout);
   if (period != call.members) runnable.plan = runnable.plan->folded(period);
   PHOTONRAIL_CHECK(runnable.plan != nullptr);
-  std::unique_ptr<const SendPlan> stream = fidelity_ == Fidelity::kStream ? runnable.plan->stream() : nullptr;
+  std::unique_ptr<const SendPlan> stream = options_.fidelity == Fidelity::kStream ? runnable.plan->stream() : nullptr;
   if (stream != nullptr) {
     runnable.latency_sends = runnable.plan->critical_sends();
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }
-  if (weighs_) runnable.pair_bytes = pair_bytes(*runnable.plan);
+  if (options_.pair_bytes) runnable.pair_bytes = pair_bytes(*runnable.plan);
   for (Member m = 0; m < period; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
   return runnable;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

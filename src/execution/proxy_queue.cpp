@@ -1,6 +1,6 @@
 #include "execution/proxy_queue.hpp"
 
-namespace photonrail {
+namespace photonrail::execution {
 
 void ProxyQueues::send(RankId rank, std::uint64_t tag) {
   Proxy& proxy = proxies_[rank];
@@ -44,4 +44,4 @@ void ProxyQueues::over(std::uint64_t rank) {
   go_on(RankId{rank}, proxy);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -10,7 +10,7 @@
 #include <deque>
 #include <map>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 /// Told by a proxy, with the tag of a send or of a fence.
 class ProxyListener {
@@ -50,4 +50,4 @@ class ProxyQueues {
   std::map<RankId, Proxy> proxies_;  // of ranks that ever had an ordered send
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 namespace {
 
@@ -41,4 +41,4 @@ Duration StragglerInjector::delay(std::size_t straggler, RankId rank, std::uint3
   return spec.delay.draw(random);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -1,13 +1,13 @@
 // Who is late or slow in which step. Pure: whatever is random is drawn from a stream that names straggler, rank and step.
 #pragma once
 
-#include "photonrail/scenario.hpp"
+#include "photonrail/execution.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 class StragglerInjector {
  public:
@@ -31,4 +31,4 @@ class StragglerInjector {
   std::uint64_t seed_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 void merge_equal(std::vector<WindowCount>& windows) {
   if (windows.empty()) return;
@@ -70,31 +70,32 @@ void TimeAccounting::traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies
   traffic.operations += copies;
 }
 
-void TimeAccounting::finish(Time makespan, std::span<const std::uint32_t> book_of_rank, RunResult& result) {
-  result.makespan = makespan;
-  result.traffic = traffic_;
-  std::vector<std::int64_t> copies(clocks_.size(), book_of_rank.empty() ? 1 : 0);
-  for (const std::uint32_t book : book_of_rank) ++copies[book];
+Accounts TimeAccounting::finish(Time makespan, std::span<const std::uint32_t> class_of_rank) {
+  Accounts accounts;
+  accounts.traffic = traffic_;
+  std::vector<std::int64_t> copies(clocks_.size(), class_of_rank.empty() ? 1 : 0);
+  for (const std::uint32_t c : class_of_rank) ++copies[c];
   for (std::size_t r = 0; r < clocks_.size(); ++r) settle(RankId{r}, makespan);
-  const std::size_t ranks = book_of_rank.empty() ? clocks_.size() : book_of_rank.size();
-  result.ranks.reserve(ranks);
+  const std::size_t ranks = class_of_rank.empty() ? clocks_.size() : class_of_rank.size();
+  accounts.ranks.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
-    result.ranks.push_back(clocks_[book_of_rank.empty() ? r : book_of_rank[r]].time);
+    accounts.ranks.push_back(clocks_[class_of_rank.empty() ? r : class_of_rank[r]].time);
   }
-  count_windows(copies, result);
-  if (ranks > 0) mean_traffic(copies, ranks, result);
+  count_windows(copies, accounts);
+  if (ranks > 0) mean_traffic(copies, ranks, accounts);
+  return accounts;
 }
 
-void TimeAccounting::count_windows(std::span<const std::int64_t> copies, RunResult& result) const {
+void TimeAccounting::count_windows(std::span<const std::int64_t> copies, Accounts& accounts) const {
   for (std::size_t r = 0; r < clocks_.size(); ++r) {
     for (const auto& [phases, window] : clocks_[r].windows) {
-      result.windows[phases].push_back({window, static_cast<std::uint64_t>(copies[r])});
+      accounts.windows[phases].push_back({window, static_cast<std::uint64_t>(copies[r])});
     }
   }
-  for (auto& [phases, windows] : result.windows) merge_equal(windows);
+  for (auto& [phases, windows] : accounts.windows) merge_equal(windows);
 }
 
-void TimeAccounting::mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, RunResult& result) const {
+void TimeAccounting::mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, Accounts& accounts) const {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     Mean busy(ranks);
     Mean exposed(ranks);
@@ -102,9 +103,9 @@ void TimeAccounting::mean_traffic(std::span<const std::int64_t> copies, std::siz
       busy.add(clocks_[r].busy[d], copies[r]);
       exposed.add(clocks_[r].exposed[d], copies[r]);
     }
-    result.traffic[d].busy = busy.value();
-    result.traffic[d].exposed = exposed.value();
+    accounts.traffic[d].busy = busy.value();
+    accounts.traffic[d].exposed = exposed.value();
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -1,20 +1,28 @@
-// Keeps the books of a run: where each rank's time goes, traffic by dimension, windows between phases.
+// The accounting of a run: where each rank's time goes, traffic by dimension, windows between phases.
 #pragma once
 
-#include "photonrail/result.hpp"
+#include "photonrail/accounting.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 /// Sorts windows by their length, each length once.
 void merge_equal(std::vector<WindowCount>& windows);
+
+/// What a run's accounting comes to.
+struct Accounts {
+  std::vector<RankTime> ranks;
+  std::array<DimensionTraffic, kDimensionCount> traffic{};
+  std::map<std::pair<Dimension, Dimension>, std::vector<WindowCount>> windows;
+};
 
 class TimeAccounting {
  public:
@@ -41,9 +49,9 @@ class TimeAccounting {
   /// `copies` operations with so many bytes on the wire each.
   void traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies = 1);
 
-  /// Closes the books. `book_of_rank`: in a folded run, which of the books kept here is each rank's of the job; otherwise
-  /// empty. REQUIRES: nothing runs any more.
-  void finish(Time makespan, std::span<const std::uint32_t> book_of_rank, RunResult& result);
+  /// The accounts at the end of the run. `class_of_rank`: in a folded run, which of the ranks run here stands for each rank
+  /// of the job; otherwise empty. REQUIRES: nothing runs any more.
+  [[nodiscard]] Accounts finish(Time makespan, std::span<const std::uint32_t> class_of_rank);
 
  private:
   struct Clock {
@@ -62,11 +70,11 @@ class TimeAccounting {
   };
 
   Clock& settle(RankId rank, Time now);
-  void count_windows(std::span<const std::int64_t> copies, RunResult& result) const;
-  void mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, RunResult& result) const;
+  void count_windows(std::span<const std::int64_t> copies, Accounts& accounts) const;
+  void mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, Accounts& accounts) const;
 
   std::vector<Clock> clocks_;
   std::array<DimensionTraffic, kDimensionCount> traffic_{};
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -3,36 +3,45 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
-namespace photonrail {
+namespace photonrail::execution {
+
+Transfers::Transfers(const RunContext& run, CircuitService& circuits, MemberListener& members)
+    : run_(run),
+      circuits_(circuits),
+      members_(members),
+      gpus_(run.engine, run.fabric, run.accounting, run.stragglers, *this),
+      proxies_(run.engine, *this) {}
 
 void Transfers::start(OpId id) {
-  Operation& op = operations_[id];
+  Operation& op = run_.operations[id];
+  TransferProgress& transfer = op.transfer;
   const SendPlan& plan = op.plan();
-  op.state = Operation::State::kStarted;
-  op.left.assign(op.members(), 1);
+  transfer.started = true;
+  transfer.left.assign(op.members(), 1);
   for (std::uint32_t r = 0; r < plan.rounds(); ++r) {
-    for (Member m = 0; m < op.members(); ++m) op.left[m] += plan.sends_from(m, r) + plan.sends_to(m, r);
+    for (Member m = 0; m < op.members(); ++m) transfer.left[m] += plan.sends_from(m, r) + plan.sends_to(m, r);
   }
-  op.sends_to_go = plan.send_count();
-  op.members_to_go = op.members();
-  if (plan.most_waits() > 1) op.arrivals.assign(plan.send_count(), 0);
+  transfer.sends_to_go = plan.send_count();
+  transfer.members_to_go = op.members();
+  if (plan.most_waits() > 1) transfer.arrivals.assign(plan.send_count(), 0);
   const auto fold = static_cast<std::int64_t>(op.gpus.size() / op.members());
-  recorder_.traffic(op.dimension(), Bytes{plan.wire_bytes().count * fold}, op.copies);
-  op.in_flight = 0;
-  op.resting = false;
+  run_.accounting.traffic(op.dimension(), Bytes{plan.wire_bytes().count * fold}, op.copies);
+  transfer.in_flight = 0;
+  transfer.resting = false;
   const bool missing = !op.complete();
   for (Member m = 0; m < op.members(); ++m) {
-    if (op.present(m)) recorder_.running_began(op.rank(m), op.dimension(), engine_.now());
+    if (op.present(m)) run_.accounting.running_began(op.rank(m), op.dimension(), run_.engine.now());
   }
   if (!op.optical) {
     make_links(op);
-    fabric_.network().expect(plan.initial_sends());
+    run_.fabric.network().expect(plan.initial_sends());
     for (SendIndex i = 0; i < plan.initial_sends(); ++i) post(id, op, i);
   } else {
     start_rounds(id, op);
   }
-  // The start itself was one piece of work of every member: who has nothing to send or receive is done now.
+  // The start itself is one piece of work of every member: a member with nothing to send or receive is done now.
   if (op.runnable->stream) return;
   for (Member m = 0, members = op.members(); m < members; ++m) {
     if (op.present(m)) finish_work(id, op, m);
@@ -41,17 +50,17 @@ void Transfers::start(OpId id) {
 }
 
 void Transfers::join(OpId id, Member member) {
-  Operation& op = operations_[id];
+  Operation& op = run_.operations[id];
+  TransferProgress& transfer = op.transfer;
   for (Member m = 0; m < op.members(); ++m) {
-    const bool was_resting = op.resting && op.present(m) && op.left[m] > 0;
-    if (was_resting || m == member) recorder_.running_began(op.rank(m), op.dimension(), engine_.now());
+    const bool was_resting = transfer.resting && op.present(m) && transfer.left[m] > 0;
+    if (was_resting || m == member) run_.accounting.running_began(op.rank(m), op.dimension(), run_.engine.now());
   }
-  op.resting = false;
+  transfer.resting = false;
   if (op.optical) {
     enter_first(id, op, member);
   } else {
-    const std::vector<SendIndex> parked = std::move(op.parked);
-    op.parked.clear();
+    const std::vector<SendIndex> parked = std::exchange(transfer.parked, {});
     for (const SendIndex i : parked) post(id, op, i);
   }
   const bool missing = !op.complete();
@@ -61,13 +70,18 @@ void Transfers::join(OpId id, Member member) {
 
 // When nothing can move until a missing member comes, the others wait for a peer.
 void Transfers::rest(Operation& op) {
-  const auto goes_on = [](const Round& round) { return round.reached == round.participants; };
-  if (op.resting || op.in_flight > 0 || std::any_of(op.rounds.begin(), op.rounds.end(), goes_on)) return;
-  op.resting = true;
+  TransferProgress& transfer = op.transfer;
+  const auto goes_on = [](const RoundProgress& round) { return round.reached == round.participants; };
+  if (transfer.resting || transfer.in_flight > 0) return;
+  if (std::any_of(transfer.rounds.begin(), transfer.rounds.end(), goes_on)) return;
+  transfer.resting = true;
   for (Member m = 0; m < op.members(); ++m) {
-    if (op.present(m) && op.left[m] > 0) recorder_.running_ended(op.rank(m), op.dimension(), engine_.now());
+    if (!op.present(m) || transfer.left[m] == 0) continue;
+    run_.accounting.running_ended(op.rank(m), op.dimension(), run_.engine.now());
   }
 }
+
+// ---- rounds of circuits
 
 // Every member enters the first round that it takes part in.
 void Transfers::start_rounds(OpId id, Operation& op) {
@@ -86,11 +100,11 @@ void Transfers::enter_first(OpId id, Operation& op, Member member) {
   }
 }
 
-// ---- rounds of circuits
-
-Round& Transfers::enter_round(Operation& op, std::uint32_t index) {
-  if (Round* found = op.round(index)) return *found;
-  Round& round = op.rounds.emplace_back();
+RoundProgress& Transfers::enter_round(Operation& op, std::uint32_t index) {
+  for (RoundProgress& round : op.transfer.rounds) {
+    if (round.index == index) return round;
+  }
+  RoundProgress& round = op.transfer.rounds.emplace_back();
   const SendPlan& plan = op.plan();
   round.index = index;
   round.sends_left.resize(op.members());
@@ -105,12 +119,10 @@ Round& Transfers::enter_round(Operation& op, std::uint32_t index) {
 }
 
 void Transfers::reach(OpId id, Operation& op, std::uint32_t index, Member member) {
-  if (index > 0) listener_->round_reached(id, index, member);
-  Round& round = enter_round(op, index);
+  if (index > 0) circuits_.request(id, index, member, op.arrival.tasks[member]);
+  RoundProgress& round = enter_round(op, index);
   if (++round.reached < round.participants) return;
-  // Opening waits for the start phase, so that the controller decides before anybody takes circuits at this instant.
-  if (to_open_.empty()) engine_.schedule(engine_.now(), Phase::kStart, Action::to<&Transfers::open_pending>(*this));
-  to_open_.emplace_back(id, index);
+  circuits_.enter(id, index);
 }
 
 // The member goes on to its next round, if it has another.
@@ -122,93 +134,18 @@ void Transfers::advance(OpId id, Operation& op, Member member, std::uint32_t aft
   }
 }
 
-void Transfers::open_pending(std::uint64_t) {
-  const std::vector<std::pair<OpId, std::uint32_t>> pending = std::move(to_open_);
-  to_open_.clear();
-  for (const auto& [id, index] : pending) {
-    Operation& op = operations_[id];
-    Round& round = *op.round(index);
-    if (by_pair_) {
-      open_by_pair(id, op, round);
-    } else if (listener_->may_open(id) && hold_circuits(id, op, round)) {
-      listener_->round_opened(id, index, std::nullopt);
-      open(id, op, round);
-    } else {
-      begin_waiting(op, round);
-      listener_->round_blocked(id, index);
-    }
-  }
-}
-
-void Transfers::begin_waiting(Operation& op, Round& round) {
-  round.waiting = true;
-  round.waited_before.resize(op.members());
-  for (Member m = 0; m < op.members(); ++m) {
-    if (round.work_left[m] == 0) continue;
-    recorder_.running_ended(op.rank(m), op.dimension(), engine_.now());
-    recorder_.waiting_began(op.rank(m), engine_.now());
-    round.waited_before[m] = recorder_.reconfiguration_wait(op.rank(m), engine_.now());
-  }
-}
-
-bool Transfers::try_open(OpId id, std::uint32_t index) {
-  Operation& op = operations_[id];
-  Round& round = *op.round(index);
-  PHOTONRAIL_CHECK(round.waiting);
-  if (!listener_->may_open(id)) return false;
-  if (!hold_circuits(id, op, round)) return false;
-  round.waiting = false;
-  Duration idle{};
-  for (Member m = 0; m < op.members(); ++m) {
-    if (round.work_left[m] == 0) continue;
-    idle = std::max(idle, recorder_.reconfiguration_wait(op.rank(m), engine_.now()) - round.waited_before[m]);
-    recorder_.waiting_ended(op.rank(m), engine_.now());
-    recorder_.running_began(op.rank(m), op.dimension(), engine_.now());
-  }
-  listener_->round_opened(id, index, idle);
-  open(id, op, round);
-  return true;
-}
-
-// All circuits of the round, or none.
-bool Transfers::hold_circuits(OpId id, Operation& op, Round& round) {
-  round.links.clear();
-  for (const MemberPair& pair : op.plan().pairs(round.index)) {
-    Link& link = round.links.emplace_back();
-    link.pair = pair;
-    const auto crossing = fabric_.crossing(op.gpus[pair.first], op.gpus[pair.second]);
-    if (!crossing) continue;
-    const auto hold = fabric_.rail(crossing->rail).hold(crossing->from, crossing->to, id);
-    if (!hold) {
-      for (const Link& held : round.links) {
-        if (held.held) fabric_.rail(held.rail).release(held.hold);
-      }
-      round.links.clear();
-      return false;
-    }
-    link.rail = crossing->rail;
-    link.hold = *hold;
-    link.held = true;
-  }
-  return true;
-}
-
-void Transfers::open(OpId id, Operation& op, Round& round) {
+void Transfers::round_opened(OpId id, std::uint32_t index) {
+  Operation& op = run_.operations[id];
+  RoundProgress& round = enter_round(op, index);
   round.open = true;
-  const bool channels = round.work > round.links.size();
-  for (Link& link : round.links) {
-    link.path = path_of(op, link.pair);
-    if (channels) link.channel = fabric_.network().open_channel();
-  }
-  const std::vector<SendIndex> parked = std::move(round.parked);
-  round.parked.clear();
+  const std::vector<SendIndex> parked = std::exchange(round.parked, {});
   for (const SendIndex i : parked) post(id, op, i);
 }
 
 // ---- sends
 
-Path Transfers::path_of(const Operation& op, MemberPair pair) const {
-  std::optional<Path> path = fabric_.route(op.gpus[pair.first], op.gpus[pair.second]);
+Path path_of(Fabric& fabric, const Operation& op, MemberPair pair) {
+  std::optional<Path> path = fabric.route(op.gpus[pair.first], op.gpus[pair.second]);
   PHOTONRAIL_CHECK(path.has_value());
   const std::int64_t more = op.runnable->latency_sends - 1;
   path->latency += (path->latency + path->overhead) * more;
@@ -218,40 +155,32 @@ Path Transfers::path_of(const Operation& op, MemberPair pair) const {
 // Without circuits, the ways of a plan that sends over its pairs again and again are found once. Others are found send by
 // send.
 void Transfers::make_links(Operation& op) {
-  op.links.clear();
+  std::vector<Link>& links = op.transfer.links;
+  links.clear();
   const SendPlan& plan = op.plan();
   if (plan.rounds() > 1 || plan.send_count() == 1) return;
   const std::vector<MemberPair> pairs = plan.pairs(0);
   if (plan.send_count() == pairs.size()) return;
-  op.links.resize(pairs.size());
+  links.resize(pairs.size());
   for (std::size_t p = 0; p < pairs.size(); ++p) {
-    op.links[p].pair = pairs[p];
-    op.links[p].path = path_of(op, pairs[p]);
-    op.links[p].channel = fabric_.network().open_channel();
+    links[p] = {pairs[p], path_of(run_.fabric, op, pairs[p]), run_.fabric.network().open_channel()};
   }
-}
-
-Link& Transfers::find(std::vector<Link>& links, Member from, Member to) {
-  // In a ring, and in most plans with one destination a member, the link of a member stands at its number.
-  if (from < links.size() && links[from].pair == MemberPair{from, to}) return links[from];
-  return *std::lower_bound(links.begin(), links.end(), MemberPair{from, to},
-                           [](const Link& link, MemberPair pair) { return link.pair < pair; });
 }
 
 void Transfers::post(OpId id, Operation& op, SendIndex i) {
   const Send send = op.plan().send(i);
-  const std::uint64_t tag = (static_cast<std::uint64_t>(id) << kTagOpShift) | i;
   if (op.optical) {
-    Round& round = enter_round(op, send.round);
+    RoundProgress& round = enter_round(op, send.round);
     if (!round.open) {
       round.parked.push_back(i);
       return;
     }
   } else if (!op.complete() && !(op.present(send.from) && op.present(send.to))) {
-    op.parked.push_back(i);
+    op.transfer.parked.push_back(i);
     return;
   }
-  if (op.in_flight++ == 0) ++running_;
+  if (op.transfer.in_flight++ == 0) circuits_.set_running(++running_);
+  const std::uint64_t tag = tag_of(id, i);
   if (send.from == send.to) {
     begin_step(op, send, tag);
   } else if (send.ordered) {
@@ -262,30 +191,30 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
 }
 
 void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
-  if (by_pair_ && op.optical) return offer(static_cast<OpId>(tag >> kTagOpShift), op, send, tag);
-  std::vector<Link>& links = op.optical ? op.round(send.round)->links : op.links;
-  if (links.empty()) {
-    fabric_.post(Network::kNone, path_of(op, {send.from, send.to}), send.bytes, tag);
+  if (op.optical) return circuits_.send(op_of(tag), send, tag);
+  const MemberPair pair{send.from, send.to};
+  if (op.transfer.links.empty()) {
+    run_.fabric.post(Network::kNone, path_of(run_.fabric, op, pair), send.bytes, tag);
     return;
   }
-  const Link& link = find(links, send.from, send.to);
-  fabric_.post(link.channel, link.path, send.bytes, tag);
+  const Link& link = find_link(op.transfer.links, pair);
+  run_.fabric.post(link.channel, link.path, send.bytes, tag);
 }
 
 void Transfers::launch(std::uint64_t tag) {
-  Operation& op = operations_[static_cast<OpId>(tag >> kTagOpShift)];
-  leave(op, op.plan().send(static_cast<SendIndex>(tag)), tag);
+  Operation& op = run_.operations[op_of(tag)];
+  leave(op, op.plan().send(send_of(tag)), tag);
 }
 
 void Transfers::begin_step(Operation& op, const Send& send, std::uint64_t tag) {
-  const LocalStep step = op.plan().step(static_cast<SendIndex>(tag));
+  const LocalStep step = op.plan().step(send_of(tag));
   const RankId rank = op.rank(send.from);
   switch (step.kind) {
     case LocalStep::Kind::kTiles:
-      processors_.compute(rank, op.key.iteration, step, tag);
+      gpus_.compute(rank, op.key.iteration, step, tag);
       break;
     case LocalStep::Kind::kWait:
-      engine_.schedule(engine_.now() + step.wait, Phase::kFinish, Action::to<&Transfers::delivered>(*this, tag));
+      run_.engine.schedule(run_.engine.now() + step.wait, Phase::kFinish, Action::to<&Transfers::delivered>(*this, tag));
       break;
     case LocalStep::Kind::kFence:
       proxies_.fence(rank, tag, step.wait);
@@ -294,20 +223,20 @@ void Transfers::begin_step(Operation& op, const Send& send, std::uint64_t tag) {
 }
 
 void Transfers::delivered(std::uint64_t tag) {
-  const auto id = static_cast<OpId>(tag >> kTagOpShift);
-  const auto i = static_cast<SendIndex>(tag);
-  Operation& op = operations_[id];
+  const OpId id = op_of(tag);
+  Operation& op = run_.operations[id];
+  TransferProgress& transfer = op.transfer;
   const bool missing = !op.complete();  // then the operation does not end here
-  if (--op.in_flight == 0) --running_;
-  release(id, op, i);
-  const Send send = op.plan().send(i);
+  if (--transfer.in_flight == 0) circuits_.set_running(--running_);
+  release(id, op, send_of(tag));
+  const Send send = op.plan().send(send_of(tag));
   if (send.ordered) proxies_.arrived(op.rank(send.from));
-  if (op.optical) finish_send(id, op, *op.round(send.round), send);
-  if (--op.sends_to_go == 0) {
-    for (const Link& link : op.links) fabric_.network().close_channel(link.channel);
+  if (op.optical) finish_send(id, op, enter_round(op, send.round), send);
+  if (--transfer.sends_to_go == 0) {
+    for (const Link& link : transfer.links) run_.fabric.network().close_channel(link.channel);
   }
   if (op.runnable->stream) {
-    if (op.sends_to_go == 0) complete_all(id, op);
+    if (transfer.sends_to_go == 0) complete_all(id, op);
     return;
   }
   finish_work(id, op, send.from);
@@ -315,57 +244,48 @@ void Transfers::delivered(std::uint64_t tag) {
   if (missing && !op.complete()) rest(op);
 }
 
-// Lets go what waited for the arrival of a send.
+// Releases what waited for the arrival of a send.
 void Transfers::release(OpId id, Operation& op, SendIndex arrived) {
   const SendPlan& plan = op.plan();
   released_.clear();
   plan.released_by(arrived, released_);
   const bool counted = plan.most_waits() > 1;
   for (const SendIndex next : released_) {
-    if (counted && ++op.arrivals[next] < plan.waits_for(next)) continue;
+    if (counted && ++op.transfer.arrivals[next] < plan.waits_for(next)) continue;
     post(id, op, next);
   }
 }
 
-// The books of an optical round: circuits go back when a member's last send over them is delivered.
-void Transfers::finish_send(OpId id, Operation& op, Round& round, const Send& send) {
+void Transfers::finish_send(OpId id, Operation& op, RoundProgress& round, const Send& send) {
   const std::uint32_t index = round.index;
-  if (by_pair_ && send.from != send.to) leave_pair(id, op, round, send);
-  if (--round.sends_left[send.from] == 0) {
-    auto first = std::lower_bound(round.links.begin(), round.links.end(), send.from,
-                                  [](const Link& link, Member from) { return link.pair.first < from; });
-    for (; first != round.links.end() && first->pair.first == send.from; ++first) {
-      Link& link = *first;
-      if (link.channel != Network::kNone) fabric_.network().close_channel(link.channel);
-      if (!link.held) continue;
-      link.held = false;
-      fabric_.rail(link.rail).release(link.hold);
-      listener_->circuits_released(link.rail, id);
-    }
-  }
-  const bool from_done = --round.work_left[send.from] == 0;
   const Member to = op.run_for(send.to);
+  const bool sender_done = --round.sends_left[send.from] == 0;
+  const bool from_done = --round.work_left[send.from] == 0;
   const bool to_done = --round.work_left[to] == 0;
-  if (--round.work == 0) std::erase_if(op.rounds, [index](const Round& r) { return r.index == index; });
+  const bool round_done = --round.work == 0;
+  circuits_.leave(id, send, sender_done, round_done);
+  if (round_done) std::erase_if(op.transfer.rounds, [index](const RoundProgress& r) { return r.index == index; });
   if (from_done) advance(id, op, send.from, index);
   if (to_done) advance(id, op, to, index);
 }
 
 void Transfers::finish_work(OpId id, Operation& op, Member member) {
-  if (--op.left[member] > 0) return;
-  recorder_.running_ended(op.rank(member), op.dimension(), engine_.now());
-  --op.members_to_go;
-  listener_->member_done(id, member);
+  if (--op.transfer.left[member] > 0) return;
+  run_.accounting.running_ended(op.rank(member), op.dimension(), run_.engine.now());
+  --op.transfer.members_to_go;
+  members_.member_done(id, member);
 }
 
 // Stream fidelity: the members of a collective end together, with its last byte.
 void Transfers::complete_all(OpId id, Operation& op) {
   const Member members = op.members();
-  for (Member m = 0; m < members; ++m) recorder_.running_ended(op.rank(m), op.dimension(), engine_.now());
   for (Member m = 0; m < members; ++m) {
-    --op.members_to_go;
-    listener_->member_done(id, m);
+    run_.accounting.running_ended(op.rank(m), op.dimension(), run_.engine.now());
+  }
+  for (Member m = 0; m < members; ++m) {
+    --op.transfer.members_to_go;
+    members_.member_done(id, m);
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -7,16 +7,17 @@
 // in the same order; a group in which all that is called is unchanged by rotation, in the same cyclic order.
 #pragma once
 
-#include "photonrail/scenario.hpp"
-#include "execution/plan_cache.hpp"
+#include "folding/call_table.hpp"
+#include "folding/folding.hpp"
 
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::folding {
 
 class IdTable;
 
@@ -29,29 +30,21 @@ struct GroupClass {
 
 class ColourRefinement {
  public:
-  /// The references must outlive the object. `by_rail`: ranks differ when their rails do. Throws FoldingFailed.
-  ColourRefinement(const Scenario& scenario, PlanCache& plans, bool by_rail);
+  /// The references must outlive the object. `by_rail`: ranks differ when their rails do.
+  ColourRefinement(const FoldingInput& job, const CallTable& calls, bool by_rail);
 
+  /// Why no ranks can be folded; "" when some can. Then the rest may be asked.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] std::span<const std::uint32_t> class_of_rank() const { return colours_; }
   [[nodiscard]] std::size_t classes() const { return classes_; }
   [[nodiscard]] std::span<const GroupClass> groups() const { return groups_; }
   [[nodiscard]] std::size_t types() const { return types_; }
-  /// By communicator and member: the slot of the member's rank.
-  [[nodiscard]] std::uint32_t slot(CommunicatorId c, Member m) const { return slots_[first_member_[c.index()] + m]; }
-  /// By rank and slot: its place among the members.
-  [[nodiscard]] Member place(RankId rank, std::uint32_t slot) const { return places_[first_slot_[rank.index()] + slot]; }
   /// By rail of the cluster: rails with the same classes have the same number; only where told apart.
   [[nodiscard]] std::span<const std::uint32_t> rail_colours() const { return rail_colours_; }
-  /// Every call on the communicator, each once: all members make the same.
-  [[nodiscard]] std::vector<CollectiveCall> calls(CommunicatorId c) const;
 
  private:
-  using Calls = std::vector<CollectiveCall>;  // of a program's slot; members and pieces are not filled in
-
-  void number_programs();
-  void list_calls();
-  void find_slots();
   void find_kinds();
+  [[nodiscard]] std::uint8_t kind_of(CommunicatorId c);
   [[nodiscard]] bool rotates(CommunicatorId c);
   [[nodiscard]] bool rotates(std::uint32_t program, std::uint32_t slot, Member members);
   void colour_rails();
@@ -60,21 +53,14 @@ class ColourRefinement {
   void find_period(GroupClass& group) const;
   [[nodiscard]] bool refine();
 
-  const Scenario& scenario_;
-  const TaskGraph& graph_;
-  PlanCache& plans_;
+  FoldingInput job_;
+  const CallTable& calls_;
   bool by_rail_;
-  std::vector<std::uint32_t> colours_;        // by rank
-  std::vector<std::uint32_t> program_class_;  // by rank: programs with equal tasks have one number
-  std::vector<std::vector<Calls>> calls_;     // by that number and slot
+  std::string problem_;
+  std::vector<std::uint32_t> colours_;  // by rank
   std::size_t classes_ = 0;
-  std::vector<std::size_t> first_member_;  // by communicator
-  std::vector<std::uint32_t> slots_;
-  std::vector<std::size_t> first_slot_;  // by rank
-  std::vector<Member> places_;
   std::vector<std::uint8_t> kinds_;  // by communicator: what its type begins with
-  std::vector<std::uint8_t> rotates_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, Member>, bool> known_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, Member>, bool> rotating_;  // by program, slot and members
   std::vector<std::uint32_t> rail_colours_;
   std::vector<GroupClass> groups_;
   std::size_t types_ = 0;
@@ -82,4 +68,4 @@ class ColourRefinement {
   std::vector<std::uint64_t> elements_;  // scratch: colour and slot of each member
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::folding

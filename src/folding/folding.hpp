@@ -1,6 +1,6 @@
 // Folding: ranks that nothing tells apart are run once, and reported for all.
 //
-// A folded run is the run of a smaller job. Each class of ranks (sim/symmetry.hpp) is one rank, each type of communicator
+// A folded run is the run of a smaller job. Each class of ranks (colour_refinement.hpp) is one rank, each type of communicator
 // one communicator, and each class of GPUs one GPU with its ports. A group whose classes repeat with period p runs the part
 // of its plan that p members have (SendPlan::folded); which way a send goes is asked of the GPUs of one whole group. The
 // job is a covering of the smaller one: every port of it carries, flow for flow, what the port that stands for it carries,
@@ -10,9 +10,11 @@
 // GPU of a class only, and a round of an operation must be a matching.
 #pragma once
 
+#include "collective/algorithm_table.hpp"
 #include "fabric/fabric.hpp"
-#include "photonrail/simulate.hpp"
-#include "execution/operation.hpp"
+#include "folding/member_placement.hpp"
+#include "photonrail/cluster.hpp"
+#include "photonrail/task_graph.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,25 +22,33 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::folding {
 
-/// Why a run cannot be folded.
-struct FoldingFailed {
-  std::string why;
+/// The job that is to be folded. All must outlive what is made with it.
+struct FoldingInput {
+  const TaskGraph& graph;
+  std::span<const GpuId> gpu_of_rank;
+  const ClusterSpec& cluster;  ///< its rails: those of the scenario, or the electrical ones of a profiling run
+  const collective::AlgorithmTable& algorithms;
+
+  [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }
 };
 
 /// A smaller job that stands for a scenario's.
 struct Folding {
-  TaskGraph graph;  ///< a rank for each class
-  MemberPlacement roster;    ///< of its communicators
+  TaskGraph graph;             ///< a rank for each class
+  MemberPlacement placement;   ///< of its communicators
   FoldedPlant plant;
   std::vector<RailId> rail_image;            ///< by rail of the cluster: the one of `plant` that stands for it, or none
   std::vector<std::uint32_t> class_of_rank;  ///< by rank of the job
 };
 
-/// The folding of a scenario on a cluster: its own, or the electrical rails of the profiling run. Throws FoldingFailed when
-/// there is none.
-[[nodiscard]] Folding fold(const Scenario& scenario, const ClusterSpec& cluster, const ControllerSpec& controller,
-                           const Registries& registries);
+struct FoldingAttempt {
+  std::optional<Folding> folding;
+  std::string why_not;  ///< where there is no folding
+};
 
-}  // namespace photonrail
+/// The folding of a job whose rails and controller treat equal ranks equally.
+[[nodiscard]] FoldingAttempt fold(const FoldingInput& job);
+
+}  // namespace photonrail::folding

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::folding {
 
 // Multiply and fold (the finalizer of splitmix64 on each word); keys are compared in full, so that this decides speed only.
 std::uint64_t IdTable::hash(std::span<const std::uint32_t> key) {
@@ -39,4 +39,4 @@ void IdTable::grow() {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::folding

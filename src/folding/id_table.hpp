@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::folding {
 
 class IdTable {
  public:
@@ -27,4 +27,4 @@ class IdTable {
   std::vector<std::uint32_t> slots_;  // open addressing: number + 1, or 0; the size is a power of two
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::folding

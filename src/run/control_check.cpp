@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace photonrail {
+namespace photonrail::run {
 
 namespace {
 
@@ -50,4 +50,4 @@ void check_control_plane(const ControlPlaneSpec& spec, std::uint32_t rails, std:
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::run

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::run {
 
 /// Throws ConfigError at a JSON pointer below /controller.
 void check_control_plane(const ControlPlaneSpec& spec, std::uint32_t rails, std::size_t ranks);
 
-}  // namespace photonrail
+}  // namespace photonrail::run

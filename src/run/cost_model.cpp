@@ -1,6 +1,6 @@
 #include "run/cost_model.hpp"
 
-namespace photonrail {
+namespace photonrail::run {
 
 CostModel cost_model(const ClusterSpec& cluster, const ControllerSpec& controller) {
   const NicSpec& nic = cluster.nic;
@@ -17,4 +17,4 @@ CostModel cost_model(const ClusterSpec& cluster, const ControllerSpec& controlle
   return model;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::run

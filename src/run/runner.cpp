@@ -1,22 +1,23 @@
 #include "run/runner.hpp"
 
 #include "photonrail/error.hpp"
+#include "run/foldable.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::run {
 
 Runner::Runner(const Scenario& scenario, const RunSpec& run, std::span<Observer* const> observers,
                const Registries& registries)
-    : Runner(scenario, run, rehearse(scenario, run, registries), false, observers, registries) {}
+    : Runner(scenario, run, rehearse(scenario, run, registries), false, registries) {
+  observers_ = observers;
+}
 
-Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal,
-               std::span<Observer* const> observers, const Registries& registries)
+Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal, const Registries& registries)
     : scenario_(scenario),
       run_(run),
-      observers_(observers),
       registries_(registries),
       factory_(registries.controllers.find(chosen.spec.name)),
       chosen_(std::move(chosen)),
@@ -40,7 +41,7 @@ Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, co
   for (std::size_t i = 0; i < specs.size(); ++i) {
     try {
       RunResult trial;
-      Runner(scenario, run, {specs[i], {}}, true, {}, registries).run(trial);
+      Runner(scenario, run, {specs[i], {}}, true, registries).run(trial);
       if (best && trial.makespan >= shortest) continue;
       best = i;
       shortest = trial.makespan;
@@ -55,11 +56,13 @@ Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, co
 
 void Runner::run(RunResult& result) {
   result.folding.ranks = result.folding.classes = scenario_.graph.ranks();
-  if (const std::optional<Folding> folding = try_fold(result.folding.off)) {
+  const folding::FoldingAttempt attempt = try_fold();
+  result.folding.off = attempt.why_not;
+  if (attempt.folding) {
     RunResult folded = result;
-    if (run_folded(*folding, folded)) {
+    if (run_folded(*attempt.folding, folded)) {
       result = std::move(folded);
-      result.folding.classes = folding->graph.ranks();
+      result.folding.classes = attempt.folding->graph.ranks();
       return;
     }
     result.folding.off = folded.folding.off;
@@ -67,37 +70,54 @@ void Runner::run(RunResult& result) {
   run_unfolded(result);
 }
 
-std::unique_ptr<Simulation> Runner::share(const SharedJobContext& tenancy) {
-  if (follows_a_schedule()) shared_schedule_ = profile_unfolded();
-  shared_foresight_ = foresee();
-  return std::make_unique<Simulation>(scenario_, nullptr, cluster_, controller_, needs_, run_, registries_,
-                                      scenario_.stragglers, shared_schedule_ ? &*shared_schedule_ : nullptr, nullptr,
-                                      observers_, shared_foresight_ ? &*shared_foresight_ : nullptr, &tenancy);
+std::unique_ptr<Simulation> Runner::share(const SharedJobContext& context) {
+  shared_profile_ = profile();
+  JobSetup job = setup();
+  job.profile = &*shared_profile_;
+  job.shared = &context;
+  return std::make_unique<Simulation>(job);
 }
 
-std::optional<Folding> Runner::try_fold(std::string& off) const {
+JobSetup Runner::setup() const {
+  JobSetup job{.scenario = scenario_, .registries = registries_, .cluster = cluster_, .controller = controller_};
+  job.needs = needs_;
+  job.run = run_;
+  job.observers = observers_;
+  if (!rehearsal_) job.stragglers = scenario_.stragglers;
+  return job;
+}
+
+folding::FoldingAttempt Runner::try_fold() const {
   const bool watched = std::any_of(observers_.begin(), observers_.end(),
                                    [](const Observer* observer) { return observer->needs_every_rank(); });
-  try {
-    if (!run_.folding) throw FoldingFailed{"the scenario says so"};
-    if (!scenario_.stragglers.empty()) throw FoldingFailed{"some ranks are late or slow"};
-    if (watched) throw FoldingFailed{"an observer wants to be told of every rank"};
-    return fold(scenario_, cluster_, controller_, registries_);
-  } catch (FoldingFailed& failed) {
-    off = std::move(failed.why);
-    return std::nullopt;
-  }
+  if (!run_.folding) return {std::nullopt, "the scenario says so"};
+  if (!scenario_.stragglers.empty()) return {std::nullopt, "some ranks are late or slow"};
+  if (watched) return {std::nullopt, "an observer wants to be told of every rank"};
+  return fold_on(cluster_, controller_);
+}
+
+folding::FoldingAttempt Runner::fold_on(const ClusterSpec& cluster, const ControllerSpec& controller) const {
+  std::string why = why_not_foldable(cluster, controller, registries_.controllers.find(controller.name));
+  if (!why.empty()) return {std::nullopt, std::move(why)};
+  const collective::AlgorithmTable algorithms(scenario_.collectives, registries_.collectives);
+  return folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms});
 }
 
 // What is wrong with a job is said of its own ranks: the run is made again for that.
-bool Runner::run_folded(const Folding& folding, RunResult& result) const {
+bool Runner::run_folded(const folding::Folding& folding, RunResult& result) const {
   try {
-    std::optional<Schedule> schedule;
-    if (follows_a_schedule()) schedule = profile(&folding);
-    run_as(&folding, schedule ? &*schedule : nullptr, nullptr, result);
+    Profile profile;
+    if (follows_a_schedule()) profile.order = profile_order(&folding, result.folding.off);
+    if (follows_a_schedule() && !profile.order) return false;
+    JobSetup job = setup();
+    job.folding = &folding;
+    job.profile = &profile;
+    Simulation simulation(job);
+    simulation.run();
+    result.folding.off = simulation.ambiguity().why();
+    if (simulation.ambiguity().found()) return false;
+    finish(simulation, result);
     return true;
-  } catch (FoldingFailed& failed) {
-    result.folding.off = std::move(failed.why);
   } catch (const DeadlockError&) {
     result.folding.off = "the job cannot finish";
   } catch (const ControllerError&) {
@@ -107,61 +127,81 @@ bool Runner::run_folded(const Folding& folding, RunResult& result) const {
 }
 
 void Runner::run_unfolded(RunResult& result) const {
-  std::optional<Schedule> schedule;
-  if (follows_a_schedule()) schedule = profile_unfolded();
-  const std::optional<SlackProfile> foresight = foresee();
-  run_as(nullptr, schedule ? &*schedule : nullptr, foresight ? &*foresight : nullptr, result);
+  const Profile wanted = profile();
+  JobSetup job = setup();
+  job.profile = &wanted;
+  Simulation simulation(job);
+  simulation.run();
+  finish(simulation, result);
 }
 
-void Runner::run_as(const Folding* folding, const Schedule* schedule, const SlackProfile* foresight,
-                    RunResult& result) const {
-  const std::span<const StragglerSpec> late =
-      rehearsal_ ? std::span<const StragglerSpec>{} : std::span<const StragglerSpec>{scenario_.stragglers};
-  Simulation simulation(scenario_, folding, cluster_, controller_, needs_, run_, registries_, late, schedule, nullptr,
-                        observers_, foresight);
-  simulation.run();
+void Runner::finish(Simulation& simulation, RunResult& result) const {
   simulation.report(result);
   if (!chosen_.how.empty()) result.choices.insert(result.choices.begin(), chosen_.how);
 }
 
-// What the shim's profiling run sees: the order in which each rank's rail operations start on electrical rails when
-// nobody is late.
-Schedule Runner::profile(const Folding* folding) const {
-  Schedule order;
-  run_profile(folding, &order, {});
-  return order;
+// ---- profiling runs
+
+Profile Runner::profile() const {
+  Profile profile;
+  if (follows_a_schedule()) profile.order = profile_order_unfolded();
+  if (needs_.foresight && scenario_.cluster.rail.kind == RailKind::kOptical) profile.slack = profile_slack();
+  return profile;
 }
 
-std::optional<SlackProfile> Runner::foresee() const {
-  if (!needs_.foresight || scenario_.cluster.rail.kind != RailKind::kOptical) return std::nullopt;
-  SlackRecorder recorder(scenario_.graph);
-  Observer* const observers[] = {&recorder};
-  run_profile(nullptr, nullptr, observers);
-  return recorder.foresight();
-}
+namespace {
 
-void Runner::run_profile(const Folding* folding, Schedule* order, std::span<Observer* const> observers) const {
-  const ClusterSpec cluster = electrical();
-  RunSpec run = run_;
+RunSpec profiling_run(RunSpec run) {
   run.iterations = 1;
   run.fidelity = Fidelity::kStream;
-  Simulation(scenario_, folding, cluster, ControllerSpec{}, PolicyNeeds{}, run, registries_, {}, nullptr, order, observers)
-      .run();
+  return run;
+}
+
+}  // namespace
+
+std::optional<execution::Schedule> Runner::profile_order(const folding::Folding* folding,
+                                                         std::string& why_not) const {
+  const ClusterSpec cluster = electrical();
+  const ControllerSpec controller;
+  execution::Schedule order;
+  JobSetup job{.scenario = scenario_, .registries = registries_, .cluster = cluster, .controller = controller};
+  job.run = profiling_run(run_);
+  job.folding = folding;
+  job.recorded = &order;
+  Simulation simulation(job);
+  simulation.run();
+  if (!simulation.ambiguity().found()) return order;
+  why_not = simulation.ambiguity().why();
+  return std::nullopt;
 }
 
 // Electrical rails may fold where those of the scenario do not.
-Schedule Runner::profile_unfolded() const {
-  if (!run_.folding) return profile(nullptr);
+execution::Schedule Runner::profile_order_unfolded() const {
+  std::string why_not;
+  if (!run_.folding) return *profile_order(nullptr, why_not);
   try {
-    const Folding folding = fold(scenario_, electrical(), ControllerSpec{}, registries_);
-    const Schedule of_class = profile(&folding);
-    Schedule order;
-    for (const std::uint32_t c : folding.class_of_rank) order.push_back(of_class[c]);
-    return order;
-  } catch (const FoldingFailed&) {
+    const folding::FoldingAttempt attempt = fold_on(electrical(), ControllerSpec{});
+    const auto of_class = attempt.folding ? profile_order(&*attempt.folding, why_not) : std::nullopt;
+    if (of_class) {
+      execution::Schedule order;
+      for (const std::uint32_t c : attempt.folding->class_of_rank) order.push_back((*of_class)[c]);
+      return order;
+    }
   } catch (const DeadlockError&) {
   }
-  return profile(nullptr);
+  return *profile_order(nullptr, why_not);
+}
+
+execution::SlackProfile Runner::profile_slack() const {
+  const ClusterSpec cluster = electrical();
+  const ControllerSpec controller;
+  execution::SlackRecorder recorder(scenario_.graph);
+  Observer* const observers[] = {&recorder};
+  JobSetup job{.scenario = scenario_, .registries = registries_, .cluster = cluster, .controller = controller};
+  job.run = profiling_run(run_);
+  job.observers = observers;
+  Simulation(job).run();
+  return recorder.foresight();
 }
 
 bool Runner::follows_a_schedule() const {
@@ -176,4 +216,4 @@ ClusterSpec Runner::electrical() const {
   return cluster;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::run

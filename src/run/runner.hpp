@@ -1,6 +1,7 @@
 // Runs one job: folded where that changes nothing, after the profiling run of a shim that follows a schedule.
 #pragma once
 
+#include "run/job_setup.hpp"
 #include "run/simulation.hpp"
 
 #include <memory>
@@ -8,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::run {
 
 class Runner {
  public:
@@ -18,8 +19,8 @@ class Runner {
 
   /// The job alone.
   void run(RunResult& result);
-  /// The job as one of several. The runner and `tenancy` must outlive what it returns.
-  [[nodiscard]] std::unique_ptr<Simulation> share(const SharedJobContext& tenancy);
+  /// The job as one of several. The runner and `context` must outlive what it returns.
+  [[nodiscard]] std::unique_ptr<Simulation> share(const SharedJobContext& context);
 
  private:
   /// A policy's specification, and for people how it was chosen, if it was.
@@ -27,19 +28,23 @@ class Runner {
     ControllerSpec spec;
     std::string how;
   };
-  /// A rehearsal has typical reconfigurations, and nobody is late.
-  Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal, std::span<Observer* const> observers,
-         const Registries& registries);
+  /// A rehearsal has typical reconfigurations, and no stragglers.
+  Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal, const Registries& registries);
   [[nodiscard]] static Chosen rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries);
 
-  [[nodiscard]] std::optional<Folding> try_fold(std::string& off) const;
-  bool run_folded(const Folding& folding, RunResult& result) const;
+  [[nodiscard]] folding::FoldingAttempt try_fold() const;
+  [[nodiscard]] folding::FoldingAttempt fold_on(const ClusterSpec& cluster, const ControllerSpec& controller) const;
+  /// False when every rank must be run, with the reason in result.folding.off.
+  bool run_folded(const folding::Folding& folding, RunResult& result) const;
   void run_unfolded(RunResult& result) const;
-  void run_as(const Folding* folding, const Schedule* schedule, const SlackProfile* foresight, RunResult& result) const;
-  [[nodiscard]] Schedule profile(const Folding* folding) const;
-  [[nodiscard]] std::optional<SlackProfile> foresee() const;
-  void run_profile(const Folding* folding, Schedule* order, std::span<Observer* const> observers) const;
-  [[nodiscard]] Schedule profile_unfolded() const;
+  [[nodiscard]] JobSetup setup() const;
+  void finish(Simulation& simulation, RunResult& result) const;
+  /// The order in which each rank's rail operations start on electrical rails without stragglers; nullopt: the folded run
+  /// is ambiguous, for the reason in `why_not`.
+  [[nodiscard]] std::optional<execution::Schedule> profile_order(const folding::Folding* folding, std::string& why_not) const;
+  [[nodiscard]] execution::Schedule profile_order_unfolded() const;
+  [[nodiscard]] execution::SlackProfile profile_slack() const;
+  [[nodiscard]] Profile profile() const;
   [[nodiscard]] bool follows_a_schedule() const;
   [[nodiscard]] ClusterSpec electrical() const;
 
@@ -53,8 +58,7 @@ class Runner {
   const PolicyNeeds needs_;
   const bool rehearsal_;
   ClusterSpec cluster_;
-  std::optional<Schedule> shared_schedule_;  // of share()
-  std::optional<SlackProfile> shared_foresight_;
+  std::optional<Profile> shared_profile_;  // of share()
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::run

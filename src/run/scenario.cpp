@@ -108,7 +108,7 @@ void check_controller(const Scenario& scenario) {
         std::pair{"starvation", controller.starvation}}) {
     if (delay < Duration{}) throw ConfigError(std::string("/controller/") + key + "_us", "must not be negative");
   }
-  check_control_plane(controller.control, scenario.cluster.gpus_per_server, scenario.graph.ranks());
+  run::check_control_plane(controller.control, scenario.cluster.gpus_per_server, scenario.graph.ranks());
   if (controller.name == "static") check_circuits(scenario);
 }
 
@@ -237,11 +237,6 @@ void check_jobs(const Scenario& all) {
 }
 
 }  // namespace
-
-const CollectiveAlgorithm* CollectiveSpec::find_own(std::string_view name) const {
-  const auto found = std::find_if(own.begin(), own.end(), [&](const auto& a) { return a->name() == name; });
-  return found == own.end() ? nullptr : found->get();
-}
 
 void Scenario::validate() const {
   check_cluster(cluster);

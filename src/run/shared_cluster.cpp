@@ -10,11 +10,9 @@
 #include <string>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::run {
 
 namespace {
-
-constexpr std::uint64_t kEventsBetweenProgress = 65536;
 
 /// All jobs as one, to look at: ranks and communicators one job after another.
 Scenario side_by_side(const Scenario& scenario) {
@@ -97,9 +95,9 @@ class Jobs {
       Job& made = *jobs_.emplace_back(std::make_unique<Job>(
           Job{JobObserver(observers, j, scenario.jobs.size(), ranks, communicators), {}, {}, {}, {}}));
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
-      made.tenancy.emplace(SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j)});
+      made.context.emplace(SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j)});
       made.runner = std::make_unique<Runner>(job, run_of(scenario, j), made.observer_list, registries);
-      made.simulation = made.runner->share(*made.tenancy);
+      made.simulation = made.runner->share(*made.context);
       ranks += job.graph.ranks();
       communicators += job.graph.communicators().size();
     }
@@ -138,7 +136,7 @@ class Jobs {
   struct Job {
     JobObserver observer;
     std::vector<Observer*> observer_list;
-    std::optional<SharedJobContext> tenancy;
+    std::optional<SharedJobContext> context;
     std::unique_ptr<Runner> runner;
     std::unique_ptr<Simulation> simulation;
   };
@@ -175,8 +173,9 @@ void add(const ReconfigurationSummary& of, ReconfigurationSummary& sum) {
 void sum_up(RunResult& result) {
   std::size_t ranks = 0;
   for (const RunResult& job : result.jobs) ranks += job.ranks.size();
-  std::array<Mean, kDimensionCount> busy{Mean(ranks), Mean(ranks), Mean(ranks), Mean(ranks), Mean(ranks), Mean(ranks)};
-  std::array<Mean, kDimensionCount> exposed = busy;
+  std::array<execution::Mean, kDimensionCount> busy{execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks),
+                                                    execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks)};
+  std::array<execution::Mean, kDimensionCount> exposed = busy;
   for (const RunResult& job : result.jobs) {
     for (RankTime rank : job.ranks) {
       rank.peer_wait += result.makespan - job.makespan;  // before its job began, and after it was over
@@ -203,7 +202,7 @@ void sum_up(RunResult& result) {
     result.traffic[d].busy = busy[d].value();
     result.traffic[d].exposed = exposed[d].value();
   }
-  for (auto& [change, lengths] : result.windows) merge_equal(lengths);
+  for (auto& [change, lengths] : result.windows) execution::merge_equal(lengths);
   result.folding.ranks = result.folding.classes = ranks;
   result.folding.off = "several jobs share the cluster";
 }
@@ -223,4 +222,4 @@ void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, co
   sum_up(result);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::run

@@ -5,10 +5,10 @@
 
 #include <span>
 
-namespace photonrail {
+namespace photonrail::run {
 
 /// REQUIRES: scenario.jobs is not empty, and valid. Also runs each job alone, for what the others cost it.
 void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries,
               RunResult& result);
 
-}  // namespace photonrail
+}  // namespace photonrail::run

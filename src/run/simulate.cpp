@@ -48,9 +48,9 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   result.seed = scenario.run.seed;
   result.warnings = scenario.graph.warnings();
   if (scenario.jobs.empty()) {
-    Runner(scenario, scenario.run, observers, registries).run(result);
+    run::Runner(scenario, scenario.run, observers, registries).run(result);
   } else {
-    run_jobs(scenario, observers, registries, result);
+    run::run_jobs(scenario, observers, registries, result);
   }
   price(scenario, result);
   result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -3,99 +3,133 @@
 #include "photonrail/error.hpp"
 #include "run/cost_model.hpp"
 
-namespace photonrail {
+#include <utility>
+
+namespace photonrail::run {
+
+using execution::ObserverList;
 
 namespace {
 
-constexpr std::uint64_t kEventsBetweenProgress = 65536;
+folding::MemberPlacement placement_of(const JobSetup& setup) {
+  if (setup.folding != nullptr) return setup.folding->placement;
+  return folding::MemberPlacement::of(setup.scenario.graph, setup.scenario.gpu_of_rank);
+}
 
-/// What is served pair by pair is not one flow.
-RunSpec fidelity_for(RunSpec run, const ClusterSpec& cluster, const PolicyNeeds& needs) {
-  if (cluster.rail.kind == RailKind::kOptical && needs.per_pair) run.fidelity = Fidelity::kExact;
-  return run;
+execution::RankBehaviour behaviour_of(const ShimPolicy& shim, std::size_t ranks) {
+  execution::RankBehaviour behaviour;
+  behaviour.scheduled = shim.scheduled;
+  behaviour.yields_lanes = shim.patient;
+  behaviour.earliest_due_first = shim.by_due;
+  if (!shim.announces_any()) return behaviour;
+  for (std::size_t r = 0; r < ranks; ++r) behaviour.announces.push_back(shim.announces(RankId{r}));
+  return behaviour;
 }
 
 }  // namespace
 
-Simulation::Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster,
-                       const ControllerSpec& controller, const PolicyNeeds& needs, const RunSpec& run,
-                       const Registries& registries, std::span<const StragglerSpec> stragglers, const Schedule* schedule,
-                       Schedule* profile, std::span<Observer* const> observers, const SlackProfile* foresight,
-                       const SharedJobContext* tenancy)
-    : scenario_(scenario),
-      folding_(folding),
-      tenancy_(tenancy),
-      graph_(folding != nullptr ? folding->graph : scenario.graph),
-      roster_(folding != nullptr ? folding->roster : MemberPlacement::of(scenario.graph, scenario.gpu_of_rank)),
-      everybody_(observers),
-      watchers_(folding != nullptr ? std::span<Observer* const>{} : observers),
-      engine_(tenancy != nullptr ? tenancy->engine : own_engine_.emplace()),
-      fabric_(tenancy != nullptr ? Fabric(engine_, cluster, tenancy->fabric, tenancy->job, scenario.gpu_of_rank)
-                                 : Fabric(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr)),
-      plans_(scenario.collectives, fidelity_for(run, cluster, needs), registries.collectives, scenario.graph.demands(),
-             cost_model(scenario.cluster, scenario.controller)),
-      operations_(graph_, roster_, fabric_, plans_),
-      recorder_(graph_.ranks()),
-      straggling_(stragglers, graph_.ranks(), run.seed),
-      control_(engine_, fabric_, operations_, controller, registries.controllers.find(controller.name), watchers_,
-               run.seed),
-      transfers_(engine_, fabric_, operations_, recorder_, straggling_),
-      executor_(graph_, scenario.executor, run.iterations,
-                {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_}, needs.shim,
-                schedule, profile) {
-  fabric_.attach(transfers_, control_);
-  transfers_.attach(executor_);
-  if (!fabric_.optical()) return;
-  if (needs.per_pair) transfers_.serve_by_pair();
-  if (needs.weighs()) plans_.weigh();
-  if (foresight != nullptr) executor_.foresee(*foresight);
-  if (needs.schedule) control_.know(known_.emplace(graph_, operations_, fabric_, gpu_of_rank(), *schedule));
+Simulation::Simulation(const JobSetup& setup)
+    : setup_(setup),
+      placement_(placement_of(setup)),
+      all_observers_(setup.observers),
+      rank_observers_(setup.folding != nullptr ? ObserverList({}) : ObserverList(setup.observers)),
+      own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<Engine>(std::in_place)),
+      fabric_(make_fabric()),
+      algorithms_(setup.scenario.collectives, setup.registries.collectives),
+      plans_(algorithms_, setup.scenario.graph.demands(), plan_options()),
+      operations_(setup.graph(), placement_, fabric_, plans_, ambiguity_if_folded()),
+      accounting_(setup.graph().ranks()),
+      stragglers_(setup.stragglers, setup.graph().ranks(), setup.run.seed),
+      control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
+                setup.registries.controllers.find(setup.controller.name), setup.run.seed},
+               ambiguity_if_folded()),
+      executor_(setup_.graph(), executor_options(), context(), control_.service()) {
+  fabric_.attach(executor_.deliveries(), control_);
+  if (setup.optical() && setup.needs.schedule) {
+    control_.show_schedule({setup_.graph(), operations_, fabric_, gpu_of_rank(), *setup.profile->order});
+  }
+}
+
+Fabric Simulation::make_fabric() {
+  if (setup_.shared != nullptr) {
+    return {engine(), setup_.cluster, setup_.shared->fabric, setup_.shared->job, setup_.scenario.gpu_of_rank};
+  }
+  return {engine(), setup_.cluster, setup_.run.seed, setup_.folding != nullptr ? &setup_.folding->plant : nullptr};
+}
+
+// What is served pair by pair is not one flow.
+execution::PlanOptions Simulation::plan_options() const {
+  const bool by_pair = setup_.optical() && setup_.needs.per_pair;
+  return {.fidelity = by_pair ? Fidelity::kExact : setup_.run.fidelity,
+          .seed = setup_.run.seed,
+          .costs = cost_model(setup_.scenario.cluster, setup_.scenario.controller),
+          .pair_bytes = setup_.optical() && setup_.needs.weighs()};
+}
+
+execution::ExecutorOptions Simulation::executor_options() {
+  execution::ExecutorOptions options;
+  options.spec = setup_.scenario.executor;
+  options.behaviour = behaviour_of(setup_.needs.shim, setup_.graph().ranks());
+  options.profile.iterations = setup_.run.iterations;
+  options.profile.recorded = setup_.recorded;
+  options.ambiguity = ambiguity_if_folded();
+  if (setup_.profile == nullptr) return options;
+  if (setup_.profile->order) options.profile.followed = &*setup_.profile->order;
+  if (setup_.profile->slack) options.slack = &*setup_.profile->slack;
+  return options;
+}
+
+execution::RunContext Simulation::context() {
+  return {engine(), fabric_, operations_, accounting_, stragglers_, rank_observers_};
 }
 
 void Simulation::begin_at(Time start) {
   start_ = start;
-  if (start == engine_.now()) return begin(0);
-  engine_.schedule(start, Phase::kFinish, Action::to<&Simulation::begin>(*this));
+  if (start == engine().now()) return begin(0);
+  engine().schedule(start, Phase::kFinish, Action::to<&Simulation::begin>(*this));
 }
 
 void Simulation::begin(std::uint64_t) {
-  control_.begin(transfers_);
+  control_.begin();
   executor_.begin();
 }
 
 void Simulation::run() {
-  everybody_.notify([this](Observer& observer) { observer.begin(scenario_); });
-  begin_at(engine_.now());
-  while (engine_.run(kEventsBetweenProgress) > 0) {
-    everybody_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine_.now()); });
+  all_observers_.notify([this](Observer& observer) { observer.begin(setup_.scenario); });
+  begin_at(engine().now());
+  while (!ambiguity_.found() && engine().run(kEventsBetweenProgress) > 0) {
+    all_observers_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
   }
-  if (!finished()) throw DeadlockError(stuck());
+  if (!ambiguity_.found() && !finished()) throw DeadlockError(stuck());
 }
 
 void Simulation::report(RunResult& result) {
   const std::vector<Time>& ends = executor_.iteration_ends();
-  const Folding unfolded;
-  const Folding& folding = folding_ != nullptr ? *folding_ : unfolded;
-  recorder_.finish(ends.back(), folding.class_of_rank, result);
+  const folding::Folding* folding = setup_.folding;
+  execution::Accounts accounts =
+      accounting_.finish(ends.back(), folding != nullptr ? folding->class_of_rank : std::vector<std::uint32_t>{});
+  result.ranks = std::move(accounts.ranks);
+  result.traffic = accounts.traffic;
+  result.windows = std::move(accounts.windows);
   result.start = start_;
-  result.makespan -= start_;
+  result.makespan = ends.back() - start_;
   for (RankTime& rank : result.ranks) rank.peer_wait -= start_;  // until then it had nothing to do
   for (std::size_t i = 0; i < ends.size(); ++i) result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
-  control_.summarize(folding.rail_image, result.reconfigurations);
+  control_.summarize(folding != nullptr ? folding->rail_image : std::vector<RailId>{}, result.reconfigurations);
   result.choices = plans_.choices();
   result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;
-  if (tenancy_ == nullptr) {
-    result.engine.events = engine_.events_run();
+  if (setup_.shared == nullptr) {
+    result.engine.events = engine().events_run();
     result.engine.sends = fabric_.network().messages();
   }
-  everybody_.notify([&ends](Observer& observer) { observer.end(ends.back()); });
+  all_observers_.notify([&ends](Observer& observer) { observer.end(ends.back()); });
 }
 
 std::vector<GpuId> Simulation::gpu_of_rank() const {
-  std::vector<GpuId> gpus = scenario_.gpu_of_rank;
-  if (folding_ == nullptr) return gpus;
-  for (std::size_t r = gpus.size(); r-- > 0;) gpus[folding_->class_of_rank[r]] = scenario_.gpu_of_rank[r];
+  std::vector<GpuId> gpus = setup_.scenario.gpu_of_rank;
+  if (setup_.folding == nullptr) return gpus;
+  for (std::size_t r = gpus.size(); r-- > 0;) gpus[setup_.folding->class_of_rank[r]] = setup_.scenario.gpu_of_rank[r];
   return gpus;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::run

@@ -1,44 +1,34 @@
 // One run of one job: the object graph, and what it says at the end.
 #pragma once
 
-#include "photonrail/simulate.hpp"
+#include "collective/algorithm_table.hpp"
 #include "control_plane/control_plane.hpp"
 #include "execution/executor.hpp"
-#include "folding/folding.hpp"
-#include "run/slack_profile.hpp"
-#include "control_plane/profiled_schedule.hpp"
-#include "execution/operation.hpp"
-#include "execution/plan_cache.hpp"
-#include "execution/time_accounting.hpp"
-#include "execution/straggler_injector.hpp"
-#include "execution/transfers.hpp"
 #include "execution/observer_list.hpp"
+#include "execution/operation_table.hpp"
+#include "execution/plan_cache.hpp"
+#include "execution/straggler_injector.hpp"
+#include "execution/time_accounting.hpp"
+#include "folding/member_placement.hpp"
+#include "folding/order_ambiguity.hpp"
+#include "run/job_setup.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::run {
 
-/// What a job has of a fabric that several jobs share.
-struct SharedJobContext {
-  Engine& engine;
-  SharedFabric& fabric;
-  std::uint32_t job = 0;
-};
+/// Between two reports of progress.
+inline constexpr std::uint64_t kEventsBetweenProgress = 65536;
 
 class Simulation {
  public:
-  /// `folding`: null, or the smaller job that is run in place of the scenario's. `foresight`: null, or when operations are
-  /// expected. `tenancy`: null, or the job is one of
-  /// several, and is not folded. All must outlive the object.
-  Simulation(const Scenario& scenario, const Folding* folding, const ClusterSpec& cluster, const ControllerSpec& controller,
-             const PolicyNeeds& needs, const RunSpec& run, const Registries& registries,
-             std::span<const StragglerSpec> stragglers, const Schedule* schedule, Schedule* profile,
-             std::span<Observer* const> observers, const SlackProfile* foresight = nullptr, const SharedJobContext* tenancy = nullptr);
+  explicit Simulation(const JobSetup& setup);
+  Simulation(const Simulation&) = delete;  // its parts refer to each other
+  Simulation& operator=(const Simulation&) = delete;
 
-  /// To the end. Throws DeadlockError when it does not come.
+  /// To the end, or in a folded run until an ambiguity() is found. Throws DeadlockError when the end does not come.
   void run();
 
   /// The job begins when its time has come; the engine is the caller's to run.
@@ -47,34 +37,37 @@ class Simulation {
   [[nodiscard]] std::vector<std::string> stuck() const { return executor_.stuck(); }
   [[nodiscard]] std::uint64_t tasks_done() const { return executor_.tasks_done(); }
   [[nodiscard]] std::uint64_t tasks() const { return executor_.tasks(); }
+  /// Of a folded run: why every rank must be run instead. Its results then mean nothing.
+  [[nodiscard]] const folding::OrderAmbiguity& ambiguity() const { return ambiguity_; }
 
-  /// Times count from when the job began. What the engine did is told of a job that is alone only.
+  /// Times count from when the job began. What the engine did is said of a job that is alone only.
   void report(RunResult& result);
 
  private:
-  void begin(std::uint64_t);
-  // Of the ranks that are run.
+  [[nodiscard]] Engine& engine() { return setup_.shared != nullptr ? setup_.shared->engine : *own_engine_; }
+  [[nodiscard]] folding::OrderAmbiguity* ambiguity_if_folded() { return setup_.folding != nullptr ? &ambiguity_ : nullptr; }
+  [[nodiscard]] Fabric make_fabric();
+  [[nodiscard]] execution::PlanOptions plan_options() const;
+  [[nodiscard]] execution::ExecutorOptions executor_options();
+  [[nodiscard]] execution::RunContext context();
   [[nodiscard]] std::vector<GpuId> gpu_of_rank() const;
+  void begin(std::uint64_t);
 
-  const Scenario& scenario_;
-  const Folding* folding_;
-  const SharedJobContext* tenancy_;
-  const TaskGraph& graph_;
-  const MemberPlacement roster_;
-  ObserverList everybody_;
-  ObserverList watchers_;  // who is told of ranks and circuits
+  const JobSetup setup_;
+  const folding::MemberPlacement placement_;
+  folding::OrderAmbiguity ambiguity_;
+  execution::ObserverList all_observers_;
+  execution::ObserverList rank_observers_;  // those that are told of ranks and circuits
   std::optional<Engine> own_engine_;
-  Engine& engine_;
   Fabric fabric_;
-  PlanCache plans_;
-  OperationTable operations_;
-  TimeAccounting recorder_;
-  StragglerInjector straggling_;
-  ControlPlane control_;
-  Transfers transfers_;
-  Executor executor_;
-  std::optional<ProfiledSchedule> known_;
+  const collective::AlgorithmTable algorithms_;
+  execution::PlanCache plans_;
+  execution::OperationTable operations_;
+  execution::TimeAccounting accounting_;
+  execution::StragglerInjector stragglers_;
+  control_plane::ControlPlane control_;
+  execution::Executor executor_;
   Time start_{};
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::run

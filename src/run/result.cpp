@@ -9,7 +9,7 @@ namespace photonrail {
 namespace {
 
 Duration mean(std::span<const RankTime> ranks, Duration RankTime::*part) {
-  Mean mean(ranks.size());
+  execution::Mean mean(ranks.size());
   for (const RankTime& rank : ranks) mean.add(rank.*part);
   return mean.value();
 }

@@ -1,10 +1,10 @@
-#include "run/slack_profile.hpp"
+#include "execution/slack_profile.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 SlackRecorder::SlackRecorder(const TaskGraph& graph) : graph_(graph), last_(2 * graph.ranks(), kNone) {
   for (std::size_t r = 0; r < graph.ranks(); ++r) piece_of_.emplace_back(graph.program(RankId{r}).tasks().size(), kNone);
@@ -69,4 +69,4 @@ SlackProfile SlackRecorder::foresight() const {
   return known;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -1,23 +1,19 @@
-#include "execution/operation.hpp"
+#include "execution/operation_table.hpp"
 
 #include "photonrail/error.hpp"
-#include "folding/folding.hpp"
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::execution {
 
-MemberPlacement MemberPlacement::of(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank) {
-  MemberPlacement roster;
-  for (const Communicator& communicator : graph.communicators()) {
-    for (const RankId rank : communicator.members) roster.gpus.push_back(gpu_of_rank[rank.index()]);
-    roster.offsets.push_back(roster.gpus.size());
-  }
-  return roster;
-}
-
-OperationTable::OperationTable(const TaskGraph& graph, const MemberPlacement& roster, Fabric& fabric, PlanCache& plans)
-    : graph_(graph), roster_(roster), fabric_(fabric), plans_(plans), open_(graph.communicators().size()) {
+OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric,
+                               PlanCache& plans, folding::OrderAmbiguity* ambiguity)
+    : graph_(graph),
+      placement_(placement),
+      fabric_(fabric),
+      plans_(plans),
+      ambiguity_(ambiguity),
+      open_(graph.communicators().size()) {
   for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
     const std::span<const GpuId> group = gpus(CommunicatorId{c});
     crosses_.push_back(std::any_of(group.begin(), group.end(),
@@ -27,7 +23,7 @@ OperationTable::OperationTable(const TaskGraph& graph, const MemberPlacement& ro
     }
     layouts_.push_back(plans.layout(group, fabric.plant().spec().gpus_per_server));
   }
-  if (plans.spec().straggler == StragglerChoice::kPredicted) came_last_.resize(graph.communicators().size());
+  if (plans.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(graph.communicators().size());
 }
 
 Seat OperationTable::seat(RankId rank, const Task& task, std::uint32_t iteration) {
@@ -38,7 +34,7 @@ Seat OperationTable::seat(RankId rank, const Task& task, std::uint32_t iteration
 Member OperationTable::member_of(CommunicatorId communicator, RankId rank, const Task& task) const {
   const Communicator& group = graph_.communicators()[communicator.index()];
   if (group.point_to_point) return task.kind == TaskKind::kSend ? 0 : 1;
-  if (!roster_.places.empty()) return roster_.places[rank.index()][task.slot];
+  if (!placement_.places.empty()) return placement_.places[rank.index()][task.slot];
   const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
   PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
   return static_cast<Member>(found - group.members.begin());
@@ -47,6 +43,23 @@ Member OperationTable::member_of(CommunicatorId communicator, RankId rank, const
 double OperationTable::flops(RankId rank, const Task& task, std::uint32_t iteration) const {
   const CommunicatorId communicator = graph_.communicator(rank, task.slot);
   return plans_.flops({communicator, task.demand(), iteration}, member_of(communicator, rank, task));
+}
+
+OperationIdentity OperationTable::identify(const OperationKey& key, const Task& task) {
+  OperationIdentity op;
+  op.key = key;
+  op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
+  op.communicator = &graph_.communicators()[key.communicator.index()];
+  op.gpus = gpus(key.communicator);
+  op.ranks = static_cast<Member>(op.communicator->members.size());
+  op.copies = placement_.copies.empty() ? 1 : placement_.copies[key.communicator.index()];
+  op.demand = task.demand();
+  const Member root = op.demand == 0 ? task.root : 0;
+  op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = {task.amount}, .root = root};
+  op.runnable = plan_for(op);
+  op.crosses = crosses_[key.communicator.index()];
+  op.optical = op.crosses && fabric_.optical();
+  return op;
 }
 
 OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
@@ -64,35 +77,24 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   }
   open.push_back(id);
   Operation& op = pool_[id];
-  op.state = Operation::State::kGathering;
-  op.key = key;
+  static_cast<OperationIdentity&>(op) = identify(key, task);
   op.sequence = next_sequence_++;
-  op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
-  op.communicator = &graph_.communicators()[key.communicator.index()];
-  op.gpus = gpus(key.communicator);
-  op.ranks = static_cast<Member>(op.communicator->members.size());
-  op.copies = roster_.copies.empty() ? 1 : roster_.copies[key.communicator.index()];
-  op.demand = task.demand();
-  const Member root = op.demand == 0 ? task.root : 0;
-  op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = {task.amount}, .root = root};
-  op.runnable = plan_for(op);
-  op.crosses = crosses_[key.communicator.index()];
-  op.optical = op.crosses && fabric_.optical();
-  op.tasks.assign(op.members(), TaskId::none());
-  op.arrived = 0;
-  op.needed = op.members() - (op.runnable != nullptr ? op.runnable->late : 1);
-  op.sender_done = false;
+  op.live = true;
+  op.arrival.tasks.assign(op.members(), TaskId::none());  // the other vectors keep their memory
+  op.arrival.arrived = 0;
+  op.arrival.needed = op.members() - (op.runnable != nullptr ? op.runnable->late : 1);
+  op.arrival.ready = op.arrival.sender_done = false;
+  op.arrival.expected = Time{};
+  op.arrival.due = op.arrival.lane_due = Time::max();
+  op.transfer.started = op.yielded = false;
   op.cause = {};
-  op.expected = Time{};
-  op.due = op.lane_due = Time::max();
-  op.yielded = false;
   return id;
 }
 
-const RunnablePlan* OperationTable::plan_for(const Operation& op) {
+const RunnablePlan* OperationTable::plan_for(const OperationIdentity& op) {
   const LayoutId layout = layouts_[op.key.communicator.index()];
   if (op.demand != 0) {
-    const std::uint32_t* servers = servers_.data() + roster_.offsets[op.key.communicator.index()];
+    const std::uint32_t* servers = servers_.data() + placement_.offsets[op.key.communicator.index()];
     return &plans_.take(op.call, op.demand_query(), {servers, op.gpus.size()}, layout);
   }
   CollectiveCall call = op.call;
@@ -101,13 +103,19 @@ const RunnablePlan* OperationTable::plan_for(const Operation& op) {
     if (!call.straggler) return nullptr;
   }
   const RunnablePlan& plan = plans_.get(call, layout, op.members());
-  if (plan.late > 0 && fabric_.folded()) throw FoldingFailed{"an operation starts before all of its members are there"};
+  if (plan.late > 0 && ambiguity_ != nullptr) ambiguity_->report("an operation starts before all of its members are there");
   return &plan;
+}
+
+const RunnablePlan* OperationTable::plan_of(RankId rank, const Task& task) {
+  const OperationIdentity op = identify({graph_.communicator(rank, task.slot), task.tag, task.match, 0}, task);
+  if (op.demand != 0) plans_.give_back(op.demand_query());
+  return op.runnable;
 }
 
 std::optional<Member> OperationTable::expected_straggler(CommunicatorId communicator) const {
   const CollectiveSpec& spec = plans_.spec();
-  if (spec.straggler == StragglerChoice::kPredicted) return came_last_[communicator.index()];
+  if (spec.straggler == StragglerChoice::kPredicted) return last_arrival_[communicator.index()];
   if (spec.straggler == StragglerChoice::kEager) return std::nullopt;
   const std::vector<RankId>& members = graph_.communicators()[communicator.index()].members;
   const auto found = std::lower_bound(members.begin(), members.end(), spec.straggler_rank);
@@ -117,35 +125,34 @@ std::optional<Member> OperationTable::expected_straggler(CommunicatorId communic
 
 void OperationTable::settle_straggler(OpId id) {
   Operation& op = pool_[id];
-  PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrived + 1 == op.members());
+  PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrival.arrived + 1 == op.members());
   CollectiveCall call = op.call;
-  call.straggler = static_cast<Member>(std::find(op.tasks.begin(), op.tasks.end(), TaskId::none()) - op.tasks.begin());
+  const std::vector<TaskId>& tasks = op.arrival.tasks;
+  call.straggler = static_cast<Member>(std::find(tasks.begin(), tasks.end(), TaskId::none()) - tasks.begin());
   op.runnable = &plans_.get(call, layouts_[op.key.communicator.index()], op.members());
-  op.needed = op.starts_without(*call.straggler) ? 0 : 1;
 }
 
 void OperationTable::record_last_arrival(OpId id, Member member) {
-  if (!came_last_.empty()) came_last_[pool_[id].key.communicator.index()] = member;
+  if (!last_arrival_.empty()) last_arrival_[pool_[id].key.communicator.index()] = member;
 }
 
 void OperationTable::retire(OpId id) {
   Operation& op = pool_[id];
   std::erase(open_[op.key.communicator.index()], id);
-  op.state = Operation::State::kFree;
+  op.live = false;
   if (op.demand != 0) plans_.give_back(op.demand_query());
-  op.links.clear();
-  op.rounds.clear();
-  PHOTONRAIL_CHECK(op.demands.empty());
+  op.transfer.links.clear();
+  op.transfer.rounds.clear();
   free_.push_back(id);
 }
 
 std::vector<OpId> OperationTable::live() const {
   std::vector<OpId> ids;
   for (OpId id = 0; id < pool_.size(); ++id) {
-    if (pool_[id].state != Operation::State::kFree) ids.push_back(id);
+    if (pool_[id].live) ids.push_back(id);
   }
   std::sort(ids.begin(), ids.end(), [this](OpId a, OpId b) { return pool_[a].sequence < pool_[b].sequence; });
   return ids;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::execution {
 
 struct SlackProfile {
   struct Times {
@@ -57,4 +57,4 @@ class SlackRecorder : public Observer {
   Time end_{};
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::execution

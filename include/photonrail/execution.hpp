@@ -1,0 +1,43 @@
+// How a job is executed: lanes, stragglers, and what a run repeats and how exactly.
+#pragma once
+
+#include "photonrail/ids.hpp"
+#include "photonrail/random.hpp"
+#include "photonrail/units.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace photonrail {
+
+enum class Fidelity : std::uint8_t { kExact, kStream };
+enum class CommLanes : std::uint8_t { kPerCommunicator, kOne };
+
+struct ExecutorSpec {
+  CommLanes comm_lanes = CommLanes::kPerCommunicator;
+  /// A send of at most so many bytes is done for its sender at once (it went into a buffer of the communication
+  /// library, 4 MiB by default in NCCL); its bytes still travel when the receive is posted.
+  Bytes buffered_send{4 << 20};
+};
+
+/// Ranks that are late or slow, in every step. Where several name a rank, delays add up and slowdowns multiply.
+struct StragglerSpec {
+  enum class Whom : std::uint8_t { kListed, kAll, kOneAtRandom };
+
+  Whom whom = Whom::kAll;       ///< kOneAtRandom: one rank of the job, drawn anew for each step
+  std::vector<RankId> ranks{};  ///< kListed
+  double slowdown = 1.0;        ///< computations on the GPU take so many times as long; at least 1
+  /// Before the rank's first task of a step, as a computation would hold it up; drawn for each rank and step.
+  DelayDistribution delay{};
+  std::vector<Duration> trace{};  ///< if not empty, in place of `delay`: of step i it is trace[i modulo size]
+};
+
+struct RunSpec {
+  std::uint32_t iterations = 1;
+  std::uint64_t seed = 1;
+  Fidelity fidelity = Fidelity::kStream;
+  /// Ranks that nothing tells apart are simulated once, where that changes no result. See RunResult::folding.
+  bool folding = true;
+};
+
+}  // namespace photonrail

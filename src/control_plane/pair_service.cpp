@@ -1,0 +1,187 @@
+#include "control_plane/pair_service.hpp"
+
+#include "execution/transfers.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+
+namespace photonrail::control_plane {
+
+using execution::OpId;
+using execution::Operation;
+using State = OperationEvent::State;
+
+void PairService::attach(execution::RoundListener& rounds, execution::LaneArbiter&) { listener_ = &rounds; }
+
+void PairService::request(OpId op, std::uint32_t round, Member member, TaskId task) {
+  plane_.board().ask(op, round, member, task);
+}
+
+PairService::Round* PairService::find(OpId op, std::uint32_t round) {
+  if (op >= rounds_.size()) return nullptr;
+  for (Round& r : rounds_[op]) {
+    if (r.index == round) return &r;
+  }
+  return nullptr;
+}
+
+void PairService::enter(OpId op, std::uint32_t round) {
+  if (to_open_.empty()) {
+    run_.engine.schedule(run_.engine.now(), Phase::kStart, Action::to<&PairService::open_pending>(*this));
+  }
+  to_open_.emplace_back(op, round);
+}
+
+void PairService::open_pending(std::uint64_t) {
+  const auto pending = std::exchange(to_open_, {});
+  for (const auto& [id, index] : pending) open(id, index);
+}
+
+void PairService::open(OpId id, std::uint32_t index) {
+  const Operation& op = run_.operations[id];
+  if (rounds_.size() <= id) rounds_.resize(id + 1);
+  Round& round = rounds_[id].emplace_back();
+  round.index = index;
+  round.moving.assign(op.members(), 0);
+  round.lacking.assign(op.members(), 0);
+  round.waited_before.assign(op.members(), Duration{});
+  for (const MemberPair& pair : op.plan().pairs(index)) {
+    PairLink& link = round.links.emplace_back();
+    link.pair = pair;
+    link.channel = run_.fabric.network().open_channel();
+    if (const auto crossing = run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second])) {
+      link.rail = crossing->rail;
+    } else {
+      link.path = path_of(run_.fabric, op, pair);
+    }
+  }
+  plane_.board().split_by_pair(id, index);
+  for (Member m = 0; index == 0 && m < op.members(); ++m) {
+    if (op.present(m)) run_.observers.operation(op, m, State::kRunning, run_.engine.now());
+  }
+  listener_->round_opened(id, index);
+  try_open(id, index);
+}
+
+// What waits is tried when the controller has seen it.
+void PairService::send(OpId id, const Send& send, std::uint64_t tag) {
+  Round& round = *find(id, send.round);
+  PairLink& link = find_link(round.links, {send.from, send.to});
+  if (link.rail.is_none() || link.on_way > 0) {
+    ++link.on_way;
+    count(id, round, link.pair, Count::kMoving, 1);
+    run_.fabric.post(link.channel, link.path, send.bytes, tag);
+    return;
+  }
+  link.parked.push_back(tag);
+  count(id, round, link.pair, Count::kLacking, 1);
+  const Operation& op = run_.operations[id];
+  const RailCrossing crossing = *run_.fabric.crossing(op.gpus[send.from], op.gpus[send.to]);
+  plane_.board().pair_waits(id, send.round, crossing, send.bytes, send.from);
+  if (offered_.empty()) {
+    run_.engine.schedule(run_.engine.now(), Phase::kStart, Action::to<&PairService::try_offered>(*this));
+  }
+  if (offered_.empty() || offered_.back() != std::pair{id, send.round}) offered_.emplace_back(id, send.round);
+}
+
+void PairService::try_offered(std::uint64_t) {
+  const auto offered = std::exchange(offered_, {});
+  for (const auto& [id, round] : offered) {
+    if (find(id, round) != nullptr) try_open(id, round);
+  }
+}
+
+void PairService::try_open(OpId id, std::uint32_t index) {
+  Round& round = *find(id, index);
+  for (PairLink& link : round.links) {
+    if (!link.parked.empty()) hold(id, round, link);
+  }
+}
+
+void PairService::hold(OpId id, Round& round, PairLink& link) {
+  Operation& op = run_.operations[id];
+  const RailCrossing crossing = *run_.fabric.crossing(op.gpus[link.pair.first], op.gpus[link.pair.second]);
+  const auto hold = run_.fabric.rail(crossing.rail).hold(crossing.from, crossing.to, id);
+  if (!hold) return;
+  link.hold = *hold;
+  link.held = true;
+  link.path = path_of(run_.fabric, op, link.pair);
+  const std::vector<std::uint64_t> tags = std::exchange(link.parked, {});
+  const auto sends = static_cast<std::uint32_t>(tags.size());
+  Bytes bytes{};
+  for (const std::uint64_t tag : tags) bytes.count += op.plan().send(execution::send_of(tag)).bytes.count;
+  const auto waited = [&](Member m) {
+    if (!round.waits(m)) return Duration{};
+    return run_.accounting.reconfiguration_wait(op.rank(m), run_.engine.now()) - round.waited_before[m];
+  };
+  const Duration idle = std::max(waited(link.pair.first), waited(op.run_for(link.pair.second)));
+  link.on_way = sends;
+  count(id, round, link.pair, Count::kMoving, static_cast<std::int32_t>(sends));
+  count(id, round, link.pair, Count::kLacking, -static_cast<std::int32_t>(sends));
+  RailAgent& agent = plane_.agent(crossing.rail);
+  if (idle > Duration{0}) op.cause = later_of(op.cause, agent.lit_cause());
+  agent.count_traffic(op.key.iteration, {crossing.from, crossing.to}, bytes);
+  agent.notify(op.cause);
+  agent.expose(idle);
+  plane_.board().pair_served(id, round.index, crossing, sends, bytes);
+  for (const std::uint64_t tag : tags) {
+    run_.fabric.post(link.channel, link.path, op.plan().send(execution::send_of(tag)).bytes, tag);
+  }
+}
+
+// What was posted behind the delivered send in the meantime keeps the circuit.
+void PairService::leave(OpId id, const Send& send, bool sender_done, bool round_done) {
+  Round& round = *find(id, send.round);
+  if (send.from != send.to) {
+    PairLink& link = find_link(round.links, {send.from, send.to});
+    PHOTONRAIL_CHECK(link.on_way > 0);
+    count(id, round, link.pair, Count::kMoving, -1);
+    if (--link.on_way == 0 && link.held) {
+      link.held = false;
+      run_.fabric.rail(link.rail).release(link.hold);
+      plane_.agent(link.rail).notify({run_.engine.now(), run_.operations[id].cause.reconfigurations});
+    }
+  }
+  if (!sender_done) return;
+  for (const PairLink& link : round.links) {
+    if (link.pair.first == send.from) run_.fabric.network().close_channel(link.channel);
+  }
+  if (round_done) std::erase_if(rounds_[id], [&](const Round& r) { return r.index == send.round; });
+}
+
+// A member with sends that wait and none that move waits for circuits.
+void PairService::count(OpId id, Round& round, MemberPair pair, Count which, std::int32_t change) {
+  const Operation& op = run_.operations[id];
+  const Time now = run_.engine.now();
+  for (const Member m : {pair.first, op.run_for(pair.second)}) {
+    const bool before = round.waits(m);
+    std::uint32_t& counter = which == Count::kMoving ? round.moving[m] : round.lacking[m];
+    counter = static_cast<std::uint32_t>(static_cast<std::int64_t>(counter) + change);
+    if (round.waits(m) == before) continue;
+    const RankId rank = op.rank(m);
+    if (before) {
+      run_.accounting.waiting_ended(rank, now);
+      run_.accounting.running_began(rank, op.dimension(), now);
+    } else {
+      run_.accounting.running_ended(rank, op.dimension(), now);
+      run_.accounting.waiting_began(rank, now);
+      round.waited_before[m] = run_.accounting.reconfiguration_wait(rank, now);
+    }
+    run_.observers.operation(op, m, before ? State::kRunning : State::kWaitingForCircuits, now);
+  }
+}
+
+std::string PairService::missing(OpId id) const {
+  if (id >= rounds_.size()) return "";
+  const Operation& op = run_.operations[id];
+  for (const Round& round : rounds_[id]) {
+    for (const PairLink& link : round.links) {
+      if (link.parked.empty()) continue;
+      return " waits for a circuit from rank " + std::to_string(op.rank(link.pair.first).value) + " to rank " +
+             std::to_string(op.rank(link.pair.second).value);
+    }
+  }
+  return "";
+}
+
+}  // namespace photonrail::control_plane

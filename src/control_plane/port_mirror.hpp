@@ -1,0 +1,36 @@
+// A rail's ports as its controller is shown them: kept up to date port by port, so that showing them costs what changed.
+#pragma once
+
+#include "fabric/optical_rail.hpp"
+#include "photonrail/fabric_view.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace photonrail::control_plane {
+
+class PortMirror {
+ public:
+  /// `rail` must outlive the mirror. `shows_bytes`: PortView::bytes_left is kept up to date.
+  PortMirror(OpticalRail& rail, const PlantSpec& plant, bool shows_bytes);
+
+  /// Takes over what changed since the last call.
+  void sync();
+
+  [[nodiscard]] std::span<const PortView> transmit() const { return transmit_; }
+  [[nodiscard]] std::span<const PortId> receive() const { return receive_; }
+  /// Of one of several jobs: its servers, ascending; else empty.
+  [[nodiscard]] std::span<const ServerIndex> own() const { return own_; }
+
+ private:
+  OpticalRail& rail_;
+  std::uint32_t ports_per_gpu_;
+  bool shows_bytes_;
+  std::vector<PortView> transmit_;
+  std::vector<PortId> receive_;
+  std::vector<ServerIndex> own_;
+  std::vector<PortId> touched_;  // scratch
+};
+
+}  // namespace photonrail::control_plane

@@ -1,0 +1,28 @@
+// Which circuits the rounds of a plan want of each rail.
+#pragma once
+
+#include "execution/plan_cache.hpp"
+#include "fabric/fabric.hpp"
+#include "photonrail/fabric_view.hpp"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace photonrail::control_plane {
+
+/// Of one rail.
+struct RailCircuits {
+  std::vector<ServerPair> pairs;  ///< ascending
+  std::vector<Bytes> bytes;       ///< by pair; empty where the plan does not say (PlanOptions::pair_bytes)
+};
+
+/// Of one round. `gpus`: by member of the whole group.
+[[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const Fabric& fabric, std::span<const GpuId> gpus,
+                                                           const execution::RunnablePlan& plan, std::uint32_t round);
+/// Of all rounds together.
+[[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const Fabric& fabric, std::span<const GpuId> gpus,
+                                                           const execution::RunnablePlan& plan);
+
+}  // namespace photonrail::control_plane

@@ -1,0 +1,126 @@
+// Who waits for which circuits: requests of operations for the circuits of a round, by rail, as controllers are shown them.
+#pragma once
+
+#include "control_plane/control_context.hpp"
+#include "control_plane/pair_queue.hpp"
+#include "control_plane/rail_circuits.hpp"
+#include "control_plane/request_channel.hpp"
+#include "control_plane/request_list.hpp"
+#include "execution/critical_path.hpp"
+#include "folding/order_ambiguity.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace photonrail::control_plane {
+
+/// Told that the requests of a rail changed; implemented by ControlPlane.
+class RequestBoardListener {
+ public:
+  virtual ~RequestBoardListener() = default;
+  virtual void requests_changed(RailId rail, execution::CriticalPathTag cause) = 0;
+  /// Whether the rail's controller hears requests now: it is not restarting.
+  [[nodiscard]] virtual bool hears(RailId rail) const = 0;
+};
+
+/// An operation's request for the circuits of one round on one rail.
+struct Request {
+  CircuitRequest view;
+  PairQueue pairs;
+  std::vector<RoundView> next;  ///< later rounds, where the policy wants them; into `later`
+  std::deque<RailCircuits> later;
+  std::vector<Requester> requesters;
+  std::vector<bool> asked;             ///< by member
+  TaskId first_task = TaskId::none();  ///< of those that asked
+  TaskId last_task{};
+  RailId rail;
+  execution::OpId op = execution::kNoOp;
+  std::uint32_t round = 0;
+  std::uint32_t serial = 0;
+  bool open = false;
+  bool missed = false;  ///< for circuits that were taken away in use
+  EventHandle alarm{};  ///< when it has waited too long
+};
+
+class RequestBoard : private RequestListener {
+ public:
+  /// All must outlive the object. `ambiguity`: of a folded run, else null.
+  RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel,
+               RequestBoardListener& listener, folding::OrderAmbiguity* ambiguity);
+
+  /// A member asks for the circuits of a round. Idempotent. `task`: the member's.
+  void ask(execution::OpId op, std::uint32_t round, Member member, TaskId task);
+  /// The round lacks only its circuits.
+  void block(execution::OpId op, std::uint32_t round);
+  /// The round is served: visits each of its requests, and drops it.
+  void serve(execution::OpId op, std::uint32_t round, const std::function<void(const Request&)>& visit);
+
+  /// From now on the pairs of the round wait one by one.
+  void split_by_pair(execution::OpId op, std::uint32_t round);
+  /// A send between two servers waits. `first`: the member that sends.
+  void pair_waits(execution::OpId op, std::uint32_t round, const RailCrossing& crossing, Bytes bytes, Member first);
+  /// So many sends between the servers have their circuit.
+  void pair_served(execution::OpId op, std::uint32_t round, const RailCrossing& crossing, std::uint32_t sends, Bytes bytes);
+
+  /// A circuit that the operation held was taken away, and is back or no longer wanted.
+  void circuit_missed(RailId rail, execution::OpId op, ServerPair pair);
+  void circuit_back(RailId rail, execution::OpId op, ServerPair pair);
+
+  /// The rail's controller forgot its requests: the ranks repeat them.
+  void repeat(RailId rail);
+  /// Marks requests of whose ranks a task ended at this instant. `last_event`: by rank.
+  void mark_progress(RailId rail, const std::vector<Time>& last_event);
+
+  /// Requests of all members; of some.
+  [[nodiscard]] const RequestList& complete(RailId rail) const { return rails_[rail.index()].complete; }
+  [[nodiscard]] const RequestList& partial(RailId rail) const { return rails_[rail.index()].partial; }
+  /// Slots of the rail's requests that lack only circuits.
+  [[nodiscard]] const std::vector<std::uint32_t>& blocked(RailId rail) const { return rails_[rail.index()].blocked; }
+  [[nodiscard]] const Request& operator[](std::uint32_t slot) const { return requests_[slot]; }
+  /// For people: "all_gather of group 'dp' (server 1 to 2)".
+  [[nodiscard]] std::string describe(std::uint32_t slot) const;
+
+ private:
+  struct OpenRequest {
+    std::uint32_t round = 0;
+    std::uint32_t slot = 0;
+  };
+  struct RailRequests {
+    RequestList complete;
+    RequestList partial;
+    std::vector<std::uint32_t> blocked;  // slots, whether or not every member's request is here
+  };
+
+  [[nodiscard]] std::vector<OpenRequest>& open_of(execution::OpId op);
+  void open_requests(execution::OpId op, std::uint32_t round);
+  Request& take(execution::OpId op, std::uint32_t round, RailId rail, std::uint32_t members);
+  [[nodiscard]] Request* find(execution::OpId op, std::uint32_t round, RailId rail);
+  [[nodiscard]] Request* find_missed(execution::OpId op, RailId rail);
+  void show_next_rounds(Request& request);
+  void show_as_blocked(Request& request);
+  void refresh(Request& request);
+  void request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) override;
+  void count_request(Request& request, RankId from);
+  void enlist(Request& request);
+  void check_order(const Request& request, const Request& other) const;
+  [[nodiscard]] bool before(const Request& a, const Request& b) const;
+  void drop(Request& request);
+  void arm(Request& request, Time since);
+  void starved(std::uint64_t slot);
+
+  ControlContext run_;
+  PolicyNeeds needs_;
+  RequestChannel& channel_;
+  RequestBoardListener& listener_;
+  folding::OrderAmbiguity* ambiguity_;
+  std::vector<RailRequests> rails_;
+  std::deque<Request> requests_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::vector<OpenRequest>> open_;  // by operation
+  std::uint32_t next_serial_ = 0;
+};
+
+}  // namespace photonrail::control_plane

@@ -1,0 +1,200 @@
+#include "control_plane/round_service.hpp"
+
+#include "execution/transfers.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace photonrail::control_plane {
+
+using execution::CriticalPathTag;
+using execution::OpId;
+using execution::Operation;
+using State = OperationEvent::State;
+
+void RoundService::attach(execution::RoundListener& rounds, execution::LaneArbiter& lanes) {
+  listener_ = &rounds;
+  lanes_ = &lanes;
+}
+
+void RoundService::request(OpId op, std::uint32_t round, Member member, TaskId task) {
+  plane_.board().ask(op, round, member, task);
+}
+
+RoundService::Round* RoundService::find(OpId op, std::uint32_t round) {
+  if (op >= rounds_.size()) return nullptr;
+  for (Round& r : rounds_[op]) {
+    if (r.index == round) return &r;
+  }
+  return nullptr;
+}
+
+// Opening waits for the start phase, so that the controller decides before any operation takes circuits at this instant.
+void RoundService::enter(OpId op, std::uint32_t round) {
+  if (to_open_.empty()) {
+    run_.engine.schedule(run_.engine.now(), Phase::kStart, Action::to<&RoundService::open_pending>(*this));
+  }
+  to_open_.emplace_back(op, round);
+  if (rounds_.size() <= op) rounds_.resize(op + 1);
+  rounds_[op].push_back({.index = round, .waiting = false, .waited_before = {}, .links = {}});
+}
+
+void RoundService::open_pending(std::uint64_t) {
+  const auto pending = std::exchange(to_open_, {});
+  for (const auto& [id, index] : pending) {
+    const Operation& op = run_.operations[id];
+    Round& round = *find(id, index);
+    if (lanes_->may_take_circuits(id) && hold(id, op, round)) {
+      open(id, round, std::nullopt);
+    } else {
+      begin_waiting(id, op, round);
+    }
+  }
+}
+
+void RoundService::retry(OpId op) { try_open(op, 0); }
+
+void RoundService::try_open(OpId id, std::uint32_t index) {
+  const Operation& op = run_.operations[id];
+  Round& round = *find(id, index);
+  PHOTONRAIL_CHECK(round.waiting);
+  if (!lanes_->may_take_circuits(id) || !hold(id, op, round)) return;
+  open(id, round, end_waiting(op, round));
+}
+
+void RoundService::begin_waiting(OpId id, const Operation& op, Round& round) {
+  const std::vector<std::uint32_t>& work_left = op.round(round.index)->work_left;
+  const Time now = run_.engine.now();
+  round.waiting = true;
+  round.waited_before.resize(op.members());
+  for (Member m = 0; m < op.members(); ++m) {
+    if (work_left[m] == 0) continue;
+    run_.accounting.running_ended(op.rank(m), op.dimension(), now);
+    run_.accounting.waiting_began(op.rank(m), now);
+    round.waited_before[m] = run_.accounting.reconfiguration_wait(op.rank(m), now);
+  }
+  plane_.board().block(id, round.index);
+  for (Member m = 0; m < op.members(); ++m) {
+    if (work_left[m] > 0) run_.observers.operation(op, m, State::kWaitingForCircuits, now);
+  }
+  lanes_->lacks_circuits(id);
+}
+
+// How long the member that waited most had nothing else to do meanwhile.
+Duration RoundService::end_waiting(const Operation& op, const Round& round) {
+  const std::vector<std::uint32_t>& work_left = op.round(round.index)->work_left;
+  const Time now = run_.engine.now();
+  Duration idle{};
+  for (Member m = 0; m < op.members(); ++m) {
+    if (work_left[m] == 0) continue;
+    idle = std::max(idle, run_.accounting.reconfiguration_wait(op.rank(m), now) - round.waited_before[m]);
+    run_.accounting.waiting_ended(op.rank(m), now);
+    run_.accounting.running_began(op.rank(m), op.dimension(), now);
+  }
+  return idle;
+}
+
+// All circuits of the round, or none.
+bool RoundService::hold(OpId id, const Operation& op, Round& round) {
+  round.links.clear();
+  for (const MemberPair& pair : op.plan().pairs(round.index)) {
+    HeldLink& link = round.links.emplace_back();
+    link.pair = pair;
+    const auto crossing = run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+    if (!crossing) continue;
+    const auto hold = run_.fabric.rail(crossing->rail).hold(crossing->from, crossing->to, id);
+    if (!hold) {
+      for (const HeldLink& held : round.links) {
+        if (!held.rail.is_none()) run_.fabric.rail(held.rail).release(held.hold);
+      }
+      round.links.clear();
+      return false;
+    }
+    link.rail = crossing->rail;
+    link.hold = *hold;
+  }
+  return true;
+}
+
+// `idle`: of end_waiting(), or nothing when the circuits were there at once.
+void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
+  Operation& op = run_.operations[id];
+  round.waiting = false;
+  plane_.board().serve(id, round.index, [&](const Request& request) {
+    RailAgent& agent = plane_.agent(request.rail);
+    if (idle) op.cause = later_of(op.cause, agent.lit_cause());
+    const std::span<const ServerPair> pairs = request.pairs.pairs();
+    for (std::size_t p = 0; p < pairs.size() && !request.pairs.bytes().empty(); ++p) {
+      agent.count_traffic(op.key.iteration, pairs[p], request.pairs.bytes()[p]);
+    }
+    agent.notify(op.cause);
+    if (idle) agent.expose(*idle);
+  });
+  lanes_->has_circuits(id);
+  const std::vector<std::uint32_t>& work_left = op.round(round.index)->work_left;
+  for (Member m = 0; m < op.members(); ++m) {
+    if (!op.present(m) || !(round.index == 0 || (idle && work_left[m] > 0))) continue;
+    run_.observers.operation(op, m, State::kRunning, run_.engine.now());
+  }
+  const bool channels = op.round(round.index)->work > round.links.size();
+  for (HeldLink& link : round.links) {
+    link.path = path_of(run_.fabric, op, link.pair);
+    if (channels) link.channel = run_.fabric.network().open_channel();
+  }
+  listener_->round_opened(id, round.index);
+}
+
+void RoundService::send(OpId id, const Send& send, std::uint64_t tag) {
+  const HeldLink& link = find_link(find(id, send.round)->links, {send.from, send.to});
+  run_.fabric.post(link.channel, link.path, send.bytes, tag);
+}
+
+// Circuits go back when a member's last send over them is delivered.
+void RoundService::leave(OpId id, const Send& send, bool sender_done, bool round_done) {
+  if (!sender_done) return;
+  std::vector<HeldLink>& links = find(id, send.round)->links;
+  auto link = std::lower_bound(links.begin(), links.end(), send.from,
+                               [](const HeldLink& l, Member from) { return l.pair.first < from; });
+  const std::uint32_t reconfigurations = run_.operations[id].cause.reconfigurations;
+  for (; link != links.end() && link->pair.first == send.from; ++link) {
+    if (link->channel != Network::kNone) run_.fabric.network().close_channel(link->channel);
+    if (link->rail.is_none()) continue;
+    run_.fabric.rail(link->rail).release(link->hold);
+    plane_.agent(link->rail).notify({run_.engine.now(), reconfigurations});
+    link->rail = RailId::none();
+  }
+  if (round_done) std::erase_if(rounds_[id], [&](const Round& r) { return r.index == send.round; });
+}
+
+std::string RoundService::missing(OpId id) const {
+  if (id >= rounds_.size()) return "";
+  const Operation& op = run_.operations[id];
+  for (const Round& round : rounds_[id]) {
+    if (!round.waiting) continue;
+    if (std::string text = too_many_circuits(op, round.index); !text.empty()) return text;
+    for (const MemberPair& pair : op.plan().pairs(round.index)) {
+      if (run_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
+      return " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
+             std::to_string(op.rank(pair.second).value);
+    }
+  }
+  return "";
+}
+
+// The round wants more circuits from one rank than it has ports.
+std::string RoundService::too_many_circuits(const Operation& op, std::uint32_t round) const {
+  const std::uint32_t ports = run_.plant().nic_ports;
+  const std::vector<MemberPair> all = op.plan().pairs(round);
+  std::map<Member, std::uint32_t> wanted;
+  for (const MemberPair& pair : all) {
+    if (!run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]) || ++wanted[pair.first] <= ports) continue;
+    const auto count = std::count_if(all.begin(), all.end(), [&](const MemberPair& p) { return p.first == pair.first; });
+    return " wants " + std::to_string(count) + " circuits at once from rank " + std::to_string(op.rank(pair.first).value) +
+           ", which has " + std::to_string(ports) + (ports == 1 ? " port" : " ports") +
+           ": choose an algorithm that sends in matchings, or a controller that serves pairs one by one";
+  }
+  return "";
+}
+
+}  // namespace photonrail::control_plane

@@ -1,0 +1,62 @@
+// What execution asks of circuits: the one interface between it and the control plane, which serves whole rounds
+// (RoundService) or single pairs (PairService).
+#pragma once
+
+#include "execution/operation.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace photonrail::execution {
+
+/// Sends the plan of an operation; implemented by Transfers.
+class RoundListener {
+ public:
+  virtual ~RoundListener() = default;
+  /// The round's sends may go to CircuitService::send() from now on.
+  virtual void round_opened(OpId op, std::uint32_t round) = 0;
+};
+
+/// Decides about communication lanes of operations that lack circuits; implemented by Starter.
+class LaneArbiter {
+ public:
+  virtual ~LaneArbiter() = default;
+  /// False while the operation has left its lanes and they are taken.
+  [[nodiscard]] virtual bool may_take_circuits(OpId op) = 0;
+  /// The round lacks only its circuits: the operation may leave its lanes to others.
+  virtual void lacks_circuits(OpId op) = 0;
+  /// The operation has its circuits: takes back the lanes that it left.
+  virtual void has_circuits(OpId op) = 0;
+};
+
+class CircuitService {
+ public:
+  virtual ~CircuitService() = default;
+
+  /// Who is told of rounds and lanes. Both must outlive the object.
+  virtual void attach(RoundListener& rounds, LaneArbiter& lanes) = 0;
+  /// A member wants the circuits of a round, or will: asks the controllers for them. Idempotent. `task`: the member's.
+  virtual void request(OpId op, std::uint32_t round, Member member, TaskId task) = 0;
+  /// Every participant has reached the round: RoundListener::round_opened follows when the circuits allow it.
+  virtual void enter(OpId op, std::uint32_t round) = 0;
+  /// Posts a send of an open round, at once or when its pair has a circuit.
+  virtual void send(OpId op, const Send& send, std::uint64_t tag) = 0;
+  /// A send was delivered. `sender_done`: its sender has no further send in the round; `round_done`: nobody has.
+  virtual void leave(OpId op, const Send& send, bool sender_done, bool round_done) = 0;
+  /// Tries again to open the operation's first round, whose lanes may have become free.
+  virtual void retry(OpId op) = 0;
+
+  /// So many operations of the job have bytes on their way.
+  virtual void set_running(std::uint32_t operations) = 0;
+  /// A task of the rank ended.
+  virtual void task_ended(RankId rank) = 0;
+  /// The rank's operations before the `next` one of its profiled schedule are complete.
+  virtual void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) = 0;
+
+  /// What a started operation lacks, for the report of a deadlock: "" when it lacks no circuit.
+  [[nodiscard]] virtual std::string missing(OpId op) const = 0;
+};
+
+}  // namespace photonrail::execution

@@ -1,0 +1,92 @@
+#include "execution/compute_streams.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace photonrail::execution {
+
+namespace {
+
+bool later_task(const ReadyTask& a, const ReadyTask& b) { return a.task > b.task; }
+
+std::uint64_t argument_of(RankId id, Stream stream) {
+  return (static_cast<std::uint64_t>(id.value) << 1) | static_cast<std::uint64_t>(stream);
+}
+
+}  // namespace
+
+ComputeStreams::ComputeStreams(const TaskGraph& graph, const RunContext& run, ComputeListener& listener)
+    : graph_(graph), run_(run), listener_(listener), ranks_(graph.ranks()) {}
+
+void ComputeStreams::begin_iteration(RankId id, std::uint32_t iteration, double slowdown) {
+  ranks_[id.index()].iteration = iteration;
+  ranks_[id.index()].slowdown = slowdown;
+}
+
+void ComputeStreams::enqueue(RankId id, const ReadyTask& task, Stream which) {
+  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
+  stream.ready.push_back(task);
+  std::push_heap(stream.ready.begin(), stream.ready.end(), later_task);
+  if (!stream.busy) want_start(id);
+}
+
+void ComputeStreams::want_start(RankId id) {
+  Rank& rank = ranks_[id.index()];
+  if (rank.pending) return;
+  rank.pending = true;
+  pending_.push_back(id);
+  listener_.streams_pending();
+}
+
+void ComputeStreams::start_ready() {
+  const std::vector<RankId> ranks = std::exchange(pending_, {});
+  for (const RankId id : ranks) {
+    ranks_[id.index()].pending = false;
+    start(id, Stream::kGpu);
+    start(id, Stream::kHost);
+  }
+}
+
+Duration ComputeStreams::time_of(RankId id, const Task& task, Stream which) const {
+  const Rank& rank = ranks_[id.index()];
+  const double flops = task.demand() == 0 ? task.flops : run_.operations.flops(id, task, rank.iteration);
+  Duration time = task.fixed ? Duration{task.amount} : run_.fabric.compute_time(flops, Bytes{task.amount});
+  if (rank.slowdown != 1.0 && which == Stream::kGpu) {
+    time = round_up_picoseconds(static_cast<double>(time.count()) * rank.slowdown);
+  }
+  if (time > kLongest) fail_too_long(static_cast<double>(time.count()));
+  return time;
+}
+
+void ComputeStreams::start(RankId id, Stream which) {
+  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
+  if (stream.busy || stream.ready.empty()) return;
+  std::pop_heap(stream.ready.begin(), stream.ready.end(), later_task);
+  stream.running = stream.ready.back();
+  stream.ready.pop_back();
+  stream.running.cause = later_of(stream.running.cause, stream.freed);
+  stream.busy = true;
+  stream.started = run_.engine.now();
+  const Duration time = time_of(id, graph_.program(id).task(stream.running.task), which);
+  run_.accounting.compute_began(id, stream.started);
+  run_.engine.schedule(stream.started + time, Phase::kFinish,
+                       Action::to<&ComputeStreams::finish>(*this, argument_of(id, which)));
+}
+
+void ComputeStreams::finish(std::uint64_t rank_and_stream) {
+  const RankId id{rank_and_stream >> 1};
+  ComputeStream& stream = ranks_[id.index()].streams[rank_and_stream & 1];
+  const Time now = run_.engine.now();
+  const TaskId task = stream.running.task;
+  const CriticalPathTag cause{now, stream.running.cause.reconfigurations};
+  stream.busy = false;
+  stream.freed = cause;
+  run_.accounting.compute_ended(id, now);
+  run_.observers.notify([&](Observer& observer) {
+    observer.compute({stream.started, now, id, task, static_cast<Stream>(rank_and_stream & 1)});
+  });
+  if (!stream.ready.empty()) want_start(id);
+  listener_.computed(id, task, cause);
+}
+
+}  // namespace photonrail::execution

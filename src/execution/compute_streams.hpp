@@ -1,0 +1,60 @@
+// The compute streams of the ranks: each runs one computation at a time, of those that are ready the lowest task first.
+#pragma once
+
+#include "execution/critical_path.hpp"
+#include "execution/run_context.hpp"
+#include "photonrail/task_graph.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::execution {
+
+/// Implemented by Executor.
+class ComputeListener {
+ public:
+  virtual ~ComputeListener() = default;
+  /// A computation may start on an idle stream: start_ready() is to be called in the start phase of this instant.
+  virtual void streams_pending() = 0;
+  virtual void computed(RankId rank, TaskId task, CriticalPathTag cause) = 0;
+};
+
+class ComputeStreams {
+ public:
+  /// All must outlive the object.
+  ComputeStreams(const TaskGraph& graph, const RunContext& run, ComputeListener& listener);
+
+  /// From now on the rank is in this iteration, and its GPU computations take `slowdown` times as long.
+  void begin_iteration(RankId id, std::uint32_t iteration, double slowdown);
+  void enqueue(RankId id, const ReadyTask& task, Stream stream);
+  /// Starts what may start, rank by rank in the order in which they came to have something.
+  void start_ready();
+
+ private:
+  struct ComputeStream {
+    bool busy = false;
+    CriticalPathTag freed;
+    Time started{};
+    ReadyTask running;
+    std::vector<ReadyTask> ready;  // heap, lowest task first
+  };
+  struct Rank {
+    ComputeStream streams[2];
+    double slowdown = 1.0;
+    std::uint32_t iteration = 0;
+    bool pending = false;
+  };
+
+  void want_start(RankId id);
+  void start(RankId id, Stream which);
+  void finish(std::uint64_t rank_and_stream);
+  [[nodiscard]] Duration time_of(RankId id, const Task& task, Stream which) const;
+
+  const TaskGraph& graph_;
+  RunContext run_;
+  ComputeListener& listener_;
+  std::vector<Rank> ranks_;
+  std::vector<RankId> pending_;  // ranks with a computation that may start
+};
+
+}  // namespace photonrail::execution

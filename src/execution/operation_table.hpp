@@ -1,0 +1,81 @@
+// All operations in progress, by number and by key.
+#pragma once
+
+#include "execution/operation.hpp"
+#include "fabric/fabric.hpp"
+#include "folding/member_placement.hpp"
+#include "folding/order_ambiguity.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace photonrail::execution {
+
+/// A rank's place in an operation.
+struct Seat {
+  OpId op = kNoOp;
+  Member member = 0;
+};
+
+/// References to operations stay valid while they live.
+class OperationTable {
+ public:
+  /// All must outlive the object. `ambiguity`: of a folded run, else null.
+  OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric, PlanCache& plans,
+                 folding::OrderAmbiguity* ambiguity);
+
+  [[nodiscard]] Operation& operator[](OpId id) { return pool_[id]; }
+  [[nodiscard]] const Operation& operator[](OpId id) const { return pool_[id]; }
+  /// Where a rank's task belongs. The operation is created when the first of its members comes.
+  [[nodiscard]] Seat seat(RankId rank, const Task& task, std::uint32_t iteration);
+  void retire(OpId id);
+  /// Declares the one missing member the straggler and selects the plan for it. REQUIRES: the operation has no plan, and one
+  /// member is missing.
+  void settle_straggler(OpId id);
+  /// Remembers who came last, which predicts the straggler of the communicator's next operation.
+  void record_last_arrival(OpId id, Member member);
+
+  /// The plan of the task's call; null while it depends on a straggler that is not known yet.
+  [[nodiscard]] const RunnablePlan* plan_of(RankId rank, const Task& task);
+  /// Of a computation that follows a traffic matrix.
+  [[nodiscard]] double flops(RankId rank, const Task& task, std::uint32_t iteration) const;
+
+  [[nodiscard]] bool any_live() const { return free_.size() < pool_.size(); }
+  /// Live operations in the order of their creation.
+  [[nodiscard]] std::vector<OpId> live() const;
+  /// How many GPUs the communicator of a task has.
+  [[nodiscard]] std::size_t group_size(RankId rank, const Task& task) const {
+    return placement_.group(graph_.communicator(rank, task.slot)).size();
+  }
+  [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const { return placement_.group(communicator); }
+  /// Whether some pair of the task's operation leaves its server.
+  [[nodiscard]] bool crosses(RankId rank, const Task& task) const {
+    return crosses_[graph_.communicator(rank, task.slot).index()];
+  }
+
+ private:
+  [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
+  [[nodiscard]] OperationIdentity identify(const OperationKey& key, const Task& task);
+  [[nodiscard]] const RunnablePlan* plan_for(const OperationIdentity& op);
+  [[nodiscard]] std::optional<Member> expected_straggler(CommunicatorId communicator) const;
+  [[nodiscard]] Member member_of(CommunicatorId communicator, RankId rank, const Task& task) const;
+
+  const TaskGraph& graph_;
+  const folding::MemberPlacement& placement_;
+  const Fabric& fabric_;
+  PlanCache& plans_;
+  folding::OrderAmbiguity* ambiguity_;
+  std::vector<std::uint32_t> servers_;               // of the GPUs of placement_, where tasks name traffic matrices
+  std::vector<bool> crosses_;                        // by communicator
+  std::vector<LayoutId> layouts_;                    // by communicator
+  std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict
+  std::deque<Operation> pool_;
+  std::vector<OpId> free_;
+  std::vector<std::vector<OpId>> open_;  // by communicator
+  std::uint32_t next_sequence_ = 0;
+};
+
+}  // namespace photonrail::execution

@@ -1,0 +1,100 @@
+#include "execution/rank_progress.hpp"
+
+#include <algorithm>
+
+namespace photonrail::execution {
+
+RankProgress::RankProgress(const TaskGraph& graph, std::uint32_t iterations, const RunContext& run,
+                           ProgramListener& listener)
+    : graph_(graph),
+      iterations_(iterations),
+      run_(run),
+      listener_(listener),
+      ranks_(graph.ranks()),
+      iteration_ends_(iterations, Time{0}) {}
+
+void RankProgress::begin() {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    graph_.program(RankId{r}).tasks().empty() ? finish_iteration(RankId{r}, {}) : begin_iteration(RankId{r}, {});
+  }
+}
+
+void RankProgress::begin_iteration(RankId id, CriticalPathTag cause) {
+  Rank& rank = ranks_[id.index()];
+  const Program& program = graph_.program(id);
+  rank.tasks_left = program.tasks().size();
+  rank.waits.clear();
+  for (const Task& task : program.tasks()) rank.waits.push_back(task.waits);
+  const StragglerInjector::Step step = run_.stragglers.of(id, rank.iteration);
+  listener_.iteration_began(id, rank.iteration, step.slowdown);
+  if (step.delay == Duration{}) return release_first(id, cause);
+  const Time now = run_.engine.now();
+  run_.accounting.compute_began(id, now);
+  const std::uint64_t argument = std::uint64_t{cause.reconfigurations} << 32 | id.value;
+  run_.engine.schedule(now + step.delay, Phase::kFinish, Action::to<&RankProgress::end_stall>(*this, argument));
+}
+
+// The rank was held up at the start of its iteration.
+void RankProgress::end_stall(std::uint64_t reconfigurations_and_rank) {
+  const RankId id{reconfigurations_and_rank & 0xffffffff};
+  const Time now = run_.engine.now();
+  run_.accounting.compute_ended(id, now);
+  release_first(id, {now, static_cast<std::uint32_t>(reconfigurations_and_rank >> 32)});
+}
+
+void RankProgress::release_first(RankId id, CriticalPathTag cause) {
+  const Program& program = graph_.program(id);
+  for (std::size_t t = 0; t < program.tasks().size(); ++t) {
+    if (program.tasks()[t].waits == 0) listener_.task_ready(id, TaskId{t}, cause);
+  }
+}
+
+void RankProgress::finish_iteration(RankId id, CriticalPathTag cause) {
+  Rank& rank = ranks_[id.index()];
+  const Time now = run_.engine.now();
+  last_cause_ = later_of(last_cause_, cause);
+  do {
+    iteration_ends_[rank.iteration] = std::max(iteration_ends_[rank.iteration], now);
+    run_.observers.notify([&](Observer& observer) { observer.iteration(id, rank.iteration, now); });
+  } while (++rank.iteration < iterations_ && graph_.program(id).tasks().empty());
+  if (rank.iteration < iterations_) {
+    begin_iteration(id, cause);
+  } else {
+    ++finished_;
+  }
+}
+
+void RankProgress::complete(RankId id, TaskId task, CriticalPathTag cause) {
+  Rank& rank = ranks_[id.index()];
+  ++tasks_done_;
+  const Program& program = graph_.program(id);
+  for (const TaskId next : program.successors(task)) {
+    // Most tasks wait for one other: their counters, which are every rank's own, stay out of the cache.
+    if (program.task(next).waits == 1) {
+      listener_.task_ready(id, next, cause);
+    } else {
+      const bool last = --rank.waits[next.index()] == 0;
+      const CriticalPathTag joined = join(rank, next, cause, last);
+      if (last) listener_.task_ready(id, next, joined);
+    }
+  }
+  rank.last = later_of(rank.last, cause);
+  if (--rank.tasks_left == 0) finish_iteration(id, rank.last);
+}
+
+// What a task waited for last, when several of its predecessors complete at one instant: the one with the longest history,
+// not the one whose event came last.
+CriticalPathTag RankProgress::join(Rank& rank, TaskId next, CriticalPathTag cause, bool last) {
+  std::vector<ReadyTask>& joining = rank.joining;
+  if (!joining.empty() && joining.front().cause.at != cause.at) joining.clear();
+  if (!last) {
+    joining.push_back({next, cause});
+    return cause;
+  }
+  for (const ReadyTask& before : joining) {
+    if (before.task == next) cause = later_of(cause, before.cause);
+  }
+  return cause;
+}
+
+}  // namespace photonrail::execution

@@ -1,0 +1,66 @@
+// How far each rank is in its program: which tasks wait for how many predecessors, and which step the rank is in.
+#pragma once
+
+#include "execution/critical_path.hpp"
+#include "execution/run_context.hpp"
+#include "photonrail/task_graph.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::execution {
+
+/// Implemented by Executor.
+class ProgramListener {
+ public:
+  virtual ~ProgramListener() = default;
+  /// The rank begins an iteration. Its first tasks become ready later.
+  virtual void iteration_began(RankId rank, std::uint32_t iteration, double slowdown) = 0;
+  /// No predecessor of the task is left.
+  virtual void task_ready(RankId rank, TaskId task, CriticalPathTag cause) = 0;
+};
+
+class RankProgress {
+ public:
+  /// All must outlive the object.
+  RankProgress(const TaskGraph& graph, std::uint32_t iterations, const RunContext& run, ProgramListener& listener);
+
+  /// Every rank begins its first iteration.
+  void begin();
+  /// The task of the rank's present iteration is complete.
+  void complete(RankId id, TaskId task, CriticalPathTag cause);
+
+  [[nodiscard]] std::uint32_t iteration(RankId id) const { return ranks_[id.index()].iteration; }
+  [[nodiscard]] std::size_t unfinished_ranks() const { return ranks_.size() - finished_; }
+  [[nodiscard]] std::uint64_t tasks_done() const { return tasks_done_; }
+  /// When the last rank ended each iteration.
+  [[nodiscard]] const std::vector<Time>& iteration_ends() const { return iteration_ends_; }
+  [[nodiscard]] CriticalPathTag last_cause() const { return last_cause_; }
+
+ private:
+  struct Rank {
+    std::vector<std::uint32_t> waits;  // by task: predecessors to go
+    std::uint32_t iteration = 0;
+    std::size_t tasks_left = 0;
+    std::vector<ReadyTask> joining;  // what completed at the last instant for tasks that wait for more
+    CriticalPathTag last;            // of its tasks that completed
+  };
+
+  void begin_iteration(RankId id, CriticalPathTag cause);
+  void release_first(RankId id, CriticalPathTag cause);
+  void end_stall(std::uint64_t reconfigurations_and_rank);
+  void finish_iteration(RankId id, CriticalPathTag cause);
+  [[nodiscard]] static CriticalPathTag join(Rank& rank, TaskId next, CriticalPathTag cause, bool last);
+
+  const TaskGraph& graph_;
+  std::uint32_t iterations_;
+  RunContext run_;
+  ProgramListener& listener_;
+  std::vector<Rank> ranks_;
+  std::size_t finished_ = 0;
+  std::uint64_t tasks_done_ = 0;
+  std::vector<Time> iteration_ends_;
+  CriticalPathTag last_cause_;
+};
+
+}  // namespace photonrail::execution

@@ -1,0 +1,45 @@
+#include "run/foldable.hpp"
+
+namespace photonrail::run {
+
+namespace {
+
+const char* rail_problem(const RailSpec& rail) {
+  const OpticalSwitchSpec& optical = rail.optical;
+  if (optical.reconfiguration.kind != DelayDistribution::Kind::kConstant) {
+    return "reconfiguration delays are drawn at random for each rail";
+  }
+  if (optical.darkness != DarkScope::kPorts) return "a switch that re-points is dark as a whole";
+  if (optical.batching != Duration{} || optical.command_gap != Duration{}) return "commands wait for others at the switch";
+  if (rail.pods.servers != 0) return "circuits between pods differ from those within one";
+  if (!rail.faults.empty()) return "some ports fail or are stuck";
+  return "";
+}
+
+const char* control_problem(const ControlPlaneSpec& control) {
+  if (control.root_service != Duration{}) return "requests queue at the root one after another";
+  if (!control.messages.reliable()) return "messages of the control plane are lost or late";
+  if (!control.restarts.empty()) return "controllers are restarted";
+  if (!control.shims.empty()) return "the shims of some ranks differ";
+  return "";
+}
+
+}  // namespace
+
+std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
+                             const ControllerFactory& factory) {
+  if (cluster.rail.kind == RailKind::kElectrical) {
+    return cluster.plant().two_tier() ? "electrical rails of two tiers: messages share uplinks" : "";
+  }
+  if (!factory.symmetric) return "the controller may treat equal ranks differently";
+  const PolicyNeeds needs = factory.needs_of(controller);
+  if (needs.per_pair || needs.hops != 0) return "the controller serves pairs one by one, or forwards";
+  if (const std::string problem = rail_problem(cluster.rail); !problem.empty()) return problem;
+  if (const std::string problem = control_problem(controller.control); !problem.empty()) return problem;
+  if (controller.service != Duration{0}) return "requests queue at the controller one after another";
+  if (cluster.rail.forwarding) return "messages may be forwarded over other GPUs";
+  if (cluster.rail.on_dark != OnDark::kError) return "circuits in use may be darkened";
+  return "";
+}
+
+}  // namespace photonrail::run

@@ -1,0 +1,15 @@
+// Whether a job's rails and controller treat equal ranks equally, so that ranks may be folded.
+#pragma once
+
+#include "photonrail/cluster.hpp"
+#include "photonrail/controller.hpp"
+
+#include <string>
+
+namespace photonrail::run {
+
+/// What ties ranks together that the classes of a folding know nothing of, or treats them differently; "" when nothing does.
+[[nodiscard]] std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
+                                           const ControllerFactory& factory);
+
+}  // namespace photonrail::run

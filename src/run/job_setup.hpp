@@ -1,0 +1,49 @@
+// What a run of one job needs, as one value.
+#pragma once
+
+#include "execution/schedule.hpp"
+#include "execution/slack_profile.hpp"
+#include "fabric/shared_fabric.hpp"
+#include "folding/folding.hpp"
+#include "photonrail/engine.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace photonrail::run {
+
+/// What a job has of a cluster that several jobs share.
+struct SharedJobContext {
+  Engine& engine;
+  SharedFabric& fabric;
+  std::uint32_t job = 0;
+};
+
+/// What profiling runs on electrical rails say of a job, where its policy wants it.
+struct Profile {
+  std::optional<execution::Schedule> order;
+  std::optional<execution::SlackProfile> slack;
+};
+
+/// All that is referred to must outlive the run.
+struct JobSetup {
+  const Scenario& scenario;
+  const Registries& registries;
+  const ClusterSpec& cluster;        ///< the scenario's, or the electrical rails of a profiling run
+  const ControllerSpec& controller;  ///< complete (ControllerFactory::complete)
+  PolicyNeeds needs{};
+  RunSpec run{};
+  std::span<const StragglerSpec> stragglers{};
+  std::span<Observer* const> observers{};
+  const folding::Folding* folding = nullptr;  ///< the smaller job that is run in place of the scenario's, or null
+  const Profile* profile = nullptr;           ///< null: none is wanted
+  execution::Schedule* recorded = nullptr;    ///< gets the order of rail operations, or null
+  const SharedJobContext* shared = nullptr;   ///< of one of several jobs, which is not folded; else null
+
+  [[nodiscard]] const TaskGraph& graph() const { return folding != nullptr ? folding->graph : scenario.graph; }
+  [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }
+};
+
+}  // namespace photonrail::run

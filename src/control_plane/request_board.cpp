@@ -108,7 +108,7 @@ void RequestBoard::refresh(Request& request) {
   view.pairs = request.pairs.pairs();
   view.bytes = needs_.weighs() ? request.pairs.bytes() : std::span<const Bytes>{};
   view.next = request.next;
-  view.requesters = request.requesters;
+  view.askers = request.requesters;
   RailRequests& rail = rails_[request.rail.index()];
   view.all_asked() ? rail.complete.update(view) : rail.partial.update(view);
 }
@@ -130,7 +130,7 @@ void RequestBoard::count_request(Request& request, RankId from) {
   if (view.asked == 0) view.since = run_.engine.now();
   ++view.asked;
   request.requesters.push_back({from, run_.engine.now()});
-  view.requesters = request.requesters;
+  view.askers = request.requesters;
   if (view.all_asked()) {
     view.complete = run_.engine.now();
     rail.partial.erase(view.id.value);

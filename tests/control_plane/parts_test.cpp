@@ -1,0 +1,194 @@
+// The parts of the control plane, each built alone.
+#include "control_plane/command_log.hpp"
+#include "control_plane/control_context.hpp"
+#include "control_plane/control_plane.hpp"
+#include "control_plane/pair_queue.hpp"
+#include "control_plane/pair_service.hpp"
+#include "control_plane/plan_sequencer.hpp"
+#include "control_plane/port_mirror.hpp"
+#include "control_plane/profiled_schedule.hpp"
+#include "control_plane/rail_agent.hpp"
+#include "control_plane/rail_circuits.hpp"
+#include "control_plane/rail_traffic.hpp"
+#include "control_plane/request_board.hpp"
+#include "control_plane/request_list.hpp"
+#include "control_plane/round_service.hpp"
+#include "execution/part_fixture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail::control_plane {
+namespace {
+
+using ::testing::ElementsAre;
+using test::PartFixture;
+using test::us;
+
+TEST(PairQueue, KeepsPairsInOrderWithWhatWaits) {
+  PairQueue queue;
+  queue.add({2, 3}, Bytes{10}, Time{5});
+  queue.add({0, 1}, Bytes{1}, Time{7});
+  queue.add({2, 3}, Bytes{20}, Time{9});
+  EXPECT_THAT(queue.pairs(), ElementsAre(ServerPair{0, 1}, ServerPair{2, 3}));
+  EXPECT_THAT(queue.bytes(), ElementsAre(Bytes{1}, Bytes{30}));
+  EXPECT_EQ(queue.oldest(), 1u) << "(2, 3) has waited since 5";
+  EXPECT_FALSE(queue.remove({2, 3}, 1, Bytes{10}));
+  EXPECT_EQ(queue.sends({2, 3}), 1u);
+  EXPECT_TRUE(queue.remove({2, 3}, 1, Bytes{20}));
+  EXPECT_FALSE(queue.has({2, 3}));
+}
+
+TEST(CommandLog, OnlyTheTimeAfterTheDecisionIsExposed) {
+  CommandLog log;
+  log.add(Time{100}, Time{150}, {Time{90}, 2});
+  log.begin_finish(0, Time{150});
+  log.expose(Duration{80});  // waited from 70; the first 30 were for ports
+  log.end_finish();
+  log.expose(Duration{80});  // of no command
+  ReconfigurationSummary summary;
+  log.summarize(summary);
+  EXPECT_EQ(summary.total, Duration{50});
+  EXPECT_EQ(summary.exposed, Duration{50});
+  EXPECT_EQ(log.lit_cause().reconfigurations, 3u);
+}
+
+TEST(RailTraffic, ALaterIterationEndsThePresentOne) {
+  RailTraffic traffic;
+  traffic.add(0, {1, 0}, Bytes{5});
+  traffic.add(0, {1, 0}, Bytes{6});
+  traffic.add(1, {0, 1}, Bytes{7});
+  ASSERT_EQ(traffic.past().size(), 1u);
+  EXPECT_EQ(traffic.past()[0].bytes, Bytes{11});
+  EXPECT_EQ(traffic.now()[0].bytes, Bytes{7});
+}
+
+TEST(RequestList, KeepsTheOrderOfInsertion) {
+  RequestList list;
+  CircuitRequest a;
+  a.id = RequestId{4u};
+  CircuitRequest b;
+  b.id = RequestId{2u};
+  list.push_back(a);
+  list.insert(0, b);
+  EXPECT_THAT(list.slots(), ElementsAre(2u, 4u));
+  b.asked = 3;
+  list.update(b);
+  EXPECT_EQ(list.views()[0].asked, 3u);
+  list.erase(2);
+  EXPECT_THAT(list.slots(), ElementsAre(4u));
+}
+
+test::Job ring_of_three() {
+  test::Job job(3);
+  const auto dp = job.group({0, 1, 2});
+  job.collective(dp, {0, 1, 2}, CollectiveOp::kAllGather, 30'000'000);
+  job.optical(us(10));
+  return job;
+}
+
+/// A request board that writes down what it would tell the agents.
+struct BoardFixture : PartFixture, RequestBoardListener {
+  BoardFixture() : PartFixture(ring_of_three()) {}
+  void requests_changed(RailId, execution::CriticalPathTag) override { ++changes; }
+  [[nodiscard]] bool hears(RailId) const override { return true; }
+  [[nodiscard]] execution::OpId operation() {
+    return operations.seat(RankId{0u}, graph().program(RankId{0u}).task(TaskId{0u}), 0).op;
+  }
+
+  ControllerRegistry controllers = ControllerRegistry::builtin();
+  ControllerSpec spec = controllers.find("opus").complete(job_.scenario.controller);
+  ControlContext run{engine, fabric, operations, accounting, observers, spec, controllers.find("opus"), 1};
+  PolicyNeeds needs{};
+  RequestChannel channel{engine, spec, 1, 1};
+  RequestBoard board{run, needs, channel, *this, nullptr};
+  int changes = 0;
+};
+
+TEST(RequestBoard, ARequestIsCompleteWhenEveryMemberAsked) {
+  BoardFixture f;
+  const execution::OpId op = f.operation();
+  const RailId rail{0u};
+  for (Member m = 0; m < 3; ++m) {
+    f.board.ask(op, 0, m, TaskId{0u});
+    f.run_all();
+    EXPECT_EQ(f.board.complete(rail).views().size(), m == 2 ? 1u : 0u);
+  }
+  f.board.ask(op, 0, 1, TaskId{0u});  // idempotent
+  EXPECT_THAT(f.board.complete(rail).views()[0].pairs, ElementsAre(ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{2, 0}));
+  EXPECT_EQ(f.changes, 3);
+  f.board.block(op, 0);
+  EXPECT_EQ(f.board.blocked(rail).size(), 1u);
+  int served = 0;
+  f.board.serve(op, 0, [&](const Request& request) { served += request.rail == rail; });
+  EXPECT_EQ(served, 1);
+  EXPECT_TRUE(f.board.complete(rail).empty());
+}
+
+TEST(RequestBoard, PairsWaitOneByOne) {
+  BoardFixture f;
+  const execution::OpId op = f.operation();
+  const RailCrossing crossing{RailId{0u}, 0, 1};
+  f.board.pair_waits(op, 0, crossing, Bytes{5}, 0);
+  f.board.pair_waits(op, 0, crossing, Bytes{6}, 0);
+  EXPECT_EQ(f.board.complete(RailId{0u}).views().size(), 1u);
+  f.board.pair_served(op, 0, crossing, 2, Bytes{11});
+  EXPECT_TRUE(f.board.complete(RailId{0u}).empty());
+}
+
+TEST(RailCircuits, AreOfTheRailThatEachPairCrosses) {
+  BoardFixture f;
+  const execution::Operation& op = f.operations[f.operation()];
+  const auto rails = rail_circuits(f.fabric, op.gpus, *op.runnable);
+  ASSERT_EQ(rails.size(), 1u);
+  EXPECT_THAT(rails.at(RailId{0u}).pairs, ElementsAre(ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{2, 0}));
+  EXPECT_TRUE(rails.at(RailId{0u}).bytes.empty()) << "the plan does not say them";
+}
+
+TEST(PortMirror, ShowsWhatTheSwitchDid) {
+  BoardFixture f;
+  OpticalRail& rail = f.fabric.rail(RailId{0u});
+  PortMirror mirror(rail, f.fabric.plant().spec(), false);
+  mirror.sync();
+  EXPECT_TRUE(mirror.transmit()[0].peer.is_none());
+}
+
+/// The whole control plane with execution's side written down.
+struct PlaneFixture : BoardFixture, execution::RoundListener, execution::LaneArbiter {
+  void round_opened(execution::OpId, std::uint32_t round) override { opened.push_back(round); }
+  [[nodiscard]] bool may_take_circuits(execution::OpId) override { return true; }
+  void lacks_circuits(execution::OpId) override { ++lacked; }
+  void has_circuits(execution::OpId) override {}
+  std::vector<std::uint32_t> opened;
+  int lacked = 0;
+};
+
+// Requests, a decision, 10 us of switching: the round opens then.
+TEST(ControlPlane, OpensARoundWhenItsCircuitsAreLit) {
+  PlaneFixture f;
+  ControlPlane plane(f.run, nullptr);
+  test::FakeDeliveries deliveries;
+  f.fabric.attach(deliveries, plane);
+  plane.service().attach(f, f);
+  plane.begin();
+  const execution::OpId id = f.operation();
+  execution::Operation& op = f.operations[id];
+  op.arrival.tasks.assign(3, TaskId{0u});
+  op.arrival.arrived = 3;
+  execution::RoundProgress& round = op.transfer.rounds.emplace_back();
+  round.sends_left = {2, 2, 2};
+  round.work_left = {4, 4, 4};
+  round.work = 6;
+  for (Member m = 0; m < 3; ++m) plane.service().request(id, 0, m, TaskId{0u});
+  plane.service().enter(id, 0);
+  EXPECT_EQ(f.run_all(), us(10));
+  EXPECT_EQ(f.lacked, 1);
+  EXPECT_THAT(f.opened, ElementsAre(0u));
+  EXPECT_EQ(plane.service().missing(id), "");
+  ReconfigurationSummary summary;
+  plane.summarize({}, summary);
+  EXPECT_EQ(summary.count, 1u);
+}
+
+}  // namespace
+}  // namespace photonrail::control_plane

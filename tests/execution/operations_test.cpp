@@ -1,0 +1,236 @@
+// The parts that carry operations, each built alone, with circuits that the test opens.
+#include "execution/deadlock_report.hpp"
+#include "execution/executor.hpp"
+#include "execution/gpu_pool.hpp"
+#include "execution/issue_order.hpp"
+#include "execution/lanes.hpp"
+#include "execution/mean.hpp"
+#include "execution/observer_list.hpp"
+#include "execution/operation.hpp"
+#include "execution/operation_table.hpp"
+#include "execution/part_fixture.hpp"
+#include "execution/proxy_queue.hpp"
+#include "execution/schedule.hpp"
+#include "execution/starter.hpp"
+#include "execution/time_accounting.hpp"
+#include "execution/transfers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail::execution {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using test::FakeCircuits;
+using test::PartFixture;
+using test::us;
+
+test::Job all_reduce_of_two() {
+  test::Job job(2);
+  const auto dp = job.group({0, 1});
+  job.collective(dp, {0, 1}, CollectiveOp::kAllReduce, 100'000'000);
+  return job;
+}
+
+TEST(OperationTable, MembersOfOneCallMeet) {
+  PartFixture part(all_reduce_of_two());
+  const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
+  const Seat first = part.operations.seat(RankId{0u}, task, 0);
+  const Seat second = part.operations.seat(RankId{1u}, task, 0);
+  EXPECT_EQ(first.op, second.op);
+  EXPECT_EQ(second.member, 1u);
+  EXPECT_NE(part.operations.seat(RankId{0u}, task, 1).op, first.op) << "another iteration is another operation";
+  EXPECT_THAT(part.operations.live(), ElementsAre(first.op, part.operations.seat(RankId{0u}, task, 1).op));
+  part.operations.retire(first.op);
+  EXPECT_EQ(part.operations.live().size(), 1u);
+  EXPECT_NE(part.operations.plan_of(RankId{0u}, task), nullptr);
+  EXPECT_EQ(part.operations.live().size(), 1u) << "looking at a plan makes no operation";
+}
+
+TEST(Operation, TagsNameOperationAndSend) {
+  const std::uint64_t tag = tag_of(7, 9);
+  EXPECT_EQ(op_of(tag), 7u);
+  EXPECT_EQ(send_of(tag), 9u);
+}
+
+// 100 MB among 2: each rank sends 50 MB twice, at 50 GB/s 1 ms each.
+TEST(Executor, RunsAJobOnElectricalRails) {
+  PartFixture part(all_reduce_of_two());
+  FakeCircuits circuits;
+  ExecutorOptions options;
+  Executor executor(part.graph(), options, part.context(), circuits);
+  struct NoCircuits : CircuitListener {
+    void circuit_changed(RailId, Circuit, CircuitState) override {}
+    void command_done(RailId, std::uint32_t) override {}
+    void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+    void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
+    void rail_changed(RailId) override {}
+  } none;
+  part.fabric.attach(executor.deliveries(), none);
+  executor.begin();
+  part.run_all();
+  EXPECT_TRUE(executor.finished());
+  EXPECT_EQ(executor.tasks_done(), 2u);
+  EXPECT_THAT(executor.iteration_ends(), ElementsAre(us(2000)));
+  EXPECT_THAT(circuits.calls, ::testing::Not(::testing::Contains("enter 0"))) << "electrical rails have no rounds";
+}
+
+TEST(Executor, SaysWhoWaitsForWhom) {
+  test::Job job(2);
+  const auto dp = job.group({0, 1});
+  job.collective(dp, {0}, CollectiveOp::kAllReduce, 100);
+  PartFixture part(std::move(job));
+  FakeCircuits circuits;
+  Executor executor(part.graph(), {}, part.context(), circuits);
+  executor.begin();
+  part.run_all();
+  EXPECT_FALSE(executor.finished());
+  EXPECT_THAT(executor.stuck(), ElementsAre(HasSubstr("waits for rank 1 to reach it")));
+}
+
+struct Done : MemberListener {
+  void member_done(OpId, Member member) override { members.push_back(member); }
+  std::vector<Member> members;
+};
+
+// On optical rails the sends of a round wait until its circuits are held.
+TEST(Transfers, SendsWaitForTheirRound) {
+  test::Job job = all_reduce_of_two();
+  job.optical(us(10));
+  PartFixture part(std::move(job));
+  FakeCircuits circuits;
+  Done done;
+  Transfers transfers(part.context(), circuits, done);
+  const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
+  const OpId id = part.operations.seat(RankId{0u}, task, 0).op;
+  Operation& op = part.operations[id];
+  op.arrival.tasks = {TaskId{0u}, TaskId{0u}};
+  op.arrival.arrived = 2;
+  transfers.start(id);
+  EXPECT_THAT(circuits.calls, ElementsAre("enter 0"));
+  transfers.round_opened(id, 0);
+  EXPECT_THAT(circuits.calls, ElementsAre("enter 0", "send 0>1", "send 1>0"));
+  EXPECT_EQ(circuits.running, 1u);
+  const std::vector<std::uint64_t> first = circuits.tags;
+  for (const std::uint64_t tag : first) transfers.delivered(tag);  // the reduced halves go on
+  EXPECT_TRUE(done.members.empty());
+  for (std::size_t i = 2; i < 4; ++i) transfers.delivered(circuits.tags[i]);
+  EXPECT_THAT(circuits.calls.back(), HasSubstr("sender done round done"));
+  EXPECT_THAT(done.members, ElementsAre(0u, 1u));
+}
+
+TEST(IssueOrder, HoldsBackUntilItsTurn) {
+  test::Job job(2);
+  const auto a = job.group({0, 1});
+  job.collective(a, {0, 1}, CollectiveOp::kAllReduce, 100).collective(a, {0, 1}, CollectiveOp::kAllReduce, 100);
+  PartFixture part(std::move(job));
+  FakeCircuits circuits;
+  const Schedule order{{{TaskId{1u}, {}}, {TaskId{0u}, {}}}, {{TaskId{1u}, {}}, {TaskId{0u}, {}}}};
+  const RankBehaviour behaviour{.scheduled = true};
+  IssueOrder issue(part.graph(), part.operations, circuits, behaviour, {.followed = &order});
+  issue.begin_iteration(RankId{0u}, 0);
+  EXPECT_TRUE(issue.takes_turns(RankId{0u}, TaskId{0u}));
+  issue.hold_back(RankId{0u}, {TaskId{0u}, {}});
+  EXPECT_FALSE(issue.next_in_turn(RankId{0u})) << "task 1 comes first";
+  EXPECT_EQ(issue.turn(RankId{0u}), TaskId{1u});
+  issue.hold_back(RankId{0u}, {TaskId{1u}, {}});
+  EXPECT_EQ(issue.next_in_turn(RankId{0u})->task, TaskId{1u});
+  EXPECT_EQ(issue.next_in_turn(RankId{0u})->task, TaskId{0u});
+  issue.complete(RankId{0u}, TaskId{1u}, 0);
+  EXPECT_THAT(circuits.progress, ElementsAre(std::pair{0u, std::size_t{0}}, std::pair{0u, std::size_t{1}}));
+}
+
+TEST(Lanes, TellsOfAnOrderThatTheProgramsDoNotSay) {
+  PartFixture part(all_reduce_of_two());
+  folding::OrderAmbiguity ambiguity;
+  Lanes lanes(1, true, &ambiguity);
+  const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
+  const OpId a = part.operations.seat(RankId{0u}, task, 0).op;
+  part.operations[a].arrival.tasks = {TaskId{0u}, TaskId{0u}};
+  lanes.enqueue(a, part.operations[a]);
+  EXPECT_FALSE(ambiguity.found());
+  lanes.enqueue(a, part.operations[a]);  // as another operation with equal keys would
+  EXPECT_TRUE(ambiguity.found());
+  EXPECT_THAT(ambiguity.why(), HasSubstr("one lane at one instant"));
+}
+
+TEST(TimeAccounting, PartsAddUpToTheMakespan) {
+  TimeAccounting accounting(1);
+  const RankId rank{0u};
+  accounting.compute_began(rank, Time{10});
+  accounting.running_began(rank, Dimension::kDp, Time{15});
+  accounting.compute_ended(rank, Time{20});
+  accounting.running_ended(rank, Dimension::kDp, Time{30});
+  accounting.waiting_began(rank, Time{30});
+  accounting.waiting_ended(rank, Time{34});
+  const Accounts accounts = accounting.finish(Time{40}, {});
+  EXPECT_EQ(accounts.ranks[0], (RankTime{Duration{10}, Duration{10}, Duration{4}, Duration{16}}));
+}
+
+TEST(Mean, IsExactWhereASumWouldNotFit) {
+  Mean mean(3);
+  for (int i = 0; i < 3; ++i) mean.add(kLongest);
+  EXPECT_EQ(mean.value(), kLongest);
+}
+
+struct Launched : ProxyListener {
+  void launch(std::uint64_t tag) override { tags.push_back(tag); }
+  void fenced(std::uint64_t tag) override { tags.push_back(tag + 100); }
+  std::vector<std::uint64_t> tags;
+};
+
+TEST(ProxyQueues, AFenceWaitsForWhatIsBeforeIt) {
+  Engine engine;
+  Launched launched;
+  ProxyQueues proxies(engine, launched);
+  proxies.send(RankId{0u}, 1);
+  proxies.fence(RankId{0u}, 2, us(3));
+  proxies.send(RankId{0u}, 3);
+  EXPECT_THAT(launched.tags, ElementsAre(1u));
+  proxies.arrived(RankId{0u});
+  engine.run();
+  EXPECT_THAT(launched.tags, ElementsAre(1u, 102u, 3u));
+  EXPECT_EQ(engine.now(), us(3));
+}
+
+struct Delivered : DeliveryListener {
+  void delivered(std::uint64_t tag) override { tags.push_back(tag); }
+  std::vector<std::uint64_t> tags;
+};
+
+TEST(GpuPool, TilesWaitForAFreeProcessor) {
+  PartFixture part;
+  Delivered done;
+  GpuPool gpus(part.engine, part.fabric, part.accounting, part.stragglers, done);
+  LocalStep step;
+  step.kind = LocalStep::Kind::kTiles;
+  step.processors = 2;
+  step.tiles = 3;  // two at once, then one: two tile times
+  step.tile_flops = 1e6;
+  gpus.compute(RankId{0u}, 0, step, 5);
+  const Time end = part.run_all();
+  EXPECT_THAT(done.tags, ElementsAre(5u));
+  EXPECT_EQ(end, part.fabric.compute_time(2e6, {}) * 2);
+}
+
+TEST(ObserverList, NotifiesInOrder) {
+  struct Named : Observer {
+    explicit Named(std::vector<int>& heard, int name) : heard(heard), name(name) {}
+    void end(Time) override { heard.push_back(name); }
+    std::vector<int>& heard;
+    int name;
+  };
+  std::vector<int> heard;
+  Named first(heard, 1);
+  Named second(heard, 2);
+  Observer* const all[] = {&first, &second};
+  const ObserverList list(all);
+  EXPECT_FALSE(list.empty());
+  list.notify([](Observer& observer) { observer.end({}); });
+  EXPECT_THAT(heard, ElementsAre(1, 2));
+}
+
+}  // namespace
+}  // namespace photonrail::execution

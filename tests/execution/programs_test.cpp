@@ -1,0 +1,98 @@
+// The parts that follow the ranks' programs, each built alone.
+#include "execution/compute_streams.hpp"
+#include "execution/critical_path.hpp"
+#include "execution/part_fixture.hpp"
+#include "execution/rank_progress.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail::execution {
+namespace {
+
+using ::testing::ElementsAre;
+using test::PartFixture;
+using test::us;
+
+TEST(CriticalPath, TheLaterConditionBinds) {
+  EXPECT_EQ(later_of({Time{5}, 1}, {Time{3}, 9}).reconfigurations, 1u);
+  EXPECT_EQ(later_of({Time{5}, 1}, {Time{5}, 4}).reconfigurations, 4u) << "of equal times the longer history";
+}
+
+struct Ready : ProgramListener {
+  void iteration_began(RankId rank, std::uint32_t iteration, double) override {
+    began.emplace_back(rank.value, iteration);
+  }
+  void task_ready(RankId rank, TaskId task, CriticalPathTag cause) override {
+    ready.emplace_back(rank.value, task.value);
+    last = cause;
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> began;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ready;
+  CriticalPathTag last;
+};
+
+TEST(RankProgress, ATaskIsReadyWhenItsLastPredecessorIsDone) {
+  test::Job job(1);
+  job.compute(0, us(1)).compute(0, us(1));
+  PartFixture part(std::move(job));
+  Ready listener;
+  RankProgress progress(part.graph(), 2, part.context(), listener);
+  progress.begin();
+  EXPECT_THAT(listener.ready, ElementsAre(std::pair{0u, 0u}));
+  progress.complete(RankId{0u}, TaskId{0u}, {});
+  EXPECT_THAT(listener.ready, ElementsAre(std::pair{0u, 0u}, std::pair{0u, 1u}));
+  EXPECT_EQ(progress.unfinished_ranks(), 1u);
+  progress.complete(RankId{0u}, TaskId{1u}, {});  // the second iteration begins
+  EXPECT_THAT(listener.began, ElementsAre(std::pair{0u, 0u}, std::pair{0u, 1u}));
+  progress.complete(RankId{0u}, TaskId{0u}, {});
+  progress.complete(RankId{0u}, TaskId{1u}, {Time{0}, 3});
+  EXPECT_EQ(progress.unfinished_ranks(), 0u);
+  EXPECT_EQ(progress.tasks_done(), 4u);
+  EXPECT_EQ(progress.last_cause().reconfigurations, 3u);
+}
+
+struct Computed : ComputeListener {
+  void streams_pending() override { ++pending; }
+  void computed(RankId, TaskId task, CriticalPathTag cause) override {
+    tasks.push_back(task.value);
+    ends.push_back(cause.at);
+  }
+  int pending = 0;
+  std::vector<std::uint32_t> tasks;
+  std::vector<Time> ends;
+};
+
+TEST(ComputeStreams, RunsTheLowestTaskFirstOneAtATime) {
+  test::Job job(1);
+  job.compute(0, us(3)).compute(0, us(4)).compute(0, us(5));
+  PartFixture part(std::move(job));
+  Computed listener;
+  ComputeStreams streams(part.graph(), part.context(), listener);
+  for (const std::uint32_t task : {2u, 0u}) streams.enqueue(RankId{0u}, {TaskId{task}, {}}, Stream::kGpu);
+  EXPECT_EQ(listener.pending, 1) << "one start for both";
+  streams.start_ready();
+  part.run_all();  // the first ends after 3 us and asks for another start
+  EXPECT_EQ(listener.pending, 2);
+  streams.start_ready();
+  part.run_all();
+  EXPECT_THAT(listener.tasks, ElementsAre(0u, 2u));
+  EXPECT_THAT(listener.ends, ElementsAre(us(3), us(8)));
+}
+
+TEST(ComputeStreams, AStragglersGpuIsSlowAndItsHostIsNot) {
+  test::Job job(1);
+  job.compute(0, us(4)).compute(0, us(4));
+  PartFixture part(std::move(job));
+  Computed listener;
+  ComputeStreams streams(part.graph(), part.context(), listener);
+  streams.begin_iteration(RankId{0u}, 0, 1.5);
+  streams.enqueue(RankId{0u}, {TaskId{0u}, {}}, Stream::kGpu);
+  streams.enqueue(RankId{0u}, {TaskId{1u}, {}}, Stream::kHost);
+  streams.start_ready();
+  part.run_all();
+  EXPECT_THAT(listener.ends, ElementsAre(us(4), us(6)));  // host 4 us; GPU 4 us x 1.5
+}
+
+}  // namespace
+}  // namespace photonrail::execution

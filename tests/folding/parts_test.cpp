@@ -1,0 +1,96 @@
+// The parts of folding, each built alone.
+#include "folding/call_table.hpp"
+#include "folding/colour_refinement.hpp"
+#include "folding/folding.hpp"
+#include "folding/id_table.hpp"
+#include "folding/member_placement.hpp"
+#include "folding/order_ambiguity.hpp"
+#include "run/job.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail::folding {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(IdTable, EqualKeysHaveEqualNumbersInTheOrderOfTheirComing) {
+  IdTable ids;
+  const std::vector<std::uint32_t> a{1, 2};
+  const std::vector<std::uint32_t> b{2, 1};
+  EXPECT_EQ(ids.number(a), 0u);
+  EXPECT_EQ(ids.number(b), 1u);
+  EXPECT_EQ(ids.number(a), 0u);
+  EXPECT_EQ(ids.size(), 2u);
+}
+
+TEST(OrderAmbiguity, TheFirstReportCounts) {
+  OrderAmbiguity ambiguity;
+  EXPECT_FALSE(ambiguity.found());
+  ambiguity.report("one");
+  ambiguity.report("two");
+  EXPECT_EQ(ambiguity.why(), "one");
+}
+
+struct Built {
+  explicit Built(test::Job made) : job(std::move(made)) { job.build(); }
+  [[nodiscard]] FoldingInput input() const {
+    return {job.scenario.graph, job.scenario.gpu_of_rank, job.scenario.cluster, algorithms};
+  }
+  test::Job job;
+  CollectiveRegistry registry = CollectiveRegistry::builtin();
+  collective::AlgorithmTable algorithms{job.scenario.collectives, registry};
+};
+
+// Programs are equal where TinyJob gives every rank its own with the same tasks.
+test::Job ring_of_four() {
+  test::Job job(4);
+  const auto dp = job.group({0, 1, 2, 3});
+  job.collective(dp, {0, 1, 2, 3}, CollectiveOp::kAllReduce, 400);
+  return job;
+}
+
+TEST(CallTable, EqualProgramsShareTheirCalls) {
+  const Built built(ring_of_four());
+  const CallTable calls(built.job.scenario.graph, built.algorithms);
+  EXPECT_EQ(calls.problem(), "");
+  EXPECT_EQ(calls.programs(), 1u);
+  ASSERT_EQ(calls.calls(CommunicatorId{0u}).size(), 1u);
+  EXPECT_EQ(calls.calls(CommunicatorId{0u})[0].members, 4u);
+}
+
+TEST(ColourRefinement, ARingOfEqualRanksIsOneClass) {
+  const Built built(ring_of_four());
+  const CallTable calls(built.job.scenario.graph, built.algorithms);
+  const ColourRefinement refinement(built.input(), calls, false);
+  EXPECT_EQ(refinement.problem(), "");
+  EXPECT_EQ(refinement.classes(), 1u);
+  EXPECT_EQ(refinement.groups()[0].period, 1u);
+}
+
+TEST(Folding, StandsForAllRanksOfAClass) {
+  const Built built(ring_of_four());
+  const FoldingAttempt attempt = fold(built.input());
+  ASSERT_TRUE(attempt.folding) << attempt.why_not;
+  EXPECT_EQ(attempt.folding->graph.ranks(), 1u);
+  EXPECT_THAT(attempt.folding->class_of_rank, ElementsAre(0u, 0u, 0u, 0u));
+  EXPECT_THAT(attempt.folding->plant.stands_for, ElementsAre(4u));
+}
+
+TEST(Folding, SaysWhyNot) {
+  test::Job job(2);
+  job.compute(0, Duration{5}).compute(1, Duration{6});
+  const Built built(std::move(job));
+  EXPECT_THAT(fold(built.input()).why_not, HasSubstr("tasks of its own"));
+}
+
+TEST(MemberPlacement, ListsTheGpusOfEachGroup) {
+  const Built built(ring_of_four());
+  const auto placement = MemberPlacement::of(built.job.scenario.graph, built.job.scenario.gpu_of_rank);
+  EXPECT_EQ(placement.group(CommunicatorId{0u}).size(), 4u);
+}
+
+}  // namespace
+}  // namespace photonrail::folding

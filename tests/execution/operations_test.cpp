@@ -217,7 +217,7 @@ TEST(GpuPool, TilesWaitForAFreeProcessor) {
 
 TEST(ObserverList, NotifiesInOrder) {
   struct Named : Observer {
-    explicit Named(std::vector<int>& heard, int name) : heard(heard), name(name) {}
+    Named(std::vector<int>& list, int own) : heard(list), name(own) {}
     void end(Time) override { heard.push_back(name); }
     std::vector<int>& heard;
     int name;

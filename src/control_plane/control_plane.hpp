@@ -28,18 +28,22 @@ namespace photonrail {
 
 class ControlPlane : public CircuitListener, private RequestListener {
  public:
-  /// So often in a row a controller may re-point circuits, or ask to be asked again, without anybody getting hold of a
-  /// circuit on its rail.
+  /// So often in a row a controller may re-point circuits, ask to be asked again, or decide within one instant, without
+  /// any operation getting hold of a circuit on its rail.
   static constexpr std::uint32_t kMaxFruitless = 10'000;
 
   /// All must outlive the object. Without optical rails it does nothing. `spec` is complete (ControllerFactory).
   ControlPlane(Engine& engine, Fabric& fabric, OperationTable& operations, const ControllerSpec& spec,
                const ControllerFactory& factory, const ObserverList& watchers, std::uint64_t seed);
 
+  /// Where the job's ranks are; without it every port is the job's. Before begin().
+  void seat(std::span<const GpuId> gpu_of_rank);
   /// What the profiling run saw, for policies that want it. It must outlive the object.
   void know(ProfiledSchedule& schedule) { known_ = &schedule; }
   /// Asks every controller once, at time 0. `transfers` must outlive the object.
   void begin(Transfers& transfers);
+  /// The job is done: from the next instant on no controller is asked, and timetables stand still.
+  void end();
 
   /// A member asks for the circuits of a round, with its task of the operation; a second time is no news.
   void ask(OpId op, std::uint32_t round, Member member, TaskId task);
@@ -67,6 +71,13 @@ class ControlPlane : public CircuitListener, private RequestListener {
   void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void rail_changed(RailId rail) override;
+  void light_back(RailId rail) override;
+
+  /// Nothing will ever happen again, and the job is not done. Policies that want events look at everything once more; false:
+  /// none does, or nothing came of it the last time.
+  [[nodiscard]] bool stand_still();
+  /// What policies say of how the run went.
+  [[nodiscard]] std::vector<std::string> remarks(Duration makespan) const;
 
   /// `rail_image`: in a folded run, by rail of the cluster, which of the rails run here stands for it, or none; otherwise
   /// empty.
@@ -111,12 +122,13 @@ class ControlPlane : public CircuitListener, private RequestListener {
     std::unique_ptr<PlanSequencer> driver;
     std::vector<PortView> transmit;
     std::vector<PortId> receive;
-    std::vector<ServerIndex> own;           // of one of several jobs
+    std::vector<ServerIndex> own;           // FabricView::own
     RequestList complete;                 // everybody asked
     RequestList gathering;                // somebody asked
     std::vector<std::uint32_t> blocked;  // slots: lack only circuits, whether or not everybody's request is here
     RailTraffic traffic;
     std::vector<CommandRecord> commands;
+    bool foreign = false;  // the job has no port on it: its controller has nothing to decide
     bool decide_scheduled = false;
     EventHandle timer{};
     Time timer_at{};
@@ -124,7 +136,10 @@ class ControlPlane : public CircuitListener, private RequestListener {
     std::uint64_t uses_seen = 0;  // OpticalRail::uses
     std::uint32_t fruitless = 0;  // commands since
     std::uint32_t fruitless_wakes = 0;
-    std::uint32_t down = 0;  // restarts that its controller is in
+    Time decided_at{-1};                    // the instant of its last decision
+    std::uint64_t progress_seen = 0;        // uses, and tasks that ended, until then
+    std::uint32_t fruitless_decisions = 0;  // within this instant
+    std::uint32_t down = 0;                 // restarts that its controller is in
     CriticalPathTag cause;             // of the last thing that the controller could act on
     CriticalPathTag lit_cause;         // of the last circuits that were lit
   };
@@ -155,6 +170,9 @@ class ControlPlane : public CircuitListener, private RequestListener {
   void wake_controller(RailId rail, CriticalPathTag cause);
   void decide(std::uint64_t rail);
   void consult(RailId id, Rail& rail);
+  /// From begin() to the instant of end().
+  [[nodiscard]] bool running() const { return transfers_ != nullptr && (!ended_ || *ended_ == engine_.now()); }
+  void require_time_passes(RailId id, Rail& rail);
   void note(RailId id, Rail& rail);
   void mark_stirred(Rail& rail);
   void set_timer(RailId id, Rail& rail);
@@ -176,6 +194,8 @@ class ControlPlane : public CircuitListener, private RequestListener {
   PolicyNeeds needs_;
   bool weighs_ = false;  // plans say what pairs exchange
   Transfers* transfers_ = nullptr;
+  std::optional<Time> ended_;  // the instant of end()
+  std::uint64_t tasks_ended_ = 0;
   ProfiledSchedule* known_ = nullptr;
   std::vector<Rail> rails_;
   std::deque<Demand> demands_;
@@ -185,6 +205,8 @@ class ControlPlane : public CircuitListener, private RequestListener {
   std::vector<PlanSequencer::Issued> issued_;
   CommandRecord* finishing_ = nullptr;
   std::vector<Time> last_event_;  // by rank, where somebody wants it
+  std::optional<Time> stands_still_;
+  std::uint64_t commands_at_standstill_ = ~std::uint64_t{0};
 };
 
 }  // namespace photonrail

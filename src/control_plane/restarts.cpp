@@ -18,7 +18,7 @@ void ControlPlane::schedule_restarts() {
 
 void ControlPlane::go_down(std::uint64_t restart) {
   for (std::size_t r = 0; r < rails_.size(); ++r) {
-    if (spec_.control.restarts[restart].rail.value_or(RailId{r}) != RailId{r}) continue;
+    if (spec_.control.restarts[restart].rail.value_or(RailId{r}) != RailId{r} || !fabric_.has_rail(RailId{r})) continue;
     ++rails_[r].down;
     messages_.forget(RailId{r});
   }
@@ -27,7 +27,7 @@ void ControlPlane::go_down(std::uint64_t restart) {
 void ControlPlane::come_up(std::uint64_t restart) {
   const PlantSpec& plant = fabric_.plant().spec();
   for (std::size_t r = 0; r < rails_.size(); ++r) {
-    if (spec_.control.restarts[restart].rail.value_or(RailId{r}) != RailId{r}) continue;
+    if (spec_.control.restarts[restart].rail.value_or(RailId{r}) != RailId{r} || !fabric_.has_rail(RailId{r})) continue;
     if (--rails_[r].down > 0) continue;
     rails_[r].controller = factory_.make(spec_, RailId{r}, plant.gpus_per_server, plant.nic_ports);
     rails_[r].driver = std::make_unique<PlanSequencer>(engine_, fabric_.rail(RailId{r}), messages_, RailId{r});

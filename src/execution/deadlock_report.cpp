@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace photonrail {
 
@@ -59,17 +61,36 @@ std::string Executor::why_stuck(OpId id, Member member) const {
   return what + " waits for bytes that never arrive";
 }
 
-// A round that is served whole, and wants more circuits from one rank than it has ports.
+// A round that is served whole, and wants more circuits out of a server, or into one, than a GPU of it has ports on a rail.
 std::string Executor::more_circuits_than_ports(const Operation& op, std::uint32_t round) const {
   const std::uint32_t ports = parts_.fabric.plant().spec().nic_ports;
-  std::map<Member, std::uint32_t> wanted;
+  struct Wanted {
+    std::set<std::uint32_t> servers;  // at the other ends
+    std::set<Member> members;         // at this end
+  };
+  std::map<std::tuple<RailId, std::uint32_t, bool>, Wanted> wanted;  // by rail, server, and whether it receives
   for (const MemberPair& pair : op.plan().pairs(round)) {
-    if (!parts_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]) || ++wanted[pair.first] <= ports) continue;
-    const std::vector<MemberPair> all = op.plan().pairs(round);
-    const auto count = std::count_if(all.begin(), all.end(), [&](const MemberPair& p) { return p.first == pair.first; });
-    return " wants " + std::to_string(count) + " circuits at once from rank " + std::to_string(op.rank(pair.first).value) +
-           ", which has " + std::to_string(ports) + (ports == 1 ? " port" : " ports") +
-           ": choose an algorithm that sends in matchings, or a controller that serves pairs one by one";
+    const auto crossing = parts_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+    if (!crossing) continue;
+    for (const bool out : {true, false}) {
+      Wanted& at = wanted[{crossing->rail, out ? crossing->from : crossing->to, !out}];
+      at.servers.insert(out ? crossing->to : crossing->from);
+      at.members.insert(out ? pair.first : pair.second);
+    }
+  }
+  for (const auto& [place, at] : wanted) {
+    if (at.servers.size() <= ports) continue;
+    const auto [rail, server, receives] = place;
+    std::vector<RankId> ranks;
+    for (const Member m : at.members) ranks.push_back(op.rank(m));
+    const std::string number = std::to_string(ports) + (ports == 1 ? " port" : " ports");
+    return " wants " + std::to_string(at.servers.size()) + " circuits at once " + (receives ? "to " : "from ") +
+           list_ranks(ranks) +
+           (ranks.size() == 1 ? ", which has " + number
+                              : ", and server " + std::to_string(server) + " has " + number + " on rail " +
+                                    std::to_string(rail.value)) +
+           ": choose an algorithm that sends in matchings, " + (ranks.size() == 1 ? "" : "another placement, ") +
+           "or a controller that serves pairs one by one";
   }
   return "";
 }
@@ -94,6 +115,7 @@ std::vector<std::string> Executor::stuck() const {
   if (lines.empty())
     add("no rank waits for another, yet " + std::to_string(ranks_.size() - ranks_finished_) + " are not done");
   for (std::uint32_t r = 0; parts_.fabric.optical() && r < parts_.fabric.rails(); ++r) {
+    if (!parts_.fabric.has_rail(RailId{r})) continue;
     const std::vector<std::string> faults = parts_.fabric.rail(RailId{r}).faults();
     lines.insert(lines.begin(), faults.begin(), faults.end());  // first, as the likely cause
   }

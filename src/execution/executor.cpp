@@ -20,8 +20,7 @@ Executor::Executor(const TaskGraph& graph, const ExecutorSpec& spec, std::uint32
       parts_(parts),
       shim_(shim),
       order_(graph, iterations, parts.operations, parts.control, shim, schedule, profile),
-      lanes_(spec.comm_lanes == CommLanes::kPerCommunicator ? graph.communicators().size() : graph.ranks(),
-             spec.comm_lanes == CommLanes::kPerCommunicator, parts.fabric.folded()),
+      lanes_(graph, spec, parts.fabric.folded()),
       ranks_(graph.ranks()),
       iteration_ends_(iterations, Time{0}) {}
 
@@ -77,6 +76,7 @@ void Executor::finish_iteration(RankId id, CriticalPathTag cause) {
     begin_iteration(id, cause);
   } else {
     ++ranks_finished_;
+    if (finished()) parts_.control.end();
   }
 }
 
@@ -352,6 +352,7 @@ void Executor::member_done(OpId id, Member member) {
   const std::uint32_t iteration = ranks_[rank.index()].iteration;
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
   if (last) parts_.operations.retire(id);
+  if (last && finished()) parts_.control.end();
   if (this_iteration) order_.complete(rank, task, iteration);
   if (completes) complete(rank, task, cause);
 }
@@ -364,7 +365,7 @@ void Executor::round_reached(OpId id, std::uint32_t round, Member member) {
 
 bool Executor::may_open(OpId id) {
   const Operation& op = parts_.operations[id];
-  return !op.yielded || lanes_.are_free(op);
+  return !op.yielded || lanes_.are_free(Lanes::key(id, op), op);
 }
 
 void Executor::round_opened(OpId id, std::uint32_t round, std::optional<Duration> idle) {

@@ -1,5 +1,6 @@
 #include "execution/plan_cache.hpp"
 
+#include "collective/merged_rounds.hpp"
 #include "photonrail/collective_choice.hpp"
 #include "photonrail/error.hpp"
 
@@ -39,6 +40,16 @@ std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
   return bytes;
 }
 
+/// How many sends follow each other on a pair for each send of the longest chain, of a plan whose pairs are all busy.
+std::uint32_t pieces_of(const SendPlan& plan) {
+  const std::vector<MemberPair> pairs = plan.pairs(0);
+  const Member from = pairs.front().first;
+  const auto own = [from](const MemberPair& pair) { return pair.first == from; };
+  const std::uint64_t ways =
+      static_cast<std::uint64_t>(std::count_if(pairs.begin(), pairs.end(), own)) * plan.critical_sends();
+  return static_cast<std::uint32_t>((plan.sends_from(from, 0) + ways - 1) / ways);
+}
+
 /// Its number among those seen, in the order of their coming.
 std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint32_t what) {
   return seen.try_emplace(what, static_cast<std::uint32_t>(seen.size())).first->second;
@@ -64,7 +75,7 @@ const CollectiveAlgorithm* PlanCache::find(std::string_view name) const {
 }
 
 LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
-  if (std::none_of(placed_.begin(), placed_.end(), [](bool placed) { return placed; })) return 0;
+  if (!costs_.optical() && std::none_of(placed_.begin(), placed_.end(), [](bool placed) { return placed; })) return 0;
   std::map<std::uint32_t, std::uint32_t> servers;
   std::map<std::uint32_t, std::uint32_t> rails;
   std::vector<MemberPlace> places;
@@ -78,7 +89,7 @@ LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_s
 }
 
 const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, Member period) {
-  if (!placed_[static_cast<std::size_t>(call.op)]) layout = 0;
+  if (!placed_[static_cast<std::size_t>(call.op)] && !costs_.optical()) layout = 0;
   const auto [entry, fresh] =
       plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler, period});
   if (fresh) entry->second = make(call, layout, period);
@@ -170,7 +181,8 @@ std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId 
   call.places = layouts_[layout];
   call.reconfiguration = lost_to_reconfiguration(costs_);
   try {
-    return algorithm_for(call).expand(call);
+    std::unique_ptr<const SendPlan> plan = algorithm_for(call).expand(call);
+    return costs_.optical() && layout != 0 ? merge_rounds(std::move(plan), layouts_[layout]) : std::move(plan);
   } catch (const ConfigError& error) {
     throw error.where().empty() ? ConfigError(pointer_of(call.op), error.problem(), error.hint()) : error;
   }
@@ -184,6 +196,7 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
   std::unique_ptr<const SendPlan> stream = fidelity_ == Fidelity::kStream ? runnable.plan->stream() : nullptr;
   if (stream != nullptr) {
     runnable.latency_sends = runnable.plan->critical_sends();
+    runnable.pieces = pieces_of(*runnable.plan);
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }

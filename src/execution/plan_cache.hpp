@@ -21,8 +21,9 @@ namespace photonrail {
 /// A plan as an operation runs it.
 struct RunnablePlan {
   std::unique_ptr<const SendPlan> plan;
-  /// Stream fidelity: each pair's sends became one flow, which pays the latency of this many sends. 1: as planned.
+  /// Stream fidelity: each pair's sends became one flow. They were so many steps, of so many messages one behind the other.
   std::uint32_t latency_sends = 1;
+  std::uint32_t pieces = 1;
   bool stream = false;
   std::uint32_t late = 0;  ///< members that it starts without
   /// By round and pair of the round: what is sent over it; only where it is wanted (PlanCache::weigh()).
@@ -51,8 +52,8 @@ class PlanCache {
   [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveOp op) const;
   /// Whether the scenario's algorithm for the op wants call.straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return expects_straggler_[static_cast<std::size_t>(op)]; }
-  /// Where the members of a group sit, as a number for get() and take(). Groups of one shape share it; 0 when no algorithm
-  /// of the scenario asks, or when each member is alone in its server, all on one rail.
+  /// Where the members of a group sit, as a number for get() and take(). Groups of one shape share it; 0 when each member
+  /// is alone in its server, all on one rail, or when on electrical rails no algorithm of the scenario asks.
   [[nodiscard]] LayoutId layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server);
 
   /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does
@@ -60,7 +61,7 @@ class PlanCache {
   [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call) { return get(call, 0, call.members); }
   /// Folded to the first `period` members (SendPlan::folded). REQUIRES: period is call.members, or the plan can be folded.
   [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call, LayoutId layout, Member period);
-  /// The plan as the algorithm gives it.
+  /// The plan as the algorithm gives it; on optical rails with rounds merged where their circuits can be lit together.
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call, LayoutId layout = 0);
 
   /// The plan for a call that follows a demand (`query.seed` is set here). It lives until it is given back as often as it

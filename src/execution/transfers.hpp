@@ -107,6 +107,7 @@ class Transfers : public DeliveryListener, private ProxyListener {
   void finish_work(OpId id, Operation& op, Member member);
   void complete_all(OpId id, Operation& op);
   [[nodiscard]] Path path_of(const Operation& op, MemberPair pair) const;
+  void add_steps(const Operation& op, Path& path) const;
   [[nodiscard]] static Link& find(std::vector<Link>& links, Member from, Member to);
 
   Engine& engine_;

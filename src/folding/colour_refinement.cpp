@@ -15,11 +15,11 @@ constexpr std::uint8_t kPointToPoint = 1;
 constexpr std::uint8_t kCrosses = 2;
 constexpr std::uint8_t kRotates = 4;
 
-/// A plan that depends on the ops and the sizes of its members alone.
+/// A plan that depends on the ops and the sizes of its members, and on whether they share a server or a rail: groups of one
+/// type do. Others are refused with their group (find_kinds).
 void require_plain(const CollectiveAlgorithm& algorithm) {
   const std::string name(algorithm.name());
   if (algorithm.expects_straggler()) throw FoldingFailed{"'" + name + "' treats the member that comes last differently"};
-  if (algorithm.uses_places()) throw FoldingFailed{"'" + name + "' looks at where members sit"};
 }
 
 /// Of a rotation-invariant plan any period will do.
@@ -146,22 +146,25 @@ bool ColourRefinement::rotates(CommunicatorId c) {
   const Communicator& group = graph_.communicators()[c.index()];
   const auto members = static_cast<Member>(group.members.size());
   if (members == 1) return false;
+  std::vector<GpuId> gpus;
+  for (const RankId rank : group.members) gpus.push_back(scenario_.gpu_of_rank[rank.index()]);
+  const LayoutId layout = plans_.layout(gpus, scenario_.cluster.gpus_per_server);
   std::uint64_t checked = ~std::uint64_t{0};
   for (Member m = 0; m < members; ++m) {
     const std::uint32_t program = program_class_[group.members[m].index()];
     const std::uint64_t use = (std::uint64_t{program} << 32) | slot(c, m);
-    if (use != checked && !rotates(program, slot(c, m), members)) return false;
+    if (use != checked && !rotates(program, slot(c, m), members, layout)) return false;
     checked = use;
   }
   return true;
 }
 
-bool ColourRefinement::rotates(std::uint32_t program, std::uint32_t slot, Member members) {
-  const auto [known, fresh] = known_.try_emplace({program, slot, members}, true);
+bool ColourRefinement::rotates(std::uint32_t program, std::uint32_t slot, Member members, LayoutId layout) {
+  const auto [known, fresh] = known_.try_emplace({program, slot, members, layout}, true);
   if (!fresh) return known->second;
   for (CollectiveCall call : calls_[program][slot]) {
     call.members = members;
-    known->second = known->second && can_fold(*plans_.expand(call));
+    known->second = known->second && can_fold(*plans_.expand(call, layout));
   }
   return known->second;
 }

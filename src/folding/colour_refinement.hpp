@@ -53,7 +53,7 @@ class ColourRefinement {
   void find_slots();
   void find_kinds();
   [[nodiscard]] bool rotates(CommunicatorId c);
-  [[nodiscard]] bool rotates(std::uint32_t program, std::uint32_t slot, Member members);
+  [[nodiscard]] bool rotates(std::uint32_t program, std::uint32_t slot, Member members, LayoutId layout);
   void colour_rails();
   void type_groups();
   [[nodiscard]] GroupClass type_group(CommunicatorId c, IdTable& types);
@@ -74,7 +74,7 @@ class ColourRefinement {
   std::vector<Member> places_;
   std::vector<std::uint8_t> kinds_;  // by communicator: what its type begins with
   std::vector<std::uint8_t> rotates_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, Member>, bool> known_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, Member, LayoutId>, bool> known_;
   std::vector<std::uint32_t> rail_colours_;
   std::vector<GroupClass> groups_;
   std::size_t types_ = 0;

@@ -212,12 +212,11 @@ class Folder {
     }
     plant.gpus_per_server = static_cast<std::uint32_t>(servers.size());
     plant.servers = *std::max_element(servers.begin(), servers.end());
-    plant.image.assign(scenario_.cluster.gpus(), GpuId::none());
     plant.stands_for.assign(std::size_t{plant.servers} * plant.gpus_per_server, 0);
     for (std::size_t r = 0; r < scenario_.graph.ranks(); ++r) {
       const auto [server, rail] = seat[symmetry_.class_of_rank()[r]];
       const GpuId image{std::size_t{server} * plant.gpus_per_server + rail};
-      plant.image[scenario_.gpu_of_rank[r].index()] = image;
+      plant.image.emplace(scenario_.gpu_of_rank[r].value, image);
       ++plant.stands_for[image.index()];
     }
     for (std::uint32_t rail = 0; optical && rail < rails; ++rail) {

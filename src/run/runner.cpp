@@ -1,6 +1,7 @@
 #include "run/runner.hpp"
 
 #include "photonrail/error.hpp"
+#include "run/lower_bound.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +22,7 @@ Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool
       factory_(registries.controllers.find(chosen.spec.name)),
       chosen_(std::move(chosen)),
       controller_(factory_.complete(chosen_.spec)),
-      needs_(factory_.needs_of(controller_)),
+      needs_(factory_.needs_of(controller_).with_ports(scenario.cluster.nic.ports)),
       rehearsal_(rehearsal),
       cluster_(scenario.cluster) {
   DelayDistribution& delay = cluster_.rail.optical.reconfiguration;
@@ -55,6 +56,9 @@ Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, co
 
 void Runner::run(RunResult& result) {
   result.folding.ranks = result.folding.classes = scenario_.graph.ranks();
+  if (factory_.bound) {
+    return LowerBound({scenario_, cluster_, controller_, run_, scenario_.stragglers}, registries_, observers_).run(result);
+  }
   if (const std::optional<Folding> folding = try_fold(result.folding.off)) {
     RunResult folded = result;
     if (run_folded(*folding, folded)) {

@@ -9,9 +9,16 @@ namespace {
 
 constexpr std::uint64_t kEventsBetweenProgress = 65536;
 
-/// What is served pair by pair is not one flow.
+/// Messages may go over circuits of other pairs, and share them with what these send.
+bool forwards(const ClusterSpec& cluster, const PolicyNeeds& needs) {
+  if (cluster.rail.kind != RailKind::kOptical) return false;
+  return needs.hops > 1 || (needs.hops == 0 && cluster.rail.forwarding);
+}
+
+/// A collective that is served pair by pair, or shares circuits, is not one flow a pair.
 RunSpec fidelity_for(RunSpec run, const ClusterSpec& cluster, const PolicyNeeds& needs) {
-  if (cluster.rail.kind == RailKind::kOptical && needs.per_pair) run.fidelity = Fidelity::kExact;
+  const bool per_pair = cluster.rail.kind == RailKind::kOptical && needs.per_pair;
+  if (per_pair || forwards(cluster, needs)) run.fidelity = Fidelity::kExact;
   return run;
 }
 
@@ -31,7 +38,8 @@ Simulation::Simulation(const Scenario& scenario, const Folding* folding, const C
       watchers_(folding != nullptr ? std::span<Observer* const>{} : observers),
       engine_(tenancy != nullptr ? tenancy->engine : own_engine_.emplace()),
       fabric_(tenancy != nullptr ? Fabric(engine_, cluster, tenancy->fabric, tenancy->job, scenario.gpu_of_rank)
-                                 : Fabric(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr)),
+                                 : Fabric(engine_, cluster, run.seed, folding != nullptr ? &folding->plant : nullptr,
+                                        scenario.gpu_of_rank)),
       plans_(scenario.collectives, fidelity_for(run, cluster, needs), registries.collectives, scenario.graph.demands(),
              cost_model(scenario.cluster, scenario.controller)),
       operations_(graph_, roster_, fabric_, plans_),
@@ -43,9 +51,11 @@ Simulation::Simulation(const Scenario& scenario, const Folding* folding, const C
       executor_(graph_, scenario.executor, run.iterations,
                 {engine_, fabric_, operations_, transfers_, control_, recorder_, watchers_, straggling_}, needs.shim,
                 schedule, profile) {
+  exact_ = run.fidelity == Fidelity::kStream && forwards(cluster, needs);
   fabric_.attach(transfers_, control_);
   transfers_.attach(executor_);
   if (!fabric_.optical()) return;
+  if (folding == nullptr) control_.seat(scenario.gpu_of_rank);
   if (needs.per_pair) transfers_.serve_by_pair();
   if (needs.weighs()) plans_.weigh();
   if (foresight != nullptr) executor_.foresee(*foresight);
@@ -66,9 +76,11 @@ void Simulation::begin(std::uint64_t) {
 void Simulation::run() {
   everybody_.notify([this](Observer& observer) { observer.begin(scenario_); });
   begin_at(engine_.now());
-  while (engine_.run(kEventsBetweenProgress) > 0) {
-    everybody_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine_.now()); });
-  }
+  do {
+    while (engine_.run(kEventsBetweenProgress) > 0) {
+      everybody_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine_.now()); });
+    }
+  } while (!finished() && stand_still());
   if (!finished()) throw DeadlockError(stuck());
 }
 
@@ -83,6 +95,9 @@ void Simulation::report(RunResult& result) {
   for (std::size_t i = 0; i < ends.size(); ++i) result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
   control_.summarize(folding.rail_image, result.reconfigurations);
   result.choices = plans_.choices();
+  if (exact_)
+    result.choices.emplace_back("fidelity: every send is simulated, because messages may be forwarded over other GPUs");
+  for (const std::string& line : control_.remarks(result.makespan)) result.warnings.push_back(line);
   result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;
   if (tenancy_ == nullptr) {
     result.engine.events = engine_.events_run();

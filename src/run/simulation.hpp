@@ -43,6 +43,8 @@ class Simulation {
 
   /// The job begins when its time has come; the engine is the caller's to run.
   void begin_at(Time start);
+  /// Nothing will ever happen again. True: the job's controllers have another look.
+  [[nodiscard]] bool stand_still() { return control_.stand_still(); }
   [[nodiscard]] bool finished() const { return executor_.finished(); }
   [[nodiscard]] std::vector<std::string> stuck() const { return executor_.stuck(); }
   [[nodiscard]] std::uint64_t tasks_done() const { return executor_.tasks_done(); }
@@ -75,6 +77,7 @@ class Simulation {
   Executor executor_;
   std::optional<ProfiledSchedule> known_;
   Time start_{};
+  bool exact_ = false;  // at stream fidelity every send is simulated, because of forwarding
 };
 
 }  // namespace photonrail

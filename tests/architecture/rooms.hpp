@@ -22,6 +22,7 @@ struct Room {
 inline const std::vector<Room>& rooms() {
   static const std::vector<Room> table{
       {"core", {}, {}},
+      {"json", {"core"}, {"nlohmann/"}},
       {"engine", {"core"}, {}},
       {"topology", {"core"}, {"boost/"}},
       {"device", {"core"}, {}},
@@ -33,13 +34,13 @@ inline const std::vector<Room>& rooms() {
       {"cost", {"core", "fabric"}, {}},
       {"sim", {"core", "engine", "fabric", "cost", "collective", "workload", "control"}, {"sys/"}},
       {"config",
-       {"core", "device", "fabric", "cost", "collective", "workload", "control", "sim"},
-       {"nlohmann/", "protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
-      {"report", {"core", "cost", "sim"}, {"nlohmann/", "SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
+       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "sim"},
+       {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
+      {"report", {"core", "json", "cost", "sim"}, {"SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
       {"sweep",
-       {"core", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost", "sim",
-        "config", "report"},
-       {"nlohmann/", "SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
+       {"core", "json", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost",
+        "sim", "config", "report"},
+       {"SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
       {"testing", {"core", "collective", "workload", "control", "sim", "report"}, {"gmock/", "gtest/"}},
   };
   return table;
@@ -52,6 +53,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"error.hpp", "core"},
       {"ids.hpp", "core"},
       {"random.hpp", "core"},
+      {"total_time.hpp", "core"},
       {"units.hpp", "core"},
       {"version.hpp", "core"},
       {"engine.hpp", "engine"},

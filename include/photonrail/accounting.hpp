@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/task_graph.hpp"
+#include "photonrail/total_time.hpp"
 #include "photonrail/units.hpp"
 
 #include <array>
@@ -45,10 +46,10 @@ struct WindowCount {
 struct ReconfigurationSummary {
   std::uint64_t count = 0;  ///< commands that changed a circuit
   std::vector<std::uint64_t> per_rail;
-  Duration dark_port{};             ///< summed over transmit ports: time in switching
+  TotalTime dark_port{};            ///< summed over transmit ports: time in switching
   std::uint32_t critical_path = 0;  ///< reconfigurations one after another on the path that ends the run
-  Duration total{};                 ///< summed over commands: from the decision until the circuits can be used
-  Duration exposed{};  ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+  TotalTime total{};                ///< summed over commands: from the decision until the circuits can be used
+  TotalTime exposed{};  ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
   /// 1 - exposed / total; 1 when there was none.
   [[nodiscard]] double hidden_share() const;
 };

@@ -39,17 +39,26 @@ struct PolicyNeeds {
   bool bytes = false;     ///< CircuitRequest::bytes, PortView::bytes_left
   bool rounds = false;    ///< CircuitRequest::next
   bool schedule = false;  ///< FabricView::schedule, from a profiling run on electrical rails
+  bool schedule_with_ports = false;  ///< the same, but only where a NIC has several ports
   bool traffic = false;   ///< FabricView::traffic, traffic_now
   /// A send waits for the circuits of its own pair only, and holds them only while it is on its way; without it a round of
   /// an operation takes all its circuits together or none, and keeps each until its last send. Operations then run send by
-  /// send, at either fidelity: a ring whose links are lit one after the other is not one flow.
+  /// send, at either fidelity: a ring whose links are lit one after the other is not one flow. Where `hops` is 0 they are
+  /// forwarded only if the rail forwards and faulty ports rule out a circuit of their own.
   bool per_pair = false;
   bool foresight = false;  ///< CircuitRequest::expected, due; from a profiling run of one step on electrical rails
   bool events = false;     ///< CircuitRequest::stirred, FabricView::running; asked whenever a task ends while somebody waits
+  bool direct = false;     ///< a send whose own circuit is on its way waits for it, also where it could be forwarded
   std::uint32_t hops = 0;  ///< sends may be forwarded over so many circuits, whatever the rail says; 0: as the rail says
 
   /// Whether somebody must know what each pair exchanges.
   [[nodiscard]] bool weighs() const { return bytes || rounds || schedule || traffic || per_pair; }
+  /// The same on NICs of so many ports.
+  [[nodiscard]] PolicyNeeds with_ports(std::uint32_t ports) const {
+    PolicyNeeds needs = *this;
+    needs.schedule = schedule || (schedule_with_ports && ports > 1);
+    return needs;
+  }
 };
 
 /// When a step is carried out: at the earliest when the circuits of the step before it can be used.
@@ -68,7 +77,7 @@ struct Step {
 
 /// Matchings that take turns for ever, whatever is asked: at `start` + k * slot the switch begins to go over to round
 /// k modulo rounds.size(), and whatever is on the circuits that it darkens waits until they come back. A slot must be
-/// longer than ReconfigurationTerms::total().
+/// at least ReconfigurationTerms::shortest_slot().
 struct Timetable {
   std::vector<CircuitPlan> rounds{};
   Duration slot{};
@@ -100,6 +109,9 @@ class Controller {
   /// Asked once an instant when something that a controller could act on changed on the rail: a demand came, grew or
   /// went; an operation left its circuits; a reconfiguration ended; the time came to ask again.
   [[nodiscard]] virtual Decision decide(const FabricView& view) = 0;
+
+  /// What the result should say of how the run went on this rail, or "".
+  [[nodiscard]] virtual std::string remark(Duration /*makespan*/) const { return {}; }
 };
 
 enum class OpusMode : std::uint8_t { kOnDemand, kProvisioned };
@@ -133,6 +145,19 @@ struct ControllerSpec {
   [[nodiscard]] std::string describe() const;  ///< its name and what it is told, for people
 };
 
+/// What a policy promises of a job whose operations come one after another, on switches whose delays are constant and
+/// where nothing fails. Elsewhere making one thing faster may change an order, and no policy that acts without knowing the
+/// future can promise it.
+struct PolicyClaims {
+  bool faster_ports = false;   ///< ports of twice the rate make no run longer
+  bool more_ports = false;     ///< one more port of a NIC makes no run longer
+  bool shorter_delay = false;  ///< half of the switching delay makes no run longer
+  bool server_names = false;   ///< on any job: servers that change their numbers change no run; symmetric policies claim it
+
+  /// "not slower with faster ports, more ports; the same under renamed servers", or "".
+  [[nodiscard]] std::string describe() const;
+};
+
 /// Makes one controller for one rail.
 struct ControllerFactory {
   std::string name;
@@ -149,9 +174,12 @@ struct ControllerFactory {
   /// It claims that nobody waits without need: an operation that lacks only circuits gets them as soon as its ports are
   /// free and nobody older wants them.
   bool prompt = false;
+  PolicyClaims claims{};  ///< what it promises besides
   /// Specifications (of any policy) that are tried on the job before the run, with typical reconfigurations and nobody late;
   /// the one with the shortest run is taken, the first among equals. Null: none.
   std::vector<ControllerSpec> (*rehearse)(const ControllerSpec& spec) = nullptr;
+  /// It is no policy: instead of a run the result has a lower bound on the run of every policy, and `make` is not called.
+  bool bound = false;
 
   /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
   [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;

@@ -39,10 +39,14 @@ struct EventHandle {
   explicit operator bool() const { return key != 0; }
 };
 
-/// Runs actions in the order (time, phase, sequence of scheduling). Limits, checked: 2^36 events in a run, 2^26 pending.
+/// Runs actions in the order (time, phase, sequence of scheduling). Limits, checked: 2^36 events in a run, 2^26 pending,
+/// kMaxAtOneInstant in an instant.
 class Engine {
  public:
-  Engine();
+  /// More events than any instant needs: what does not end within them repeats for ever.
+  static constexpr std::uint64_t kMaxAtOneInstant = std::uint64_t{1} << 28;
+
+  explicit Engine(std::uint64_t most_at_one_instant = kMaxAtOneInstant);
   ~Engine();
   Engine(const Engine&) = delete;  // events name objects that know this engine
   Engine& operator=(const Engine&) = delete;
@@ -55,7 +59,7 @@ class Engine {
   /// The event will not run. False when it ran already, was cancelled already, or never was.
   bool cancel(EventHandle handle);
 
-  /// Runs the next event. False when there is none.
+  /// Runs the next event. False when there is none. Throws DeadlockError when time does not pass any more.
   bool step();
   /// Runs until no event is left, or until `limit` events ran; returns how many ran.
   std::uint64_t run(std::uint64_t limit = ~std::uint64_t{0});
@@ -80,9 +84,11 @@ class Engine {
   [[nodiscard]] std::uint64_t next_key();
   [[nodiscard]] std::uint64_t next_of_instant();
 
+  std::uint64_t most_at_one_instant_;
   Time now_{};
   std::uint64_t sequence_ = 0;
   std::uint64_t events_run_ = 0;
+  std::uint64_t run_before_ = 0;  // events before the present instant
   std::size_t pending_ = 0;
   std::size_t cancelled_ = 0;              // at least so many entries of later_ are stale
   std::unique_ptr<EventQueue> later_;      // events after the present instant

@@ -13,8 +13,15 @@ namespace photonrail {
 enum class Fidelity : std::uint8_t { kExact, kStream };
 enum class CommLanes : std::uint8_t { kPerCommunicator, kOne };
 
+/// What collectives of one communicator do that are ready at the same time.
+enum class ConcurrentCollectives : std::uint8_t {
+  kInTurn,   ///< one after another, as a communication library runs them
+  kTogether  ///< all at once: they share the links chunk by chunk, as the simulators behind published results run them
+};
+
 struct ExecutorSpec {
   CommLanes comm_lanes = CommLanes::kPerCommunicator;
+  ConcurrentCollectives concurrent = ConcurrentCollectives::kInTurn;
   /// A send of at most so many bytes is done for its sender at once (it went into a buffer of the communication
   /// library, 4 MiB by default in NCCL); its bytes still travel when the receive is posted.
   Bytes buffered_send{4 << 20};

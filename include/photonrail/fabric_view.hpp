@@ -7,6 +7,7 @@
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <span>
@@ -69,7 +70,8 @@ struct CircuitRequest {
   /// no longer than there; both as if every step of this run had begun and gone on as that one.
   Time expected{};
   Time due{};
-  /// Only if PolicyNeeds::events: a task of a rank that asked ended at this instant.
+  /// Only if PolicyNeeds::events: a task of a rank that asked ended at this instant, or the job stands still: nothing will
+  /// ever happen again unless the controller does something.
   bool stirred = false;
 
   [[nodiscard]] bool all_asked() const { return asked == members; }
@@ -109,8 +111,15 @@ struct ReconfigurationTerms {
   Duration acknowledgement{};
   bool whole_switch = false;  ///< every circuit of the switch is dark while it switches, not only those that change
   Duration settle{};          ///< between switching and link bring-up
+  Duration batching{};        ///< a switch collects commands for so long, and then carries them out together
+  Duration command_gap{};     ///< from one command that a switch carries out to the next
+  std::uint32_t jobs = 1;     ///< that send commands to the same switches
 
   [[nodiscard]] Duration total() const { return command + switching + settle + link_up + acknowledgement; }
+  /// total(), and the longest that a command waits at its switch when every job sends one a slot of a timetable.
+  [[nodiscard]] Duration total_with_queue() const { return total() + batching + command_gap * (std::int64_t{jobs} - 1); }
+  /// Switches could not carry out the commands of shorter slots, each before the next.
+  [[nodiscard]] Duration shortest_slot() const { return std::max(total_with_queue(), command_gap * std::int64_t{jobs}) + Duration{1}; }
 };
 
 /// One rail, as a controller sees it. It grows by fields; a field added later breaks no controller. Spans are over state
@@ -133,8 +142,10 @@ struct FabricView {
   Bandwidth port_rate{};                       ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane
-  /// Where several jobs share the cluster: ascending, the positions whose GPUs are this job's. A plan may name ports of
-  /// these only; of the others it is not shown what they do. Empty: the job is alone, and all positions are its own.
+  /// The positions whose GPUs are this job's, in the order of its ranks: those of ranks on this rail, then those that pass
+  /// on what its ranks on other rails send. A policy that goes by this order and not by the positions' numbers gives the
+  /// same result however servers are numbered. A plan names ports of these only: what other jobs do on the others is not
+  /// shown. Empty, as in a view written by hand: all, ascending.
   std::span<const ServerIndex> own{};
 
   [[nodiscard]] PortId port(ServerIndex p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }

@@ -55,7 +55,7 @@ class Observer {
   /// simulated once; observers are told of the beginning, the progress and the end only then.
   [[nodiscard]] virtual bool needs_every_rank() const { return true; }
 
-  virtual void begin(const Scenario&) {}
+  virtual void begin(const Scenario&) {}  ///< the scenario outlives end(); of several jobs, it has all side by side
   virtual void compute(const ComputeEvent&) {}  ///< told at its finish
   virtual void operation(const OperationEvent&) {}
   virtual void circuit(const CircuitEvent&) {}

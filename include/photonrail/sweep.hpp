@@ -25,6 +25,14 @@ struct SweepPoint {
   std::string problem;                                          ///< why its derived values do not exist; empty when they do
 };
 
+/// A file that points of a sweep read, as it was when the sweep was read.
+struct SweepInput {
+  std::filesystem::path file;
+  std::string hash;           ///< of its content, 16 hexadecimal digits
+  std::uint64_t bytes = 0;    ///< its size
+  std::int64_t changed = 0;   ///< when it was changed last, in ticks of the file system's clock
+};
+
 /// A sweep file, read and expanded.
 struct Sweep {
   std::string name;
@@ -36,8 +44,8 @@ struct Sweep {
   std::filesystem::path base_directory;  ///< to which its paths are relative
   std::vector<std::string> parameters;   ///< names, in the order of the file
   std::vector<SweepPoint> points;
-  /// Of everything that decides the results: the base, the points, the version of the library. Files that the scenarios
-  /// name are not read for it.
+  std::vector<SweepInput> inputs;        ///< the files that the base and the points name, by path
+  /// Of the base, the points and the version of the library. What the inputs hold is in the hash of each point.
   std::string hash;
 };
 

@@ -12,7 +12,9 @@ class Shifts {
   /// `round` is left at 0.
   [[nodiscard]] Send send(SendIndex i) const {
     const Member from = i % n_;
-    const Member to = receiver(from, i / n_ + 1);
+    return send(from, receiver(from, i / n_ + 1));
+  }
+  [[nodiscard]] Send send(Member from, Member to) const {
     return {.from = from, .to = to, .bytes = cut_[to], .first_chunk = from * n_ + to};
   }
 

@@ -1,6 +1,7 @@
 // All-to-alls that follow a demand matrix, as lists of sends: a pair that has nothing to exchange has no send.
 #pragma once
 
+#include "collective/pairwise_order.hpp"
 #include "photonrail/collective.hpp"
 
 #include <algorithm>
@@ -11,9 +12,10 @@ namespace photonrail {
 /// Everything at once, in one round. REQUIRES: call.demand.
 [[nodiscard]] std::unique_ptr<const SendPlan> expand_uneven_direct(const CollectiveCall& call);
 
-/// Shift after shift: a member's send waits until all its sends and receives of earlier shifts are done. A shift in which
-/// nobody sends is no round. REQUIRES: call.demand.
-[[nodiscard]] std::unique_ptr<const SendPlan> expand_uneven_pairwise(const CollectiveCall& call);
+/// Step after step: a member's send waits until all its sends and receives of earlier steps are done. A step without sends
+/// is no round. Without a demand every pair exchanges an even share, be it of no bytes.
+[[nodiscard]] std::unique_ptr<const SendPlan> expand_uneven_pairwise(const CollectiveCall& call,
+                                                                     const PairwiseOrder& order);
 
 /// What matchings cost one after another, each as long as the largest message in it; one without messages is no round.
 [[nodiscard]] CollectiveCost cost_of_rounds(const std::vector<Bytes>& largest, const LinkCost& link);

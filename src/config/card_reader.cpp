@@ -1,17 +1,18 @@
 // A CCL-Bench workload card (YAML) as a scenario. Only what a simulation needs is read; a card says more.
 #include "config/gzip.hpp"
+#include "json/json.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/device.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/training.hpp"
 
 #include <yaml-cpp/yaml.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace photonrail {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 /// A place in the card, by the keys that lead there.
 class CardReader {
@@ -45,6 +46,13 @@ class CardReader {
       fail("must be a whole number from 1 on");
     }
     return value;
+  }
+  /// Below this place, a count that is the product of others: within the range of any count.
+  [[nodiscard]] std::uint32_t product(std::uint32_t a, std::uint32_t b, const char* what) const {
+    const std::uint64_t all = std::uint64_t{a} * b;
+    if (all > std::numeric_limits<std::uint32_t>::max())
+      fail(std::string(what) + " is " + std::to_string(all) + ", more than can be counted", "smaller numbers");
+    return static_cast<std::uint32_t>(all);
   }
   [[nodiscard]] std::uint32_t count_or(std::uint32_t otherwise) const { return there() ? count() : otherwise; }
   [[nodiscard]] bool flag() const {
@@ -165,7 +173,8 @@ Json model_of(const CardReader& model) {
   const std::uint32_t heads = first_of(arch, {"num_attention_heads", "num_heads"}).count();
   const CardReader hidden = arch.at("hidden_size");
   spec["layers"] = first_of(arch, {"num_hidden_layers", "num_layers"}).count();
-  spec["hidden"] = hidden.there() ? hidden.count() : heads * arch.at("head_dim").count();
+  spec["hidden"] = hidden.there() ? hidden.count()
+                                          : arch.product(heads, arch.at("head_dim").count(), "heads x head_dim");
   spec["ffn"] = arch.at("intermediate_size").count();
   spec["heads"] = heads;
   spec["vocabulary"] = arch.at("vocab_size").count();
@@ -176,11 +185,17 @@ Json model_of(const CardReader& model) {
   return spec;
 }
 
+// GPUs that hold copies or parts of the model; of two counts that wrap around in 32 bits the product does not in 64.
+std::uint64_t data_parallel(const CardReader& plan) {
+  return std::uint64_t{plan.at("dp_replicate").count_or(1)} * plan.at("dp_shard").count_or(1);
+}
+
 // The one place that maps a card's plan to the generator's: what the generator cannot do, its reader refuses by name.
 Json parallelism_of(const CardReader& plan) {
   const std::uint32_t replicate = plan.at("dp_replicate").count_or(1);
   const std::uint32_t shard = plan.at("dp_shard").count_or(1);
-  Json parallelism{{"tp", plan.at("tp").count_or(1)}, {"pp", plan.at("pp").count_or(1)}, {"dp", replicate * shard}};
+  const std::uint32_t dp = plan.product(replicate, shard, "dp_replicate x dp_shard");
+  Json parallelism{{"tp", plan.at("tp").count_or(1)}, {"pp", plan.at("pp").count_or(1)}, {"dp", dp}};
   if (shard > 1) parallelism["fsdp"] = true;
   if (shard > 1 && replicate > 1) parallelism["dp_replicate"] = replicate;
   for (const char* key : {"cp", "ep", "virtual_stages"}) {
@@ -201,8 +216,9 @@ Json training_of(const CardReader& root) {
   const Json parallelism = parallelism_of(plan);
   const std::uint32_t batch = data.at("batch_size").count();
   // Without a pipeline nothing is cut: a rank's share of the batch runs as one.
-  const std::uint32_t dp = parallelism["dp"];
-  const std::uint32_t micro = parallelism["pp"] > 1 ? plan.at("pp_mb").count_or(1) : std::max(batch / dp, 1U);
+  const bool has_pipeline = plan.at("pp").count_or(1) > 1;
+  const std::uint64_t micro =
+      has_pipeline ? plan.at("pp_mb").count_or(1) : std::max<std::uint64_t>(batch / data_parallel(plan), 1);
   Json training{{"model", model_of(model)},
                 {"sequence", data.at("seq_len").count()},
                 {"global_batch", batch},
@@ -237,15 +253,23 @@ Json cluster_of(const CardReader& hardware) {
           {"rail", {{"kind", "electrical"}}}};
 }
 
+// Ranks are a product of counts: llround() has no value for the largest.
+std::string plain_number(double value) {
+  return value < 1e18 ? std::to_string(std::llround(value)) : std::to_string(value);
+}
+
 void check_world(const CardReader& root, const Json& scenario) {
-  const Json& plan = scenario["workload"]["training"]["parallelism"];
+  const Json* const plan = json::find_at(scenario, "/workload/training/parallelism");
+  PHOTONRAIL_CHECK(plan != nullptr);
   double ranks = 1.0;
-  for (const char* key : {"tp", "pp", "dp", "cp"}) ranks *= plan.value(key, 1.0);
+  for (const char* key : {"tp", "pp", "dp", "cp"}) {
+    if (const Json* const size = plan->find(key)) ranks *= size->number();
+  }
   const CardReader total = root.at("workload").at("hardware").at("xpu_spec").at("total_count");
   if (ranks == total.count()) return;
   root.at("Model-executor")
       .at("model_plan_parallelization")
-      .fail("dp_replicate x dp_shard x tp x pp x cp is " + std::to_string(std::llround(ranks)) + ", but total_count is " +
+      .fail("dp_replicate x dp_shard x tp x pp x cp is " + plain_number(ranks) + ", but total_count is " +
             std::to_string(total.count()));
 }
 
@@ -269,8 +293,10 @@ std::string scenario_from_card(const std::filesystem::path& card) {
     check_world(root, scenario);
   } catch (const ConfigError& e) {
     throw e.inside(card.string());
+  } catch (const YAML::Exception& e) {
+    throw ConfigError(card.string() + ":" + std::to_string(e.mark.line + 1), "cannot be read: " + e.msg);
   }
-  const std::string text = scenario.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = scenario.dump(2) + "\n";
   static_cast<void>(parse_scenario(text, card.parent_path(), card.string() + " as a scenario"));  // or says what is wrong
   return text;
 }

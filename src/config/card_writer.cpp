@@ -61,12 +61,13 @@ Plan plan_of(const TaskGraph& graph) {
 
 // The training section as the scenario's own reader understands it.
 std::optional<TrainingSpec> training_of(const Json& root, const std::filesystem::path& directory) {
-  const Json::json_pointer at("/workload/training");
-  if (!root.contains(at)) return std::nullopt;
+  const std::string at = "/workload/training";
+  const Json* const section = json::find_at(root, at);
+  if (section == nullptr) return std::nullopt;
   config::Placement placement;
-  if (root.contains("placement"))
-    placement = config::read_placement(config::JsonReader(root.at("placement"), "/placement"));
-  return config::read_training_spec(config::JsonReader(root.at(at), at.to_string()), directory, placement);
+  if (const Json* const order = root.find("placement"))
+    placement = config::read_placement(config::JsonReader(*order, "/placement"));
+  return config::read_training_spec(config::JsonReader(*section, at), directory, placement);
 }
 
 template <class T>
@@ -190,7 +191,8 @@ std::string card_from_scenario(const std::filesystem::path& file, std::span<cons
   Json root = config::parse_json(config::read_file(file), file.string());
   config::apply_overrides(root, overrides);
   const std::optional<TrainingSpec> training = training_of(root, file.parent_path());
-  const std::string precision = root.value(Json::json_pointer("/workload/training/precision/parameters"), "bf16");
+  const Json* const parameters = json::find_at(root, "/workload/training/precision/parameters");
+  const std::string precision = parameters != nullptr ? parameters->string() : "bf16";
   YAML::Emitter out;
   out << BeginMap;
   put(out, "version", 1);

@@ -1,10 +1,10 @@
 // A task graph as a Chakra trace: what chakra_reader.cpp reads back as the same graph.
 #include "config/chakra_files.hpp"
 #include "config/chakra_format.hpp"
+#include "json/json.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 
-#include <nlohmann/json.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 
@@ -78,10 +78,10 @@ std::vector<std::string> group_names(const TaskGraph& graph) {
 }
 
 std::string groups_json(const TaskGraph& graph, const std::vector<std::string>& names) {
-  nlohmann::ordered_json groups = nlohmann::ordered_json::object();
+  json::Json groups = json::Json::object();
   for (std::size_t c = 0; c < names.size(); ++c) {
     if (graph.communicators()[c].point_to_point) continue;
-    auto& list = groups[names[c]] = nlohmann::ordered_json::array();
+    json::Json& list = groups[names[c]] = json::Json::array();
     for (const RankId rank : graph.communicators()[c].members) list.push_back(rank.value);
   }
   return groups.dump() + "\n";

@@ -7,15 +7,16 @@ TrafficMatrix read_demand(const JsonReader& value) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB in all: any sum of entries fits
   const std::vector<JsonReader> rows = value.elements();
   if (rows.size() < 2) value.fail("a demand needs two members", "a row for each member, in each row a number for each");
+  for (const JsonReader& row : rows) {  // before the memory of all is taken
+    if (row.is_array() && row.json().size() == rows.size()) continue;
+    row.fail(
+        "has " + std::to_string(row.elements().size()) + " numbers, but there are " + std::to_string(rows.size()) + " rows",
+        "a demand is square: row = sender, column = receiver");
+  }
   TrafficMatrix demand(static_cast<Member>(rows.size()));
   std::uint64_t room = kMaxBytes;
   for (Member from = 0; from < demand.members(); ++from) {
     const std::vector<JsonReader> row = rows[from].elements();
-    if (row.size() != rows.size()) {
-      rows[from].fail(
-          "has " + std::to_string(row.size()) + " numbers, but there are " + std::to_string(rows.size()) + " rows",
-          "a demand is square: row = sender, column = receiver");
-    }
     for (Member to = 0; to < demand.members(); ++to) {
       const std::uint64_t bytes = row[to].integer(0, kMaxBytes);
       if (bytes > room) value.fail("adds up to more than 2^50 bytes", "are the numbers bytes?");

@@ -1,5 +1,6 @@
 #include "config/gzip.hpp"
 
+#include "config/limits.hpp"
 #include "photonrail/error.hpp"
 
 #include <zlib.h>
@@ -49,7 +50,8 @@ std::size_t unpack_member(std::string_view data, std::size_t at, std::size_t mos
       fail_at(offset, "the gzip data is damaged" + (stream.msg != nullptr ? ": " + std::string(stream.msg) : ""));
     }
     if (unpacked > most - out.size())
-      fail_at(offset, "the gzip data unpacks to more than " + std::to_string(most) + " bytes");
+      fail_at(offset, "the gzip data unpacks to more than " + std::to_string(most) + " bytes",
+              "unpack it yourself if it is meant to");
     out.append(piece.data(), unpacked);
   }
   return at - stream.avail_in;
@@ -82,7 +84,7 @@ std::string read_file(const std::filesystem::path& file) {
   if (static_cast<std::size_t>(in.gcount()) != size) throw ConfigError(file.string(), "cannot be read to its end");
   if (!is_gzip(data)) return data;
   try {
-    return gunzip(data);
+    return gunzip(data, std::min(kMaxFileBytes, std::max(kMaxUnpacked, size * kMaxExpansion)));
   } catch (const ConfigError& e) {
     throw e.inside(file.string());
   }

@@ -1,108 +1,15 @@
-// A cursor over a JSON value that knows its JSON pointer, so that every complaint says where it is. Typed getters check
-// ranges; a key that nobody asked for is an error (finish()).
+// What readers of files use of the room json, by its names in this room.
 #pragma once
 
-#include "photonrail/error.hpp"
-#include "photonrail/units.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include "json/json_reader.hpp"
+#include "json/text.hpp"
 
 namespace photonrail::config {
 
-using Json = nlohmann::json;
-
-/// Strict JSON, with comments. Throws ConfigError that begins with `file` and has line:column; a key that occurs twice in
-/// an object is an error.
-[[nodiscard]] Json parse_json(std::string_view text, std::string_view file);
-
-/// `pointer`/`key`, with the escapes of RFC 6901.
-[[nodiscard]] std::string join_pointer(std::string_view pointer, std::string_view key);
-
-/// What a value is, for people: "an object", "the string \"x\"", "-3".
-[[nodiscard]] std::string describe(const Json& value);
-
-class JsonReader {
- public:
-  /// `value` must outlive the reader.
-  explicit JsonReader(const Json& value, std::string pointer = {}) : value_(&value), pointer_(std::move(pointer)) {}
-
-  [[nodiscard]] const std::string& pointer() const { return pointer_; }
-  [[nodiscard]] const Json& json() const { return *value_; }
-  [[nodiscard]] bool is_string() const { return value_->is_string(); }
-  [[nodiscard]] bool is_object() const { return value_->is_object(); }
-  [[nodiscard]] bool is_array() const { return value_->is_array(); }
-  [[nodiscard]] bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
-
-  // Objects. Each call makes `key` known; all throw when the value is no object.
-  [[nodiscard]] JsonReader child(std::string_view key, std::string_view hint = {});
-  [[nodiscard]] std::optional<JsonReader> optional(std::string_view key);
-  /// The members of an object whose keys are data.
-  [[nodiscard]] std::vector<std::pair<std::string, JsonReader>> members() const;
-  /// A key that has no meaning here: an error with `why` when it is present.
-  void refuse(std::string_view key, std::string_view why, std::string_view hint = {}) const;
-  /// Throws for the first key that was not asked for.
-  void finish() const;
-
-  /// A duration under `stem` + "_ps", "_ns", "_us", "_ms" or "_s"; `unit` is the suffix that hints name. Two are an error.
-  [[nodiscard]] std::optional<Duration> duration(std::string_view stem, std::string_view unit = "ns");
-  void read_duration(std::string_view stem, Duration& into, std::string_view unit = "ns");
-  /// The same, for a value that is not a plain number: the reader of the value and the picoseconds in its unit.
-  [[nodiscard]] std::optional<std::pair<JsonReader, double>> timed(std::string_view stem, std::string_view unit = "ns");
-
-  [[nodiscard]] std::vector<JsonReader> elements() const;
-
-  // Values.
-  [[nodiscard]] std::string string() const;
-  [[nodiscard]] bool boolean() const;
-  [[nodiscard]] double number(double least, double greatest) const;
-  [[nodiscard]] double positive(double greatest) const;
-  /// A whole number; 1e9 counts as one.
-  [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t greatest) const;
-  [[nodiscard]] std::uint32_t count(std::uint32_t least, std::uint32_t greatest) const;
-  [[nodiscard]] Bandwidth bandwidth() const;  ///< a number of GB/s
-  [[nodiscard]] Duration in_picoseconds(double per_unit) const;
-
-  template <class Value>
-  [[nodiscard]] Value choice(std::initializer_list<std::pair<const char*, Value>> table) const {
-    const std::string word = string();
-    std::vector<std::string> known;
-    for (const auto& [name, value] : table) {
-      if (word == name) return value;
-      known.emplace_back(name);
-    }
-    fail("unknown value \"" + word + "\"", suggest(word, known));
-  }
-
-  /// find(string()), with the place put right in what it throws.
-  template <class Find>
-  [[nodiscard]] decltype(auto) lookup(Find&& find) const {
-    const std::string word = string();
-    try {
-      return find(word);
-    } catch (const ConfigError& e) {
-      fail(e.problem(), e.hint());
-    }
-  }
-
-  [[noreturn]] void fail(std::string_view what, std::string_view hint = {}) const;
-  [[noreturn]] void fail_at(std::string_view key, std::string_view what, std::string_view hint = {}) const;
-
- private:
-  const Json& object() const;
-  double raw_number() const;
-
-  const Json* value_;
-  std::string pointer_;
-  std::vector<std::string> known_;     // asked for, as hints name them
-  std::vector<std::string> accepted_;  // durations in another unit
-};
+using json::describe;
+using json::join_pointer;
+using json::Json;
+using json::JsonReader;
+using json::parse_json;
 
 }  // namespace photonrail::config

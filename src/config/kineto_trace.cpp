@@ -1,9 +1,8 @@
 #include "config/kineto_trace.hpp"
 
 #include "config/kineto_numbers.hpp"
+#include "json/text.hpp"
 #include "photonrail/error.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <utility>
@@ -11,8 +10,6 @@
 namespace photonrail::config::kineto {
 
 namespace {
-
-using Json = nlohmann::json;
 
 // The part of an event that is of use.
 struct Event {
@@ -26,31 +23,24 @@ bool is_nccl(std::string_view name) { return name.starts_with("ncclDevKernel") |
 
 bool is_kernel(const Event& e) { return e.phase == "X" && (e.category == "kernel" || e.category == "Kernel"); }
 
-class Handler : public nlohmann::json_sax<Json> {
+class Handler : public json::JsonEvents {
  public:
   [[nodiscard]] Trace take() && {
     if (!saw_events_) throw ConfigError("", "has no traceEvents", "is it a Chrome trace of PyTorch's profiler?");
     return std::move(trace_);
   }
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool number_integer(number_integer_t n) override { return number(std::to_string(n)); }
-  bool number_unsigned(number_unsigned_t n) override { return number(std::to_string(n)); }
-  bool number_float(number_float_t, const string_t& text) override { return number(text); }
+  void natural(std::uint64_t n) override { number(std::to_string(n)); }
+  void negative(std::int64_t n) override { number(std::to_string(n)); }
+  void real(double, const std::string& text) override { number(text); }
 
-  bool string(string_t& text) override {
+  void string(std::string&& text) override {
     if (place() == Place::kEvent) event_text(text);
     if (place() == Place::kArguments) argument_text(text);
-    return true;
   }
 
-  bool key(string_t& name) override {
-    key_ = name;
-    return true;
-  }
-  bool start_object(std::size_t) override {
+  void key(std::string&& name) override { key_ = std::move(name); }
+  void begin_object() override {
     Place next = Place::kOther;
     if (places_.empty()) next = Place::kTop;
     if (place() == Place::kTop && key_ == "distributedInfo") next = Place::kJob;
@@ -58,28 +48,19 @@ class Handler : public nlohmann::json_sax<Json> {
     if (place() == Place::kEvent && key_ == "args") next = Place::kArguments;
     if (next == Place::kEvent) event_ = {};
     places_.push_back(next);
-    return true;
   }
-  bool end_object() override {
+  void end_object() override {
     if (place() == Place::kEvent) finish_event();
     places_.pop_back();
-    return true;
   }
-  bool start_array(std::size_t) override {
+  void begin_array() override {
     Place next = Place::kOther;
     if (places_.empty() || (place() == Place::kTop && key_ == "traceEvents")) next = Place::kEvents;
     if (place() == Place::kArguments && key_ == "Process Group Ranks") next = Place::kRanks;
     saw_events_ = saw_events_ || next == Place::kEvents;
     places_.push_back(next);
-    return true;
   }
-  bool end_array() override {
-    places_.pop_back();
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
-    throw ConfigError("byte " + std::to_string(position), "is not JSON here", "is the file complete?");
-  }
+  void end_array() override { places_.pop_back(); }
 
  private:
   enum class Place : std::uint8_t { kNone, kTop, kEvents, kEvent, kArguments, kRanks, kJob, kOther };
@@ -90,18 +71,17 @@ class Handler : public nlohmann::json_sax<Json> {
     throw ConfigError("event " + std::to_string(events_) + " (" + event_.name.substr(0, 60) + ")", what, hint);
   }
 
-  bool number(const std::string& text) {
+  void number(const std::string& text) {
     if (place() == Place::kEvent) event_number(text);
     if (place() == Place::kArguments) argument_number(text);
     if (place() == Place::kRanks) add_rank(text);
     if (place() == Place::kJob && key_ == "rank") trace_.rank = whole(text);
     if (place() == Place::kJob && key_ == "world_size") trace_.world_size = whole(text);
-    return true;
   }
 
   // ---- one event
 
-  void event_text(string_t& text) {
+  void event_text(std::string& text) {
     if (key_ == "ph")
       event_.phase = std::move(text);
     else if (key_ == "cat")
@@ -114,7 +94,7 @@ class Handler : public nlohmann::json_sax<Json> {
     if (key_ == "dur") event_.duration = to_nanoseconds(text);
     if (key_ == "tid") event_.thread = whole(text);
   }
-  void argument_text(string_t& text) {
+  void argument_text(std::string& text) {
     if (key_ == "Collective name")
       event_.call.collective = unquoted(text);
     else if (key_ == "dtype")
@@ -201,10 +181,9 @@ class Handler : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Trace parse_trace(std::string_view json) {
+Trace parse_trace(std::string_view text) {
   Handler handler;
-  const bool accepted = Json::sax_parse(json, &handler);
-  PHOTONRAIL_CHECK(accepted);
+  json::parse_events(text, handler);
   return std::move(handler).take();
 }
 

@@ -1,8 +1,6 @@
 #include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
 
-#include <charconv>
-
 namespace photonrail {
 
 Override Override::parse(std::string_view text) {
@@ -21,24 +19,8 @@ namespace config {
 
 namespace {
 
-std::vector<std::string> split_pointer(std::string_view pointer) {
-  std::vector<std::string> keys;
-  for (const char c : pointer) {
-    if (c == '/')
-      keys.emplace_back();
-    else
-      keys.back() += c;
-  }
-  for (std::string& key : keys) {  // RFC 6901: "~1" first, then "~0"
-    for (std::size_t at = 0; (at = key.find("~1", at)) != std::string::npos; ++at) key.replace(at, 2, "/");
-    for (std::size_t at = 0; (at = key.find("~0", at)) != std::string::npos; ++at) key.replace(at, 2, "~");
-  }
-  return keys;
-}
-
 Json override_value(const Override& set) {
-  Json value = Json::parse(set.value, nullptr, false);
-  if (!value.is_discarded()) return value;
+  if (auto value = json::parse_if_json(set.value)) return *std::move(value);
   // What begins like JSON and is none is a slip, not a bare string.
   if (set.value.find_first_of("{[\"") == 0) throw ConfigError(set.pointer, "the value of --set is broken JSON", set.value);
   return set.value;
@@ -48,18 +30,17 @@ Json override_value(const Override& set) {
 Json& step(Json& at, const std::string& key, const std::string& pointer, const Override& set) {
   if (at.is_object()) return at[key];
   if (!at.is_array()) {
-    const std::string hint = at.is_string() ? "set " + pointer + " to an object, for example {\"preset\": " +
-                                                  at.dump(-1, ' ', false, Json::error_handler_t::replace) + ", ...}"
-                                            : "set " + pointer + " to an object first";
+    const std::string hint = at.is_string()
+                                 ? "set " + pointer + " to an object, for example {\"preset\": " + at.dump() + ", ...}"
+                                 : "set " + pointer + " to an object first";
     throw ConfigError(set.pointer, "--set cannot go below " + pointer + ", which is " + describe(at), hint);
   }
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-  if (error != std::errc{} || end != key.data() + key.size() || index >= at.size()) {
+  const std::size_t index = json::index_of(key, at.size());
+  if (index == at.size()) {
     throw ConfigError(set.pointer, "--set: " + pointer + " is an array of " + std::to_string(at.size()) +
                                        " and has no element \"" + key + "\"");
   }
-  return at[index];
+  return at.elements()[index];
 }
 
 }  // namespace
@@ -70,7 +51,7 @@ void apply_overrides(Json& root, std::span<const Override> overrides) {
     Json value = override_value(set);
     Json* at = &root;
     std::string pointer;
-    for (const std::string& key : split_pointer(set.pointer)) {
+    for (const std::string& key : json::split_pointer(set.pointer)) {
       if (at->is_null()) *at = Json::object();  // made by the step before
       at = &step(*at, key, pointer.empty() ? "the top" : pointer, set);
       pointer = join_pointer(pointer, key);

@@ -9,25 +9,10 @@ namespace photonrail {
 namespace {
 
 using config::Json;
-using OrderedJson = nlohmann::ordered_json;
-
-// `value` with the keys of its objects as they stand in `pattern`; keys that are not there come last.
-OrderedJson in_order_of(const Json& value, const OrderedJson& pattern) {
-  if (!value.is_object() || !pattern.is_object()) return OrderedJson::parse(value.dump());
-  OrderedJson ordered = OrderedJson::object();
-  for (const auto& [key, like] : pattern.items()) {
-    if (value.contains(key)) ordered[key] = in_order_of(value.at(key), like);
-  }
-  for (const auto& [key, child] : value.items()) {
-    if (!ordered.contains(key)) ordered[key] = OrderedJson::parse(child.dump());
-  }
-  return ordered;
-}
-
 // The GPU as an object: a preset by name becomes {"preset": ...}, none at all the default spelled out.
 Json gpu_object(const Json& cluster) {
-  const auto given = cluster.find("gpu");
-  if (given == cluster.end()) {
+  const Json* const given = cluster.find("gpu");
+  if (given == nullptr) {
     const GpuSpec standard;
     return {{"peak_tflops", standard.peak_tflops},
             {"memory_gb_per_s", standard.memory_gb_per_s},
@@ -44,17 +29,18 @@ std::string calibrated_scenario(const std::filesystem::path& file, std::span<con
   const std::string text = config::read_file(file);
   Json root = config::parse_json(text, file.string());
   config::apply_overrides(root, overrides);
-  if (!root.is_object() || !root.contains("cluster") || !root["cluster"].is_object()) {
+  Json* const cluster = root.find("cluster");
+  if (cluster == nullptr || !cluster->is_object())
     throw ConfigError(file.string() + ": /cluster", "missing", "is this a scenario?");
-  }
-  Json gpu = gpu_object(root["cluster"]);
+  Json gpu = gpu_object(*cluster);
+  if (!gpu.is_object()) throw ConfigError(file.string() + ": /cluster/gpu", "must be a name or an object");
   gpu["compute_efficiency"] = calibration.compute_efficiency;
   gpu["calibration"] = {{"measured_step_s", to_seconds(calibration.measured)},
                         {"simulated_step_s", to_seconds(calibration.simulated)},
                         {"photonrail_version", version()}};
   if (!source.empty()) gpu["calibration"]["source"] = source;
-  root["cluster"]["gpu"] = std::move(gpu);
-  return in_order_of(root, OrderedJson::parse(text, nullptr, true, true)).dump(2) + "\n";
+  (*cluster)["gpu"] = std::move(gpu);
+  return root.dump(2) + "\n";
 }
 
 }  // namespace photonrail

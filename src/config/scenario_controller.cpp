@@ -99,6 +99,10 @@ ExecutorSpec read_executor(JsonReader section) {
   if (const auto v = section.optional("comm_lanes")) {
     spec.comm_lanes = v->choice<CommLanes>({{"per_communicator", CommLanes::kPerCommunicator}, {"one", CommLanes::kOne}});
   }
+  if (const auto v = section.optional("concurrent_collectives")) {
+    using enum ConcurrentCollectives;
+    spec.concurrent = v->choice<ConcurrentCollectives>({{"in_turn", kInTurn}, {"together", kTogether}});
+  }
   if (const auto v = section.optional("buffered_send_bytes")) {
     spec.buffered_send = Bytes{static_cast<std::int64_t>(v->integer(0, std::uint64_t{1} << 50))};
   }

@@ -3,6 +3,8 @@
 #include "photonrail/simulate.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace photonrail::config {
@@ -60,6 +62,35 @@ Scenario read_one_job(JsonReader entry, const JobSections& defaults, const ReadC
   return job;
 }
 
+// Of circuits that are given for the whole cluster each job has those whose ports are its own. A circuit with an end that
+// no job has carries nothing, and is not lit.
+void deal_circuits(const std::vector<bool>& shares, std::vector<Scenario>& jobs) {
+  std::map<GpuId, std::size_t> job_of;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    for (const GpuId gpu : jobs[j].gpu_of_rank) job_of.emplace(gpu, j);
+  }
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    if (!shares[j]) continue;
+    const std::vector<StaticCircuit> all = std::move(jobs[j].controller.circuits);
+    jobs[j].controller.circuits.clear();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto from = job_of.find(all[i].from);
+      const auto to = job_of.find(all[i].to);
+      if (from == job_of.end() || to == job_of.end()) continue;
+      if (from->second != to->second) {
+        const auto gpu = [&](GpuId id, std::size_t job) {
+          return "GPU " + std::to_string(id.value) + " of " + jobs[job].name;
+        };
+        throw ConfigError("/controller/circuits/" + std::to_string(i),
+                          "joins " + gpu(all[i].from, from->second) + " to " + gpu(all[i].to, to->second) +
+                              ": jobs have nothing to say to each other",
+                          "circuits between GPUs of one job");
+      }
+      if (from->second == j) jobs[j].controller.circuits.push_back(all[i]);
+    }
+  }
+}
+
 }  // namespace
 
 void read_job(const JobSections& sections, const std::vector<std::uint32_t>& servers, const ReadContext& context,
@@ -89,11 +120,14 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 
 std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context, const Scenario& shared) {
   std::vector<Scenario> jobs;
+  std::vector<bool> shares;  // by job: whether its controller is that of the whole cluster
   const std::vector<JsonReader> entries = list.elements();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     jobs.push_back(read_one_job(entries[i], defaults, context, shared, i));
+    shares.push_back(!JsonReader(entries[i]).optional("controller"));
   }
   if (jobs.empty()) list.fail("has no jobs", "give one at least, or a \"workload\" in its place");
+  deal_circuits(shares, jobs);
   return jobs;
 }
 

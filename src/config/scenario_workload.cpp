@@ -1,5 +1,6 @@
 // The "workload" section: a Chakra trace, a collective, a task graph, or elsewhere (scenario_training.cpp,
 // scenario_moe_layer.cpp) a training job, the layers of a mixture of experts.
+#include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/collective_choice.hpp"
@@ -216,6 +217,7 @@ ConfigError below(const std::string& pointer, const ConfigError& e) {
 }
 
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster) {
+  if (ranks > kMaxRanks) throw ConfigError(at, "has " + std::to_string(ranks) + " ranks; at most 2^24 are read");
   if (ranks <= cluster.gpus()) return;
   const std::uint64_t servers = (ranks + cluster.gpus_per_server - 1) / cluster.gpus_per_server;
   throw ConfigError(at,
@@ -253,6 +255,8 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
   if (const auto v = section.optional("root")) job.root = v->count(0, job.ranks - 1);
   if (const auto v = section.optional("repeat")) job.repeat = v->count(1, 1'000'000);
   job.delay = read_arrivals(section, job.ranks);
+  if ((job.delay.size() + 1) * std::uint64_t{job.repeat} > kMaxTasks)
+    section.fail("makes more than 2^24 calls: \"repeat\" times the ranks that arrive late", "fewer of either");
   section.finish();
   if (!job.moe) return build(job);
   job.moe->members = job.ranks;

@@ -1,5 +1,6 @@
 // photonrail.graph/1: a task graph as JSON.
 #include "config/gzip.hpp"
+#include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
@@ -44,6 +45,7 @@ class GraphReader {
       const JsonReader list = reader.child("ranks");
       std::vector<RankId> members = read_ranks(list);
       if (members.size() < 2) list.fail("a communicator needs two ranks");
+      count(list, members.size(), memberships_, config::kMaxMemberships, "memberships of ranks in communicators");
       Dimension dimension = Dimension::kOther;
       if (const auto v = reader.optional("dimension")) dimension = read_dimension(*v);
       reader.finish();
@@ -69,6 +71,11 @@ class GraphReader {
   }
 
  private:
+  static void count(const JsonReader& at, std::uint64_t more, std::uint64_t& sum, std::uint64_t most, const char* what) {
+    sum += more;
+    if (sum > most) at.fail("here the graph has more than " + std::to_string(most) + " " + what);
+  }
+
   struct GroupOf {
     CommunicatorId communicator;
     std::vector<RankId> members;  // ascending
@@ -107,6 +114,8 @@ class GraphReader {
     const auto name = e.at.optional("name");
     e.name = name ? name->string() : e.id;
     if (const auto after = e.at.optional("after")) e.after = after->elements();
+    count(task, e.ranks.size(), tasks_, config::kMaxTasks, "tasks, those of each rank counted");
+    count(task, e.ranks.size() * e.after.size(), dependencies_, config::kMaxDependencies, "waits of tasks for tasks");
     for (const RankId rank : e.ranks) {
       const TaskId task_id{next_[rank.index()]++};
       if (!id || ids_[rank.index()].emplace(e.id, task_id).second) continue;
@@ -232,6 +241,7 @@ class GraphReader {
   }
 
   std::uint32_t ranks_;
+  std::uint64_t tasks_ = 0, dependencies_ = 0, memberships_ = 0;  // so far
   TaskGraphBuilder builder_;
   std::shared_ptr<DemandTable> demands_ = std::make_shared<DemandTable>();
   std::map<std::string, GroupOf> groups_;

@@ -18,6 +18,8 @@ namespace photonrail {
 [[nodiscard]] ControllerFactory coalesce_factory();
 [[nodiscard]] PolicyNeeds opus_needs(const ControllerSpec& spec);
 
+inline constexpr const char* kWidthSummary = "circuits of one pair at the most; 0: as its ports allow";
+
 // Rows of the table, whole.
 [[nodiscard]] ControllerFactory static_split_factory();
 [[nodiscard]] ControllerFactory topoopt_factory();

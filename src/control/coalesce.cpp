@@ -13,10 +13,13 @@
 //
 // Leaves out: what nobody has asked for, other rails, and any repair of the plan when ranks are later than foreseen.
 #include "control/builtin.hpp"
+#include "control/free_ports.hpp"
 #include "control/outlook.hpp"
+#include "control/phase_width.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -57,8 +60,8 @@ class Coalesce : public Controller {
     view_ = &view;
     again_.reset();
     plan_ = {};
-    taken_.assign(view.transmit.size(), false);
-    given_.assign(view.transmit.size(), false);
+    ports_.begin(view);
+    width_.learn(view);
     learn();
     watch_idleness();
     Demands lit;
@@ -71,7 +74,8 @@ class Coalesce : public Controller {
       });
       if (again) continue;
       considered.push_back(demand);
-      if (may_take(*demand) && is_worth_it(*demand, lit, unlit)) take(*demand);
+      std::optional<Attempt> tried = attempt(*demand);
+      if (tried && is_worth_it(*demand, lit, unlit)) take(std::move(*tried));
     }
     Decision decision;
     if (!plan_.connect.empty()) decision = plan_;
@@ -157,64 +161,21 @@ class Coalesce : public Controller {
     return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](ServerPair pair) { return joined(*view_, pair); });
   }
 
-  [[nodiscard]] bool is_free(PortId from) const {
-    const PortView& fibre = view_->transmit[from.index()];
-    return !fibre.in_use && (fibre.peer.is_none() || fibre.lit);
+  /// The ports and circuits of the plan once the demand is in it.
+  struct Attempt {
+    FreePorts ports;
+    std::vector<Circuit> connect;
+  };
+
+  [[nodiscard]] std::optional<Attempt> attempt(const CircuitRequest& demand) {
+    Attempt tried{ports_, plan_.connect};
+    if (!tried.ports.serve_all(demand.pairs, width_.of(*view_, demand), tried.connect)) return std::nullopt;
+    return tried;
   }
 
-  // Dark ones first.
-  [[nodiscard]] PortId free_transmit(ServerIndex position) const {
-    PortId best = PortId::none();
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
-      const PortId port = view_->port(position, p);
-      if (taken_[port.index()] || !is_free(port)) continue;
-      if (view_->transmit[port.index()].peer.is_none()) return port;
-      if (best.is_none()) best = port;
-    }
-    return best;
-  }
-
-  [[nodiscard]] PortId free_receive(ServerIndex position) const {
-    PortId best = PortId::none();
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
-      const PortId port = view_->port(position, p);
-      const PortId source = view_->receive[port.index()];
-      if (given_[port.index()]) continue;
-      if (source.is_none()) return port;
-      if (is_free(source) && best.is_none()) best = port;
-    }
-    return best;
-  }
-
-  // What joins the pair already is not taken for another.
-  void keep(ServerPair pair) {
-    for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
-      const PortId from = view_->port(pair.from, p);
-      const PortId peer = view_->transmit[from.index()].peer;
-      if (peer.is_none() || view_->position(peer) != pair.to) continue;
-      taken_[from.index()] = given_[peer.index()] = true;
-      return;
-    }
-  }
-
-  [[nodiscard]] bool may_take(const CircuitRequest& demand) const {
-    return std::all_of(demand.pairs.begin(), demand.pairs.end(), [this](ServerPair pair) {
-      return joined(*view_, pair) || !(free_transmit(pair.from).is_none() || free_receive(pair.to).is_none());
-    });
-  }
-
-  void take(const CircuitRequest& demand) {
-    CircuitPlan plan = plan_;
-    for (const ServerPair pair : demand.pairs) keep(pair);
-    for (const ServerPair pair : demand.pairs) {
-      if (joined(*view_, pair)) continue;
-      const PortId from = free_transmit(pair.from);
-      const PortId to = free_receive(pair.to);
-      if (from.is_none() || to.is_none()) return;  // its pairs share ports
-      plan.connect.push_back({from, to});
-      taken_[from.index()] = given_[to.index()] = true;
-    }
-    plan_ = std::move(plan);
+  void take(Attempt tried) {
+    ports_ = std::move(tried.ports);
+    plan_.connect = std::move(tried.connect);
   }
 
   // ---- is it worth it?
@@ -286,8 +247,8 @@ class Coalesce : public Controller {
   bool was_active_ = false;
   bool overdue_ = false;
   std::map<CommunicatorId, Duration> lag_;
-  std::vector<bool> taken_;  // by port: its transmit fibre goes into the plan
-  std::vector<bool> given_;  // ... its receive fibre
+  FreePorts ports_;
+  PhaseWidth width_;
 };
 
 std::unique_ptr<Controller> make_coalesce(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
@@ -298,7 +259,7 @@ PolicyNeeds coalesce_needs(const ControllerSpec& spec) {
   PolicyNeeds needs;
   needs.shim.patient = true;
   needs.shim.by_due = spec.parameters.flag("lanes_by_due");
-  needs.bytes = needs.foresight = true;
+  needs.bytes = needs.foresight = needs.schedule_with_ports = true;
   return needs;
 }
 

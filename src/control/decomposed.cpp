@@ -4,15 +4,16 @@
 // last longer, weighing what a change of circuits costs (Solstice, Liu et al., CoNEXT 2015; Eclipse, Venkatakrishnan et
 // al., SIGMETRICS 2016). The decompositions are those of the all-to-all algorithms (collective/decomposition.hpp).
 //
-// A round lasts until what its circuits carry is through, and the next begins with all its circuits; what comes meanwhile
-// waits for the next matrix, unless its circuit is lit. With p ports, p matchings are lit at a time. Pairs are served one
-// by one, and a send is not cut: a pair whose bytes the decomposition spreads over several rounds has them sent in the
-// first.
+// A matching lasts until what its circuits carry is through, and the next begins with all its circuits; what comes
+// meanwhile waits for the next matrix, unless its circuit is lit. Every port of a NIC goes through the matchings on its
+// own, and where there are fewer matchings than ports, several ports join the same. Pairs are served one by one, and a send
+// is not cut: a pair whose bytes the decomposition spreads over several matchings has them sent in the first.
 //
 // Leaves out: Solstice's electrical switch for the rest; rounds of a fixed length.
 #include "collective/decomposition.hpp"
 #include "control/builtin.hpp"
 #include "control/free_ports.hpp"
+#include "control/places.hpp"
 #include "control/waiting.hpp"
 
 #include <algorithm>
@@ -32,101 +33,185 @@ class Decomposed : public Controller {
   explicit Decomposed(bool weighs_switching) : weighs_switching_(weighs_switching) {}
 
   Decision decide(const FabricView& view) override {
-    const std::vector<WaitingPair> waiting = waiting_pairs(view);
-    if (begun_ && !is_over(view, waiting)) return std::nullopt;
-    if (begun_) rounds_.pop_front();
-    begun_ = false;
-    // What is left of the last matrix; then, if all of that was served, a new one.
-    if (std::optional<Decision> decision = begin_round(view, waiting)) return *std::move(decision);
-    cut(view, waiting);
-    return begin_round(view, waiting).value_or(Decision{});
+    places_.learn(view);
+    waiting_ = waiting_pairs(view, places_);
+    served_.resize(view.ports_per_gpu);
+    begun_.assign(view.ports_per_gpu, false);
+    for (std::uint32_t port = 0; port < served_.size(); ++port) {
+      if (is_over(view, port)) served_[port].clear();
+    }
+    begin(view);
+    cut(view);
+    begin(view);
+    repeat(view);
+    CircuitPlan plan = missing(view);
+    // What was decided before and waits for circuits to drain goes on.
+    if (plan == asked_) return std::nullopt;
+    asked_ = plan;
+    if (plan.connect.empty()) return std::nullopt;
+    return Step{std::move(plan), When::kDrained};
   }
 
  private:
-  // nullopt: no round has anything to do.
-  std::optional<Decision> begin_round(const FabricView& view, const std::vector<WaitingPair>& waiting) {
-    for (; !rounds_.empty(); rounds_.pop_front()) {
-      // What was served in an earlier round needs no circuit in this one.
-      std::erase_if(rounds_.front(), [&](ServerPair pair) { return !waits(waiting, pair); });
-      CircuitPlan plan = light(view);
-      begun_ = !rounds_.front().empty();
-      if (!plan.connect.empty()) return Step{std::move(plan), When::kDrained};
-      if (begun_) return Decision{};  // all of it is lit
-    }
-    return std::nullopt;
+  // The matching's circuits are there and out of use, and no send is about to take one.
+  [[nodiscard]] bool is_over(const FabricView& view, std::uint32_t port) {
+    std::erase_if(served_[port], [&](ServerPair pair) { return !is_lit(view, pair, port) && !can_join(view, pair, port); });
+    return std::all_of(served_[port].begin(), served_[port].end(), [&](ServerPair pair) {
+      return is_lit(view, pair, port) && !fibre(view, pair, port).in_use && !waits(pair);
+    });
   }
 
-  // The round's circuits are there and out of use, and nobody is about to take one.
-  [[nodiscard]] bool is_over(const FabricView& view, const std::vector<WaitingPair>& waiting) const {
-    for (const ServerPair pair : rounds_.front()) {
-      bool in_use = false;
-      for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
-        const PortView& fibre = view.transmit[view.port(pair.from, p).index()];
-        in_use = in_use || (fibre.in_use && view.position(fibre.peer) == pair.to);
+  // Matchings in turn, while ports are idle; a port that has most of its circuits already begins it.
+  void begin(const FabricView& view) {
+    while (!matchings_.empty()) {
+      Matching& next = matchings_.front();
+      std::erase_if(next, [this](ServerPair pair) { return !is_left(pair); });
+      std::optional<std::uint32_t> best;
+      std::size_t most = 0;
+      bool idle = false;
+      for (std::uint32_t port = 0; port < served_.size(); ++port) {
+        if (!served_[port].empty()) continue;
+        idle = true;
+        const std::size_t fits = fit(view, next, port);
+        if (fits > most) best = port;
+        most = std::max(most, fits);
       }
-      if (in_use || view.circuits(pair) == 0 || waits(waiting, pair)) return false;
+      if (!idle) return;
+      if (best) {
+        served_[*best] = std::move(next);
+        begun_[*best] = true;
+        std::erase_if(served_[*best], [&](ServerPair pair) { return !can_join(view, pair, *best); });
+      }
+      matchings_.pop_front();
+    }
+  }
+
+  // How well the port suits the matching: pairs that it can join, then those that it joins now, then those that it joins
+  // without darkening a circuit.
+  [[nodiscard]] static std::size_t fit(const FabricView& view, const Matching& matching, std::uint32_t port) {
+    std::size_t can = 0;
+    std::size_t joined = 0;
+    std::size_t free = 0;
+    for (const ServerPair pair : matching) {
+      can += can_join(view, pair, port) ? 1 : 0;
+      joined += is_joined(view, pair, port) ? 1 : 0;
+      free += is_dark(view, pair, port) ? 1 : 0;
+    }
+    const std::size_t scale = matching.size() + 1;
+    return (can * scale + joined) * scale + free;
+  }
+
+  // Ports for which no matching is left take part in those that begin now: where both fibres are dark, or the bytes that
+  // wait are worth the circuits that they take.
+  void repeat(const FabricView& view) {
+    std::vector<const Matching*> begun;
+    for (std::size_t port = 0; port < served_.size(); ++port) {
+      if (begun_[port]) begun.push_back(&served_[port]);
+    }
+    for (std::uint32_t port = 0, next = 0; port < served_.size() && !begun.empty(); ++port) {
+      if (!served_[port].empty()) continue;
+      served_[port] = *begun[next++ % begun.size()];
+      std::erase_if(served_[port], [&](ServerPair pair) {
+        if (!can_join(view, pair, port)) return true;
+        const auto waiting = find(pair);
+        const bool worth = waiting != waiting_.end() && pays(view, waiting->bytes, view.ports_per_gpu);
+        return !is_joined(view, pair, port) && !is_dark(view, pair, port) && !worth;
+      });
+    }
+  }
+
+  [[nodiscard]] static bool is_dark(const FabricView& view, ServerPair pair, std::uint32_t port) {
+    return fibre(view, pair, port).peer.is_none() && view.receive[view.port(pair.to, port).index()].is_none();
+  }
+  [[nodiscard]] static const PortView& fibre(const FabricView& view, ServerPair pair, std::uint32_t port) {
+    return view.transmit[view.port(pair.from, port).index()];
+  }
+  [[nodiscard]] static bool is_joined(const FabricView& view, ServerPair pair, std::uint32_t port) {
+    return fibre(view, pair, port).peer == view.port(pair.to, port);
+  }
+  [[nodiscard]] static bool is_lit(const FabricView& view, ServerPair pair, std::uint32_t port) {
+    return is_joined(view, pair, port) && fibre(view, pair, port).lit;
+  }
+
+  // Whether the switch can join the two ports, now or when their circuits are out of use.
+  [[nodiscard]] static bool can_join(const FabricView& view, ServerPair pair, std::uint32_t port) {
+    if (is_joined(view, pair, port)) return true;
+    const auto faulty = [&](PortId p) { return !p.is_none() && view.transmit[p.index()].faulty; };
+    const PortId from = view.port(pair.from, port);
+    const PortId to = view.port(pair.to, port);
+    return !faulty(from) && !faulty(to) && !faulty(view.transmit[from.index()].peer) && !faulty(view.receive[to.index()]);
+  }
+
+  [[nodiscard]] std::vector<WaitingPair>::const_iterator find(ServerPair pair) const {
+    const auto before = [this](const WaitingPair& w, ServerPair p) { return places_.places(w.pair) < places_.places(p); };
+    const auto found = std::lower_bound(waiting_.begin(), waiting_.end(), pair, before);
+    return found != waiting_.end() && found->pair == pair ? found : waiting_.end();
+  }
+  [[nodiscard]] bool waits(ServerPair pair) const { return find(pair) != waiting_.end(); }
+
+  // It waits, and is in no matching that was begun before.
+  [[nodiscard]] bool is_left(ServerPair pair) const {
+    if (!waits(pair)) return false;
+    for (std::size_t port = 0; port < served_.size(); ++port) {
+      const Matching& served = served_[port];
+      if (!begun_[port] && std::find(served.begin(), served.end(), pair) != served.end()) return false;
     }
     return true;
   }
-  static bool waits(const std::vector<WaitingPair>& waiting, ServerPair pair) {
-    return std::binary_search(waiting.begin(), waiting.end(), WaitingPair{pair},
-                              [](const WaitingPair& a, const WaitingPair& b) { return a.pair < b.pair; });
-  }
 
-  // The next rounds, from what waits: a matrix of the positions that occur.
-  void cut(const FabricView& view, const std::vector<WaitingPair>& waiting) {
-    std::vector<ServerIndex> positions;
-    for (const WaitingPair& w : waiting) positions.insert(positions.end(), {w.pair.from, w.pair.to});
-    std::sort(positions.begin(), positions.end());
-    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  // The next matchings, from what waits and is not being served: a matrix of the places that occur.
+  void cut(const FabricView& view) {
+    if (!matchings_.empty()) return;  // all ports are busy
+    std::vector<std::uint32_t> places;
+    std::vector<const WaitingPair*> left;
+    for (const WaitingPair& w : waiting_) {
+      if (!is_unserved(w.pair)) continue;
+      left.push_back(&w);
+      places.insert(places.end(), {places_.place(w.pair.from), places_.place(w.pair.to)});
+    }
+    if (left.empty()) return;
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
     const auto index = [&](ServerIndex p) {
-      return static_cast<Member>(std::lower_bound(positions.begin(), positions.end(), p) - positions.begin());
+      return static_cast<Member>(std::lower_bound(places.begin(), places.end(), places_.place(p)) - places.begin());
     };
-    TrafficMatrix matrix(static_cast<Member>(positions.size()));
-    for (const WaitingPair& w : waiting) {
-      matrix.at(index(w.pair.from), index(w.pair.to)) = Bytes{std::max<std::int64_t>(1, w.bytes.count)};
+    TrafficMatrix matrix(static_cast<Member>(places.size()));
+    for (const WaitingPair* w : left) {
+      matrix.at(index(w->pair.from), index(w->pair.to)) = Bytes{std::max<std::int64_t>(1, w->bytes.count)};
     }
-    if (waiting.empty()) return;
     const double lost = view.port_rate.bytes_per_second * to_seconds(view.reconfiguration.total());
-    const std::vector<DemandRound> cut =
+    const std::vector<DemandRound> rounds =
         weighs_switching_ ? greedy_rounds(matrix, Bytes{static_cast<std::int64_t>(lost)}) : birkhoff_rounds(matrix);
-    std::size_t in_round = 0;
-    for (const DemandRound& matching : cut) {
-      if (in_round++ % view.ports_per_gpu == 0) rounds_.emplace_back();
-      for (const PairBytes& pair : matching) rounds_.back().push_back({positions[pair.from], positions[pair.to]});
-    }
-    for (Matching& round : rounds_) {
-      std::sort(round.begin(), round.end());
-      round.erase(std::unique(round.begin(), round.end()), round.end());
+    for (const DemandRound& round : rounds) {
+      Matching& matching = matchings_.emplace_back();
+      for (const PairBytes& pair : round) {
+        matching.push_back(places_.positions({places[pair.from], places[pair.to]}));
+      }
     }
   }
+  [[nodiscard]] bool is_unserved(ServerPair pair) const {
+    return std::none_of(served_.begin(), served_.end(), [pair](const Matching& served) {
+      return std::find(served.begin(), served.end(), pair) != served.end();
+    });
+  }
 
-  // Over whatever fibres its pairs do not have yet, in use or not: the step waits for those. A pair that finds none waits
-  // for another round.
-  [[nodiscard]] CircuitPlan light(const FabricView& view) {
-    std::vector<PortView> idle(view.transmit.begin(), view.transmit.end());
-    for (PortView& fibre : idle) {
-      fibre.in_use = false;
-      fibre.lit = !fibre.peer.is_none();
-    }
-    FabricView all_free = view;
-    all_free.transmit = idle;
-    FreePorts ports;
-    ports.begin(all_free);
+  [[nodiscard]] CircuitPlan missing(const FabricView& view) const {
     CircuitPlan plan;
-    std::vector<ServerPair> missing;
-    for (const ServerPair pair : rounds_.front()) {
-      if (ports.keep(pair, 1) == 0) missing.push_back(pair);
-    }
-    for (const ServerPair pair : missing) {
-      if (!ports.join(pair, plan.connect)) std::erase(rounds_.front(), pair);
+    for (std::uint32_t port = 0; port < served_.size(); ++port) {
+      for (const ServerPair pair : served_[port]) {
+        if (!is_joined(view, pair, port)) plan.connect.push_back({view.port(pair.from, port), view.port(pair.to, port)});
+      }
     }
     return plan;
   }
 
   bool weighs_switching_;
-  std::deque<Matching> rounds_;
-  bool begun_ = false;  // the first of the rounds
+  Places places_;
+  std::vector<WaitingPair> waiting_;
+  std::deque<Matching> matchings_;  // that no port has begun
+  std::vector<Matching> served_;    // by port of a NIC: what it joins until all of that is through
+  std::vector<bool> begun_;         // by port: in this decision
+  CircuitPlan asked_;               // that the last decision still lacked
 };
 
 PolicyNeeds needs(const ControllerSpec&) { return {.bytes = true, .per_pair = true}; }

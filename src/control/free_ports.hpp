@@ -16,10 +16,18 @@ namespace photonrail {
   return !fibre.peer.is_none() && (!fibre.lit || view.transmit[fibre.peer.index()].faulty);
 }
 
+/// Circuits that every pair can have when the GPU with the most partners shares its ports out evenly; 1 at the least.
+[[nodiscard]] std::uint32_t even_share(const FabricView& view, std::span<const ServerPair> pairs);
+
+/// Whether `bytes` go over `circuits` circuits in place of one so much faster that it is worth a reconfiguration, which
+/// those whose circuits are taken will have to pay.
+[[nodiscard]] bool pays(const FabricView& view, Bytes bytes, std::uint32_t circuits);
+
 class FreePorts {
  public:
-  /// Begins a plan. `view` must outlive it. Of several fibres that could be taken it is a dark one, or the one whose
-  /// circuit was used the longest time ago: `last_use` by transmit port, or empty when that makes no difference.
+  /// Begins a plan, over ports that are the job's. `view` must outlive it. Of several fibres that could be taken it is a
+  /// dark one; or one of a pair that has others; or the one whose circuit was used the longest time ago: `last_use` by
+  /// transmit port, or empty when that makes no difference.
   void begin(const FabricView& view, std::span<const Time> last_use = {});
 
   /// Claims up to `wanted` circuits that the pair has or that are on their way to it; returns how many it got.
@@ -32,20 +40,46 @@ class FreePorts {
   /// is waited for, and nobody younger takes it.
   bool serve_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
 
+  /// More circuits for pairs that have some or get some by this plan, in turn and up to `wanted` each: over dark fibres,
+  /// and with `take` over those of idle circuits that no pair was promised.
+  void widen(std::span<const ServerPair> pairs, std::uint32_t wanted, bool take, std::vector<Circuit>& connect);
+
+  /// More circuits for those of the pairs that have one, the first of them first: as many as dark fibres allow, and an even
+  /// share of all ports for those whose bytes are worth it.
+  void widen(std::span<const PairTraffic> waiting, std::vector<Circuit>& connect);
+
  private:
+  /// What the plan has come to.
+  struct State {
+    std::vector<bool> transmit;  // by port: the plan has a use for it
+    std::vector<bool> receive;
+    std::vector<PortId> planned;       // by transmit port: where the plan points it, or none
+    std::vector<std::uint8_t> broken;  // by transmit port: ends of its circuit that the plan takes
+  };
+
   bool try_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
+  bool by_port(std::span<const ServerPair> pairs, std::vector<Circuit>& connect);
+  bool join(ServerPair pair, int most_loss, std::vector<Circuit>& connect);
+  /// What is lost when the circuit that begins here is taken: 0 nothing, 1 one of several of its pair, 2 the only one.
+  [[nodiscard]] int loss(PortId from) const;
+  /// When the plan is carried out.
+  [[nodiscard]] std::uint32_t circuits(ServerPair pair) const;
+  [[nodiscard]] bool leads(PortId from, ServerIndex to) const;
+  [[nodiscard]] bool can_send(PortId port) const;
+  [[nodiscard]] bool can_receive(PortId port) const;
   [[nodiscard]] PortId free_transmit(ServerIndex position, std::uint32_t plane) const;
   [[nodiscard]] PortId free_receive(ServerIndex position, std::uint32_t plane) const;
+  [[nodiscard]] bool better(PortId from, PortId than) const;
   void claim(Circuit circuit);
+  void plan(Circuit circuit, std::vector<Circuit>& connect);
+  void unplan(std::size_t before, std::vector<Circuit>& connect);
   [[nodiscard]] bool busy(const PortView& fibre) const { return is_fixed(*view_, fibre); }
-
   [[nodiscard]] Time last_use(PortId from) const { return last_use_.empty() ? Time{} : last_use_[from.index()]; }
 
   const FabricView* view_ = nullptr;
   std::span<const Time> last_use_;
   std::vector<std::uint32_t> have_;
-  std::vector<bool> claimed_transmit_;
-  std::vector<bool> claimed_receive_;
+  State state_;
 };
 
 }  // namespace photonrail

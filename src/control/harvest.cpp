@@ -1,8 +1,8 @@
 // Inside one collective: keep the circuits and forward over several of them, or switch? (Harvest, Rahman et al.,
 // arXiv 2602.09188.) The rounds of the collective's plan are known; dynamic programming over them finds the cheapest
 // sequence of the two. A round costs, over the circuits of an earlier one, the bytes of its busiest circuit when each pair
-// goes the shortest way, and the latency of its longest way; over circuits of its own, the same with one circuit each; a
-// switch costs a reconfiguration. A switch always goes to the circuits that the round itself wants.
+// goes the shortest way, and the latency of its longest way; over circuits of its own, the same with as many circuits a
+// pair as it is worth; a switch costs a reconfiguration. A switch always goes to the circuits that the round itself wants.
 //
 // A demand is served whole. Those of other operations, or without later rounds, are weighed in the same way, alone.
 //
@@ -25,7 +25,11 @@ constexpr std::uint32_t kAnyHops = 1u << 20;
 /// Circuits that join positions, as a graph.
 class Ways {
  public:
-  void add(ServerPair circuit) { next_[circuit.from].push_back(circuit.to); }
+  void add(ServerPair circuit, std::uint32_t width = 1) {
+    std::uint32_t& known = width_[circuit];
+    if (known == 0) next_[circuit.from].push_back(circuit.to);
+    known += width;
+  }
 
   /// Seconds until the round is through; infinite where some pair has no way.
   [[nodiscard]] double time(const FabricView& view, std::span<const ServerPair> pairs, std::span<const Bytes> bytes) const {
@@ -40,7 +44,7 @@ class Ways {
       for (const ServerPair circuit : way) {
         double& sum = load[circuit];
         sum += p < bytes.size() ? static_cast<double>(bytes[p].count) : 0.0;
-        busiest = std::max(busiest, sum);
+        busiest = std::max(busiest, sum / width_.at(circuit));
       }
     }
     return busiest / view.port_rate.bytes_per_second + static_cast<double>(longest) * to_seconds(view.hop_latency);
@@ -64,6 +68,7 @@ class Ways {
 
  private:
   std::map<ServerIndex, std::vector<ServerIndex>> next_;
+  std::map<ServerPair, std::uint32_t> width_;  // circuits side by side
 };
 
 class Harvest : public Controller {
@@ -79,19 +84,34 @@ class Harvest : public Controller {
       if (fibre.lit && !fibre.draining) lit.add({view.position(PortId{p}), view.position(fibre.peer)});
     }
     CircuitPlan plan;
+    switched_.clear();
     for (const bool blocking : {true, false}) {
       for (const CircuitRequest& demand : view.demands) {
         if (demand.blocking == blocking) serve(view, demand, lit, plan);
       }
+    }
+    for (const CircuitRequest* demand : switched_) {
+      const std::uint32_t share = even_share(view, demand->pairs);
+      if (share > 1) ports_.widen(demand->pairs, share, pays(view, largest(demand->bytes), share), plan.connect);
     }
     if (plan.connect.empty()) return std::nullopt;
     return plan;
   }
 
  private:
+  [[nodiscard]] static Bytes largest(std::span<const Bytes> bytes) {
+    return bytes.empty() ? Bytes{} : *std::max_element(bytes.begin(), bytes.end());
+  }
+  // Circuits that a round will have for each pair.
+  [[nodiscard]] static std::uint32_t width(const FabricView& view, std::span<const ServerPair> pairs,
+                                           std::span<const Bytes> bytes) {
+    const std::uint32_t share = even_share(view, pairs);
+    return pays(view, largest(bytes), share) ? share : 1;
+  }
+
   void serve(const FabricView& view, const CircuitRequest& demand, const Ways& lit, CircuitPlan& plan) {
     if (switches(view, demand, lit)) {
-      (void)ports_.serve_all(demand.pairs, 1, plan.connect);
+      if (ports_.serve_all(demand.pairs, 1, plan.connect)) switched_.push_back(&demand);
       return;
     }
     // The circuits of its ways are not for others to take.
@@ -111,7 +131,8 @@ class Harvest : public Controller {
     std::vector<Ways> topologies{lit};
     for (std::size_t r = 0; r < rounds; ++r) {
       Ways own;
-      for (const ServerPair pair : pairs(r)) own.add(pair);
+      const std::uint32_t circuits = width(view, pairs(r), bytes(r));
+      for (const ServerPair pair : pairs(r)) own.add(pair, circuits);
       topologies.push_back(std::move(own));
     }
     const double change = to_seconds(view.reconfiguration.total());
@@ -129,6 +150,7 @@ class Harvest : public Controller {
 
   std::uint32_t look_ahead_;
   FreePorts ports_;
+  std::vector<const CircuitRequest*> switched_;  // in this decision
 };
 
 std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
@@ -141,7 +163,10 @@ ControllerFactory harvest_factory() {
   return {.name = "harvest",
           .summary = "forwards over what is lit or switches, round by round of a collective (Harvest, dynamic programming)",
           .make = make,
-          .needs = [](const ControllerSpec&) { return PolicyNeeds{.bytes = true, .rounds = true, .hops = kAnyHops}; },
+          .needs =
+              [](const ControllerSpec&) {
+                return PolicyNeeds{.bytes = true, .rounds = true, .direct = true, .hops = kAnyHops};
+              },
           .parameters = {ControllerParameter::count("look_ahead", 16, 0, 1024, "rounds after the present one")},
           .prompt = true};
 }

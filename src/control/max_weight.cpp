@@ -2,7 +2,8 @@
 // throughput in an input-queued switch", 1999), with hysteresis because a change of circuits costs time (Wang and Javidi,
 // "Adaptive policies for scheduling with reconfiguration delay", 2017): a pair that is lit weighs more than it has.
 // A pair weighs the bytes that wait for it and those that a port could have sent while they waited, so that none starves.
-// Several ports are as many matchings, one after the other, in which a pair with k circuits weighs 1/(k+1).
+// Several ports are as many matchings, one after the other: with a "width", a pair with k circuits weighs 1/(k+1) in them;
+// without, a pair is in one, and ports that are left over are shared out by weight.
 // Circuits in use or on their way are not touched: the matching is made of what they leave.
 //
 // Serves pairs one by one: a demand with more pairs than ports gets those that the matching has.
@@ -31,10 +32,11 @@ class MaxWeight : public Controller {
 
   Decision decide(const FabricView& view) override {
     if (view.demands.empty()) return std::nullopt;
+    places_.learn(view);
     ports_.begin(view);
     count_free(view);
     std::vector<Waiting> waiting;
-    for (const WaitingPair& w : waiting_pairs(view)) waiting.push_back(weigh(view, w));
+    for (const WaitingPair& w : waiting_pairs(view, places_)) waiting.push_back(weigh(view, w));
     CircuitPlan plan;
     for (std::uint32_t layer = 0; layer < view.ports_per_gpu; ++layer) match(waiting);
     // Those that are there are kept before others look for fibres.
@@ -42,6 +44,7 @@ class MaxWeight : public Controller {
     for (const Waiting& w : waiting) {
       for (std::uint32_t k = w.idle; k < w.chosen; ++k) (void)ports_.join(w.pair, plan.connect);
     }
+    if (width_ == 0) widen(waiting, plan);
     if (plan.connect.empty()) return std::nullopt;
     return plan;
   }
@@ -49,6 +52,7 @@ class MaxWeight : public Controller {
  private:
   struct Waiting {
     ServerPair pair;
+    Bytes bytes{};
     double weight = 0.0;
     std::uint32_t fixed = 0;   // circuits in use, or on their way
     std::uint32_t idle = 0;    // lit, and free
@@ -71,7 +75,7 @@ class MaxWeight : public Controller {
 
   [[nodiscard]] Waiting weigh(const FabricView& view, const WaitingPair& w) const {
     const double lost = view.port_rate.bytes_per_second * to_seconds(view.now - w.since);
-    Waiting waiting{w.pair, std::min(1.0 + static_cast<double>(w.bytes.count) + age_ * lost, kMaxWeight)};
+    Waiting waiting{w.pair, w.bytes, std::min(1.0 + static_cast<double>(w.bytes.count) + age_ * lost, kMaxWeight)};
     for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
       const PortView& fibre = view.transmit[view.port(w.pair.from, p).index()];
       if (fibre.peer.is_none() || view.position(fibre.peer) != w.pair.to) continue;
@@ -86,7 +90,7 @@ class MaxWeight : public Controller {
     std::vector<Waiting*> of;
     for (Waiting& w : waiting) {
       const std::uint32_t have = w.fixed + w.chosen;
-      if (have >= width_ || sends_[w.pair.from] == 0 || receives_[w.pair.to] == 0) continue;
+      if (have >= std::max(1u, width_) || sends_[w.pair.from] == 0 || receives_[w.pair.to] == 0) continue;
       const double bonus = w.chosen < w.idle ? 1.0 + hysteresis_ : 1.0;
       pairs.push_back({w.pair, std::max(std::int64_t{1}, static_cast<std::int64_t>(w.weight * bonus / (have + 1)))});
       of.push_back(&w);
@@ -99,9 +103,18 @@ class MaxWeight : public Controller {
     }
   }
 
+  void widen(std::vector<Waiting>& waiting, CircuitPlan& plan) {
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [](const Waiting& a, const Waiting& b) { return a.weight > b.weight; });
+    std::vector<PairTraffic> pairs;
+    for (const Waiting& w : waiting) pairs.push_back({w.pair, w.bytes});
+    ports_.widen(pairs, plan.connect);
+  }
+
   double hysteresis_;
   double age_;
   std::uint32_t width_;
+  Places places_;
   FreePorts ports_;
   std::vector<std::uint32_t> sends_;
   std::vector<std::uint32_t> receives_;
@@ -121,7 +134,7 @@ ControllerFactory max_weight_factory() {
           .parameters = {ControllerParameter::number("hysteresis", 0.1, 0.0, 1e6, "how much more a lit pair weighs"),
                          ControllerParameter::number("age", 1.0, 0.0, 1e6,
                                                      "weight of the bytes that could have been sent while a pair waited"),
-                         ControllerParameter::count("width", 1, 1, 1024, "circuits of one pair at the most")},
+                         ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
           .prompt = true};
 }
 

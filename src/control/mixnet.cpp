@@ -6,7 +6,7 @@
 // iteration goes by what waits.
 //
 // MixNet sends what has no circuit over an electrical fabric. A rail has none here: it waits for its pair's turn (pairs are
-// served one by one), or is forwarded where the rail forwards. Pairs that leave a region come after those inside.
+// served one by one), or is forwarded where the rail forwards and faulty ports rule out its own circuit. Pairs that leave a region come after those inside.
 //
 // Leaves out: the electrical fabric; routing of experts; the cost of collecting demands from the GPUs.
 #include "control/builtin.hpp"
@@ -24,6 +24,7 @@ namespace {
 struct Ranked {
   ServerPair pair;
   std::int64_t bytes = 0;
+  Time since{};
 };
 
 class MixNet : public Controller {
@@ -34,14 +35,21 @@ class MixNet : public Controller {
         by_iteration_(spec.parameters.word("refresh") == "iteration") {}
 
   Decision decide(const FabricView& view) override {
+    places_.learn(view);
     ports_.begin(view);
     CircuitPlan plan;
-    serve(ranked(view), plan);
+    const std::vector<Ranked> waiting = ranked(view);
+    serve(waiting, plan);
     if (by_iteration_ && begins_iteration(view)) {
       std::vector<Ranked> learnt;
       for (const PairTraffic& traffic : view.traffic) learnt.push_back({traffic.pair, traffic.bytes.count});
       sort(learnt);
       serve(learnt, plan);
+    }
+    if (width_ == 0) {
+      std::vector<PairTraffic> all;
+      for (const Ranked& r : waiting) all.push_back({r.pair, Bytes{r.bytes}});
+      ports_.widen(all, plan.connect);
     }
     if (plan.connect.empty()) return std::nullopt;
     return plan;
@@ -50,8 +58,8 @@ class MixNet : public Controller {
  private:
   [[nodiscard]] std::vector<Ranked> ranked(const FabricView& view) const {
     std::vector<Ranked> pairs;
-    for (const WaitingPair& w : waiting_pairs(view)) {
-      Ranked ranked{w.pair, w.bytes.count};
+    for (const WaitingPair& w : waiting_pairs(view, places_)) {
+      Ranked ranked{w.pair, w.bytes.count, w.since};
       if (by_iteration_ && !view.traffic.empty()) {
         const auto found = std::lower_bound(view.traffic.begin(), view.traffic.end(), w.pair,
                                             [](const PairTraffic& t, ServerPair p) { return t.pair < p; });
@@ -66,15 +74,17 @@ class MixNet : public Controller {
   void sort(std::vector<Ranked>& pairs) const {
     const auto leaves = [this](ServerPair pair) { return region_ > 0 && pair.from / region_ != pair.to / region_; };
     std::sort(pairs.begin(), pairs.end(), [&](const Ranked& a, const Ranked& b) {
-      return std::tuple{leaves(a.pair), -a.bytes, a.pair} < std::tuple{leaves(b.pair), -b.bytes, b.pair};
+      return std::tuple{leaves(a.pair), -a.bytes, a.since, places_.places(a.pair)} <
+             std::tuple{leaves(b.pair), -b.bytes, b.since, places_.places(b.pair)};
     });
   }
 
   // Who has a circuit keeps it; then one for each in turn, then another, until the ports are gone.
   void serve(const std::vector<Ranked>& pairs, CircuitPlan& plan) {
+    const std::uint32_t width = std::max(1u, width_);
     std::vector<std::uint32_t> have;
-    for (const Ranked& ranked : pairs) have.push_back(ports_.keep(ranked.pair, width_));
-    for (std::uint32_t wanted = 1; wanted <= width_; ++wanted) {
+    for (const Ranked& ranked : pairs) have.push_back(ports_.keep(ranked.pair, width));
+    for (std::uint32_t wanted = 1; wanted <= width; ++wanted) {
       for (std::size_t i = 0; i < pairs.size(); ++i) {
         if (have[i] < wanted && ports_.join(pairs[i].pair, plan.connect)) ++have[i];
       }
@@ -94,6 +104,7 @@ class MixNet : public Controller {
   std::uint32_t width_;
   bool by_iteration_;
   std::uint32_t iteration_ = 0;
+  Places places_;
   FreePorts ports_;
 };
 
@@ -114,7 +125,7 @@ ControllerFactory mixnet_factory() {
           .needs = needs,
           .parameters = {ControllerParameter::word("refresh", {"layer", "iteration"}, "what the sizes are taken from"),
                          ControllerParameter::count("region", 0, 0, 1u << 20, "servers of a region; 0: the whole rail"),
-                         ControllerParameter::count("width", 1, 1, 1024, "circuits of one pair at the most")},
+                         ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
           .prompt = true};
 }
 

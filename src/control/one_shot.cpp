@@ -15,7 +15,7 @@ std::vector<ServerPair> JobTraffic::pairs() const {
   return pairs;
 }
 
-JobTraffic job_traffic(const FabricView& view) {
+JobTraffic job_traffic(const FabricView& view, const Places& places) {
   std::set<std::pair<CommunicatorId, ServerIndex>> members;  // on this rail
   for (const RankSchedule& rank : view.schedule) {
     for (const ScheduledOperation& op : rank.operations) members.emplace(op.communicator, rank.position);
@@ -29,13 +29,21 @@ JobTraffic job_traffic(const FabricView& view) {
         const ServerPair pair = op.pairs[p];
         const bool counts =
             pair.from == rank.position || (pair.to == rank.position && !members.contains({op.communicator, pair.from}));
-        if (counts) sums[{pair, op.dimension}] += op.bytes[p].count;
+        if (counts && places.has(pair)) sums[{places.places(pair), op.dimension}] += op.bytes[p].count;
       }
     }
   }
   JobTraffic traffic;
   for (const auto& [key, bytes] : sums) traffic.entries.push_back({key.first, key.second, bytes});
   return traffic;
+}
+
+CircuitPlan at_positions(CircuitPlan plan, const FabricView& view, const Places& places) {
+  const auto port = [&](PortId p) {
+    return view.port(places.position(p.value / view.ports_per_gpu), p.value % view.ports_per_gpu);
+  };
+  for (Circuit& circuit : plan.connect) circuit = {port(circuit.from), port(circuit.to)};
+  return plan;
 }
 
 bool OneShot::join(ServerPair pair) {

@@ -1,6 +1,7 @@
 // One topology for a whole job: what the known schedule says that pairs will exchange, and circuits that are set once.
 #pragma once
 
+#include "control/places.hpp"
 #include "control/weighted_matching.hpp"
 #include "photonrail/fabric_view.hpp"
 
@@ -22,8 +23,11 @@ struct JobTraffic {
   [[nodiscard]] std::vector<ServerPair> pairs() const;  ///< each once, ascending
 };
 
-/// From FabricView::schedule.
-[[nodiscard]] JobTraffic job_traffic(const FabricView& view);
+/// From FabricView::schedule. Its positions, and those of a topology that is made from it, are the job's places.
+[[nodiscard]] JobTraffic job_traffic(const FabricView& view, const Places& places);
+
+/// The same circuits between the ports of the view.
+[[nodiscard]] CircuitPlan at_positions(CircuitPlan plan, const FabricView& view, const Places& places);
 
 /// Circuits as they are chosen, one after the other, over ports that nobody has.
 class OneShot {

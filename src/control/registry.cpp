@@ -6,6 +6,37 @@
 
 namespace photonrail {
 
+namespace {
+
+// What each policy keeps in the worlds of tests/worlds; docs/policies.md says who breaks what.
+PolicyClaims claims_of(std::string_view policy) {
+  struct Row {
+    std::string_view policy;
+    PolicyClaims claims;
+  };
+  static constexpr bool kYes = true;
+  static constexpr Row kRows[] = {{"electrical", {kYes, kYes, kYes, kYes}}, {"opus", {kYes, kYes, kYes, kYes}}};
+  for (const Row& row : kRows) {
+    if (row.policy == policy) return row.claims;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string PolicyClaims::describe() const {
+  std::string text;
+  const auto add = [&](bool claimed, const char* what) {
+    if (claimed) text += (text.empty() ? "" : ", ") + std::string(what);
+  };
+  add(faster_ports, "faster ports");
+  add(more_ports, "more ports");
+  add(shorter_delay, "a shorter delay");
+  if (!text.empty()) text = "not slower with " + text;
+  if (server_names) text += (text.empty() ? "" : "; ") + std::string("the same under renamed servers");
+  return text;
+}
+
 ControllerRegistry ControllerRegistry::builtin() {
   ControllerRegistry registry;
   registry.add(
@@ -30,6 +61,7 @@ ControllerRegistry ControllerRegistry::builtin() {
   registry.add(solstice_factory());
   registry.add(harvest_factory());
   registry.add(lru_factory());
+  for (ControllerFactory& factory : registry.factories_) factory.claims = claims_of(factory.name);
   return registry;
 }
 

@@ -9,10 +9,10 @@
 // Leaves out: storing bytes at a GPU in between until the next circuit comes (RotorLB, and Valiant's detour in Sirius);
 // synchronisation of clocks; electrical packets for what cannot wait.
 #include "control/builtin.hpp"
+#include "control/places.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace photonrail {
 
@@ -26,7 +26,8 @@ class Rotor : public Controller {
       : slot_(spec.parameters.duration("slot")), duty_(spec.parameters.number("duty")) {}
 
   Decision decide(const FabricView& view) override {
-    if (turning_ || positions_of(view).size() < 2) return std::nullopt;
+    places_.learn(view);
+    if (turning_ || places_.count() < 2) return std::nullopt;
     turning_ = true;
     Decision decision;
     decision.timetable = {rounds(view), slot(view), view.now};
@@ -34,26 +35,19 @@ class Rotor : public Controller {
   }
 
  private:
-  [[nodiscard]] static std::vector<ServerIndex> positions_of(const FabricView& view) {
-    std::vector<ServerIndex> positions(view.own.begin(), view.own.end());
-    if (!positions.empty()) return positions;
-    positions.resize(view.positions);
-    std::iota(positions.begin(), positions.end(), ServerIndex{0});
-    return positions;
-  }
-
-  [[nodiscard]] static std::vector<CircuitPlan> rounds(const FabricView& view) {
-    const std::vector<ServerIndex> positions = positions_of(view);
-    const auto n = static_cast<std::uint32_t>(positions.size());
+  [[nodiscard]] std::vector<CircuitPlan> rounds(const FabricView& view) const {
+    const std::uint32_t n = places_.count();
     const std::uint32_t shifts = n - 1;
     const std::uint32_t ports = std::min(view.ports_per_gpu, shifts);
     std::vector<CircuitPlan> rounds(ports == shifts ? 1 : shifts);
     for (std::uint32_t round = 0; round < rounds.size(); ++round) {
-      for (std::uint32_t port = 0; port < ports; ++port) {
-        const std::uint32_t behind = port * shifts / ports;
+      // Ports beyond one for each shift go through the shifts once more.
+      for (std::uint32_t port = 0; port < view.ports_per_gpu; ++port) {
+        const std::uint32_t behind = port % shifts * shifts / ports;
         const std::uint32_t shift = 1 + (round + behind) % shifts;
         for (std::uint32_t from = 0; from < n; ++from) {
-          rounds[round].connect.push_back({view.port(positions[from], port), view.port(positions[(from + shift) % n], port)});
+          const ServerPair pair = places_.positions({from, (from + shift) % n});
+          rounds[round].connect.push_back({view.port(pair.from, port), view.port(pair.to, port)});
         }
       }
     }
@@ -62,11 +56,13 @@ class Rotor : public Controller {
 
   [[nodiscard]] Duration slot(const FabricView& view) const {
     if (slot_ > Duration{0}) return slot_;
-    const auto dark = static_cast<double>(view.reconfiguration.total().count());
+    const auto dark = static_cast<double>(view.reconfiguration.total_with_queue().count());
     if (dark == 0.0) return kFreeSlot;
-    return Duration{static_cast<std::int64_t>(std::ceil(dark / (1.0 - duty_)))};
+    const Duration lit{static_cast<std::int64_t>(std::ceil(dark / (1.0 - duty_)))};
+    return std::max(lit, view.reconfiguration.shortest_slot() + view.reconfiguration.total_with_queue());
   }
 
+  Places places_;
   Duration slot_;
   double duty_;
   bool turning_ = false;

@@ -46,10 +46,11 @@ Shares split(const JobTraffic& traffic, std::uint32_t ports) {
 /// Gives each dimension its ports.
 class Splitter {
  public:
-  Splitter(const FabricView& view, const JobTraffic& traffic) : view_(view), traffic_(traffic) {}
+  Splitter(const FabricView& view, std::uint32_t places, const JobTraffic& traffic)
+      : view_(view), places_(places), traffic_(traffic) {}
 
   OneShot topology(bool with_ring) {
-    OneShot circuits(view_.positions, view_.ports_per_gpu, view_.planes);
+    OneShot circuits(places_, view_.ports_per_gpu, view_.planes);
     if (with_ring) {
       std::vector<WeightedPair> pairs;
       for (const JobTraffic::Entry& e : traffic_.entries) pairs.push_back({e.pair, e.bytes});
@@ -69,8 +70,8 @@ class Splitter {
       if (e.dimension == dimension) pairs.push_back(e);
     }
     std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-    std::vector<std::uint32_t> sends(view_.positions);
-    std::vector<std::uint32_t> receives(view_.positions);
+    std::vector<std::uint32_t> sends(places_);
+    std::vector<std::uint32_t> receives(places_);
     for (bool more = true; more;) {
       more = false;
       for (const JobTraffic::Entry& e : pairs) {
@@ -83,6 +84,7 @@ class Splitter {
   }
 
   const FabricView& view_;
+  std::uint32_t places_;
   const JobTraffic& traffic_;
 };
 
@@ -93,12 +95,14 @@ class StaticSplit : public Controller {
   Decision decide(const FabricView& view) override {
     if (done_) return std::nullopt;
     done_ = true;
-    const JobTraffic traffic = job_traffic(view);
+    Places places;
+    places.learn(view);
+    const JobTraffic traffic = job_traffic(view, places);
     if (traffic.entries.empty()) return std::nullopt;
-    Splitter splitter(view, traffic);
+    Splitter splitter(view, places.count(), traffic);
     OneShot circuits = splitter.topology(false);
     if (forward_ && !circuits.reaches(traffic.pairs())) circuits = splitter.topology(true);
-    return circuits.plan();
+    return at_positions(circuits.plan(), view, places);
   }
 
  private:

@@ -23,12 +23,14 @@ class TopoOpt : public Controller {
   Decision decide(const FabricView& view) override {
     if (done_) return std::nullopt;
     done_ = true;
+    Places places;
+    places.learn(view);
     std::map<ServerPair, std::int64_t> bytes;
-    for (const JobTraffic::Entry& e : job_traffic(view).entries) bytes[e.pair] += e.bytes;
+    for (const JobTraffic::Entry& e : job_traffic(view, places).entries) bytes[e.pair] += e.bytes;
     if (bytes.empty()) return std::nullopt;
     std::vector<WeightedPair> pairs;
     for (const auto& [pair, sum] : bytes) pairs.push_back({pair, std::max<std::int64_t>(1, sum)});
-    OneShot circuits(view.positions, view.ports_per_gpu, view.planes);
+    OneShot circuits(places.count(), view.ports_per_gpu, view.planes);
     circuits.ring(pairs);
     for (const Circuit circuit : circuits.plan().connect)
       halve(pairs, {view.position(circuit.from), view.position(circuit.to)});
@@ -37,7 +39,7 @@ class TopoOpt : public Controller {
         if (circuits.join(pairs[i].pair)) pairs[i].weight = std::max<std::int64_t>(1, pairs[i].weight / 2);
       }
     }
-    return circuits.plan();
+    return at_positions(circuits.plan(), view, places);
   }
 
  private:

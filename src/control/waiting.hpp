@@ -1,6 +1,7 @@
 // What waits on a rail, pair by pair, for policies that look at bytes and not at operations.
 #pragma once
 
+#include "control/places.hpp"
 #include "photonrail/fabric_view.hpp"
 
 #include <vector>
@@ -13,8 +14,9 @@ struct WaitingPair {
   Time since{};   ///< when the oldest of them was complete
 };
 
-/// What holds up its members, ascending by pair. An operation that asked and still waits for something else, such as its
-/// lane, would keep ports from those that it waits for. REQUIRES: the view shows bytes (PolicyNeeds::bytes).
-[[nodiscard]] std::vector<WaitingPair> waiting_pairs(const FabricView& view);
+/// What holds up its members, between positions of the job, ascending by their places. An operation that asked and still
+/// waits for something else, such as its lane, would keep ports from those that it waits for. REQUIRES: the view shows
+/// bytes (PolicyNeeds::bytes).
+[[nodiscard]] std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& places);
 
 }  // namespace photonrail

@@ -9,11 +9,14 @@ namespace photonrail::control_plane {
 
 ControlPlane::ControlPlane(const ControlContext& run, folding::OrderAmbiguity* ambiguity)
     : run_(run),
-      needs_(run.factory.needs_of(run.spec)),
+      needs_(run.factory.needs_of(run.spec).with_ports(run.plant().nic_ports)),
       channel_(run.engine, run.spec, run.fabric.optical() ? run.fabric.rails() : 0, run.seed),
       board_(run, needs_, channel_, *this, ambiguity) {
-  for (std::uint32_t r = 0; run.fabric.optical() && r < run.fabric.rails(); ++r) {
-    agents_.emplace_back(run, needs_, RailAgent::Surroundings{board_, channel_, *this, *this}, RailId{r});
+  if (run.fabric.optical()) agents_.resize(run.fabric.rails());
+  for (std::uint32_t r = 0; r < agents_.size(); ++r) {
+    if (!run.fabric.has_rail(RailId{r})) continue;
+    const RailAgent::Surroundings around{board_, channel_, *this, *this};
+    agents_[r] = std::make_unique<RailAgent>(run, needs_, around, RailId{r});
   }
   if (needs_.per_pair) {
     service_ = std::make_unique<PairService>(run, *this);
@@ -24,9 +27,44 @@ ControlPlane::ControlPlane(const ControlContext& run, folding::OrderAmbiguity* a
 
 ControlPlane::~ControlPlane() = default;
 
+template <class Visit>
+void ControlPlane::each_agent(Visit&& visit) const {
+  for (const std::unique_ptr<RailAgent>& agent : agents_) {
+    if (agent != nullptr) visit(*agent);
+  }
+}
+
+void ControlPlane::seat(std::span<const GpuId> gpu_of_rank) {
+  each_agent([&](RailAgent& agent) { agent.seat(gpu_of_rank); });
+}
+
 void ControlPlane::begin() {
   if (!agents_.empty()) schedule_restarts();
-  for (RailAgent& agent : agents_) agent.wake({});
+  each_agent([](RailAgent& agent) { agent.begin(); });
+}
+
+void ControlPlane::end() {
+  each_agent([](RailAgent& agent) { agent.end(); });
+}
+
+bool ControlPlane::stand_still() {
+  if (!needs_.events) return false;
+  std::uint64_t commands = 0;
+  each_agent([&](const RailAgent& agent) { commands += agent.commands().size(); });
+  if (commands == commands_at_standstill_) return false;
+  commands_at_standstill_ = commands;
+  stands_still_ = run_.engine.now();
+  each_agent([](RailAgent& agent) { agent.stand_still(); });
+  return true;
+}
+
+std::vector<std::string> ControlPlane::remarks(Duration makespan) const {
+  std::vector<std::string> lines;
+  for (std::size_t r = 0; r < agents_.size(); ++r) {
+    const std::string said = agents_[r] != nullptr ? agents_[r]->remark(makespan) : "";
+    if (!said.empty()) lines.push_back("rail " + std::to_string(r) + ": " + said);
+  }
+  return lines;
 }
 
 // Requests that are still on their way count too: the circuits of another operation may be the ones that they lack. Opening
@@ -40,18 +78,20 @@ void ControlPlane::circuits_available(RailId rail) {
 }
 
 SharedView ControlPlane::shared_view(RailId rail) {
-  if (needs_.events) board_.mark_progress(rail, last_event_);
+  if (needs_.events) board_.mark_progress(rail, last_event_, stands_still_ == run_.engine.now());
   SharedView view;
   if (schedule_) view.schedule = schedule_->rail(rail);
   view.running = running_;
+  view.tasks_ended = tasks_ended_;
   return view;
 }
 
 void ControlPlane::task_ended(RankId rank) {
+  ++tasks_ended_;
   if (!needs_.events) return;
   if (last_event_.size() <= rank.index()) last_event_.resize(rank.index() + 1, Time{-1});
   last_event_[rank.index()] = run_.engine.now();
-  for (RailAgent& agent : agents_) agent.task_ended();
+  each_agent([](RailAgent& agent) { agent.task_ended(); });
 }
 
 void ControlPlane::set_progress(RankId rank, std::uint32_t iteration, std::size_t next) {
@@ -86,10 +126,14 @@ void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t 
 void ControlPlane::summarize(std::span<const RailId> rail_image, ReconfigurationSummary& summary) const {
   if (agents_.empty()) return;
   for (const RailId rail : rail_image) {
-    rail.is_none() ? summary.per_rail.push_back(0) : agents_[rail.index()].commands().summarize(summary);
+    rail.is_none() ? summary.per_rail.push_back(0) : agents_[rail.index()]->commands().summarize(summary);
   }
   for (std::size_t r = 0; r < agents_.size(); ++r) {
-    if (rail_image.empty()) agents_[r].commands().summarize(summary);
+    if (agents_[r] == nullptr) {
+      if (rail_image.empty()) summary.per_rail.push_back(0);
+      continue;
+    }
+    if (rail_image.empty()) agents_[r]->commands().summarize(summary);
     summary.dark_port += run_.fabric.rail(RailId{r}).dark_port_time();
   }
 }
@@ -109,7 +153,8 @@ void ControlPlane::schedule_restarts() {
 template <class Visit>
 void ControlPlane::each_restarted(std::uint64_t restart, Visit&& visit) {
   for (std::size_t r = 0; r < agents_.size(); ++r) {
-    if (run_.spec.control.restarts[restart].rail.value_or(RailId{r}) == RailId{r}) visit(agents_[r]);
+    if (agents_[r] == nullptr) continue;
+    if (run_.spec.control.restarts[restart].rail.value_or(RailId{r}) == RailId{r}) visit(*agents_[r]);
   }
 }
 

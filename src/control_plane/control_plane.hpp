@@ -11,10 +11,10 @@
 #include "folding/order_ambiguity.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace photonrail::control_plane {
@@ -38,11 +38,21 @@ class ControlPlane : public CircuitListener, private RequestBoardListener, priva
   [[nodiscard]] execution::CircuitService& service() { return *service_; }
   /// The schedule that policies are shown (PolicyNeeds::schedule). To be called before begin().
   void show_schedule(ProfiledSchedule schedule) { schedule_.emplace(std::move(schedule)); }
+  /// Where the job's ranks are; without it every port is the job's. To be called before begin().
+  void seat(std::span<const GpuId> gpu_of_rank);
   /// Asks every controller once.
   void begin();
+  /// The job is done: from the next instant on no controller is asked, and timetables stand still.
+  void end();
+  /// No event is left, and the job is not done: policies that want events look at everything once more. False: there is
+  /// none, or nothing came of it the last time.
+  [[nodiscard]] bool stand_still();
+  /// What policies say of how the run went.
+  [[nodiscard]] std::vector<std::string> remarks(Duration makespan) const;
 
   [[nodiscard]] RequestBoard& board() { return board_; }
-  [[nodiscard]] RailAgent& agent(RailId rail) { return agents_[rail.index()]; }
+  /// REQUIRES: the job has a GPU on the rail.
+  [[nodiscard]] RailAgent& agent(RailId rail) { return *agents_[rail.index()]; }
   void set_running(std::uint32_t operations) { running_ = operations; }
   void task_ended(RankId rank);
   void set_progress(RankId rank, std::uint32_t iteration, std::size_t next);
@@ -52,6 +62,7 @@ class ControlPlane : public CircuitListener, private RequestBoardListener, priva
   void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void rail_changed(RailId rail) override { agent(rail).rail_changed(); }
+  void light_back(RailId rail) override { agent(rail).light_back(); }
 
   /// `rail_image`: in a folded run, by rail of the cluster, which of the rails run here stands for it, or none; otherwise
   /// empty.
@@ -59,7 +70,7 @@ class ControlPlane : public CircuitListener, private RequestBoardListener, priva
 
  private:
   void requests_changed(RailId rail, execution::CriticalPathTag cause) override { agent(rail).notify(cause); }
-  [[nodiscard]] bool hears(RailId rail) const override { return !agents_[rail.index()].is_down(); }
+  [[nodiscard]] bool hears(RailId rail) const override { return !agents_[rail.index()]->is_down(); }
   void circuits_available(RailId rail) override;
   [[nodiscard]] SharedView shared_view(RailId rail) override;
   void schedule_restarts();
@@ -67,16 +78,21 @@ class ControlPlane : public CircuitListener, private RequestBoardListener, priva
   void come_up(std::uint64_t restart);
   template <class Visit>
   void each_restarted(std::uint64_t restart, Visit&& visit);
+  template <class Visit>
+  void each_agent(Visit&& visit) const;
 
   ControlContext run_;
   const PolicyNeeds needs_;
   RequestChannel channel_;
   RequestBoard board_;
-  std::deque<RailAgent> agents_;
+  std::vector<std::unique_ptr<RailAgent>> agents_;  // by rail; null where the job has no GPU
   std::unique_ptr<RoundOpener> service_;
   std::optional<ProfiledSchedule> schedule_;
   std::uint32_t running_ = 0;     // operations with bytes on their way
+  std::uint64_t tasks_ended_ = 0;
   std::vector<Time> last_event_;  // by rank, where the policy wants it
+  std::optional<Time> stands_still_;
+  std::uint64_t commands_at_standstill_ = ~std::uint64_t{0};
 };
 
 }  // namespace photonrail::control_plane

@@ -38,7 +38,20 @@ void PlanSequencer::advance(std::vector<Issued>& issued) {
   }
 }
 
-std::optional<Time> PlanSequencer::next() const {
+// Steps that are not carried out yet do not wait for it.
+void PlanSequencer::restore(std::vector<Issued>& issued) {
+  if (timetable_) return;
+  const CircuitPlan plan = rail_.restorable();
+  if (plan.connect.empty()) return;
+  const bool drained = rail_.drains();
+  const OpticalRail::Terms terms{messages_.command(id_), messages_.acknowledgement(id_)};
+  if (const std::optional<OpticalRail::Command> command = rail_.apply(plan, terms)) {
+    issued.push_back({*command, engine_.now()});
+  }
+  if (drained) advance(issued);
+}
+
+std::optional<Time> PlanSequencer::next(bool awaited) const {
   std::optional<Time> at;
   if (!steps_.empty() && last_) {
     at.reset();  // done() will tell
@@ -47,8 +60,11 @@ std::optional<Time> PlanSequencer::next() const {
   } else if (!steps_.empty() && steps_.front().when == When::kAt) {
     at = steps_.front().at;
   }
-  // When nobody used a circuit for a whole turn, nothing is lost by standing still until somebody asks: see rotate().
-  if (timetable_ && unused_slots_ <= timetable_->rounds.size()) {
+  // When no operation used a circuit for a whole turn and none waits for one, nothing is lost by standing still until one
+  // does: see rotate(). One that waits may have lost its slot to a switch that was slower than usual; after so many turns
+  // without use it waits for something else, such as the repair of a port.
+  const std::size_t turns = awaited ? kTurnsInVain : 1;
+  if (timetable_ && unused_slots_ <= turns * timetable_->rounds.size()) {
     const Time turn = timetable_->start + timetable_->slot * (slot_ + 1);
     at = at ? std::min(*at, turn) : turn;
   }

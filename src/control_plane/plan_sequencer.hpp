@@ -30,14 +30,20 @@ class PlanSequencer {
   void take(Decision decision, std::vector<Issued>& issued);
   /// Does what is due now. To be called when next() has come or circuits were given back. Throws ControllerError.
   void proceed(std::vector<Issued>& issued);
+  /// Lights again what a fault took, once the ports are repaired and as far as the decisions leave them free. Not for a
+  /// timetable, which lights each of its circuits in the circuit's slot. Throws ControllerError.
+  void restore(std::vector<Issued>& issued);
   /// Requests or holders changed, so that a timetable that stands still goes on.
   void wake() { unused_slots_ = 0; }
   /// The circuits of a command can be used.
   void done(std::uint32_t command);
   /// When proceed() has something to do even if nothing happens before; nullopt: not known, or never.
-  [[nodiscard]] std::optional<Time> next() const;
+  /// `awaited`: operations wait for circuits, which a timetable goes on for.
+  [[nodiscard]] std::optional<Time> next(bool awaited) const;
 
  private:
+  static constexpr std::size_t kTurnsInVain = 64;
+
   void advance(std::vector<Issued>& issued);
   void rotate(std::vector<Issued>& issued);
   void turn(std::int64_t slot, std::vector<Issued>& issued);

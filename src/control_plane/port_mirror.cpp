@@ -7,11 +7,22 @@ PortMirror::PortMirror(OpticalRail& rail, const PlantSpec& plant, bool shows_byt
       ports_per_gpu_(plant.nic_ports),
       shows_bytes_(shows_bytes),
       transmit_(plant.rail_ports()),
-      receive_(plant.rail_ports(), PortId::none()) {
-  const std::vector<bool>& own = rail.servers();
-  for (ServerIndex s = 0; s < own.size(); ++s) {
-    if (own[s]) own_.push_back(s);
+      receive_(plant.rail_ports(), PortId::none()) {}
+
+// First the servers of ranks on this rail, then those whose GPUs here pass on what ranks on other rails send.
+void PortMirror::seat(std::span<const GpuId> gpu_of_rank, const Plant& plant, RailId rail) {
+  const std::vector<bool>& allowed = rail_.servers();
+  std::vector<bool> listed(plant.spec().servers, false);
+  for (const bool on_rail : {true, false}) {
+    for (const GpuId gpu : gpu_of_rank) {
+      const ServerIndex server = plant.server_of(gpu);
+      if (listed[server] || (on_rail && plant.local_of(gpu) != rail.value)) continue;
+      if (!allowed.empty() && !allowed[server]) continue;
+      listed[server] = true;
+      own_.push_back(server);
+    }
   }
+  foreign_ = own_.empty();
 }
 
 void PortMirror::sync() {

@@ -15,13 +15,17 @@ class PortMirror {
   /// `rail` must outlive the mirror. `shows_bytes`: PortView::bytes_left is kept up to date.
   PortMirror(OpticalRail& rail, const PlantSpec& plant, bool shows_bytes);
 
+  /// Where the job's ranks are; without it every port is the job's.
+  void seat(std::span<const GpuId> gpu_of_rank, const Plant& plant, RailId rail);
   /// Takes over what changed since the last call.
   void sync();
 
   [[nodiscard]] std::span<const PortView> transmit() const { return transmit_; }
   [[nodiscard]] std::span<const PortId> receive() const { return receive_; }
-  /// Of one of several jobs: its servers, ascending; else empty.
+  /// See FabricView::own.
   [[nodiscard]] std::span<const ServerIndex> own() const { return own_; }
+  /// The job has no port on the rail: its controller has nothing to decide.
+  [[nodiscard]] bool foreign() const { return foreign_; }
 
  private:
   OpticalRail& rail_;
@@ -30,6 +34,7 @@ class PortMirror {
   std::vector<PortView> transmit_;
   std::vector<PortId> receive_;
   std::vector<ServerIndex> own_;
+  bool foreign_ = false;
   std::vector<PortId> touched_;  // scratch
 };
 

@@ -12,11 +12,16 @@ using execution::CriticalPathTag;
 
 namespace {
 
-void require_slots(const Timetable& timetable, Duration reconfiguration) {
-  if (!timetable.rounds.empty() && timetable.slot > reconfiguration) return;
-  throw ControllerError("a timetable needs rounds, and slots that are longer than a reconfiguration: they take " +
-                        std::to_string(to_seconds(timetable.slot)) + " s, re-pointing " +
-                        std::to_string(to_seconds(reconfiguration)) + " s");
+std::string micros(Duration time) { return std::to_string(to_seconds(time) * 1e6) + " us"; }
+
+void require_slots(const Timetable& timetable, const ReconfigurationTerms& terms) {
+  if (timetable.rounds.empty()) throw ControllerError("a timetable needs rounds");
+  if (timetable.slot >= terms.shortest_slot()) return;
+  throw ControllerError("the slots of a timetable must be longer than a reconfiguration: they take " +
+                        micros(timetable.slot) + ", re-pointing " + micros(terms.total()) + ", collecting commands " +
+                        micros(terms.batching) + ", and " + micros(terms.command_gap) +
+                        " go by between two commands to a switch, which " + std::to_string(terms.jobs) +
+                        (terms.jobs == 1 ? " job sends" : " jobs send"));
 }
 
 }  // namespace
@@ -31,6 +36,27 @@ RailAgent::RailAgent(const ControlContext& run, const PolicyNeeds& needs, const 
       sequencer_(make_sequencer()),
       ports_(rail_, run.plant(), needs.bytes) {
   rail_.set_hops(needs.hops);
+  // Every pair has its turn: a send that took a longer way would keep the circuits of others from theirs.
+  if (needs.per_pair && needs.hops == 0) rail_.forward_around_faults_only();
+  if (needs.direct) rail_.wait_for_direct();
+}
+
+void RailAgent::seat(std::span<const GpuId> gpu_of_rank) { ports_.seat(gpu_of_rank, run_.fabric.plant(), id_); }
+
+void RailAgent::begin() {
+  presence_.begun = true;
+  wake({});
+}
+
+void RailAgent::end() {
+  presence_.ended = run_.engine.now();
+  run_.engine.cancel(wakes_.timer);
+  wakes_.timer = {};
+}
+
+// Before begin() and after end() the job has nothing to decide, though ports fail and other jobs darken the switch.
+bool RailAgent::is_running() const {
+  return presence_.begun && (!presence_.ended || *presence_.ended == run_.engine.now());
 }
 
 std::unique_ptr<Controller> RailAgent::make_controller() const {
@@ -48,6 +74,7 @@ void RailAgent::notify(CriticalPathTag cause) {
 }
 
 void RailAgent::wake(CriticalPathTag cause) {
+  if (!is_running()) return;
   cause_ = later_of(cause_, cause);
   if (wakes_.decide_scheduled) return;
   wakes_.decide_scheduled = true;
@@ -60,12 +87,16 @@ void RailAgent::task_ended() {
 
 void RailAgent::decide(std::uint64_t) {
   wakes_.decide_scheduled = false;
-  if (is_down()) return;
+  if (is_down() || ports_.foreign() || !is_running()) return;
   const bool drained = rail_.drains();
+  const SharedView shared = around_.views.shared_view(id_);
   try {
+    require_time_passes(shared.tasks_ended);
     sequencer_->proceed(issued_);
     log_issued();
-    consult();
+    consult(shared);
+    log_issued();
+    sequencer_->restore(issued_);
     log_issued();
   } catch (const ControllerError& error) {
     throw ControllerError("controller '" + run_.spec.name + "' on rail " + std::to_string(id_.value) + " at " +
@@ -75,8 +106,18 @@ void RailAgent::decide(std::uint64_t) {
   if (drained && !rail_.drains()) around_.retry.circuits_available(id_);
 }
 
-FabricView RailAgent::view() {
-  const SharedView shared = around_.views.shared_view(id_);
+// With delays of 0, what a controller does may wake it again in the same instant: that must come to an end.
+void RailAgent::require_time_passes(std::uint64_t tasks_ended) {
+  const std::uint64_t progress = rail_.uses() + tasks_ended;
+  if (fruitless_.decided_at != run_.engine.now() || progress != fruitless_.progress_seen) fruitless_.decisions = 0;
+  fruitless_.decided_at = run_.engine.now();
+  fruitless_.progress_seen = progress;
+  if (++fruitless_.decisions <= kMaxFruitless) return;
+  throw ControllerError("decided " + std::to_string(kMaxFruitless) +
+                        " times while no time passed and no operation got hold of a circuit");
+}
+
+FabricView RailAgent::view(const SharedView& shared) const {
   const ClusterSpec& cluster = run_.fabric.spec();
   const OpticalSwitchSpec& optical = cluster.rail.optical;
   FabricView view;
@@ -98,17 +139,23 @@ FabricView RailAgent::view() {
   view.port_rate = cluster.nic.per_port;
   view.planes = cluster.rail.planes;
   view.own = ports_.own();
-  view.reconfiguration = {optical.reconfiguration.typical(),      optical.link_up, run_.spec.command,
+  view.reconfiguration = {optical.reconfiguration.typical(),
+                          optical.link_up,
+                          run_.spec.command,
                           run_.spec.acknowledgement,
-                          optical.darkness == DarkScope::kSwitch, optical.settle};
+                          optical.darkness == DarkScope::kSwitch,
+                          optical.settle,
+                          optical.batching,
+                          optical.command_gap,
+                          rail_.jobs()};
   return view;
 }
 
-void RailAgent::consult() {
+void RailAgent::consult(const SharedView& shared) {
   ports_.sync();
-  const FabricView shown = view();
+  const FabricView shown = view(shared);
   Decision decision = controller_->decide(shown);
-  if (decision.timetable) require_slots(*decision.timetable, shown.reconfiguration.total());
+  if (decision.timetable) require_slots(*decision.timetable, shown.reconfiguration);
   wakes_.ask_again = decision.ask_again;
   sequencer_->take(std::move(decision), issued_);
 }
@@ -132,7 +179,7 @@ void RailAgent::log_issued() {
 
 // The controller is not asked again while nothing is going on, nor for ever while nothing comes of it: the job may be stuck.
 void RailAgent::set_timer() {
-  std::optional<Time> at = sequencer_->next();
+  std::optional<Time> at = sequencer_->next(!around_.board.blocked(id_).empty());
   const bool idle = around_.board.complete(id_).empty() && around_.board.partial(id_).empty() && !rail_.held();
   if (wakes_.ask_again && !idle && wakes_.fruitless < kMaxFruitless) {
     const Time again = std::max(*wakes_.ask_again, run_.engine.now() + Duration{1});
@@ -141,7 +188,7 @@ void RailAgent::set_timer() {
   if (wakes_.timer && at && *at == wakes_.at) return;
   run_.engine.cancel(wakes_.timer);
   wakes_.timer = {};
-  if (!at) return;
+  if (!at || presence_.ended) return;
   wakes_.at = std::max(*at, run_.engine.now());
   wakes_.timer = run_.engine.schedule(wakes_.at, Phase::kFinish, Action::to<&RailAgent::ring>(*this));
 }
@@ -165,17 +212,22 @@ void RailAgent::rail_changed() {
   notify({run_.engine.now(), commands_.lit_cause().reconfigurations});
 }
 
+void RailAgent::light_back() {
+  around_.retry.circuits_available(id_);
+  wake({run_.engine.now(), commands_.lit_cause().reconfigurations});
+}
+
 void RailAgent::count_traffic(std::uint32_t iteration, ServerPair pair, Bytes bytes) {
   if (needs_.traffic) traffic_.add(iteration, pair, bytes);
 }
 
 void RailAgent::go_down() {
-  ++down_;
+  ++presence_.down;
   around_.channel.forget(id_);
 }
 
 void RailAgent::come_up() {
-  if (--down_ > 0) return;
+  if (--presence_.down > 0) return;
   controller_ = make_controller();
   sequencer_ = make_sequencer();
   wakes_.ask_again.reset();

@@ -29,7 +29,8 @@ class RetryListener {
 /// What only some policies are shown.
 struct SharedView {
   std::span<const RankSchedule> schedule{};
-  std::uint32_t running = 0;
+  std::uint32_t running = 0;       ///< operations with bytes on their way
+  std::uint64_t tasks_ended = 0;   ///< so far
 };
 
 class ViewSource {
@@ -41,8 +42,8 @@ class ViewSource {
 
 class RailAgent {
  public:
-  /// So often in a row a controller may re-point circuits, or ask to be asked again, without any circuit of its rail being
-  /// taken.
+  /// So often in a row a controller may re-point circuits, ask to be asked again, or decide within one instant, without any
+  /// circuit of its rail being taken.
   static constexpr std::uint32_t kMaxFruitless = 10'000;
 
   /// What the agents of a job share. All must outlive them.
@@ -55,16 +56,26 @@ class RailAgent {
 
   RailAgent(const ControlContext& run, const PolicyNeeds& needs, const Surroundings& around, RailId id);
 
+  /// Where the job's ranks are; without it every port is the job's.
+  void seat(std::span<const GpuId> gpu_of_rank);
+  /// From now on the controller is asked; after the instant of end() it no longer is, and timetables stand still.
+  void begin();
+  void end();
+
   /// Something happened that the controller can act on: it is asked in this instant.
   void notify(execution::CriticalPathTag cause);
   /// The same, though no request or holder changed.
   void wake(execution::CriticalPathTag cause);
-  /// A task ended somewhere (PolicyNeeds::events).
+  /// A task ended somewhere, or the job stands still (PolicyNeeds::events): a controller with requests is asked.
   void task_ended();
+  void stand_still() { wake(cause_); }
   /// The circuits of a command can be used.
   void command_done(std::uint32_t command);
-  /// Ports failed or were repaired, or a dark switch has light again.
+  /// Ports failed or were repaired.
   void rail_changed();
+  /// A switch that was dark as a whole has light again. Unlike a fault it is no news for a timetable that stands still: its
+  /// own commands bring it about.
+  void light_back();
   /// A pair got its circuits for so many bytes.
   void count_traffic(std::uint32_t iteration, ServerPair pair, Bytes bytes);
   /// An operation that waited so long has its circuits.
@@ -73,8 +84,10 @@ class RailAgent {
   /// The controller stops, and is back having forgotten everything; restarts may overlap.
   void go_down();
   void come_up();
-  [[nodiscard]] bool is_down() const { return down_ > 0; }
+  [[nodiscard]] bool is_down() const { return presence_.down > 0; }
 
+  /// What the controller says of how the run went, or "".
+  [[nodiscard]] std::string remark(Duration makespan) const { return controller_->remark(makespan); }
   [[nodiscard]] const CommandLog& commands() const { return commands_; }
   [[nodiscard]] execution::CriticalPathTag lit_cause() const { return commands_.lit_cause(); }
 
@@ -87,17 +100,28 @@ class RailAgent {
     std::uint32_t fruitless = 0;
     bool decide_scheduled = false;
   };
-  /// Commands since a circuit of the rail was last taken.
+  /// Commands, and decisions of one instant, since a circuit of the rail was last taken.
   struct Fruitless {
     std::uint64_t uses_seen = 0;  // OpticalRail::uses
     std::uint32_t commands = 0;
+    Time decided_at{-1};
+    std::uint64_t progress_seen = 0;  // uses, and tasks that ended
+    std::uint32_t decisions = 0;
+  };
+  /// When the controller is asked at all.
+  struct Presence {
+    bool begun = false;
+    std::optional<Time> ended{};  ///< the instant of end()
+    std::uint32_t down = 0;       ///< restarts that the controller is in
   };
 
   [[nodiscard]] std::unique_ptr<Controller> make_controller() const;
   [[nodiscard]] std::unique_ptr<PlanSequencer> make_sequencer();
+  [[nodiscard]] bool is_running() const;
   void decide(std::uint64_t);
-  void consult();
-  [[nodiscard]] FabricView view();
+  void require_time_passes(std::uint64_t tasks_ended);
+  void consult(const SharedView& shared);
+  [[nodiscard]] FabricView view(const SharedView& shared) const;
   void log_issued();
   void set_timer();
   void ring(std::uint64_t);
@@ -114,7 +138,7 @@ class RailAgent {
   CommandLog commands_;
   Wakes wakes_;
   Fruitless fruitless_;
-  std::uint32_t down_ = 0;            // restarts that its controller is in
+  Presence presence_;
   execution::CriticalPathTag cause_;  // of the last thing that the controller could act on
   std::vector<PlanSequencer::Issued> issued_;
 };

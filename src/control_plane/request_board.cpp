@@ -330,13 +330,14 @@ void RequestBoard::repeat(RailId rail) {
   }
 }
 
-void RequestBoard::mark_progress(RailId rail, const std::vector<Time>& last_event) {
+void RequestBoard::mark_progress(RailId rail, const std::vector<Time>& last_event, bool all) {
   const std::vector<std::uint32_t> slots = rails_[rail.index()].complete.slots();
   for (const std::uint32_t slot : slots) {
     Request& request = requests_[slot];
-    const bool progressed = std::any_of(request.requesters.begin(), request.requesters.end(), [&](const Requester& r) {
+    const auto has_progressed = [&](const Requester& r) {
       return r.rank.index() < last_event.size() && last_event[r.rank.index()] == run_.engine.now();
-    });
+    };
+    const bool progressed = all || std::any_of(request.requesters.begin(), request.requesters.end(), has_progressed);
     if (progressed == request.view.stirred) continue;
     request.view.stirred = progressed;
     refresh(request);

@@ -71,8 +71,8 @@ class RequestBoard : private RequestListener {
 
   /// The rail's controller forgot its requests: the ranks repeat them.
   void repeat(RailId rail);
-  /// Marks requests of whose ranks a task ended at this instant. `last_event`: by rank.
-  void mark_progress(RailId rail, const std::vector<Time>& last_event);
+  /// Marks requests of whose ranks a task ended at this instant, or all. `last_event`: by rank.
+  void mark_progress(RailId rail, const std::vector<Time>& last_event, bool all);
 
   /// Requests of all members; of some.
   [[nodiscard]] const RequestList& complete(RailId rail) const { return rails_[rail.index()].complete; }

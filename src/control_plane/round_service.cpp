@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace photonrail::control_plane {
 
@@ -182,17 +184,50 @@ std::string RoundService::missing(OpId id) const {
   return "";
 }
 
-// The round wants more circuits from one rank than it has ports.
+namespace {
+
+/// What a round wants at one place: a rail, a server, and whether circuits lead to it.
+struct Wanted {
+  std::set<std::uint32_t> servers;  ///< at the other ends
+  std::set<Member> members;         ///< at this end
+};
+
+std::string list_ranks(const Operation& op, const std::set<Member>& members) {
+  std::string text = members.size() == 1 ? "rank " : "ranks ";
+  std::size_t listed = 0;
+  for (const Member m : members) {
+    if (listed == 8) return text + " and " + std::to_string(members.size() - listed) + " more";
+    text += (listed++ == 0 ? "" : ", ") + std::to_string(op.rank(m).value);
+  }
+  return text;
+}
+
+}  // namespace
+
+// The round wants more circuits out of a server, or into one, than a GPU of it has ports on a rail.
 std::string RoundService::too_many_circuits(const Operation& op, std::uint32_t round) const {
   const std::uint32_t ports = run_.plant().nic_ports;
-  const std::vector<MemberPair> all = op.plan().pairs(round);
-  std::map<Member, std::uint32_t> wanted;
-  for (const MemberPair& pair : all) {
-    if (!run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]) || ++wanted[pair.first] <= ports) continue;
-    const auto count = std::count_if(all.begin(), all.end(), [&](const MemberPair& p) { return p.first == pair.first; });
-    return " wants " + std::to_string(count) + " circuits at once from rank " + std::to_string(op.rank(pair.first).value) +
-           ", which has " + std::to_string(ports) + (ports == 1 ? " port" : " ports") +
-           ": choose an algorithm that sends in matchings, or a controller that serves pairs one by one";
+  std::map<std::tuple<RailId, std::uint32_t, bool>, Wanted> wanted;
+  for (const MemberPair& pair : op.plan().pairs(round)) {
+    const auto crossing = run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+    if (!crossing) continue;
+    for (const bool out : {true, false}) {
+      Wanted& at = wanted[{crossing->rail, out ? crossing->from : crossing->to, !out}];
+      at.servers.insert(out ? crossing->to : crossing->from);
+      at.members.insert(out ? pair.first : pair.second);
+    }
+  }
+  for (const auto& [place, at] : wanted) {
+    if (at.servers.size() <= ports) continue;
+    const auto& [rail, server, receives] = place;
+    const bool one = at.members.size() == 1;
+    const std::string number = std::to_string(ports) + (ports == 1 ? " port" : " ports");
+    return " wants " + std::to_string(at.servers.size()) + " circuits at once " + (receives ? "to " : "from ") +
+           list_ranks(op, at.members) +
+           (one ? ", which has " + number
+                : ", and server " + std::to_string(server) + " has " + number + " on rail " + std::to_string(rail.value)) +
+           ": choose an algorithm that sends in matchings, " + (one ? "" : "another placement, ") +
+           "or a controller that serves pairs one by one";
   }
   return "";
 }

@@ -24,6 +24,7 @@ class RoundService : public RoundOpener {
   void try_open(execution::OpId op, std::uint32_t round) override;
   void set_running(std::uint32_t operations) override { plane_.set_running(operations); }
   void task_ended(RankId rank) override { plane_.task_ended(rank); }
+  void job_ended() override { plane_.end(); }
   void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) override {
     plane_.set_progress(rank, iteration, next);
   }

@@ -3,6 +3,8 @@
 #include "engine/event_queue.hpp"
 #include "photonrail/error.hpp"
 
+#include <string>
+
 namespace photonrail {
 
 namespace {
@@ -15,9 +17,15 @@ constexpr std::uint64_t kMaxEvents = std::uint64_t{1} << (kPhaseShift - kSlotBit
 constexpr std::uint64_t kNoSlot = kSlotMask;
 constexpr std::size_t kCompactAbove = 1024;  // below this many cancelled entries a rebuild is not worth it
 
+[[noreturn]] void fail_without_time(std::uint64_t events, Time now) {
+  throw DeadlockError({std::to_string(events) + " events at " + std::to_string(to_seconds(now)) +
+                       " s: something repeats without time passing"});
+}
+
 }  // namespace
 
-Engine::Engine() : later_(std::make_unique<EventQueue>()), free_head_(kNoSlot) {}
+Engine::Engine(std::uint64_t most_at_one_instant)
+    : most_at_one_instant_(most_at_one_instant), later_(std::make_unique<EventQueue>()), free_head_(kNoSlot) {}
 Engine::~Engine() = default;
 
 std::uint64_t Engine::take_slot(Phase phase, const Action& action) {
@@ -102,6 +110,7 @@ std::uint64_t Engine::next_key() {
   if (later_->empty()) return 0;
   const QueueEntry entry = later_->front();
   later_->pop();
+  if (entry.time != now_.count()) run_before_ = events_run_;
   now_ = Time{entry.time};
   // With many pending, the action of the next event is far from the cache: it comes while this one runs.
   if (const QueueEntry* next = later_->nearest()) __builtin_prefetch(&slots_[next->key & kSlotMask]);
@@ -114,7 +123,7 @@ bool Engine::step() {
   const Action action = slots_[key & kSlotMask].action;
   free_slot(key);
   --pending_;
-  ++events_run_;
+  if (++events_run_ - run_before_ > most_at_one_instant_) fail_without_time(most_at_one_instant_, now_);
   action.function(action.object, action.argument);
   return true;
 }

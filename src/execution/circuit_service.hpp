@@ -52,6 +52,8 @@ class CircuitService {
   virtual void set_running(std::uint32_t operations) = 0;
   /// A task of the rank ended.
   virtual void task_ended(RankId rank) = 0;
+  /// The job is done.
+  virtual void job_ended() = 0;
   /// The rank's operations before the `next` one of its profiled schedule are complete.
   virtual void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) = 0;
 

@@ -65,6 +65,7 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
     add("no rank waits for another, yet " + std::to_string(unfinished_ranks) + " are not done");
   }
   for (std::uint32_t r = 0; run_.fabric.optical() && r < run_.fabric.rails(); ++r) {
+    if (!run_.fabric.has_rail(RailId{r})) continue;
     const std::vector<std::string> faults = run_.fabric.rail(RailId{r}).faults();
     lines.insert(lines.begin(), faults.begin(), faults.end());  // first, as the likely cause
   }

@@ -9,10 +9,7 @@ namespace photonrail::execution {
 
 namespace {
 
-Lanes lanes_of(const TaskGraph& graph, const ExecutorOptions& options) {
-  const bool per_communicator = options.spec.comm_lanes == CommLanes::kPerCommunicator;
-  return {per_communicator ? graph.communicators().size() : graph.ranks(), per_communicator, options.ambiguity};
-}
+Lanes lanes_of(const TaskGraph& graph, const ExecutorOptions& options) { return {graph, options.spec, options.ambiguity}; }
 
 }  // namespace
 
@@ -38,6 +35,10 @@ bool Executor::finished() const { return progress_.unfinished_ranks() == 0 && !r
 void Executor::iteration_began(RankId id, std::uint32_t iteration, double slowdown) {
   order_.begin_iteration(id, iteration);
   streams_.begin_iteration(id, iteration, slowdown);
+}
+
+void Executor::all_ranks_finished() {
+  if (finished()) circuits_.job_ended();
 }
 
 void Executor::task_ready(RankId id, TaskId task, CriticalPathTag cause) {
@@ -160,6 +161,7 @@ void Executor::member_done(OpId id, Member member) {
   const std::uint32_t iteration = progress_.iteration(rank);
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
   if (last) run_.operations.retire(id);
+  if (last && finished()) circuits_.job_ended();
   if (this_iteration) order_.complete(rank, task, iteration);
   if (completes) complete(rank, task, cause);
 }

@@ -57,6 +57,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   void computed(RankId rank, TaskId task, CriticalPathTag cause) override { complete(rank, task, cause); }
   void member_done(OpId op, Member member) override;
 
+  void all_ranks_finished() override;
   void complete(RankId id, TaskId task, CriticalPathTag cause);
   void complete_at_once(RankId id, const ReadyTask& task);
   void complete_now(std::uint64_t);

@@ -11,6 +11,12 @@ Lanes::Ready Lanes::key(OpId id, const Operation& op) {
   return {op.key.iteration, op.arrival.lane_due, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
 }
 
+namespace {
+
+bool is_done(const Operation& op, Member member) { return op.transfer.started && op.transfer.left[member] == 0; }
+
+}  // namespace
+
 template <class Visit>
 void Lanes::each_lane(const Operation& op, Visit&& visit) {
   if (per_communicator_) {
@@ -19,7 +25,8 @@ void Lanes::each_lane(const Operation& op, Visit&& visit) {
   }
   const Member members = op.communicator->point_to_point ? 1 : op.members();
   for (Member m = 0; m < members; ++m) {
-    if (!op.starts_without(m)) visit(lanes_[op.rank(m).index()]);
+    if (op.starts_without(m) || is_done(op, m)) continue;  // a done member's lane may be another operation's by now
+    visit(lanes_[op.rank(m).index()]);
   }
 }
 
@@ -33,32 +40,39 @@ void Lanes::check_order(const Lane& lane, const Ready& ready) const {
 void Lanes::enqueue(OpId id, const Operation& op) {
   const Ready ready = key(id, op);
   each_lane(op, [&](Lane& lane) {
-    if (ambiguity_ != nullptr) check_order(lane, ready);
+    if (ambiguity_ != nullptr && !(per_communicator_ && shares(op))) check_order(lane, ready);
     lane.waiting.insert(ready);
   });
   candidates_.insert(ready);
 }
 
-bool Lanes::are_free(const Operation& op) {
+bool Lanes::are_free(const Ready& ready, const Operation& op) {
   bool free = true;
-  each_lane(op, [&](Lane& lane) { free = free && !lane.busy; });
+  each_lane(op, [&](Lane& lane) {
+    if (lane.users == 0) return;
+    const Ready& first = *lane.waiting.begin();
+    const bool turn = first.op == ready.op || ready < first;
+    free = free && shares(op) && lane.communicator == op.key.communicator && turn;
+  });
   return free;
 }
 
 bool Lanes::take(const Ready& candidate, Operation& op) {
-  if (!are_free(op)) return false;
+  if (!are_free(candidate, op)) return false;
   each_lane(op, [&](Lane& lane) {
-    lane.busy = true;
-    lane.waiting.erase(candidate);
+    ++lane.users;
+    lane.communicator = op.key.communicator;
+    if (lane.waiting.erase(candidate) == 0) {  // a member that came since changed the key
+      std::erase_if(lane.waiting, [&](const Ready& waiting) { return waiting.op == candidate.op; });
+    }
     op.cause = later_of(op.cause, lane.freed);
   });
   return true;
 }
 
 void Lanes::free(Lane& lane, CriticalPathTag cause) {
-  lane.busy = false;
-  lane.freed = cause;
-  if (lane.waiting.empty()) return;
+  lane.freed = together_ ? later_of(lane.freed, cause) : cause;
+  if (--lane.users > 0 || lane.waiting.empty()) return;
   if (per_communicator_) {
     candidates_.insert(*lane.waiting.begin());  // the others want the same lane, and come later
   } else {

@@ -1,4 +1,5 @@
-// Communication lanes: a lane runs one operation at a time. One per communicator, or one per GPU for all its operations.
+// Communication lanes: a lane runs one operation at a time, or, where collectives run together, those of one communicator.
+// One lane per communicator, or one per GPU for all its operations.
 //
 // An operation takes its lanes when every member has arrived, and keeps them while it waits for circuits and while it runs.
 // It never holds a lane while a member is missing, as a runtime that agrees on what is ready: a trace whose ranks
@@ -9,6 +10,7 @@
 #include "execution/critical_path.hpp"
 #include "execution/operation.hpp"
 #include "folding/order_ambiguity.hpp"
+#include "photonrail/execution.hpp"
 
 #include <cstdint>
 #include <set>
@@ -42,21 +44,26 @@ class Lanes {
 
   /// `ambiguity`: null, or of a folded run, which must outlive the object: told when the programs do not order two
   /// operations on one lane.
-  Lanes(std::size_t lanes, bool per_communicator, folding::OrderAmbiguity* ambiguity)
-      : lanes_(lanes), per_communicator_(per_communicator), ambiguity_(ambiguity) {}
+  Lanes(const TaskGraph& graph, const ExecutorSpec& spec, folding::OrderAmbiguity* ambiguity)
+      : per_communicator_(spec.comm_lanes == CommLanes::kPerCommunicator),
+        together_(spec.concurrent == ConcurrentCollectives::kTogether),
+        ambiguity_(ambiguity),
+        lanes_(per_communicator_ ? graph.communicators().size() : graph.ranks()) {}
 
   /// Of an operation as it becomes ready; members that come later would change it.
   [[nodiscard]] static Ready key(OpId id, const Operation& op);
 
   /// The operation wants its lanes: it is among the next candidates.
   void enqueue(OpId id, const Operation& op);
-  /// Takes all lanes of a candidate, if all are free; the later cause of the candidate and its lanes is left in `op`.
+  /// Takes all lanes of a candidate, if all are free for it; the later cause of the candidate and its lanes is left in
+  /// `op`.
   bool take(const Ready& candidate, Operation& op);
   /// A member is done; `last`: all of them are. Frees what the operation no longer needs.
   void leave(const Operation& op, Member member, bool last, CriticalPathTag cause);
 
-  /// Whether all lanes of the operation are free.
-  [[nodiscard]] bool are_free(const Operation& op);
+  /// Whether all lanes are free for the operation, which waits for them: no operation has them, or only collectives that it
+  /// runs together with, and none that is to start before it waits for them.
+  [[nodiscard]] bool are_free(const Ready& ready, const Operation& op);
   /// The operation leaves its lanes to others and waits for them again.
   void yield(OpId id, const Operation& op);
 
@@ -66,19 +73,23 @@ class Lanes {
 
  private:
   struct Lane {
-    bool busy = false;
+    std::uint32_t users = 0;
+    CommunicatorId communicator{};  ///< of the users
     CriticalPathTag freed;
     std::set<Ready> waiting;
   };
 
   template <class Visit>
   void each_lane(const Operation& op, Visit&& visit);
+  /// Whether collectives of the operation's communicator run together with it. Messages of a pair stay in order.
+  [[nodiscard]] bool shares(const Operation& op) const { return together_ && !op.communicator->point_to_point; }
   void free(Lane& lane, CriticalPathTag cause);
   void check_order(const Lane& lane, const Ready& ready) const;
 
-  std::vector<Lane> lanes_;
   bool per_communicator_;
+  bool together_;
   folding::OrderAmbiguity* ambiguity_;
+  std::vector<Lane> lanes_;
   std::set<Ready> candidates_;
 };
 

@@ -1,5 +1,6 @@
 #include "execution/plan_cache.hpp"
 
+#include "collective/merged_rounds.hpp"
 #include "photonrail/collective_choice.hpp"
 #include "photonrail/error.hpp"
 
@@ -37,6 +38,16 @@ std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
   return bytes;
 }
 
+/// How many sends follow each other on a pair for each send of the longest chain, of a plan whose pairs are all busy.
+std::uint32_t pieces_of(const SendPlan& plan) {
+  const std::vector<MemberPair> pairs = plan.pairs(0);
+  const Member from = pairs.front().first;
+  const auto own = [from](const MemberPair& pair) { return pair.first == from; };
+  const std::uint64_t ways =
+      static_cast<std::uint64_t>(std::count_if(pairs.begin(), pairs.end(), own)) * plan.critical_sends();
+  return static_cast<std::uint32_t>((plan.sends_from(from, 0) + ways - 1) / ways);
+}
+
 /// Its number among those seen, in the order of their coming.
 std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint32_t what) {
   return seen.try_emplace(what, static_cast<std::uint32_t>(seen.size())).first->second;
@@ -48,7 +59,7 @@ PlanCache::PlanCache(const collective::AlgorithmTable& algorithms, const Traffic
     : algorithms_(algorithms), traffic_(traffic), options_(std::move(options)) {}
 
 LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
-  bool placed = false;
+  bool placed = options_.costs.optical();
   for (std::size_t op = 0; op < kCollectiveOpCount; ++op) {
     placed = placed || algorithms_.uses_places(static_cast<CollectiveOp>(op));
   }
@@ -66,7 +77,7 @@ LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_s
 }
 
 const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, Member period) {
-  if (!algorithms_.uses_places(call.op)) layout = 0;
+  if (!algorithms_.uses_places(call.op) && !options_.costs.optical()) layout = 0;
   const auto [entry, fresh] =
       plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler, period});
   if (fresh) entry->second = make(call, layout, period);
@@ -133,9 +144,11 @@ std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId 
   call.ports = options_.costs.ports;
   call.places = layouts_[layout];
   call.reconfiguration = lost_to_reconfiguration(options_.costs);
-  if (!algorithms_.chooses(call.op)) return algorithms_.expand(algorithms_.supporting(call), call);
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec().chunks;
-  return algorithms_.expand(choose(call), call);
+  const CollectiveAlgorithm& algorithm = algorithms_.chooses(call.op) ? choose(call) : algorithms_.supporting(call);
+  std::unique_ptr<const SendPlan> plan = algorithms_.expand(algorithm, call);
+  const bool merges = options_.costs.optical() && layout != 0;
+  return merges ? merge_rounds(std::move(plan), layouts_[layout]) : std::move(plan);
 }
 
 RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member period) {
@@ -146,6 +159,7 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
   std::unique_ptr<const SendPlan> stream = options_.fidelity == Fidelity::kStream ? runnable.plan->stream() : nullptr;
   if (stream != nullptr) {
     runnable.latency_sends = runnable.plan->critical_sends();
+    runnable.pieces = pieces_of(*runnable.plan);
     runnable.plan = std::move(stream);
     runnable.stream = true;
   }

@@ -22,8 +22,9 @@ namespace photonrail::execution {
 /// A plan as an operation runs it.
 struct RunnablePlan {
   std::unique_ptr<const SendPlan> plan;
-  /// Stream fidelity: each pair's sends became one flow, which pays the latency of this many sends. 1: as planned.
+  /// Stream fidelity: each pair's sends became one flow. They were so many steps, of so many messages one behind the other.
   std::uint32_t latency_sends = 1;
+  std::uint32_t pieces = 1;
   bool stream = false;
   std::uint32_t late = 0;  ///< members that it starts without
   /// By round and pair of the round: what is sent over it; only with PlanOptions::pair_bytes.
@@ -48,8 +49,8 @@ class PlanCache {
   [[nodiscard]] const CollectiveSpec& spec() const { return algorithms_.spec(); }
   /// Whether the algorithm for the op wants call.straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return algorithms_.expects_straggler(op); }
-  /// Where the members of a group sit, as a number for get() and take(). Groups of one shape share it; 0 when no algorithm
-  /// of the scenario asks, or when each member is alone in its server, all on one rail.
+  /// Where the members of a group sit, as a number for get() and take(). Groups of one shape share it; 0 when each member
+  /// is alone in its server, all on one rail, or when on electrical rails no algorithm of the scenario asks.
   [[nodiscard]] LayoutId layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server);
 
   /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does

@@ -60,7 +60,7 @@ void RankProgress::finish_iteration(RankId id, CriticalPathTag cause) {
   if (rank.iteration < iterations_) {
     begin_iteration(id, cause);
   } else {
-    ++finished_;
+    if (++finished_ == ranks_.size()) listener_.all_ranks_finished();
   }
 }
 

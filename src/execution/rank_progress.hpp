@@ -16,6 +16,8 @@ class ProgramListener {
   virtual ~ProgramListener() = default;
   /// The rank begins an iteration. Its first tasks become ready later.
   virtual void iteration_began(RankId rank, std::uint32_t iteration, double slowdown) = 0;
+  /// The last rank has ended its last iteration.
+  virtual void all_ranks_finished() = 0;
   /// No predecessor of the task is left.
   virtual void task_ready(RankId rank, TaskId task, CriticalPathTag cause) = 0;
 };

@@ -97,7 +97,7 @@ void Starter::leave(OpId id, Member member, bool last, CriticalPathTag cause) {
 
 bool Starter::may_take_circuits(OpId id) {
   const Operation& op = run_.operations[id];
-  return !op.yielded || lanes_.are_free(op);
+  return !op.yielded || lanes_.are_free(Lanes::key(id, op), op);
 }
 
 // An operation that has begun keeps its lanes.

@@ -1,5 +1,6 @@
 #include "execution/time_accounting.hpp"
 
+#include "core/checked.hpp"
 #include "execution/mean.hpp"
 
 #include <algorithm>
@@ -66,7 +67,9 @@ void TimeAccounting::rail_ended(RankId rank, Dimension, Time now) {
 
 void TimeAccounting::traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies) {
   DimensionTraffic& traffic = traffic_[static_cast<std::size_t>(d)];
-  traffic.bytes += Bytes{wire_bytes.count * static_cast<std::int64_t>(copies)};
+  const Bytes all = checked_product(wire_bytes, copies);
+  all_bytes_ = checked_sum(all_bytes_, all);
+  traffic.bytes += all;
   traffic.operations += copies;
 }
 

@@ -75,6 +75,7 @@ class TimeAccounting {
 
   std::vector<Clock> clocks_;
   std::array<DimensionTraffic, kDimensionCount> traffic_{};
+  Bytes all_bytes_{};  // of all dimensions: what fits, fits each of them
 };
 
 }  // namespace photonrail::execution

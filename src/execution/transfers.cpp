@@ -1,5 +1,6 @@
 #include "execution/transfers.hpp"
 
+#include "core/checked.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -26,8 +27,8 @@ void Transfers::start(OpId id) {
   transfer.sends_to_go = plan.send_count();
   transfer.members_to_go = op.members();
   if (plan.most_waits() > 1) transfer.arrivals.assign(plan.send_count(), 0);
-  const auto fold = static_cast<std::int64_t>(op.gpus.size() / op.members());
-  run_.accounting.traffic(op.dimension(), Bytes{plan.wire_bytes().count * fold}, op.copies);
+  const std::size_t fold = op.gpus.size() / op.members();
+  run_.accounting.traffic(op.dimension(), checked_product(plan.wire_bytes(), fold), op.copies);
   transfer.in_flight = 0;
   transfer.resting = false;
   const bool missing = !op.complete();
@@ -144,11 +145,28 @@ void Transfers::round_opened(OpId id, std::uint32_t index) {
 
 // ---- sends
 
+namespace {
+
+// What one flow for all sends of a pair leaves out: between two steps of the plan passes what its pieces keep the link
+// busy, or the time until the first of them has arrived, whichever is more (as in the cost of a ring).
+void add_steps(const Network& network, const Operation& op, Path& path) {
+  const RunnablePlan& plan = *op.runnable;
+  const double rate = network.rate_alone(path).bytes_per_second;
+  const double sends = static_cast<double>(op.plan().send_count()) * plan.latency_sends;
+  const double shard = rate > 0.0 ? static_cast<double>(op.plan().wire_bytes().count) / sends * 1e12 / rate : 0.0;
+  const Duration leaving = path.overhead * plan.pieces;
+  const Duration arriving = path.latency + path.overhead;
+  const double hidden = shard * (1.0 - 1.0 / plan.pieces);  // bytes of later pieces that leave while the first one travels
+  const double step = std::max(static_cast<double>(leaving.count()), static_cast<double>(arriving.count()) - hidden);
+  path.latency += round_up_picoseconds(step * (plan.latency_sends - 1)) + leaving - path.overhead;
+}
+
+}  // namespace
+
 Path path_of(Fabric& fabric, const Operation& op, MemberPair pair) {
   std::optional<Path> path = fabric.route(op.gpus[pair.first], op.gpus[pair.second]);
   PHOTONRAIL_CHECK(path.has_value());
-  const std::int64_t more = op.runnable->latency_sends - 1;
-  path->latency += (path->latency + path->overhead) * more;
+  if (op.runnable->stream) add_steps(fabric.network(), op, *path);
   return *std::move(path);
 }
 

@@ -18,18 +18,21 @@ PlantSpec plant_for(const ClusterSpec& spec, const FoldedPlant* folded) {
 
 }  // namespace
 
-Fabric::Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded)
+Fabric::Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded,
+               std::span<const GpuId> gpus)
     : spec_(spec),
       folded_(folded),
       plant_(plant_for(spec, folded)),
-      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed)),
+      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed,
+                                          folded == nullptr ? gpus : std::span<const GpuId>{})),
       shared_(*own_),
       network_(shared_.network()) {
   if (spec.rail.kind != RailKind::kOptical) return;
+  rails_.resize(rails());
   for (std::uint32_t r = 0; r < rails(); ++r) {
-    rails_.push_back(
-        std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
-    if (folded != nullptr) rails_.back()->set_copies(folded->stands_for);
+    if (!shared_.capacities().has_rail(RailId{r})) continue;
+    rails_[r] = std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r}));
+    if (folded != nullptr) rails_[r]->set_copies(folded->stands_for);
   }
 }
 
@@ -43,14 +46,14 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, st
       job_tag_(std::uint64_t{job} << SharedFabric::kJobShift) {
   PHOTONRAIL_CHECK(job < SharedFabric::kMaxJobs);
   if (spec.rail.kind != RailKind::kOptical) return;
-  for (std::uint32_t r = 0; r < rails(); ++r) {
-    rails_.push_back(
-        std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r})));
+  rails_.resize(rails());
+  for (const GpuId gpu : gpus) {
+    const std::uint32_t r = plant_.local_of(gpu);
+    if (rails_[r] != nullptr) continue;
+    rails_[r] = std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r}));
     std::vector<bool> servers(plant_.spec().servers, false);
-    for (const GpuId gpu : gpus) {
-      if (plant_.local_of(gpu) == r) servers[plant_.server_of(gpu)] = true;
-    }
-    rails_.back()->set_servers(std::move(servers));
+    for (std::uint32_t s = 0; s < servers.size(); ++s) servers[s] = shared.owner(plant_.gpu(s, r)) == job;
+    rails_[r]->set_servers(std::move(servers));
   }
 }
 
@@ -60,7 +63,9 @@ void Fabric::attach(DeliveryListener& deliveries, CircuitListener& circuits) {
   } else {
     shared_.attach(static_cast<std::uint32_t>(job_tag_ >> SharedFabric::kJobShift), deliveries);
   }
-  for (const auto& rail : rails_) rail->attach(circuits);
+  for (const auto& rail : rails_) {
+    if (rail != nullptr) rail->attach(circuits);
+  }
 }
 
 std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
@@ -70,19 +75,20 @@ std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
 }
 
 std::optional<Path> Fabric::route(GpuId from, GpuId to) {
+  const CapacityMap& capacities = shared_.capacities();
   Path path;
   path.overhead = spec_.nic.message_overhead;
   const GpuId receiver = image(to);
   if (server_of(from) == server_of(to)) {
-    path.add(plant_.scale_up_out(image(from)));
-    path.add(plant_.scale_up_in(receiver));
+    path.add(capacities.scale_up_out(image(from)));
+    path.add(capacities.scale_up_in(receiver));
     path.latency = spec_.scale_up.latency;
     return path;
   }
   const GpuId sender = image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)});
   if (local_of(from) != local_of(to)) {
-    path.add(plant_.scale_up_out(image(from)));
-    path.add(plant_.scale_up_in(sender));
+    path.add(capacities.scale_up_out(image(from)));
+    path.add(capacities.scale_up_in(sender));
     path.latency = spec_.scale_up.latency;
   }
   const std::uint32_t local = plant_.local_of(receiver);
@@ -95,15 +101,15 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
     return path;
   }
   path.latency += spec_.nic.latency;
-  path.add(plant_.nic_out(sender, 0));
+  path.add(capacities.nic_out(sender, 0));
   const std::uint32_t from_leaf = plant_.leaf_of(sender, 0);
   const std::uint32_t to_leaf = plant_.leaf_of(receiver, 0);
   if (from_leaf != to_leaf) {
-    path.add(plant_.leaf_up(RailId{local}, from_leaf));
-    path.add(plant_.leaf_down(RailId{local}, to_leaf));
+    path.add(capacities.leaf_up(RailId{local}, from_leaf));
+    path.add(capacities.leaf_down(RailId{local}, to_leaf));
     path.latency += spec_.rail.tier_latency;
   }
-  path.add(plant_.nic_in(receiver, 0));
+  path.add(capacities.nic_in(receiver, 0));
   return path;
 }
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,18 +31,20 @@ struct RailCrossing {
 struct FoldedPlant {
   std::uint32_t servers = 1;
   std::uint32_t gpus_per_server = 1;
-  std::vector<GpuId> image;               ///< by GPU of the cluster: the one that stands for it; none: it has no traffic
+  std::unordered_map<std::uint32_t, GpuId> image;  ///< by GPU of the cluster that has traffic: the one that stands for it
   std::vector<std::uint32_t> stands_for;  ///< by GPU of the smaller plant: how many
 };
 
 class Fabric {
  public:
   /// `engine`, `spec` and `folded` must outlive the fabric. `folded`: null, or what stands for the cluster; then messages
-  /// between GPUs on different rails must not be asked for, and an electrical rail must have one tier.
-  Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded = nullptr);
+  /// between GPUs on different rails must not be asked for, and an electrical rail must have one tier. `gpus`: those that
+  /// messages come from and go to, where they are not folded; empty: any.
+  Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded = nullptr,
+         std::span<const GpuId> gpus = {});
 
   /// The fabric as one of several jobs has it: a network and switches that all of them share, and circuits of its own,
-  /// between ports of `gpus` only. All must outlive the fabric.
+  /// between ports that are its own (SharedFabric::seat). `gpus`: of its ranks. All must outlive the fabric.
   Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job, std::span<const GpuId> gpus);
 
   /// Who is told of deliveries and circuits. Both must outlive the fabric.
@@ -60,7 +63,9 @@ class Fabric {
   [[nodiscard]] bool folded() const { return folded_ != nullptr; }
   [[nodiscard]] bool optical() const { return !rails_.empty(); }
   [[nodiscard]] std::uint32_t rails() const { return plant_.spec().gpus_per_server; }
-  /// REQUIRES: optical().
+  /// On an optical rail on which the job has no GPU there is nothing to carry, and nothing of it is there.
+  [[nodiscard]] bool has_rail(RailId id) const { return rails_[id.index()] != nullptr; }
+  /// REQUIRES: optical(), and has_rail(id).
   [[nodiscard]] OpticalRail& rail(RailId id) { return *rails_[id.index()]; }
 
   /// Which rail a message crosses: that of the destination, reached through the scale-up fabric where it is another than
@@ -80,7 +85,7 @@ class Fabric {
  private:
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
-  [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image[gpu.index()]; }
+  [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image.at(gpu.value); }
 
   const ClusterSpec& spec_;
   const FoldedPlant* folded_;
@@ -89,7 +94,7 @@ class Fabric {
   SharedFabric& shared_;
   Network& network_;
   std::uint64_t job_tag_ = 0;
-  std::vector<std::unique_ptr<OpticalRail>> rails_;
+  std::vector<std::unique_ptr<OpticalRail>> rails_;  // null: see has_rail()
 };
 
 }  // namespace photonrail

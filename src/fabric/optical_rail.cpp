@@ -23,7 +23,9 @@ OpticalRail::OpticalRail(Engine& engine, Network& network, const Plant& plant, c
       spare_(plant.spec().servers),
       is_touched_(crossbar_.ports(), false) {
   for (std::uint32_t s = 0; s < plant.spec().servers; ++s) {
-    for (std::uint32_t p = 0; p < ports_per_gpu_; ++p) spare_[s].push_back(plant.nic_out(plant.gpu(s, id.value), p));
+    if (!shared.capacities.has_server(s)) continue;
+    for (std::uint32_t p = 0; p < ports_per_gpu_; ++p)
+      spare_[s].push_back(shared.capacities.nic_out(plant.gpu(s, id.value), p));
   }
   if (spec.optical.darkness == DarkScope::kSwitch) paused_since_.resize(crossbar_.ports());
   shared.jobs.push_back(this);
@@ -39,6 +41,27 @@ OpticalRail::Link* OpticalRail::find_link(Hop hop) {
 bool OpticalRail::direct(Hop hop) const {
   for (std::uint32_t p = hop.from * ports_per_gpu_; p < (hop.from + 1) * ports_per_gpu_; ++p) {
     if (usable(p) && server(crossbar_.transmit()[p].peer) == hop.to) return true;
+  }
+  return false;
+}
+
+bool OpticalRail::on_its_way(Hop hop) const {
+  for (std::uint32_t p = hop.from * ports_per_gpu_; p < (hop.from + 1) * ports_per_gpu_; ++p) {
+    const OpticalSwitch::Fibre& fibre = crossbar_.transmit()[p];
+    if (fibre.state == CircuitState::kSwitching && server(fibre.peer) == hop.to) return true;
+  }
+  return false;
+}
+
+bool OpticalRail::can_join(Hop hop) const {
+  const auto sound = [this](std::uint32_t at, std::uint32_t plane) {
+    for (std::uint32_t p = at * ports_per_gpu_; p < (at + 1) * ports_per_gpu_; ++p) {
+      if (switches_.plane(PortId{p}) == plane && !is_faulty(PortId{p})) return true;
+    }
+    return false;
+  };
+  for (std::uint32_t plane = 0; plane < spec_.planes; ++plane) {
+    if (sound(hop.from, plane) && sound(hop.to, plane)) return true;
   }
   return false;
 }
@@ -70,6 +93,7 @@ std::span<const OpticalRail::Hop> OpticalRail::hops(Hop hop) {
     return {&direct_, 1};
   }
   if (most_hops_ == 0 ? !spec_.forwarding : most_hops_ == 1) return {};
+  if ((waits_for_direct_ && on_its_way(hop)) || (around_faults_only_ && can_join(hop))) return {};
   const auto [entry, fresh] = ways_.try_emplace(hop);
   if (fresh) find_way(hop, entry->second);
   return entry->second;
@@ -161,11 +185,12 @@ void OpticalRail::take_touched(std::vector<PortId>& out) {
 // A new link is counted at the port that begins it, if no other link is, so that ids stay close to ports.
 CapacityId OpticalRail::take_capacity(std::uint32_t from, PortId port) {
   std::vector<CapacityId>& spare = spare_[from];
-  const CapacityId wanted = plant_.nic_out(plant_.gpu(from, id_.value), port.value % ports_per_gpu_);
-  auto found = std::find(spare.begin(), spare.end(), wanted);
-  if (found == spare.end()) {
-    if (spare.empty()) return network_.add_capacity();
-    found = spare.begin();
+  if (spare.empty()) return network_.add_capacity();
+  auto found = spare.begin();
+  if (shared_.capacities.has_server(from)) {
+    const CapacityId wanted = shared_.capacities.nic_out(plant_.gpu(from, id_.value), port.value % ports_per_gpu_);
+    found = std::find(spare.begin(), spare.end(), wanted);
+    if (found == spare.end()) found = spare.begin();
   }
   const CapacityId taken = *found;
   spare.erase(found);
@@ -225,9 +250,10 @@ void OpticalRail::undrain() {
   ways_.clear();
 }
 
+// Of a way over several circuits all must be there: what has lost one carries nothing over the others.
 bool OpticalRail::in_use() const {
-  return std::any_of(crossbar_.transmit().begin(), crossbar_.transmit().end(),
-                     [](const OpticalSwitch::Fibre& fibre) { return fibre.in_use > 0; });
+  return std::any_of(holds_.begin(), holds_.end(),
+                     [](const Hold& hold) { return !hold.hops.empty() && hold.missed.empty(); });
 }
 
 Bytes OpticalRail::bytes_left(std::uint32_t from, std::uint32_t to) {

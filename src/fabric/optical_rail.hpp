@@ -8,6 +8,7 @@
 #include "photonrail/cluster.hpp"
 #include "photonrail/device.hpp"
 #include "photonrail/engine.hpp"
+#include "photonrail/total_time.hpp"
 #include "topology/plant.hpp"
 
 #include <compare>
@@ -32,8 +33,10 @@ class CircuitListener {
   /// again; then, or when the holder gave the link back, the circuit is no longer missed.
   virtual void circuit_missed(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) = 0;
   virtual void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) = 0;
-  /// What no command brought about: ports failed or were repaired, or a switch that was dark as a whole has light again.
+  /// Ports failed or were repaired: no command brought it about.
   virtual void rail_changed(RailId rail) = 0;
+  /// A switch that was dark as a whole, for a command of this job or of another, has light again.
+  virtual void light_back(RailId rail) = 0;
 };
 
 class OpticalRail {
@@ -53,6 +56,9 @@ class OpticalRail {
   void set_servers(std::vector<bool> servers) { servers_ = std::move(servers); }
   /// Empty: all.
   [[nodiscard]] const std::vector<bool>& servers() const { return servers_; }
+
+  /// That send commands to the rail's switches.
+  [[nodiscard]] std::uint32_t jobs() const { return static_cast<std::uint32_t>(shared_.jobs.size()); }
 
   [[nodiscard]] const OpticalSwitch& crossbar() const { return crossbar_; }
 
@@ -85,6 +91,10 @@ class OpticalRail {
   /// a faulty port, or in the place of one that is, are left out. nullopt: nothing to change. Throws ControllerError.
   std::optional<Command> apply(const CircuitPlan& plan, const Terms& terms);
 
+  /// Circuits of earlier plans that a fault took or refused and that no later plan displaced, whose ports are repaired, and
+  /// which darken no circuit in use. To be lit again by apply().
+  [[nodiscard]] CircuitPlan restorable() const;
+
   /// Whether somebody holds a circuit that the plan would darken. Throws ControllerError.
   [[nodiscard]] bool disturbs(const CircuitPlan& plan) const;
   /// Nobody gets hold of the circuits that the plan would darken, until apply() or undrain().
@@ -94,6 +104,10 @@ class OpticalRail {
 
   /// Sends may be forwarded over so many circuits; 0: as the rail's spec says.
   void set_hops(std::uint32_t most) { most_hops_ = most; }
+  /// No send is forwarded while a circuit of its own is on its way.
+  void wait_for_direct() { waits_for_direct_ = true; }
+  /// No send is forwarded unless faulty ports rule out a circuit of its own.
+  void forward_around_faults_only() { around_faults_only_ = true; }
 
   /// Counts those that got hold of circuits.
   [[nodiscard]] std::uint64_t uses() const { return uses_; }
@@ -108,13 +122,13 @@ class OpticalRail {
   /// Lit, and no switch on the way is dark as a whole. `port`: of the transmit side.
   [[nodiscard]] bool is_lit(PortId port) const;
   [[nodiscard]] bool is_faulty(PortId port) const { return faults_[port.index()] > 0; }
-  /// What is wrong with ports for good, each a line for people.
+  /// What has been wrong with ports so far, each a line for people.
   [[nodiscard]] std::vector<std::string> faults() const;
 
   /// Ports whose state changed since the last call, without duplicates.
   void take_touched(std::vector<PortId>& out);
 
-  [[nodiscard]] Duration dark_port_time() const { return dark_port_time_; }
+  [[nodiscard]] const TotalTime& dark_port_time() const { return dark_port_time_; }
 
  private:
   struct Hop {
@@ -168,7 +182,10 @@ class OpticalRail {
   void miss_links(const std::vector<Circuit>& darkened);
   void reattach_holders(Hop hop);
   std::uint32_t darken(const CircuitPlan& change, bool pause);
-  void refuse_faulty(CircuitPlan& change) const;
+  void refuse_faulty(CircuitPlan& change);
+  void lose(Circuit circuit);
+  void displace_lost(const CircuitPlan& plan);
+  [[nodiscard]] bool is_refused(Circuit circuit) const;
   [[nodiscard]] bool is_fixed(PortId from) const;
   void require_planes(const CircuitPlan& plan) const;
   void split(std::uint32_t command, const CircuitPlan& change);
@@ -194,6 +211,8 @@ class OpticalRail {
   [[nodiscard]] bool has_port(const Hold& hold, Hop hop) const;
   [[nodiscard]] bool usable(std::uint32_t port) const { return is_lit(PortId{port}) && !draining(PortId{port}); }
   [[nodiscard]] bool direct(Hop hop) const;
+  [[nodiscard]] bool on_its_way(Hop hop) const;
+  [[nodiscard]] bool can_join(Hop hop) const;
   void require_two_ends(const CircuitPlan& plan) const;
   void require_own(const CircuitPlan& plan) const;
   void light(std::uint64_t part);
@@ -211,6 +230,7 @@ class OpticalRail {
   RailSwitches& switches_;
   std::vector<bool> servers_;          // by server: whether its port is the job's; empty: all are
   std::vector<std::uint32_t> faults_;  // by port: that it has now
+  std::vector<Circuit> lost_;          // wanted by plans, and taken or refused by faults; no two share a fibre
 
   std::vector<std::vector<Link>> links_;        // by server that sends
   std::vector<std::vector<CapacityId>> spare_;  // by server: capacities that no link has
@@ -228,9 +248,11 @@ class OpticalRail {
   std::uint32_t way_crossings_ = 0;
   std::vector<PortId> touched_;
   std::vector<bool> is_touched_;
-  Duration dark_port_time_{};
+  TotalTime dark_port_time_;
   std::vector<bool> draining_;  // by transmit port; empty: none
   std::uint32_t most_hops_ = 0;
+  bool waits_for_direct_ = false;
+  bool around_faults_only_ = false;
   std::uint64_t uses_ = 0;
 };
 

@@ -14,6 +14,7 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   Command command;
   command.change = crossbar_.changes(plan);
   require_own(plan);
+  displace_lost(plan);
   refuse_faulty(command.change);
   if (!draining_.empty()) undrain();
   if (command.change.connect.empty() && command.change.disconnect.empty()) return std::nullopt;
@@ -68,12 +69,45 @@ bool OpticalRail::is_fixed(PortId from) const {
   return is_faulty(from) || (!peer.is_none() && is_faulty(peer));
 }
 
-void OpticalRail::refuse_faulty(CircuitPlan& change) const {
+bool OpticalRail::is_refused(Circuit circuit) const {
+  const PortId source = crossbar_.receive()[circuit.to.index()].peer;
+  return is_fixed(circuit.from) || is_faulty(circuit.to) || (!source.is_none() && is_faulty(source));
+}
+
+void OpticalRail::refuse_faulty(CircuitPlan& change) {
   std::erase_if(change.disconnect, [this](PortId from) { return is_fixed(from); });
   std::erase_if(change.connect, [this](Circuit circuit) {
-    const PortId source = crossbar_.receive()[circuit.to.index()].peer;
-    return is_fixed(circuit.from) || is_faulty(circuit.to) || (!source.is_none() && is_faulty(source));
+    const bool refused = is_refused(circuit);
+    if (refused) lose(circuit);
+    return refused;
   });
+}
+
+// What a later plan wanted of a fibre, and was refused, stays what is wanted of it.
+void OpticalRail::lose(Circuit circuit) {
+  const bool displaced = std::any_of(lost_.begin(), lost_.end(),
+                                     [circuit](Circuit l) { return l.from == circuit.from || l.to == circuit.to; });
+  if (!displaced) lost_.push_back(circuit);
+}
+
+// What the plan says of a fibre replaces what earlier plans wanted of it.
+void OpticalRail::displace_lost(const CircuitPlan& plan) {
+  if (lost_.empty()) return;
+  std::erase_if(lost_, [&plan](Circuit lost) {
+    return std::find(plan.disconnect.begin(), plan.disconnect.end(), lost.from) != plan.disconnect.end() ||
+           std::any_of(plan.connect.begin(), plan.connect.end(),
+                       [lost](Circuit circuit) { return circuit.from == lost.from || circuit.to == lost.to; });
+  });
+}
+
+CircuitPlan OpticalRail::restorable() const {
+  CircuitPlan plan;
+  const auto is_used = [this](PortId from) { return !from.is_none() && crossbar_.transmit()[from.index()].in_use > 0; };
+  for (const Circuit circuit : lost_) {
+    if (is_refused(circuit) || is_used(circuit.from) || is_used(crossbar_.receive()[circuit.to.index()].peer)) continue;
+    plan.connect.push_back(circuit);
+  }
+  return plan;
 }
 
 std::uint32_t OpticalRail::darken(const CircuitPlan& change, bool pause) {
@@ -150,7 +184,7 @@ void OpticalRail::begin(std::uint64_t part) {
 Time OpticalRail::carry_out(std::uint32_t index, Time begins) {
   const Part& part = parts_[index];
   const Time lit = begins + switches_.draw(part.at, begins);
-  dark_port_time_ += (lit - begins) * part.circuits;
+  dark_port_time_.add(lit - begins, part.circuits);
   const auto at = [this](Time time, const Action& action) {
     engine_.schedule(std::max(time, engine_.now()), Phase::kFinish, action);
   };
@@ -260,7 +294,7 @@ void OpticalRail::resume(std::uint32_t which) {
   std::vector<Circuit> lit = lit_circuits(which);
   std::erase_if(lit, [this](Circuit circuit) { return !end_pause(circuit.from); });
   show_lit(lit);
-  listener_->rail_changed(id_);
+  listener_->light_back(id_);
 }
 
 // Whether the circuit that begins at the port was paused.
@@ -317,18 +351,22 @@ void OpticalRail::fail(PortId port) {
   const PortId source = crossbar_.receive()[port.index()].peer;
   if (!crossbar_.transmit()[port.index()].peer.is_none()) change.disconnect.push_back(port);
   if (!source.is_none() && source != port) change.disconnect.push_back(source);
+  for (const PortId from : change.disconnect) lose({from, crossbar_.transmit()[from.index()].peer});
   if (!change.disconnect.empty()) static_cast<void>(darken(change, true));
 }
 
 std::vector<std::string> OpticalRail::faults() const {
   std::vector<std::string> lines;
   for (const PortFault& fault : spec_.faults) {
-    if ((fault.rail && *fault.rail != id_) || fault.lasts) continue;
+    if ((fault.rail && *fault.rail != id_) || fault.at > engine_.now()) continue;
+    const bool failed = fault.kind == PortFault::Kind::kFailed;
+    const std::string at = std::to_string(to_seconds(fault.at)) + " s";
+    const std::string when = fault.lasts ? std::string(failed ? " failed from " : " was stuck from ") + at + " to " +
+                                               std::to_string(to_seconds(fault.at + *fault.lasts)) + " s"
+                                         : (failed ? " failed at " : " is stuck since ") + at;
     lines.push_back("rail " + std::to_string(id_.value) + ": " +
                     (fault.port ? "port " + std::to_string(*fault.port) : "every port") + " of " +
-                    (fault.server ? "server " + std::to_string(*fault.server) : "every server") +
-                    (fault.kind == PortFault::Kind::kFailed ? " failed at " : " is stuck since ") +
-                    std::to_string(to_seconds(fault.at)) + " s");
+                    (fault.server ? "server " + std::to_string(*fault.server) : "every server") + when);
   }
   return lines;
 }

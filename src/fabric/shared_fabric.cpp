@@ -4,27 +4,38 @@
 
 namespace photonrail {
 
-SharedFabric::SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed)
-    : network_(engine) {
-  network_.resize(plant.capacities());
-  for (CapacityId id = 0; id < plant.capacities(); ++id) network_.set_rate(id, plant.rate(id));
-  if (spec.rail.kind == RailKind::kOptical) {
-    for (std::uint32_t r = 0; r < plant.spec().gpus_per_server; ++r) add_rail(spec, plant, RailId{r}, seed);
-    return;
-  }
+SharedFabric::SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
+                           std::span<const GpuId> gpus)
+    : capacities_(plant, gpus), network_(engine), plant_(plant) {
+  network_.resize(capacities_.count());
+  const PlantSpec& of = plant.spec();
+  const bool optical = spec.rail.kind == RailKind::kOptical;
   // On an electrical rail a message may spread over all ports of its NIC, so that the first port stands for all of them.
-  const Bandwidth whole{spec.nic.per_port.bytes_per_second * spec.nic.ports};
-  for (std::uint32_t g = 0; g < plant.spec().gpus(); ++g) {
-    network_.set_rate(plant.nic_out(GpuId{g}, 0), whole);
-    network_.set_rate(plant.nic_in(GpuId{g}, 0), whole);
+  const Bandwidth first = optical ? of.nic_port : Bandwidth{spec.nic.per_port.bytes_per_second * spec.nic.ports};
+  capacities_.each_gpu([&](GpuId gpu) {
+    network_.set_rate(capacities_.scale_up_out(gpu), of.scale_up);
+    network_.set_rate(capacities_.scale_up_in(gpu), of.scale_up);
+    for (std::uint32_t port = 0; port < of.nic_ports; ++port) {
+      network_.set_rate(capacities_.nic_out(gpu, port), port == 0 ? first : of.nic_port);
+      network_.set_rate(capacities_.nic_in(gpu, port), port == 0 ? first : of.nic_port);
+    }
+  });
+  capacities_.each_leaf([&](RailId rail, std::uint32_t leaf) {
+    network_.set_rate(capacities_.leaf_up(rail, leaf), plant.rate(plant.leaf_up(rail, leaf)));
+    network_.set_rate(capacities_.leaf_down(rail, leaf), plant.rate(plant.leaf_down(rail, leaf)));
+  });
+  if (!optical) return;
+  rails_.resize(of.gpus_per_server);
+  for (std::uint32_t r = 0; r < of.gpus_per_server; ++r) {
+    if (capacities_.has_rail(RailId{r})) add_rail(spec, plant, RailId{r}, seed);
   }
 }
 
 void SharedFabric::add_rail(const ClusterSpec& spec, const Plant& plant, RailId id, std::uint64_t seed) {
   const std::uint32_t ports = plant.spec().nic_ports;
-  rails_.push_back(
-      std::make_unique<SharedRail>(SharedRail{RailSwitches(spec.rail, plant.spec().servers, ports, id, seed)}));
-  SharedRail& rail = *rails_.back();
+  rails_[id.index()] = std::make_unique<SharedRail>(
+      SharedRail{RailSwitches(spec.rail, plant.spec().servers, ports, id, seed), capacities_});
+  SharedRail& rail = *rails_[id.index()];
   const PodSpec& pods = spec.rail.pods;
   if (pods.servers == 0 || pods.layer != PodSpec::Layer::kElectrical || pods.oversubscription == 1.0) return;
   for (std::uint32_t pod = 0; pod < rail.switches.pods(); ++pod) {
@@ -35,6 +46,21 @@ void SharedFabric::add_rail(const ClusterSpec& spec, const Plant& plant, RailId 
       network_.set_rate(side->back(), {servers * ports * port / pods.oversubscription});
     }
   }
+}
+
+void SharedFabric::seat(std::span<const std::span<const GpuId>> gpus) {
+  for (std::size_t j = 0; j < gpus.size(); ++j) {
+    for (const GpuId gpu : gpus[j]) {
+      job_of_gpu_[gpu.value] = static_cast<std::uint32_t>(j);
+      first_in_server_.try_emplace(plant_.server_of(gpu), static_cast<std::uint32_t>(j));
+    }
+  }
+}
+
+std::uint32_t SharedFabric::owner(GpuId gpu) const {
+  if (const auto own = job_of_gpu_.find(gpu.value); own != job_of_gpu_.end()) return own->second;
+  const auto first = first_in_server_.find(plant_.server_of(gpu));
+  return first == first_in_server_.end() ? kNoJob : first->second;
 }
 
 void SharedFabric::attach(std::uint32_t job, DeliveryListener& listener) {

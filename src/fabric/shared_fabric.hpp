@@ -2,6 +2,7 @@
 // A job alone has one of its own.
 #pragma once
 
+#include "fabric/capacity_map.hpp"
 #include "fabric/rail_switches.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
@@ -10,6 +11,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace photonrail {
@@ -18,6 +21,7 @@ class OpticalRail;
 
 struct SharedRail {
   RailSwitches switches;
+  const CapacityMap& capacities;
   std::vector<CapacityId> pod_out{};  ///< electrical layer between pods, where it is oversubscribed
   std::vector<CapacityId> pod_in{};
   std::vector<OpticalRail*> jobs{};  ///< the circuits of each job on it
@@ -27,12 +31,21 @@ class SharedFabric : private DeliveryListener {
  public:
   static constexpr int kJobShift = 56;  ///< a message's tag has its job above this bit
   static constexpr std::uint32_t kMaxJobs = 255;
+  static constexpr std::uint32_t kNoJob = ~std::uint32_t{0};
 
-  /// `engine`, `spec` and `plant` must outlive the object.
-  SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed);
+  /// `gpus`: those of all jobs; empty: all of the plant. `engine`, `spec` and `plant` must outlive the object.
+  SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
+               std::span<const GpuId> gpus = {});
+
+  /// Which GPUs are whose: `gpus` has those of each job's ranks. A GPU without a rank, whose NIC may pass on what other
+  /// GPUs of its server send, is the first job's that has a rank in that server.
+  void seat(std::span<const std::span<const GpuId>> gpus);
+  /// The job that the GPU's ports are of, or kNoJob.
+  [[nodiscard]] std::uint32_t owner(GpuId gpu) const;
 
   [[nodiscard]] Network& network() { return network_; }
-  /// REQUIRES: the rails are optical.
+  [[nodiscard]] const CapacityMap& capacities() const { return capacities_; }
+  /// REQUIRES: the rails are optical, and a job has a GPU on this one.
   [[nodiscard]] SharedRail& rail(RailId id) { return *rails_[id.index()]; }
 
   /// Who is told of the deliveries of a job. It must outlive the object. A job alone is told by the network itself.
@@ -45,9 +58,13 @@ class SharedFabric : private DeliveryListener {
   }
   void add_rail(const ClusterSpec& spec, const Plant& plant, RailId id, std::uint64_t seed);
 
+  CapacityMap capacities_;
   Network network_;
-  std::vector<std::unique_ptr<SharedRail>> rails_;
+  std::vector<std::unique_ptr<SharedRail>> rails_;  // null where no job has a GPU
   std::vector<DeliveryListener*> jobs_;
+  const Plant& plant_;
+  std::unordered_map<std::uint32_t, std::uint32_t> job_of_gpu_;       // of GPUs with a rank
+  std::unordered_map<std::uint32_t, std::uint32_t> first_in_server_;  // of servers with a rank: its first job
 };
 
 }  // namespace photonrail

@@ -71,7 +71,8 @@ void CallTable::list_calls() {
   }
 }
 
-// Its plan depends on the op and the size alone.
+// Its plan depends on the op, the size, and on whether members share a server or a rail: groups of one type do, and others
+// are refused with their group (ColourRefinement::kind_of).
 bool CallTable::foldable(const Task& task) {
   const CollectiveOp op = op_of(task);
   if (task.demand() != 0) {
@@ -80,8 +81,6 @@ bool CallTable::foldable(const Task& task) {
     problem_ = "\"auto\" chooses by where members sit";
   } else if (algorithms_.expects_straggler(op)) {
     problem_ = "'" + std::string(algorithms_.algorithm(op).name()) + "' treats the member that comes last differently";
-  } else if (algorithms_.algorithm(op).uses_places()) {
-    problem_ = "'" + std::string(algorithms_.algorithm(op).name()) + "' looks at where members sit";
   }
   return problem_.empty();
 }
@@ -114,6 +113,13 @@ void CallTable::find_slots() {
   for (std::size_t c = 0; c < communicators.size(); ++c) {
     if (next[c] != communicators[c].members.size()) problem_ = kNoSlot;
   }
+}
+
+std::unique_ptr<const SendPlan> CallTable::expand(CollectiveCall call, bool one_server) const {
+  std::vector<MemberPlace> places;
+  for (Member m = 0; one_server && algorithms_.uses_places(call.op) && m < call.members; ++m) places.push_back({0, m});
+  call.places = places;
+  return algorithms_.expand(algorithms_.supporting(call), call);
 }
 
 std::vector<CollectiveCall> CallTable::calls(CommunicatorId c) const {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +32,8 @@ class CallTable {
   [[nodiscard]] std::vector<CollectiveCall> calls(CommunicatorId c) const;
   /// Every call of a program on one of its slots among so many members.
   [[nodiscard]] std::vector<CollectiveCall> calls(std::uint32_t program, std::uint32_t slot, Member members) const;
-  /// The plan of a call.
-  [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const {
-    return algorithms_.expand(algorithms_.supporting(call), call);
-  }
+  /// The plan of a call among members of one rail, each in a server of its own, or of one server.
+  [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call, bool one_server) const;
 
  private:
   using Calls = std::vector<CollectiveCall>;  // of a program's slot; members and pieces are not filled in

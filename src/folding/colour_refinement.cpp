@@ -55,11 +55,11 @@ std::uint8_t ColourRefinement::kind_of(CommunicatorId c) {
     problem_ = "messages of group '" + group.name + "' change rails inside a server";
   }
   auto kind = static_cast<std::uint8_t>((group.point_to_point ? kPointToPoint : 0) | (one_server ? 0 : kCrosses));
-  if (problem_.empty() && !group.point_to_point && rotates(c)) kind |= kRotates;
+  if (problem_.empty() && !group.point_to_point && rotates(c, one_server)) kind |= kRotates;
   return kind;
 }
 
-bool ColourRefinement::rotates(CommunicatorId c) {
+bool ColourRefinement::rotates(CommunicatorId c, bool one_server) {
   const Communicator& group = job_.graph.communicators()[c.index()];
   const auto members = static_cast<Member>(group.members.size());
   if (members == 1) return false;
@@ -67,17 +67,17 @@ bool ColourRefinement::rotates(CommunicatorId c) {
   for (Member m = 0; m < members; ++m) {
     const std::uint32_t program = calls_.program_of_rank()[group.members[m].index()];
     const std::uint64_t use = (std::uint64_t{program} << 32) | calls_.slot(c, m);
-    if (use != checked && !rotates(program, calls_.slot(c, m), members)) return false;
+    if (use != checked && !rotates(program, calls_.slot(c, m), members, one_server)) return false;
     checked = use;
   }
   return true;
 }
 
-bool ColourRefinement::rotates(std::uint32_t program, std::uint32_t slot, Member members) {
-  const auto [known, fresh] = rotating_.try_emplace({program, slot, members}, true);
+bool ColourRefinement::rotates(std::uint32_t program, std::uint32_t slot, Member members, bool one_server) {
+  const auto [known, fresh] = rotating_.try_emplace({program, slot, members, one_server}, true);
   if (!fresh) return known->second;
   for (const CollectiveCall& call : calls_.calls(program, slot, members)) {
-    known->second = known->second && can_fold(*calls_.expand(call));
+    known->second = known->second && can_fold(*calls_.expand(call, one_server));
   }
   return known->second;
 }

@@ -45,8 +45,8 @@ class ColourRefinement {
  private:
   void find_kinds();
   [[nodiscard]] std::uint8_t kind_of(CommunicatorId c);
-  [[nodiscard]] bool rotates(CommunicatorId c);
-  [[nodiscard]] bool rotates(std::uint32_t program, std::uint32_t slot, Member members);
+  [[nodiscard]] bool rotates(CommunicatorId c, bool one_server);
+  [[nodiscard]] bool rotates(std::uint32_t program, std::uint32_t slot, Member members, bool one_server);
   void colour_rails();
   void type_groups();
   [[nodiscard]] GroupClass type_group(CommunicatorId c, IdTable& types);
@@ -60,7 +60,7 @@ class ColourRefinement {
   std::vector<std::uint32_t> colours_;  // by rank
   std::size_t classes_ = 0;
   std::vector<std::uint8_t> kinds_;  // by communicator: what its type begins with
-  std::map<std::tuple<std::uint32_t, std::uint32_t, Member>, bool> rotating_;  // by program, slot and members
+  std::map<std::tuple<std::uint32_t, std::uint32_t, Member, bool>, bool> rotating_;  // by the arguments of rotates()
   std::vector<std::uint32_t> rail_colours_;
   std::vector<GroupClass> groups_;
   std::size_t types_ = 0;

@@ -57,7 +57,7 @@ class CircuitPartners {
     if (!fresh) return entry->second;
     std::set<MemberPair> all;
     for (const CollectiveCall& call : calls_.calls(c)) {
-      const std::unique_ptr<const SendPlan> plan = calls_.expand(call);
+      const std::unique_ptr<const SendPlan> plan = calls_.expand(call, false);
       for (std::uint32_t round = 0; round < plan->rounds(); ++round) {
         const std::vector<MemberPair> pairs = plan->pairs(round);
         check_matching(pairs);
@@ -184,12 +184,11 @@ class Folder {
     }
     plant.gpus_per_server = static_cast<std::uint32_t>(servers.size());
     plant.servers = *std::max_element(servers.begin(), servers.end());
-    plant.image.assign(job_.cluster.gpus(), GpuId::none());
     plant.stands_for.assign(std::size_t{plant.servers} * plant.gpus_per_server, 0);
     for (std::size_t r = 0; r < job_.graph.ranks(); ++r) {
       const auto [server, rail] = seat[refinement_.class_of_rank()[r]];
       const GpuId image{std::size_t{server} * plant.gpus_per_server + rail};
-      plant.image[job_.gpu_of_rank[r].index()] = image;
+      plant.image.emplace(job_.gpu_of_rank[r].value, image);
       ++plant.stands_for[image.index()];
     }
     for (std::uint32_t rail = 0; optical && rail < rails; ++rail) {

@@ -70,13 +70,14 @@ void Network::enqueue(Channel& channel, FlowId id) {
   channel.tail = id;
 }
 
-// Whether the path belongs to the channel's last flow alone, and is the new one's too.
+// Whether the path belongs to the channel's last flow alone, is the new one's too, and carries light: as in alone(), what
+// stands still has no end that could be known.
 bool Network::can_follow(const Channel& channel, const Path& path) {
   if (channel.last == kNone) return false;
   const auto before = hops_of(flows_[channel.last]);
   const auto hops = path.hops();
   return std::equal(before.begin(), before.end(), hops.begin(), hops.end(), [&](const Hop& hop, CapacityId capacity) {
-    return hop.capacity == capacity && capacities_[capacity].occupant == channel.last;
+    return hop.capacity == capacity && capacities_[capacity].occupant == channel.last && capacities_[capacity].rate > 0.0;
   });
 }
 
@@ -175,6 +176,12 @@ double Network::exclusive_rate(const Flow& flow) const {
   double rate = kUnlimited;
   for (const Hop& hop : hops_of(flow)) rate = std::min(rate, capacities_[hop.capacity].rate);
   return rate;
+}
+
+Bandwidth Network::rate_alone(const Path& path) const {
+  double rate = kUnlimited;
+  for (const CapacityId id : path.hops()) rate = std::min(rate, capacities_[id].rate);
+  return {rate * 1e12};
 }
 
 void Network::start_exclusive(FlowId id, Time begin) {

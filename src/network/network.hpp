@@ -71,6 +71,8 @@ class Network {
   /// Sends `bytes` along `path`; `tag` comes back to the listener. kNone: starts at once, beside everything else.
   /// REQUIRES: no capacity stands on the path twice.
   void post(ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag);
+  /// The rate of a flow that is alone on the path; 0 when one of its capacities stands still.
+  [[nodiscard]] Bandwidth rate_alone(const Path& path) const;
   /// So many messages will be posted at once: room for them is made once.
   void expect(std::size_t messages);
 

@@ -1,9 +1,8 @@
 #include "photonrail/ccl_bench.hpp"
 
+#include "json/json.hpp"
 #include "photonrail/simulate.hpp"
 #include "report/intervals.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
@@ -72,9 +71,14 @@ struct RankKernels {
 struct CclBenchObserver::State {
   const Scenario* scenario = nullptr;  // from begin() to end() only
   std::vector<RankKernels> ranks;
-  std::map<std::pair<RankId, std::uint32_t>, Time> reached;     // rank and operation
-  std::map<std::pair<RankId, CommunicatorId>, Time> lane_free;  // "none" where all share one
-  std::array<std::vector<double>, kOps> bandwidths;             // GB/s
+  std::map<std::pair<RankId, std::uint32_t>, Time> reached;  // rank and operation
+  struct Lane {
+    Time free{};
+    CommunicatorId last{};  // whose operation ended there last
+    Time entered{};         // since when it has been that communicator's
+  };
+  std::map<std::pair<RankId, CommunicatorId>, Lane> lanes;  // "none" where all share one
+  std::array<std::vector<double>, kOps> bandwidths;         // GB/s
   CclBenchMetrics metrics;
 
   void kernel(const OperationEvent& event, Time reached_at);
@@ -87,10 +91,13 @@ struct CclBenchObserver::State {
 void CclBenchObserver::State::kernel(const OperationEvent& event, Time reached_at) {
   const TaskGraph& graph = scenario->graph;
   const bool one_lane = scenario->executor.comm_lanes == CommLanes::kOne;
-  Time& free = lane_free[{event.rank, one_lane ? CommunicatorId::none() : event.communicator}];
-  const Time from = std::max(reached_at, free);
-  free = event.at;
   const Communicator& group = graph.communicators()[event.communicator.index()];
+  Lane& lane = lanes[{event.rank, one_lane ? CommunicatorId::none() : event.communicator}];
+  if (lane.last != event.communicator) lane.entered = lane.free;
+  lane.last = event.communicator;
+  const bool together = scenario->executor.concurrent == ConcurrentCollectives::kTogether && !group.point_to_point;
+  const Time from = std::max(reached_at, together ? lane.entered : lane.free);
+  lane.free = event.at;
   RankKernels& rank = ranks[event.rank.index()];
   rank.communication.add(from, event.at);
   rank.by_dimension[static_cast<std::size_t>(group.dimension)].add(from, event.at);
@@ -207,36 +214,37 @@ const CclBenchMetrics& CclBenchObserver::metrics() const { return state_->metric
 double scale_up_bw_utility(const Scenario& scenario, const RunResult& result) {
   Scenario faster = scenario;
   faster.cluster.scale_up.per_gpu.bytes_per_second *= 2.0;
+  for (Scenario& job : faster.jobs) job.cluster.scale_up = faster.cluster.scale_up;
   // As many iterations in both, so that their makespans compare as their means do.
   const auto now = static_cast<double>(result.makespan.count());
   return now > 0.0 ? 100.0 * (now - static_cast<double>(simulate(faster).makespan.count())) / now : 0.0;
 }
 
 std::string to_json(const CclBenchMetrics& m) {
-  using Json = nlohmann::ordered_json;
+  using json::Json;
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
-  Json json;
-  json["schema"] = "photonrail.ccl_bench/1";
-  json["avg_step_time"] = m.avg_step_time_s;
-  json["mfu"] = or_null(m.mfu);
-  json["communication_fraction"] = or_null(m.communication_fraction);
-  json["total_communication_time"] = m.total_communication_time_s;
-  json["compute_comm_overlap"] = or_null(m.compute_comm_overlap);
+  Json all;
+  all["schema"] = "photonrail.ccl_bench/1";
+  all["avg_step_time"] = m.avg_step_time_s;
+  all["mfu"] = or_null(m.mfu);
+  all["communication_fraction"] = or_null(m.communication_fraction);
+  all["total_communication_time"] = m.total_communication_time_s;
+  all["compute_comm_overlap"] = or_null(m.compute_comm_overlap);
   for (std::size_t op = 0; op < kOps; ++op) {
-    json["bandwidth_utilization_" + std::string(kNames[op])] = or_null(m.bandwidth_utilization[op]);
+    all["bandwidth_utilization_" + std::string(kNames[op])] = or_null(m.bandwidth_utilization[op]);
   }
   for (std::size_t op = 0; op < kOps; ++op) {
-    json["collective_vol_" + std::string(kNames[op]) + "_gb"] = m.collective_vol_gb[op];
+    all["collective_vol_" + std::string(kNames[op]) + "_gb"] = m.collective_vol_gb[op];
   }
-  json["collective_vol_total_gb"] = m.collective_vol_total_gb;
-  json["load_imbalance_ratio"] = or_null(m.load_imbalance_ratio);
-  json["straggler"] = or_null(m.straggler);
-  json["traffic_window"] = Json::array();
+  all["collective_vol_total_gb"] = m.collective_vol_total_gb;
+  all["load_imbalance_ratio"] = or_null(m.load_imbalance_ratio);
+  all["straggler"] = or_null(m.straggler);
+  all["traffic_window"] = Json::array();
   for (const CclBenchMetrics::Window& w : m.traffic_window) {
-    json["traffic_window"].push_back({{"tp", w.tp_s}, {"dp", w.dp_s}, {"pp", w.pp_s}, {"other", w.other_s}});
+    all["traffic_window"].push_back({{"tp", w.tp_s}, {"dp", w.dp_s}, {"pp", w.pp_s}, {"other", w.other_s}});
   }
-  json["scale_up_bw_utility"] = or_null(m.scale_up_bw_utility);
-  return json.dump(2) + "\n";
+  all["scale_up_bw_utility"] = or_null(m.scale_up_bw_utility);
+  return all.dump(2) + "\n";
 }
 
 }  // namespace photonrail

@@ -1,17 +1,16 @@
 // Results and the tables of sweeps, value by value.
 #include "photonrail/compare.hpp"
 
+#include "json/json.hpp"
+#include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "report/csv.hpp"
 #include "report/difference_list.hpp"
-
-#include <nlohmann/json.hpp>
+#include "report/text_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -21,7 +20,7 @@ namespace photonrail {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using json::Json;
 using report::DifferenceList;
 
 template <std::size_t N>
@@ -36,9 +35,7 @@ constexpr std::array<std::string_view, 11> kNotJudged{
     "name",    "photonrail_version", "seed", "warnings", "choices", "folding", "engine", "version", "host",
     "started", "scenario_hash"};
 
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string text_of(const Json& value) { return value.is_string() ? value.string() : value.dump(); }
 
 class Walk {
  public:
@@ -54,8 +51,8 @@ class Walk {
  private:
   template <class Do>
   static void each_key(const Json& a, const Json& b, Do&& todo) {
-    for (const auto& [key, value] : a.items()) todo(key, &value, b.contains(key) ? &b.at(key) : nullptr);
-    for (const auto& [key, value] : b.items()) {
+    for (const auto& [key, value] : a.members()) todo(key, &value, b.find(key));
+    for (const auto& [key, value] : b.members()) {
       if (!a.contains(key)) todo(key, nullptr, &value);
     }
   }
@@ -76,9 +73,9 @@ class Walk {
         into_.numbers(prefix_ + place + " (how many)", static_cast<double>(a.size()), static_cast<double>(b.size()),
                       judged_);
       }
-      for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) both(place + "/*", a[i], b[i]);
+      for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) both(place + "/*", a.elements()[i], b.elements()[i]);
     } else if (a.is_number() && b.is_number()) {
-      into_.numbers(prefix_ + place, a.get<double>(), b.get<double>(), judged_);
+      into_.numbers(prefix_ + place, a.number(), b.number(), judged_);
     } else {
       into_.texts(prefix_ + place, brief(a), brief(b), judged_);
     }
@@ -96,11 +93,11 @@ class Walk {
 };
 
 Json parse_result(std::string_view text, std::string_view file) {
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw ConfigError(std::string(file), "is no JSON", "a result.json of photonrail run --out");
-  const bool ours = json.is_object() && json.value("schema", Json()) == "photonrail.result/1";
-  if (!ours) throw ConfigError(std::string(file), "is no photonrail.result/1", "a result.json of photonrail run --out");
-  return json;
+  Json result = json::parse_json(text, file);
+  const Json* const schema = result.find("schema");
+  if (schema == nullptr || *schema != "photonrail.result/1")
+    throw ConfigError(std::string(file), "is no photonrail.result/1", "a result.json of photonrail run --out");
+  return result;
 }
 
 std::optional<double> number_in(const std::string& field) {
@@ -145,18 +142,9 @@ void compare_tables(std::string_view a, std::string_view b, const std::string& p
   }
 }
 
-std::string text_of(const fs::path& file) {
-  std::error_code ignored;
-  std::ifstream in(file, std::ios::binary);
-  if (!in || fs::is_directory(file, ignored)) throw ConfigError(file.string(), "cannot be read", "check the path");
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) throw ConfigError(file.string(), "cannot be read to its end");
-  return text;
-}
-
 void compare_files(const fs::path& a, const fs::path& b, const std::string& prefix, DifferenceList& into) {
-  const std::string text_a = text_of(a);
-  const std::string text_b = text_of(b);
+  const std::string text_a = report::text_of_file(a);
+  const std::string text_b = report::text_of_file(b);
   const bool table = a.extension() == ".csv";
   if (table != (b.extension() == ".csv")) throw ConfigError(b.string(), "is not of the kind of " + a.string());
   if (table) return compare_tables(text_a, text_b, prefix, into);

@@ -13,7 +13,7 @@ namespace photonrail {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 using report::number;
 using report::Unit;
 
@@ -65,12 +65,19 @@ Json rows_json(std::span<const FabricCost> rows) {
 
 }  // namespace
 
-Json report::to_json_array(const Bill& bill) {
+json::Json report::to_json_array(const Bill& bill) {
   Json list = Json::array();
   for (const BillLine& line : bill.lines) {
     Json entry = {{"item", line.item}};
-    if (line.tier > 0) entry.update({{"tier", line.tier}, {"ports", line.ports}, {"ports_used", line.ports_used}});
-    entry.update({{"count", line.count}, {"spares", line.spares}, {"usd", line.usd}, {"power_w", line.power_w}});
+    if (line.tier > 0) {
+      entry["tier"] = line.tier;
+      entry["ports"] = line.ports;
+      entry["ports_used"] = line.ports_used;
+    }
+    entry["count"] = line.count;
+    entry["spares"] = line.spares;
+    entry["usd"] = line.usd;
+    entry["power_w"] = line.power_w;
     list.push_back(std::move(entry));
   }
   return list;
@@ -89,11 +96,11 @@ std::string to_table(std::span<const FabricCost> rows) {
 }
 
 std::string to_json(const Bill& bill, const Pricing& pricing, std::span<const FabricCost> others) {
-  const Json json = {{"catalogue", pricing.catalogue.name}, {"rule", name(pricing.rule)},
+  const Json text = {{"catalogue", pricing.catalogue.name}, {"rule", name(pricing.rule)},
                      {"fabric", name(bill.fabric)},         {"usd", bill.usd()},
                      {"power_w", bill.power_w()},           {"bill", report::to_json_array(bill)},
                      {"fabrics", rows_json(others)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text.dump(2) + "\n";
 }
 
 std::string to_table(const Bill& bill) {

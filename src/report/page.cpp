@@ -11,7 +11,7 @@ namespace photonrail {
 
 namespace {
 
-using Json = nlohmann::json;
+using json::Json;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxTraces = 16;
@@ -131,7 +131,9 @@ report::PageFiles files() {
 
 }  // namespace
 
-PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices) {
+namespace {
+
+PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   if (!fs::is_directory(folder))
     throw ConfigError(folder.string(), "is no folder", "name what --out of run or sweep wrote");
   report::PageTables tables;
@@ -155,8 +157,18 @@ PageData read_page_data(const std::filesystem::path& folder, const PageChoices& 
                          {"table", tables.points.packed()},
                          {"windows", tables.windows.packed()},
                          {"traces", std::move(traces)}};
-  data.document = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  data.document = document.canonical();
   return data;
+}
+
+}  // namespace
+
+PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices) {
+  try {
+    return page_data_of(folder, choices);
+  } catch (const fs::filesystem_error& error) {
+    throw ConfigError(error.path1().string(), "cannot be read: " + error.code().message(), "check the permissions");
+  }
 }
 
 std::string why_no_page() { return std::string(report::page_files().missing); }

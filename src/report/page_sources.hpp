@@ -1,9 +1,8 @@
 // What a page is made of, read from the files of runs and sweeps.
 #pragma once
 
+#include "json/json.hpp"
 #include "report/table_columns.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -31,6 +30,6 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
 std::string read_run_result(const std::filesystem::path& file, PageTables& tables);
 
 /// The spans of a trace.json, packed: { "name", "end_s", "note", "cluster", "tracks", "spans" }. Throws ConfigError.
-[[nodiscard]] nlohmann::json read_trace(const std::filesystem::path& file, const std::string& name);
+[[nodiscard]] json::Json read_trace(const std::filesystem::path& file, const std::string& name);
 
 }  // namespace photonrail::report

@@ -5,8 +5,6 @@
 #include "photonrail/version.hpp"
 #include "report/bill_json.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,7 +17,7 @@ namespace photonrail {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
 
 constexpr std::uint64_t kMaxWindows = 100'000;  // of one kind; a million ranks have more than anybody reads
 
@@ -129,7 +127,7 @@ Json folding(const FoldingSummary& summary) {
 Json jobs(const RunResult& result) {
   Json list = Json::array();
   for (const RunResult& job : result.jobs) {
-    Json& entry = list.emplace_back();
+    Json& entry = list.push_back(Json::object());
     entry["name"] = job.name;
     entry["start_s"] = to_seconds(job.start);
     entry["makespan_s"] = to_seconds(job.makespan);
@@ -144,11 +142,11 @@ Json jobs(const RunResult& result) {
 }
 
 void collect(const Json& value, const std::string& path, std::vector<std::pair<std::string, double>>& into) {
-  if (value.is_number()) into.emplace_back(path, value.get<double>());
+  if (value.is_number()) into.emplace_back(path, value.number());
   if (!value.is_object()) return;
-  for (const auto& entry : value.items()) {
-    if (entry.key() == "wall_s" || entry.key() == "peak_rss_mb") continue;
-    collect(entry.value(), path.empty() ? entry.key() : path + "." + entry.key(), into);
+  for (const auto& [key, entry] : value.members()) {
+    if (key == "wall_s" || key == "peak_rss_mb") continue;
+    collect(entry, path.empty() ? key : path + "." + key, into);
   }
 }
 
@@ -195,7 +193,7 @@ std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result) 
 
 std::string to_json(const RunResult& result) {
   // Warnings may quote names from a trace, which need not be UTF-8.
-  return report::result_json(result, true).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return report::result_json(result, true).dump(2) + "\n";
 }
 
 }  // namespace photonrail

@@ -1,9 +1,8 @@
 // A result as JSON, for those who take numbers out of it rather than write it.
 #pragma once
 
+#include "json/json.hpp"
 #include "photonrail/result.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 #include <utility>
@@ -12,7 +11,7 @@
 namespace photonrail::report {
 
 /// Keys in the order of the file. Without `lists`, what has an entry a rank or a window is left out.
-[[nodiscard]] nlohmann::ordered_json result_json(const RunResult& result, bool lists);
+[[nodiscard]] json::Json result_json(const RunResult& result, bool lists);
 
 /// Every number of `result` that is in no list, by its path with dots; not wall_s and peak_rss_mb.
 [[nodiscard]] std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result);

@@ -12,6 +12,7 @@ namespace photonrail::report {
 namespace {
 
 constexpr const char* kSchema = "photonrail.results/1";
+constexpr std::int64_t kMaxPoints = 1'000'000;   // of a sweep
 constexpr std::int64_t kMaxWindows = 1'000'000;  // rows; more would make the page too big
 constexpr std::size_t kToldErrors = 3;
 
@@ -93,7 +94,11 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   SQLite::Statement query(database, "SELECT point, name, seed, repetition, status, error FROM runs ORDER BY point");
   while (query.executeStep()) {
     const std::size_t row = rows.count();
-    rows.add(query.getColumn(0).getInt64());
+    const std::int64_t point = query.getColumn(0).getInt64();
+    if (point < 0 || point >= kMaxPoints)
+      throw ConfigError("table runs", "has a point " + std::to_string(point),
+                        "points are numbered from 0, at most a million");
+    rows.add(point);
     set(table.column("name", "info"), row, query.getColumn(1));
     set(table.column("status", "info"), row, query.getColumn(4));
     set(table.column("seed", "replicate"), row, query.getColumn(2));
@@ -159,6 +164,8 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
     read_cells(database, "parameters", "parameter", rows, tables.points);
     read_cells(database, "metrics", "metric", rows, tables.points);
     read_windows(database, rows, tables);
+  } catch (const ConfigError& error) {
+    throw error.where().starts_with(file.string()) ? error : error.inside(file.string());
   } catch (const SQLite::Exception& error) {
     throw ConfigError(file.string(), std::string("cannot be read: ") + error.what(), "it must be what a sweep wrote");
   }

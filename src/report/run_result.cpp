@@ -1,36 +1,32 @@
 // A result.json as a row of the table of points.
-#include "photonrail/error.hpp"
+#include "json/json_reader.hpp"
+#include "json/text.hpp"
 #include "report/page_sources.hpp"
+#include "report/text_file.hpp"
 
-#include <fstream>
+#include <limits>
 
 namespace photonrail::report {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using json::Json;
+using json::JsonReader;
 
-constexpr const char* kSchema = "photonrail.result/1";
-
-Json read_result(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  Json result = Json::parse(in, nullptr, false);
-  if (!result.is_object() || result.value("schema", Json()) != kSchema) {
-    throw ConfigError(file.string(), std::string("is no ") + kSchema, "it must be what `photonrail run --out` wrote");
-  }
-  return result;
-}
+constexpr std::string_view kSchema = "photonrail.result/1";
+constexpr double kAny = std::numeric_limits<double>::max();
+constexpr const char* kHint = "it must be what `photonrail run --out` wrote";
 
 // Every number that is in no array, by its path with dots, as in the database of a sweep.
 void add_metrics(const Json& node, const std::string& path, std::size_t row, Table& table) {
-  for (const auto& [key, value] : node.items()) {
+  for (const auto& [key, value] : node.members()) {
     const std::string name = path.empty() ? key : path + "." + key;
     if (value.is_object()) add_metrics(value, name, row, table);
-    if (value.is_number() && name != "seed") table.column(name, "metric").set(row, value.get<double>());
+    if (value.is_number() && name != "seed") table.column(name, "metric").set(row, value.number());
   }
 }
 
-void add_windows(const Json& result, std::size_t row, Table& table) {
+void add_windows(const JsonReader& by_change, std::size_t row, Table& table) {
   const auto add = [&](const std::string& change, double length, std::size_t count) {
     table.column("row", "info").set(table.rows, static_cast<double>(row));
     table.column("change", "info").set(table.rows, change);
@@ -38,31 +34,45 @@ void add_windows(const Json& result, std::size_t row, Table& table) {
     table.column("count", "info").set(table.rows, static_cast<double>(count));
     ++table.rows;
   };
-  for (const auto& [change, lengths] : result.at("windows_s").items()) {
+  static_cast<void>(by_change.members());  // an object, or an error
+  for (const auto& [change, list] : by_change.json().members()) {
+    const std::vector<JsonReader> lengths = JsonReader(list, json::join_pointer(by_change.pointer(), change)).elements();
     for (std::size_t i = 0, next = 0; i < lengths.size(); i = next) {
-      for (next = i; next < lengths.size() && lengths[next] == lengths[i];) ++next;
-      add(change, lengths[i].get<double>(), next - i);
+      const double length = lengths[i].number(-kAny, kAny);
+      for (next = i + 1; next < lengths.size() && lengths[next].json() == lengths[i].json();) ++next;
+      add(change, length, next - i);
     }
   }
+}
+
+// The name of the run, and of its folder too where another run has the same.
+std::string add_result(const Json& root, const std::filesystem::path& file, PageTables& tables) {
+  JsonReader result(root);
+  const JsonReader schema = result.child("schema", kHint);
+  if (schema.string() != kSchema) schema.fail("is no " + std::string(kSchema), kHint);
+  std::string name = result.child("name", kHint).string();
+  const double seed = result.child("seed", kHint).number(0.0, kAny);
+  const JsonReader windows = result.child("windows_s", kHint);
+  const std::vector<JsonReader> warnings = result.child("warnings", kHint).elements();
+  if (!tables.runs.insert(name).second) name += " (" + file.parent_path().filename().string() + ")";
+  const std::size_t row = tables.points.rows++;
+  tables.points.column("name", "info").set(row, name);
+  tables.points.column("scenario", "parameter").set(row, name);
+  tables.points.column("seed", "replicate").set(row, seed);
+  add_metrics(root, "", row, tables.points);
+  add_windows(windows, row, tables.windows);
+  for (const JsonReader& warning : warnings) tables.notes.push_back(name + ": " + warning.string());
+  return name;
 }
 
 }  // namespace
 
 std::string read_run_result(const std::filesystem::path& file, PageTables& tables) {
-  const Json result = read_result(file);
+  const Json root = json::parse_json(text_of_file(file), file.string());
   try {
-    std::string name = result.at("name");
-    if (!tables.runs.insert(name).second) name += " (" + file.parent_path().filename().string() + ")";
-    const std::size_t row = tables.points.rows++;
-    tables.points.column("name", "info").set(row, name);
-    tables.points.column("scenario", "parameter").set(row, name);
-    tables.points.column("seed", "replicate").set(row, result.at("seed").get<double>());
-    add_metrics(result, "", row, tables.points);
-    add_windows(result, row, tables.windows);
-    for (const Json& warning : result.at("warnings")) tables.notes.push_back(name + ": " + warning.get<std::string>());
-    return name;
-  } catch (const Json::exception& error) {
-    throw ConfigError(file.string(), error.what(), "it must be what `photonrail run --out` wrote");
+    return add_result(root, file, tables);
+  } catch (const ConfigError& error) {
+    throw error.inside(file.string());
   }
 }
 

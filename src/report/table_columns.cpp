@@ -3,7 +3,6 @@
 #include "photonrail/error.hpp"
 
 #include <zlib.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +16,7 @@ namespace photonrail::report {
 
 namespace {
 
-using Json = nlohmann::json;
+using json::Json;
 
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 // 8 bytes each in the page, before base64: beyond, numbers are packed as float32.
@@ -69,7 +68,7 @@ Json encoded(const char* encoding, const std::vector<From>& values) {
 }
 
 Json coded(const std::vector<std::uint32_t>& codes, Json values) {
-  if (values.size() == 1) return {{"encoding", "constant"}, {"value", std::move(values[0])}};
+  if (values.size() == 1) return {{"encoding", "constant"}, {"value", std::move(values.elements()[0])}};
   Json packed = values.size() <= 0x100     ? encoded<std::uint8_t>("codes8", codes)
                 : values.size() <= 0x10000 ? encoded<std::uint16_t>("codes16", codes)
                                            : encoded<std::uint32_t>("codes32", codes);
@@ -127,7 +126,7 @@ bool Column::has(const std::string& value) const {
   return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
 }
 
-nlohmann::json Column::packed(std::size_t rows, bool exact) const {
+json::Json Column::packed(std::size_t rows, bool exact) const {
   PHOTONRAIL_CHECK(numbers_.size() <= rows && texts_.size() <= rows);
   std::vector<double> numbers = numbers_;
   numbers.resize(rows, kAbsent);
@@ -140,7 +139,8 @@ nlohmann::json Column::packed(std::size_t rows, bool exact) const {
     const std::uint32_t text = i < texts_.size() ? texts_[i] : 0;
     codes[i] = text > 0 ? text - 1 : static_cast<std::uint32_t>(values_.size()) + distinct.code(numbers[i]);
   }
-  for (Json& number : distinct.take()) values.push_back(std::move(number));
+  Json numbers_seen = distinct.take();
+  for (Json& number : numbers_seen.elements()) values.push_back(std::move(number));
   return {{"name", name_}, {"role", role_}, {"data", coded(codes, std::move(values))}};
 }
 
@@ -152,7 +152,7 @@ Column& Table::column(std::string_view name, std::string_view role) {
   return made;
 }
 
-nlohmann::json Table::packed() const {
+json::Json Table::packed() const {
   Json columns = Json::array();
   const bool exact = rows * order_.size() <= kMaxExactCells;
   for (const Column* column : order_) columns.push_back(column->packed(rows, exact));

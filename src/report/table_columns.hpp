@@ -1,7 +1,7 @@
 // A table by columns, and how it is packed for the page of a report: small enough to send 100,000 rows in one file.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "json/json.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ class Column {
   /// into "values"; float32, float64 (NaN: absent). "data" is base64 of zlib's format of all first bytes, then all second
   /// ones, and so on. `exact`: numbers as float64, else as float32 where they are many.
   /// REQUIRES: no row set beyond `rows`.
-  [[nodiscard]] nlohmann::json packed(std::size_t rows, bool exact) const;
+  [[nodiscard]] json::Json packed(std::size_t rows, bool exact) const;
 
  private:
   std::string name_;
@@ -53,7 +53,7 @@ class Table {
   std::size_t rows = 0;
 
   /// { "rows", "columns" }; numbers lose digits (seven stay) where exact ones would make the page too big.
-  [[nodiscard]] nlohmann::json packed() const;
+  [[nodiscard]] json::Json packed() const;
 
  private:
   std::vector<Column*> order_;

@@ -1,10 +1,12 @@
 // Reads a trace.json of our own back, for the timeline of a page. The spans of each track are kept in order of time.
+#include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "report/page_sources.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -13,7 +15,7 @@ namespace photonrail::report {
 
 namespace {
 
-using Json = nlohmann::json;
+using json::Json;
 
 constexpr std::size_t kMaxSpans = 2'000'000;  // more would make the page too big
 constexpr double kSecond = 1e6;                // the format counts in microseconds
@@ -44,7 +46,8 @@ class Names {
 };
 
 /// What the events of a trace say.
-struct Events {
+class Events {
+ public:
   struct Thread {
     std::string name;
     std::uint32_t order = 0;
@@ -55,44 +58,72 @@ struct Events {
   Names names;
 
   void add(const Json& event) {
-    const std::string phase = event.at("ph");
-    const std::pair<std::uint32_t, std::uint32_t> thread{event.at("pid"), event.value("tid", 0U)};
+    ++count_;
+    const std::string phase = text(event, "ph");
+    const bool has_thread = event.contains("tid");
+    const std::pair<std::uint32_t, std::uint32_t> thread{whole(event, "pid"), has_thread ? whole(event, "tid") : 0U};
     if (phase == "X") return add_span(event, thread);
     if (phase != "M") return;
-    const std::string name = event.at("name");
-    const Json& arguments = event.at("args");
-    if (name == "process_name") processes[thread.first] = arguments.at("name");
-    if (name == "thread_name") threads[thread].name = arguments.at("name");
-    if (name == "thread_sort_index") threads[thread].order = arguments.at("sort_index");
+    const std::string name = text(event, "name");
+    const Json* const arguments = event.find("args");
+    if (arguments == nullptr) fail("args", "is missing");
+    if (name == "process_name") processes[thread.first] = text(*arguments, "name");
+    if (name == "thread_name") threads[thread].name = text(*arguments, "name");
+    if (name == "thread_sort_index") threads[thread].order = whole(*arguments, "sort_index");
   }
 
  private:
+  [[noreturn]] void fail(const std::string& key, const std::string& what) const {
+    throw ConfigError("event " + std::to_string(count_) + ": " + key, what);
+  }
+  [[nodiscard]] std::string text(const Json& object, const char* key) const {
+    const Json* const value = object.find(key);
+    if (value == nullptr) fail(key, "is missing");
+    if (!value->is_string()) fail(key, "must be a string, not " + json::describe(*value));
+    return value->string();
+  }
+  [[nodiscard]] std::string text_or_none(const Json& object, const char* key) const {
+    return object.contains(key) ? text(object, key) : std::string{};
+  }
+  [[nodiscard]] double number(const Json& object, const char* key) const {
+    const Json* const value = object.find(key);
+    if (value == nullptr) fail(key, "is missing");
+    if (!value->is_number()) fail(key, "must be a number, not " + json::describe(*value));
+    return value->number();
+  }
+  [[nodiscard]] std::uint32_t whole(const Json& object, const char* key) const {
+    const Json* const value = object.find(key);
+    if (value == nullptr) fail(key, "is missing");
+    if (!value->is_natural() || value->natural() > std::numeric_limits<std::uint32_t>::max())
+      fail(key, "must be a whole number from 0 to 2^32 - 1, not " + json::describe(*value));
+    return static_cast<std::uint32_t>(value->natural());
+  }
+  [[nodiscard]] std::int32_t port(const Json& arguments) const {
+    const std::string digits = text(arguments, "to");
+    std::int32_t value = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size()) fail("to", "names no port: \"" + digits + "\"");
+    return value;
+  }
+
   void add_span(const Json& event, std::pair<std::uint32_t, std::uint32_t> thread) {
-    Span span{thread, event.at("ts"), event.at("dur"), names.of(event.at("name")), names.of(event.value("cat", "")), 0, -1};
+    Span span{thread, number(event, "ts"), number(event, "dur"), 0, 0, 0, -1};
+    span.name = names.of(text(event, "name"));
+    span.category = names.of(text_or_none(event, "cat"));
     std::string detail;
-    if (const auto arguments = event.find("args"); arguments != event.end()) {
-      if (arguments->contains("to")) span.to = std::stoi(arguments->at("to").get<std::string>());
-      if (arguments->contains("group")) detail = arguments->value("op", "") + ", group " + arguments->value("group", "");
-      if (arguments->contains("bytes")) detail += ", " + arguments->value("bytes", "") + " B";
-      if (arguments->contains("dimension")) detail = arguments->value("dimension", "");
+    if (const Json* const arguments = event.find("args")) {
+      if (arguments->contains("to")) span.to = port(*arguments);
+      if (arguments->contains("group"))
+        detail = text_or_none(*arguments, "op") + ", group " + text_or_none(*arguments, "group");
+      if (arguments->contains("bytes")) detail += ", " + text_or_none(*arguments, "bytes") + " B";
+      if (arguments->contains("dimension")) detail = text_or_none(*arguments, "dimension");
     }
     span.detail = names.of(std::move(detail));
     spans.push_back(span);
   }
-};
 
-// Gives each event to `events` as it is read, so that the text of a long trace is never in memory as a whole.
-Json read_events(const std::filesystem::path& file, Events& events) {
-  std::ifstream in(file, std::ios::binary);
-  bool inside = false;
-  const auto take = [&](int depth, Json::parse_event_t kind, Json& parsed) {
-    if (depth == 1 && kind == Json::parse_event_t::key) inside = parsed == "traceEvents";
-    if (!inside || depth != 2 || kind != Json::parse_event_t::object_end) return true;
-    events.add(parsed);
-    return false;
-  };
-  return Json::parse(in, take);
-}
+  std::size_t count_ = 0;  // events so far
+};
 
 std::optional<std::uint32_t> number_after(std::string_view text, std::string_view word) {
   std::uint32_t number = 0;
@@ -122,13 +153,22 @@ class Tracks {
     for (const auto& [thread, told] : events.threads) order.emplace_back(thread.first, told.order, thread.second);
     std::sort(order.begin(), order.end());
     for (const auto& [process, place, thread] : order) add(events, {process, thread});
+    for (const Span& span : events.spans) {
+      if (!numbers_.contains(span.thread))
+        throw ConfigError("traceEvents",
+                          "the span \"" + events.names[span.name] + "\" is of a thread that has no thread_name");
+    }
   }
+  /// REQUIRES: the thread of a span.
   [[nodiscard]] std::uint32_t of(std::pair<std::uint32_t, std::uint32_t> thread) const { return numbers_.at(thread); }
-  [[nodiscard]] Json take() { return std::move(list_); }
+  [[nodiscard]] const Json& list() const { return list_; }
 
  private:
   void add(const Events& events, std::pair<std::uint32_t, std::uint32_t> thread) {
-    const std::string& process = events.processes.at(thread.first);
+    const auto named = events.processes.find(thread.first);
+    if (named == events.processes.end())
+      throw ConfigError("traceEvents", "process " + std::to_string(thread.first) + " has no process_name");
+    const std::string& process = named->second;
     const std::string& name = events.threads.at(thread).name;
     Json track;
     if (const auto rank = number_after(process, "rank ")) {
@@ -181,26 +221,31 @@ Json packed_spans(const Events& events, const Tracks& tracks) {
 
 }  // namespace
 
-nlohmann::json read_trace(const std::filesystem::path& file, const std::string& name) {
+Json read_trace(const std::filesystem::path& file, const std::string& name) {
   try {
+    // Each event is looked at as it is read, so that a long trace is never in memory as a whole.
+    std::ifstream in(file, std::ios::binary);
     Events events;
-    Json rest = read_events(file, events);
-    const Json cluster = rest.at("otherData");
-    if (cluster.value("schema", "") != "photonrail.trace/1") throw ConfigError(file.string(), "is no photonrail.trace/1");
-    Tracks tracks(events);
+    const Json rest = json::parse_listed(in, file.string(), "traceEvents", [&](const Json& event) { events.add(event); });
+    const Json* const cluster = rest.find("otherData");
+    if (cluster == nullptr) throw ConfigError("/otherData", "missing");
+    const Json* const schema = cluster->find("schema");
+    if (schema == nullptr || *schema != "photonrail.trace/1")
+      throw ConfigError("/otherData/schema", "is no photonrail.trace/1");
     std::string note = keep_the_earliest(events.spans);
+    const Tracks tracks(events);
     std::sort(events.spans.begin(), events.spans.end(), [&](const Span& a, const Span& b) {
       return std::make_pair(tracks.of(a.thread), a.start) < std::make_pair(tracks.of(b.thread), b.start);
     });
     double end = 0.0;
     for (const Span& span : events.spans) end = std::max(end, span.start + span.duration);
     Json spans = packed_spans(events, tracks);
-    return {{"name", name},       {"end_s", end / kSecond},  {"note", std::move(note)},
-            {"cluster", cluster}, {"tracks", tracks.take()}, {"spans", std::move(spans)}};
-  } catch (const std::exception& error) {
-    if (dynamic_cast<const ConfigError*>(&error) != nullptr) throw;
-    throw ConfigError(file.string(), std::string("cannot be read: ") + error.what(),
-                      "it must be the trace.json of `photonrail run --trace` of this version");
+    return {{"name", name},        {"end_s", end / kSecond},  {"note", std::move(note)},
+            {"cluster", *cluster}, {"tracks", tracks.list()}, {"spans", std::move(spans)}};
+  } catch (const ConfigError& error) {
+    const std::string where =
+        error.where().starts_with(file.string()) ? error.where() : error.inside(file.string()).where();
+    throw ConfigError(where, error.problem(), "it must be the trace.json of `photonrail run --trace` of this version");
   }
 }
 

@@ -1,21 +1,15 @@
 #include "report/trace_text.hpp"
 
-#include <nlohmann/json.hpp>
+#include "json/text.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <ostream>
 
 namespace photonrail::report {
 
-namespace {
+using json::quoted;
 
-// A JSON string. Most names are plain; the others (quotes, bytes that are no UTF-8) take the slow way.
-std::string quoted(std::string_view text) {
-  const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
-  if (std::all_of(text.begin(), text.end(), plain)) return "\"" + std::string(text) + "\"";
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+namespace {
 
 // The format counts in microseconds; six decimals keep the picosecond.
 std::string microseconds(Duration d) {

@@ -1,9 +1,8 @@
 // Chrome's trace format (JSON, "traceEvents"). What happens is kept as plain records; text is made when writing.
+#include "json/json.hpp"
 #include "photonrail/report.hpp"
 #include "report/replace_file.hpp"
 #include "report/trace_text.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -230,13 +229,13 @@ std::string cluster_text(const Scenario& scenario) {
   for (std::size_t rank = 0; rank < scenario.gpu_of_rank.size(); ++rank) {
     rank_of_gpu.at(scenario.gpu_of_rank[rank].index()) = static_cast<std::int64_t>(rank);
   }
-  const nlohmann::ordered_json json = {{"schema", "photonrail.trace/1"},
-                                       {"servers", cluster.servers},
-                                       {"gpus_per_server", cluster.gpus_per_server},
-                                       {"ports", std::max(1U, cluster.nic.ports)},
-                                       {"optical", cluster.rail.kind == RailKind::kOptical},
-                                       {"rank_of_gpu", rank_of_gpu}};
-  return json.dump();
+  const json::Json text = {{"schema", "photonrail.trace/1"},
+                           {"servers", cluster.servers},
+                           {"gpus_per_server", cluster.gpus_per_server},
+                           {"ports", std::max(1U, cluster.nic.ports)},
+                           {"optical", cluster.rail.kind == RailKind::kOptical},
+                           {"rank_of_gpu", rank_of_gpu}};
+  return text.dump();
 }
 
 }  // namespace

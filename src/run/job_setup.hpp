@@ -44,6 +44,10 @@ struct JobSetup {
 
   [[nodiscard]] const TaskGraph& graph() const { return folding != nullptr ? folding->graph : scenario.graph; }
   [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }
+  /// Messages may go over circuits of other pairs, and share them with what these send.
+  [[nodiscard]] bool forwards() const {
+    return optical() && (needs.hops > 1 || (needs.hops == 0 && cluster.rail.forwarding));
+  }
 };
 
 }  // namespace photonrail::run

@@ -35,8 +35,8 @@ double RunResult::slowdown() const {
 }
 
 double ReconfigurationSummary::hidden_share() const {
-  if (total == Duration::zero()) return 1.0;
-  return 1.0 - static_cast<double>(exposed.count()) / static_cast<double>(total.count());
+  if (total == TotalTime{}) return 1.0;
+  return 1.0 - exposed.picoseconds() / total.picoseconds();
 }
 
 }  // namespace photonrail

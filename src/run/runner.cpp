@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "run/foldable.hpp"
+#include "run/lower_bound.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +23,7 @@ Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool
       factory_(registries.controllers.find(chosen.spec.name)),
       chosen_(std::move(chosen)),
       controller_(factory_.complete(chosen_.spec)),
-      needs_(factory_.needs_of(controller_)),
+      needs_(factory_.needs_of(controller_).with_ports(scenario.cluster.nic.ports)),
       rehearsal_(rehearsal),
       cluster_(scenario.cluster) {
   DelayDistribution& delay = cluster_.rail.optical.reconfiguration;
@@ -56,6 +57,9 @@ Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, co
 
 void Runner::run(RunResult& result) {
   result.folding.ranks = result.folding.classes = scenario_.graph.ranks();
+  if (factory_.bound) {
+    return LowerBound({scenario_, cluster_, controller_, run_, scenario_.stragglers}, registries_, observers_).run(result);
+  }
   const folding::FoldingAttempt attempt = try_fold();
   result.folding.off = attempt.why_not;
   if (attempt.folding) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace photonrail {
@@ -41,19 +42,18 @@ void check_placement(const Scenario& scenario) {
                       "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
   }
   const auto where = [](std::size_t r) { return "/placement/rank_to_gpu/" + number(r); };
-  std::vector<RankId> rank_of(cluster.gpus(), RankId::none());
+  std::unordered_map<std::uint32_t, RankId> rank_of;  // by GPU
   for (std::size_t r = 0; r < ranks; ++r) {
     const GpuId gpu = scenario.gpu_of_rank[r];
     if (gpu.value >= cluster.gpus()) {
       throw ConfigError(where(r), "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
                         "GPUs are numbered from 0: server x gpus_per_server + local index");
     }
-    RankId& owner = rank_of[gpu.index()];
-    if (!owner.is_none()) {
-      throw ConfigError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner.value) + " already",
+    const auto [owner, free] = rank_of.try_emplace(gpu.value, RankId{r});
+    if (!free) {
+      throw ConfigError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner->second.value) + " already",
                         "give every rank a GPU of its own");
     }
-    owner = RankId{r};
   }
 }
 
@@ -200,7 +200,9 @@ bool same_plant(const ClusterSpec& a, const ClusterSpec& b) {
          a.rail.kind == b.rail.kind;
 }
 
-void check_job(const Scenario& all, std::size_t index, std::vector<std::size_t>& job_of_gpu) {
+using JobOfGpu = std::unordered_map<std::uint32_t, std::size_t>;
+
+void check_job(const Scenario& all, std::size_t index, JobOfGpu& job_of_gpu) {
   const Scenario& job = all.jobs[index];
   const std::string where = "/jobs/" + number(index);
   if (!job.jobs.empty()) throw ConfigError(where + "/jobs", "a job has no jobs of its own");
@@ -217,14 +219,13 @@ void check_job(const Scenario& all, std::size_t index, std::vector<std::size_t>&
     throw ConfigError(where + e.where(), e.problem(), e.hint());
   }
   for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
-    std::size_t& owner = job_of_gpu[job.gpu_of_rank[r].index()];
-    if (owner != all.jobs.size()) {
+    const auto [owner, free] = job_of_gpu.try_emplace(job.gpu_of_rank[r].value, index);
+    if (!free) {
       throw ConfigError(where,
                         "rank " + number(r) + " is on GPU " + number(job.gpu_of_rank[r].value) + ", which runs job " +
-                            all.jobs[owner].name,
+                            all.jobs[owner->second].name,
                         "give the jobs different \"servers\", or GPUs by \"placement\"");
     }
-    owner = index;
   }
 }
 
@@ -232,7 +233,7 @@ void check_jobs(const Scenario& all) {
   constexpr std::size_t kMaxJobs = 255;
   if (all.jobs.size() > kMaxJobs) throw ConfigError("/jobs", "has " + number(all.jobs.size()) + " jobs", "at most 255");
   if (all.graph.ranks() > 0) throw ConfigError("/workload", "belongs to a job where there are several");
-  std::vector<std::size_t> job_of_gpu(all.cluster.gpus(), all.jobs.size());
+  JobOfGpu job_of_gpu;
   for (std::size_t j = 0; j < all.jobs.size(); ++j) check_job(all, j, job_of_gpu);
 }
 

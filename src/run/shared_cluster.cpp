@@ -1,5 +1,6 @@
 #include "run/shared_cluster.hpp"
 
+#include "core/checked.hpp"
 #include "photonrail/error.hpp"
 #include "execution/mean.hpp"
 #include "execution/time_accounting.hpp"
@@ -25,6 +26,8 @@ Scenario side_by_side(const Scenario& scenario) {
     all.gpu_of_rank.insert(all.gpu_of_rank.end(), job.gpu_of_rank.begin(), job.gpu_of_rank.end());
   }
   all.graph = TaskGraph::side_by_side(graphs, names);
+  all.run.iterations = 1;
+  for (const Scenario& job : scenario.jobs) all.run.iterations = std::max(all.run.iterations, job.run.iterations);
   return all;
 }
 
@@ -78,6 +81,12 @@ RunSpec run_of(const Scenario& scenario, std::size_t job) {
   return run;
 }
 
+std::vector<GpuId> gpus_of(const Scenario& scenario) {
+  std::vector<GpuId> gpus;
+  for (const Scenario& job : scenario.jobs) gpus.insert(gpus.end(), job.gpu_of_rank.begin(), job.gpu_of_rank.end());
+  return gpus;
+}
+
 /// The jobs in motion.
 class Jobs {
  public:
@@ -85,9 +94,12 @@ class Jobs {
       : scenario_(scenario),
         observers_(observers),
         plant_(scenario.cluster.plant()),
-        shared_(engine_, scenario.cluster, plant_, scenario.run.seed),
+        shared_(engine_, scenario.cluster, plant_, scenario.run.seed, gpus_of(scenario)),
         watched_(std::any_of(observers.begin(), observers.end(), [](const Observer* o) { return o->needs_every_rank(); })) {
     jobs_.reserve(scenario.jobs.size());
+    std::vector<std::span<const GpuId>> gpus;
+    for (const Scenario& job : scenario.jobs) gpus.emplace_back(job.gpu_of_rank);
+    shared_.seat(gpus);
     std::size_t ranks = 0;
     std::size_t communicators = 0;
     for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
@@ -104,10 +116,12 @@ class Jobs {
   }
 
   void run() {
-    const Scenario shown = watched_ ? side_by_side(scenario_) : Scenario{};
-    for (Observer* observer : observers_) observer->begin(watched_ ? shown : scenario_);
+    if (watched_) shown_ = side_by_side(scenario_);
+    for (Observer* observer : observers_) observer->begin(watched_ ? shown_ : scenario_);
     for (std::size_t j = 0; j < jobs_.size(); ++j) jobs_[j]->simulation->begin_at(scenario_.jobs[j].start);
-    while (engine_.run(kEventsBetweenProgress) > 0) tell_progress();
+    do {
+      while (engine_.run(kEventsBetweenProgress) > 0) tell_progress();
+    } while (stand_still());
     std::vector<std::string> stuck;
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       if (jobs_[j]->simulation->finished()) continue;
@@ -141,6 +155,13 @@ class Jobs {
     std::unique_ptr<Simulation> simulation;
   };
 
+  // Whether some job that is not done has controllers that look again.
+  bool stand_still() {
+    bool again = false;
+    for (const auto& job : jobs_) again |= !job->simulation->finished() && job->simulation->stand_still();
+    return again;
+  }
+
   void tell_progress() {
     std::uint64_t done = 0;
     std::uint64_t of = 0;
@@ -157,6 +178,7 @@ class Jobs {
   const Plant plant_;
   SharedFabric shared_;
   bool watched_;
+  Scenario shown_;  // what the observers were told of at the beginning, until they are told of the end
   std::vector<std::unique_ptr<Job>> jobs_;
 };
 
@@ -176,12 +198,14 @@ void sum_up(RunResult& result) {
   std::array<execution::Mean, kDimensionCount> busy{execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks),
                                                     execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks)};
   std::array<execution::Mean, kDimensionCount> exposed = busy;
+  Bytes all_bytes{};
   for (const RunResult& job : result.jobs) {
     for (RankTime rank : job.ranks) {
       rank.peer_wait += result.makespan - job.makespan;  // before its job began, and after it was over
       result.ranks.push_back(rank);
     }
     for (std::size_t d = 0; d < kDimensionCount; ++d) {
+      all_bytes = checked_sum(all_bytes, job.traffic[d].bytes);
       result.traffic[d].bytes += job.traffic[d].bytes;
       result.traffic[d].operations += job.traffic[d].operations;
       busy[d].add(job.traffic[d].busy, static_cast<std::int64_t>(job.ranks.size()));
@@ -207,10 +231,35 @@ void sum_up(RunResult& result) {
   result.folding.off = "several jobs share the cluster";
 }
 
+// Bounds and runs cannot share a cluster.
+bool are_bounds(const Scenario& scenario, const Registries& registries) {
+  std::size_t bounds = 0;
+  for (const Scenario& job : scenario.jobs) bounds += registries.controllers.find(job.controller.name).bound ? 1 : 0;
+  if (bounds == 0 || bounds == scenario.jobs.size()) return bounds > 0;
+  throw ConfigError("/controller/name", "some jobs have a bound in place of a policy, and others have a policy",
+                    "give all of them the bound, or none");
+}
+
+// What holds for a job that is alone holds for one among others.
+void bound_jobs(const Scenario& scenario, const Registries& registries, RunResult& result) {
+  for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
+    RunResult& of = result.jobs.emplace_back();
+    of.name = scenario.jobs[j].name;
+    of.seed = scenario.jobs[j].run.seed;
+    of.warnings = scenario.jobs[j].graph.warnings();
+    of.start = scenario.jobs[j].start;
+    Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(of);
+    of.alone = of.makespan;
+    result.makespan = std::max(result.makespan, of.start + of.makespan);
+  }
+  sum_up(result);
+}
+
 }  // namespace
 
 void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries,
               RunResult& result) {
+  if (are_bounds(scenario, registries)) return bound_jobs(scenario, registries, result);
   Jobs jobs(scenario, observers, registries);
   jobs.run();
   jobs.report(result);

@@ -45,6 +45,7 @@ Simulation::Simulation(const JobSetup& setup)
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);
+  if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.schedule) {
     control_.show_schedule({setup_.graph(), operations_, fabric_, gpu_of_rank(), *setup.profile->order});
   }
@@ -54,13 +55,14 @@ Fabric Simulation::make_fabric() {
   if (setup_.shared != nullptr) {
     return {engine(), setup_.cluster, setup_.shared->fabric, setup_.shared->job, setup_.scenario.gpu_of_rank};
   }
-  return {engine(), setup_.cluster, setup_.run.seed, setup_.folding != nullptr ? &setup_.folding->plant : nullptr};
+  return {engine(), setup_.cluster, setup_.run.seed, setup_.folding != nullptr ? &setup_.folding->plant : nullptr,
+          setup_.scenario.gpu_of_rank};
 }
 
-// What is served pair by pair is not one flow.
+// A collective that is served pair by pair, or shares circuits, is not one flow a pair.
 execution::PlanOptions Simulation::plan_options() const {
   const bool by_pair = setup_.optical() && setup_.needs.per_pair;
-  return {.fidelity = by_pair ? Fidelity::kExact : setup_.run.fidelity,
+  return {.fidelity = by_pair || setup_.forwards() ? Fidelity::kExact : setup_.run.fidelity,
           .seed = setup_.run.seed,
           .costs = cost_model(setup_.scenario.cluster, setup_.scenario.controller),
           .pair_bytes = setup_.optical() && setup_.needs.weighs()};
@@ -97,9 +99,11 @@ void Simulation::begin(std::uint64_t) {
 void Simulation::run() {
   all_observers_.notify([this](Observer& observer) { observer.begin(setup_.scenario); });
   begin_at(engine().now());
-  while (!ambiguity_.found() && engine().run(kEventsBetweenProgress) > 0) {
-    all_observers_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
-  }
+  do {
+    while (!ambiguity_.found() && engine().run(kEventsBetweenProgress) > 0) {
+      all_observers_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
+    }
+  } while (!ambiguity_.found() && !finished() && stand_still());
   if (!ambiguity_.found() && !finished()) throw DeadlockError(stuck());
 }
 
@@ -117,6 +121,10 @@ void Simulation::report(RunResult& result) {
   for (std::size_t i = 0; i < ends.size(); ++i) result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
   control_.summarize(folding != nullptr ? folding->rail_image : std::vector<RailId>{}, result.reconfigurations);
   result.choices = plans_.choices();
+  if (setup_.run.fidelity == Fidelity::kStream && setup_.forwards()) {
+    result.choices.emplace_back("fidelity: every send is simulated, because messages may be forwarded over other GPUs");
+  }
+  for (const std::string& line : control_.remarks(result.makespan)) result.warnings.push_back(line);
   result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;
   if (setup_.shared == nullptr) {
     result.engine.events = engine().events_run();

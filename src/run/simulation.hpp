@@ -33,6 +33,10 @@ class Simulation {
 
   /// The job begins when its time has come; the engine is the caller's to run.
   void begin_at(Time start);
+  /// Nothing will ever happen again. True: the job's controllers have another look.
+  [[nodiscard]] bool stand_still() { return control_.stand_still(); }
+  /// No event is left. True: the job's controllers have another look.
+  [[nodiscard]] bool stand_still() { return control_.stand_still(); }
   [[nodiscard]] bool finished() const { return executor_.finished(); }
   [[nodiscard]] std::vector<std::string> stuck() const { return executor_.stuck(); }
   [[nodiscard]] std::uint64_t tasks_done() const { return executor_.tasks_done(); }
@@ -68,6 +72,7 @@ class Simulation {
   control_plane::ControlPlane control_;
   execution::Executor executor_;
   Time start_{};
+  bool exact_ = false;  // at stream fidelity every send is simulated, because of forwarding
 };
 
 }  // namespace photonrail::run

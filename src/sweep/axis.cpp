@@ -92,10 +92,24 @@ std::vector<Json> read_column(JsonReader value) {
   return range ? read_range(*range) : read_log_range(*log_range);
 }
 
-void read_zip(JsonReader section, const OrderedJson& written, Axis& axis) {
-  for (const auto& entry : written.items()) {
-    const JsonReader value = section.child(entry.key());
-    const std::string pointer = read_pointer(JsonReader(Json(entry.key()), value.pointer()));
+// The members of an object in the order of the file, which is that of the columns and of the points.
+std::vector<std::pair<std::string, JsonReader>> as_written(const JsonReader& section) {
+  static_cast<void>(section.members());  // an object, or an error
+  std::vector<std::pair<std::string, JsonReader>> list;
+  for (const auto& [key, value] : section.json().members())
+    list.emplace_back(key, JsonReader(value, config::join_pointer(section.pointer(), key)));
+  return list;
+}
+
+// The key of an object that is a pointer.
+std::string read_key(const std::string& key, const JsonReader& value) {
+  const Json text = key;
+  return read_pointer(JsonReader(text, value.pointer()));
+}
+
+void read_zip(const JsonReader& section, Axis& axis) {
+  for (const auto& [key, value] : as_written(section)) {
+    const std::string pointer = read_key(key, value);
     const std::vector<Json> column = read_column(value);
     if (axis.names.empty()) axis.choices.resize(column.size());
     if (column.size() != axis.choices.size()) {
@@ -106,21 +120,18 @@ void read_zip(JsonReader section, const OrderedJson& written, Axis& axis) {
     axis.names.push_back(last_key(pointer));
     for (std::size_t i = 0; i < column.size(); ++i) {
       axis.choices[i].parameters.emplace_back(axis.names.back(), column[i]);
-      axis.choices[i].patch.push_back({pointer, column[i].dump()});
+      axis.choices[i].patch.push_back({pointer, column[i].canonical()});
     }
   }
   if (axis.names.empty()) section.fail("is empty", "at least one pointer");
 }
 
-void read_variants(JsonReader section, const OrderedJson& written, const std::string& name, Axis& axis) {
+void read_variants(const JsonReader& section, const std::string& name, Axis& axis) {
   axis.names = {name};
-  for (const auto& [label, patch] : written.items()) {
-    JsonReader value = section.child(label);
+  for (const auto& [label, patch] : as_written(section)) {
     Choice choice{{{name, label}}, {}};
-    static_cast<void>(value.members());  // an object, or an error
-    for (const auto& entry : patch.items()) {
-      const JsonReader to = value.child(entry.key());
-      choice.patch.push_back({read_pointer(JsonReader(Json(entry.key()), to.pointer())), to.json().dump()});
+    for (const auto& [key, to] : as_written(patch)) {
+      choice.patch.push_back({read_key(key, to), to.json().canonical()});
     }
     axis.choices.push_back(std::move(choice));
   }
@@ -130,7 +141,7 @@ void read_variants(JsonReader section, const OrderedJson& written, const std::st
 void read_list(std::vector<Json> values, const std::string& pointer, const std::string& name, Axis& axis) {
   axis.names = {name};
   for (Json& value : values) {
-    Override set{pointer, value.dump()};
+    Override set{pointer, value.canonical()};
     axis.choices.push_back({{{name, std::move(value)}}, {std::move(set)}});
   }
 }
@@ -157,6 +168,11 @@ std::string read_pointer(const JsonReader& value) {
   std::string pointer = value.string();
   if (!pointer.starts_with('/') || pointer.ends_with('/')) {
     value.fail("\"" + pointer + "\" is no JSON pointer to a value", "for example /cluster/servers");
+  }
+  try {
+    static_cast<void>(json::split_pointer(pointer));
+  } catch (const ConfigError& error) {
+    value.fail("\"" + error.where() + "\" " + error.problem(), error.hint());
   }
   if (pointer == "/run/seed" || pointer == "/run") value.fail("seeds are not an axis", "use \"seeds\" or \"repetitions\"");
   return pointer;
@@ -191,15 +207,15 @@ Condition read_condition(const JsonReader& section, const std::vector<Axis>& kno
       if (values == possible.end()) break;  // computed
       if (std::find(values->second.begin(), values->second.end(), one) != values->second.end()) continue;
       std::string list;
-      for (const Json& v : values->second) list += (list.empty() ? "" : ", ") + v.dump();
-      value.fail(name + " is never " + one.dump(), "its values: " + list);
+      for (const Json& v : values->second) list += (list.empty() ? "" : ", ") + v.canonical();
+      value.fail(name + " is never " + one.canonical(), "its values: " + list);
     }
     condition.any_of[name] = std::move(wanted);
   }
   return condition;
 }
 
-Axis read_axis(JsonReader section, const OrderedJson& written, const std::vector<Axis>& above) {
+Axis read_axis(JsonReader section, const std::vector<Axis>& above) {
   const auto pointer = section.optional("pointer");
   const auto name = section.optional("name");
   const auto values = section.optional("values");
@@ -217,10 +233,10 @@ Axis read_axis(JsonReader section, const OrderedJson& written, const std::vector
   if (zip || variants) section.refuse("pointer", "the keys of a zip and of variants are the pointers", "remove it");
   if (zip) {
     section.refuse("name", "the parameters of a zip are the last keys of its pointers", "remove it");
-    read_zip(*zip, written.at("zip"), axis);
+    read_zip(*zip, axis);
   } else if (variants) {
     if (!name) section.fail_at("name", "missing", "variants need one");
-    read_variants(*variants, written.at("variants"), name->string(), axis);
+    read_variants(*variants, name->string(), axis);
   } else {
     if (!pointer) section.fail_at("pointer", "missing", "what the values set, for example /cluster/servers");
     const std::string to = read_pointer(*pointer);

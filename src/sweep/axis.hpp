@@ -13,7 +13,6 @@ namespace photonrail::sweep {
 
 using config::Json;
 using config::JsonReader;
-using OrderedJson = nlohmann::ordered_json;
 using Parameters = std::vector<std::pair<std::string, Json>>;
 
 /// Values of parameters, each with those that do; all must hold. A parameter that is absent is none of them.
@@ -37,8 +36,8 @@ struct Axis {
 /// `known`: the axes whose parameters may be named; `computed`: names of parameters whose values are not known.
 [[nodiscard]] Condition read_condition(const JsonReader& section, const std::vector<Axis>& known,
                                        const std::vector<std::string>& computed = {});
-/// `written`: the same section with its keys in the order of the file. `above`: the axes before it.
-[[nodiscard]] Axis read_axis(JsonReader section, const OrderedJson& written, const std::vector<Axis>& above);
+/// `above`: the axes before it.
+[[nodiscard]] Axis read_axis(JsonReader section, const std::vector<Axis>& above);
 
 /// A JSON pointer that an axis may set.
 [[nodiscard]] std::string read_pointer(const JsonReader& value);

@@ -69,12 +69,12 @@ SQLite::Database open(const std::filesystem::path& file, Database::Access access
 }
 
 void bind_value(SQLite::Statement& statement, int at, const Json& value) {
-  if (value.is_number_float())
-    statement.bind(at, value.get<double>());
-  else if (value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
-    statement.bind(at, value.get<std::int64_t>());
+  if (value.is_double())
+    statement.bind(at, value.number());
+  else if (value.is_integer() && !(value.is_natural() && value.natural() > INT64_MAX))
+    statement.bind(at, value.integer());
   else
-    statement.bind(at, value.is_string() ? value.get<std::string>() : value.dump());
+    statement.bind(at, value.is_string() ? value.string() : value.canonical());
 }
 
 Json column_value(const SQLite::Column& column) {

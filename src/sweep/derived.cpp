@@ -21,11 +21,10 @@ std::vector<Derived::Term> read_terms(const JsonReader& section) {
 double value_of(const Derived::Term& term, const Derived& derived, const Json& scenario) {
   if (const double* number = std::get_if<double>(&term)) return *number;
   const auto& pointer = std::get<std::string>(term);
-  const Json::json_pointer at(pointer);
-  if (!scenario.contains(at)) throw ConfigError(derived.pointer, pointer + " is not there", "write it in the base");
-  const Json& value = scenario.at(at);
-  if (!value.is_number()) throw ConfigError(derived.pointer, pointer + " is no number but " + config::describe(value));
-  return value.get<double>();
+  const Json* const value = json::find_at(scenario, pointer);
+  if (value == nullptr) throw ConfigError(derived.pointer, pointer + " is not there", "write it in the base");
+  if (!value->is_number()) throw ConfigError(derived.pointer, pointer + " is no number but " + config::describe(*value));
+  return value->number();
 }
 
 }  // namespace

@@ -30,13 +30,18 @@ std::string content(int file) {
 }  // namespace
 
 Manifest Manifest::of(const Sweep& sweep) {
-  return {sweep.name,
-          sweep.why,
-          sweep.hash,
-          std::string(photonrail::version()),
-          sweep.points.size(),
-          sweep.parameters,
-          absolute(sweep.file).lexically_normal().string()};
+  Manifest manifest{sweep.name,
+                    sweep.why,
+                    sweep.hash,
+                    std::string(photonrail::version()),
+                    sweep.points.size(),
+                    sweep.parameters,
+                    absolute(sweep.file).lexically_normal().string(),
+                    {}};
+  for (const SweepInput& input : sweep.inputs) {
+    manifest.inputs[input.file.lexically_proximate(sweep.base_directory).string()] = input.hash;
+  }
+  return manifest;
 }
 
 std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
@@ -56,6 +61,9 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
     manifest.points = top.child("points").integer(1, 1'000'000);
     for (const auto& name : top.child("parameters").elements()) manifest.parameters.push_back(name.string());
     manifest.file = top.child("file").string();
+    if (const auto inputs = top.optional("inputs")) {
+      for (const auto& [file_name, hash] : inputs->members()) manifest.inputs[file_name] = hash.string();
+    }
     top.finish();
     return manifest;
   } catch (const ConfigError& error) {
@@ -81,16 +89,24 @@ void claim(const std::filesystem::path& directory, const Manifest& manifest) {
     throw ConfigError(directory.string(), "has a results.db but no manifest.json that says of what",
                       "choose another folder for --out; nothing was changed");
   }
-  nlohmann::ordered_json json;
-  json["schema"] = kSchema;
-  json["name"] = manifest.name;
-  json["why"] = manifest.why;
-  json["sweep_hash"] = manifest.hash;
-  json["version"] = manifest.version;
-  json["points"] = manifest.points;
-  json["parameters"] = manifest.parameters;
-  json["file"] = manifest.file;
-  write_file(directory / kManifest, json.dump(2) + "\n");
+  write_manifest(directory, manifest);
+}
+
+void write_manifest(const std::filesystem::path& directory, const Manifest& manifest) {
+  config::Json text;
+  text["schema"] = kSchema;
+  text["name"] = manifest.name;
+  text["why"] = manifest.why;
+  text["sweep_hash"] = manifest.hash;
+  text["version"] = manifest.version;
+  text["points"] = manifest.points;
+  text["parameters"] = manifest.parameters;
+  text["file"] = manifest.file;
+  if (!manifest.inputs.empty()) {
+    config::Json& inputs = text["inputs"];
+    for (const auto& [name, hash] : manifest.inputs) inputs[name] = hash;
+  }
+  write_file(directory / kManifest, text.dump(2) + "\n");
 }
 
 Lock::Lock(const std::filesystem::path& directory) {

@@ -4,6 +4,7 @@
 #include "photonrail/sweep.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ struct Manifest {
   std::string version;
   std::uint64_t points = 0;
   std::vector<std::string> parameters;
-  std::string file;  ///< absolute
+  std::string file;                           ///< absolute
+  std::map<std::string, std::string> inputs;  ///< what its points read: path from the base's folder, hash of the content
 
   [[nodiscard]] static Manifest of(const Sweep& sweep);
 };
@@ -26,6 +28,8 @@ struct Manifest {
 [[nodiscard]] std::optional<Manifest> read_manifest(const std::filesystem::path& directory);
 /// Makes the folder, and the manifest when there is none. Throws ConfigError: it cannot be written, or is another's.
 void claim(const std::filesystem::path& directory, const Manifest& manifest);
+/// In the place of the one that is there. Throws ConfigError: it cannot be written.
+void write_manifest(const std::filesystem::path& directory, const Manifest& manifest);
 
 /// Only one process writes the tables of a folder. Given up by the destructor, and when the process dies.
 class Lock {

@@ -109,8 +109,11 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
   std::string text;
   for (std::size_t first = 0, last = 0; first < numbers.size(); first = last + 1) {
     for (last = first; last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1;) ++last;
-    text += (text.empty() ? "" : ", ") + std::to_string(numbers[first]);
-    if (last > first) text += "-" + std::to_string(numbers[last]);
+    text += text.empty() ? "" : ", ";
+    text += std::to_string(numbers[first]);
+    if (last == first) continue;
+    text += '-';
+    text += std::to_string(numbers[last]);
   }
   return text;
 }
@@ -137,7 +140,8 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-PointRunner::PointRunner(const Sweep& sweep) : sweep_(&sweep), base_(Json::parse(sweep.base)) {}
+PointRunner::PointRunner(const Sweep& sweep)
+    : sweep_(&sweep), base_(config::parse_json(sweep.base, sweep.base_name)), inputs_(sweep) {}
 
 Json PointRunner::scenario_json(const SweepPoint& point) const {
   if (!point.problem.empty()) throw ConfigError("", point.problem);
@@ -194,6 +198,16 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
   return estimates;
 }
 
+std::string PointRunner::reads_one_of(std::uint32_t point, const std::set<std::string>& files) const {
+  const SweepPoint& of = sweep_->points[point];
+  if (!of.problem.empty()) return {};
+  for (const SweepInput& input : inputs_.of(scenario_json(of))) {
+    const std::string name = input.file.lexically_proximate(sweep_->base_directory).string();
+    if (files.contains(name)) return name;
+  }
+  return {};
+}
+
 Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   const SweepPoint& point = sweep_->points[index];
   Record record;
@@ -201,18 +215,21 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   record.name = point.name;
   record.repetition = point.repetition;
   record.version = version();
-  for (const auto& [name, value] : point.parameters) record.parameters.emplace_back(name, Json::parse(value));
+  for (const auto& [name, value] : point.parameters) record.parameters.emplace_back(name, config::parse_json(value, name));
   record.provenance.host = host_name();
   record.provenance.started = utc_now();
   const auto started = std::chrono::steady_clock::now();
   try {
     const Json json = scenario_json(point);
-    record.scenario_hash = hex(fnv1a(json.dump()));
+    record.scenario_hash = hex(fnv1a(json.canonical()));
     const Scenario scenario = this->scenario(json);
+    record.scenario_hash = hex(fold(inputs_.of(json), fnv1a(json.canonical())));
     record.seed = scenario.run.seed;
     Stopper stopper(stop);
     Observer* const observer = &stopper;
-    take_result(simulate(scenario, {&observer, 1}), record);
+    const RunResult result = simulate(scenario, {&observer, 1});
+    static_cast<void>(inputs_.of(json));  // what changed meanwhile, others read in another state
+    take_result(result, record);
   } catch (const Stopped&) {
     throw;
   } catch (const std::exception&) {

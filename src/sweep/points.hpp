@@ -3,11 +3,14 @@
 
 #include "config/graph_cache.hpp"
 #include "photonrail/sweep.hpp"
+#include "sweep/inputs.hpp"
 #include "sweep/record.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace photonrail::sweep {
@@ -31,6 +34,8 @@ class PointRunner {
   /// no scenarios; Stopped.
   [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads,
                                             const Stop& stop) const;
+  /// The name of one of `files`, as a manifest has them, that the point reads; empty: it reads none of them.
+  [[nodiscard]] std::string reads_one_of(std::uint32_t point, const std::set<std::string>& files) const;
   /// What goes wrong in the run is in the record. Throws Stopped.
   [[nodiscard]] Record run(std::uint32_t point, const Stop& stop) const;
 
@@ -41,6 +46,7 @@ class PointRunner {
   const Sweep* sweep_;
   Json base_;
   mutable config::GraphCache graphs_;  ///< locks itself
+  mutable InputsOfPoints inputs_;      ///< locks itself
 };
 
 }  // namespace photonrail::sweep

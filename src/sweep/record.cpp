@@ -3,6 +3,7 @@
 #include "report/result_json.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace photonrail::sweep {
@@ -56,7 +57,7 @@ std::vector<Window> windows_of(const RunResult& result) {
   return windows;
 }
 
-std::string text_of(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const Json& value) { return value.canonical(); }
 
 // An object or array, written member by member: these lines are most of what there is to write.
 class Line {
@@ -83,25 +84,38 @@ class Line {
   std::string text_;
 };
 
-Record read_record(const Json& line) {
+constexpr double kAny = std::numeric_limits<double>::max();
+constexpr std::uint64_t kMaxCount = std::numeric_limits<std::uint64_t>::max();
+
+double any_number(const JsonReader& value) { return value.number(-kAny, kAny); }
+
+Window read_window(const JsonReader& entry) {
+  const std::vector<JsonReader> fields = entry.elements();
+  if (fields.size() != 4) entry.fail("must have before, after, length and count");
+  return {fields[0].string(), fields[1].string(), any_number(fields[2]), fields[3].integer(0, kMaxCount)};
+}
+
+Record read_record(JsonReader line) {
   Record record;
-  record.point = line.at("point");
-  record.name = line.at("name");
-  record.seed = line.at("seed");
-  record.repetition = line.at("repetition");
-  record.exit_status = line.at("exit_status");
-  record.error = line.value("error", "");
-  record.scenario_hash = line.at("scenario_hash");
-  record.version = line.at("version");
-  for (const auto& entry : line.at("parameters").items()) record.parameters.emplace_back(entry.key(), entry.value());
-  for (const auto& entry : line.at("metrics").items()) record.metrics.emplace_back(entry.key(), entry.value());
-  for (const auto& entry : line.at("phases").items()) {
-    const Json& p = entry.value();
-    record.phases.push_back({entry.key(), p.at("bytes"), p.at("operations"), p.at("busy_s"), p.at("exposed_s")});
+  record.point = line.child("point").count(0, std::numeric_limits<std::uint32_t>::max());
+  record.name = line.child("name").string();
+  record.seed = line.child("seed").integer(0, kMaxCount);
+  record.repetition = line.child("repetition").count(0, std::numeric_limits<std::uint32_t>::max());
+  record.exit_status = static_cast<int>(line.child("exit_status").count(0, 255));
+  if (const auto error = line.optional("error")) record.error = error->string();
+  record.scenario_hash = line.child("scenario_hash").string();
+  record.version = line.child("version").string();
+  for (const auto& [key, value] : line.child("parameters").members()) record.parameters.emplace_back(key, value.json());
+  for (const auto& [key, value] : line.child("metrics").members()) record.metrics.emplace_back(key, any_number(value));
+  for (auto [key, phase] : line.child("phases").members()) {
+    const auto bytes = static_cast<std::int64_t>(phase.child("bytes").integer(0, std::numeric_limits<std::int64_t>::max()));
+    record.phases.push_back({key, bytes, phase.child("operations").integer(0, kMaxCount),
+                             any_number(phase.child("busy_s")), any_number(phase.child("exposed_s"))});
   }
-  for (const Json& w : line.at("windows")) record.windows.push_back({w.at(0), w.at(1), w.at(2), w.at(3)});
-  const Json& made = line.at("provenance");
-  record.provenance = {made.at("host"), made.at("started"), made.at("wall_s"), made.at("peak_rss_mb")};
+  for (const JsonReader& window : line.child("windows").elements()) record.windows.push_back(read_window(window));
+  JsonReader made = line.child("provenance");
+  record.provenance = {made.child("host").string(), made.child("started").string(), any_number(made.child("wall_s")),
+                       any_number(made.child("peak_rss_mb"))};
   return record;
 }
 
@@ -150,11 +164,12 @@ std::string to_line(const Record& record, std::string_view sweep_hash) {
 }
 
 std::optional<Record> from_line(std::string_view text, std::string_view sweep_hash) {
-  const Json line = Json::parse(text, nullptr, false);
-  if (!line.is_object() || line.value("sweep_hash", "") != sweep_hash) return std::nullopt;
+  const std::optional<Json> line = json::parse_if_json(text);
+  const Json* const of = line ? line->find("sweep_hash") : nullptr;
+  if (of == nullptr || *of != sweep_hash) return std::nullopt;
   try {
-    return read_record(line);
-  } catch (const Json::exception&) {  // a key is missing or of another kind: not our line
+    return read_record(JsonReader(*line));
+  } catch (const ConfigError&) {  // a key is missing or of another kind: not our line
     return std::nullopt;
   }
 }

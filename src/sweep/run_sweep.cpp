@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <thread>
+#include <utility>
 
 namespace photonrail {
 
@@ -76,6 +78,7 @@ class Run {
     if (!read_manifest(options_.directory)) check(shard);  // before the folder is made
     claim(options_.directory, manifest_);
     statuses_ = shard_statuses(options_.directory, manifest_);
+    check_inputs();
     if (!checked_) check(shard);
     {
       ShardWriter writer(options_.directory, shard, sweep_.hash);
@@ -94,6 +97,7 @@ class Run {
     Database database(options_.directory, manifest_, Database::Access::kWrite);
     merge_shards(options_.directory, sweep_.hash, database);
     statuses_ = database.exit_statuses();
+    check_inputs();
     if (!checked_) check({});
     if (options_.retry_failed) database.remove_failed();
     if (work_too) work({}, [&](const Record& record) { database.add(record); });
@@ -111,6 +115,31 @@ class Run {
     const auto estimates = points_.check(points, threads_of(options_), [this] { return stopped(); });
     for (std::size_t i = 0; i < points.size(); ++i) jobs_.push_back({points[i], estimates[i]});
     checked_ = true;
+  }
+
+  // Points that are kept must not have read another state of a file than those that are still to come.
+  void check_inputs() const {
+    Manifest there = read_manifest(options_.directory).value_or(manifest_);
+    std::set<std::string> changed;
+    for (const auto& [file, hash] : manifest_.inputs) {
+      if (std::exchange(there.inputs[file], hash) != hash) changed.insert(file);
+    }
+    if (changed.empty()) return;
+    Statuses kept = statuses_;
+    if (has_database(options_.directory)) {
+      const Statuses recorded = Database(options_.directory, manifest_, Database::Access::kRead).exit_statuses();
+      for (std::size_t p = 0; p < kept.size(); ++p) kept[p] = kept[p] ? kept[p] : recorded[p];
+    }
+    for (std::uint32_t p = 0; p < kept.size(); ++p) {
+      if (!kept[p] || (options_.retry_failed && *kept[p] != 0)) continue;
+      const std::string file = points_.reads_one_of(p, changed);
+      if (file.empty()) continue;
+      throw ConfigError(options_.directory.string(),
+                        "has results that were made with another state of " + file + ": point " + std::to_string(p) + " (" +
+                            sweep_.points[p].name + ")",
+                        "choose another folder for --out, or put the file back; nothing was changed");
+    }
+    write_manifest(options_.directory, there);
   }
 
   template <class Keep>

@@ -7,6 +7,7 @@
 #include "photonrail/version.hpp"
 #include "sweep/derived.hpp"
 #include "sweep/hex.hpp"
+#include "sweep/inputs.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -69,13 +70,10 @@ void check_names(const JsonReader& top, const std::vector<std::string>& names) {
   }
 }
 
-Plan read_plan(JsonReader& top, const OrderedJson& written) {
+Plan read_plan(JsonReader& top) {
   Plan plan;
   if (const auto axes = top.optional("axes")) {
-    const auto sections = axes->elements();
-    for (std::size_t i = 0; i < sections.size(); ++i) {
-      plan.axes.push_back(read_axis(sections[i], written.at("axes").at(i), plan.axes));
-    }
+    for (const JsonReader& section : axes->elements()) plan.axes.push_back(read_axis(section, plan.axes));
   }
   std::vector<std::string> computed;
   if (const auto derived = top.optional("derived")) {
@@ -131,7 +129,7 @@ std::string derive(const std::vector<Derived>& list, const Json& base, Draft& dr
     config::apply_overrides(scenario, draft.patch);
     for (const Derived& derived : list) {
       Json value = evaluate(derived, scenario);
-      draft.patch.push_back({derived.pointer, value.dump()});
+      draft.patch.push_back({derived.pointer, value.canonical()});
       config::apply_overrides(scenario, {&draft.patch.back(), 1});
       draft.parameters.emplace_back(derived.name, std::move(value));
     }
@@ -144,7 +142,7 @@ std::string derive(const std::vector<Derived>& list, const Json& base, Draft& dr
 std::string name_of(const Draft& draft) {
   std::string name;
   for (const auto& [parameter, value] : draft.parameters) {
-    name += (name.empty() ? "" : ", ") + parameter + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+    name += (name.empty() ? "" : ", ") + parameter + "=" + (value.is_string() ? value.string() : value.canonical());
   }
   return name.empty() ? "base" : name;
 }
@@ -159,7 +157,7 @@ void add_points(const Draft& draft, const std::string& problem, const Plan& plan
   point.name = name_of(draft);
   point.patch = draft.patch;
   point.problem = problem;
-  for (const auto& [name, value] : draft.parameters) point.parameters.emplace_back(name, value.dump());
+  for (const auto& [name, value] : draft.parameters) point.parameters.emplace_back(name, value.canonical());
   const std::vector<std::uint64_t> seeds = plan.seeds.empty() ? std::vector{base_seed} : plan.seeds;
   for (const std::uint64_t seed : seeds) {
     for (point.repetition = 0; point.repetition < plan.repetitions; ++point.repetition) {
@@ -174,9 +172,8 @@ void add_points(const Draft& draft, const std::string& problem, const Plan& plan
 
 void make_points(const JsonReader& top, const Plan& plan, const Json& base, Sweep& sweep) {
   std::uint64_t base_seed = RunSpec{}.seed;
-  if (const Json::json_pointer at("/run/seed"); base.contains(at) && base.at(at).is_number_unsigned()) {
-    base_seed = base.at(at).get<std::uint64_t>();
-  }
+  if (const Json* const seed = json::find_at(base, "/run/seed"); seed != nullptr && seed->is_natural())
+    base_seed = seed->natural();
   const std::uint64_t of_each = std::max<std::uint64_t>(plan.seeds.size(), 1) * plan.repetitions;
   for (Draft& draft : product(plan.axes, top)) {
     const std::string problem = derive(plan.derived, base, draft);
@@ -199,7 +196,6 @@ std::string hash_of(const Sweep& sweep) {
 
 void read_top(const std::string& text, std::span<const Override> set, Sweep& sweep) {
   const Json root = config::parse_json(text, sweep.file.string());
-  const OrderedJson written = OrderedJson::parse(text, nullptr, true, true);
   JsonReader top(root);
   const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
   if (schema.string() != kSchema)
@@ -208,13 +204,14 @@ void read_top(const std::string& text, std::span<const Override> set, Sweep& swe
   if (const auto v = top.optional("name")) sweep.name = v->string();
   if (const auto v = top.optional("why")) sweep.why = v->string();
   const JsonReader base_section = top.child("base", "the scenario that the points change");
-  const Plan plan = read_plan(top, written);
+  const Plan plan = read_plan(top);
   top.finish();
   sweep.parameters = names_of(plan);
   check_names(top, sweep.parameters);
   const Json base = read_base(base_section, set, sweep);
   make_points(top, plan, base, sweep);
-  sweep.base = base.dump();
+  sweep.base = base.canonical();
+  sweep.inputs = inputs_of(sweep, base);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "report/replace_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -13,15 +14,29 @@ namespace photonrail::sweep {
 
 namespace {
 
+bool is_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0.0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc{} && end == text.data() + text.size();
+}
+
+// A spreadsheet would evaluate a text that begins so; an apostrophe before it makes it a text.
+bool begins_a_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r\n").find(text.front()) != std::string_view::npos && !is_number(text);
+}
+
 // RFC 4180: quotes where a cell has a comma, a quote or a line break.
 std::string cell(std::string_view text) {
+  const std::string inert = begins_a_formula(text) ? "'" + std::string(text) : std::string();
+  if (!inert.empty()) text = inert;
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }
 
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string text_of(const Json& value) { return value.is_string() ? value.string() : value.canonical(); }
 
 // The step time first, then the others by name.
 std::vector<std::string> metric_columns(const Database& database) {

@@ -1,6 +1,7 @@
 #include "photonrail/testing/laws.hpp"
 
 #include "photonrail/error.hpp"
+#include "photonrail/simulate.hpp"
 #include "photonrail/testing/fuzz.hpp"
 #include "testing/rail_life.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLives = 60;      // of each setting
 constexpr std::uint32_t kQuestions = 60;  // in a life
+constexpr std::uint32_t kBounded = 120;   // jobs that are held against the bound
 
 std::string place(const RailLife& life, std::uint64_t seed) {
   return describe(life.setting()) + ", life " + std::to_string(seed) + ", question " + std::to_string(life.asked()) + ": ";
@@ -92,6 +94,23 @@ std::string a_crowd_is_served(const PolicyUnderTest& subject) {
   return first_problem(subject, job(6, std::move(calls)));
 }
 
+// The lower bound of the policy `oracle`: of policies that forward, the one that allows for that.
+Duration oracle_bound(const Scenario& scenario, bool forwards) {
+  Scenario bounded = scenario;
+  bounded.controller = ControllerSpec{};
+  bounded.controller.name = "oracle";
+  bounded.controller.parameters.set("forwarding", forwards ? 1.0 : 0.0);
+  bounded.controller.command = scenario.controller.command;
+  bounded.controller.acknowledgement = scenario.controller.acknowledgement;
+  return simulate(bounded).makespan;
+}
+
+std::string nothing_beats_the_bound(const PolicyUnderTest& subject) {
+  return bound_problem(subject, [&subject](const Scenario& scenario) {
+    return oracle_bound(scenario, subject.factory.needs_of(scenario.controller).hops > 0);
+  });
+}
+
 std::string random_jobs_finish(const PolicyUnderTest& subject) {
   const FuzzReport report = fuzz(subject, {.seed = 7, .cases = 100});
   return report.found ? report.found->text() : "";
@@ -99,12 +118,37 @@ std::string random_jobs_finish(const PolicyUnderTest& subject) {
 
 }  // namespace
 
+std::string bound_problem(const PolicyUnderTest& subject, const std::function<Duration(const Scenario&)>& bound) {
+  Registries known;
+  known.controllers = {};
+  known.controllers.add(ControllerRegistry::builtin().find("electrical"));
+  if (subject.factory.name != "electrical") known.controllers.add(subject.factory);
+  RandomStream random(11, "jobs that are held against a bound");
+  for (std::uint32_t n = 0; n < kBounded; ++n) {
+    const FuzzCase fuzz_case = draw_case(random);
+    const Scenario scenario = under(subject, subject.settings[n % subject.settings.size()], scenario_of(fuzz_case));
+    if (scenario.cluster.rail.kind != RailKind::kOptical) return "";
+    Duration took{};
+    try {
+      took = simulate(scenario, {}, known).makespan;
+    } catch (const std::exception&) {
+      continue;  // other laws speak of that
+    }
+    const Duration least = bound(scenario);
+    if (took >= least) continue;
+    return "it takes " + std::to_string(to_seconds(took)) + " s, and the bound is " + std::to_string(to_seconds(least)) +
+           " s\n" + to_json(fuzz_case, scenario, subject.factory);
+  }
+  return "";
+}
+
 std::vector<PolicyProperty> laws() {
   return {{"AnswersAreMatchings", "every answer is a matching that tears down nothing in use", answers_are_matchings},
           {"TwinsAnswerAlike", "the answer depends on what the policy was shown, and on nothing else", twins_answer_alike},
           {"OneSendArrives", "a single send gets its circuit", one_send_arrives},
           {"PhasesTakeTurns", "phases that want other circuits take turns until the job is done", phases_take_turns},
           {"ACrowdIsServed", "when many want one port, each gets it in the end", a_crowd_is_served},
+          {"NothingBeatsTheBound", "no run is shorter than the lower bound of the job", nothing_beats_the_bound},
           {"RandomJobsFinish", "random small jobs finish, their books balance, and they repeat", random_jobs_finish}};
 }
 

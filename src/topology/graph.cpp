@@ -100,14 +100,13 @@ class Builder {
     }
   }
 
-  // As many cables as carry the leaf's share up; the slack forgives 6 / 1.2 = 5.000000000000001.
-  [[nodiscard]] std::uint32_t uplinks(std::uint32_t leaf) const {
-    return static_cast<std::uint32_t>(std::ceil(plant_.ports_of_leaf(leaf) / spec_.oversubscription * (1.0 - 1e-12)));
+  // Of any leaf: as many cables as carry its share up when it is full; the slack forgives 6 / 1.2 = 5.000000000000001.
+  [[nodiscard]] std::uint32_t uplinks() const {
+    return static_cast<std::uint32_t>(std::ceil(spec_.ports_per_leaf() / spec_.oversubscription * (1.0 - 1e-12)));
   }
 
   void add_spines(RailId rail, const std::vector<PlantVertexId>& leaves) {
-    std::uint64_t cables = 0;
-    for (std::uint32_t l = 0; l < leaves.size(); ++l) cables += uplinks(l);
+    const std::uint64_t cables = std::uint64_t{uplinks()} * leaves.size();
     const bool further_tiers = leaves.size() > spec_.switch_radix;
     const std::uint64_t count = further_tiers ? 1 : (cables + spec_.switch_radix - 1) / spec_.switch_radix;
     std::vector<PlantVertexId> spines;
@@ -115,8 +114,8 @@ class Builder {
     std::size_t next = 0;
     for (std::uint32_t l = 0; l < leaves.size(); ++l) {
       const CapacityId up = plant_.leaf_up(rail, l);
-      const Bandwidth share{plant_.rate(up).bytes_per_second / uplinks(l)};
-      for (std::uint32_t u = 0; u < uplinks(l); ++u, next = (next + 1) % spines.size()) {
+      const Bandwidth share{plant_.rate(up).bytes_per_second / uplinks()};
+      for (std::uint32_t u = 0; u < uplinks(); ++u, next = (next + 1) % spines.size()) {
         boost::add_edge(leaves[l], spines[next], {true, up, plant_.leaf_down(rail, l), share}, graph_);
       }
     }

@@ -61,8 +61,8 @@ Bandwidth Plant::rate(CapacityId id) const {
   PHOTONRAIL_CHECK(id < end_);
   if (id < nic_out_) return spec_.scale_up;
   if (id < leaf_up_) return spec_.nic_port;
-  const std::uint32_t leaf = (id - leaf_up_) % leaves_;
-  return {ports_of_leaf(leaf) * spec_.nic_port.bytes_per_second / spec_.oversubscription};
+  // Uplinks belong to the leaf: one that is not full has as many as the others.
+  return {ports_per_leaf_ * spec_.nic_port.bytes_per_second / spec_.oversubscription};
 }
 
 }  // namespace photonrail

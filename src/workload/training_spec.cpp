@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kMaxRanks = 1u << 24;
 constexpr double kMaxBytes = 4e18;       // of one task; Bytes is a signed 64-bit count
-constexpr double kMaxLayerPasses = 4e6;  // of one program; each is a dozen tasks
+constexpr double kMaxLayerPasses = 4e6;  // of all stages; each is a dozen tasks, about a kilobyte
 constexpr std::uint32_t kMaxElementBytes = 8;
 
 void check_positive(const TrainingSpec& s) {
@@ -83,7 +83,7 @@ void check_extent(const TrainingSpec& s) {
   const double tokens = static_cast<double>(s.micro_batch) * s.sequence;
   if (256.0 * tokens * widest(s.model) > kMaxBytes) throw ConfigError("/micro_batch", "activations exceed 64-bit sizes");
   if (256.0 * s.model.parameters() > kMaxBytes) throw ConfigError("/model", "parameters exceed 64-bit sizes");
-  const double passes = static_cast<double>(s.micro_batches()) * s.model.layers / p.pp;
+  const double passes = static_cast<double>(s.micro_batches()) * s.model.layers;
   if (passes * p.cp > kMaxLayerPasses) {
     throw ConfigError("/global_batch", std::to_string(s.micro_batches()) + " micro-batches are too many for a task graph",
                       "a larger micro_batch, or fewer sequences");

@@ -107,7 +107,7 @@ TEST(IncludeChecker, LetsAllowedLinesPass) {
   EXPECT_FALSE(caught("src/core/random.cpp", "\"photonrail/random.hpp\""));
   EXPECT_FALSE(caught("src/network/network.hpp", "\"topology/plant.hpp\""));
   EXPECT_FALSE(caught("src/topology/export.cpp", "<boost/graph/adjacency_list.hpp>"));
-  EXPECT_FALSE(caught("src/config/json.cpp", "<nlohmann/json.hpp>"));
+  EXPECT_FALSE(caught("src/json/text.cpp", "<nlohmann/json.hpp>"));
   EXPECT_FALSE(caught("include/photonrail/controller.hpp", "\"photonrail/task_graph.hpp\""));
   EXPECT_FALSE(caught("tools/photonrail/main.cpp", "<CLI/CLI.hpp>"));
   EXPECT_FALSE(caught("tools/photonrail/main.cpp", "\"run.hpp\""));

@@ -22,6 +22,7 @@ struct Room {
 inline const std::vector<Room>& rooms() {
   static const std::vector<Room> table{
       {"core", {}, {}},
+      {"json", {"core"}, {"nlohmann/"}},
       {"engine", {"core"}, {}},
       {"topology", {"core"}, {"boost/"}},
       {"pip", {"core"}, {}},
@@ -41,13 +42,15 @@ inline const std::vector<Room>& rooms() {
        {"core", "engine", "fabric", "cost", "collective", "workload", "control", "folding", "execution", "control_plane"},
        {"sys/"}},
       {"config",
-       {"core", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run"},
-       {"nlohmann/", "protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
-      {"report", {"core", "collective", "workload", "cost", "execution", "run"}, {"nlohmann/", "SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
+       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run"},
+       {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
+      {"report",
+       {"core", "json", "collective", "workload", "cost", "execution", "run"},
+       {"SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
       {"sweep",
-       {"core", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost", "execution",
-        "run", "config", "report"},
-       {"nlohmann/", "SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
+       {"core", "json", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost",
+        "execution", "run", "config", "report"},
+       {"SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
       {"testing", {"core", "collective", "workload", "control", "execution", "run", "report"}, {"gmock/", "gtest/"}},
   };
   return table;
@@ -60,6 +63,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"error.hpp", "core"},
       {"ids.hpp", "core"},
       {"random.hpp", "core"},
+      {"total_time.hpp", "core"},
       {"units.hpp", "core"},
       {"version.hpp", "core"},
       {"engine.hpp", "engine"},

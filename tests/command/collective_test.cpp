@@ -33,6 +33,15 @@ TEST_F(Command, CollectiveExportRunsInAScenario) {
   EXPECT_NEAR(result("a/result.json")["makespan_s"], 30e-6, 1e-9);
 }
 
+// A plan of several rounds may join a pair in more than one; a file has no rounds.
+TEST_F(Command, CollectiveExportAndInfoCountPairsAlike) {
+  const Outcome made = run("collective export --op all_reduce --algorithm halving_doubling --ranks 8 -o doubling.xml");
+  ASSERT_EQ(made.status, 0) << made.err;
+  // Each member meets those that differ in one of three bits: 8 x 3, on the way down and on the way up.
+  EXPECT_THAT(made.out, HasSubstr("pairs           24\n"));
+  EXPECT_THAT(run("collective info doubling.xml").out, HasSubstr("pairs           24\n"));
+}
+
 TEST_F(Command, CollectiveExportToStandardOutput) {
   const Outcome made = run("collective export --op broadcast --algorithm ring --ranks 3 --chunks 2");
   EXPECT_EQ(made.status, 0) << made.err;

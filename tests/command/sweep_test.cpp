@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -54,7 +56,7 @@ class Sweeps : public Command {
            {"seeds", {1, 2, 3}}});
   }
 
-  /// The command as a child of its own.
+  /// The command as a child of its own, which gives way to the test: what the test does to it comes in time on a busy machine.
   [[nodiscard]] pid_t start(const std::string& out, const std::string& err = "/dev/null") const {
     const pid_t child = ::fork();
     if (child != 0) return child;
@@ -62,6 +64,7 @@ class Sweeps : public Command {
         ::open((err.starts_with('/') ? fs::path(err) : folder_ / err).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
     ::dup2(file, STDOUT_FILENO);
     ::dup2(file, STDERR_FILENO);
+    static_cast<void>(::nice(19));
     if (::chdir(folder_.c_str()) == 0)
       ::execl(PHOTONRAIL_COMMAND, "photonrail", "sweep", "sweep.json", "--out", out.c_str(), nullptr);
     ::_exit(127);
@@ -71,14 +74,32 @@ class Sweeps : public Command {
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  /// Whether the child at work in `out` has recorded something, before long.
-  [[nodiscard]] bool has_begun(const std::string& out) const {
-    for (int i = 0; i < 2000; ++i) {
+  /// Waits until the child at work in `out` has recorded something; false when it has ended without.
+  [[nodiscard]] bool has_begun(const std::string& out, pid_t child) const {
+    for (siginfo_t ended{}; ended.si_pid == 0;) {
       std::error_code ignored;
       if (fs::file_size(folder_ / out / "results.db-wal", ignored) > 100'000 && !ignored) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
     }
     return false;
+  }
+  /// Kills a run into `out` when it has recorded something, then 20, each at any moment of its first so many seconds; how many
+  /// of these were killed.
+  [[nodiscard]] int kill_twenty(const std::string& out, double seconds) const {
+    const pid_t first = start(out);
+    EXPECT_TRUE(has_begun(out, first));
+    ::kill(first, SIGKILL);
+    wait_for(first);
+    std::mt19937 random(1);
+    int killed = 0;
+    for (int i = 0; i < 20; ++i) {
+      const pid_t child = start(out);
+      std::this_thread::sleep_for(std::chrono::duration<double>(seconds * static_cast<double>(random() % 1000) / 1000.0));
+      ::kill(child, SIGKILL);
+      killed += wait_for(child) == -SIGKILL ? 1 : 0;
+    }
+    return killed;
   }
   void expect_same(const std::string& out, const std::string& whole) const {
     EXPECT_EQ(read(folder_ / out / "results.csv"), read(folder_ / whole / "results.csv"));
@@ -92,18 +113,12 @@ TEST_F(Sweeps, KilledAtAnyMomentItEndsInTheSameTable) {
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(run("sweep sweep.json --out whole").status, 0);
   const double whole_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  // 20 kills, each at any moment of the first tenth of a run, so that most find work that is not done.
-  std::mt19937 random(1);
-  int killed = 0;
-  for (int i = 0; i < 20; ++i) {
-    const pid_t child = start("out");
-    const auto moment = std::chrono::duration<double>(whole_s * 0.1 * static_cast<double>(random() % 1000) / 1000.0);
-    std::this_thread::sleep_for(moment);
-    ::kill(child, SIGKILL);
-    killed += wait_for(child) == -SIGKILL ? 1 : 0;
-  }
+  // In the first tenth of a run, so that most find work that is not done. Where the machine has become faster since the time
+  // was taken, so that one came to its end, they come sooner.
+  double within_s = 0.1 * whole_s;
+  int killed = kill_twenty("out", within_s);
+  for (; fs::exists(folder_ / "out/results.csv"); killed = kill_twenty("out", within_s /= 2)) fs::remove_all(folder_ / "out");
   EXPECT_GE(killed, 10);
-  EXPECT_FALSE(fs::exists(folder_ / "out/results.csv")) << "it ended before it was killed";
   const Outcome end = run("sweep sweep.json --out out --resume");
   EXPECT_EQ(end.status, 0) << end.err;
   EXPECT_THAT(end.err, HasSubstr("points are there already"));
@@ -113,7 +128,7 @@ TEST_F(Sweeps, KilledAtAnyMomentItEndsInTheSameTable) {
 TEST_F(Sweeps, StopsOnCtrlCAndSaysHowToGoOn) {
   write_sweep();
   const pid_t child = start("out", "said");
-  ASSERT_TRUE(has_begun("out"));
+  ASSERT_TRUE(has_begun("out", child));
   ::kill(child, SIGINT);
   EXPECT_EQ(wait_for(child), 128 + SIGINT);
   EXPECT_THAT(read(folder_ / "said"),
@@ -133,7 +148,7 @@ TEST_F(Sweeps, StopsOnCtrlCAndSaysHowToGoOn) {
 TEST_F(Sweeps, ASecondWriterIsSentAway) {
   write_sweep();
   const pid_t child = start("out");
-  ASSERT_TRUE(has_begun("out"));
+  ASSERT_TRUE(has_begun("out", child));
   const Outcome second = run("sweep sweep.json --out out");
   EXPECT_EQ(second.status, 2);
   EXPECT_THAT(second.err,

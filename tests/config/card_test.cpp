@@ -105,6 +105,9 @@ TEST(Card, WhatCannotBeIsSaid) {
   EXPECT_THAT(refused("head_dim: 128 }", "head_dim: 128, intermediate_size: 9, vocab_size: 9, hidden_act: tanh }"),
               HasSubstr("hidden_act: unknown value \"tanh\""));
   EXPECT_THAT(refused("pp: 2", "pp: 4"), HasSubstr("is 32, but total_count is 16"));
+  // 2^16 x 2^16 is 0 in 32 bits, and a batch cannot be divided by that.
+  EXPECT_THAT(refused("dp_replicate: 1, dp_shard: 2, tp: 4, pp: 2", "dp_replicate: 65536, dp_shard: 65536, tp: 4, pp: 1"),
+              HasSubstr("is 17179869184, but total_count is 16"));
   EXPECT_THAT(refused("total_count: 16", "total_count: 18"), HasSubstr("18 do not fill nodes of 4"));
   EXPECT_THAT(refused("seq_len: 8192", "seq_len: long"), HasSubstr("/workload/data/seq_len: must be a whole number"));
   EXPECT_THAT(refused("seq_len: 8192", "seq: 1"), HasSubstr("/workload/data/seq_len: missing"));
@@ -176,6 +179,24 @@ TEST(Card, AnyWorkloadHasOne) {
   EXPECT_THAT(card, HasSubstr("total_count: 4"));
   const std::vector<Override> set{Override::parse("/cluster/nic/ports=1")};
   EXPECT_THAT(card_from_scenario(file, set), HasSubstr("- 200"));
+}
+
+
+TEST(Card, CountsThatNoProductHoldsAreRefused) {
+  const auto error_of = [](const std::string& card) -> std::string {
+    try {
+      static_cast<void>(imported(card));
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  // 65536 x 65536 = 2^32, which 32 bits take for 0.
+  EXPECT_THAT(error_of(replaced(kCard, "dp_replicate: 1, dp_shard: 2", "dp_replicate: 65536, dp_shard: 65536")),
+              HasSubstr("dp_replicate x dp_shard is 4294967296, more than can be counted"));
+  const std::string own = replaced(kCard, "llama-3.1-8b", "my-model");
+  EXPECT_THAT(error_of(replaced(own, "head_dim: 128 }", "head_dim: 4294967295, intermediate_size: 11008, vocab_size: 32000 }")),
+              HasSubstr("heads x head_dim"));
 }
 
 }  // namespace

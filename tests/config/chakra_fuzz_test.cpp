@@ -1,6 +1,7 @@
 // Damaged files: the reader gives a graph or a ConfigError, and nothing else. Seeded, so that a failure can be repeated.
 #include "config/chakra_support.hpp"
 #include "config/chakra_trace.hpp"
+#include "support/test_cases.hpp"
 
 #include <random>
 
@@ -61,7 +62,7 @@ TEST(ChakraFuzz, AParserGivesATraceOrAnError) {
   const auto files = valid_files();
   Random random(1);
   int sound = 0;
-  constexpr int kCases = 100'000;
+  const int kCases = static_cast<int>(test_cases(20'000));
   for (int i = 0; i < kCases; ++i) {
     std::string data = files[below(random, 2)];
     for (std::size_t n = 1 + below(random, 3); n > 0; --n) mutate(data, files[below(random, 2)], random);
@@ -87,7 +88,7 @@ TEST(ChakraFuzz, AReaderGivesAGraphOrAnError) {
   EXPECT_EQ(error_of([&] { static_cast<void>(read_chakra(options)); }), "");  // as it is, it is sound
   Random random(2);
   int sound = 0;
-  constexpr int kCases = 10'000;
+  const int kCases = static_cast<int>(test_cases(5'000));
   for (int i = 0; i < kCases; ++i) {
     auto damaged = files;
     std::string& data = damaged[below(random, 2)];
@@ -111,7 +112,7 @@ TEST(ChakraFuzz, AGroupsFileGivesAGraphOrAnError) {
     "0": [1, 0], "13": [1], "6": [1] })";
   Random random(3);
   int sound = 0;
-  constexpr int kCases = 5'000;
+  const int kCases = static_cast<int>(test_cases(2'000));
   for (int i = 0; i < kCases; ++i) {
     std::string damaged = groups;
     mutate(damaged, groups, random);

@@ -1,6 +1,7 @@
 // Damaged traces: the reader gives a graph or a ConfigError, and nothing else. Seeded, so that a failure can be repeated.
 #include "config/kineto_support.hpp"
 #include "config/kineto_trace.hpp"
+#include "support/test_cases.hpp"
 
 #include <random>
 
@@ -63,7 +64,7 @@ TEST(KinetoFuzz, AReaderGivesAGraphOrAnError) {
   EXPECT_EQ(error_of([&] { static_cast<void>(read_kineto(put_kineto(folder, files))); }), "");
   Random random(1);
   int sound = 0;
-  constexpr int kCases = 1'000;
+  const int kCases = static_cast<int>(test_cases(500));
   for (int i = 0; i < kCases; ++i) {
     auto damaged = files;
     std::string& data = damaged[below(random, 2)];
@@ -84,7 +85,7 @@ TEST(KinetoFuzz, AParserGivesATraceOrAnError) {
   const std::string file = valid_files()[0];
   Random random(2);
   int sound = 0;
-  constexpr int kCases = 20'000;
+  const int kCases = static_cast<int>(test_cases(5'000));
   for (int i = 0; i < kCases; ++i) {
     std::string data = file;
     mutate(data, random);

@@ -2,6 +2,7 @@
 // repeated.
 #include "config/chakra_support.hpp"
 #include "config/plan_file_support.hpp"
+#include "support/test_cases.hpp"
 
 #include <random>
 
@@ -49,7 +50,7 @@ TEST(MscclFuzz, AFileGivesACollectiveOrAnError) {
                                        exported("ring", CollectiveOp::kAllGather)};
   Random random(1);
   int sound = 0;
-  constexpr int kCases = 20'000;
+  const int kCases = static_cast<int>(test_cases(5'000));
   for (int i = 0; i < kCases; ++i) {
     std::string text = files[below(random, files.size())];
     for (std::size_t n = 1 + below(random, 2); n > 0; --n) mutate(text, random);
@@ -78,7 +79,7 @@ TEST(MscclFuzz, ATacclFileGivesACollectiveOrAnError) {
   const std::string_view marks = "0123456789[],{}'";
   Random random(2);
   int sound = 0;
-  constexpr int kCases = 1'000;
+  const int kCases = static_cast<int>(test_cases(500));
   for (int i = 0; i < kCases; ++i) {
     std::string text = good;
     const std::size_t at = below(random, text.size());

@@ -269,6 +269,10 @@ INSTANTIATE_TEST_SUITE_P(
     Execution, BadScenario,
     ::testing::Values(
         BadInput{"lanes", {{"/executor/comm_lanes", "two"}}, "/executor/comm_lanes", "known: per_communicator, one"},
+        BadInput{"concurrent",
+                 {{"/executor/concurrent_collectives", "both"}},
+                 "/executor/concurrent_collectives",
+                 "known: in_turn, together"},
         BadInput{"executor_key", {{"/executor/lanes", "one"}}, "/executor/lanes", "did you mean comm_lanes?"},
         BadInput{"algorithm", {{"/collectives/all_reduce", "rings"}}, "/collectives/all_reduce", "did you mean ring?"},
         BadInput{"op", {{"/collectives/allreduce", "ring"}}, "/collectives/allreduce", "did you mean all_reduce or"},
@@ -441,6 +445,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"broken_json", {{"/cluster/nic", "{\"ports\": "}}, "/cluster/nic", "broken JSON"},
         BadInput{"no_slash", {{"cluster", "1"}}, "cluster", "begin with '/'"}),
     kName);
+
+TEST(OverrideText, NeedsAPointerWithItsEscapes) {
+  const std::vector<Override> set{{"/a~2b", "1"}};
+  const ConfigError error = error_of([&] { static_cast<void>(parse_scenario("{}", ".", "f.json", set)); });
+  EXPECT_THAT(error.what(), HasSubstr("f.json: /a~2b: is no JSON pointer: ~ needs 0 or 1 after it"));
+}
 
 TEST(OverrideText, NeedsAnEqualsSignAndASlash) {
   EXPECT_THAT(error_of([] { static_cast<void>(Override::parse("/a/b")); }).what(), HasSubstr("--set /a/b: no '='"));

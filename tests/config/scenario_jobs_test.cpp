@@ -105,5 +105,32 @@ TEST(ScenarioJobs, SayWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of(scenario), HasSubstr("/jobs/1/workload: missing"));
 }
 
+
+json fixed_circuits(const std::vector<std::pair<int, int>>& circuits) {
+  json list = json::array();
+  for (const auto& [from, to] : circuits) list.push_back({{"from", from}, {"to", to}});
+  return {{"name", "static"}, {"circuits", list}};
+}
+
+TEST(ScenarioJobs, HaveThoseOfTheFixedCircuitsWhosePortsAreTheirOwn) {
+  json scenario = two_jobs();  // GPUs 2, 3, 8, 9, and 11 and 0
+  scenario["jobs"][1].erase("controller");
+  scenario["jobs"][1]["placement"] = {{"rank_to_gpu", {2, 0}}};  // GPUs 10 and 0
+  scenario["controller"] = fixed_circuits({{8, 2}, {0, 10}, {2, 8}, {10, 0}, {4, 6}});
+  const Scenario all = parse(scenario);
+  EXPECT_THAT(all.jobs[0].controller.circuits,
+              ElementsAre(StaticCircuit{GpuId{8}, GpuId{2}}, StaticCircuit{GpuId{2}, GpuId{8}}));
+  EXPECT_THAT(all.jobs[1].controller.circuits,
+              ElementsAre(StaticCircuit{GpuId{0}, GpuId{10}}, StaticCircuit{GpuId{10}, GpuId{0}}));
+}
+
+TEST(ScenarioJobs, HaveNoFixedCircuitToAnotherJob) {
+  json scenario = two_jobs();
+  scenario["controller"] = fixed_circuits({{8, 2}, {8, 0}});
+  EXPECT_THAT(error_of(scenario), HasSubstr("/controller/circuits/1: a fibre of it is in an earlier circuit already"));
+  scenario["controller"] = fixed_circuits({{8, 2}, {2, 0}});
+  EXPECT_THAT(error_of(scenario), HasSubstr("/controller/circuits/1: joins GPU 2 of a to GPU 0 of job 1"));
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -59,7 +59,7 @@ constexpr std::string_view kOptical = R"({
   "placement": { "rank_to_gpu": [6, 4, 2, 0] },   // comments are allowed
   "controller": { "name": "opus", "mode": "provisioned", "order": "free",
                   "request_us": 1, "service_us": 2, "command_ms": 3, "acknowledgement_ns": 4 },
-  "executor": { "comm_lanes": "one", "buffered_send_bytes": 0 },
+  "executor": { "comm_lanes": "one", "concurrent_collectives": "together", "buffered_send_bytes": 0 },
   "collectives": { "all_to_all": "pairwise", "gather": "direct", "chunks": 4 },
   "workload": { "collective": { "op": "all_to_all", "algorithm": "direct", "bytes": 1048576, "ranks": 4 } },
   "run": { "iterations": 3, "seed": 18446744073709551615, "fidelity": "exact" } })";
@@ -113,6 +113,7 @@ TEST(Scenario, EveryKeyOfTheOtherSections) {
   EXPECT_EQ(s.controller.command, Duration{3'000'000'000});
   EXPECT_EQ(s.controller.acknowledgement, Duration{4'000});
   EXPECT_EQ(s.executor.comm_lanes, CommLanes::kOne);
+  EXPECT_EQ(s.executor.concurrent, ConcurrentCollectives::kTogether);
   EXPECT_EQ(s.executor.buffered_send, Bytes{0});
   const auto algorithm = [&](CollectiveOp op) { return s.collectives.algorithm[static_cast<std::size_t>(op)]; };
   EXPECT_EQ(algorithm(CollectiveOp::kGather), "direct");

@@ -64,6 +64,61 @@ TEST_P(Decomposed, ARoundLastsUntilItsCircuitsAreOutOfUse) {
   EXPECT_EQ(policy->decide(after.view).plan(), idle.plan({{0, 2}}));
 }
 
+// Three matchings on two ports: two at once, and the port that is through first begins the third while the other goes on.
+TEST_P(Decomposed, EveryPortGoesThroughTheMatchingsOnItsOwn) {
+  const auto policy = make_controller(GetParam(), {}, 2);
+  RailView rail(4, 2);
+  rail.demand(all_pairs(4));
+  Shown shown(rail);
+  shown.bytes(0, std::vector<std::int64_t>(12, 1'000'000));
+  const CircuitPlan two = policy->decide(shown.view).plan();
+  EXPECT_EQ(check_plan(rail.view(), two), "");
+  EXPECT_EQ(two.connect.size(), 8u);
+  std::set<ServerPair> left;
+  for (const ServerPair pair : all_pairs(4)) left.insert(pair);
+  for (const ServerPair pair : joined(rail.view(), two)) EXPECT_EQ(left.erase(pair), 1u);
+  rail.apply(two);
+  // The second port's circuits are in use, the first's are through.
+  for (const Circuit c : two.connect) {
+    if (c.from.value % 2 == 0) continue;
+    EXPECT_TRUE(rail.hold({c.from.value / 2, c.to.value / 2}));
+  }
+  rail.clear_demands().demand({left.begin(), left.end()});
+  Shown later(rail);
+  later.bytes(0, std::vector<std::int64_t>(left.size(), 1'000'000));
+  const CircuitPlan third = policy->decide(later.view).plan();
+  EXPECT_EQ(check_plan(rail.view(), third), "");
+  EXPECT_THAT(joined(rail.view(), third), ::testing::ElementsAreArray(left));
+  for (const Circuit c : third.connect) EXPECT_EQ(c.from.value % 2, 0u);
+}
+
+TEST_P(Decomposed, PortsWithoutAMatchingJoinTheSame) {
+  RailView rail(3, 3);
+  rail.demand({{0, 1}, {1, 2}});
+  Shown shown(rail);
+  shown.bytes(0, {1000, 1000});
+  const CircuitPlan plan = make_controller(GetParam(), {}, 3)->decide(shown.view).plan();
+  EXPECT_EQ(check_plan(rail.view(), plan), "");
+  EXPECT_THAT(joined(rail.view(), plan),
+              ::testing::ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{1, 2}, ServerPair{1, 2}));
+}
+
+// A circuit of the matching is gone, as when its port failed for a moment, and its send waits again.
+TEST_P(Decomposed, ACircuitThatWasLostIsJoinedAgain) {
+  const auto policy = make_controller(GetParam());
+  RailView rail(3);
+  rail.demand({{0, 1}});
+  Shown shown(rail);
+  shown.bytes(0, {1000});
+  const CircuitPlan plan = policy->decide(shown.view).plan();
+  rail.apply(plan);
+  EXPECT_TRUE(policy->decide(Shown(rail).bytes(0, {1000}).view).keeps());
+  rail.dark({0, 1});
+  Shown lost(rail);
+  lost.bytes(0, {1000});
+  EXPECT_EQ(policy->decide(lost.view).plan(), plan);
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, Decomposed, ::testing::Values("bvn", "solstice"),
                          [](const auto& name) { return name.param; });
 

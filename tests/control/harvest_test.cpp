@@ -47,6 +47,22 @@ TEST(Harvest, LooksAhead) {
   }
 }
 
+// Two ports: a ring is lit twice, 2 bytes/ps. The round, forwarded, puts 2000 bytes on 1->2, which takes 1000 ps; two
+// circuits of its own a pair take 500 ps.
+TEST(Harvest, CountsTheCircuitsSideBySide) {
+  for (const std::int64_t delay : {400, 600}) {
+    RailView rail(4, 2);
+    for (int twice = 0; twice < 2; ++twice) rail.lit({0, 1}).lit({1, 2}).lit({2, 3}).lit({3, 0});
+    rail.reconfiguration(Duration{delay}).demand({{0, 2}, {1, 3}});
+    Shown shown(rail);
+    shown.bytes(0, {1000, 1000});
+    const Decision decision = make_controller("harvest", {}, 2)->decide(shown.view);
+    EXPECT_EQ(decision.keeps(), delay > 500);
+    if (decision.keeps()) continue;
+    EXPECT_EQ(decision.plan().connect.size(), 4u);
+  }
+}
+
 // 300 ps a hop: two hops cost 600 and one 300, so that a switch of 200 ps pays for one byte.
 TEST(Harvest, CountsTheLatencyOfHops) {
   RailView rail(4);

@@ -39,6 +39,44 @@ TEST(Lru, ServesDemandsWholeInTheirOrder) {
       << "the transmit side of 1 is in use, and its receive side is promised";
 }
 
+// Both ports of 0 are dark, and both of 1: the pair gets two circuits. The next pair takes one of them back.
+TEST(Lru, PortsThatAreLeftDarkAreSharedOut) {
+  const auto lru = make_controller("lru", {}, 2);
+  RailView rail(3, 2);
+  rail.demand({{0, 1}});
+  rail.apply(lru->decide(rail.view()).plan());
+  EXPECT_EQ(rail.view().circuits({0, 1}), 2u);
+  rail.clear_demands().demand({{0, 2}});
+  rail.apply(lru->decide(rail.view()).plan());
+  EXPECT_EQ(rail.view().circuits({0, 1}), 1u);
+  EXPECT_EQ(rail.view().circuits({0, 2}), 1u);
+}
+
+// A ring each way over three servers with a port on each of two planes: one of them on each plane.
+TEST(Lru, ServesARingEachWayOnTwoPlanes) {
+  for (const char* name : {"lru", "opus", "harvest"}) {
+    RailView rail(3, 2);
+    rail.demand({{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}});
+    Shown shown(rail);
+    shown.bytes(0, {1, 1, 1, 1, 1, 1});
+    shown.view.planes = 2;
+    const Decision decision = make_controller(name, {}, 2)->decide(shown.view);
+    ASSERT_FALSE(decision.keeps()) << name;
+    EXPECT_EQ(testing::check_plan(shown.view, decision.plan()), "");
+    EXPECT_EQ(joined(shown.view, decision.plan()).size(), 6u);
+    for (const Circuit c : decision.plan().connect) EXPECT_EQ(shown.view.plane(c.from), shown.view.plane(c.to));
+  }
+}
+
+TEST(Lru, TakesNoPortOfAnotherJob) {
+  RailView rail(3);
+  rail.demand({{0, 1}}).demand({{2, 0}});
+  FabricView view = rail.view();
+  const std::vector<ServerIndex> own{2, 0};
+  view.own = own;
+  EXPECT_EQ(make_controller("lru")->decide(view).plan(), rail.plan({{2, 0}}));
+}
+
 TEST(Lru, ASpareCircuitOfAPairGivesWayToTheFirstOfAnother) {
   RailView rail(4, 2);
   rail.lit({0, 1}).lit({0, 1}).demand({{0, 1}, {0, 2}});

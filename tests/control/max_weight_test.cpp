@@ -116,14 +116,26 @@ TEST(MaxWeight, WhoWaitsGainsWeight) {
 }
 
 TEST(MaxWeight, APairGetsMorePortsWhenItMay) {
-  for (const std::uint32_t width : {1u, 2u}) {
+  for (const std::uint32_t width : {0u, 1u, 2u}) {
     RailView rail(2, 2);
     rail.demand({{0, 1}});
     Shown shown(rail);
     shown.bytes(0, {100});
     ParameterValues parameters;
     parameters.set("width", double(width));
-    EXPECT_EQ(make_controller("max_weight", parameters, 2)->decide(shown.view).plan().connect.size(), width);
+    const std::size_t expected = width == 1 ? 1 : 2;  // 0: both are dark
+    EXPECT_EQ(make_controller("max_weight", parameters, 2)->decide(shown.view).plan().connect.size(), expected);
+  }
+}
+
+// 1000 bytes take 1000 ps over one circuit and 500 over two. The second port has an idle circuit to 2.
+TEST(MaxWeight, AnIdleCircuitGivesWayWhereThatSavesMoreThanASwitch) {
+  for (const std::int64_t delay : {400, 600}) {
+    RailView rail(3, 2);
+    rail.lit({0, 2}).reconfiguration(Duration{delay}).demand({{0, 1}});
+    Shown shown(rail);
+    shown.bytes(0, {1000});
+    EXPECT_EQ(make_controller("max_weight", {}, 2)->decide(shown.view).plan().connect.size(), delay < 500 ? 2u : 1u);
   }
 }
 

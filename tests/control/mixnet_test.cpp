@@ -17,6 +17,23 @@ TEST(MixNet, TheLargestPairComesFirstWhateverElseThatRulesOut) {
   EXPECT_EQ(make_controller("mixnet")->decide(shown.view).plan(), rail.plan({{0, 1}}));
 }
 
+// Of equal sizes the older comes first, then the one between earlier ranks: on servers 3, 1, 2 and 0 those are 3 and 1.
+TEST(MixNet, TiesGoByAgeAndThenByRank) {
+  RailView rail(4);
+  rail.demand({{0, 1}}, Dimension::kDp, {.since = Time{5}}).demand({{2, 1}}, Dimension::kDp, {.since = Time{4}});
+  Shown aged(rail);
+  aged.bytes(0, {7}).bytes(1, {7});
+  EXPECT_EQ(make_controller("mixnet")->decide(aged.view).plan(), rail.plan({{2, 1}}));
+  RailView other(4);
+  other.demand({{0, 1}, {3, 1}});
+  Shown shown(other);
+  shown.bytes(0, {7, 7});
+  EXPECT_EQ(make_controller("mixnet")->decide(shown.view).plan(), other.plan({{0, 1}}));
+  const std::vector<ServerIndex> own{3, 1, 2, 0};
+  shown.view.own = own;
+  EXPECT_EQ(make_controller("mixnet")->decide(shown.view).plan(), other.plan({{3, 1}}));
+}
+
 TEST(MixNet, ARegionComesBeforeWhatLeavesIt) {
   RailView rail(4);
   rail.demand({{0, 1}, {0, 2}});

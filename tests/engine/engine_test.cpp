@@ -194,5 +194,39 @@ TEST(Engine, RunStopsAtItsLimit) {
   EXPECT_EQ(engine.run(), 3u);
 }
 
+
+// Schedules itself anew, so much later each time.
+struct Repeater {
+  Engine& engine;
+  std::int64_t step;
+  std::uint64_t times = 0;
+
+  void again(std::uint64_t left) {
+    ++times;
+    if (left > 0)
+      engine.schedule(engine.now() + Duration{step}, Phase::kFinish, Action::to<&Repeater::again>(*this, left - 1));
+  }
+};
+
+TEST(Engine, EndsWithAnErrorWhereEventsRepeatWithoutTimePassing) {
+  Engine engine(1000);
+  Repeater repeater{engine, 0};
+  engine.schedule(Time{7'000'000}, Phase::kFinish, Action::to<&Repeater::again>(repeater, 2000));
+  try {
+    engine.run();
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("1000 events at 0.000007 s"));
+  }
+  EXPECT_EQ(repeater.times, 1000u);
+}
+
+TEST(Engine, CountsTheEventsOfEachInstantAlone) {
+  Engine engine(10);
+  Repeater repeater{engine, 1};
+  engine.schedule(Time{0}, Phase::kFinish, Action::to<&Repeater::again>(repeater, 2000));
+  EXPECT_EQ(engine.run(), 2001u);
+}
+
 }  // namespace
 }  // namespace photonrail

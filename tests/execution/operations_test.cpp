@@ -145,7 +145,7 @@ TEST(IssueOrder, HoldsBackUntilItsTurn) {
 TEST(Lanes, TellsOfAnOrderThatTheProgramsDoNotSay) {
   PartFixture part(all_reduce_of_two());
   folding::OrderAmbiguity ambiguity;
-  Lanes lanes(1, true, &ambiguity);
+  Lanes lanes(part.graph(), {}, &ambiguity);
   const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
   const OpId a = part.operations.seat(RankId{0u}, task, 0).op;
   part.operations[a].arrival.tasks = {TaskId{0u}, TaskId{0u}};

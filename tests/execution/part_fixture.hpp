@@ -68,6 +68,7 @@ struct FakeCircuits : execution::CircuitService {
   void retry(execution::OpId) override { calls.push_back("retry"); }
   void set_running(std::uint32_t operations) override { running = operations; }
   void task_ended(RankId rank) override { calls.push_back("ended on " + std::to_string(rank.value)); }
+  void job_ended() override { calls.push_back("job ended"); }
   void set_progress(RankId rank, std::uint32_t, std::size_t next) override {
     progress.emplace_back(rank.value, next);
   }

@@ -23,6 +23,7 @@ struct Ready : ProgramListener {
   void iteration_began(RankId rank, std::uint32_t iteration, double) override {
     began.emplace_back(rank.value, iteration);
   }
+  void all_ranks_finished() override { ++finished; }
   void task_ready(RankId rank, TaskId task, CriticalPathTag cause) override {
     ready.emplace_back(rank.value, task.value);
     last = cause;
@@ -30,6 +31,7 @@ struct Ready : ProgramListener {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> began;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ready;
   CriticalPathTag last;
+  int finished = 0;
 };
 
 TEST(RankProgress, ATaskIsReadyWhenItsLastPredecessorIsDone) {
@@ -48,6 +50,7 @@ TEST(RankProgress, ATaskIsReadyWhenItsLastPredecessorIsDone) {
   progress.complete(RankId{0u}, TaskId{0u}, {});
   progress.complete(RankId{0u}, TaskId{1u}, {Time{0}, 3});
   EXPECT_EQ(progress.unfinished_ranks(), 0u);
+  EXPECT_EQ(listener.finished, 1);
   EXPECT_EQ(progress.tasks_done(), 4u);
   EXPECT_EQ(progress.last_cause().reconfigurations, 3u);
 }

@@ -42,6 +42,7 @@ class Fixture : public DeliveryListener, public CircuitListener {
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
   void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
   void rail_changed(RailId) override {}
+  void light_back(RailId) override {}
 
   [[nodiscard]] std::vector<CapacityId> hops(std::size_t from, std::size_t to) {
     const std::optional<Path> path = fabric.route(GpuId{from}, GpuId{to});

@@ -13,7 +13,8 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   OpticalRailTest()
       : plant(cluster().plant()),
         network(engine),
-        shared{RailSwitches(spec, 3, 3, RailId{0u}, 1)},
+        capacities(plant, {}),
+        shared{RailSwitches(spec, 3, 3, RailId{0u}, 1), capacities},
         rail(engine, network, plant, spec, RailId{0u}, shared) {
     network.attach(*this);
     rail.attach(*this);
@@ -34,6 +35,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
   void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
   void rail_changed(RailId) override {}
+  void light_back(RailId) override {}
 
   void connect(std::vector<Circuit> circuits) {
     (void)rail.apply({std::move(circuits), {}}, {});
@@ -50,6 +52,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   Engine engine;
   Plant plant;
   Network network;
+  CapacityMap capacities;
   SharedRail shared;
   OpticalRail rail;
   std::map<std::uint64_t, std::int64_t> arrival;

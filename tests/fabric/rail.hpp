@@ -42,6 +42,7 @@ class Rail : public DeliveryListener, public CircuitListener {
     back.emplace_back(owner, from, to);
   }
   void rail_changed(RailId) override { changed.push_back(engine.now()); }
+  void light_back(RailId) override { changed.push_back(engine.now()); }
   void circuit_missed(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
     lost.emplace_back(owner, from, to);
   }

@@ -1,13 +1,14 @@
 // Jobs drawn at random that look the same from several ranks: folded or not, they end in the same result.
 #include "run/drawing.hpp"
 #include "support/folded.hpp"
+#include "support/test_cases.hpp"
 
 #include <gtest/gtest.h>
 
 namespace photonrail::test {
 namespace {
 
-constexpr int kCases = 1500;
+const int kCases = static_cast<int>(test_cases(750));
 
 /// A job of `roles` programs with `copies` ranks each. Calls are made in one global order by all copies alike, so that
 /// nothing can deadlock: a collective of all copies of a role, of some roles within a copy, or of some roles and all

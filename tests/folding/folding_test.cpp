@@ -228,10 +228,34 @@ TEST(Folding, AnAlgorithmThatWorksAroundAStragglerSwitchesItOff) {
   EXPECT_EQ(why_off(scenario), "'stragglar' treats the member that comes last differently");
 }
 
-TEST(Folding, AnAlgorithmThatKnowsPlacesSwitchesItOff) {
-  Scenario scenario = ring_job(false);
-  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = "hierarchical";
-  EXPECT_EQ(why_off(scenario), "'hierarchical' looks at where members sit");
+// Groups inside servers and groups on rails, of algorithms that know one from the other: groups of one kind have one plan.
+TEST(Folding, AnAlgorithmThatKnowsPlacesIsFoldedOnOneLevel) {
+  for (const auto& [algorithm, classes] : {std::pair{"hierarchical", 16u}, {"ring", 1u}}) {
+    Job job(16, 4);
+    for (std::size_t server = 0; server < 16; server += 4) {
+      const std::vector<std::size_t> tp{server, server + 1, server + 2, server + 3};
+      job.collective(job.group(tp, Dimension::kTp), tp, CollectiveOp::kAllReduce, 4 << 20);
+    }
+    for (std::size_t rail = 0; rail < 4; ++rail) {
+      const std::vector<std::size_t> dp{rail, rail + 4, rail + 8, rail + 12};
+      job.collective(job.group(dp), dp, CollectiveOp::kAllReduce, 4 << 20);
+      job.collective(job.group(dp, Dimension::kEp), dp, CollectiveOp::kAllToAll, 4 << 20);
+    }
+    job.build();
+    job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = algorithm;
+    if (classes == 1) {
+      expect_folded_to(classes, job.scenario);
+    } else {
+      EXPECT_EQ(why_off(job.scenario), "no two ranks are alike");
+    }
+  }
+}
+
+// The all-to-all of a group over servers and rails follows the servers; its messages change rails.
+TEST(Folding, AnAllToAllOverServersAndRailsIsNotFolded) {
+  Job job(4, 2);
+  job.collective(job.group({0, 1, 2, 3}, Dimension::kEp), {0, 1, 2, 3}, CollectiveOp::kAllToAll, 4 << 20).build();
+  EXPECT_THAT(why_off(job.scenario), ::testing::EndsWith("change rails inside a server"));
 }
 
 TEST(Folding, UnevenDemandsSwitchItOff) {

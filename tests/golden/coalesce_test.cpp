@@ -1,4 +1,4 @@
-// Coalesce and the oracle against Opus, on every golden job. docs/coalesce.md has the figures.
+// Coalesce and the lower bound against Opus, on every golden job. docs/coalesce.md has the figures.
 #include "golden/golden.hpp"
 
 #include <algorithm>
@@ -67,8 +67,6 @@ INSTANTIATE_TEST_SUITE_P(Lanes, Fsdp, ::testing::Values("per_communicator", "one
 class OnTraces : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OnTraces, OracleThenProvisionedThenOnDemandAndCoalesceBeforeTheBetterOfThese) {
-  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
-  (void)data;
   const Scenario job = load(GetParam());
   for (const double delay : {1.0, 10.0, 100.0, 1000.0}) {
     SCOPED_TRACE(std::to_string(delay) + " ms");

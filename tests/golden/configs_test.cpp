@@ -21,8 +21,13 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Paths below configs/; sweeps and other documents are not scenarios.
-std::vector<std::string> scenario_files() {
+/// Whether the scenario runs a trace that is not part of the project.
+bool names_data(const std::string& file) {
+  return text_of(configs() / file).find("${PHOTONRAIL_SHARED_DATA}") != std::string::npos;
+}
+
+/// Paths below configs/ of the scenarios with such a trace, or of the others; sweeps and other documents are none.
+std::vector<std::string> scenario_files(bool with_data) {
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(configs())) {
     if (entry.path().extension() != ".json") continue;
@@ -31,6 +36,7 @@ std::vector<std::string> scenario_files() {
     if (text.find("\"photonrail.sweep/1\"") != std::string::npos) continue;  // has one inside
     files.push_back(entry.path().lexically_relative(configs()).generic_string());
   }
+  std::erase_if(files, [&](const std::string& file) { return names_data(file) != with_data; });
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -46,8 +52,7 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
 class Configs : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const bool needs_data = text_of(configs() / GetParam()).find("${PHOTONRAIL_SHARED_DATA}") != std::string::npos;
-    if (needs_data && !shared_data()) {
+    if (names_data(GetParam()) && !is_smoke(GetParam()) && !shared_data()) {
       GTEST_SKIP() << "SKIPPED, NOT CHECKED: " << GetParam()
                    << " needs traces that are not here; set PHOTONRAIL_SHARED_DATA";
     }
@@ -113,7 +118,8 @@ TEST_P(Configs, TheSameHistoryTwiceAndInTwoThreadsAtOnce) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, Configs, ::testing::ValuesIn(scenario_files()), test_name);
+INSTANTIATE_TEST_SUITE_P(Every, Configs, ::testing::ValuesIn(scenario_files(false)), test_name);
+INSTANTIATE_TEST_SUITE_P(WithData, Configs, ::testing::ValuesIn(scenario_files(true)), test_name);
 
 /// The demands of the all-to-alls of all iterations, without the pairs inside a server of two GPUs.
 std::vector<TrafficMatrix> demands_on_rails(const Scenario& scenario) {
@@ -193,8 +199,6 @@ TEST(Families, ElectricalIsFastestThenProvisionedThenOnDemand) {
     EXPECT_LE(b, c) << on_demand;
   };
   in_order("quickstart-electrical.json", "quickstart.json", "quickstart-on-demand.json");
-  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
-  ASSERT_TRUE(std::filesystem::exists(data / "chakra"));
   in_order("papers/opus/smoke-electrical.json", "papers/opus/smoke-provisioned.json", "papers/opus/smoke-on-demand.json");
   in_order("papers/opus/smoke-electrical.json", "papers/opus/smoke-provisioned-one-lane.json",
            "papers/opus/smoke-on-demand-one-lane.json");

@@ -1,6 +1,7 @@
 // What the golden tests share: the scenarios of configs/, a record of what happened, and the room that two fidelities have.
 #pragma once
 
+#include "golden/smoke_job.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/testing/history.hpp"
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::test {
@@ -22,11 +24,14 @@ inline Duration ms(double x) { return from_seconds(x / 1000); }
 
 inline std::filesystem::path configs() { return std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs"; }
 
-/// A scenario of configs/, with `--set` arguments. Its traces may be in the shared data.
+/// A scenario of configs/, with `--set` arguments. Its traces may be in the shared data; where that is absent, a generated
+/// job stands in for the trace of the smoke test.
 inline Scenario load(const std::string& file, const std::vector<std::string>& sets = {}) {
-  if (const auto data = shared_data()) ::setenv("PHOTONRAIL_SHARED_DATA", data->c_str(), 1);
+  const auto data = shared_data();
+  if (data) ::setenv("PHOTONRAIL_SHARED_DATA", data->c_str(), 1);
   std::vector<Override> overrides;
   for (const std::string& set : sets) overrides.push_back(Override::parse(set));
+  if (!data && is_smoke(file)) return smoke_without_trace(configs() / file, std::move(overrides));
   return read_scenario(configs() / file, overrides);
 }
 

@@ -35,11 +35,7 @@ Scenario published_cluster(const SymbolicJob& job, double gb) {
 // The generator against a trace that the published one wrote: 8 ranks, DP2 PP2 TP2, plain MLP, no grouped heads. Not one
 // picosecond is left between them.
 TEST(SymbolicJobs, TheSmokeTestIsItsTrace) {
-  SymbolicJob job;
-  job.dp = job.pp = job.tp = 2;
-  job.kv_heads = job.heads;
-  job.gated = false;
-  const RunResult ours = simulate(published_cluster(job, 1e9));
+  const RunResult ours = simulate(published_cluster(smoke_job(), 1e9));
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
   (void)data;
   const RunResult trace = run("papers/opus/smoke-electrical.json");

@@ -1,5 +1,6 @@
 // The smoke test of the Opus artifact (arXiv 2602.12521): 8 ranks, DP2 PP2 TP2, 96 layers, one micro-batch; ranks 0-3 are
-// pipeline stage 0, ranks 4-7 stage 1. What a delay costs is derived here from the timeline of the electrical run.
+// pipeline stage 0, ranks 4-7 stage 1. What a delay costs is derived here from the timeline of the electrical run. Where the
+// data is (support/shared_data.hpp), the job is the trace, else the one that stands in for it (smoke_job.hpp).
 #include "golden/golden.hpp"
 
 #include <algorithm>
@@ -70,8 +71,6 @@ Duration beyond(Duration delay, Duration hidden) { return std::max(Duration{}, d
 class Smoke : public ::testing::Test {
  protected:
   void SetUp() override {
-    PHOTONRAIL_REQUIRE_SHARED_DATA(data);
-    ASSERT_TRUE(std::filesystem::exists(data / "chakra" / "opus-smoke-dp2-pp2-tp2"));
     electrical_ = run(smoke("electrical"));
     const auto& to_pipeline = electrical_.windows.at({Dimension::kDp, Dimension::kPp});
     // Only stage 1 goes from its rings to a hop: the backward one.

@@ -38,5 +38,36 @@ TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpecte
   EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::ServerPair(1, 24), ::testing::ServerPair(2, 39)));
 }
 
+
+// Between its two messages the channel pauses for its overhead, and there the path stops.
+TEST(Channel, AMessageThatFollowsOnAPathThatStandsStillWaitsUntilItGoesOn) {
+  Engine engine;
+  Network network(engine);
+  Log log(engine);
+  network.attach(log);
+  network.resize(1);
+  network.set_rate(0, {1e12});  // 1 byte per picosecond
+  Path path;
+  path.add(0);
+  path.overhead = Duration{50};
+  path.latency = Duration{500};  // the first message is on its way for long
+  const auto channel = network.open_channel();
+  network.post(channel, path, Bytes{100}, 1);
+  struct Act {
+    Network& network;
+    Network::ChannelId channel;
+    const Path& path;
+    void stop(std::uint64_t) { network.set_rate(0, {0.0}); }
+    void post(std::uint64_t) { network.post(channel, path, Bytes{100}, 2); }
+    void go_on(std::uint64_t) { network.set_rate(0, {1e12}); }
+  } act{network, channel, path};
+  engine.schedule(Time{110}, Phase::kFinish, Action::to<&Act::stop>(act));
+  engine.schedule(Time{120}, Phase::kFinish, Action::to<&Act::post>(act));
+  engine.schedule(Time{300}, Phase::kFinish, Action::to<&Act::go_on>(act));
+  engine.run();
+  // The first leaves until 100 and arrives 50 + 500 later. The second has the channel from 150 on and light from 300 on.
+  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::ServerPair(1, 650), ::testing::ServerPair(2, 950)));
+}
+
 }  // namespace
 }  // namespace photonrail

@@ -110,9 +110,10 @@ TEST(Compare, WhatIsNoResultIsRefused) {
   const auto where = [](const std::string& text) {
     return error_of([&] { static_cast<void>(compare_results(to_json(run()), text, "a", "b")); }).where();
   };
-  for (const char* text : {"", "{", "[]", "3", R"({"schema": "photonrail.scenario/1"})", R"({"schema": 7})"}) {
+  for (const char* text : {"", "[]", "3", R"({"schema": "photonrail.scenario/1"})", R"({"schema": 7})"}) {
     EXPECT_EQ(where(text), "b") << text;
   }
+  EXPECT_EQ(where("{"), "b:1:2");
 }
 
 class ComparedFiles : public testing::Test {

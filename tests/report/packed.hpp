@@ -1,6 +1,8 @@
 // Reads packed columns back, as the page does.
 #pragma once
 
+#include "json/json.hpp"
+
 #include <zlib.h>
 #include <nlohmann/json.hpp>
 
@@ -36,6 +38,9 @@ inline std::string inflated(const std::string& base64) {
   plain.resize(size);
   return plain;
 }
+
+/// A value that was written as text, and read by another reader than the project's.
+inline nlohmann::json read_back(const json::Json& written) { return nlohmann::json::parse(written.dump()); }
 
 /// The numbers behind "data" of a column: bytes by place, little endian.
 template <class Number>
@@ -74,6 +79,10 @@ inline std::vector<nlohmann::json> cells(const nlohmann::json& table, const std:
     return found;
   }
   throw std::runtime_error("no column " + name);
+}
+
+inline std::vector<nlohmann::json> cells(const json::Json& table, const std::string& name) {
+  return cells(read_back(table), name);
 }
 
 }  // namespace photonrail::test

@@ -12,12 +12,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 namespace photonrail::test {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using json = nlohmann::json;
 using report::PageTables;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -66,14 +67,14 @@ TEST_F(PageSources, ADatabaseBecomesColumns) {
   EXPECT_EQ(tables.title, "made-up sweep");
   EXPECT_EQ(tables.failed, 1u);
   EXPECT_THAT(tables.notes, ElementsAre("1 of 3 points failed; point 2: rank 0 waits"));
-  const json points = tables.points.packed();
+  const json points = read_back(tables.points.packed());
   EXPECT_THAT(cells(points, "name"), ElementsAre("point 0", "point 1", "point 2"));
   EXPECT_THAT(cells(points, "status"), ElementsAre("done", "done", "failed"));
   EXPECT_THAT(cells(points, "seed"), ElementsAre(1.0, 2.0, 3.0));
   EXPECT_THAT(cells(points, "controller"), ElementsAre("electrical", "opus", "opus"));
   EXPECT_THAT(cells(points, "delay_ms"), ElementsAre(nullptr, 15.0, nullptr));
   EXPECT_THAT(cells(points, "makespan_s"), ElementsAre(1.5, 2.5, nullptr));
-  const json windows = tables.windows.packed();
+  const json windows = read_back(tables.windows.packed());
   EXPECT_THAT(cells(windows, "row"), ElementsAre(1.0, 1.0));
   EXPECT_THAT(cells(windows, "change"), ElementsAre("dp->pp", "dp->pp"));
   EXPECT_THAT(cells(windows, "length_s"), ElementsAre(0.0, 0.25));
@@ -126,7 +127,7 @@ TEST_F(PageSources, AResultBecomesARow) {
   write_file(folder_ / "second/result.json", to_json(result("one", 5)));
   EXPECT_EQ(report::read_run_result(folder_ / "result.json", tables), "one");
   EXPECT_EQ(report::read_run_result(folder_ / "second/result.json", tables), "one (second)");
-  const json points = tables.points.packed();
+  const json points = read_back(tables.points.packed());
   EXPECT_THAT(cells(points, "scenario"), ElementsAre("one", "one (second)"));
   EXPECT_THAT(cells(points, "seed"), ElementsAre(4.0, 5.0));
   EXPECT_THAT(cells(points, "makespan_s"), ElementsAre(1.5, 1.5));
@@ -172,7 +173,7 @@ void write_trace(const fs::path& file) {
 
 TEST_F(PageSources, ATraceBecomesTracksAndSpans) {
   write_trace(folder_ / "trace.json");
-  const json trace = report::read_trace(folder_ / "trace.json", "made up");
+  const json trace = read_back(report::read_trace(folder_ / "trace.json", "made up"));
   EXPECT_EQ(trace["name"], "made up");
   EXPECT_DOUBLE_EQ(trace["end_s"].get<double>(), 8e-6);
   EXPECT_EQ(trace["cluster"]["optical"], true);
@@ -206,6 +207,49 @@ TEST_F(PageSources, ATraceThatIsNoneOfOursIsRefused) {
   EXPECT_THAT(refused("{\"otherData\": {}, \"traceEvents\": []}"), HasSubstr("is no photonrail.trace/1"));
   EXPECT_THAT(refused("{\"otherData\": {\"schema\": \"photonrail.trace/1\"}, \"traceEvents\": [{\"ph\": \"X\"}]}"),
               HasSubstr(hint));
+}
+
+TEST_F(PageSources, ADamagedTraceIsToldByEventAndKey) {
+  write_trace(folder_ / "trace.json");
+  std::ifstream in(folder_ / "trace.json");
+  const std::string sound{std::istreambuf_iterator<char>(in), {}};
+  const auto damaged = [&](const std::string& from, const std::string& to) {
+    std::string text = sound;
+    text.replace(text.find(from), from.size(), to);
+    write_file(folder_ / "trace.json", text);
+    return error_of([&] { (void)report::read_trace(folder_ / "trace.json", "x"); });
+  };
+  EXPECT_THAT(damaged("\"ts\":", "\"t\":"), HasSubstr("trace.json: event 1: ts: is missing"));
+  EXPECT_THAT(damaged("\"pid\":1", "\"pid\":-1"),
+              HasSubstr("event 1: pid: must be a whole number from 0 to 2^32 - 1, not -1"));
+  EXPECT_THAT(damaged("\"to\":\"2\"", "\"to\":\"99999999999\""), HasSubstr("to: names no port: \"99999999999\""));
+  EXPECT_THAT(damaged("\"tid\":1", "\"tid\":77"), HasSubstr("is of a thread that has no thread_name"));
+  EXPECT_THAT(damaged("\"name\":\"process_name\"", "\"name\":\"other\""), HasSubstr("has no process_name"));
+}
+
+TEST_F(PageSources, ADamagedResultIsToldByItsPointer) {
+  const std::string sound = to_json(result("one", 4));
+  const auto damaged = [&](const std::string& from, const std::string& to) {
+    std::string text = sound;
+    text.replace(text.find(from), from.size(), to);
+    write_file(folder_ / "result.json", text);
+    PageTables tables;
+    return error_of([&] { (void)report::read_run_result(folder_ / "result.json", tables); });
+  };
+  EXPECT_THAT(damaged("\"name\"", "\"nome\""), HasSubstr("result.json: /name: missing"));
+  EXPECT_THAT(damaged("\"seed\": 4", "\"seed\": \"4\""), HasSubstr("result.json: /seed: must be a number"));
+  EXPECT_THAT(damaged("\"a warning\"", "7"), HasSubstr("result.json: /warnings/0: must be a string, not 7"));
+  EXPECT_THAT(damaged("0.25", "\"x\""), HasSubstr("/windows_s/dp->pp/2: must be a number"));
+  EXPECT_THAT(damaged("\"windows_s\": {", "\"windows_s\": [{"), HasSubstr("result.json:"));
+  EXPECT_THAT(damaged("{", "["), HasSubstr("result.json:"));
+}
+
+TEST_F(PageSources, APointThatCannotBeIsToldInTheDatabase) {
+  write_results(folder_, {"controller"}, 1, two_controllers);
+  change("UPDATE runs SET point = -1");
+  EXPECT_THAT(error_of([&] { (void)database(); }), HasSubstr("results.db: table runs: has a point -1"));
+  change("UPDATE runs SET point = 9223372036854775807");
+  EXPECT_THAT(error_of([&] { (void)database(); }), HasSubstr("has a point 9223372036854775807"));
 }
 
 TEST_F(PageSources, ChoicesMustBeThere) {

@@ -2,6 +2,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/testing/history.hpp"
 #include "run/drawing.hpp"
+#include "support/test_cases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace photonrail::test {
 namespace {
 
-constexpr std::uint64_t kCases = 1000;
+const std::uint64_t kCases = test_cases(500);
 
 std::vector<std::string> policies() {
   std::vector<std::string> names;

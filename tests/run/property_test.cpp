@@ -3,6 +3,7 @@
 #include "photonrail/testing/history.hpp"
 #include "run/drawing.hpp"
 #include "run/matching_observer.hpp"
+#include "support/test_cases.hpp"
 #include "topology/plant.hpp"
 
 #include <gmock/gmock.h>
@@ -14,8 +15,8 @@
 namespace photonrail::test {
 namespace {
 
-constexpr int kCases = 6000;
-constexpr int kSequentialCases = 2500;
+const std::uint64_t kCases = test_cases(3000);
+const std::uint64_t kSequentialCases = test_cases(1250);
 
 // Bytes on the wire of one call, from the definitions of the algorithms.
 std::int64_t closed_form(const Call& call) {

@@ -1,4 +1,5 @@
 // Several jobs on one cluster.
+#include "photonrail/ccl_bench.hpp"
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
 
@@ -243,7 +244,7 @@ TEST(Jobs, ShowControllersWhichPositionsAreTheirs) {
     static_cast<void>(simulate(cluster.all, {}, registries));
     FAIL();
   } catch (const ControllerError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("own 1 3"));
+    EXPECT_THAT(e.what(), HasSubstr("own 3 1"));
   }
 }
 
@@ -320,6 +321,43 @@ TEST(Jobs, ShowObserversTheRanksOfAll) {
   EXPECT_EQ(notes.ends.at(RankId{3}), us(40));
   EXPECT_EQ(notes.makespan, result.makespan);
   EXPECT_EQ(result.makespan, us(40));
+}
+
+
+// The second job has a switch, and ports, before it begins.
+TEST(Jobs, ThatHaveNotBegunDecideNothingWhenTheirSwitchIsDarkOrTheirPortsFail) {
+  for (const char* controller : {"opus", "rotor", "solstice", "lru", "oracle"}) {
+    SCOPED_TRACE(controller);
+    Cluster cluster(4);
+    cluster.optical(us(10));
+    cluster.all.cluster.rail.optical.darkness = DarkScope::kSwitch;
+    cluster.all.cluster.rail.faults = {{.at = us(15), .lasts = us(2)}, {.server = 2, .at = us(100), .lasts = us(900)}};
+    cluster.add_message("first", {0, 1}, kMegabyte).add_message("second", {2, 3}, kMegabyte);
+    for (Scenario& job : cluster.all.jobs) job.controller.name = controller;
+    cluster.all.jobs[1].start = ms(2);
+    const RunResult result = cluster.run();
+    EXPECT_GT(result.jobs[0].makespan, us(30));
+    EXPECT_LT(result.jobs[0].makespan, ms(1));
+    EXPECT_GE(result.jobs[1].makespan, us(30)) << "a circuit, and 1 MB";
+    EXPECT_LT(result.jobs[1].makespan, ms(1));
+    EXPECT_TRUE(books_balance(result));
+  }
+}
+
+TEST(Jobs, MayBeMeasuredByCclBenchsMetrics) {
+  Cluster cluster(4);
+  Job pair(2);
+  pair.collective(pair.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, kMegabyte);
+  pair.scenario.run.iterations = 3;
+  cluster.add(pair, "pair", {0, 1}).add_message("later", {2, 3}, kMegabyte);
+  cluster.all.jobs[1].start = us(50);
+  CclBenchObserver metrics;
+  Observer* const observers[] = {&metrics};
+  const RunResult result = cluster.run(observers);
+  EXPECT_EQ(result.makespan, us(70));
+  // Of the first rank: an all-reduce of 1 MB a step. The windows are those of the job with most steps.
+  EXPECT_DOUBLE_EQ(metrics.metrics().collective_vol_total_gb, 0.001);
+  EXPECT_THAT(metrics.metrics().traffic_window, SizeIs(3));
 }
 
 }  // namespace

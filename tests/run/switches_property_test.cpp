@@ -4,13 +4,14 @@
 #include "photonrail/testing/history.hpp"
 #include "run/drawing.hpp"
 #include "run/matching_observer.hpp"
+#include "support/test_cases.hpp"
 
 #include <gtest/gtest.h>
 
 namespace photonrail::test {
 namespace {
 
-constexpr std::uint64_t kCases = 3000;
+const std::uint64_t kCases = test_cases(1500);
 
 void draw_rail(Dice& dice, ClusterSpec& cluster) {
   RailSpec& rail = cluster.rail;

@@ -11,10 +11,10 @@
 
 namespace photonrail::test {
 
-/// PHOTONRAIL_SHARED_DATA, else ../shared/data beside the checkout; nullopt when neither is there.
+/// PHOTONRAIL_SHARED_DATA where it is set, else ../shared/data beside the checkout; nullopt when that is no folder.
 inline std::optional<std::filesystem::path> shared_data() {
   if (const char* named = std::getenv("PHOTONRAIL_SHARED_DATA")) {
-    if (std::filesystem::is_directory(named)) return std::filesystem::path(named);
+    return std::filesystem::is_directory(named) ? std::optional<std::filesystem::path>(named) : std::nullopt;
   }
   const auto beside = std::filesystem::path(PHOTONRAIL_SOURCE_DIR).parent_path() / "shared" / "data";
   if (std::filesystem::is_directory(beside)) return beside;

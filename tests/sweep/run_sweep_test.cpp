@@ -159,7 +159,7 @@ TEST_F(RunSweep, AFailingPointIsRecordedAndTheOthersGoOn) {
   SweepOptions options;
   options.retry_failed = true;
   write("bad.json", two_ranks(false).dump());
-  EXPECT_EQ(run(sweep, again, options).done, 2);
+  EXPECT_EQ(run(read_sweep(sweep.file), again, options).done, 2);
   EXPECT_THAT(again.order, ElementsAre(0));
 }
 

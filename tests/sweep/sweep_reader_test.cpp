@@ -131,6 +131,14 @@ TEST_F(SweepReader, DerivedValuesThatAreNotWholeAreAProblemOfTheirPoint) {
   EXPECT_THAT(absent.points[0].problem, HasSubstr("/cluster/nothing is not there"));
 }
 
+TEST_F(SweepReader, ADerivedValueNeedsPointersThatAreSome) {
+  expect_refused(R"("derived": [{"pointer": "/a/b", "product": ["/a~2b", 1]}])", "/derived/0/product/0", "~ needs 0 or 1");
+  expect_refused(R"("derived": [{"pointer": "/a~", "product": [1]}])", "/derived/0/pointer", "~ needs 0 or 1");
+  const auto far = sweep_of(R"("derived": [{"pointer": "/a/b", "product": ["/jobs/99999999999999999999"]},
+      {"pointer": "/a/c", "product": ["/cluster/-"]}])");
+  EXPECT_THAT(far.points[0].problem, HasSubstr("/jobs/99999999999999999999 is not there"));
+}
+
 TEST_F(SweepReader, EachSeedIsRunAndEachRepetitionHasOneOfItsOwn) {
   const auto sweep = sweep_of(R"("seeds": [5, 6], "repetitions": 2)");
   ASSERT_EQ(sweep.points.size(), 4);

@@ -1,4 +1,5 @@
 // Every policy of the registry keeps every law; and each law is broken by some policy that is made to.
+#include "photonrail/simulate.hpp"
 #include "photonrail/testing/conformance.hpp"
 
 #include "testing/broken_policies.hpp"
@@ -49,6 +50,18 @@ TEST(Laws, PhasesTakeTurns) {
 
 TEST(Laws, ACrowdIsServed) {
   EXPECT_THAT(verdict("ACrowdIsServed", policy<DropsADemand>("drops")), ::testing::HasSubstr("every job finishes"));
+}
+
+// A bound that is too high is beaten by a policy that is none too clever.
+TEST(Laws, NothingBeatsTheBound) {
+  EXPECT_EQ(verdict("NothingBeatsTheBound", policy<Honest>("honest")), "");
+  const auto too_high = [](const Scenario& scenario) {
+    Scenario bounded = scenario;
+    bounded.controller = ControllerSpec{};
+    bounded.controller.name = "oracle";
+    return simulate(bounded).makespan * 3;
+  };
+  EXPECT_THAT(testing::bound_problem(policy<Honest>("honest"), too_high), ::testing::HasSubstr("and the bound is"));
 }
 
 TEST(Laws, RandomJobsFinish) {

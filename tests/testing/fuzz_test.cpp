@@ -4,6 +4,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
+#include "support/test_cases.hpp"
 #include "testing/broken_policies.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +25,7 @@ using testing::PolicyUnderTest;
 using testing::subjects_of;
 
 /// All policies of the registry together: each gets its share, and some in any case.
-constexpr std::size_t kCases = 10'000;
+const std::size_t kCases = test_cases(5'000);
 constexpr std::size_t kLeast = 1'000;
 
 class Policies : public ::testing::TestWithParam<PolicyUnderTest> {};

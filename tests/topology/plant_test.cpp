@@ -90,7 +90,7 @@ TEST(PlantTest, PortsFillLeavesInOrder) {
 
 TEST(PlantTest, RatesFollowTheWiring) {
   // Radix 8, oversubscription 3: 6 ports down. 10 servers x 1 port: leaves of 6 and 4 ports.
-  // Up: 6 x 50 / 3 = 100 GB/s and 4 x 50 / 3 = 66.7 GB/s.
+  // Up: 6 x 50 / 3 = 100 GB/s, also from the leaf that is not full: its uplinks are there, whoever is below.
   const Plant plant(electrical(10, 2, 1, 8, 3.0));
   EXPECT_EQ(plant.rate(plant.scale_up_out(GpuId{19u})), Bandwidth::from_gb_per_s(450));
   EXPECT_EQ(plant.rate(plant.scale_up_in(GpuId{0u})), Bandwidth::from_gb_per_s(450));
@@ -99,10 +99,24 @@ TEST(PlantTest, RatesFollowTheWiring) {
   for (const RailId rail : {RailId{0u}, RailId{1u}}) {
     EXPECT_DOUBLE_EQ(plant.rate(plant.leaf_up(rail, 0)).bytes_per_second, 100e9);
     EXPECT_DOUBLE_EQ(plant.rate(plant.leaf_down(rail, 0)).bytes_per_second, 100e9);
-    EXPECT_DOUBLE_EQ(plant.rate(plant.leaf_up(rail, 1)).bytes_per_second, 200e9 / 3);
-    EXPECT_DOUBLE_EQ(plant.rate(plant.leaf_down(rail, 1)).bytes_per_second, 200e9 / 3);
+    EXPECT_DOUBLE_EQ(plant.rate(plant.leaf_up(rail, 1)).bytes_per_second, 100e9);
+    EXPECT_DOUBLE_EQ(plant.rate(plant.leaf_down(rail, 1)).bytes_per_second, 100e9);
   }
   EXPECT_THROW((void)plant.rate(plant.capacities()), InternalError);
+}
+
+// A server that no job uses changes no capacity of the others: neither on a leaf of its own nor on one that has room.
+TEST(PlantTest, AnUnusedServerChangesNoUplink) {
+  for (std::uint32_t servers = 9; servers < 20; ++servers) {
+    const Plant before(electrical(servers, 1, 1, 8, 3.0));
+    const Plant after(electrical(servers + 1, 1, 1, 8, 3.0));
+    for (std::uint32_t s = 0; s < servers; ++s) {
+      const std::uint32_t leaf = before.leaf_of(GpuId{s}, 0);
+      EXPECT_EQ(after.leaf_of(GpuId{s}, 0), leaf);
+      EXPECT_EQ(after.rate(after.leaf_up(RailId{0u}, leaf)), before.rate(before.leaf_up(RailId{0u}, leaf))) << servers;
+      EXPECT_EQ(after.rate(after.leaf_down(RailId{0u}, leaf)), before.rate(before.leaf_down(RailId{0u}, leaf))) << servers;
+    }
+  }
 }
 
 TEST(PlantTest, AMillionGpusCostNothing) {

@@ -7,10 +7,11 @@ endif()
 include(CMakePackageConfigHelpers)
 
 set(photonrail_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/photonrail")
-install(TARGETS photonrail EXPORT photonrail FILE_SET HEADERS)
+set(photonrail_libraries photonrail)
 if(TARGET photonrail_test_kit)
-  install(TARGETS photonrail_test_kit EXPORT photonrail FILE_SET HEADERS)
+  list(APPEND photonrail_libraries photonrail_test_kit)
 endif()
+install(TARGETS ${photonrail_libraries} EXPORT photonrail FILE_SET HEADERS)
 install(EXPORT photonrail NAMESPACE photonrail:: FILE photonrailTargets.cmake DESTINATION "${photonrail_package_dir}")
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/photonrailConfig.cmake.in" photonrailConfig.cmake
@@ -20,8 +21,12 @@ write_basic_package_version_file(photonrailConfigVersion.cmake COMPATIBILITY Sam
 install(FILES "${PROJECT_BINARY_DIR}/photonrailConfig.cmake" "${PROJECT_BINARY_DIR}/photonrailConfigVersion.cmake"
   DESTINATION "${photonrail_package_dir}")
 
+# All that is installed, and no test: what tools/quickstart builds, so that `cmake --install` works after it.
+add_custom_target(photonrail_installable)
+add_dependencies(photonrail_installable ${photonrail_libraries})
 if(TARGET photonrail_command)
   install(TARGETS photonrail_command)
+  add_dependencies(photonrail_installable photonrail_command)
 endif()
 # Side by side as in the sources, because a scenario names its traces relative to itself.
 foreach(folder configs traces)

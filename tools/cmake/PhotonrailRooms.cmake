@@ -19,8 +19,6 @@ function(photonrail_precompile target)
   if(ARGN OR target STREQUAL "photonrail_core_objects")
     target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional> <span> <string>
       <string_view> <vector> ${ARGN})
-  elseif(target STREQUAL "photonrail_config_objects")
-    return()  # has its own
   else()
     target_precompile_headers(${target} REUSE_FROM photonrail_core_objects)
   endif()

@@ -6,6 +6,7 @@
 #include "photonrail/report.hpp"
 
 #include <iostream>
+#include <set>
 
 namespace photonrail::command {
 
@@ -30,13 +31,16 @@ void put(const std::filesystem::path& out, const std::string& xml, const std::st
   std::cout << summary << "wrote " << out.string() << '\n';
 }
 
+// Pairs are those that ever exchange anything: a file has no rounds, and a plan may join a pair in several.
 std::string numbers(const SendPlan& plan) {
-  std::size_t pairs = 0;
-  for (std::uint32_t r = 0; r < plan.rounds(); ++r) pairs += plan.pairs(r).size();
+  std::set<MemberPair> pairs;
+  for (std::uint32_t r = 0; r < plan.rounds(); ++r) {
+    for (const MemberPair& pair : plan.pairs(r)) pairs.insert(pair);
+  }
   return in_columns({{"members", std::to_string(plan.members())},
                      {"chunks", std::to_string(plan.chunk_count())},
                      {"sends", std::to_string(plan.send_count())},
-                     {"pairs", std::to_string(pairs)},
+                     {"pairs", std::to_string(pairs.size())},
                      {"sends in a row", std::to_string(plan.critical_sends())}});
 }
 

@@ -28,7 +28,9 @@ Rows controllers() {
     for (const ControllerParameter& parameter : factory.parameters) {
       keys += (keys.empty() ? " [" : ", ") + parameter.describe();
     }
-    rows.push_back({factory.name, factory.summary + keys + (keys.empty() ? "" : "]")});
+    const std::string claims = factory.claims.describe();
+    rows.push_back({factory.name, factory.summary + keys + (keys.empty() ? "" : "]") +
+                                      (claims.empty() ? "" : "; " + claims)});
   }
   return rows;
 }

@@ -4,6 +4,7 @@
 
 #include "photonrail/testing/subject.hpp"
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct PolicyProperty {
 };
 
 [[nodiscard]] std::vector<PolicyProperty> laws();
+
+/// The first of some random small jobs that the policy runs in less time than `bound` says of the scenario, or "".
+[[nodiscard]] std::string bound_problem(const PolicyUnderTest& subject, const std::function<Duration(const Scenario&)>& bound);
 
 /// Its name.
 std::ostream& operator<<(std::ostream& out, const PolicyProperty& law);

@@ -1,4 +1,5 @@
 // The figures over the rows of the table: each function gives { id, title, option, csv, height }, and draws nothing.
+import { lines } from './dom.js';
 import { PALETTE } from './echarts.js';
 import { formatValue, labelOf } from './format.js';
 import { allRows, compare, matchingRows, pointName, pointsOf, stepTimeOf } from './selection.js';
@@ -171,7 +172,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric }
     option: {
       grid: GRID,
       legend: legend(groups.length + 1),
-      tooltip: { trigger: 'item', formatter: (item) => `${item.seriesName}<br>${text(item)}` },
+      tooltip: { trigger: 'item', formatter: (item) => lines(item.seriesName, text(item)) },
       xAxis: axis(metric.name, undefined, { type: logX ? 'log' : 'value', scale: true, boundaryGap: ['5%', '5%'] }),
       yAxis: valueAxis(stepTime, logY, undefined, { scale: true, boundaryGap: ['5%', '5%'] }),
       dataZoom: zoomFor(0),

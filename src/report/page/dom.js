@@ -11,6 +11,11 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/** What a tooltip shows: a line for each text. Names come from files of others, so that none of them may be read as markup. */
+export function lines(...texts) {
+  return element('div', {}, ...texts.filter((text) => typeof text === 'string' && text !== '').map((text) => element('div', {}, text)));
+}
+
 /** A labelled choice; `options`: [[value, text]]. */
 export function choice(label, options, chosen, onChange) {
   const select = element('select', { name: label, onchange: () => onChange(options[select.selectedIndex][0]) },

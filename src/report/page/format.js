@@ -47,10 +47,13 @@ export function formatValue(value, name = '', most = 4) {
   return dollar ? `$${digits(scaled / size, most)}${prefix}` : `${digits(scaled / size, most)} ${prefix}${unit.symbol}`;
 }
 
+// A text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay as they are.
+const inert = (text) => (/^[=+\-@\t\r\n]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text);
+
 /** Rows of cells as CSV. */
 export function toCsv(rows) {
   const cell = (value) => {
-    const text = value === null || value === undefined || Number.isNaN(value) ? '' : String(value);
+    const text = value === null || value === undefined || Number.isNaN(value) ? '' : inert(String(value));
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return rows.map((row) => row.map(cell).join(',')).join('\n') + '\n';

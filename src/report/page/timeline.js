@@ -1,5 +1,6 @@
 // The timeline of a run's trace: what ranks and switch ports do.
 import { graphic } from 'echarts/core';
+import { lines } from './dom.js';
 import { formatValue } from './format.js';
 import { chooseTracks, COLOURS, defaultTracks, offsetsOf, visibleSpans } from './spans.js';
 
@@ -18,8 +19,8 @@ function describe(trace, bars, item) {
   const { span, count, from, to, kind } = bars[item.dataIndex];
   const [name, detail] = ['name', 'detail'].map((column) => trace.spans.get(column).values[span]);
   const times = `${formatValue(to - from, 's')} from ${formatValue(from, 's', 7)}`;
-  if (count > 1) return `${count} spans, ${kind}<br>${times}<br>zoom in to tell them apart`;
-  return [name, detail, times].filter((line) => typeof line === 'string' && line !== '').join('<br>');
+  if (count > 1) return lines(`${count} spans, ${kind}`, times, 'zoom in to tell them apart');
+  return lines(name, detail, times);
 }
 
 /** The series of a stretch of time, alone: what a zoom replaces. */

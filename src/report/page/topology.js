@@ -1,5 +1,6 @@
 // The cluster at an instant: the GPUs of each rail and what they do, and the circuits of its optical switch or the links to
 // its electrical one.
+import { lines } from './dom.js';
 import { formatValue } from './format.js';
 import { COLOURS, spanAt } from './spans.js';
 
@@ -61,7 +62,8 @@ function portNodes(trace, rail, columns, activity) {
     return {
       id: `${rail}:${port}`, ...place,
       name: ports > 1 ? `${title}, port ${port % ports}` : title,
-      value: `server ${server}, rail ${rail}<br>${doing ? `${doing.kind}: ${doing.name}` : 'idle'}`,
+      value: `server ${server}, rail ${rail}`,
+      doing: doing ? `${doing.kind}: ${doing.name}` : 'idle',
       symbolSize: Math.min(18, Math.max(3, 320 / count)),
       itemStyle: { color: doing ? COLOURS[doing.kind] ?? COLOURS.compute : IDLE, borderColor: '#3c4450', borderWidth: count > 32 ? 0.5 : 1 },
       label: { show: count <= MOST_LABELS, position: side, fontSize: 10, formatter: count > 8 && rank >= 0 ? String(rank) : '{b}' },
@@ -110,7 +112,7 @@ export function topologyFigure({ trace, at = trace.end_s / 2 }) {
     height: Math.ceil(shown / columns) * 220 + 40,
     wide: columns > 2,
     option: {
-      tooltip: { trigger: 'item', confine: true, formatter: ({ dataType, data }) => (dataType === 'edge' ? data.value : `${data.name}<br>${data.value}`) },
+      tooltip: { trigger: 'item', confine: true, formatter: ({ dataType, data }) => (dataType === 'edge' ? lines(data.value) : lines(data.name, data.value, data.doing)) },
       series: [{ type: 'graph', layout: 'none', preserveAspect: 'contain', left: 60, right: 60, top: 24, bottom: 30, roam: true, scaleLimit: { min: 0.5, max: 20 },
         data: nodes, links, edgeSymbol: ['none', optical ? 'arrow' : 'none'], edgeSymbolSize: 7, label: { color: '#3c4450' }, emphasis: { disabled: true } }],
     },

@@ -1,5 +1,6 @@
 // The arithmetic of the page, without a browser: node --test tests/report/page/modules.test.mjs
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
@@ -47,6 +48,17 @@ test('names read without units and paths', () => {
 
 test('CSV quotes what would be read as something else', () => {
   assert.equal(toCsv([['a, b', 'say "c"', 1.5, NONE]]), '"a, b","say ""c""",1.5,\n');
+});
+
+test('CSV has no cell that a spreadsheet would evaluate, and numbers stay numbers', () => {
+  assert.equal(toCsv([['=1+1', '+a', '-a', '@a', '\ta', 'a=1']]), "'=1+1,'+a,'-a,'@a,'\ta,a=1\n");
+  assert.equal(toCsv([[-1.5, '-1.5', '+2e3', '-']]), "-1.5,-1.5,+2e3,'-\n");
+});
+
+test('no module makes elements of texts', () => {
+  for (const file of readdirSync(page).filter((name) => name.endsWith('.js'))) {
+    assert.doesNotMatch(readFileSync(new URL(file, page), 'utf8'), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|<br/, file);
+  }
 });
 
 test('means, deviations and distributions', () => {

@@ -1,4 +1,5 @@
-#include "config/json_reader.hpp"
+#include "json/json_reader.hpp"
+#include "json/text.hpp"
 #include "support/errors.hpp"
 
 #include <gmock/gmock.h>
@@ -8,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-namespace photonrail::config {
+namespace photonrail::json {
 namespace {
 
 using test::error_of;
@@ -57,11 +58,11 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ParseJson, AllowsCommentsAndKeepsValues) {
   const Json root = parse_json("{ // a comment\n \"a\": [1, 2.5, \"x\"] }", "f.json");
-  EXPECT_EQ(root, (Json{{"a", {1, 2.5, "x"}}}));
+  EXPECT_EQ(root.dump(), R"({"a":[1,2.5,"x"]})");
 }
 
 TEST(JsonReader, KnowsItsPointerWithEscapes) {
-  const Json root = Json::parse(R"({"a/b": [{"c~d": true}]})");
+  const Json root = parse_json(R"({"a/b": [{"c~d": true}]})", "f.json");
   JsonReader top(root);
   JsonReader element = top.child("a/b").elements().at(0);
   EXPECT_EQ(element.child("c~d").pointer(), "/a~1b/0/c~0d");
@@ -69,7 +70,7 @@ TEST(JsonReader, KnowsItsPointerWithEscapes) {
 }
 
 TEST(JsonReader, AKeyThatNobodyAskedForIsAnErrorWithASuggestion) {
-  const Json root = Json::parse(R"({"nic": {"ports": 1, "latency_min": 3}})");
+  const Json root = parse_json(R"({"nic": {"ports": 1, "latency_min": 3}})", "f.json");
   JsonReader nic = JsonReader(root).child("nic");
   EXPECT_EQ(nic.child("ports").count(1, 4), 1u);
   EXPECT_FALSE(nic.duration("latency"));
@@ -80,14 +81,14 @@ TEST(JsonReader, AKeyThatNobodyAskedForIsAnErrorWithASuggestion) {
 }
 
 TEST(JsonReader, BitRatesGetTheConversion) {
-  const Json root = Json::parse(R"({"port_gbps": 400})");
+  const Json root = parse_json(R"({"port_gbps": 400})", "f.json");
   const ConfigError error = error_of([&] { JsonReader(root).finish(); });
   EXPECT_THAT(error.hint(), HasSubstr("400 Gb/s is 50 GB/s"));
 }
 
 // 936.25 ns = 936 250 ps; 10 ms = 1e10 ps; 2 s = 2e12 ps; 3 ps = 3 ps; 0.5 us = 500 000 ps.
 TEST(JsonReader, ReadsADurationInAnyUnit) {
-  const Json root = Json::parse(R"({"a_ns": 936.25, "b_ms": 10, "c_s": 2, "d_ps": 3, "e_us": 0.5})");
+  const Json root = parse_json(R"({"a_ns": 936.25, "b_ms": 10, "c_s": 2, "d_ps": 3, "e_us": 0.5})", "f.json");
   JsonReader top(root);
   EXPECT_EQ(top.duration("a"), Duration{936'250});
   EXPECT_EQ(top.duration("b"), Duration{10'000'000'000});
@@ -99,14 +100,14 @@ TEST(JsonReader, ReadsADurationInAnyUnit) {
 }
 
 TEST(JsonReader, TwoUnitsOfOneDurationAreAnError) {
-  const Json root = Json::parse(R"({"a_ns": 1, "a_ms": 1})");
+  const Json root = parse_json(R"({"a_ns": 1, "a_ms": 1})", "f.json");
   const ConfigError error = error_of([&] { static_cast<void>(JsonReader(root).duration("a")); });
   EXPECT_EQ(error.where(), "/a_ms");
   EXPECT_THAT(error.problem(), HasSubstr("a_ns is there too"));
 }
 
 TEST(JsonReader, WholeNumbersMayBeWrittenAsFloats) {
-  const Json root = Json::parse("[1e9, 4.0, 2.5, -1, 18446744073709551615, 1e300]");
+  const Json root = parse_json("[1e9, 4.0, 2.5, -1, 18446744073709551615, 1e300]", "f.json");
   const auto values = JsonReader(root).elements();
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
   EXPECT_EQ(values[0].integer(0, kMost), 1'000'000'000u);
@@ -119,7 +120,7 @@ TEST(JsonReader, WholeNumbersMayBeWrittenAsFloats) {
 }
 
 TEST(JsonReader, SaysWhatItFoundInsteadOfTheRightType) {
-  const Json root = Json::parse(R"({"s": "x", "n": 1, "o": {}, "l": [], "z": null})");
+  const Json root = parse_json(R"({"s": "x", "n": 1, "o": {}, "l": [], "z": null})", "f.json");
   JsonReader top(root);
   const auto problem = [&](const std::function<void()>& action) { return error_of(action).problem(); };
   EXPECT_EQ(problem([&] { static_cast<void>(top.child("s").positive(9)); }), "must be a number, not the string \"x\"");
@@ -131,4 +132,4 @@ TEST(JsonReader, SaysWhatItFoundInsteadOfTheRightType) {
 }
 
 }  // namespace
-}  // namespace photonrail::config
+}  // namespace photonrail::json

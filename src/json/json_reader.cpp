@@ -1,4 +1,4 @@
-#include "config/json_reader.hpp"
+#include "json/json_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <sstream>
 
-namespace photonrail::config {
+namespace photonrail::json {
 
 namespace {
 
@@ -42,30 +42,6 @@ bool looks_like_bits(std::string_view key) {
 
 }  // namespace
 
-std::string join_pointer(std::string_view pointer, std::string_view key) {
-  std::string joined(pointer);
-  joined += '/';
-  for (const char c : key) {
-    if (c == '~')
-      joined += "~0";
-    else if (c == '/')
-      joined += "~1";
-    else
-      joined += c;
-  }
-  return joined;
-}
-
-std::string describe(const Json& value) {
-  if (value.is_object()) return "an object";
-  if (value.is_array()) return "an array";
-  if (value.is_number_float()) return text_of(value.get<double>());
-  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (!value.is_string()) return text;
-  constexpr std::size_t kShown = 60;
-  return "the string " + (text.size() <= kShown ? text : text.substr(0, kShown) + "...\"");
-}
-
 void JsonReader::fail(std::string_view what, std::string_view hint) const {
   throw ConfigError(pointer_, std::string(what), std::string(hint));
 }
@@ -82,8 +58,8 @@ const Json& JsonReader::object() const {
 std::optional<JsonReader> JsonReader::optional(std::string_view key) {
   const Json& all = object();
   if (!contains(known_, key)) known_.emplace_back(key);
-  const auto found = all.find(key);
-  if (found == all.end()) return std::nullopt;
+  const Json* const found = all.find(key);
+  if (found == nullptr) return std::nullopt;
   return JsonReader(*found, join_pointer(pointer_, key));
 }
 
@@ -95,7 +71,8 @@ JsonReader JsonReader::child(std::string_view key, std::string_view hint) {
 
 std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
   std::vector<std::pair<std::string, JsonReader>> all;
-  for (const auto& [key, value] : object().items()) all.emplace_back(key, JsonReader(value, join_pointer(pointer_, key)));
+  for (const auto& [key, value] : object().members()) all.emplace_back(key, JsonReader(value, join_pointer(pointer_, key)));
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return all;
 }
 
@@ -103,7 +80,7 @@ std::vector<JsonReader> JsonReader::elements() const {
   if (!value_->is_array()) fail("must be an array, not " + describe(*value_));
   std::vector<JsonReader> all;
   all.reserve(value_->size());
-  for (std::size_t i = 0; i < value_->size(); ++i) all.emplace_back((*value_)[i], pointer_ + "/" + std::to_string(i));
+  for (const Json& element : value_->elements()) all.emplace_back(element, pointer_ + "/" + std::to_string(all.size()));
   return all;
 }
 
@@ -112,12 +89,15 @@ void JsonReader::refuse(std::string_view key, std::string_view why, std::string_
 }
 
 void JsonReader::finish() const {
-  for (const auto& [key, value] : object().items()) {
+  const std::string* first = nullptr;
+  for (const auto& [key, value] : object().members()) {
     if (contains(known_, key) || contains(accepted_, key)) continue;
-    if (looks_like_bits(key))
-      fail_at(key, "unknown key", "rates are in GB/s under keys with gb_per_s: 400 Gb/s is 50 GB/s");
-    fail_at(key, "unknown key", suggest(key, known_));
+    if (first == nullptr || key < *first) first = &key;
   }
+  if (first == nullptr) return;
+  if (looks_like_bits(*first))
+    fail_at(*first, "unknown key", "rates are in GB/s under keys with gb_per_s: 400 Gb/s is 50 GB/s");
+  fail_at(*first, "unknown key", suggest(*first, known_));
 }
 
 std::optional<std::pair<JsonReader, double>> JsonReader::timed(std::string_view stem, std::string_view unit) {
@@ -129,8 +109,8 @@ std::optional<std::pair<JsonReader, double>> JsonReader::timed(std::string_view 
   for (const Unit& u : kUnits) {
     const std::string key = prefix + std::string(u.suffix);
     accepted_.push_back(key);
-    const auto entry = all.find(key);
-    if (entry == all.end()) continue;
+    const Json* const entry = all.find(key);
+    if (entry == nullptr) continue;
     if (found) fail_at(key, "given twice: " + first + " is there too", "keep one of them");
     found.emplace(JsonReader(*entry, join_pointer(pointer_, key)), u.picoseconds);
     first = key;
@@ -150,17 +130,17 @@ void JsonReader::read_duration(std::string_view stem, Duration& into, std::strin
 
 std::string JsonReader::string() const {
   if (!value_->is_string()) fail("must be a string, not " + describe(*value_));
-  return value_->get<std::string>();
+  return value_->string();
 }
 
 bool JsonReader::boolean() const {
   if (!value_->is_boolean()) fail("must be true or false, not " + describe(*value_));
-  return value_->get<bool>();
+  return value_->boolean();
 }
 
 double JsonReader::raw_number() const {
   if (!value_->is_number()) fail("must be a number, not " + describe(*value_));
-  return value_->get<double>();
+  return value_->number();
 }
 
 double JsonReader::number(double least, double greatest) const {
@@ -186,9 +166,9 @@ std::uint64_t JsonReader::integer(std::uint64_t least, std::uint64_t greatest) c
          describe(*value_));
   };
   // 2^53: above it a double need not be the integer that was written.
-  if (value_->is_number_float() && (x != std::floor(x) || x < 0.0 || x > 9007199254740992.0)) range();
+  if (value_->is_double() && (x != std::floor(x) || x < 0.0 || x > 9007199254740992.0)) range();
   if (x < 0.0) range();
-  const std::uint64_t n = value_->is_number_float() ? static_cast<std::uint64_t>(x) : value_->get<std::uint64_t>();
+  const std::uint64_t n = value_->is_double() ? static_cast<std::uint64_t>(x) : value_->natural();
   if (n < least || n > greatest) range();
   return n;
 }
@@ -208,4 +188,4 @@ Duration JsonReader::in_picoseconds(double per_unit) const {
   return Duration{std::llround(x * per_unit)};
 }
 
-}  // namespace photonrail::config
+}  // namespace photonrail::json

@@ -1,0 +1,56 @@
+// Entry points of the fuzzers: what reads a format, given bytes in place of a file. libFuzzer drives them
+// (fuzz_target.cpp), and the tests replay them over seeds, a kept corpus and a fixed number of mutations (fuzz_test.cpp).
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail::fuzz {
+
+struct Entry {
+  const char* name;
+  /// Reads `data` by way of files in `folder`, which is the caller's alone. Throws ConfigError for what is wrong with it.
+  void (*read)(std::string_view data, const std::filesystem::path& folder);
+  /// Inputs that are sound, or nearly so. They are made in `folder` where files have to be written first.
+  std::vector<std::string> (*seeds)(const std::filesystem::path& folder);
+};
+std::ostream& operator<<(std::ostream& out, const Entry& entry);
+
+[[nodiscard]] const std::vector<Entry>& entries();
+
+/// What is wrong with how `entry` takes `data`; "" when it reads it or refuses it with a proper ConfigError: one line, with
+/// a place, in words of the project.
+[[nodiscard]] std::string verdict(const Entry& entry, std::string_view data, const std::filesystem::path& folder);
+
+/// Two files in one input: a decimal length, a line break, the first file, the second.
+[[nodiscard]] std::string joined(std::string_view first, std::string_view second);
+struct Two {
+  std::string_view first, second;
+};
+[[nodiscard]] Two split(std::string_view data);
+
+void write(const std::filesystem::path& file, std::string_view data);
+[[nodiscard]] std::string content(const std::filesystem::path& file);
+
+// Of entries_results.cpp, for the table.
+void read_result(std::string_view data, const std::filesystem::path& folder);
+void read_trace(std::string_view data, const std::filesystem::path& folder);
+void read_table(std::string_view data, const std::filesystem::path& folder);
+void read_database(std::string_view data, const std::filesystem::path& folder);
+void read_shard(std::string_view data, const std::filesystem::path& folder);
+void read_manifest(std::string_view data, const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> result_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> trace_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> table_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> database_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> shard_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> manifest_seeds(const std::filesystem::path& folder);
+
+/// A small job on two servers, which the seeds are made of.
+extern const char* const kScenario;
+
+}  // namespace photonrail::fuzz

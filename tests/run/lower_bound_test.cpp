@@ -1,0 +1,253 @@
+// The oracle is a lower bound: on jobs whose best run is known, against controllers that act at random, and against every
+// policy on random jobs.
+#include "control/free_ports.hpp"
+#include "photonrail/error.hpp"
+#include "run/drawing.hpp"
+#include "run/job.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+constexpr std::int64_t kMs = 50'000'000;  // bytes that take 1 ms at 50 GB/s
+
+Duration bound(Scenario scenario, bool forwarding = false) {
+  const ControllerSpec delays = scenario.controller;
+  scenario.controller = ControllerSpec{};
+  scenario.controller.name = "oracle";
+  scenario.controller.command = delays.command;
+  scenario.controller.acknowledgement = delays.acknowledgement;
+  scenario.controller.parameters.set("forwarding", forwarding ? 1.0 : 0.0);
+  const RunResult result = simulate(scenario);
+  EXPECT_TRUE(books_balance(result)) << testing::books_problem(result);
+  return result.makespan;
+}
+
+Duration under(Scenario scenario, const std::string& name, OpusMode mode = OpusMode::kOnDemand) {
+  scenario.controller = ControllerSpec{};
+  scenario.controller.name = name;
+  scenario.controller.mode = mode;
+  return simulate(scenario).makespan;
+}
+
+// 20 ms of bytes from 0 to 1, then 4 ms of computation, then 20 ms of bytes from 0 to 2; circuits take 10 ms.
+Job two_hops(std::uint32_t ports) {
+  Job job(3);
+  job.optical(ms(10));
+  job.scenario.cluster.nic.ports = ports;
+  job.send(0, 1, 20 * kMs).receive(0, 1, 20 * kMs).compute(0, ms(4));
+  job.send(0, 2, 20 * kMs, 1).receive(0, 2, 20 * kMs, 1);
+  job.build();
+  return job;
+}
+
+// Lit at 10 ms, over at 30; 0's fibre has turned at 40, when the computation is over; 60. On demand it turns from 34 on.
+TEST(LowerBound, AFibreTurnsWhileItsRankComputes) {
+  const Job job = two_hops(1);
+  EXPECT_EQ(bound(job.scenario), ms(60));
+  EXPECT_EQ(under(job.scenario, "opus", OpusMode::kProvisioned), ms(60));
+  EXPECT_EQ(under(job.scenario, "opus"), ms(64));
+}
+
+// Both hops have a port; at best each has both ports in turn, and nothing says that they cannot: 10 + 10 + 4 + 10.
+TEST(LowerBound, WithTwoPortsNothingTurns) {
+  const Job job = two_hops(2);
+  EXPECT_EQ(bound(job.scenario), ms(34));
+  EXPECT_GE(under(job.scenario, "opus", OpusMode::kProvisioned), ms(34));
+}
+
+// Rounds of an all-to-all among four: three, with 4 MB / 4 for each pair, which is 20 us, and each turns all fibres.
+TEST(LowerBound, EveryRoundOfACollectiveTurnsTheFibres) {
+  Job job(4);
+  job.optical(ms(10));
+  job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "pairwise";
+  const auto all = job.group({0, 1, 2, 3});
+  job.collective(all, {0, 1, 2, 3}, CollectiveOp::kAllToAll, 4'000'000).build();
+  EXPECT_EQ(bound(job.scenario), 3 * ms(10.02));
+  EXPECT_EQ(under(job.scenario, "opus"), 3 * ms(10.02));
+}
+
+// A direct all-to-all of one round wants three circuits of every GPU: with one port they are there one after another.
+TEST(LowerBound, AFibreIsOnOnePeerAtATime) {
+  Job job(4);
+  job.optical(ms(10));
+  job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "direct";
+  const auto all = job.group({0, 1, 2, 3});
+  job.collective(all, {0, 1, 2, 3}, CollectiveOp::kAllToAll, 4'000'000).build();
+  EXPECT_EQ(bound(job.scenario), 3 * ms(10.02));
+  EXPECT_GE(under(job.scenario, "solstice"), 3 * ms(10.02));
+}
+
+// A pipeline of three stages with two ports a NIC: each neighbour has a port, and after the first circuits nothing is re-pointed.
+TEST(TwoPorts, OpusGivesEachNeighbourOfAStageOne) {
+  for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
+    Job job(3);
+    job.optical(ms(10));
+    job.scenario.cluster.nic.ports = 2;
+    job.scenario.controller.mode = mode;
+    job.scenario.run.iterations = 3;
+    for (const auto& [from, to] : std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {1, 2}, {2, 1}, {1, 0}}) {
+      job.compute(from, ms(1)).send(from, to, kMs).receive(from, to, kMs);
+    }
+    const RunResult result = job.run();
+    EXPECT_EQ(result.reconfigurations.count, 4u) << "one for each pair";
+  }
+}
+
+// Two receivers of 20 ms each, in any order: nothing orders them, but one port sends 40 ms, and turns once.
+TEST(LowerBound, WhatAFibreCarriesTakesItsTime) {
+  Job job(3);
+  job.optical(ms(10));
+  job.send(0, 1, 20 * kMs).receive(0, 1, 20 * kMs).detach(0);
+  job.send(0, 2, 20 * kMs).receive(0, 2, 20 * kMs).build();
+  EXPECT_EQ(bound(job.scenario), ms(60));
+  EXPECT_EQ(under(job.scenario, "opus"), ms(60));
+}
+
+// Sent over 1, the second hop needs no circuit of its own.
+TEST(LowerBound, ForwardingIsABoundOfItsOwn) {
+  const Job job = two_hops(1);
+  EXPECT_EQ(bound(job.scenario, true), ms(54));
+  Scenario forwards = job.scenario;
+  forwards.cluster.rail.forwarding = true;
+  EXPECT_EQ(bound(forwards), ms(54));
+}
+
+// A job that is alone is no slower than among others; beside a policy there is no bound.
+TEST(LowerBound, JobsThatShareAClusterAreBoundedOneByOne) {
+  Scenario shared;
+  const Job job = two_hops(1);
+  shared.cluster = job.scenario.cluster;
+  shared.jobs = {job.scenario, job.scenario};
+  shared.jobs[0].name = "first";
+  shared.jobs[1].name = "second";
+  for (Scenario& of : shared.jobs) of.controller.name = "oracle";
+  shared.cluster.servers = 6;
+  for (Scenario& of : shared.jobs) of.cluster.servers = 6;
+  shared.jobs[1].gpu_of_rank = {GpuId{3u}, GpuId{4u}, GpuId{5u}};
+  shared.jobs[1].start = Time{} + ms(5);
+  const RunResult result = simulate(shared);
+  ASSERT_EQ(result.jobs.size(), 2u);
+  EXPECT_EQ(result.jobs[0].makespan, ms(60));
+  EXPECT_EQ(result.makespan, ms(65));
+  shared.jobs[1].controller.name = "opus";
+  EXPECT_THROW((void)simulate(shared), ConfigError);
+}
+
+/// Serves what waits, or is announced, in a random order; now and then something is left for later.
+class Haphazard : public Controller {
+ public:
+  explicit Haphazard(std::uint64_t seed) : random_(seed, "haphazard") {}
+
+  Decision decide(const FabricView& view) override {
+    ports_.begin(view);
+    CircuitPlan plan;
+    std::vector<const CircuitRequest*> list;
+    for (const CircuitRequest& demand : view.demands) list.push_back(&demand);
+    for (const CircuitRequest& demand : view.gathering) list.push_back(&demand);
+    for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_.below(i)]);
+    for (const CircuitRequest* demand : list) {
+      if (random_.below(8) == 0) continue;
+      const auto width = static_cast<std::uint32_t>(1 + random_.below(view.ports_per_gpu));
+      (void)ports_.serve_all(demand->pairs, width, plan.connect);
+    }
+    Decision decision;
+    if (!plan.connect.empty()) decision = plan;
+    decision.ask_again = view.now + us(20);
+    return decision;
+  }
+
+ private:
+  RandomStream random_;
+  FreePorts ports_;
+};
+
+Registries haphazard(std::uint64_t seed) {
+  Registries known;
+  ControllerFactory factory;
+  factory.name = "haphazard";
+  factory.make = [seed](const ControllerSpec&, RailId rail, std::uint32_t, std::uint32_t) {
+    return std::make_unique<Haphazard>(100 * seed + rail.value);
+  };
+  factory.needs = [](const ControllerSpec&) {
+    PolicyNeeds needs;
+    needs.shim.announce = true;
+    return needs;
+  };
+  known.controllers.add(factory);
+  return known;
+}
+
+// A search through small jobs: of many runs under controllers that act at random none is shorter, and some are as short.
+TEST(LowerBound, NoRandomControllerBeatsItAndSomeReachIt) {
+  RandomStream random(1, "jobs for controllers that act at random");
+  int reached = 0;
+  for (int n = 0; n < 40; ++n) {
+    Scenario scenario = testing::scenario_of(testing::draw_case(random));
+    scenario.cluster.rail.forwarding = false;
+    const Duration least = bound(scenario);
+    scenario.controller.name = "haphazard";
+    Duration best = Duration::max();
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      try {
+        best = std::min(best, simulate(scenario, {}, haphazard(seed)).makespan);
+      } catch (const DeadlockError&) {  // rails that act at random may wait for each other
+      }
+    }
+    ASSERT_GE(best, least) << "case " << n;
+    reached += best == least ? 1 : 0;
+  }
+  EXPECT_GT(reached, 0);
+}
+
+std::vector<ControllerSpec> all_policies() {
+  std::vector<ControllerSpec> specs;
+  const ControllerRegistry registry = ControllerRegistry::builtin();
+  for (const ControllerFactory& factory : registry.all()) {
+    if (factory.bound || factory.name == "electrical" || factory.name == "static") continue;
+    specs.emplace_back().name = factory.name;
+    if (factory.name == "coalesce") specs.back().parameters.set("rehearse", 0.0);
+    if (factory.name != "opus") continue;
+    specs.push_back(specs.back());
+    specs.back().mode = OpusMode::kProvisioned;
+    specs.push_back(specs.back());
+    specs.back().order = OperationOrder::kFree;
+  }
+  return specs;
+}
+
+TEST(LowerBound, NoPolicyBeatsItOnRandomScenarios) {
+  const ControllerRegistry registry = ControllerRegistry::builtin();
+  const std::vector<ControllerSpec> specs = all_policies();
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Scenario drawn = Drawing(seed, {.rail = RailKind::kOptical}).scenario;
+    if (drawn.cluster.rail.kind != RailKind::kOptical) continue;
+    const Duration direct = bound(drawn);
+    const Duration forwarded = bound(drawn, true);
+    ASSERT_LE(forwarded, direct) << "seed " << seed;
+    for (const ControllerSpec& spec : specs) {
+      Scenario scenario = drawn;
+      scenario.controller = spec;
+      scenario.controller.command = drawn.controller.command;
+      scenario.controller.acknowledgement = drawn.controller.acknowledgement;
+      const bool hops = registry.find(spec.name).needs_of(spec).hops > 0;
+      try {
+        ASSERT_GE(simulate(scenario).makespan, hops ? forwarded : direct) << spec.describe() << ", seed " << seed;
+        ++compared;
+      } catch (const DeadlockError&) {  // it wants more circuits than there are ports
+      } catch (const ControllerError&) {
+      }
+    }
+  }
+  EXPECT_GT(compared, 1000u);
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,99 @@
+// No run goes on for ever: not after the job is done, not while nothing comes of it, and not without time passing.
+#include "photonrail/error.hpp"
+#include "run/job.hpp"
+#include "run/scripted.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace photonrail::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+Job two_of_three(Duration delay) {
+  Job job(2);
+  job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 1'000'000);
+  job.optical(delay, "rotor").build();
+  job.scenario.cluster.servers = 3;
+  job.scenario.cluster.rail.optical.darkness = DarkScope::kSwitch;
+  return job;
+}
+
+TEST(TimePasses, ARotorOnASwitchThatDarkensEndsWithTheJob) {
+  for (const Duration delay : {us(10), Duration{}}) {
+    const RunResult result = two_of_three(delay).run();
+    EXPECT_TRUE(books_balance(result));
+    EXPECT_GT(result.makespan, us(20));
+    EXPECT_LT(result.makespan, ms(2));
+  }
+}
+
+TEST(TimePasses, ARotorOfAJobThatCannotFinishEndsToo) {
+  // The receive of rank 1 is never posted: the rotor of the whole switch turns in vain, and stands still after a turn.
+  for (const DarkScope darkness : {DarkScope::kPorts, DarkScope::kSwitch}) {
+    Job job(2);
+    job.send(0, 1, 100'000'000).compute(1, us(1));
+    job.optical(us(10), "rotor").build();
+    job.scenario.cluster.servers = 3;
+    job.scenario.cluster.rail.optical.darkness = darkness;
+    EXPECT_THROW(static_cast<void>(job.run()), DeadlockError);
+  }
+}
+
+TEST(TimePasses, ARotorWhoseMessageLostHalfOfItsWayForGoodEnds) {
+  // Slots of 10 / (1 - 0.9) = 100 us. In the second one the message goes from 0 over 2 to 1, whose port fails at 150 us: the
+  // circuit from 0 to 2 comes back every other slot, and carries nothing.
+  Job job(3);
+  job.compute(0, us(120)).compute(1, us(120)).send(0, 1, 100'000'000).receive(0, 1, 100'000'000);
+  job.optical(us(10), "rotor").build();
+  job.scenario.controller.parameters.set("paths", std::string("two_hop"));
+  job.scenario.cluster.rail.faults = {{.server = 1, .at = us(150)}};
+  EXPECT_THROW(static_cast<void>(job.run()), DeadlockError);
+}
+
+TEST(TimePasses, RotorsOfSeveralJobsThatDarkenEachOthersSwitchEnd) {
+  const Job job = two_of_three(us(10));
+  Scenario all;
+  all.cluster = job.scenario.cluster;
+  all.cluster.servers = 6;
+  for (const std::size_t first : {0, 2}) {
+    Scenario& made = all.jobs.emplace_back(job.scenario);
+    made.name = "job " + std::to_string(first);
+    made.cluster = all.cluster;
+    made.gpu_of_rank = {GpuId{first}, GpuId{first + 1}};
+    made.start = us(static_cast<double>(first) * 300);
+  }
+  const RunResult result = simulate(all);
+  EXPECT_GT(result.makespan, us(600));
+  EXPECT_LT(result.makespan, ms(10));
+}
+
+TEST(TimePasses, AControllerThatDecidesWithoutEndInOneInstantIsNamed) {
+  // The switch takes no time, and the controller turns the receive side of server 0 from one sender to the other each time.
+  Job job(3);
+  job.send(0, 1, 1'000'000).receive(0, 1, 1'000'000).optical({}).build();
+  bool turned = false;
+  const Script script = [&turned](const FabricView&) -> Decision {
+    turned = !turned;
+    return CircuitPlan{{{PortId{turned ? 1u : 2u}, PortId{0}}}, {}};
+  };
+  try {
+    static_cast<void>(run_scripted(job.scenario, script));
+    FAIL();
+  } catch (const ControllerError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("controller 'scripted' on rail 0 at 0.000000 s"));
+    EXPECT_THAT(error.what(), HasSubstr("10000 times"));
+  }
+}
+
+TEST(TimePasses, ManyOperationsWithoutTimeAreFine) {
+  // 20,000 messages of no bytes over circuits that take no time, one after the other.
+  Job job(2);
+  for (int i = 0; i < 20'000; ++i) job.send(0, 1, 0).receive(0, 1, 0);
+  job.optical({}).build();
+  EXPECT_EQ(job.run().makespan, Duration{});
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,97 @@
+#include "worlds/world.hpp"
+
+namespace photonrail::worlds {
+
+namespace {
+
+Json draw_fault(Dice& dice, const Extent& extent) {
+  Json fault{{"kind", dice.one_in(2) ? "failed" : "stuck"}};
+  if (dice.one_in(2)) fault["rail"] = dice.from_to(0, extent.gpus_per_server - 1);
+  if (!dice.one_in(4)) fault["server"] = dice.from_to(0, extent.servers - 1);
+  if (dice.one_in(2)) fault["port"] = dice.from_to(0, extent.ports - 1);
+  fault["at_us"] = dice.pick<double>({0, 1, 5, 20, 70, 500, 2000});
+  if (!dice.one_in(8)) fault["lasts_us"] = dice.pick<double>({0, 0, 1, 10, 40, 3000});
+  return fault;
+}
+
+Json draw_switch(Dice& dice) {
+  Json optical;
+  optical["reconfiguration_us"] =
+      dice.one_in(5) ? draw_delay_us(dice) : Json(dice.pick<double>({0, 1, 10, 10, 100, 1000, 10000}));
+  if (dice.one_in(6)) optical["settle_us"] = draw_us(dice);
+  if (dice.one_in(6)) optical["link_up_us"] = draw_us(dice);
+  if (dice.one_in(4)) optical["dark"] = "switch";
+  if (dice.one_in(8)) optical["batching_us"] = dice.pick<double>({1, 50, 300});
+  if (dice.one_in(8)) optical["commands_per_s"] = dice.pick<double>({1000, 5000, 1e6});
+  return optical;
+}
+
+std::uint32_t draw_planes(Dice& dice, std::uint32_t ports) {
+  std::vector<std::uint32_t> divisors;
+  for (std::uint32_t d = 1; d <= ports; ++d) {
+    if (ports % d == 0) divisors.push_back(d);
+  }
+  return dice.pick(divisors);
+}
+
+void draw_optical(Dice& dice, const Extent& extent, Json& rail) {
+  rail["switch"] = draw_switch(dice);
+  if (dice.one_in(4)) rail["forwarding"] = true;
+  if (dice.one_in(3)) rail["on_dark"] = "pause";
+  if (extent.ports > 1 && dice.one_in(2)) rail["planes"] = draw_planes(dice, extent.ports);
+  if (extent.servers > 1 && dice.one_in(6)) {
+    Json pods{{"servers", dice.from_to(1, extent.servers - 1)}, {"joined_by", dice.one_in(2) ? "optical" : "electrical"}};
+    if (pods["joined_by"] == "electrical") pods["oversubscription"] = dice.pick<double>({1, 2, 3});
+    if (dice.one_in(2)) pods["latency_us"] = dice.pick<double>({1, 2});
+    rail["pods"] = pods;
+  }
+  if (!dice.one_in(4)) return;
+  rail["faults"] = Json::array();
+  for (std::uint32_t left = dice.from_to(1, 3); left > 0; --left) rail["faults"].push_back(draw_fault(dice, extent));
+}
+
+}  // namespace
+
+double draw_us(Dice& dice) { return dice.pick<double>({0, 0, 1, 5, 7, 30, 100, 1000}); }
+
+Json draw_delay_us(Dice& dice) {
+  switch (dice.from_to(0, 5)) {
+    case 0:
+      return {{"distribution", "uniform"}, {"least", 1}, {"greatest", dice.pick<double>({1, 10, 1000})}};
+    case 1:
+      return {{"distribution", "normal"}, {"mean", 20}, {"deviation", dice.pick<double>({0, 5, 40})}};
+    case 2:
+      return {{"distribution", "log_normal"}, {"median", 10}, {"sigma", dice.pick<double>({0, 0.5, 2})}};
+    case 3:
+      return {{"distribution", "empirical"}, {"samples", {0, 3, 50}}};
+    default:
+      return draw_us(dice);
+  }
+}
+
+Json draw_cluster(Dice& dice, Extent& extent) {
+  extent.servers = dice.pick<std::uint32_t>({1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 8});
+  extent.gpus_per_server = dice.pick<std::uint32_t>({1, 1, 1, 1, 2, 2, 3, 4});
+  extent.ports = dice.pick<std::uint32_t>({1, 1, 1, 1, 2, 2, 3, 4});
+  extent.optical = !dice.one_in(6);
+  Json cluster{{"servers", extent.servers}, {"gpus_per_server", extent.gpus_per_server}};
+  cluster["gpu"] = {{"peak_tflops", dice.pick<double>({100, 1000})}, {"memory_gb_per_s", 2048}};
+  cluster["scale_up"] = {{"gb_per_s", dice.pick<double>({450, 128, 70})},
+                         {"latency_ns", dice.pick<double>({0, 0, 512, 936.25})}};
+  cluster["nic"] = {{"ports", extent.ports},
+                    {"port_gb_per_s", dice.pick<double>({50, 50, 25, 33.3, 400, 1})},
+                    {"latency_ns", dice.pick<double>({0, 0, 1000, 936.25})},
+                    {"message_overhead_ns", dice.pick<double>({0, 0, 10, 500})}};
+  Json rail{{"kind", extent.optical ? "optical" : "electrical"}};
+  if (extent.optical) {
+    draw_optical(dice, extent, rail);
+  } else {
+    rail["radix"] = dice.pick<std::uint32_t>({64, 64, 2, 4, 8});
+    if (dice.one_in(2)) rail["oversubscription"] = dice.pick<double>({1, 2, 3});
+    if (dice.one_in(2)) rail["tier_latency_ns"] = 500;
+  }
+  cluster["rail"] = rail;
+  return cluster;
+}
+
+}  // namespace photonrail::worlds

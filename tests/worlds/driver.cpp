@@ -1,0 +1,77 @@
+// photonrail_worlds: draws worlds, judges them and writes what was counted. For the night, and to repeat a seed by day.
+//
+//     photonrail_worlds [--seed 1] [--cases 1000000] [--time SECONDS] [--out DIR] [--shrink TRIES] [--all-laws | --law
+//     NAME] photonrail_worlds --print SEED          the scenario file of one world photonrail_worlds --judge FILE what is
+//     wrong with a scenario file
+#include "worlds/campaign.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace photonrail::worlds;
+
+int usage() {
+  std::cerr << "photonrail_worlds [--seed N] [--cases N] [--time SECONDS] [--out DIR] [--shrink TRIES] [--all-laws | --law "
+               "NAME]\n"
+               "photonrail_worlds --print SEED | --judge FILE\n";
+  return 2;
+}
+
+int judge_file(const std::string& file) {
+  JudgeOptions options;
+  options.all_laws = true;
+  const Verdict verdict = judge_apart(read_world(file), options);
+  std::cout << (verdict.symptom.empty() ? "nothing wrong" : verdict.symptom) << ": " << verdict.detail << '\n';
+  return verdict.symptom.empty() ? 0 : 1;
+}
+
+int search(const CampaignOptions& options) {
+  const CampaignReport report = run_campaign(options);
+  std::cout << to_text(report);
+  if (!options.out.empty()) {
+    std::filesystem::create_directories(options.out);
+    std::ofstream(options.out / "worlds.json") << to_json_text(report);
+  }
+  return report.findings.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  CampaignOptions options;
+  options.cases = 1'000'000;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--all-laws") {
+      options.judge.all_laws = true;
+      continue;
+    }
+    if (i + 1 == words.size()) return usage();
+    const std::string& key = words[i];
+    const std::string& value = words[++i];
+    if (key == "--seed")
+      options.seed = std::strtoull(value.c_str(), nullptr, 10);
+    else if (key == "--cases")
+      options.cases = std::strtoull(value.c_str(), nullptr, 10);
+    else if (key == "--time")
+      options.time_s = std::strtod(value.c_str(), nullptr);
+    else if (key == "--shrink")
+      options.shrink_tries = std::strtoull(value.c_str(), nullptr, 10);
+    else if (key == "--law")
+      options.judge.only_law = value;
+    else if (key == "--out")
+      options.out = value;
+    else if (key == "--judge")
+      return judge_file(value);
+    else if (key == "--print")
+      return std::cout << to_text(draw_world(std::strtoull(value.c_str(), nullptr, 10))), 0;
+    else
+      return usage();
+  }
+  return search(options);
+}

@@ -1,0 +1,222 @@
+#include "worlds/judge.hpp"
+
+#include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/simulate.hpp"
+#include "photonrail/testing/history.hpp"
+#include "worlds/laws.hpp"
+
+#include <map>
+#include <new>
+#include <typeinfo>
+
+namespace photonrail::worlds {
+
+namespace {
+
+constexpr std::uint64_t kMaxEvents = 1'000'000;  // of a world's few ranks; an ordinary one has some thousands
+
+struct TooManyEvents {};
+
+/// Circuits must be a partial matching at every instant, and the run must not go on for ever.
+class Watcher : public testing::HistoryHash {
+ public:
+  void operation(const OperationEvent& event) override {
+    HistoryHash::operation(event);
+    count();
+  }
+  void circuit(const CircuitEvent& event) override {
+    HistoryHash::circuit(event);
+    count();
+    auto& rail = rails_[event.rail];
+    if (event.state == CircuitState::kDark) {
+      rail.first.erase(event.circuit.from);
+      rail.second.erase(event.circuit.to);
+    } else if (event.state == CircuitState::kSwitching) {
+      const bool free = rail.first.emplace(event.circuit.from, event.circuit.to).second &&
+                        rail.second.emplace(event.circuit.to, event.circuit.from).second;
+      if (!free) problem = "two circuits share a fibre";
+    }
+  }
+
+  std::string problem;
+
+ private:
+  void count() const {
+    if (events() > kMaxEvents) throw TooManyEvents{};
+  }
+  std::map<RailId, std::pair<std::map<PortId, PortId>, std::map<PortId, PortId>>> rails_;
+};
+
+void check_refusal(const ConfigError& error, Outcome& outcome) {
+  outcome.ending = Ending::kRefused;
+  outcome.message = error.what();
+  if (error.where().empty() && error.hint().empty()) outcome.symptom = "refusal_without_place";
+}
+
+void simulate_into(const Json& scenario, Watched watched, Outcome& outcome) {
+  const Scenario read = parse_scenario(scenario.dump(), "/", "world.json");
+  Watcher watcher;
+  std::vector<Observer*> observers;
+  if (watched == Watched::kYes) observers.push_back(&watcher);
+  outcome.result = simulate(read, observers);
+  outcome.history = watcher.value();
+  outcome.message = watcher.problem;
+  if (!watcher.problem.empty()) outcome.symptom = "matching";
+}
+
+bool may_lose_for_good(const Json& job) {
+  if (!job.contains("controller")) return false;
+  const Json& controller = job["controller"];
+  const std::string name = controller.value("name", std::string());
+  if (name == "static" || (name == "static_split" && !controller.value("forward", true))) return true;
+  if (controller.contains("starvation_us")) return true;
+  return controller.contains("messages") && controller["messages"].contains("retries");
+}
+
+// What a scenario says that may stop its job for good, whatever the code does.
+bool may_stop(const Json& scenario) {
+  const Json& rail = scenario["cluster"]["rail"];
+  if (rail.contains("faults")) {
+    for (const Json& fault : rail["faults"]) {
+      const bool ends = fault.contains("lasts_us") || fault.contains("lasts_ms") || fault.contains("lasts_ps");
+      if (!ends) return true;
+    }
+  }
+  if (may_lose_for_good(scenario)) return true;
+  if (!scenario.contains("jobs")) return false;
+  for (const Json& job : scenario["jobs"]) {
+    if (may_lose_for_good(job)) return true;
+  }
+  return false;
+}
+
+bool says_why(const std::string& message) {
+  for (const char* reason : {"circuits at once", "into the one port", "circuits into", "more circuits"}) {
+    if (message.find(reason) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void judge_stuck(const Json& scenario, const Outcome& first, Verdict& verdict) {
+  if (may_stop(scenario) || says_why(first.message)) return;
+  if (scenario["cluster"]["rail"]["kind"] != "optical") {
+    verdict.symptom = "stuck";  // a drawn job cannot wait for itself
+    verdict.detail = first.message;
+    return;
+  }
+  ++verdict.runs;
+  if (run(on_electrical_rails(scenario)).ending != Ending::kDone) return;
+  verdict.symptom = "stuck";
+  verdict.detail = first.message;
+}
+
+void judge_history(const Json& scenario, const Outcome& first, Verdict& verdict) {
+  const Outcome again = run(scenario);
+  ++verdict.runs;
+  if (again.history == first.history && again.result.makespan == first.result.makespan) return;
+  verdict.symptom = "history";
+  verdict.detail = "two runs of one scenario differ";
+}
+
+}  // namespace
+
+Json on_electrical_rails(Json scenario) {
+  scenario["cluster"]["rail"] = {{"kind", "electrical"}};
+  scenario.erase("controller");
+  if (scenario.contains("jobs")) {
+    for (Json& job : scenario["jobs"]) job.erase("controller");
+  }
+  return scenario;
+}
+
+Outcome run(const Json& scenario, Watched watched) {
+  Outcome outcome;
+  try {
+    simulate_into(scenario, watched, outcome);
+  } catch (const ConfigError& error) {
+    check_refusal(error, outcome);
+  } catch (const DeadlockError& error) {
+    outcome.ending = Ending::kStuck;
+    outcome.message = error.what();
+    if (error.stuck().empty()) outcome.symptom = "stuck_without_reason";
+  } catch (const ControllerError& error) {
+    outcome.ending = Ending::kRefused;
+    outcome.message = error.what();
+    outcome.symptom = "controller_error";
+  } catch (const InternalError& error) {
+    outcome.message = error.what();
+    outcome.symptom = "internal_check";
+  } catch (const std::bad_alloc&) {
+    outcome.message = "out of memory";
+    outcome.symptom = "memory";
+  } catch (const TooManyEvents&) {
+    outcome.message = "more than " + std::to_string(kMaxEvents) + " events";
+    outcome.symptom = "events";
+  } catch (const std::exception& error) {
+    outcome.message = std::string(typeid(error).name()) + ": " + error.what();
+    outcome.symptom = "raw_exception";
+  }
+  return outcome;
+}
+
+std::string problem_of(const RunResult& result) {
+  for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+    const RankTime& time = result.ranks[r];
+    if (time.total() != result.makespan)
+      return "the time of rank " + std::to_string(r) + " does not add up to the makespan";
+    for (const Duration part : {time.compute, time.exposed_communication, time.reconfiguration_wait, time.peer_wait}) {
+      if (part < Duration{}) return "a part of the time of rank " + std::to_string(r) + " is negative";
+    }
+  }
+  for (const DimensionTraffic& traffic : result.traffic) {
+    if (traffic.bytes.count < 0 || traffic.busy < Duration{} || traffic.exposed < Duration{}) return "negative traffic";
+    if (traffic.exposed > result.makespan || traffic.busy > result.makespan) return "traffic longer than the run";
+  }
+  const ReconfigurationSummary& sums = result.reconfigurations;
+  std::uint64_t count = 0;
+  for (const std::uint64_t rail : sums.per_rail) count += rail;
+  if (count != sums.count) return "the commands of the rails do not add up";
+  if (sums.dark_port < Duration{} || sums.total < Duration{} || sums.exposed < Duration{})
+    return "negative time of commands";
+  if (sums.exposed > sums.total) return "more time of commands is exposed than there was";
+  Duration steps{};
+  for (const Duration step : result.iterations) {
+    if (step < Duration{}) return "a negative step";
+    steps += step;
+  }
+  if (!result.iterations.empty() && steps != result.makespan) return "the steps do not add up to the makespan";
+  for (const RunResult& job : result.jobs) {
+    if (const std::string problem = problem_of(job); !problem.empty()) return job.name + ": " + problem;
+  }
+  const std::string text = to_json(result);
+  for (const char* word : {"nan", "inf,", "inf\n"}) {
+    if (text.find(word) != std::string::npos) return "the result has a number that is none";
+  }
+  return "";
+}
+
+Verdict judge(const World& world, const JudgeOptions& options) {
+  Verdict verdict;
+  const Outcome first = run(world.scenario);
+  verdict.runs = 1;
+  verdict.ending = first.ending;
+  verdict.symptom = first.symptom;
+  verdict.detail = first.message;
+  if (!verdict.symptom.empty() || first.ending == Ending::kRefused) return verdict;
+  if (first.ending == Ending::kStuck) {
+    judge_stuck(world.scenario, first, verdict);
+    return verdict;
+  }
+  if (const std::string problem = problem_of(first.result); !problem.empty()) {
+    verdict.symptom = "books";
+    verdict.detail = problem;
+    return verdict;
+  }
+  judge_history(world.scenario, first, verdict);
+  if (verdict.symptom.empty()) examine_laws(world, first, options, verdict);
+  return verdict;
+}
+
+}  // namespace photonrail::worlds

@@ -1,0 +1,51 @@
+// Runs a world in this process and says what is wrong with how it ended. A signal or an endless run is for sandbox.hpp.
+#pragma once
+
+#include "photonrail/result.hpp"
+#include "worlds/world.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace photonrail::worlds {
+
+/// As the command's exit status tells them: 0, 2 and 3.
+enum class Ending : std::uint8_t { kDone, kRefused, kStuck };
+
+struct Verdict {
+  Ending ending = Ending::kDone;
+  std::string symptom;  ///< one word for the class of fault, or "" when nothing is wrong
+  std::string detail;
+  std::uint64_t runs = 0;         ///< simulations, the twins of laws included
+  std::vector<std::string> laws;  ///< that applied
+};
+
+struct JudgeOptions {
+  bool all_laws = false;  ///< else each law is examined on one world in three, chosen by the world's seed
+  std::string only_law;   ///< if not empty, no other is examined
+};
+
+[[nodiscard]] Verdict judge(const World& world, const JudgeOptions& options = {});
+
+/// One run of a scenario.
+struct Outcome {
+  Ending ending = Ending::kDone;
+  RunResult result;           ///< kDone
+  std::string message;        ///< of an error
+  std::string symptom;        ///< an ending that is a finding by itself
+  std::uint64_t history = 0;  ///< a hash of what observers were told
+};
+
+enum class Watched : std::uint8_t { kYes, kNo };  ///< an observer sees every rank, so that no ranks are folded
+
+[[nodiscard]] Outcome run(const Json& scenario, Watched watched = Watched::kYes);
+
+/// What is wrong with a result by itself: times that do not add up, negative amounts. Or "".
+[[nodiscard]] std::string problem_of(const RunResult& result);
+
+/// A run on electrical rails that ends tells a job that waits for circuits from a job that waits for itself.
+[[nodiscard]] Json on_electrical_rails(Json scenario);
+
+}  // namespace photonrail::worlds

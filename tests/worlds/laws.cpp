@@ -1,0 +1,259 @@
+#include "worlds/laws.hpp"
+
+#include "photonrail/controller.hpp"
+#include "worlds/twins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+namespace photonrail::worlds {
+
+namespace {
+
+const char* word(Ending ending) {
+  return ending == Ending::kDone ? "is done" : ending == Ending::kStuck ? "cannot finish" : "is refused";
+}
+
+Outcome run_twin(const Json& twin, Verdict& verdict, Watched watched = Watched::kYes) {
+  ++verdict.runs;
+  return run(twin, watched);
+}
+
+// "" when the twin ended as well.
+std::string ends_otherwise(const Outcome& twin) {
+  if (!twin.symptom.empty()) return "the twin: " + twin.symptom + ": " + twin.message;
+  if (twin.ending != Ending::kDone) return std::string("the twin ") + word(twin.ending) + ": " + twin.message;
+  return "";
+}
+
+std::string in_us(Duration time) { return std::to_string(static_cast<double>(time.count()) / 1e6) + " us"; }
+
+std::string longer(const char* what, Duration before, Duration after) {
+  return std::string(what) + ": " + in_us(before) + " became " + in_us(after);
+}
+
+std::string other_traffic(const RunResult& a, const RunResult& b) {
+  for (std::size_t d = 0; d < a.traffic.size(); ++d) {
+    if (a.traffic[d].bytes != b.traffic[d].bytes || a.traffic[d].operations != b.traffic[d].operations) {
+      return "dimension " + std::to_string(d) + ": " + std::to_string(a.traffic[d].bytes.count) + " bytes became " +
+             std::to_string(b.traffic[d].bytes.count);
+    }
+  }
+  for (std::size_t j = 0; j < a.jobs.size(); ++j) {
+    if (std::string text = other_traffic(a.jobs[j], b.jobs[j]); !text.empty()) return text;
+  }
+  return "";
+}
+
+LawAnswer same_bytes_at_both_fidelities(const World& world, const Outcome& first, Verdict& verdict) {
+  Json twin = world.scenario;
+  Json& fidelity = twin["run"]["fidelity"];
+  fidelity = fidelity == "exact" ? "stream" : "exact";
+  const Outcome other = run_twin(twin, verdict);
+  if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
+  return {true, other_traffic(first.result, other.result)};
+}
+
+LawAnswer same_result_folded(const World& world, const Outcome& first, Verdict& verdict) {
+  Json twin = world.scenario;
+  twin["run"]["folding"] = true;
+  const Outcome other = run_twin(twin, verdict, Watched::kNo);
+  if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
+  const RunResult& a = first.result;
+  const RunResult& b = other.result;
+  if (a.makespan != b.makespan) return {true, longer("folded", a.makespan, b.makespan)};
+  if (a.iterations != b.iterations || a.ranks != b.ranks) return {true, "the times of ranks differ when folded"};
+  if (a.reconfigurations.count != b.reconfigurations.count ||
+      a.reconfigurations.dark_port != b.reconfigurations.dark_port) {
+    return {true, "reconfigurations differ when folded"};
+  }
+  return {true, other_traffic(a, b)};
+}
+
+// Of one collective after another: what a send pays besides its bytes, on every step of the longest chain.
+LawAnswer fidelities_agree(const World& world, const Outcome& first, Verdict& verdict) {
+  if (!is_serial(world.scenario) || !is_steady(world.scenario)) return {};
+  Json twin = world.scenario;
+  const bool stream = twin["run"].value("fidelity", std::string("stream")) == "stream";
+  twin["run"]["fidelity"] = stream ? "exact" : "stream";
+  const Outcome other = run_twin(twin, verdict);
+  if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
+  const Duration a = first.result.makespan;
+  const Duration b = other.result.makespan;
+  const auto apart = static_cast<double>(a > b ? (a - b).count() : (b - a).count());
+  if (apart <= latency_term_ps(world.scenario) + 0.01 * static_cast<double>(a.count())) return {true, ""};
+  return {true, longer("at the other fidelity", a, b)};
+}
+
+// A rounding of a picosecond may change which of two events comes first, so that the law is for runs with one order.
+LawAnswer times_scale(const World& world, const Outcome& first, Verdict& verdict) {
+  const std::optional<Json> twin = twice_as_slow(world.scenario);
+  if (!twin || !is_steady(world.scenario) || !is_serial(world.scenario)) return {};
+  const Outcome other = run_twin(*twin, verdict);
+  if (other.ending == Ending::kRefused && other.symptom.empty()) return {};  // half of the least rate is none
+  if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
+  const auto expected = 2.0 * static_cast<double>(first.result.makespan.count());
+  const auto found = static_cast<double>(other.result.makespan.count());
+  if (std::abs(found - expected) <= 2000.0 + 1e-5 * expected) return {true, ""};
+  return {true, longer("twice as slow", first.result.makespan, other.result.makespan)};
+}
+
+const ControllerRegistry& known() {
+  static const ControllerRegistry kRegistry = ControllerRegistry::builtin();
+  return kRegistry;
+}
+
+bool claims_names(const Json& scenario) {
+  const std::string name = policy_of(scenario);
+  return !name.empty() && (known().find(name).symmetric || known().find(name).claims.server_names);
+}
+
+bool claims_symmetry(const Json& scenario) {
+  const std::string name = policy_of(scenario);
+  return !name.empty() && known().find(name).symmetric;
+}
+
+LawAnswer same_makespan(const std::optional<Json>& twin, const char* what, const Outcome& first, Verdict& verdict) {
+  if (!twin) return {};
+  const Outcome other = run_twin(*twin, verdict);
+  if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
+  if (other.result.makespan == first.result.makespan) return {true, ""};
+  return {true, longer(what, first.result.makespan, other.result.makespan)};
+}
+
+bool draws_by_rail(const Json& scenario) {
+  const std::string text = scenario["cluster"].dump() + scenario.value("controller", Json::object()).dump();
+  return text.find("\"distribution\"") != std::string::npos || text.find("\"messages\"") != std::string::npos;
+}
+
+LawAnswer names_do_not_matter(const World& world, const Outcome& first, Verdict& verdict) {
+  if (!claims_names(world.scenario) || draws_by_rail(world.scenario)) return {};
+  std::vector<std::uint32_t> permutation(world.scenario["cluster"]["servers"].get<std::size_t>());
+  for (std::uint32_t s = 0; s < permutation.size(); ++s) permutation[s] = s;
+  Dice(world.seed, "permutation").shuffle(permutation);
+  return same_makespan(renamed(world.scenario, permutation), "servers renamed", first, verdict);
+}
+
+LawAnswer unused_server_does_not_matter(const World& world, const Outcome& first, Verdict& verdict) {
+  if (!claims_symmetry(world.scenario) || draws_by_rail(world.scenario)) return {};
+  return same_makespan(with_unused_server(world.scenario), "one more server", first, verdict);
+}
+
+LawAnswer not_slower(const Json& twin, const char* what, const Outcome& first, Verdict& verdict) {
+  const Outcome other = run_twin(twin, verdict);
+  if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
+  const auto slack = Duration{1000 + first.result.makespan.count() / 1'000'000};
+  if (other.result.makespan <= first.result.makespan + slack) return {true, ""};
+  return {true, longer(what, first.result.makespan, other.result.makespan)};
+}
+
+// What a policy claims, it claims where making one thing faster cannot reorder others.
+const PolicyClaims* claims_on(const Json& scenario) {
+  if (!is_serial(scenario) || !is_steady(scenario)) return nullptr;
+  return &known().find(policy_of(scenario)).claims;
+}
+
+LawAnswer faster_ports(const World& world, const Outcome& first, Verdict& verdict) {
+  const PolicyClaims* claims = claims_on(world.scenario);
+  if (claims == nullptr || !claims->faster_ports) return {};
+  Json twin = world.scenario;
+  Json& nic = twin["cluster"]["nic"];
+  nic["port_gb_per_s"] = 2 * world.scenario.value("/cluster/nic/port_gb_per_s"_json_pointer, 50.0);
+  return not_slower(twin, "ports of twice the rate", first, verdict);
+}
+
+LawAnswer one_more_port(const World& world, const Outcome& first, Verdict& verdict) {
+  const PolicyClaims* claims = claims_on(world.scenario);
+  const Json& cluster = world.scenario["cluster"];
+  if (claims == nullptr || !claims->more_ports || cluster["rail"].value("planes", 1u) > 1) return {};
+  Json twin = world.scenario;
+  if (cluster["rail"]["kind"] != "optical" && cluster["rail"].contains("radix")) return {};  // it may need another tier
+  Json& nic = twin["cluster"]["nic"];
+  nic["ports"] = world.scenario.value("/cluster/nic/ports"_json_pointer, 1u) + 1;
+  return not_slower(twin, "one more port", first, verdict);
+}
+
+LawAnswer shorter_delay(const World& world, const Outcome& first, Verdict& verdict) {
+  const PolicyClaims* claims = claims_on(world.scenario);
+  const auto delay = "/cluster/rail/switch/reconfiguration_us"_json_pointer;
+  if (claims == nullptr || !claims->shorter_delay || !world.scenario.contains(delay)) return {};
+  Json twin = world.scenario;
+  twin[delay] = world.scenario[delay].get<double>() / 2;
+  return not_slower(twin, "half of the delay", first, verdict);
+}
+
+// The oracle in place of the policy: on the same job, with what it has to know of policies that send over other GPUs, and
+// at the fidelity at which the policy ran.
+std::optional<Json> bound_of(const Json& scenario) {
+  const std::string policy = policy_of(scenario);
+  if (policy.empty() || policy == "oracle" || policy == "electrical") return std::nullopt;
+  if (scenario.dump().find("\"auto\"") != std::string::npos) return std::nullopt;  // it may choose another algorithm
+  Json twin = scenario;
+  twin["controller"] = {{"name", "oracle"}};
+  for (const ControllerParameter& parameter : known().find("oracle").parameters) {
+    if (parameter.key == "forwarding") twin["controller"]["forwarding"] = true;
+  }
+  const bool hops = policy == "static_split" || policy == "topoopt" || policy == "rotor";
+  if (!hops) twin["controller"].erase("forwarding");
+  if (hops && !twin["controller"].contains("forwarding")) return std::nullopt;
+  ControllerSpec spec;
+  spec.name = policy;
+  if (known().find(policy).needs_of(spec).per_pair) twin["run"]["fidelity"] = "exact";
+  return twin;
+}
+
+LawAnswer bound_holds(const World& world, const Outcome& first, Verdict& verdict) {
+  const std::optional<Json> twin = bound_of(world.scenario);
+  if (!twin) return {};
+  const Outcome bound = run_twin(*twin, verdict);
+  if (std::string text = ends_otherwise(bound); !text.empty()) return {true, text};
+  const auto slack = Duration{1000 + first.result.makespan.count() / 1'000'000};
+  if (bound.result.makespan <= first.result.makespan + slack) return {true, ""};
+  const std::string what = policy_of(world.scenario) + " beats the bound";
+  return {true, longer(what.c_str(), first.result.makespan, bound.result.makespan)};
+}
+
+// A file that leaves out what a twin changes has no such twin.
+LawAnswer answer_of(const PolicyProperty& law, const World& world, const Outcome& first, Verdict& verdict) {
+  try {
+    return law.examine(world, first, verdict);
+  } catch (const Json::exception&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+const std::vector<PolicyProperty>& laws() {
+  static const std::vector<PolicyProperty> kLaws{
+      {"bytes_fidelity", "both fidelities move the same bytes", same_bytes_at_both_fidelities},
+      {"fidelity_time", "both fidelities take the same time but for latencies", fidelities_agree},
+      {"folding", "a folded run has the result of the whole", same_result_folded},
+      {"time_scale", "all times twice as long: a run twice as long", times_scale},
+      {"names", "renamed servers: the same makespan, where the policy is symmetric", names_do_not_matter},
+      {"unused_server", "a server without ranks changes nothing, where the policy is symmetric",
+       unused_server_does_not_matter},
+      {"faster_ports", "ports of twice the rate are not slower, where the policy claims it", faster_ports},
+      {"one_more_port", "one more port is not slower, where the policy claims it", one_more_port},
+      {"shorter_delay", "half of the switching delay is not slower, where the policy claims it", shorter_delay},
+      {"bound", "no policy is faster than the oracle", bound_holds}};
+  return kLaws;
+}
+
+void examine_laws(const World& world, const Outcome& first, const JudgeOptions& options, Verdict& verdict) {
+  for (std::size_t i = 0; i < laws().size() && verdict.symptom.empty(); ++i) {
+    const PolicyProperty& law = laws()[i];
+    if (!options.only_law.empty() && options.only_law != law.name) continue;
+    const bool chosen = options.all_laws || !options.only_law.empty() || (world.seed + i) % 3 == 0;
+    if (!chosen) continue;
+    const LawAnswer answer = answer_of(law, world, first, verdict);
+    if (answer.applies) verdict.laws.push_back(law.name);
+    if (answer.problem.empty()) continue;
+    verdict.symptom = law.name;
+    verdict.detail = answer.problem;
+  }
+}
+
+}  // namespace photonrail::worlds

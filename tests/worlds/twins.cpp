@@ -1,0 +1,201 @@
+#include "worlds/twins.hpp"
+
+#include "photonrail/controller.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace photonrail::worlds {
+
+namespace {
+
+enum class Measure { kNone, kTime, kRate };
+
+// What a key measures, as its unit says.
+Measure measure_of(std::string_view key) {
+  if (key.ends_with("per_s") || key == "peak_tflops") return Measure::kRate;
+  for (const std::string_view unit : {"_ps", "_ns", "_us", "_ms", "_s"}) {
+    if (key.ends_with(unit)) return Measure::kTime;
+  }
+  return Measure::kNone;
+}
+
+// All numbers of a duration: one, several, or a distribution's; its sigma is the deviation of a logarithm.
+void scale(Json& value, double factor) {
+  if (value.is_number()) {
+    value = value.get<double>() * factor;
+    return;
+  }
+  if (!value.is_structured()) return;
+  for (const auto& [key, inner] : value.items()) {
+    if (key != "sigma") scale(inner, factor);
+  }
+}
+
+void scale_times(Json& value) {
+  if (!value.is_structured()) return;
+  for (const auto& [key, inner] : value.items()) {
+    const Measure measure = value.is_object() ? measure_of(key) : Measure::kNone;
+    if (measure == Measure::kNone) {
+      scale_times(inner);
+    } else {
+      scale(inner, measure == Measure::kTime ? 2.0 : 0.5);
+    }
+  }
+}
+
+bool gives(const Json& object, const std::string& key) {
+  for (const auto& [name, value] : object.items()) {
+    if (name.starts_with(key + "_")) return true;
+  }
+  return false;
+}
+
+// Times that a policy has by default are written out, so that they can be scaled. False: one has none that can be named.
+bool write_out_times(Json& controller) {
+  if (!controller.contains("name")) return false;
+  const std::string name = controller["name"];
+  const ControllerRegistry registry = ControllerRegistry::builtin();
+  if (name == "rotor" && !gives(controller, "slot"))
+    return false;  // where switching takes no time it has a slot of its own
+  for (const ControllerParameter& parameter : registry.find(name).parameters) {
+    const auto* time = std::get_if<Duration>(&parameter.initial);
+    if (time == nullptr || *time == Duration{} || gives(controller, parameter.key)) continue;
+    controller[parameter.key + "_ps"] = time->count();
+  }
+  return true;
+}
+
+bool servers_are_alike(const Json& scenario) {
+  if (scenario.contains("jobs")) return false;
+  const Json& cluster = scenario["cluster"];
+  const Json& rail = cluster["rail"];
+  if (rail.contains("pods")) return false;
+  if (rail["kind"] == "optical") return true;
+  const std::uint32_t ports = cluster.value("/nic/ports"_json_pointer, 1u);
+  return rail.value("radix", 64u) > cluster["servers"].get<std::uint32_t>() * ports;
+}
+
+// GPU of each rank, written out.
+std::vector<std::uint32_t> placement_of(const Json& scenario) {
+  const auto given = "/placement/rank_to_gpu"_json_pointer;
+  if (scenario.contains(given)) return scenario[given];
+  std::vector<std::uint32_t> gpus;
+  for (std::uint32_t r = 0; r < ranks_of(scenario); ++r) gpus.push_back(r);
+  return gpus;
+}
+
+void write_ranks(Json& scenario) {
+  const std::uint32_t ranks = ranks_of(scenario);
+  for (const char* kind : {"collective", "moe_layer"}) {
+    Json& workload = scenario["workload"];
+    if (workload.contains(kind)) workload[kind]["ranks"] = ranks;
+  }
+}
+
+}  // namespace
+
+std::optional<Json> twice_as_slow(const Json& scenario) {
+  Json twin = scenario;
+  Json& cluster = twin["cluster"];
+  if (cluster.contains("gpu") && !cluster["gpu"].is_object()) return std::nullopt;
+  if (!cluster.contains("gpu")) cluster["gpu"] = {{"peak_tflops", 989}, {"memory_gb_per_s", 4800}};
+  for (const auto& [part, rate, preset] :
+       {std::tuple{"scale_up", "gb_per_s", 450}, std::tuple{"nic", "port_gb_per_s", 50}}) {
+    if (!cluster[part].contains(rate)) cluster[part][rate] = preset;
+  }
+  const auto optical = "/rail/switch"_json_pointer;
+  if (cluster.contains(optical) && !cluster[optical].is_object()) return std::nullopt;
+  if (twin.contains("controller") && !write_out_times(twin["controller"])) return std::nullopt;
+  if (twin.contains("jobs")) {
+    for (Json& job : twin["jobs"]) {
+      if (job.contains("controller") && !write_out_times(job["controller"])) return std::nullopt;
+    }
+  }
+  scale_times(twin);
+  return twin;
+}
+
+std::uint32_t ranks_of(const Json& scenario) {
+  const Json& workload = scenario["workload"];
+  const std::uint32_t gpus =
+      scenario["cluster"]["servers"].get<std::uint32_t>() * scenario["cluster"]["gpus_per_server"].get<std::uint32_t>();
+  if (workload.contains("graph")) return workload["graph"]["ranks"];
+  for (const char* kind : {"collective", "moe_layer"}) {
+    if (workload.contains(kind)) return workload[kind].value("ranks", gpus);
+  }
+  const Json sizes = workload["training"].value("parallelism", Json::object());
+  std::uint32_t ranks = 1;
+  for (const char* dimension : {"tp", "cp", "pp", "dp"}) ranks *= sizes.value(dimension, 1u);
+  return ranks;
+}
+
+std::optional<Json> renamed(const Json& scenario, const std::vector<std::uint32_t>& permutation) {
+  if (!servers_are_alike(scenario)) return std::nullopt;
+  if (scenario.contains("placement") && !scenario["placement"].contains("rank_to_gpu")) return std::nullopt;
+  Json twin = scenario;
+  const std::uint32_t width = scenario["cluster"]["gpus_per_server"];
+  const auto moved = [&](std::uint32_t gpu) { return permutation[gpu / width] * width + gpu % width; };
+  std::vector<std::uint32_t> gpus = placement_of(scenario);
+  for (std::uint32_t& gpu : gpus) gpu = moved(gpu);
+  write_ranks(twin);
+  twin["placement"] = {{"rank_to_gpu", gpus}};
+  const auto faults = "/cluster/rail/faults"_json_pointer;
+  if (twin.contains(faults)) {
+    for (Json& fault : twin[faults]) {
+      if (fault.contains("server")) fault["server"] = permutation[fault["server"].get<std::size_t>()];
+    }
+  }
+  const auto circuits = "/controller/circuits"_json_pointer;
+  if (twin.contains(circuits)) {
+    for (Json& circuit : twin[circuits]) {
+      circuit["from"] = moved(circuit["from"]);
+      circuit["to"] = moved(circuit["to"]);
+    }
+  }
+  return twin;
+}
+
+std::optional<Json> with_unused_server(const Json& scenario) {
+  if (!servers_are_alike(scenario)) return std::nullopt;
+  if (scenario.contains("placement") && !scenario["placement"].contains("rank_to_gpu")) return std::nullopt;
+  Json twin = scenario;
+  write_ranks(twin);
+  twin["placement"] = {{"rank_to_gpu", placement_of(scenario)}};
+  twin["cluster"]["servers"] = scenario["cluster"]["servers"].get<std::uint32_t>() + 1;
+  return twin;
+}
+
+bool is_steady(const Json& scenario) {
+  const std::string text = scenario.dump();
+  for (const char* random : {"\"distribution\"", "\"loss\"", "\"faults\"", "\"restarts\"", "\"random\"", "\"dirichlet\"",
+                             "\"zipf\"", "\"source_spread\"", "\"messages\""}) {
+    if (text.find(random) != std::string::npos) return false;
+  }
+  return true;
+}
+
+bool is_serial(const Json& scenario) {
+  if (scenario.contains("jobs") || scenario.contains("stragglers")) return false;
+  return scenario["workload"].contains("collective") && !scenario["workload"]["collective"].contains("arrival_delay_us");
+}
+
+double latency_term_ps(const Json& scenario) {
+  const auto ns = [&](const char* place) { return scenario.value(Json::json_pointer(place), 0.0); };
+  const double message = ns("/cluster/nic/latency_ns") + ns("/cluster/nic/message_overhead_ns") +
+                         ns("/cluster/scale_up/latency_ns") + ns("/cluster/rail/tier_latency_ns") +
+                         1e3 * ns("/cluster/rail/pods/latency_us");
+  const double steps = 2.0 * ranks_of(scenario);  // of a ring's all-reduce; trees and matchings have fewer
+  const double calls =
+      scenario.value("/workload/collective/repeat"_json_pointer, 1.0) * scenario.value("/run/iterations"_json_pointer, 1.0);
+  const double hops = scenario.value("/cluster/rail/forwarding"_json_pointer, false) ? ranks_of(scenario) : 1.0;
+  return 1e3 * message * steps * calls * hops * 2.0 + 1e4;
+}
+
+std::string policy_of(const Json& scenario) {
+  if (scenario.contains("jobs")) return "";
+  return scenario.value("/controller/name"_json_pointer, std::string("electrical"));
+}
+
+}  // namespace photonrail::worlds

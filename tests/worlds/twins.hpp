@@ -1,0 +1,39 @@
+// Twins of a world: the same scenario with one thing changed, as a change of the file.
+#pragma once
+
+#include "worlds/world.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace photonrail::worlds {
+
+/// Every duration twice as long and every rate half as high. Empty where the scenario leaves a time to the code that the
+/// file cannot name.
+[[nodiscard]] std::optional<Json> twice_as_slow(const Json& scenario);
+
+/// Server s is called permutation[s]. Empty where servers are not alike: pods, leaves, several jobs.
+[[nodiscard]] std::optional<Json> renamed(const Json& scenario, const std::vector<std::uint32_t>& permutation);
+
+/// One more server that has no rank. Empty where servers are not alike.
+[[nodiscard]] std::optional<Json> with_unused_server(const Json& scenario);
+
+/// How many ranks the job of the scenario has. REQUIRES: no "jobs".
+[[nodiscard]] std::uint32_t ranks_of(const Json& scenario);
+
+/// Whether nothing of a run is drawn, lost or broken.
+[[nodiscard]] bool is_steady(const Json& scenario);
+
+/// Whether operations come one after another, so that making one of them faster cannot reorder others: one collective.
+[[nodiscard]] bool is_serial(const Json& scenario);
+
+/// The latencies and gaps between messages that a run of one collective can pay one after another at the most, in
+/// picoseconds.
+[[nodiscard]] double latency_term_ps(const Json& scenario);
+
+/// The policy of the scenario; of several jobs "".
+[[nodiscard]] std::string policy_of(const Json& scenario);
+
+}  // namespace photonrail::worlds

@@ -1,0 +1,166 @@
+#include "worlds/world.hpp"
+
+#include "photonrail/collective.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+namespace photonrail::worlds {
+
+namespace {
+
+std::vector<std::uint32_t> numbers(std::uint32_t count) {
+  std::vector<std::uint32_t> list;
+  for (std::uint32_t i = 0; i < count; ++i) list.push_back(i);
+  return list;
+}
+
+// Which GPUs the ranks are on, now and then; training jobs also by order.
+void draw_placement(Dice& dice, const Extent& extent, std::uint32_t ranks, Json& job) {
+  if (!dice.one_in(5)) return;
+  std::vector<std::uint32_t> gpus = numbers(extent.gpus());
+  dice.shuffle(gpus);
+  gpus.resize(ranks);
+  job["placement"] = {{"rank_to_gpu", gpus}};
+}
+
+Json draw_straggler(Dice& dice, std::uint32_t ranks) {
+  Json straggler;
+  switch (dice.from_to(0, 2)) {
+    case 0:
+      straggler["ranks"] = "all";
+      break;
+    case 1:
+      straggler["ranks"] = "random";
+      break;
+    default:
+      straggler["ranks"] = {dice.from_to(0, ranks - 1)};
+      break;
+  }
+  if (dice.one_in(2)) straggler["slowdown"] = dice.pick<double>({1, 1.5, 3});
+  straggler["delay_us"] = dice.one_in(3) ? Json({1, 100}) : draw_delay_us(dice);
+  return straggler;
+}
+
+void draw_job(Dice& dice, const Extent& extent, Json& job) {
+  std::uint32_t ranks = 1;
+  job["workload"] = draw_workload(dice, extent, ranks);
+  draw_placement(dice, extent, ranks, job);
+  if (!dice.one_in(8)) return;
+  job["stragglers"] = Json::array();
+  for (std::uint32_t left = dice.from_to(1, 2); left > 0; --left) job["stragglers"].push_back(draw_straggler(dice, ranks));
+}
+
+// Jobs on servers of their own, or on GPUs of their own among all servers.
+void draw_jobs(Dice& dice, const Extent& extent, Json& scenario) {
+  scenario["jobs"] = Json::array();
+  std::vector<std::uint32_t> servers = numbers(extent.servers);
+  if (dice.one_in(2)) dice.shuffle(servers);
+  std::size_t next = 0;
+  const std::uint32_t count = dice.from_to(1, std::min(extent.servers, 3u));
+  for (std::uint32_t j = 0; j < count && next < servers.size(); ++j) {
+    Json job = Json::object();
+    Extent own = extent;
+    const std::size_t left = servers.size() - next;
+    const std::size_t take = j + 1 == count && dice.one_in(2) ? left : std::max<std::size_t>(1, left / (count - j));
+    own.servers = static_cast<std::uint32_t>(take);
+    const auto first = servers.begin() + static_cast<std::ptrdiff_t>(next);
+    if (count > 1 || dice.one_in(2)) {
+      job["servers"] = std::vector<std::uint32_t>(first, first + static_cast<std::ptrdiff_t>(take));
+    } else {
+      own.servers = extent.servers;
+    }
+    next += take;
+    if (dice.one_in(2)) job["start_us"] = dice.pick<double>({0, 1, 50, 1000});
+    if (dice.one_in(4)) job["iterations"] = dice.from_to(1, 2);
+    draw_job(dice, own, job);
+    if (extent.optical && dice.one_in(4)) {
+      Extent whole = extent;
+      job["controller"] = draw_controller(dice, whole);
+    }
+    scenario["jobs"].push_back(job);
+  }
+}
+
+void draw_collectives(Dice& dice, const Extent& extent, Json& scenario) {
+  Json collectives = Json::object();
+  if (dice.one_in(4)) collectives["chunks"] = dice.from_to(1, 4);
+  if (dice.one_in(8)) collectives["straggler"] = dice.pick<std::string>({"eager", "predicted"});
+  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+  for (const CollectiveOp op : {CollectiveOp::kAllReduce, CollectiveOp::kAllGather, CollectiveOp::kReduceScatter,
+                                CollectiveOp::kAllToAll, CollectiveOp::kBroadcast}) {
+    if (!dice.one_in(8)) continue;
+    std::vector<std::string> names{"auto"};
+    for (const auto& algorithm : registry.all()) {
+      if (algorithm->supports(op, std::max(extent.gpus(), 2u)) && algorithm->supports(op, 2))
+        names.emplace_back(algorithm->name());
+    }
+    collectives[std::string(name(op))] = dice.pick(names);
+  }
+  if (!collectives.empty()) scenario["collectives"] = collectives;
+}
+
+// One value at the end of its range: sums must not overflow, and memory must follow the job.
+void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
+  Json& cluster = scenario["cluster"];
+  // A rotor turns on for as long as a run takes: one of days has more events than a search has time for.
+  if (scenario.dump().find("\"rotor\"") != std::string::npos) return;
+  switch (dice.from_to(0, 5)) {
+    case 0:
+      cluster["nic"]["port_gb_per_s"] = dice.one_in(2) ? 1e9 : 1e-6;
+      break;
+    case 1:
+      cluster["nic"]["latency_ns"] = 1e15;
+      break;
+    case 2:
+      if (extent.optical) cluster["rail"]["switch"]["reconfiguration_us"] = dice.pick<double>({6e7, 1e12});
+      break;
+    case 3:
+      if (scenario.contains("/workload/collective/bytes"_json_pointer))
+        scenario["workload"]["collective"]["bytes"] = std::uint64_t{1} << 50;
+      cluster["nic"]["port_gb_per_s"] = 1e9;
+      cluster["scale_up"]["gb_per_s"] = 1e9;
+      break;
+    case 4:
+      if (scenario.contains("/workload/graph/ranks"_json_pointer)) cluster["servers"] = 200000;
+      break;
+    default:
+      scenario["run"]["seed"] = ~std::uint64_t{0};
+      break;
+  }
+}
+
+}  // namespace
+
+World draw_world(std::uint64_t seed) {
+  Dice dice(seed, "worlds");
+  Extent extent;
+  Json scenario{{"schema", "photonrail.scenario/1"}, {"name", "world " + std::to_string(seed)}};
+  scenario["cluster"] = draw_cluster(dice, extent);
+  if (extent.optical) scenario["controller"] = draw_controller(dice, extent);
+  if (dice.one_in(3)) {
+    scenario["executor"] = {{"comm_lanes", dice.one_in(2) ? "one" : "per_communicator"},
+                            {"buffered_send_bytes", dice.one_in(2) ? 0 : 4194304}};
+  }
+  draw_collectives(dice, extent, scenario);
+  if (dice.one_in(4)) {
+    draw_jobs(dice, extent, scenario);
+  } else {
+    draw_job(dice, extent, scenario);
+  }
+  Json run{{"seed", dice.from_to(1, 1000)}, {"fidelity", dice.one_in(2) ? "stream" : "exact"}};
+  if (dice.one_in(3)) run["iterations"] = dice.from_to(2, 3);
+  if (dice.one_in(4)) run["folding"] = false;
+  scenario["run"] = run;
+  if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
+  return {seed, scenario};
+}
+
+std::string to_text(const World& world) { return world.scenario.dump(1) + "\n"; }
+
+World read_world(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {0, Json::parse(in)};
+}
+
+}  // namespace photonrail::worlds

@@ -1,0 +1,53 @@
+// A world: a scenario file that may say anything that a scenario can say, drawn from a seed, small more often than large.
+#pragma once
+
+#include "worlds/dice.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace photonrail::worlds {
+
+using Json = nlohmann::ordered_json;
+
+struct World {
+  std::uint64_t seed = 0;
+  Json scenario;  ///< photonrail.scenario/1, complete: it names no other file
+};
+
+/// The same seed gives the same world. Most worlds are valid; those that are not must be refused in an orderly way.
+[[nodiscard]] World draw_world(std::uint64_t seed);
+
+/// The scenario file of the world, which `photonrail run` repeats.
+[[nodiscard]] std::string to_text(const World& world);
+/// A world from a scenario file. Throws what the JSON parser throws.
+[[nodiscard]] World read_world(const std::filesystem::path& file);
+
+/// What the parts of a world have to fit.
+struct Extent {
+  std::uint32_t servers = 1;
+  std::uint32_t gpus_per_server = 1;
+  std::uint32_t ports = 1;
+  bool optical = false;
+
+  [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
+};
+
+/// The cluster, and its extent.
+[[nodiscard]] Json draw_cluster(Dice& dice, Extent& extent);
+/// A policy in any of its settings, and the control plane; `many_jobs`: ranks differ from job to job.
+[[nodiscard]] Json draw_controller(Dice& dice, const Extent& extent);
+/// A job on as many GPUs as `extent` has; `ranks` is how many of them it uses.
+[[nodiscard]] Json draw_workload(Dice& dice, const Extent& extent, std::uint32_t& ranks);
+/// Collectives and messages of a few ranks in an order that cannot deadlock, as photonrail.graph/1.
+[[nodiscard]] Json draw_graph(Dice& dice, std::uint32_t ranks);
+
+/// A time, biased to none and to round numbers, in microseconds.
+[[nodiscard]] double draw_us(Dice& dice);
+/// A time in microseconds as a scenario gives it: a number, or a distribution.
+[[nodiscard]] Json draw_delay_us(Dice& dice);
+
+}  // namespace photonrail::worlds

@@ -1,0 +1,168 @@
+// The generator, the judge and the sandbox; and a fixed share of worlds that nothing may be wrong with.
+#include "worlds/campaign.hpp"
+#include "worlds/shrink.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <set>
+
+namespace photonrail::worlds {
+namespace {
+
+using ::testing::Each;
+using ::testing::Ge;
+
+std::uint64_t cases(std::uint64_t usual) {
+  const char* given = std::getenv("PHOTONRAIL_TEST_CASES");
+  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
+}
+
+// What a scenario says: pointers with the numbers of elements left out, and words with what they are for.
+void list_words(const Json& value, const std::string& at, std::set<std::string>& words) {
+  if (value.is_string()) words.insert(at + "=" + value.get<std::string>());
+  if (!value.is_structured()) return;
+  for (const auto& [key, inner] : value.items()) {
+    const std::string place = value.is_array() ? at : at + "/" + key;
+    words.insert(place);
+    list_words(inner, place, words);
+  }
+}
+
+TEST(Worlds, NothingIsWrongWithAFixedShare) {
+  CampaignOptions options;
+  options.cases = cases(2000);
+  options.shrink_tries = 300;
+  const CampaignReport report = run_campaign(options);
+  EXPECT_EQ(report.worlds, options.cases);
+  for (const Finding& finding : report.findings) {
+    ADD_FAILURE() << finding.symptom << ", seed " << finding.seed << ": " << finding.detail << '\n'
+                  << to_text(finding.smallest);
+  }
+  // A generator whose worlds are refused examines the reader only.
+  EXPECT_LT(report.refused, report.worlds / 3) << to_json_text(report);
+  EXPECT_GT(report.done, report.worlds / 2);
+}
+
+TEST(Worlds, AreTheSameForOneSeed) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) EXPECT_EQ(to_text(draw_world(seed)), to_text(draw_world(seed)));
+  EXPECT_NE(to_text(draw_world(1)), to_text(draw_world(2)));
+}
+
+TEST(Worlds, SayEverythingThatAScenarioCanSay) {
+  std::set<std::string> words;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) list_words(draw_world(seed).scenario, "", words);
+  for (const char* word : {"/cluster/rail/kind=electrical",
+                           "/cluster/rail/radix",
+                           "/cluster/rail/switch/batching_us",
+                           "/cluster/rail/switch/commands_per_s",
+                           "/cluster/rail/switch/dark=switch",
+                           "/cluster/rail/switch/reconfiguration_us/distribution=log_normal",
+                           "/cluster/rail/forwarding",
+                           "/cluster/rail/on_dark=pause",
+                           "/cluster/rail/planes",
+                           "/cluster/rail/pods/joined_by=optical",
+                           "/cluster/rail/faults/kind=stuck",
+                           "/cluster/rail/faults/lasts_us",
+                           "/controller/circuits",
+                           "/controller/messages/loss",
+                           "/controller/restarts/down_us",
+                           "/controller/shims",
+                           "/controller/placement=hierarchical",
+                           "/controller/mode=provisioned",
+                           "/controller/order=free",
+                           "/executor/comm_lanes=one",
+                           "/jobs/servers",
+                           "/jobs/start_us",
+                           "/jobs/controller/name=oracle",
+                           "/stragglers/slowdown",
+                           "/workload/graph/tasks/send_to",
+                           "/workload/collective/moe",
+                           "/workload/moe_layer/execution=pipelined",
+                           "/workload/training/schedule=dualpipe",
+                           "/workload/training/parallelism/ep",
+                           "/run/fidelity=exact",
+                           "/run/folding",
+                           "/placement/rank_to_gpu",
+                           "/collectives/chunks"}) {
+    EXPECT_TRUE(words.contains(word)) << word;
+  }
+  for (const char* policy : {"static", "opus", "opus_artifact", "oracle", "coalesce", "static_split", "topoopt", "rotor",
+                             "max_weight", "mixnet", "bvn", "solstice", "harvest", "lru"}) {
+    EXPECT_TRUE(words.contains(std::string("/controller/name=") + policy)) << policy;
+  }
+}
+
+std::vector<World> three_worlds() { return {{1, Json::object()}, {2, Json::object()}, {3, Json::object()}}; }
+
+std::vector<std::string> symptoms_of(const Judge& judge, const Limits& limits = {}) {
+  std::vector<std::string> symptoms;
+  judge_apart(three_worlds(), judge, limits,
+              [&](const World&, const Verdict& verdict) { symptoms.push_back(verdict.symptom); });
+  return symptoms;
+}
+
+// The second world goes wrong; the third is judged all the same.
+TEST(Sandbox, ASignalIsAFinding) {
+  const auto judge = [](const World& world) -> Verdict {
+    if (world.seed == 2) std::raise(SIGSEGV);
+    return {};
+  };
+  EXPECT_EQ(symptoms_of(judge), (std::vector<std::string>{"", "signal", ""}));
+}
+
+TEST(Sandbox, AnEndlessRunIsAFinding) {
+  const auto judge = [](const World& world) -> Verdict {
+    for (volatile bool on = world.seed == 2; on;) {
+    }
+    return {};
+  };
+  Limits limits;
+  limits.cpu_s = 0.2;
+  EXPECT_EQ(symptoms_of(judge, limits), (std::vector<std::string>{"", "hang", ""}));
+}
+
+TEST(Sandbox, AnExitIsAFinding) {
+  const auto judge = [](const World& world) -> Verdict {
+    if (world.seed == 2) std::_Exit(0);
+    return {};
+  };
+  EXPECT_EQ(symptoms_of(judge), (std::vector<std::string>{"", "exit", ""}));
+}
+
+TEST(Shrinking, LeavesOnlyWhatTheFaultNeeds) {
+  const World world = draw_world(7);
+  const World smallest = shrink(
+      world, [](const World& w) { return w.scenario.contains("/cluster/nic/ports"_json_pointer); }, 10000);
+  // Everything else is gone, and the number of ports is as small as it can be.
+  EXPECT_EQ(smallest.scenario, Json::parse(R"({"schema": "photonrail.scenario/1", "cluster": {"nic": {"ports": 0}}})"));
+}
+
+TEST(Judge, SeesTimesThatDoNotAddUp) {
+  RunResult result;
+  result.makespan = Duration{10};
+  result.ranks = {{Duration{4}, Duration{3}, Duration{2}, Duration{1}}};
+  EXPECT_EQ(problem_of(result), "");
+  result.ranks[0].compute = Duration{5};
+  EXPECT_EQ(problem_of(result), "the time of rank 0 does not add up to the makespan");
+  result.ranks[0] = {Duration{12}, Duration{-2}, {}, {}};
+  EXPECT_EQ(problem_of(result), "a part of the time of rank 0 is negative");
+}
+
+TEST(Judge, SeesAmountsThatCannotBe) {
+  RunResult result;
+  result.traffic[0].bytes = Bytes{-1};
+  EXPECT_EQ(problem_of(result), "negative traffic");
+  result.traffic[0].bytes = Bytes{1};
+  result.reconfigurations.count = 3;
+  result.reconfigurations.per_rail = {1, 1};
+  EXPECT_EQ(problem_of(result), "the commands of the rails do not add up");
+  result.reconfigurations.per_rail = {1, 2};
+  result.reconfigurations.exposed = Duration{1};
+  EXPECT_EQ(problem_of(result), "more time of commands is exposed than there was");
+}
+
+}  // namespace
+}  // namespace photonrail::worlds

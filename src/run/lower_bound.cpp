@@ -47,20 +47,23 @@ Time end_of(std::vector<std::pair<Time, Duration>>& computing) {
 LowerBound::LowerBound(const BoundedJob& job, const Registries& registries, std::span<Observer* const> observers)
     : job_(job),
       graph_(job.scenario.graph),
-      roster_(folding::MemberPlacement::of(job.scenario.graph, job.scenario.gpu_of_rank)),
-      watchers_(observers),
-      fabric_(engine_, job.cluster, job.run.seed),
-      plans_(job.scenario.collectives, job.run, registries.collectives, graph_.demands(),
-             cost_model(job.scenario.cluster, job.scenario.controller)),
-      operations_(graph_, roster_, fabric_, plans_),
-      straggling_(job.stragglers, graph_.ranks(), job.run.seed),
+      placement_(folding::MemberPlacement::of(job.scenario.graph, job.scenario.gpu_of_rank)),
+      observers_(observers),
+      fabric_(engine_, job.cluster, job.run.seed, nullptr, job.scenario.gpu_of_rank),
+      algorithms_(job.scenario.collectives, registries.collectives),
+      plans_(algorithms_, graph_.demands(),
+             {.fidelity = job.run.fidelity,
+              .seed = job.run.seed,
+              .costs = cost_model(job.scenario.cluster, job.scenario.controller)}),
+      operations_(graph_, placement_, fabric_, plans_, nullptr),
+      stragglers_(job.stragglers, graph_.ranks(), job.run.seed),
       bound_(fabric_, terms_of(job)),
-      recorder_(graph_.ranks()),
+      accounting_(graph_.ranks()),
       ranks_(graph_.ranks()),
       iteration_ends_(job.run.iterations, Time{}) {}
 
 void LowerBound::run(RunResult& result) {
-  watchers_.notify([this](Observer& observer) { observer.begin(job_.scenario); });
+  observers_.notify([this](Observer& observer) { observer.begin(job_.scenario); });
   for (std::size_t r = 0; r < ranks_.size(); ++r) begin_iteration(RankId{r}, Time{}, {});
   std::uint64_t done = 0;
   while (!ready_.empty()) {
@@ -73,7 +76,11 @@ void LowerBound::run(RunResult& result) {
   Time& end = iteration_ends_.back();
   end = std::max(end, bound_.end_of_loads());
   keep_books();
-  recorder_.finish(end, {}, result);
+  execution::Accounts accounts = accounting_.finish(end, {});
+  result.makespan = end;
+  result.ranks = std::move(accounts.ranks);
+  result.traffic = accounts.traffic;
+  result.windows = std::move(accounts.windows);
   for (std::size_t i = 0; i < iteration_ends_.size(); ++i) {
     result.iterations.push_back(iteration_ends_[i] - (i > 0 ? iteration_ends_[i - 1] : Time{}));
   }
@@ -95,7 +102,7 @@ void LowerBound::begin_iteration(RankId id, Time at, const NicHistory& history) 
   const std::span<const Task> tasks = graph_.program(id).tasks();
   while (tasks.empty() && rank.iteration < job_.run.iterations) ++rank.iteration;
   if (rank.iteration >= job_.run.iterations) return;
-  const execution::StragglerInjector::Step step = straggling_.of(id, rank.iteration);
+  const execution::StragglerInjector::Step step = stragglers_.of(id, rank.iteration);
   rank.slowdown = step.slowdown;
   if (step.delay > Duration{}) {
     entries_.push_back({at, id, Entry::Kind::kComputeBegins});
@@ -141,7 +148,7 @@ void LowerBound::compute(RankId id, TaskId task, Pending&& pending) {
   const Time begin = pending.ready;
   pending.ready += time;
   entries_.push_back({pending.ready, id, Entry::Kind::kComputeEnds});
-  if (!watchers_.empty()) told_.push_back({pending.ready, true, {begin, pending.ready, id, task, t.stream}, {}});
+  if (!observers_.empty()) told_.push_back({pending.ready, true, {begin, pending.ready, id, task, t.stream}, {}});
   complete(id, task, pending);
 }
 
@@ -153,38 +160,38 @@ void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
     parts_.resize(op_id + 1);
     arrivals_.resize(op_id + 1);
   }
-  if (op.arrived == 0) {
+  if (op.arrival.arrived == 0) {
     parts_[op_id].assign(op.members(), {});
     arrivals_[op_id].assign(op.members(), {});
   }
-  op.tasks[member] = task;
-  ++op.arrived;
+  op.arrival.tasks[member] = task;
+  ++op.arrival.arrived;
   arrivals_[op_id][member] = pending.ready;
   notify(op, member, pending.ready, OperationEvent::State::kArrived);
   if (t.kind == TaskKind::kSend && t.amount <= job_.scenario.executor.buffered_send.count) {
-    op.sender_done = true;
+    op.arrival.sender_done = true;
     complete(id, task, pending);
   }
   parts_[op_id][member].history = std::move(pending.history);
   if (op.complete()) evaluate(op_id);
 }
 
-// An operation whose plan depends on who is late, or begins without somebody, is not looked into: nobody is done before all
-// have come.
+// An operation whose plan depends on who is late, or begins without a member, is not looked into: no member is done before
+// all have come.
 void LowerBound::evaluate(execution::OpId id) {
   execution::Operation& op = operations_[id];
   std::vector<Part>& parts = parts_[id];
   const Time start = *std::max_element(arrivals_[id].begin(), arrivals_[id].end());
   if (op.runnable != nullptr && op.runnable->late == 0) {
     bound_.evaluate(op, start, parts);
-    recorder_.traffic(op.dimension(), op.plan().wire_bytes(), op.copies);
+    accounting_.traffic(op.dimension(), op.plan().wire_bytes(), op.copies);
   } else {
     for (Part& part : parts) part.begins = part.ends = start;
   }
   book(id, start);
   for (Member m = 0; m < op.members(); ++m) {
-    if (op.sender_done && m == 0) continue;
-    complete(op.rank(m), op.tasks[m], {parts[m].ends, std::move(parts[m].history)});
+    if (op.arrival.sender_done && m == 0) continue;
+    complete(op.rank(m), op.arrival.tasks[m], {parts[m].ends, std::move(parts[m].history)});
   }
   operations_.retire(id);
 }
@@ -229,8 +236,8 @@ void LowerBound::finish_iteration(RankId id) {
   Time& of_all = iteration_ends_[rank.iteration];
   of_all = std::max(of_all, end);
   const std::uint32_t finished = rank.iteration++;
-  if (!watchers_.empty()) {
-    watchers_.notify([&](Observer& observer) { observer.iteration(id, finished, end); });
+  if (!observers_.empty()) {
+    observers_.notify([&](Observer& observer) { observer.iteration(id, finished, end); });
   }
   const NicHistory history = std::move(rank.last.history);
   begin_iteration(id, end, history);
@@ -241,42 +248,42 @@ void LowerBound::keep_books() {
   for (const Entry& entry : entries_) {
     switch (entry.kind) {
       case Entry::Kind::kComputeBegins:
-        recorder_.compute_began(entry.rank, entry.at);
+        accounting_.compute_began(entry.rank, entry.at);
         break;
       case Entry::Kind::kComputeEnds:
-        recorder_.compute_ended(entry.rank, entry.at);
+        accounting_.compute_ended(entry.rank, entry.at);
         break;
       case Entry::Kind::kReady:
-        recorder_.rail_ready(entry.rank, entry.dimension, entry.at);
+        accounting_.rail_ready(entry.rank, entry.dimension, entry.at);
         break;
       case Entry::Kind::kWaits:
-        recorder_.waiting_began(entry.rank, entry.at);
+        accounting_.waiting_began(entry.rank, entry.at);
         break;
       case Entry::Kind::kWaited:
-        recorder_.waiting_ended(entry.rank, entry.at);
+        accounting_.waiting_ended(entry.rank, entry.at);
         break;
       case Entry::Kind::kRuns:
-        recorder_.running_began(entry.rank, entry.dimension, entry.at);
+        accounting_.running_began(entry.rank, entry.dimension, entry.at);
         break;
       case Entry::Kind::kRan:
-        recorder_.running_ended(entry.rank, entry.dimension, entry.at);
+        accounting_.running_ended(entry.rank, entry.dimension, entry.at);
         break;
       case Entry::Kind::kEnds:
-        recorder_.rail_ended(entry.rank, entry.dimension, entry.at);
+        accounting_.rail_ended(entry.rank, entry.dimension, entry.at);
         break;
     }
   }
 }
 
 void LowerBound::notify(const execution::Operation& op, Member member, Time at, OperationEvent::State state) {
-  if (watchers_.empty()) return;
+  if (observers_.empty()) return;
   OperationEvent event;
   event.at = at;
   event.sequence = op.sequence;
   event.communicator = op.key.communicator;
   event.op = op.op;
   event.rank = op.rank(member);
-  event.task = op.tasks[member];
+  event.task = op.arrival.tasks[member];
   event.state = state;
   told_.push_back({at, false, {}, event});
 }
@@ -284,9 +291,9 @@ void LowerBound::notify(const execution::Operation& op, Member member, Time at, 
 void LowerBound::tell_observers(Time makespan) {
   std::stable_sort(told_.begin(), told_.end(), [](const Told& a, const Told& b) { return a.at < b.at; });
   for (const Told& told : told_) {
-    watchers_.notify([&](Observer& o) { told.computed ? o.compute(told.compute) : o.operation(told.operation); });
+    observers_.notify([&](Observer& o) { told.computed ? o.compute(told.compute) : o.operation(told.operation); });
   }
-  watchers_.notify([makespan](Observer& observer) { observer.end(makespan); });
+  observers_.notify([makespan](Observer& observer) { observer.end(makespan); });
 }
 
 void LowerBound::require_finished() {

@@ -87,15 +87,16 @@ class LowerBound {
 
   const BoundedJob job_;
   const TaskGraph& graph_;
-  const folding::MemberPlacement roster_;
-  execution::ObserverList watchers_;
+  const folding::MemberPlacement placement_;
+  execution::ObserverList observers_;
   Engine engine_;  // stands at 0
   Fabric fabric_;
+  const collective::AlgorithmTable algorithms_;
   execution::PlanCache plans_;
   execution::OperationTable operations_;
-  execution::StragglerInjector straggling_;
+  execution::StragglerInjector stragglers_;
   OperationBound bound_;
-  execution::TimeAccounting recorder_;
+  execution::TimeAccounting accounting_;
   std::vector<Rank> ranks_;
   std::vector<std::pair<RankId, TaskId>> ready_;
   std::vector<std::vector<Part>> parts_;  // by operation

@@ -33,8 +33,6 @@ class Simulation {
 
   /// The job begins when its time has come; the engine is the caller's to run.
   void begin_at(Time start);
-  /// Nothing will ever happen again. True: the job's controllers have another look.
-  [[nodiscard]] bool stand_still() { return control_.stand_still(); }
   /// No event is left. True: the job's controllers have another look.
   [[nodiscard]] bool stand_still() { return control_.stand_still(); }
   [[nodiscard]] bool finished() const { return executor_.finished(); }
@@ -72,7 +70,6 @@ class Simulation {
   control_plane::ControlPlane control_;
   execution::Executor executor_;
   Time start_{};
-  bool exact_ = false;  // at stream fidelity every send is simulated, because of forwarding
 };
 
 }  // namespace photonrail::run

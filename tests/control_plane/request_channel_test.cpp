@@ -12,6 +12,8 @@
 namespace photonrail::test {
 namespace {
 
+using control_plane::deliver;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -67,6 +67,7 @@ TEST(Executor, RunsAJobOnElectricalRails) {
     void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
     void circuit_back(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
     void rail_changed(RailId) override {}
+    void light_back(RailId) override {}
   } none;
   part.fabric.attach(executor.deliveries(), none);
   executor.begin();

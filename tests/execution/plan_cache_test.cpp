@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace photonrail {
+namespace photonrail::execution {
 namespace {
 
 /// Counts how often it was asked. The matrix has the number of the query in bytes.
@@ -38,7 +38,8 @@ struct Cache {
   CollectiveSpec spec;
   CollectiveRegistry registry = CollectiveRegistry::builtin();
   Counting source;
-  PlanCache plans{spec, RunSpec{}, registry, &source};
+  collective::AlgorithmTable algorithms{spec, registry};
+  PlanCache plans{algorithms, &source, {}};
 };
 
 TEST(PlanCache, SharesAPlanAmongItsUsers) {
@@ -104,4 +105,4 @@ TEST(PlanCache, RefusesAnAlgorithmThatDoesNotTakeADemand) {
 }
 
 }  // namespace
-}  // namespace photonrail
+}  // namespace photonrail::execution

@@ -1,4 +1,4 @@
-#include "run/slack_profile.hpp"
+#include "execution/slack_profile.hpp"
 
 #include "photonrail/simulate.hpp"
 #include "run/job.hpp"
@@ -7,6 +7,9 @@
 
 namespace photonrail::test {
 namespace {
+
+using execution::SlackProfile;
+using execution::SlackRecorder;
 
 constexpr Duration kGiB{(std::int64_t{1} << 30) * 20};
 

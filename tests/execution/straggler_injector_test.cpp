@@ -12,6 +12,7 @@
 namespace photonrail::test {
 namespace {
 
+using execution::StragglerInjector;
 using Whom = StragglerSpec::Whom;
 
 StragglerSpec late(Duration delay, std::vector<RankId> ranks) {

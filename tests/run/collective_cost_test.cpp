@@ -56,7 +56,7 @@ constexpr std::int64_t kBytes = 2520 * 16 * 100;
 void expect_equal(const OneCall& run, const CollectiveAlgorithm& algorithm, CollectiveOp op) {
   const Scenario scenario = run.scenario(op, kBytes, algorithm.name());
   const CollectiveCall call = run.call(op, kBytes);
-  const auto cost = algorithm.cost(call, cost_model(scenario.cluster, scenario.controller));
+  const auto cost = algorithm.cost(call, run::cost_model(scenario.cluster, scenario.controller));
   ASSERT_TRUE(cost.has_value());
   const double tolerance = 2.0 * algorithm.expand(call)->critical_sends() * run.chunks + 1;
   EXPECT_NEAR(static_cast<double>(simulate(scenario).makespan.count()), cost->picoseconds, tolerance)
@@ -109,7 +109,7 @@ TEST(CollectiveCost, OnCircuits) {
           const auto op = static_cast<CollectiveOp>(i);
           if (op == kSend || !algorithm->supports(op, n)) continue;
           const Scenario scenario = run.scenario(op, kBytes, algorithm->name());
-          const CostModel on = cost_model(scenario.cluster, scenario.controller);
+          const CostModel on = run::cost_model(scenario.cluster, scenario.controller);
           const auto cost = algorithm->cost(run.call(op, kBytes), on);
           if (cost->partners > ports) continue;
           const double time = static_cast<double>(simulate(scenario).makespan.count());
@@ -145,7 +145,7 @@ TEST(AutoCollective, IsNoSlowerThanPredicted) {
       const OneCall run{.servers = 3, .gpus = 2};
       const Duration best = simulate(run.scenario(op, bytes, kAutoAlgorithm)).makespan;
       const CollectiveCall call = run.call(op, bytes);
-      const auto ranked = rank_collectives(registry, call, cost_model(run.scenario(op, bytes, "ring").cluster, {}));
+      const auto ranked = rank_collectives(registry, call, run::cost_model(run.scenario(op, bytes, "ring").cluster, {}));
       // Over several servers and rails the prediction is an upper bound: some sends stay inside a server.
       EXPECT_LE(best, ranked.front().predicted + Duration{1000}) << name(op) << " " << bytes;
     }
@@ -166,7 +166,7 @@ TEST(AutoCollective, InsideAServerPredictsTheScaleUpFabric) {
   const OneCall run{.servers = 1, .gpus = 8};
   const Scenario scenario = run.scenario(kAllGather, kBytes, kAutoAlgorithm);
   const CollectiveRegistry registry = CollectiveRegistry::builtin();
-  const auto ranked = rank_collectives(registry, run.call(kAllGather, kBytes), cost_model(scenario.cluster, {}));
+  const auto ranked = rank_collectives(registry, run.call(kAllGather, kBytes), run::cost_model(scenario.cluster, {}));
   EXPECT_NEAR(static_cast<double>(ranked.front().predicted.count()),
               static_cast<double>(simulate(scenario).makespan.count()), 20);
 }

@@ -62,29 +62,29 @@ Scenario read_one_job(JsonReader entry, const JobSections& defaults, const ReadC
   return job;
 }
 
-// Of circuits that are given for the whole cluster each job has those whose ports are its own. A circuit with an end that
-// no job has carries nothing, and is not lit.
+// Of circuits that are given for the whole cluster each job has those whose ports are its own; of circuits that a job gives
+// itself all must be. A circuit with an end that no job has carries nothing, and is not lit.
 void deal_circuits(const std::vector<bool>& shares, std::vector<Scenario>& jobs) {
   std::map<GpuId, std::size_t> job_of;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     for (const GpuId gpu : jobs[j].gpu_of_rank) job_of.emplace(gpu, j);
   }
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    if (!shares[j]) continue;
     const std::vector<StaticCircuit> all = std::move(jobs[j].controller.circuits);
     jobs[j].controller.circuits.clear();
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto from = job_of.find(all[i].from);
       const auto to = job_of.find(all[i].to);
       if (from == job_of.end() || to == job_of.end()) continue;
-      if (from->second != to->second) {
+      if (from->second != to->second || (!shares[j] && from->second != j)) {
         const auto gpu = [&](GpuId id, std::size_t job) {
           return "GPU " + std::to_string(id.value) + " of " + jobs[job].name;
         };
-        throw ConfigError("/controller/circuits/" + std::to_string(i),
+        throw ConfigError((shares[j] ? "" : "/jobs/" + std::to_string(j)) + "/controller/circuits/" + std::to_string(i),
                           "joins " + gpu(all[i].from, from->second) + " to " + gpu(all[i].to, to->second) +
-                              ": jobs have nothing to say to each other",
-                          "circuits between GPUs of one job");
+                              (shares[j] ? ": jobs have nothing to say to each other"
+                                         : ": a job cannot have the ports of another"),
+                          shares[j] ? "circuits between GPUs of one job" : "circuits between GPUs of " + jobs[j].name);
       }
       if (from->second == j) jobs[j].controller.circuits.push_back(all[i]);
     }

@@ -15,7 +15,8 @@ PolicyClaims claims_of(std::string_view policy) {
     PolicyClaims claims;
   };
   static constexpr bool kYes = true;
-  static constexpr Row kRows[] = {{"electrical", {kYes, kYes, kYes, kYes}}, {"opus", {kYes, kYes, kYes, kYes}}};
+  static constexpr bool kNo = false;
+  static constexpr Row kRows[] = {{"electrical", {kYes, kYes, kYes, kYes}}, {"opus", {kYes, kNo, kYes, kYes}}};
   for (const Row& row : kRows) {
     if (row.policy == policy) return row.claims;
   }

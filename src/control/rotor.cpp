@@ -10,15 +10,18 @@
 // synchronisation of clocks; electrical packets for what cannot wait.
 #include "control/builtin.hpp"
 #include "control/places.hpp"
+#include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace photonrail {
 
 namespace {
 
 constexpr Duration kFreeSlot{100'000'000};  // 100 us, where circuits cost nothing
+constexpr std::uint64_t kMostCircuits = std::uint64_t{1} << 26;  // of a whole turn: 512 MiB
 
 class Rotor : public Controller {
  public:
@@ -40,6 +43,13 @@ class Rotor : public Controller {
     const std::uint32_t shifts = n - 1;
     const std::uint32_t ports = std::min(view.ports_per_gpu, shifts);
     std::vector<CircuitPlan> rounds(ports == shifts ? 1 : shifts);
+    const std::uint64_t circuits = std::uint64_t{rounds.size()} * n * view.ports_per_gpu;
+    if (circuits > kMostCircuits) {
+      throw ConfigError("/controller/name",
+                        "a rotation among " + std::to_string(n) + " GPUs of a rail takes " + std::to_string(circuits) +
+                            " circuits, more than the " + std::to_string(kMostCircuits) + " that are kept in memory",
+                        "use fewer ranks on a rail, or another controller");
+    }
     for (std::uint32_t round = 0; round < rounds.size(); ++round) {
       // Ports beyond one for each shift go through the shifts once more.
       for (std::uint32_t port = 0; port < view.ports_per_gpu; ++port) {
@@ -55,11 +65,24 @@ class Rotor : public Controller {
   }
 
   [[nodiscard]] Duration slot(const FabricView& view) const {
-    if (slot_ > Duration{0}) return slot_;
+    const Duration shortest = view.reconfiguration.shortest_slot();
+    if (slot_ > Duration{0}) {
+      if (slot_ < shortest) fail_too_short(view.reconfiguration);
+      return slot_;
+    }
     const auto dark = static_cast<double>(view.reconfiguration.total_with_queue().count());
-    if (dark == 0.0) return kFreeSlot;
+    if (dark == 0.0) return std::max(kFreeSlot, shortest);
     const Duration lit{static_cast<std::int64_t>(std::ceil(dark / (1.0 - duty_)))};
-    return std::max(lit, view.reconfiguration.shortest_slot() + view.reconfiguration.total_with_queue());
+    return std::max(lit, shortest + view.reconfiguration.total_with_queue());
+  }
+
+  [[noreturn]] void fail_too_short(const ReconfigurationTerms& terms) const {
+    const auto micros = [](Duration time) { return std::to_string(to_seconds(time) * 1e6) + " us"; };
+    throw ConfigError("/controller/slot_us",
+                      "circuits would never be lit: a slot takes " + micros(slot_) + ", re-pointing " + micros(terms.total()) +
+                          ", collecting commands " + micros(terms.batching) + ", and " + micros(terms.command_gap) +
+                          " go by between two commands to a switch",
+                      "at least " + micros(terms.shortest_slot()) + "; without the key a slot is as long as the duty cycle says");
   }
 
   Places places_;

@@ -48,10 +48,13 @@ void ControlPlane::end() {
 }
 
 bool ControlPlane::stand_still() {
-  if (!needs_.events) return false;
   std::uint64_t commands = 0;
   each_agent([&](const RailAgent& agent) { commands += agent.commands().size(); });
-  if (commands == commands_at_standstill_) return false;
+  if (!needs_.events || commands == commands_at_standstill_) {
+    // Two operations may each have the circuits of one rail and wait for those of another.
+    if (agents_.size() < 2 || board_.has_one_order()) return false;
+    board_.use_one_order();
+  }
   commands_at_standstill_ = commands;
   stands_still_ = run_.engine.now();
   each_agent([](RailAgent& agent) { agent.stand_still(); });

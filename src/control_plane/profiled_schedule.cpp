@@ -3,8 +3,9 @@
 namespace photonrail::control_plane {
 
 ProfiledSchedule::ProfiledSchedule(const TaskGraph& graph, execution::OperationTable& operations, const Fabric& fabric,
-                             std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule)
-    : operations_(schedule.size()), rails_(fabric.rails()) {
+                             std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule,
+                                   Unknown unknown)
+    : unknown_(unknown), operations_(schedule.size()), rails_(fabric.rails()) {
   for (std::size_t r = 0; r < schedule.size(); ++r) {
     const RankId rank{r};
     const auto [rail, position] = fabric.seat(gpu_of_rank[r]);
@@ -44,7 +45,11 @@ const std::map<RailId, RailCircuits>& ProfiledSchedule::circuits(const TaskGraph
   const auto [entry, fresh] = circuits_.try_emplace(call);
   if (!fresh) return entry->second;
   const execution::RunnablePlan* plan = operations.plan_of(rank, task);
-  if (plan != nullptr) entry->second = rail_circuits(fabric, operations.gpus(communicator), *plan);
+  if (plan != nullptr) {
+    entry->second = rail_circuits(fabric, operations.gpus(communicator), *plan);
+  } else if (unknown_ == Unknown::kAllPairs) {
+    entry->second = all_circuits(fabric, operations.gpus(communicator), Bytes{task.amount});
+  }
   return entry->second;
 }
 

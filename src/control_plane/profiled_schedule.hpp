@@ -19,9 +19,16 @@ namespace photonrail::control_plane {
 
 class ProfiledSchedule {
  public:
+  /// Of an operation whose plan depends on who is late.
+  enum class Unknown : std::uint8_t {
+    kNoPairs,  ///< says nothing of its pairs
+    kAllPairs  ///< any two of its members may be joined by it, and exchange equal shares
+  };
+
   /// The rail operations of a profiling run's `schedule`. REQUIRES: plans say what pairs exchange.
   ProfiledSchedule(const TaskGraph& graph, execution::OperationTable& operations, const Fabric& fabric,
-                   std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule);
+                   std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule,
+                   Unknown unknown = Unknown::kNoPairs);
 
   [[nodiscard]] std::span<const RankSchedule> rail(RailId id) const { return rails_[id.index()]; }
   /// The rank's operations before `next` are complete.
@@ -34,6 +41,7 @@ class ProfiledSchedule {
   const std::map<RailId, RailCircuits>& circuits(const TaskGraph& graph, execution::OperationTable& operations,
                                                  const Fabric& fabric, RankId rank, const Task& task);
 
+  Unknown unknown_;
   std::map<Call, std::map<RailId, RailCircuits>> circuits_;
   std::vector<std::vector<ScheduledOperation>> operations_;    // by rank
   std::vector<std::vector<RankSchedule>> rails_;               // by rail; ascending by rank

@@ -139,10 +139,11 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.port_rate = cluster.nic.per_port;
   view.planes = cluster.rail.planes;
   view.own = ports_.own();
+  const Duration message = run_.spec.control.messages.delay.typical();
   view.reconfiguration = {optical.reconfiguration.typical(),
                           optical.link_up,
-                          run_.spec.command,
-                          run_.spec.acknowledgement,
+                          run_.spec.command + message,
+                          run_.spec.acknowledgement + message,
                           optical.darkness == DarkScope::kSwitch,
                           optical.settle,
                           optical.batching,
@@ -179,7 +180,8 @@ void RailAgent::log_issued() {
 
 // The controller is not asked again while nothing is going on, nor for ever while nothing comes of it: the job may be stuck.
 void RailAgent::set_timer() {
-  std::optional<Time> at = sequencer_->next(!around_.board.blocked(id_).empty());
+  // Bytes whose circuit went dark under them wait for it as requests do.
+  std::optional<Time> at = sequencer_->next(!around_.board.blocked(id_).empty() || rail_.held());
   const bool idle = around_.board.complete(id_).empty() && around_.board.partial(id_).empty() && !rail_.held();
   if (wakes_.ask_again && !idle && wakes_.fruitless < kMaxFruitless) {
     const Time again = std::max(*wakes_.ask_again, run_.engine.now() + Duration{1});

@@ -52,4 +52,16 @@ std::map<RailId, RailCircuits> rail_circuits(const Fabric& fabric, std::span<con
   return merged(std::move(parts), !plan.pair_bytes.empty());
 }
 
+std::map<RailId, RailCircuits> all_circuits(const Fabric& fabric, std::span<const GpuId> gpus, Bytes sent) {
+  Parts parts;
+  const Bytes share{gpus.size() < 2 ? 0 : sent.count / static_cast<std::int64_t>(gpus.size() - 1)};
+  for (const GpuId from : gpus) {
+    for (const GpuId to : gpus) {
+      const std::optional<RailCrossing> crossing = fabric.crossing(from, to);
+      if (crossing) parts[crossing->rail].push_back({{crossing->from, crossing->to}, share});
+    }
+  }
+  return merged(std::move(parts), true);
+}
+
 }  // namespace photonrail::control_plane

@@ -25,4 +25,7 @@ struct RailCircuits {
 [[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const Fabric& fabric, std::span<const GpuId> gpus,
                                                            const execution::RunnablePlan& plan);
 
+/// Between any two of the group's servers, where it is not known who sends to whom; each GPU sends `sent` in equal shares.
+[[nodiscard]] std::map<RailId, RailCircuits> all_circuits(const Fabric& fabric, std::span<const GpuId> gpus, Bytes sent);
+
 }  // namespace photonrail::control_plane

@@ -148,9 +148,12 @@ void RequestBoard::count_request(Request& request, RankId from) {
 // complete at one instant are ordered by what the programs say of them, not by their events.
 bool RequestBoard::before(const Request& a, const Request& b) const {
   const auto key = [this](const Request& d) {
-    const execution::OperationKey& op = run_.operations[d.op].key;
-    return std::tuple{!d.missed,   d.view.complete, op.iteration,     d.first_task,
-                      d.last_task, op.tag,          d.view.dimension, d.round};
+    const Operation& operation = run_.operations[d.op];
+    const execution::OperationKey& op = operation.key;
+    const Time complete = one_order_ ? Time{} : d.view.complete;
+    const std::uint32_t sequence = one_order_ ? operation.sequence : 0;
+    return std::tuple{!d.missed,   complete, op.iteration,     d.first_task,
+                      d.last_task, op.tag,   d.view.dimension, d.round,     sequence};
   };
   return key(a) < key(b);
 }
@@ -166,6 +169,15 @@ void RequestBoard::enlist(Request& request) {
     check_order(request, requests_[*std::prev(tied)]);
   }
   list.insert(static_cast<std::size_t>(place - slots.begin()), request.view);
+}
+
+void RequestBoard::use_one_order() {
+  one_order_ = true;
+  for (RailRequests& rail : rails_) {
+    const std::vector<std::uint32_t> slots = rail.complete.slots();
+    rail.complete = {};
+    for (const std::uint32_t slot : slots) enlist(requests_[slot]);
+  }
 }
 
 void RequestBoard::check_order(const Request& request, const Request& other) const {

@@ -73,6 +73,10 @@ class RequestBoard : private RequestListener {
   void repeat(RailId rail);
   /// Marks requests of whose ranks a task ended at this instant, or all. `last_event`: by rank.
   void mark_progress(RailId rail, const std::vector<Time>& last_event, bool all);
+  /// From now on complete requests are shown in one order on all rails: by what the programs say and by when operations
+  /// began to gather, and no longer by when their messages came, which rails may hear in different orders.
+  void use_one_order();
+  [[nodiscard]] bool has_one_order() const { return one_order_; }
 
   /// Requests of all members; of some.
   [[nodiscard]] const RequestList& complete(RailId rail) const { return rails_[rail.index()].complete; }
@@ -121,6 +125,7 @@ class RequestBoard : private RequestListener {
   std::vector<std::uint32_t> free_;
   std::vector<std::vector<OpenRequest>> open_;  // by operation
   std::uint32_t next_serial_ = 0;
+  bool one_order_ = false;
 };
 
 }  // namespace photonrail::control_plane

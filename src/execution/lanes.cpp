@@ -59,11 +59,14 @@ bool Lanes::are_free(const Ready& ready, const Operation& op) {
 
 bool Lanes::take(const Ready& candidate, Operation& op) {
   if (!are_free(candidate, op)) return false;
+  const auto same = [&](const Ready& ready) { return ready.op == candidate.op; };
+  candidates_.erase(candidate);  // an operation that was over at once may have freed the lane since, and named it again
   each_lane(op, [&](Lane& lane) {
     ++lane.users;
     lane.communicator = op.key.communicator;
     if (lane.waiting.erase(candidate) == 0) {  // a member that came since changed the key
-      std::erase_if(lane.waiting, [&](const Ready& waiting) { return waiting.op == candidate.op; });
+      std::erase_if(lane.waiting, same);
+      std::erase_if(candidates_, same);
     }
     op.cause = later_of(op.cause, lane.freed);
   });

@@ -115,6 +115,15 @@ void OperationBound::add_links() {
     link.crossing = fabric_.crossing(op_->gpus[link.from], op_->gpus[link.to]);
     link.way = way(op_->gpus[link.from], op_->gpus[link.to], link.crossing.has_value());
   }
+  find_new_sources();
+}
+
+// What changes its rail inside the sender's server arrives over the circuit that other GPUs of that server use as well.
+void OperationBound::find_new_sources() {
+  std::set<std::tuple<std::uint32_t, Member, ServerIndex>> seen;
+  for (Link& link : links_) {
+    link.new_source = !link.crossing || seen.emplace(link.round, link.to, link.crossing->from).second;
+  }
 }
 
 // As Fabric::route has it, over one circuit that has all ports of a GPU. A flow that stands for many sends (stream fidelity) has the
@@ -234,17 +243,17 @@ void OperationBound::close(Link& link) {
   }
   const Time until = link.last - link.way.latency;  // what has left can arrive without its circuit
   (*parts_)[link.to].history.receive.used(crossing.from, until, terms_.ports);
-  count(to.in, link);
+  count(to.in, link, link.new_source);
   if (!own_nic(link)) return;
   (*parts_)[link.from].history.transmit.used(crossing.to, until, terms_.ports);
-  count(from.out, link);
+  count(from.out, link, true);
 }
 
-void OperationBound::count(Share& share, const Link& link) const {
+void OperationBound::count(Share& share, const Link& link, bool new_peer) {
   share.first = std::min(share.first, link.first);
   share.bytes += link.bytes;
   share.latency = std::min(share.latency, link.way.latency);
-  ++share.peers;
+  share.peers += new_peer ? 1 : 0;
 }
 
 // From its first byte on, a GPU's fibres are on one peer each; every further peer costs one of them a change.

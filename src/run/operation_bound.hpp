@@ -64,6 +64,7 @@ class OperationBound {
     Member to = 0;
     Way way;
     std::optional<RailCrossing> crossing{};
+    bool new_source = true;  // the first of the round that comes from this server to this receiver
     std::uint32_t left = 0;  // sends to go
     Time ready{};            // its circuit can be there
     Time first = Time::max();
@@ -74,7 +75,7 @@ class OperationBound {
   struct Share {
     Time first = Time::max();
     Bytes bytes{};
-    std::uint32_t peers = 0;
+    std::uint32_t peers = 0;  // servers: a circuit joins those, and carries what several of their GPUs send
     Duration latency = Duration::max();
   };
   struct MemberRound {
@@ -93,6 +94,7 @@ class OperationBound {
 
   void prepare(Time start);
   void add_links();
+  void find_new_sources();
   [[nodiscard]] Way way(GpuId from, GpuId to, bool crosses) const;
   [[nodiscard]] bool own_nic(const Link& link) const;
   [[nodiscard]] Time circuit_ready(const Link& link) const;
@@ -104,7 +106,7 @@ class OperationBound {
   void run(SendIndex send);
   [[nodiscard]] Time deliver(const Send& send, SendIndex index);
   void close(Link& link);
-  void count(Share& share, const Link& link) const;
+  static void count(Share& share, const Link& link, bool new_peer);
   void leave(std::uint32_t round, Member member);
   [[nodiscard]] Time least_end(const Share& share) const;
 

@@ -47,7 +47,10 @@ Simulation::Simulation(const JobSetup& setup)
   fabric_.attach(executor_.deliveries(), control_);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.schedule) {
-    control_.show_schedule({setup_.graph(), operations_, fabric_, gpu_of_rank(), *setup.profile->order});
+    // Who sets circuits once and forwards the rest needs a way between any two that may exchange something.
+    using Unknown = control_plane::ProfiledSchedule::Unknown;
+    const Unknown unknown = setup_.needs.hops > 0 ? Unknown::kAllPairs : Unknown::kNoPairs;
+    control_.show_schedule({setup_.graph(), operations_, fabric_, gpu_of_rank(), *setup.profile->order, unknown});
   }
 }
 

@@ -1,4 +1,5 @@
 #include "control/shown.hpp"
+#include "photonrail/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,6 +103,34 @@ TEST(Rotor, TakesTwoHopsWhenItMay) {
   EXPECT_EQ(registry.find("rotor").needs_of(spec).hops, 1u);
   spec.parameters.set("paths", std::string("two_hop"));
   EXPECT_EQ(registry.find("rotor").needs_of(spec).hops, 2u);
+}
+
+TEST(Rotor, RefusesASlotInWhichNothingIsEverLit) {
+  RailView rail(4);
+  rail.reconfiguration(Duration{5'000'000});
+  ParameterValues parameters;
+  parameters.set("slot", Duration{5'000'000});
+  try {
+    (void)make_controller("rotor", parameters)->decide(rail.view());
+    FAIL() << "a slot of 5 us, and 5 us of darkness";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.where(), "/controller/slot_us");
+    EXPECT_THAT(error.hint(), ::testing::HasSubstr("at least 5.000001 us"));
+  }
+}
+
+// Circuits cost nothing, but the switch takes a command a second: 100 us would be too short.
+TEST(Rotor, ASlotThatItChoosesIsNeverTooShort) {
+  RailView rail(4);
+  FabricView view = rail.view();
+  view.reconfiguration = {};
+  view.reconfiguration.command_gap = Duration{1'000'000'000'000};
+  EXPECT_GE(make_controller("rotor")->decide(view).timetable->slot, view.reconfiguration.shortest_slot());
+}
+
+TEST(Rotor, RefusesMorePositionsThanATurnHasRoomFor) {
+  RailView rail(20'000);
+  EXPECT_THROW((void)make_controller("rotor")->decide(rail.view()), ConfigError);
 }
 
 }  // namespace

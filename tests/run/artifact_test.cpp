@@ -57,5 +57,24 @@ TEST(ArtifactRetry, NothingIsSaidWhereNothingWasForgotten) {
   EXPECT_THAT(job.run().warnings, IsEmpty());
 }
 
+// All ranks are of one stage, since a ring joins them. The hop of the pipeline and its way back are in the group's own request:
+// that both are known as hops of the stage makes no third circuit of them.
+TEST(ArtifactStages, AHopThatAsksForBothWaysGetsBothOnce) {
+  Job job(3);
+  job.optical(ms(1), "opus_artifact");
+  job.collective(job.group({0, 1, 2}), {0, 1, 2}, CollectiveOp::kAllReduce, 3000);
+  job.collective(job.group({0, 2}, Dimension::kPp), {0, 2}, CollectiveOp::kAllReduce, 3000);
+  EXPECT_TRUE(books_balance(job.run()));
+}
+
+// Hops of one stage to itself share their GPUs: 0 to 1 and 0 to 2 cannot have the one port of 0 together.
+TEST(ArtifactStages, HopsThatWantOnePortTakeTurns) {
+  Job job(3);
+  job.optical(ms(1), "opus_artifact");
+  job.collective(job.group({0, 1, 2}), {0, 1, 2}, CollectiveOp::kAllReduce, 3000);
+  for (const std::size_t to : {1, 2}) job.send(0, to, 1'000'000).receive(0, to, 1'000'000);
+  EXPECT_TRUE(books_balance(job.run()));
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -214,8 +214,8 @@ TEST(RotorRuns, SlotsThatTheSwitchCannotKeepAreRefused) {
   try {
     (void)job.run();
     FAIL();
-  } catch (const ControllerError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("they take 40.000000 us, re-pointing 1.000000 us, collecting commands"));
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("a slot takes 40.000000 us, re-pointing 1.000000 us, collecting commands"));
   }
 }
 

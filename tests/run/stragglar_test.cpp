@@ -313,5 +313,17 @@ TEST(StragglarTime, RandomJobs) {
   }
 }
 
+// Who sends to whom is known when all but one have come. Circuits that are set once join any two that may exchange something.
+TEST(StragglarInTime, RunsOverCircuitsThatAreSetOnce) {
+  for (const char* policy : {"static_split", "topoopt"}) {
+    for (const Member n : {2u, 4u, 6u}) {
+      Case c{.n = n, .bytes = 1'000'000, .delay = us(50), .late = n - 1};
+      Job job = job_of(c);
+      job.optical(us(10), policy);
+      EXPECT_TRUE(books_balance(job.run())) << policy << " " << n;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -95,5 +95,21 @@ TEST(TimePasses, ManyOperationsWithoutTimeAreFine) {
   EXPECT_EQ(job.run().makespan, Duration{});
 }
 
+// Commands are lost and late, so that the bytes of a pair stand still for whole turns on a circuit that is not lit in its
+// slot. The rotor goes on for them as it does for those who ask.
+TEST(TimePasses, ARotorGoesOnForBytesThatStandStill) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Job job(8, 2);
+    const std::vector<std::size_t> all{0, 1, 2, 3, 4, 5, 6, 7};
+    job.collective(job.group(all), all, CollectiveOp::kAllGather, 999'990);
+    job.optical(Duration{}, "rotor").build();
+    job.scenario.cluster.nic.latency = us(2);
+    job.scenario.run.seed = seed;
+    job.scenario.controller.control.messages.loss = 0.5;
+    job.scenario.controller.control.messages.timeout = us(150);
+    EXPECT_NO_THROW((void)job.run()) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

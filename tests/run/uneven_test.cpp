@@ -136,5 +136,21 @@ TEST(Uneven, DecompositionsOnOpticalRails) {
   EXPECT_EQ(time("birkhoff", ms(10)), ms(24));
 }
 
+// Two all-to-alls without traffic wait for the lane of the reduction, and are over as they begin: the second begins while the
+// lane that the first gives back names it once more.
+TEST(Uneven, OperationsThatAreOverAtOnceBeginOnce) {
+  for (const bool optical : {false, true}) {
+    Job job = bare(2);
+    if (optical) job.optical(ms(10));
+    const auto both = job.group({0, 1}, Dimension::kEp);
+    job.demands(table({{5, 0}, {0, 5}})).collective(both, {0, 1}, CollectiveOp::kReduce, kMs).all_to_all(both, {0, 1}, 1);
+    for (const std::size_t rank : {0, 1}) job.detach(rank);
+    job.all_to_all(both, {0, 1}, 1).collective(both, {0, 1}, CollectiveOp::kAllGather, 2 * kMs);
+    const RunResult result = job.run();
+    EXPECT_GE(result.makespan, optical ? ms(11) : ms(1)) << optical;
+    EXPECT_TRUE(books_balance(result));
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -15,7 +15,7 @@ namespace photonrail::worlds {
 
 namespace {
 
-constexpr std::uint64_t kMaxEvents = 1'000'000;  // of a world's few ranks; an ordinary one has some thousands
+constexpr std::uint64_t kMaxEvents = 4'000'000;  // of a world's few ranks; an ordinary one has some thousands
 
 struct TooManyEvents {};
 
@@ -75,6 +75,13 @@ bool may_lose_for_good(const Json& job) {
   return controller.contains("messages") && controller["messages"].contains("retries");
 }
 
+// An operation that starts without its straggler keeps the lanes of those who are there. The straggler may be behind an
+// operation that wants one of these lanes.
+bool may_lock_lanes(const Json& scenario) {
+  return scenario.value("/executor/comm_lanes"_json_pointer, std::string()) == "one" &&
+         scenario.dump().find("stragglar") != std::string::npos;
+}
+
 // What a scenario says that may stop its job for good, whatever the code does.
 bool may_stop(const Json& scenario) {
   const Json& rail = scenario["cluster"]["rail"];
@@ -84,7 +91,7 @@ bool may_stop(const Json& scenario) {
       if (!ends) return true;
     }
   }
-  if (may_lose_for_good(scenario)) return true;
+  if (may_lose_for_good(scenario) || may_lock_lanes(scenario)) return true;
   if (!scenario.contains("jobs")) return false;
   for (const Json& job : scenario["jobs"]) {
     if (may_lose_for_good(job)) return true;

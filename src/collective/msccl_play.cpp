@@ -77,7 +77,7 @@ class Machine {
     std::vector<Piece> runs;
     for (std::size_t i = 0; i < message.chunk.size(); ++i) {
       const std::uint32_t chunk = message.chunk[i];
-      // Whoever has contributed already gets the sum in place of its own; others add it to theirs.
+      // A GPU that has contributed already replaces its data by the sum; the others add the sum to theirs.
       const bool reduce = reduces_ && !has(&message.who[i * words_], to);
       const bool next =
           !runs.empty() && runs.back().first_chunk + runs.back().chunks == chunk && runs.back().reduce == reduce;

@@ -1,4 +1,4 @@
-// Who waits for which circuits: requests of operations for the circuits of a round, by rail, as controllers are shown them.
+// The requests of operations for the circuits of their rounds, by rail, as controllers see them.
 #pragma once
 
 #include "control_plane/control_context.hpp"

@@ -29,7 +29,7 @@ class RequestChannel {
   /// `engine` and `spec` must outlive the object.
   RequestChannel(Engine& engine, const ControllerSpec& spec, std::size_t rails, std::uint64_t seed);
 
-  /// Who is told. It must outlive the object.
+  /// Sets the receiver of requests. It must outlive the object.
   void attach(RequestListener& listener) { listener_ = &listener; }
 
   [[nodiscard]] bool hierarchical() const { return spec_.control.placement == ControllerPlacement::kHierarchical; }

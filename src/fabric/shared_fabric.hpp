@@ -48,7 +48,7 @@ class SharedFabric : private DeliveryListener {
   /// REQUIRES: the rails are optical, and a job has a GPU on this one.
   [[nodiscard]] SharedRail& rail(RailId id) { return *rails_[id.index()]; }
 
-  /// Who is told of the deliveries of a job. It must outlive the object. A job alone is told by the network itself.
+  /// Sets the listener for the deliveries of a job. It must outlive the object. The network notifies a single job directly.
   void attach(DeliveryListener& only) { network_.attach(only); }
   void attach(std::uint32_t job, DeliveryListener& listener);
 

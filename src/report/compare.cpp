@@ -30,7 +30,7 @@ bool among(const std::array<std::string_view, N>& words, std::string_view word) 
 
 // Of the machine: they may differ between two runs of the same.
 constexpr std::array<std::string_view, 4> kOfTheMachine{"engine/wall_s", "engine/peak_rss_mb", "wall_s", "peak_rss_mb"};
-// Who ran and how it was simulated, not what came out; keys of results and columns of tables.
+// Keys of results and columns of tables that describe the run and how it was simulated. Their differences are not judged.
 constexpr std::array<std::string_view, 11> kNotJudged{
     "name",    "photonrail_version", "seed", "warnings", "choices", "folding", "engine", "version", "host",
     "started", "scenario_hash"};

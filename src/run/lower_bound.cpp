@@ -176,7 +176,7 @@ void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
   if (op.complete()) evaluate(op_id);
 }
 
-// An operation whose plan depends on who is late, or begins without a member, is not looked into: no member is done before
+// An operation whose plan depends on the straggler, or begins without a member, is not analysed: no member is done before
 // all have come.
 void LowerBound::evaluate(execution::OpId id) {
   execution::Operation& op = operations_[id];

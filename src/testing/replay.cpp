@@ -53,7 +53,7 @@ class Promise {
            call_.op == CollectiveOp::kReduceScatter || call_.op == CollectiveOp::kBarrier;
   }
 
-  /// Whose data the chunk is, when nothing is reduced.
+  /// The member that the data of the chunk comes from, without a reduction.
   [[nodiscard]] Member owner(std::uint32_t chunk) const {
     switch (call_.op) {
       case CollectiveOp::kAllGather:
@@ -122,7 +122,7 @@ class Ledger {
     }
   }
 
-  /// Whoever reached a barrier may be told of twice: the token is no sum.
+  /// A barrier's token may count a member twice, because it is a set and not a sum.
   void store(SendIndex i, const Send& send, std::span<const ChunkRun> data, const std::vector<std::uint64_t>& payload) {
     const auto* word = payload.data();
     for (const ChunkRun& run : data) {

@@ -28,7 +28,7 @@ Moves moves_of(const StragglarSchedule& schedule) {
   return moves;
 }
 
-/// Who contributed to each chunk at each member, as the rules of arXiv 2505.23523 allow it to change. Member n-1 is late.
+/// The contributors to each chunk at each member, as the rules of arXiv 2505.23523 change them. Member n-1 is late.
 class Oracle {
  public:
   explicit Oracle(Member n) : n_(n), has_(n, std::vector<Members>(n - 1)) {

@@ -143,7 +143,7 @@ std::string_view name(Invariant invariant) {
     case Invariant::kStuck:
       return "every job finishes";
     case Invariant::kStarvation:
-      return "nobody starves";
+      return "no operation starves";
     case Invariant::kRestless:
       return "every job comes to its end";
     case Invariant::kBooks:

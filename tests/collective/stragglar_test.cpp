@@ -56,7 +56,7 @@ class Oracle {
           got |= sent;
         } else {
           EXPECT_EQ(sent.count(), n_) << "a copy of an incomplete chunk";
-          EXPECT_LT(got.count(), n_) << "a copy that nobody needs";
+          EXPECT_LT(got.count(), n_) << "a copy that no member needs";
           got = sent;
         }
       }

@@ -223,13 +223,13 @@ TEST_F(Report, SaysWhatIsWrong) {
     EXPECT_EQ(outcome.out, "") << arguments;
     EXPECT_THAT(outcome.err, testing::HasSubstr(message)) << arguments;
   };
-  fails("report nowhere", "nowhere: is no folder");
+  fails("report nowhere", "nowhere: is not a folder");
   fails("report empty", "empty: has no results.db and no result.json");
   std::ofstream(folder_ / "empty/results.db") << "no database at all, and long enough to be looked at as a header\n";
   fails("report empty", "results.db: cannot be read: ");
   fs::remove(folder_ / "empty/results.db");
   std::ofstream(folder_ / "empty/result.json") << "{\"schema\": 1}";
-  fails("report empty", "result.json: is no photonrail.result/1");
+  fails("report empty", "result.json: is not photonrail.result/1");
   write("tiny.json", tiny("tiny"));
   ASSERT_EQ(run("run tiny.json --out done --trace --quiet").status, 0);
   fails("report done --metric makespan", "--metric: there is no metric \"makespan\" (did you mean makespan_s?)");

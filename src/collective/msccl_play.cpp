@@ -198,7 +198,7 @@ class Machine {
   Member gpus_;
   std::uint32_t shard_;  ///< chunks that each GPU contributes or keeps, for the collectives that divide the buffer
   bool reduces_;
-  std::size_t words_;  ///< of a set; without a reduction the number of the chunk says whose it is
+  std::size_t words_;  ///< words of a set of contributors; 0 without a reduction: a chunk's number gives its owner
   std::vector<std::size_t> first_;
   Content all_;
 };

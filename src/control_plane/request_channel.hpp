@@ -34,7 +34,7 @@ class RequestChannel {
 
   [[nodiscard]] bool hierarchical() const { return spec_.control.placement == ControllerPlacement::kHierarchical; }
 
-  /// A rank's request to the controller of a rail; tells at once where it takes no time.
+  /// Sends a rank's request to the controller of a rail. Notifies the listener at once where that takes no time.
   void request(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);
   /// From the controller of a rail to the root. REQUIRES: hierarchical().
   void ask_root(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);

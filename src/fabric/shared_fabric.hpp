@@ -37,8 +37,8 @@ class SharedFabric : private DeliveryListener {
   SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
                std::span<const GpuId> gpus = {});
 
-  /// Which GPUs are whose: `gpus` has those of each job's ranks. A GPU without a rank, whose NIC may pass on what other
-  /// GPUs of its server send, is the first job's that has a rank in that server.
+  /// Assigns GPUs to jobs. `gpus`: by job, the GPUs of its ranks. A GPU without a rank, which may relay the traffic of
+  /// other GPUs of its server, belongs to the first job that has a rank in that server.
   void seat(std::span<const std::span<const GpuId>> gpus);
   /// The job that the GPU's ports are of, or kNoJob.
   [[nodiscard]] std::uint32_t owner(GpuId gpu) const;

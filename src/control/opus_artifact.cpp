@@ -127,14 +127,23 @@ class OpusArtifact : public Controller {
     }
   }
 
-  // All pairs that come with the demand's: the same hop of the other data-parallel ranks.
+  // All pairs that come with the demand's: the same hop of the other data-parallel ranks, as far as the ports go.
   [[nodiscard]] std::vector<ServerPair> pairs_with(const CircuitRequest& demand) const {
     std::vector<ServerPair> pairs(demand.pairs.begin(), demand.pairs.end());
     if (!by_stage_ || demand.dimension != Dimension::kPp) return pairs;
+    std::vector<std::uint32_t> out(view_->positions, 0);
+    std::vector<std::uint32_t> in(view_->positions, 0);
+    for (const ServerPair pair : pairs) {
+      ++out[pair.from];
+      ++in[pair.to];
+    }
     const ServerPair own = demand.pairs.front();
     for (const ServerPair hop : hops_) {
       const bool same = stage_of_[hop.from] == stage_of_[own.from] && stage_of_[hop.to] == stage_of_[own.to];
-      if (same && hop != own) pairs.push_back(hop);
+      if (!same || hop == own || out[hop.from] >= view_->ports_per_gpu || in[hop.to] >= view_->ports_per_gpu) continue;
+      ++out[hop.from];
+      ++in[hop.to];
+      pairs.push_back(hop);
     }
     return pairs;
   }

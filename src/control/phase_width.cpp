@@ -19,11 +19,14 @@ void PhaseWidth::learn(const FabricView& view) {
   learned_ = true;
   positions_ = view.positions;
   partners_.assign(2 * kDimensionCount * std::size_t{positions_}, 0);
+  largest_.assign(kDimensionCount, Bytes{});
   std::set<std::pair<Dimension, ServerPair>> counted;
   std::set<std::pair<Dimension, const ServerPair*>> seen;  // equal calls share their pairs
   for (const RankSchedule& rank : view.schedule) {
     for (const ScheduledOperation& op : rank.operations) {
       if (op.pairs.empty() || !seen.emplace(op.dimension, op.pairs.data()).second) continue;
+      Bytes& largest = largest_[static_cast<std::size_t>(op.dimension)];
+      for (const Bytes bytes : op.bytes) largest = std::max(largest, bytes);
       for (const ServerPair pair : op.pairs) {
         if (!counted.emplace(op.dimension, pair).second) continue;
         ++partners_[sender(op.dimension, pair.from)];
@@ -31,6 +34,16 @@ void PhaseWidth::learn(const FabricView& view) {
       }
     }
   }
+}
+
+// Whether the phase's largest message loses no more by having `shared` circuits in place of `alone` than the
+// reconfiguration takes that is saved by it.
+bool PhaseWidth::share_pays(const FabricView& view, Dimension dimension, std::uint32_t alone, std::uint32_t shared) const {
+  if (shared >= alone) return true;
+  const Bytes bytes = largest_[static_cast<std::size_t>(dimension)];
+  if (view.port_rate.bytes_per_second <= 0.0) return true;
+  const double seconds = static_cast<double>(bytes.count) / view.port_rate.bytes_per_second;
+  return seconds / shared - seconds / alone <= to_seconds(view.reconfiguration.total());
 }
 
 std::uint32_t PhaseWidth::of(const FabricView& view, const CircuitRequest& demand) {
@@ -45,8 +58,10 @@ std::uint32_t PhaseWidth::of(const FabricView& view, const CircuitRequest& deman
                          partners_[receiver(demand.dimension, pair.to)]});
   }
   for (const ServerPair pair : demand.pairs) degree_[pair.from] = degree_[view.positions + pair.to] = 0;
-  const std::uint32_t partners = in_phase <= view.ports_per_gpu ? std::max(now, in_phase) : now;
-  return std::max(1u, view.ports_per_gpu / partners);
+  const std::uint32_t alone = std::max(1u, view.ports_per_gpu / now);
+  if (in_phase > view.ports_per_gpu) return alone;
+  const std::uint32_t shared = std::max(1u, view.ports_per_gpu / std::max(now, in_phase));
+  return share_pays(view, demand.dimension, alone, shared) ? shared : alone;
 }
 
 }  // namespace photonrail

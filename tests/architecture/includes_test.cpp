@@ -96,7 +96,7 @@ TEST(Includes, EveryFolderOfSrcIsARoomAndHasTests) {
 
 TEST(Includes, EveryFolderOfTestsIsARoomOrACrossCut) {
   const std::set<std::string> cross_cuts{"architecture", "bench",  "command", "determinism", "examples",
-                                         "fuzz",         "golden", "install", "support"};
+                                         "fuzz",         "golden", "install", "support", "worlds"};
   for (const auto& name : folders_of(std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "tests")) {
     EXPECT_TRUE(find_room(name) != nullptr || cross_cuts.contains(name)) << "tests/" << name;
   }
@@ -125,15 +125,15 @@ TEST(IncludeChecker, CatchesAnIncludeThatPointsBack) {
 TEST(IncludeChecker, CatchesThirdPartyInTheWrongPlace) {
   EXPECT_TRUE(caught("include/photonrail/config.hpp", "<nlohmann/json.hpp>"));
   EXPECT_TRUE(caught("include/photonrail/topology.hpp", "<boost/graph/adjacency_list.hpp>"));
-  EXPECT_TRUE(caught("src/sim/executor.cpp", "<nlohmann/json.hpp>"));
+  EXPECT_TRUE(caught("src/execution/executor.cpp", "<nlohmann/json.hpp>"));
   EXPECT_TRUE(caught("src/fabric/fabric.cpp", "<spdlog/spdlog.h>"));
   EXPECT_TRUE(caught("src/report/json.cpp", "<pugixml.hpp>"));
 }
 
 TEST(IncludeChecker, CatchesPrivateHeadersSeenFromOutsideAndUnknownPlaces) {
-  EXPECT_TRUE(caught("tools/photonrail/main.cpp", "\"sim/executor.hpp\""));
-  EXPECT_TRUE(caught("include/photonrail/simulate.hpp", "\"sim/executor.hpp\""));
-  EXPECT_TRUE(caught("src/sim/executor.cpp", "\"executor.hpp\""));
+  EXPECT_TRUE(caught("tools/photonrail/main.cpp", "\"execution/executor.hpp\""));
+  EXPECT_TRUE(caught("include/photonrail/simulate.hpp", "\"execution/executor.hpp\""));
+  EXPECT_TRUE(caught("src/execution/executor.cpp", "\"executor.hpp\""));
   EXPECT_TRUE(caught("src/attic/old.cpp", "<vector>"));
   EXPECT_TRUE(caught("include/photonrail/unlisted.hpp", "<vector>"));
 }

@@ -229,13 +229,13 @@ TEST_F(Report, SaysWhatIsWrong) {
   fails("report empty", "results.db: cannot be read: ");
   fs::remove(folder_ / "empty/results.db");
   std::ofstream(folder_ / "empty/result.json") << "{\"schema\": 1}";
-  fails("report empty", "result.json: is not photonrail.result/1");
+  fails("report empty", "result.json: /schema: must be a string");
   write("tiny.json", tiny("tiny"));
   ASSERT_EQ(run("run tiny.json --out done --trace --quiet").status, 0);
   fails("report done --metric makespan", "--metric: there is no metric \"makespan\" (did you mean makespan_s?)");
   fails("report done -o nowhere/page.html", "nowhere/page.html: cannot write");
   std::ofstream(folder_ / "done/trace.json") << "{\"traceEvents\": [";
-  fails("report done", "trace.json: cannot be read: ");
+  fails("report done", "trace.json: byte 17: not JSON");
 }
 
 }  // namespace

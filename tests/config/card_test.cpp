@@ -107,7 +107,7 @@ TEST(Card, WhatCannotBeIsSaid) {
   EXPECT_THAT(refused("pp: 2", "pp: 4"), HasSubstr("is 32, but total_count is 16"));
   // 2^16 x 2^16 is 0 in 32 bits, and a batch cannot be divided by that.
   EXPECT_THAT(refused("dp_replicate: 1, dp_shard: 2, tp: 4, pp: 2", "dp_replicate: 65536, dp_shard: 65536, tp: 4, pp: 1"),
-              HasSubstr("is 17179869184, but total_count is 16"));
+              HasSubstr("dp_replicate x dp_shard is 4294967296, more than can be counted"));
   EXPECT_THAT(refused("total_count: 16", "total_count: 18"), HasSubstr("18 do not fill nodes of 4"));
   EXPECT_THAT(refused("seq_len: 8192", "seq_len: long"), HasSubstr("/workload/data/seq_len: must be a whole number"));
   EXPECT_THAT(refused("seq_len: 8192", "seq: 1"), HasSubstr("/workload/data/seq_len: missing"));

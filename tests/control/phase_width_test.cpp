@@ -18,6 +18,7 @@ Shown pipeline(RailView& rail) {
   Shown shown(rail);
   shown.sends(0, Dimension::kPp, {{0, 1}}, {1}).sends(1, Dimension::kPp, {{1, 0}, {1, 2}}, {1, 1});
   shown.sends(2, Dimension::kPp, {{2, 1}}, {1}).sends(1, Dimension::kDp, {{1, 2}, {2, 1}}, {1, 1});
+  shown.view.reconfiguration.switching = Duration{1'000'000};  // a byte never takes so long
   return shown;
 }
 
@@ -30,6 +31,17 @@ TEST(PhaseWidth, SharesThePortsAmongThePartnersOfThePhase) {
   EXPECT_EQ(width.of(shown.view, shown.view.demands[0]), 2u) << "1 hears from 0 and from 2";
   EXPECT_EQ(width.of(shown.view, shown.view.demands[1]), 4u) << "the ring has all";
   EXPECT_EQ(width.of(shown.view, shown.view.demands[2]), 2u) << "not in the schedule: as many as the demand has";
+}
+
+// Where re-pointing takes no time, a share of the ports only makes messages longer.
+TEST(PhaseWidth, SharesNothingWhereThatCostsMoreThanItSaves) {
+  RailView rail(3, 4);
+  rail.demand({{0, 1}}, Dimension::kPp);
+  Shown shown = pipeline(rail);
+  shown.view.reconfiguration.switching = Duration{};
+  PhaseWidth width;
+  width.learn(shown.view);
+  EXPECT_EQ(width.of(shown.view, shown.view.demands[0]), 4u);
 }
 
 TEST(PhaseWidth, GoesByTheDemandWhereThePhaseHasMorePartnersThanPorts) {

@@ -177,11 +177,11 @@ TEST_F(Smoke, OnDemandWithOneLaneCostsFourDelaysLessWhatTwoComputationsHide) {
   }
 }
 
-// Announced one phase ahead, each ring has its window before it on top of the slack: 356.763 + 45.980 = 402.742 ms on stage
+// Announced one phase ahead, each ring has its window before it on top of the slack: 356.763 + 45.980 = 402.743 ms on stage
 // 0, and more than 10 s on stage 1.
 TEST_F(Smoke, ProvisionedWithOneLaneCostsTwoDelaysLessWhatTheirWindowsHide) {
   const Duration stage0 = before_rings_of_stage_0_ + slack_behind_first_ring(kStage0);
-  EXPECT_NEAR(to_seconds(stage0), 0.402742, 1e-6);
+  EXPECT_NEAR(to_seconds(stage0), 0.402743, 1e-6);
   EXPECT_GT(before_rings_of_stage_1_, ms(10000));
   for (const double delay : kDelaysMs) {
     const RunResult result = run_at("provisioned-one-lane", delay);

@@ -17,7 +17,7 @@ std::vector<std::string> optical_policies(bool prompt_only) {
   std::vector<std::string> names;
   const ControllerRegistry registry = ControllerRegistry::builtin();
   for (const ControllerFactory& factory : registry.all()) {
-    if (factory.name == "electrical" || factory.name == "static") continue;
+    if (factory.name == "electrical" || factory.name == "static" || factory.bound) continue;
     if (factory.prompt || !prompt_only) names.push_back(factory.name);
   }
   return names;

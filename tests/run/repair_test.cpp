@@ -68,7 +68,7 @@ TEST_P(Repair, OfAStuckPortLightsWhatWasRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, Repair,
                          ::testing::Values("solstice", "bvn", "topoopt", "static_split", "opus_artifact", "static", "opus",
-                                           "oracle", "coalesce", "max_weight", "mixnet", "harvest", "lru"),
+                                           "coalesce", "max_weight", "mixnet", "harvest", "lru"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(RepairOfOneOfTwoServers, LeavesWhatTheControllerMadeOfThePortsMeanwhile) {

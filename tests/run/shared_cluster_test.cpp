@@ -326,7 +326,7 @@ TEST(Jobs, ShowObserversTheRanksOfAll) {
 
 // The second job has a switch, and ports, before it begins.
 TEST(Jobs, ThatHaveNotBegunDecideNothingWhenTheirSwitchIsDarkOrTheirPortsFail) {
-  for (const char* controller : {"opus", "rotor", "solstice", "lru", "oracle"}) {
+  for (const char* controller : {"opus", "rotor", "solstice", "lru", "coalesce"}) {
     SCOPED_TRACE(controller);
     Cluster cluster(4);
     cluster.optical(us(10));

@@ -83,9 +83,9 @@ TEST(Rotor, TurnsThePortsOfItsOwnJobOnly) {
   }
   // Three positions: six pairs in two rounds.
   EXPECT_EQ(decision.timetable->rounds.size(), 2u);
-  EXPECT_THAT(turns, ::testing::UnorderedElementsAre(::testing::ServerPair(ServerPair{0, 3}, 1u), ::testing::ServerPair(ServerPair{0, 4}, 1u),
-                                                     ::testing::ServerPair(ServerPair{3, 0}, 1u), ::testing::ServerPair(ServerPair{3, 4}, 1u),
-                                                     ::testing::ServerPair(ServerPair{4, 0}, 1u), ::testing::ServerPair(ServerPair{4, 3}, 1u)));
+  EXPECT_THAT(turns, ::testing::UnorderedElementsAre(::testing::Pair(ServerPair{0, 3}, 1u), ::testing::Pair(ServerPair{0, 4}, 1u),
+                                                     ::testing::Pair(ServerPair{3, 0}, 1u), ::testing::Pair(ServerPair{3, 4}, 1u),
+                                                     ::testing::Pair(ServerPair{4, 0}, 1u), ::testing::Pair(ServerPair{4, 3}, 1u)));
 }
 
 TEST(Rotor, SaysItOnce) {

@@ -35,7 +35,7 @@ TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpecte
                   {[](void* self, std::uint64_t) { static_cast<Network*>(self)->set_rate(0, {10e12}); }, &network, 0});
   engine.run();
   // 10 bytes in 10 ps, then 10 bytes per picosecond: 90 take 9, and the overhead 5. The second message needs 10 + 5.
-  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::ServerPair(1, 24), ::testing::ServerPair(2, 39)));
+  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 24), ::testing::Pair(2, 39)));
 }
 
 
@@ -66,7 +66,7 @@ TEST(Channel, AMessageThatFollowsOnAPathThatStandsStillWaitsUntilItGoesOn) {
   engine.schedule(Time{300}, Phase::kFinish, Action::to<&Act::go_on>(act));
   engine.run();
   // The first leaves until 100 and arrives 50 + 500 later. The second has the channel from 150 on and light from 300 on.
-  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::ServerPair(1, 650), ::testing::ServerPair(2, 950)));
+  EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 650), ::testing::Pair(2, 950)));
 }
 
 }  // namespace

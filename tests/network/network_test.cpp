@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
-using ::testing::ServerPair;
+using ::testing::Pair;
 
 // A network of capacities in bytes per second, and a log of what arrived when.
 class Fixture : public DeliveryListener {
@@ -68,14 +68,14 @@ TEST(Network, ALoneFlowTakesBytesOverRatePlusOverheadPlusLatency) {
   f.network.post(Network::kNone, Fixture::path({0, 1}, 936250, 10000), Bytes{1}, 7);
   f.engine.run();
   // 1 byte at 50 GB/s is 20 ps; then 10 ns of overhead and 936.25 ns of latency.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(7, 20 + 10000 + 936250)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(7, 20 + 10000 + 936250)));
 }
 
 TEST(Network, TheSlowestCapacityOfAPathCounts) {
   Fixture f({50 * kGiga, 10 * kGiga});
   f.post({0, 1}, 1000, 1);
   f.engine.run();
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, 100000)));  // 1000 B at 10 GB/s
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 100000)));  // 1000 B at 10 GB/s
 }
 
 TEST(Network, TwoFlowsShareACapacityAndTheRestTakesOver) {
@@ -85,7 +85,7 @@ TEST(Network, TwoFlowsShareACapacityAndTheRestTakesOver) {
   f.engine.run();
   // Half of 1 GB/s each: flow 1 is done after 1000 B / 0.5 GB/s = 2 us. Flow 2 has sent 1000 B by then, and sends its last
   // 2000 B at the full rate: 2 + 2 = 4 us.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, 2000000), ServerPair(2, 4000000)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 2000000), Pair(2, 4000000)));
 }
 
 TEST(Network, AFlowThatComesLateTakesItsShareFromThenOn) {
@@ -95,7 +95,7 @@ TEST(Network, AFlowThatComesLateTakesItsShareFromThenOn) {
   f.engine.run();
   // Flow 1 alone for 1 us (1000 B); then both at 0.5 GB/s: flow 2 is done 500 / 0.5 = 1 us later, at 2 us, when flow 1 has
   // 500 B left, which take 0.5 us at the full rate.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(2, 2000000), ServerPair(1, 2500000)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(2, 2000000), Pair(1, 2500000)));
 }
 
 TEST(Network, AFlowThatHasLeftDoesNotShareThoughItHasNotArrived) {
@@ -103,7 +103,7 @@ TEST(Network, AFlowThatHasLeftDoesNotShareThoughItHasNotArrived) {
   f.network.post(Network::kNone, Fixture::path({0}, 5000000), Bytes{1000}, 1);  // leaves at 1 us, arrives at 6 us
   f.post_at(2000000, {0}, 1000, 2);
   f.engine.run();
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(2, 3000000), ServerPair(1, 6000000)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(2, 3000000), Pair(1, 6000000)));
 }
 
 TEST(Network, MaxMinOfTheClassicThreeFlowChain) {
@@ -126,7 +126,7 @@ TEST(Network, AChannelSendsOneMessageAtATimeInOrder) {
   for (std::uint64_t tag = 1; tag <= 3; ++tag) f.network.post(channel, Fixture::path({0}, 100, 10), Bytes{1}, tag);
   f.engine.run();
   // 1 byte = 1000 ps, then a gap of 10 ps; each arrives 100 ps after its gap: 1110, 2120, 3130.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, 1110), ServerPair(2, 2120), ServerPair(3, 3130)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 1110), Pair(2, 2120), Pair(3, 3130)));
 }
 
 TEST(Network, AChannelKeepsItsOrderWhenItsCapacityIsShared) {
@@ -137,7 +137,7 @@ TEST(Network, AChannelKeepsItsOrderWhenItsCapacityIsShared) {
   f.post({0}, 3000, 3);
   f.engine.run();
   // Flow 3 shares with 1, then with 2, at 0.5 GB/s: 1 ends at 2 us, 2 at 4 us; flow 3 has sent 2000 B by then: 5 us.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, 2000000), ServerPair(2, 4000000), ServerPair(3, 5000000)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 2000000), Pair(2, 4000000), Pair(3, 5000000)));
 }
 
 TEST(Network, AChannelThatIsAloneCostsOneEventAMessage) {
@@ -157,7 +157,7 @@ TEST(Network, WhatAChannelHasToSendWaitsAgainWhenAnotherFlowComes) {
   f.engine.run();
   // 1 leaves at 1 us. 2 has sent 500 B when 4 comes at 1.5 us; both at 0.5 GB/s: 2 leaves at 2.5 us, 4 has 500 B left. Then
   // 3 and 4 share: 4 leaves at 3.5 us, 3 has 500 B left and the whole rate: 4 us.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, 1000000), ServerPair(2, 2500000), ServerPair(4, 3500000), ServerPair(3, 4000000)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 1000000), Pair(2, 2500000), Pair(4, 3500000), Pair(3, 4000000)));
   f.network.close_channel(channel);
 }
 
@@ -170,7 +170,7 @@ TEST(Network, AFlowThatComesInTheGapBetweenTwoMessagesOfAChannel) {
   // 1 leaves at 1 us and arrives after its gap at 1.5 us, when 2 starts. 3 is alone from 1.2 to 1.5 us (300 B); then both
   // at 0.5 GB/s: 3 leaves after 700 / 0.5 = 1.4 us more, at 2.9 us; 2 has 300 B left, leaves at 3.2 us and arrives at 3.7
   // us.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, 1500000), ServerPair(3, 2900000), ServerPair(2, 3700000)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 1500000), Pair(3, 2900000), Pair(2, 3700000)));
 }
 
 TEST(Network, RateZeroStopsAFlowAndANewRateLetsItGoOn) {
@@ -182,7 +182,7 @@ TEST(Network, RateZeroStopsAFlowAndANewRateLetsItGoOn) {
                     {[](void* n, std::uint64_t) { static_cast<Network*>(n)->set_rate(0, {3e9}); }, &f.network, 0});
   f.engine.run();
   // 500 B by 0.5 us, nothing until 4 us, 1500 B at 3 GB/s: 4.5 us.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, 4500000)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 4500000)));
 }
 
 TEST(Network, ExclusiveFlowsCostNoSolving) {
@@ -456,7 +456,7 @@ TEST(Network, SaysHowManyBytesACapacityHasLeft) {
   f.engine.run();
   EXPECT_THAT(left, ElementsAre(800, 0, 600, 0, 900, 400));
   // Looking changed nothing: 500 at half the rate end at 1400, the other 100 at 1500.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(2, 1400), ServerPair(1, 1500)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(2, 1400), Pair(1, 1500)));
 }
 
 // A channel sends one message at a time; those behind count too.

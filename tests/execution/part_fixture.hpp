@@ -16,8 +16,12 @@ namespace photonrail::test {
 
 /// Two ranks on two servers unless the test builds another job.
 struct PartFixture {
-  explicit PartFixture(Job job = Job(2)) : job_(std::move(job)) { job_.build(); }
+  explicit PartFixture(Job job = Job(2)) : job_(built(std::move(job))) {}
 
+  [[nodiscard]] static Job built(Job job) {
+    job.build();
+    return job;
+  }
   [[nodiscard]] const TaskGraph& graph() const { return job_.scenario.graph; }
   [[nodiscard]] execution::RunContext context() {
     return {engine, fabric, operations, accounting, stragglers, observers};

@@ -13,13 +13,13 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Two ranks, a program each, one group; the source has one matrix for `members`.
-struct ServerPair {
+struct Pair {
   TaskGraphBuilder builder{2};
   CommunicatorId group = builder.add_communicator("both", {RankId{0}, RankId{1}}, Dimension::kEp);
   ProgramId a = builder.add_program();
   ProgramId b = builder.add_program();
 
-  explicit ServerPair(Member members = 2) {
+  explicit Pair(Member members = 2) {
     auto table = std::make_shared<DemandTable>();
     table->add(TrafficMatrix(members));
     builder.set_demands(std::move(table));
@@ -32,7 +32,7 @@ struct ServerPair {
 };
 
 TEST(Demand, IsKeptInTheTask) {
-  ServerPair job;
+  Pair job;
   for (const ProgramId p : {job.a, job.b}) {
     job.builder.add_all_to_all(p, 0, 1, Bytes{10});
     job.builder.add_collective(p, 0, CollectiveOp::kAllToAll, Bytes{10}, {}, {}, 1);  // an all-to-all has no root
@@ -47,16 +47,16 @@ TEST(Demand, IsKeptInTheTask) {
 }
 
 TEST(Demand, OfMembersMustAgree) {
-  ServerPair job;
+  Pair job;
   job.builder.add_all_to_all(job.a, 0, 1, Bytes{10});
   job.builder.add_collective(job.b, 0, CollectiveOp::kAllToAll, Bytes{10});
   EXPECT_THAT(test::error_of([&] { (void)job.build(); }).what(), HasSubstr("says demand 1, rank 1 task 0 says demand 0"));
 }
 
 TEST(Demand, MustExistAndFitTheGroup) {
-  ServerPair absent;
-  ServerPair larger(3);
-  ServerPair none;
+  Pair absent;
+  Pair larger(3);
+  Pair none;
   none.builder.set_demands(nullptr);
   for (const ProgramId p : {absent.a, absent.b}) absent.builder.add_all_to_all(p, 0, 2, Bytes{10});
   for (const ProgramId p : {larger.a, larger.b}) larger.builder.add_all_to_all(p, 0, 1, Bytes{10});

@@ -1,4 +1,4 @@
-// A chart of bars in time, a row for each of those who take turns: as text for a terminal, and as SVG.
+// A chart of bars in time with a row for each processor, link or rank: as text for a terminal, and as SVG.
 #pragma once
 
 #include "photonrail/units.hpp"

@@ -34,8 +34,8 @@ inline constexpr int kCollectiveOpCount = 10;
 [[nodiscard]] std::string_view name(CollectiveOp op);
 [[nodiscard]] std::optional<CollectiveOp> collective_op_from(std::string_view name);
 
-/// Where a member sits: members of one server share a scale-up domain, members of one rail a rail. The numbers only tell
-/// members apart.
+/// The server and the rail of a member. Members of one server share a scale-up domain, members of one rail share a rail.
+/// The numbers have no meaning beyond being equal or different.
 struct MemberPlace {
   std::uint32_t server = 0;
   std::uint32_t rail = 0;
@@ -51,16 +51,18 @@ struct CollectiveCall {
   Member members = 2;  ///< at least 2; a send has exactly 2: 0 sends to 1
   Bytes size{};
   Member root = 0;           ///< reduce, gather, scatter, broadcast
-  std::uint32_t pieces = 1;  ///< cut the data into so many pipelined pieces where the algorithm can ("chunks")
-  std::uint32_t ports = 1;   ///< of a member's NIC, for algorithms that give each port a neighbour of its own
-  /// By member, for algorithms that know servers from rails; empty: each member is alone in its server, all on one rail.
+  std::uint32_t pieces = 1;  ///< pipelined pieces to cut the data into, where the algorithm can ("chunks")
+  std::uint32_t ports = 1;   ///< ports of a member's NIC, for algorithms that give each port a neighbour of its own
+  /// By member, for algorithms that distinguish servers and rails. Empty: each member is alone in its server, all on one
+  /// rail.
   std::vector<MemberPlace> places{};
-  /// Who is expected last, for an algorithm that asks (expects_straggler()); none: the last member.
+  /// The member that is expected to arrive last, for algorithms with expects_straggler(). None: the highest member number.
   std::optional<Member> straggler = std::nullopt;
-  /// What a port could send while it is re-pointed, for an algorithm that weighs that; 0: circuits cost nothing.
+  /// The bytes that a port could send during one reconfiguration, for algorithms that trade circuits against bytes. 0:
+  /// circuits cost nothing.
   Bytes reconfiguration{};
-  /// All-to-all: what each pair exchanges, in place of even shares of `size`, which then means nothing. Has as many members
-  /// as the call; is needed for expand(), not by the plan.
+  /// All-to-all: the bytes that each pair exchanges, in place of even shares of `size`, which is then ignored. REQUIRES: it
+  /// has as many members as the call. It must outlive the call of expand() only; the plan does not refer to it.
   const TrafficMatrix* demand = nullptr;
 
   friend bool operator==(const CollectiveCall&, const CollectiveCall&) = default;
@@ -75,26 +77,26 @@ struct Send {
   Bytes bytes{};
   std::uint32_t first_chunk = 0;  ///< the data: chunks first_chunk .. first_chunk + chunks - 1 (see SendPlan::data)
   std::uint32_t chunks = 1;
-  std::uint32_t round = 0;  ///< in which round of circuits it travels
-  bool reduce = false;      ///< the receiver adds it to what it has, instead of replacing it
+  std::uint32_t round = 0;  ///< the round of circuits that it uses
+  bool reduce = false;      ///< the receiver adds the data to its own instead of replacing it
   bool ordered = false;     ///< leaves through the sender's proxy (see LocalStep::Kind::kFence)
 };
 
-/// What a member does for itself in the middle of a plan. In a plan it stands as a send of the member to itself, of no
-/// bytes: what waits for that send waits for the end of the step.
+/// Work that a member does locally in the middle of a plan. The plan represents it as a send of the member to itself with
+/// no bytes; sends that wait for that send wait for the end of the step.
 struct LocalStep {
   enum class Kind : std::uint8_t {
-    kTiles,  ///< equal pieces of computation, each on one of the GPU's processors; steps get them in order of release
-    kWait,   ///< so much time
-    /// Takes its turn among the member's ordered sends and fences (its proxy, a queue): begins when those before it have
-    /// arrived, takes `wait`, and lets those behind it go.
+    kTiles,  ///< equal pieces of computation, each on one of the GPU's processors, assigned to steps in order of release
+    kWait,   ///< a pause of `wait`
+    /// Queues with the member's ordered sends and fences (its proxy). It begins when the entries before it have arrived,
+    /// takes `wait`, and then releases the entries behind it.
     kFence
   };
 
   Kind kind = Kind::kWait;
-  std::uint32_t tiles = 0;       ///< kTiles: how many, at least 1
-  std::uint32_t processors = 1;  ///< kTiles: of the GPU, each with an equal part of its rate; 1 to 65535
-  double tile_flops = 0.0;       ///< kTiles: of each
+  std::uint32_t tiles = 0;       ///< kTiles: number of tiles, at least 1
+  std::uint32_t processors = 1;  ///< kTiles: processors of the GPU, each with an equal part of its rate; 1 to 65535
+  double tile_flops = 0.0;       ///< kTiles: FLOPs of one tile
   Duration wait{};
 };
 
@@ -109,15 +111,15 @@ struct ChunkRun {
 /// A directed pair of members that must be joined.
 using MemberPair = std::pair<Member, Member>;
 
-/// What a collective sends, and in which order. A plan may be a formula: nothing here asks for a list.
+/// The sends of a collective and their order. A plan may be computed by a formula: the interface does not require a list.
 ///
 /// **Order.** Send i may leave once `waits_for(i)` of the sends that release it have arrived; `released_by(j)` lists
-/// the sends that the arrival of j counts for. Sends [0, initial_sends()) wait for nothing, and no other send has
+/// the sends that the arrival of j counts for. Sends [0, initial_sends()) have no dependency, and no other send has
 /// waits_for 0. A member's sends leave in the order in which they are released (ties: ascending index), one at a time
 /// on each (from, to) pair.
 ///
 /// **Rounds.** Sends of round k use the circuits `pairs(k)`; a member enters round k+1 when all its sends and receives of
-/// round k are done. A plan that needs one set of circuits throughout has one round.
+/// round k are done. A plan that uses the same circuits throughout has one round.
 ///
 /// **Data.** The data is numbered in chunks so that a replay can prove the plan (see photonrail/testing/replay.hpp):
 /// all-reduce, reduce, broadcast: chunk c of the tensor, 0 .. chunk_count()-1;
@@ -133,8 +135,8 @@ class SendPlan {
   [[nodiscard]] virtual SendIndex send_count() const = 0;
   [[nodiscard]] virtual SendIndex initial_sends() const = 0;
   [[nodiscard]] virtual Send send(SendIndex i) const = 0;
-  /// Appends the data of send i. One run, the one that the send names, unless the plan has sends of scattered chunks; then
-  /// the send names the first run.
+  /// Appends the chunks that send i carries: the one run that the send names, or several runs if the chunks are scattered,
+  /// in which case the send names the first.
   virtual void data(SendIndex i, std::vector<ChunkRun>& out) const {
     const Send s = send(i);
     out.push_back({s.first_chunk, s.chunks});
@@ -152,37 +154,37 @@ class SendPlan {
   [[nodiscard]] virtual std::uint32_t sends_from(Member member, std::uint32_t round) const = 0;
   [[nodiscard]] virtual std::uint32_t sends_to(Member member, std::uint32_t round) const = 0;
 
-  /// The largest waits_for of any send: 1 lets an executor do without counters.
+  /// The largest waits_for of any send. With 1 an executor needs no counters.
   [[nodiscard]] virtual std::uint32_t most_waits() const = 0;
   [[nodiscard]] virtual std::uint32_t chunk_count() const = 0;
 
-  /// Whether the operation begins before the member arrives: it begins when all members for whom this is false are there.
-  /// A send from or to a member that is not there yet waits for its arrival.
+  /// Whether the operation may begin before the member arrives. The operation begins when all members for which this is
+  /// false have arrived. A send from or to a member that has not arrived waits for its arrival.
   [[nodiscard]] virtual bool starts_without(Member /*member*/) const { return false; }
 
-  /// Bytes that cross from members to members, all sends together.
+  /// The sum of the bytes of all sends between different members.
   [[nodiscard]] virtual Bytes wire_bytes() const = 0;
 
-  /// Sends one after another on the longest chain of dependencies: the latency term of the alpha-beta cost.
+  /// The number of sends on the longest chain of dependencies: the latency term of the alpha-beta cost.
   [[nodiscard]] virtual std::uint32_t critical_sends() const = 0;
 
   /// The plan at stream fidelity: one send for each pair of its only round, with all the bytes that the pair carries and no
-  /// dependencies. Null (the default) for a plan that must run send by send. A plan may have one when every pair is busy
-  /// from the first send to the last: its time is then the bytes of a pair and the latencies of critical_sends() sends.
+  /// dependencies. Null (the default) for a plan that must run send by send. A plan may have a stream when every pair is
+  /// busy from the first send to the last: its time is then that of the bytes of a pair plus critical_sends() latencies.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> stream() const { return nullptr; }
 
-  /// The part of members 0 .. period - 1, where every rotation of the members leaves the plan as it is: a send of member m
-  /// stands for those of m + period, m + 2 period ... as well. It has `period` members (1 is allowed) and their sends only;
-  /// a send's `to`, and the second member of a pair, keep their number in the whole plan, and are member `to % period`
-  /// here. Data is not numbered. Null (the default) for a plan in which some member has a part of its own. REQUIRES: period
-  /// divides members().
+  /// The plan reduced to members 0 .. period - 1, for plans that every rotation of the members leaves unchanged: a send of
+  /// member m represents those of m + period, m + 2 period ... as well. The result has `period` members (1 is allowed) and
+  /// their sends only; a send's `to`, and the second member of a pair, keep their number of the whole plan and correspond
+  /// to member `to % period`. Data is not numbered. Null (the default) for a plan that is not symmetric in its members.
+  /// REQUIRES: period divides members().
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> folded(Member /*period*/) const { return nullptr; }
 };
 
-/// What an algorithm promises of its plans for an op among so many members; the contract suite holds it to that.
+/// The guarantees of an algorithm for its plans of an op on a number of members. The contract suite checks them.
 struct CollectiveClaims {
-  bool least_bytes = false;  ///< nobody is sent what it has or could do without: wire_bytes() is the least for the op
-  bool matchings = false;    ///< in a round a member sends to one member at most and receives from one at most
+  bool least_bytes = false;  ///< wire_bytes() is minimal for the op: no member receives data that it has or does not need
+  bool matchings = false;    ///< in each round a member sends to at most one member and receives from at most one
 };
 
 /// A family of plans. Stateless.
@@ -194,17 +196,17 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view summary() const = 0;
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
   [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
-  /// Whether the plan depends on CollectiveCall::places. Throws ConfigError from expand() when it cannot use them.
+  /// Whether the plan depends on CollectiveCall::places. expand() throws ConfigError for places that it cannot use.
   [[nodiscard]] virtual bool uses_places() const { return false; }
-  /// Whether plans depend on call.straggler.
+  /// Whether the plan depends on CollectiveCall::straggler.
   [[nodiscard]] virtual bool expects_straggler() const { return false; }
-  /// Whether it follows CollectiveCall::demand.
+  /// Whether the plan follows CollectiveCall::demand.
   [[nodiscard]] virtual bool takes_demand() const { return false; }
-  /// REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
+  /// The plan of a call. REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;
-  /// The alpha-beta cost of the plan where nothing else is on the way: what an exact simulation needs, within a picosecond
-  /// a send, when the size divides evenly. nullopt (the default): no formula, so that "auto" passes it by.
-  /// REQUIRES: as expand().
+  /// The alpha-beta cost of the plan on an otherwise idle network. It equals the time of an exact simulation within one
+  /// picosecond a send when the size divides evenly. nullopt (the default): there is no formula, and "auto" does not
+  /// consider the algorithm. REQUIRES: as expand().
   [[nodiscard]] virtual std::optional<CollectiveCost> cost(const CollectiveCall& /*call*/, const CostModel& /*on*/) const {
     return std::nullopt;
   }
@@ -226,7 +228,7 @@ class CollectiveRegistry {
   std::vector<std::unique_ptr<const CollectiveAlgorithm>> algorithms_;
 };
 
-/// A plan written as a list: for those who do not have a formula. Sends may be added in any order that is topological;
+/// Builds a plan from a list of sends, for algorithms without a formula. Sends may be added in any topological order;
 /// `build()` renumbers them so that initial sends come first.
 class SendPlanBuilder {
  public:
@@ -237,7 +239,7 @@ class SendPlanBuilder {
   SendIndex add(const Send& send, const std::vector<SendIndex>& after = {}, const std::vector<ChunkRun>& more = {});
   /// Adds a local step of the member in round 0.
   SendIndex add_step(Member member, const LocalStep& step, const std::vector<SendIndex>& after = {});
-  /// The plan starts without the member (SendPlan::starts_without). REQUIRES: it exists.
+  /// Lets the plan start without the member (SendPlan::starts_without). REQUIRES: it exists.
   void start_without(Member member);
   /// The plan in list form. Throws InternalError when a send names a member or a chunk that does not exist.
   [[nodiscard]] std::unique_ptr<const SendPlan> build() &&;
@@ -254,8 +256,8 @@ class SendPlanBuilder {
   std::vector<std::size_t> first_more_{0};
 };
 
-/// The bytes of piece `index` when `total` is cut into `parts`: they differ by one byte at the most, the larger ones come
-/// first, and they add up exactly. REQUIRES: parts > 0, index < parts.
+/// The bytes of piece `index` when `total` is cut into `parts`. The pieces differ by at most one byte, the larger ones come
+/// first, and their sum is `total`. REQUIRES: parts > 0, index < parts.
 [[nodiscard]] constexpr Bytes share(Bytes total, std::uint64_t parts, std::uint64_t index) {
   const auto count = static_cast<std::uint64_t>(total.count);
   return {static_cast<std::int64_t>(count / parts + (index < count % parts ? 1 : 0))};

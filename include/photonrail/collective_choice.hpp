@@ -16,10 +16,10 @@ namespace photonrail {
 /// The name that scenarios use for "whichever is predicted to be the fastest". No algorithm has it.
 inline constexpr std::string_view kAutoAlgorithm = "auto";
 
-/// Whom an algorithm that works around one late member (CollectiveAlgorithm::expects_straggler) takes it to be.
+/// How the late member is chosen for algorithms that work around one (CollectiveAlgorithm::expects_straggler).
 enum class StragglerChoice : std::uint8_t {
-  kEager,      ///< whoever is missing when all others have come
-  kPredicted,  ///< whoever came last to the communicator's operation before; the first time as kEager
+  kEager,      ///< the member that is missing when all others have arrived
+  kPredicted,  ///< the member that arrived last at the communicator's previous operation; the first time as kEager
   kKnown       ///< CollectiveSpec::straggler_rank; in groups without it as kEager
 };
 

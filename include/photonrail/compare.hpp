@@ -16,9 +16,9 @@ struct Difference {
   std::string before;        ///< in A; "absent"
   std::string after;         ///< in B
   double relative = 0.0;     ///< (B - A) / |A| of numbers; infinite where A is 0, only one has it or they are no numbers
-  std::uint64_t values = 1;  ///< how many of the place differ
-  std::uint64_t of = 1;      ///< how many it has
-  bool judged = true;        ///< false: told, and never beyond the tolerance
+  std::uint64_t values = 1;  ///< number of values of the place that differ
+  std::uint64_t of = 1;      ///< number of values of the place
+  bool judged = true;        ///< false: reported, but never counted as beyond the tolerance
 };
 
 struct Comparison {
@@ -28,9 +28,9 @@ struct Comparison {
   [[nodiscard]] bool beyond(double tolerance) const;
 };
 
-/// Of two texts of `photonrail.result/1`. `engine/wall_s` and `engine/peak_rss_mb` are left out. Names, version, seed,
-/// warnings, choices, folding and engine are told but not judged: they say who ran and how, not what came out.
-/// Throws ConfigError naming the file that is no result.
+/// Compares two texts of `photonrail.result/1`. `engine/wall_s` and `engine/peak_rss_mb` are left out. Names, version,
+/// seed, warnings, choices, folding and engine are reported but not judged, because they describe the run and not its
+/// result. Throws ConfigError naming the file that is no result.
 [[nodiscard]] Comparison compare_results(std::string_view a, std::string_view b, std::string_view file_a = "A",
                                          std::string_view file_b = "B");
 

@@ -1,4 +1,5 @@
-// The control plane of optical rails: where controllers run, what becomes of messages, and when a controller is down.
+// The control plane of optical rails: where controllers run, how messages are delayed or lost, and when a controller is
+// down.
 #pragma once
 
 #include "photonrail/ids.hpp"
@@ -11,34 +12,35 @@
 
 namespace photonrail {
 
-/// Who serves requests, one after another.
+/// The processes that serve requests. Each has a first-in first-out queue and serves one request at a time.
 enum class ControllerPlacement : std::uint8_t {
   kPerRail,      ///< a controller for each rail, with a queue of its own
   kOne,          ///< one process for all rails: one queue
-  kHierarchical  ///< a queue for each rail; who has all requests of an operation asks the root, which has one queue
+  kHierarchical  ///< a queue for each rail, and one at the root, which each complete request also passes
 };
 
 /// Messages between ranks, controllers and switches: requests, commands, acknowledgements.
 struct MessageSpec {
   double loss = 0.0;                       ///< probability that a message never arrives, in [0, 1)
-  DelayDistribution delay{};               ///< of every message, on top of its own time
-  Duration timeout{};                      ///< one that has not arrived after so long is sent again; 0: never
-  std::optional<std::uint32_t> retries{};  ///< how often at most; nothing: until it arrives
+  DelayDistribution delay{};               ///< extra delay of every message, added to its own time
+  Duration timeout{};                      ///< a message that has not arrived after this time is sent again; 0: never
+  std::optional<std::uint32_t> retries{};  ///< maximum number of retransmissions; none: until the message arrives
 
   [[nodiscard]] bool reliable() const {
     return loss == 0.0 && delay.kind == DelayDistribution::Kind::kConstant && delay.a == Duration{};
   }
 };
 
-/// A controller stops, forgets everything, and is back after a while. Switches keep their circuits, and ranks repeat what
-/// they still wait for.
+/// A controller stops at `at`, loses its state, and restarts after `down`. Switches keep their circuits, and ranks repeat
+/// the requests that are still open.
 struct ControllerRestart {
   Time at{};
   Duration down{};
-  std::optional<RailId> rail{};  ///< nothing: the controllers of all rails
+  std::optional<RailId> rail{};  ///< none: the controllers of all rails
 };
 
-/// How the shim of some ranks differs from the others'. The last entry that names a rank and a setting counts.
+/// Settings of the shim of some ranks in place of the common ones. If several entries name a rank and a setting, the last
+/// one applies.
 struct ShimSpec {
   std::vector<RankId> ranks{};
   std::optional<bool> announce{};     ///< in place of ShimPolicy::announce

@@ -1,5 +1,5 @@
 // Reconfiguration policies. A controller maps a view of one rail to the circuits it wants: a value in, a value out.
-// It knows no clock, no network and no fabric, so that a test writes the view as a literal.
+// It has no access to the clock, the network or the fabric, so that a test writes the view as a literal.
 #pragma once
 
 #include "photonrail/circuit.hpp"
@@ -21,39 +21,40 @@
 
 namespace photonrail {
 
-/// How the ranks talk to a controller (the shim of Opus, arXiv 2602.12521, section 4).
+/// How the ranks communicate with a controller (the shim of Opus, arXiv 2602.12521, section 4).
 struct ShimPolicy {
-  bool announce = false;             ///< when an operation completes, ask at once for what the schedule says comes next
+  bool announce = false;             ///< when an operation completes, request the circuits of the next one of the schedule
   bool scheduled = false;            ///< issue a rank's rail operations in the order of the profiling run
-  bool patient = false;              ///< an operation leaves its lanes to others while it waits for circuits
-  bool by_due = false;               ///< of operations that want a lane the one that is due first gets it; needs foresight
-  std::vector<ShimSpec> of_ranks{};  ///< what is different on some ranks
+  bool patient = false;              ///< an operation yields its lanes to others while it waits for circuits
+  bool by_due = false;               ///< lanes are assigned earliest deadline first (CircuitRequest::due); needs foresight
+  std::vector<ShimSpec> of_ranks{};  ///< settings of some ranks in place of these
 
   [[nodiscard]] bool announces(RankId rank) const;
   [[nodiscard]] bool announces_any() const;
 };
 
-/// What a policy wants of the run besides demands and circuits. What nobody wants is not made, and costs nothing.
+/// The inputs and services that a policy needs besides requests and circuits. The run computes only what its policy needs,
+/// so that unused inputs cost nothing.
 struct PolicyNeeds {
   ShimPolicy shim{};
   bool bytes = false;     ///< CircuitRequest::bytes, PortView::bytes_left
   bool rounds = false;    ///< CircuitRequest::next
   bool schedule = false;  ///< FabricView::schedule, from a profiling run on electrical rails
-  bool schedule_with_ports = false;  ///< the same, but only where a NIC has several ports
+  bool schedule_with_ports = false;  ///< `schedule`, but only where a NIC has several ports
   bool traffic = false;   ///< FabricView::traffic, traffic_now
-  /// A send waits for the circuits of its own pair only, and holds them only while it is on its way; without it a round of
-  /// an operation takes all its circuits together or none, and keeps each until its last send. Operations then run send by
-  /// send, at either fidelity: a ring whose links are lit one after the other is not one flow. Where `hops` is 0 they are
-  /// forwarded only if the rail forwards and faulty ports rule out a circuit of their own.
+  /// Pair-by-pair service: a send waits for the circuits of its own pair only, and holds them only while it is in flight.
+  /// Without it a round of an operation takes all its circuits together or none, and keeps each until its last send.
+  /// Operations then run send by send at either fidelity, because a ring with links that are lit one after the other is not
+  /// one flow. Where `hops` is 0, sends are forwarded only if the rail forwards and faulty ports rule out a direct circuit.
   bool per_pair = false;
   bool foresight = false;  ///< CircuitRequest::expected, due; from a profiling run of one step on electrical rails
-  bool events = false;     ///< CircuitRequest::stirred, FabricView::running; asked whenever a task ends while somebody waits
-  bool direct = false;     ///< a send whose own circuit is on its way waits for it, also where it could be forwarded
-  std::uint32_t hops = 0;  ///< sends may be forwarded over so many circuits, whatever the rail says; 0: as the rail says
+  bool events = false;     ///< CircuitRequest::stirred, FabricView::running; asked when a task ends while operations wait
+  bool direct = false;     ///< a send waits for its own circuit while that is being set up, even if it could be forwarded
+  std::uint32_t hops = 0;  ///< maximum circuits that a send may be forwarded over, in place of the rail's; 0: the rail's
 
-  /// Whether somebody must know what each pair exchanges.
+  /// Whether the bytes that each pair exchanges must be computed.
   [[nodiscard]] bool weighs() const { return bytes || rounds || schedule || traffic || per_pair; }
-  /// The same on NICs of so many ports.
+  /// These needs on NICs with `ports` ports: resolves schedule_with_ports.
   [[nodiscard]] PolicyNeeds with_ports(std::uint32_t ports) const {
     PolicyNeeds needs = *this;
     needs.schedule = schedule || (schedule_with_ports && ports > 1);
@@ -61,35 +62,37 @@ struct PolicyNeeds {
   }
 };
 
-/// When a step is carried out: at the earliest when the circuits of the step before it can be used.
+/// When a step is carried out. In each case not before the circuits of the previous step can be used.
 enum class When : std::uint8_t {
   kNow,
-  kDrained,  ///< when nobody holds a circuit that it would darken; until then nobody else gets hold of one
-  kAt        ///< at Step::at, or at once when that has passed
+  kDrained,  ///< when the circuits that it would darken are out of use; until then no further operation may use them
+  kAt        ///< at Step::at, or at once if that has passed
 };
 
+/// One reconfiguration of a decision.
 struct Step {
   CircuitPlan plan{};
   When when = When::kNow;
-  Time at{};
+  Time at{};             ///< kAt only
   bool preempt = false;  ///< may darken circuits in use: their bytes wait until the pair is joined again
 };
 
-/// Matchings that take turns for ever, whatever is asked: at `start` + k * slot the switch begins to go over to round
-/// k modulo rounds.size(), and whatever is on the circuits that it darkens waits until they come back. A slot must be
-/// at least ReconfigurationTerms::shortest_slot().
+/// Matchings in cyclic order, independent of requests. At `start` + k * slot the switch begins to change to round
+/// k modulo rounds.size(); bytes on the circuits that it darkens wait until those circuits return. REQUIRES: slot >=
+/// ReconfigurationTerms::shortest_slot().
 struct Timetable {
   std::vector<CircuitPlan> rounds{};
   Duration slot{};
   Time start{};
 };
 
-/// What a controller answers. Without steps and timetable everything stays as it is, and earlier steps go on.
+/// The answer of a controller. Without steps and timetable circuits stay as they are, and earlier steps continue.
 struct Decision {
-  std::vector<Step> steps{};  ///< in turn; they replace what earlier decisions have not carried out yet
+  std::vector<Step> steps{};  ///< in order; they replace the steps of earlier decisions that have not been carried out
   std::optional<Timetable> timetable{};
-  /// Ask again then, whatever happens; an earlier wish is forgotten with every decision. While nobody waits on the rail and
-  /// nothing is in use, nobody is asked before something happens.
+  /// The controller is asked again at this instant even if nothing has changed by then. Each decision replaces the value of
+  /// the previous one. While no operation waits on the rail and no circuit is in use, the controller is asked only after
+  /// the next change.
   std::optional<Time> ask_again{};
 
   Decision() = default;
@@ -106,18 +109,18 @@ class Controller {
  public:
   virtual ~Controller() = default;
 
-  /// Asked once an instant when something that a controller could act on changed on the rail: a demand came, grew or
-  /// went; an operation left its circuits; a reconfiguration ended; the time came to ask again.
+  /// Called once an instant when the rail changed in a way that a controller can act on: a request arrived, grew or was
+  /// removed; an operation released its circuits; a reconfiguration ended; Decision::ask_again was reached.
   [[nodiscard]] virtual Decision decide(const FabricView& view) = 0;
 
-  /// What the result should say of how the run went on this rail, or "".
+  /// A remark of the controller about the run on this rail, for the result; "" for none.
   [[nodiscard]] virtual std::string remark(Duration /*makespan*/) const { return {}; }
 };
 
 enum class OpusMode : std::uint8_t { kOnDemand, kProvisioned };
 enum class OperationOrder : std::uint8_t { kScheduled, kFree };
 
-/// A circuit of a `static` controller, by GPU.
+/// A circuit of a `static` controller, between two GPUs.
 struct StaticCircuit {
   GpuId from;
   GpuId to;
@@ -127,7 +130,7 @@ struct StaticCircuit {
   friend bool operator==(const StaticCircuit&, const StaticCircuit&) = default;
 };
 
-/// Which controller, and the terms of the control plane (each default 0: only switching costs).
+/// The controller of a job and the delays of its control plane. All default to 0, so that only switching takes time.
 struct ControllerSpec {
   std::string name = "electrical";
   OpusMode mode = OpusMode::kOnDemand;
@@ -136,23 +139,22 @@ struct ControllerSpec {
   Duration request{};                   ///< a rank's message to the controller
   Duration service{};                   ///< the controller's work on one request; one queue per rail
   Duration command{};                   ///< from the decision until the switch begins
-  Duration acknowledgement{};           ///< from lit until the ranks know
-  /// A demand that blocks its members for longer is reported by name, as an error; 0: however long.
+  Duration acknowledgement{};           ///< from lit until the ranks are notified
+  /// A request that blocks its members for longer is an error that names it; 0: no limit.
   Duration starvation{};
-  ParameterValues parameters{};  ///< keys that one policy has; see ControllerFactory::parameters
+  ParameterValues parameters{};  ///< keys of one policy; see ControllerFactory::parameters
   ControlPlaneSpec control{};
 
-  [[nodiscard]] std::string describe() const;  ///< its name and what it is told, for people
+  [[nodiscard]] std::string describe() const;  ///< its name and parameters as text for reports
 };
 
-/// What a policy promises of a job whose operations come one after another, on switches whose delays are constant and
-/// where nothing fails. Elsewhere making one thing faster may change an order, and no policy that acts without knowing the
-/// future can promise it.
+/// Guarantees of a policy for jobs that issue one operation after another, on switches with constant delays and without
+/// faults. In other jobs a faster part may change an order, and no online policy can guarantee a shorter run.
 struct PolicyClaims {
-  bool faster_ports = false;   ///< ports of twice the rate make no run longer
-  bool more_ports = false;     ///< one more port of a NIC makes no run longer
-  bool shorter_delay = false;  ///< half of the switching delay makes no run longer
-  bool server_names = false;   ///< on any job: servers that change their numbers change no run; symmetric policies claim it
+  bool faster_ports = false;   ///< doubling the rate of ports makes no run longer
+  bool more_ports = false;     ///< one more port on each NIC makes no run longer
+  bool shorter_delay = false;  ///< halving the switching delay makes no run longer
+  bool server_names = false;   ///< on any job: renumbering servers changes no run; symmetric policies guarantee it
 
   /// "not slower with faster ports, more ports; the same under renamed servers", or "".
   [[nodiscard]] std::string describe() const;
@@ -166,19 +168,18 @@ struct ControllerFactory {
   std::function<std::unique_ptr<Controller>(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
                                             std::uint32_t ports_per_gpu)>
       make;
-  /// Its decisions for ports depend on nothing but the demands for them, the circuits on them and the order of the demands:
-  /// not on their numbers, nor on how many others there are. Ranks that nothing tells apart may then be simulated once.
+  /// Rank-symmetric: decisions for ports depend only on the requests for them, the circuits on them and the order of
+  /// requests, and not on port numbers or on the number of other ports. Equivalent ranks may then be simulated once.
   bool symmetric = false;
   std::function<PolicyNeeds(const ControllerSpec& spec)> needs{};  ///< null: none; `spec` is complete()
   std::vector<ControllerParameter> parameters{};                   ///< the policy's own keys of the scenario
-  /// It claims that nobody waits without need: an operation that lacks only circuits gets them as soon as its ports are
-  /// free and nobody older wants them.
+  /// Work-conserving: a blocked operation is served as soon as its ports are free, FIFO among conflicting requests.
   bool prompt = false;
-  PolicyClaims claims{};  ///< what it promises besides
-  /// Specifications (of any policy) that are tried on the job before the run, with typical reconfigurations and nobody late;
-  /// the one with the shortest run is taken, the first among equals. Null: none.
+  PolicyClaims claims{};  ///< further guarantees
+  /// Specifications (of any policy) that are tried on the job before the run, with typical reconfiguration delays and
+  /// without stragglers. The one with the shortest run is used, the first among equals. Null: none.
   std::vector<ControllerSpec> (*rehearse)(const ControllerSpec& spec) = nullptr;
-  /// It is no policy: instead of a run the result has a lower bound on the run of every policy, and `make` is not called.
+  /// Not a policy but a bound: the result is a lower bound on the run of every policy, and `make` is not called.
   bool bound = false;
 
   /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
@@ -190,18 +191,18 @@ struct ControllerFactory {
   }
 };
 
-/// The controllers by name: a value with an explicit table.
+/// The table of controllers by name. It is a value: copies are independent.
 class ControllerRegistry {
  public:
-  /// Those that `photonrail list controllers` shows.
+  /// The controllers that `photonrail list controllers` shows.
   [[nodiscard]] static ControllerRegistry builtin();
 
   void add(ControllerFactory factory) { factories_.push_back(std::move(factory)); }
-  /// Throws ConfigError that lists what is known.
+  /// Throws ConfigError that lists the known names.
   [[nodiscard]] const ControllerFactory& find(std::string_view name) const;
   [[nodiscard]] bool knows(std::string_view name) const;
   [[nodiscard]] const std::vector<ControllerFactory>& all() const& { return factories_; }
-  void all() const&& = delete;  // what it would name ends with the statement
+  void all() const&& = delete;  // the reference would outlive the temporary table
 
  private:
   std::vector<ControllerFactory> factories_;

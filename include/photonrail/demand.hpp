@@ -68,8 +68,8 @@ class TrafficSource {
   /// REQUIRES: members(query.number) is that of the communicator.
   [[nodiscard]] virtual TrafficMatrix matrix(const DemandQuery& query) const = 0;
 
-  /// An all-to-all that is more than its matrix: what runs in place of an algorithm's plan. Null (the default): nothing
-  /// does. `servers`, by member, tells who shares a scale-up domain. REQUIRES: as matrix().
+  /// The plan of an all-to-all that is more than its matrix, in place of an algorithm's plan. Null (the default): the
+  /// algorithm's plan is used. `servers`: the server of each member. REQUIRES: as matrix().
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> plan(const DemandQuery& query,
                                                              std::span<const std::uint32_t> servers) const;
   /// FLOPs of a member's computation that goes with the demand (TaskGraphBuilder::add_demand_compute); by default none.

@@ -68,7 +68,7 @@ struct OpticalSwitchPreset {
 [[nodiscard]] const OpticalSwitchSpec& optical_switch_preset(std::string_view key);
 
 /// The crossbar of an OCS: a partial matching of inputs (transmit fibres) to outputs (receive fibres), and how many
-/// operations use each circuit. It knows no time: whoever drives it says when a circuit goes dark and when it is lit.
+/// operations use each circuit. It has no clock: its owner sets when a circuit goes dark and when it is lit.
 class OpticalSwitch {
  public:
   struct Fibre {

@@ -22,7 +22,7 @@ class ConfigError : public Error {
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const std::string& hint() const { return hint_; }
 
-  /// The same error, told from further out: `file` is put before `where`.
+  /// The same error in the context of a file: `file` is put before `where`.
   [[nodiscard]] ConfigError inside(std::string_view file) const;
 
  private:

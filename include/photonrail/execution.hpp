@@ -43,7 +43,7 @@ struct RunSpec {
   std::uint32_t iterations = 1;
   std::uint64_t seed = 1;
   Fidelity fidelity = Fidelity::kStream;
-  /// Ranks that nothing tells apart are simulated once, where that changes no result. See RunResult::folding.
+  /// Equivalent ranks are simulated once, where that changes no result. See RunResult::folding.
   bool folding = true;
 };
 

@@ -1,4 +1,5 @@
-// Watching a run: told of what happens, in the order in which it happens. An observer must not change the simulation.
+// Observers of a run. They are notified of events in the order of simulated time. An observer must not change the
+// simulation.
 #pragma once
 
 #include "photonrail/circuit.hpp"
@@ -14,7 +15,8 @@ namespace photonrail {
 
 struct Scenario;
 
-/// An operation is one collective, or one send with its receive; `sequence` tells operations apart.
+/// A change of a rank's state in an operation. An operation is one collective, or one send with its receive, and has a
+/// unique `sequence`.
 struct OperationEvent {
   enum class State : std::uint8_t {
     kArrived,             ///< the rank reached it
@@ -51,16 +53,16 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// Whether it must be told of every rank. Where all observers of a run say no, ranks that nothing tells apart may be
-  /// simulated once; observers are told of the beginning, the progress and the end only then.
+  /// Whether it needs the events of every rank. If no observer of a run does, equivalent ranks may be simulated once, and
+  /// observers are notified of the begin, the progress and the end only.
   [[nodiscard]] virtual bool needs_every_rank() const { return true; }
 
   virtual void begin(const Scenario&) {}  ///< the scenario outlives end(); of several jobs, it has all side by side
-  virtual void compute(const ComputeEvent&) {}  ///< told at its finish
+  virtual void compute(const ComputeEvent&) {}  ///< at the finish of the computation
   virtual void operation(const OperationEvent&) {}
   virtual void circuit(const CircuitEvent&) {}
   virtual void iteration(RankId, std::uint32_t /*finished, from 0*/, Time) {}
-  /// Now and then: so many of so many tasks are done. For progress lines.
+  /// Called from time to time with the number of completed tasks, for progress lines.
   virtual void progress(std::uint64_t /*done*/, std::uint64_t /*of*/, Time /*simulated*/) {}
   virtual void end(Time /*makespan*/) {}
 };

@@ -32,7 +32,7 @@ struct PipelineScheduleInfo {
 [[nodiscard]] std::string_view name(PipelineSchedule schedule);
 
 /// kBackward is the whole backward pass. Zero-bubble schedules split it: kBackwardInput computes the gradient of the input,
-/// which the stage before waits for; kBackwardWeight that of the weights, which nobody but the optimizer waits for.
+/// which the stage before waits for; kBackwardWeight that of the weights, which only the optimizer waits for.
 enum class PassKind : std::uint8_t { kForward, kBackward, kBackwardInput, kBackwardWeight };
 
 /// A pass of one micro-batch through one model chunk of a stage.

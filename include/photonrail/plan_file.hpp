@@ -30,9 +30,9 @@ struct CollectiveFile {
 [[nodiscard]] CollectiveFile read_taccl(const std::filesystem::path& file);
 
 /// A collective written as Chakra sends and receives, <prefix>.<rank>.et, for data of `size` bytes (CollectiveCall::size);
-/// calls of another size scale every message. Such a trace does not say what a message carries, so that not the data is
-/// checked, but that it can be right: whose data can have reached whom, and that nobody receives less than it needs.
-/// Computation in it takes no time. Throws ConfigError.
+/// calls of another size scale every message. Such a trace does not say what a message carries. The check is therefore a
+/// necessary condition only: the data of each member can have reached the members that need it, and no member receives less
+/// than it needs. Computation in the trace takes no time. Throws ConfigError.
 [[nodiscard]] CollectiveFile read_chakra_collective(const std::filesystem::path& prefix, CollectiveOp op, Bytes size);
 
 /// The plan as MSCCL XML, proven before it is handed out. What the format cannot say is lost: rounds and sizes in bytes.

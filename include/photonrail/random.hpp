@@ -1,4 +1,4 @@
-// Random numbers that are the same on every compiler: the standard distributions are not.
+// Random numbers that are the same on every compiler. The standard distributions differ between compilers.
 #pragma once
 
 #include "photonrail/units.hpp"
@@ -9,8 +9,8 @@
 
 namespace photonrail {
 
-/// A stream of random numbers (xoshiro256**, Blackman and Vigna 2018), named so that a new consumer of randomness
-/// does not shift the numbers of the others.
+/// A stream of random numbers (xoshiro256**, Blackman and Vigna 2018). Each consumer has a stream of its own name, so that
+/// a new consumer does not shift the numbers of the others.
 class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view name);
@@ -34,11 +34,12 @@ struct DelayDistribution {
   enum class Kind { kConstant, kUniform, kNormal, kLogNormal, kEmpirical };
 
   Kind kind = Kind::kConstant;
-  Duration a{};  ///< constant; uniform: least; normal: mean; log-normal: median
-  Duration
-      b{};  ///< uniform: greatest; normal: deviation. A draw below 0 is drawn again: both are of the normal before that
-  double sigma = 0.0;               ///< log-normal: deviation of the logarithm
-  std::vector<Duration> samples{};  ///< empirical: a draw is one of them, each as likely as the others
+  Duration a{};  ///< constant: the value; uniform: minimum; normal: mean; log-normal: median
+  /// Uniform: maximum; normal: standard deviation. Negative draws of the normal are rejected and repeated; `a` and `b` are
+  /// the parameters before this truncation.
+  Duration b{};
+  double sigma = 0.0;               ///< log-normal: standard deviation of the logarithm
+  std::vector<Duration> samples{};  ///< empirical: a draw is one of them, with equal probability
 
   [[nodiscard]] static DelayDistribution constant(Duration d) { return {Kind::kConstant, d, {}, 0.0, {}}; }
   [[nodiscard]] Duration typical() const;  ///< constant, mean or median

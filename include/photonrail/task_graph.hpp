@@ -45,18 +45,18 @@ struct Task {
   Stream stream = Stream::kGpu;
   CollectiveOp op = CollectiveOp::kSend;
   bool fixed = false;       ///< compute: `amount` is a duration in picoseconds
-  std::uint32_t slot = 0;   ///< which of the rank's communicators (TaskGraph::communicator): communication, and
-                            ///< computations with a demand
-  std::uint32_t tag = 0;    ///< sends and receives: only equal tags meet
-  std::uint32_t match = 0;  ///< the how-manieth of its slot and tag on this rank; members with equal numbers meet
+  std::uint32_t slot = 0;   ///< index of one of the rank's communicators (TaskGraph::communicator): communication, and
+                            ///< computations with a traffic matrix
+  std::uint32_t tag = 0;    ///< sends and receives: a send matches a receive with an equal tag
+  std::uint32_t match = 0;  ///< index among this rank's calls with the same slot and tag; equal indices meet
   std::uint32_t waits = 0;  ///< number of predecessors
-  Member root = 0;          ///< rooted collectives; all-to-all: the number of its demand, 0: even shares; compute: of the
-                            ///< demand that says how many FLOPs, 0: `flops`
-  std::int64_t amount = 0;  ///< communication: size in bytes (with a demand: for people); compute: bytes moved from and to
-                            ///< memory, or picoseconds
+  Member root = 0;          ///< rooted collectives: the root; all-to-all: the number of its traffic matrix, 0: even shares;
+                            ///< compute: the number of the matrix that determines its FLOPs, 0: `flops`
+  std::int64_t amount = 0;  ///< communication: size in bytes (with a traffic matrix: typical, for reports only); compute:
+                            ///< bytes moved from and to memory, or picoseconds
   double flops = 0.0;       ///< compute
 
-  /// The number of the demand that an all-to-all or a computation follows (TrafficSource), or 0.
+  /// The number of the traffic matrix that an all-to-all or a computation follows (TrafficSource), or 0.
   [[nodiscard]] std::uint32_t demand() const {
     const bool all_to_all = kind == TaskKind::kCollective && op == CollectiveOp::kAllToAll;
     return all_to_all || kind == TaskKind::kCompute ? root : 0;
@@ -65,7 +65,7 @@ struct Task {
   friend bool operator==(const Task&, const Task&) = default;
 };
 
-/// The tasks of one rank, or of many ranks that run the same program. Task ids are positions, in the order of issue.
+/// The tasks of one rank, or of many ranks that run the same program. Task ids are indices in the order of issue.
 class Program {
  public:
   [[nodiscard]] std::span<const Task> tasks() const { return tasks_; }
@@ -74,7 +74,7 @@ class Program {
   [[nodiscard]] std::span<const TaskId> successors(TaskId t) const {
     return {successors_.data() + offsets_[t.index()], successors_.data() + offsets_[t.index() + 1]};
   }
-  /// The name of a task, or "" when none was given.
+  /// The name of a task, or "" for a task without one.
   [[nodiscard]] std::string_view name(TaskId t) const;
 
   /// Whether the tasks are equal but for their names.
@@ -108,26 +108,26 @@ class TaskGraph {
     return {slots_.data() + slot_offsets_[r.index()], slots_.data() + slot_offsets_[r.index() + 1]};
   }
   [[nodiscard]] std::size_t task_count() const;  ///< over all ranks
-  /// Where the demand matrices of its all-to-alls come from; null when all are even.
+  /// The source of the traffic matrices of its all-to-alls; null when all are even.
   [[nodiscard]] const TrafficSource* demands() const { return demands_.get(); }
 
-  /// What a reader thought worth saying: each line is complete.
+  /// The warnings of the graph's reader and builder, each a complete line.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
   void warn(std::string line) { warnings_.push_back(std::move(line)); }
 
-  /// Gives the communicators of no known dimension one: a group inside a server counts as tp, along a rail as dp, sends
+  /// Sets the dimension of communicators that have none: a group inside a server counts as tp, along a rail as dp, sends
   /// as pp. `gpu_of_rank` is the placement. Communicators with a dimension keep it.
   void infer_dimensions(std::span<const GpuId> gpu_of_rank, std::uint32_t gpus_per_server);
-  /// Names the dimension of the communicator called `name`; false when there is none.
+  /// Sets the dimension of the communicator called `name`; false when there is none.
   bool set_dimension(std::string_view name, Dimension d);
 
-  /// The programs of some ranks with other communicators: rank i runs what `ranks[i]` runs here, and its slots are
-  /// `slots[i]`. Nothing is checked: a communicator may list its members in any order, and one rank twice.
+  /// The programs of some ranks with other communicators: rank i of the result runs the program of `ranks[i]`, and its
+  /// slots are `slots[i]`. Does not check them: a communicator may list its members in any order, and one rank twice.
   [[nodiscard]] TaskGraph part(std::span<const RankId> ranks, std::vector<Communicator> communicators,
                                std::span<const std::vector<CommunicatorId>> slots) const;
 
-  /// Graphs as one, to look at: ranks, programs and communicators one graph after another, these under "NAME/". It has no
-  /// demands. REQUIRES: a name for each graph.
+  /// Concatenates the ranks, programs and communicators of several graphs for inspection. Names of communicators get the
+  /// prefix "NAME/". The result has no traffic matrices. REQUIRES: a name for each graph.
   [[nodiscard]] static TaskGraph side_by_side(std::span<const TaskGraph* const> graphs, std::span<const std::string> names);
 
   friend bool operator==(const TaskGraph&, const TaskGraph&) = default;
@@ -139,12 +139,12 @@ class TaskGraph {
   std::vector<std::uint32_t> slot_offsets_;
   std::vector<CommunicatorId> slots_;
   std::vector<Communicator> communicators_;
-  std::shared_ptr<const TrafficSource> demands_;  ///< immutable, and the same one in every copy of the graph
+  std::shared_ptr<const TrafficSource> demands_;  ///< immutable; copies of the graph share it
   std::vector<std::string> warnings_;
 };
 
-/// Builds a TaskGraph. A program is written once and given to any number of ranks; its tasks name communicators by slot,
-/// and each rank says which communicator each slot is.
+/// Builds a TaskGraph. A program is written once and assigned to any number of ranks. Its tasks name communicators by slot,
+/// and assign() maps the slots of each rank to communicators.
 class TaskGraphBuilder {
  public:
   explicit TaskGraphBuilder(std::size_t ranks);
@@ -153,24 +153,24 @@ class TaskGraphBuilder {
   /// Throws ConfigError when a member is not a rank or occurs twice.
   CommunicatorId add_communicator(std::string name, std::vector<RankId> members, Dimension dimension,
                                   bool point_to_point = false);
-  /// The point-to-point communicator from `from` to `to`, made at the first call.
+  /// The point-to-point communicator from `from` to `to`. The first call creates it.
   CommunicatorId link(RankId from, RankId to, Dimension dimension);
 
   ProgramId add_program();
-  /// Ids ascend in the order of the calls. `after`: tasks of the same program that must be done first; an id that does
-  /// not exist yet is allowed until build(). Names may be empty.
+  /// Ids ascend in the order of the calls. `after`: tasks of the same program that must complete first; it may contain ids
+  /// of tasks that are added later, before build(). Names may be empty.
   TaskId add_compute(ProgramId p, double flops, Bytes memory, std::string_view name = {},
                      std::span<const TaskId> after = {}, Stream stream = Stream::kGpu);
-  /// A computation of so many FLOPs as the demand of that number says for the rank (TrafficSource::flops), in the group of
-  /// `slot`. `flops` is what people are told.
+  /// A computation in the group of `slot` with the FLOPs of the rank in traffic matrix number `demand`
+  /// (TrafficSource::flops). `flops` is a typical value for reports only.
   TaskId add_demand_compute(ProgramId p, std::uint32_t slot, std::uint32_t demand, double flops, std::string_view name = {},
                             std::span<const TaskId> after = {});
   TaskId add_delay(ProgramId p, Duration time, std::string_view name = {}, std::span<const TaskId> after = {},
                    Stream stream = Stream::kGpu);
   TaskId add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name = {},
                         std::span<const TaskId> after = {}, Member root = 0);
-  /// An all-to-all with the matrices of number `demand` of the demand source, from 1. `size`, a typical input of a member,
-  /// is what people are told.
+  /// An all-to-all with traffic matrix number `demand`, from 1, of the source. `size` is the typical input of a member, for
+  /// reports only.
   TaskId add_all_to_all(ProgramId p, std::uint32_t slot, std::uint32_t demand, Bytes size, std::string_view name = {},
                         std::span<const TaskId> after = {});
   TaskId add_send(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name = {},
@@ -182,17 +182,17 @@ class TaskGraphBuilder {
   /// Gives `rank` the program `p`, with the communicator of each slot that `p` uses.
   void assign(RankId rank, ProgramId p, std::vector<CommunicatorId> slots);
 
-  /// Where the matrices of add_all_to_all() come from. Needed before build() only.
+  /// Sets the source of the matrices of add_all_to_all(). It must be set before build().
   void set_demands(std::shared_ptr<const TrafficSource> demands) { demands_ = std::move(demands); }
 
   void warn(std::string line) { warnings_.push_back(std::move(line)); }
 
   /// Throws ConfigError: a rank without a program, a dependency on a task that does not exist or on itself, a cycle
   /// (named), a slot that is not given or whose communicator the rank is not a member of or has in two slots, members of
-  /// one call that disagree about operation, size, root or demand, a demand that the source does not have or has for
-  /// another number of members, a send whose receive has another size, a send or receive on anything but its end of a
-  /// point-to-point communicator. Repeated dependencies count once. A call that some member never makes is no error here:
-  /// it warns, and the run will say who waits.
+  /// one call that disagree about operation, size, root or traffic matrix, a matrix that the source does not have or has
+  /// for another number of members, a send whose receive has another size, a send or receive on anything but its end of a
+  /// point-to-point communicator. Repeated dependencies count once. A call that some member never makes adds a warning; the
+  /// run then throws DeadlockError, which names the waiting ranks.
   [[nodiscard]] TaskGraph build() &&;
 
  private:

@@ -41,20 +41,21 @@ struct Bandwidth {
   [[nodiscard]] static constexpr Bandwidth from_gb_per_s(double gb) { return {gb * 1e9}; }
 };
 
-/// No event is later, and nothing takes longer: half the range, 46 days, so that two times can be added.
+/// Upper bound on any event time or duration (46 days). It is less than half the range of int64, so that the sum of two
+/// times cannot overflow.
 inline constexpr Duration kLongest{4'000'000'000'000'000'000};
 
-/// Throws ConfigError: a time is beyond kLongest, so that some rate or size must be wrong.
+/// Throws ConfigError: a time exceeds kLongest, which indicates a wrong rate or size in the scenario.
 [[noreturn]] void fail_too_long(double picoseconds);
 
-/// A real number of picoseconds, rounded up. An exact integer that the floating-point product missed by its last
-/// bits stays that integer: the slack is 4 parts in 1e15 of the value.
+/// Rounds a real number of picoseconds up. A tolerance of 4 parts in 1e15 keeps an integer that a floating-point product
+/// exceeds by its last bits.
 [[nodiscard]] inline Duration round_up_picoseconds(double picoseconds) {
   if (!(picoseconds < static_cast<double>(kLongest.count()))) fail_too_long(picoseconds);
   return Duration{static_cast<std::int64_t>(std::ceil(picoseconds * (1.0 - 4e-15)))};
 }
 
-/// The time that `bytes` need at `rate`, rounded up to the next picosecond: the only place that rounds.
+/// The time that `bytes` need at `rate`, rounded up to the next picosecond.
 /// REQUIRES: `rate` > 0.
 [[nodiscard]] inline Duration transfer_time(Bytes bytes, Bandwidth rate) {
   return round_up_picoseconds(static_cast<double>(bytes.count) * (1e12 / rate.bytes_per_second));

@@ -1,5 +1,6 @@
-// Binomial trees (Thakur, Rabenseifner and Gropp 2005, section 4): in the step of distance 1, 2, 4 ... those who have the
-// data send it that much further, counted from the root. Gather and reduce run backwards. Every step is a matching.
+// Binomial trees (Thakur, Rabenseifner and Gropp 2005, section 4): in the step of distance 1, 2, 4 ... the members that
+// have the data send it that much further, counted from the root. Gather and reduce run backwards. Every step is a
+// matching.
 #include "collective/binomial.hpp"
 
 #include "collective/builtin.hpp"

@@ -7,7 +7,7 @@
 
 namespace photonrail {
 
-/// What passes between the `count` members line[v] .. line[v + count - 1], who are a subtree, and the rest of their line.
+/// The data that the subtree of the `count` members line[v] .. line[v + count - 1] exchanges with the rest of their line.
 using TreeData = std::function<Runs(std::size_t line, Member v, Member count)>;
 
 enum class TreeFlow : std::uint8_t { kSpread, kCollect, kReduce };

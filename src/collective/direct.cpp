@@ -1,4 +1,4 @@
-// Straight from who has the data to who wants it; no member passes anything on and no send waits for another.
+// Each member that has data sends it directly to the members that need it; no member relays and no send waits for another.
 //
 // Gather and scatter: the root's port serves one peer at a time, so each peer is a round of its own, in ring order from the
 // root. The rounds say which circuit is wanted when; they are no dependencies, so that on an electrical rail the sends

@@ -1,4 +1,4 @@
-// Two binary trees in which nobody is an inner node twice, each with one half of the tensor (Sanders, Speck and Traff 2009,
+// Two binary trees, each with one half of the tensor; no member is an inner node of both (Sanders, Speck and Traff 2009,
 // "Two-tree algorithms for full bandwidth broadcast, reduction and scan"; the trees are numbered as in NCCL 2.4). Each
 // member has at most two edges in and two out, so that the edges fall into two colours and every step of one colour is a
 // matching: `pieces` follow each other two steps apart. The tensor is reduced to both roots, then the same runs backwards.

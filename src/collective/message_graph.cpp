@@ -87,7 +87,7 @@ std::vector<MessageGraph::Node> MessageGraph::circle() const {
   for (const Node n : sequence(any)) done[n] = true;
   const auto stuck = std::find(done.begin(), done.end(), false);
   if (stuck == done.end()) return {};
-  // A node that is not done waits for one that is not done: whoever follows this comes back to where it was.
+  // Each node that is not done waits for another that is not done, so that following these edges finds a cycle.
   std::vector<std::size_t> visited(nodes());
   std::vector<Node> way;
   auto at = static_cast<Node>(stuck - done.begin());

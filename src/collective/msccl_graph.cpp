@@ -121,7 +121,7 @@ class Wiring {
     const auto only = [&](const Block*& known, const char* verb) {
       if (known != nullptr && known != &block) {
         fail(block.line, "two thread blocks of GPU " + number(g) + " " + verb + " on channel " + number(block.channel),
-             "give them different channels: nobody could say which message is whose");
+             "give them different channels: messages on one channel cannot be told apart");
       }
       known = &block;
     };

@@ -15,7 +15,7 @@ struct Piece {
 };
 
 /// Plays the program's buffers with sets of contributors in place of numbers, in `sequence`, and returns what each message
-/// carried. Throws ConfigError at the line of the step that sends or adds what is not there or counts somebody twice, or
+/// carried. Throws ConfigError at the line of the step that sends or adds missing data or adds a contributor twice, or
 /// of the GPU that does not end with what the collective promises.
 [[nodiscard]] std::vector<std::vector<Piece>> play(const Program& program, const WiredProgram& wired,
                                                    std::span<const MessageGraph::Node> sequence);

@@ -77,7 +77,7 @@ class Machine {
     std::vector<Piece> runs;
     for (std::size_t i = 0; i < message.chunk.size(); ++i) {
       const std::uint32_t chunk = message.chunk[i];
-      // Whoever has contributed already gets the sum in place of its own; others add it to theirs.
+      // A GPU that has contributed already replaces its data by the sum; the others add the sum to theirs.
       const bool reduce = reduces_ && !has(&message.who[i * words_], to);
       const bool next =
           !runs.empty() && runs.back().first_chunk + runs.back().chunks == chunk && runs.back().reduce == reduce;
@@ -198,7 +198,7 @@ class Machine {
   Member gpus_;
   std::uint32_t shard_;  ///< chunks that each GPU contributes or keeps, for the collectives that divide the buffer
   bool reduces_;
-  std::size_t words_;  ///< of a set; without a reduction the number of the chunk says whose it is
+  std::size_t words_;  ///< words of a set of contributors; 0 without a reduction: a chunk's number gives its owner
   std::vector<std::size_t> first_;
   Content all_;
 };

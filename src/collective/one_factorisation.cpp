@@ -67,7 +67,7 @@ class OneFactorisationPlan final : public UniformPlan {
     const bool odd = n % 2 == 1;
     return {.members = call.members,
             .sends = n * (n - 1),
-            // The one who sits out the first round of an odd circle begins in the second, but its partner there does not.
+            // In an odd circle the member without a partner in the first round begins in the second.
             .initial = n - n % 2,
             .waits = n == 2 ? 0u : 4u,
             .rounds = Circle(call.members).rounds(),

@@ -23,7 +23,7 @@ class PairwiseOrder {
   /// Every member sends and receives in every step.
   [[nodiscard]] bool complete() const { return steps_ + 1 == n_; }
   [[nodiscard]] bool two_levels() const { return !seats_.empty(); }
-  /// Whom the member sends to; itself when it sits out. REQUIRES: step < steps().
+  /// The member that `from` sends to; `from` itself when it has no partner. REQUIRES: step < steps().
   [[nodiscard]] Member receiver(Member from, std::uint32_t step) const {
     if (two_levels()) return receiver_on_grid(from, step);
     const Member to = from + step + 1;
@@ -48,7 +48,7 @@ class PairwiseOrder {
   Member servers_ = 1;
   Member rails_ = 1;
   std::uint32_t steps_;
-  std::vector<Member> seats_;  ///< by server and rail: who sits there
+  std::vector<Member> seats_;  ///< by server and rail: the member there
   std::vector<Member> place_;  ///< by member: its index in seats_
 };
 

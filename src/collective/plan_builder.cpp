@@ -12,7 +12,7 @@ namespace photonrail {
 
 namespace {
 
-/// Who waits for whom, by index: send i waits for after[first[i]] .. after[first[i + 1] - 1].
+/// The dependencies of sends, by index: send i waits for after[first[i]] .. after[first[i + 1] - 1].
 struct Waits {
   std::span<const SendIndex> after;
   std::span<const std::size_t> first;
@@ -32,8 +32,7 @@ struct MoreData {
   }
 };
 
-/// A plan as flat arrays. Who is released by send j: released_[first_released_[j]] .. released_[first_released_[j + 1] -
-/// 1].
+/// A plan as flat arrays. Send j releases released_[first_released_[j]] .. released_[first_released_[j + 1] - 1].
 class ListPlan final : public UniformPlan {
  public:
   /// `place` maps the old index of a send to its new one.

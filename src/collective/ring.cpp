@@ -285,7 +285,7 @@ class Ring final : public CollectiveAlgorithm {
         return chain(call.root, once, 0);
       case CollectiveOp::kReduce:
         return chain(call.root + 1 == call.members ? 0 : call.root + 1, once, once);
-      default:  // barrier: the token gathers everybody on its first lap and tells everybody on its second
+      default:  // barrier: the token visits all members once to collect their arrival and once to release them
         return chain(0, 2 * once, once);
     }
   }

@@ -1,5 +1,5 @@
-// Plans in steps, as the classic algorithms are told: in a step members send to each other, and nobody goes on before what
-// it sends and receives in the step is done, at either end.
+// Plans in steps, as the classic algorithms are described: in a step members send to each other, and each member enters the
+// next step when its sends and receives of the step are complete.
 #pragma once
 
 #include "photonrail/collective.hpp"
@@ -42,7 +42,7 @@ class StepPlan {
   bool round_used_ = false;
   std::vector<std::vector<SendIndex>> last_;     ///< by member: of the last step that it was in
   std::vector<std::vector<SendIndex>> present_;  ///< by member: of this step
-  std::vector<Member> active_;                   ///< who has a send in present_
+  std::vector<Member> active_;                   ///< members that have a send in present_
   std::vector<SendIndex> after_;
 };
 

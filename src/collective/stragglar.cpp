@@ -94,7 +94,7 @@ class Stragglar final : public CollectiveAlgorithm {
   [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
     return {.least_bytes = true, .matchings = true};
   }
-  /// With nobody late: the ring of the others, then the rounds, a chunk of size / (n-1) in each step of both.
+  /// If no member is late: the ring of the others, then the rounds, with a chunk of size / (n-1) in each step of both.
   [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
     const Member n = call.members;
     const std::uint32_t rounds = schedule(n).rounds();

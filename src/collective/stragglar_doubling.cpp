@@ -65,8 +65,9 @@ class Doubling {
     given_.clear();
   }
 
-  // Everybody's newest chunk is one of the L chunks from the oldest, round-L, on; half of all have the oldest. Pairs one of
-  // these with one of the others: afterwards the oldest is complete everywhere, and the others' holders have doubled.
+  // The newest chunk of each member is one of the L chunks from the oldest, round-L, on; half of the members have the
+  // oldest. Pairs each of these with one of the others: afterwards the oldest is complete everywhere, and the others have
+  // twice as many holders.
   void double_holders() {
     by_chunk_.assign(l_, {});
     for (Member m = 0; m + 1 < n_; ++m) {

@@ -11,7 +11,7 @@
 namespace photonrail {
 
 /// Member members-1 is the straggler. At the start member m < members-1 has chunk m reduced over the punctual members, and
-/// the straggler has its own contribution to each of the members-1 chunks. In the end everybody has every chunk.
+/// the straggler has its own contribution to each of the members-1 chunks. In the end every member has every chunk.
 class StragglarSchedule {
  public:
   struct Move {
@@ -26,7 +26,7 @@ class StragglarSchedule {
   [[nodiscard]] Member members() const { return members_; }
   [[nodiscard]] Member straggler() const { return members_ - 1; }
   [[nodiscard]] std::uint32_t rounds() const { return static_cast<std::uint32_t>(first_.size() - 1); }
-  /// A matching: nobody sends to one peer and receives from another.
+  /// A matching: each member exchanges data with at most one peer.
   [[nodiscard]] std::span<const Move> round(std::uint32_t r) const {
     return std::span(moves_).subspan(first_[r], first_[r + 1] - first_[r]);
   }

@@ -156,7 +156,7 @@ void put_hardware(YAML::Emitter& out, const ClusterSpec& cluster, std::size_t ra
   out << EndMap << EndMap;
 }
 
-// What a card has no standard key for, and only where it is not what everybody would expect.
+// Writes settings that a card has no standard key for, where they differ from their defaults.
 void put_more(YAML::Emitter& out, const TrainingSpec& training) {
   const ParallelismSpec& p = training.parallelism;
   if (p.expert_tp() != p.tp) put(out, "etp", p.expert_tp());

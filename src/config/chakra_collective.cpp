@@ -44,7 +44,7 @@ class Converter {
   }
 
  private:
-  using Key = std::tuple<CommunicatorId, std::uint32_t, std::uint32_t>;  // who to whom, tag, the how-manieth
+  using Key = std::tuple<CommunicatorId, std::uint32_t, std::uint32_t>;  // sender to receiver, tag, index
   struct Ends {
     Node send = MessageGraph::kNone;
     Node receive = MessageGraph::kNone;
@@ -90,7 +90,7 @@ class Converter {
     }
   }
 
-  // Whose data can be in what a rank has done: its own, and what came before.
+  // The ranks with data that a rank can hold by now: its own, and those of what it received.
   void check_reach(const std::vector<Node>& sequence) const {
     const std::size_t words = (plan_.members + 63) / 64;
     std::vector<std::uint64_t> known(graph_.nodes() * words);

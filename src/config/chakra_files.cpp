@@ -46,7 +46,7 @@ std::string hint_for(const fs::path& prefix) {
   if (stems.empty()) return "no file in " + folder.string() + " is named like <prefix>.0.et";
   if (is_folder) return "the prefix is a folder; a trace in it is " + (prefix / stems.front()).string();
   const std::string wanted = prefix.filename().string();
-  const auto whole = parse_name(wanted);  // somebody gave the name of a file
+  const auto whole = parse_name(wanted);  // the prefix is the name of a file
   return suggest(whole ? whole->stem : wanted, stems);
 }
 

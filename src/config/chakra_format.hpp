@@ -76,8 +76,8 @@ inline constexpr std::string_view kOnCpu = "is_cpu_op";
 /// The root of a rooted collective, as a rank of the job; absent: the lowest rank of the group.
 inline constexpr std::string_view kRootRank = "root_rank";
 inline constexpr std::string_view kRootRankToo = "comm_root";
-/// Our own, because Chakra's durations are whole microseconds: an exact duration, which holds whatever the reader was told
-/// to do about compute time.
+/// An exact duration, in an attribute of our own because Chakra's durations are whole microseconds. It takes precedence
+/// over the reader's options for compute time.
 inline constexpr std::string_view kExactDuration = "photonrail_duration_ps";
 }  // namespace key
 

@@ -1,4 +1,4 @@
-// Task graphs that were read from files, for callers who read many scenarios of the same few traces.
+// Task graphs that were read from files, for callers that read many scenarios of the same few traces.
 #pragma once
 
 #include "photonrail/task_graph.hpp"

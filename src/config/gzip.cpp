@@ -64,7 +64,7 @@ bool is_gzip(std::string_view data) { return data.starts_with("\x1f\x8b"); }
 std::string gunzip(std::string_view data, std::size_t most) {
   std::string out;
   for (std::size_t at = 0; at < data.size();) {
-    if (!is_gzip(data.substr(at))) fail_at(at, "what follows the gzip data is no gzip data");
+    if (!is_gzip(data.substr(at))) fail_at(at, "the bytes after the gzip data are not gzip data");
     at = unpack_member(data, at, most, out);
   }
   return out;

@@ -151,7 +151,7 @@ template <class Read>
   }
 }
 
-/// `e` told from further out: its place, a JSON pointer or words, put below `pointer`.
+/// `e` in the context of a section: its place, a JSON pointer or words, is put below `pointer`.
 [[nodiscard]] ConfigError below(const std::string& pointer, const ConfigError& e);
 
 }  // namespace photonrail::config

@@ -11,7 +11,7 @@
 // Lanes take what is due first, and an operation that waits for circuits leaves its lanes to others (ShimPolicy).
 // Before the run the job is rehearsed in several ways, those of Opus among them, and the best is taken.
 //
-// Leaves out: what nobody has asked for, other rails, and any repair of the plan when ranks are later than foreseen.
+// Leaves out: circuits without a request, other rails, and any repair of the plan when ranks are later than foreseen.
 #include "control/builtin.hpp"
 #include "control/free_ports.hpp"
 #include "control/outlook.hpp"
@@ -86,7 +86,7 @@ class Coalesce : public Controller {
  private:
   // ---- what is known
 
-  // A rail where nothing moves stands still because nobody may run, or for somebody who is foreseen.
+  // An idle rail waits either because no request can be served or for an operation that the profile predicts.
   void watch_idleness() {
     const bool active = std::any_of(view_->transmit.begin(), view_->transmit.end(), [](const PortView& fibre) {
       return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);

@@ -1,4 +1,4 @@
-// Electrical rails join everybody with everybody: there is nothing to decide.
+// Electrical rails connect all servers with each other, so that the controller has nothing to decide.
 #include "control/builtin.hpp"
 
 namespace photonrail {

@@ -1,5 +1,5 @@
-// Which fibres of a rail a policy may still take while it makes a plan: those that carry nothing, are not on their way, and
-// that nobody served before wants.
+// The fibres of a rail that a policy may still use while it makes a plan: those that carry no bytes, are not switching, and
+// are not reserved by a request that came first.
 #pragma once
 
 #include "photonrail/fabric_view.hpp"
@@ -34,10 +34,10 @@ class FreePorts {
   std::uint32_t keep(ServerPair pair, std::uint32_t wanted);
   /// Joins the pair over a free fibre at each end. False: one of the two has none.
   bool join(ServerPair pair, std::vector<Circuit>& connect);
-  /// Nobody else may take a fibre of these GPUs: they are needed as soon as they are free.
+  /// Reserves the fibres of these GPUs: they are needed as soon as they are free, and join() gives them to no other pair.
   void reserve(std::span<const ServerPair> pairs);
-  /// Up to `wanted` circuits for each pair, and at least one for all of them; or none, and what they need is reserved: it
-  /// is waited for, and nobody younger takes it.
+  /// Joins each pair by up to `wanted` circuits if every pair can have at least one. Otherwise joins none and reserves the
+  /// fibres that they need, so that later requests cannot use them.
   bool serve_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
 
   /// More circuits for pairs that have some or get some by this plan, in turn and up to `wanted` each: over dark fibres,

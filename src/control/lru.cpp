@@ -4,7 +4,7 @@
 // port a GPU there is nothing to choose, and it is Opus on demand. Of several ports every pair gets one; those left dark
 // are shared out among them, and idle circuits of others give way as well where that saves more than a reconfiguration.
 //
-// Leaves out: who will be wanted next, which Belady's optimum would know.
+// Leaves out: which circuits will be requested next, which Belady's optimum would know.
 #include "control/builtin.hpp"
 #include "control/free_ports.hpp"
 

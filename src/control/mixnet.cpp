@@ -2,11 +2,12 @@
 // greedy by the largest pair demand, refreshed for each layer of a mixture of experts or each iteration).
 //
 // "layer" goes by the bytes that wait now. "iteration" goes by what the pairs exchanged in the past iteration: the largest
-// pairs have their circuits before anybody asks, and among those that wait the one with most traffic comes first; the first
-// iteration goes by what waits.
+// pairs have their circuits before a request arrives, and among waiting requests the one with most traffic comes first; the
+// first iteration goes by the bytes that wait.
 //
 // MixNet sends what has no circuit over an electrical fabric. A rail has none here: it waits for its pair's turn (pairs are
-// served one by one), or is forwarded where the rail forwards and faulty ports rule out its own circuit. Pairs that leave a region come after those inside.
+// served one by one), or is forwarded where the rail forwards and faulty ports rule out its own circuit. Pairs that leave a
+// region come after those inside.
 //
 // Leaves out: the electrical fabric; routing of experts; the cost of collecting demands from the GPUs.
 #include "control/builtin.hpp"
@@ -79,7 +80,7 @@ class MixNet : public Controller {
     });
   }
 
-  // Who has a circuit keeps it; then one for each in turn, then another, until the ports are gone.
+  // Pairs keep the circuits that they have. Further circuits are assigned one a pair in each pass, until no port is left.
   void serve(const std::vector<Ranked>& pairs, CircuitPlan& plan) {
     const std::uint32_t width = std::max(1u, width_);
     std::vector<std::uint32_t> have;

@@ -29,7 +29,7 @@ struct JobTraffic {
 /// The same circuits between the ports of the view.
 [[nodiscard]] CircuitPlan at_positions(CircuitPlan plan, const FabricView& view, const Places& places);
 
-/// Circuits as they are chosen, one after the other, over ports that nobody has.
+/// Chooses circuits one after the other, over ports that no earlier circuit uses.
 class OneShot {
  public:
   OneShot(std::uint32_t positions, std::uint32_t ports_per_gpu, std::uint32_t planes = 1)

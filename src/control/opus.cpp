@@ -1,8 +1,8 @@
 // Opus (arXiv 2507.08119 and 2602.12521): re-points the circuits of a rail when every member of a group has asked. Demands
 // are served in the order in which they became complete, those that hold up their members before those that were announced;
 // a demand that cannot be served yet keeps the ports that it needs from younger ones, so that none starves. Circuits in use
-// are never touched, circuits that nobody asks for stay as they are. Where a NIC has several ports they are shared out as
-// the phases of the known schedule need (PhaseWidth): one for each neighbour of a pipeline stage, all for a ring's next.
+// are never touched, and circuits without a request stay as they are. The ports of a NIC are divided according to the
+// phases of the known schedule (PhaseWidth): one for each neighbour of a pipeline stage, all for a ring's next.
 //
 // The asking (on demand, or announced one phase ahead) is the ranks' part: ShimPolicy, carried out by the simulation.
 //

@@ -8,7 +8,7 @@ namespace photonrail {
 
 namespace {
 
-// What each policy keeps in the worlds of tests/worlds; docs/policies.md says who breaks what.
+// The claims that each policy keeps in the worlds of tests/worlds; docs/policies.md lists which policy breaks which claim.
 PolicyClaims claims_of(std::string_view policy) {
   struct Row {
     std::string_view policy;

@@ -1,9 +1,9 @@
 // One topology for the whole job: a GPU's ports are split over the dimensions of parallelism in proportion to the square
 // root of what each sends (the one-shot baseline of arXiv 2602.12521). In each dimension the ports go to the pairs with
 // most bytes, once each, then again, until they are gone.
-// "forward": what has no circuit of its own is forwarded over other GPUs. Where the split leaves somebody without a way,
-// one port a GPU makes a ring over all of them, and the split is that of the others. Without it, such a pair waits for
-// ever.
+// "forward": a pair without a circuit of its own is forwarded over other GPUs. Where the split leaves a pair without a
+// path, one port of each GPU makes a ring over all of them, and the other ports are split. Without "forward", such a pair
+// waits for ever.
 //
 // Leaves out: tensor parallelism, whose share of the bandwidth the paper splits in the same way but which has no circuits
 // here; shares finer than a port.
@@ -22,8 +22,8 @@ namespace {
 
 using Shares = std::array<std::uint32_t, kDimensionCount>;
 
-// Whole ports in proportion to the square roots: each that sends gets one while there are some, and each further port goes
-// to whoever is furthest below its share.
+// Whole ports in proportion to the square roots: each dimension that sends gets one while there are some, and each further
+// port goes to the dimension that is furthest below its share.
 Shares split(const JobTraffic& traffic, std::uint32_t ports) {
   std::array<double, kDimensionCount> roots{};
   for (const JobTraffic::Entry& e : traffic.entries) roots[static_cast<std::size_t>(e.dimension)] += double(e.bytes);

@@ -1,6 +1,6 @@
 // One topology for the whole job, by what it sends (TopoOpt, Wang et al., NSDI 2023): one port a GPU makes a ring over all
-// of them, so that everybody reaches everybody by forwarding over hosts; each of the others is a maximum weighted matching
-// of the demand, where a pair's weight is halved for each circuit that it gets (its algorithm 1).
+// of them, so that each GPU reaches every other by forwarding over hosts; each of the others is a maximum weighted matching
+// of the traffic, where a pair's weight is halved for each circuit that it gets (its algorithm 1).
 //
 // Leaves out: the search for a parallelisation at the same time; permuting the rings of all-reduces (TotientPerms): rings
 // are as the collectives make them, and the ring over all follows the pairs with most bytes; splitting a message over

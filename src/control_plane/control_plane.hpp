@@ -1,5 +1,5 @@
-// The control plane of one job: an agent for each optical rail, the requests that they are shown, and the service that
-// operations get their circuits from.
+// The control plane of one job: the requests of its operations, an agent for each optical rail that asks the controller,
+// and the service that gives circuits to operations.
 #pragma once
 
 #include "control_plane/control_context.hpp"
@@ -19,35 +19,36 @@
 
 namespace photonrail::control_plane {
 
-/// Serves requests: whole rounds or pairs. One object a job.
+/// The circuit service of a job; implemented by RoundService and PairService.
 class RoundOpener : public execution::CircuitService {
  public:
-  /// Circuits of a rail may have become available for a round that lacks some.
+  /// Tries to open a round that lacks circuits, after the circuits of a rail changed.
   virtual void try_open(execution::OpId op, std::uint32_t round) = 0;
 };
 
+/// Owns the parts of the control plane and connects them. Without optical rails it does nothing.
 class ControlPlane : public CircuitListener, private RequestBoardListener, private RetryListener, private ViewSource {
  public:
-  /// All must outlive the object. `ambiguity`: of a folded run, else null. Without optical rails it does nothing.
+  /// All must outlive the object. `ambiguity`: of a folded run, else null.
   ControlPlane(const ControlContext& run, folding::OrderAmbiguity* ambiguity);
   ~ControlPlane() override;
   ControlPlane(const ControlPlane&) = delete;  // its parts refer to each other
   ControlPlane& operator=(const ControlPlane&) = delete;
 
-  /// What execution asks for circuits.
+  /// The service that execution requests circuits from.
   [[nodiscard]] execution::CircuitService& service() { return *service_; }
-  /// The schedule that policies are shown (PolicyNeeds::schedule). To be called before begin().
+  /// Sets the schedule of FabricView::schedule. REQUIRES: before begin().
   void show_schedule(ProfiledSchedule schedule) { schedule_.emplace(std::move(schedule)); }
-  /// Where the job's ranks are; without it every port is the job's. To be called before begin().
+  /// Sets the GPUs of the job's ranks. Without it every port is the job's. REQUIRES: before begin().
   void seat(std::span<const GpuId> gpu_of_rank);
-  /// Asks every controller once.
+  /// Asks the controller of every rail once.
   void begin();
-  /// The job is done: from the next instant on no controller is asked, and timetables stand still.
+  /// The job has ended: from the next instant on no controller is asked, and timetables stop.
   void end();
-  /// No event is left, and the job is not done: policies that want events look at everything once more. False: there is
-  /// none, or nothing came of it the last time.
+  /// No event is left although the job has not ended: asks the policies with PolicyNeeds::events again. False: there is no
+  /// such policy, or the previous attempt changed nothing.
   [[nodiscard]] bool stand_still();
-  /// What policies say of how the run went.
+  /// The remarks of controllers about the run (Controller::remark).
   [[nodiscard]] std::vector<std::string> remarks(Duration makespan) const;
 
   [[nodiscard]] RequestBoard& board() { return board_; }

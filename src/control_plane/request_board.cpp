@@ -13,6 +13,33 @@ namespace photonrail::control_plane {
 using execution::OpId;
 using execution::Operation;
 
+namespace {
+
+// A request for circuits that were taken away in use precedes the others, because other requests may wait for circuits that
+// its operation still holds. Requests that are complete at one instant are ordered by their programs, not by their events.
+// `one_order`: by what the programs say alone, which is the same on all rails.
+bool before(const execution::OperationTable& operations, bool one_order, const Request& a, const Request& b) {
+  const auto key = [&](const Request& d) {
+    const Operation& operation = operations[d.op];
+    const execution::OperationKey& op = operation.key;
+    const Time complete = one_order ? Time{} : d.view.complete;
+    const std::uint32_t sequence = one_order ? operation.sequence : 0;
+    return std::tuple{!d.missed,   complete, op.iteration,     d.first_task,
+                      d.last_task, op.tag,   d.view.dimension, d.round,     sequence};
+  };
+  return key(a) < key(b);
+}
+
+bool share_a_port(const Request& a, const Request& b) {
+  const std::span<const ServerPair> others = b.pairs.pairs();
+  const std::span<const ServerPair> own = a.pairs.pairs();
+  return std::any_of(others.begin(), others.end(), [&](ServerPair o) {
+    return std::any_of(own.begin(), own.end(), [&](ServerPair pair) { return pair.from == o.from || pair.to == o.to; });
+  });
+}
+
+}  // namespace
+
 RequestBoard::RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel,
                            RequestBoardListener& listener, folding::OrderAmbiguity* ambiguity)
     : run_(run),
@@ -144,29 +171,19 @@ void RequestBoard::count_request(Request& request, RankId from) {
   listener_.requests_changed(request.rail, {run_.engine.now(), reconfigurations});
 }
 
-// What an operation under way lost comes first: others may wait for the circuits that it still holds. Requests that are
-// complete at one instant are ordered by what the programs say of them, not by their events.
-bool RequestBoard::before(const Request& a, const Request& b) const {
-  const auto key = [this](const Request& d) {
-    const Operation& operation = run_.operations[d.op];
-    const execution::OperationKey& op = operation.key;
-    const Time complete = one_order_ ? Time{} : d.view.complete;
-    const std::uint32_t sequence = one_order_ ? operation.sequence : 0;
-    return std::tuple{!d.missed,   complete, op.iteration,     d.first_task,
-                      d.last_task, op.tag,   d.view.dimension, d.round,     sequence};
-  };
-  return key(a) < key(b);
-}
-
+// In a folded run an order that the programs do not determine is reported, because ranks might differ in it.
 void RequestBoard::enlist(Request& request) {
   RequestList& list = rails_[request.rail.index()].complete;
   const std::vector<std::uint32_t>& slots = list.slots();
+  const auto precedes = [this](const Request& a, const Request& b) { return before(run_.operations, one_order_, a, b); };
   const auto place =
       std::upper_bound(slots.begin(), slots.end(), request.view.id.value,
-                       [this](std::uint32_t a, std::uint32_t b) { return before(requests_[a], requests_[b]); });
-  for (auto tied = place; ambiguity_ != nullptr && tied != slots.begin() && !before(requests_[*std::prev(tied)], request);
-       --tied) {
-    check_order(request, requests_[*std::prev(tied)]);
+                       [&](std::uint32_t a, std::uint32_t b) { return precedes(requests_[a], requests_[b]); });
+  for (auto tied = place; ambiguity_ != nullptr && tied != slots.begin(); --tied) {
+    const Request& other = requests_[*std::prev(tied)];
+    if (precedes(other, request)) break;
+    if (!share_a_port(request, other)) continue;
+    ambiguity_->report("two operations want one port at one instant, and the programs do not order them");
   }
   list.insert(static_cast<std::size_t>(place - slots.begin()), request.view);
 }
@@ -178,15 +195,6 @@ void RequestBoard::use_one_order() {
     rail.complete = {};
     for (const std::uint32_t slot : slots) enlist(requests_[slot]);
   }
-}
-
-void RequestBoard::check_order(const Request& request, const Request& other) const {
-  const std::span<const ServerPair> others = other.pairs.pairs();
-  const std::span<const ServerPair> own = request.pairs.pairs();
-  const bool meet = std::any_of(others.begin(), others.end(), [&](ServerPair o) {
-    return std::any_of(own.begin(), own.end(), [&](ServerPair pair) { return pair.from == o.from || pair.to == o.to; });
-  });
-  if (meet) ambiguity_->report("two operations want one port at one instant, and the programs do not order them");
 }
 
 void RequestBoard::drop(Request& request) {

@@ -1,4 +1,4 @@
-// Who waits for which circuits: requests of operations for the circuits of a round, by rail, as controllers are shown them.
+// The requests of operations for the circuits of their rounds, by rail, as controllers see them.
 #pragma once
 
 #include "control_plane/control_context.hpp"
@@ -17,12 +17,12 @@
 
 namespace photonrail::control_plane {
 
-/// Told that the requests of a rail changed; implemented by ControlPlane.
+/// Notified when the requests of a rail change; implemented by ControlPlane.
 class RequestBoardListener {
  public:
   virtual ~RequestBoardListener() = default;
   virtual void requests_changed(RailId rail, execution::CriticalPathTag cause) = 0;
-  /// Whether the rail's controller hears requests now: it is not restarting.
+  /// Whether the rail's controller receives requests now: false while it restarts.
   [[nodiscard]] virtual bool hears(RailId rail) const = 0;
 };
 
@@ -34,7 +34,7 @@ struct Request {
   std::deque<RailCircuits> later;
   std::vector<Requester> requesters;
   std::vector<bool> asked;             ///< by member
-  TaskId first_task = TaskId::none();  ///< of those that asked
+  TaskId first_task = TaskId::none();  ///< the least and greatest task of the members that asked
   TaskId last_task{};
   RailId rail;
   execution::OpId op = execution::kNoOp;
@@ -42,49 +42,52 @@ struct Request {
   std::uint32_t serial = 0;
   bool open = false;
   bool missed = false;  ///< for circuits that were taken away in use
-  EventHandle alarm{};  ///< when it has waited too long
+  EventHandle alarm{};  ///< the end of ControllerSpec::starvation
 };
 
+/// Opens, completes and drops requests, and keeps the views of them that controllers get.
 class RequestBoard : private RequestListener {
  public:
   /// All must outlive the object. `ambiguity`: of a folded run, else null.
   RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel,
                RequestBoardListener& listener, folding::OrderAmbiguity* ambiguity);
 
-  /// A member asks for the circuits of a round. Idempotent. `task`: the member's.
+  /// A member requests the circuits of a round. Idempotent. `task`: the task of the member.
   void ask(execution::OpId op, std::uint32_t round, Member member, TaskId task);
   /// The round lacks only its circuits.
   void block(execution::OpId op, std::uint32_t round);
-  /// The round is served: visits each of its requests, and drops it.
+  /// The round has its circuits: visits each of its requests and drops it.
   void serve(execution::OpId op, std::uint32_t round, const std::function<void(const Request&)>& visit);
 
   /// From now on the pairs of the round wait one by one.
   void split_by_pair(execution::OpId op, std::uint32_t round);
   /// A send between two servers waits. `first`: the member that sends.
   void pair_waits(execution::OpId op, std::uint32_t round, const RailCrossing& crossing, Bytes bytes, Member first);
-  /// So many sends between the servers have their circuit.
+  /// `sends` sends between the servers, of `bytes` together, have their circuit.
   void pair_served(execution::OpId op, std::uint32_t round, const RailCrossing& crossing, std::uint32_t sends, Bytes bytes);
 
-  /// A circuit that the operation held was taken away, and is back or no longer wanted.
+  /// A circuit that the operation held was taken away.
   void circuit_missed(RailId rail, execution::OpId op, ServerPair pair);
+  /// That circuit is back, or no longer needed.
   void circuit_back(RailId rail, execution::OpId op, ServerPair pair);
 
-  /// The rail's controller forgot its requests: the ranks repeat them.
+  /// The rail's controller has lost its requests: the ranks repeat them.
   void repeat(RailId rail);
-  /// Marks requests of whose ranks a task ended at this instant, or all. `last_event`: by rank.
+  /// Sets CircuitRequest::stirred of all requests, or of those with a rank that ended a task at this instant. `last_event`:
+  /// by rank.
   void mark_progress(RailId rail, const std::vector<Time>& last_event, bool all);
   /// From now on complete requests are shown in one order on all rails: by what the programs say and by when operations
   /// began to gather, and no longer by when their messages came, which rails may hear in different orders.
   void use_one_order();
   [[nodiscard]] bool has_one_order() const { return one_order_; }
 
-  /// Requests of all members; of some.
+  /// Requests that every member has sent, and those that some members have sent.
   [[nodiscard]] const RequestList& complete(RailId rail) const { return rails_[rail.index()].complete; }
   [[nodiscard]] const RequestList& partial(RailId rail) const { return rails_[rail.index()].partial; }
   /// Slots of the rail's requests that lack only circuits.
   [[nodiscard]] const std::vector<std::uint32_t>& blocked(RailId rail) const { return rails_[rail.index()].blocked; }
   [[nodiscard]] const Request& operator[](std::uint32_t slot) const { return requests_[slot]; }
-  /// For people: "all_gather of group 'dp' (server 1 to 2)".
+  /// Text for reports: "all_gather of group 'dp' (server 1 to 2)".
   [[nodiscard]] std::string describe(std::uint32_t slot) const;
 
  private:
@@ -109,8 +112,6 @@ class RequestBoard : private RequestListener {
   void request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) override;
   void count_request(Request& request, RankId from);
   void enlist(Request& request);
-  void check_order(const Request& request, const Request& other) const;
-  [[nodiscard]] bool before(const Request& a, const Request& b) const;
   void drop(Request& request);
   void arm(Request& request, Time since);
   void starved(std::uint64_t slot);

@@ -29,12 +29,12 @@ class RequestChannel {
   /// `engine` and `spec` must outlive the object.
   RequestChannel(Engine& engine, const ControllerSpec& spec, std::size_t rails, std::uint64_t seed);
 
-  /// Who is told. It must outlive the object.
+  /// Sets the receiver of requests. It must outlive the object.
   void attach(RequestListener& listener) { listener_ = &listener; }
 
   [[nodiscard]] bool hierarchical() const { return spec_.control.placement == ControllerPlacement::kHierarchical; }
 
-  /// A rank's request to the controller of a rail; tells at once where it takes no time.
+  /// Sends a rank's request to the controller of a rail. Notifies the listener at once where that takes no time.
   void request(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);
   /// From the controller of a rail to the root. REQUIRES: hierarchical().
   void ask_root(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);

@@ -1,5 +1,5 @@
 // The circle method (Kirkman 1847, Lucas 1883): n players meet each other once in n-1 rounds (n odd: n rounds, and one
-// sits out in each). It is the 1-factorisation of the complete graph that everybody who pairs things off uses here.
+// sits out in each). It is the 1-factorisation of the complete graph that all pairings of the project use.
 #pragma once
 
 #include <cstdint>

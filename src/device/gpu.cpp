@@ -15,7 +15,7 @@ Duration GpuSpec::compute_time(double flops, Bytes memory_bytes) const {
   constexpr double kEndOfTime = 0x1.0p63;
   if (!(flops >= 0.0) || memory_bytes.count < 0 || !(picoseconds < kEndOfTime)) {
     std::ostringstream what;
-    what << "no time can be told for a computation of " << flops << " operations on " << memory_bytes.count << " bytes";
+    what << "cannot compute the duration of " << flops << " operations on " << memory_bytes.count << " bytes";
     throw ConfigError("gpu", what.str(), "neither may be negative, and simulated time ends after 106 days");
   }
   return round_up_picoseconds(picoseconds);

@@ -23,7 +23,7 @@ void require_distinct(std::vector<PortId> named, const char* side) {
   std::sort(named.begin(), named.end());
   const auto twice = std::adjacent_find(named.begin(), named.end());
   if (twice == named.end()) return;
-  throw ControllerError("the plan is no matching: it names the " + std::string(side) + " side of port " + text(*twice) +
+  throw ControllerError("the plan is not a matching: it names the " + std::string(side) + " side of port " + text(*twice) +
                         " twice");
 }
 

@@ -1,5 +1,5 @@
-// What execution asks of circuits: the one interface between it and the control plane, which serves whole rounds
-// (RoundService) or single pairs (PairService).
+// The only interface between execution and the control plane. The control plane serves whole rounds (RoundService) or
+// single pairs (PairService).
 #pragma once
 
 #include "execution/operation.hpp"
@@ -11,7 +11,7 @@
 
 namespace photonrail::execution {
 
-/// Sends the plan of an operation; implemented by Transfers.
+/// Notified when sends of a round may begin; implemented by Transfers.
 class RoundListener {
  public:
   virtual ~RoundListener() = default;
@@ -19,45 +19,47 @@ class RoundListener {
   virtual void round_opened(OpId op, std::uint32_t round) = 0;
 };
 
-/// Decides about communication lanes of operations that lack circuits; implemented by Starter.
+/// Manages the communication lanes of operations that lack circuits; implemented by Starter.
 class LaneArbiter {
  public:
   virtual ~LaneArbiter() = default;
-  /// False while the operation has left its lanes and they are taken.
+  /// False while the operation has yielded its lanes and other operations occupy them.
   [[nodiscard]] virtual bool may_take_circuits(OpId op) = 0;
-  /// The round lacks only its circuits: the operation may leave its lanes to others.
+  /// The round lacks only its circuits: the operation may yield its lanes to others.
   virtual void lacks_circuits(OpId op) = 0;
-  /// The operation has its circuits: takes back the lanes that it left.
+  /// The operation has its circuits: takes back the lanes that it yielded.
   virtual void has_circuits(OpId op) = 0;
 };
 
+/// Provides operations with circuits; implemented by RoundService and PairService.
 class CircuitService {
  public:
   virtual ~CircuitService() = default;
 
-  /// Who is told of rounds and lanes. Both must outlive the object.
+  /// Sets the listeners. Both must outlive the object.
   virtual void attach(RoundListener& rounds, LaneArbiter& lanes) = 0;
-  /// A member wants the circuits of a round, or will: asks the controllers for them. Idempotent. `task`: the member's.
+  /// Requests the circuits of a round from the controllers for a member that needs them now or later. Idempotent. `task`:
+  /// the task of the member.
   virtual void request(OpId op, std::uint32_t round, Member member, TaskId task) = 0;
   /// Every participant has reached the round: RoundListener::round_opened follows when the circuits allow it.
   virtual void enter(OpId op, std::uint32_t round) = 0;
   /// Posts a send of an open round, at once or when its pair has a circuit.
   virtual void send(OpId op, const Send& send, std::uint64_t tag) = 0;
-  /// A send was delivered. `sender_done`: its sender has no further send in the round; `round_done`: nobody has.
+  /// A send was delivered. `sender_done`: its sender has no further send in the round; `round_done`: no member has one.
   virtual void leave(OpId op, const Send& send, bool sender_done, bool round_done) = 0;
   /// Tries again to open the operation's first round, whose lanes may have become free.
   virtual void retry(OpId op) = 0;
 
-  /// So many operations of the job have bytes on their way.
+  /// Sets the number of operations of the job that have bytes in flight.
   virtual void set_running(std::uint32_t operations) = 0;
   /// A task of the rank ended.
   virtual void task_ended(RankId rank) = 0;
   /// The job is done.
   virtual void job_ended() = 0;
-  /// The rank's operations before the `next` one of its profiled schedule are complete.
+  /// The rank's operations before index `next` of its profiled schedule are complete.
   virtual void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) = 0;
 
-  /// What a started operation lacks, for the report of a deadlock: "" when it lacks no circuit.
+  /// The circuits that a started operation lacks, as text for a deadlock report; "" when it lacks none.
   [[nodiscard]] virtual std::string missing(OpId op) const = 0;
 };
 

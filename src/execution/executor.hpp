@@ -36,7 +36,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   Executor(const Executor&) = delete;  // its parts refer to each other
   Executor& operator=(const Executor&) = delete;
 
-  /// To be told what the network delivers.
+  /// The listener for the deliveries of the network.
   [[nodiscard]] DeliveryListener& deliveries() { return transfers_; }
 
   void begin();

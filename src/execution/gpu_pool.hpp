@@ -34,7 +34,7 @@ class GpuPool {
   };
   struct Pool {
     std::uint32_t busy = 0;
-    bool computing = false;  // as the recorder was told
+    bool computing = false;  // as reported to the accounting
     std::uint32_t iteration = 0;
     double slowdown = 0.0;            // in that iteration; 0: not known yet
     std::deque<std::uint32_t> queue;  // batches with tiles to start

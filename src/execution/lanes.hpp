@@ -42,8 +42,8 @@ class Lanes {
     friend auto operator<=>(const Ready&, const Ready&) = default;
   };
 
-  /// `ambiguity`: null, or of a folded run, which must outlive the object: told when the programs do not order two
-  /// operations on one lane.
+  /// `ambiguity`: of a folded run, else null. It must outlive the object, and gets a report when the programs do not order
+  /// two operations on one lane.
   Lanes(const TaskGraph& graph, const ExecutorSpec& spec, folding::OrderAmbiguity* ambiguity)
       : per_communicator_(spec.comm_lanes == CommLanes::kPerCommunicator),
         together_(spec.concurrent == ConcurrentCollectives::kTogether),

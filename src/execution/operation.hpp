@@ -26,7 +26,7 @@ inline constexpr int kTagOpShift = 32;
 [[nodiscard]] constexpr OpId op_of(std::uint64_t tag) { return static_cast<OpId>(tag >> kTagOpShift); }
 [[nodiscard]] constexpr SendIndex send_of(std::uint64_t tag) { return static_cast<SendIndex>(tag); }
 
-/// Members that call with equal keys meet in one operation.
+/// Calls of members with equal keys belong to one operation.
 struct OperationKey {
   CommunicatorId communicator;
   std::uint32_t tag = 0;
@@ -36,24 +36,25 @@ struct OperationKey {
   friend bool operator==(const OperationKey&, const OperationKey&) = default;
 };
 
-/// What an operation is. OperationTable writes it, when the first member arrives (the plan: when the straggler is known).
+/// The constant properties of an operation. OperationTable writes them when the first member arrives, and the plan when the
+/// straggler is known.
 struct OperationIdentity {
   OperationKey key;
   std::uint32_t sequence = 0;  ///< in the order of their creation
   CollectiveOp op = CollectiveOp::kSend;
   const Communicator* communicator = nullptr;
   std::span<const GpuId> gpus;  ///< by member of the whole group
-  Member ranks = 0;             ///< members that are run; folded: each stands for gpus.size() / ranks of one operation
-  std::uint64_t copies = 1;     ///< folded: for how many operations it stands
+  Member ranks = 0;             ///< members that are run; folded: each represents gpus.size() / ranks members
+  std::uint64_t copies = 1;     ///< folded: the number of operations that it represents
   std::uint32_t demand = 0;     ///< the number of its traffic matrix, or 0
   CollectiveCall call;
   const RunnablePlan* runnable = nullptr;  ///< null until the straggler that the plan depends on is known
   bool crosses = false;                    ///< some pair leaves its server
-  bool optical = false;                    ///< ... over circuits
+  bool optical = false;                    ///< some pair uses circuits of an optical rail
 
   [[nodiscard]] Dimension dimension() const { return communicator->dimension; }
   [[nodiscard]] Member members() const { return ranks; }
-  /// The member that is run for one of the whole group.
+  /// The member that is run in place of member `m` of the whole group.
   [[nodiscard]] Member run_for(Member m) const { return m < ranks ? m : m % ranks; }
   [[nodiscard]] DemandQuery demand_query() const { return {key.communicator, demand, key.iteration}; }
   [[nodiscard]] RankId rank(Member m) const { return communicator->members[m]; }
@@ -66,57 +67,59 @@ struct OperationIdentity {
   }
 };
 
-/// Who has come. Arrivals writes it.
+/// The members that have arrived. Executor writes it.
 struct Arrival {
   std::vector<TaskId> tasks;  ///< by member; none: has not arrived
   std::uint32_t arrived = 0;
-  std::uint32_t needed = 0;  ///< members that must come before it can start
-  bool ready = false;        ///< they have come
-  bool sender_done = false;  ///< a buffered send: its sender went on
+  std::uint32_t needed = 0;  ///< members that must arrive before the operation can start
+  bool ready = false;        ///< the needed members have arrived
+  bool sender_done = false;  ///< a buffered send: the task of its sender is complete
   Time expected{};           ///< see CircuitRequest
   Time due{};                ///< Time::max(): not known
-  Time lane_due{};           ///< its rank among those that want its lanes; Time::max(): none
+  Time lane_due{};           ///< its deadline for the order of lanes, earliest first; Time::max(): none
 };
 
-/// The way from one member to another, for as long as the operation lasts.
+/// The path from one member to another, which stays the same during the operation.
 struct Link {
   MemberPair pair;
   Path path;
   Network::ChannelId channel = Network::kNone;
 };
 
-/// A round that some member has reached and some has not left. Only operations on optical rails have rounds.
+/// A round in progress: at least one member has entered it and at least one has not left it. Only operations on optical
+/// rails have rounds.
 struct RoundProgress {
   std::uint32_t index = 0;
   std::uint32_t participants = 0;
   std::uint32_t reached = 0;
-  bool open = false;                      ///< its sends may go to the circuits
+  bool open = false;                      ///< its sends may be posted to CircuitService::send()
   std::uint32_t work = 0;                 ///< sends not delivered
   std::vector<std::uint32_t> sends_left;  ///< by member
   std::vector<std::uint32_t> work_left;   ///< by member: sends and receives
-  std::vector<SendIndex> parked;          ///< released before the round opened
+  std::vector<SendIndex> parked;          ///< sends that were released before the round opened
 };
 
-/// How far its sends are. Transfers writes it.
+/// The progress of the sends. Transfers writes it.
 struct TransferProgress {
   bool started = false;
   std::vector<std::uint32_t> left;  ///< by member: sends and receives to go
   std::uint32_t sends_to_go = 0;
   std::uint32_t members_to_go = 0;
-  std::vector<Link> links;              ///< not optical and one round: ascending by pair
-  std::vector<std::uint16_t> arrivals;  ///< by send, when some send waits for more than one
+  std::vector<Link> links;              ///< not optical, in one round: ascending by pair
+  std::vector<std::uint16_t> arrivals;  ///< by send; empty when no send waits for more than one
   std::vector<RoundProgress> rounds;
   std::uint32_t in_flight = 0;
-  bool resting = false;           ///< nothing can move until a missing member comes
-  std::vector<SendIndex> parked;  ///< not optical: released, but an end is missing
+  bool resting = false;           ///< no send can proceed until a missing member arrives
+  std::vector<SendIndex> parked;  ///< not optical: sends that were released while an end had not arrived
 };
 
+/// An operation in progress: its identity and the state of each part.
 struct Operation : OperationIdentity {
-  bool live = false;  ///< OperationTable's: not retired
+  bool live = false;  ///< not retired; OperationTable writes it
   Arrival arrival;
   TransferProgress transfer;
-  bool yielded = false;   ///< Starter's: it waits for circuits and has left its lanes
-  CriticalPathTag cause;  ///< what it waited for last; every part extends it with later_of()
+  bool yielded = false;   ///< it waits for circuits and has yielded its lanes; Starter writes it
+  CriticalPathTag cause;  ///< the last event that it waited for; every part extends it with later_of()
 
   [[nodiscard]] bool present(Member m) const { return !arrival.tasks[m].is_none(); }
   [[nodiscard]] bool complete() const { return arrival.arrived == members(); }
@@ -128,8 +131,8 @@ struct Operation : OperationIdentity {
   }
 };
 
-/// The link of a pair. `links` ascend by pair and have it. In a ring, and in most plans with one destination a member, the
-/// link of a member stands at its number.
+/// The link of a pair. REQUIRES: `links` ascend by pair and contain it. In a ring, and in most plans with one destination a
+/// member, the link of a member is at the index of the member, which is tried first.
 template <class L>
 [[nodiscard]] L& find_link(std::vector<L>& links, MemberPair pair) {
   if (pair.first < links.size() && links[pair.first].pair == pair) return links[pair.first];

@@ -1,4 +1,4 @@
-// All operations in progress, by number and by key.
+// The table of operations in progress, by number and by key.
 #pragma once
 
 #include "execution/operation.hpp"
@@ -14,13 +14,13 @@
 
 namespace photonrail::execution {
 
-/// A rank's place in an operation.
+/// The operation of a task, and the member of it that its rank is.
 struct Seat {
   OpId op = kNoOp;
   Member member = 0;
 };
 
-/// References to operations stay valid while they live.
+/// Creates and retires operations. References to an operation stay valid until it is retired.
 class OperationTable {
  public:
   /// All must outlive the object. `ambiguity`: of a folded run, else null.
@@ -29,24 +29,24 @@ class OperationTable {
 
   [[nodiscard]] Operation& operator[](OpId id) { return pool_[id]; }
   [[nodiscard]] const Operation& operator[](OpId id) const { return pool_[id]; }
-  /// Where a rank's task belongs. The operation is created when the first of its members comes.
+  /// The operation that a rank's task belongs to. The first task of an operation creates it.
   [[nodiscard]] Seat seat(RankId rank, const Task& task, std::uint32_t iteration);
   void retire(OpId id);
-  /// Declares the one missing member the straggler and selects the plan for it. REQUIRES: the operation has no plan, and one
-  /// member is missing.
+  /// Declares the one missing member the straggler and selects the plan for it. REQUIRES: the operation has no plan, and
+  /// one member is missing.
   void settle_straggler(OpId id);
-  /// Remembers who came last, which predicts the straggler of the communicator's next operation.
+  /// Records the last member to arrive, as the prediction of the straggler of the communicator's next operation.
   void record_last_arrival(OpId id, Member member);
 
   /// The plan of the task's call; null while it depends on a straggler that is not known yet.
   [[nodiscard]] const RunnablePlan* plan_of(RankId rank, const Task& task);
-  /// Of a computation that follows a traffic matrix.
+  /// The FLOPs of a computation that follows a traffic matrix.
   [[nodiscard]] double flops(RankId rank, const Task& task, std::uint32_t iteration) const;
 
   [[nodiscard]] bool any_live() const { return free_.size() < pool_.size(); }
   /// Live operations in the order of their creation.
   [[nodiscard]] std::vector<OpId> live() const;
-  /// How many GPUs the communicator of a task has.
+  /// The number of GPUs of the communicator of a task.
   [[nodiscard]] std::size_t group_size(RankId rank, const Task& task) const {
     return placement_.group(graph_.communicator(rank, task.slot)).size();
   }

@@ -1,4 +1,4 @@
-// Plans by call: equal calls share one plan, which is immutable.
+// A cache of plans by call. Equal calls share one immutable plan.
 #pragma once
 
 #include "collective/algorithm_table.hpp"
@@ -19,55 +19,58 @@
 
 namespace photonrail::execution {
 
-/// A plan as an operation runs it.
+/// A plan in the form that an operation runs.
 struct RunnablePlan {
   std::unique_ptr<const SendPlan> plan;
-  /// Stream fidelity: each pair's sends became one flow. They were so many steps, of so many messages one behind the other.
+  /// Stream fidelity, where each pair's sends are merged into one flow: the critical sends of the original plan, and the
+  /// consecutive sends of a pair for each of them. Both determine the latency of the operation.
   std::uint32_t latency_sends = 1;
   std::uint32_t pieces = 1;
   bool stream = false;
-  std::uint32_t late = 0;  ///< members that it starts without
-  /// By round and pair of the round: what is sent over it; only with PlanOptions::pair_bytes.
+  std::uint32_t late = 0;  ///< members that the plan starts without
+  /// By round and pair of the round: the bytes sent over it. Only with PlanOptions::pair_bytes.
   std::vector<std::vector<Bytes>> pair_bytes{};
 };
 
 using LayoutId = std::uint32_t;
 
-/// How plans are made for a run.
+/// The options of a run that plans depend on.
 struct PlanOptions {
   Fidelity fidelity = Fidelity::kStream;
-  std::uint64_t seed = 1;   ///< of uneven traffic
-  CostModel costs{};        ///< by which "auto" chooses
-  bool pair_bytes = false;  ///< plans say what each pair exchanges
+  std::uint64_t seed = 1;   ///< seed of uneven traffic
+  CostModel costs{};        ///< the costs by which "auto" chooses
+  bool pair_bytes = false;  ///< computes RunnablePlan::pair_bytes
 };
 
+/// Makes plans on demand and keeps them. Algorithm, chunks and fidelity are the scenario's.
 class PlanCache {
  public:
   /// The table and `traffic` must outlive the cache; `traffic` may be null when no task names a traffic matrix.
   PlanCache(const collective::AlgorithmTable& algorithms, const TrafficSource* traffic, PlanOptions options);
 
   [[nodiscard]] const CollectiveSpec& spec() const { return algorithms_.spec(); }
-  /// Whether the algorithm for the op wants call.straggler.
+  /// Whether the algorithm for the op uses CollectiveCall::straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return algorithms_.expects_straggler(op); }
-  /// Where the members of a group sit, as a number for get() and take(). Groups of one shape share it; 0 when each member
-  /// is alone in its server, all on one rail, or when on electrical rails no algorithm of the scenario asks.
+  /// The number of the servers and rails of a group's members, for get() and take(). Groups of one shape have the same
+  /// number. It is 0 when each member is alone in its server, all on one rail, or when the rails are electrical and no
+  /// algorithm of the scenario uses places.
   [[nodiscard]] LayoutId layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server);
 
-  /// The plan for a call under the scenario's algorithm, chunks and fidelity. Throws ConfigError when the algorithm does
-  /// not support the call.
+  /// The plan for a call. Throws ConfigError when the algorithm does not support the call.
   [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call) { return get(call, 0, call.members); }
-  /// Folded to the first `period` members (SendPlan::folded). REQUIRES: period is call.members, or the plan can be folded.
+  /// The plan folded to the first `period` members (SendPlan::folded). REQUIRES: period is call.members, or the plan can be
+  /// folded.
   [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call, LayoutId layout, Member period);
-  /// The plan for a call that follows a demand (`query.seed` is set here). It lives until it is given back as often as it
-  /// was taken, and a while longer: routing that changes from call to call would fill the memory with plans. `servers`: of
-  /// each member.
+  /// The plan for a call with a traffic matrix; sets `query.seed`. `servers`: by member. Reference-counted by take() and
+  /// give_back(); the last 16 idle plans are kept. A limit is needed because traffic that changes from call to call would
+  /// fill the memory with plans.
   [[nodiscard]] const RunnablePlan& take(const CollectiveCall& call, DemandQuery query,
                                          std::span<const std::uint32_t> servers, LayoutId layout = 0);
   void give_back(DemandQuery query);
-  /// Of a computation that goes with a demand (`query.seed` is set here).
+  /// The FLOPs of a computation that follows a traffic matrix; sets `query.seed`.
   [[nodiscard]] double flops(DemandQuery query, Member member) const;
 
-  /// What "auto" chose, and why: a line for each call that it was asked for.
+  /// The choices of "auto" and their reasons: one line for each kind of call.
   [[nodiscard]] const std::vector<std::string>& choices() const { return choices_; }
 
  private:
@@ -90,7 +93,7 @@ class PlanCache {
   std::vector<std::string> choices_;
   std::map<Key, RunnablePlan> plans_;
   std::map<DemandQuery, DemandPlan> demand_plans_;
-  std::deque<DemandQuery> idle_;  ///< plans without a user, the longest without one first
+  std::deque<DemandQuery> idle_;  ///< plans without a user, the least recently used first
 };
 
 }  // namespace photonrail::execution

@@ -15,7 +15,7 @@
 
 namespace photonrail::execution {
 
-/// What the starter starts, and who it asks. All must outlive it.
+/// The objects that the starter uses. All must outlive it.
 struct StartTargets {
   ComputeStreams& streams;
   Transfers& transfers;

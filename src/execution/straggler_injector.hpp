@@ -1,4 +1,5 @@
-// Who is late or slow in which step. Pure: whatever is random is drawn from a stream that names straggler, rank and step.
+// Computes which ranks are late or slow in which step. Pure: random values come from a stream named by straggler, rank and
+// step.
 #pragma once
 
 #include "photonrail/execution.hpp"

@@ -1,5 +1,6 @@
-// Runs the send plans of operations: posts sends when what they wait for has arrived, follows deliveries, notifies when a
-// member is done. Sends over circuits go through the CircuitService, the others straight to the network.
+// Runs the send plans of operations: posts a send when the sends that it waits for have arrived, and notifies the listener
+// when all sends and receives of a member are done. Sends over circuits go through the CircuitService, all others directly
+// to the network.
 #pragma once
 
 #include "execution/circuit_service.hpp"
@@ -13,7 +14,7 @@
 
 namespace photonrail::execution {
 
-/// Told when a member is done; implemented by Executor.
+/// Notified when a member is done; implemented by Executor.
 class MemberListener {
  public:
   virtual ~MemberListener() = default;
@@ -21,16 +22,18 @@ class MemberListener {
   virtual void member_done(OpId op, Member member) = 0;
 };
 
+/// The only writer of TransferProgress.
 class Transfers : public DeliveryListener, public RoundListener, private ProxyListener {
  public:
   /// All must outlive the object.
   Transfers(const RunContext& run, CircuitService& circuits, MemberListener& members);
 
-  /// Every member that the plan needs has arrived and the lanes are the operation's: sends go as soon as circuits allow.
+  /// Starts an operation. Sends over circuits are posted when their round opens. REQUIRES: every member that the plan needs
+  /// has arrived and holds its lane.
   void start(OpId id);
-  /// A member that the plan started without has arrived.
+  /// Adds a member that has arrived after the start of the operation.
   void join(OpId id, Member member);
-  /// The network delivered a message posted here, or a local step is over.
+  /// The network delivered a message of an operation, or a local step ended.
   void delivered(std::uint64_t tag) override;
   void round_opened(OpId id, std::uint32_t round) override;
 
@@ -57,11 +60,11 @@ class Transfers : public DeliveryListener, public RoundListener, private ProxyLi
   MemberListener& members_;
   GpuPool gpus_;
   ProxyQueues proxies_;
-  std::uint32_t running_ = 0;        // operations with bytes on their way
+  std::uint32_t running_ = 0;        // operations with bytes in flight
   std::vector<SendIndex> released_;  // scratch
 };
 
-/// The way of an operation's sends between two members. REQUIRES: there is one now.
+/// The path of an operation's sends between two members. REQUIRES: there is one now.
 [[nodiscard]] Path path_of(Fabric& fabric, const Operation& op, MemberPair pair);
 
 }  // namespace photonrail::execution

@@ -47,7 +47,7 @@ class Fabric {
   /// between ports that are its own (SharedFabric::seat). `gpus`: of its ranks. All must outlive the fabric.
   Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job, std::span<const GpuId> gpus);
 
-  /// Who is told of deliveries and circuits. Both must outlive the fabric.
+  /// Sets the listeners for deliveries and circuits. Both must outlive the fabric.
   void attach(DeliveryListener& deliveries, CircuitListener& circuits);
 
   [[nodiscard]] Network& network() { return network_; }
@@ -90,7 +90,7 @@ class Fabric {
   const ClusterSpec& spec_;
   const FoldedPlant* folded_;
   Plant plant_;
-  std::unique_ptr<SharedFabric> own_;  // of a job that shares it with nobody
+  std::unique_ptr<SharedFabric> own_;  // only if the job does not share the fabric with others
   SharedFabric& shared_;
   Network& network_;
   std::uint64_t job_tag_ = 0;

@@ -37,8 +37,8 @@ class SharedFabric : private DeliveryListener {
   SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
                std::span<const GpuId> gpus = {});
 
-  /// Which GPUs are whose: `gpus` has those of each job's ranks. A GPU without a rank, whose NIC may pass on what other
-  /// GPUs of its server send, is the first job's that has a rank in that server.
+  /// Assigns GPUs to jobs. `gpus`: by job, the GPUs of its ranks. A GPU without a rank, which may relay the traffic of
+  /// other GPUs of its server, belongs to the first job that has a rank in that server.
   void seat(std::span<const std::span<const GpuId>> gpus);
   /// The job that the GPU's ports are of, or kNoJob.
   [[nodiscard]] std::uint32_t owner(GpuId gpu) const;
@@ -48,7 +48,7 @@ class SharedFabric : private DeliveryListener {
   /// REQUIRES: the rails are optical, and a job has a GPU on this one.
   [[nodiscard]] SharedRail& rail(RailId id) { return *rails_[id.index()]; }
 
-  /// Who is told of the deliveries of a job. It must outlive the object. A job alone is told by the network itself.
+  /// Sets the listener for the deliveries of a job. It must outlive the object. The network notifies a single job directly.
   void attach(DeliveryListener& only) { network_.attach(only); }
   void attach(std::uint32_t job, DeliveryListener& listener);
 

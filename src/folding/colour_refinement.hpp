@@ -1,4 +1,4 @@
-// Which ranks nothing tells apart: colour refinement over ranks and communicators (the coarsest equitable partition;
+// Finds equivalent ranks by colour refinement over ranks and communicators (the coarsest equitable partition;
 // Cardon and Crochemore, "Partitioning a graph in O(|A| log |V|)", 1982; that processes of one colour behave alike is
 // Angluin, "Local and global properties in networks of processors", 1980).
 //
@@ -39,7 +39,7 @@ class ColourRefinement {
   [[nodiscard]] std::size_t classes() const { return classes_; }
   [[nodiscard]] std::span<const GroupClass> groups() const { return groups_; }
   [[nodiscard]] std::size_t types() const { return types_; }
-  /// By rail of the cluster: rails with the same classes have the same number; only where told apart.
+  /// By rail of the cluster: rails with the same classes have the same number; only where rails are distinguished.
   [[nodiscard]] std::span<const std::uint32_t> rail_colours() const { return rail_colours_; }
 
  private:

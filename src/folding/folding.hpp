@@ -1,10 +1,10 @@
-// Folding: ranks that nothing tells apart are run once, and reported for all.
+// Folding: equivalent ranks are run once, and the result is reported for all of them.
 //
-// A folded run is the run of a smaller job. Each class of ranks (colour_refinement.hpp) is one rank, each type of communicator
-// one communicator, and each class of GPUs one GPU with its ports. A group whose classes repeat with period p runs the part
-// of its plan that p members have (SendPlan::folded); which way a send goes is asked of the GPUs of one whole group. The
-// job is a covering of the smaller one: every port of it carries, flow for flow, what the port that stands for it carries,
-// so that the max-min rates and with them all times are the same (the fair allocation is unique).
+// A folded run is the run of a smaller job. Each class of ranks (colour_refinement.hpp) is one rank, each type of
+// communicator one communicator, and each class of GPUs one GPU with its ports. A group whose classes repeat with period p
+// runs the part of its plan that p members have (SendPlan::folded); which way a send goes is asked of the GPUs of one whole
+// group. The job is a covering of the smaller one: every port of it carries, flow for flow, what the port that stands for
+// it carries, so that the max-min rates and with them all times are the same (the fair allocation is unique).
 //
 // On optical rails a circuit between two classes must stand for one circuit of each of their GPUs: so a GPU may send to one
 // GPU of a class only, and a round of an operation must be a matching.

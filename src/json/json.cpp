@@ -301,7 +301,9 @@ std::vector<std::string> split_pointer(std::string_view pointer) {
   const auto fail = [&](const std::string& what, const char* hint) {
     throw ConfigError(std::string(pointer.substr(0, 200)), what, hint);
   };
-  if (!pointer.empty() && pointer.front() != '/') fail("is no JSON pointer", "it must begin with '/', as /cluster/servers");
+  if (!pointer.empty() && pointer.front() != '/') {
+    fail("is not a JSON pointer", "it must begin with '/', as /cluster/servers");
+  }
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < pointer.size(); ++i) {
     if (pointer[i] == '/') {
@@ -311,7 +313,7 @@ std::vector<std::string> split_pointer(std::string_view pointer) {
       keys.back() += pointer[i];
     } else {
       const char escaped = i + 1 < pointer.size() ? pointer[++i] : ' ';
-      if (escaped != '0' && escaped != '1') fail("is no JSON pointer: ~ needs 0 or 1 after it", "~0 is '~', ~1 is '/'");
+      if (escaped != '0' && escaped != '1') fail("is not a JSON pointer: ~ needs 0 or 1 after it", "~0 is '~', ~1 is '/'");
       keys.back() += escaped == '0' ? '~' : '/';
     }
   }

@@ -1,5 +1,5 @@
-// A cursor over a JSON value that knows its JSON pointer, so that every complaint says where it is. Typed getters check
-// ranges; a key that nobody asked for is an error (finish()).
+// A cursor over a JSON value that knows its JSON pointer, so that every error names its place. Typed getters check
+// ranges; a key that no getter has read is an error (finish()).
 #pragma once
 
 #include "json/json.hpp"

@@ -8,8 +8,8 @@
 
 namespace photonrail {
 
-/// Puts the entry at `at`, whose key changed, in its place. `placed(entry, index)` is told of every entry that moved, and
-/// of this one. Entries are ordered by operator<.
+/// Restores the order after the key of the entry at `at` changed. Calls `placed(entry, index)` for every entry that moved,
+/// and for this one. Entries are ordered by operator<.
 template <class Entry, class Placed>
 void heap_restore(std::vector<Entry>& heap, std::size_t at, Placed&& placed) {
   constexpr std::size_t kArity = 4;

@@ -5,12 +5,12 @@
 //
 // Flows of one bottleneck run at one rate whatever becomes of it, so that they end in the order of what they have left. A
 // capacity keeps them in that order by the bytes that it will have served to each of its flows when they end (virtual time,
-// as in fair queueing), and a new level moves nobody: it changes one date, when the first of them ends.
+// as in fair queueing), and a new level leaves this order as it is: it changes only the time when the first of them ends.
 //
-// A flow that meets nobody on its path bypasses all this: its end is known when it starts, one event delivers it, and the
-// capacities forget it lazily. What its channel sends next along the same path is known as well, and costs one event too.
-// When another flow wants one of the capacities, the one that is being sent is turned into a shared one, and those to come
-// wait.
+// A flow that shares no capacity of its path bypasses all this: its end is known when it starts, one event delivers it, and
+// the capacities forget it lazily. What its channel sends next along the same path is known as well, and costs one event
+// too. When another flow wants one of the capacities, the one that is being sent is turned into a shared one, and those to
+// come wait.
 //
 // Leaves out: packets, congestion control and its convergence, losses, the delay between the two ends of a path (a flow
 // holds all capacities of its path at the same time).
@@ -47,7 +47,7 @@ class Network {
   /// `engine` must outlive the network. REQUIRES: most_visits < 255.
   explicit Network(Engine& engine, std::uint8_t most_visits = kMaxVisits) : engine_(engine), most_visits_(most_visits) {}
 
-  /// Who is told of deliveries. It must outlive the network; nothing may be posted before.
+  /// Sets the listener for deliveries. It must outlive the network. REQUIRES: nothing has been posted.
   void attach(DeliveryListener& listener) { listener_ = &listener; }
 
   /// Grows the table of capacities to `count`; new ones have rate 0.
@@ -132,7 +132,7 @@ class Network {
   // What the solver needs of a capacity, apart and small, because it goes through many of them for each change.
   struct Share {
     double left = 0.0;              // of the rate, by the flows that are bound elsewhere
-    double level = kUnlimited;      // the rate of the bound flows; kUnlimited: there are none, it limits nobody
+    double level = kUnlimited;      // the rate of the bound flows; kUnlimited: it limits no flow
     double fastest = 0.0;           // none of the flows that are bound elsewhere is faster
     std::uint32_t open = 0;         // flows without a bottleneck
     std::uint8_t visits = 0;        // by the present solve
@@ -140,7 +140,7 @@ class Network {
     bool queued = false;            // to be solved
     bool stirred = false;           // its first end may have another date
 
-    // Whether a change of `left` may change a level. Who limits nobody begins to when more is taken than is there.
+    // Whether a change of `left` may change a level. A capacity that limits no flow begins to when `left` becomes negative.
     [[nodiscard]] bool upset() const { return level != kUnlimited || left < 0.0; }
   };
   struct Due {

@@ -66,7 +66,7 @@ bool Network::at_rest(CapacityId id) const {
   return std::abs(share.left - taken) <= kSlack * capacity.rate && !clearly_above(share.fastest, share.level);
 }
 
-// The level that the capacity has at least, once it limits somebody.
+// A lower bound on the level of the capacity once it limits a flow.
 double Network::least_level(CapacityId id) const {
   const Share& share = shares_[id];
   const Capacity& capacity = capacities_[id];
@@ -106,7 +106,7 @@ void Network::visit(CapacityId id, double key) {
 }
 
 // The level at which the flows of the capacity take all of its rate. Those that are bound elsewhere and would be faster
-// join the bound ones, and leave what they have to them; from a level that is too low, it rises until nobody has joined
+// join the bound ones, and leave what they have to them; from a level that is too low, it rises until no flow has joined
 // too early.
 double Network::solve(CapacityId id, double level) {
   gather(id, level);

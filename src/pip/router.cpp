@@ -54,7 +54,7 @@ void check_pairs(const PipMesh& mesh, std::span<const PortPair> pairs) {
   }
 }
 
-/// Every route pays for the waveguides that others use too, more from round to round, until nobody shares.
+/// Every route pays for the waveguides that others use too, more from round to round, until no two routes share one.
 class Negotiation {
  public:
   static constexpr int kRounds = 150;

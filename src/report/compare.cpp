@@ -30,7 +30,7 @@ bool among(const std::array<std::string_view, N>& words, std::string_view word) 
 
 // Of the machine: they may differ between two runs of the same.
 constexpr std::array<std::string_view, 4> kOfTheMachine{"engine/wall_s", "engine/peak_rss_mb", "wall_s", "peak_rss_mb"};
-// Who ran and how it was simulated, not what came out; keys of results and columns of tables.
+// Keys of results and columns of tables that describe the run and how it was simulated. Their differences are not judged.
 constexpr std::array<std::string_view, 11> kNotJudged{
     "name",    "photonrail_version", "seed", "warnings", "choices", "folding", "engine", "version", "host",
     "started", "scenario_hash"};
@@ -96,7 +96,7 @@ Json parse_result(std::string_view text, std::string_view file) {
   Json result = json::parse_json(text, file);
   const Json* const schema = result.find("schema");
   if (schema == nullptr || *schema != "photonrail.result/1")
-    throw ConfigError(std::string(file), "is no photonrail.result/1", "a result.json of photonrail run --out");
+    throw ConfigError(std::string(file), "is not photonrail.result/1", "a result.json of photonrail run --out");
   return result;
 }
 
@@ -190,7 +190,8 @@ Comparison compare_paths(const fs::path& a, const fs::path& b) {
   std::error_code ignored;
   const bool folder = fs::is_directory(a, ignored);
   if (folder != fs::is_directory(b, ignored)) {
-    throw ConfigError(folder ? b.string() : a.string(), "is no folder, and the other is one", "two files or two folders");
+    throw ConfigError(folder ? b.string() : a.string(), "is not a folder, but the other path is",
+                      "two files or two folders");
   }
   DifferenceList list;
   if (folder) {

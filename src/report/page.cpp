@@ -135,7 +135,7 @@ namespace {
 
 PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   if (!fs::is_directory(folder))
-    throw ConfigError(folder.string(), "is no folder", "name what --out of run or sweep wrote");
+    throw ConfigError(folder.string(), "is not a folder", "name what --out of run or sweep wrote");
   report::PageTables tables;
   const bool sweep = fs::exists(folder / "results.db");
   const auto runs = run_folders(folder);

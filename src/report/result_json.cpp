@@ -19,7 +19,7 @@ namespace {
 
 using json::Json;
 
-constexpr std::uint64_t kMaxWindows = 100'000;  // of one kind; a million ranks have more than anybody reads
+constexpr std::uint64_t kMaxWindows = 100'000;  // of one kind: bounds the size of the file for a million ranks
 
 std::string key_of(std::pair<Dimension, Dimension> change) {
   return std::string(name(change.first)) + "->" + std::string(name(change.second));

@@ -1,4 +1,4 @@
-// A result as JSON, for those who take numbers out of it rather than write it.
+// A result as a JSON value, for callers that read numbers from it instead of writing it.
 #pragma once
 
 #include "json/json.hpp"

@@ -23,7 +23,7 @@ std::string escaped(const std::string& path) {
   return text;
 }
 
-// In a folder that cannot be written, a database in WAL mode opens only as one that nobody changes.
+// In a read-only folder, a database in WAL mode opens only as immutable.
 SQLite::Database open(const std::filesystem::path& file) {
   SQLite::Database database(file.string(), SQLite::OPEN_READONLY, 10'000);
   try {

@@ -231,7 +231,7 @@ Json read_trace(const std::filesystem::path& file, const std::string& name) {
     if (cluster == nullptr) throw ConfigError("/otherData", "missing");
     const Json* const schema = cluster->find("schema");
     if (schema == nullptr || *schema != "photonrail.trace/1")
-      throw ConfigError("/otherData/schema", "is no photonrail.trace/1");
+      throw ConfigError("/otherData/schema", "is not photonrail.trace/1");
     std::string note = keep_the_earliest(events.spans);
     const Tracks tracks(events);
     std::sort(events.spans.begin(), events.spans.end(), [&](const Span& a, const Span& b) {

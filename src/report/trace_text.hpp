@@ -20,7 +20,7 @@ class TraceText {
   };
   using Argument = std::pair<std::string_view, std::string_view>;
 
-  /// Opens the document; the destructor closes it. `other`: what is told beside the events, as a JSON object. `out` must
+  /// Opens the document; the destructor closes it. `other`: data besides the events, as a JSON object. `out` must
   /// outlive this.
   explicit TraceText(std::ostream& out, std::string_view other = "{}");
   ~TraceText();

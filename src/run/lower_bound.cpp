@@ -48,7 +48,6 @@ LowerBound::LowerBound(const BoundedJob& job, const Registries& registries, std:
     : job_(job),
       graph_(job.scenario.graph),
       placement_(folding::MemberPlacement::of(job.scenario.graph, job.scenario.gpu_of_rank)),
-      observers_(observers),
       fabric_(engine_, job.cluster, job.run.seed, nullptr, job.scenario.gpu_of_rank),
       algorithms_(job.scenario.collectives, registries.collectives),
       plans_(algorithms_, graph_.demands(),
@@ -58,12 +57,12 @@ LowerBound::LowerBound(const BoundedJob& job, const Registries& registries, std:
       operations_(graph_, placement_, fabric_, plans_, nullptr),
       stragglers_(job.stragglers, graph_.ranks(), job.run.seed),
       bound_(fabric_, terms_of(job)),
-      accounting_(graph_.ranks()),
+      timeline_(graph_.ranks(), observers),
       ranks_(graph_.ranks()),
       iteration_ends_(job.run.iterations, Time{}) {}
 
 void LowerBound::run(RunResult& result) {
-  observers_.notify([this](Observer& observer) { observer.begin(job_.scenario); });
+  timeline_.begin(job_.scenario);
   for (std::size_t r = 0; r < ranks_.size(); ++r) begin_iteration(RankId{r}, Time{}, {});
   std::uint64_t done = 0;
   while (!ready_.empty()) {
@@ -75,8 +74,7 @@ void LowerBound::run(RunResult& result) {
   require_finished();
   Time& end = iteration_ends_.back();
   end = std::max(end, bound_.end_of_loads());
-  keep_books();
-  execution::Accounts accounts = accounting_.finish(end, {});
+  execution::Accounts accounts = timeline_.finish(end);
   result.makespan = end;
   result.ranks = std::move(accounts.ranks);
   result.traffic = accounts.traffic;
@@ -94,7 +92,7 @@ void LowerBound::run(RunResult& result) {
   result.folding.off = "a bound is made of every rank";
   result.engine.events = done;
   result.engine.sends = bound_.sends();
-  tell_observers(end);
+  timeline_.notify_observers(end);
 }
 
 void LowerBound::begin_iteration(RankId id, Time at, const NicHistory& history) {
@@ -105,9 +103,8 @@ void LowerBound::begin_iteration(RankId id, Time at, const NicHistory& history) 
   const execution::StragglerInjector::Step step = stragglers_.of(id, rank.iteration);
   rank.slowdown = step.slowdown;
   if (step.delay > Duration{}) {
-    entries_.push_back({at, id, Entry::Kind::kComputeBegins});
+    timeline_.stall(id, at, at + step.delay);
     at += step.delay;
-    entries_.push_back({at, id, Entry::Kind::kComputeEnds});
   }
   rank.tasks_left = tasks.size();
   rank.last = {at, history};
@@ -144,11 +141,9 @@ void LowerBound::compute(RankId id, TaskId task, Pending&& pending) {
   }
   if (time > kLongest) fail_too_long(static_cast<double>(time.count()));
   rank.computing[static_cast<std::size_t>(t.stream)].emplace_back(pending.ready, time);
-  entries_.push_back({pending.ready, id, Entry::Kind::kComputeBegins});
   const Time begin = pending.ready;
   pending.ready += time;
-  entries_.push_back({pending.ready, id, Entry::Kind::kComputeEnds});
-  if (!observers_.empty()) told_.push_back({pending.ready, true, {begin, pending.ready, id, task, t.stream}, {}});
+  timeline_.compute({begin, pending.ready, id, task, t.stream});
   complete(id, task, pending);
 }
 
@@ -156,63 +151,42 @@ void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
   const Task& t = graph_.program(id).task(task);
   const auto [op_id, member] = operations_.seat(id, t, ranks_[id.index()].iteration);
   execution::Operation& op = operations_[op_id];
-  if (parts_.size() <= op_id) {
-    parts_.resize(op_id + 1);
-    arrivals_.resize(op_id + 1);
-  }
+  if (meetings_.size() <= op_id) meetings_.resize(op_id + 1);
   if (op.arrival.arrived == 0) {
-    parts_[op_id].assign(op.members(), {});
-    arrivals_[op_id].assign(op.members(), {});
+    meetings_[op_id].parts.assign(op.members(), {});
+    meetings_[op_id].arrivals.assign(op.members(), {});
   }
   op.arrival.tasks[member] = task;
   ++op.arrival.arrived;
-  arrivals_[op_id][member] = pending.ready;
-  notify(op, member, pending.ready, OperationEvent::State::kArrived);
+  meetings_[op_id].arrivals[member] = pending.ready;
+  timeline_.arrive(op, member, pending.ready);
   if (t.kind == TaskKind::kSend && t.amount <= job_.scenario.executor.buffered_send.count) {
     op.arrival.sender_done = true;
     complete(id, task, pending);
   }
-  parts_[op_id][member].history = std::move(pending.history);
+  meetings_[op_id].parts[member].history = std::move(pending.history);
   if (op.complete()) evaluate(op_id);
 }
 
-// An operation whose plan depends on who is late, or begins without a member, is not looked into: no member is done before
+// An operation whose plan depends on the straggler, or begins without a member, is not analysed: no member is done before
 // all have come.
 void LowerBound::evaluate(execution::OpId id) {
   execution::Operation& op = operations_[id];
-  std::vector<Part>& parts = parts_[id];
-  const Time start = *std::max_element(arrivals_[id].begin(), arrivals_[id].end());
+  std::vector<Part>& parts = meetings_[id].parts;
+  const std::vector<Time>& arrivals = meetings_[id].arrivals;
+  const Time start = *std::max_element(arrivals.begin(), arrivals.end());
   if (op.runnable != nullptr && op.runnable->late == 0) {
     bound_.evaluate(op, start, parts);
-    accounting_.traffic(op.dimension(), op.plan().wire_bytes(), op.copies);
+    timeline_.traffic(op.dimension(), op.plan().wire_bytes(), op.copies);
   } else {
     for (Part& part : parts) part.begins = part.ends = start;
   }
-  book(id, start);
+  timeline_.operation(op, start, parts);
   for (Member m = 0; m < op.members(); ++m) {
     if (op.arrival.sender_done && m == 0) continue;
     complete(op.rank(m), op.arrival.tasks[m], {parts[m].ends, std::move(parts[m].history)});
   }
   operations_.retire(id);
-}
-
-void LowerBound::book(execution::OpId id, Time start) {
-  const execution::Operation& op = operations_[id];
-  for (Member m = 0; m < op.members(); ++m) {
-    const Part& part = parts_[id][m];
-    const auto enter = [&](Time at, Entry::Kind kind) { entries_.push_back({at, op.rank(m), kind, op.dimension()}); };
-    if (op.crosses) enter(start, Entry::Kind::kReady);
-    if (part.begins > start) {
-      enter(start, Entry::Kind::kWaits);
-      enter(part.begins, Entry::Kind::kWaited);
-      notify(op, m, start, OperationEvent::State::kWaitingForCircuits);
-    }
-    enter(part.begins, Entry::Kind::kRuns);
-    enter(part.ends, Entry::Kind::kRan);
-    if (op.crosses) enter(part.ends, Entry::Kind::kEnds);
-    notify(op, m, part.begins, OperationEvent::State::kRunning);
-    notify(op, m, part.ends, OperationEvent::State::kDone);
-  }
 }
 
 void LowerBound::complete(RankId id, TaskId task, const Pending& done) {
@@ -236,64 +210,9 @@ void LowerBound::finish_iteration(RankId id) {
   Time& of_all = iteration_ends_[rank.iteration];
   of_all = std::max(of_all, end);
   const std::uint32_t finished = rank.iteration++;
-  if (!observers_.empty()) {
-    observers_.notify([&](Observer& observer) { observer.iteration(id, finished, end); });
-  }
+  timeline_.iteration(id, finished, end);
   const NicHistory history = std::move(rank.last.history);
   begin_iteration(id, end, history);
-}
-
-void LowerBound::keep_books() {
-  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.at < b.at; });
-  for (const Entry& entry : entries_) {
-    switch (entry.kind) {
-      case Entry::Kind::kComputeBegins:
-        accounting_.compute_began(entry.rank, entry.at);
-        break;
-      case Entry::Kind::kComputeEnds:
-        accounting_.compute_ended(entry.rank, entry.at);
-        break;
-      case Entry::Kind::kReady:
-        accounting_.rail_ready(entry.rank, entry.dimension, entry.at);
-        break;
-      case Entry::Kind::kWaits:
-        accounting_.waiting_began(entry.rank, entry.at);
-        break;
-      case Entry::Kind::kWaited:
-        accounting_.waiting_ended(entry.rank, entry.at);
-        break;
-      case Entry::Kind::kRuns:
-        accounting_.running_began(entry.rank, entry.dimension, entry.at);
-        break;
-      case Entry::Kind::kRan:
-        accounting_.running_ended(entry.rank, entry.dimension, entry.at);
-        break;
-      case Entry::Kind::kEnds:
-        accounting_.rail_ended(entry.rank, entry.dimension, entry.at);
-        break;
-    }
-  }
-}
-
-void LowerBound::notify(const execution::Operation& op, Member member, Time at, OperationEvent::State state) {
-  if (observers_.empty()) return;
-  OperationEvent event;
-  event.at = at;
-  event.sequence = op.sequence;
-  event.communicator = op.key.communicator;
-  event.op = op.op;
-  event.rank = op.rank(member);
-  event.task = op.arrival.tasks[member];
-  event.state = state;
-  told_.push_back({at, false, {}, event});
-}
-
-void LowerBound::tell_observers(Time makespan) {
-  std::stable_sort(told_.begin(), told_.end(), [](const Told& a, const Told& b) { return a.at < b.at; });
-  for (const Told& told : told_) {
-    observers_.notify([&](Observer& o) { told.computed ? o.compute(told.compute) : o.operation(told.operation); });
-  }
-  observers_.notify([makespan](Observer& observer) { observer.end(makespan); });
 }
 
 void LowerBound::require_finished() {

@@ -1,20 +1,19 @@
 // A lower bound on the run of a job on optical rails, whatever policy re-points them and in whatever order it does so.
 //
-// The job is relaxed until its shortest run can be told: every operation has all ports of its GPUs to itself, computations of
-// a rank and operations of a lane need not take turns, and controllers know everything ahead. What stays is what no controller
-// can avoid: dependencies, the bytes of a pair at the rate of all ports, rounds, and that a fibre which one operation needed
-// is dark for one reconfiguration before an operation that can only come later has it to another peer. The shortest run is
-// then the longest path. In the end it is held against what each GPU has to compute and each fibre to carry.
+// The job is relaxed until its shortest run can be computed: every operation has all ports of its GPUs to itself,
+// computations of a rank and operations of a lane do not exclude each other, and controllers know the whole job in advance.
+// The constraints that no controller can avoid remain: dependencies, the bytes of a pair at the rate of all ports, rounds,
+// and one dark reconfiguration when a fibre that one operation used is needed to another peer by an operation that can only
+// come later. The shortest run is then the longest path, or the work of the busiest GPU or fibre if that is longer.
 //
 // docs/policies.md has the proof.
 #pragma once
 
-#include "photonrail/simulate.hpp"
-#include "run/operation_bound.hpp"
 #include "execution/plan_cache.hpp"
-#include "execution/time_accounting.hpp"
 #include "execution/straggler_injector.hpp"
-#include "execution/observer_list.hpp"
+#include "photonrail/simulate.hpp"
+#include "run/bound_timeline.hpp"
+#include "run/operation_bound.hpp"
 
 #include <array>
 #include <cstdint>
@@ -24,7 +23,7 @@
 
 namespace photonrail::run {
 
-/// The part of a scenario that is bounded.
+/// The inputs of a bound.
 struct BoundedJob {
   const Scenario& scenario;
   const ClusterSpec& cluster;
@@ -43,7 +42,7 @@ class LowerBound {
 
  private:
   using Part = OperationBound::Part;
-  /// What a task that waits knows so far.
+  /// The state of a task that waits: its earliest begin so far, and the circuits that its predecessors used.
   struct Pending {
     Time ready{};
     NicHistory history;
@@ -57,19 +56,10 @@ class LowerBound {
     Pending last;                      // of the tasks that are done
     std::array<std::vector<std::pair<Time, Duration>>, 2> computing;  // by stream: from when on, how long
   };
-  /// A change in what a rank does.
-  struct Entry {
-    enum class Kind : std::uint8_t { kComputeBegins, kComputeEnds, kReady, kWaits, kWaited, kRuns, kRan, kEnds };
-    Time at{};
-    RankId rank;
-    Kind kind = Kind::kReady;
-    Dimension dimension = Dimension::kOther;
-  };
-  struct Told {
-    Time at{};
-    bool computed = false;
-    ComputeEvent compute{};
-    OperationEvent operation{};
+  /// The members of an operation that have arrived.
+  struct Meeting {
+    std::vector<Part> parts;     // by member
+    std::vector<Time> arrivals;  // by member
   };
 
   void begin_iteration(RankId rank, Time at, const NicHistory& history);
@@ -77,18 +67,13 @@ class LowerBound {
   void compute(RankId rank, TaskId task, Pending&& pending);
   void arrive(RankId rank, TaskId task, Pending&& pending);
   void evaluate(execution::OpId op);
-  void book(execution::OpId op, Time start);
   void complete(RankId rank, TaskId task, const Pending& done);
   void finish_iteration(RankId rank);
-  void keep_books();
-  void tell_observers(Time makespan);
   void require_finished();
-  void notify(const execution::Operation& op, Member member, Time at, OperationEvent::State state);
 
   const BoundedJob job_;
   const TaskGraph& graph_;
   const folding::MemberPlacement placement_;
-  execution::ObserverList observers_;
   Engine engine_;  // stands at 0
   Fabric fabric_;
   const collective::AlgorithmTable algorithms_;
@@ -96,14 +81,11 @@ class LowerBound {
   execution::OperationTable operations_;
   execution::StragglerInjector stragglers_;
   OperationBound bound_;
-  execution::TimeAccounting accounting_;
+  BoundTimeline timeline_;
   std::vector<Rank> ranks_;
   std::vector<std::pair<RankId, TaskId>> ready_;
-  std::vector<std::vector<Part>> parts_;  // by operation
-  std::vector<std::vector<Time>> arrivals_;  // by operation and member
+  std::vector<Meeting> meetings_;  // by operation
   std::vector<Time> iteration_ends_;
-  std::vector<Entry> entries_;
-  std::vector<Told> told_;
 };
 
 }  // namespace photonrail::run

@@ -21,7 +21,7 @@ struct BoundTerms {
   Duration dark{};         ///< a fibre that changes its peer carries nothing for so long
   std::uint32_t ports = 1;
   Bandwidth port_rate{};
-  bool forwarded = false;  ///< sends may take several circuits: who is joined to whom is not known
+  bool forwarded = false;  ///< sends may take several circuits, so that the peers of a port are not known
 };
 
 /// What the fibres of one GPU in one direction carry in the whole run.

@@ -59,7 +59,7 @@ class Simulation {
   const folding::MemberPlacement placement_;
   folding::OrderAmbiguity ambiguity_;
   execution::ObserverList all_observers_;
-  execution::ObserverList rank_observers_;  // those that are told of ranks and circuits
+  execution::ObserverList rank_observers_;  // those that need ranks and circuits
   std::optional<Engine> own_engine_;
   Fabric fabric_;
   const collective::AlgorithmTable algorithms_;

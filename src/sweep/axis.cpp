@@ -167,7 +167,7 @@ std::string last_key(const std::string& pointer) { return pointer.substr(pointer
 std::string read_pointer(const JsonReader& value) {
   std::string pointer = value.string();
   if (!pointer.starts_with('/') || pointer.ends_with('/')) {
-    value.fail("\"" + pointer + "\" is no JSON pointer to a value", "for example /cluster/servers");
+    value.fail("\"" + pointer + "\" is not a JSON pointer to a value", "for example /cluster/servers");
   }
   try {
     static_cast<void>(json::split_pointer(pointer));

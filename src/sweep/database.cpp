@@ -99,7 +99,7 @@ struct Database::Connection {
     if (version == 0 && access == Access::kWrite && db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0)
       create(manifest);
     else if (version != kSchemaVersion || db.execAndGet("PRAGMA application_id").getInt() != kApplication)
-      throw ConfigError(file.string(), "is no table of a sweep that this version knows",
+      throw ConfigError(file.string(), "is not a table of a sweep that this version knows",
                         "choose another folder for --out; nothing was changed");
     if (meta("sweep_hash") != manifest.hash)
       throw ConfigError(file.string(), "is of another sweep than manifest.json",

@@ -23,7 +23,7 @@ double value_of(const Derived::Term& term, const Derived& derived, const Json& s
   const auto& pointer = std::get<std::string>(term);
   const Json* const value = json::find_at(scenario, pointer);
   if (value == nullptr) throw ConfigError(derived.pointer, pointer + " is not there", "write it in the base");
-  if (!value->is_number()) throw ConfigError(derived.pointer, pointer + " is no number but " + config::describe(*value));
+  if (!value->is_number()) throw ConfigError(derived.pointer, pointer + " is not a number but " + config::describe(*value));
   return value->number();
 }
 

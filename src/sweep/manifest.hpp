@@ -1,4 +1,4 @@
-// Which sweep a folder is of, and who works in it.
+// The sweep that a folder belongs to, and the process that works in it.
 #pragma once
 
 #include "photonrail/sweep.hpp"
@@ -40,7 +40,7 @@ class Lock {
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
-  /// Who has it now: "host, process 123"; empty when nobody has.
+  /// The present holder: "host, process 123"; empty when the lock is free.
   [[nodiscard]] static std::string holder(const std::filesystem::path& directory);
 
  private:

@@ -57,7 +57,7 @@ SweepSummary merge(const std::filesystem::path& directory, const Manifest& manif
   return database.summary();
 }
 
-// The last shard merges for all; whoever has the lock is about to.
+// The last shard merges for all. If another process holds the lock, that process merges.
 void merge_unless_busy(const std::filesystem::path& directory, const Manifest& manifest) {
   std::optional<Lock> lock;
   try {

@@ -1,5 +1,5 @@
 // What a process that runs a shard writes: lines in a file of its own, so that it needs no lock that a network file
-// system may not keep, and a process that dies, comes back or runs twice harms nobody.
+// system may not keep, and a process that dies, restarts or runs twice does not damage the results of others.
 #pragma once
 
 #include "photonrail/sweep.hpp"

@@ -136,7 +136,7 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
     if (const auto v = top.optional("options")) {
       for (const auto& option : v->elements()) {
         if (!option.string().starts_with("--") || option.string().find('\n') != std::string::npos)
-          option.fail("is no option", "for example \"--account=x\"");
+          option.fail("is not an option", "for example \"--account=x\"");
         profile.options.push_back(option.string());
       }
     }

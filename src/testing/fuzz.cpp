@@ -21,7 +21,7 @@ struct Stopped {
 
 std::string seconds(Duration d) { return std::to_string(to_seconds(d)) + " s"; }
 
-/// Stops a run in which somebody waits for circuits for ever, or that does not end.
+/// Stops a run in which an operation waits for circuits beyond Patience, or that does not end.
 class Watchman : public HistoryHash {
  public:
   explicit Watchman(Duration longest_wait) : longest_wait_(longest_wait) {}
@@ -143,7 +143,7 @@ std::string_view name(Invariant invariant) {
     case Invariant::kStuck:
       return "every job finishes";
     case Invariant::kStarvation:
-      return "nobody starves";
+      return "no operation starves";
     case Invariant::kRestless:
       return "every job comes to its end";
     case Invariant::kBooks:

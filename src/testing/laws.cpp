@@ -84,7 +84,7 @@ std::string phases_take_turns(const PolicyUnderTest& subject) {
   return first_problem(subject, job(4, std::move(calls)));
 }
 
-// Everybody sends to position 0 at once, which can listen to one at a time.
+// All positions send to position 0 at once, which can receive from one at a time.
 std::string a_crowd_is_served(const PolicyUnderTest& subject) {
   std::vector<FuzzCall> calls;
   for (std::uint32_t from = 1; from < 6; ++from) {

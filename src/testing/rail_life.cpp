@@ -49,7 +49,7 @@ void RailLife::want_something() {
   waiting_.push_back(std::move(pairs));
 }
 
-// The first who finds all of its circuits lit and free takes them.
+// The first operation that finds all of its circuits lit and free takes them.
 void RailLife::use_what_is_lit() {
   for (std::size_t d = 0; d < waiting_.size(); ++d) {
     std::vector<ServerPair> held;

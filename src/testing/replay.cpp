@@ -39,9 +39,9 @@ class Promise {
     if (chunks == 0) fail("a plan needs a chunk");
     if (call.demand != nullptr && (call.op != CollectiveOp::kAllToAll || call.demand->members() != call.members))
       fail("the demand is for another call");
-    if (by_shard && chunks % call.members != 0) fail("chunk_count is no multiple of the members");
+    if (by_shard && chunks % call.members != 0) fail("chunk_count is not a multiple of the members");
     if (call.op == CollectiveOp::kAllToAll && chunks % (std::uint64_t{call.members} * call.members) != 0)
-      fail("chunk_count of an all-to-all is no multiple of the square of the members");
+      fail("chunk_count of an all-to-all is not a multiple of the square of the members");
     if (call.op == CollectiveOp::kBarrier && chunks != 1) fail("a barrier has one chunk");
     shard_ = by_shard ? chunks / call.members : 1;
     if (call.op == CollectiveOp::kAllToAll) shard_ = chunks / call.members / call.members;
@@ -53,7 +53,7 @@ class Promise {
            call_.op == CollectiveOp::kReduceScatter || call_.op == CollectiveOp::kBarrier;
   }
 
-  /// Whose data the chunk is, when nothing is reduced.
+  /// The member that the data of the chunk comes from, without a reduction.
   [[nodiscard]] Member owner(std::uint32_t chunk) const {
     switch (call_.op) {
       case CollectiveOp::kAllGather:
@@ -122,7 +122,7 @@ class Ledger {
     }
   }
 
-  /// Whoever reached a barrier may be told of twice: the token is no sum.
+  /// A barrier's token may count a member twice, because it is a set and not a sum.
   void store(SendIndex i, const Send& send, std::span<const ChunkRun> data, const std::vector<std::uint64_t>& payload) {
     const auto* word = payload.data();
     for (const ChunkRun& run : data) {

@@ -50,7 +50,7 @@ void on_electrical_rails(Scenario& scenario) {
   scenario.controller = ControllerSpec{};
 }
 
-// A ring over each rail, so that everybody is reached over others.
+// A ring over each rail, so that each server reaches every other by forwarding.
 void on_rings(Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   scenario.cluster.rail.forwarding = true;
@@ -75,7 +75,7 @@ std::vector<PolicyUnderTest> subjects_of(const ControllerRegistry& registry) {
     if (factory.name == "electrical") subject.fit = on_electrical_rails;
     if (factory.name == "static") subject.fit = on_rings;
     if (factory.name == "opus") subject.settings = opus_settings(factory.name);
-    // One shot without forwarding leaves pairs that nobody will ever join: only the default promises to serve all.
+    // One shot without forwarding leaves pairs without circuits for ever: only the default promises to serve all.
     if (factory.name == "static_split") subject.settings.resize(1);
     // As published a refused request is forgotten until its rank's own next event, however late that is.
     if (factory.name == "opus_artifact") {

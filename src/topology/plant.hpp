@@ -1,4 +1,4 @@
-// The capacities of a plant, numbered by arithmetic: whoever routes asks for the id of a port and gets it without a table.
+// The capacities of a plant. Their ids are computed from port numbers, so that routing needs no table.
 // A capacity is one direction of a link that messages share.
 //
 // Leaves out: which uplink a message takes. All uplinks of a leaf are one capacity each way, as if spread ideally

@@ -84,7 +84,7 @@ class PipelineWriter {
         transport_(builder_, spec, servers) {}
 
   std::unique_ptr<const SendPlan> write() && {
-    // Everybody begins with another destination.
+    // Each member begins with a different destination.
     for (Member from = 0; from < routing_.members; ++from) {
       for (Member step = 0; step < routing_.members; ++step) exchange(from, (from + step) % routing_.members);
     }

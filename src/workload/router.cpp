@@ -12,7 +12,7 @@ namespace photonrail {
 
 namespace {
 
-/// Of an expert that can be chosen at all, next to 1: it is chosen when there is nobody else.
+/// The minimum weight of an expert that can be chosen, relative to 1: it is chosen when there is no other expert.
 constexpr double kMinWeight = 1e-200;
 
 std::string in_layer(std::string_view what, std::uint32_t layer) {

@@ -10,7 +10,7 @@
 namespace photonrail {
 
 /// The logarithm of every expert's relative popularity in the layer and iteration of the call; -infinity for an expert that
-/// nobody chooses. `member` matters with rows of members only.
+/// cannot be chosen. `member` matters with rows of members only.
 [[nodiscard]] std::vector<double> log_popularity(const RouterSpec& router, std::uint32_t experts, const MoeCall& call,
                                                  Member member);
 

@@ -35,7 +35,7 @@ void check_rank(const TaskGraph& graph, RankId rank, std::vector<CommunicatorId>
     }
     const Communicator& c = graph.communicators()[slots[s].index()];
     if (is_member(c, rank)) continue;
-    throw ConfigError(describe_rank(rank), slot + " is communicator " + c.name + ", which it is no member of");
+    throw ConfigError(describe_rank(rank), slot + " is communicator " + c.name + ", which it is not a member of");
   }
   scratch.assign(slots.begin(), slots.end());
   std::sort(scratch.begin(), scratch.end());

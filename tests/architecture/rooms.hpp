@@ -1,4 +1,4 @@
-// Who may include whom: the dependency table of the project, and the check of one include line against it.
+// The dependency table of the project: which room may include which. And the check of one include line against it.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,11 @@
 // Files and functions stay small enough to read in one go.
+#include "architecture/class_text.hpp"
 #include "architecture/source_text.hpp"
 #include "support/source_dir.hpp"
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxFileLines = 500;
 constexpr std::size_t kMaxFunctionLines = 60;
+constexpr std::size_t kMaxMethods = 30;
+constexpr std::size_t kMaxMembers = 15;
 
 std::vector<std::string> oversized(const SourceFile& file) {
   std::vector<std::string> found;
@@ -22,6 +26,16 @@ std::vector<std::string> oversized(const SourceFile& file) {
     if (function.lines <= kMaxFunctionLines) continue;
     found.push_back(file.path + ":" + std::to_string(function.first_line) + ": a function of " +
                     std::to_string(function.lines) + " lines: " + function.head);
+  }
+  return found;
+}
+
+std::vector<std::string> oversized_classes(const SourceFile& file) {
+  std::vector<std::string> found;
+  for (const auto& size : classes_of(file.text)) {
+    if (size.methods <= kMaxMethods && size.members <= kMaxMembers) continue;
+    found.push_back(file.path + ": " + size.name + " has " + std::to_string(size.methods) + " methods and " +
+                    std::to_string(size.members) + " data members");
   }
   return found;
 }
@@ -74,6 +88,67 @@ bool operator==(const Point& a, const Point& b) { return a.x == b.x; }
   EXPECT_EQ(found[2].first_line, 10u);
   EXPECT_EQ(found[2].lines, 5u);
   EXPECT_EQ(found[3].lines, 1u);
+}
+
+TEST(Sizes, EveryClassOfTheKernelIsSmall) {
+  std::set<std::string> names;
+  for (const auto* room : {"folding", "execution", "control_plane", "run"}) {
+    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, std::string("src/") + room)) {
+      for (const auto& size : classes_of(file.text)) names.insert(size.name);
+      for (const auto& line : oversized_classes(file)) ADD_FAILURE() << line;
+    }
+  }
+  for (const auto* name : {"Folding", "Executor", "ControlPlane", "Simulation"}) {
+    EXPECT_TRUE(names.contains(name)) << "the checker does not find class " << name;
+  }
+}
+
+TEST(Sizes, ALargeClassIsCaught) {
+  const auto text = [](std::size_t methods, std::size_t members) {
+    std::string body;
+    for (std::size_t i = 0; i < methods; ++i) body += "  void f" + std::to_string(i) + (i % 2 ? "() { g(); }\n" : "();\n");
+    for (std::size_t i = 0; i < members; ++i) body += "  int m" + std::to_string(i) + "_ = 0;\n";
+    return "namespace a {\nclass B {\n public:\n" + body + "};\n}\n";
+  };
+  EXPECT_TRUE(oversized_classes({"a.hpp", text(30, 15)}).empty());
+  EXPECT_EQ(oversized_classes({"a.hpp", text(31, 15)}).size(), 1u);
+  EXPECT_EQ(oversized_classes({"a.hpp", text(30, 16)}).size(), 1u);
+}
+
+TEST(Sizes, MethodsAndMembersAreToldFromOtherDeclarations) {
+  const auto found = classes_of(R"code(
+namespace photonrail {
+class Declared;
+template <class T>
+class Big final : public Base<T> {
+ public:
+  using Key = std::pair<int, int>;
+  explicit Big(int a) : a_{a}, b_(a), c_{1, 2} { run(); }  // void no();
+  Big(const Big&) = delete;
+  ~Big() override = default;
+  [[nodiscard]] std::map<int, int> get(int x = 0, std::vector<int> y = {}) const { return f([] { return 1; }); }
+  virtual void pure() = 0;
+  bool operator==(const Big&) const { return true; }
+  template <class F> void each(F&& f);
+  struct Inner { int x{}; int y = 0, z = 0; void g(); };
+  enum class Kind { kA, kB };
+  friend class Other;
+  static constexpr int kMax = 3;
+ private:
+  std::map<int, int> a_;
+  std::function<void(int, int)> b_{};
+  int c_ = f(1, 2), d_ = 0;
+};
+void Big::each() { int local = 0; }
+}  // namespace photonrail
+)code");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].name, "Big::Inner");
+  EXPECT_EQ(found[0].methods, 1u);
+  EXPECT_EQ(found[0].members, 3u);
+  EXPECT_EQ(found[1].name, "Big");
+  EXPECT_EQ(found[1].methods, 5u);  // Big, get, pure, ==, each
+  EXPECT_EQ(found[1].members, 4u);  // a_, b_, c_, d_
 }
 
 }  // namespace

@@ -105,6 +105,19 @@ inline std::string code_only(std::string_view text) {
   return code;
 }
 
+/// The text of all comments, without the code between them.
+inline std::string comments_of(std::string_view text) {
+  std::string comments;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = std::max(skip_literal(text, i), i + 1);
+    const auto piece = text.substr(i, end - i);
+    if (piece.starts_with("//") || piece.starts_with("/*")) comments += piece;
+    if (piece == "\n") comments += '\n';
+    i = end;
+  }
+  return comments;
+}
+
 /// What stands before a brace, without the `template <...>` in front of it.
 inline std::string_view without_template(std::string_view head) {
   for (;;) {

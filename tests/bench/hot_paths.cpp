@@ -1,5 +1,5 @@
-// Four hot paths, each a fixed amount of work on one thread, for whoever counts its instructions. Making the work ready
-// is outside of run_hot_path(), so that the count is of the path alone.
+// Four hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
+// of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
 #include "photonrail/simulate.hpp"

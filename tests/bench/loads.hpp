@@ -44,7 +44,7 @@ class Switch : public DeliveryListener {
     path.latency = Duration{936'250};
     network_.post(Network::kNone, path, bytes, 0);
   }
-  /// Everybody to everybody at one instant: 1 MiB each, or a random size up to 2 MiB.
+  /// All to all at one instant: 1 MiB each, or a random size up to 2 MiB.
   void post_all_to_all(bool random_sizes) {
     RandomStream random(1, "sizes");
     for (std::uint32_t from = 0; from < ranks_; ++from) {

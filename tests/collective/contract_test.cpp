@@ -128,7 +128,7 @@ TEST_P(CollectiveContract, MovesTheDataOnCircuitsThatFollowTheRounds) {
   }
 }
 
-/// The least bytes on the wire, S = size, n = members: who must receive what.
+/// The least bytes on the wire, S = size, n = members, from what each member must receive.
 std::int64_t least_bytes(const CollectiveCall& call) {
   const std::int64_t others = call.members - 1;
   const std::int64_t size = call.size.count;

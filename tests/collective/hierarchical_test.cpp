@@ -51,7 +51,7 @@ TEST(Hierarchical, MovesTheDataOnEveryGrid) {
   }
 }
 
-// A pair in two has nothing to exchange; the shares of the others go over two hops, and those of nobody do not.
+// A pair in two has nothing to exchange; the shares of the others go over two hops, and empty shares are not sent.
 TEST(Hierarchical, FollowsADemand) {
   for (const std::string_view algorithm : kBoth) {
     TrafficMatrix demand(12);

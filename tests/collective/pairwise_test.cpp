@@ -73,7 +73,7 @@ TEST(Pairwise, IsRightWhereverMembersSit) {
       {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}},          // a grid
       {{7, 3}, {2, 1}, {2, 3}, {7, 1}},                          // a grid in another order
       {{0, 0}, {0, 1}, {0, 2}, {1, 1}},                          // a server with one of three rails
-      {{0, 0}, {1, 1}, {2, 2}},                                  // nobody shares anything
+      {{0, 0}, {1, 1}, {2, 2}},                                  // no two members share a server or a rail
       {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}, {3, 1}},  // the last server in part
   };
   for (const std::vector<MemberPlace>& places : groups) {

@@ -75,7 +75,7 @@ TEST(Ring, ReduceLeavesTheCircuitOutOfTheRootAlone) {
 
 TEST(Ring, BarrierIsOneToken) {
   const auto plan = ring({.op = CollectiveOp::kBarrier, .members = 3, .size = {99}, .pieces = 4});
-  // Two hops gather everybody, two tell everybody: 0 > 1 > 2 > 0 > 1.
+  // Two hops collect all members, two release them: 0 > 1 > 2 > 0 > 1.
   EXPECT_EQ(plan->send_count(), 4u);
   EXPECT_EQ(plan->initial_sends(), 1u);
   EXPECT_EQ(plan->send(1).bytes, Bytes{0});

@@ -28,7 +28,7 @@ Moves moves_of(const StragglarSchedule& schedule) {
   return moves;
 }
 
-/// Who contributed to each chunk at each member, as the rules of arXiv 2505.23523 allow it to change. Member n-1 is late.
+/// The contributors to each chunk at each member, as the rules of arXiv 2505.23523 change them. Member n-1 is late.
 class Oracle {
  public:
   explicit Oracle(Member n) : n_(n), has_(n, std::vector<Members>(n - 1)) {
@@ -56,7 +56,7 @@ class Oracle {
           got |= sent;
         } else {
           EXPECT_EQ(sent.count(), n_) << "a copy of an incomplete chunk";
-          EXPECT_LT(got.count(), n_) << "a copy that nobody needs";
+          EXPECT_LT(got.count(), n_) << "a copy that no member needs";
           got = sent;
         }
       }

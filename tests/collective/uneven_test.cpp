@@ -110,7 +110,7 @@ TEST(Uneven, WithTheSameBytesForAllItIsTheEvenPlan) {
 }
 
 TEST(Uneven, PairwiseRoundsAreMatchingsAndEmptyShiftsAreNone) {
-  // Shift 1: 0 to 1. Shift 2: nobody. Shift 3: 0 to 3 and 1 to 0.
+  // Shift 1: 0 to 1. Shift 2: no send. Shift 3: 0 to 3 and 1 to 0.
   const TrafficMatrix demand = matrix({{9, 5, 0, 6}, {7, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}});
   const auto plan = expand("pairwise", demand);
   EXPECT_EQ(plan->rounds(), 2u);

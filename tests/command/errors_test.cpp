@@ -148,7 +148,7 @@ TEST_F(Errors, AReceiveThatIsNeverPostedIsExitThreeAndNamesWhoWaits) {
   EXPECT_EQ(done.status, 3) << done.err;
   EXPECT_EQ(done.out, "");
   EXPECT_THAT(done.err, HasSubstr("a.json: the simulated job cannot finish"));
-  // Rank, task, group and peer of the send; and of those who wait for rank 1 in turn.
+  // Rank, task, group and peer of the send; and of the ranks that wait for rank 1 in turn.
   EXPECT_THAT(done.err, testing::ContainsRegex("rank 1, task 1 'pass on': send of group '[^']+' waits for rank 3, "
                                                "which never posts its receive \\(tag 5\\)"));
   for (const char* rank : {"0, task 2", "2, task 2", "3, task 1"}) {

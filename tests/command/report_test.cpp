@@ -223,7 +223,7 @@ TEST_F(Report, SaysWhatIsWrong) {
     EXPECT_EQ(outcome.out, "") << arguments;
     EXPECT_THAT(outcome.err, testing::HasSubstr(message)) << arguments;
   };
-  fails("report nowhere", "nowhere: is no folder");
+  fails("report nowhere", "nowhere: is not a folder");
   fails("report empty", "empty: has no results.db and no result.json");
   std::ofstream(folder_ / "empty/results.db") << "no database at all, and long enough to be looked at as a header\n";
   fails("report empty", "results.db: cannot be read: ");

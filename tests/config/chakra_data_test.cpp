@@ -121,7 +121,7 @@ TEST(ChakraData, FeederTraceWithDanglingDependencies) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
   const TaskGraph graph = read_chakra(options_of(data / "chakra" / "feeder-tests" / "chakra"));
   ASSERT_EQ(graph.ranks(), 1u);
-  // One rank: its seven collectives have nobody to talk to, and 14 more have no type.
+  // One rank: its seven collectives have no peer, and 14 more have no type.
   EXPECT_EQ(count(graph, 0).tasks, (std::map<std::string, int>{{"compute", 3643 + 21}}));
   EXPECT_THAT(graph.warnings(),
               Contains(AllOf(HasSubstr("not in the file, dropped: 1277, the first node 216 "), HasSubstr("on node 3"))));

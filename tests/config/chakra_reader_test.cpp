@@ -122,7 +122,7 @@ TEST(ChakraReader, ACycleOfDataIsAnError) {
 }
 
 TEST(ChakraReader, AControlDependencyOnALaterNodeThatClosesACycleIsDropped) {
-  // 1 waits for 2 and 3 as control, 2 waits for 1, 3 for nobody; 4 and 5 make a longer cycle through 6, which waits for 4.
+  // 1 waits for 2 and 3 as control, 2 waits for 1, 3 for no node; 4 and 5 make a longer cycle through 6, which waits for 4.
   const TaskGraph graph = read({{compute(1).waits_for({2, 3}, 4), compute(2).waits_for({1}), compute(3),
                                  compute(4).waits_for({5}, 4), compute(5).waits_for({6}), compute(6).waits_for({4}, 4)}});
   EXPECT_EQ(task(graph, 0, 0).waits, 1u);              // 3 stays: it closes no cycle

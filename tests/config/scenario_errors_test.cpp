@@ -449,7 +449,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(OverrideText, NeedsAPointerWithItsEscapes) {
   const std::vector<Override> set{{"/a~2b", "1"}};
   const ConfigError error = error_of([&] { static_cast<void>(parse_scenario("{}", ".", "f.json", set)); });
-  EXPECT_THAT(error.what(), HasSubstr("f.json: /a~2b: is no JSON pointer: ~ needs 0 or 1 after it"));
+  EXPECT_THAT(error.what(), HasSubstr("f.json: /a~2b: is not a JSON pointer: ~ needs 0 or 1 after it"));
 }
 
 TEST(OverrideText, NeedsAnEqualsSignAndASlash) {

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// One rail of four servers, 50 GB/s a port, 10 ms a change: a ring {0,1} is lit, somebody may want 0 -> 2.
+/// One rail of four servers, 50 GB/s a port, 10 ms a change: a ring {0,1} is lit, and a request for 0 -> 2 may come.
 class Rail {
  public:
   Rail() {

@@ -19,8 +19,8 @@ std::size_t count(const std::vector<ServerPair>& pairs, ServerPair pair) {
   return static_cast<std::size_t>(std::count(pairs.begin(), pairs.end(), pair));
 }
 
-// Data parallelism sends 800 bytes, pipeline parallelism 200: roots 2 to 1, so that of 3 ports 2 and 1 go to them. Who is
-// at position 1 sends from another rail and is not on this one: what it sends to 0 is counted there.
+// Data parallelism sends 800 bytes, pipeline parallelism 200: roots 2 to 1, so that of 3 ports 2 and 1 go to them. The rank
+// of position 1 is on another rail: its bytes to 0 are counted there.
 TEST(StaticSplit, SharesPortsByTheSquareRootOfTheBytes) {
   RailView rail(4, 3);
   Shown shown(rail);

@@ -40,7 +40,7 @@ TEST(Opus, ChangesOnlyTheCircuitsThatAreMissing) {
 TEST(Opus, WhatOnePairOfADemandHasIsNotTakenForAnother) {
   RailView rail(4, 2);
   rail.lit({0, 2}).lit({0, 3}).demand({{0, 1}, {0, 2}});
-  // Port 0 of position 0 has its circuit to 2 already; its port 1, which nobody asks for any more, goes to 1.
+  // Port 0 of position 0 has its circuit to 2 already; its port 1, which no request needs any more, goes to 1.
   const CircuitPlan plan{{{rail.view().port(0, 1), rail.view().port(1, 0)}}, {}};
   EXPECT_EQ(opus()->decide(rail.view()).plan(), plan);
 }

@@ -198,7 +198,7 @@ TEST(Folding, WhatTreatsOpticalRailsDifferentlySwitchesItOff) {
   EXPECT_EQ(why_off(fixed), "the controller may treat equal ranks differently");
 }
 
-// One straggler in a ring: its ring neighbours are at different distances from it, and so nobody is like another.
+// One straggler in a ring: its ring neighbours are at different distances from it, so that no two ranks are equal.
 TEST(Folding, OneRankWithOtherTasksBreaksTheSymmetryOfItsRing) {
   const auto ring = [](bool straggler) {
     Job job(6);
@@ -292,7 +292,7 @@ TEST(Folding, GroupsThatChangeRailsInsideAServerAreNotFolded) {
   EXPECT_EQ(why_off(job.scenario), "messages of group '0-1-2-3' change rails inside a server");
 }
 
-// Every rank runs the same; but 0 and 1 share a server with nobody else of their group, 2 and 3 with each other.
+// Every rank runs the same; but 0 and 1 share a server with no other member of their group, 2 and 3 with each other.
 TEST(Folding, AnUnevenPlacementTellsGroupsApart) {
   Job job(4, 2);
   job.scenario.cluster.servers = 3;

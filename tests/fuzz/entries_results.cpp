@@ -27,7 +27,7 @@ RunResult run(TraceWriter* trace) {
   return simulate(scenario, observers);
 }
 
-// A folder of a sweep of two points that are done, made once a process, and copied for whoever damages it.
+// A folder of a sweep of two points that are done, made once a process, and copied for each test that damages it.
 struct SweepFolder {
   std::string manifest, database, table, lines;
 };

@@ -98,7 +98,7 @@ TEST(Quickstart, OnDemandCostsFiveDelaysAndProvisionedFour) {
 }
 
 // A switch of no delay beats the electrical rail, by 1.68 ms. On the electrical rail a hop and a data-parallel operation at
-// the same port share it, and the hop, for which everybody waits, takes twice its 2.68 ms; on circuits they take turns.
+// the same port share it, and the hop, for which all ranks wait, takes twice its 2.68 ms; on circuits they take turns.
 // That saves one 2.68 ms on the first forward hop; later hops lose more, waiting for the operation in front, than they
 // gain.
 TEST(Quickstart, AFreeSwitchIsFasterThanSharingPorts) {

@@ -127,7 +127,7 @@ TEST_F(Smoke, ElectricalStepIsThePublishedOneWithinOneAndAHalfPercent) {
 }
 
 // One micro-batch: every rank of stage 1 waits for the forward hop, and stage 0 for the backward one. Both hops find the
-// ports in a ring (or dark, the first time): one delay each, on everybody's path. The rings of stage 1 are asked for while
+// ports in a ring (or dark, the first time): one delay each, on the critical path. The rings of stage 1 are asked for while
 // it computes gradients, and the tensor-parallel operations do not wait for them; those of stage 0 likewise.
 TEST_F(Smoke, OnDemandCostsExactlyTwoDelays) {
   for (const double delay : kDelaysMs) {

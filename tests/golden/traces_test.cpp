@@ -101,7 +101,7 @@ TEST(Traces, PytorchOnTwoGpus) {
   EXPECT_THAT(result.warnings, Contains(HasSubstr("without num_ops and tensor_size, which take no time: 2532")));
 }
 
-// One rank of a real trace, with everything that is wrong with it said once. Its collectives have nobody to talk to.
+// One rank of a real trace, with everything that is wrong with it said once. Its collectives have no peers.
 TEST(Traces, FeederTestsOnOneRank) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
   const auto prefix = data / "chakra" / "feeder-tests" / "chakra";

@@ -133,7 +133,7 @@ TEST(CclBench, BytesFollowTheOperation) {
   EXPECT_NEAR(m.traffic_window[0].tp_s, 1e-6, 1e-15);
   EXPECT_NEAR(m.traffic_window[0].pp_s, 1e-6, 1e-15);
   EXPECT_NEAR(m.traffic_window[0].other_s, 2e-6, 1e-15);
-  EXPECT_FALSE(m.mfu.has_value());  // nobody computes
+  EXPECT_FALSE(m.mfu.has_value());  // no rank computes
 }
 
 TEST(CclBench, AKernelBeginsWhenItsLaneIsFree) {

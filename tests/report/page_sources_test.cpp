@@ -204,7 +204,7 @@ TEST_F(PageSources, ATraceThatIsNoneOfOursIsRefused) {
   EXPECT_THAT(refused("{\"traceEvents\": ["), HasSubstr(hint));
   EXPECT_THAT(refused("[]"), HasSubstr(hint));
   EXPECT_THAT(refused("{\"traceEvents\": []}"), HasSubstr("otherData"));
-  EXPECT_THAT(refused("{\"otherData\": {}, \"traceEvents\": []}"), HasSubstr("is no photonrail.trace/1"));
+  EXPECT_THAT(refused("{\"otherData\": {}, \"traceEvents\": []}"), HasSubstr("is not photonrail.trace/1"));
   EXPECT_THAT(refused("{\"otherData\": {\"schema\": \"photonrail.trace/1\"}, \"traceEvents\": [{\"ph\": \"X\"}]}"),
               HasSubstr(hint));
 }

@@ -141,7 +141,7 @@ TEST(TraceWriter, OneAfterTheOtherShareALane) {
   const auto running = spans(events, "communication");
   ASSERT_EQ(running.size(), 2u);
   EXPECT_EQ(running[0]["tid"], running[1]["tid"]);
-  EXPECT_TRUE(spans(events, "peers").empty());  // nobody waited
+  EXPECT_TRUE(spans(events, "peers").empty());  // no member waited
   expect_no_overlap(events);
 }
 

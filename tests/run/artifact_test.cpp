@@ -28,7 +28,7 @@ RunResult two_rings(Duration time_out, Duration own_event = {}) {
   return job.run();
 }
 
-// As published nobody looks again: the job stands still at 20 ms, and the request is looked at then.
+// As published the controller does not look again: the job stands still at 20 ms, and the request is looked at then.
 TEST(ArtifactRetry, AForgottenRequestIsLookedAtWhenNothingElseGoesOn) {
   const RunResult result = two_rings(Duration{});
   EXPECT_EQ(result.makespan, ms(40));

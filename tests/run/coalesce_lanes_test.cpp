@@ -1,4 +1,5 @@
-// An operation that waits for circuits leaves its lanes to others, and takes them again: but not those of members who are done.
+// An operation that waits for circuits leaves its lanes to others, and takes them again: but not those of members that are
+// done.
 #include "photonrail/moe_layer.hpp"
 #include "run/job.hpp"
 
@@ -10,8 +11,8 @@
 namespace photonrail::test {
 namespace {
 
-// A layer of experts on three servers of three GPUs. A member has one token: many have nothing to send or receive in an exchange, and
-// are done when it begins. The combine wants the lanes that they had in the dispatch.
+// A layer of experts on three servers of three GPUs. A member has one token: many have nothing to send or receive in an
+// exchange, and are done when it begins. The combine wants the lanes that they had in the dispatch.
 Scenario layer(std::uint64_t seed) {
   MoeLayerSpec spec;
   spec.traffic.router.source_spread = 1;

@@ -160,7 +160,7 @@ TEST(Decision, ATimetableTurnsWhateverIsAsked) {
   EXPECT_TRUE(books_balance(result));
 }
 
-// Nobody uses circuits while rank 0 computes for 995 ms: the timetable stands still, and is where it would be when the send
+// No circuit is in use while rank 0 computes for 995 ms: the timetable is suspended, and is where it would be when the send
 // comes: 99 slots are over, of which the hundredth (odd) has 0->2 lit; 0->1 comes at 1000 + 1.
 TEST(Decision, ATimetableThatNobodyUsesCostsNothingAndIsWhereItShouldBe) {
   Job job(3);

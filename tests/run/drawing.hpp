@@ -306,7 +306,7 @@ class Drawing {
   std::vector<RankProgram> programs_;
 };
 
-/// The case in one line, for whoever has to repeat it.
+/// The case in one line, from which it can be repeated.
 inline std::string describe(const Drawing& job, std::uint64_t seed) {
   const Scenario& s = job.scenario;
   std::ostringstream out;

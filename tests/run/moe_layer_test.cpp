@@ -157,7 +157,7 @@ TEST(MoeLayer, NoFencesWithinAServer) {
   EXPECT_LE(time, 4 * (us(10) + ns(512)) + ns(30));
 }
 
-// Nobody chose expert 1: its 8 bytes come all the same, and nothing goes back.
+// No token chose expert 1: its 8 bytes come all the same, and nothing goes back.
 TEST(MoeLayer, AnEmptyMessageIsASignal) {
   MoeLayerSpec spec = two_members();
   spec.traffic.top_k = 1;

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 constexpr Duration kGiB{1073741824LL * 20};  // at 50 GB/s
 
-/// One port a GPU. Data-parallel demands get their circuits at once, whoever uses the ports; the others get what is idle.
+/// One port a GPU. Data-parallel demands get circuits at once, even on ports in use; the others get idle ports.
 class Preempt : public Controller {
  public:
   Decision decide(const FabricView& view) override {

@@ -47,7 +47,7 @@ TEST_P(Prompt, AlternatingGroupsPayOneDelayAChange) {
       job.optical(ms(delay_ms), GetParam());
       const RunResult result = job.run();
       EXPECT_EQ(result.makespan, 2 * k * (kGiB + ms(delay_ms))) << "k " << k << ", " << delay_ms << " ms";
-      // Without a delay the circuits are there before anybody waits.
+      // Without a delay the circuits are there before an operation waits.
       EXPECT_EQ(result.reconfigurations.critical_path, delay_ms > 0 ? 2u * static_cast<unsigned>(k) : 0u);
       EXPECT_EQ(result.ranks[0].reconfiguration_wait, 2 * k * ms(delay_ms));
       EXPECT_TRUE(books_balance(result));
@@ -69,7 +69,7 @@ TEST(Policies, ARoundThatIsAllThereIsCostsNoMore) {
 
 class Optical : public ::testing::TestWithParam<std::string> {};
 
-/// Groups that overlap, sends between, and compute: nobody's circuits fit all of it.
+/// Groups that overlap, sends between, and compute: no set of circuits fits all of it.
 Job mixed(std::uint32_t ports) {
   Job job(6);
   job.scenario.cluster.nic.ports = ports;

@@ -149,7 +149,7 @@ TEST_F(Artifact, WithoutALockRingsOnDisjointCircuitsOverlap) { EXPECT_EQ(step("n
 // At 1 ms the first ring has bytes on their way, for 21.5 ms: refused, and served at its end.
 TEST_F(Artifact, OneLockRunsThemOneAfterTheOther) { EXPECT_EQ(step("fabric", "release"), 2 * kGiB); }
 
-// Nobody tells the second ring that the first is over: rank 2 looks again when its own computation ends, at 31 ms.
+// The second ring is not notified that the first is over: rank 2 looks again when its own computation ends, at 31 ms.
 TEST_F(Artifact, ARefusedRequestWaitsForAnEventOfItsOwn) { EXPECT_EQ(step("fabric", "own_event"), ms(31) + kGiB); }
 
 }  // namespace

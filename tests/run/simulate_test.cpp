@@ -67,8 +67,9 @@ TEST(Simulate, StreamAgreesWithExactOnARing) {
   }
 }
 
-// Rows and columns of a grid take turns, and every rank computes for a random time before each: whoever is late makes its
-// group late, and that the groups that meet it next. With T for one all-reduce a group ends T after its last member came.
+// Rows and columns of a grid take turns, and every rank computes for a random time before each: a late rank makes its
+// group late, and that group the ones that meet it next. With T for one all-reduce a group ends T after its last member
+// came.
 TEST(Simulate, StreamPropagatesLateArrivalsAsExactDoes) {
   constexpr std::size_t kSide = 3;
   constexpr int kRounds = 8;

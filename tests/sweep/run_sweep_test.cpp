@@ -1,4 +1,4 @@
-// Running a sweep in a folder: what is kept, what is not run again, who may write.
+// Running a sweep in a folder: what is kept, what is not run again, which process may write.
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "sweep/database.hpp"

@@ -15,8 +15,8 @@
 namespace photonrail::test {
 
 /// Serves demands where all that a demand needs is free, those that hold up their members first, then in their order. The
-/// circuits of a demand are always on the same ports: the k-th circuit of a GPU on its k-th. Whoever cannot be served yet
-/// keeps others from its ports.
+/// circuits of a demand are always on the same ports: the k-th circuit of a GPU on its k-th. A demand that cannot be
+/// served yet keeps others from its ports.
 class Honest : public Controller {
  public:
   Decision decide(const FabricView& view) override {
@@ -64,7 +64,7 @@ class Honest : public Controller {
   }
 };
 
-/// Whom it cannot serve at once it forgets.
+/// Forgets the demands that it cannot serve at once.
 class DropsADemand : public Honest {
   bool considers(const CircuitRequest& demand) override { return !dropped_.contains({demand.id, demand.since}); }
   void refused(const CircuitRequest& demand) override { dropped_.emplace(demand.id, demand.since); }
@@ -79,7 +79,7 @@ class IgnoresOnePair : public Honest {
   bool considers(ServerPair pair) override { return pair != ServerPair{1, 0}; }
 };
 
-/// Takes no notice of who holds up whom: whoever waits for a lane keeps the ports of whoever has it.
+/// Ignores which demand blocks which: a demand that waits for a lane keeps the ports of the one that has it.
 class FirstComeFirstServed : public Honest {
   Decision decide(const FabricView& view) override {
     std::vector<CircuitRequest> demands(view.demands.begin(), view.demands.end());
@@ -90,7 +90,7 @@ class FirstComeFirstServed : public Honest {
   }
 };
 
-/// Everybody's first port at once, whoever else wants it.
+/// Connects the first port of each pair at once, even if several pairs need the same one.
 class NoMatching : public Controller {
   Decision decide(const FabricView& view) override {
     CircuitPlan plan;
@@ -102,7 +102,7 @@ class NoMatching : public Controller {
   }
 };
 
-/// While somebody waits: there and back again, for ever.
+/// While a demand waits: changes the circuits there and back again, for ever.
 class SwitchesForEver : public Controller {
   Decision decide(const FabricView& view) override {
     if (view.demands.empty()) return std::nullopt;

@@ -90,7 +90,7 @@ TEST(PlantTest, PortsFillLeavesInOrder) {
 
 TEST(PlantTest, RatesFollowTheWiring) {
   // Radix 8, oversubscription 3: 6 ports down. 10 servers x 1 port: leaves of 6 and 4 ports.
-  // Up: 6 x 50 / 3 = 100 GB/s, also from the leaf that is not full: its uplinks are there, whoever is below.
+  // Up: 6 x 50 / 3 = 100 GB/s, also from the leaf that is not full: its uplinks do not depend on the servers below.
   const Plant plant(electrical(10, 2, 1, 8, 3.0));
   EXPECT_EQ(plant.rate(plant.scale_up_out(GpuId{19u})), Bandwidth::from_gb_per_s(450));
   EXPECT_EQ(plant.rate(plant.scale_up_in(GpuId{0u})), Bandwidth::from_gb_per_s(450));

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Two members with two experts each; 300 tokens choose experts 0 and 1, of member 0, and nobody the others.
+/// Two members with two experts each; 300 tokens choose experts 0 and 1, of member 0, and no token the others.
 MoeLayerSpec hot() {
   MoeLayerSpec spec;
   spec.traffic = {

@@ -247,7 +247,7 @@ TEST(MoeTraffic, CapacityDropsAndPadding) {
   EXPECT_EQ(routing.sent[1], 15u);
   EXPECT_EQ(sum(routing.chosen) - sum(routing.sent), 4u * 70);
   spec.padded = true;
-  // 30 slots for each of the 2 experts of a member, 10 elements of 2 bytes, whoever is chosen.
+  // 30 slots for each of the 2 experts of a member, 10 elements of 2 bytes, whatever the choice.
   EXPECT_EQ(MoeTraffic(spec).matrix({.number = 1}).at(2, 3), Bytes{30 * 2 * 10 * 2});
   EXPECT_EQ(MoeTraffic(spec).matrix({.number = 1}).at(3, 0), Bytes{30 * 2 * 10 * 2});
   EXPECT_EQ(MoeTraffic(spec).typical_input(MoeExchange::kDispatch), Bytes{8 * 30 * 10 * 2});

@@ -311,7 +311,7 @@ TEST(TaskGraphBuilder, RefusesBadAssignments) {
                 j.builder.assign(RankId{0}, j.a, {j.group, alone});
                 j.builder.assign(RankId{1}, j.b, {});
               }),
-              HasSubstr("communicator alone, which it is no member of"));
+              HasSubstr("communicator alone, which it is not a member of"));
 }
 
 TEST(TaskGraphBuilder, RefusesAmountsThatMakeNoSense) {

@@ -88,7 +88,7 @@ TEST(TrainingSpec, TheSequenceMustDivideOverContextAndTensorParallelism) {
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2; }), "valid");
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 0; }), "/parallelism/cp");
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 3; }), "/parallelism/cp");
-  // 4100 = 2 x 2050, and 2050 is no multiple of tp 4.
+  // 4100 = 2 x 2050, and 2050 is not a multiple of tp 4.
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.sequence = 4100; }), "/parallelism/tp");
   EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.order = {"tp", "dp", "pp"}; }), "/order");
 }

@@ -22,7 +22,7 @@ struct Answer {
   std::vector<ServerPair> connects;  ///< by position; circuits that are there already count too
   std::vector<ServerPair> darkens;   ///< pairs that lose a circuit
   std::string no_matching;     ///< why it is none, or ports that do not exist; "" when it is one
-  std::string torn_down;       ///< a circuit in use that would go dark, though nobody said that it may; or ""
+  std::string torn_down;       ///< a circuit in use that would go dark although the step does not preempt; or ""
 
   /// What is wrong with it, or "".
   [[nodiscard]] const std::string& problem() const { return no_matching.empty() ? torn_down : no_matching; }

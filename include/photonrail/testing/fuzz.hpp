@@ -22,7 +22,7 @@ enum class Invariant : std::uint8_t {
   kMatching,     ///< a fibre is in one circuit, and ports exist
   kBusy,         ///< no circuit in use goes dark, unless the policy says that it may
   kStuck,        ///< every job finishes
-  kStarvation,   ///< nobody waits for circuits for longer than so many times the serial time of the whole job
+  kStarvation,   ///< an operation waited for circuits longer than Patience allows
   kRestless,     ///< the same, or a job does not end, while circuits are changed again and again
   kBooks,        ///< the parts of each rank's time add up to the makespan, to the picosecond
   kDeterminism,  ///< the same scenario has the same history
@@ -35,7 +35,7 @@ struct Violation {
   std::string what;
 };
 
-/// How long is for ever: long enough for a rotation through all matchings that takes no notice of anybody.
+/// Limits on waiting times: long enough for a rotation through all matchings that ignores requests.
 struct Patience {
   double serial_times = 100;   ///< of serial_time(), for one wait; for the job twice as many
   Duration least{std::chrono::milliseconds(200)};  ///< or so long, where that is longer

@@ -58,7 +58,7 @@ struct FuzzCase {
 [[nodiscard]] Scenario scenario_of(const FuzzCase& fuzz_case);
 
 /// All calls one after another, each byte on a port of its own, no two at once; and one reconfiguration before each send on
-/// the longest chain of each. No policy that serves somebody whenever it can needs longer.
+/// the longest chain of each. No policy that always serves some operation when it can needs longer.
 [[nodiscard]] Duration serial_time(const FuzzCase& fuzz_case);
 
 /// Rounds of circuits of all calls, in all iterations: a policy need not change circuits more often on a rail.

@@ -1,4 +1,4 @@
-// A hash of everything that an observer is told, in order: two runs with equal hashes had the same history.
+// A hash of all notifications of an observer, in order: two runs with equal hashes had the same history.
 #pragma once
 
 #include "photonrail/observer.hpp"

@@ -24,7 +24,7 @@ inline bool has_pair(const std::vector<ServerPair>& pairs, ServerPair pair) {
   return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
 }
 
-/// The first complaint of `answers`, told to the test's log; true when there is none.
+/// Writes the first complaint of `answers` to the test's log; true when there is none.
 inline bool no_complaint(std::span<const Answer> answers, std::string Answer::*complaint,
                          ::testing::MatchResultListener& listener) {
   for (const Answer& answer : answers) {

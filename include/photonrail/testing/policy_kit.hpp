@@ -2,7 +2,7 @@
 // against what every switch demands.
 //
 //     RailView rail(4);                                     // four servers, one port each
-//     rail.lit({0, 1}).demand({{0, 2}}, Dimension::kPp);    // a circuit 0->1, idle; somebody wants 0->2
+//     rail.lit({0, 1}).demand({{0, 2}}, Dimension::kPp);    // an idle circuit 0->1; a request for 0->2
 //     auto plan = my_controller.decide(rail.view());
 //     EXPECT_EQ(plan, rail.plan({{0, 2}}));
 //     EXPECT_EQ(check_plan(rail.view(), *plan), "");
@@ -55,7 +55,7 @@ class RailView {
   RailView& begin(const CircuitPlan& plan);
   /// Every circuit that is switching is lit.
   RailView& light();
-  /// A lit circuit of the pair that nobody uses comes into use; false when there is none.
+  /// Marks a lit, idle circuit of the pair as in use; false when there is none.
   bool hold(ServerPair pair);
   /// One that is in use is given back. REQUIRES: there is one.
   RailView& release(ServerPair pair);

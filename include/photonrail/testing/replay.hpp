@@ -36,7 +36,7 @@ struct ReplayReport {
 ///   most_waits, critical_sends, wire_bytes, pairs, sends_from and sends_to agree with the sends; a send has the bytes of
 ///   its chunks; rounds never go back from a send to one that it releases, nor among the sends of a member;
 /// - play: each send leaves once, with what the sender has when the send is released: what arrives later, however late the
-///   departure, is not in it (two members that exchange sums read before they add); a reduction counts nobody twice, but a
+///   departure, is not in it (two members that exchange sums read before they add); a reduction adds no member twice, but a
 ///   barrier may; at the end every member has what the call promises, and everything has arrived. Where a demand is
 ///   zero nothing is promised.
 [[nodiscard]] ReplayReport replay(const CollectiveCall& call, const SendPlan& plan, const ReplayOptions& options = {});

@@ -1,4 +1,4 @@
-// A controller that does what a test tells it: for tests of whatever is not the policy, and of a policy's adversaries.
+// A controller with decisions that a test sets, for tests of everything but policies, and of a policy's adversaries.
 #pragma once
 
 #include "photonrail/controller.hpp"

@@ -1,0 +1,160 @@
+// The language of comments and pages: parts of a program are named. And private types stay out of the public namespace.
+#include "architecture/class_text.hpp"
+#include "architecture/source_text.hpp"
+#include "support/source_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+constexpr double kMaxPersonsPerThousandWords = 0.5;
+/// Types that private headers define in `namespace photonrail` itself. The number may only fall.
+constexpr std::size_t kMaxPrivateTypesInPublicNamespace = 66;
+
+struct Language {
+  std::size_t words = 0;
+  std::vector<std::string> persons;  ///< each occurrence, with its line
+
+  [[nodiscard]] double per_thousand() const {
+    return words == 0 ? 0.0 : 1000.0 * static_cast<double>(persons.size()) / static_cast<double>(words);
+  }
+};
+
+/// Indefinite persons. "who" and "whose" are missing because they may refer to a part that the sentence names.
+bool is_indefinite_person(std::string_view before, std::string_view word) {
+  static const std::set<std::string, std::less<>> persons{"nobody",  "somebody", "anybody",  "everybody",
+                                                          "someone", "anyone",   "everyone", "whoever",
+                                                          "whom",    "whomever", "whosoever"};
+  return persons.contains(word) || (before == "no" && word == "one");
+}
+
+/// Adds the words of a prose text at `where` to what was read before.
+void read_prose(const std::string& where, std::string_view text, Language& language) {
+  std::size_t line = 1;
+  std::string before;
+  std::string word;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const auto c = i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>('\n');
+    if (std::isalpha(c) != 0) {
+      word += static_cast<char>(std::tolower(c));
+      continue;
+    }
+    if (!word.empty()) {
+      ++language.words;
+      if (is_indefinite_person(before, word)) language.persons.push_back(where + ":" + std::to_string(line) + ": " + word);
+      before = c == ' ' || c == '-' ? word : "";  // "no one" is one person only with nothing else between
+      word.clear();
+    }
+    if (c == '\n') ++line;
+  }
+}
+
+Language comments_below(std::string_view folder) {
+  Language language;
+  for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) {
+    read_prose(file.path, comments_of(file.text), language);
+  }
+  return language;
+}
+
+Language pages() {
+  Language language;
+  const std::filesystem::path root = PHOTONRAIL_SOURCE_DIR;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "docs")) {
+    if (entry.path().extension() != ".md") continue;
+    const SourceFile page = read_source(root, entry.path());
+    read_prose(page.path, page.text, language);
+  }
+  return language;
+}
+
+void expect_plain(const std::string& what, const Language& language) {
+  std::string all;
+  for (const auto& person : language.persons) all += "\n" + person;
+  EXPECT_LE(language.per_thousand(), kMaxPersonsPerThousandWords)
+      << what << " name too few parts of the program in " << language.words << " words:" << all;
+}
+
+TEST(Language, CommentsNameThePartsOfTheProgram) {
+  for (const auto* folder : {"include", "src", "tools", "tests"}) {
+    const Language language = comments_below(folder);
+    EXPECT_GT(language.words, 500u) << folder << ": the checker reads hardly any comment";
+    expect_plain(std::string("comments of ") + folder, language);
+  }
+}
+
+TEST(Language, PagesNameThePartsOfTheProgram) {
+  const Language language = pages();
+  EXPECT_GT(language.words, 10'000u) << "the checker reads hardly any page";
+  expect_plain("pages of docs", language);
+}
+
+TEST(Language, AnIndefinitePersonIsCaughtInCommentsAlone) {
+  const std::string text = R"code(// It claims that nobody waits without need.
+const char* kText = "whoever // somebody";  // Whoever asks, no one
+/* Everyone-else, a no-one;
+   but one of no interest, no: one. */ int whom = 0;
+)code";
+  Language language;
+  read_prose("a.hpp", comments_of(text), language);
+  const std::vector<std::string> expected{"a.hpp:1: nobody", "a.hpp:2: whoever", "a.hpp:2: one", "a.hpp:3: everyone",
+                                          "a.hpp:3: one"};
+  EXPECT_EQ(language.persons, expected);
+  EXPECT_EQ(language.words, 7u + 4u + 5u + 7u);
+}
+
+TEST(Language, TheLimitIsPerThousandWords) {
+  std::string text = "somebody";
+  for (int word = 0; word < 1'999; ++word) text += " circuit";
+  Language language;
+  read_prose("a.md", text, language);
+  EXPECT_EQ(language.words, 2'000u);
+  EXPECT_EQ(language.per_thousand(), kMaxPersonsPerThousandWords);
+  read_prose("b.md", "nobody", language);
+  EXPECT_GT(language.per_thousand(), kMaxPersonsPerThousandWords);
+}
+
+TEST(Namespaces, PrivateTypesStayOutOfThePublicOne) {
+  std::vector<std::string> found;
+  for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, "src")) {
+    if (!file.path.ends_with(".hpp")) continue;
+    for (const auto& name : types_in_namespace(file.text, "photonrail")) found.push_back(file.path + ": " + name);
+  }
+  std::cout << "types of private headers in namespace photonrail: " << found.size() << '\n';
+  std::string all;
+  for (const auto& line : found) all += "\n" + line;
+  EXPECT_LE(found.size(), kMaxPrivateTypesInPublicNamespace) << all;
+}
+
+TEST(Namespaces, ATypeInThePublicNamespaceIsCaught) {
+  const std::string text = R"code(
+namespace photonrail {
+class Declared;
+class Network : public Base { class Inner {}; };
+struct Path final { int x{}; };
+enum class Kind : std::uint8_t { kA };
+using Index = std::uint32_t;
+using execution::OpId;
+template <class T> struct Pair { T first; };
+inline int f() { struct Local {}; return 0; }
+namespace detail { class Hidden {}; }
+namespace { class Anonymous {}; }
+}  // namespace photonrail
+namespace photonrail::fabric { class Rail {}; }
+)code";
+  EXPECT_EQ(types_in_namespace(text, "photonrail"), (std::vector<std::string>{"Network", "Path", "Kind", "Index", "Pair"}));
+  EXPECT_EQ(types_in_namespace(text, "photonrail::detail"), std::vector<std::string>{"Hidden"});
+  EXPECT_EQ(types_in_namespace(text, "photonrail::fabric"), std::vector<std::string>{"Rail"});
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -76,7 +76,7 @@ TEST(OwnNames, ACollectiveInBothPlaces) {
 TEST(OwnNames, InEachOfSeveralJobsAndInOverrides) {
   const std::string job = R"(, "workload": { "collective": { "op": "all_reduce", "bytes": 1000, "algorithm": "mine" } } })";
   const std::string text = R"({ "schema": "photonrail.scenario/1", "cluster": { "servers": 4, "gpus_per_server": 1,
-      "rail": { "kind": "optical" } }, "controller": { "name": "silent" }, "jobs": [
+      "rail": { "kind": "optical", "switch": { "reconfiguration_ms": 1 } } }, "controller": { "name": "silent" }, "jobs": [
       { "name": "a", "servers": [0, 1])" + job + R"(, { "name": "b", "servers": [2, 3],
         "controller": { "name": "silent", "patience": 5 })" + job + "] }";
   const Override set[] = {{"/controller/patience", "7"}, {"/jobs/1/controller/patience", "9"}};

@@ -58,7 +58,7 @@ TEST_F(SweepOwnNames, AreCheckedBeforeAnythingRuns) {
 
 TEST_F(SweepOwnNames, AMisspeltKeyOfTheirsIsFoundByTheTable) {
   const Sweep wrong = sweep_of(R"("axes": [{"pointer": "/controller", "values": [{"name": "lights_once", "hold_uss": 1}]},
-      {"name": "rails", "variants": {"optical": {"/cluster/rail": {"kind": "optical"}}}}])");
+      {"name": "rails", "variants": {"optical": {"/cluster/rail": {"kind": "optical", "switch": {"reconfiguration_ms": 1}}}}}])");
   try {
     check_sweep(wrong, own_names());
     FAIL();

@@ -10,6 +10,7 @@
 
 namespace photonrail {
 
+struct Registries;  // simulate.hpp
 struct RunResult;
 
 struct Calibration {
@@ -34,5 +35,7 @@ struct Calibration {
 /// The same with simulate(): every compute task of the scenario is run at the efficiency in question, whatever the scenario
 /// itself says. Leaves out: kernels differ in the efficiency that they reach; one number stands for all.
 [[nodiscard]] Calibration calibrate(const Scenario& scenario, Duration measured, double tolerance = 1e-4);
+/// The same for a scenario that names controllers or collectives of the caller, as simulate() takes them.
+[[nodiscard]] Calibration calibrate(const Scenario& scenario, Duration measured, double tolerance, const Registries& known);
 
 }  // namespace photonrail

@@ -4,6 +4,7 @@
 #include "photonrail/observer.hpp"
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 
 #include <array>
 #include <filesystem>
@@ -45,8 +46,9 @@ struct CclBenchMetrics {
 };
 
 /// 100 x (T(bw) - T(2 bw)) / T(bw): how much of the step twice the scale-up bandwidth would save, in %. It runs `scenario`
-/// again with that bandwidth; `result` is of the run as it is. T is the mean step. Throws as simulate().
-[[nodiscard]] double scale_up_bw_utility(const Scenario& scenario, const RunResult& result);
+/// again with that bandwidth, under the controllers and collectives of `known`; `result` is of the run as it is. T is the
+/// mean step. Throws as simulate().
+[[nodiscard]] double scale_up_bw_utility(const Scenario& scenario, const RunResult& result, const Registries& known = {});
 
 /// Give it to simulate() as an observer.
 class CclBenchObserver : public Observer {

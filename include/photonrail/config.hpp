@@ -59,6 +59,8 @@ struct Override {
 
 /// The other way: any scenario as a card. A workload without a "training" section shows its parallelism by its groups.
 [[nodiscard]] std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides = {});
+[[nodiscard]] std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
+                                             const Registries& known);
 
 enum class SizeUnit : std::uint8_t { kBytes, kElements };
 enum class ComputeTime : std::uint8_t { kRoofline, kTrace };

@@ -29,9 +29,10 @@ struct SlurmJob {
 };
 
 /// Merges what shards of earlier jobs left in `options.directory`, checks all points that are missing, writes the script
-/// of an array job and submits it. `program`: the photonrail command, as the nodes find it. Of `options`, jobs and memory
-/// go to the tasks. Throws ConfigError: as run_sweep(), or there is no sbatch, or it refuses.
+/// of an array job and submits it. `program`: the command as the nodes find it, photonrail or one with the controllers and
+/// collectives of `known` (command.hpp). Of `options`, jobs and memory go to the tasks. Throws ConfigError: as run_sweep(),
+/// or there is no sbatch, or it refuses.
 SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
-                         const std::filesystem::path& program);
+                         const std::filesystem::path& program, const Registries& known = {});
 
 }  // namespace photonrail

@@ -1,8 +1,11 @@
 // Many runs from one file: a scenario, what to vary in it, and a folder of results that can be gone on with.
+// `known` has the controllers and collectives that the points may name. Points run in several threads at once: what
+// ControllerFactory::make, needs and CollectiveAlgorithm do must not write to shared state.
 #pragma once
 
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -49,14 +52,15 @@ struct Sweep {
   std::string hash;
 };
 
-/// Reads `photonrail.sweep/1` (docs/formats.md). `set` is applied to the base before the axes. Throws ConfigError.
+/// Reads `photonrail.sweep/1` (docs/formats.md). `set` is applied to the base before the axes. Controllers and collectives
+/// are looked up by the functions that read the points, not here. Throws ConfigError.
 [[nodiscard]] Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set = {});
 
 /// The scenario of a point. Throws ConfigError.
-[[nodiscard]] Scenario scenario_of(const Sweep& sweep, const SweepPoint& point);
+[[nodiscard]] Scenario scenario_of(const Sweep& sweep, const SweepPoint& point, const Registries& known = {});
 
 /// Throws one ConfigError that lists all points that are no scenarios.
-void check_sweep(const Sweep& sweep);
+void check_sweep(const Sweep& sweep, const Registries& known = {});
 
 /// Shard `index`, from 1, of `count` has every count-th point.
 struct Shard {
@@ -97,7 +101,10 @@ struct SweepSummary {
 /// done. What it keeps there: docs/formats.md. A point that fails is recorded with its message; the others go on.
 /// Throws ConfigError: points that are no scenarios (all of them in one message, before anything runs), a folder that
 /// holds another sweep, is in use by another process or cannot be written; what was recorded stays.
-SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer);
+/// The code of controllers and collectives of your own is not part of the hash of a sweep: when you change it, choose
+/// another folder.
+SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer,
+                       const Registries& known = {});
 
 /// Takes what shards wrote into the tables of `directory`. Throws ConfigError.
 SweepSummary merge_sweep(const std::filesystem::path& directory);

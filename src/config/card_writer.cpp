@@ -2,6 +2,7 @@
 #include "config/gzip.hpp"
 #include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
+#include "photonrail/simulate.hpp"
 #include "photonrail/training.hpp"
 #include "photonrail/version.hpp"
 
@@ -185,7 +186,12 @@ void put_executor(YAML::Emitter& out, const Plan& plan, const TrainingSpec* trai
 }  // namespace
 
 std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides) {
-  const Scenario scenario = read_scenario(file, overrides);  // complains where something is wrong
+  return card_from_scenario(file, overrides, Registries{});
+}
+
+std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
+                               const Registries& known) {
+  const Scenario scenario = read_scenario(file, overrides, known);  // complains where something is wrong
   if (!scenario.jobs.empty())
     throw ConfigError(file.string() + ": /jobs", "a card is about one job", "export a scenario with a \"workload\"");
   Json root = config::parse_json(config::read_file(file), file.string());

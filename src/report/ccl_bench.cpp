@@ -211,13 +211,13 @@ void CclBenchObserver::end(Time makespan) {
 
 const CclBenchMetrics& CclBenchObserver::metrics() const { return state_->metrics; }
 
-double scale_up_bw_utility(const Scenario& scenario, const RunResult& result) {
+double scale_up_bw_utility(const Scenario& scenario, const RunResult& result, const Registries& known) {
   Scenario faster = scenario;
   faster.cluster.scale_up.per_gpu.bytes_per_second *= 2.0;
   for (Scenario& job : faster.jobs) job.cluster.scale_up = faster.cluster.scale_up;
   // As many iterations in both, so that their makespans compare as their means do.
   const auto now = static_cast<double>(result.makespan.count());
-  return now > 0.0 ? 100.0 * (now - static_cast<double>(simulate(faster).makespan.count())) / now : 0.0;
+  return now > 0.0 ? 100.0 * (now - static_cast<double>(simulate(faster, {}, known).makespan.count())) / now : 0.0;
 }
 
 std::string to_json(const CclBenchMetrics& m) {

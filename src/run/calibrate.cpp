@@ -118,12 +118,16 @@ Calibration fit_compute_efficiency(Duration measured, const std::function<Durati
 }
 
 Calibration calibrate(const Scenario& scenario, Duration measured, double tolerance) {
+  return calibrate(scenario, measured, tolerance, Registries{});
+}
+
+Calibration calibrate(const Scenario& scenario, Duration measured, double tolerance, const Registries& known) {
   Scenario tried = scenario;
   return fit_compute_efficiency(
       measured,
       [&](double efficiency) {
         tried.cluster.gpu.compute_efficiency = efficiency;
-        return steady_step(simulate(tried));
+        return steady_step(simulate(tried, {}, known));
       },
       tolerance);
 }

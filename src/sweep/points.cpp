@@ -140,8 +140,8 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
 
 }  // namespace
 
-PointRunner::PointRunner(const Sweep& sweep)
-    : sweep_(&sweep), base_(config::parse_json(sweep.base, sweep.base_name)), inputs_(sweep) {}
+PointRunner::PointRunner(const Sweep& sweep, const Registries& known)
+    : sweep_(&sweep), known_(&known), base_(config::parse_json(sweep.base, sweep.base_name)), inputs_(sweep) {}
 
 Json PointRunner::scenario_json(const SweepPoint& point) const {
   if (!point.problem.empty()) throw ConfigError("", point.problem);
@@ -156,7 +156,7 @@ Json PointRunner::scenario_json(const SweepPoint& point) const {
 
 Scenario PointRunner::scenario(const Json& json) const {
   try {
-    return config::read_scenario_json(json, sweep_->base_directory, Registries{}, &graphs_);
+    return config::read_scenario_json(json, sweep_->base_directory, *known_, &graphs_);
   } catch (const ConfigError& error) {
     throw error.inside(sweep_->base_name);
   }
@@ -227,7 +227,7 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
     record.seed = scenario.run.seed;
     Stopper stopper(stop);
     Observer* const observer = &stopper;
-    const RunResult result = simulate(scenario, {&observer, 1});
+    const RunResult result = simulate(scenario, {&observer, 1}, *known_);
     static_cast<void>(inputs_.of(json));  // what changed meanwhile, others read in another state
     take_result(result, record);
   } catch (const Stopped&) {

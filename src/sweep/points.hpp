@@ -27,8 +27,8 @@ struct Stopped {};
 /// The points of one sweep. Safe to use from several threads.
 class PointRunner {
  public:
-  /// `sweep` must outlive it.
-  explicit PointRunner(const Sweep& sweep);
+  /// `sweep` and `known`, the controllers and collectives that points may name, must outlive it.
+  PointRunner(const Sweep& sweep, const Registries& known);
 
   /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are
   /// no scenarios; Stopped.
@@ -44,6 +44,7 @@ class PointRunner {
   [[nodiscard]] Scenario scenario(const Json& json) const;
 
   const Sweep* sweep_;
+  const Registries* known_;
   Json base_;
   mutable config::GraphCache graphs_;  ///< locks itself
   mutable InputsOfPoints inputs_;      ///< locks itself

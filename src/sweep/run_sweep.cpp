@@ -71,8 +71,8 @@ void merge_unless_busy(const std::filesystem::path& directory, const Manifest& m
 // The way of one call: check what is pending, run it, keep the records.
 class Run {
  public:
-  Run(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer)
-      : sweep_(sweep), options_(options), observer_(observer), points_(sweep), statuses_(sweep.points.size()) {}
+  Run(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer, const Registries& known)
+      : sweep_(sweep), options_(options), observer_(observer), points_(sweep, known), statuses_(sweep.points.size()) {}
 
   SweepSummary in_shard(const Shard& shard) {
     if (!read_manifest(options_.directory)) check(shard);  // before the folder is made
@@ -169,15 +169,15 @@ class Run {
 
 }  // namespace
 
-std::uint64_t prepare_for_shards(const Sweep& sweep, const SweepOptions& options) {
+std::uint64_t prepare_for_shards(const Sweep& sweep, const SweepOptions& options, const Registries& known) {
   SweepObserver nobody;
-  return Run(sweep, options, nobody).in_folder(false).missing();
+  return Run(sweep, options, nobody, known).in_folder(false).missing();
 }
 
 }  // namespace sweep
 
-SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer) {
-  sweep::Run run(sweep, options, observer);
+SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer, const Registries& known) {
+  sweep::Run run(sweep, options, observer, known);
   try {
     return options.shard ? run.in_shard(*options.shard) : run.in_folder(true);
   } catch (const sweep::Stopped&) {  // while it was checking
@@ -185,10 +185,10 @@ SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObs
   }
 }
 
-void check_sweep(const Sweep& sweep) {
+void check_sweep(const Sweep& sweep, const Registries& known) {
   std::vector<std::uint32_t> all(sweep.points.size());
   std::iota(all.begin(), all.end(), 0U);
-  static_cast<void>(sweep::PointRunner(sweep).check(all, sweep::threads_of({}), [] { return false; }));
+  static_cast<void>(sweep::PointRunner(sweep, known).check(all, sweep::threads_of({}), [] { return false; }));
 }
 
 SweepSummary merge_sweep(const std::filesystem::path& directory) {

@@ -148,8 +148,8 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
 }
 
 SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
-                         const std::filesystem::path& program) {
-  const std::uint64_t missing = sweep::prepare_for_shards(sweep, options);
+                         const std::filesystem::path& program, const Registries& known) {
+  const std::uint64_t missing = sweep::prepare_for_shards(sweep, options, known);
   if (missing == 0) return {};
   const std::uint64_t points = sweep.points.size();
   const std::uint64_t each = profile.points_per_task > 0 ? profile.points_per_task

@@ -232,9 +232,9 @@ Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> se
   return sweep;
 }
 
-Scenario scenario_of(const Sweep& sweep, const SweepPoint& point) {
+Scenario scenario_of(const Sweep& sweep, const SweepPoint& point, const Registries& known) {
   if (!point.problem.empty()) throw ConfigError(sweep.file.string(), point.problem);
-  return parse_scenario(sweep.base, sweep.base_directory, sweep.base_name, point.patch);
+  return parse_scenario(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known);
 }
 
 Shard Shard::parse(std::string_view text) {

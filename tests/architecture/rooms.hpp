@@ -104,6 +104,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"ccl_bench.hpp", "report"},
       {"sweep.hpp", "sweep"},
       {"slurm.hpp", "sweep"},
+      {"command.hpp", "tools"},
   };
   return table;
 }

@@ -73,6 +73,26 @@ TEST(OwnNames, ACollectiveInBothPlaces) {
   }
 }
 
+TEST(OwnNames, InEachOfSeveralJobsAndInOverrides) {
+  const std::string job = R"(, "workload": { "collective": { "op": "all_reduce", "bytes": 1000, "algorithm": "mine" } } })";
+  const std::string text = R"({ "schema": "photonrail.scenario/1", "cluster": { "servers": 4, "gpus_per_server": 1,
+      "rail": { "kind": "optical", "switch": { "reconfiguration_ms": 1 } } }, "controller": { "name": "silent" }, "jobs": [
+      { "name": "a", "servers": [0, 1])" + job + R"(, { "name": "b", "servers": [2, 3],
+        "controller": { "name": "silent", "patience": 5 })" + job + "] }";
+  const Override set[] = {{"/controller/patience", "7"}, {"/jobs/1/controller/patience", "9"}};
+  const Scenario read = parse_scenario(text, ".", "s.json", set, own());
+  ASSERT_EQ(read.jobs.size(), 2u);
+  EXPECT_EQ(read.jobs[0].controller.parameters.count("patience"), 7u);
+  EXPECT_EQ(read.jobs[1].controller.parameters.count("patience"), 9u);
+  const Override beyond[] = {{"/jobs/1/controller/patience", "10"}};  // the table says 1 to 9
+  try {
+    (void)parse_scenario(text, ".", "s.json", beyond, own());
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/jobs/1/controller/patience: must be between 1 and 9"));
+  }
+}
+
 TEST(InlineGraph, StandsInTheScenario) {
   const auto with_size = [](const std::string& bytes) {
     return scenario(R"({ "name": "opus" })", R"({ "graph": { "schema": "photonrail.graph/1", "ranks": 2, "tasks": [

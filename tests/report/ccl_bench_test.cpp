@@ -1,6 +1,9 @@
 #include "photonrail/ccl_bench.hpp"
 
+#include "photonrail/error.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
+#include "support/own_names.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -165,6 +168,29 @@ TEST(CclBench, WritesItsNames) {
   EXPECT_TRUE(json["bandwidth_utilization_alltoall"].is_null());
   EXPECT_DOUBLE_EQ(json["collective_vol_allreduce_gb"], 1e-3);
   EXPECT_EQ(json["traffic_window"].size(), 2u);
+}
+
+// A ring of two GPUs in a server: 2 x 225 MB at 450 GB/s are 1 ms, and half of that at twice the bandwidth.
+TEST(ScaleUpUtility, RunsTheCallersCollectives) {
+  TaskGraphBuilder builder(2);
+  const ProgramId program = builder.add_program();
+  const CommunicatorId pair = builder.add_communicator("pair", {RankId{0}, RankId{1}}, Dimension::kTp);
+  builder.add_collective(program, 0, CollectiveOp::kAllReduce, Bytes{450'000'000});
+  Scenario scenario;
+  scenario.cluster.servers = 1;
+  scenario.cluster.gpus_per_server = 2;
+  scenario.cluster.scale_up = {Bandwidth::from_gb_per_s(450), {}};
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    builder.assign(RankId{r}, program, {pair});
+    scenario.gpu_of_rank.emplace_back(r);
+  }
+  scenario.graph = std::move(builder).build();
+  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = "own_ring";
+  const Registries known = own_names();
+  const RunResult result = simulate(scenario, {}, known);
+  EXPECT_EQ(result.makespan, us(1000));
+  EXPECT_DOUBLE_EQ(scale_up_bw_utility(scenario, result, known), 50.0);
+  EXPECT_THROW(static_cast<void>(scale_up_bw_utility(scenario, result)), ConfigError);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
 #include "support/errors.hpp"
+#include "support/own_names.hpp"
 
 namespace photonrail::test {
 namespace {
@@ -50,9 +51,8 @@ TEST(Calibrate, ASteadyStepLeavesOutTheFirst) {
   EXPECT_EQ(steady_step(result), ms(9));
 }
 
-TEST(Calibrate, RunsTheScenario) {
-  // 1e12 FLOPs at 100 TFLOP/s are 10 ms; a ring all-reduce of 1 GB on two GPUs at 50 GB/s is 2 x 500 MB = 20 ms.
-  // A step of 45 ms leaves 25 ms for the compute: efficiency 0.4.
+/// 1e12 FLOPs at 100 TFLOP/s, which are 10 ms; then a ring all-reduce of 1 GB on two GPUs at 50 GB/s: 2 x 500 MB = 20 ms.
+Scenario ten_and_twenty_ms() {
   TaskGraphBuilder builder(2);
   const CommunicatorId pair = builder.add_communicator("pair", {RankId{0}, RankId{1}}, Dimension::kDp);
   const ProgramId p = builder.add_program();
@@ -65,9 +65,28 @@ TEST(Calibrate, RunsTheScenario) {
   scenario.cluster.gpu.peak_tflops = 100;
   scenario.gpu_of_rank = {GpuId{0}, GpuId{1}};
   scenario.graph = std::move(builder).build();
-  const Calibration found = calibrate(scenario, ms(45));
+  return scenario;
+}
+
+TEST(Calibrate, RunsTheScenario) {
+  // A step of 45 ms leaves 25 ms for the compute: efficiency 0.4.
+  const Calibration found = calibrate(ten_and_twenty_ms(), ms(45));
   EXPECT_NEAR(found.compute_efficiency, 0.4, 0.4e-3);
   EXPECT_EQ(found.measured, ms(45));
+}
+
+TEST(Calibrate, RunsTheCallersControllersAndCollectives) {
+  // The circuits are lit 1 ms after the request, in 4 ms: a step of 50 ms leaves 25 ms for the compute, efficiency 0.4.
+  Scenario scenario = ten_and_twenty_ms();
+  scenario.cluster.rail.kind = RailKind::kOptical;
+  scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(ms(4));
+  scenario.controller.name = "lights_once";
+  scenario.controller.parameters.set("hold", ms(1));
+  scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = "own_ring";
+  const Calibration found = calibrate(scenario, ms(50), 1e-4, own_names());
+  EXPECT_NEAR(found.compute_efficiency, 0.4, 0.4e-3);
+  const ConfigError stranger = error_of([&] { static_cast<void>(calibrate(scenario, ms(50))); });
+  EXPECT_EQ(stranger.problem(), "there is no controller 'lights_once'");
 }
 
 }  // namespace

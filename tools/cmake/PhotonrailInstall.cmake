@@ -26,7 +26,11 @@ add_custom_target(photonrail_installable)
 add_dependencies(photonrail_installable ${photonrail_libraries})
 if(TARGET photonrail_command)
   install(TARGETS photonrail_command)
-  add_dependencies(photonrail_installable photonrail_command)
+  # A package component: the library needs spdlog, which those who only link photonrail::photonrail do not have to have.
+  install(TARGETS photonrail_command_library EXPORT photonrail_command FILE_SET HEADERS)
+  install(EXPORT photonrail_command NAMESPACE photonrail:: FILE photonrailCommandTargets.cmake
+    DESTINATION "${photonrail_package_dir}")
+  add_dependencies(photonrail_installable photonrail_command photonrail_command_library)
 endif()
 # Side by side as in the sources, because a scenario names its traces relative to itself.
 foreach(folder configs traces)

@@ -17,6 +17,7 @@ namespace photonrail::command {
 namespace {
 
 constexpr double kLongestStep = 1e6;  // seconds
+constexpr double kTolerance = 1e-4;   // of the measured step
 
 std::filesystem::path folder_of(const std::filesystem::path& file) {
   std::error_code ignored;
@@ -32,16 +33,16 @@ void check_out(const CalibrateOptions& options) {
 
 }  // namespace
 
-void calibrate(const CalibrateOptions& options) {
+void calibrate(const CalibrateOptions& options, const Registries& known) {
   if (!std::isfinite(options.step_s) || options.step_s <= 0.0 || options.step_s > kLongestStep) {
     throw ConfigError("--step-s", "must be above 0 and at most 1e6 seconds");
   }
   check_out(options);
-  const Scenario scenario = read_one_job(options.scenario, options.set);
+  const Scenario scenario = read_one_job(options.scenario, options.set, known);
   warn(scenario.name, scenario.graph.warnings());
   Calibration found;
   try {
-    found = photonrail::calibrate(scenario, from_seconds(options.step_s));
+    found = photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known);
   } catch (const std::exception& error) {
     throw CommandError(exit_status(error), options.scenario.string() + ": " + error.what());
   }

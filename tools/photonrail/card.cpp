@@ -18,8 +18,8 @@ void write(const std::filesystem::path& file, const std::string& text) {
 
 void card_import(const CardOptions& options) { write(options.out, scenario_from_card(options.from)); }
 
-void card_export(const CardOptions& options) {
-  write(options.out, card_from_scenario(options.from, parse_set(options.set)));
+void card_export(const CardOptions& options, const Registries& known) {
+  write(options.out, card_from_scenario(options.from, parse_set(options.set), known));
 }
 
 }  // namespace photonrail::command

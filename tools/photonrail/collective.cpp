@@ -54,11 +54,10 @@ void collective_info(const CollectiveOptions& options) {
   std::cout << options.file.string() << ": a correct " << name(read.op) << '\n' << numbers(*plan);
 }
 
-void collective_export(const CollectiveOptions& options) {
+void collective_export(const CollectiveOptions& options, const CollectiveRegistry& known) {
   CollectiveCall call{.op = op_named(options.op), .members = options.ranks, .size = Bytes{options.bytes}};
   call.pieces = options.chunks;
-  const CollectiveRegistry registry = CollectiveRegistry::builtin();
-  const CollectiveAlgorithm& algorithm = registry.find(options.algorithm);
+  const CollectiveAlgorithm& algorithm = known.find(options.algorithm);
   if (!algorithm.supports(call.op, call.members)) {
     throw ConfigError(
         "--algorithm",

@@ -1,9 +1,11 @@
-// The subcommands, each in a file of its own. They throw what went wrong; main() tells it and chooses the exit status.
-// Standard output is written last, so that a command that fails leaves it empty.
+// The subcommands, each in a file of its own. They throw what went wrong; command_main() tells it and chooses the exit
+// status. Standard output is written last, so that a command that fails leaves it empty. `known`: the controllers and
+// collectives that scenarios may name.
 #pragma once
 
 #include "photonrail/page.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -22,10 +24,10 @@ struct RunOptions {
   bool ccl_bench = false;  ///< also write ccl_bench.json
   bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
 };
-void run(const RunOptions& options);
+void run(const RunOptions& options, const Registries& known);
 
 /// run(), of scenarios that are read already; `options.scenarios` is what errors call them.
-void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options);
+void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options, const Registries& known);
 
 struct SweepCommandOptions {
   std::filesystem::path file;
@@ -45,7 +47,7 @@ struct SweepCommandOptions {
   std::string time;
   std::uint32_t points_per_task = 0;
 };
-void sweep(const SweepCommandOptions& options);
+void sweep(const SweepCommandOptions& options, const Registries& known);
 
 struct SweepFolderOptions {
   std::filesystem::path directory;
@@ -58,11 +60,11 @@ struct ValidateOptions {
   std::vector<std::string> set;
   std::filesystem::path graphviz;  ///< empty: none
 };
-void validate(const ValidateOptions& options);
+void validate(const ValidateOptions& options, const Registries& known);
 
 /// What list() takes.
 [[nodiscard]] const std::vector<std::string>& list_kinds();
-void list(const std::string& kind);
+void list(const std::string& kind, const Registries& known);
 
 /// What one collective would cost with each algorithm.
 struct ExplainOptions {
@@ -80,7 +82,7 @@ struct ExplainOptions {
   double scale_up_latency_ns = 0.0;
   std::optional<double> reconfiguration_ms;  ///< optical rails
 };
-void explain_collectives(const ExplainOptions& options);
+void explain_collectives(const ExplainOptions& options, const CollectiveRegistry& known);
 
 struct TraceOptions {
   std::filesystem::path scenario;  ///< info: empty when a prefix is given
@@ -90,10 +92,10 @@ struct TraceOptions {
   bool schedule = false;      ///< info: the chart of the pipeline schedule instead
   std::filesystem::path svg;  ///< info --schedule: empty: none
 };
-void trace_info(const TraceOptions& options);
+void trace_info(const TraceOptions& options, const Registries& known);
 /// The pipeline schedule of a training scenario as a chart.
 void trace_schedule(const TraceOptions& options);
-void trace_export(const TraceOptions& options);
+void trace_export(const TraceOptions& options, const Registries& known);
 
 struct CardOptions {
   std::filesystem::path from;  ///< import: the card; export: the scenario
@@ -101,7 +103,7 @@ struct CardOptions {
   std::filesystem::path out;
 };
 void card_import(const CardOptions& options);
-void card_export(const CardOptions& options);
+void card_export(const CardOptions& options, const Registries& known);
 
 struct CalibrateOptions {
   std::filesystem::path scenario;
@@ -110,7 +112,7 @@ struct CalibrateOptions {
   std::string source;         ///< where that comes from
   std::filesystem::path out;  ///< empty: only say the efficiency
 };
-void calibrate(const CalibrateOptions& options);
+void calibrate(const CalibrateOptions& options, const Registries& known);
 
 struct CollectiveOptions {
   std::filesystem::path file;    ///< info: the collective; synthesize: the topology
@@ -126,8 +128,8 @@ struct CollectiveOptions {
 };
 /// Proves a collective that comes as a file, and counts what it sends.
 void collective_info(const CollectiveOptions& options);
-/// A plan of a built-in algorithm as MSCCL XML.
-void collective_export(const CollectiveOptions& options);
+/// A plan of an algorithm of `known` as MSCCL XML.
+void collective_export(const CollectiveOptions& options, const CollectiveRegistry& known);
 /// A new plan for a topology as MSCCL XML.
 void collective_synthesize(const CollectiveOptions& options);
 
@@ -139,7 +141,7 @@ struct CostOptions {
   std::vector<std::uint32_t> gpus;  ///< empty: 512 to 8,192
   bool json = false;
 };
-void cost(const CostOptions& options);
+void cost(const CostOptions& options, const Registries& known);
 
 struct CompareOptions {
   std::filesystem::path a, b;

@@ -33,8 +33,8 @@ std::string of_clusters(const CostOptions& options) {
   return options.json ? to_json(rows) : told(pricing) + to_table(rows);
 }
 
-std::string of_scenario(const CostOptions& options) {
-  const Scenario scenario = read_one(options.scenario, options.set);
+std::string of_scenario(const CostOptions& options, const Registries& known) {
+  const Scenario scenario = read_one(options.scenario, options.set, known);
   const Pricing pricing = chosen(scenario.pricing.value(), options);
   const NetworkShape shape = network_shape(scenario.cluster);
   const Bill bill = bill_of_materials(fabric_of(scenario.cluster, pricing.rule), shape, pricing);
@@ -45,8 +45,8 @@ std::string of_scenario(const CostOptions& options) {
 
 }  // namespace
 
-void cost(const CostOptions& options) {
-  std::cout << (options.scenario.empty() ? of_clusters(options) : of_scenario(options));
+void cost(const CostOptions& options, const Registries& known) {
+  std::cout << (options.scenario.empty() ? of_clusters(options) : of_scenario(options, known));
 }
 
 }  // namespace photonrail::command

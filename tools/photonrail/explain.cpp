@@ -59,11 +59,10 @@ CostModel model_of(const ExplainOptions& options) {
 
 }  // namespace
 
-void explain_collectives(const ExplainOptions& options) {
-  const CollectiveRegistry registry = CollectiveRegistry::builtin();
+void explain_collectives(const ExplainOptions& options, const CollectiveRegistry& known) {
   const CollectiveCall call = call_of(options);
   const CostModel on = model_of(options);
-  const std::vector<CollectiveCandidate> ranked = rank_collectives(registry, call, on);
+  const std::vector<CollectiveCandidate> ranked = rank_collectives(known, call, on);
   std::vector<std::vector<std::string>> rows;
   for (const CollectiveCandidate& candidate : ranked) {
     const std::string text = describe(candidate, on);

@@ -20,10 +20,9 @@ std::string whole(double value, const char* unit) { return std::to_string(std::l
 
 std::string unless_zero(double value, const std::string& text) { return value == 0.0 ? "-" : text; }
 
-Rows controllers() {
+Rows controllers(const Registries& known) {
   Rows rows;
-  const ControllerRegistry registry = ControllerRegistry::builtin();
-  for (const ControllerFactory& factory : registry.all()) {
+  for (const ControllerFactory& factory : known.controllers.all()) {
     std::string keys;
     for (const ControllerParameter& parameter : factory.parameters) {
       keys += (keys.empty() ? " [" : ", ") + parameter.describe();
@@ -46,16 +45,15 @@ std::string ops_of(const CollectiveAlgorithm& algorithm) {
   return text;
 }
 
-Rows collectives() {
+Rows collectives(const Registries& known) {
   Rows rows;
-  const CollectiveRegistry registry = CollectiveRegistry::builtin();
-  for (const auto& algorithm : registry.all()) {
+  for (const auto& algorithm : known.collectives.all()) {
     rows.push_back({std::string(algorithm->name()), std::string(algorithm->summary()) + " (" + ops_of(*algorithm) + ")"});
   }
   return rows;
 }
 
-Rows models() {
+Rows models(const Registries&) {
   Rows rows;
   for (const ModelPreset& preset : model_presets()) {
     const ModelSpec& model = preset.spec;
@@ -65,7 +63,7 @@ Rows models() {
   return rows;
 }
 
-Rows gpus() {
+Rows gpus(const Registries&) {
   Rows rows;
   for (const GpuPreset& preset : gpu_presets()) {
     const GpuSpec& gpu = preset.spec;
@@ -75,7 +73,7 @@ Rows gpus() {
   return rows;
 }
 
-Rows switches() {
+Rows switches(const Registries&) {
   Rows rows;
   for (const OpticalSwitchPreset& preset : optical_switch_presets()) {
     const OpticalSwitchSpec& spec = preset.spec;
@@ -86,7 +84,7 @@ Rows switches() {
   return rows;
 }
 
-Rows catalogues() {
+Rows catalogues(const Registries&) {
   Rows rows;
   for (const PriceCatalogue& c : price_catalogues()) {
     rows.push_back({c.name, std::to_string(c.gpus_per_server) + " GPUs a server",
@@ -96,7 +94,7 @@ Rows catalogues() {
   return rows;
 }
 
-Rows schedules() {
+Rows schedules(const Registries&) {
   Rows rows;
   for (const PipelineScheduleInfo& info : pipeline_schedules()) {
     rows.push_back({std::string(info.name), std::string(info.paper), std::string(info.summary)});
@@ -104,8 +102,10 @@ Rows schedules() {
   return rows;
 }
 
-const std::vector<std::pair<std::string, Rows (*)()>>& tables() {
-  static const std::vector<std::pair<std::string, Rows (*)()>> kTables{
+using Table = std::pair<std::string, Rows (*)(const Registries&)>;
+
+const std::vector<Table>& tables() {
+  static const std::vector<Table> kTables{
       {"controllers", controllers}, {"collectives", collectives}, {"models", models},        {"gpus", gpus},
       {"switches", switches},       {"schedules", schedules},     {"catalogues", catalogues}};
   return kTables;
@@ -122,9 +122,9 @@ const std::vector<std::string>& list_kinds() {
   return kKinds;
 }
 
-void list(const std::string& kind) {
+void list(const std::string& kind, const Registries& known) {
   for (const auto& [name, table] : tables()) {
-    if (name == kind) std::cout << in_columns(table());
+    if (name == kind) std::cout << in_columns(table(known));
   }
 }
 

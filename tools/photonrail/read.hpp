@@ -3,6 +3,7 @@
 
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 #include "photonrail/training.hpp"
 
 #include <filesystem>
@@ -12,12 +13,14 @@
 namespace photonrail::command {
 
 [[nodiscard]] std::vector<Override> parse_set(const std::vector<std::string>& set);
-/// `set`: texts of --set. Throws ConfigError.
-[[nodiscard]] Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set);
+/// `set`: texts of --set. `known`: the controllers and collectives that the file may name. Throws ConfigError.
+[[nodiscard]] Scenario read_one(const std::filesystem::path& file, const std::vector<std::string>& set,
+                                const Registries& known);
 /// The same, where several jobs on one cluster are none that the command can take.
-[[nodiscard]] Scenario read_one_job(const std::filesystem::path& file, const std::vector<std::string>& set);
+[[nodiscard]] Scenario read_one_job(const std::filesystem::path& file, const std::vector<std::string>& set,
+                                    const Registries& known);
 [[nodiscard]] TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
-                                                   const std::vector<std::string>& set);
+                                                   const std::vector<std::string>& set, const Registries& known);
 
 }  // namespace photonrail::command

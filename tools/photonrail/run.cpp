@@ -50,11 +50,11 @@ void make_folder(const std::filesystem::path& folder) {
 }
 
 RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& file, std::vector<Observer*> observers,
-                       bool quiet) {
+                       const Registries& known, bool quiet) {
   ProgressLine progress(!quiet && error_is_terminal());
   observers.push_back(&progress);
   try {
-    return simulate(scenario, observers);
+    return simulate(scenario, observers, known);
   } catch (const std::exception& error) {
     throw CommandError(exit_status(error), file.string() + ": " + error.what());
   }
@@ -62,19 +62,19 @@ RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& fi
 
 // Runs one scenario and writes what it gave; appends the files to `written`.
 RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, const std::filesystem::path& folder,
-                  const RunOptions& options, std::vector<std::filesystem::path>& written) {
+                  const RunOptions& options, const Registries& known, std::vector<std::filesystem::path>& written) {
   TraceWriter trace;
   CclBenchObserver metrics;
   std::vector<Observer*> observers;
   if (options.trace) observers.push_back(&trace);
   if (options.ccl_bench) observers.push_back(&metrics);
-  RunResult result = simulate_one(scenario, file, observers, options.quiet);
+  RunResult result = simulate_one(scenario, file, observers, known, options.quiet);
   if (options.out.empty()) return result;
   write_file(written.emplace_back(folder / "result.json"), to_json(result));
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
   if (options.ccl_bench) {
     CclBenchMetrics all = metrics.metrics();
-    all.scale_up_bw_utility = scale_up_bw_utility(scenario, result);
+    all.scale_up_bw_utility = scale_up_bw_utility(scenario, result, known);
     write_file(written.emplace_back(folder / "ccl_bench.json"), to_json(all));
   }
   return result;
@@ -82,16 +82,18 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
 
 }  // namespace
 
-void run(const RunOptions& options) { run_scenarios(read_scenarios(options.scenarios, options.set), options); }
+void run(const RunOptions& options, const Registries& known) {
+  run_scenarios(read_scenarios(options.scenarios, options.set, known), options, known);
+}
 
-void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options) {
+void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options, const Registries& known) {
   const auto folder_of = folders(scenarios, options.out);
   if (!options.out.empty()) std::for_each(folder_of.begin(), folder_of.end(), make_folder);
 
   std::vector<RunResult> results;
   std::vector<std::filesystem::path> written;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    results.push_back(run_one(scenarios[i], options.scenarios[i], folder_of[i], options, written));
+    results.push_back(run_one(scenarios[i], options.scenarios[i], folder_of[i], options, known, written));
     if (!options.quiet) warn(results.back().name, results.back().warnings);
   }
   if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());

@@ -64,7 +64,7 @@ std::filesystem::path out_of(const SweepCommandOptions& options) {
 // A JSON string without its quotes.
 std::string plain(const std::string& json) { return json.starts_with('"') ? json.substr(1, json.size() - 2) : json; }
 
-void dry_run(const Sweep& sweep) {
+void dry_run(const Sweep& sweep, const Registries& known) {
   std::vector<std::vector<std::string>> rows{{"point", "seed"}};
   for (const std::string& name : sweep.parameters) rows[0].insert(rows[0].end() - 1, name);
   for (const SweepPoint& point : sweep.points) {
@@ -78,7 +78,7 @@ void dry_run(const Sweep& sweep) {
     row.push_back(seeded ? point.patch.back().value : "of the base");
     rows.push_back(std::move(row));
   }
-  check_sweep(sweep);
+  check_sweep(sweep, known);
   std::cout << in_columns(rows) << counted(sweep.points.size(), 0) << '\n';
 }
 
@@ -97,8 +97,8 @@ SlurmProfile profile_of(const SweepCommandOptions& options) {
   return profile;
 }
 
-void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptions& options) {
-  const SlurmJob job = submit_to_slurm(sweep, run, profile_of(options), own_program());
+void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptions& options, const Registries& known) {
+  const SlurmJob job = submit_to_slurm(sweep, run, profile_of(options), own_program(), known);
   if (job.id.empty()) {
     std::cout << "nothing is missing in " << run.directory.string() << '\n';
     return;
@@ -125,28 +125,28 @@ void conclude(const SweepSummary& summary, const std::filesystem::path& director
 }
 
 // One point as `photonrail run` runs a scenario.
-void run_point(const Sweep& sweep, const SweepCommandOptions& options) {
+void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Registries& known) {
   if (*options.point >= sweep.points.size()) {
     throw CommandError(2, "--point " + std::to_string(*options.point) + ": the points are 0 to " +
                               std::to_string(sweep.points.size() - 1));
   }
   const SweepPoint& point = sweep.points[*options.point];
-  Scenario scenario = scenario_of(sweep, point);
+  Scenario scenario = scenario_of(sweep, point, known);
   scenario.name = point.name;
   RunOptions run;
   run.scenarios = {sweep.file.string() + ": point " + std::to_string(point.index)};
   run.out = options.out;
   run.trace = options.trace;
   run.quiet = options.quiet;
-  run_scenarios({std::move(scenario)}, run);
+  run_scenarios({std::move(scenario)}, run, known);
 }
 
 }  // namespace
 
-void sweep(const SweepCommandOptions& options) {
+void sweep(const SweepCommandOptions& options, const Registries& known) {
   const Sweep sweep = read_sweep(options.file, parse_set(options.set));
-  if (options.dry_run) return dry_run(sweep);
-  if (options.point) return run_point(sweep, options);
+  if (options.dry_run) return dry_run(sweep, known);
+  if (options.point) return run_point(sweep, options, known);
   const StopSignals signals;
   SweepOptions run;
   run.directory = out_of(options);
@@ -155,11 +155,11 @@ void sweep(const SweepCommandOptions& options) {
   if (!options.shard.empty()) run.shard = Shard::parse(options.shard);
   run.retry_failed = options.retry_failed;
   run.stop = &signals.stop();
-  if (options.launcher == "slurm") return launch(sweep, run, options);
+  if (options.launcher == "slurm") return launch(sweep, run, options, known);
   SweepSummary summary;
   {
     Progress progress(options.quiet);
-    summary = run_sweep(sweep, run, progress);
+    summary = run_sweep(sweep, run, progress, known);
   }
   const int signal = summary.missing() > 0 ? signals.received() : 0;
   conclude(summary, run.directory, run.shard.has_value(), signal, options.quiet);

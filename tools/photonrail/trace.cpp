@@ -95,11 +95,11 @@ std::string describe(const TaskGraph& graph) {
   return text;
 }
 
-TaskGraph read_graph(const TraceOptions& options) {
+TaskGraph read_graph(const TraceOptions& options, const Registries& known) {
   if (options.prefix.empty() == options.scenario.empty()) {
     throw ConfigError("trace info", "needs a scenario file or --prefix, one of the two");
   }
-  if (options.prefix.empty()) return read_one_job(options.scenario, options.set).graph;
+  if (options.prefix.empty()) return read_one_job(options.scenario, options.set, known).graph;
   if (!options.set.empty()) throw ConfigError("--set", "changes a scenario, and --prefix reads none");
   ChakraOptions chakra;
   chakra.prefix = options.prefix;
@@ -109,14 +109,14 @@ TaskGraph read_graph(const TraceOptions& options) {
 
 }  // namespace
 
-void trace_info(const TraceOptions& options) {
-  const TaskGraph graph = read_graph(options);
+void trace_info(const TraceOptions& options, const Registries& known) {
+  const TaskGraph graph = read_graph(options, known);
   warn((options.prefix.empty() ? options.scenario : options.prefix).string(), graph.warnings());
   std::cout << describe(graph);
 }
 
-void trace_export(const TraceOptions& options) {
-  const Scenario scenario = read_one_job(options.scenario, options.set);
+void trace_export(const TraceOptions& options, const Registries& known) {
+  const Scenario scenario = read_one_job(options.scenario, options.set, known);
   const auto files = write_chakra(scenario.graph, options.prefix);
   std::cout << "wrote " << files.size() << " files, " << files.front().string() << " to " << files.back().string() << '\n';
 }

@@ -69,13 +69,13 @@ std::string memory_table(const Scenario& scenario) {
 
 }  // namespace
 
-void validate(const ValidateOptions& options) {
+void validate(const ValidateOptions& options, const Registries& known) {
   if (!options.graphviz.empty() && options.scenarios.size() > 1) {
     throw ConfigError("--graphviz", "one file cannot hold the clusters of several scenarios", "give one scenario");
   }
   std::string text;
   for (const auto& file : options.scenarios) {
-    const Scenario scenario = read_one(file, options.set);
+    const Scenario scenario = read_one(file, options.set, known);
     const auto describe = [&text](const Scenario& job) {
       warn(job.name, job.graph.warnings());
       text += summary_line(job) + "\n" + memory_table(job);

@@ -1,0 +1,334 @@
+// The command: options, and what became of them.
+#include "photonrail/command.hpp"
+
+#include "commands.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/version.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace photonrail::command {
+
+int exit_status(const std::exception& error) {
+  if (const auto* told = dynamic_cast<const CommandError*>(&error)) return told->status();
+  if (dynamic_cast<const ConfigError*>(&error) != nullptr) return 2;
+  if (dynamic_cast<const ControllerError*>(&error) != nullptr) return 2;
+  if (dynamic_cast<const DeadlockError*>(&error) != nullptr) return 3;
+  return 1;
+}
+
+namespace {
+
+// Both options are taken one at a time, so that `--set /a=1 scenario.json` leaves the scenario alone.
+void add_scenarios(CLI::App& app, std::vector<std::filesystem::path>& scenarios) {
+  app.add_option("SCENARIO.json", scenarios, "Scenario files")->required();
+}
+void add_set(CLI::App& app, std::vector<std::string>& set) {
+  app.add_option("--set", set, "Replace a value of the scenario: /json/pointer=value; may be given more than once")
+      ->type_name("POINTER=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("run", "Simulate scenarios and print them side by side");
+  add_scenarios(*command, options.scenarios);
+  add_set(*command, options.set);
+  auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
+                  ->type_name("DIR");
+  command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
+  command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
+  command->callback([&options, &known] { run(options, known); });
+}
+
+void add_slurm(CLI::App& command, SweepCommandOptions& options) {
+  auto* launcher = command.add_option("--launcher", options.launcher, "Who runs the points: local, slurm (an array job)");
+  launcher->check(CLI::IsMember({"local", "slurm"}));
+  const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
+    command.add_option(name, value, help)->type_name(type)->needs(launcher);
+  };
+  add("--profile", options.profile, "Slurm: what follows, and more, from a file", "FILE");
+  add("--partition", options.partition, "Slurm: of the job", "NAME");
+  add("--time", options.time, "Slurm: limit of a task", "TIME");
+  add("--points-per-task", options.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
+}
+
+void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder, const Registries& known) {
+  CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
+  CLI::Option* file = command->add_option("SWEEP.json", options.file, "A sweep file");
+  add_set(*command, options.set);
+  auto* out = command->add_option("--out", options.out, "Results (the file's name with .results)")->type_name("DIR");
+  command->add_flag(
+      "--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
+  command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
+  auto* point = command->add_option("--point", options.point, "Only this one, as `photonrail run` would")->type_name("N");
+  command->add_flag("--trace", options.trace, "With --point and --out: also write trace.json")->needs(point)->needs(out);
+  command->add_option("--jobs", options.jobs, "Points at a time (as many as cores)")->check(CLI::Range(1U, 4096U));
+  command->add_option("--memory", options.memory_bytes, "What they may need together, as 8GB (80 % of the machine)")
+      ->transform(CLI::AsSizeValue(true));
+  auto* shard = command->add_option("--shard", options.shard, "Only every N-th point, from the I-th")->type_name("I/N");
+  command->add_flag("--retry-failed", options.retry_failed, "Run points anew that failed")->excludes(shard);
+  command->add_flag("--quiet", options.quiet, "No progress; only the path of what was written");
+  add_slurm(*command, options);
+
+  CLI::App* status = command->add_subcommand("status", "How far a sweep is");
+  CLI::App* merge = command->add_subcommand("merge", "Put together what shards wrote");
+  for (CLI::App* sub : {status, merge}) sub->add_option("DIR", folder.directory, "Results of a sweep")->required();
+  status->callback([&folder] { sweep_status(folder); });
+  merge->callback([&folder] { sweep_merge(folder); });
+  command->callback([command, file, &options, &known] {
+    if (!command->get_subcommands().empty()) return;
+    if (file->empty()) throw CommandError(2, "SWEEP.json is required (photonrail sweep --help)");
+    sweep(options, known);
+  });
+}
+
+void add_validate(CLI::App& app, ValidateOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("validate", "Check scenarios without running them");
+  add_scenarios(*command, options.scenarios);
+  add_set(*command, options.set);
+  command->add_option("--graphviz", options.graphviz, "Write the cluster of the one scenario as a Graphviz graph")
+      ->type_name("FILE");
+  command->callback([&options, &known] { validate(options, known); });
+}
+
+struct ListOptions {
+  std::string kind;
+  bool explain = false;
+  ExplainOptions call;
+};
+
+void add_explain(CLI::App& list, ListOptions& options) {
+  auto* explain = list.add_flag("--explain", options.explain, "collectives: what \"auto\" takes for a call, and why");
+  const auto add = [&](const char* name, auto& value, const char* help, double least, double most) {
+    list.add_option(name, value, help)->needs(explain)->check(CLI::Range(least, most));
+  };
+  ExplainOptions& call = options.call;
+  list.add_option("--op", call.op, "The operation (all_reduce)")->needs(explain);
+  add("--bytes", call.bytes, "Its size as a scenario counts it (1 GiB)", 0, 1e15);
+  add("--ranks", call.ranks, "How many take part (8)", 2, 65536);
+  add("--ranks-per-server", call.ranks_per_server, "How many of them share a server (1)", 1, 65536);
+  add("--root", call.root, "Of a rooted operation (0)", 0, 65535);
+  add("--chunks", call.chunks, "Pipelined pieces (1)", 1, 1e6);
+  add("--ports", call.ports, "Of a NIC (1)", 1, 64);
+  add("--port-gb-per-s", call.port_gb_per_s, "Rate of a port (50)", 1e-6, 1e9);
+  add("--latency-ns", call.latency_ns, "Of a rail (0)", 0, 1e15);
+  add("--overhead-ns", call.overhead_ns, "Of a message (0)", 0, 1e15);
+  add("--scale-up-gb-per-s", call.scale_up_gb_per_s, "Rate of a GPU inside its server (450)", 1e-6, 1e9);
+  add("--scale-up-latency-ns", call.scale_up_latency_ns, "Inside a server (0)", 0, 1e15);
+  add("--reconfiguration-ms", call.reconfiguration_ms, "Optical rails, that need so long for a set of circuits", 0, 1e9);
+}
+
+void add_list(CLI::App& app, ListOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("list", "What a scenario can name");
+  command->add_option("KIND", options.kind)->required()->check(CLI::IsMember(list_kinds()));
+  add_explain(*command, options);
+  command->callback([&options, &known] {
+    if (!options.explain) return list(options.kind, known);
+    if (options.kind != "collectives") throw CommandError(2, "--explain is for collectives");
+    explain_collectives(options.call, known.collectives);
+  });
+}
+
+void add_trace(CLI::App& app, TraceOptions& options, const Registries& known) {
+  CLI::App* trace = app.add_subcommand("trace", "Look at task graphs and write them as Chakra traces");
+  trace->require_subcommand(1);
+
+  CLI::App* info = trace->add_subcommand("info", "Count the tasks of a scenario or of a Chakra trace");
+  auto* scenario = info->add_option("SCENARIO.json", options.scenario, "A scenario file");
+  auto* prefix = info->add_option("--prefix", options.prefix, "A Chakra trace: PREFIX.<rank>.et")->type_name("PREFIX");
+  auto* groups = info->add_option("--groups", options.groups, "The communicator groups of the trace");
+  prefix->excludes(scenario);
+  groups->type_name("FILE")->needs(prefix);
+  add_set(*info, options.set);
+  auto* schedule = info->add_flag("--schedule", options.schedule, "The pipeline schedule of a training job as a chart");
+  schedule->needs(scenario);
+  info->add_option("-o", options.svg, "Also draw the chart of --schedule here, as SVG")->type_name("FILE")->needs(schedule);
+  info->callback([&options, &known] { options.schedule ? trace_schedule(options) : trace_info(options, known); });
+
+  CLI::App* write = trace->add_subcommand("export", "Write a scenario's task graph as a Chakra trace");
+  write->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
+  write->add_option("--prefix", options.prefix, "Write PREFIX.<rank>.et and PREFIX.json")->required()->type_name("PREFIX");
+  add_set(*write, options.set);
+  write->callback([&options, &known] { trace_export(options, known); });
+}
+
+void add_calibrate(CLI::App& app, CalibrateOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("calibrate", "Fit the compute efficiency of a scenario to a measured step");
+  command->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
+  command->add_option("--step-s", options.step_s, "The measured step, in seconds")->required()->type_name("SECONDS");
+  command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency")
+      ->type_name("TEXT");
+  command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
+      ->type_name("FILE");
+  add_set(*command, options.set);
+  command->callback([&options, &known] { calibrate(options, known); });
+}
+
+void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("cost", "Price the network of a scenario, or of so many GPUs");
+  auto* scenario = command->add_option("SCENARIO.json", options.scenario, "A scenario file; none: see --gpus");
+  command->add_option("--catalogue", options.catalogue, "Prices: a name of `list catalogues`, or a file")
+      ->type_name("NAME|FILE");
+  command->add_option("--rule", options.rule, "physical, or opus_artifact as published (physical)")->type_name("RULE");
+  command->add_option("--gpus", options.gpus, "Clusters of so many GPUs (512,1024,2048,4096,8192)")
+      ->delimiter(',')
+      ->excludes(scenario)
+      ->check(CLI::Range(1U, 1'000'000'000U));
+  command->add_flag("--json", options.json, "For programs");
+  add_set(*command, options.set);
+  command->callback([&options, &known] { cost(options, known); });
+}
+
+void add_compare(CLI::App& app, CompareOptions& options) {
+  CLI::App* command = app.add_subcommand("compare", "Say what differs between two results; exit status 1 if it matters");
+  command->add_option("A", options.a, "result.json, results.csv, or a folder of them")->required();
+  command->add_option("B", options.b, "The same of another run")->required();
+  command->add_option("--tolerance", options.tolerance, "A relative difference that does not matter (0.01)")
+      ->check(CLI::Range(0.0, 1e9));
+  command->callback([&options] { compare(options); });
+}
+
+void add_card(CLI::App& app, CardOptions& options, const Registries& known) {
+  CLI::App* card = app.add_subcommand("card", "CCL-Bench workload cards: make a scenario of one, or one of a scenario");
+  card->require_subcommand(1);
+  CLI::App* read = card->add_subcommand("import", "Write a scenario from a card");
+  read->add_option("CARD.yaml", options.from, "A workload card")->required();
+  CLI::App* write = card->add_subcommand("export", "Write the card of a scenario");
+  write->add_option("SCENARIO.json", options.from, "A scenario file")->required();
+  for (CLI::App* command : {read, write}) {
+    command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
+  }
+  add_set(*write, options.set);
+  read->callback([&options] { card_import(options); });
+  write->callback([&options, &known] { card_export(options, known); });
+}
+
+void add_report(CLI::App& app, ReportOptions& options) {
+  CLI::App* command = app.add_subcommand("report", "A folder of results as one HTML page, or its figures as files");
+  command->add_option("DIR", options.folder, "What --out of run or sweep wrote")->required();
+  command->add_option("-o,--out", options.out, "The page (DIR/report.html), or the folder of the figures (DIR/figures)");
+  command->add_option("--format", options.format, "html, or each figure a file: svg, png, csv")
+      ->check(CLI::IsMember({"html", "svg", "png", "csv"}))
+      ->capture_default_str();
+  const auto add = [&](const char* name, std::string& value, const char* help) {
+    command->add_option(name, value, help)->type_name("COLUMN");
+  };
+  add("--metric", options.choices.metric, "What the figures show first (the step time)");
+  add("--against", options.choices.against, "The parameter along the axis");
+  add("--series", options.choices.series, "The parameter with a line or bar for each of its values");
+  command->add_option("--baseline", options.choices.baseline, "The value of that parameter that the others are divided by")
+      ->type_name("VALUE");
+  command->callback([&options] { report(options); });
+}
+
+void add_collective(CLI::App& app, CollectiveOptions& options, const Registries& known) {
+  CLI::App* collective = app.add_subcommand("collective", "Collectives as files");
+  collective->require_subcommand(1);
+  const CLI::Range ranks(2U, 1U << 16);
+  const CLI::Range some(1U, 1'000'000U);
+  const CLI::Range bytes(std::int64_t{1}, std::int64_t{1} << 50);
+
+  CLI::App* info = collective->add_subcommand("info", "Prove a collective that comes as a file, and count its sends");
+  info->add_option("FILE", options.file, "MSCCL XML, or an algorithm of TACCL (.json)")->required();
+  info->callback([&options] { collective_info(options); });
+
+  CLI::App* write = collective->add_subcommand("export", "Write a plan of an algorithm as MSCCL XML");
+  write->add_option("--op", options.op, "all_reduce, all_gather ...")->required();
+  write->add_option("--algorithm", options.algorithm, "See photonrail list collectives")->required();
+  write->add_option("--ranks", options.ranks)->required()->check(ranks);
+  write->callback([&options, &known] { collective_export(options, known.collectives); });
+
+  CLI::App* make = collective->add_subcommand("synthesize", "Search for a collective on a topology; write it as MSCCL XML");
+  make->add_option("TOPOLOGY.json", options.file, "Nodes and links")->required();
+  make->add_option("--op", options.op, "all_gather, reduce_scatter or all_reduce")->required();
+  make->add_option("--sketch", options.sketch, "What the search may do")->type_name("SKETCH.json");
+  make->add_option("--seed", options.seed, "Of the search");
+  make->add_option("--tries", options.tries, "Searches; the best is kept (20)")->check(some);
+  make->callback([&options] { collective_synthesize(options); });
+
+  for (CLI::App* command : {write, make}) {
+    command->add_option("--chunks", options.chunks, "Pieces of a member's share (1)")->check(some);
+    command->add_option("--bytes", options.bytes, "Size of the collective; of an all-gather, of a share")->check(bytes);
+    command->add_option("-o", options.out, "Write here, not to standard output")->type_name("FILE");
+  }
+}
+
+void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
+  CLI::App* command = app.add_subcommand("pip-switch", "Matchings of an optical switch on a mesh of programmable cells");
+  command->add_option("--ports", options.ports, "Ports of the switch (16)");
+  command->add_option("--mesh", options.mesh, "Hexagons of the mesh (9x9)")->type_name("ROWSxCOLUMNS");
+  command->add_flag("--json", options.json, "With the waveguides of every route, as JSON");
+  auto* svg = command->add_option("-o", options.svg, "Also draw a matching here, as SVG")->type_name("FILE");
+  command->add_option("--matching", options.matching, "Which matching to draw (0)")->needs(svg);
+  command->callback([&options] { pip_switch(options); });
+}
+
+// A name that two controllers have would always mean the first of them.
+void check_names(const ControllerRegistry& controllers) {
+  std::set<std::string> names;
+  for (const ControllerFactory& factory : controllers.all()) {
+    if (names.insert(factory.name).second) continue;
+    throw ConfigError("photonrail", "there are two controllers \"" + factory.name + "\"", "give the new one another name");
+  }
+}
+
+void parse_and_run(int argc, const char* const* argv, const Registries& known) {
+  check_names(known.controllers);
+  CLI::App app("Simulates ML training on photonic rails", "photonrail");
+  app.set_version_flag("--version", std::string(version()));
+  app.require_subcommand(1);
+  RunOptions run_options;
+  SweepCommandOptions sweep_options;
+  SweepFolderOptions sweep_folder;
+  ValidateOptions validate_options;
+  TraceOptions trace_options;
+  CalibrateOptions calibrate_options;
+  CardOptions card_options;
+  ListOptions list_options;
+  CollectiveOptions collective_options;
+  CostOptions cost_options;
+  CompareOptions compare_options;
+  ReportOptions report_options;
+  PipSwitchOptions pip_switch_options;
+  add_run(app, run_options, known);
+  add_sweep(app, sweep_options, sweep_folder, known);
+  add_validate(app, validate_options, known);
+  add_list(app, list_options, known);
+  add_trace(app, trace_options, known);
+  add_calibrate(app, calibrate_options, known);
+  add_card(app, card_options, known);
+  add_collective(app, collective_options, known);
+  add_cost(app, cost_options, known);
+  add_compare(app, compare_options);
+  add_report(app, report_options);
+  add_pip_switch(app, pip_switch_options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return static_cast<void>(app.exit(error));  // --help, --version
+    throw CommandError(2, std::string(error.what()) + " (photonrail --help says what there is)");
+  }
+  if (!std::cout.flush()) throw CommandError(1, "cannot write to standard output");
+}
+
+}  // namespace
+
+}  // namespace photonrail::command
+
+int photonrail::command_main(int argc, const char* const* argv, const Registries& known) {
+  try {
+    command::parse_and_run(argc, argv, known);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "photonrail: error: " << error.what() << '\n';
+    return command::exit_status(error);
+  }
+}

@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::ServerPair;
+using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 void forwarding(RailSpec& spec) { spec.forwarding = true; }
@@ -34,9 +34,9 @@ TEST(Commands, AreUsableAfterBeforeSwitchingLinkUpAndAfter) {
   // 7 until the switch begins, 100 of switching, 30 of link bring-up, 11 until the ranks know.
   EXPECT_THAT(r.way(0, 1), IsEmpty());
   r.engine.run();
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(command->id, microseconds(148))));
-  EXPECT_THAT(r.lit, UnorderedElementsAre(ServerPair(Rail::circuit(0, 1), microseconds(148)),
-                                          ServerPair(Rail::circuit(2, 3), microseconds(148))));
+  EXPECT_THAT(r.done, ElementsAre(Pair(command->id, microseconds(148))));
+  EXPECT_THAT(r.lit, UnorderedElementsAre(Pair(Rail::circuit(0, 1), microseconds(148)),
+                                          Pair(Rail::circuit(2, 3), microseconds(148))));
   // Two circuits in switching for 100 + 30; the messages before and after are not the switch's time.
   EXPECT_EQ(r.rail().dark_port_time(), 2 * microseconds(130));
 }
@@ -76,10 +76,10 @@ TEST(Commands, ALightThatComesLateLeavesARetakenCircuitAlone) {
   r.at(microseconds(60), [&] { r.connect({Rail::circuit(0, 1)}); });  // and back: 160 us
   r.at(microseconds(159), [&] { EXPECT_THAT(r.way(0, 1), IsEmpty()); });
   r.engine.run();
-  EXPECT_THAT(r.lit, ElementsAre(ServerPair(Rail::circuit(0, 1), microseconds(160))));
+  EXPECT_THAT(r.lit, ElementsAre(Pair(Rail::circuit(0, 1), microseconds(160))));
   EXPECT_THAT(r.way(0, 1), ElementsAre(PortId{0u}));
   EXPECT_THAT(r.way(0, 2), IsEmpty());
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, microseconds(100)), ServerPair(1, microseconds(140)), ServerPair(2, microseconds(160))));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, microseconds(100)), Pair(1, microseconds(140)), Pair(2, microseconds(160))));
 }
 
 TEST(Commands, TouchedPortsAreToldOnce) {
@@ -146,7 +146,7 @@ TEST(ParallelCircuits, AreOneLinkOfTheirSummedRate) {
   r.post(0, 1, 10 * kMegabyte, 1);
   r.engine.run();
   // 10 MB at 2 x 50 GB/s.
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, kSwitching + microseconds(100) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, kSwitching + microseconds(100) + kLatency)));
   // A hold is on both.
   const auto hold = r.hold(0, 1);
   EXPECT_THROW(r.disconnect(1), ControllerError);
@@ -157,7 +157,7 @@ TEST(ParallelCircuits, AreOneLinkOfTheirSummedRate) {
   const Time begin = r.engine.now();
   r.post(0, 1, 10 * kMegabyte, 2);
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(2, begin + microseconds(200) + kLatency))) << "one is left";
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(2, begin + microseconds(200) + kLatency))) << "one is left";
 }
 
 TEST(ParallelCircuits, OneThatJoinsALinkInUseSpeedsItUp) {
@@ -171,7 +171,7 @@ TEST(ParallelCircuits, OneThatJoinsALinkInUseSpeedsItUp) {
   r.engine.run();
   // 100 us at 50 GB/s move 5 MB; the other 15 MB take 150 us at 100 GB/s.
   EXPECT_THAT(r.way(0, 1), ElementsAre(PortId{1u}));
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, kSwitching + microseconds(100 + 150) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, kSwitching + microseconds(100 + 150) + kLatency)));
 }
 
 // ---- forwarding
@@ -217,7 +217,7 @@ TEST(PausedCircuits, BytesGoOnWhenThePairIsJoinedAgain) {
   r.engine.run();
   EXPECT_THAT(r.lost, ElementsAre(std::tuple(42, 0, 1)));
   // 7.5 MB more at 50 GB/s from 400 us on.
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(400 + 150) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(400 + 150) + kLatency)));
   EXPECT_EQ(r.in_use(0), 1u) << "the hold moved to the new circuit, and ends with it";
   r.rail().release(hold);
   EXPECT_EQ(r.in_use(0), 0u);
@@ -232,7 +232,7 @@ TEST(PausedCircuits, BytesGoOnOverAnotherPortOfThePair) {
   });
   r.at(microseconds(150), [&] { r.connect({Rail::circuit(0, 4), Rail::circuit(1, 3)}); });  // lit at 250 us
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(250 + 150) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(250 + 150) + kLatency)));
   EXPECT_EQ(r.in_use(0), 0u);
   EXPECT_EQ(r.in_use(1), 1u);
 }
@@ -263,7 +263,7 @@ TEST(PausedCircuits, ALinkOfTwoCircuitsThatLosesOneGoesOnWithTheOther) {
   });
   r.at(microseconds(150), [&] { r.connect({Rail::circuit(0, 4)}); });  // after 50 us: 5 MB are left
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(150 + 100) + kLatency))) << "at 50 GB/s";
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(150 + 100) + kLatency))) << "at 50 GB/s";
   EXPECT_THAT(r.lost, IsEmpty());
 }
 
@@ -280,7 +280,7 @@ TEST(PausedCircuits, WhatIsPostedWhileTheCircuitIsAwayWaitsForIt) {
   r.at(microseconds(260), [&] { r.fabric->network().post(Network::kNone, path, Bytes{5 * kMegabyte}, 1); });
   r.at(microseconds(300), [&] { r.connect({Rail::circuit(0, 1)}); });  // lit at 400 us
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(400 + 100) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(400 + 100) + kLatency)));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::microseconds;
 using ::testing::ElementsAre;
-using ::testing::ServerPair;
+using ::testing::Pair;
 
 constexpr Duration kScaleUpLatency = microseconds(3);
 constexpr Duration kNicLatency = microseconds(5);
@@ -72,7 +72,7 @@ TEST(Fabric, WithinAServerAMessageUsesTheScaleUpPortsOfItsEnds) {
     f.post(4, 7, 1000000, 1);
     f.engine.run();
     // 1 MB at 100 GB/s, then the gap and the way.
-    EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, microseconds(10) + kOverhead + kScaleUpLatency)));
+    EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, microseconds(10) + kOverhead + kScaleUpLatency)));
   }
 }
 
@@ -105,7 +105,7 @@ TEST(Fabric, AnElectricalNicOfTwoPortsIsOneOfTheirSummedRate) {
   f.post(0, 1, 10000000, 1);
   f.engine.run();
   // 10 MB at 2 x 50 GB/s.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(1, microseconds(100) + kOverhead + kNicLatency)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, microseconds(100) + kOverhead + kNicLatency)));
 }
 
 TEST(Fabric, ARailLargerThanASwitchCrossesLeafAndSpine) {
@@ -130,9 +130,9 @@ TEST(Fabric, UplinksAreSharedWhereTheLeafIsOversubscribed) {
   f.post(2, 1, 10000000, 3);
   f.engine.run();
   // Messages 1 and 2 share an uplink of 50 GB/s: 20 MB take 400 us. Message 3 stays below its leaf: 200 us.
-  EXPECT_THAT(f.arrivals, ElementsAre(ServerPair(3, microseconds(200) + kOverhead + kNicLatency),
-                                      ServerPair(1, microseconds(400) + kOverhead + kNicLatency + kTierLatency),
-                                      ServerPair(2, microseconds(400) + kOverhead + kNicLatency + kTierLatency)));
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(3, microseconds(200) + kOverhead + kNicLatency),
+                                      Pair(1, microseconds(400) + kOverhead + kNicLatency + kTierLatency),
+                                      Pair(2, microseconds(400) + kOverhead + kNicLatency + kTierLatency)));
 }
 
 TEST(Fabric, AnOpticalRailHasAWayOnlyWhereACircuitIsLit) {

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::ServerPair;
+using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 constexpr auto kNothing = Duration{};
@@ -26,7 +26,7 @@ TEST(Switches, SettlingAndLinkBringUpComeAfterSwitching) {
     spec.optical.link_up = microseconds(30);
   });
   r.light({Rail::circuit(0, 1)});
-  EXPECT_THAT(r.lit, ElementsAre(ServerPair(Rail::circuit(0, 1), microseconds(100 + 20 + 30))));
+  EXPECT_THAT(r.lit, ElementsAre(Pair(Rail::circuit(0, 1), microseconds(100 + 20 + 30))));
   EXPECT_EQ(r.rail().dark_port_time(), microseconds(150));
   EXPECT_EQ(r.spec.rail.optical.typical(), microseconds(150));
 }
@@ -38,7 +38,7 @@ TEST(Switches, ABatchBeginsWhenItsWindowEnds) {
   r.at(microseconds(60), [&] { r.connect({Rail::circuit(4, 5)}); });
   r.engine.run();
   // The window of the first is 0 to 50; the one at 60 opens another, to 110. Each batch then switches for 100.
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, microseconds(150)), ServerPair(1, microseconds(150)), ServerPair(2, microseconds(210))));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, microseconds(150)), Pair(1, microseconds(150)), Pair(2, microseconds(210))));
 }
 
 TEST(Switches, ABatchIsDrawnOnce) {
@@ -62,7 +62,7 @@ TEST(Switches, CommandsBeginNoCloserThanTheirRateAllows) {
   r.at(microseconds(20), [&] { r.connect({Rail::circuit(4, 5)}); });
   r.engine.run();
   // They begin at 0, 40 and 80; what waits is dark from the decision on, but only switching counts as dark.
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, microseconds(100)), ServerPair(1, microseconds(140)), ServerPair(2, microseconds(180))));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, microseconds(100)), Pair(1, microseconds(140)), Pair(2, microseconds(180))));
   EXPECT_EQ(r.rail().dark_port_time(), 3 * kSwitching);
 }
 
@@ -76,7 +76,7 @@ TEST(Switches, WhatWaitsForTheRateJoinsOneBatch) {
   r.at(microseconds(90), [&] { r.connect({Rail::circuit(4, 5)}); });
   r.engine.run();
   // 10 + 100; the next batch may begin at 10 + 200, and takes both.
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, microseconds(110)), ServerPair(1, microseconds(310)), ServerPair(2, microseconds(310))));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, microseconds(110)), Pair(1, microseconds(310)), Pair(2, microseconds(310))));
 }
 
 // ---- a switch that is dark as a whole
@@ -99,7 +99,7 @@ TEST(WholeSwitch, OtherCircuitsStandStillWhileItRepoints) {
   });
   r.at(microseconds(250), [&] { EXPECT_TRUE(r.rail().is_lit(PortId{0u})); });
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(100 + 200 + 100) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(100 + 200 + 100) + kLatency)));
   EXPECT_THAT(r.lost, IsEmpty()) << "nobody took it away";
   EXPECT_THAT(r.changed, ElementsAre(kSwitching, microseconds(250)));
   // Three circuits of 100 us: the two that were switched, and the one that stood still.
@@ -119,10 +119,10 @@ TEST(WholeSwitch, IsDarkUntilTheLastOfItsCommandsIsDone) {
   r.at(microseconds(200), [&] { r.connect({Rail::circuit(4, 5)}); });  // to 300
   r.at(microseconds(299), [&] { EXPECT_FALSE(r.rail().is_lit(PortId{2u})) << "switched, and dark with the others"; });
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(100 + 200 + 150) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(100 + 200 + 150) + kLatency)));
   EXPECT_THAT(r.lit,
-              ElementsAre(ServerPair(Rail::circuit(0, 1), kSwitching), ServerPair(Rail::circuit(0, 1), microseconds(300)),
-                          ServerPair(Rail::circuit(2, 3), microseconds(300)), ServerPair(Rail::circuit(4, 5), microseconds(300))));
+              ElementsAre(Pair(Rail::circuit(0, 1), kSwitching), Pair(Rail::circuit(0, 1), microseconds(300)),
+                          Pair(Rail::circuit(2, 3), microseconds(300)), Pair(Rail::circuit(4, 5), microseconds(300))));
   // 100 each for three that were switched, 150 for the first while it stood still, 50 for the second.
   EXPECT_EQ(r.rail().dark_port_time(), microseconds(300 + 150 + 50));
 }
@@ -162,7 +162,7 @@ TEST(Planes, AreSwitchesOfTheirOwn) {
   });
   // One plan, a part for each plane: neither waits for the other's rate.
   r.light({Rail::circuit(0, 2), Rail::circuit(1, 3)});
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, kSwitching)));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, kSwitching)));
   r.at(microseconds(500), [&] { r.connect({Rail::circuit(2, 4)}); });
   // Plane 0 may begin again at 1000, and is dark then; plane 1 is not.
   r.at(microseconds(1050), [&] {
@@ -170,7 +170,7 @@ TEST(Planes, AreSwitchesOfTheirOwn) {
     EXPECT_TRUE(r.rail().is_lit(PortId{1u}));
   });
   r.engine.run();
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, kSwitching), ServerPair(1, microseconds(1100))));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, kSwitching), Pair(1, microseconds(1100))));
 }
 
 // ---- pods
@@ -193,9 +193,9 @@ TEST(Pods, ShareWhatAnElectricalLayerHas) {
   r.engine.run();
   // Pod 0 sends over 2 x 50 / 2 GB/s: 25 for each of its two, 400 us. Pod 1 has one that sends: 50 GB/s, 200 us.
   const Duration latency = kLatency + microseconds(3);
-  EXPECT_THAT(r.arrivals, UnorderedElementsAre(ServerPair(3, kSwitching + microseconds(200) + latency),
-                                               ServerPair(1, kSwitching + microseconds(400) + latency),
-                                               ServerPair(2, kSwitching + microseconds(400) + latency)));
+  EXPECT_THAT(r.arrivals, UnorderedElementsAre(Pair(3, kSwitching + microseconds(200) + latency),
+                                               Pair(1, kSwitching + microseconds(400) + latency),
+                                               Pair(2, kSwitching + microseconds(400) + latency)));
 }
 
 TEST(Pods, WithoutOversubscriptionOnlyTheLatencyIsMore) {
@@ -219,9 +219,9 @@ TEST(Pods, ACircuitBetweenThemWaitsForBothSwitches) {
   r.at(microseconds(10), [&] { r.connect({Rail::circuit(1, 2), Rail::circuit(2, 3)}); });
   r.engine.run();
   // The switch of pod 0 comes to the second command at 40, that of pod 1 at 10: 2-3 is lit at 110, 1-2 at 140.
-  EXPECT_THAT(r.lit, ElementsAre(ServerPair(Rail::circuit(0, 1), microseconds(100)), ServerPair(Rail::circuit(2, 3), microseconds(110)),
-                                 ServerPair(Rail::circuit(1, 2), microseconds(140))));
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, microseconds(100)), ServerPair(1, microseconds(140))));
+  EXPECT_THAT(r.lit, ElementsAre(Pair(Rail::circuit(0, 1), microseconds(100)), Pair(Rail::circuit(2, 3), microseconds(110)),
+                                 Pair(Rail::circuit(1, 2), microseconds(140))));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, microseconds(100)), Pair(1, microseconds(140))));
   EXPECT_EQ(r.rail().dark_port_time(), 3 * kSwitching) << "a circuit is dark once, however many switches it passes";
 }
 
@@ -253,7 +253,7 @@ TEST(Faults, BytesGoOnOverTheCircuitThatIsLeft) {
   });
   r.engine.run();
   // 50 us at 100 GB/s are 5 MB; the other 5 MB take 100 us at 50 GB/s.
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(100 + 50 + 100) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(100 + 50 + 100) + kLatency)));
   EXPECT_THAT(r.changed, ElementsAre(microseconds(150)));
   EXPECT_EQ(r.in_use(0), 0u);
   EXPECT_EQ(r.in_use(1), 1u);
@@ -276,7 +276,7 @@ TEST(Faults, BytesWithoutACircuitWaitForOneOnAnotherPort) {
     r.connect({Rail::circuit(1, 3)});  // the other plane, lit at 300
   });
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(300 + 150) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(300 + 150) + kLatency)));
   EXPECT_THAT(r.back, ElementsAre(std::tuple(42, 0, 1)));
 }
 
@@ -284,7 +284,7 @@ TEST(Faults, ACircuitThatIsBeingSwitchedIsLost) {
   Rail r(2, 1, [](RailSpec& spec) { spec.faults = {fault(PortFault::Kind::kFailed, 0, 0, microseconds(50))}; });
   r.light({Rail::circuit(0, 1)});
   EXPECT_THAT(r.lit, IsEmpty());
-  EXPECT_THAT(r.done, ElementsAre(ServerPair(0, kSwitching)));
+  EXPECT_THAT(r.done, ElementsAre(Pair(0, kSwitching)));
 }
 
 TEST(Faults, AStuckPortKeepsItsCircuitsAndTheirBytes) {
@@ -292,7 +292,7 @@ TEST(Faults, AStuckPortKeepsItsCircuitsAndTheirBytes) {
   r.connect({Rail::circuit(0, 1), Rail::circuit(2, 0)});
   r.at(kSwitching, [&] { r.post(0, 1, 10 * kMegabyte, 1); });
   r.engine.run();
-  EXPECT_THAT(r.arrivals, ElementsAre(ServerPair(1, microseconds(100 + 200) + kLatency)));
+  EXPECT_THAT(r.arrivals, ElementsAre(Pair(1, microseconds(100 + 200) + kLatency)));
   // By neither of its fibres, and not by the other end of either.
   for (const Circuit circuit : {Rail::circuit(0, 3), Rail::circuit(3, 0), Rail::circuit(3, 1), Rail::circuit(2, 3)}) {
     EXPECT_FALSE(r.connect({circuit}).has_value()) << circuit.from.value << " to " << circuit.to.value;
@@ -311,7 +311,7 @@ TEST(Faults, ThatLastAWhileAreRepaired) {
   r.at(microseconds(69), [&] { EXPECT_FALSE(r.connect({Rail::circuit(0, 1)}).has_value()); });
   r.at(microseconds(70), [&] { EXPECT_TRUE(r.connect({Rail::circuit(0, 1)}).has_value()); });
   r.engine.run();
-  EXPECT_THAT(r.lit, ElementsAre(ServerPair(Rail::circuit(0, 1), microseconds(170))));
+  EXPECT_THAT(r.lit, ElementsAre(Pair(Rail::circuit(0, 1), microseconds(170))));
   EXPECT_THAT(r.changed, ElementsAre(kNothing, microseconds(70)));
   EXPECT_THAT(r.rail().faults(),
               ElementsAre(HasSubstr("port 0 of server 0 failed from 0.000000 s to 0.000070 s")));

@@ -31,7 +31,7 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, cons
   rails_.resize(rails());
   for (std::uint32_t r = 0; r < rails(); ++r) {
     if (!shared_.capacities().has_rail(RailId{r})) continue;
-    rails_[r] = std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r}));
+    rails_[r] = make_rail(engine, RailId{r});
     if (folded != nullptr) rails_[r]->set_copies(folded->stands_for);
   }
 }
@@ -50,11 +50,16 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, st
   for (const GpuId gpu : gpus) {
     const std::uint32_t r = plant_.local_of(gpu);
     if (rails_[r] != nullptr) continue;
-    rails_[r] = std::make_unique<OpticalRail>(engine, network_, plant_, spec_.rail, RailId{r}, shared_.rail(RailId{r}));
+    rails_[r] = make_rail(engine, RailId{r});
     std::vector<bool> servers(plant_.spec().servers, false);
     for (std::uint32_t s = 0; s < servers.size(); ++s) servers[s] = shared.owner(plant_.gpu(s, r)) == job;
     rails_[r]->set_servers(std::move(servers));
   }
+}
+
+std::unique_ptr<OpticalRail> Fabric::make_rail(Engine& engine, RailId id) {
+  const fabric::RailContext context{engine, network_, plant_, spec_.rail, id};
+  return std::make_unique<OpticalRail>(context, shared_.rail(id));
 }
 
 void Fabric::attach(DeliveryListener& deliveries, CircuitListener& circuits) {
@@ -96,8 +101,9 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
     const std::span<const CapacityId> hops = rails_[local]->way(plant_.server_of(sender), plant_.server_of(receiver));
     if (hops.empty()) return std::nullopt;
     for (const CapacityId hop : hops) path.add(hop);
-    path.latency += spec_.nic.latency * rails_[local]->way_circuits();
-    path.latency += spec_.rail.pods.latency * rails_[local]->way_crossings();
+    const fabric::RailRoutes::Length length = rails_[local]->way_length();
+    path.latency += spec_.nic.latency * length.circuits;
+    path.latency += spec_.rail.pods.latency * length.crossings;
     return path;
   }
   path.latency += spec_.nic.latency;

@@ -83,6 +83,7 @@ class Fabric {
   [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
 
  private:
+  [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(Engine& engine, RailId id);
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
   [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image.at(gpu.value); }

@@ -17,14 +17,16 @@
 
 namespace photonrail {
 
-class OpticalRail;
+namespace fabric {
+class CircuitTransitions;
+}
 
 struct SharedRail {
   RailSwitches switches;
   const CapacityMap& capacities;
   std::vector<CapacityId> pod_out{};  ///< electrical layer between pods, where it is oversubscribed
   std::vector<CapacityId> pod_in{};
-  std::vector<OpticalRail*> jobs{};  ///< the circuits of each job on it
+  std::vector<fabric::CircuitTransitions*> jobs{};  ///< of each job on it, whose circuits a dark switch pauses
 };
 
 class SharedFabric : private DeliveryListener {

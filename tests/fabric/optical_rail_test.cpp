@@ -15,7 +15,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
         network(engine),
         capacities(plant, {}),
         shared{RailSwitches(spec, 3, 3, RailId{0u}, 1), capacities},
-        rail(engine, network, plant, spec, RailId{0u}, shared) {
+        rail({engine, network, plant, spec, RailId{0u}}, shared) {
     network.attach(*this);
     rail.attach(*this);
     network.resize(plant.capacities());

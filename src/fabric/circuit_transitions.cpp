@@ -1,0 +1,89 @@
+#include "fabric/circuit_transitions.hpp"
+
+#include <algorithm>
+
+namespace photonrail::fabric {
+
+CircuitTransitions::CircuitTransitions(const RailContext& rail, RailCircuits& circuits, CircuitLinks& links,
+                                       CircuitHolds& holds, const CircuitNotifier& notifier)
+    : engine_(rail.engine), circuits_(circuits), links_(links), holds_(holds), notifier_(notifier) {
+  if (rail.spec.optical.darkness == DarkScope::kSwitch) paused_since_.resize(circuits.crossbar().ports());
+}
+
+std::uint32_t CircuitTransitions::darken(const CircuitPlan& change, bool pause) {
+  const std::vector<Circuit> darkened = circuits_.crossbar().darkened_by(change);
+  if (pause) holds_.detach(darkened);
+  const std::uint32_t begun = circuits_.begin(change);
+  for (const Circuit circuit : darkened) {
+    end_pause(circuit.from);
+    circuits_.touch(circuit);
+    links_.refresh(circuits_.server(circuit.from));
+    notifier_.changed(circuit, CircuitState::kDark);
+  }
+  if (pause) holds_.miss(darkened);
+  return begun;
+}
+
+void CircuitTransitions::announce(std::span<const Circuit> switching) {
+  for (const Circuit circuit : switching) {
+    circuits_.touch(circuit);
+    notifier_.changed(circuit, CircuitState::kSwitching);
+  }
+}
+
+void CircuitTransitions::light(const std::vector<Circuit>& circuits, std::uint32_t begun) {
+  std::vector<Circuit> lit = circuits_.light(circuits, begun);
+  std::erase_if(lit, [this](Circuit circuit) {
+    if (circuits_.is_lit(circuit.from)) return false;
+    paused_since_[circuit.from.index()] = engine_.now();  // its switch is dark for another command
+    return true;
+  });
+  show_lit(lit);
+}
+
+// Circuits that carry light from now on. The links that had none before are given back to their holders at the end, when
+// all circuits of this instant are there.
+void CircuitTransitions::show_lit(const std::vector<Circuit>& lit) {
+  std::vector<Hop> found;
+  for (const Circuit circuit : lit) {
+    const Hop hop = circuits_.hop(circuit);
+    const Link* link = links_.find(hop);
+    if (link != nullptr && link->width == 0 && std::find(found.begin(), found.end(), hop) == found.end())
+      found.push_back(hop);
+  }
+  for (const Circuit circuit : lit) {
+    circuits_.touch(circuit);
+    links_.refresh(circuits_.server(circuit.from));
+    notifier_.changed(circuit, CircuitState::kLit);
+  }
+  for (const Hop hop : found) holds_.reattach(hop);
+}
+
+void CircuitTransitions::pause(const std::vector<Circuit>& lit) {
+  circuits_.switches_changed();
+  for (const Circuit circuit : lit) {
+    paused_since_[circuit.from.index()] = engine_.now();
+    circuits_.touch(circuit);
+    links_.refresh(circuits_.server(circuit.from));
+    notifier_.changed(circuit, CircuitState::kDark);
+    notifier_.changed(circuit, CircuitState::kSwitching);
+  }
+}
+
+void CircuitTransitions::resume(std::uint32_t which) {
+  circuits_.switches_changed();
+  std::vector<Circuit> lit = circuits_.lit_on(which);
+  std::erase_if(lit, [this](Circuit circuit) { return !end_pause(circuit.from); });
+  show_lit(lit);
+  notifier_.light_back();
+}
+
+// Whether the circuit that begins at the port was paused.
+bool CircuitTransitions::end_pause(PortId from) {
+  if (paused_since_.empty() || !paused_since_[from.index()]) return false;
+  dark_port_time_ += engine_.now() - *paused_since_[from.index()];
+  paused_since_[from.index()].reset();
+  return true;
+}
+
+}  // namespace photonrail::fabric

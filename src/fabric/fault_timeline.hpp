@@ -1,0 +1,43 @@
+// The faults of ports that the cluster's description says, at their times: ports fail or get stuck, and are repaired.
+#pragma once
+
+#include "fabric/circuit_listener.hpp"
+#include "fabric/circuit_transitions.hpp"
+#include "fabric/port_faults.hpp"
+#include "fabric/rail_circuits.hpp"
+#include "fabric/rail_context.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace photonrail::fabric {
+
+class FaultTimeline {
+ public:
+  /// All must outlive the object.
+  FaultTimeline(const RailContext& rail, RailCircuits& circuits, PortFaults& faults, CircuitTransitions& transitions,
+                const CircuitNotifier& notifier)
+      : rail_(rail), circuits_(circuits), faults_(faults), transitions_(transitions), notifier_(notifier) {}
+
+  /// Schedules the faults of this rail. To be called once, at time 0.
+  void schedule();
+
+  /// What has been wrong with ports so far, each a line for people.
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+ private:
+  template <class Visit>
+  void each_port(const PortFault& fault, Visit&& visit) const;
+  void begin(std::uint64_t index);
+  void end(std::uint64_t index);
+  void fail(PortId port);
+
+  RailContext rail_;
+  RailCircuits& circuits_;
+  PortFaults& faults_;
+  CircuitTransitions& transitions_;
+  const CircuitNotifier& notifier_;
+};
+
+}  // namespace photonrail::fabric

@@ -52,8 +52,7 @@ bool ControlPlane::stand_still() {
   each_agent([&](const RailAgent& agent) { commands += agent.commands().size(); });
   if (!needs_.events || commands == commands_at_standstill_) {
     // Two operations may each have the circuits of one rail and wait for those of another.
-    if (agents_.size() < 2 || board_.has_one_order()) return false;
-    board_.use_one_order();
+    if (agents_.size() < 2 || !board_.use_one_order()) return false;
   }
   commands_at_standstill_ = commands;
   stands_still_ = run_.engine.now();

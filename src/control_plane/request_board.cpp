@@ -38,6 +38,15 @@ bool share_a_port(const Request& a, const Request& b) {
   });
 }
 
+void show_next_rounds(const ControlContext& run, Request& request) {
+  const Operation& op = run.operations[request.op];
+  for (std::uint32_t round = request.round + 1; round < op.plan().rounds(); ++round) {
+    std::map<RailId, RailCircuits> circuits = rail_circuits(run.fabric, op.gpus, *op.runnable, round);
+    const RailCircuits& of = request.later.emplace_back(std::move(circuits[request.rail]));
+    request.next.push_back({of.pairs, of.bytes});
+  }
+}
+
 }  // namespace
 
 RequestBoard::RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel,
@@ -81,17 +90,8 @@ void RequestBoard::open_requests(OpId id, std::uint32_t round) {
   for (auto& [rail, circuits] : rail_circuits(run_.fabric, op.gpus, *op.runnable, round)) {
     Request& request = take(id, round, rail, participants);
     request.pairs.assign(std::move(circuits.pairs), std::move(circuits.bytes));
-    if (needs_.rounds) show_next_rounds(request);
+    if (needs_.rounds) show_next_rounds(run_, request);
     refresh(request);
-  }
-}
-
-void RequestBoard::show_next_rounds(Request& request) {
-  const Operation& op = run_.operations[request.op];
-  for (std::uint32_t round = request.round + 1; round < op.plan().rounds(); ++round) {
-    std::map<RailId, RailCircuits> circuits = rail_circuits(run_.fabric, op.gpus, *op.runnable, round);
-    const RailCircuits& of = request.later.emplace_back(std::move(circuits[request.rail]));
-    request.next.push_back({of.pairs, of.bytes});
   }
 }
 
@@ -188,13 +188,15 @@ void RequestBoard::enlist(Request& request) {
   list.insert(static_cast<std::size_t>(place - slots.begin()), request.view);
 }
 
-void RequestBoard::use_one_order() {
+bool RequestBoard::use_one_order() {
+  if (one_order_) return false;
   one_order_ = true;
   for (RailRequests& rail : rails_) {
     const std::vector<std::uint32_t> slots = rail.complete.slots();
     rail.complete = {};
     for (const std::uint32_t slot : slots) enlist(requests_[slot]);
   }
+  return true;
 }
 
 void RequestBoard::drop(Request& request) {

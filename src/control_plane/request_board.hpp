@@ -78,8 +78,8 @@ class RequestBoard : private RequestListener {
   void mark_progress(RailId rail, const std::vector<Time>& last_event, bool all);
   /// From now on complete requests are shown in one order on all rails: by what the programs say and by when operations
   /// began to gather, and no longer by when their messages came, which rails may hear in different orders.
-  void use_one_order();
-  [[nodiscard]] bool has_one_order() const { return one_order_; }
+  /// False: they were already.
+  bool use_one_order();
 
   /// Requests that every member has sent, and those that some members have sent.
   [[nodiscard]] const RequestList& complete(RailId rail) const { return rails_[rail.index()].complete; }
@@ -106,7 +106,6 @@ class RequestBoard : private RequestListener {
   Request& take(execution::OpId op, std::uint32_t round, RailId rail, std::uint32_t members);
   [[nodiscard]] Request* find(execution::OpId op, std::uint32_t round, RailId rail);
   [[nodiscard]] Request* find_missed(execution::OpId op, RailId rail);
-  void show_next_rounds(Request& request);
   void show_as_blocked(Request& request);
   void refresh(Request& request);
   void request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) override;

@@ -142,7 +142,7 @@ TEST(ChakraFiles, DamagedGzipIsAnError) {
   for (std::size_t size = 2; size < packed.size(); ++size) {
     EXPECT_THAT(error_of_file(packed.substr(0, size)), HasSubstr("the gzip data ends too early")) << size;
   }
-  EXPECT_THAT(error_of_file(packed + "x"), HasSubstr("byte " + std::to_string(packed.size()) + ": what follows"));
+  EXPECT_THAT(error_of_file(packed + "x"), HasSubstr("byte " + std::to_string(packed.size()) + ": the bytes after"));
   std::string wrong = packed;
   wrong[wrong.size() - 6] ^= 1;  // in the checksum
   EXPECT_THAT(error_of_file(wrong), HasSubstr("the gzip data is damaged: incorrect data check"));

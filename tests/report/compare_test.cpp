@@ -142,7 +142,7 @@ TEST_F(ComparedFiles, FoldersAreMatchedByPath) {
   EXPECT_EQ(places(compare_paths(folder_ / "a", folder_ / "b")),
             (std::vector<std::string>{"x/result.json: makespan_s", "y/result.json", "z/result.json"}));
   EXPECT_THAT(error_of([&] { static_cast<void>(compare_paths(folder_ / "a", folder_ / "a/x/result.json")); }).problem(),
-              HasSubstr("no folder"));
+              HasSubstr("is not a folder"));
   fs::create_directories(folder_ / "empty");
   EXPECT_EQ(error_of([&] { static_cast<void>(compare_paths(folder_ / "a", folder_ / "empty")); }).where(),
             (folder_ / "empty").string());

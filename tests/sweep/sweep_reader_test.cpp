@@ -157,7 +157,7 @@ TEST_F(SweepReader, SaysWhatIsWrongAndWhere) {
   expect_refused(R"("axes": [{"pointer": "/a/x"}])", "/axes/0", "exactly one of");
   expect_refused(R"("axes": [{"pointer": "/a/x", "values": []}])", "/axes/0/values", "is empty");
   expect_refused(R"("axes": [{"values": [1]}])", "/axes/0/pointer", "missing");
-  expect_refused(R"("axes": [{"pointer": "a/x", "values": [1]}])", "/axes/0/pointer", "no JSON pointer");
+  expect_refused(R"("axes": [{"pointer": "a/x", "values": [1]}])", "/axes/0/pointer", "not a JSON pointer");
   expect_refused(R"("axes": [{"pointer": "/run/seed", "values": [1]}])", "/axes/0/pointer", "\"seeds\"");
   expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 2}}])", "/axes/0/range",
                  "\"step\", \"points\"");

@@ -16,9 +16,9 @@ namespace photonrail {
 namespace {
 
 /// Bytes by sender and receiver, diagonal included.
-class Grid {
+class ByteGrid {
  public:
-  explicit Grid(Member n) : n_(n), cells_(std::size_t{n} * n) {}
+  explicit ByteGrid(Member n) : n_(n), cells_(std::size_t{n} * n) {}
   [[nodiscard]] std::int64_t& at(Member from, Member to) { return cells_[std::size_t{from} * n_ + to]; }
   [[nodiscard]] std::int64_t at(Member from, Member to) const { return cells_[std::size_t{from} * n_ + to]; }
   [[nodiscard]] Member size() const { return n_; }
@@ -29,8 +29,8 @@ class Grid {
   std::vector<std::int64_t> cells_;
 };
 
-Grid grid_of(const TrafficMatrix& demand) {
-  Grid grid(demand.members());
+ByteGrid grid_of(const TrafficMatrix& demand) {
+  ByteGrid grid(demand.members());
   for (Member from = 0; from < grid.size(); ++from) {
     for (Member to = 0; to < grid.size(); ++to) {
       if (from != to) grid.at(from, to) = demand.at(from, to).count;
@@ -45,7 +45,7 @@ class Matcher {
  public:
   static constexpr Member kNobody = std::numeric_limits<Member>::max();
 
-  explicit Matcher(const Grid& grid) : grid_(grid), to_(grid.size(), kNobody), from_(grid.size(), kNobody) {}
+  explicit Matcher(const ByteGrid& grid) : grid_(grid), to_(grid.size(), kNobody), from_(grid.size(), kNobody) {}
 
   /// The number of pairs.
   std::size_t match(std::int64_t threshold) {
@@ -76,7 +76,7 @@ class Matcher {
     return false;
   }
 
-  const Grid& grid_;
+  const ByteGrid& grid_;
   std::int64_t threshold_ = 1;
   std::vector<Member> to_;    ///< by sender
   std::vector<Member> from_;  ///< by receiver
@@ -88,7 +88,7 @@ std::int64_t highest_power(std::int64_t value) {
 }
 
 /// Adds to the cells until every row and column has the largest sum. Returns it.
-std::int64_t pad(Grid& grid) {
+std::int64_t pad(ByteGrid& grid) {
   const Member n = grid.size();
   std::vector<std::int64_t> out(n), in(n);
   for (Member from = 0; from < n; ++from) {
@@ -112,7 +112,7 @@ std::int64_t pad(Grid& grid) {
 }
 
 /// Sends up to `bytes` from each sender to its receiver, and takes that away from what is left.
-DemandRound send(Grid& left, const std::vector<Member>& receivers, std::int64_t bytes) {
+DemandRound send(ByteGrid& left, const std::vector<Member>& receivers, std::int64_t bytes) {
   DemandRound round;
   for (Member from = 0; from < left.size(); ++from) {
     if (receivers[from] == Matcher::kNobody) continue;
@@ -130,7 +130,7 @@ struct Choice {
   double rate = 0.0;       ///< bytes sent for each byte of a port's time
 };
 
-Choice weigh(const Grid& left, const std::vector<Member>& receivers, std::int64_t bytes, Bytes reconfiguration) {
+Choice weigh(const ByteGrid& left, const std::vector<Member>& receivers, std::int64_t bytes, Bytes reconfiguration) {
   double sum = 0.0;
   for (Member from = 0; from < left.size(); ++from) {
     if (receivers[from] != Matcher::kNobody) sum += static_cast<double>(std::min(left.at(from, receivers[from]), bytes));
@@ -141,8 +141,8 @@ Choice weigh(const Grid& left, const std::vector<Member>& receivers, std::int64_
 }  // namespace
 
 std::vector<DemandRound> birkhoff_rounds(const TrafficMatrix& demand) {
-  Grid left = grid_of(demand);
-  Grid padded = left;
+  ByteGrid left = grid_of(demand);
+  ByteGrid padded = left;
   std::int64_t time = pad(padded);
   Matcher matcher(padded);
   std::vector<DemandRound> rounds;
@@ -160,7 +160,7 @@ std::vector<DemandRound> birkhoff_rounds(const TrafficMatrix& demand) {
 }
 
 std::vector<DemandRound> greedy_rounds(const TrafficMatrix& demand, Bytes reconfiguration) {
-  Grid left = grid_of(demand);
+  ByteGrid left = grid_of(demand);
   std::vector<DemandRound> rounds;
   while (const std::int64_t largest = left.largest()) {
     Choice best;

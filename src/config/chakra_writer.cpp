@@ -25,7 +25,7 @@ using namespace config::chakra;
 using protozero::pbf_writer;
 
 constexpr std::string_view kFormatVersion = "0.0.4";
-constexpr std::int64_t kPicosecondsPerMicrosecond = 1'000'000;
+constexpr std::int64_t kPsPerUs = 1'000'000;
 
 // Files under a temporary name; those that are not put in place are removed.
 class NewFiles {
@@ -229,7 +229,7 @@ std::string rank_trace(const TaskGraph& graph, RankId rank, const std::vector<st
     NodeWriter node(message, t, program.name(TaskId{t}), type_of(task), waits_for[t]);
     if (task.fixed) {
       node.duration_micros(
-          static_cast<std::uint64_t>((task.amount + kPicosecondsPerMicrosecond - 1) / kPicosecondsPerMicrosecond));
+          static_cast<std::uint64_t>((task.amount + kPsPerUs - 1) / kPsPerUs));
     }
     if (task.kind == TaskKind::kCompute) {
       write_compute(node, task);

@@ -8,7 +8,7 @@ namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint32_t kMaxRanks = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint32_t kMaxRankNumber = std::numeric_limits<std::uint32_t>::max() - 1;
 
 MessageSpec read_messages(JsonReader section, const std::filesystem::path& directory) {
   MessageSpec spec;
@@ -28,7 +28,7 @@ ControllerRestart read_restart(JsonReader section) {
   if (!down) section.fail_at("down_ms", "missing", "how long it is away (any of _ns, _us, _ms, _s)");
   restart.at = *at;
   restart.down = *down;
-  if (const auto v = section.optional("rail")) restart.rail = RailId{v->count(0, kMaxRanks)};
+  if (const auto v = section.optional("rail")) restart.rail = RailId{v->count(0, kMaxRankNumber)};
   section.finish();
   return restart;
 }
@@ -36,7 +36,7 @@ ControllerRestart read_restart(JsonReader section) {
 ShimSpec read_shim(JsonReader section, bool has_modes) {
   ShimSpec shim;
   for (const JsonReader& rank : section.child("ranks", "a list of rank numbers").elements()) {
-    shim.ranks.push_back(RankId{rank.count(0, kMaxRanks)});
+    shim.ranks.push_back(RankId{rank.count(0, kMaxRankNumber)});
   }
   if (!has_modes) section.refuse("mode", "this controller has no modes", "only opus has them");
   if (const auto v = section.optional("mode")) {

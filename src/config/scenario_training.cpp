@@ -11,12 +11,12 @@ namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint32_t kMaxRanks = 1'000'000;
+constexpr std::uint32_t kMaxDegree = 1'000'000;
 
 ParallelismSpec read_parallelism(JsonReader section) {
   ParallelismSpec spec;
   const auto read = [&](std::string_view key, std::uint32_t& into) {
-    if (const auto v = section.optional(key)) into = v->count(1, kMaxRanks);
+    if (const auto v = section.optional(key)) into = v->count(1, kMaxDegree);
   };
   read("tp", spec.tp);
   read("cp", spec.cp);

@@ -18,7 +18,7 @@ namespace {
 using config::Json;
 using config::JsonReader;
 
-constexpr std::uint32_t kMaxRanks = 65536;
+constexpr std::uint32_t kMaxNodes = 65536;
 constexpr std::uint32_t kMaxAddress = 1 << 24;
 constexpr std::uint64_t kMaxTime = std::uint64_t{1} << 53;
 
@@ -54,7 +54,7 @@ class Reader {
       tag.fail("is not \"algorithm\"");
     JsonReader described = top_.child("collective");
     plan_.op = collective(described.child("name"));
-    plan_.members = described.child("nodes").count(2, kMaxRanks);
+    plan_.members = described.child("nodes").count(2, kMaxNodes);
     number_chunks(top_.child("input_map"));
     const std::vector<JsonReader> steps = top_.child("steps").elements();
     for (std::size_t s = 0; s < steps.size(); ++s) {

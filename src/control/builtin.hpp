@@ -3,9 +3,13 @@
 
 #include "photonrail/controller.hpp"
 
+#include <cstdint>
 #include <memory>
 
 namespace photonrail {
+
+/// For PolicyNeeds::hops: a send may be forwarded over as many circuits as there are.
+inline constexpr std::uint32_t kAnyHops = 1U << 20;
 
 [[nodiscard]] std::unique_ptr<Controller> make_electrical(const ControllerSpec& spec, RailId rail,
                                                           std::uint32_t gpus_per_server, std::uint32_t ports_per_gpu);

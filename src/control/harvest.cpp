@@ -20,7 +20,6 @@ namespace photonrail {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t kAnyHops = 1u << 20;
 
 /// Circuits that join positions, as a graph.
 class Ways {
@@ -153,7 +152,7 @@ class Harvest : public Controller {
   std::vector<const CircuitRequest*> switched_;  // in this decision
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make_harvest(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Harvest>(spec);
 }
 
@@ -162,7 +161,7 @@ std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32
 ControllerFactory harvest_factory() {
   return {.name = "harvest",
           .summary = "forwards over what is lit or switches, round by round of a collective (Harvest, dynamic programming)",
-          .make = make,
+          .make = make_harvest,
           .needs =
               [](const ControllerSpec&) {
                 return PolicyNeeds{.bytes = true, .rounds = true, .direct = true, .hops = kAnyHops};

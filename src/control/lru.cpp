@@ -54,7 +54,7 @@ class Lru : public Controller {
   FreePorts ports_;
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make_lru(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Lru>(spec);
 }
 
@@ -63,7 +63,7 @@ std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32
 ControllerFactory lru_factory() {
   return {.name = "lru",
           .summary = "a cache of circuits that gives up the one used the longest time ago (Mattson et al. 1970)",
-          .make = make,
+          .make = make_lru,
           .needs = [](const ControllerSpec&) { return PolicyNeeds{.bytes = true, .direct = true}; },
           .parameters = {ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
           .prompt = true};

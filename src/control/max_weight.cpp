@@ -120,7 +120,7 @@ class MaxWeight : public Controller {
   std::vector<std::uint32_t> receives_;
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make_max_weight(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<MaxWeight>(spec);
 }
 
@@ -129,7 +129,7 @@ std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32
 ControllerFactory max_weight_factory() {
   return {.name = "max_weight",
           .summary = "maximum weighted matching of what waits, with hysteresis (McKeown 1999, Wang and Javidi 2017)",
-          .make = make,
+          .make = make_max_weight,
           .needs = [](const ControllerSpec&) { return PolicyNeeds{.bytes = true, .per_pair = true}; },
           .parameters = {ControllerParameter::number("hysteresis", 0.1, 0.0, 1e6, "how much more a lit pair weighs"),
                          ControllerParameter::number("age", 1.0, 0.0, 1e6,

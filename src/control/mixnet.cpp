@@ -109,11 +109,11 @@ class MixNet : public Controller {
   FreePorts ports_;
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make_mixnet(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<MixNet>(spec);
 }
 
-PolicyNeeds needs(const ControllerSpec& spec) {
+PolicyNeeds mixnet_needs(const ControllerSpec& spec) {
   return {.bytes = true, .traffic = spec.parameters.word("refresh") == "iteration", .per_pair = true};
 }
 
@@ -122,8 +122,8 @@ PolicyNeeds needs(const ControllerSpec& spec) {
 ControllerFactory mixnet_factory() {
   return {.name = "mixnet",
           .summary = "circuits for the largest pairs first, for each layer or iteration (arXiv 2501.03905)",
-          .make = make,
-          .needs = needs,
+          .make = make_mixnet,
+          .needs = mixnet_needs,
           .parameters = {ControllerParameter::word("refresh", {"layer", "iteration"}, "what the sizes are taken from"),
                          ControllerParameter::count("region", 0, 0, 1u << 20, "servers of a region; 0: the whole rail"),
                          ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},

@@ -91,11 +91,11 @@ class Rotor : public Controller {
   bool turning_ = false;
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make_rotor(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Rotor>(spec);
 }
 
-PolicyNeeds needs(const ControllerSpec& spec) {
+PolicyNeeds rotor_needs(const ControllerSpec& spec) {
   return {.per_pair = true, .hops = spec.parameters.word("paths") == "two_hop" ? 2u : 1u};
 }
 
@@ -105,8 +105,8 @@ ControllerFactory rotor_factory() {
   return {
       .name = "rotor",
       .summary = "rotation through n-1 matchings, whatever is asked (RotorNet, SIGCOMM 2017)",
-      .make = make,
-      .needs = needs,
+      .make = make_rotor,
+      .needs = rotor_needs,
       .parameters = {ControllerParameter::number("duty", 0.9, 0.01, 0.9999, "share of a slot in which circuits are lit"),
                      ControllerParameter::duration("slot", Duration{0}, "0: as the duty cycle says"),
                      ControllerParameter::word("paths", {"direct", "two_hop"}, "circuits on the way of a send")}};

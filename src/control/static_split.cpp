@@ -110,8 +110,6 @@ class StaticSplit : public Controller {
   bool done_ = false;
 };
 
-constexpr std::uint32_t kAnyHops = 1u << 20;
-
 }  // namespace
 
 ControllerFactory static_split_factory() {

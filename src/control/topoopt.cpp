@@ -16,8 +16,6 @@ namespace photonrail {
 
 namespace {
 
-constexpr std::uint32_t kAnyHops = 1u << 20;
-
 class TopoOpt : public Controller {
  public:
   Decision decide(const FabricView& view) override {

@@ -21,7 +21,7 @@ constexpr double kLongestSeconds = 1e6;
 constexpr double kSlowestGbPerS = 1e-6;
 constexpr double kFastestGbPerS = 1e9;
 
-std::string text_of(double x) {
+std::string limit_text(double x) {
   std::ostringstream out;
   out.precision(12);
   out << x;
@@ -147,7 +147,7 @@ double JsonReader::number(double least, double greatest) const {
   const double x = raw_number();
   if (least == 0.0 && x < 0.0) fail("must not be negative, but is " + describe(*value_));
   if (!(x >= least && x <= greatest)) {
-    fail("must be between " + text_of(least) + " and " + text_of(greatest) + ", but is " + describe(*value_));
+    fail("must be between " + limit_text(least) + " and " + limit_text(greatest) + ", but is " + describe(*value_));
   }
   return x;
 }
@@ -155,7 +155,7 @@ double JsonReader::number(double least, double greatest) const {
 double JsonReader::positive(double greatest) const {
   const double x = raw_number();
   if (!(x > 0.0)) fail("must be positive, but is " + describe(*value_));
-  if (!(x <= greatest)) fail("must be at most " + text_of(greatest) + ", but is " + describe(*value_));
+  if (!(x <= greatest)) fail("must be at most " + limit_text(greatest) + ", but is " + describe(*value_));
   return x;
 }
 
@@ -179,7 +179,7 @@ std::uint32_t JsonReader::count(std::uint32_t least, std::uint32_t greatest) con
 
 Bandwidth JsonReader::bandwidth() const {
   const double x = positive(kFastestGbPerS);
-  if (x < kSlowestGbPerS) fail("must be at least " + text_of(kSlowestGbPerS) + " GB/s, but is " + describe(*value_));
+  if (x < kSlowestGbPerS) fail("must be at least " + limit_text(kSlowestGbPerS) + " GB/s, but is " + describe(*value_));
   return Bandwidth::from_gb_per_s(x);
 }
 

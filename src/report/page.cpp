@@ -101,7 +101,7 @@ std::string subtitle_of(const report::PageTables& tables, const char* row, std::
   return text + " · photonrail " + std::string(version());
 }
 
-std::string escaped(std::string_view text) {
+std::string html_escaped(std::string_view text) {
   std::string safe;
   for (const char c : text) safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
   return safe;
@@ -179,8 +179,8 @@ std::string to_html(const PageData& data) {
   std::string document;
   document.reserve(data.document.size());
   for (const char c : data.document) c == '<' ? document += "\\u003c" : document += c;
-  const std::string title = escaped(data.title);
-  const std::string subtitle = escaped(data.subtitle);
+  const std::string title = html_escaped(data.title);
+  const std::string subtitle = html_escaped(data.subtitle);
   return filled(page, {{"title", title}, {"subtitle", subtitle}, {"document", document}, {"script", script}});
 }
 

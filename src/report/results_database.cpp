@@ -11,13 +11,13 @@ namespace photonrail::report {
 
 namespace {
 
-constexpr const char* kSchema = "photonrail.results/1";
+constexpr const char* kDatabaseSchema = "photonrail.results/1";
 constexpr std::int64_t kMaxPoints = 1'000'000;   // of a sweep
 constexpr std::int64_t kMaxWindows = 1'000'000;  // rows; more would make the page too big
 constexpr std::size_t kToldErrors = 3;
 
 // As the path of a URI.
-std::string escaped(const std::string& path) {
+std::string uri_escaped(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
   return text;
@@ -30,7 +30,7 @@ SQLite::Database open(const std::filesystem::path& file) {
     database.execAndGet("SELECT count(*) FROM meta");
     return database;
   } catch (const SQLite::Exception&) {
-    return SQLite::Database("file:" + escaped(file.string()) + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    return SQLite::Database("file:" + uri_escaped(file.string()) + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI);
   }
 }
 
@@ -149,8 +149,8 @@ void read_windows(SQLite::Database& database, const Rows& rows, PageTables& tabl
 void read_results_database(const std::filesystem::path& file, PageTables& tables) {
   try {
     SQLite::Database database = open(file);
-    if (const std::string schema = meta(database, "schema"); schema != kSchema) {
-      throw ConfigError(file.string(), "its schema is \"" + schema + "\"", std::string("this version reads ") + kSchema);
+    if (const std::string schema = meta(database, "schema"); schema != kDatabaseSchema) {
+      throw ConfigError(file.string(), "its schema is \"" + schema + "\"", std::string("this version reads ") + kDatabaseSchema);
     }
     tables.title = meta(database, "name");
     tables.why = meta(database, "why");

@@ -13,7 +13,7 @@ namespace {
 using json::Json;
 using json::JsonReader;
 
-constexpr std::string_view kSchema = "photonrail.result/1";
+constexpr std::string_view kResultSchema = "photonrail.result/1";
 constexpr double kAny = std::numeric_limits<double>::max();
 constexpr const char* kHint = "it must be what `photonrail run --out` wrote";
 
@@ -49,7 +49,7 @@ void add_windows(const JsonReader& by_change, std::size_t row, Table& table) {
 std::string add_result(const Json& root, const std::filesystem::path& file, PageTables& tables) {
   JsonReader result(root);
   const JsonReader schema = result.child("schema", kHint);
-  if (schema.string() != kSchema) schema.fail("is not " + std::string(kSchema), kHint);
+  if (schema.string() != kResultSchema) schema.fail("is not " + std::string(kResultSchema), kHint);
   std::string name = result.child("name", kHint).string();
   const double seed = result.child("seed", kHint).number(0.0, kAny);
   const JsonReader windows = result.child("windows_s", kHint);

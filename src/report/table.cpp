@@ -21,7 +21,7 @@ using report::number;
 using report::pad_left;
 using report::pad_right;
 
-constexpr std::size_t kLabelWidth = 26;
+constexpr std::size_t kLabelColumns = 26;
 constexpr std::size_t kMinColumn = 12;
 constexpr const char* kNothing = "–";
 
@@ -200,7 +200,7 @@ Layout lay_out(const Rows& rows, std::size_t width) {
   }
   std::size_t widest = widest_cell;
   for (const RunResult& run : rows.runs()) widest = std::max(widest, columns(run.name));
-  const std::size_t room = width - kLabelWidth;
+  const std::size_t room = width - kLabelColumns;
   Layout layout;
   layout.runs_in_block = std::clamp<std::size_t>(room / (widest_cell + 2), 1, rows.runs().size());
   layout.column = std::min(room / layout.runs_in_block, widest + 2);
@@ -208,12 +208,12 @@ Layout lay_out(const Rows& rows, std::size_t width) {
 }
 
 std::string block(const Rows& rows, std::size_t first, std::size_t last, std::size_t column) {
-  std::string text = std::string(kLabelWidth, ' ');
+  std::string text = std::string(kLabelColumns, ' ');
   for (std::size_t i = first; i < last; ++i) text += pad_left(fit(rows.runs()[i].name, column - 2), column);
   text += "\n";
   for (const Row& row : rows.all()) {
-    const std::string label = fit(row.label, kLabelWidth);
-    text += row.cells.empty() ? label : pad_right(label, kLabelWidth);
+    const std::string label = fit(row.label, kLabelColumns);
+    text += row.cells.empty() ? label : pad_right(label, kLabelColumns);
     if (!row.cells.empty()) {
       for (std::size_t i = first; i < last; ++i) text += pad_left(row.cells[i], column);
     }

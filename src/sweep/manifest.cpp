@@ -17,7 +17,7 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr std::string_view kSchema = "photonrail.sweep_results/1";
+constexpr std::string_view kManifestSchema = "photonrail.sweep_results/1";
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kLock = "lock";
 
@@ -52,7 +52,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema");
-    if (schema.string() != kSchema) schema.fail("unknown schema", "this reader knows " + std::string(kSchema));
+    if (schema.string() != kManifestSchema) schema.fail("unknown schema", "this reader knows " + std::string(kManifestSchema));
     Manifest manifest;
     manifest.name = top.child("name").string();
     manifest.why = top.child("why").string();
@@ -94,7 +94,7 @@ void claim(const std::filesystem::path& directory, const Manifest& manifest) {
 
 void write_manifest(const std::filesystem::path& directory, const Manifest& manifest) {
   config::Json text;
-  text["schema"] = kSchema;
+  text["schema"] = kManifestSchema;
   text["name"] = manifest.name;
   text["why"] = manifest.why;
   text["sweep_hash"] = manifest.hash;

@@ -21,7 +21,7 @@ namespace sweep {
 
 namespace {
 
-constexpr std::string_view kSchema = "photonrail.slurm/1";
+constexpr std::string_view kTaskSchema = "photonrail.slurm/1";
 constexpr std::uint64_t kTasksByDefault = 64;
 
 // For a shell: in single quotes.
@@ -125,9 +125,9 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
   const config::Json root = config::parse_json(config::read_file(file), file.string());
   try {
     config::JsonReader top(root);
-    const auto schema = top.child("schema", "\"" + std::string(sweep::kSchema) + "\"");
-    if (schema.string() != sweep::kSchema)
-      schema.fail("unknown schema", "this reader knows " + std::string(sweep::kSchema));
+    const auto schema = top.child("schema", "\"" + std::string(kTaskSchema) + "\"");
+    if (schema.string() != kTaskSchema)
+      schema.fail("unknown schema", "this reader knows " + std::string(kTaskSchema));
     SlurmProfile profile;
     if (const auto v = top.optional("partition")) profile.partition = v->string();
     if (const auto v = top.optional("time")) profile.time = v->string();

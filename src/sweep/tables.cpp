@@ -36,7 +36,7 @@ std::string cell(std::string_view text) {
   return quoted + "\"";
 }
 
-std::string text_of(const Json& value) { return value.is_string() ? value.string() : value.canonical(); }
+std::string cell_text(const Json& value) { return value.is_string() ? value.string() : value.canonical(); }
 
 // The step time first, then the others by name.
 std::vector<std::string> metric_columns(const Database& database) {
@@ -70,7 +70,7 @@ std::string header_of(const Manifest& manifest, const std::vector<std::string>& 
 
 std::string row_of(const Record& record, const Manifest& manifest, const std::vector<std::string>& metrics) {
   std::string row = std::to_string(record.point) + "," + cell(record.name);
-  append(row, manifest.parameters, record.parameters, text_of);
+  append(row, manifest.parameters, record.parameters, cell_text);
   row += "," + std::to_string(record.seed) + "," + std::to_string(record.repetition) + "," + record.status() + "," +
          cell(record.error) + "," + record.scenario_hash + "," + record.version;
   append(row, metrics, record.metrics, number_text);

@@ -21,7 +21,7 @@ struct Problem {
 
 [[noreturn]] void fail(std::string what) { throw Problem{std::move(what)}; }
 
-std::string describe(SendIndex i, const Send& send) {
+std::string describe_send(SendIndex i, const Send& send) {
   return "send " + std::to_string(i) + " (" + std::to_string(send.from) + " to " + std::to_string(send.to) + ", chunk " +
          std::to_string(send.first_chunk) + (send.chunks > 1 ? " and more" : "") + ")";
 }
@@ -118,7 +118,7 @@ class Ledger {
     }
     for (auto chunk = payload.begin(); chunk != payload.end(); chunk += words_) {
       const bool empty = std::all_of(chunk, chunk + words_, [](std::uint64_t word) { return word == 0; });
-      if (empty) fail(describe(i, send) + " leaves before its sender has the data");
+      if (empty) fail(describe_send(i, send) + " leaves before its sender has the data");
     }
   }
 
@@ -129,7 +129,7 @@ class Ledger {
       auto* receiver = at(send.to, run.first);
       for (std::size_t w = 0; w < std::size_t{run.count} * words_; ++w, ++word) {
         if (send.reduce && (receiver[w] & *word) != 0 && !barrier_)
-          fail(describe(i, send) + " adds a contribution that is in already");
+          fail(describe_send(i, send) + " adds a contribution that is in already");
         receiver[w] = send.reduce ? receiver[w] | *word : *word;
       }
     }
@@ -203,28 +203,28 @@ class Shape {
 
   void read(SendIndex i) {
     const Send send = sends_[i] = plan_.send(i);
-    if (send.from >= members_ || send.to >= members_ || send.from == send.to) fail(describe(i, send) + ": no such pair");
-    if (send.round >= plan_.rounds()) fail(describe(i, send) + ": no such round");
+    if (send.from >= members_ || send.to >= members_ || send.from == send.to) fail(describe_send(i, send) + ": no such pair");
+    if (send.round >= plan_.rounds()) fail(describe_send(i, send) + ": no such round");
     plan_.data(i, data_);
     first_data_.push_back(data_.size());
     if (data(i).empty() || data(i)[0].first != send.first_chunk || data(i)[0].count != send.chunks)
-      fail(describe(i, send) + ": its data does not begin with the chunks that it names");
+      fail(describe_send(i, send) + ": its data does not begin with the chunks that it names");
     Bytes bytes{};
     for (const ChunkRun& run : data(i)) {
       if (run.count == 0 || std::uint64_t{run.first} + run.count > plan_.chunk_count())
-        fail(describe(i, send) + ": no such chunk");
+        fail(describe_send(i, send) + ": no such chunk");
       for (std::uint32_t c = 0; c < run.count; ++c) bytes += chunk_bytes(call_, plan_.chunk_count(), run.first + c);
     }
     const bool may_be_part = call_.op == CollectiveOp::kAllToAll && send.chunks == 1 && send.bytes < bytes;
     if (may_be_part) parts_[{send.from, send.to, send.first_chunk}] += send.bytes;
     if (send.bytes != bytes && !may_be_part)
-      fail(describe(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
+      fail(describe_send(i, send) + " carries " + count(send.bytes.count, bytes.count) + " bytes");
     ++leaving_[cell(send.from, send.round)];
     ++reaching_[cell(send.to, send.round)];
     plan_.released_by(i, released_);
     first_released_.push_back(released_.size());
     for (const SendIndex next : released(i)) {
-      if (next >= sends_.size()) fail(describe(i, send) + " releases a send that does not exist");
+      if (next >= sends_.size()) fail(describe_send(i, send) + " releases a send that does not exist");
     }
   }
 
@@ -245,16 +245,16 @@ class Shape {
       wire += sends_[i].bytes;
       for (const SendIndex next : released(i)) {
         ++waits_[next];
-        if (sends_[next].round < sends_[i].round) fail(describe(next, sends_[next]) + " goes back a round");
+        if (sends_[next].round < sends_[i].round) fail(describe_send(next, sends_[next]) + " goes back a round");
       }
     }
     std::uint32_t most = 0;
     for (SendIndex i = 0; i < sends_.size(); ++i) {
       most = std::max(most, waits_[i]);
       if (plan_.waits_for(i) != waits_[i])
-        fail(describe(i, sends_[i]) + ": waits_for is " + count(plan_.waits_for(i), waits_[i]));
+        fail(describe_send(i, sends_[i]) + ": waits_for is " + count(plan_.waits_for(i), waits_[i]));
       if ((waits_[i] == 0) != (i < plan_.initial_sends()))
-        fail(describe(i, sends_[i]) + ": the sends that wait for nothing must be [0, initial_sends())");
+        fail(describe_send(i, sends_[i]) + ": the sends that wait for nothing must be [0, initial_sends())");
     }
     if (plan_.most_waits() != most) fail("most_waits is " + count(plan_.most_waits(), most));
     if (plan_.wire_bytes() != wire) fail("wire_bytes is " + count(plan_.wire_bytes().count, wire.count));
@@ -347,7 +347,7 @@ class Player {
   void release(SendIndex i) {
     const Send& send = shape_.sends()[i];
     if (send.round < released_round_[send.from])
-      fail(describe(i, send) + " is released after a send of the same member in a later round");
+      fail(describe_send(i, send) + " is released after a send of the same member in a later round");
     released_round_[send.from] = send.round;
     ledger_.load(i, send, shape_.data(i), payloads_[i]);
     const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), MemberPair{send.from, send.to});

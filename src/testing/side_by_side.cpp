@@ -13,7 +13,7 @@ namespace photonrail::testing {
 namespace {
 
 PolicyResult run(const Scenario& scenario, const PolicyUnderTest& policy, const ControllerSpec& setting) {
-  PolicyResult contender{describe(setting), {}, {}};
+  PolicyResult contender{testing::describe(setting), {}, {}};
   Registries known;
   known.controllers = {};
   known.controllers.add(ControllerRegistry::builtin().find("electrical"));

@@ -31,6 +31,8 @@ void number_calls(std::vector<Task>& tasks, const CallIndex& index);
 /// each communicator with calls that some member never makes, the first few in full.
 [[nodiscard]] std::vector<std::string> check_calls(const TaskGraph& graph, std::span<const CallIndex> index_of_program);
 
+/// "rank 17".
+[[nodiscard]] inline std::string describe_rank(RankId rank) { return "rank " + std::to_string(rank.value); }
 /// "task 17 ('name')", or "task 17".
 [[nodiscard]] std::string describe_task(TaskId task, std::string_view name);
 

@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/random.hpp"
+#include "workload/require.hpp"
 #include "workload/router.hpp"
 
 #include <algorithm>
@@ -14,14 +15,10 @@ namespace photonrail {
 
 namespace {
 
-constexpr double kMaxBytes = 0x1p60;  // of all members in one exchange
+constexpr double kMaxExchangeBytes = 0x1p60;  // of all members in one exchange
 constexpr double kMaxTokens = 0x1p32;
 
 std::string number_text(std::uint64_t n) { return std::to_string(n); }
-
-void require(bool sound, const char* where, const char* what, const char* hint = "") {
-  if (!sound) throw ConfigError(where, what, hint);
-}
 
 bool in_range(double x, double least, double greatest) { return x >= least && x <= greatest; }
 
@@ -80,7 +77,7 @@ void MoeSpec::validate() const {
           "set capacity_factor");
   const double copies =
       static_cast<double>(tokens) * std::max<double>(top_k, padded ? capacity_factor * top_k + experts : 0);
-  require(copies * members * hidden * std::max(dispatch_bytes, combine_bytes) <= kMaxBytes, "/tokens",
+  require(copies * members * hidden * std::max(dispatch_bytes, combine_bytes) <= kMaxExchangeBytes, "/tokens",
           "an exchange moves more than 2^60 bytes");
   const double numbers = 2.0 * layers * micro_batches;
   require(numbers < std::numeric_limits<std::uint32_t>::max(), "", "has more than 2^31 layers times micro-batches");

@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "workload/moe_pipeline.hpp"
+#include "workload/require.hpp"
 
 #include <cmath>
 #include <limits>
@@ -13,10 +14,6 @@ namespace {
 
 constexpr double kMaxRows = 0x1p24;        // of tiles, in one layer of a group
 constexpr double kMaxMessageRows = 60000;  // of tiles, in one message
-
-void require(bool sound, const char* where, const char* what, const char* hint = "") {
-  if (!sound) throw ConfigError(where, what, hint);
-}
 
 }  // namespace
 

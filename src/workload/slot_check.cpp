@@ -9,8 +9,6 @@ namespace photonrail {
 
 namespace {
 
-std::string describe_rank(RankId rank) { return "rank " + std::to_string(rank.value); }
-
 /// The task on the highest slot, or none() when no task communicates.
 TaskId uses_highest_slot(std::span<const Task> tasks) {
   TaskId highest = TaskId::none();

@@ -14,8 +14,6 @@ namespace photonrail {
 
 namespace {
 
-std::string describe_rank(RankId rank) { return "rank " + std::to_string(rank.value); }
-
 std::string plural(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }

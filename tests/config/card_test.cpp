@@ -91,7 +91,7 @@ TEST(Card, HybridShardingAndTheRestOfAPlan) {
 }
 
 std::string refused(const std::string& from, const std::string& to) {
-  return error_of([&] { static_cast<void>(imported(replaced(kCard, from, to))); });
+  return message_of([&] { static_cast<void>(imported(replaced(kCard, from, to))); });
 }
 
 TEST(Card, WhatCannotBeIsSaid) {
@@ -113,7 +113,7 @@ TEST(Card, WhatCannotBeIsSaid) {
   EXPECT_THAT(refused("seq_len: 8192", "seq: 1"), HasSubstr("/workload/data/seq_len: missing"));
   EXPECT_THAT(refused("[200, 2400]", "200"), HasSubstr("bandwidth_gbps/1: missing"));
   EXPECT_THAT(refused("data: {", "data: [{"), HasSubstr("is not YAML"));
-  EXPECT_THAT(error_of([] { static_cast<void>(imported("- 1")); }), HasSubstr("missing"));
+  EXPECT_THAT(message_of([] { static_cast<void>(imported("- 1")); }), HasSubstr("missing"));
 }
 
 TEST(Card, AScenarioGoesThereAndBack) {
@@ -192,10 +192,10 @@ TEST(Card, CountsThatNoProductHoldsAreRefused) {
     return "none";
   };
   // 65536 x 65536 = 2^32, which 32 bits take for 0.
-  EXPECT_THAT(error_of(replaced(kCard, "dp_replicate: 1, dp_shard: 2", "dp_replicate: 65536, dp_shard: 65536")),
+  EXPECT_THAT(message_of(replaced(kCard, "dp_replicate: 1, dp_shard: 2", "dp_replicate: 65536, dp_shard: 65536")),
               HasSubstr("dp_replicate x dp_shard is 4294967296, more than can be counted"));
   const std::string own = replaced(kCard, "llama-3.1-8b", "my-model");
-  EXPECT_THAT(error_of(replaced(own, "head_dim: 128 }", "head_dim: 4294967295, intermediate_size: 11008, vocab_size: 32000 }")),
+  EXPECT_THAT(message_of(replaced(own, "head_dim: 128 }", "head_dim: 4294967295, intermediate_size: 11008, vocab_size: 32000 }")),
               HasSubstr("heads x head_dim"));
 }
 

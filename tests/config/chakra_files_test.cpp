@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string error_of_prefix(const std::filesystem::path& prefix) {
-  return error_of([&] {
+  return message_of([&] {
     ChakraOptions options;
     options.prefix = prefix;
     static_cast<void>(read_chakra(options));
@@ -19,7 +19,7 @@ std::string error_of_prefix(const std::filesystem::path& prefix) {
 
 std::string error_of_file(std::string_view content) {
   const Folder folder;
-  return error_of([&] { static_cast<void>(read_chakra(put(folder, {std::string(content)}))); });
+  return message_of([&] { static_cast<void>(read_chakra(put(folder, {std::string(content)}))); });
 }
 
 TEST(ChakraFiles, ThereMustBeOne) {
@@ -67,7 +67,7 @@ TEST(ChakraFiles, OfManyErrorsTheLowestRankIsTold) {
   std::vector<std::string> files(20, trace({}));
   for (std::size_t r = 3; r < 20; ++r) files[r].clear();
   for (int i = 0; i < 20; ++i) {
-    EXPECT_THAT(error_of([&] { static_cast<void>(read_chakra(put(folder, files))); }), HasSubstr("t.3.et: is empty"));
+    EXPECT_THAT(message_of([&] { static_cast<void>(read_chakra(put(folder, files))); }), HasSubstr("t.3.et: is empty"));
   }
 }
 
@@ -151,7 +151,7 @@ TEST(ChakraFiles, DamagedGzipIsAnError) {
 TEST(ChakraFiles, GzipDoesNotUnpackForEver) {
   const std::string bomb = gzipped(std::string(1'000'000, 'x'));
   EXPECT_EQ(config::gunzip(bomb, 1'000'000).size(), 1'000'000u);
-  EXPECT_THAT(error_of([&] { static_cast<void>(config::gunzip(bomb, 999'999)); }), HasSubstr("more than 999999 bytes"));
+  EXPECT_THAT(message_of([&] { static_cast<void>(config::gunzip(bomb, 999'999)); }), HasSubstr("more than 999999 bytes"));
 }
 
 }  // namespace

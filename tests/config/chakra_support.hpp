@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -158,9 +159,12 @@ inline std::vector<std::uint32_t> waiting(const TaskGraph& graph, std::size_t ra
   return ids;
 }
 
+/// A number below `end`.
+inline std::size_t below(std::mt19937_64& random, std::size_t end) { return static_cast<std::size_t>(random() % end); }
+
 /// The message of the ConfigError that `act` throws; "" when it throws none.
 template <class Act>
-std::string error_of(Act&& act) {
+std::string message_of(Act&& act) {
   try {
     act();
   } catch (const ConfigError& e) {
@@ -171,7 +175,7 @@ std::string error_of(Act&& act) {
 
 inline std::string error_of_reading(const std::vector<std::vector<Node>>& ranks, const ChakraOptions& options = {},
                                     std::string_view groups = {}) {
-  return error_of([&] { static_cast<void>(read(ranks, options, groups)); });
+  return message_of([&] { static_cast<void>(read(ranks, options, groups)); });
 }
 
 inline Node collective(std::uint64_t id, int type, std::int64_t size, std::string_view group = {}) {

@@ -128,14 +128,14 @@ TEST(ChakraWriter, TwoLinksBetweenTheSameRanksCannotBeWritten) {
   for (std::size_t r = 0; r < 2; ++r) b.assign(RankId{r}, b.add_program(), {one, two});
   const TaskGraph graph = std::move(b).build();
   const Folder folder;
-  EXPECT_THAT(error_of([&] { write_chakra(graph, folder.path() / "t"); }),
+  EXPECT_THAT(message_of([&] { write_chakra(graph, folder.path() / "t"); }),
               HasSubstr("communicator two: is the second one"));
 }
 
 TEST(ChakraWriter, ALargerTraceUnderTheSameNameIsNotMixedIn) {
   const Folder folder;
   folder.write("t.3.et", "old");
-  EXPECT_THAT(error_of([&] { write_chakra(sample(), folder.path() / "t"); }),
+  EXPECT_THAT(message_of([&] { write_chakra(sample(), folder.path() / "t"); }),
               AllOf(HasSubstr("t.3.et"), HasSubstr("more ranks")));
 }
 
@@ -143,13 +143,13 @@ TEST(ChakraWriter, AFailureLeavesTheOldFilesAndNothingElse) {
   const Folder folder;
   folder.write("t.0.et", "old");
   std::filesystem::create_directory(folder.path() / "t.1.et.part");  // in the way of the second file
-  EXPECT_THAT(error_of([&] { write_chakra(sample(), folder.path() / "t"); }), HasSubstr("t.1.et: cannot be written"));
+  EXPECT_THAT(message_of([&] { write_chakra(sample(), folder.path() / "t"); }), HasSubstr("t.1.et: cannot be written"));
   std::ifstream in(folder.path() / "t.0.et");
   std::string text;
   in >> text;
   EXPECT_EQ(text, "old");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "t.0.et.part"));
-  EXPECT_THAT(error_of([&] { write_chakra(sample(), folder.path() / "no" / "folder"); }), HasSubstr("cannot be written"));
+  EXPECT_THAT(message_of([&] { write_chakra(sample(), folder.path() / "no" / "folder"); }), HasSubstr("cannot be written"));
 }
 
 TEST(ChakraWriter, ExistingFilesAreReplaced) {

@@ -10,8 +10,6 @@ namespace {
 
 using Random = std::mt19937_64;
 
-std::size_t below(Random& random, std::size_t end) { return static_cast<std::size_t>(random() % end); }
-
 std::vector<std::string> valid_files() {
   KinetoJson cut = nccl(30, 5, {"_allgather_base", 10, 20, "Half", "1", "[0, ...]"}, 24);
   cut["args"]["In split size"] = "[1, 1]";

@@ -15,7 +15,7 @@ Scenario parse(const std::string& keys, const std::filesystem::path& directory =
                         directory);
 }
 std::string error(const std::string& keys) {
-  return error_of([&] { static_cast<void>(parse(keys)); });
+  return message_of([&] { static_cast<void>(parse(keys)); });
 }
 
 const std::string kExperts = R"("experts": 8, "top_k": 2, "tokens": 100, "hidden": 10)";
@@ -41,7 +41,7 @@ TEST(MoeJson, ADemandMayBeAFile) {
   EXPECT_EQ(s.graph.demands()->matrix({.number = 1}).at(1, 0), Bytes{8});
   EXPECT_THAT(error(R"("demand": "none.json")"), HasSubstr("/workload/collective/demand: /nowhere/none.json"));
   folder.write("d.json", "[[0, 7], [8]]");
-  EXPECT_THAT(error_of([&] { static_cast<void>(parse(R"("demand": "d.json")", file.parent_path())); }),
+  EXPECT_THAT(message_of([&] { static_cast<void>(parse(R"("demand": "d.json")", file.parent_path())); }),
               HasSubstr("d.json: /1: has 1 numbers"));
 }
 
@@ -115,7 +115,7 @@ TEST(MoeJson, ErrorsAreAtTheirPointers) {
   EXPECT_THAT(moe_error(R"("router": {"kind": "zipf", "layer_drift": -1})"), HasSubstr(at + "moe/router/layer_drift"));
   EXPECT_THAT(moe_error(R"("router": {"kind": "weights", "weights": [[1, 1]]})"),
               HasSubstr(at + "moe/router/weights/0: has 2 numbers, but there are 8 experts"));
-  EXPECT_THAT(error_of([] {
+  EXPECT_THAT(message_of([] {
                 static_cast<void>(parse_scenario(R"({"schema": "photonrail.scenario/1",
                     "cluster": {"servers": 2, "gpus_per_server": 2},
                     "workload": {"collective": {"op": "all_reduce", "demand": [[0, 1], [1, 0]]}}})",

@@ -17,7 +17,7 @@ Scenario parse(const std::string& keys) {
 }
 Scenario layer(const std::string& keys) { return parse(kExperts + ", " + keys); }
 std::string error(const std::string& keys) {
-  return error_of([&] { static_cast<void>(layer(keys)); });
+  return message_of([&] { static_cast<void>(layer(keys)); });
 }
 const MoeLayerSpec& spec_of(const Scenario& scenario) {
   return dynamic_cast<const MoeLayers&>(*scenario.graph.demands()).spec();
@@ -56,7 +56,7 @@ TEST(MoeLayerJson, TasksOfALayer) {
 
 TEST(MoeLayerJson, Errors) {
   const std::string at = "/workload/moe_layer";
-  EXPECT_THAT(error_of([] { static_cast<void>(parse(R"("experts": 8, "top_k": 2, "tokens": 1, "hidden": 1)")); }),
+  EXPECT_THAT(message_of([] { static_cast<void>(parse(R"("experts": 8, "top_k": 2, "tokens": 1, "hidden": 1)")); }),
               HasSubstr(at + "/ffn: missing"));
   EXPECT_THAT(error(R"("layers": 1)"), HasSubstr(at + "/execution: missing"));
   EXPECT_THAT(error(R"("execution": "fast")"), HasSubstr(at + "/execution: unknown value \"fast\""));

@@ -41,7 +41,7 @@ TEST(Taccl, TheExampleReplays) {
 TEST(Taccl, Errors) {
   const Folder folder;
   const auto problem = [&](const std::string& text) {
-    return error_of([&] { (void)read_taccl(folder.write("a.json", text)); });
+    return message_of([&] { (void)read_taccl(folder.write("a.json", text)); });
   };
   EXPECT_THAT(problem(taccl("[]")),
               HasSubstr("a.json: in the end chunk 0 of the output of GPU 0 lacks the contribution of GPU 1"));
@@ -83,7 +83,7 @@ CollectiveFile chakra(const Folder& folder, const std::vector<std::string>& rank
 TEST(ChakraCollective, Errors) {
   const Folder folder;
   const auto problem = [&](const std::vector<std::string>& ranks, CollectiveOp op = CollectiveOp::kAllGather) {
-    return error_of([&] { (void)chakra(folder, ranks, op, 100); });
+    return message_of([&] { (void)chakra(folder, ranks, op, 100); });
   };
   const std::string sends = trace({send(1, 1, 100, 0), receive(2, 1, 100, 0)});
   const std::string answers = trace({send(1, 0, 100, 0), receive(2, 0, 100, 0)});
@@ -109,7 +109,7 @@ TEST(ChakraCollective, Errors) {
 TEST(AlgorithmFiles, ErrorsInScenariosSayWhere) {
   const Folder folder;
   const auto problem = [&](const std::string& algorithm, const std::string& op = "all_gather") {
-    return error_of([&] { (void)parse_scenario(alpha_beta(op, 4, 1000, algorithm), folder.path()); });
+    return message_of([&] { (void)parse_scenario(alpha_beta(op, 4, 1000, algorithm), folder.path()); });
   };
   EXPECT_THAT(problem("{}"), HasSubstr("/collectives/all_gather: needs exactly one of"));
   EXPECT_THAT(problem(R"({"msccl": "a.xml", "taccl": "b.json"})"), HasSubstr("needs exactly one of"));
@@ -163,7 +163,7 @@ TEST(TopologyFile, Errors) {
   const auto problem = [&](const std::string& what, const std::string& into) {
     std::string text = kTopology;
     text.replace(text.find(what), what.size(), into);
-    return error_of([&] { (void)read_synthesis_topology(folder.write("t.json", text)); });
+    return message_of([&] { (void)read_synthesis_topology(folder.write("t.json", text)); });
   };
   EXPECT_THAT(problem("topology/1", "topology/2"), HasSubstr("t.json: /schema: unknown schema"));
   EXPECT_THAT(problem("\"nodes\": 3", "\"nodes\": 4"), HasSubstr("some nodes cannot reach all others"));
@@ -186,7 +186,7 @@ TEST(SketchFile, IsReadAndRefused) {
   EXPECT_EQ(sketch.symmetries[0].group, 2u);
   const auto problem = [&](const std::string& body) {
     const std::string text = R"({"schema": "photonrail.sketch/1", )" + body + "}";
-    return error_of([&] { (void)read_synthesis_sketch(folder.write("s.json", text)); });
+    return message_of([&] { (void)read_synthesis_sketch(folder.write("s.json", text)); });
   };
   EXPECT_THAT(problem(R"("links": {"only": [[0]]})"), HasSubstr("/links/only/0: must be a pair of nodes"));
   EXPECT_THAT(problem(R"("switches": [{"nodes": [0], "connections": "some"}])"),

@@ -56,7 +56,7 @@ TEST(CalibratedScenario, HoldsTheOverridesThatItWasFittedWith) {
 
 TEST(CalibratedScenario, AProvenanceIsChecked) {
   const auto wrong = [](const std::string& calibration) {
-    return error_of([&] {
+    return message_of([&] {
       static_cast<void>(
           parse_scenario(scenario(R"("gpu": { "preset": "h200", "calibration": )" + calibration + " }, "), "."));
     });

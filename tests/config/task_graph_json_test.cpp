@@ -21,7 +21,7 @@ std::string with_tasks(const std::string& tasks) {
 }
 
 std::string error_of_text(const std::string& json) {
-  return error_of([&] { static_cast<void>(parse(json)); });
+  return message_of([&] { static_cast<void>(parse(json)); });
 }
 std::string error_of_task(const std::string& task) { return error_of_text(with_tasks(task)); }
 
@@ -168,7 +168,7 @@ TEST(TaskGraphJson, TheOutsideIsCheckedToo) {
 }
 
 TEST(TaskGraphJson, AMissingFileIsAnError) {
-  EXPECT_THAT(error_of([] { static_cast<void>(read_task_graph("/nowhere/g.json")); }),
+  EXPECT_THAT(message_of([] { static_cast<void>(read_task_graph("/nowhere/g.json")); }),
               HasSubstr("/nowhere/g.json: no such file"));
 }
 

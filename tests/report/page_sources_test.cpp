@@ -18,7 +18,7 @@ namespace photonrail::test {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 using report::PageTables;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -67,14 +67,14 @@ TEST_F(PageSources, ADatabaseBecomesColumns) {
   EXPECT_EQ(tables.title, "made-up sweep");
   EXPECT_EQ(tables.failed, 1u);
   EXPECT_THAT(tables.notes, ElementsAre("1 of 3 points failed; point 2: rank 0 waits"));
-  const json points = read_back(tables.points.packed());
+  const ParsedJson points = read_back(tables.points.packed());
   EXPECT_THAT(cells(points, "name"), ElementsAre("point 0", "point 1", "point 2"));
   EXPECT_THAT(cells(points, "status"), ElementsAre("done", "done", "failed"));
   EXPECT_THAT(cells(points, "seed"), ElementsAre(1.0, 2.0, 3.0));
   EXPECT_THAT(cells(points, "controller"), ElementsAre("electrical", "opus", "opus"));
   EXPECT_THAT(cells(points, "delay_ms"), ElementsAre(nullptr, 15.0, nullptr));
   EXPECT_THAT(cells(points, "makespan_s"), ElementsAre(1.5, 2.5, nullptr));
-  const json windows = read_back(tables.windows.packed());
+  const ParsedJson windows = read_back(tables.windows.packed());
   EXPECT_THAT(cells(windows, "row"), ElementsAre(1.0, 1.0));
   EXPECT_THAT(cells(windows, "change"), ElementsAre("dp->pp", "dp->pp"));
   EXPECT_THAT(cells(windows, "length_s"), ElementsAre(0.0, 0.25));
@@ -127,7 +127,7 @@ TEST_F(PageSources, AResultBecomesARow) {
   write_file(folder_ / "second/result.json", to_json(result("one", 5)));
   EXPECT_EQ(report::read_run_result(folder_ / "result.json", tables), "one");
   EXPECT_EQ(report::read_run_result(folder_ / "second/result.json", tables), "one (second)");
-  const json points = read_back(tables.points.packed());
+  const ParsedJson points = read_back(tables.points.packed());
   EXPECT_THAT(cells(points, "scenario"), ElementsAre("one", "one (second)"));
   EXPECT_THAT(cells(points, "seed"), ElementsAre(4.0, 5.0));
   EXPECT_THAT(cells(points, "makespan_s"), ElementsAre(1.5, 1.5));
@@ -173,17 +173,17 @@ void write_trace(const fs::path& file) {
 
 TEST_F(PageSources, ATraceBecomesTracksAndSpans) {
   write_trace(folder_ / "trace.json");
-  const json trace = read_back(report::read_trace(folder_ / "trace.json", "made up"));
+  const ParsedJson trace = read_back(report::read_trace(folder_ / "trace.json", "made up"));
   EXPECT_EQ(trace["name"], "made up");
   EXPECT_DOUBLE_EQ(trace["end_s"].get<double>(), 8e-6);
   EXPECT_EQ(trace["cluster"]["optical"], true);
-  EXPECT_EQ(trace["cluster"]["rank_of_gpu"], json({1, 0, -1}));  // three servers of one GPU
+  EXPECT_EQ(trace["cluster"]["rank_of_gpu"], ParsedJson({1, 0, -1}));  // three servers of one GPU
   ASSERT_EQ(trace["tracks"].size(), 4u);
-  EXPECT_EQ(trace["tracks"][0], json({{"name", "rank 0 compute"}, {"rank", 0}}));
-  EXPECT_EQ(trace["tracks"][1], json({{"name", "rank 0 dp"}, {"rank", 0}}));
-  EXPECT_EQ(trace["tracks"][2], json({{"name", "rank 1 compute"}, {"rank", 1}}));
-  EXPECT_EQ(trace["tracks"][3], json({{"name", "rail 0 OCS port 1 (server 1)"}, {"rail", 0}, {"port", 1}}));
-  const json& spans = trace["spans"];
+  EXPECT_EQ(trace["tracks"][0], ParsedJson({{"name", "rank 0 compute"}, {"rank", 0}}));
+  EXPECT_EQ(trace["tracks"][1], ParsedJson({{"name", "rank 0 dp"}, {"rank", 0}}));
+  EXPECT_EQ(trace["tracks"][2], ParsedJson({{"name", "rank 1 compute"}, {"rank", 1}}));
+  EXPECT_EQ(trace["tracks"][3], ParsedJson({{"name", "rail 0 OCS port 1 (server 1)"}, {"rail", 0}, {"port", 1}}));
+  const ParsedJson& spans = trace["spans"];
   EXPECT_THAT(cells(spans, "track"), ElementsAre(0.0, 1.0, 1.0, 1.0, 3.0, 3.0));
   EXPECT_THAT(cells(spans, "kind"),
               ElementsAre("compute", "waiting for peers", "waiting for circuits", "dp", "switching", "dp"));
@@ -264,8 +264,8 @@ TEST_F(PageSources, ChoicesMustBeThere) {
   EXPECT_THAT(choose("", "", "", "optical"), HasSubstr("--baseline: no parameter has the value \"optical\""));
   EXPECT_THAT(choose("", "controller", "delay_ms", "opus"), HasSubstr("--baseline: \"delay_ms\" has no value \"opus\""));
   const PageData data = read_page_data(folder_, {"makespan_s", "controller", "delay_ms", "1.5e1"});
-  EXPECT_EQ(json::parse(data.document)["choices"],
-            json({{"metric", "makespan_s"}, {"x", "controller"}, {"series", "delay_ms"}, {"baseline", "1.5e1"}}));
+  EXPECT_EQ(ParsedJson::parse(data.document)["choices"],
+            ParsedJson({{"metric", "makespan_s"}, {"x", "controller"}, {"series", "delay_ms"}, {"baseline", "1.5e1"}}));
   EXPECT_EQ(data.title, "made-up sweep");
   EXPECT_EQ(data.points, 2u);
 }

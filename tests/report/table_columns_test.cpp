@@ -7,18 +7,18 @@
 namespace photonrail::test {
 namespace {
 
-using json = nlohmann::json;
+using ParsedJson = nlohmann::json;
 using report::Table;
 using testing::ElementsAre;
 
-std::string encoding(const json& table, std::size_t column = 0) { return table["columns"][column]["data"]["encoding"]; }
+std::string encoding(const ParsedJson& table, std::size_t column = 0) { return table["columns"][column]["data"]["encoding"]; }
 
 TEST(TableColumns, OneValueIsAConstant) {
   Table table;
   table.rows = 3;
   for (std::size_t row = 0; row < 3; ++row) table.column("seed", "replicate").set(row, 7.0);
   table.column("error", "info");  // never set
-  const json packed = read_back(table.packed());
+  const ParsedJson packed = read_back(table.packed());
   EXPECT_EQ(packed["rows"], 3);
   EXPECT_EQ(packed["columns"][0]["role"], "replicate");
   EXPECT_EQ(encoding(packed), "constant");
@@ -35,7 +35,7 @@ TEST(TableColumns, FewValuesAreCodes) {
   table.column("mixed", "parameter").set(0, "all \"of\" it");
   table.column("mixed", "parameter").set(1, 8.0);
   table.column("mixed", "parameter").set(3, "all \"of\" it");
-  const json packed = read_back(table.packed());
+  const ParsedJson packed = read_back(table.packed());
   EXPECT_EQ(encoding(packed, 0), "codes8");
   EXPECT_THAT(cells(packed, "delay"), ElementsAre(0.1, nullptr, 0.1, -2.5));
   EXPECT_THAT(cells(packed, "mixed"), ElementsAre("all \"of\" it", 8.0, nullptr, "all \"of\" it"));
@@ -46,7 +46,7 @@ TEST(TableColumns, ManyNumbersAreExact) {
   table.rows = 1000;
   for (std::size_t row = 1; row < 1000; ++row)
     table.column("makespan_s", "metric").set(row, 1.0 / static_cast<double>(row));
-  const json packed = read_back(table.packed());
+  const ParsedJson packed = read_back(table.packed());
   EXPECT_EQ(encoding(packed), "float64");
   const auto values = cells(packed, "makespan_s");
   EXPECT_EQ(values[0], nullptr);
@@ -56,7 +56,7 @@ TEST(TableColumns, ManyNumbersAreExact) {
 TEST(TableColumns, OfAHugeTableSevenDigitsStay) {
   report::Column column("makespan_s", "metric");
   for (std::size_t row = 0; row < 1000; ++row) column.set(row, 1.0 / static_cast<double>(row + 1));
-  const json packed = {{"rows", 1000}, {"columns", {read_back(column.packed(1000, false))}}};
+  const ParsedJson packed = {{"rows", 1000}, {"columns", {read_back(column.packed(1000, false))}}};
   EXPECT_EQ(encoding(packed), "float32");
   const auto values = cells(packed, "makespan_s");
   for (std::size_t row = 0; row < 1000; ++row)
@@ -70,7 +70,7 @@ TEST(TableColumns, ManyTextsAreWiderCodes) {
     table.column("few", "info").set(row, std::to_string(row % 300));
     table.column("name", "info").set(row, "point " + std::to_string(row));
   }
-  const json packed = read_back(table.packed());
+  const ParsedJson packed = read_back(table.packed());
   EXPECT_EQ(encoding(packed, 0), "codes16");  // 300 > 256
   EXPECT_EQ(encoding(packed, 1), "codes32");  // 70,000 > 65,536
   EXPECT_EQ(cells(packed, "few")[69'999], "99");

@@ -16,13 +16,13 @@ namespace photonrail::test {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
-using State = OperationEvent::State;
+using ParsedJson = nlohmann::json;
+using OperationState = OperationEvent::State;
 
 constexpr Duration us(std::int64_t n) { return std::chrono::microseconds(n); }
 
 /// Two ranks in one dp group, each with a compute task 0 and all-reduces 1 and 2.
-Scenario two_ranks() {
+Scenario two_ranks_scenario() {
   TaskGraphBuilder builder(2);
   const auto group = builder.add_communicator("dp \"0\"", {RankId{0}, RankId{1}}, Dimension::kDp);
   const auto program = builder.add_program();
@@ -38,9 +38,9 @@ Scenario two_ranks() {
 
 class Trace {
  public:
-  Trace() { writer_.begin(two_ranks()); }  // the scenario is gone when the file is written
+  Trace() { writer_.begin(two_ranks_scenario()); }  // the scenario is gone when the file is written
 
-  void operation(Time at, std::uint32_t sequence, std::size_t rank, State state) {
+  void operation(Time at, std::uint32_t sequence, std::size_t rank, OperationState state) {
     const TaskId task{sequence + 1};
     writer_.operation({at, sequence, CommunicatorId{0}, CollectiveOp::kAllReduce, RankId{rank}, task, state});
   }
@@ -49,11 +49,11 @@ class Trace {
   }
   TraceWriter& writer() { return writer_; }
 
-  [[nodiscard]] Json events() const {
+  [[nodiscard]] ParsedJson events() const {
     const fs::path file = fs::temp_directory_path() / ("photonrail_trace_" + std::to_string(::getpid()) + ".json");
     writer_.write(file);
     std::ifstream in(file);
-    Json json = Json::parse(in);
+    ParsedJson json = ParsedJson::parse(in);
     fs::remove(file);
     return json.at("traceEvents");
   }
@@ -62,25 +62,25 @@ class Trace {
   TraceWriter writer_;
 };
 
-std::vector<Json> spans(const Json& events, const std::string& category) {
-  std::vector<Json> found;
-  for (const Json& event : events) {
+std::vector<ParsedJson> spans(const ParsedJson& events, const std::string& category) {
+  std::vector<ParsedJson> found;
+  for (const ParsedJson& event : events) {
     if (event["ph"] == "X" && event["cat"] == category) found.push_back(event);
   }
   return found;
 }
 
-std::string name_of(const Json& events, const char* kind, const Json& span) {
-  for (const Json& event : events) {
+std::string name_of(const ParsedJson& events, const char* kind, const ParsedJson& span) {
+  for (const ParsedJson& event : events) {
     if (event["ph"] != "M" || event["name"] != kind || event["pid"] != span["pid"]) continue;
     if (event["tid"] == span["tid"] || std::string(kind) == "process_name") return event["args"]["name"];
   }
   return "(no name)";
 }
 
-void expect_no_overlap(const Json& events) {
+void expect_no_overlap(const ParsedJson& events) {
   std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> threads;
-  for (const Json& e : events) {
+  for (const ParsedJson& e : events) {
     if (e["ph"] == "X") threads[{e["pid"], e["tid"]}].push_back({e["ts"], e["dur"]});
   }
   for (auto& [thread, list] : threads) {
@@ -93,17 +93,17 @@ void expect_no_overlap(const Json& events) {
 
 TEST(TraceWriter, AnOperationIsItsWaitsAndItself) {
   Trace trace;
-  trace.operation(us(1), 0, 0, State::kArrived);
-  trace.operation(us(3), 0, 0, State::kWaitingForCircuits);
-  trace.operation(us(3) + Duration{5}, 0, 0, State::kRunning);
-  trace.operation(us(9), 0, 0, State::kDone);
-  const Json events = trace.events();
+  trace.operation(us(1), 0, 0, OperationState::kArrived);
+  trace.operation(us(3), 0, 0, OperationState::kWaitingForCircuits);
+  trace.operation(us(3) + Duration{5}, 0, 0, OperationState::kRunning);
+  trace.operation(us(9), 0, 0, OperationState::kDone);
+  const ParsedJson events = trace.events();
   ASSERT_EQ(spans(events, "peers").size(), 1u);
   EXPECT_DOUBLE_EQ(spans(events, "peers")[0]["dur"], 2.0);
   ASSERT_EQ(spans(events, "circuits").size(), 1u);
   EXPECT_DOUBLE_EQ(spans(events, "circuits")[0]["dur"], 0.000005);  // 5 ps in microseconds
   ASSERT_EQ(spans(events, "communication").size(), 1u);
-  const Json span = spans(events, "communication")[0];
+  const ParsedJson span = spans(events, "communication")[0];
   EXPECT_DOUBLE_EQ(span["ts"], 3.000005);
   EXPECT_EQ(span["name"], "gradients");
   EXPECT_EQ(span["args"]["op"], "all_reduce");
@@ -115,13 +115,13 @@ TEST(TraceWriter, AnOperationIsItsWaitsAndItself) {
 
 TEST(TraceWriter, OperationsAtOnceGetLanesOfTheirOwn) {
   Trace trace;
-  trace.operation(us(0), 0, 0, State::kArrived);
-  trace.operation(us(1), 0, 0, State::kRunning);
-  trace.operation(us(2), 1, 0, State::kArrived);  // while the first runs
-  trace.operation(us(2), 1, 0, State::kRunning);
-  trace.operation(us(4), 0, 0, State::kDone);
-  trace.operation(us(6), 1, 0, State::kDone);
-  const Json events = trace.events();
+  trace.operation(us(0), 0, 0, OperationState::kArrived);
+  trace.operation(us(1), 0, 0, OperationState::kRunning);
+  trace.operation(us(2), 1, 0, OperationState::kArrived);  // while the first runs
+  trace.operation(us(2), 1, 0, OperationState::kRunning);
+  trace.operation(us(4), 0, 0, OperationState::kDone);
+  trace.operation(us(6), 1, 0, OperationState::kDone);
+  const ParsedJson events = trace.events();
   const auto running = spans(events, "communication");
   ASSERT_EQ(running.size(), 2u);
   EXPECT_EQ(name_of(events, "thread_name", running[0]), "dp");
@@ -133,11 +133,11 @@ TEST(TraceWriter, OperationsAtOnceGetLanesOfTheirOwn) {
 TEST(TraceWriter, OneAfterTheOtherShareALane) {
   Trace trace;
   for (std::uint32_t i = 0; i < 2; ++i) {
-    trace.operation(us(2 * i), i, 1, State::kArrived);
-    trace.operation(us(2 * i), i, 1, State::kRunning);
-    trace.operation(us(2 * i + 2), i, 1, State::kDone);
+    trace.operation(us(2 * i), i, 1, OperationState::kArrived);
+    trace.operation(us(2 * i), i, 1, OperationState::kRunning);
+    trace.operation(us(2 * i + 2), i, 1, OperationState::kDone);
   }
-  const Json events = trace.events();
+  const ParsedJson events = trace.events();
   const auto running = spans(events, "communication");
   ASSERT_EQ(running.size(), 2u);
   EXPECT_EQ(running[0]["tid"], running[1]["tid"]);
@@ -147,17 +147,17 @@ TEST(TraceWriter, OneAfterTheOtherShareALane) {
 
 TEST(TraceWriter, NewsOfAnOperationThatIsDoneIsIgnored) {
   Trace trace;
-  trace.operation(us(1), 0, 0, State::kArrived);
-  trace.operation(us(1), 0, 0, State::kRunning);
-  trace.operation(us(5), 0, 0, State::kDone);
-  trace.operation(us(6), 0, 0, State::kRunning);  // other members entered another round
+  trace.operation(us(1), 0, 0, OperationState::kArrived);
+  trace.operation(us(1), 0, 0, OperationState::kRunning);
+  trace.operation(us(5), 0, 0, OperationState::kDone);
+  trace.operation(us(6), 0, 0, OperationState::kRunning);  // other members entered another round
   trace.writer().end(us(9));
   EXPECT_EQ(spans(trace.events(), "communication").size(), 1u);
 }
 
 TEST(TraceWriter, WhatIsOpenAtTheEndIsClosedThere) {
   Trace trace;
-  trace.operation(us(1), 0, 0, State::kArrived);
+  trace.operation(us(1), 0, 0, OperationState::kArrived);
   trace.writer().end(us(10));
   EXPECT_DOUBLE_EQ(spans(trace.events(), "peers").at(0)["dur"], 9.0);
 }
@@ -166,7 +166,7 @@ TEST(TraceWriter, ComputeAndHostHaveThreads) {
   Trace trace;
   trace.writer().compute({us(1), us(4), RankId{1}, TaskId{0}, Stream::kGpu});
   trace.writer().compute({us(2), us(3), RankId{1}, TaskId{0}, Stream::kHost});
-  const Json events = trace.events();
+  const ParsedJson events = trace.events();
   const auto found = spans(events, "compute");
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0]["name"], "forward");
@@ -184,7 +184,7 @@ TEST(TraceWriter, APortShowsWhatItPointsTo) {
   trace.circuit(us(4), 0, 1, S::kDark, CommunicatorId::none());  // late news of the old circuit
   trace.circuit(us(6), 0, 2, S::kLit, CommunicatorId::none());
   trace.writer().end(us(9));
-  const Json events = trace.events();
+  const ParsedJson events = trace.events();
   const auto lit = spans(events, "lit");
   ASSERT_EQ(lit.size(), 2u);
   EXPECT_EQ(lit[0]["name"], "lit → port 1");
@@ -202,7 +202,7 @@ TEST(TraceWriter, WithoutARunTheFileIsValidAndEmpty) {
   const fs::path file = fs::temp_directory_path() / ("photonrail_empty_" + std::to_string(::getpid()) + ".json");
   TraceWriter().write(file);
   std::ifstream in(file);
-  EXPECT_TRUE(Json::parse(in).at("traceEvents").empty());
+  EXPECT_TRUE(ParsedJson::parse(in).at("traceEvents").empty());
   fs::remove(file);
 }
 

@@ -2,6 +2,7 @@
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
 #include "run/scripted.hpp"
+#include "run/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +13,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr std::int64_t kMs = 50'000'000;  // bytes that take 1 ms
 
 CircuitPlan circuits(std::initializer_list<std::pair<std::size_t, std::size_t>> pairs) {
   CircuitPlan plan;

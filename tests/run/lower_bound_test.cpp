@@ -4,6 +4,7 @@
 #include "photonrail/error.hpp"
 #include "run/drawing.hpp"
 #include "run/job.hpp"
+#include "run/sizes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,6 @@
 
 namespace photonrail::test {
 namespace {
-
-constexpr std::int64_t kMs = 50'000'000;  // bytes that take 1 ms at 50 GB/s
 
 Duration bound(Scenario scenario, bool forwarding = false) {
   const ControllerSpec delays = scenario.controller;

@@ -3,6 +3,7 @@
 
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
+#include "run/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +16,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-constexpr Duration kGiB{1073741824LL * 20};  // at 50 GB/s
 
 /// One port a GPU. Data-parallel demands get circuits at once, even on ports in use; the others get idle ports.
 class Preempt : public Controller {

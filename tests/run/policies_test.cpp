@@ -1,6 +1,7 @@
 // The policies of the library in runs of whole jobs, against times that follow from what they claim.
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
+#include "run/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +10,6 @@ namespace photonrail::test {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr std::int64_t kMs = 50'000'000;  // bytes that take 1 ms at 50 GB/s
-constexpr Duration kGiB{1073741824LL * 20};
 
 std::vector<std::string> optical_policies(bool prompt_only) {
   std::vector<std::string> names;

@@ -1,6 +1,7 @@
 // What every policy of the Opus family has to show on jobs whose answer is known.
 #include "photonrail/observer.hpp"
 #include "run/job.hpp"
+#include "run/sizes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // Policies on jobs that have some of a cluster's GPUs, on servers with other names, and on NICs with more ports.
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
+#include "run/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +11,6 @@
 
 namespace photonrail::test {
 namespace {
-
-constexpr std::int64_t kMs = 50'000'000;  // bytes that take 1 ms at 50 GB/s
 
 std::vector<std::string> optical_policies() {
   std::vector<std::string> names;

@@ -10,7 +10,7 @@
 namespace photonrail::test {
 namespace {
 
-const std::uint64_t kCases = test_cases(500);
+const std::uint64_t kPolicyCases = test_cases(500);
 
 std::vector<std::string> policies() {
   std::vector<std::string> names;
@@ -32,7 +32,7 @@ std::uint64_t history(const Scenario& scenario, RunResult& result) {
 
 TEST_P(PolicyProperty, FinishesEveryJob) {
   std::size_t finished = 0;
-  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPolicyCases; ++seed) {
     Scenario scenario = Drawing(seed, {.rail = RailKind::kOptical}).scenario;
     if (scenario.cluster.rail.kind != RailKind::kOptical) continue;
     ControllerSpec controller;
@@ -54,7 +54,7 @@ TEST_P(PolicyProperty, FinishesEveryJob) {
       ASSERT_FALSE(registry.find(GetParam()).needs_of(controller).per_pair) << "seed " << seed;
     }
   }
-  EXPECT_GE(finished, kCases / 3);
+  EXPECT_GE(finished, kPolicyCases / 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Builtin, PolicyProperty, ::testing::ValuesIn(policies()),

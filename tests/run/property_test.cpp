@@ -15,7 +15,7 @@
 namespace photonrail::test {
 namespace {
 
-const std::uint64_t kCases = test_cases(3000);
+const std::uint64_t kRandomJobs = test_cases(3000);
 const std::uint64_t kSequentialCases = test_cases(1250);
 
 // Bytes on the wire of one call, from the definitions of the algorithms.
@@ -125,7 +125,7 @@ RunResult run_checked(const Drawing& job) {
 }
 
 TEST(Properties, EveryRunFinishesAndItsBooksBalance) {
-  for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kRandomJobs; ++seed) {
     Shape shape;
     shape.rail = seed % 4 == 0 ? RailKind::kElectrical : RailKind::kOptical;
     const Drawing job(seed, shape);

@@ -4,6 +4,7 @@
 #include "photonrail/random.hpp"
 #include "photonrail/testing/history.hpp"
 #include "run/job.hpp"
+#include "run/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,6 @@ using ::testing::HasSubstr;
 constexpr std::int64_t kMiB = 1 << 20;
 
 // 1 GiB at 50 GB/s: 1073741824 x 20 ps.
-constexpr Duration kGiB{1073741824LL * 20};
 
 TEST(Simulate, ComputeOnly) {
   Job job(2);

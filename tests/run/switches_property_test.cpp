@@ -11,7 +11,7 @@
 namespace photonrail::test {
 namespace {
 
-const std::uint64_t kCases = test_cases(1500);
+const std::uint64_t kSwitchCases = test_cases(1500);
 
 void draw_rail(Dice& dice, ClusterSpec& cluster) {
   RailSpec& rail = cluster.rail;
@@ -61,7 +61,7 @@ void draw_control(Dice& dice, Scenario& scenario) {
 }
 
 TEST(SwitchProperties, EveryJobEndsAndItsBooksBalance) {
-  for (std::uint64_t seed = 1; seed <= kCases && !::testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSwitchCases && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Drawing job(seed, {});
     const RunResult plain = simulate(job.scenario);

@@ -2,6 +2,7 @@
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
 #include "support/folded.hpp"
+#include "run/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +12,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-constexpr Duration kGiB{1073741824LL * 20};  // at 50 GB/s
 
 /// Two ranks with two ports of 25 GB/s reduce 1 GiB: kGiB on two circuits each way, twice that on one.
 Job& two_ports(Job& job) {

@@ -1,12 +1,11 @@
 // All-to-alls that follow demand matrices, on electrical and on optical rails. 50 GB/s: 50 MB take 1 ms.
 #include "run/job.hpp"
+#include "run/sizes.hpp"
 
 #include <gtest/gtest.h>
 
 namespace photonrail::test {
 namespace {
-
-constexpr std::int64_t kMs = 50'000'000;  // bytes
 
 std::shared_ptr<const TrafficSource> table(std::initializer_list<std::initializer_list<std::int64_t>> rows) {
   TrafficMatrix demand(static_cast<Member>(rows.size()));

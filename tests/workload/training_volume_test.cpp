@@ -14,7 +14,7 @@ using test::flops;
 using test::small_spec;
 using test::volume;
 
-constexpr std::int64_t kActivation = 2 * 16 * 64 * 2;  // micro-batch x sequence x hidden x 2 bytes = 4096
+constexpr std::int64_t kActivationBytes = 2 * 16 * 64 * 2;  // micro-batch x sequence x hidden x 2 bytes = 4096
 constexpr std::int64_t kNorms = 5 * 2 * 64 + 64;       // whole on every tp rank
 
 TEST(TrainingVolume, FlopsFollowSixNT) {
@@ -52,12 +52,12 @@ TEST(TrainingVolume, TensorParallelWithSequenceParallelism) {
   // one stage or other, 4 micro-batches. An all-gather counts its shard, a reduce-scatter its full input.
   TrainingSpec spec = small_spec();
   const TaskGraph graph = make_training_graph(spec);
-  EXPECT_EQ(volume(graph, Dimension::kTp, CollectiveOp::kAllGather), 2 * 2 * 4 * 22 * kActivation / 2);
-  EXPECT_EQ(volume(graph, Dimension::kTp, CollectiveOp::kReduceScatter), 2 * 2 * 4 * 22 * kActivation);
+  EXPECT_EQ(volume(graph, Dimension::kTp, CollectiveOp::kAllGather), 2 * 2 * 4 * 22 * kActivationBytes / 2);
+  EXPECT_EQ(volume(graph, Dimension::kTp, CollectiveOp::kReduceScatter), 2 * 2 * 4 * 22 * kActivationBytes);
   EXPECT_EQ(volume(graph, Dimension::kTp, CollectiveOp::kAllReduce), 0);
   // Full recomputation repeats the forward exchanges of the layers: 2 L = 10 more of each.
   spec.recompute = Recompute::kFull;
-  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kTp, CollectiveOp::kReduceScatter), 2 * 2 * 4 * 32 * kActivation);
+  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kTp, CollectiveOp::kReduceScatter), 2 * 2 * 4 * 32 * kActivationBytes);
 }
 
 TEST(TrainingVolume, TensorParallelWithoutSequenceParallelism) {
@@ -65,18 +65,18 @@ TEST(TrainingVolume, TensorParallelWithoutSequenceParallelism) {
   TrainingSpec spec = small_spec();
   spec.sequence_parallel = false;
   const TaskGraph graph = make_training_graph(spec);
-  EXPECT_EQ(volume(graph, Dimension::kTp), 2 * 2 * 4 * 22 * kActivation);
+  EXPECT_EQ(volume(graph, Dimension::kTp), 2 * 2 * 4 * 22 * kActivationBytes);
   EXPECT_EQ(volume(graph, Dimension::kTp, CollectiveOp::kAllReduce), volume(graph, Dimension::kTp));
 }
 
 TEST(TrainingVolume, PipelineMessages) {
   // One boundary, there and back, 4 micro-batches, 4 pairs of ranks; each sends its shard of the activation.
   TrainingSpec spec = small_spec();
-  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 2 * 4 * 4 * kActivation / 2);
+  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 2 * 4 * 4 * kActivationBytes / 2);
   spec.sequence_parallel = false;  // now each of the tp ranks sends all of it
-  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 2 * 4 * 4 * kActivation);
+  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 2 * 4 * 4 * kActivationBytes);
   spec.parallelism.pp = 5;
-  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 4 * 2 * 4 * 4 * kActivation);
+  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 4 * 2 * 4 * 4 * kActivationBytes);
 }
 
 TEST(TrainingVolume, PlainDataParallelReducesEachGradientOnce) {

@@ -4,6 +4,30 @@
 # Without it ccache keeps nothing that was compiled with a precompiled header.
 set(photonrail_ccache_with_precompiled_headers $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
+# The files of a folder are compiled some at a time as one: most of a build is reading the same headers, and instantiating the
+# same containers, again. Files of one folder must therefore not give two things in unnamed namespaces one name.
+# PHOTONRAIL_UNITY=OFF compiles each file by itself (preset dev), which is faster where a single file changes.
+function(photonrail_unity target most)
+  if(NOT PHOTONRAIL_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/.*\\.cpp$")
+  list(SORT sources)
+  set(last_folder "")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    if(NOT folder STREQUAL last_folder OR count EQUAL most)
+      cmake_path(GET source STEM group)
+      set(last_folder "${folder}")
+      set(count 0)
+    endif()
+    math(EXPR count "${count} + 1")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(photonrail_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
@@ -36,7 +60,7 @@ function(photonrail_room room)
   photonrail_compile_options(photonrail_${room}_objects)
   target_include_directories(photonrail_${room}_objects PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(photonrail_${room}_objects PRIVATE ${ARG_LIBRARIES})
-  photonrail_precompile(photonrail_${room}_objects)
+  photonrail_unity(photonrail_${room}_objects 16)
 
   add_library(photonrail_${room} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:photonrail_${room}_objects>)
   target_compile_features(photonrail_${room} PUBLIC cxx_std_20)

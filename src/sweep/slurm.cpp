@@ -1,7 +1,7 @@
 #include "sweep/slurm.hpp"
 
-#include "config/gzip.hpp"
 #include "config/json_reader.hpp"
+#include "formats/input_file.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/slurm.hpp"
 #include "sweep/run_sweep.hpp"
@@ -122,7 +122,7 @@ std::vector<std::string> slurm_state(const std::filesystem::path& directory) {
 }  // namespace sweep
 
 SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
-  const config::Json root = config::parse_json(config::read_file(file), file.string());
+  const config::Json root = config::parse_json(formats::read_file(file), file.string());
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema", "\"" + std::string(sweep::kSchema) + "\"");

@@ -35,21 +35,20 @@ inline const std::vector<Room>& rooms() {
       {"cost", {"core", "fabric"}, {}},
       {"folding", {"core", "collective", "workload", "fabric"}, {}},
       {"execution", {"core", "engine", "collective", "workload", "network", "fabric", "folding"}, {}},
-      {"control_plane",
-       {"core", "engine", "collective", "workload", "control", "fabric", "folding", "execution"},
-       {}},
+      {"control_plane", {"core", "engine", "collective", "workload", "control", "fabric", "folding", "execution"}, {}},
       {"run",
        {"core", "engine", "fabric", "cost", "collective", "workload", "control", "folding", "execution", "control_plane"},
        {"sys/"}},
+      {"formats", {"core", "json", "collective", "workload"}, {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/"}},
       {"config",
-       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run"},
-       {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/", "unistd.h", "fcntl.h"}},
+       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run", "formats"},
+       {}},
       {"report",
        {"core", "json", "collective", "workload", "cost", "execution", "run"},
        {"SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
       {"sweep",
        {"core", "json", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost",
-        "execution", "run", "config", "report"},
+        "execution", "run", "formats", "config", "report"},
        {"SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
       {"testing", {"core", "collective", "workload", "control", "execution", "run", "report"}, {"gmock/", "gtest/"}},
   };
@@ -95,7 +94,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"simulate.hpp", "run"},
       {"calibrate.hpp", "run"},
       {"config.hpp", "config"},
-      {"plan_file.hpp", "config"},
+      {"plan_file.hpp", "formats"},
+      {"formats/trace_file.hpp", "formats"},
       {"report.hpp", "report"},
       {"chart.hpp", "report"},
       {"compare.hpp", "report"},
@@ -147,7 +147,8 @@ inline std::optional<std::string> violation(std::string_view path, const Include
   if (!include.quoted) {
     if (is_standard(include.name)) return std::nullopt;
     const bool has_third_party = room == "testing" ? is_public : !is_public;  // the kit's headers, never its library
-    if (!has_third_party) return complaint(is_public ? "a public header names no third party" : "the kit's library does not");
+    if (!has_third_party)
+      return complaint(is_public ? "a public header names no third party" : "the kit's library does not");
     const bool allowed = std::any_of(from->third_party.begin(), from->third_party.end(),
                                      [&](const auto& prefix) { return include.name.starts_with(prefix); });
     return allowed ? std::nullopt : std::optional(complaint("third party that room " + room + " may not use"));

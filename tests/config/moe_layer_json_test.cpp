@@ -1,6 +1,8 @@
 // The layers of a mixture of experts as a workload.
-#include "config/chakra_support.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/moe_layer.hpp"
+#include "support/folder.hpp"
+#include "support/graph_parts.hpp"
 
 namespace photonrail::test {
 namespace {

@@ -47,14 +47,15 @@ function(photonrail_room room)
   target_link_libraries(photonrail_${room} PUBLIC ${ARG_ROOMS} PRIVATE ${ARG_LIBRARIES})
 endfunction()
 
-# photonrail_library(<target> EXPORT_NAME <name> SOURCES <objects>... HEADERS <pattern below include/> WITHOUT <header>): an
+# photonrail_library(<target> EXPORT_NAME <name> SOURCES <objects>... HEADERS <patterns below include/>... WITHOUT <header>): an
 # installed library, photonrail::<name>, with its public headers.
 function(photonrail_library target)
-  cmake_parse_arguments(ARG "" "EXPORT_NAME;HEADERS;WITHOUT" "SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXPORT_NAME;WITHOUT" "SOURCES;HEADERS" ${ARGN})
   if(NOT ARG_EXPORT_NAME)
     set(ARG_EXPORT_NAME ${target})
   endif()
-  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${ARG_HEADERS}")
+  list(TRANSFORM ARG_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/include/")
+  file(GLOB headers CONFIGURE_DEPENDS ${ARG_HEADERS})
   if(ARG_WITHOUT)
     list(REMOVE_ITEM headers "${PROJECT_SOURCE_DIR}/include/${ARG_WITHOUT}")
   endif()

@@ -1,8 +1,8 @@
 // The state of one rail as a controller sees it: a value that a test writes as a literal.
 #pragma once
 
-#include "photonrail/circuit.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/core/circuit.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"

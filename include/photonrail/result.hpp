@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/accounting.hpp"
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 

@@ -1,6 +1,6 @@
 #include "collective/msccl_import.hpp"
 
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 namespace photonrail::msccl {
 

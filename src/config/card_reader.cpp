@@ -1,8 +1,8 @@
 // A CCL-Bench workload card (YAML) as a scenario. Only what a simulation needs is read; a card says more.
 #include "config/gzip.hpp"
 #include "json/json.hpp"
+#include "photonrail/cluster/device.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/device.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/training.hpp"
 

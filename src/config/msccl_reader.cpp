@@ -2,8 +2,8 @@
 #include "collective/msccl_import.hpp"
 #include "config/gzip.hpp"
 #include "config/msccl_format.hpp"
+#include "photonrail/collective/plan_file.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/plan_file.hpp"
 
 #include <pugixml.hpp>
 

@@ -1,8 +1,8 @@
 // A plan as MSCCL XML.
 #include "collective/msccl_export.hpp"
 #include "collective/msccl_import.hpp"
+#include "photonrail/collective/plan_file.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/plan_file.hpp"
 
 #include <pugixml.hpp>
 

@@ -1,7 +1,7 @@
 // photonrail.topology/1 and photonrail.sketch/1.
 #include "config/gzip.hpp"
 #include "config/json_reader.hpp"
-#include "photonrail/plan_file.hpp"
+#include "photonrail/collective/plan_file.hpp"
 
 #include <limits>
 

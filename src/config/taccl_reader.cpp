@@ -4,7 +4,7 @@
 #include "collective/msccl_import.hpp"
 #include "config/gzip.hpp"
 #include "config/json_reader.hpp"
-#include "photonrail/plan_file.hpp"
+#include "photonrail/collective/plan_file.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -147,8 +147,8 @@ void ControlPlane::schedule_restarts() {
   const std::vector<ControllerRestart>& restarts = run_.spec.control.restarts;
   for (std::size_t i = 0; i < restarts.size(); ++i) {
     const Time down = run_.engine.now() + restarts[i].at;  // of a job that begins later: from then on
-    run_.engine.schedule(down, Phase::kFinish, Action::to<&ControlPlane::go_down>(*this, i));
-    run_.engine.schedule(down + restarts[i].down, Phase::kFinish, Action::to<&ControlPlane::come_up>(*this, i));
+    run_.engine.schedule(down, engine::Phase::kFinish, engine::Action::to<&ControlPlane::go_down>(*this, i));
+    run_.engine.schedule(down + restarts[i].down, engine::Phase::kFinish, engine::Action::to<&ControlPlane::come_up>(*this, i));
   }
 }
 

@@ -78,7 +78,7 @@ void RailAgent::wake(CriticalPathTag cause) {
   cause_ = later_of(cause_, cause);
   if (wakes_.decide_scheduled) return;
   wakes_.decide_scheduled = true;
-  run_.engine.schedule(run_.engine.now(), Phase::kDecide, Action::to<&RailAgent::decide>(*this));
+  run_.engine.schedule(run_.engine.now(), engine::Phase::kDecide, engine::Action::to<&RailAgent::decide>(*this));
 }
 
 void RailAgent::task_ended() {
@@ -192,7 +192,7 @@ void RailAgent::set_timer() {
   wakes_.timer = {};
   if (!at || presence_.ended) return;
   wakes_.at = std::max(*at, run_.engine.now());
-  wakes_.timer = run_.engine.schedule(wakes_.at, Phase::kFinish, Action::to<&RailAgent::ring>(*this));
+  wakes_.timer = run_.engine.schedule(wakes_.at, engine::Phase::kFinish, engine::Action::to<&RailAgent::ring>(*this));
 }
 
 void RailAgent::ring(std::uint64_t) {

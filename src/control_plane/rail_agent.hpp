@@ -94,7 +94,7 @@ class RailAgent {
  private:
   /// When the controller is asked again, and how often that came to nothing.
   struct Wakes {
-    EventHandle timer{};
+    engine::EventHandle timer{};
     Time at{};
     std::optional<Time> ask_again;
     std::uint32_t fruitless = 0;

@@ -369,8 +369,8 @@ void RequestBoard::mark_progress(RailId rail, const std::vector<Time>& last_even
 void RequestBoard::arm(Request& request, Time since) {
   if (run_.spec.starvation == Duration{0}) return;
   run_.engine.cancel(request.alarm);
-  request.alarm = run_.engine.schedule(since + run_.spec.starvation, Phase::kSettle,
-                                       Action::to<&RequestBoard::starved>(*this, request.view.id.value));
+  request.alarm = run_.engine.schedule(since + run_.spec.starvation, engine::Phase::kSettle,
+                                       engine::Action::to<&RequestBoard::starved>(*this, request.view.id.value));
 }
 
 void RequestBoard::starved(std::uint64_t slot) {

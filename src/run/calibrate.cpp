@@ -1,4 +1,4 @@
-#include "photonrail/calibrate.hpp"
+#include "photonrail/study/calibrate.hpp"
 
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"

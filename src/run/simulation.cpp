@@ -33,7 +33,7 @@ Simulation::Simulation(const JobSetup& setup)
       placement_(placement_of(setup)),
       all_observers_(setup.observers),
       rank_observers_(setup.folding != nullptr ? ObserverList({}) : ObserverList(setup.observers)),
-      own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<Engine>(std::in_place)),
+      own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
       plans_(algorithms_, setup.scenario.graph.demands(), plan_options()),
@@ -91,7 +91,7 @@ execution::RunContext Simulation::context() {
 void Simulation::begin_at(Time start) {
   start_ = start;
   if (start == engine().now()) return begin(0);
-  engine().schedule(start, Phase::kFinish, Action::to<&Simulation::begin>(*this));
+  engine().schedule(start, engine::Phase::kFinish, engine::Action::to<&Simulation::begin>(*this));
 }
 
 void Simulation::begin(std::uint64_t) {

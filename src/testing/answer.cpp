@@ -1,4 +1,4 @@
-#include "photonrail/testing/answer.hpp"
+#include "photonrail/testing/policy_kit.hpp"
 
 #include "photonrail/testing/policy_kit.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/testing/answer.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/policy_kit.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 
 #include <algorithm>
 #include <map>

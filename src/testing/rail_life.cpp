@@ -1,6 +1,6 @@
 #include "testing/rail_life.hpp"
 
-#include "photonrail/testing/fuzz_case.hpp"
+#include "photonrail/testing/fuzz.hpp"
 
 #include <algorithm>
 #include <utility>

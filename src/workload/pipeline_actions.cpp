@@ -1,11 +1,11 @@
 // The order of sends and receives among the passes, found by running all stages with blocking messages.
+#include "workload/pipeline_actions.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/pipeline.hpp"
 #include "workload/pipeline_order.hpp"
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::vector<std::vector<PipelineAction>> pipeline_actions(const PipelineShape& s
   return BlockingRun(shape).actions();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -1,6 +1,6 @@
 // Uneven all-to-alls as a collective workload: a demand, or a mixture of experts.
 #include "config/chakra_support.hpp"
-#include "photonrail/moe.hpp"
+#include "photonrail/workload/moe.hpp"
 
 namespace photonrail::test {
 namespace {

@@ -1,6 +1,6 @@
 // The layers of a mixture of experts as a workload.
 #include "config/chakra_support.hpp"
-#include "photonrail/moe_layer.hpp"
+#include "photonrail/workload/moe_layer.hpp"
 
 namespace photonrail::test {
 namespace {

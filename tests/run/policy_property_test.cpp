@@ -1,6 +1,6 @@
 // Every optical policy on jobs drawn at random: they finish, books balance, and the same scenario has the same history.
 #include "photonrail/error.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "run/drawing.hpp"
 #include "support/test_cases.hpp"
 

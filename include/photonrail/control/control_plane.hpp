@@ -2,8 +2,8 @@
 // down.
 #pragma once
 
+#include "photonrail/core/random.hpp"
 #include "photonrail/ids.hpp"
-#include "photonrail/random.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>

@@ -36,7 +36,6 @@ class Controller {
 };
 
 enum class OpusMode : std::uint8_t { kOnDemand, kProvisioned };
-enum class OperationOrder : std::uint8_t { kScheduled, kFree };
 
 /// A circuit of a `static` controller, between two GPUs.
 struct StaticCircuit {
@@ -104,7 +103,7 @@ struct ControllerFactory {
   [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;
   [[nodiscard]] PolicyNeeds needs_of(const ControllerSpec& spec) const {
     PolicyNeeds wanted = needs == nullptr ? PolicyNeeds{} : needs(complete(spec));
-    wanted.shim.of_ranks = spec.control.shims;
+    wanted.ranks.of_ranks = spec.control.shims;
     return wanted;
   }
 };
@@ -115,7 +114,8 @@ class ControllerRegistry {
   /// The controllers that `photonrail list controllers` shows.
   [[nodiscard]] static ControllerRegistry builtin();
 
-  void add(ControllerFactory factory) { factories_.push_back(std::move(factory)); }
+  /// Throws ConfigError when there is a controller of that name, or the factory has no name.
+  void add(ControllerFactory factory);
   /// Throws ConfigError that lists the known names.
   [[nodiscard]] const ControllerFactory& find(std::string_view name) const;
   [[nodiscard]] bool knows(std::string_view name) const;

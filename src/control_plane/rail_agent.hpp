@@ -66,7 +66,7 @@ class RailAgent {
   void notify(execution::CriticalPathTag cause);
   /// The same, though no request or holder changed.
   void wake(execution::CriticalPathTag cause);
-  /// A task ended somewhere, or the job stands still (PolicyNeeds::events): a controller with requests is asked.
+  /// A task ended somewhere, or the job stands still (ViewPart::kTaskEvents): a controller with requests is asked.
   void task_ended();
   void stand_still() { wake(cause_); }
   /// The circuits of a command can be used.

@@ -90,7 +90,7 @@ void RequestBoard::open_requests(OpId id, std::uint32_t round) {
   for (auto& [rail, circuits] : rail_circuits(run_.fabric, op.gpus, *op.runnable, round)) {
     Request& request = take(id, round, rail, participants);
     request.pairs.assign(std::move(circuits.pairs), std::move(circuits.bytes));
-    if (needs_.rounds) show_next_rounds(run_, request);
+    if (needs_.has(ViewPart::kRounds)) show_next_rounds(run_, request);
     refresh(request);
   }
 }

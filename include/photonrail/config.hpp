@@ -1,17 +1,16 @@
-// Files in: scenarios, models, prices, task graphs; and traces (formats/trace_file.hpp). Everything here throws ConfigError
-// with the file and the place in it.
+// Files in: scenarios, models, prices, task graphs, and by formats/trace.hpp recorded traces. Everything here throws
+// ConfigError with the file and the place in it.
 #pragma once
 
-#include "photonrail/calibrate.hpp"
-#include "photonrail/cost.hpp"
-#include "photonrail/formats/trace_file.hpp"
+#include "photonrail/formats/trace.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/study/calibrate.hpp"
+#include "photonrail/study/cost.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/training.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include "config/scenario_parts.hpp"
 #include "formats/card/card.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/device.hpp"
+#include "photonrail/cluster/device.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::string card_from_scenario(const std::filesystem::path& file, std::span<cons
   const Scenario scenario = read_scenario(file, overrides, known);  // complains where something is wrong
   if (!scenario.jobs.empty())
     throw ConfigError(file.string() + ": /jobs", "a card is about one job", "export a scenario with a \"workload\"");
-  Json root = config::parse_json(config::read_file(file), file.string());
+  Json root = config::parse_json(formats::read_file(file), file.string());
   config::apply_overrides(root, overrides);
   const Json* const parameters = json::find_at(root, "/workload/training/precision/parameters");
   const ClusterSpec& cluster = scenario.cluster;

@@ -5,9 +5,9 @@
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/moe.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include <cstdint>
 #include <filesystem>

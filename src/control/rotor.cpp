@@ -96,7 +96,7 @@ std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId, std::uint32
 }
 
 PolicyNeeds needs(const ControllerSpec& spec) {
-  return {.per_pair = true, .hops = spec.parameters.word("paths") == "two_hop" ? 2u : 1u};
+  return {.service = Service::kByPair, .hops = spec.parameters.word("paths") == "two_hop" ? 2u : 1u};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The network of a cluster as far as its price goes, and the words for it.
-#include "photonrail/cost.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/study/cost.hpp"
 
 #include <cmath>
 

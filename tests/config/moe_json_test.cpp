@@ -1,6 +1,7 @@
 // Uneven all-to-alls as a collective workload: a demand, or a mixture of experts.
+#include "formats/chakra/chakra_support.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/moe.hpp"
+#include "photonrail/workload/moe.hpp"
 #include "support/folder.hpp"
 #include "support/graph_parts.hpp"
 

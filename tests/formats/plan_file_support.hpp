@@ -1,9 +1,9 @@
 // Collectives from files, for tests: what they send, whether they are right, how long they take.
 #pragma once
 
+#include "photonrail/collective/plan_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/plan_file.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/testing/replay.hpp"
 

@@ -7,8 +7,8 @@
 // weight is not. Boost 1.74's maximum_weighted_matching does not end on some of these graphs.
 // An odd number of members, which the published synthesizer refuses, leaves one member out in every round.
 #include "collective/stragglar/schedule.hpp"
+#include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/random.hpp"
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/max_cardinality_matching.hpp>

@@ -1,8 +1,8 @@
 // One greedy all-gather over time, and what a sketch leaves of a topology.
 #pragma once
 
-#include "photonrail/random.hpp"
-#include "photonrail/synthesis.hpp"
+#include "photonrail/collective/synthesis.hpp"
+#include "photonrail/core/random.hpp"
 
 #include <cstdint>
 #include <vector>

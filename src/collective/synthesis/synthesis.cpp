@@ -1,4 +1,4 @@
-#include "photonrail/synthesis.hpp"
+#include "photonrail/collective/synthesis.hpp"
 
 #include "collective/listed.hpp"
 #include "collective/message_graph.hpp"

@@ -1,9 +1,10 @@
 // A collective written as the sends and receives of a Chakra trace.
 #include "collective/listed.hpp"
 #include "collective/message_graph.hpp"
+#include "photonrail/collective/plan_file.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/formats/trace_file.hpp"
-#include "photonrail/plan_file.hpp"
+#include "photonrail/formats/trace.hpp"
 
 #include <algorithm>
 #include <map>

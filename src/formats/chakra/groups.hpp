@@ -3,7 +3,7 @@
 
 #include "formats/chakra/trace.hpp"
 #include "json/json_reader.hpp"
-#include "photonrail/formats/trace_file.hpp"
+#include "photonrail/formats/trace.hpp"
 #include "photonrail/task_graph.hpp"
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "formats/chakra/trace.hpp"
 #include "formats/chakra/trace_diagnostics.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/formats/trace_file.hpp"
+#include "photonrail/formats/trace.hpp"
 
 #include <algorithm>
 #include <limits>

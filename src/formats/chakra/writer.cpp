@@ -3,7 +3,7 @@
 #include "formats/chakra/format.hpp"
 #include "json/json.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/formats/trace_file.hpp"
+#include "photonrail/formats/trace.hpp"
 
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>

@@ -6,7 +6,7 @@
 #include "formats/kineto/trace.hpp"
 #include "formats/parallel.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/formats/trace_file.hpp"
+#include "photonrail/formats/trace.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "formats/msccl/import.hpp"
 
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 namespace photonrail::formats::msccl {
 

@@ -1,8 +1,8 @@
 // A plan as MSCCL XML.
 #include "formats/msccl/export.hpp"
 #include "formats/msccl/import.hpp"
+#include "photonrail/collective/plan_file.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/plan_file.hpp"
 
 #include <pugixml.hpp>
 

@@ -1,8 +1,8 @@
 // photonrail.topology/1 and photonrail.sketch/1.
-#include "formats/input_file.hpp"
 #include "json/json_reader.hpp"
+#include "formats/input_file.hpp"
 #include "json/text.hpp"
-#include "photonrail/plan_file.hpp"
+#include "photonrail/collective/plan_file.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "photonrail/moe_layer.hpp"
+#include "photonrail/workload/moe_layer.hpp"
 
 #include "photonrail/error.hpp"
 #include "workload/moe/pipeline.hpp"

@@ -1,7 +1,7 @@
-#include "photonrail/moe.hpp"
+#include "photonrail/workload/moe.hpp"
 
+#include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/random.hpp"
 #include "workload/moe/router.hpp"
 
 #include <algorithm>

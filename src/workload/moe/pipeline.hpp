@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
-#include "photonrail/moe_layer.hpp"
+#include "photonrail/workload/moe_layer.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "workload/moe/router.hpp"
 
+#include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/random.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // From a router's specification to whole tokens.
 #pragma once
 
-#include "photonrail/moe.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include <cstdint>
 #include <span>

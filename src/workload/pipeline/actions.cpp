@@ -1,11 +1,12 @@
 // The order of sends and receives among the passes, found by running all stages with blocking messages.
 #include "photonrail/error.hpp"
-#include "photonrail/pipeline.hpp"
+#include "photonrail/workload/pipeline.hpp"
+#include "workload/pipeline/actions.hpp"
 #include "workload/pipeline/order.hpp"
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -124,4 +125,4 @@ std::vector<std::vector<PipelineAction>> pipeline_actions(const PipelineShape& s
   return BlockingRun(shape).actions();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -1,7 +1,7 @@
 // The orders behind pipeline_steps(), one function a family.
 #pragma once
 
-#include "photonrail/pipeline.hpp"
+#include "photonrail/workload/pipeline.hpp"
 
 #include <cstdint>
 #include <vector>

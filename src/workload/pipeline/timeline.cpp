@@ -1,5 +1,5 @@
 #include "photonrail/error.hpp"
-#include "photonrail/pipeline.hpp"
+#include "photonrail/workload/pipeline.hpp"
 #include "workload/pipeline/order.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // The program of one pipeline stage: what each of its ranks does in a training step.
 #pragma once
 
-#include "photonrail/pipeline.hpp"
 #include "photonrail/training.hpp"
+#include "photonrail/workload/pipeline.hpp"
+#include "workload/pipeline/actions.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,6 @@ namespace photonrail {
 /// `actions`: the stage's, of pipeline_actions(). `experts`: the demands of all-to-alls, or null when they are even.
 /// REQUIRES: spec is valid.
 ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
-                              const std::vector<PipelineAction>& actions, const MoeTraffic* experts);
+                              const std::vector<workload::PipelineAction>& actions, const MoeTraffic* experts);
 
 }  // namespace photonrail

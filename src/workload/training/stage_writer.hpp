@@ -1,6 +1,7 @@
 // Writes the program of one pipeline stage, task by task. See stage_program.hpp for what comes out.
 #pragma once
 
+#include "workload/pipeline/actions.hpp"
 #include "workload/training/layer_cost.hpp"
 #include "workload/training/stage_slots.hpp"
 #include "workload/training/stage_units.hpp"
@@ -22,7 +23,7 @@ class StageWriter {
   /// REQUIRES: spec is valid; all outlive the writer.
   StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage, const MoeTraffic* experts);
 
-  ProgramId write(const std::vector<PipelineAction>& actions);
+  ProgramId write(const std::vector<workload::PipelineAction>& actions);
 
  private:
   /// One pass on its way through the units.
@@ -47,8 +48,8 @@ class StageWriter {
   [[nodiscard]] Segments segments(const Flow& flow);
   void add_unit(Segments& list, const Flow& flow, std::size_t number);
   void ask_for(Flow& flow, std::size_t number);
-  void send(const PipelineAction& action);
-  void receive(const PipelineAction& action);
+  void send(const workload::PipelineAction& action);
+  void receive(const workload::PipelineAction& action);
   [[nodiscard]] ResultKey key(PipelineStep step, std::uint32_t virtual_stage) const;
   [[nodiscard]] std::uint32_t tag(PipelineStep step) const;
   [[nodiscard]] Unit& unit_of(const Flow& flow, std::size_t number);

@@ -130,7 +130,7 @@ TaskGraph make_training_graph(const TrainingSpec& spec) {
   }
 
   std::vector<ProgramId> program_of_stage;
-  const auto actions = pipeline_actions(spec.pipeline());
+  const auto actions = workload::pipeline_actions(spec.pipeline());
   for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) {
     program_of_stage.push_back(write_stage_program(builder, spec, s, actions[s], experts.get()));
   }

@@ -1,4 +1,4 @@
-#include "photonrail/synthesis.hpp"
+#include "photonrail/collective/synthesis.hpp"
 
 #include "photonrail/testing/replay.hpp"
 #include "support/errors.hpp"

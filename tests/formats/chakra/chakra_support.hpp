@@ -1,7 +1,7 @@
 // Chakra files written by hand, message by message, so that the tests do not trust our own writer.
 #pragma once
 
-#include "photonrail/formats/trace_file.hpp"
+#include "photonrail/formats/trace.hpp"
 #include "support/folder.hpp"
 #include "support/graph_parts.hpp"
 

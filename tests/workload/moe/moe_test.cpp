@@ -1,5 +1,5 @@
 // The traffic of mixture-of-experts layers.
-#include "photonrail/moe.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include "support/errors.hpp"
 #include "support/shared_data.hpp"

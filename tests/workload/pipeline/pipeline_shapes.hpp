@@ -1,7 +1,7 @@
 // Shapes that the tests of pipeline schedules go through.
 #pragma once
 
-#include "photonrail/pipeline.hpp"
+#include "photonrail/workload/pipeline.hpp"
 
 #include <ostream>
 #include <string>

@@ -1,4 +1,4 @@
-#include "photonrail/pipeline.hpp"
+#include "photonrail/workload/pipeline.hpp"
 #include "photonrail/error.hpp"
 #include "workload/pipeline/pipeline_shapes.hpp"
 

@@ -1,4 +1,4 @@
-#include "photonrail/pipeline.hpp"
+#include "photonrail/workload/pipeline.hpp"
 #include "workload/pipeline/pipeline_shapes.hpp"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::report {
 
 /// What the figures show first, by names of columns of the table; empty: chosen from the data.
 struct PageChoices {
@@ -40,4 +40,4 @@ struct PageData {
 /// A program for Node (18 or later) that writes each figure to a folder, its first argument, as `format`: "svg" or "csv".
 [[nodiscard]] std::string to_figures_program(const PageData& data, const std::string& format);
 
-}  // namespace photonrail
+}  // namespace photonrail::report

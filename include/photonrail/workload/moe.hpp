@@ -1,7 +1,7 @@
 // Mixture-of-experts traffic: which tokens choose which experts, and the bytes that dispatch and combine move for them.
 #pragma once
 
-#include "photonrail/demand.hpp"
+#include "photonrail/collective/traffic_matrix.hpp"
 
 #include <cstddef>
 #include <cstdint>

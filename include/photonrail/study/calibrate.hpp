@@ -11,7 +11,6 @@
 namespace photonrail {
 
 struct Registries;  // simulate.hpp
-struct RunResult;
 
 struct Calibration {
   double compute_efficiency = 1.0;  ///< in (0, 1]
@@ -19,10 +18,6 @@ struct Calibration {
   Duration simulated{};    ///< with that efficiency
   std::uint32_t runs = 0;  ///< how often the step was simulated
 };
-
-/// The step that a calibration compares: the mean of all iterations but the first, which fills the pipelines of several;
-/// the only one when there is one.
-[[nodiscard]] Duration steady_step(const RunResult& result);
 
 /// The efficiency at which `step_of(efficiency)` is `measured`, within `tolerance` of it. A step is compute in proportion
 /// to 1 / efficiency beside communication that does not depend on it, so the search is a false position (Illinois) in
@@ -32,7 +27,7 @@ struct Calibration {
 [[nodiscard]] Calibration fit_compute_efficiency(Duration measured, const std::function<Duration(double)>& step_of,
                                                  double tolerance = 1e-4);
 
-/// The same with simulate(): every compute task of the scenario is run at the efficiency in question, whatever the scenario
+/// The same with simulate() and RunResult::step_time(): every compute task of the scenario is run at the efficiency in question, whatever the scenario
 /// itself says. Leaves out: kernels differ in the efficiency that they reach; one number stands for all.
 [[nodiscard]] Calibration calibrate(const Scenario& scenario, Duration measured, double tolerance = 1e-4);
 /// The same for a scenario that names controllers or collectives of the caller, as simulate() takes them.

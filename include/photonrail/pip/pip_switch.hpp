@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::pip {
 
 /// Two ports of a switch, the lower first.
 struct PortPair {
@@ -125,4 +125,4 @@ struct PipCover {
 /// The state of each cell, by number. A cell that no route uses stays in bar. REQUIRES: fault_of() finds nothing wrong.
 [[nodiscard]] std::vector<CellState> states_of(const PipMesh& mesh, std::span<const PipRoute> matching);
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

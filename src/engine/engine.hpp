@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::engine {
 
 class EventQueue;
 
@@ -98,4 +98,4 @@ class Engine {
   std::uint64_t free_head_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::engine

@@ -2,8 +2,8 @@
 // pipeline.
 #pragma once
 
-#include "photonrail/demand.hpp"
-#include "photonrail/moe.hpp"
+#include "photonrail/collective/traffic_matrix.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::report {
 
 /// What bars of a kind stand for.
 struct ChartKind {
@@ -44,4 +44,4 @@ struct Chart {
 /// A complete SVG file; bars carry their number, and their kind and number as a tool tip.
 [[nodiscard]] std::string chart_svg(const Chart& chart);
 
-}  // namespace photonrail
+}  // namespace photonrail::report

@@ -1,5 +1,4 @@
-// Traces of other programs: Chakra in and out, Kineto in. Everything here throws ConfigError with the file and the place in
-// it.
+// Recorded traces in, Chakra traces out. Everything here throws ConfigError with the file and the place in it.
 #pragma once
 
 #include "photonrail/task_graph.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
-#include "photonrail/synthesis.hpp"
+#include "photonrail/collective/synthesis.hpp"
 
 #include <filesystem>
 #include <memory>

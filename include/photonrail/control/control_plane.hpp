@@ -2,8 +2,8 @@
 // down.
 #pragma once
 
+#include "photonrail/core/random.hpp"
 #include "photonrail/ids.hpp"
-#include "photonrail/random.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct ControllerRestart {
 /// one applies.
 struct ShimSpec {
   std::vector<RankId> ranks{};
-  std::optional<bool> announce{};     ///< in place of ShimPolicy::announce
+  std::optional<bool> announce{};     ///< in place of RankBehaviour::announce
   std::optional<Duration> request{};  ///< in place of ControllerSpec::request
 };
 

@@ -1,7 +1,7 @@
 // Bills of materials and comparisons of networks, as JSON and as tables for people.
 #pragma once
 
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 
 #include <span>
 #include <string>

@@ -1,5 +1,5 @@
 // A GPU and a switch of one's own. A preset is a value with a name: start from one, or write all of it.
-#include "photonrail/device.hpp"
+#include "photonrail/cluster/device.hpp"
 
 #include <chrono>
 #include <iostream>

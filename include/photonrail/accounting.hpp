@@ -1,8 +1,8 @@
 // What a run accounts for: each rank's time, traffic by dimension, windows between phases, reconfigurations.
 #pragma once
 
+#include "photonrail/core/total_time.hpp"
 #include "photonrail/task_graph.hpp"
-#include "photonrail/total_time.hpp"
 #include "photonrail/units.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // The cluster of a scenario: servers, GPUs, NICs, rails.
 #pragma once
 
-#include "photonrail/device.hpp"
-#include "photonrail/topology.hpp"
+#include "photonrail/cluster/device.hpp"
+#include "photonrail/cluster/topology.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>

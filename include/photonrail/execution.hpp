@@ -1,8 +1,8 @@
 // How a job is executed: lanes, stragglers, and what a run repeats and how exactly.
 #pragma once
 
+#include "photonrail/core/random.hpp"
 #include "photonrail/ids.hpp"
-#include "photonrail/random.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The state of one rail as a controller sees it: a value that a test writes as a literal.
 #pragma once
 
-#include "photonrail/circuit.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/core/circuit.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
@@ -31,7 +31,7 @@ struct PortView {
   bool lit = false;              ///< the circuit can carry data; false with a peer: switching
   bool in_use = false;           ///< an operation holds the circuit: only a step with `preempt` may darken it
   bool draining = false;         ///< a step waits until the circuit is out of use; no further operation may use it
-  Bytes bytes_left{};            ///< remaining bytes of the messages on it; only if PolicyNeeds::bytes
+  Bytes bytes_left{};            ///< remaining bytes of the messages on it; only if ViewPart::kBytes
   bool faulty = false;           ///< the port failed or is stuck: the switch cannot change its two fibres
 };
 
@@ -57,23 +57,23 @@ struct CircuitRequest {
   std::uint32_t round = 0;            ///< of the operation's plan
   std::uint32_t iteration = 0;        ///< of the job
   std::span<const ServerPair> pairs{};  ///< on this rail; ascending, no duplicates
-  std::span<const Bytes> bytes{};       ///< by pair: the bytes of the round; only if PolicyNeeds::bytes, else empty
-  std::span<const RoundView> next{};    ///< the operation's later rounds; only if PolicyNeeds::rounds, else empty
+  std::span<const Bytes> bytes{};       ///< by pair: the bytes of the round; only if ViewPart::kBytes, else empty
+  std::span<const RoundView> next{};    ///< the operation's later rounds; only if ViewPart::kRounds, else empty
   std::span<const Requester> askers{};  ///< the ranks that sent the request, in order of arrival
   std::uint32_t members = 0;            ///< ranks that must send it before it is complete (2 for a send)
   std::uint32_t asked = 0;              ///< ranks that have sent it
   Time since{};                         ///< arrival of the first
   Time complete{};                      ///< arrival of the last
-  /// Every member has reached the operation, which lacks nothing but circuits. With PolicyNeeds::per_pair the pairs (and
+  /// Every member has reached the operation, which lacks nothing but circuits. With Service::kByPair the pairs (and
   /// bytes) are then those that sends wait for now. They change during the operation, and the request is removed when none
   /// is left.
   bool blocking = false;
-  /// Only if PolicyNeeds::foresight. `expected`: the start of the operation in the profiling run; `due`: the latest end
+  /// Only if ViewPart::kDueTimes. `expected`: the start of the operation in the profiling run; `due`: the latest end
   /// that does not make the step longer than in the profiling run. Both assume that every step of this run proceeds as that
   /// one.
   Time expected{};
   Time due{};
-  /// Only if PolicyNeeds::events: a task of a requesting rank ended at this instant, or no event is left and only a
+  /// Only if ViewPart::kTaskEvents: a task of a requesting rank ended at this instant, or no event is left and only a
   /// decision of the controller can let the job continue.
   bool stirred = false;
 
@@ -137,11 +137,11 @@ struct FabricView {
   std::span<const PortId> receive{};           ///< by PortId: the transmit side that points here, or none
   std::span<const CircuitRequest> demands{};    ///< complete requests (all members sent theirs), in order of completion
   std::span<const CircuitRequest> gathering{};  ///< partial requests: those of some members are missing
-  std::span<const RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if PolicyNeeds::schedule
-  std::span<const PairTraffic> traffic{};      ///< of the previous iteration, by pair; only if PolicyNeeds::traffic
-  std::span<const PairTraffic> traffic_now{};  ///< of the present iteration so far; only if PolicyNeeds::traffic
+  std::span<const RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
+  std::span<const PairTraffic> traffic{};      ///< of the previous iteration, by pair; only if ViewPart::kTraffic
+  std::span<const PairTraffic> traffic_now{};  ///< of the present iteration so far; only if ViewPart::kTraffic
   Duration hop_latency{};                      ///< latency of a message over one circuit, without its bytes
-  std::uint32_t running = 0;  ///< operations of the whole job with bytes in flight; only if PolicyNeeds::events
+  std::uint32_t running = 0;  ///< operations of the whole job with bytes in flight; only if ViewPart::kTaskEvents
   Bandwidth port_rate{};                       ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane

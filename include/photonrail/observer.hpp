@@ -2,8 +2,8 @@
 // simulation.
 #pragma once
 
-#include "photonrail/circuit.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/core/circuit.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"

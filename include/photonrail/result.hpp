@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/accounting.hpp"
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
@@ -59,6 +59,9 @@ struct RunResult {
   /// The mean of the iterations after the first, rounded down; none when there was one only. The first differs where a job
   /// begins with something that later ones find done, as circuits that are lit.
   [[nodiscard]] std::optional<Duration> steady_iteration() const;
+  /// The step time by which runs are compared: steady_iteration(), or the only iteration, or without iterations (of several
+  /// jobs) the makespan. The page finds the same by the columns of a table (selection.js).
+  [[nodiscard]] Duration step_time() const;
 };
 
 }  // namespace photonrail

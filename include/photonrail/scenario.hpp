@@ -2,10 +2,10 @@
 #pragma once
 
 #include "photonrail/cluster.hpp"
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
 #include "photonrail/controller.hpp"
-#include "photonrail/cost.hpp"
 #include "photonrail/execution.hpp"
+#include "photonrail/study/cost.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/training.hpp"
 

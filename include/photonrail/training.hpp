@@ -2,11 +2,11 @@
 // context, expert, data and pipeline parallelism.
 #pragma once
 
-#include "photonrail/model.hpp"
-#include "photonrail/moe.hpp"
-#include "photonrail/pipeline.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
+#include "photonrail/workload/model.hpp"
+#include "photonrail/workload/moe.hpp"
+#include "photonrail/workload/pipeline.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
 
 #include <array>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
 
 #include "photonrail/error.hpp"
 

@@ -1,7 +1,7 @@
 // A demand as a sequence of matchings: what an all-to-all sends over circuits that are re-pointed between them.
 #pragma once
 
-#include "photonrail/demand.hpp"
+#include "photonrail/collective/traffic_matrix.hpp"
 #include "photonrail/units.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-#include "photonrail/demand.hpp"
+#include "photonrail/collective/traffic_matrix.hpp"
 
 #include "photonrail/collective.hpp"
 #include "photonrail/error.hpp"

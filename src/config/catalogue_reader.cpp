@@ -80,7 +80,7 @@ const std::vector<PriceCatalogue>& price_catalogues() {
 PriceCatalogue price_catalogue(std::string_view name_or_file) {
   if (is_path(name_or_file)) {
     const std::filesystem::path file(name_or_file);
-    return parse_catalogue(config::read_file(file), file.stem().string(), file.string());
+    return parse_catalogue(formats::read_file(file), file.stem().string(), file.string());
   }
   std::vector<std::string> known;
   for (const PriceCatalogue& catalogue : price_catalogues()) {

@@ -1,8 +1,8 @@
 #include "config/named_files.hpp"
 
-#include "config/chakra_files.hpp"
-#include "config/kineto_files.hpp"
 #include "config/scenario_parts.hpp"
+#include "formats/chakra/files.hpp"
+#include "formats/kineto/files.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -18,7 +18,7 @@ constexpr std::size_t kMaxCharacters = 4096;  // of a path, on Linux
 // A pattern that no file fits, or a folder without traces, names nothing; that is for the reader of the workload to say.
 std::vector<fs::path> kineto_traces(const fs::path& path) {
   try {
-    return kineto::find_files(path);
+    return formats::kineto::find_files(path);
   } catch (const ConfigError&) {
     return {};
   }
@@ -28,7 +28,7 @@ std::vector<fs::path> kineto_traces(const fs::path& path) {
 
 const std::map<std::string, std::set<std::uint32_t>>& NamedFiles::chakra_traces(const fs::path& folder) {
   const auto [at, fresh] = listed_.try_emplace(folder);
-  if (fresh) at->second = chakra::traces_in(folder);
+  if (fresh) at->second = formats::chakra::traces_in(folder);
   return at->second;
 }
 
@@ -50,7 +50,7 @@ std::vector<fs::path> NamedFiles::in(std::string_view text) {
   const auto found = traces.find(name);
   std::vector<fs::path> files;
   if (found == traces.end()) return files;
-  for (const std::uint32_t rank : found->second) files.push_back(chakra::trace_file(path, rank));
+  for (const std::uint32_t rank : found->second) files.push_back(formats::chakra::trace_file(path, rank));
   return files;
 }
 

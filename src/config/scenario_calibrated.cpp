@@ -1,6 +1,6 @@
 // A scenario with a fitted compute efficiency, as its file would say it.
-#include "config/gzip.hpp"
 #include "config/scenario_parts.hpp"
+#include "formats/input_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/version.hpp"
 
@@ -26,7 +26,7 @@ Json gpu_object(const Json& cluster) {
 
 std::string calibrated_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
                                 const Calibration& calibration, std::string_view source) {
-  const std::string text = config::read_file(file);
+  const std::string text = formats::read_file(file);
   Json root = config::parse_json(text, file.string());
   config::apply_overrides(root, overrides);
   Json* const cluster = root.find("cluster");

@@ -1,6 +1,6 @@
 // The "cluster" section.
 #include "config/scenario_parts.hpp"
-#include "photonrail/device.hpp"
+#include "photonrail/cluster/device.hpp"
 
 namespace photonrail::config {
 

@@ -1,6 +1,6 @@
 // The part of "controller" that is about messages: what they take, where controllers run, what goes wrong.
 #include "config/scenario_parts.hpp"
-#include "photonrail/control_plane.hpp"
+#include "photonrail/control/control_plane.hpp"
 
 #include <limits>
 

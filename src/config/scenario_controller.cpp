@@ -1,9 +1,9 @@
 // The sections that say how a job is run: "controller", "executor", "collectives", "run".
 #include "config/scenario_parts.hpp"
 #include "photonrail/collective.hpp"
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
+#include "photonrail/collective/plan_file.hpp"
 #include "photonrail/controller.hpp"
-#include "photonrail/plan_file.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // "moe_layer": forward passes through the layers of a mixture of experts, all ranks one expert-parallel group.
 #include "config/scenario_parts.hpp"
-#include "photonrail/moe_layer.hpp"
+#include "photonrail/workload/moe_layer.hpp"
 
 #include <limits>
 #include <memory>

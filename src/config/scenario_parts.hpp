@@ -2,12 +2,12 @@
 #pragma once
 
 #include "config/graph_cache.hpp"
-#include "config/gzip.hpp"
 #include "config/json_reader.hpp"
+#include "formats/input_file.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/moe.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
+#include "photonrail/workload/moe.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +18,8 @@
 #include <vector>
 
 namespace photonrail::config {
+
+using formats::read_file;
 
 /// Puts each value where its pointer says; objects on the way are made when they are missing.
 void apply_overrides(Json& root, std::span<const Override> overrides);
@@ -47,8 +49,7 @@ void read_control_plane(JsonReader& controller, const std::filesystem::path& dir
 [[nodiscard]] std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::filesystem::path& directory,
                                               CollectiveSpec& collectives);
 [[nodiscard]] RunSpec read_run(JsonReader section);
-[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section,
-                                                         const std::filesystem::path& directory);
+[[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section, const std::filesystem::path& directory);
 
 /// `section` absent: the catalogue that fits the NIC, and the physical rule.
 [[nodiscard]] Pricing read_cost(std::optional<JsonReader> section, const std::filesystem::path& directory,

@@ -1,6 +1,6 @@
 // The "rail" section of "cluster": its switches, their delays, planes, pods and faults.
 #include "config/scenario_parts.hpp"
-#include "photonrail/device.hpp"
+#include "photonrail/cluster/device.hpp"
 
 namespace photonrail::config {
 

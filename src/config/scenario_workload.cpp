@@ -3,7 +3,7 @@
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "photonrail/collective.hpp"
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
 
 #include <cstdlib>
 #include <limits>

@@ -1,7 +1,7 @@
 // photonrail.graph/1: a task graph as JSON.
-#include "config/gzip.hpp"
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "formats/input_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 
@@ -267,7 +267,7 @@ TaskGraph config::read_graph(JsonReader top) {
 }
 
 TaskGraph read_task_graph(const std::filesystem::path& file) {
-  const Json root = config::parse_json(config::read_file(file), file.string());
+  const Json root = config::parse_json(formats::read_file(file), file.string());
   try {
     return config::read_graph(JsonReader(root));
   } catch (const ConfigError& e) {

@@ -1,14 +1,14 @@
 // Coalesce, a policy of our own: groups operations that need the same circuits, and goes over to others when the time that
 // these would wait is worth the switch.
 //
-// Every demand has a due time (PolicyNeeds::foresight): the latest end that keeps the step as short as on electrical rails.
+// Every demand has a due time (ViewPart::kDueTimes): the latest end that keeps the step as short as on electrical rails.
 // A demand without circuits takes those of others only if that makes the worst lateness of all that is known smaller than
 // serving some of the others first: batch sequencing with set-up times for the least maximum lateness (Monma and Potts,
 // Operations Research 37, 1989), of which a few sequences are tried: first some of those that have their circuits, then
 // some or all of the batch that has not, then the rest. Demands that some members have yet to ask for are foreseen: the
 // last member is as late as it was last time; the switch begins one delay before that.
 //
-// Lanes take what is due first, and an operation that waits for circuits leaves its lanes to others (ShimPolicy).
+// Lanes take what is due first, and an operation that waits for circuits leaves its lanes to others (LaneRule).
 // Before the run the job is rehearsed in several ways, those of Opus among them, and the best is taken.
 //
 // Leaves out: circuits without a request, other rails, and any repair of the plan when ranks are later than foreseen.
@@ -257,9 +257,8 @@ std::unique_ptr<Controller> make_coalesce(const ControllerSpec& spec, RailId, st
 
 PolicyNeeds coalesce_needs(const ControllerSpec& spec) {
   PolicyNeeds needs;
-  needs.shim.patient = true;
-  needs.shim.by_due = spec.parameters.flag("lanes_by_due");
-  needs.bytes = needs.foresight = needs.schedule_with_ports = true;
+  needs.view = {ViewPart::kBytes, ViewPart::kDueTimes, ViewPart::kScheduleWithPorts};
+  needs.ranks.lanes = spec.parameters.flag("lanes_by_due") ? LaneRule::kYieldEarliestFirst : LaneRule::kYield;
   return needs;
 }
 

@@ -214,7 +214,7 @@ class Decomposed : public Controller {
   CircuitPlan asked_;               // that the last decision still lacked
 };
 
-PolicyNeeds needs(const ControllerSpec&) { return {.bytes = true, .per_pair = true}; }
+PolicyNeeds needs(const ControllerSpec&) { return {.view = {ViewPart::kBytes}, .service = Service::kByPair}; }
 
 }  // namespace
 

@@ -10,10 +10,18 @@ class Electrical : public Controller {
   Decision decide(const FabricView&) override { return std::nullopt; }
 };
 
+std::unique_ptr<Controller> make(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
+  return std::make_unique<Electrical>();
+}
+
 }  // namespace
 
-std::unique_ptr<Controller> make_electrical(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
-  return std::make_unique<Electrical>();
+ControllerFactory electrical_factory() {
+  return {.name = "electrical",
+          .summary = "electrical rail switches: every port reaches every port, nothing to decide",
+          .make = make,
+          .symmetric = true,
+          .claims = {.faster_ports = true, .more_ports = true, .shorter_delay = true, .server_names = true}};
 }
 
 }  // namespace photonrail

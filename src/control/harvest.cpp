@@ -164,7 +164,9 @@ ControllerFactory harvest_factory() {
           .make = make_harvest,
           .needs =
               [](const ControllerSpec&) {
-                return PolicyNeeds{.bytes = true, .rounds = true, .direct = true, .hops = kAnyHops};
+                return PolicyNeeds{.view = {ViewPart::kBytes, ViewPart::kRounds},
+                                   .hops = kAnyHops,
+                                   .while_switching = WhileSwitching::kWait};
               },
           .parameters = {ControllerParameter::count("look_ahead", 16, 0, 1024, "rounds after the present one")},
           .prompt = true};

@@ -114,7 +114,9 @@ std::unique_ptr<Controller> make_mixnet(const ControllerSpec& spec, RailId, std:
 }
 
 PolicyNeeds mixnet_needs(const ControllerSpec& spec) {
-  return {.bytes = true, .traffic = spec.parameters.word("refresh") == "iteration", .per_pair = true};
+  PolicyNeeds needs{.view = {ViewPart::kBytes}, .service = Service::kByPair};
+  needs.view.add(ViewPart::kTraffic, spec.parameters.word("refresh") == "iteration");
+  return needs;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // are never touched, and circuits without a request stay as they are. The ports of a NIC are divided according to the
 // phases of the known schedule (PhaseWidth): one for each neighbour of a pipeline stage, all for a ring's next.
 //
-// The asking (on demand, or announced one phase ahead) is the ranks' part: ShimPolicy, carried out by the simulation.
+// The asking (on demand, or announced one phase ahead) is the ranks' part: RankBehaviour, carried out by the simulation.
 //
 // Leaves out: the published prototype's time-outs, and its one-bit-a-stage topologies: circuits change one by one here, so
 // that two groups on disjoint ports never wait for each other.
@@ -37,18 +37,27 @@ class Opus : public Controller {
   CircuitPlan plan_;
 };
 
-}  // namespace
-
-std::unique_ptr<Controller> make_opus(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Opus>();
 }
 
-PolicyNeeds opus_needs(const ControllerSpec& spec) {
-  PolicyNeeds needs;
-  needs.shim.announce = spec.mode == OpusMode::kProvisioned;
-  needs.shim.scheduled = spec.order == OperationOrder::kScheduled;
-  needs.schedule_with_ports = true;
+PolicyNeeds needs(const ControllerSpec& spec) {
+  PolicyNeeds needs{.view = {ViewPart::kScheduleWithPorts}};
+  needs.ranks.announce = spec.mode == OpusMode::kProvisioned ? Announcement::kAhead : Announcement::kOnDemand;
+  needs.ranks.order = spec.order;
   return needs;
+}
+
+}  // namespace
+
+ControllerFactory opus_factory() {
+  return {.name = "opus",
+          .summary = "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)",
+          .make = make,
+          .symmetric = true,
+          .needs = needs,
+          .prompt = true,
+          .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true}};
 }
 
 }  // namespace photonrail

@@ -219,11 +219,12 @@ std::unique_ptr<Controller> make_opus_artifact(const ControllerSpec& spec, RailI
 
 PolicyNeeds opus_artifact_needs(const ControllerSpec& spec) {
   PolicyNeeds needs;
-  needs.shim.announce = spec.parameters.word("mode") == "provisioned";
-  needs.shim.scheduled = spec.parameters.word("order") == "scheduled";
-  needs.schedule = spec.parameters.word("granularity") == "stage";
-  needs.schedule_with_ports = true;
-  needs.events = spec.parameters.word("lock") == "fabric" || spec.parameters.word("retry") == "own_event";
+  const ParameterValues& values = spec.parameters;
+  if (values.word("mode") == "provisioned") needs.ranks.announce = Announcement::kAhead;
+  if (values.word("order") == "scheduled") needs.ranks.order = OperationOrder::kScheduled;
+  needs.view = {ViewPart::kScheduleWithPorts};
+  needs.view.add(ViewPart::kSchedule, values.word("granularity") == "stage")
+      .add(ViewPart::kTaskEvents, values.word("lock") == "fabric" || values.word("retry") == "own_event");
   return needs;
 }
 

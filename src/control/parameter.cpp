@@ -1,4 +1,4 @@
-#include "photonrail/controller_parameter.hpp"
+#include "photonrail/control/parameter.hpp"
 
 #include "photonrail/controller.hpp"
 #include "photonrail/error.hpp"

@@ -3,27 +3,9 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace photonrail {
-
-namespace {
-
-// The claims that each policy keeps in the worlds of tests/worlds; docs/policies.md lists which policy breaks which claim.
-PolicyClaims claims_of(std::string_view policy) {
-  struct Row {
-    std::string_view policy;
-    PolicyClaims claims;
-  };
-  static constexpr bool kYes = true;
-  static constexpr bool kNo = false;
-  static constexpr Row kRows[] = {{"electrical", {kYes, kYes, kYes, kYes}}, {"opus", {kYes, kNo, kYes, kYes}}};
-  for (const Row& row : kRows) {
-    if (row.policy == policy) return row.claims;
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string PolicyClaims::describe() const {
   std::string text;
@@ -39,31 +21,21 @@ std::string PolicyClaims::describe() const {
 }
 
 ControllerRegistry ControllerRegistry::builtin() {
+  static constexpr ControllerFactory (*kTable[])() = {
+      electrical_factory, static_factory,       opus_factory,     opus_artifact_factory, oracle_factory,
+      coalesce_factory,   static_split_factory, topoopt_factory,  rotor_factory,         max_weight_factory,
+      mixnet_factory,     bvn_factory,          solstice_factory, harvest_factory,       lru_factory};
   ControllerRegistry registry;
-  registry.add(
-      {"electrical", "electrical rail switches: every port reaches every port, nothing to decide", make_electrical, true});
-  registry.add({"static", "circuits given by the scenario, lit once", make_static});
-  registry.add({"opus",
-                "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)",
-                make_opus,
-                true,
-                opus_needs,
-                {},
-                true});
-  registry.add(opus_artifact_factory());
-  registry.add(oracle_factory());
-  registry.add(coalesce_factory());
-  registry.add(static_split_factory());
-  registry.add(topoopt_factory());
-  registry.add(rotor_factory());
-  registry.add(max_weight_factory());
-  registry.add(mixnet_factory());
-  registry.add(bvn_factory());
-  registry.add(solstice_factory());
-  registry.add(harvest_factory());
-  registry.add(lru_factory());
-  for (ControllerFactory& factory : registry.factories_) factory.claims = claims_of(factory.name);
+  for (const auto& factory : kTable) registry.add(factory());
   return registry;
+}
+
+void ControllerRegistry::add(ControllerFactory factory) {
+  if (factory.name.empty()) throw ConfigError("", "a controller has no name", "set ControllerFactory::name");
+  if (knows(factory.name)) {
+    throw ConfigError("", "there is already a controller \"" + factory.name + "\"", "give the new one another name");
+  }
+  factories_.push_back(std::move(factory));
 }
 
 bool ControllerRegistry::knows(std::string_view name) const {

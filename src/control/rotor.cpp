@@ -96,7 +96,7 @@ std::unique_ptr<Controller> make_rotor(const ControllerSpec& spec, RailId, std::
 }
 
 PolicyNeeds rotor_needs(const ControllerSpec& spec) {
-  return {.per_pair = true, .hops = spec.parameters.word("paths") == "two_hop" ? 2u : 1u};
+  return {.service = Service::kByPair, .hops = spec.parameters.word("paths") == "two_hop" ? 2u : 1u};
 }
 
 }  // namespace

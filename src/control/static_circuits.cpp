@@ -20,10 +20,8 @@ class StaticCircuits : public Controller {
   bool done_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Controller> make_static(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
-                                        std::uint32_t ports_per_gpu) {
+std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
+                                 std::uint32_t ports_per_gpu) {
   CircuitPlan plan;
   for (const StaticCircuit& circuit : spec.circuits) {
     if (circuit.from.value % gpus_per_server != rail.value) continue;
@@ -31,6 +29,12 @@ std::unique_ptr<Controller> make_static(const ControllerSpec& spec, RailId rail,
                             PortId{circuit.to.value / gpus_per_server * ports_per_gpu + circuit.to_port}});
   }
   return std::make_unique<StaticCircuits>(std::move(plan));
+}
+
+}  // namespace
+
+ControllerFactory static_factory() {
+  return {.name = "static", .summary = "circuits given by the scenario, lit once", .make = make};
 }
 
 }  // namespace photonrail

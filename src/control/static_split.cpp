@@ -121,7 +121,7 @@ ControllerFactory static_split_factory() {
       },
       .needs =
           [](const ControllerSpec& spec) {
-            return PolicyNeeds{.schedule = true, .hops = spec.parameters.flag("forward") ? kAnyHops : 0};
+            return PolicyNeeds{.view = {ViewPart::kSchedule}, .hops = spec.parameters.flag("forward") ? kAnyHops : 0};
           },
       .parameters = {ControllerParameter::flag("forward", true,
                                                "over other GPUs, where a pair has no circuit of its own")}};

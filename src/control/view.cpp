@@ -14,8 +14,8 @@ std::uint32_t FabricView::circuits(ServerPair pair) const {
   return lit;
 }
 
-bool ShimPolicy::announces(RankId rank) const {
-  bool announces = announce;
+bool RankBehaviour::announces(RankId rank) const {
+  bool announces = announce == Announcement::kAhead;
   for (const ShimSpec& shim : of_ranks) {
     if (shim.announce && std::find(shim.ranks.begin(), shim.ranks.end(), rank) != shim.ranks.end())
       announces = *shim.announce;
@@ -23,8 +23,8 @@ bool ShimPolicy::announces(RankId rank) const {
   return announces;
 }
 
-bool ShimPolicy::announces_any() const {
-  return announce ||
+bool RankBehaviour::announces_any() const {
+  return announce == Announcement::kAhead ||
          std::any_of(of_ranks.begin(), of_ranks.end(), [](const ShimSpec& shim) { return shim.announce.value_or(false); });
 }
 

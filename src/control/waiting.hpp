@@ -16,7 +16,7 @@ struct WaitingPair {
 
 /// What holds up its members, between positions of the job, ascending by their places. An operation that asked and still
 /// waits for something else, such as its lane, would keep ports from those that it waits for. REQUIRES: the view shows
-/// bytes (PolicyNeeds::bytes).
+/// bytes (ViewPart::kBytes).
 [[nodiscard]] std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& places);
 
 }  // namespace photonrail

@@ -1,12 +1,12 @@
 // What the parts of the control plane of one job work on.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/time_accounting.hpp"
 #include "fabric/fabric.hpp"
 #include "photonrail/controller.hpp"
-#include "photonrail/engine.hpp"
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace photonrail::control_plane {
 
 /// All must outlive what is made with it. `spec` is complete (ControllerFactory::complete).
 struct ControlContext {
-  Engine& engine;
+  engine::Engine& engine;
   Fabric& fabric;
   execution::OperationTable& operations;
   execution::TimeAccounting& accounting;

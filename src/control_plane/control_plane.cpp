@@ -18,7 +18,7 @@ ControlPlane::ControlPlane(const ControlContext& run, folding::OrderAmbiguity* a
     const RailAgent::Surroundings around{board_, channel_, *this, *this};
     agents_[r] = std::make_unique<RailAgent>(run, needs_, around, RailId{r});
   }
-  if (needs_.per_pair) {
+  if (needs_.by_pair()) {
     service_ = std::make_unique<PairService>(run, *this);
   } else {
     service_ = std::make_unique<RoundService>(run, *this);
@@ -50,7 +50,7 @@ void ControlPlane::end() {
 bool ControlPlane::stand_still() {
   std::uint64_t commands = 0;
   each_agent([&](const RailAgent& agent) { commands += agent.commands().size(); });
-  if (!needs_.events || commands == commands_at_standstill_) {
+  if (!needs_.has(ViewPart::kTaskEvents) || commands == commands_at_standstill_) {
     // Two operations may each have the circuits of one rail and wait for those of another.
     if (agents_.size() < 2 || !board_.use_one_order()) return false;
   }
@@ -80,7 +80,7 @@ void ControlPlane::circuits_available(RailId rail) {
 }
 
 SharedView ControlPlane::shared_view(RailId rail) {
-  if (needs_.events) board_.mark_progress(rail, last_event_, stands_still_ == run_.engine.now());
+  if (needs_.has(ViewPart::kTaskEvents)) board_.mark_progress(rail, last_event_, stands_still_ == run_.engine.now());
   SharedView view;
   if (schedule_) view.schedule = schedule_->rail(rail);
   view.running = running_;
@@ -90,7 +90,7 @@ SharedView ControlPlane::shared_view(RailId rail) {
 
 void ControlPlane::task_ended(RankId rank) {
   ++tasks_ended_;
-  if (!needs_.events) return;
+  if (!needs_.has(ViewPart::kTaskEvents)) return;
   if (last_event_.size() <= rank.index()) last_event_.resize(rank.index() + 1, Time{-1});
   last_event_[rank.index()] = run_.engine.now();
   each_agent([](RailAgent& agent) { agent.task_ended(); });
@@ -147,8 +147,8 @@ void ControlPlane::schedule_restarts() {
   const std::vector<ControllerRestart>& restarts = run_.spec.control.restarts;
   for (std::size_t i = 0; i < restarts.size(); ++i) {
     const Time down = run_.engine.now() + restarts[i].at;  // of a job that begins later: from then on
-    run_.engine.schedule(down, Phase::kFinish, Action::to<&ControlPlane::go_down>(*this, i));
-    run_.engine.schedule(down + restarts[i].down, Phase::kFinish, Action::to<&ControlPlane::come_up>(*this, i));
+    run_.engine.schedule(down, engine::Phase::kFinish, engine::Action::to<&ControlPlane::go_down>(*this, i));
+    run_.engine.schedule(down + restarts[i].down, engine::Phase::kFinish, engine::Action::to<&ControlPlane::come_up>(*this, i));
   }
 }
 

@@ -45,7 +45,7 @@ class ControlPlane : public CircuitListener, private RequestBoardListener, priva
   void begin();
   /// The job has ended: from the next instant on no controller is asked, and timetables stop.
   void end();
-  /// No event is left although the job has not ended: asks the policies with PolicyNeeds::events again. False: there is no
+  /// No event is left although the job has not ended: asks the policies with ViewPart::kTaskEvents again. False: there is no
   /// such policy, or the previous attempt changed nothing.
   [[nodiscard]] bool stand_still();
   /// The remarks of controllers about the run (Controller::remark).

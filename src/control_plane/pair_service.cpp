@@ -27,7 +27,7 @@ PairService::Round* PairService::find(OpId op, std::uint32_t round) {
 
 void PairService::enter(OpId op, std::uint32_t round) {
   if (to_open_.empty()) {
-    run_.engine.schedule(run_.engine.now(), Phase::kStart, Action::to<&PairService::open_pending>(*this));
+    run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&PairService::open_pending>(*this));
   }
   to_open_.emplace_back(op, round);
 }
@@ -79,7 +79,7 @@ void PairService::send(OpId id, const Send& send, std::uint64_t tag) {
   const RailCrossing crossing = *run_.fabric.crossing(op.gpus[send.from], op.gpus[send.to]);
   plane_.board().pair_waits(id, send.round, crossing, send.bytes, send.from);
   if (offered_.empty()) {
-    run_.engine.schedule(run_.engine.now(), Phase::kStart, Action::to<&PairService::try_offered>(*this));
+    run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&PairService::try_offered>(*this));
   }
   if (offered_.empty() || offered_.back() != std::pair{id, send.round}) offered_.emplace_back(id, send.round);
 }

@@ -1,10 +1,10 @@
 // Carries out on one rail what its controller decided, in time: steps one after the other, and timetables.
 #pragma once
 
+#include "control_plane/request_channel.hpp"
+#include "engine/engine.hpp"
 #include "fabric/optical_rail.hpp"
 #include "photonrail/controller.hpp"
-#include "photonrail/engine.hpp"
-#include "control_plane/request_channel.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -23,7 +23,7 @@ class PlanSequencer {
   };
 
   /// The references must outlive the driver.
-  PlanSequencer(const Engine& engine, OpticalRail& rail, RequestChannel& messages, RailId id)
+  PlanSequencer(const engine::Engine& engine, OpticalRail& rail, RequestChannel& messages, RailId id)
       : engine_(engine), rail_(rail), messages_(messages), id_(id) {}
 
   /// Replaces what earlier decisions have left to do. Throws ControllerError.
@@ -49,7 +49,7 @@ class PlanSequencer {
   void turn(std::int64_t slot, std::vector<Issued>& issued);
   void carry_out(const CircuitPlan& plan, bool preempt, std::optional<Time> since, std::vector<Issued>& issued);
 
-  const Engine& engine_;
+  const engine::Engine& engine_;
   OpticalRail& rail_;
   RequestChannel& messages_;
   RailId id_;

@@ -26,10 +26,10 @@ void PortMirror::seat(std::span<const GpuId> gpu_of_rank, const Plant& plant, Ra
 }
 
 void PortMirror::sync() {
-  const OpticalSwitch& crossbar = rail_.crossbar();
+  const device::OpticalSwitch& crossbar = rail_.crossbar();
   rail_.take_touched(touched_);
   for (const PortId port : touched_) {
-    const OpticalSwitch::Fibre& fibre = crossbar.transmit()[port.index()];
+    const device::OpticalSwitch::Fibre& fibre = crossbar.transmit()[port.index()];
     transmit_[port.index()] = {fibre.peer, rail_.is_lit(port),   fibre.in_use > 0, rail_.draining(port),
                                {},         rail_.is_faulty(port)};
     receive_[port.index()] = crossbar.receive()[port.index()].peer;

@@ -34,11 +34,11 @@ RailAgent::RailAgent(const ControlContext& run, const PolicyNeeds& needs, const 
       rail_(run.fabric.rail(id)),
       controller_(make_controller()),
       sequencer_(make_sequencer()),
-      ports_(rail_, run.plant(), needs.bytes) {
+      ports_(rail_, run.plant(), needs.has(ViewPart::kBytes)) {
   rail_.set_hops(needs.hops);
   // Every pair has its turn: a send that took a longer way would keep the circuits of others from theirs.
-  if (needs.per_pair && needs.hops == 0) rail_.forward_around_faults_only();
-  if (needs.direct) rail_.wait_for_direct();
+  if (needs.by_pair() && needs.hops == 0) rail_.forward_around_faults_only();
+  if (needs.while_switching == WhileSwitching::kWait) rail_.wait_for_direct();
 }
 
 void RailAgent::seat(std::span<const GpuId> gpu_of_rank) { ports_.seat(gpu_of_rank, run_.fabric.plant(), id_); }
@@ -78,7 +78,7 @@ void RailAgent::wake(CriticalPathTag cause) {
   cause_ = later_of(cause_, cause);
   if (wakes_.decide_scheduled) return;
   wakes_.decide_scheduled = true;
-  run_.engine.schedule(run_.engine.now(), Phase::kDecide, Action::to<&RailAgent::decide>(*this));
+  run_.engine.schedule(run_.engine.now(), engine::Phase::kDecide, engine::Action::to<&RailAgent::decide>(*this));
 }
 
 void RailAgent::task_ended() {
@@ -131,7 +131,7 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.demands = around_.board.complete(id_).views();
   view.gathering = around_.board.partial(id_).views();
   view.schedule = shared.schedule;
-  if (needs_.traffic) {
+  if (needs_.has(ViewPart::kTraffic)) {
     view.traffic = traffic_.past();
     view.traffic_now = traffic_.now();
   }
@@ -192,7 +192,7 @@ void RailAgent::set_timer() {
   wakes_.timer = {};
   if (!at || presence_.ended) return;
   wakes_.at = std::max(*at, run_.engine.now());
-  wakes_.timer = run_.engine.schedule(wakes_.at, Phase::kFinish, Action::to<&RailAgent::ring>(*this));
+  wakes_.timer = run_.engine.schedule(wakes_.at, engine::Phase::kFinish, engine::Action::to<&RailAgent::ring>(*this));
 }
 
 void RailAgent::ring(std::uint64_t) {
@@ -220,7 +220,7 @@ void RailAgent::light_back() {
 }
 
 void RailAgent::count_traffic(std::uint32_t iteration, ServerPair pair, Bytes bytes) {
-  if (needs_.traffic) traffic_.add(iteration, pair, bytes);
+  if (needs_.has(ViewPart::kTraffic)) traffic_.add(iteration, pair, bytes);
 }
 
 void RailAgent::go_down() {

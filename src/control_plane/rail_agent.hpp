@@ -66,7 +66,7 @@ class RailAgent {
   void notify(execution::CriticalPathTag cause);
   /// The same, though no request or holder changed.
   void wake(execution::CriticalPathTag cause);
-  /// A task ended somewhere, or the job stands still (PolicyNeeds::events): a controller with requests is asked.
+  /// A task ended somewhere, or the job stands still (ViewPart::kTaskEvents): a controller with requests is asked.
   void task_ended();
   void stand_still() { wake(cause_); }
   /// The circuits of a command can be used.
@@ -94,7 +94,7 @@ class RailAgent {
  private:
   /// When the controller is asked again, and how often that came to nothing.
   struct Wakes {
-    EventHandle timer{};
+    engine::EventHandle timer{};
     Time at{};
     std::optional<Time> ask_again;
     std::uint32_t fruitless = 0;

@@ -90,7 +90,7 @@ void RequestBoard::open_requests(OpId id, std::uint32_t round) {
   for (auto& [rail, circuits] : rail_circuits(run_.fabric, op.gpus, *op.runnable, round)) {
     Request& request = take(id, round, rail, participants);
     request.pairs.assign(std::move(circuits.pairs), std::move(circuits.bytes));
-    if (needs_.rounds) show_next_rounds(run_, request);
+    if (needs_.has(ViewPart::kRounds)) show_next_rounds(run_, request);
     refresh(request);
   }
 }
@@ -369,8 +369,8 @@ void RequestBoard::mark_progress(RailId rail, const std::vector<Time>& last_even
 void RequestBoard::arm(Request& request, Time since) {
   if (run_.spec.starvation == Duration{0}) return;
   run_.engine.cancel(request.alarm);
-  request.alarm = run_.engine.schedule(since + run_.spec.starvation, Phase::kSettle,
-                                       Action::to<&RequestBoard::starved>(*this, request.view.id.value));
+  request.alarm = run_.engine.schedule(since + run_.spec.starvation, engine::Phase::kSettle,
+                                       engine::Action::to<&RequestBoard::starved>(*this, request.view.id.value));
 }
 
 void RequestBoard::starved(std::uint64_t slot) {

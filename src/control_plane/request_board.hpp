@@ -42,7 +42,7 @@ struct Request {
   std::uint32_t serial = 0;
   bool open = false;
   bool missed = false;  ///< for circuits that were taken away in use
-  EventHandle alarm{};  ///< the end of ControllerSpec::starvation
+  engine::EventHandle alarm{};  ///< the end of ControllerSpec::starvation
 };
 
 /// Opens, completes and drops requests, and keeps the views of them that controllers get.

@@ -31,7 +31,7 @@ Duration deliver(const MessageSpec& spec, Duration own, RandomStream& random, co
                        " and lost each time; it is not sent again (/controller/messages/retries)"});
 }
 
-RequestChannel::RequestChannel(Engine& engine, const ControllerSpec& spec, std::size_t rails, std::uint64_t seed)
+RequestChannel::RequestChannel(engine::Engine& engine, const ControllerSpec& spec, std::size_t rails, std::uint64_t seed)
     : engine_(engine), spec_(spec), free_at_(rails) {
   for (std::size_t r = 0; r < rails; ++r) {
     rails_.push_back({stream(seed, "requests", r), stream(seed, "commands", r), stream(seed, "acknowledgements", r)});
@@ -71,7 +71,7 @@ void RequestChannel::post(const Message& message, Duration travel) {
   const std::uint32_t at = free_messages_.back();
   free_messages_.pop_back();
   messages_[at] = message;
-  engine_.schedule(engine_.now() + travel, Phase::kFinish, Action::to<&RequestChannel::arrived>(*this, at));
+  engine_.schedule(engine_.now() + travel, engine::Phase::kFinish, engine::Action::to<&RequestChannel::arrived>(*this, at));
 }
 
 void RequestChannel::arrived(std::uint64_t at) {
@@ -80,7 +80,7 @@ void RequestChannel::arrived(std::uint64_t at) {
   const bool one = spec_.control.placement == ControllerPlacement::kOne;
   Time& free_at = message.to_root ? root_free_at_ : free_at_[one ? 0 : message.rail.index()];
   free_at = std::max(free_at, engine_.now()) + (message.to_root ? spec_.control.root_service : spec_.service);
-  engine_.schedule(free_at, Phase::kFinish, Action::to<&RequestChannel::served>(*this, at));
+  engine_.schedule(free_at, engine::Phase::kFinish, engine::Action::to<&RequestChannel::served>(*this, at));
 }
 
 void RequestChannel::served(std::uint64_t at) {

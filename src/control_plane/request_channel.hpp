@@ -2,9 +2,9 @@
 // and sent again.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "photonrail/controller.hpp"
-#include "photonrail/engine.hpp"
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ class RequestListener {
 class RequestChannel {
  public:
   /// `engine` and `spec` must outlive the object.
-  RequestChannel(Engine& engine, const ControllerSpec& spec, std::size_t rails, std::uint64_t seed);
+  RequestChannel(engine::Engine& engine, const ControllerSpec& spec, std::size_t rails, std::uint64_t seed);
 
   /// Sets the receiver of requests. It must outlive the object.
   void attach(RequestListener& listener) { listener_ = &listener; }
@@ -66,7 +66,7 @@ class RequestChannel {
   void arrived(std::uint64_t message);
   void served(std::uint64_t message);
 
-  Engine& engine_;
+  engine::Engine& engine_;
   const ControllerSpec& spec_;
   RequestListener* listener_ = nullptr;
   std::vector<Rail> rails_;

@@ -35,7 +35,7 @@ RoundService::Round* RoundService::find(OpId op, std::uint32_t round) {
 // Opening waits for the start phase, so that the controller decides before any operation takes circuits at this instant.
 void RoundService::enter(OpId op, std::uint32_t round) {
   if (to_open_.empty()) {
-    run_.engine.schedule(run_.engine.now(), Phase::kStart, Action::to<&RoundService::open_pending>(*this));
+    run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&RoundService::open_pending>(*this));
   }
   to_open_.emplace_back(op, round);
   if (rounds_.size() <= op) rounds_.resize(op + 1);

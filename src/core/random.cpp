@@ -1,4 +1,4 @@
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include "core/fnv1a.hpp"
 #include "photonrail/error.hpp"

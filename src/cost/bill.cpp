@@ -1,7 +1,7 @@
 // Bills of materials by either rule.
 #include "cost/clos.hpp"
-#include "photonrail/cost.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/study/cost.hpp"
 
 #include <algorithm>
 #include <cmath>

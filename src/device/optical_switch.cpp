@@ -1,11 +1,11 @@
-#include "photonrail/device.hpp"
+#include "device/optical_switch.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::device {
 
 namespace {
 
@@ -109,4 +109,4 @@ void OpticalSwitch::release(PortId from) {
   --fibre.in_use;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::device

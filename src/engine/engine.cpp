@@ -1,11 +1,11 @@
-#include "photonrail/engine.hpp"
+#include "engine/engine.hpp"
 
 #include "engine/event_queue.hpp"
 #include "photonrail/error.hpp"
 
 #include <string>
 
-namespace photonrail {
+namespace photonrail::engine {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::uint64_t Engine::run(std::uint64_t limit) {
   return ran;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::engine

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::engine {
 
 namespace {
 
@@ -107,4 +107,4 @@ std::vector<QueueEntry> EventQueue::take_all() {
   return all;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::engine

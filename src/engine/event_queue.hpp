@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::engine {
 
 /// Ordered by time, then by key: keys are unique.
 struct QueueEntry {
@@ -148,4 +148,4 @@ void EventQueue::remove_if(Predicate&& gone) {
   make_heap();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::engine

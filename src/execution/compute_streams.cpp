@@ -69,8 +69,8 @@ void ComputeStreams::start(RankId id, Stream which) {
   stream.started = run_.engine.now();
   const Duration time = time_of(id, graph_.program(id).task(stream.running.task), which);
   run_.accounting.compute_began(id, stream.started);
-  run_.engine.schedule(stream.started + time, Phase::kFinish,
-                       Action::to<&ComputeStreams::finish>(*this, argument_of(id, which)));
+  run_.engine.schedule(stream.started + time, engine::Phase::kFinish,
+                       engine::Action::to<&ComputeStreams::finish>(*this, argument_of(id, which)));
 }
 
 void ComputeStreams::finish(std::uint64_t rank_and_stream) {

@@ -60,7 +60,7 @@ void Executor::complete(RankId id, TaskId task, CriticalPathTag cause) {
 // Through an event, so that a long chain of such tasks does not nest.
 void Executor::complete_at_once(RankId id, const ReadyTask& task) {
   at_once_.emplace_back(id, task);
-  run_.engine.schedule(run_.engine.now(), Phase::kFinish, Action::to<&Executor::complete_now>(*this));
+  run_.engine.schedule(run_.engine.now(), engine::Phase::kFinish, engine::Action::to<&Executor::complete_now>(*this));
 }
 
 void Executor::complete_now(std::uint64_t) {

@@ -1,11 +1,11 @@
 // The processors of the GPUs, for plans that compute: tiles wait for a free one, first come first served.
 #pragma once
 
+#include "engine/engine.hpp"
+#include "execution/straggler_injector.hpp"
+#include "execution/time_accounting.hpp"
 #include "fabric/fabric.hpp"
 #include "photonrail/collective.hpp"
-#include "photonrail/engine.hpp"
-#include "execution/time_accounting.hpp"
-#include "execution/straggler_injector.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -17,7 +17,7 @@ namespace photonrail::execution {
 class GpuPool {
  public:
   /// Told when a step is over, by its tag. All must outlive the object.
-  GpuPool(Engine& engine, const Fabric& fabric, TimeAccounting& recorder, const StragglerInjector& straggling, DeliveryListener& done)
+  GpuPool(engine::Engine& engine, const Fabric& fabric, TimeAccounting& recorder, const StragglerInjector& straggling, DeliveryListener& done)
       : engine_(engine), fabric_(fabric), recorder_(recorder), straggling_(straggling), done_(done) {}
 
   /// REQUIRES: step.kind is kTiles.
@@ -44,7 +44,7 @@ class GpuPool {
   void ended(std::uint64_t batch_and_tiles);
   [[nodiscard]] Duration tile_time(RankId rank, Pool& pool, std::uint32_t iteration, const LocalStep& step) const;
 
-  Engine& engine_;
+  engine::Engine& engine_;
   const Fabric& fabric_;
   TimeAccounting& recorder_;
   const StragglerInjector& straggling_;

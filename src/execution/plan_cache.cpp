@@ -1,7 +1,7 @@
 #include "execution/plan_cache.hpp"
 
 #include "collective/merged_rounds.hpp"
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include "collective/algorithm_table.hpp"
 #include "photonrail/collective.hpp"
-#include "photonrail/collective_choice.hpp"
-#include "photonrail/demand.hpp"
+#include "photonrail/collective/choice.hpp"
+#include "photonrail/collective/traffic_matrix.hpp"
 #include "photonrail/execution.hpp"
 
 #include <deque>

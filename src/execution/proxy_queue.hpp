@@ -2,7 +2,7 @@
 // what is behind them until everything before them has arrived, and so much longer.
 #pragma once
 
-#include "photonrail/engine.hpp"
+#include "engine/engine.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
@@ -23,7 +23,7 @@ class ProxyListener {
 class ProxyQueues {
  public:
   /// Both must outlive the object.
-  ProxyQueues(Engine& engine, ProxyListener& listener) : engine_(engine), listener_(listener) {}
+  ProxyQueues(engine::Engine& engine, ProxyListener& listener) : engine_(engine), listener_(listener) {}
 
   void send(RankId rank, std::uint64_t tag);
   void fence(RankId rank, std::uint64_t tag, Duration wait);
@@ -45,7 +45,7 @@ class ProxyQueues {
   void go_on(RankId rank, Proxy& proxy);
   void over(std::uint64_t rank);
 
-  Engine& engine_;
+  engine::Engine& engine_;
   ProxyListener& listener_;
   std::map<RankId, Proxy> proxies_;  // of ranks that ever had an ordered send
 };

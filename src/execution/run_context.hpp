@@ -1,18 +1,18 @@
 // What the execution of one job works on.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/straggler_injector.hpp"
 #include "execution/time_accounting.hpp"
 #include "fabric/fabric.hpp"
-#include "photonrail/engine.hpp"
 
 namespace photonrail::execution {
 
 /// All must outlive what is made with it.
 struct RunContext {
-  Engine& engine;
+  engine::Engine& engine;
   Fabric& fabric;
   OperationTable& operations;
   TimeAccounting& accounting;

@@ -12,7 +12,7 @@ Starter::Starter(const RunContext& run, const StartTargets& targets, Lanes lanes
 void Starter::schedule() {
   if (scheduled_) return;
   scheduled_ = true;
-  run_.engine.schedule(run_.engine.now(), Phase::kStart, Action::to<&Starter::start_all>(*this));
+  run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&Starter::start_all>(*this));
 }
 
 void Starter::enqueue(OpId id) {

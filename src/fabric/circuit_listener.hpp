@@ -1,7 +1,7 @@
 // The interface to the observer of a rail's circuits, and the rail's own end of it.
 #pragma once
 
-#include "photonrail/circuit.hpp"
+#include "photonrail/core/circuit.hpp"
 #include "photonrail/ids.hpp"
 
 #include <compare>

@@ -7,7 +7,7 @@
 #include "fabric/circuit_listener.hpp"
 #include "fabric/rail_circuits.hpp"
 #include "fabric/rail_context.hpp"
-#include "photonrail/total_time.hpp"
+#include "photonrail/core/total_time.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -46,7 +46,7 @@ class CircuitTransitions {
   void show_lit(const std::vector<Circuit>& lit);
   bool end_pause(PortId from);
 
-  Engine& engine_;
+  engine::Engine& engine_;
   RailCircuits& circuits_;
   CircuitLinks& links_;
   CircuitHolds& holds_;

@@ -18,7 +18,7 @@ PlantSpec plant_for(const ClusterSpec& spec, const FoldedPlant* folded) {
 
 }  // namespace
 
-Fabric::Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded,
+Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded,
                std::span<const GpuId> gpus)
     : spec_(spec),
       folded_(folded),
@@ -36,7 +36,7 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, cons
   }
 }
 
-Fabric::Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job,
+Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job,
                std::span<const GpuId> gpus)
     : spec_(spec),
       folded_(nullptr),
@@ -57,7 +57,7 @@ Fabric::Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, st
   }
 }
 
-std::unique_ptr<OpticalRail> Fabric::make_rail(Engine& engine, RailId id) {
+std::unique_ptr<OpticalRail> Fabric::make_rail(engine::Engine& engine, RailId id) {
   const fabric::RailContext context{engine, network_, plant_, spec_.rail, id};
   return std::make_unique<OpticalRail>(context, shared_.rail(id));
 }

@@ -1,11 +1,11 @@
 // The cluster in motion: it owns the network and the switches, and says which way a message goes.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "fabric/optical_rail.hpp"
 #include "fabric/shared_fabric.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
-#include "photonrail/engine.hpp"
 #include "photonrail/error.hpp"
 #include "topology/plant.hpp"
 
@@ -40,12 +40,12 @@ class Fabric {
   /// `engine`, `spec` and `folded` must outlive the fabric. `folded`: null, or what stands for the cluster; then messages
   /// between GPUs on different rails must not be asked for, and an electrical rail must have one tier. `gpus`: those that
   /// messages come from and go to, where they are not folded; empty: any.
-  Fabric(Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded = nullptr,
+  Fabric(engine::Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded = nullptr,
          std::span<const GpuId> gpus = {});
 
   /// The fabric as one of several jobs has it: a network and switches that all of them share, and circuits of its own,
   /// between ports that are its own (SharedFabric::seat). `gpus`: of its ranks. All must outlive the fabric.
-  Fabric(Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job, std::span<const GpuId> gpus);
+  Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job, std::span<const GpuId> gpus);
 
   /// Sets the listeners for deliveries and circuits. Both must outlive the fabric.
   void attach(DeliveryListener& deliveries, CircuitListener& circuits);
@@ -83,7 +83,7 @@ class Fabric {
   [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
 
  private:
-  [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(Engine& engine, RailId id);
+  [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(engine::Engine& engine, RailId id);
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
   [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image.at(gpu.value); }

@@ -7,9 +7,9 @@ void FaultTimeline::schedule() {
   for (std::size_t f = 0; f < faults.size(); ++f) {
     const PortFault& fault = faults[f];
     if (fault.rail && *fault.rail != rail_.id) continue;
-    rail_.engine.schedule(fault.at, Phase::kFinish, Action::to<&FaultTimeline::begin>(*this, f));
+    rail_.engine.schedule(fault.at, engine::Phase::kFinish, engine::Action::to<&FaultTimeline::begin>(*this, f));
     if (!fault.lasts) continue;
-    rail_.engine.schedule(fault.at + *fault.lasts, Phase::kFinish, Action::to<&FaultTimeline::end>(*this, f));
+    rail_.engine.schedule(fault.at + *fault.lasts, engine::Phase::kFinish, engine::Action::to<&FaultTimeline::end>(*this, f));
   }
 }
 
@@ -42,7 +42,7 @@ void FaultTimeline::end(std::uint64_t index) {
 
 // Bytes on its circuits go on over others that join the same GPUs, now or later.
 void FaultTimeline::fail(PortId port) {
-  const OpticalSwitch& crossbar = circuits_.crossbar();
+  const device::OpticalSwitch& crossbar = circuits_.crossbar();
   CircuitPlan change;
   const PortId source = crossbar.receive()[port.index()].peer;
   if (!crossbar.transmit()[port.index()].peer.is_none()) change.disconnect.push_back(port);

@@ -61,7 +61,7 @@ class OpticalRail {
   /// That send commands to the rail's switches.
   [[nodiscard]] std::uint32_t jobs() const { return static_cast<std::uint32_t>(shared_.jobs.size()); }
 
-  [[nodiscard]] const OpticalSwitch& crossbar() const { return circuits_.crossbar(); }
+  [[nodiscard]] const device::OpticalSwitch& crossbar() const { return circuits_.crossbar(); }
 
   /// The capacities on the way from one server to another, or empty: one hop, or several with forwarding. Valid until the
   /// next call.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fabric/rail_switches.hpp"
-#include "photonrail/circuit.hpp"
+#include "photonrail/core/circuit.hpp"
 
 #include <cstdint>
 #include <utility>

@@ -40,7 +40,7 @@ void PortFaults::displace_lost(const CircuitPlan& plan) {
 }
 
 CircuitPlan PortFaults::restorable() const {
-  const OpticalSwitch& crossbar = circuits_.crossbar();
+  const device::OpticalSwitch& crossbar = circuits_.crossbar();
   CircuitPlan plan;
   const auto is_used = [&](PortId from) { return !from.is_none() && crossbar.transmit()[from.index()].in_use > 0; };
   for (const Circuit circuit : lost_) {

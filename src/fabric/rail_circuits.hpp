@@ -2,10 +2,10 @@
 // look. Passive: the other parts of the rail change it; it schedules nothing and notifies nothing.
 #pragma once
 
+#include "device/optical_switch.hpp"
 #include "fabric/circuit_listener.hpp"
 #include "fabric/rail_switches.hpp"
 #include "photonrail/cluster.hpp"
-#include "photonrail/device.hpp"
 #include "topology/plant.hpp"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class RailCircuits {
   /// All are dark. `switches` must outlive the object.
   RailCircuits(const PlantSpec& plant, const RailSpec& spec, const RailSwitches& switches);
 
-  [[nodiscard]] const OpticalSwitch& crossbar() const { return crossbar_; }
+  [[nodiscard]] const device::OpticalSwitch& crossbar() const { return crossbar_; }
   [[nodiscard]] std::uint32_t servers() const { return crossbar_.ports() / ports_per_gpu_; }
   [[nodiscard]] std::uint32_t ports_per_gpu() const { return ports_per_gpu_; }
   /// The ports of a server are first_port(server) to first_port(server + 1) - 1.
@@ -30,7 +30,7 @@ class RailCircuits {
 
   /// Lit, and no switch on the way is dark as a whole. `port`: of the transmit side.
   [[nodiscard]] bool is_lit(PortId port) const {
-    const OpticalSwitch::Fibre& fibre = crossbar_.transmit()[port.index()];
+    const device::OpticalSwitch::Fibre& fibre = crossbar_.transmit()[port.index()];
     if (fibre.state != CircuitState::kLit) return false;
     return !whole_switch_ || (!switches_.is_dark(switches_.of(port)) && !switches_.is_dark(switches_.of(fibre.peer)));
   }
@@ -69,7 +69,7 @@ class RailCircuits {
   const RailSwitches& switches_;
   bool whole_switch_;  // DarkScope::kSwitch
   std::uint32_t ports_per_gpu_;
-  OpticalSwitch crossbar_;
+  device::OpticalSwitch crossbar_;
   std::vector<bool> draining_;  // by transmit port; empty: none
   std::vector<PortId> touched_;
   std::vector<bool> is_touched_;  // by port

@@ -1,16 +1,16 @@
 // What every part of one optical rail is built from: the engine, the network, the plant and the rail's own values.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
-#include "photonrail/engine.hpp"
 #include "topology/plant.hpp"
 
 namespace photonrail::fabric {
 
 /// References must outlive the parts of the rail.
 struct RailContext {
-  Engine& engine;
+  engine::Engine& engine;
   Network& network;
   const Plant& plant;
   const RailSpec& spec;

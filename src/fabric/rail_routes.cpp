@@ -15,7 +15,7 @@ bool RailRoutes::direct(Hop hop) const {
 bool RailRoutes::on_its_way(Hop hop) const {
   const RailCircuits& circuits = from_.circuits;
   for (std::uint32_t p = circuits.first_port(hop.from); p < circuits.first_port(hop.from + 1); ++p) {
-    const OpticalSwitch::Fibre& fibre = circuits.crossbar().transmit()[p];
+    const device::OpticalSwitch::Fibre& fibre = circuits.crossbar().transmit()[p];
     if (fibre.state == CircuitState::kSwitching && circuits.server(fibre.peer) == hop.to) return true;
   }
   return false;

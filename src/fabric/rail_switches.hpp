@@ -3,8 +3,8 @@
 #pragma once
 
 #include "photonrail/cluster.hpp"
+#include "photonrail/core/random.hpp"
 #include "photonrail/ids.hpp"
-#include "photonrail/random.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -4,7 +4,7 @@
 
 namespace photonrail {
 
-SharedFabric::SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
+SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
                            std::span<const GpuId> gpus)
     : capacities_(plant, gpus), network_(engine), plant_(plant) {
   network_.resize(capacities_.count());

@@ -2,11 +2,11 @@
 // A job alone has one of its own.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "fabric/capacity_map.hpp"
 #include "fabric/rail_switches.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
-#include "photonrail/engine.hpp"
 #include "topology/plant.hpp"
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class SharedFabric : private DeliveryListener {
   static constexpr std::uint32_t kNoJob = ~std::uint32_t{0};
 
   /// `gpus`: those of all jobs; empty: all of the plant. `engine`, `spec` and `plant` must outlive the object.
-  SharedFabric(Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
+  SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
                std::span<const GpuId> gpus = {});
 
   /// Assigns GPUs to jobs. `gpus`: by job, the GPUs of its ranks. A GPU without a rank, which may relay the traffic of

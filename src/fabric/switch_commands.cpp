@@ -34,14 +34,14 @@ void SwitchCommands::split(std::uint32_t command, const CircuitPlan& change) {
 
 // When all of them are usable, if that is known.
 std::optional<Time> SwitchCommands::send_parts(Time reached) {
-  Engine& engine = rail_.engine;
+  engine::Engine& engine = rail_.engine;
   const bool queue = shared_.switches.queue();
   Time usable{};
   for (const std::uint32_t part : split_) {
     if (!queue) {
       usable = std::max(usable, carry_out(part, reached));
     } else if (reached > engine.now()) {
-      engine.schedule(reached, Phase::kFinish, Action::to<&SwitchCommands::arrive>(*this, part));
+      engine.schedule(reached, engine::Phase::kFinish, engine::Action::to<&SwitchCommands::arrive>(*this, part));
     } else {
       arrive(part);
     }
@@ -66,10 +66,10 @@ std::uint32_t SwitchCommands::part_of(std::uint32_t command, std::uint32_t which
 }
 
 void SwitchCommands::arrive(std::uint64_t part) {
-  Engine& engine = rail_.engine;
+  engine::Engine& engine = rail_.engine;
   const Time begins = shared_.switches.arrive(parts_[part].at, engine.now());
   if (begins == engine.now()) return begin(part);
-  engine.schedule(begins, Phase::kFinish, Action::to<&SwitchCommands::begin>(*this, part));
+  engine.schedule(begins, engine::Phase::kFinish, engine::Action::to<&SwitchCommands::begin>(*this, part));
 }
 
 void SwitchCommands::begin(std::uint64_t part) {
@@ -78,23 +78,23 @@ void SwitchCommands::begin(std::uint64_t part) {
 
 // Returns when the circuits can be used. Of a timetable, that and the beginning may lie in the past.
 Time SwitchCommands::carry_out(std::uint32_t index, Time begins) {
-  Engine& engine = rail_.engine;
+  engine::Engine& engine = rail_.engine;
   const Part part = parts_[index];
   const Time lit = begins + shared_.switches.draw(part.at, begins);
   transitions_.add_dark_time(lit - begins, part.circuits);
-  const auto at = [&engine](Time time, const Action& action) {
-    engine.schedule(std::max(time, engine.now()), Phase::kFinish, action);
+  const auto at = [&engine](Time time, const engine::Action& action) {
+    engine.schedule(std::max(time, engine.now()), engine::Phase::kFinish, action);
   };
   if (rail_.spec.optical.darkness == DarkScope::kSwitch) {
     if (begins > engine.now()) {
-      at(begins, Action::to<&SwitchCommands::pause_switch>(*this, part.at));
+      at(begins, engine::Action::to<&SwitchCommands::pause_switch>(*this, part.at));
     } else {
       pause_switch(part.at);
     }
-    at(lit, Action::to<&SwitchCommands::resume_switch>(*this, part.at));
+    at(lit, engine::Action::to<&SwitchCommands::resume_switch>(*this, part.at));
   }
   const Time usable = lit + commands_[part.command].after;
-  at(usable, Action::to<&SwitchCommands::light>(*this, index));
+  at(usable, engine::Action::to<&SwitchCommands::light>(*this, index));
   return usable;
 }
 

@@ -89,7 +89,7 @@ void Network::pump(ChannelId id) {
     if (channel.free_at > engine_.now()) {
       if (channel.wake_at == channel.free_at) return;
       channel.wake_at = channel.free_at;
-      engine_.schedule(channel.free_at, Phase::kStart, Action::to<&Network::wake>(*this, id));
+      engine_.schedule(channel.free_at, engine::Phase::kStart, engine::Action::to<&Network::wake>(*this, id));
       return;
     }
     const FlowId flow = channel.head;
@@ -198,7 +198,7 @@ void Network::start_exclusive(FlowId id, Time begin) {
     (channel.first == kNone ? channel.first : flows_[channel.last].next) = id;
     channel.last = id;
   }
-  flow.event = engine_.schedule(channel_free + flow.latency, Phase::kFinish, Action::to<&Network::arrived>(*this, id));
+  flow.event = engine_.schedule(channel_free + flow.latency, engine::Phase::kFinish, engine::Action::to<&Network::arrived>(*this, id));
 }
 
 // The last exclusive flow on some capacity has not left, and meets another: what is being sent is shared from now on.
@@ -276,7 +276,7 @@ void Network::depart(std::uint64_t) {
     if (last != kNone && arrival == group) {
       flows_[last].next = id;
     } else {
-      engine_.schedule(arrival, Phase::kFinish, Action::to<&Network::all_arrived>(*this, id));
+      engine_.schedule(arrival, engine::Phase::kFinish, engine::Action::to<&Network::all_arrived>(*this, id));
     }
     last = id;
     group = arrival;

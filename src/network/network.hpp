@@ -16,8 +16,8 @@
 // holds all capacities of its path at the same time).
 #pragma once
 
+#include "engine/engine.hpp"
 #include "network/path.hpp"
-#include "photonrail/engine.hpp"
 #include "photonrail/units.hpp"
 
 #include <bit>
@@ -45,7 +45,7 @@ class Network {
   static constexpr std::uint8_t kMaxVisits = 100;
 
   /// `engine` must outlive the network. REQUIRES: most_visits < 255.
-  explicit Network(Engine& engine, std::uint8_t most_visits = kMaxVisits) : engine_(engine), most_visits_(most_visits) {}
+  explicit Network(engine::Engine& engine, std::uint8_t most_visits = kMaxVisits) : engine_(engine), most_visits_(most_visits) {}
 
   /// Sets the listener for deliveries. It must outlive the network. REQUIRES: nothing has been posted.
   void attach(DeliveryListener& listener) { listener_ = &listener; }
@@ -98,7 +98,7 @@ class Network {
     double remaining = 0.0;  // bytes; exclusive: at `begin`; shared: while it has no bottleneck
     Time begin{};            // exclusive: when its first byte leaves, which may be to come
     Time left_at{};          // exclusive: when the last byte leaves
-    EventHandle event{};     // exclusive: its arrival
+    engine::EventHandle event{};     // exclusive: its arrival
     Duration latency{};
     Duration overhead{};
     std::uint64_t tag = 0;
@@ -229,7 +229,7 @@ class Network {
   void open_component(CapacityId id);
   void open(Flow& flow);
 
-  Engine& engine_;
+  engine::Engine& engine_;
   std::uint8_t most_visits_;
   DeliveryListener* listener_ = nullptr;
   std::vector<Capacity> capacities_;
@@ -242,7 +242,7 @@ class Network {
   ChannelId free_channel_ = kNone;
 
   std::vector<Due> agenda_;  // a heap: when the next of a capacity's bound flows ends
-  EventHandle departure_{};
+  engine::EventHandle departure_{};
   Time departure_at_{};
   std::vector<FlowId> leaving_;
 

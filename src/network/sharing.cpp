@@ -171,7 +171,7 @@ void Network::update_agenda() {
   engine_.cancel(departure_);
   departure_ = {};
   departure_at_ = next;
-  if (next != Time::max()) departure_ = engine_.schedule(next, Phase::kFinish, Action::to<&Network::depart>(*this));
+  if (next != Time::max()) departure_ = engine_.schedule(next, engine::Phase::kFinish, engine::Action::to<&Network::depart>(*this));
 }
 
 // Takes the flows that end now from their capacities.

@@ -25,7 +25,7 @@ void Network::touch(CapacityId id) {
   enqueue_candidate(id);
   if (settle_scheduled_) return;
   settle_scheduled_ = true;
-  engine_.schedule(engine_.now(), Phase::kSettle, Action::to<&Network::settle>(*this));
+  engine_.schedule(engine_.now(), engine::Phase::kSettle, engine::Action::to<&Network::settle>(*this));
 }
 
 void Network::enqueue_candidate(CapacityId id) {

@@ -1,10 +1,10 @@
 // What a matching of routes really does: cells are set as the routes say, and the light is followed.
-#include "photonrail/pip_switch.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace photonrail {
+namespace photonrail::pip {
 
 namespace {
 
@@ -105,4 +105,4 @@ std::string fault_of(const PipMesh& mesh, const PipCover& cover) {
   return {};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

@@ -1,12 +1,12 @@
 // A small set of matchings that joins every two ports of a mesh.
 #include "core/circle.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/pip_switch.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 #include "pip/exact.hpp"
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::pip {
 
 namespace {
 
@@ -92,4 +92,4 @@ PipCover cover_all_pairs(const PipMesh& mesh) {
   return best;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

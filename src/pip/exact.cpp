@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-namespace photonrail {
+namespace photonrail::pip {
 
 namespace {
 
@@ -146,4 +146,4 @@ void improve(const PipMesh& mesh, PipCover& cover) {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

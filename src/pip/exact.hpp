@@ -1,9 +1,9 @@
 // The smallest set of routable matchings of few ports, by exhaustive search.
 #pragma once
 
-#include "photonrail/pip_switch.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 
-namespace photonrail {
+namespace photonrail::pip {
 
 inline constexpr std::uint32_t kMaxExactPorts = 8;
 
@@ -12,4 +12,4 @@ inline constexpr std::uint32_t kMaxExactPorts = 8;
 /// REQUIRES: at most kMaxExactPorts ports; `cover` joins every two.
 void improve(const PipMesh& mesh, PipCover& cover);
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

@@ -1,6 +1,6 @@
 // The mesh of hexagons: corners, cells between them, waveguides that join the cells at the corners.
 #include "photonrail/error.hpp"
-#include "photonrail/pip_switch.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace photonrail {
+namespace photonrail::pip {
 
 namespace {
 
@@ -150,4 +150,4 @@ PipMesh::PipMesh(std::uint32_t rows, std::uint32_t columns, std::uint32_t ports)
   builder.place_ports(ports);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

@@ -1,12 +1,12 @@
 // Ways of light that share no waveguide: negotiated congestion, and exhaustive search.
 #include "photonrail/error.hpp"
-#include "photonrail/pip_switch.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <queue>
 
-namespace photonrail {
+namespace photonrail::pip {
 
 namespace {
 
@@ -241,4 +241,4 @@ PipSearch search_routes(const PipMesh& mesh, std::span<const PortPair> pairs, st
   return Exhaustion(mesh, pairs, steps).run();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

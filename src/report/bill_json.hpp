@@ -2,7 +2,7 @@
 #pragma once
 
 #include "json/json.hpp"
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 
 namespace photonrail::report {
 

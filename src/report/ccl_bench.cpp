@@ -1,4 +1,4 @@
-#include "photonrail/ccl_bench.hpp"
+#include "photonrail/study/ccl_bench.hpp"
 
 #include "json/json.hpp"
 #include "photonrail/simulate.hpp"

@@ -1,11 +1,11 @@
-#include "photonrail/chart.hpp"
+#include "report/chart.hpp"
 
 #include "photonrail/error.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::report {
 
 namespace {
 
@@ -159,4 +159,4 @@ std::string chart_svg(const Chart& chart) {
   return svg + kinds.svg + "</svg>\n";
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::report

@@ -1,5 +1,5 @@
 // Results and the tables of sweeps, value by value.
-#include "photonrail/compare.hpp"
+#include "photonrail/study/compare.hpp"
 
 #include "json/json.hpp"
 #include "json/text.hpp"

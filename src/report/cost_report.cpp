@@ -1,4 +1,4 @@
-#include "photonrail/cost_report.hpp"
+#include "report/cost_report.hpp"
 
 #include "report/bill_json.hpp"
 #include "report/text.hpp"

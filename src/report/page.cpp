@@ -1,5 +1,5 @@
 // Puts a page together: the document that it carries, and the bundled page around it.
-#include "photonrail/page.hpp"
+#include "report/page.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "report/page_files.hpp"
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::report {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::string to_figures_program(const PageData& data, const std::string& format) 
          "  for (const { name, text } of files) writeFileSync(join(process.argv[2], name), text);\n});\n";
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::report

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,12 +43,6 @@ struct Row {
 
 Duration first_step(const RunResult& run) { return run.iterations.empty() ? run.makespan : run.iterations.front(); }
 
-std::optional<Duration> steady_step(const RunResult& run) {
-  if (run.iterations.size() < 2) return std::nullopt;
-  const Duration rest = std::accumulate(run.iterations.begin() + 1, run.iterations.end(), Duration::zero());
-  return rest / static_cast<std::int64_t>(run.iterations.size() - 1);
-}
-
 std::string percent(double share) { return number("%.1f %%", 100.0 * share); }
 
 std::string share_of(Duration part, Duration whole) {
@@ -58,8 +51,8 @@ std::string share_of(Duration part, Duration whole) {
 }
 
 std::string relative(const RunResult& run, const RunResult& base) {
-  const auto step = static_cast<double>(steady_step(run).value_or(first_step(run)).count());
-  const auto reference = static_cast<double>(steady_step(base).value_or(first_step(base)).count());
+  const auto step = static_cast<double>(run.step_time().count());
+  const auto reference = static_cast<double>(base.step_time().count());
   if (reference == 0.0) return kNothing;
   return number("%+.1f %%", 100.0 * (step - reference) / reference);
 }
@@ -95,7 +88,7 @@ void add_steps(Rows& rows) {
   rows.add(many ? "first step" : "step time", [](const RunResult& run) { return to_text(first_step(run)); });
   if (many) {
     rows.add("later steps, mean", [](const RunResult& run) {
-      const auto steady = steady_step(run);
+      const auto steady = run.steady_iteration();
       return steady ? to_text(*steady) : std::string(kNothing);
     });
   }

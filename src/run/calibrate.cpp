@@ -1,11 +1,10 @@
-#include "photonrail/calibrate.hpp"
+#include "photonrail/study/calibrate.hpp"
 
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 
 namespace photonrail {
 
@@ -104,14 +103,6 @@ class Fit {
 
 }  // namespace
 
-Duration steady_step(const RunResult& result) {
-  const auto& steps = result.iterations;
-  PHOTONRAIL_CHECK(!steps.empty());
-  if (steps.size() == 1) return steps.front();
-  const Duration sum = std::accumulate(steps.begin() + 1, steps.end(), Duration{});
-  return sum / static_cast<std::int64_t>(steps.size() - 1);
-}
-
 Calibration fit_compute_efficiency(Duration measured, const std::function<Duration(double)>& step_of, double tolerance) {
   if (measured <= Duration{}) throw ConfigError(kWhere, "must be positive, but is " + seconds(measured));
   return Fit(measured, step_of, tolerance).run();
@@ -127,7 +118,7 @@ Calibration calibrate(const Scenario& scenario, Duration measured, double tolera
       measured,
       [&](double efficiency) {
         tried.cluster.gpu.compute_efficiency = efficiency;
-        return steady_step(simulate(tried, {}, known));
+        return simulate(tried, {}, known).step_time();
       },
       tolerance);
 }

@@ -1,7 +1,7 @@
 // Does a control plane make sense?
 #pragma once
 
-#include "photonrail/control_plane.hpp"
+#include "photonrail/control/control_plane.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/cluster.hpp"
-#include "photonrail/collective_cost.hpp"
+#include "photonrail/collective/cost.hpp"
 #include "photonrail/controller.hpp"
 
 namespace photonrail::run {

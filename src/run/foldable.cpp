@@ -33,7 +33,7 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
   }
   if (!factory.symmetric) return "the controller may treat equal ranks differently";
   const PolicyNeeds needs = factory.needs_of(controller);
-  if (needs.per_pair || needs.hops != 0) return "the controller serves pairs one by one, or forwards";
+  if (needs.by_pair() || needs.hops != 0) return "the controller serves pairs one by one, or forwards";
   if (const std::string problem = rail_problem(cluster.rail); !problem.empty()) return problem;
   if (const std::string problem = control_problem(controller.control); !problem.empty()) return problem;
   if (controller.service != Duration{0}) return "requests queue at the controller one after another";

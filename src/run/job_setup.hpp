@@ -1,11 +1,11 @@
 // What a run of one job needs, as one value.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "execution/schedule.hpp"
 #include "execution/slack_profile.hpp"
 #include "fabric/shared_fabric.hpp"
 #include "folding/folding.hpp"
-#include "photonrail/engine.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace photonrail::run {
 
 /// What a job has of a cluster that several jobs share.
 struct SharedJobContext {
-  Engine& engine;
+  engine::Engine& engine;
   SharedFabric& fabric;
   std::uint32_t job = 0;
 };

@@ -74,7 +74,7 @@ class LowerBound {
   const BoundedJob job_;
   const TaskGraph& graph_;
   const folding::MemberPlacement placement_;
-  Engine engine_;  // stands at 0
+  engine::Engine engine_;  // stands at 0
   Fabric fabric_;
   const collective::AlgorithmTable algorithms_;
   execution::PlanCache plans_;

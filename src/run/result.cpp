@@ -29,6 +29,10 @@ std::optional<Duration> RunResult::steady_iteration() const {
   return sum / static_cast<std::int64_t>(iterations.size() - 1);
 }
 
+Duration RunResult::step_time() const {
+  return steady_iteration().value_or(iterations.empty() ? makespan : iterations.front());
+}
+
 double RunResult::slowdown() const {
   if (!alone || *alone == Duration::zero()) return 1.0;
   return static_cast<double>(makespan.count()) / static_cast<double>(alone->count());

@@ -149,7 +149,7 @@ void Runner::finish(Simulation& simulation, RunResult& result) const {
 Profile Runner::profile() const {
   Profile profile;
   if (follows_a_schedule()) profile.order = profile_order_unfolded();
-  if (needs_.foresight && scenario_.cluster.rail.kind == RailKind::kOptical) profile.slack = profile_slack();
+  if (needs_.has(ViewPart::kDueTimes) && scenario_.cluster.rail.kind == RailKind::kOptical) profile.slack = profile_slack();
   return profile;
 }
 
@@ -209,7 +209,8 @@ execution::SlackProfile Runner::profile_slack() const {
 }
 
 bool Runner::follows_a_schedule() const {
-  const bool wanted = needs_.shim.announces_any() || needs_.shim.scheduled || needs_.schedule;
+  const bool wanted = needs_.ranks.announces_any() || needs_.ranks.order == OperationOrder::kScheduled ||
+                      needs_.has(ViewPart::kSchedule);
   return scenario_.cluster.rail.kind == RailKind::kOptical && wanted;
 }
 

@@ -1,9 +1,9 @@
 #include "run/shared_cluster.hpp"
 
 #include "core/checked.hpp"
-#include "photonrail/error.hpp"
 #include "execution/mean.hpp"
 #include "execution/time_accounting.hpp"
+#include "photonrail/error.hpp"
 #include "run/runner.hpp"
 
 #include <algorithm>
@@ -174,7 +174,7 @@ class Jobs {
 
   const Scenario& scenario_;
   std::span<Observer* const> observers_;
-  Engine engine_;
+  engine::Engine engine_;
   const Plant plant_;
   SharedFabric shared_;
   bool watched_;

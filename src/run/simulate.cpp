@@ -1,9 +1,9 @@
 #include "photonrail/simulate.hpp"
 
-#include "photonrail/cost.hpp"
 #include "photonrail/error.hpp"
-#include "run/shared_cluster.hpp"
+#include "photonrail/study/cost.hpp"
 #include "run/runner.hpp"
+#include "run/shared_cluster.hpp"
 
 #include <sys/resource.h>
 

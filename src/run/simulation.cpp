@@ -16,13 +16,13 @@ folding::MemberPlacement placement_of(const JobSetup& setup) {
   return folding::MemberPlacement::of(setup.scenario.graph, setup.scenario.gpu_of_rank);
 }
 
-execution::RankBehaviour behaviour_of(const ShimPolicy& shim, std::size_t ranks) {
+execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t ranks) {
   execution::RankBehaviour behaviour;
-  behaviour.scheduled = shim.scheduled;
-  behaviour.yields_lanes = shim.patient;
-  behaviour.earliest_due_first = shim.by_due;
-  if (!shim.announces_any()) return behaviour;
-  for (std::size_t r = 0; r < ranks; ++r) behaviour.announces.push_back(shim.announces(RankId{r}));
+  behaviour.scheduled = wanted.order == OperationOrder::kScheduled;
+  behaviour.yields_lanes = wanted.lanes != LaneRule::kKeep;
+  behaviour.earliest_due_first = wanted.lanes == LaneRule::kYieldEarliestFirst;
+  if (!wanted.announces_any()) return behaviour;
+  for (std::size_t r = 0; r < ranks; ++r) behaviour.announces.push_back(wanted.announces(RankId{r}));
   return behaviour;
 }
 
@@ -33,7 +33,7 @@ Simulation::Simulation(const JobSetup& setup)
       placement_(placement_of(setup)),
       all_observers_(setup.observers),
       rank_observers_(setup.folding != nullptr ? ObserverList({}) : ObserverList(setup.observers)),
-      own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<Engine>(std::in_place)),
+      own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
       plans_(algorithms_, setup.scenario.graph.demands(), plan_options()),
@@ -46,7 +46,7 @@ Simulation::Simulation(const JobSetup& setup)
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
-  if (setup.optical() && setup.needs.schedule) {
+  if (setup.optical() && setup.needs.has(ViewPart::kSchedule)) {
     // Who sets circuits once and forwards the rest needs a way between any two that may exchange something.
     using Unknown = control_plane::ProfiledSchedule::Unknown;
     const Unknown unknown = setup_.needs.hops > 0 ? Unknown::kAllPairs : Unknown::kNoPairs;
@@ -64,7 +64,7 @@ Fabric Simulation::make_fabric() {
 
 // A collective that is served pair by pair, or shares circuits, is not one flow a pair.
 execution::PlanOptions Simulation::plan_options() const {
-  const bool by_pair = setup_.optical() && setup_.needs.per_pair;
+  const bool by_pair = setup_.optical() && setup_.needs.by_pair();
   return {.fidelity = by_pair || setup_.forwards() ? Fidelity::kExact : setup_.run.fidelity,
           .seed = setup_.run.seed,
           .costs = cost_model(setup_.scenario.cluster, setup_.scenario.controller),
@@ -74,7 +74,7 @@ execution::PlanOptions Simulation::plan_options() const {
 execution::ExecutorOptions Simulation::executor_options() {
   execution::ExecutorOptions options;
   options.spec = setup_.scenario.executor;
-  options.behaviour = behaviour_of(setup_.needs.shim, setup_.graph().ranks());
+  options.behaviour = behaviour_of(setup_.needs.ranks, setup_.graph().ranks());
   options.profile.iterations = setup_.run.iterations;
   options.profile.recorded = setup_.recorded;
   options.ambiguity = ambiguity_if_folded();
@@ -91,7 +91,7 @@ execution::RunContext Simulation::context() {
 void Simulation::begin_at(Time start) {
   start_ = start;
   if (start == engine().now()) return begin(0);
-  engine().schedule(start, Phase::kFinish, Action::to<&Simulation::begin>(*this));
+  engine().schedule(start, engine::Phase::kFinish, engine::Action::to<&Simulation::begin>(*this));
 }
 
 void Simulation::begin(std::uint64_t) {

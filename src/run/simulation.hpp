@@ -46,7 +46,7 @@ class Simulation {
   void report(RunResult& result);
 
  private:
-  [[nodiscard]] Engine& engine() { return setup_.shared != nullptr ? setup_.shared->engine : *own_engine_; }
+  [[nodiscard]] engine::Engine& engine() { return setup_.shared != nullptr ? setup_.shared->engine : *own_engine_; }
   [[nodiscard]] folding::OrderAmbiguity* ambiguity_if_folded() { return setup_.folding != nullptr ? &ambiguity_ : nullptr; }
   [[nodiscard]] Fabric make_fabric();
   [[nodiscard]] execution::PlanOptions plan_options() const;
@@ -60,7 +60,7 @@ class Simulation {
   folding::OrderAmbiguity ambiguity_;
   execution::ObserverList all_observers_;
   execution::ObserverList rank_observers_;  // those that need ranks and circuits
-  std::optional<Engine> own_engine_;
+  std::optional<engine::Engine> own_engine_;
   Fabric fabric_;
   const collective::AlgorithmTable algorithms_;
   execution::PlanCache plans_;

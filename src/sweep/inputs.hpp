@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/named_files.hpp"
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "sweep/axis.hpp"
 
 #include <cstdint>

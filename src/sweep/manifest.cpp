@@ -1,7 +1,7 @@
 #include "sweep/manifest.hpp"
 
-#include "config/gzip.hpp"
 #include "config/json_reader.hpp"
+#include "formats/input_file.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/version.hpp"
 
@@ -48,7 +48,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
   const auto file = directory / kManifest;
   std::error_code ignored;
   if (!exists(file, ignored)) return std::nullopt;
-  const config::Json root = config::parse_json(config::read_file(file), file.string());
+  const config::Json root = config::parse_json(formats::read_file(file), file.string());
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema");

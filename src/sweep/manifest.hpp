@@ -1,7 +1,7 @@
 // The sweep that a folder belongs to, and the process that works in it.
 #pragma once
 
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 
 #include <filesystem>
 #include <map>

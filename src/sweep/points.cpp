@@ -1,8 +1,8 @@
 #include "sweep/points.hpp"
 
-#include "config/parallel.hpp"
 #include "config/scenario_parts.hpp"
 #include "core/fnv1a.hpp"
+#include "formats/parallel.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/version.hpp"
 #include "sweep/hex.hpp"
@@ -176,7 +176,7 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
     same_as[i] = first_of.emplace(std::move(patch), i).first->second;
   }
   std::vector<Estimate> estimates(points.size());
-  config::for_each_index(
+  formats::for_each_index(
       points.size(),
       [&](std::size_t i) {
         if (stop() || same_as[i] != i) return;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/graph_cache.hpp"
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "sweep/inputs.hpp"
 #include "sweep/record.hpp"
 

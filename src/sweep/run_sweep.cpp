@@ -1,6 +1,6 @@
 #include "sweep/run_sweep.hpp"
 
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "sweep/database.hpp"
 #include "sweep/shards.hpp"
 #include "sweep/tables.hpp"

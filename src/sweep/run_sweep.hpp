@@ -1,7 +1,7 @@
 // What a launcher needs of run_sweep().
 #pragma once
 
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // system may not keep, and a process that dies, restarts or runs twice does not damage the results of others.
 #pragma once
 
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "sweep/database.hpp"
 #include "sweep/record.hpp"
 

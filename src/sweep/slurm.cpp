@@ -1,9 +1,8 @@
 #include "sweep/slurm.hpp"
 
-#include "config/gzip.hpp"
 #include "config/json_reader.hpp"
+#include "formats/input_file.hpp"
 #include "photonrail/report.hpp"
-#include "photonrail/slurm.hpp"
 #include "sweep/run_sweep.hpp"
 
 #include <sys/wait.h>
@@ -15,9 +14,7 @@
 #include <map>
 #include <sstream>
 
-namespace photonrail {
-
-namespace sweep {
+namespace photonrail::sweep {
 
 namespace {
 
@@ -119,10 +116,8 @@ std::vector<std::string> slurm_state(const std::filesystem::path& directory) {
   return lines;
 }
 
-}  // namespace sweep
-
 SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
-  const config::Json root = config::parse_json(config::read_file(file), file.string());
+  const config::Json root = config::parse_json(formats::read_file(file), file.string());
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema", "\"" + std::string(kTaskSchema) + "\"");
@@ -149,20 +144,20 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
 
 SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const SlurmProfile& profile,
                          const std::filesystem::path& program, const Registries& known) {
-  const std::uint64_t missing = sweep::prepare_for_shards(sweep, options, known);
+  const std::uint64_t missing = prepare_for_shards(sweep, options, known);
   if (missing == 0) return {};
   const std::uint64_t points = sweep.points.size();
   const std::uint64_t each = profile.points_per_task > 0 ? profile.points_per_task
-                                                         : (points + sweep::kTasksByDefault - 1) / sweep::kTasksByDefault;
+                                                         : (points + kTasksByDefault - 1) / kTasksByDefault;
   SlurmJob job;
   job.tasks = static_cast<std::uint32_t>((points + each - 1) / each);
   job.script = absolute(options.directory).lexically_normal() / "slurm" / "job.sh";
   std::error_code error;
   create_directories(job.script.parent_path(), error);
-  write_file(job.script, sweep::script_of(sweep, options, profile, program, job.tasks));
-  job.id = sweep::submit(job.script);
-  std::ofstream(sweep::jobs_file(options.directory), std::ios::app) << job.id << '\n';
+  write_file(job.script, script_of(sweep, options, profile, program, job.tasks));
+  job.id = submit(job.script);
+  std::ofstream(jobs_file(options.directory), std::ios::app) << job.id << '\n';
   return job;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::sweep

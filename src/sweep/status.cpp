@@ -1,4 +1,4 @@
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "sweep/database.hpp"
 #include "sweep/shards.hpp"
 #include "sweep/slurm.hpp"

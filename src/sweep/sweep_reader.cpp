@@ -1,9 +1,9 @@
 // Sweep files: axes become points.
-#include "config/gzip.hpp"
 #include "config/scenario_parts.hpp"
 #include "core/fnv1a.hpp"
-#include "photonrail/random.hpp"
-#include "photonrail/sweep.hpp"
+#include "formats/input_file.hpp"
+#include "photonrail/core/random.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "photonrail/version.hpp"
 #include "sweep/derived.hpp"
 #include "sweep/hex.hpp"
@@ -46,7 +46,7 @@ Json read_base(const JsonReader& value, std::span<const Override> set, Sweep& sw
     sweep.base_name = sweep.file.string() + ": " + value.pointer();
   } else {
     const auto file = config::read_path(value, beside);
-    root = config::parse_json(config::read_file(file), file.string());
+    root = config::parse_json(formats::read_file(file), file.string());
     sweep.base_directory = file.parent_path();
     sweep.base_name = file.string();
   }
@@ -222,7 +222,7 @@ Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> se
   Sweep sweep;
   sweep.file = file;
   sweep.set.assign(set.begin(), set.end());
-  const std::string text = config::read_file(file);
+  const std::string text = formats::read_file(file);
   try {
     sweep::read_top(text, set, sweep);
   } catch (const ConfigError& error) {

@@ -1,6 +1,5 @@
-#include "photonrail/testing/answer.hpp"
-
 #include "photonrail/testing/policy_kit.hpp"
+
 
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
 // What is simpler than a case by one thing.
-#include "photonrail/testing/fuzz_case.hpp"
+#include "photonrail/testing/fuzz.hpp"
 
 #include <algorithm>
 #include <utility>

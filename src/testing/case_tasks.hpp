@@ -1,7 +1,7 @@
 // The tasks of a small case: one list from which both the graph and its text are made.
 #pragma once
 
-#include "photonrail/testing/fuzz_case.hpp"
+#include "photonrail/testing/fuzz.hpp"
 
 #include <cstdint>
 #include <map>

@@ -2,8 +2,9 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/testing/answer.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/policy_kit.hpp"
+#include "photonrail/testing/tiny_job.hpp"
+#include "testing/own_registries.hpp"
 
 #include <algorithm>
 #include <map>
@@ -59,14 +60,6 @@ class Watchman : public HistoryHash {
   std::map<std::pair<RankId, std::uint32_t>, OperationEvent> waiting_;
 };
 
-Registries with(const ControllerFactory& factory) {
-  Registries known;
-  known.controllers = {};
-  known.controllers.add(ControllerRegistry::builtin().find("electrical"));
-  known.controllers.add(factory);
-  return known;
-}
-
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
@@ -108,7 +101,7 @@ Outcome run_once(const PolicyUnderTest& subject, const Scenario& scenario, const
   Outcome outcome;
   const auto changed = [&] { return " (circuits were changed " + std::to_string(said.changes.size()) + " times)"; };
   try {
-    const RunResult result = simulate(scenario, observers, with(overheard(subject.factory, said)));
+    const RunResult result = simulate(scenario, observers, only_electrical_and(overheard(subject.factory, said)));
     if (std::string problem = books_problem(result); !problem.empty()) {
       outcome.violation = {Invariant::kBooks, std::move(problem)};
     }

@@ -1,4 +1,4 @@
-#include "photonrail/testing/fuzz_case.hpp"
+#include "photonrail/testing/fuzz.hpp"
 
 #include "testing/case_tasks.hpp"
 

@@ -1,4 +1,4 @@
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 
 namespace photonrail::testing {
 

@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/testing/fuzz.hpp"
+#include "testing/own_registries.hpp"
 #include "testing/rail_life.hpp"
 
 #include <ostream>
@@ -119,10 +120,7 @@ std::string random_jobs_finish(const PolicyUnderTest& subject) {
 }  // namespace
 
 std::string bound_problem(const PolicyUnderTest& subject, const std::function<Duration(const Scenario&)>& bound) {
-  Registries known;
-  known.controllers = {};
-  known.controllers.add(ControllerRegistry::builtin().find("electrical"));
-  if (subject.factory.name != "electrical") known.controllers.add(subject.factory);
+  const Registries known = only_electrical_and(subject.factory);
   RandomStream random(11, "jobs that are held against a bound");
   for (std::uint32_t n = 0; n < kBounded; ++n) {
     const FuzzCase fuzz_case = draw_case(random);

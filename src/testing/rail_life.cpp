@@ -1,6 +1,6 @@
 #include "testing/rail_life.hpp"
 
-#include "photonrail/testing/fuzz_case.hpp"
+#include "photonrail/testing/fuzz.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -91,7 +91,7 @@ void RailLife::happen() {
   rail_.at(now_).clear_demands();
   for (const std::vector<ServerPair>& pairs : waiting_) {
     RailView::DemandOptions options;
-    if (needs_.bytes) options.bytes.assign(pairs.size(), Bytes{1'000'000});
+    if (needs_.has(ViewPart::kBytes)) options.bytes.assign(pairs.size(), Bytes{1'000'000});
     rail_.demand(pairs, Dimension::kDp, options);
   }
 }

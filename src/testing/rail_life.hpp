@@ -2,10 +2,9 @@
 // chance; whatever is lit is what the policy connected.
 #pragma once
 
-#include "photonrail/random.hpp"
-#include "photonrail/testing/answer.hpp"
+#include "photonrail/core/random.hpp"
+#include "photonrail/testing/laws.hpp"
 #include "photonrail/testing/policy_kit.hpp"
-#include "photonrail/testing/subject.hpp"
 
 #include <cstdint>
 #include <memory>

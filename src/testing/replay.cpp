@@ -1,6 +1,6 @@
 #include "photonrail/testing/replay.hpp"
 
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "photonrail/testing/scripted_controller.hpp"
+#include "photonrail/testing/policy_kit.hpp"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #include "testing/setting_text.hpp"
 
-#include "photonrail/testing/subject.hpp"
+#include "photonrail/testing/laws.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
+#include "testing/own_registries.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,10 +15,7 @@ namespace {
 
 PolicyResult run(const Scenario& scenario, const PolicyUnderTest& policy, const ControllerSpec& setting) {
   PolicyResult contender{testing::describe(setting), {}, {}};
-  Registries known;
-  known.controllers = {};
-  known.controllers.add(ControllerRegistry::builtin().find("electrical"));
-  known.controllers.add(policy.factory);
+  const Registries known = only_electrical_and(policy.factory);
   try {
     contender.result = simulate(under(policy, setting, scenario), {}, known);
   } catch (const Error& error) {

@@ -1,4 +1,4 @@
-#include "photonrail/testing/subject.hpp"
+#include "photonrail/testing/laws.hpp"
 
 #include "testing/setting_text.hpp"
 

@@ -5,8 +5,8 @@
 // (equal-cost multi-path without collisions), and the spines, however many tiers of them, never block.
 #pragma once
 
+#include "photonrail/cluster/topology.hpp"
 #include "photonrail/ids.hpp"
-#include "photonrail/topology.hpp"
 #include "photonrail/units.hpp"
 
 #include <algorithm>

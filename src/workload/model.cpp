@@ -1,4 +1,4 @@
-#include "photonrail/model.hpp"
+#include "photonrail/workload/model.hpp"
 
 namespace photonrail {
 

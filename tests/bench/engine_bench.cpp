@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kBatch = 100'000;
 
 void engine_schedule_and_run(benchmark::State& state) {
-  Engine engine;
+  engine::Engine engine;
   const Hold hold(engine, static_cast<std::size_t>(state.range(0)));
   std::uint64_t items = 0;
   for (auto _ : state) items += engine.run(kBatch);
@@ -21,13 +21,13 @@ BENCHMARK(engine_schedule_and_run)->ArgName("pending")->Arg(1'000)->Arg(1'000'00
 // Three of four events are cancelled before they run, as when rates change: the oldest of a ring of handles.
 class Fickle {
  public:
-  explicit Fickle(Engine& engine, std::size_t pending) : engine_(engine), handles_(pending) {
-    for (EventHandle& handle : handles_) handle = plan();
+  explicit Fickle(engine::Engine& engine, std::size_t pending) : engine_(engine), handles_(pending) {
+    for (engine::EventHandle& handle : handles_) handle = plan();
   }
   void nothing(std::uint64_t) {}
   void turn() {
     for (int i = 0; i < 4; ++i) {
-      EventHandle& oldest = handles_[next_++ % handles_.size()];
+      engine::EventHandle& oldest = handles_[next_++ % handles_.size()];
       if (i > 0) engine_.cancel(oldest);
       oldest = plan();
     }
@@ -35,18 +35,18 @@ class Fickle {
   }
 
  private:
-  EventHandle plan() {
+  engine::EventHandle plan() {
     const auto distance = static_cast<std::int64_t>(1 + (random_.next() >> 44));
-    return engine_.schedule(engine_.now() + Duration{distance}, Phase::kFinish, Action::to<&Fickle::nothing>(*this));
+    return engine_.schedule(engine_.now() + Duration{distance}, engine::Phase::kFinish, engine::Action::to<&Fickle::nothing>(*this));
   }
-  Engine& engine_;
+  engine::Engine& engine_;
   RandomStream random_{1, "fickle"};
-  std::vector<EventHandle> handles_;
+  std::vector<engine::EventHandle> handles_;
   std::size_t next_ = 0;
 };
 
 void engine_cancel_heavy(benchmark::State& state) {
-  Engine engine;
+  engine::Engine engine;
   Fickle fickle(engine, static_cast<std::size_t>(state.range(0)));
   std::uint64_t items = 0;
   for (auto _ : state) {
@@ -60,15 +60,15 @@ BENCHMARK(engine_cancel_heavy)->ArgName("pending")->Arg(1'000)->Arg(1'000'000)->
 // Events of one instant pass the heap by.
 class Chain {
  public:
-  explicit Chain(Engine& engine) : engine_(engine) {}
-  void again(std::uint64_t) { engine_.schedule(engine_.now(), Phase::kStart, Action::to<&Chain::again>(*this)); }
+  explicit Chain(engine::Engine& engine) : engine_(engine) {}
+  void again(std::uint64_t) { engine_.schedule(engine_.now(), engine::Phase::kStart, engine::Action::to<&Chain::again>(*this)); }
 
  private:
-  Engine& engine_;
+  engine::Engine& engine_;
 };
 
 void engine_same_instant(benchmark::State& state) {
-  Engine engine;
+  engine::Engine engine;
   Chain chain(engine);
   chain.again(0);
   std::uint64_t items = 0;

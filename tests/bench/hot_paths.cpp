@@ -32,7 +32,7 @@ void use_one_processor() {
 namespace {
 
 std::uint64_t count_engine() {
-  Engine engine;
+  engine::Engine engine;
   const Hold hold(engine, 1'000);
   return run_hot_path([&engine] { return engine.run(1'000'000); });
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "photonrail/config.hpp"
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
 

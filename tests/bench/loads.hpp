@@ -1,9 +1,9 @@
 // Loads on one part alone, without a scenario around it.
 #pragma once
 
+#include "engine/engine.hpp"
 #include "network/network.hpp"
-#include "photonrail/engine.hpp"
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -14,16 +14,16 @@ namespace photonrail::bench {
 /// that the engine is all that is measured.
 class Hold {
  public:
-  Hold(Engine& engine, std::size_t pending) : engine_(engine) {
+  Hold(engine::Engine& engine, std::size_t pending) : engine_(engine) {
     for (std::size_t i = 0; i < pending; ++i) again(i);
   }
   void again(std::uint64_t which) {
     const auto distance = static_cast<std::int64_t>(1 + (random_.next() >> 44));  // up to 2^20 ps
-    engine_.schedule(engine_.now() + Duration{distance}, Phase::kFinish, Action::to<&Hold::again>(*this, which));
+    engine_.schedule(engine_.now() + Duration{distance}, engine::Phase::kFinish, engine::Action::to<&Hold::again>(*this, which));
   }
 
  private:
-  Engine& engine_;
+  engine::Engine& engine_;
   RandomStream random_{1, "hold"};
 };
 
@@ -63,7 +63,7 @@ class Switch : public DeliveryListener {
 
  private:
   std::uint32_t ranks_;
-  Engine engine_;
+  engine::Engine engine_;
   Network network_{engine_};
   std::uint64_t deliveries_ = 0;
 };
@@ -113,7 +113,7 @@ class Tree : public DeliveryListener {
   }
 
   std::uint32_t ranks_;
-  Engine engine_;
+  engine::Engine engine_;
   Network network_{engine_};
   std::uint64_t deliveries_ = 0;
 };

@@ -1,6 +1,6 @@
 // A sweep of 1,000 small points, on one thread and on two: points a second, with everything that is kept of them.
 #include "bench/folder.hpp"
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
 #include "collective/decomposition.hpp"
 #include "photonrail/collective.hpp"
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 #include "photonrail/testing/replay.hpp"
 
 #include <gtest/gtest.h>

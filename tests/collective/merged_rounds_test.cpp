@@ -23,7 +23,7 @@ std::vector<MemberPlace> grid(std::uint32_t servers, std::uint32_t rails) {
   return places;
 }
 
-std::unique_ptr<const SendPlan> expand(std::string_view algorithm, const CollectiveCall& call) {
+std::unique_ptr<const SendPlan> merged_plan(std::string_view algorithm, const CollectiveCall& call) {
   return CollectiveRegistry::builtin().find(algorithm).expand(call);
 }
 
@@ -48,9 +48,9 @@ std::size_t most_at_a_port(const SendPlan& plan, const std::vector<MemberPlace>&
 TEST(MergedRounds, TwoServersNeedOneSetOfCircuits) {
   for (const std::string_view algorithm : {"bruck", "one_factorisation", "birkhoff"}) {
     const CollectiveCall call = call_on(CollectiveOp::kAllToAll, grid(2, 4));
-    const auto plan = expand(algorithm, call);
+    const auto plan = merged_plan(algorithm, call);
     const std::uint32_t before = plan->rounds();
-    const auto merged = merge_rounds(expand(algorithm, call), call.places);
+    const auto merged = merge_rounds(merged_plan(algorithm, call), call.places);
     EXPECT_LT(merged->rounds(), before) << algorithm;
     EXPECT_EQ(most_at_a_port(*merged, call.places), 1u) << algorithm;
     EXPECT_EQ(testing::replay(call, *merged).problem, "") << algorithm;
@@ -61,7 +61,7 @@ TEST(MergedRounds, TwoServersNeedOneSetOfCircuits) {
 // 3 servers of 4: two shifts of the servers, each with 4 of the rails, and 3 rounds inside the servers.
 TEST(MergedRounds, APairwiseExchangeChangesCircuitsWithTheServersOnly) {
   const CollectiveCall call = call_on(CollectiveOp::kAllToAll, grid(3, 4));
-  const auto merged = merge_rounds(expand("pairwise", call), call.places);
+  const auto merged = merge_rounds(merged_plan("pairwise", call), call.places);
   EXPECT_EQ(merged->rounds(), 2u + 3u);
   EXPECT_EQ(merged->pairs(0).size(), 12u * 4u);
   EXPECT_EQ(merged->pairs(2).size(), 12u);
@@ -75,16 +75,16 @@ TEST(MergedRounds, OnOneRailNothingIsMerged) {
   std::vector<MemberPlace> places;
   for (std::uint32_t m = 0; m < 6; ++m) places.push_back({m, 0});
   const CollectiveCall call = call_on(CollectiveOp::kAllToAll, places);
-  EXPECT_EQ(merge_rounds(expand("pairwise", call), places)->rounds(), 5u);
-  EXPECT_EQ(merge_rounds(expand("ring", call_on(CollectiveOp::kAllReduce, places)), places)->rounds(), 1u);
+  EXPECT_EQ(merge_rounds(merged_plan("pairwise", call), places)->rounds(), 5u);
+  EXPECT_EQ(merge_rounds(merged_plan("ring", call_on(CollectiveOp::kAllReduce, places)), places)->rounds(), 1u);
 }
 
 // The first rounds of StragglAR run while a member is away: joined with later ones they would wait for it.
 TEST(MergedRounds, APlanThatStartsWithoutAMemberKeepsItsRounds) {
   CollectiveCall call = call_on(CollectiveOp::kAllReduce, grid(2, 4));
   call.straggler = 3;
-  const auto rounds = expand("stragglar", call)->rounds();
-  EXPECT_EQ(merge_rounds(expand("stragglar", call), call.places)->rounds(), rounds);
+  const auto rounds = merged_plan("stragglar", call)->rounds();
+  EXPECT_EQ(merge_rounds(merged_plan("stragglar", call), call.places)->rounds(), rounds);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ struct Draft {
   }
 };
 
-std::unique_ptr<const SendPlan> expand(std::string_view algorithm, const CollectiveCall& call) {
+std::unique_ptr<const SendPlan> replayed_plan(std::string_view algorithm, const CollectiveCall& call) {
   return CollectiveRegistry::builtin().find(algorithm).expand(call);
 }
 
@@ -61,7 +61,7 @@ CollectiveCall all_reduce(Member members = 4) {
 
 /// The problem that the replay finds when `change` was made to the ring all-reduce of four; "" when it finds none.
 std::string problem_of(const std::function<void(Draft&)>& change) {
-  Draft draft(*expand("ring", all_reduce()));
+  Draft draft(*replayed_plan("ring", all_reduce()));
   change(draft);
   return testing::replay(all_reduce(), *draft.build()).problem;
 }
@@ -104,7 +104,7 @@ TEST(Replay, AListIsAsGoodAsItsFormula) {
         CollectiveCall call{
             .op = static_cast<CollectiveOp>(op), .members = members, .size = {1001}, .root = 1, .pieces = 3};
         if (!algorithm->supports(call.op, members)) continue;
-        const auto formula = algorithm->expand(call);
+        const auto formula = algorithm->replayed_plan(call);
         const auto list = Draft(*formula).build();
         expect_same(*formula, *list);
         EXPECT_EQ(testing::replay(call, *list).problem, "") << algorithm->name() << " " << name(call.op);
@@ -114,7 +114,7 @@ TEST(Replay, AListIsAsGoodAsItsFormula) {
 }
 
 TEST(Replay, CatchesASendThatIsDropped) {
-  const auto total = expand("ring", all_reduce())->send_count();
+  const auto total = replayed_plan("ring", all_reduce())->send_count();
   for (SendIndex i = 0; i < total; ++i) {
     EXPECT_NE(problem_of([&](Draft& draft) { draft.drop(i); }), "") << "send " << i;
   }
@@ -154,7 +154,7 @@ TEST(Replay, CatchesTheWrongBytes) {
 TEST(Replay, CatchesADependencyThatIsMissing) {
   // In a lucky order the message arrives in time all the same; not so when its pair is the one that starves.
   for (SendIndex i = 8; i < 48; ++i) {  // all but the initial sends, 2 pieces * 4 members
-    Draft draft(*expand("ring", all_reduce()));
+    Draft draft(*replayed_plan("ring", all_reduce()));
     draft.after[i].clear();
     const auto plan = draft.build();
     bool caught = false;
@@ -167,7 +167,7 @@ TEST(Replay, CatchesADependencyThatIsMissing) {
 
 TEST(Replay, CatchesDataThatTheSenderDoesNotHave) {
   const CollectiveCall call{.op = CollectiveOp::kBroadcast, .members = 3, .size = {9}};
-  Draft draft(*expand("ring", call));
+  Draft draft(*replayed_plan("ring", call));
   draft.after[1].clear();  // 1 to 2, before 0 to 1 arrived
   EXPECT_THAT(testing::replay(call, *draft.build(), {.order = testing::ArrivalOrder::kNewestFirst}).problem,
               HasSubstr("leaves before its sender has the data"));
@@ -175,14 +175,14 @@ TEST(Replay, CatchesDataThatTheSenderDoesNotHave) {
 
 TEST(Replay, CatchesTheWrongRoot) {
   CollectiveCall call{.op = CollectiveOp::kReduce, .members = 5, .size = {9}, .root = 1};
-  const auto plan = expand("ring", call);
+  const auto plan = replayed_plan("ring", call);
   call.root = 2;
   EXPECT_THAT(testing::replay(call, *plan).problem, HasSubstr("in the end member 2 lacks"));
 }
 
 TEST(Replay, CatchesARoundThatGoesBack) {
   const CollectiveCall call{.op = CollectiveOp::kAllToAll, .members = 4, .size = {16}};
-  Draft draft(*expand("pairwise", call));
+  Draft draft(*replayed_plan("pairwise", call));
   for (Send& send : draft.sends) send.round = 2 - send.round;
   EXPECT_THAT(testing::replay(call, *draft.build()).problem, HasSubstr("goes back a round"));
 }
@@ -202,7 +202,7 @@ class Liar : public SendPlan {
  public:
   enum class Lie { kNone, kWaits, kMost, kWire, kPairs, kFrom, kTo, kCritical, kMembers, kReleased, kInitial, kCircle };
 
-  explicit Liar(Lie lie) : lie_(lie), truth_(expand("ring", all_reduce())) {}
+  explicit Liar(Lie lie) : lie_(lie), truth_(replayed_plan("ring", all_reduce())) {}
 
   Member members() const override { return truth_->members() + off(Lie::kMembers); }
   SendIndex send_count() const override { return truth_->send_count(); }

@@ -14,7 +14,7 @@ std::unique_ptr<const SendPlan> ring(const CollectiveCall& call) {
   return CollectiveRegistry::builtin().find("ring").expand(call);
 }
 
-std::vector<SendIndex> released(const SendPlan& plan, SendIndex arrived) {
+std::vector<SendIndex> released_by(const SendPlan& plan, SendIndex arrived) {
   std::vector<SendIndex> out;
   plan.released_by(arrived, out);
   return out;
@@ -36,13 +36,13 @@ TEST(Ring, AllReduceOfFourMembers) {
   EXPECT_EQ(plan->send(3).bytes, Bytes{4});
   EXPECT_TRUE(plan->send(3).reduce);
   // Step 1: member 0 passes chunk 2 on. Send (step 1, member 0) is number 4.
-  EXPECT_THAT(released(*plan, 3), ElementsAre(4u));
+  EXPECT_THAT(released_by(*plan, 3), ElementsAre(4u));
   EXPECT_EQ(plan->send(4).first_chunk, 2u);
   // Step 3 starts the all-gather: each member sends its own shard, complete now.
   EXPECT_EQ(plan->send(12).from, 0u);
   EXPECT_EQ(plan->send(12).first_chunk, 0u);
   EXPECT_FALSE(plan->send(12).reduce);
-  EXPECT_THAT(released(*plan, 20), IsEmpty());
+  EXPECT_THAT(released_by(*plan, 20), IsEmpty());
 }
 
 TEST(Ring, PiecesStartTogetherAndFollowTheirOwnRing) {
@@ -54,7 +54,7 @@ TEST(Ring, PiecesStartTogetherAndFollowTheirOwnRing) {
   EXPECT_EQ(plan->send(5).from, 2u);
   EXPECT_EQ(plan->send(5).first_chunk, 5u);
   EXPECT_EQ(plan->send(5).bytes, Bytes{3});
-  EXPECT_THAT(released(*plan, 5), ElementsAre(9u));
+  EXPECT_THAT(released_by(*plan, 5), ElementsAre(9u));
   EXPECT_EQ(plan->send(9).from, 0u);
   EXPECT_EQ(plan->send(9).first_chunk, 5u);
 }

@@ -1,6 +1,6 @@
 // All-to-alls that follow a demand matrix.
 #include "photonrail/collective.hpp"
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 #include "photonrail/testing/replay.hpp"
 
 #include <gmock/gmock.h>

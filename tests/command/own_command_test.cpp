@@ -120,12 +120,6 @@ TEST_F(OwnCommand, ErrorsAreToldAndCounted) {
   EXPECT_EQ(stranger.out, "");
   EXPECT_EQ(call({"run"}).status, 2);
   EXPECT_EQ(call({"--version"}).status, 0);
-
-  Registries twice = own_names();
-  twice.controllers.add(ControllerRegistry::builtin().find("opus"));
-  const Outcome refused = call({"list", "controllers"}, twice);
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("there are two controllers \"opus\""));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-#include "config/chakra_support.hpp"
+#include "photonrail/config.hpp"
+#include "support/folder.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -181,7 +182,6 @@ TEST(Card, AnyWorkloadHasOne) {
   EXPECT_THAT(card_from_scenario(file, set), HasSubstr("- 200"));
 }
 
-
 TEST(Card, CountsThatNoProductHoldsAreRefused) {
   const auto error_of = [](const std::string& card) -> std::string {
     try {
@@ -195,8 +195,9 @@ TEST(Card, CountsThatNoProductHoldsAreRefused) {
   EXPECT_THAT(message_of(replaced(kCard, "dp_replicate: 1, dp_shard: 2", "dp_replicate: 65536, dp_shard: 65536")),
               HasSubstr("dp_replicate x dp_shard is 4294967296, more than can be counted"));
   const std::string own = replaced(kCard, "llama-3.1-8b", "my-model");
-  EXPECT_THAT(message_of(replaced(own, "head_dim: 128 }", "head_dim: 4294967295, intermediate_size: 11008, vocab_size: 32000 }")),
-              HasSubstr("heads x head_dim"));
+  EXPECT_THAT(
+      message_of(replaced(own, "head_dim: 128 }", "head_dim: 4294967295, intermediate_size: 11008, vocab_size: 32000 }")),
+      HasSubstr("heads x head_dim"));
 }
 
 }  // namespace

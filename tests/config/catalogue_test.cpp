@@ -1,6 +1,6 @@
 // Price catalogues, those that come with the library against what was published, and "cost" of a scenario.
 #include "photonrail/config.hpp"
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 #include "support/errors.hpp"
 #include "support/shared_data.hpp"
 

@@ -1,6 +1,9 @@
 // Uneven all-to-alls as a collective workload: a demand, or a mixture of experts.
-#include "config/chakra_support.hpp"
-#include "photonrail/moe.hpp"
+#include "formats/chakra/chakra_support.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/workload/moe.hpp"
+#include "support/folder.hpp"
+#include "support/graph_parts.hpp"
 
 namespace photonrail::test {
 namespace {

@@ -1,6 +1,9 @@
 // The layers of a mixture of experts as a workload.
-#include "config/chakra_support.hpp"
-#include "photonrail/moe_layer.hpp"
+#include "formats/chakra/chakra_support.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/workload/moe_layer.hpp"
+#include "support/folder.hpp"
+#include "support/graph_parts.hpp"
 
 namespace photonrail::test {
 namespace {

@@ -1,5 +1,6 @@
-#include "config/chakra_support.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/version.hpp"
+#include "support/folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,7 @@
 // photonrail.graph/1.
-#include "config/chakra_support.hpp"
+#include "photonrail/config.hpp"
+#include "support/folder.hpp"
+#include "support/graph_parts.hpp"
 
 namespace photonrail::test {
 namespace {

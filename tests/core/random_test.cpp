@@ -1,4 +1,4 @@
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include "photonrail/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "photonrail/total_time.hpp"
+#include "photonrail/core/total_time.hpp"
 
 #include <gtest/gtest.h>
 

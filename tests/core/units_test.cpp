@@ -1,6 +1,6 @@
 #include "photonrail/units.hpp"
 
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include <gtest/gtest.h>
 

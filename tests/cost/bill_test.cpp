@@ -1,4 +1,4 @@
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 #include "support/errors.hpp"
 
 #include <limits>

@@ -1,5 +1,5 @@
 #include "cost/clos.hpp"
-#include "photonrail/topology.hpp"
+#include "photonrail/cluster/topology.hpp"
 #include "support/errors.hpp"
 
 namespace photonrail::cost {

@@ -1,4 +1,4 @@
-#include "photonrail/device.hpp"
+#include "photonrail/cluster/device.hpp"
 #include "photonrail/error.hpp"
 
 #include <gtest/gtest.h>

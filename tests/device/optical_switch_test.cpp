@@ -1,6 +1,7 @@
-#include "photonrail/device.hpp"
+#include "device/optical_switch.hpp"
+#include "photonrail/cluster/device.hpp"
+#include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/random.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ using State = CircuitState;
 Circuit circuit(std::size_t from, std::size_t to) { return {PortId{from}, PortId{to}}; }
 
 /// Carries out a plan and lights it at once.
-void connect(OpticalSwitch& ocs, const CircuitPlan& plan) {
+void connect(device::OpticalSwitch& ocs, const CircuitPlan& plan) {
   const CircuitPlan change = ocs.changes(plan);
   ocs.light(change.connect, ocs.begin(change));
 }
@@ -43,14 +44,14 @@ std::string controller_error(Action action) {
 }
 
 TEST(OpticalSwitchTest, IsDarkAtFirst) {
-  const OpticalSwitch ocs(4);
+  const device::OpticalSwitch ocs(4);
   EXPECT_EQ(ocs.ports(), 4u);
   for (const auto& fibre : ocs.transmit()) EXPECT_EQ(fibre.state, State::kDark);
   EXPECT_FALSE(ocs.is_lit(circuit(0, 1)));
 }
 
 TEST(OpticalSwitchTest, ACircuitSwitchesThenLights) {
-  OpticalSwitch ocs(4);
+  device::OpticalSwitch ocs(4);
   const std::uint32_t begun = ocs.begin(ocs.changes({{circuit(0, 1)}, {}}));
   EXPECT_EQ(ocs.transmit()[0].peer, PortId{1u});
   EXPECT_EQ(ocs.transmit()[0].state, State::kSwitching);
@@ -65,7 +66,7 @@ TEST(OpticalSwitchTest, ACircuitSwitchesThenLights) {
 }
 
 TEST(OpticalSwitchTest, ChangesAreOnlyWhatDiffers) {
-  OpticalSwitch ocs(6);
+  device::OpticalSwitch ocs(6);
   connect(ocs, {{circuit(0, 1), circuit(1, 2)}, {}});
   ocs.begin({{circuit(2, 3)}, {}});
 
@@ -77,7 +78,7 @@ TEST(OpticalSwitchTest, ChangesAreOnlyWhatDiffers) {
 }
 
 TEST(OpticalSwitchTest, DarkenedAreTheCircuitsOnTakenFibres) {
-  OpticalSwitch ocs(6);
+  device::OpticalSwitch ocs(6);
   connect(ocs, {{circuit(0, 1), circuit(2, 3), circuit(4, 5)}, {}});
   // 0->3 takes the transmit fibre of 0->1 and the receive fibre of 2->3.
   EXPECT_THAT(ocs.darkened_by({{circuit(0, 3)}, {}}), ElementsAre(circuit(0, 1), circuit(2, 3)));
@@ -88,7 +89,7 @@ TEST(OpticalSwitchTest, DarkenedAreTheCircuitsOnTakenFibres) {
 }
 
 TEST(OpticalSwitchTest, TakingFibresFreesTheOtherEnds) {
-  OpticalSwitch ocs(4);
+  device::OpticalSwitch ocs(4);
   connect(ocs, {{circuit(0, 1), circuit(2, 3)}, {}});
   ocs.begin(ocs.changes({{circuit(0, 3)}, {}}));
   EXPECT_TRUE(ocs.receive()[1].peer.is_none());  // was the end of 0->1
@@ -99,7 +100,7 @@ TEST(OpticalSwitchTest, TakingFibresFreesTheOtherEnds) {
 }
 
 TEST(OpticalSwitchTest, DisconnectLeavesBothFibresDark) {
-  OpticalSwitch ocs(4);
+  device::OpticalSwitch ocs(4);
   connect(ocs, {{circuit(0, 1), circuit(2, 3)}, {}});
   ocs.begin(ocs.changes({{}, {PortId{0u}}}));
   EXPECT_FALSE(ocs.is_lit(circuit(0, 1)));
@@ -108,7 +109,7 @@ TEST(OpticalSwitchTest, DisconnectLeavesBothFibresDark) {
 }
 
 TEST(OpticalSwitchTest, ALateLightLeavesACircuitAloneThatWasTakenAndMadeAgain) {
-  OpticalSwitch ocs(4);
+  device::OpticalSwitch ocs(4);
   const std::uint32_t first = ocs.begin({{circuit(0, 1)}, {}});
   ocs.begin({{circuit(2, 1)}, {}});
   const std::uint32_t third = ocs.begin({{circuit(0, 1)}, {}});
@@ -118,7 +119,7 @@ TEST(OpticalSwitchTest, ALateLightLeavesACircuitAloneThatWasTakenAndMadeAgain) {
 }
 
 TEST(OpticalSwitchTest, ALateLightLeavesATakenCircuitAlone) {
-  OpticalSwitch ocs(4);
+  device::OpticalSwitch ocs(4);
   const std::uint32_t begun = ocs.begin({{circuit(0, 1)}, {}});
   ocs.begin({{circuit(0, 2)}, {}});
   EXPECT_THAT(ocs.light({circuit(0, 1)}, begun), IsEmpty());
@@ -128,7 +129,7 @@ TEST(OpticalSwitchTest, ALateLightLeavesATakenCircuitAlone) {
 }
 
 TEST(OpticalSwitchTest, WhatIsNoMatchingIsRefusedByPort) {
-  const OpticalSwitch ocs(4);
+  const device::OpticalSwitch ocs(4);
   const auto error = [&](const CircuitPlan& plan) { return controller_error([&] { (void)ocs.changes(plan); }); };
   EXPECT_THAT(error({{circuit(1, 0), circuit(1, 2)}, {}}), HasSubstr("transmit side of port 1"));
   EXPECT_THAT(error({{circuit(0, 3), circuit(1, 3)}, {}}), HasSubstr("receive side of port 3"));
@@ -141,7 +142,7 @@ TEST(OpticalSwitchTest, WhatIsNoMatchingIsRefusedByPort) {
 }
 
 TEST(OpticalSwitchTest, ACircuitInUseIsNotTornDown) {
-  OpticalSwitch ocs(4);
+  device::OpticalSwitch ocs(4);
   connect(ocs, {{circuit(0, 1), circuit(2, 3)}, {}});
   ocs.use(PortId{2u});
   ocs.use(PortId{2u});
@@ -158,7 +159,7 @@ TEST(OpticalSwitchTest, ACircuitInUseIsNotTornDown) {
 }
 
 TEST(OpticalSwitchTest, WhatNobodyUsesCannotBeReleased) {
-  OpticalSwitch ocs(4);
+  device::OpticalSwitch ocs(4);
   connect(ocs, {{circuit(0, 1)}, {}});
   ocs.use(PortId{0u});
   ocs.release(PortId{0u});
@@ -270,7 +271,7 @@ class RandomDrive {
     ASSERT_EQ(receiving, joined);
   }
 
-  OpticalSwitch ocs_;
+  device::OpticalSwitch ocs_;
   std::vector<Expected> model_;
   RandomStream random_;
   std::uint32_t refused_ = 0;

@@ -1,4 +1,4 @@
-#include "photonrail/engine.hpp"
+#include "engine/engine.hpp"
 
 #include "photonrail/error.hpp"
 
@@ -17,42 +17,42 @@ namespace {
 // Writes down which events ran, and when.
 class Log {
  public:
-  explicit Log(Engine& engine) : engine_(engine) {}
+  explicit Log(engine::Engine& engine) : engine_(engine) {}
 
   void note(std::uint64_t what) {
     entries.push_back(what);
     times.push_back(engine_.now().count());
   }
-  EventHandle at(std::int64_t time, Phase phase, std::uint64_t what) {
-    return engine_.schedule(Time{time}, phase, Action::to<&Log::note>(*this, what));
+  engine::EventHandle at(std::int64_t time, engine::Phase phase, std::uint64_t what) {
+    return engine_.schedule(Time{time}, phase, engine::Action::to<&Log::note>(*this, what));
   }
 
   std::vector<std::uint64_t> entries;
   std::vector<std::int64_t> times;
 
  private:
-  Engine& engine_;
+  engine::Engine& engine_;
 };
 
 TEST(Engine, RunsByTimeThenPhaseThenSequence) {
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
-  log.at(5, Phase::kSettle, 6);
-  log.at(5, Phase::kFinish, 3);
-  log.at(5, Phase::kFinish, 4);
-  log.at(3, Phase::kStart, 2);
-  log.at(5, Phase::kDecide, 5);
-  log.at(3, Phase::kFinish, 1);
+  log.at(5, engine::Phase::kSettle, 6);
+  log.at(5, engine::Phase::kFinish, 3);
+  log.at(5, engine::Phase::kFinish, 4);
+  log.at(3, engine::Phase::kStart, 2);
+  log.at(5, engine::Phase::kDecide, 5);
+  log.at(3, engine::Phase::kFinish, 1);
   EXPECT_EQ(engine.run(), 6u);
   EXPECT_THAT(log.entries, ::testing::ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_THAT(log.times, ::testing::ElementsAre(3, 3, 5, 5, 5, 5));
 }
 
 TEST(Engine, TheFirstInstantIsTimeZero) {
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
-  log.at(0, Phase::kStart, 2);
-  log.at(0, Phase::kFinish, 1);
+  log.at(0, engine::Phase::kStart, 2);
+  log.at(0, engine::Phase::kFinish, 1);
   engine.run();
   EXPECT_THAT(log.entries, ::testing::ElementsAre(1, 2));
   EXPECT_EQ(engine.now(), Time{0});
@@ -60,77 +60,77 @@ TEST(Engine, TheFirstInstantIsTimeZero) {
 
 // Within an instant an action of a later phase may schedule into an earlier one; it runs before what is left of the later.
 struct Looper {
-  Engine& engine;
+  engine::Engine& engine;
   Log& log;
   void start(std::uint64_t) {
     log.note(10);
-    log.at(engine.now().count(), Phase::kFinish, 20);
+    log.at(engine.now().count(), engine::Phase::kFinish, 20);
   }
 };
 
 TEST(Engine, AnEarlierPhaseOfTheSameInstantRunsBeforeTheRestOfALaterOne) {
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
   Looper looper{engine, log};
-  engine.schedule(Time{7}, Phase::kStart, Action::to<&Looper::start>(looper));
-  log.at(7, Phase::kStart, 30);
+  engine.schedule(Time{7}, engine::Phase::kStart, engine::Action::to<&Looper::start>(looper));
+  log.at(7, engine::Phase::kStart, 30);
   engine.run();
   EXPECT_THAT(log.entries, ::testing::ElementsAre(10, 20, 30));
   EXPECT_THAT(log.times, ::testing::Each(7));
 }
 
 TEST(Engine, CancelIsExact) {
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
-  const EventHandle first = log.at(1, Phase::kFinish, 1);
-  log.at(1, Phase::kFinish, 2);
+  const engine::EventHandle first = log.at(1, engine::Phase::kFinish, 1);
+  log.at(1, engine::Phase::kFinish, 2);
   EXPECT_TRUE(engine.cancel(first));
   EXPECT_FALSE(engine.cancel(first)) << "cancelled already";
   EXPECT_EQ(engine.pending(), 1u);
-  const EventHandle reused = log.at(2, Phase::kFinish, 3);  // takes the freed slot
+  const engine::EventHandle reused = log.at(2, engine::Phase::kFinish, 3);  // takes the freed slot
   EXPECT_FALSE(engine.cancel(first)) << "a stale handle must not hit the event that took its slot";
   engine.run();
   EXPECT_THAT(log.entries, ::testing::ElementsAre(2, 3));
   EXPECT_FALSE(engine.cancel(reused)) << "ran already";
-  EXPECT_FALSE(engine.cancel(EventHandle{})) << "names nothing";
+  EXPECT_FALSE(engine.cancel(engine::EventHandle{})) << "names nothing";
 }
 
 struct Canceller {
-  Engine& engine;
-  EventHandle victim;
+  engine::Engine& engine;
+  engine::EventHandle victim;
   void act(std::uint64_t) { EXPECT_TRUE(engine.cancel(victim)); }
 };
 
 TEST(Engine, CancelsAnEventOfTheSameInstant) {
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
   Canceller canceller{engine, {}};
-  engine.schedule(Time{4}, Phase::kFinish, Action::to<&Canceller::act>(canceller));
-  canceller.victim = log.at(4, Phase::kStart, 1);
+  engine.schedule(Time{4}, engine::Phase::kFinish, engine::Action::to<&Canceller::act>(canceller));
+  canceller.victim = log.at(4, engine::Phase::kStart, 1);
   engine.run();
   EXPECT_TRUE(log.entries.empty());
   EXPECT_EQ(engine.pending(), 0u);
 }
 
 TEST(Engine, RefusesThePast) {
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
-  log.at(10, Phase::kFinish, 1);
+  log.at(10, engine::Phase::kFinish, 1);
   engine.run();
-  EXPECT_THROW(log.at(9, Phase::kFinish, 2), InternalError);
+  EXPECT_THROW(log.at(9, engine::Phase::kFinish, 2), InternalError);
 }
 
 // Against a sorted list: 20,000 events with many ties, a third of them cancelled, half of those late enough to compact.
 TEST(Engine, AgreesWithASortedListUnderCancellation) {
   std::mt19937_64 random(7);
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
   std::vector<std::tuple<std::int64_t, int, std::uint64_t>> expected;
-  std::vector<std::pair<EventHandle, std::size_t>> handles;
+  std::vector<std::pair<engine::EventHandle, std::size_t>> handles;
   for (std::uint64_t i = 0; i < 20000; ++i) {
     const auto time = static_cast<std::int64_t>(random() % 500 + 1);
-    const int phase = static_cast<int>(random() % kPhaseCount);
-    handles.emplace_back(log.at(time, static_cast<Phase>(phase), i), i);
+    const int phase = static_cast<int>(random() % engine::kPhaseCount);
+    handles.emplace_back(log.at(time, static_cast<engine::Phase>(phase), i), i);
     expected.emplace_back(time, phase, i);
   }
   std::shuffle(handles.begin(), handles.end(), random);
@@ -153,21 +153,21 @@ TEST(Engine, AgreesWithASortedListUnderCancellation) {
 }
 
 struct Chain {
-  Engine& engine;
+  engine::Engine& engine;
   std::uint64_t left;
   std::uint64_t sum = 0;
   void act(std::uint64_t step) {
     sum = sum * 31 + static_cast<std::uint64_t>(engine.now().count()) + step;
     if (left-- > 0)
-      engine.schedule(engine.now() + Duration{static_cast<std::int64_t>(step % 7)}, Phase::kFinish,
-                      Action::to<&Chain::act>(*this, step + 1));
+      engine.schedule(engine.now() + Duration{static_cast<std::int64_t>(step % 7)}, engine::Phase::kFinish,
+                      engine::Action::to<&Chain::act>(*this, step + 1));
   }
 };
 
 std::uint64_t run_chain() {
-  Engine engine;
+  engine::Engine engine;
   Chain chain{engine, 100000};
-  engine.schedule(Time{0}, Phase::kFinish, Action::to<&Chain::act>(chain, 1));
+  engine.schedule(Time{0}, engine::Phase::kFinish, engine::Action::to<&Chain::act>(chain, 1));
   engine.run();
   return chain.sum;
 }
@@ -185,9 +185,9 @@ TEST(Engine, TwoEnginesInTwoThreadsDoNotMeet) {
 }
 
 TEST(Engine, RunStopsAtItsLimit) {
-  Engine engine;
+  engine::Engine engine;
   Log log(engine);
-  for (std::uint64_t i = 0; i < 5; ++i) log.at(static_cast<std::int64_t>(i), Phase::kFinish, i);
+  for (std::uint64_t i = 0; i < 5; ++i) log.at(static_cast<std::int64_t>(i), engine::Phase::kFinish, i);
   EXPECT_EQ(engine.run(2), 2u);
   EXPECT_EQ(engine.pending(), 3u);
   EXPECT_EQ(engine.events_run(), 2u);
@@ -197,21 +197,21 @@ TEST(Engine, RunStopsAtItsLimit) {
 
 // Schedules itself anew, so much later each time.
 struct Repeater {
-  Engine& engine;
+  engine::Engine& engine;
   std::int64_t step;
   std::uint64_t times = 0;
 
   void again(std::uint64_t left) {
     ++times;
     if (left > 0)
-      engine.schedule(engine.now() + Duration{step}, Phase::kFinish, Action::to<&Repeater::again>(*this, left - 1));
+      engine.schedule(engine.now() + Duration{step}, engine::Phase::kFinish, engine::Action::to<&Repeater::again>(*this, left - 1));
   }
 };
 
 TEST(Engine, EndsWithAnErrorWhereEventsRepeatWithoutTimePassing) {
-  Engine engine(1000);
+  engine::Engine engine(1000);
   Repeater repeater{engine, 0};
-  engine.schedule(Time{7'000'000}, Phase::kFinish, Action::to<&Repeater::again>(repeater, 2000));
+  engine.schedule(Time{7'000'000}, engine::Phase::kFinish, engine::Action::to<&Repeater::again>(repeater, 2000));
   try {
     engine.run();
     FAIL();
@@ -222,9 +222,9 @@ TEST(Engine, EndsWithAnErrorWhereEventsRepeatWithoutTimePassing) {
 }
 
 TEST(Engine, CountsTheEventsOfEachInstantAlone) {
-  Engine engine(10);
+  engine::Engine engine(10);
   Repeater repeater{engine, 1};
-  engine.schedule(Time{0}, Phase::kFinish, Action::to<&Repeater::again>(repeater, 2000));
+  engine.schedule(Time{0}, engine::Phase::kFinish, engine::Action::to<&Repeater::again>(repeater, 2000));
   EXPECT_EQ(engine.run(), 2001u);
 }
 

@@ -22,7 +22,7 @@ class EventQueueAgainstASet : public ::testing::TestWithParam<Ahead> {};
 
 TEST_P(EventQueueAgainstASet, HoldsTheOrderWhileItGrowsAndShrinks) {
   std::mt19937_64 random(1);
-  EventQueue queue;
+  engine::EventQueue queue;
   std::set<std::pair<std::int64_t, std::uint64_t>> model;
   std::int64_t now = 0;
   std::uint64_t key = 0;
@@ -47,7 +47,7 @@ TEST_P(EventQueueAgainstASet, HoldsTheOrderWhileItGrowsAndShrinks) {
       ASSERT_EQ(queue.size(), model.size());
     }
     if (level == 30000) {
-      queue.remove_if([](const QueueEntry& e) { return e.key % 3 == 0; });
+      queue.remove_if([](const engine::QueueEntry& e) { return e.key % 3 == 0; });
       std::erase_if(model, [](const auto& e) { return e.second % 3 == 0; });
     }
   }
@@ -56,7 +56,7 @@ TEST_P(EventQueueAgainstASet, HoldsTheOrderWhileItGrowsAndShrinks) {
 
 // Each push into a heap that time cannot part must not look at the whole heap again: that would be 10^11 steps here.
 TEST(EventQueue, ManyEntriesOfOneInstantCostNoMoreThanAHeap) {
-  EventQueue queue;
+  engine::EventQueue queue;
   constexpr std::uint64_t kMany = 400000;
   for (std::uint64_t key = 1; key <= kMany; ++key) queue.push({1000, key});
   for (std::uint64_t key = 1; key <= kMany; ++key) {

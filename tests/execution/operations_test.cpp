@@ -183,7 +183,7 @@ struct Launched : ProxyListener {
 };
 
 TEST(ProxyQueues, AFenceWaitsForWhatIsBeforeIt) {
-  Engine engine;
+  engine::Engine engine;
   Launched launched;
   ProxyQueues proxies(engine, launched);
   proxies.send(RankId{0u}, 1);

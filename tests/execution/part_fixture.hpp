@@ -33,7 +33,7 @@ struct PartFixture {
   }
 
   Job job_;
-  Engine engine;
+  engine::Engine engine;
   CollectiveRegistry registry = CollectiveRegistry::builtin();
   collective::AlgorithmTable algorithms{job_.scenario.collectives, registry};
   execution::PlanCache plans{algorithms, nullptr, {.fidelity = Fidelity::kExact}};

@@ -57,7 +57,7 @@ class Fixture : public DeliveryListener, public CircuitListener {
   }
 
   ClusterSpec spec;
-  Engine engine;
+  engine::Engine engine;
   Fabric fabric;
   std::vector<std::pair<std::uint64_t, Time>> arrivals;
 };

@@ -49,7 +49,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
   }
 
   RailSpec spec;
-  Engine engine;
+  engine::Engine engine;
   Plant plant;
   Network network;
   CapacityMap capacities;

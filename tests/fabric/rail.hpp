@@ -62,7 +62,7 @@ class Rail : public DeliveryListener, public CircuitListener {
   void at(Time time, std::function<void()> act) {
     acts.push_back(std::move(act));
     engine.schedule(
-        time, Phase::kDecide,
+        time, engine::Phase::kDecide,
         {[](void* self, std::uint64_t index) { static_cast<Rail*>(self)->acts[index](); }, this, acts.size() - 1});
   }
   OpticalRail::HoldId hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner = 7) {
@@ -83,7 +83,7 @@ class Rail : public DeliveryListener, public CircuitListener {
   }
 
   ClusterSpec spec;
-  Engine engine;
+  engine::Engine engine;
   std::unique_ptr<Fabric> fabric;
   std::deque<std::function<void()>> acts;
   std::vector<std::pair<std::uint64_t, Time>> arrivals;

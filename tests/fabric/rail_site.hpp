@@ -19,7 +19,7 @@ using std::chrono::microseconds;
 /// Writes down each call in one line, with the time in microseconds: "100 lit 0-3".
 class RecordingListener : public CircuitListener {
  public:
-  explicit RecordingListener(const Engine& engine) : engine_(engine) {}
+  explicit RecordingListener(const engine::Engine& engine) : engine_(engine) {}
 
   void circuit_changed(RailId, Circuit circuit, CircuitState state) override {
     const char* what = state == CircuitState::kLit ? "lit " : state == CircuitState::kDark ? "dark " : "switching ";
@@ -43,7 +43,7 @@ class RecordingListener : public CircuitListener {
     calls.push_back(std::to_string(now.count()) + " " + what);
   }
 
-  const Engine& engine_;
+  const engine::Engine& engine_;
 };
 
 /// Rail 0 of servers with one GPU each and 1 byte per picosecond a port; the switches take 100 us.
@@ -74,7 +74,7 @@ struct RailSite {
   [[nodiscard]] RailCircuits circuits() const { return {plant.spec(), cluster.rail, shared.switches}; }
 
   ClusterSpec cluster;
-  Engine engine;
+  engine::Engine engine;
   Plant plant;
   Network network;
   CapacityMap capacities;

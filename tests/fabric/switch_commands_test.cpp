@@ -49,7 +49,7 @@ TEST(SwitchCommands, ACommandThatDarkensOnlyIsDoneAfterTheSwitch) {
 TEST(SwitchCommands, ATimetableMayBeginInThePastButLightsNowAtTheEarliest) {
   Commands c(3);
   c.site.engine.schedule(
-      microseconds(300), Phase::kDecide,
+      microseconds(300), engine::Phase::kDecide,
       {[](void* self, std::uint64_t) {
          auto& commands = *static_cast<Commands*>(self);
          EXPECT_EQ(commands.send({circuit(0, 1)}, {microseconds(50), {}}).usable, Time{microseconds(150)});

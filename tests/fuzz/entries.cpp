@@ -2,10 +2,10 @@
 
 #include "json/text.hpp"
 #include "photonrail/collective.hpp"
+#include "photonrail/collective/plan_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/plan_file.hpp"
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "support/source_dir.hpp"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // Files that runs and sweeps write, read back.
 #include "fuzz/entry.hpp"
 
-#include "photonrail/compare.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/page.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/compare.hpp"
+#include "photonrail/study/sweep.hpp"
+#include "report/page.hpp"
 
 #include <map>
 
@@ -80,7 +80,7 @@ void all_of(std::initializer_list<void (*)(const fs::path&)> acts, const fs::pat
 }
 
 void look(const fs::path& folder) { static_cast<void>(sweep_status(folder)); }
-void show(const fs::path& folder) { static_cast<void>(read_page_data(folder)); }
+void show(const fs::path& folder) { static_cast<void>(report::read_page_data(folder)); }
 void merge(const fs::path& folder) { static_cast<void>(merge_sweep(folder)); }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr rlim_t kMemory = rlim_t{1} << 30;
+constexpr rlim_t kAddressSpace = rlim_t{1} << 30;
 
 std::string repeated(const std::string& piece, std::size_t times) {
   std::string text;
@@ -112,7 +112,7 @@ TEST_P(AskingForMuch, IsRefusedWithTheLimit) {
   const std::string text = GetParam().text();
   for (const Entry& entry : entries()) {
     if (std::strcmp(entry.name, GetParam().entry) != 0) continue;
-    const MemoryLimit limit(kMemory);
+    const MemoryLimit limit(kAddressSpace);
     EXPECT_EQ(verdict(entry, text, folder_), "");
     try {
       entry.read(text, folder_);

@@ -1,7 +1,7 @@
 // Damage to an input, by a seeded stream, so that a failure can be repeated.
 #pragma once
 
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // The cost that comes with a run.
 #include "golden/golden.hpp"
 
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 
 namespace photonrail::test {
 namespace {

@@ -4,7 +4,7 @@
 #include "golden/smoke_job.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "support/shared_data.hpp"
 #include "support/source_dir.hpp"
 

@@ -1,6 +1,6 @@
 // Every point of every sweep in configs/sweeps is a scenario, and those at its ends run.
 #include "golden/golden.hpp"
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 
 #include <algorithm>
 

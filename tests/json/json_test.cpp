@@ -1,7 +1,7 @@
 // The value, its text and its pointers. nlohmann/json by itself says what the text must be.
 #include "json/json.hpp"
 #include "json/text.hpp"
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 #include "support/errors.hpp"
 
 #include <gmock/gmock.h>

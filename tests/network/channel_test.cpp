@@ -9,17 +9,17 @@ namespace {
 
 class Log : public DeliveryListener {
  public:
-  explicit Log(Engine& engine) : engine_(engine) {}
+  explicit Log(engine::Engine& engine) : engine_(engine) {}
   void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine_.now().count()); }
 
   std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
 
  private:
-  Engine& engine_;
+  engine::Engine& engine_;
 };
 
 TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpectedTo) {
-  Engine engine;
+  engine::Engine engine;
   Network network(engine);
   Log log(engine);
   network.attach(log);
@@ -31,7 +31,7 @@ TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpecte
   const auto channel = network.open_channel();
   network.post(channel, path, Bytes{100}, 1);
   network.post(channel, path, Bytes{100}, 2);
-  engine.schedule(Time{10}, Phase::kFinish,
+  engine.schedule(Time{10}, engine::Phase::kFinish,
                   {[](void* self, std::uint64_t) { static_cast<Network*>(self)->set_rate(0, {10e12}); }, &network, 0});
   engine.run();
   // 10 bytes in 10 ps, then 10 bytes per picosecond: 90 take 9, and the overhead 5. The second message needs 10 + 5.
@@ -41,7 +41,7 @@ TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpecte
 
 // Between its two messages the channel pauses for its overhead, and there the path stops.
 TEST(Channel, AMessageThatFollowsOnAPathThatStandsStillWaitsUntilItGoesOn) {
-  Engine engine;
+  engine::Engine engine;
   Network network(engine);
   Log log(engine);
   network.attach(log);
@@ -61,9 +61,9 @@ TEST(Channel, AMessageThatFollowsOnAPathThatStandsStillWaitsUntilItGoesOn) {
     void post(std::uint64_t) { network.post(channel, path, Bytes{100}, 2); }
     void go_on(std::uint64_t) { network.set_rate(0, {1e12}); }
   } act{network, channel, path};
-  engine.schedule(Time{110}, Phase::kFinish, Action::to<&Act::stop>(act));
-  engine.schedule(Time{120}, Phase::kFinish, Action::to<&Act::post>(act));
-  engine.schedule(Time{300}, Phase::kFinish, Action::to<&Act::go_on>(act));
+  engine.schedule(Time{110}, engine::Phase::kFinish, engine::Action::to<&Act::stop>(act));
+  engine.schedule(Time{120}, engine::Phase::kFinish, engine::Action::to<&Act::post>(act));
+  engine.schedule(Time{300}, engine::Phase::kFinish, engine::Action::to<&Act::go_on>(act));
   engine.run();
   // The first leaves until 100 and arrives 50 + 500 later. The second has the channel from 150 on and light from 300 on.
   EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 650), ::testing::Pair(2, 950)));

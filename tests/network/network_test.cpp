@@ -41,7 +41,7 @@ class Fixture : public DeliveryListener {
   }
   void post_at(std::int64_t at, std::initializer_list<CapacityId> hops, std::int64_t bytes, std::uint64_t tag) {
     later.push_back({this, path(hops), bytes, tag});
-    engine.schedule(Time{at}, Phase::kStart,
+    engine.schedule(Time{at}, engine::Phase::kStart,
                     {[](void* self, std::uint64_t index) {
                        Later& l = static_cast<Fixture*>(self)->later[index];
                        l.fixture->network.post(Network::kNone, l.path, Bytes{l.bytes}, l.tag);
@@ -55,7 +55,7 @@ class Fixture : public DeliveryListener {
     std::int64_t bytes;
     std::uint64_t tag;
   };
-  Engine engine;
+  engine::Engine engine;
   Network network;
   std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
   std::vector<Later> later;
@@ -176,9 +176,9 @@ TEST(Network, AFlowThatComesInTheGapBetweenTwoMessagesOfAChannel) {
 TEST(Network, RateZeroStopsAFlowAndANewRateLetsItGoOn) {
   Fixture f({1 * kGiga});
   f.post({0}, 2000, 1);
-  f.engine.schedule(Time{500000}, Phase::kFinish,
+  f.engine.schedule(Time{500000}, engine::Phase::kFinish,
                     {[](void* n, std::uint64_t) { static_cast<Network*>(n)->set_rate(0, {0.0}); }, &f.network, 0});
-  f.engine.schedule(Time{4000000}, Phase::kFinish,
+  f.engine.schedule(Time{4000000}, engine::Phase::kFinish,
                     {[](void* n, std::uint64_t) { static_cast<Network*>(n)->set_rate(0, {3e9}); }, &f.network, 0});
   f.engine.run();
   // 500 B by 0.5 us, nothing until 4 us, 1500 B at 3 GB/s: 4.5 us.
@@ -444,7 +444,7 @@ TEST(Network, SaysHowManyBytesACapacityHasLeft) {
   f.post_at(400, {0, 1}, 500, 2);
   std::vector<std::int64_t> left;
   for (const std::int64_t at : {200, 400, 600}) {
-    f.engine.schedule(Time{at}, Phase::kDecide,
+    f.engine.schedule(Time{at}, engine::Phase::kDecide,
                       {[](void* self, std::uint64_t argument) {
                          auto* out = reinterpret_cast<std::vector<std::int64_t>*>(argument);
                          for (const CapacityId id : {0u, 1u}) {

@@ -1,14 +1,14 @@
-#include "photonrail/pip_switch.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 
+#include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/random.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-namespace photonrail {
+namespace photonrail::pip {
 
 namespace {
 
@@ -280,4 +280,4 @@ TEST(PipRouting, RandomMatchingsThatAreRoutedAreSound) {
 
 }  // namespace
 
-}  // namespace photonrail
+}  // namespace photonrail::pip

@@ -1,4 +1,4 @@
-#include "photonrail/ccl_bench.hpp"
+#include "photonrail/study/ccl_bench.hpp"
 
 #include "photonrail/error.hpp"
 #include "photonrail/scenario.hpp"

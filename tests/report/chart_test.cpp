@@ -1,4 +1,4 @@
-#include "photonrail/chart.hpp"
+#include "report/chart.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Chart two_rows() {
-  Chart chart;
+report::Chart two_rows() {
+  report::Chart chart;
   chart.title = "two <rows>";
   chart.kinds = {{"F", "forward", "#0000ff"}, {"B", "backward", "#00ff00"}};
   chart.unit = Duration{10};
@@ -22,7 +22,7 @@ Chart two_rows() {
 
 TEST(Chart, TextHasARowEachAndACellAUnit) {
   // The widest label, "F3.1", has four letters: cells of five. The bar of two units ends at 50, the last cell.
-  EXPECT_EQ(chart_text(two_rows()),
+  EXPECT_EQ(report::chart_text(two_rows()),
             "two <rows>\n"
             "     a  F0   .    .    B12------\n"
             "longer  .    F3.1 .    .    .\n"
@@ -30,13 +30,13 @@ TEST(Chart, TextHasARowEachAndACellAUnit) {
 }
 
 TEST(Chart, ABarShorterThanAUnitHasItsCell) {
-  Chart chart = two_rows();
+  report::Chart chart = two_rows();
   chart.rows = {{"a", {{Time{25}, Time{27}, 0, 0, 0}}}};
-  EXPECT_THAT(chart_text(chart), HasSubstr("a  .  .  F0\n"));
+  EXPECT_THAT(report::chart_text(chart), HasSubstr("a  .  .  F0\n"));
 }
 
 TEST(Chart, SvgPutsBarsOnTheAxis) {
-  const std::string svg = chart_svg(two_rows());
+  const std::string svg = report::chart_svg(two_rows());
   EXPECT_THAT(svg, StartsWith("<svg "));
   EXPECT_THAT(svg, HasSubstr("two &lt;rows&gt;"));
   EXPECT_THAT(svg, Not(HasSubstr("<rows>")));
@@ -49,11 +49,11 @@ TEST(Chart, SvgPutsBarsOnTheAxis) {
 }
 
 TEST(Chart, OfNothingIsALegend) {
-  Chart chart = two_rows();
+  report::Chart chart = two_rows();
   chart.rows.clear();
   chart.title.clear();
-  EXPECT_EQ(chart_text(chart), "F forward, B backward\n");
-  EXPECT_THAT(chart_svg(chart), HasSubstr("</svg>"));
+  EXPECT_EQ(report::chart_text(chart), "F forward, B backward\n");
+  EXPECT_THAT(report::chart_svg(chart), HasSubstr("</svg>"));
 }
 
 }  // namespace

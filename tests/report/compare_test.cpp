@@ -1,4 +1,4 @@
-#include "photonrail/compare.hpp"
+#include "photonrail/study/compare.hpp"
 #include "photonrail/report.hpp"
 #include "report/csv.hpp"
 #include "support/errors.hpp"

@@ -1,9 +1,9 @@
 // What a page is made of, as it is read from a database, a result and a trace.
 #include "report/page_sources.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/page.hpp"
 #include "photonrail/report.hpp"
 #include "report/packed.hpp"
+#include "report/page.hpp"
 #include "support/results_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -255,7 +255,7 @@ TEST_F(PageSources, APointThatCannotBeIsToldInTheDatabase) {
 TEST_F(PageSources, ChoicesMustBeThere) {
   write_results(folder_, {"controller", "delay_ms"}, 2, two_controllers);
   const auto choose = [&](std::string metric, std::string against, std::string series, std::string baseline) {
-    return error_of([&] { (void)read_page_data(folder_, {metric, against, series, baseline}); });
+    return error_of([&] { (void)report::read_page_data(folder_, {metric, against, series, baseline}); });
   };
   EXPECT_EQ(choose("makespan", "", "", ""), "--metric: there is no metric \"makespan\" (did you mean makespan_s?)");
   EXPECT_THAT(choose("status", "", "", ""), HasSubstr("--metric: there is no metric \"status\""));
@@ -263,7 +263,7 @@ TEST_F(PageSources, ChoicesMustBeThere) {
   EXPECT_THAT(choose("", "", "seed", ""), HasSubstr("--series: there is no parameter \"seed\""));
   EXPECT_THAT(choose("", "", "", "optical"), HasSubstr("--baseline: no parameter has the value \"optical\""));
   EXPECT_THAT(choose("", "controller", "delay_ms", "opus"), HasSubstr("--baseline: \"delay_ms\" has no value \"opus\""));
-  const PageData data = read_page_data(folder_, {"makespan_s", "controller", "delay_ms", "1.5e1"});
+  const report::PageData data = report::read_page_data(folder_, {"makespan_s", "controller", "delay_ms", "1.5e1"});
   EXPECT_EQ(ParsedJson::parse(data.document)["choices"],
             ParsedJson({{"metric", "makespan_s"}, {"x", "controller"}, {"series", "delay_ms"}, {"baseline", "1.5e1"}}));
   EXPECT_EQ(data.title, "made-up sweep");
@@ -271,10 +271,10 @@ TEST_F(PageSources, ChoicesMustBeThere) {
 }
 
 TEST_F(PageSources, NoNameEndsTheScriptThatCarriesTheData) {
-  if (!why_no_page().empty()) GTEST_SKIP() << "THE PAGE OF THE REPORT IS NOT TESTED: " << why_no_page();
+  if (!report::why_no_page().empty()) GTEST_SKIP() << "THE PAGE OF THE REPORT IS NOT TESTED: " << report::why_no_page();
   RunResult run = result("</script><script>alert(1)</script><!--document-->", 1);
   write_file(folder_ / "result.json", to_json(run));
-  const std::string html = to_html(read_page_data(folder_));
+  const std::string html = report::to_html(report::read_page_data(folder_));
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_THAT(html, HasSubstr("\\u003c/script>\\u003cscript>alert(1)\\u003c/script>\\u003c!--document-->"));
 }

@@ -1,4 +1,4 @@
-#include "photonrail/calibrate.hpp"
+#include "photonrail/study/calibrate.hpp"
 
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
@@ -46,9 +46,9 @@ TEST(Calibrate, WhatCannotBeIsSaid) {
 TEST(Calibrate, ASteadyStepLeavesOutTheFirst) {
   RunResult result;
   result.iterations = {ms(9), ms(4), ms(6)};
-  EXPECT_EQ(steady_step(result), ms(5));
+  EXPECT_EQ(result.step_time(), ms(5));
   result.iterations = {ms(9)};
-  EXPECT_EQ(steady_step(result), ms(9));
+  EXPECT_EQ(result.step_time(), ms(9));
 }
 
 /// 1e12 FLOPs at 100 TFLOP/s, which are 10 ms; then a ring all-reduce of 1 GB on two GPUs at 50 GB/s: 2 x 500 MB = 20 ms.

@@ -1,5 +1,5 @@
 // The alpha-beta cost of every algorithm against the exact simulation of its plan.
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
 #include "run/cost_model.hpp"
 #include "run/job.hpp"
 #include "support/errors.hpp"

@@ -245,7 +245,7 @@ TEST(Checks, WhoAsksAgainForEverDoesNotKeepAStuckJobGoing) {
 TEST(View, ShowsBytesThatAreLeft) {
   std::vector<std::int64_t> left;
   std::vector<std::int64_t> wanted;
-  const RunResult result = run_scripted(PolicyNeeds{.bytes = true}, two_sends().scenario, [&](const FabricView& view) {
+  const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kBytes}}, two_sends().scenario, [&](const FabricView& view) {
     if (view.transmit[0].in_use) left.push_back(view.transmit[0].bytes_left.count);
     if (!view.demands.empty() && wanted.empty()) wanted.push_back(view.demands[0].bytes[0].count);
     Decision decision;
@@ -287,7 +287,7 @@ TEST(View, ShowsWhoWaitsSinceWhen) {
 
 TEST(View, ShowsTheKnownScheduleAndWhereRanksStand) {
   std::vector<std::uint32_t> stands;
-  const RunResult result = run_scripted(PolicyNeeds{.schedule = true}, two_sends().scenario, [&](const FabricView& view) {
+  const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kSchedule}}, two_sends().scenario, [&](const FabricView& view) {
     EXPECT_EQ(view.schedule.size(), 3u);
     const RankSchedule& rank = view.schedule[0];
     EXPECT_EQ(rank.position, 0u);
@@ -312,7 +312,7 @@ TEST(View, ShowsTheRoundsThatCome) {
   job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kAllToAll, 4 * kMs);
   job.build();
   std::vector<std::size_t> to_come;
-  const RunResult result = run_scripted(PolicyNeeds{.rounds = true}, job.scenario, [&](const FabricView& view) -> Decision {
+  const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kRounds}}, job.scenario, [&](const FabricView& view) -> Decision {
     CircuitPlan plan;
     for (const CircuitRequest& demand : view.demands) {
       to_come.push_back(demand.next.size());
@@ -332,7 +332,7 @@ TEST(View, ShowsTheTrafficOfThePastIteration) {
   Job job = two_sends();
   job.scenario.run.iterations = 2;
   std::vector<PairTraffic> past;
-  (void)run_scripted(PolicyNeeds{.traffic = true}, job.scenario, [&](const FabricView& view) -> Decision {
+  (void)run_scripted(PolicyNeeds{.view = {ViewPart::kTraffic}}, job.scenario, [&](const FabricView& view) -> Decision {
     past.assign(view.traffic.begin(), view.traffic.end());
     if (view.demands.empty() || view.transmit[0].in_use) return std::nullopt;
     return circuits({{0, view.demands[0].pairs[0].to}});

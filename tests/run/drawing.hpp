@@ -1,7 +1,7 @@
 // Jobs drawn at random that cannot deadlock, for laws that hold whatever the job.
 #pragma once
 
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 #include "run/job.hpp"
 
 #include <algorithm>

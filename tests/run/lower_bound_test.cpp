@@ -176,7 +176,7 @@ Registries haphazard(std::uint64_t seed) {
   };
   factory.needs = [](const ControllerSpec&) {
     PolicyNeeds needs;
-    needs.shim.announce = true;
+    needs.ranks.announce = Announcement::kAhead;
     return needs;
   };
   known.controllers.add(factory);

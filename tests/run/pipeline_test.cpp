@@ -1,6 +1,6 @@
 // Pipeline schedules under the strictest conditions: each stage does one thing at a time, in the order of
 // pipeline_actions(), and no message fits a buffer.
-#include "photonrail/pipeline.hpp"
+#include "photonrail/workload/pipeline.hpp"
 #include "run/job.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Every optical policy on jobs drawn at random: they finish, books balance, and the same scenario has the same history.
 #include "photonrail/error.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "run/drawing.hpp"
 #include "support/test_cases.hpp"
 
@@ -51,7 +51,7 @@ TEST_P(PolicyProperty, FinishesEveryJob) {
       // What is served whole may want more circuits than there are ports.
       ASSERT_THAT(error.what(), ::testing::HasSubstr("circuits at once")) << "seed " << seed;
       const ControllerRegistry registry = ControllerRegistry::builtin();
-      ASSERT_FALSE(registry.find(GetParam()).needs_of(controller).per_pair) << "seed " << seed;
+      ASSERT_FALSE(registry.find(GetParam()).needs_of(controller).by_pair()) << "seed " << seed;
     }
   }
   EXPECT_GE(finished, kPolicyCases / 3);

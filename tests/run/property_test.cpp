@@ -1,6 +1,6 @@
 // Laws that every run obeys, whatever the job, the cluster and the controller: checked on jobs drawn at random.
 #include "photonrail/error.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "run/drawing.hpp"
 #include "run/matching_observer.hpp"
 #include "support/test_cases.hpp"

@@ -1,6 +1,6 @@
 // Several jobs on one cluster.
-#include "photonrail/ccl_bench.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/study/ccl_bench.hpp"
 #include "run/job.hpp"
 
 #include <gmock/gmock.h>

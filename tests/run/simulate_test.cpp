@@ -1,8 +1,8 @@
 #include "photonrail/simulate.hpp"
 
+#include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/random.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "run/job.hpp"
 #include "run/sizes.hpp"
 

@@ -1,6 +1,6 @@
 // StragglAR in time: it starts without the straggler, and costs what its published cost model says.
 #include "photonrail/error.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "run/drawing.hpp"
 #include "support/shared_data.hpp"
 

@@ -1,7 +1,7 @@
 // Jobs drawn at random on switches that queue, darken as a whole, have planes and pods and lose ports for a while, under
 // control planes that fail: every job ends, its books balance, and the same scenario has the same history.
 #include "photonrail/error.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "run/drawing.hpp"
 #include "run/matching_observer.hpp"
 #include "support/test_cases.hpp"

@@ -1,6 +1,6 @@
 // From the text of a sweep to its points.
+#include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/random.hpp"
 #include "sweep/sweep_support.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // Sweeps in a folder of their own.
 #pragma once
 
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

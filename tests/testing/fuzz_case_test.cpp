@@ -1,10 +1,10 @@
 // A small case is one job in three forms: a value, a scenario, a file.
-#include "photonrail/testing/fuzz_case.hpp"
+#include "photonrail/testing/fuzz.hpp"
 
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/testing/history.hpp"
-#include "photonrail/testing/subject.hpp"
+#include "photonrail/testing/laws.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

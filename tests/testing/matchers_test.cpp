@@ -2,7 +2,6 @@
 #include "photonrail/testing/matchers.hpp"
 
 #include "photonrail/testing/policy_kit.hpp"
-#include "photonrail/testing/scripted_controller.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 
 #include <gmock/gmock.h>

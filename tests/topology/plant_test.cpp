@@ -12,7 +12,7 @@
 namespace photonrail {
 namespace {
 
-PlantSpec electrical(std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports, std::uint32_t radix = 64,
+PlantSpec electrical_plant(std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports, std::uint32_t radix = 64,
                      double oversubscription = 1.0) {
   PlantSpec spec;
   spec.servers = servers;
@@ -26,27 +26,27 @@ PlantSpec electrical(std::uint32_t servers, std::uint32_t gpus, std::uint32_t po
 }
 
 TEST(PlantSpecTest, ARailThatFitsOneSwitchHasOneTier) {
-  EXPECT_FALSE(electrical(64, 8, 1).two_tier());
-  EXPECT_TRUE(electrical(65, 8, 1).two_tier());
-  EXPECT_EQ(electrical(64, 8, 1).leaves(), 1u);
-  EXPECT_EQ(electrical(64, 8, 1).ports_per_leaf(), 64u);
-  PlantSpec optical = electrical(1000, 8, 2);
+  EXPECT_FALSE(electrical_plant(64, 8, 1).two_tier());
+  EXPECT_TRUE(electrical_plant(65, 8, 1).two_tier());
+  EXPECT_EQ(electrical_plant(64, 8, 1).leaves(), 1u);
+  EXPECT_EQ(electrical_plant(64, 8, 1).ports_per_leaf(), 64u);
+  PlantSpec optical = electrical_plant(1000, 8, 2);
   optical.rail = RailKind::kOptical;
   EXPECT_FALSE(optical.two_tier());
 }
 
 TEST(PlantSpecTest, OversubscriptionSplitsTheRadix) {
   // radix x o / (1 + o) down: 64 x 1/2 = 32, 64 x 3/4 = 48, 64 x 2/3 = 42.7.
-  EXPECT_EQ(electrical(1000, 1, 1, 64, 1.0).ports_per_leaf(), 32u);
-  EXPECT_EQ(electrical(1000, 1, 1, 64, 3.0).ports_per_leaf(), 48u);
-  EXPECT_EQ(electrical(1000, 1, 1, 64, 2.0).ports_per_leaf(), 42u);
-  EXPECT_EQ(electrical(1000, 1, 1, 11, 1.2).ports_per_leaf(), 6u);  // 11 x 1.2 / 2.2 is exactly 6
-  EXPECT_EQ(electrical(1000, 1, 1, 2, 1e18).ports_per_leaf(), 1u);  // a leaf keeps a port for its uplink
-  EXPECT_EQ(electrical(1000, 1, 1, 64, 1.0).leaves(), 32u);         // 1000 / 32 = 31.25
+  EXPECT_EQ(electrical_plant(1000, 1, 1, 64, 1.0).ports_per_leaf(), 32u);
+  EXPECT_EQ(electrical_plant(1000, 1, 1, 64, 3.0).ports_per_leaf(), 48u);
+  EXPECT_EQ(electrical_plant(1000, 1, 1, 64, 2.0).ports_per_leaf(), 42u);
+  EXPECT_EQ(electrical_plant(1000, 1, 1, 11, 1.2).ports_per_leaf(), 6u);  // 11 x 1.2 / 2.2 is exactly 6
+  EXPECT_EQ(electrical_plant(1000, 1, 1, 2, 1e18).ports_per_leaf(), 1u);  // a leaf keeps a port for its uplink
+  EXPECT_EQ(electrical_plant(1000, 1, 1, 64, 1.0).leaves(), 32u);         // 1000 / 32 = 31.25
 }
 
 TEST(PlantTest, PlacesGpusByServerAndLocalIndex) {
-  const Plant plant(electrical(4, 8, 2));
+  const Plant plant(electrical_plant(4, 8, 2));
   EXPECT_EQ(plant.gpu(2, 5), GpuId{21u});  // 2 x 8 + 5
   EXPECT_EQ(plant.server_of(GpuId{21u}), 2u);
   EXPECT_EQ(plant.local_of(GpuId{21u}), 5u);
@@ -56,7 +56,7 @@ TEST(PlantTest, PlacesGpusByServerAndLocalIndex) {
 TEST(PlantTest, CapacitiesAreDenseAndDistinct) {
   // 10 servers x 2 GPUs x 2 ports: 20 rail ports at radix 8, 4 a leaf, 5 leaves a rail.
   // 20 + 20 scale-up, 40 + 40 NIC, 2 rails x 5 leaves each way = 10 + 10.
-  const Plant plant(electrical(10, 2, 2, 8));
+  const Plant plant(electrical_plant(10, 2, 2, 8));
   std::set<CapacityId> ids;
   for (std::uint32_t g = 0; g < 20; ++g) {
     ids.insert({plant.scale_up_out(GpuId{g}), plant.scale_up_in(GpuId{g})});
@@ -72,14 +72,14 @@ TEST(PlantTest, CapacitiesAreDenseAndDistinct) {
 }
 
 TEST(PlantTest, OneTierHasNoLeafCapacities) {
-  const Plant plant(electrical(10, 2, 2));
+  const Plant plant(electrical_plant(10, 2, 2));
   EXPECT_EQ(plant.capacities(), 120u);  // as above without the 20 of leaves
   for (std::uint32_t g = 0; g < 20; ++g) EXPECT_EQ(plant.leaf_of(GpuId{g}, 1), 0u);
 }
 
 TEST(PlantTest, PortsFillLeavesInOrder) {
   // 9 servers x 2 ports = 18 rail ports at radix 8: 4 a leaf, so server s has ports 2s and 2s + 1, on leaf s / 2.
-  const Plant plant(electrical(9, 2, 2, 8));
+  const Plant plant(electrical_plant(9, 2, 2, 8));
   for (std::uint32_t s = 0; s < 9; ++s) {
     EXPECT_EQ(plant.leaf_of(plant.gpu(s, 1), 0), s / 2);
     EXPECT_EQ(plant.leaf_of(plant.gpu(s, 1), 1), s / 2);
@@ -91,7 +91,7 @@ TEST(PlantTest, PortsFillLeavesInOrder) {
 TEST(PlantTest, RatesFollowTheWiring) {
   // Radix 8, oversubscription 3: 6 ports down. 10 servers x 1 port: leaves of 6 and 4 ports.
   // Up: 6 x 50 / 3 = 100 GB/s, also from the leaf that is not full: its uplinks do not depend on the servers below.
-  const Plant plant(electrical(10, 2, 1, 8, 3.0));
+  const Plant plant(electrical_plant(10, 2, 1, 8, 3.0));
   EXPECT_EQ(plant.rate(plant.scale_up_out(GpuId{19u})), Bandwidth::from_gb_per_s(450));
   EXPECT_EQ(plant.rate(plant.scale_up_in(GpuId{0u})), Bandwidth::from_gb_per_s(450));
   EXPECT_EQ(plant.rate(plant.nic_out(GpuId{0u}, 0)), Bandwidth::from_gb_per_s(50));
@@ -108,8 +108,8 @@ TEST(PlantTest, RatesFollowTheWiring) {
 // A server that no job uses changes no capacity of the others: neither on a leaf of its own nor on one that has room.
 TEST(PlantTest, AnUnusedServerChangesNoUplink) {
   for (std::uint32_t servers = 9; servers < 20; ++servers) {
-    const Plant before(electrical(servers, 1, 1, 8, 3.0));
-    const Plant after(electrical(servers + 1, 1, 1, 8, 3.0));
+    const Plant before(electrical_plant(servers, 1, 1, 8, 3.0));
+    const Plant after(electrical_plant(servers + 1, 1, 1, 8, 3.0));
     for (std::uint32_t s = 0; s < servers; ++s) {
       const std::uint32_t leaf = before.leaf_of(GpuId{s}, 0);
       EXPECT_EQ(after.leaf_of(GpuId{s}, 0), leaf);
@@ -121,22 +121,22 @@ TEST(PlantTest, AnUnusedServerChangesNoUplink) {
 
 TEST(PlantTest, AMillionGpusCostNothing) {
   // 131,072 servers x 8: 2 x 2^20 scale-up + 2 x 2^20 NIC + 2 x 8 rails x 131,072 / 32 leaves.
-  const Plant plant(electrical(131'072, 8, 1));
+  const Plant plant(electrical_plant(131'072, 8, 1));
   EXPECT_EQ(plant.capacities(), 4u * 1'048'576u + 2u * 8u * 4096u);
   EXPECT_LE(sizeof(Plant), 128u);
 }
 
 TEST(PlantTest, WhatHasNoMeaningIsRefused) {
-  EXPECT_THROW(Plant(electrical(0, 8, 1)), ConfigError);
-  EXPECT_THROW(Plant(electrical(4, 0, 1)), ConfigError);
-  EXPECT_THROW(Plant(electrical(4, 8, 0)), ConfigError);
-  EXPECT_THROW(Plant(electrical(4, 8, 1, 1)), ConfigError);
-  EXPECT_THROW(Plant(electrical(4, 8, 1, 64, 0.5)), ConfigError);
-  EXPECT_THROW(Plant(electrical(4, 8, 1, 64, std::numeric_limits<double>::quiet_NaN())), ConfigError);
+  EXPECT_THROW(Plant(electrical_plant(0, 8, 1)), ConfigError);
+  EXPECT_THROW(Plant(electrical_plant(4, 0, 1)), ConfigError);
+  EXPECT_THROW(Plant(electrical_plant(4, 8, 0)), ConfigError);
+  EXPECT_THROW(Plant(electrical_plant(4, 8, 1, 1)), ConfigError);
+  EXPECT_THROW(Plant(electrical_plant(4, 8, 1, 64, 0.5)), ConfigError);
+  EXPECT_THROW(Plant(electrical_plant(4, 8, 1, 64, std::numeric_limits<double>::quiet_NaN())), ConfigError);
   // 2^28 GPUs: 2^29 scale-up, and 2^28 x 2 x 8 = 2^32 NIC capacities are too many; with 4 ports it is 2^31 + 2^29.
-  EXPECT_THROW(Plant(electrical(1u << 20, 256, 8, 1u << 30)), ConfigError);
-  EXPECT_EQ(Plant(electrical(1u << 20, 256, 4, 1u << 30)).capacities(), (1u << 31) + (1u << 29));
-  EXPECT_THROW(Plant(electrical(1u << 31, 1u << 31, 1u << 31)), ConfigError);
+  EXPECT_THROW(Plant(electrical_plant(1u << 20, 256, 8, 1u << 30)), ConfigError);
+  EXPECT_EQ(Plant(electrical_plant(1u << 20, 256, 4, 1u << 30)).capacities(), (1u << 31) + (1u << 29));
+  EXPECT_THROW(Plant(electrical_plant(1u << 31, 1u << 31, 1u << 31)), ConfigError);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Draws of a world: short words for what is drawn often.
 #pragma once
 
-#include "photonrail/random.hpp"
+#include "photonrail/core/random.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 #include "worlds/laws.hpp"
 
 #include <map>

@@ -215,7 +215,7 @@ std::optional<Json> bound_of(const Json& scenario) {
   const bool hops = needs.hops > 0;
   if (!hops) twin["controller"].erase("forwarding");
   if (hops && !twin["controller"].contains("forwarding")) return std::nullopt;
-  if (needs.per_pair) twin["run"]["fidelity"] = "exact";
+  if (needs.by_pair()) twin["run"]["fidelity"] = "exact";
   return twin;
 }
 

@@ -21,9 +21,13 @@ write_basic_package_version_file(photonrailConfigVersion.cmake COMPATIBILITY Sam
 install(FILES "${PROJECT_BINARY_DIR}/photonrailConfig.cmake" "${PROJECT_BINARY_DIR}/photonrailConfigVersion.cmake"
   DESTINATION "${photonrail_package_dir}")
 
+# A package component: the simulation does without it.
+install(TARGETS photonrail_pip_library EXPORT photonrail_pip FILE_SET HEADERS)
+install(EXPORT photonrail_pip NAMESPACE photonrail:: FILE photonrailPipTargets.cmake DESTINATION "${photonrail_package_dir}")
+
 # All that is installed, and no test: what tools/quickstart builds, so that `cmake --install` works after it.
 add_custom_target(photonrail_installable)
-add_dependencies(photonrail_installable ${photonrail_libraries})
+add_dependencies(photonrail_installable ${photonrail_libraries} photonrail_pip_library)
 if(TARGET photonrail_command)
   install(TARGETS photonrail_command)
   # A package component: the library needs spdlog, which those who only link photonrail::photonrail do not have to have.

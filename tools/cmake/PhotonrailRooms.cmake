@@ -71,16 +71,16 @@ function(photonrail_room room)
   target_link_libraries(photonrail_${room} PUBLIC ${ARG_ROOMS} PRIVATE ${ARG_LIBRARIES})
 endfunction()
 
-# photonrail_library(<target> EXPORT_NAME <name> SOURCES <objects>... HEADERS <pattern below include/> WITHOUT <header>): an
-# installed library, photonrail::<name>, with its public headers.
+# photonrail_library(<target> EXPORT_NAME <name> SOURCES <objects>... HEADERS <pattern below include/> WITHOUT <regular
+# expression>): an installed library, photonrail::<name>, with its public headers, those in folders below too.
 function(photonrail_library target)
   cmake_parse_arguments(ARG "" "EXPORT_NAME;HEADERS;WITHOUT" "SOURCES" ${ARGN})
   if(NOT ARG_EXPORT_NAME)
     set(ARG_EXPORT_NAME ${target})
   endif()
-  file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${ARG_HEADERS}")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/${ARG_HEADERS}")
   if(ARG_WITHOUT)
-    list(REMOVE_ITEM headers "${PROJECT_SOURCE_DIR}/include/${ARG_WITHOUT}")
+    list(FILTER headers EXCLUDE REGEX "/include/${ARG_WITHOUT}")
   endif()
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(photonrail::${ARG_EXPORT_NAME} ALIAS ${target})

@@ -1,4 +1,4 @@
-#include "photonrail/calibrate.hpp"
+#include "photonrail/study/calibrate.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 #include "photonrail/config.hpp"

@@ -1,8 +1,8 @@
 // `collective info|export|synthesize`: collectives as files.
 #include "columns.hpp"
 #include "commands.hpp"
+#include "photonrail/collective/plan_file.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/plan_file.hpp"
 #include "photonrail/report.hpp"
 
 #include <iostream>

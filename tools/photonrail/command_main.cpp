@@ -10,7 +10,6 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -271,17 +270,7 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   command->callback([&options] { pip_switch(options); });
 }
 
-// A name that two controllers have would always mean the first of them.
-void check_names(const ControllerRegistry& controllers) {
-  std::set<std::string> names;
-  for (const ControllerFactory& factory : controllers.all()) {
-    if (names.insert(factory.name).second) continue;
-    throw ConfigError("photonrail", "there are two controllers \"" + factory.name + "\"", "give the new one another name");
-  }
-}
-
 void parse_and_run(int argc, const char* const* argv, const Registries& known) {
-  check_names(known.controllers);
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);

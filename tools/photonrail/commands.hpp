@@ -3,9 +3,9 @@
 // collectives that scenarios may name.
 #pragma once
 
-#include "photonrail/page.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
+#include "report/page.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -154,7 +154,7 @@ struct ReportOptions {
   std::filesystem::path folder;
   std::filesystem::path out;    ///< empty: in the folder
   std::string format = "html";  ///< html, svg, png, csv
-  PageChoices choices;
+  report::PageChoices choices;
 };
 /// A folder of results as a page, or its figures as files.
 void report(const ReportOptions& options);

@@ -1,4 +1,4 @@
-#include "photonrail/compare.hpp"
+#include "photonrail/study/compare.hpp"
 #include "commands.hpp"
 
 #include <iostream>

@@ -1,8 +1,8 @@
-#include "photonrail/cost.hpp"
+#include "photonrail/study/cost.hpp"
 #include "commands.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/cost_report.hpp"
 #include "read.hpp"
+#include "report/cost_report.hpp"
 
 #include <iostream>
 #include <utility>

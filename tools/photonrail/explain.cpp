@@ -1,7 +1,7 @@
 // What "auto" would choose for a collective, and why.
 #include "columns.hpp"
 #include "commands.hpp"
-#include "photonrail/collective_choice.hpp"
+#include "photonrail/collective/choice.hpp"
 #include "photonrail/error.hpp"
 
 #include <cmath>

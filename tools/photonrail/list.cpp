@@ -1,9 +1,9 @@
 #include "columns.hpp"
 #include "commands.hpp"
+#include "photonrail/cluster/device.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/controller.hpp"
-#include "photonrail/device.hpp"
 #include "photonrail/report.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // `pip-switch`: the matchings of a switch on programmable integrated photonics, as text, JSON and a picture.
-#include "photonrail/pip_switch.hpp"
+#include "photonrail/pip/pip_switch.hpp"
 #include "commands.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -20,7 +20,7 @@ constexpr double kMargin = 60.0;
 constexpr std::array<const char*, 8> kColours{"#1f77b4", "#d62728", "#2ca02c", "#9467bd",
                                               "#ff7f0e", "#17becf", "#e377c2", "#8c564b"};
 
-PipMesh mesh_of(const PipSwitchOptions& options) {
+pip::PipMesh mesh_of(const PipSwitchOptions& options) {
   const std::string& text = options.mesh;
   const char* const end = text.data() + text.size();
   std::uint32_t rows = 0;
@@ -34,11 +34,11 @@ PipMesh mesh_of(const PipSwitchOptions& options) {
   return {rows, columns, options.ports};
 }
 
-std::string in_words(const PipMesh& mesh, const PipCover& cover) {
+std::string in_words(const pip::PipMesh& mesh, const pip::PipCover& cover) {
   std::ostringstream text;
   for (std::size_t m = 0; m < cover.matchings.size(); ++m) {
     text << "matching " << m << ':';
-    for (const PipRoute& route : cover.matchings[m]) text << ' ' << route.ends.a << '-' << route.ends.b;
+    for (const pip::PipRoute& route : cover.matchings[m]) text << ' ' << route.ends.a << '-' << route.ends.b;
     text << '\n';
   }
   text << mesh.ports() << " ports on " << mesh.rows() << 'x' << mesh.columns() << " hexagons (" << mesh.cells().size()
@@ -49,17 +49,17 @@ std::string in_words(const PipMesh& mesh, const PipCover& cover) {
   return text.str();
 }
 
-std::string in_json(const PipMesh& mesh, const PipCover& cover) {
+std::string in_json(const pip::PipMesh& mesh, const pip::PipCover& cover) {
   std::ostringstream text;
   text << "{\n  \"rows\": " << mesh.rows() << ", \"columns\": " << mesh.columns() << ", \"ports\": " << mesh.ports()
        << ", \"cells\": " << mesh.cells().size() << ",\n  \"lower_bound\": " << cover.lower_bound
        << ", \"proven_minimal\": " << (cover.proven_minimal() ? "true" : "false") << ",\n  \"matchings\": [";
   const char* before_matching = "\n";
-  for (const std::vector<PipRoute>& matching : cover.matchings) {
+  for (const std::vector<pip::PipRoute>& matching : cover.matchings) {
     text << before_matching << "    [";
     before_matching = ",\n";
     const char* before_route = "";
-    for (const PipRoute& route : matching) {
+    for (const pip::PipRoute& route : matching) {
       text << before_route << "{\"ports\": [" << route.ends.a << ", " << route.ends.b << "], \"waveguides\": [";
       before_route = ",\n     ";
       for (std::size_t i = 0; i < route.waveguides.size(); ++i) text << (i == 0 ? "" : ", ") << route.waveguides[i];
@@ -72,8 +72,8 @@ std::string in_json(const PipMesh& mesh, const PipCover& cover) {
 }
 
 /// Cells in grey, a colour a route, the number of each port.
-std::string picture(const PipMesh& mesh, std::span<const PipRoute> matching) {
-  const auto at = [](PipMesh::Point p) {
+std::string picture(const pip::PipMesh& mesh, std::span<const pip::PipRoute> matching) {
+  const auto at = [](pip::PipMesh::Point p) {
     return std::pair{kMargin + kScale * (p.x + 0.9), kMargin + kScale * (p.y + 1.0)};
   };
   const auto [right, bottom] = at({std::sqrt(3.0) * mesh.columns(), 1.5 * mesh.rows()});
@@ -106,8 +106,8 @@ std::string picture(const PipMesh& mesh, std::span<const PipRoute> matching) {
 }  // namespace
 
 void pip_switch(const PipSwitchOptions& options) {
-  const PipMesh mesh = mesh_of(options);
-  const PipCover cover = cover_all_pairs(mesh);
+  const pip::PipMesh mesh = mesh_of(options);
+  const pip::PipCover cover = pip::cover_all_pairs(mesh);
   if (const std::string fault = fault_of(mesh, cover); !fault.empty()) throw InternalError(fault);
   if (options.matching >= cover.matchings.size()) {
     throw ConfigError("--matching", "there is no matching " + std::to_string(options.matching),

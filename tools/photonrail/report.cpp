@@ -1,7 +1,7 @@
 #include "photonrail/report.hpp"
 #include "commands.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/page.hpp"
+#include "report/page.hpp"
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -64,11 +64,11 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 }
 
 // Draws into a folder of its own first, so that a failure leaves no half of the figures.
-std::vector<fs::path> write_figures(const PageData& data, const std::string& format, const fs::path& out) {
+std::vector<fs::path> write_figures(const report::PageData& data, const std::string& format, const fs::path& out) {
   const TemporaryFolder temporary;
   const bool png = format == "png";
   const fs::path program = temporary.path() / "figures.cjs";
-  write_file(program, to_figures_program(data, png ? "svg" : format));
+  write_file(program, report::to_figures_program(data, png ? "svg" : format));
   const fs::path drawn = temporary.path() / "figures";
   fs::create_directories(drawn);
   run_program(
@@ -96,11 +96,11 @@ std::vector<fs::path> write_figures(const PageData& data, const std::string& for
 }  // namespace
 
 void report(const ReportOptions& options) {
-  if (const std::string why = why_no_page(); !why.empty()) throw ConfigError("photonrail report", why);
-  const PageData data = read_page_data(options.folder, options.choices);
+  if (const std::string why = report::why_no_page(); !why.empty()) throw ConfigError("photonrail report", why);
+  const report::PageData data = report::read_page_data(options.folder, options.choices);
   if (options.format == "html") {
     const fs::path out = options.out.empty() ? options.folder / "report.html" : options.out;
-    write_file(out, to_html(data));
+    write_file(out, report::to_html(data));
     std::cout << "wrote " << out.string() << '\n';
   } else {
     const fs::path out = options.out.empty() ? options.folder / "figures" : options.out;

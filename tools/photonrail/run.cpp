@@ -1,10 +1,10 @@
 #include "commands.hpp"
 #include "console.hpp"
-#include "photonrail/ccl_bench.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/ccl_bench.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 

@@ -1,10 +1,10 @@
 // `trace info --schedule`: the pipeline schedule of a training job, played without messages.
 #include "columns.hpp"
 #include "commands.hpp"
-#include "photonrail/chart.hpp"
-#include "photonrail/pipeline.hpp"
 #include "photonrail/report.hpp"
+#include "photonrail/workload/pipeline.hpp"
 #include "read.hpp"
+#include "report/chart.hpp"
 
 #include <array>
 #include <cstdio>
@@ -29,12 +29,12 @@ std::string title_of(const PipelineShape& shape) {
   return text + ", " + std::to_string(shape.micro_batches) + " micro-batches";
 }
 
-Chart chart_of(const PipelineShape& shape, const PipelineTimeline& played) {
-  static const std::array<ChartKind, 4> kKinds{{{"F", "forward", "#79aee0"},  // by PassKind
+report::Chart chart_of(const PipelineShape& shape, const PipelineTimeline& played) {
+  static const std::array<report::ChartKind, 4> kKinds{{{"F", "forward", "#79aee0"},  // by PassKind
                                                 {"B", "backward", "#6bb98a"},
                                                 {"b", "backward for the input", "#a98bd0"},
                                                 {"w", "backward for the weights", "#f0b060"}}};
-  Chart chart;
+  report::Chart chart;
   chart.title = title_of(shape);
   chart.unit = kUnit;
   std::array<std::size_t, kKinds.size()> index{};
@@ -47,7 +47,7 @@ Chart chart_of(const PipelineShape& shape, const PipelineTimeline& played) {
     if (used) chart.kinds.push_back(kKinds[kind]);
   }
   for (std::size_t s = 0; s < played.stages.size(); ++s) {
-    ChartRow& row = chart.rows.emplace_back();
+    report::ChartRow& row = chart.rows.emplace_back();
     row.label = "stage " + std::to_string(s);
     for (const auto& [step, start, end] : played.stages[s]) {
       row.bars.push_back({start, end, index[static_cast<std::size_t>(step.kind)], step.micro_batch, step.chunk});
@@ -74,9 +74,9 @@ std::string summary(const PipelineShape& shape, const PipelineTimeline& played) 
 void trace_schedule(const TraceOptions& options) {
   const PipelineShape shape = read_training(options.scenario, options.set).pipeline();
   const PipelineTimeline played = simulate_pipeline(shape, {PassTimes{kUnit, kUnit, kUnit, {}}});
-  const Chart chart = chart_of(shape, played);
-  if (!options.svg.empty()) write_file(options.svg, chart_svg(chart));
-  std::cout << chart_text(chart) << '\n' << summary(shape, played);
+  const report::Chart chart = chart_of(shape, played);
+  if (!options.svg.empty()) write_file(options.svg, report::chart_svg(chart));
+  std::cout << report::chart_text(chart) << '\n' << summary(shape, played);
   if (!options.svg.empty()) std::cout << "wrote " << options.svg.string() << '\n';
 }
 

@@ -1,13 +1,13 @@
-#include "photonrail/sweep.hpp"
+#include "photonrail/study/sweep.hpp"
 
 #include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/slurm.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "stop.hpp"
+#include "sweep/slurm.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -88,8 +88,8 @@ std::filesystem::path own_program() {
   return error ? std::filesystem::path("photonrail") : program;
 }
 
-SlurmProfile profile_of(const SweepCommandOptions& options) {
-  SlurmProfile profile = options.profile.empty() ? SlurmProfile{} : read_slurm_profile(options.profile);
+sweep::SlurmProfile profile_of(const SweepCommandOptions& options) {
+  sweep::SlurmProfile profile = options.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(options.profile);
   if (!options.partition.empty()) profile.partition = options.partition;
   if (!options.time.empty()) profile.time = options.time;
   if (options.points_per_task > 0) profile.points_per_task = options.points_per_task;
@@ -98,7 +98,7 @@ SlurmProfile profile_of(const SweepCommandOptions& options) {
 }
 
 void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptions& options, const Registries& known) {
-  const SlurmJob job = submit_to_slurm(sweep, run, profile_of(options), own_program(), known);
+  const sweep::SlurmJob job = sweep::submit_to_slurm(sweep, run, profile_of(options), own_program(), known);
   if (job.id.empty()) {
     std::cout << "nothing is missing in " << run.directory.string() << '\n';
     return;

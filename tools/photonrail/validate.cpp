@@ -1,9 +1,9 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
+#include "photonrail/cluster/topology.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
-#include "photonrail/topology.hpp"
 #include "read.hpp"
 
 #include <algorithm>

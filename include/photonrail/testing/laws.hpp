@@ -1,15 +1,43 @@
 // What every reconfiguration policy must keep, as functions that examine one: for a test frame of your choice.
-// conformance.hpp has them as GoogleTest tests.
+// conformance.hpp has them as GoogleTest tests. And the policy under test: how to make it, in which settings, and which
+// scenarios it is for.
 #pragma once
 
-#include "photonrail/testing/subject.hpp"
+#include "photonrail/controller.hpp"
+#include "photonrail/scenario.hpp"
 
 #include <functional>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace photonrail::testing {
+
+struct PolicyUnderTest {
+  /// The policy with its defaults, on any optical scenario.
+  PolicyUnderTest(ControllerFactory policy);  // NOLINT(google-explicit-constructor): a factory is a subject
+  PolicyUnderTest(ControllerFactory policy, std::vector<ControllerSpec> settings);
+
+  ControllerFactory factory;
+  std::vector<ControllerSpec> settings;  ///< at least one; their name is the factory's
+  /// Makes a scenario one for this policy, after its settings are in it: gives it what the policy needs (circuits of its
+  /// own, another kind of rail). Null: any will do.
+  std::function<void(Scenario&)> fit{};
+};
+
+/// Every policy of the registry, in the settings that matter and in which it promises to serve all: both modes and orders of
+/// Opus, each word and flag of a policy's own parameters.
+[[nodiscard]] std::vector<PolicyUnderTest> subjects_of(const ControllerRegistry& registry);
+
+/// `scenario` under the policy in one of its settings: the controller of `scenario` is replaced, its delays stay.
+[[nodiscard]] Scenario under(const PolicyUnderTest& subject, const ControllerSpec& setting, Scenario scenario);
+
+/// The name of the policy and what is not by default: "opus provisioned free".
+[[nodiscard]] std::string describe(const ControllerSpec& setting);
+
+/// Its name.
+std::ostream& operator<<(std::ostream& out, const PolicyUnderTest& subject);
 
 struct PolicyProperty {
   std::string name;     ///< a CamelCase word, for the name of a test

@@ -5,7 +5,7 @@
 //     EXPECT_THAT(transcript, KeepsMatching());
 #pragma once
 
-#include "photonrail/testing/answer.hpp"
+#include "photonrail/testing/policy_kit.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,17 +1,23 @@
-// Unit-tests a reconfiguration policy without a cluster: a view of one rail is written as a literal, and a plan is checked
-// against what every switch demands.
+// Unit-tests a reconfiguration policy without a cluster: a view of one rail is written as a literal, the policy is asked,
+// and its answer is checked against what every switch demands. And a controller whose decisions a test writes down.
 //
 //     RailView rail(4);                                     // four servers, one port each
 //     rail.lit({0, 1}).demand({{0, 2}}, Dimension::kPp);    // an idle circuit 0->1; a request for 0->2
 //     auto plan = my_controller.decide(rail.view());
 //     EXPECT_EQ(plan, rail.plan({{0, 2}}));
 //     EXPECT_EQ(check_plan(rail.view(), *plan), "");
+//     EXPECT_EQ(ask(my_policy, rail.view()).problem(), "");
+//
+//     Transcript said;
+//     known.controllers.add(overheard(my_factory, said));   // then simulate() with `known`
 #pragma once
 
 #include "photonrail/controller.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -84,5 +90,68 @@ class RailView {
 [[nodiscard]] std::string teardown_problem(const FabricView& view, const CircuitPlan& plan);
 /// The first of both, or "".
 [[nodiscard]] std::string check_plan(const FabricView& view, const CircuitPlan& plan);
+
+/// One answer, with what the view said against it.
+struct Answer {
+  Time at{};
+  RailId rail{};
+  bool keeps = true;           ///< nothing is to change
+  std::vector<ServerPair> connects;  ///< by position; circuits that are there already count too
+  std::vector<ServerPair> darkens;   ///< pairs that lose a circuit
+  std::string no_matching;     ///< why it is none, or ports that do not exist; "" when it is one
+  std::string torn_down;       ///< a circuit in use that would go dark although the step does not preempt; or ""
+
+  /// What is wrong with it, or "".
+  [[nodiscard]] const std::string& problem() const { return no_matching.empty() ? torn_down : no_matching; }
+};
+
+/// Asks a policy once. What it wants done later is judged as a matching only.
+[[nodiscard]] Answer ask(Controller& policy, const FabricView& view);
+/// What `decision` does to `view`.
+[[nodiscard]] Answer judge(const FabricView& view, const Decision& decision);
+
+/// The answers of a run, in the order in which they were given. Those that kept everything are counted only.
+struct Transcript {
+  std::vector<Answer> changes;
+  std::uint64_t asked = 0;
+  /// When a policy has been asked so often, asking it throws Restless: a run that never ends has to be stopped.
+  std::uint64_t most = UINT64_MAX;
+};
+
+struct Restless {};
+
+/// The factory, under the same name, of policies that are overheard. `transcript` must outlive them.
+[[nodiscard]] ControllerFactory overheard(ControllerFactory factory, Transcript& transcript);
+
+/// Answers from a script, each line once, in turn; after the last it keeps everything.
+///
+///     ScriptedController script;
+///     script.connect({{0, 1}}).keep().connect_at(Time{10ms}, {{1, 0}});
+///     known.controllers.add(script.factory("script"));
+class ScriptedController : public Controller {
+ public:
+  /// At the next question: circuits for these pairs, between the first ports that are free, else the first.
+  ScriptedController& connect(std::vector<ServerPair> pairs) { return connect_at(Time{}, std::move(pairs)); }
+  /// At the first question from `at` on; it asks to be asked then.
+  ScriptedController& connect_at(Time at, std::vector<ServerPair> pairs);
+  ScriptedController& disconnect(std::vector<ServerPair> pairs);
+  ScriptedController& keep();
+  /// Whatever else a decision can say.
+  ScriptedController& answer(std::function<Decision(const FabricView&)> line);
+
+  [[nodiscard]] Decision decide(const FabricView& view) override;
+
+  /// Every rail gets a copy of the script as it is now.
+  [[nodiscard]] ControllerFactory factory(std::string name) const;
+  [[nodiscard]] std::size_t lines_left() const { return lines_.size() - next_; }
+
+ private:
+  struct Line {
+    Time from{};
+    std::function<Decision(const FabricView&)> answer;
+  };
+  std::vector<Line> lines_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace photonrail::testing

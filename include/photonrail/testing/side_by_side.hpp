@@ -2,7 +2,7 @@
 #pragma once
 
 #include "photonrail/result.hpp"
-#include "photonrail/testing/subject.hpp"
+#include "photonrail/testing/laws.hpp"
 
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-// Small clusters with small jobs: verbs instead of builder calls.
+// Small clusters with small jobs: verbs instead of builder calls. And a hash of the history of a run.
 //
 //     TinyJob job(4);                                      // four servers of one GPU, 50 GB/s
 //     const auto dp = job.group({0, 1, 2, 3});
@@ -6,6 +6,7 @@
 //     const RunResult result = job.optical(10ms, "opus").run();
 #pragma once
 
+#include "photonrail/observer.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <cstdint>
@@ -55,6 +56,25 @@ class TinyJob {
   std::vector<ProgramId> programs_;
   std::vector<std::vector<CommunicatorId>> slots_;
   std::vector<TaskId> last_;
+};
+
+/// A hash of all notifications of an observer, in order: two runs with equal hashes had the same history.
+class HistoryHash : public Observer {
+ public:
+  void compute(const ComputeEvent& event) override;
+  void operation(const OperationEvent& event) override;
+  void circuit(const CircuitEvent& event) override;
+  void iteration(RankId rank, std::uint32_t finished, Time at) override;
+  void end(Time makespan) override;
+
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+ private:
+  void mix(std::uint64_t word);
+
+  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
+  std::uint64_t events_ = 0;
 };
 
 }  // namespace photonrail::testing

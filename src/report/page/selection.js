@@ -2,7 +2,7 @@
 import { formatValue } from './format.js';
 import { distinct, deviation, mean, spansDecades } from './statistics.js';
 
-// The first that every row has is the step time.
+// The first that every row has is the step time, as RunResult::step_time() has it of one run.
 const STEP_TIMES = ['steady_iteration_s', 'iteration_s.0', 'iteration_s', 'makespan_s'];
 const MOST_SERIES = 12;
 

@@ -1,12 +1,14 @@
-// Uses the library from outside: a scenario built in code, a collective and a controller of its own.
+// Uses the library from outside: a scenario built in code, a collective and a controller of its own, a PipSwitch.
+#include "photonrail/pip/pip_switch.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/testing/history.hpp"
+#include "photonrail/testing/tiny_job.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -107,6 +109,15 @@ bool check(std::string_view what, const pr::Scenario& s, pr::Duration expected) 
   return same && first.events() > 0 && result.makespan == expected;
 }
 
+/// Two ports of one hexagon: the one pair that there is needs one matching, and light goes where its route says.
+bool check_pip() {
+  const pr::pip::PipMesh mesh(1, 1, 2);
+  const pr::pip::PipCover cover = pr::pip::cover_all_pairs(mesh);
+  const std::string fault = pr::pip::fault_of(mesh, cover);
+  std::cout << "PipSwitch: " << cover.matchings.size() << " matching, expected 1 " << fault << '\n';
+  return cover.matchings.size() == 1 && fault.empty();
+}
+
 }  // namespace
 
 int main() {
@@ -121,5 +132,6 @@ int main() {
   chain.collectives.algorithm[static_cast<int>(pr::CollectiveOp::kBroadcast)] = "chain";
   good = check("own broadcast, electrical rail", chain, 7ms) && good;
   good = check("own broadcast, own controller", on_optical_rails(chain), 17ms) && good;
+  good = check_pip() && good;
   return good ? 0 : 1;
 }

@@ -1,0 +1,68 @@
+// Devices: passive. They say how long something takes or in which state they are; they never schedule.
+#pragma once
+
+#include "photonrail/core/random.hpp"
+#include "photonrail/units.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail {
+
+/// A GPU as a roofline (Williams, Waterman and Patterson, CACM 2009).
+/// Leaves out: kernel launch, occupancy, cache, clock and power limits; all of them are in `compute_efficiency`.
+struct GpuSpec {
+  std::string name = "custom";
+  double peak_tflops = 989.0;       ///< dense, at the job's precision; 1e12 operations per second
+  double memory_gb_per_s = 4800.0;  ///< 1e9 bytes per second
+  double memory_gb = 141.0;         ///< capacity, 1e9 bytes; 0: unknown
+  double compute_efficiency = 1.0;  ///< share of the peak that kernels reach, in (0, 1]
+  double power_w = 0.0;             ///< while it computes; 0: unknown. For the energy of a step (cost.hpp)
+
+  /// flops / min(efficiency x peak, memory bandwidth x flops / memory_bytes), rounded up. `memory_bytes` 0: no memory
+  /// bound. No flops: memory_bytes / memory bandwidth.
+  [[nodiscard]] Duration compute_time(double flops, Bytes memory_bytes) const;
+};
+
+/// What carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
+enum class DarkScope : std::uint8_t { kPorts, kSwitch };
+
+/// An optical circuit switch: ports, and how long it takes to re-point.
+struct OpticalSwitchSpec {
+  std::string name = "custom";
+  std::uint32_t ports = 0;  ///< 0: as many as the rail needs. A NIC port takes two: its transmit and its receive fibre
+  DelayDistribution reconfiguration{};  ///< switching, without link bring-up
+  Duration link_up{};                   ///< link bring-up after switching
+  double power_w = 0.0;
+  double usd_per_port = 0.0;
+  Duration settle{};  ///< between switching and link bring-up
+  DarkScope darkness = DarkScope::kPorts;
+  Duration batching{};             ///< it collects commands for so long, from the first on, and carries them out as one
+  Duration command_gap{};          ///< from the beginning of one command to that of the next at least: 1 / command rate
+  double insertion_loss_db = 0.0;  ///< of one pass, at its worst; 0: unknown
+
+  /// Switching, settling and link bring-up, without a queue.
+  [[nodiscard]] Duration typical() const { return reconfiguration.typical() + settle + link_up; }
+};
+
+/// Where a value of a preset comes from, and what it does not say.
+struct GpuPreset {
+  std::string_view key;
+  std::string_view note;
+  GpuSpec spec;
+};
+struct OpticalSwitchPreset {
+  std::string_view key;
+  std::string_view note;
+  OpticalSwitchSpec spec;
+};
+
+[[nodiscard]] const std::vector<GpuPreset>& gpu_presets();
+[[nodiscard]] const std::vector<OpticalSwitchPreset>& optical_switch_presets();
+/// Both throw ConfigError that lists what is known.
+[[nodiscard]] const GpuSpec& gpu_preset(std::string_view key);
+[[nodiscard]] const OpticalSwitchSpec& optical_switch_preset(std::string_view key);
+
+}  // namespace photonrail

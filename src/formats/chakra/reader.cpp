@@ -1,0 +1,240 @@
+// A Chakra trace as a task graph: what every kind of node means.
+#include "formats/chakra/dependencies.hpp"
+#include "formats/chakra/files.hpp"
+#include "formats/chakra/groups.hpp"
+#include "formats/chakra/trace.hpp"
+#include "formats/chakra/trace_diagnostics.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/formats/trace.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace photonrail {
+
+namespace {
+
+using formats::chakra::Dependencies;
+using formats::chakra::Group;
+using formats::chakra::Groups;
+using formats::chakra::NodeType;
+using formats::chakra::Number;
+using formats::chakra::Trace;
+using formats::chakra::TraceDiagnostics;
+using formats::chakra::TraceNode;
+
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;                              // 1 PiB
+constexpr std::uint64_t kMaxPicoseconds = std::uint64_t{1'000'000} * 1'000'000'000'000;  // 11 days: times are added up
+constexpr std::uint64_t kPicosecondsPerMicrosecond = 1'000'000;
+
+// Puts the nodes of one rank into its program. Task ids are positions in the ascending order of node ids.
+class RankReader {
+ public:
+  RankReader(const ChakraOptions& options, std::string file, RankId rank, const Trace& trace, std::size_t ranks,
+             Groups& groups, TraceDiagnostics& doubts, TaskGraphBuilder& builder)
+      : options_(options),
+        file_(std::move(file)),
+        rank_(rank),
+        trace_(trace),
+        ranks_(ranks),
+        groups_(groups),
+        doubts_(doubts),
+        builder_(builder),
+        program_(builder.add_program()) {}
+
+  void read() {
+    const Dependencies dependencies(trace_, file_, doubts_);
+    for (std::size_t i = 0; i < trace_.nodes.size(); ++i) {
+      after_ = dependencies.of(i);
+      add(trace_.nodes[i]);
+    }
+    if (!trace_.has_version) doubts_.without_version.add([&] { return file_; });
+    doubts_.add_absent(file_, dependencies.absent(), builder_);
+    builder_.assign(rank_, program_, std::move(slots_));
+  }
+
+ private:
+  [[noreturn]] void fail(const TraceNode& n, const std::string& what, const std::string& hint = {}) const {
+    throw ConfigError(describe(n), what, hint);
+  }
+
+  [[nodiscard]] std::string describe(const TraceNode& n) const { return file_ + ": " + trace_.describe(n); }
+
+  void add(const TraceNode& n) {
+    switch (n.type) {
+      case NodeType::kMetadata:
+        builder_.add_delay(program_, Duration{0}, trace_.name(n), after_, Stream::kHost);
+        break;
+      case NodeType::kMemoryLoad:
+      case NodeType::kMemoryStore:
+        add_compute(n, 0.0);
+        break;
+      case NodeType::kCompute:
+        add_compute(n, n.operations);
+        break;
+      case NodeType::kSend:
+      case NodeType::kReceive:
+        add_message(n);
+        break;
+      case NodeType::kCollective:
+        add_collective(n);
+        break;
+      case NodeType::kInvalid:
+        fail(n, "has no type");
+    }
+  }
+
+  void add_compute(const TraceNode& n, double flops) {
+    const Stream stream = n.on_cpu ? Stream::kHost : Stream::kGpu;
+    if (const auto time = recorded_time(n)) {
+      builder_.add_delay(program_, *time, trace_.name(n), after_, stream);
+      return;
+    }
+    if (!n.has_operations && !n.number(Number::kTensorSize)) {
+      doubts_.without_work.add([&] { return describe(n); });
+      if (n.number(Number::kDurationMicros)) doubts_.unused_duration.add([&] { return describe(n); });
+      builder_.add_delay(program_, Duration{0}, trace_.name(n), after_, stream);
+      return;
+    }
+    if (options_.compute_time == ComputeTime::kTrace) doubts_.without_duration.add([&] { return describe(n); });
+    const Bytes memory =
+        n.number(Number::kTensorSize) ? size(n, Number::kTensorSize, formats::chakra::key::kTensorSize) : Bytes{};
+    builder_.add_compute(program_, flops, memory, trace_.name(n), after_, stream);
+  }
+
+  [[nodiscard]] std::optional<Duration> recorded_time(const TraceNode& n) const {
+    const auto exact = n.number(Number::kExactDuration);
+    const auto micros = n.number(Number::kDurationMicros);
+    const bool use_micros = options_.compute_time == ComputeTime::kTrace && micros.has_value();
+    if (!exact && !use_micros) return std::nullopt;
+    const std::uint64_t limit = exact ? kMaxPicoseconds : kMaxPicoseconds / kPicosecondsPerMicrosecond;
+    if (exact.value_or(*micros) > limit) fail(n, "takes more than 1000000 s");
+    return Duration{static_cast<std::int64_t>(exact ? *exact : *micros * kPicosecondsPerMicrosecond)};
+  }
+
+  [[nodiscard]] Bytes size(const TraceNode& n, Number which, std::string_view attribute) const {
+    const auto written = n.number(which);
+    if (!written) fail(n, "has no " + std::string(attribute));
+    const std::uint64_t unit = options_.size_unit == SizeUnit::kElements ? options_.element_bytes : 1;
+    if (unit != 0 && *written > kMaxBytes / unit) {
+      fail(n, std::string(attribute) + " is " + std::to_string(*written) + (unit == 1 ? "" : " elements") +
+                  ": more than 1 PiB");
+    }
+    return {static_cast<std::int64_t>(*written * unit)};
+  }
+
+  [[nodiscard]] std::uint32_t slot_of(CommunicatorId communicator) {
+    const auto [known, is_new] = slot_of_.try_emplace(communicator, static_cast<std::uint32_t>(slots_.size()));
+    if (is_new) slots_.push_back(communicator);
+    return known->second;
+  }
+
+  [[nodiscard]] RankId rank(const TraceNode& n, std::uint64_t value, std::string_view attribute) const {
+    if (value < ranks_) return RankId{value};
+    fail(n, std::string(attribute) + " is " + std::to_string(value) + ", which is not a rank",
+         "the trace has " + std::to_string(ranks_) + " ranks");
+  }
+
+  void add_message(const TraceNode& n) {
+    using namespace formats::chakra;
+    const bool sends = n.type == NodeType::kSend;
+    const auto own = n.number(sends ? Number::kCommSource : Number::kCommDestination);
+    const auto peer = n.number(sends ? Number::kCommDestination : Number::kCommSource);
+    const std::string_view own_name = sends ? key::kCommSource : key::kCommDestination;
+    const std::string_view peer_name = sends ? key::kCommDestination : key::kCommSource;
+    if (!peer) fail(n, "has no " + std::string(peer_name), "whom it communicates with");
+    const RankId other = rank(n, *peer, peer_name);
+    if (own && *own != rank_.index()) {
+      fail(n, std::string(own_name) + " is " + std::to_string(*own) + ", but this is the file of rank " +
+                  std::to_string(rank_.value));
+    }
+    if (other == rank_) fail(n, "communicates with its own rank");
+    const std::uint64_t tag = n.number(Number::kCommTag).value_or(0);
+    if (tag > std::numeric_limits<std::uint32_t>::max()) fail(n, "comm_tag does not fit 32 bits");
+    const auto link = sends ? builder_.link(rank_, other, groups_.link_dimension())
+                            : builder_.link(other, rank_, groups_.link_dimension());
+    const Bytes bytes = size(n, Number::kCommSize, key::kCommSize);
+    const auto add = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
+    (builder_.*add)(program_, slot_of(link), bytes, static_cast<std::uint32_t>(tag), trace_.name(n), after_);
+  }
+
+  void add_collective(const TraceNode& n) {
+    const auto type = n.number(Number::kCommType);
+    if (!type && n.on_cpu) {
+      doubts_.untyped_on_cpu.add([&] { return describe(n); });
+      builder_.add_delay(program_, Duration{0}, trace_.name(n), after_, Stream::kHost);
+      return;
+    }
+    if (!type) fail(n, "is a collective without comm_type", "only those on the CPU (is_cpu_op) may have none");
+    if (*type >= formats::chakra::kCollectiveTypes.size())
+      fail(n, "has the unknown comm_type " + std::to_string(*type), "0 to 9");
+    const CollectiveOp op = formats::chakra::kCollectiveTypes[*type];
+    const Group& group = group_of(n);
+    const bool sized = op != CollectiveOp::kBarrier || n.number(Number::kCommSize).has_value();
+    const Bytes bytes = sized ? size(n, Number::kCommSize, formats::chakra::key::kCommSize) : Bytes{};
+    const Member root = root_of(n, group);
+    if (!group.communicator) {
+      builder_.add_delay(program_, Duration{0}, trace_.name(n), after_, Stream::kHost);  // alone: nothing to exchange
+      return;
+    }
+    builder_.add_collective(program_, slot_of(*group.communicator), op, bytes, trace_.name(n), after_, root);
+  }
+
+  [[nodiscard]] const Group& group_of(const TraceNode& n) {
+    const std::string name(trace_.group(n));
+    const Group* group = groups_.find(name);
+    if (group == nullptr) fail(n, "names the unknown group \"" + name + "\"", groups_.known());
+    if (!std::binary_search(group->members.begin(), group->members.end(), rank_)) {
+      fail(n, "calls on group \"" + name + "\", but rank " + std::to_string(rank_.value) + " is not in it");
+    }
+    return *group;
+  }
+
+  [[nodiscard]] Member root_of(const TraceNode& n, const Group& group) const {
+    const auto value = n.number(Number::kRootRank);
+    if (!value) return 0;
+    const RankId root = rank(n, *value, formats::chakra::key::kRootRank);
+    const auto at = std::lower_bound(group.members.begin(), group.members.end(), root);
+    if (at == group.members.end() || *at != root)
+      fail(n, "has rank " + std::to_string(*value) + " as its root, which is not in its group");
+    return static_cast<Member>(at - group.members.begin());
+  }
+
+  const ChakraOptions& options_;
+  std::string file_;
+  RankId rank_;
+  const Trace& trace_;
+  std::size_t ranks_;
+  Groups& groups_;
+  TraceDiagnostics& doubts_;
+  TaskGraphBuilder& builder_;
+  ProgramId program_;
+  std::span<const TaskId> after_;  // what the node at hand waits for
+  std::vector<CommunicatorId> slots_;
+  std::map<CommunicatorId, std::uint32_t> slot_of_;
+};
+
+}  // namespace
+
+TaskGraph read_chakra(const ChakraOptions& options) {
+  if (options.size_unit == SizeUnit::kElements && options.element_bytes == 0) {
+    throw ConfigError("element_bytes", "must not be 0");
+  }
+  const auto files = formats::chakra::find_traces(options.prefix);
+  auto traces = formats::chakra::read_traces(files);
+  TaskGraphBuilder builder(traces.size());
+  Groups groups(options, files, traces, builder);
+  TraceDiagnostics doubts;
+  for (std::size_t r = 0; r < traces.size(); ++r) {
+    RankReader(options, files[r].string(), RankId{r}, traces[r], traces.size(), groups, doubts, builder).read();
+    traces[r] = {};  // a large job has gigabytes of them
+  }
+  doubts.tell(builder);
+  try {
+    return std::move(builder).build();
+  } catch (const ConfigError& e) {
+    throw e.inside(options.prefix.string());
+  }
+}
+
+}  // namespace photonrail

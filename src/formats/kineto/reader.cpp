@@ -1,0 +1,227 @@
+// Kineto traces, one a rank, as a task graph.
+#include "formats/input_file.hpp"
+#include "formats/kineto/calls.hpp"
+#include "formats/kineto/files.hpp"
+#include "formats/kineto/timeline.hpp"
+#include "formats/kineto/trace.hpp"
+#include "formats/parallel.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/formats/trace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+using namespace formats::kineto;
+namespace fs = std::filesystem;
+
+using Members = std::vector<std::uint32_t>;
+
+[[noreturn]] void fail(const Call& call, const std::string& what, const std::string& hint = {}) {
+  throw ConfigError("a " + call.collective + " of group \"" + call.group + "\"", what, hint);
+}
+
+/// Which ranks are in the group of a call, and its communicator.
+class Groups {
+ public:
+  Groups(const std::vector<Trace>& traces, TaskGraphBuilder& builder) : ranks_(traces.size()), builder_(builder) {
+    for (std::size_t r = 0; r < traces.size(); ++r) {
+      for (const Call& call : traces[r].calls) {
+        if (is_open(call)) users_[key(call)].insert(static_cast<std::uint32_t>(r));
+      }
+    }
+  }
+
+  /// Ascending.
+  [[nodiscard]] Members members(const Call& call, std::uint32_t rank) const {
+    Members members = call.ranks;
+    if (is_open(call)) members = call.group_size == ranks_ ? everybody() : Members(users(call).begin(), users(call).end());
+    std::sort(members.begin(), members.end());
+    if (std::adjacent_find(members.begin(), members.end()) != members.end()) fail(call, "names a rank twice");
+    if (call.group_size && *call.group_size != members.size()) {
+      fail(call,
+           "has Group size " + std::to_string(*call.group_size) + ", but " + std::to_string(members.size()) +
+               (is_open(call) ? " ranks use the group" : " ranks in Process Group Ranks"),
+           is_open(call) ? "the trace does not list the ranks in full, so that those that use the group must be all" : "");
+    }
+    if (!members.empty() && members.back() >= ranks_) {
+      fail(call,
+           "names rank " + std::to_string(members.back()) + ", but the trace has " + std::to_string(ranks_) + " files",
+           "one file for every rank of the job");
+    }
+    if (!std::binary_search(members.begin(), members.end(), rank)) {
+      fail(call, "is called by rank " + std::to_string(rank) + ", which is not in it");
+    }
+    return members;
+  }
+
+  [[nodiscard]] CommunicatorId communicator(const Call& call, const Members& members) {
+    const auto [known, is_new] = communicators_.try_emplace({call.group, members});
+    if (is_new) {
+      const std::vector<RankId> ranks(members.begin(), members.end());
+      known->second = builder_.add_communicator(call.group, ranks, dimension_of(call.description));
+    }
+    return known->second;
+  }
+
+ private:
+  using Key = std::pair<std::string, Members>;
+
+  static bool is_open(const Call& call) { return call.ranks.empty() || call.ranks_cut; }
+  static Key key(const Call& call) { return {call.group, call.ranks}; }
+  [[nodiscard]] const std::set<std::uint32_t>& users(const Call& call) const { return users_.at(key(call)); }
+  [[nodiscard]] Members everybody() const {
+    Members all;
+    for (std::size_t r = 0; r < ranks_; ++r) all.push_back(static_cast<std::uint32_t>(r));
+    return all;
+  }
+
+  std::size_t ranks_;
+  TaskGraphBuilder& builder_;
+  std::map<Key, std::set<std::uint32_t>> users_;  // of groups whose ranks are not listed in full
+  std::map<Key, CommunicatorId> communicators_;
+};
+
+/// Writes the program of one rank.
+class RankWriter {
+ public:
+  RankWriter(RankId rank, const Trace& trace, std::size_t ranks, Groups& groups, TaskGraphBuilder& builder)
+      : rank_(rank), trace_(trace), ranks_(ranks), groups_(groups), builder_(builder), program_(builder.add_program()) {}
+
+  void write() {
+    std::vector<Kernel> kernels = trace_.kernels;
+    std::vector<Members> members;
+    for (const Call& call : trace_.calls) members.push_back(groups_.members(call, rank_.value));
+    for (Kernel& kernel : kernels) {
+      if (kernel.call && members[*kernel.call].size() < 2) kernel.call.reset();  // alone: a kernel as others
+    }
+    for (const Item& item : make_timeline(kernels)) {
+      const std::vector<TaskId> after(item.after.begin(), item.after.end());  // items are tasks, one for one
+      const Duration time{item.time * 1000};                                  // ns
+      if (item.kind == Item::Kind::kCompute) {
+        builder_.add_delay(program_, time, std::to_string(item.kernels) + " kernels", after);
+      } else if (item.kind == Item::Kind::kLaunch) {
+        builder_.add_delay(program_, time, "launch", after, Stream::kHost);
+      } else {
+        communicate(trace_.calls[item.call], members[item.call], after);
+      }
+    }
+    builder_.assign(rank_, program_, std::move(slots_));
+  }
+
+ private:
+  void communicate(const Call& call, const Members& members, const std::vector<TaskId>& after) {
+    Meaning meaning;
+    try {
+      meaning = meaning_of(call, members.size());
+    } catch (const ConfigError& e) {
+      fail(call, e.problem(), e.hint());
+    }
+    if (meaning.way == Way::kCollective) {
+      const std::uint32_t slot = slot_of(groups_.communicator(call, members));
+      builder_.add_collective(program_, slot, meaning.op, meaning.size, call.collective, after);
+      return;
+    }
+    const bool sends = meaning.way == Way::kSend;
+    const RankId peer = peer_of(call, members, sends ? call.destination : call.source);
+    const Dimension named = dimension_of(call.description);
+    const Dimension dimension = named == Dimension::kOther ? Dimension::kPp : named;
+    const auto link = sends ? builder_.link(rank_, peer, dimension) : builder_.link(peer, rank_, dimension);
+    const auto add = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
+    (builder_.*add)(program_, slot_of(link), meaning.size, 0, call.collective, after);
+  }
+
+  [[nodiscard]] RankId peer_of(const Call& call, const Members& members, std::optional<std::uint64_t> named) const {
+    if (!named && members.size() == 2) named = members[0] == rank_.value ? members[1] : members[0];
+    if (!named)
+      fail(call, "does not say with whom (\"Src Rank\", \"Dst Rank\")", "record the trace with PyTorch 2.6 or later");
+    if (*named >= ranks_) fail(call, "is with rank " + std::to_string(*named) + ", which has no file");
+    if (*named == rank_.value) fail(call, "is with its own rank");
+    return RankId{static_cast<std::size_t>(*named)};
+  }
+
+  [[nodiscard]] std::uint32_t slot_of(CommunicatorId communicator) {
+    const auto [known, is_new] = slot_of_.try_emplace(communicator, static_cast<std::uint32_t>(slots_.size()));
+    if (is_new) slots_.push_back(communicator);
+    return known->second;
+  }
+
+  RankId rank_;
+  const Trace& trace_;
+  std::size_t ranks_;
+  Groups& groups_;
+  TaskGraphBuilder& builder_;
+  ProgramId program_;
+  std::vector<CommunicatorId> slots_;
+  std::map<CommunicatorId, std::uint32_t> slot_of_;
+};
+
+// Keeps the kernels that begin in one step of the profiler, as the GPU saw it where the trace says so.
+void keep_step(Trace& trace, std::uint64_t step) {
+  const auto& steps = trace.gpu_steps.contains(step) ? trace.gpu_steps : trace.host_steps;
+  const auto found = steps.find(step);
+  if (found == steps.end()) {
+    std::string known;
+    for (const auto& [number, span] : trace.host_steps) known += (known.empty() ? "" : ", ") + std::to_string(number);
+    throw ConfigError("", "has no ProfilerStep#" + std::to_string(step),
+                      known.empty() ? "it has none at all" : "it has " + known);
+  }
+  const Span span = found->second;
+  std::erase_if(trace.kernels, [&](const Kernel& k) { return k.start < span.start || k.start >= span.end; });
+  std::vector<Call> calls;
+  for (Kernel& kernel : trace.kernels) {
+    if (!kernel.call) continue;
+    calls.push_back(std::move(trace.calls[*kernel.call]));
+    kernel.call = static_cast<std::uint32_t>(calls.size() - 1);
+  }
+  trace.calls = std::move(calls);
+}
+
+Trace read_rank(const fs::path& file, std::size_t rank, std::size_t ranks, const KinetoOptions& options) {
+  try {
+    Trace trace = parse_trace(formats::read_file(file));
+    if (trace.rank && *trace.rank != rank) {
+      throw ConfigError("distributedInfo", "is of rank " + std::to_string(*trace.rank) + ", not " + std::to_string(rank));
+    }
+    if (trace.world_size && *trace.world_size != ranks) {
+      throw ConfigError(
+          "distributedInfo",
+          "the job has " + std::to_string(*trace.world_size) + " ranks, but there are " + std::to_string(ranks) + " files",
+          "one file for every rank");
+    }
+    if (options.iteration) keep_step(trace, *options.iteration);
+    if (trace.kernels.empty()) throw ConfigError("", "has no GPU kernel", "was the GPU profiled (ProfilerActivity.CUDA)?");
+    return trace;
+  } catch (const ConfigError& e) {
+    throw e.where().starts_with(file.string()) ? e : e.inside(file.string());
+  }
+}
+
+}  // namespace
+
+TaskGraph read_kineto(const KinetoOptions& options) {
+  const std::vector<fs::path> files = find_files(options.files);
+  std::vector<Trace> traces(files.size());
+  formats::for_each_index(files.size(), [&](std::size_t r) { traces[r] = read_rank(files[r], r, files.size(), options); });
+  TaskGraphBuilder builder(traces.size());
+  Groups groups(traces, builder);
+  for (std::size_t r = 0; r < traces.size(); ++r) {
+    try {
+      RankWriter(RankId{r}, traces[r], traces.size(), groups, builder).write();
+    } catch (const ConfigError& e) {
+      throw e.inside(files[r].string());
+    }
+  }
+  try {
+    return std::move(builder).build();
+  } catch (const ConfigError& e) {
+    throw e.inside(options.files.string());
+  }
+}
+
+}  // namespace photonrail

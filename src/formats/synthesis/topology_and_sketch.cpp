@@ -1,0 +1,121 @@
+// photonrail.topology/1 and photonrail.sketch/1.
+#include "json/json_reader.hpp"
+#include "formats/input_file.hpp"
+#include "json/text.hpp"
+#include "photonrail/collective/plan_file.hpp"
+
+#include <limits>
+
+namespace photonrail {
+
+namespace {
+
+using json::Json;
+using json::JsonReader;
+
+constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint32_t kMaxPorts = 1 << 20;
+
+void check_schema(JsonReader& top, const char* known) {
+  const JsonReader value = top.child("schema", std::string("\"") + known + "\"");
+  const std::string schema = value.string();
+  if (schema != known) value.fail("unknown schema \"" + schema + "\"", std::string("this reader knows ") + known);
+}
+
+Member node(const JsonReader& value) { return value.count(0, kMost); }
+
+MemberPair pair(const JsonReader& value) {
+  const std::vector<JsonReader> ends = value.elements();
+  if (ends.size() != 2) value.fail("must be a pair of nodes", "[from, to]");
+  return {node(ends[0]), node(ends[1])};
+}
+
+std::vector<MemberPair> pairs(const JsonReader& value) {
+  std::vector<MemberPair> list;
+  for (const JsonReader& entry : value.elements()) list.push_back(pair(entry));
+  return list;
+}
+
+void read_link(JsonReader entry, SynthesisTopology& topology) {
+  SynthesisLink link;
+  link.from = node(entry.child("from"));
+  link.to = node(entry.child("to"));
+  link.rate = entry.child("gb_per_s").bandwidth();
+  entry.read_duration("latency", link.latency, "ns");
+  const auto both = entry.optional("both_ways");
+  entry.finish();
+  topology.links.push_back(link);
+  if (!both || !both->boolean()) return;
+  std::swap(link.from, link.to);
+  topology.links.push_back(link);
+}
+
+SynthesisTopology topology_in(const Json& root) {
+  JsonReader top(root);
+  check_schema(top, "photonrail.topology/1");
+  SynthesisTopology topology;
+  topology.nodes = top.child("nodes").count(2, kMost);
+  if (const auto v = top.optional("send_ports")) topology.send_ports = v->count(1, kMaxPorts);
+  if (const auto v = top.optional("receive_ports")) topology.receive_ports = v->count(1, kMaxPorts);
+  const JsonReader links = top.child("links");
+  top.finish();
+  for (const JsonReader& entry : links.elements()) read_link(entry, topology);
+  topology.validate();
+  return topology;
+}
+
+SketchSwitch read_switch(JsonReader entry) {
+  SketchSwitch read;
+  for (const JsonReader& value : entry.child("nodes").elements()) read.nodes.push_back(node(value));
+  read.policy =
+      entry.child("connections")
+          .choice<SwitchPolicy>({{"fewest", SwitchPolicy::kFewestConnections}, {"most", SwitchPolicy::kMaxConnections}});
+  entry.finish();
+  return read;
+}
+
+SynthesisSketch sketch_in(const Json& root) {
+  JsonReader top(root);
+  check_schema(top, "photonrail.sketch/1");
+  SynthesisSketch sketch;
+  auto links = top.optional("links");
+  const auto switches = top.optional("switches");
+  const auto symmetries = top.optional("symmetries");
+  top.finish();
+  if (links) {
+    if (const auto v = links->optional("only")) sketch.only = pairs(*v);
+    if (const auto v = links->optional("without")) sketch.without = pairs(*v);
+    links->finish();
+  }
+  if (switches) {
+    for (const JsonReader& entry : switches->elements()) sketch.switches.push_back(read_switch(entry));
+  }
+  if (symmetries) {
+    for (JsonReader entry : symmetries->elements()) {
+      SketchSymmetry symmetry;
+      symmetry.offset = entry.child("offset").count(0, kMost / 2);
+      symmetry.group = entry.child("group").count(1, kMost / 2);
+      entry.finish();
+      sketch.symmetries.push_back(symmetry);
+    }
+  }
+  return sketch;
+}
+
+template <class Read>
+auto from_file(const std::filesystem::path& file, const Read& read) {
+  const Json root = json::parse_json(formats::read_file(file), file.string());
+  try {
+    return read(root);
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string());
+  }
+}
+
+}  // namespace
+
+SynthesisTopology read_synthesis_topology(const std::filesystem::path& file) { return from_file(file, topology_in); }
+
+SynthesisSketch read_synthesis_sketch(const std::filesystem::path& file) { return from_file(file, sketch_in); }
+
+}  // namespace photonrail

@@ -1,0 +1,43 @@
+// A folder of results as one HTML page that needs nothing else, or as a program that draws its figures as files.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace photonrail::report {
+
+/// What the figures show first, by names of columns of the table; empty: chosen from the data.
+struct PageChoices {
+  std::string metric;    ///< what is shown: "makespan_s"
+  std::string against;   ///< the parameter along the axis
+  std::string series;    ///< the parameter that tells lines or groups of bars apart
+  std::string baseline;  ///< the value of `series` (of `against` when there is no series) that the others are divided by
+};
+
+/// What was read of a folder.
+struct PageData {
+  std::string title;
+  std::string subtitle;
+  std::size_t points = 0;          ///< rows of the table
+  std::size_t failed = 0;          ///< of these, points of a sweep that ended with an error
+  std::vector<std::string> notes;  ///< what a reader must know: what failed, what was left out
+  std::string document;            ///< everything that the figures show, as JSON
+};
+
+/// Reads a folder that `photonrail run --out` wrote (result.json and, for the timeline and the circuits, trace.json), a
+/// folder of such folders, or one of `photonrail sweep` (results.db; folders of runs in it add their traces). Throws
+/// ConfigError when there is nothing, when a file cannot be read, or when a choice is none of the columns.
+[[nodiscard]] PageData read_page_data(const std::filesystem::path& folder, const PageChoices& choices = {});
+
+/// Why this build has no page; empty when it has. The three functions below then throw ConfigError with it.
+[[nodiscard]] std::string why_no_page();
+
+/// One HTML file with data, figures and scripts: it loads nothing. Readers need a browser of 2023 or later.
+[[nodiscard]] std::string to_html(const PageData& data);
+
+/// A program for Node (18 or later) that writes each figure to a folder, its first argument, as `format`: "svg" or "csv".
+[[nodiscard]] std::string to_figures_program(const PageData& data, const std::string& format);
+
+}  // namespace photonrail::report

@@ -11,7 +11,7 @@ namespace {
 
 using config::JsonReader;
 
-constexpr std::string_view kSchema = "photonrail.catalogue/1";
+constexpr std::string_view kCatalogueSchema = "photonrail.catalogue/1";
 constexpr double kMost = 1e12;
 
 PricedItem read_item(JsonReader section, bool has_ports) {
@@ -40,8 +40,8 @@ PriceCatalogue parse_catalogue(std::string_view text, std::string name, const st
   const config::Json root = config::parse_json(text, file);
   try {
     JsonReader top(root);
-    const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
-    if (schema.string() != kSchema) schema.fail("unknown schema", "this reader knows " + std::string(kSchema));
+    const JsonReader schema = top.child("schema", "\"" + std::string(kCatalogueSchema) + "\"");
+    if (schema.string() != kCatalogueSchema) schema.fail("unknown schema", "this reader knows " + std::string(kCatalogueSchema));
     PriceCatalogue c;
     c.name = std::move(name);
     if (const auto v = top.optional("note")) c.note = v->string();

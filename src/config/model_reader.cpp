@@ -13,7 +13,7 @@ namespace {
 
 using config::JsonReader;
 
-constexpr std::string_view kSchema = "photonrail.model/1";
+constexpr std::string_view kModelSchema = "photonrail.model/1";
 constexpr std::uint32_t kMaxWidth = 10'000'000;
 
 /// Reads counts into the fields of a value that may be there already, from a preset.
@@ -91,8 +91,8 @@ ModelPreset parse_model(std::string_view text, std::string key, const std::strin
   const config::Json root = config::parse_json(text, file);
   try {
     JsonReader top(root);
-    const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
-    if (schema.string() != kSchema) schema.fail("unknown schema", "this reader knows " + std::string(kSchema));
+    const JsonReader schema = top.child("schema", "\"" + std::string(kModelSchema) + "\"");
+    if (schema.string() != kModelSchema) schema.fail("unknown schema", "this reader knows " + std::string(kModelSchema));
     ModelPreset preset{std::move(key), {}, {}};
     if (const auto v = top.optional("note")) preset.note = v->string();
     preset.spec.name = preset.key;

@@ -13,11 +13,11 @@ namespace {
 using config::Json;
 using config::JsonReader;
 
-constexpr std::string_view kSchema = "photonrail.scenario/1";
+constexpr std::string_view kScenarioSchema = "photonrail.scenario/1";
 
 void check_schema(const JsonReader& value) {
   const std::string schema = value.string();
-  if (schema != kSchema) value.fail("unknown schema \"" + schema + "\"", "this reader knows " + std::string(kSchema));
+  if (schema != kScenarioSchema) value.fail("unknown schema \"" + schema + "\"", "this reader knows " + std::string(kScenarioSchema));
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ void check_schema(const JsonReader& value) {
 Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
                                     GraphCache* graphs) {
   JsonReader top(root);
-  check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
+  check_schema(top.child("schema", "\"" + std::string(kScenarioSchema) + "\""));
   Scenario scenario;
   if (const auto v = top.optional("name")) scenario.name = v->string();
   if (const auto v = top.optional("why")) scenario.why = v->string();
@@ -77,7 +77,7 @@ std::string read_text(const std::filesystem::path& file) {
 
 TrainingSpec training_in(const Json& root, const std::filesystem::path& directory) {
   JsonReader top(root);
-  check_schema(top.child("schema", "\"" + std::string(kSchema) + "\""));
+  check_schema(top.child("schema", "\"" + std::string(kScenarioSchema) + "\""));
   const auto placed = top.optional("placement");
   JsonReader workload = top.child("workload");
   const JsonReader section = workload.child("training", "this is about training jobs only");

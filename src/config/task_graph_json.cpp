@@ -17,7 +17,7 @@ namespace {
 using config::Json;
 using config::JsonReader;
 
-constexpr std::string_view kSchema = "photonrail.graph/1";
+constexpr std::string_view kGraphSchema = "photonrail.graph/1";
 constexpr std::uint32_t kMaxGraphRanks = 1U << 20;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
 constexpr double kMaxFlops = 1e21;
@@ -253,9 +253,9 @@ class GraphReader {
 }  // namespace
 
 TaskGraph config::read_graph(JsonReader top) {
-  const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
-  if (schema.string() != kSchema) {
-    schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
+  const JsonReader schema = top.child("schema", "\"" + std::string(kGraphSchema) + "\"");
+  if (schema.string() != kGraphSchema) {
+    schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kGraphSchema));
   }
   GraphReader reader(top.child("ranks").count(1, kMaxGraphRanks));
   const auto communicators = top.optional("communicators");

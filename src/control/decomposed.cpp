@@ -214,7 +214,7 @@ class Decomposed : public Controller {
   CircuitPlan asked_;               // that the last decision still lacked
 };
 
-PolicyNeeds needs(const ControllerSpec&) { return {.view = {ViewPart::kBytes}, .service = Service::kByPair}; }
+PolicyNeeds decomposed_needs(const ControllerSpec&) { return {.view = {ViewPart::kBytes}, .service = Service::kByPair}; }
 
 }  // namespace
 
@@ -224,7 +224,7 @@ ControllerFactory bvn_factory() {
           .make = [](const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
             return std::make_unique<Decomposed>(false);
           },
-          .needs = needs};
+          .needs = decomposed_needs};
 }
 
 ControllerFactory solstice_factory() {
@@ -233,7 +233,7 @@ ControllerFactory solstice_factory() {
           .make = [](const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) -> std::unique_ptr<Controller> {
             return std::make_unique<Decomposed>(true);
           },
-          .needs = needs};
+          .needs = decomposed_needs};
 }
 
 }  // namespace photonrail

@@ -10,7 +10,7 @@ class Electrical : public Controller {
   Decision decide(const FabricView&) override { return std::nullopt; }
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make_electrical(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Electrical>();
 }
 
@@ -19,7 +19,7 @@ std::unique_ptr<Controller> make(const ControllerSpec&, RailId, std::uint32_t, s
 ControllerFactory electrical_factory() {
   return {.name = "electrical",
           .summary = "electrical rail switches: every port reaches every port, nothing to decide",
-          .make = make,
+          .make = make_electrical,
           .symmetric = true,
           .claims = {.faster_ports = true, .more_ports = true, .shorter_delay = true, .server_names = true}};
 }

@@ -37,11 +37,11 @@ class Opus : public Controller {
   CircuitPlan plan_;
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
+std::unique_ptr<Controller> make_opus(const ControllerSpec&, RailId, std::uint32_t, std::uint32_t) {
   return std::make_unique<Opus>();
 }
 
-PolicyNeeds needs(const ControllerSpec& spec) {
+PolicyNeeds opus_needs(const ControllerSpec& spec) {
   PolicyNeeds needs{.view = {ViewPart::kScheduleWithPorts}};
   needs.ranks.announce = spec.mode == OpusMode::kProvisioned ? Announcement::kAhead : Announcement::kOnDemand;
   needs.ranks.order = spec.order;
@@ -53,9 +53,9 @@ PolicyNeeds needs(const ControllerSpec& spec) {
 ControllerFactory opus_factory() {
   return {.name = "opus",
           .summary = "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)",
-          .make = make,
+          .make = make_opus,
           .symmetric = true,
-          .needs = needs,
+          .needs = opus_needs,
           .prompt = true,
           .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true}};
 }

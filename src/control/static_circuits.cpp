@@ -20,7 +20,7 @@ class StaticCircuits : public Controller {
   bool done_ = false;
 };
 
-std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
+std::unique_ptr<Controller> make_static_circuits(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
                                  std::uint32_t ports_per_gpu) {
   CircuitPlan plan;
   for (const StaticCircuit& circuit : spec.circuits) {
@@ -34,7 +34,7 @@ std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId rail, std::u
 }  // namespace
 
 ControllerFactory static_factory() {
-  return {.name = "static", .summary = "circuits given by the scenario, lit once", .make = make};
+  return {.name = "static", .summary = "circuits given by the scenario, lit once", .make = make_static_circuits};
 }
 
 }  // namespace photonrail

@@ -104,7 +104,7 @@ TEST(Replay, AListIsAsGoodAsItsFormula) {
         CollectiveCall call{
             .op = static_cast<CollectiveOp>(op), .members = members, .size = {1001}, .root = 1, .pieces = 3};
         if (!algorithm->supports(call.op, members)) continue;
-        const auto formula = algorithm->replayed_plan(call);
+        const auto formula = algorithm->expand(call);
         const auto list = Draft(*formula).build();
         expect_same(*formula, *list);
         EXPECT_EQ(testing::replay(call, *list).problem, "") << algorithm->name() << " " << name(call.op);

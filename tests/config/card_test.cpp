@@ -183,7 +183,7 @@ TEST(Card, AnyWorkloadHasOne) {
 }
 
 TEST(Card, CountsThatNoProductHoldsAreRefused) {
-  const auto error_of = [](const std::string& card) -> std::string {
+  const auto refusal = [](const std::string& card) -> std::string {
     try {
       static_cast<void>(imported(card));
     } catch (const ConfigError& error) {
@@ -192,11 +192,11 @@ TEST(Card, CountsThatNoProductHoldsAreRefused) {
     return "none";
   };
   // 65536 x 65536 = 2^32, which 32 bits take for 0.
-  EXPECT_THAT(message_of(replaced(kCard, "dp_replicate: 1, dp_shard: 2", "dp_replicate: 65536, dp_shard: 65536")),
+  EXPECT_THAT(refusal(replaced(kCard, "dp_replicate: 1, dp_shard: 2", "dp_replicate: 65536, dp_shard: 65536")),
               HasSubstr("dp_replicate x dp_shard is 4294967296, more than can be counted"));
   const std::string own = replaced(kCard, "llama-3.1-8b", "my-model");
   EXPECT_THAT(
-      message_of(replaced(own, "head_dim: 128 }", "head_dim: 4294967295, intermediate_size: 11008, vocab_size: 32000 }")),
+      refusal(replaced(own, "head_dim: 128 }", "head_dim: 4294967295, intermediate_size: 11008, vocab_size: 32000 }")),
       HasSubstr("heads x head_dim"));
 }
 

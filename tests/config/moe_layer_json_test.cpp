@@ -10,19 +10,19 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kExperts = R"("experts": 8, "top_k": 2, "tokens": 100, "hidden": 10, "ffn": 30)";
+const std::string kLayerExperts = R"("experts": 8, "top_k": 2, "tokens": 100, "hidden": 10, "ffn": 30)";
 
-Scenario parse(const std::string& keys) {
+Scenario parse_layer(const std::string& keys) {
   return parse_scenario(R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 2, "gpus_per_server": 2},
                             "workload": {"moe_layer": {)" +
                             keys + "}}}",
                         "/nowhere");
 }
-Scenario layer(const std::string& keys) { return parse(kExperts + ", " + keys); }
-std::string error(const std::string& keys) {
+Scenario layer(const std::string& keys) { return parse_layer(kLayerExperts + ", " + keys); }
+std::string layer_error(const std::string& keys) {
   return message_of([&] { static_cast<void>(layer(keys)); });
 }
-const MoeLayerSpec& spec_of(const Scenario& scenario) {
+const MoeLayerSpec& layer_spec_of(const Scenario& scenario) {
   return dynamic_cast<const MoeLayers&>(*scenario.graph.demands()).spec();
 }
 
@@ -39,7 +39,7 @@ TEST(MoeLayerJson, EveryKey) {
   expected.fence = Duration{2'500'000};
   const Scenario s = layer(R"("gated": true, "execution": "pipelined", "layers": 3, "tile_rows": 64, "tile_columns": 32,
       "processors": 107, "fences": "each_destination", "fence_us": 2.5, "dispatch": "fp8")");
-  EXPECT_EQ(spec_of(s), expected);
+  EXPECT_EQ(layer_spec_of(s), expected);
 }
 
 // Numbers 1 to 4 are the exchanges of two layers, 5 and 6 the layers.
@@ -59,15 +59,15 @@ TEST(MoeLayerJson, TasksOfALayer) {
 
 TEST(MoeLayerJson, Errors) {
   const std::string at = "/workload/moe_layer";
-  EXPECT_THAT(message_of([] { static_cast<void>(parse(R"("experts": 8, "top_k": 2, "tokens": 1, "hidden": 1)")); }),
+  EXPECT_THAT(message_of([] { static_cast<void>(parse_layer(R"("experts": 8, "top_k": 2, "tokens": 1, "hidden": 1)")); }),
               HasSubstr(at + "/ffn: missing"));
-  EXPECT_THAT(error(R"("layers": 1)"), HasSubstr(at + "/execution: missing"));
-  EXPECT_THAT(error(R"("execution": "fast")"), HasSubstr(at + "/execution: unknown value \"fast\""));
-  EXPECT_THAT(error(R"("execution": "bulk", "fences": "all")"), HasSubstr(at + "/fences: unknown value"));
-  EXPECT_THAT(error(R"("execution": "bulk", "processors": 0)"), HasSubstr(at + "/processors"));
-  EXPECT_THAT(error(R"("execution": "bulk", "ranks": 3)"), HasSubstr(at + "/experts: 8 experts do not divide"));
-  EXPECT_THAT(error(R"("execution": "bulk", "ranks": 8)"), HasSubstr(at + "/ranks: 8 ranks do not fit"));
-  EXPECT_THAT(error(R"("execution": "bulk", "tile_rows": 1, "capacity_factor": 100000, "padded": true)"),
+  EXPECT_THAT(layer_error(R"("layers": 1)"), HasSubstr(at + "/execution: missing"));
+  EXPECT_THAT(layer_error(R"("execution": "fast")"), HasSubstr(at + "/execution: unknown value \"fast\""));
+  EXPECT_THAT(layer_error(R"("execution": "bulk", "fences": "all")"), HasSubstr(at + "/fences: unknown value"));
+  EXPECT_THAT(layer_error(R"("execution": "bulk", "processors": 0)"), HasSubstr(at + "/processors"));
+  EXPECT_THAT(layer_error(R"("execution": "bulk", "ranks": 3)"), HasSubstr(at + "/experts: 8 experts do not divide"));
+  EXPECT_THAT(layer_error(R"("execution": "bulk", "ranks": 8)"), HasSubstr(at + "/ranks: 8 ranks do not fit"));
+  EXPECT_THAT(layer_error(R"("execution": "bulk", "tile_rows": 1, "capacity_factor": 100000, "padded": true)"),
               HasSubstr(at + "/tokens: makes more than 60000 rows"));
 }
 

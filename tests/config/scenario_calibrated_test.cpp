@@ -8,9 +8,9 @@
 namespace photonrail::test {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-std::string scenario(const std::string& gpu) {
+std::string gpu_scenario(const std::string& gpu) {
   return R"({ "workload": { "collective": { "op": "barrier" } }, // the order of the file stays
     "schema": "photonrail.scenario/1", "cluster": { "servers": 2, )" +
          gpu + R"("gpus_per_server": 1 } })";
@@ -18,16 +18,16 @@ std::string scenario(const std::string& gpu) {
 
 constexpr Calibration kFitted{0.5, std::chrono::seconds(2), std::chrono::milliseconds(2001), 3};
 
-Json calibrated(const std::string& gpu, std::string_view source = "", std::span<const Override> set = {}) {
+OrderedJson calibrated(const std::string& gpu, std::string_view source = "", std::span<const Override> set = {}) {
   const Folder folder;
-  const std::string text = calibrated_scenario(folder.write("s.json", scenario(gpu)), set, kFitted, source);
+  const std::string text = calibrated_scenario(folder.write("s.json", gpu_scenario(gpu)), set, kFitted, source);
   // What is written can be read, and has the efficiency.
   EXPECT_EQ(parse_scenario(text, folder.path()).cluster.gpu.compute_efficiency, 0.5);
-  return Json::parse(text);
+  return OrderedJson::parse(text);
 }
 
 TEST(CalibratedScenario, SaysWhereItsEfficiencyComesFrom) {
-  const Json gpu = calibrated(R"("gpu": "h200", )", "table 5 of a paper")["cluster"]["gpu"];
+  const OrderedJson gpu = calibrated(R"("gpu": "h200", )", "table 5 of a paper")["cluster"]["gpu"];
   EXPECT_EQ(gpu["preset"], "h200");
   EXPECT_EQ(gpu["compute_efficiency"], 0.5);
   EXPECT_EQ(gpu["calibration"]["measured_step_s"], 2.0);
@@ -37,7 +37,7 @@ TEST(CalibratedScenario, SaysWhereItsEfficiencyComesFrom) {
 }
 
 TEST(CalibratedScenario, KeepsTheRestAndItsOrder) {
-  const Json json = calibrated(R"("gpu": { "preset": "h200", "compute_efficiency": 0.9 }, )");
+  const OrderedJson json = calibrated(R"("gpu": { "preset": "h200", "compute_efficiency": 0.9 }, )");
   EXPECT_EQ(json.begin().key(), "workload");
   EXPECT_EQ((++json.begin()).key(), "schema");
   EXPECT_EQ(json["cluster"].begin().key(), "servers");
@@ -45,7 +45,7 @@ TEST(CalibratedScenario, KeepsTheRestAndItsOrder) {
 }
 
 TEST(CalibratedScenario, WithoutAGpuTheDefaultIsSpelledOut) {
-  const Json gpu = calibrated("")["cluster"]["gpu"];
+  const OrderedJson gpu = calibrated("")["cluster"]["gpu"];
   EXPECT_EQ(gpu["peak_tflops"], GpuSpec{}.peak_tflops);
   EXPECT_EQ(gpu["memory_gb_per_s"], GpuSpec{}.memory_gb_per_s);
 }
@@ -59,7 +59,7 @@ TEST(CalibratedScenario, AProvenanceIsChecked) {
   const auto wrong = [](const std::string& calibration) {
     return message_of([&] {
       static_cast<void>(
-          parse_scenario(scenario(R"("gpu": { "preset": "h200", "calibration": )" + calibration + " }, "), "."));
+          parse_scenario(gpu_scenario(R"("gpu": { "preset": "h200", "calibration": )" + calibration + " }, "), "."));
     });
   };
   EXPECT_NE(wrong(R"({ "measured_step": 1 })").find("unknown key"), std::string::npos);

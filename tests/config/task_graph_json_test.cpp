@@ -10,9 +10,9 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TaskGraph parse(std::string_view json) {
+TaskGraph parse_graph(std::string_view text) {
   const Folder folder;
-  return read_task_graph(folder.write("g.json", json));
+  return read_task_graph(folder.write("g.json", text));
 }
 
 // A graph of two ranks with communicator "a" of both and these tasks.
@@ -22,13 +22,13 @@ std::string with_tasks(const std::string& tasks) {
          tasks + "]}";
 }
 
-std::string error_of_text(const std::string& json) {
-  return message_of([&] { static_cast<void>(parse(json)); });
+std::string error_of_text(const std::string& text) {
+  return message_of([&] { static_cast<void>(parse_graph(text)); });
 }
 std::string error_of_task(const std::string& task) { return error_of_text(with_tasks(task)); }
 
 TEST(TaskGraphJson, EveryKindOfTask) {
-  const TaskGraph graph = parse(with_tasks(R"(
+  const TaskGraph graph = parse_graph(with_tasks(R"(
       {"rank": 0, "id": "late", "compute_us": 1.5, "after": ["early"]},
       {"rank": 0, "id": "early", "flops": 1e12, "memory_bytes": 4096},
       {"rank": "all", "id": "sum", "collective": "all_reduce", "communicator": "a", "bytes": 1048576, "name": "gradients"},
@@ -58,7 +58,7 @@ TEST(TaskGraphJson, EveryKindOfTask) {
 }
 
 TEST(TaskGraphJson, CommentsAreAllowedAndRanksMayHaveNothingToDo) {
-  EXPECT_EQ(parse("{\"schema\": \"photonrail.graph/1\", // the format\n \"ranks\": 3, \"tasks\": []}").ranks(), 3u);
+  EXPECT_EQ(parse_graph("{\"schema\": \"photonrail.graph/1\", // the format\n \"ranks\": 3, \"tasks\": []}").ranks(), 3u);
 }
 
 TEST(TaskGraphJson, ErrorsNameFileAndPlace) {
@@ -108,7 +108,7 @@ TEST(TaskGraphJson, CollectivesNeedACommunicatorOfTheirs) {
 }
 
 TEST(TaskGraphJson, AnAllToAllMayHaveADemand) {
-  const TaskGraph graph = parse(with_tasks(R"(
+  const TaskGraph graph = parse_graph(with_tasks(R"(
       {"rank": "all", "collective": "all_to_all", "communicator": "a", "demand": [[5, 10], [40, 5]]},
       {"rank": "all", "collective": "all_to_all", "communicator": "a", "demand": [[0, 1], [0, 0]]},
       {"rank": "all", "collective": "all_to_all", "communicator": "a", "demand": [[5, 10], [40, 5]]},

@@ -128,7 +128,7 @@ TEST(Table, NoWidthAndNoNameBreaksIt) {
 }
 
 TEST(Table, EmptyRunsAreNoTrouble) {
-  EXPECT_EQ(to_table({}), "");
+  EXPECT_EQ(to_table(std::vector<RunResult>{}), "");
   EXPECT_THAT(to_table(std::vector<RunResult>(2)), HasSubstr("step time"));
 }
 

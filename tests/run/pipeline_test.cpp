@@ -1,7 +1,8 @@
 // Pipeline schedules under the strictest conditions: each stage does one thing at a time, in the order of
-// pipeline_actions(), and no message fits a buffer.
+// workload::pipeline_actions(), and no message fits a buffer.
 #include "photonrail/workload/pipeline.hpp"
 #include "run/job.hpp"
+#include "workload/pipeline/actions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,21 +17,21 @@ constexpr std::int64_t kHuge = std::int64_t{1} << 30;  // 1 GiB, far more than t
 
 Job blocking_job(const PipelineShape& shape) {
   Job job(shape.stages);
-  const auto actions = pipeline_actions(shape);
+  const auto actions = workload::pipeline_actions(shape);
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
-    for (const PipelineAction& action : actions[s]) {
-      const std::uint32_t maker = action.kind == PipelineAction::Kind::kReceive ? action.peer : s;
+    for (const workload::PipelineAction& action : actions[s]) {
+      const std::uint32_t maker = action.kind == workload::PipelineAction::Kind::kReceive ? action.peer : s;
       const std::uint32_t part = shape.virtual_stage({maker, action.step.chunk});
       const std::uint32_t forward = action.step.kind == PassKind::kForward ? 1 : 0;
       const std::uint32_t tag = (action.step.micro_batch * shape.virtual_stages() + part) * 2 + forward;
       switch (action.kind) {
-        case PipelineAction::Kind::kPass:
+        case workload::PipelineAction::Kind::kPass:
           job.compute(s, action.step.kind == PassKind::kBackward ? ms(2) : ms(1));
           break;
-        case PipelineAction::Kind::kSend:
+        case workload::PipelineAction::Kind::kSend:
           job.send(s, action.peer, kHuge, tag);
           break;
-        case PipelineAction::Kind::kReceive:
+        case workload::PipelineAction::Kind::kReceive:
           job.receive(action.peer, s, kHuge, tag);
           break;
       }

@@ -69,7 +69,7 @@ TEST_P(Repair, OfAStuckPortLightsWhatWasRefused) {
 INSTANTIATE_TEST_SUITE_P(Policies, Repair,
                          ::testing::Values("solstice", "bvn", "topoopt", "static_split", "opus_artifact", "static", "opus",
                                            "coalesce", "max_weight", "mixnet", "harvest", "lru"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& policy) { return std::string(policy.param); });
 
 TEST(RepairOfOneOfTwoServers, LeavesWhatTheControllerMadeOfThePortsMeanwhile) {
   // Server 0 sends to 1 and then to 2; the circuit to 1 fails for good at server 1, while nothing is on it any more. What

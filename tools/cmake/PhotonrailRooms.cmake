@@ -26,6 +26,8 @@ function(photonrail_unity target most)
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # The warning takes every type of a file for that of a header.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 function(photonrail_compile_options target)

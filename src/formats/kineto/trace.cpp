@@ -63,9 +63,9 @@ class Handler : public json::JsonEvents {
   void end_array() override { places_.pop_back(); }
 
  private:
-  enum class Place : std::uint8_t { kNone, kTop, kEvents, kEvent, kArguments, kRanks, kJob, kOther };
+  enum class Place : std::uint8_t { kOutside, kTop, kEvents, kEvent, kArguments, kRanks, kJob, kOther };
 
-  [[nodiscard]] Place place() const { return places_.empty() ? Place::kNone : places_.back(); }
+  [[nodiscard]] Place place() const { return places_.empty() ? Place::kOutside : places_.back(); }
 
   [[noreturn]] void fail(const std::string& what, const std::string& hint = {}) const {
     throw ConfigError("event " + std::to_string(events_) + " (" + event_.name.substr(0, 60) + ")", what, hint);

@@ -10,12 +10,6 @@ namespace photonrail::formats::msccl {
 
 namespace {
 
-[[noreturn]] void fail(std::uint64_t line, const std::string& what, const std::string& hint = {}) {
-  throw ConfigError(place_of(line), what, hint);
-}
-
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 void check_declared(const Gpu& gpu, const char* key, std::uint32_t declared, std::uint32_t needed) {
   if (declared == 0 || declared == needed) return;
   fail(gpu.line, std::string(key) + " is " + number(declared) + ", but the collective needs " + number(needed));
@@ -227,6 +221,10 @@ class Wiring {
 }  // namespace
 
 std::string place_of(std::uint64_t line) { return line == 0 ? "" : "line " + number(line); }
+
+void fail(std::uint64_t line, const std::string& what, const std::string& hint) {
+  throw ConfigError(place_of(line), what, hint);
+}
 
 WiredProgram wire(const Program& program) {
   check_buffers(program);

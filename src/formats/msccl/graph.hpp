@@ -23,6 +23,9 @@ struct WiredProgram {
 
 /// "line 12", or nothing when the program has no lines.
 [[nodiscard]] std::string place_of(std::uint64_t line);
+/// Throws a ConfigError at that place.
+[[noreturn]] void fail(std::uint64_t line, const std::string& what, const std::string& hint = {});
+[[nodiscard]] inline std::string number(std::uint64_t n) { return std::to_string(n); }
 
 /// Checks the program's shape and wires it. Throws ConfigError whose `where` is a line: a buffer that does not fit the
 /// collective, a chunk out of range, a peer or dependency that does not exist, a send without a receive or the other way

@@ -12,10 +12,6 @@ using Node = MessageGraph::Node;
 
 constexpr std::uint32_t kEmpty = 0xffff'ffff;
 
-[[noreturn]] void fail(std::uint64_t line, const std::string& what) { throw ConfigError(place_of(line), what); }
-
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 // Chunks with their contributors, one after another.
 struct Content {
   std::vector<std::uint32_t> chunk;

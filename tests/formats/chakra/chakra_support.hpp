@@ -23,6 +23,9 @@
 
 namespace photonrail::test {
 
+/// A number below `end`.
+inline std::size_t below(std::mt19937_64& random, std::size_t end) { return static_cast<std::size_t>(random() % end); }
+
 // Node types of the format.
 inline constexpr int kMetadata = 1, kMemoryLoad = 2, kMemoryStore = 3, kCompute = 4, kSend = 5, kReceive = 6,
                      kCollective = 7;

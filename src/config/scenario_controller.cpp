@@ -29,17 +29,30 @@ std::vector<StaticCircuit> read_circuits(const JsonReader& list) {
 }
 
 // A key that only some controllers know is refused by name elsewhere, rather than called unknown.
-void refuse_elsewhere(const JsonReader& section, const ControllerFactory& factory) {
-  const std::string& name = factory.name;
-  const auto only = [&](const char* owner, const char* key) {
+void refuse_elsewhere(const JsonReader& section, const ControllerFactory& factory, const ControllerRegistry& known) {
+  const auto only_where = [&](PolicyField field, const char* key) {
     const bool own = std::any_of(factory.parameters.begin(), factory.parameters.end(),
                                  [key](const ControllerParameter& parameter) { return parameter.key == key; });
-    if (name != owner && !own)
-      section.refuse(key, "the " + name + " controller has no such key", std::string("only ") + owner + " has it");
+    if (factory.reads(field) || own) return;
+    std::string owners;
+    for (const ControllerFactory& other : known.all()) {
+      if (other.reads(field)) owners += (owners.empty() ? "" : ", ") + other.name;
+    }
+    section.refuse(key, "the " + factory.name + " controller has no such key",
+                   owners.empty() ? "no controller has it" : "only " + owners + " has it");
   };
-  only("opus", "mode");
-  only("opus", "order");
-  only("static", "circuits");
+  only_where(PolicyField::kMode, "mode");
+  only_where(PolicyField::kOrder, "order");
+  only_where(PolicyField::kCircuits, "circuits");
+}
+
+// For a hint: the first that decides something and takes no list of circuits.
+std::string example(const ControllerRegistry& known) {
+  for (const ControllerFactory& factory : known.all()) {
+    if (factory.name != kNoPolicy && !factory.reads(PolicyField::kCircuits))
+      return "for example {\"name\": \"" + factory.name + "\"}";
+  }
+  return "its name";
 }
 
 // The keys that the policy has of its own.
@@ -74,22 +87,25 @@ ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails
   ControllerSpec spec;
   if (!section) {
     if (rails == RailKind::kElectrical) return spec;
-    throw ConfigError("/controller", "missing: optical rails need a controller", R"(for example {"name": "opus"})");
+    throw ConfigError("/controller", "missing: optical rails need a controller", example(known));
   }
   const JsonReader name = section->child("name");
   spec.name = name.lookup([&](const std::string& word) { return known.find(word).name; });
-  refuse_elsewhere(*section, known.find(spec.name));
-  if (spec.name == "opus") {
+  const ControllerFactory& factory = known.find(spec.name);
+  refuse_elsewhere(*section, factory, known);
+  if (factory.reads(PolicyField::kMode)) {
     if (const auto v = section->optional("mode")) {
       spec.mode = v->choice<OpusMode>({{"on_demand", OpusMode::kOnDemand}, {"provisioned", OpusMode::kProvisioned}});
     }
+  }
+  if (factory.reads(PolicyField::kOrder)) {
     if (const auto v = section->optional("order")) {
       spec.order = v->choice<OperationOrder>({{"scheduled", OperationOrder::kScheduled}, {"free", OperationOrder::kFree}});
     }
   }
-  if (spec.name == "static") spec.circuits = read_circuits(section->child("circuits"));
-  if (spec.name != "electrical") read_control_plane(*section, directory, spec);
-  read_parameters(*section, known.find(spec.name), spec);
+  if (factory.reads(PolicyField::kCircuits)) spec.circuits = read_circuits(section->child("circuits"));
+  if (spec.name != kNoPolicy) read_control_plane(*section, directory, factory, spec);
+  read_parameters(*section, factory, spec);
   section->finish();
   return spec;
 }

@@ -211,11 +211,6 @@ std::filesystem::path read_path(const JsonReader& value, const std::filesystem::
   return directory / path;  // an absolute path stays what it is
 }
 
-ConfigError below(const std::string& pointer, const ConfigError& e) {
-  if (e.where().starts_with('/')) return ConfigError(pointer + e.where(), e.problem(), e.hint());
-  return e.inside(pointer);
-}
-
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster) {
   if (ranks > kMaxRanks) throw ConfigError(at, "has " + std::to_string(ranks) + " ranks; at most 2^24 are read");
   if (ranks <= cluster.gpus()) return;
@@ -261,11 +256,8 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
   if (!job.moe) return build(job);
   job.moe->members = job.ranks;
   job.moe->layers = job.repeat;
-  try {
-    return build(job);
-  } catch (const ConfigError& e) {
-    throw below(section.pointer() + "/moe", e);
-  }
+  return in_section(JsonReader(*section.json().find("moe"), section.pointer() + "/moe"), moe_keys(),
+                    [&] { return build(job); });
 }
 
 Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,

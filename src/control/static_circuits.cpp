@@ -34,7 +34,10 @@ std::unique_ptr<Controller> make(const ControllerSpec& spec, RailId rail, std::u
 }  // namespace
 
 ControllerFactory static_factory() {
-  return {.name = "static", .summary = "circuits given by the scenario, lit once", .make = make};
+  return {.name = "static",
+          .summary = "circuits given by the scenario, lit once",
+          .make = make,
+          .fields = {PolicyField::kCircuits}};
 }
 
 }  // namespace photonrail

@@ -80,7 +80,7 @@ struct ClusterSpec {
 
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] PlantSpec plant() const;
-  /// Throws ConfigError whose `where` is the JSON pointer below /cluster: counts and rates must be positive and finite,
+  /// Throws ConfigError whose `where` is the field, "rail.optical.ports": counts and rates must be positive and finite,
   /// and the OCS must have two ports for every NIC port that is wired to it, and for every uplink.
   void validate() const;
 };

@@ -10,6 +10,7 @@
 #include "photonrail/training.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -41,6 +42,10 @@ struct Override {
                                      const Registries& known);
 [[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
                                       std::span<const Override> overrides, const Registries& known);
+
+/// What an error of a run of a scenario says, with the fields that it names as the keys of a scenario file: a check of a
+/// Scenario speaks of "cluster.nic.per_port", the file of /cluster/nic/port_gb_per_s. Readers of files do so by themselves.
+[[nodiscard]] std::string file_words(const std::exception& error);
 
 /// The training job of a scenario file without its task graph: whatever of the file it does not need is not looked at.
 /// Throws ConfigError when the workload is another, or the job cannot exist.

@@ -11,6 +11,7 @@
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -35,6 +36,9 @@ class Controller {
   [[nodiscard]] virtual std::string remark(Duration /*makespan*/) const { return {}; }
 };
 
+/// The controller of electrical rails, which has nothing to decide: the absence of a policy.
+inline constexpr const char* kNoPolicy = "electrical";
+
 enum class OpusMode : std::uint8_t { kOnDemand, kProvisioned };
 
 /// A circuit of a `static` controller, between two GPUs.
@@ -49,7 +53,7 @@ struct StaticCircuit {
 
 /// The controller of a job and the delays of its control plane. All default to 0, so that only switching takes time.
 struct ControllerSpec {
-  std::string name = "electrical";
+  std::string name = kNoPolicy;
   OpusMode mode = OpusMode::kOnDemand;
   OperationOrder order = OperationOrder::kScheduled;
   std::vector<StaticCircuit> circuits;  ///< static
@@ -64,6 +68,9 @@ struct ControllerSpec {
 
   [[nodiscard]] std::string describe() const;  ///< its name and parameters as text for reports
 };
+
+/// Fields of ControllerSpec, other than parameters, that only some policies read.
+enum class PolicyField : std::uint8_t { kMode, kOrder, kCircuits };
 
 /// Guarantees of a policy for jobs that issue one operation after another, on switches with constant delays and without
 /// faults. In other jobs a faster part may change an order, and no online policy can guarantee a shorter run.
@@ -92,13 +99,20 @@ struct ControllerFactory {
   std::vector<ControllerParameter> parameters{};                   ///< the policy's own keys of the scenario
   /// Work-conserving: a blocked operation is served as soon as its ports are free, FIFO among conflicting requests.
   bool prompt = false;
-  PolicyClaims claims{};  ///< further guarantees
+  PolicyClaims claims{};              ///< further guarantees
+  std::vector<PolicyField> fields{};  ///< that the policy reads; a scenario file has keys for these alone
+  /// The test kit examines a policy by default and in each word and flag of its parameters once. This changes the list to
+  /// settings in which the policy promises to serve every request; null: all of them.
+  void (*examine)(std::vector<ControllerSpec>& settings) = nullptr;
   /// Specifications (of any policy) that are tried on the job before the run, with typical reconfiguration delays and
   /// without stragglers. The one with the shortest run is used, the first among equals. Null: none.
   std::vector<ControllerSpec> (*rehearse)(const ControllerSpec& spec) = nullptr;
   /// Not a policy but a bound: the result is a lower bound on the run of every policy, and `make` is not called.
   bool bound = false;
 
+  [[nodiscard]] bool reads(PolicyField field) const {
+    return std::find(fields.begin(), fields.end(), field) != fields.end();
+  }
   /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
   [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;
   [[nodiscard]] PolicyNeeds needs_of(const ControllerSpec& spec) const {

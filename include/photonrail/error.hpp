@@ -13,7 +13,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Bad input: where it is (a file, a JSON pointer, a line), what is wrong, what would do. Exit status 2.
+/// Bad input: where it is (a file, a JSON pointer, a line, a field), what is wrong, what would do. Exit status 2.
 class ConfigError : public Error {
  public:
   ConfigError(std::string where, std::string what, std::string hint = {});

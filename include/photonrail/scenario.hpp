@@ -34,7 +34,7 @@ struct Scenario {
   /// has no graph, and nothing but name, cluster and run of it counts.
   std::vector<Scenario> jobs{};
 
-  /// Throws ConfigError whose `where` is a JSON pointer: the parts must be valid and fit each other.
+  /// Throws ConfigError whose `where` is the field, "cluster.nic.ports": the parts must be valid and fit each other.
   void validate() const;
 };
 

@@ -72,7 +72,7 @@ struct TrainingSpec {
     return {schedule, parallelism.pp, parallelism.virtual_stages, micro_batches()};
   }
   [[nodiscard]] MoeSpec expert_traffic() const;  ///< `moe` with its sizes; REQUIRES: the model has experts
-  /// Throws ConfigError whose `where` is a JSON pointer below /workload/training.
+  /// Throws ConfigError whose `where` is the field, "parallelism.tp".
   void validate() const;
 };
 

@@ -1,12 +1,13 @@
 #include "collective/algorithm_table.hpp"
 
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 
 namespace photonrail::collective {
 
-std::string pointer_of(CollectiveOp op) { return "/collectives/" + std::string(name(op)); }
+core::Field algorithm_field(CollectiveOp op) { return core::named_field("collectives.algorithm.*", name(op)); }
 
 AlgorithmTable::AlgorithmTable(const CollectiveSpec& spec, const CollectiveRegistry& registry)
     : spec_(spec), registry_(registry) {
@@ -33,15 +34,15 @@ const CollectiveAlgorithm& AlgorithmTable::algorithm(CollectiveOp op) const {
 const CollectiveAlgorithm& AlgorithmTable::supporting(const CollectiveCall& call) const {
   const CollectiveAlgorithm& algorithm = this->algorithm(call.op);
   if (!algorithm.supports(call.op, call.members)) {
-    throw ConfigError(pointer_of(call.op),
-                      "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
-                          std::to_string(call.members) + " ranks",
-                      "choose another algorithm: photonrail list collectives");
+    throw core::FieldError(algorithm_field(call.op),
+                           "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
+                               std::to_string(call.members) + " ranks",
+                           "choose another algorithm: photonrail list collectives");
   }
   if (call.demand != nullptr && !algorithm.takes_demand()) {
-    throw ConfigError(pointer_of(call.op),
-                      "'" + std::string(algorithm.name()) + "' sends even shares, but the job has uneven demands",
-                      "choose one that takes a demand, such as pairwise");
+    throw core::FieldError(algorithm_field(call.op),
+                           "'" + std::string(algorithm.name()) + "' sends even shares, but the job has uneven demands",
+                           "choose one that takes a demand, such as pairwise");
   }
   return algorithm;
 }
@@ -51,7 +52,7 @@ std::unique_ptr<const SendPlan> AlgorithmTable::expand(const CollectiveAlgorithm
   try {
     return algorithm.expand(call);
   } catch (const ConfigError& error) {
-    throw error.where().empty() ? ConfigError(pointer_of(call.op), error.problem(), error.hint()) : error;
+    throw error.where().empty() ? core::FieldError(algorithm_field(call.op), error.problem(), error.hint()) : error;
   }
 }
 

@@ -1,6 +1,7 @@
 // The algorithms that a job's collectives use, by operation: those of its specification, or the registry's.
 #pragma once
 
+#include "core/field.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/collective/choice.hpp"
 
@@ -11,8 +12,8 @@
 
 namespace photonrail::collective {
 
-/// The JSON pointer of the algorithm that a scenario names for the operation.
-[[nodiscard]] std::string pointer_of(CollectiveOp op);
+/// The field of a scenario that names the algorithm of the operation.
+[[nodiscard]] core::Field algorithm_field(CollectiveOp op);
 
 class AlgorithmTable {
  public:

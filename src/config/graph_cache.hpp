@@ -17,9 +17,7 @@ namespace photonrail::config {
 class GraphCache {
  public:
   /// A copy of what `read` gave for this key; the last few keys are remembered.
-  [[nodiscard]] TaskGraph get(const std::string& key, const std::function<TaskGraph()>& read) {
-    return *find(key, read);
-  }
+  [[nodiscard]] TaskGraph get(const std::string& key, const std::function<TaskGraph()>& read) { return *find(key, read); }
 
  private:
   static constexpr std::size_t kMost = 8;

@@ -10,15 +10,15 @@
 
 namespace photonrail::config {
 
-/// Finds the files that the strings of scenarios in one folder name. It needs no list of the keys that hold paths: any string
-/// counts, so that a key added later is covered. Remembers the folders that it listed.
+/// Finds the files that the strings of scenarios in one folder name. It needs no list of the keys that hold paths: any
+/// string counts, so that a key added later is covered. Remembers the folders that it listed.
 class NamedFiles {
  public:
   /// Paths are relative to `directory`.
   explicit NamedFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  /// The file of that path; the traces of a folder, of a pattern with one '*' or of a prefix; in a fixed order. None when the
-  /// text names no file.
+  /// The file of that path; the traces of a folder, of a pattern with one '*' or of a prefix; in a fixed order. None when
+  /// the text names no file.
   [[nodiscard]] std::vector<std::filesystem::path> in(std::string_view text);
 
  private:

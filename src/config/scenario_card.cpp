@@ -1,8 +1,8 @@
 // CCL-Bench workload cards as scenarios, and scenarios as cards.
 #include "config/scenario_parts.hpp"
 #include "formats/card/card.hpp"
-#include "photonrail/config.hpp"
 #include "photonrail/cluster/device.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <algorithm>

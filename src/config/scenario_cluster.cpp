@@ -70,11 +70,7 @@ ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& direct
   if (const auto v = section.optional("nic")) read_nic(*v, spec.nic);
   if (const auto v = section.optional("rail")) spec.rail = read_rail(*v, directory);
   section.finish();
-  try {
-    spec.validate();
-  } catch (const ConfigError& e) {
-    throw below(section.pointer(), e);
-  }
+  in_section(section, cluster_keys(), [&] { spec.validate(); });
   return spec;
 }
 

@@ -1,6 +1,7 @@
 // A job, and the "jobs" section: several of them on one cluster.
 #include "config/scenario_parts.hpp"
 #include "photonrail/simulate.hpp"
+#include "run/scenario_check.hpp"
 
 #include <algorithm>
 #include <map>
@@ -80,15 +81,35 @@ void deal_circuits(const std::vector<bool>& shares, std::vector<Scenario>& jobs)
         const auto gpu = [&](GpuId id, std::size_t job) {
           return "GPU " + std::to_string(id.value) + " of " + jobs[job].name;
         };
-        throw ConfigError((shares[j] ? "" : "/jobs/" + std::to_string(j)) + "/controller/circuits/" + std::to_string(i),
-                          "joins " + gpu(all[i].from, from->second) + " to " + gpu(all[i].to, to->second) +
-                              (shares[j] ? ": jobs have nothing to say to each other"
-                                         : ": a job cannot have the ports of another"),
-                          shares[j] ? "circuits between GPUs of one job" : "circuits between GPUs of " + jobs[j].name);
+        throw ConfigError(
+            (shares[j] ? "" : "/jobs/" + std::to_string(j)) + "/controller/circuits/" + std::to_string(i),
+            "joins " + gpu(all[i].from, from->second) + " to " + gpu(all[i].to, to->second) +
+                (shares[j] ? ": jobs have nothing to say to each other" : ": a job cannot have the ports of another"),
+            shares[j] ? "circuits between GPUs of one job" : "circuits between GPUs of " + jobs[j].name);
       }
       if (from->second == j) jobs[j].controller.circuits.push_back(all[i]);
     }
   }
+}
+
+// Where the file has the fields of a job: in its own sections, or in those of the file that it shares.
+FieldPlaces places_of(const JobSections& sections) {
+  FieldPlaces places;
+  const auto add = [&](const char* field, const char* key, const std::optional<JsonReader>& section,
+                       std::span<const FieldKey> keys) {
+    places.add(field, section ? section->pointer() : sections.pointer + "/" + key, section ? &section->json() : nullptr,
+               keys);
+  };
+  add("graph", "workload", sections.workload, workload_keys());
+  add("gpu_of_rank", "placement", sections.placement, placement_keys());
+  add("controller", "controller", sections.controller, controller_keys());
+  add("executor", "executor", sections.executor, executor_keys());
+  add("collectives", "collectives", sections.collectives, collectives_keys());
+  add("stragglers", "stragglers", sections.stragglers, stragglers_keys());
+  places.add("cluster", "/cluster", nullptr, cluster_keys());
+  places.add("run", "/run", nullptr, run_keys());
+  places.add("pricing", "/cost", nullptr, cost_keys());
+  return places;
 }
 
 }  // namespace
@@ -104,21 +125,22 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
   if (!sections.placement) placement.pointer = sections.pointer + "/placement";
   ClusterSpec part = into.cluster;
   if (!servers.empty()) part.servers = static_cast<std::uint32_t>(servers.size());
-  Workload work = read_workload(*sections.workload, directory, part, placement, into.collectives, known.collectives, graphs);
+  Workload work =
+      read_workload(*sections.workload, directory, part, placement, into.collectives, known.collectives, graphs);
   into.graph = std::move(work.graph);
   into.memory = std::move(work.memory);
   into.gpu_of_rank = place(placement, into.graph.ranks(), work.generated);
   if (!servers.empty()) move_to(servers, into.cluster.gpus_per_server, into.gpu_of_rank);
   try {
-    into.validate();
-  } catch (const ConfigError& e) {
-    if (sections.pointer.empty()) throw;
-    throw below(sections.pointer, e);
+    run::check_job(into);
+  } catch (const core::FieldError& e) {
+    throw places_of(sections).located(e);
   }
   into.graph.infer_dimensions(into.gpu_of_rank, into.cluster.gpus_per_server);
 }
 
-std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context, const Scenario& shared) {
+std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context,
+                                const Scenario& shared) {
   std::vector<Scenario> jobs;
   std::vector<bool> shares;  // by job: whether its controller is that of the whole cluster
   const std::vector<JsonReader> entries = list.elements();

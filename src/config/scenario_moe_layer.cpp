@@ -78,11 +78,7 @@ TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::pat
   }
   if (spec.traffic.members < 2) section.fail("needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
   section.finish();
-  try {
-    return build(job);
-  } catch (const ConfigError& e) {
-    throw below(section.pointer(), e);
-  }
+  return in_section(section, moe_layer_keys(), [&] { return build(job); });
 }
 
 }  // namespace photonrail::config

@@ -1,6 +1,7 @@
 // The sections of a scenario file, each read from its JSON into its value. All throw ConfigError at the JSON pointer.
 #pragma once
 
+#include "config/field_keys.hpp"
 #include "config/graph_cache.hpp"
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
@@ -38,7 +39,8 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,
                                              const std::filesystem::path& directory, const ControllerRegistry& known);
 /// The keys of "controller" that every controller of optical rails has. The caller calls finish().
-void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, ControllerSpec& into);
+void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, const ControllerFactory& policy,
+                        ControllerSpec& into);
 [[nodiscard]] ExecutorSpec read_executor(JsonReader section);
 [[nodiscard]] CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory,
                                               const CollectiveRegistry& known);
@@ -151,8 +153,5 @@ template <class Read>
     throw e.inside(file.string()).inside(value.pointer());
   }
 }
-
-/// `e` in the context of a section: its place, a JSON pointer or words, is put below `pointer`.
-[[nodiscard]] ConfigError below(const std::string& pointer, const ConfigError& e);
 
 }  // namespace photonrail::config

@@ -2,6 +2,7 @@
 #include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
+#include "run/scenario_check.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -53,7 +54,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const config::ReadContext context{directory, known, graphs};
   if (jobs) {
     scenario.jobs = config::read_jobs(*jobs, sections, context, scenario);
-    scenario.validate();
+    config::in_section(top, config::scenario_keys(), [&] { run::check_jobs(scenario); });
     return scenario;
   }
   static_cast<void>(top.child("workload"));
@@ -83,11 +84,7 @@ TrainingSpec training_in(const Json& root, const std::filesystem::path& director
   const JsonReader section = workload.child("training", "this is about training jobs only");
   TrainingSpec spec =
       config::read_training_spec(section, directory, placed ? config::read_placement(*placed) : config::Placement{});
-  try {
-    spec.validate();
-  } catch (const ConfigError& e) {
-    throw config::below(section.pointer(), e);
-  }
+  config::in_section(section, config::training_keys(), [&] { spec.validate(); });
   return spec;
 }
 

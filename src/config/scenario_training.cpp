@@ -1,6 +1,7 @@
 // The "workload/training" section: a model and its parallelism.
 #include "config/scenario_parts.hpp"
 #include "photonrail/training.hpp"
+#include "workload/training/memory.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -170,13 +171,11 @@ Workload read_training(const JsonReader& section, const std::filesystem::path& d
   const TrainingSpec spec = read_training_spec(section, directory, placement);
   // Before a graph of that size is built.
   check_fit(section.pointer() + "/parallelism", rank_count(spec.parallelism), cluster);
-  try {
-    Workload work{make_training_graph(spec), true, training_memory(spec)};
+  return in_section(section, training_keys(), [&] {
+    Workload work{make_training_graph(spec), true, workload::memory_of_stages(spec)};
     warn_of_memory(work, cluster.gpu);
     return work;
-  } catch (const ConfigError& e) {
-    throw below(section.pointer(), e);
-  }
+  });
 }
 
 }  // namespace photonrail::config

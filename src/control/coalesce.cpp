@@ -95,8 +95,8 @@ class Coalesce : public Controller {
     was_active_ = active;
     const Time end = idle_since_ + grace();
     overdue_ = !active && view_->now > end;
-    const bool blocked =
-        std::any_of(view_->demands.begin(), view_->demands.end(), [](const CircuitRequest& demand) { return demand.blocking; });
+    const bool blocked = std::any_of(view_->demands.begin(), view_->demands.end(),
+                                     [](const CircuitRequest& demand) { return demand.blocking; });
     if (!active && blocked) ask_again(end + Duration{1});
   }
 
@@ -145,8 +145,9 @@ class Coalesce : public Controller {
     return std::any_of(view_->demands.begin(), view_->demands.end(), [&](const CircuitRequest& other) {
       if (other.expected >= demand.expected || other.due >= demand.due) return false;
       return std::any_of(other.pairs.begin(), other.pairs.end(), [&](ServerPair x) {
-        return std::any_of(demand.pairs.begin(), demand.pairs.end(),
-                           [x](ServerPair y) { return x.from == y.from || x.from == y.to || x.to == y.from || x.to == y.to; });
+        return std::any_of(demand.pairs.begin(), demand.pairs.end(), [x](ServerPair y) {
+          return x.from == y.from || x.from == y.to || x.to == y.from || x.to == y.to;
+        });
       });
     });
   }
@@ -203,8 +204,8 @@ class Coalesce : public Controller {
     if (rivals.empty() || is_stuck(demand, rivals)) return true;
     Demands batch{&demand};
     for (const CircuitRequest* other : unlit) {
-      const bool fits = std::none_of(batch.begin(), batch.end(),
-                                     [&](const CircuitRequest* b) { return b == other || meet(*b, *other); });
+      const bool fits =
+          std::none_of(batch.begin(), batch.end(), [&](const CircuitRequest* b) { return b == other || meet(*b, *other); });
       if (fits) batch.push_back(other);
     }
     const Lateness now = best_after(0, rivals, batch);

@@ -64,7 +64,10 @@ ControllerFactory lru_factory() {
   return {.name = "lru",
           .summary = "a cache of circuits that gives up the one used the longest time ago (Mattson et al. 1970)",
           .make = make_lru,
-          .needs = [](const ControllerSpec&) { return PolicyNeeds{.view = {ViewPart::kBytes}, .while_switching = WhileSwitching::kWait}; },
+          .needs =
+              [](const ControllerSpec&) {
+                return PolicyNeeds{.view = {ViewPart::kBytes}, .while_switching = WhileSwitching::kWait};
+              },
           .parameters = {ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
           .prompt = true};
 }

@@ -127,15 +127,16 @@ std::unique_ptr<Controller> make_max_weight(const ControllerSpec& spec, RailId, 
 }  // namespace
 
 ControllerFactory max_weight_factory() {
-  return {.name = "max_weight",
-          .summary = "maximum weighted matching of what waits, with hysteresis (McKeown 1999, Wang and Javidi 2017)",
-          .make = make_max_weight,
-          .needs = [](const ControllerSpec&) { return PolicyNeeds{.view = {ViewPart::kBytes}, .service = Service::kByPair}; },
-          .parameters = {ControllerParameter::number("hysteresis", 0.1, 0.0, 1e6, "how much more a lit pair weighs"),
-                         ControllerParameter::number("age", 1.0, 0.0, 1e6,
-                                                     "weight of the bytes that could have been sent while a pair waited"),
-                         ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
-          .prompt = true};
+  return {
+      .name = "max_weight",
+      .summary = "maximum weighted matching of what waits, with hysteresis (McKeown 1999, Wang and Javidi 2017)",
+      .make = make_max_weight,
+      .needs = [](const ControllerSpec&) { return PolicyNeeds{.view = {ViewPart::kBytes}, .service = Service::kByPair}; },
+      .parameters = {ControllerParameter::number("hysteresis", 0.1, 0.0, 1e6, "how much more a lit pair weighs"),
+                     ControllerParameter::number("age", 1.0, 0.0, 1e6,
+                                                 "weight of the bytes that could have been sent while a pair waited"),
+                     ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
+      .prompt = true};
 }
 
 }  // namespace photonrail

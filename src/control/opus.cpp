@@ -57,7 +57,8 @@ ControllerFactory opus_factory() {
           .symmetric = true,
           .needs = opus_needs,
           .prompt = true,
-          .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true}};
+          .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true},
+          .fields = {PolicyField::kMode, PolicyField::kOrder}};
 }
 
 }  // namespace photonrail

@@ -3,7 +3,8 @@
 //
 // - granularity: "stage": a rail's configuration is a bit for each pipeline stage, data-parallel rings or circuits to the
 //   neighbours; what changes a bit re-points all GPUs of that stage, and needs all of them idle. "circuit": as `opus`.
-// - lock: "fabric": a request is refused while any operation of the job, inside servers too, has bytes on their way; "rail":
+// - lock: "fabric": a request is refused while any operation of the job, inside servers too, has bytes on their way;
+// "rail":
 //   while a circuit of the rail is in use; "none": as `opus`.
 // - retry: "own_event": a refused request is looked at again when a rank of its group ends some task of its own, however
 //   long that takes; "release": as soon as anything changes.
@@ -35,7 +36,8 @@ enum class Lock : std::uint8_t { kFabric, kRail, kNone };
 class OpusArtifact : public Controller {
  public:
   explicit OpusArtifact(const ControllerSpec& spec)
-      : by_stage_(spec.parameters.word("granularity") == "stage"), own_event_(spec.parameters.word("retry") == "own_event"),
+      : by_stage_(spec.parameters.word("granularity") == "stage"),
+        own_event_(spec.parameters.word("retry") == "own_event"),
         time_out_(spec.parameters.duration("retry_timeout")) {
     const std::string& lock = spec.parameters.word("lock");
     lock_ = lock == "fabric" ? Lock::kFabric : lock == "rail" ? Lock::kRail : Lock::kNone;
@@ -236,13 +238,18 @@ ControllerFactory opus_artifact_factory() {
   factory.summary = "Opus as its published simulator does it, each of its ways switched by a key (arXiv 2602.12521)";
   factory.make = make_opus_artifact;
   factory.needs = opus_artifact_needs;
+  // As published a refused request is forgotten until its rank's own next event, however late that is.
+  factory.examine = [](std::vector<ControllerSpec>& settings) {
+    for (ControllerSpec& setting : settings) setting.parameters.set("retry", std::string("release"));
+  };
   using P = ControllerParameter;
-  factory.parameters = {P::word("mode", {"on_demand", "provisioned"}, "when the ranks ask"),
-                        P::word("order", {"scheduled", "free"}, "the order of a rank's rail operations"),
-                        P::word("granularity", {"stage", "circuit"}, "what a request re-points"),
-                        P::word("lock", {"fabric", "rail", "none"}, "what must be idle for it"),
-                        P::word("retry", {"own_event", "release"}, "when a refused request is looked at again"),
-                        P::duration("retry_timeout", Duration{}, "after so long it is in any case; 0: never (the testbed's shim: 10 s)")};
+  factory.parameters = {
+      P::word("mode", {"on_demand", "provisioned"}, "when the ranks ask"),
+      P::word("order", {"scheduled", "free"}, "the order of a rank's rail operations"),
+      P::word("granularity", {"stage", "circuit"}, "what a request re-points"),
+      P::word("lock", {"fabric", "rail", "none"}, "what must be idle for it"),
+      P::word("retry", {"own_event", "release"}, "when a refused request is looked at again"),
+      P::duration("retry_timeout", Duration{}, "after so long it is in any case; 0: never (the testbed's shim: 10 s)")};
   return factory;
 }
 

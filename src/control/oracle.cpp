@@ -1,5 +1,5 @@
-// Oracle: no policy, but what all of them are held against: a lower bound on the run of the job, computed by a relaxation of it
-// (sim/lower_bound.hpp). docs/policies.md says what it bounds, and proves it.
+// Oracle: no policy, but what all of them are held against: a lower bound on the run of the job, computed by a relaxation
+// of it (sim/lower_bound.hpp). docs/policies.md says what it bounds, and proves it.
 #include "control/builtin.hpp"
 
 namespace photonrail {
@@ -7,7 +7,8 @@ namespace photonrail {
 ControllerFactory oracle_factory() {
   ControllerFactory factory;
   factory.name = "oracle";
-  factory.summary = "no policy: a lower bound on the run under every policy and in every order, circuits prefetched at their best";
+  factory.summary =
+      "no policy: a lower bound on the run under every policy and in every order, circuits prefetched at their best";
   factory.bound = true;
   factory.parameters = {ControllerParameter::flag(
       "forwarding", false, "also of policies that send over circuits of other GPUs, as on rails with forwarding")};

@@ -1,5 +1,6 @@
 #include "photonrail/control/parameter.hpp"
 
+#include "core/field.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/error.hpp"
 
@@ -110,12 +111,13 @@ ControllerSpec ControllerFactory::complete(const ControllerSpec& spec) const {
       continue;
     }
     const std::string problem = parameter.problem(spec.parameters.all().at(parameter.key));
-    if (!problem.empty()) throw ConfigError("/controller/" + parameter.key, problem, parameter.summary);
+    if (!problem.empty())
+      throw core::FieldError(core::named_field("controller.parameters.*", parameter.key), problem, parameter.summary);
   }
   for (const auto& [key, value] : spec.parameters.all()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    throw ConfigError("/controller/" + key, "the " + name + " controller has no such key",
-                      known.empty() ? "it has none" : suggest(key, known));
+    throw core::FieldError(core::named_field("controller.parameters.*", key), "the " + name + " controller has no such key",
+                           known.empty() ? "it has none" : suggest(key, known));
   }
   return complete;
 }

@@ -54,8 +54,8 @@ std::uint32_t PhaseWidth::of(const FabricView& view, const CircuitRequest& deman
   for (const ServerPair pair : demand.pairs) {
     now = std::max({now, ++degree_[pair.from], ++degree_[view.positions + pair.to]});
     if (partners_.empty()) continue;
-    in_phase = std::max({in_phase, partners_[sender(demand.dimension, pair.from)],
-                         partners_[receiver(demand.dimension, pair.to)]});
+    in_phase = std::max(
+        {in_phase, partners_[sender(demand.dimension, pair.from)], partners_[receiver(demand.dimension, pair.to)]});
   }
   for (const ServerPair pair : demand.pairs) degree_[pair.from] = degree_[view.positions + pair.to] = 0;
   const std::uint32_t alone = std::max(1u, view.ports_per_gpu / now);

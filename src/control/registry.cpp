@@ -1,4 +1,5 @@
 #include "control/builtin.hpp"
+#include "core/field.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/error.hpp"
 
@@ -48,7 +49,8 @@ const ControllerFactory& ControllerRegistry::find(std::string_view name) const {
     if (factory.name == name) return factory;
     known.push_back(factory.name);
   }
-  throw ConfigError("/controller/name", "there is no controller '" + std::string(name) + "'", suggest(name, known));
+  throw core::FieldError(core::field("controller.name"), "there is no controller '" + std::string(name) + "'",
+                         suggest(name, known));
 }
 
 }  // namespace photonrail

@@ -10,6 +10,7 @@
 // synchronisation of clocks; electrical packets for what cannot wait.
 #include "control/builtin.hpp"
 #include "control/places.hpp"
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace photonrail {
 
 namespace {
 
-constexpr Duration kFreeSlot{100'000'000};  // 100 us, where circuits cost nothing
+constexpr Duration kFreeSlot{100'000'000};                       // 100 us, where circuits cost nothing
 constexpr std::uint64_t kMostCircuits = std::uint64_t{1} << 26;  // of a whole turn: 512 MiB
 
 class Rotor : public Controller {
@@ -45,10 +46,10 @@ class Rotor : public Controller {
     std::vector<CircuitPlan> rounds(ports == shifts ? 1 : shifts);
     const std::uint64_t circuits = std::uint64_t{rounds.size()} * n * view.ports_per_gpu;
     if (circuits > kMostCircuits) {
-      throw ConfigError("/controller/name",
-                        "a rotation among " + std::to_string(n) + " GPUs of a rail takes " + std::to_string(circuits) +
-                            " circuits, more than the " + std::to_string(kMostCircuits) + " that are kept in memory",
-                        "use fewer ranks on a rail, or another controller");
+      throw core::FieldError(core::field("controller.name"),
+                             "a rotation among " + std::to_string(n) + " GPUs of a rail takes " + std::to_string(circuits) +
+                                 " circuits, more than the " + std::to_string(kMostCircuits) + " that are kept in memory",
+                             "use fewer ranks on a rail, or another controller");
     }
     for (std::uint32_t round = 0; round < rounds.size(); ++round) {
       // Ports beyond one for each shift go through the shifts once more.
@@ -78,11 +79,12 @@ class Rotor : public Controller {
 
   [[noreturn]] void fail_too_short(const ReconfigurationTerms& terms) const {
     const auto micros = [](Duration time) { return std::to_string(to_seconds(time) * 1e6) + " us"; };
-    throw ConfigError("/controller/slot_us",
-                      "circuits would never be lit: a slot takes " + micros(slot_) + ", re-pointing " + micros(terms.total()) +
-                          ", collecting commands " + micros(terms.batching) + ", and " + micros(terms.command_gap) +
-                          " go by between two commands to a switch",
-                      "at least " + micros(terms.shortest_slot()) + "; without the key a slot is as long as the duty cycle says");
+    throw core::FieldError(
+        core::field("controller.parameters.slot"),
+        "circuits would never be lit: a slot takes " + micros(slot_) + ", re-pointing " + micros(terms.total()) +
+            ", collecting commands " + micros(terms.batching) + ", and " + micros(terms.command_gap) +
+            " go by between two commands to a switch",
+        "at least " + micros(terms.shortest_slot()) + "; without the key a slot is as long as the duty cycle says");
   }
 
   Places places_;

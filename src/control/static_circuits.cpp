@@ -34,7 +34,10 @@ std::unique_ptr<Controller> make_static_circuits(const ControllerSpec& spec, Rai
 }  // namespace
 
 ControllerFactory static_factory() {
-  return {.name = "static", .summary = "circuits given by the scenario, lit once", .make = make_static_circuits};
+  return {.name = "static",
+          .summary = "circuits given by the scenario, lit once",
+          .make = make_static_circuits,
+          .fields = {PolicyField::kCircuits}};
 }
 
 }  // namespace photonrail

@@ -123,8 +123,9 @@ ControllerFactory static_split_factory() {
           [](const ControllerSpec& spec) {
             return PolicyNeeds{.view = {ViewPart::kSchedule}, .hops = spec.parameters.flag("forward") ? kAnyHops : 0};
           },
-      .parameters = {ControllerParameter::flag("forward", true,
-                                               "over other GPUs, where a pair has no circuit of its own")}};
+      .parameters = {ControllerParameter::flag("forward", true, "over other GPUs, where a pair has no circuit of its own")},
+      // One shot without forwarding leaves pairs without circuits for ever: only the default promises to serve all.
+      .examine = [](std::vector<ControllerSpec>& settings) { settings.resize(1); }};
 }
 
 }  // namespace photonrail

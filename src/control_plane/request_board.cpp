@@ -383,7 +383,7 @@ void RequestBoard::starved(std::uint64_t slot) {
   throw ControllerError("controller '" + run_.spec.name + "' on rail " + std::to_string(request.rail.value) + " at " +
                         std::to_string(to_seconds(run_.engine.now())) + " s: " + describe(static_cast<std::uint32_t>(slot)) +
                         " has waited for its circuits longer than the " + std::to_string(to_seconds(run_.spec.starvation)) +
-                        " s of /controller/starvation");
+                        " s that the controller allows (starvation)");
 }
 
 std::string RequestBoard::describe(std::uint32_t slot) const {

@@ -1,6 +1,6 @@
 #include "cost/clos.hpp"
 
-#include "photonrail/error.hpp"
+#include "core/field.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +46,9 @@ Wiring folded_clos(const Endpoints& e, std::uint64_t radix, double oversubscript
     wiring.stages.push_back({ceil_div(e.networks, radix / ports), ports * e.networks});
     return wiring;
   }
-  if (radix < 4) throw ConfigError("/cluster/rail/radix", "switches of fewer than 4 ports make no tree", "4 or more");
+  if (radix < 4)
+    throw core::FieldError(core::field("cluster.rail.switch_radix"), "switches of fewer than 4 ports make no tree",
+                           "4 or more");
   const Leaves leaves = first_tier(e, ports_down(radix, oversubscription), oversubscription);
   const auto add = [&](std::uint64_t switches, std::uint64_t used) {
     wiring.stages.push_back({switches * e.networks, used * e.networks});
@@ -68,8 +70,8 @@ Wiring optical_clos(std::uint64_t networks, std::uint64_t circuits, std::uint64_
   Wiring wiring;
   while (circuits > half) {
     if (half < 2) {
-      throw ConfigError("/cluster/rail/switch/ports", "switches of so few ports cannot be joined to a larger one",
-                        "4 or more");
+      throw core::FieldError(core::field("cluster.rail.optical.ports"),
+                             "switches of so few ports cannot be joined to a larger one", "4 or more");
     }
     const std::uint64_t outer = ceil_div(circuits, half);
     const std::uint64_t middle = ceil_div(circuits, outer);  // the inputs of an outer switch

@@ -1,5 +1,5 @@
 // The network of a cluster as far as its price goes, and the words for it.
-#include "photonrail/error.hpp"
+#include "core/field.hpp"
 #include "photonrail/study/cost.hpp"
 
 #include <cmath>
@@ -8,8 +8,10 @@ namespace photonrail {
 
 namespace {
 
-void require(bool holds, const char* where, const char* what) {
-  if (!holds) throw ConfigError(where, what);
+using core::field;
+
+void require(bool holds, const core::Field& where, const char* what) {
+  if (!holds) throw core::FieldError(where, what);
 }
 
 bool amount(double x) { return x >= 0.0 && std::isfinite(x); }
@@ -40,17 +42,21 @@ std::vector<NetworkFabric> priced_fabrics(CostRule rule) {
 
 void Pricing::validate() const {
   const auto priced = [](const PricedItem& item) { return amount(item.usd) && amount(item.watts); };
-  require(catalogue.port.bytes_per_second > 0.0 && std::isfinite(catalogue.port.bytes_per_second), "/port_gb_per_s",
+  require(catalogue.port.bytes_per_second > 0.0 && std::isfinite(catalogue.port.bytes_per_second), field("catalogue.port"),
           "must be a finite number above 0");
-  require(catalogue.gpus_per_server > 0, "/gpus_per_server", "must be 1 or more");
-  require(priced(catalogue.electrical_switch), "/electrical_switch", "its price and its power must be 0 or more");
-  require(priced(catalogue.optical_switch), "/optical_switch", "its price and its power must be 0 or more");
-  require(priced(catalogue.transceiver), "/transceiver", "its price and its power must be 0 or more");
-  require(priced(catalogue.fibre_pair), "/fibre_pair", "its price and its power must be 0 or more");
-  require(catalogue.electrical_switch.ports >= 4, "/electrical_switch/ports", "must be 4 or more");
-  require(catalogue.optical_switch.ports >= 4, "/optical_switch/ports", "must be 4 or more: a circuit takes two");
-  require(amount(catalogue.spare_share) && catalogue.spare_share <= 1.0, "/spares/share", "must be from 0 to 1");
-  require(amount(catalogue.gpu_idle_share) && catalogue.gpu_idle_share <= 1.0, "/gpu_idle/share", "must be from 0 to 1");
+  require(catalogue.gpus_per_server > 0, field("catalogue.gpus_per_server"), "must be 1 or more");
+  require(priced(catalogue.electrical_switch), field("catalogue.electrical_switch"),
+          "its price and its power must be 0 or more");
+  require(priced(catalogue.optical_switch), field("catalogue.optical_switch"), "its price and its power must be 0 or more");
+  require(priced(catalogue.transceiver), field("catalogue.transceiver"), "its price and its power must be 0 or more");
+  require(priced(catalogue.fibre_pair), field("catalogue.fibre_pair"), "its price and its power must be 0 or more");
+  require(catalogue.electrical_switch.ports >= 4, field("catalogue.electrical_switch.ports"), "must be 4 or more");
+  require(catalogue.optical_switch.ports >= 4, field("catalogue.optical_switch.ports"),
+          "must be 4 or more: a circuit takes two");
+  require(amount(catalogue.spare_share) && catalogue.spare_share <= 1.0, field("catalogue.spare_share"),
+          "must be from 0 to 1");
+  require(amount(catalogue.gpu_idle_share) && catalogue.gpu_idle_share <= 1.0, field("catalogue.gpu_idle_share"),
+          "must be from 0 to 1");
 }
 
 NetworkShape network_shape(const ClusterSpec& cluster) {
@@ -60,7 +66,7 @@ NetworkShape network_shape(const ClusterSpec& cluster) {
   shape.nic_ports = cluster.nic.ports;
   shape.nic_port = cluster.nic.per_port;
   if (cluster.rail.kind == RailKind::kOptical) {
-    if (cluster.rail.pods.servers > 0) throw ConfigError("/cluster/rail/pods", "rails of pods are not priced");
+    if (cluster.rail.pods.servers > 0) throw core::FieldError(field("cluster.rail.pods"), "rails of pods are not priced");
     shape.optical = cluster.rail.optical;
     shape.planes = cluster.rail.planes;
   } else {

@@ -1,6 +1,7 @@
 #include "execution/plan_cache.hpp"
 
 #include "collective/merged_rounds.hpp"
+#include "core/field.hpp"
 #include "photonrail/collective/choice.hpp"
 #include "photonrail/error.hpp"
 
@@ -127,10 +128,11 @@ double PlanCache::flops(DemandQuery query, Member member) const { return traffic
 const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
   const std::vector<CollectiveCandidate> ranked = rank_collectives(algorithms_.registry(), call, options_.costs);
   if (ranked.empty() || !ranked.front().problem.empty()) {
-    throw ConfigError(collective::pointer_of(call.op),
-                      "no algorithm can do " + std::string(name(call.op)) + " among " + std::to_string(call.members) +
-                          " ranks on these rails" + (ranked.empty() ? "" : "; " + describe(ranked.front(), options_.costs)),
-                      "photonrail list collectives --explain says what each needs");
+    throw core::FieldError(collective::algorithm_field(call.op),
+                           "no algorithm can do " + std::string(name(call.op)) + " among " + std::to_string(call.members) +
+                               " ranks on these rails" +
+                               (ranked.empty() ? "" : "; " + describe(ranked.front(), options_.costs)),
+                           "photonrail list collectives --explain says what each needs");
   }
   std::string line = std::string(name(call.op)) + " among " + std::to_string(call.members) + " ranks" +
                      (call.demand != nullptr ? " with uneven demand" : ", " + std::to_string(call.size.count) + " bytes") +

@@ -1,6 +1,6 @@
 #include "photonrail/cluster.hpp"
 
-#include "photonrail/error.hpp"
+#include "core/field.hpp"
 #include "topology/plant.hpp"
 
 #include <cmath>
@@ -12,34 +12,38 @@ namespace photonrail {
 
 namespace {
 
+using core::Field;
+using core::field;
+using core::FieldError;
+
 std::string text(double value) {
   std::ostringstream out;
   out << value;
   return out.str();
 }
 
-void require(bool holds, const char* where, const std::string& what, const std::string& hint = {}) {
-  if (!holds) throw ConfigError(where, what, hint);
+void require(bool holds, const Field& where, const std::string& what, const std::string& hint = {}) {
+  if (!holds) throw FieldError(where, what, hint);
 }
 
-void require_count(std::uint32_t value, const char* where) { require(value > 0, where, "must be 1 or more, not 0"); }
+void require_count(std::uint32_t value, const Field& where) { require(value > 0, where, "must be 1 or more, not 0"); }
 
-void require_rate(double value, const char* where) {
+void require_rate(double value, const Field& where) {
   if (value > 0.0 && std::isfinite(value)) return;  // before the text is made, which takes longer
-  throw ConfigError(where, "must be a finite number above 0, not " + text(value));
+  throw FieldError(where, "must be a finite number above 0, not " + text(value));
 }
 
-void require_amount(double value, const char* where) {
+void require_amount(double value, const Field& where) {
   if (value >= 0.0 && std::isfinite(value)) return;
-  throw ConfigError(where, "must be a finite number of 0 or more, not " + text(value));
+  throw FieldError(where, "must be a finite number of 0 or more, not " + text(value));
 }
 
-void require_duration(Duration value, const char* where) {
+void require_duration(Duration value, const Field& where) {
   if (value >= Duration{}) return;
-  throw ConfigError(where, "must not be negative, and is " + text(to_seconds(value)) + " s");
+  throw FieldError(where, "must not be negative, and is " + text(to_seconds(value)) + " s");
 }
 
-void require_delay(const DelayDistribution& delay, const char* where) {
+void require_delay(const DelayDistribution& delay, const Field& where) {
   using Kind = DelayDistribution::Kind;
   require_duration(delay.a, where);
   require_duration(delay.b, where);
@@ -59,67 +63,68 @@ void require_delay(const DelayDistribution& delay, const char* where) {
 }
 
 void require_size(const ClusterSpec& cluster) {
-  require_count(cluster.servers, "/servers");
-  require_count(cluster.gpus_per_server, "/gpus_per_server");
-  require_count(cluster.nic.ports, "/nic/ports");
+  require_count(cluster.servers, field("servers"));
+  require_count(cluster.gpus_per_server, field("gpus_per_server"));
+  require_count(cluster.nic.ports, field("nic.ports"));
   const std::uint64_t gpus = std::uint64_t{cluster.servers} * cluster.gpus_per_server;
   constexpr std::uint64_t kMaxGpus = std::uint64_t{1} << 31;
-  require(gpus <= kMaxGpus, "/servers",
+  require(gpus <= kMaxGpus, field("servers"),
           std::to_string(cluster.servers) + " servers of " + std::to_string(cluster.gpus_per_server) +
               " GPUs are more than the 2^31 GPUs that can be numbered",
           "at most " + std::to_string(kMaxGpus / cluster.gpus_per_server) + " servers of this size");
 }
 
 void require_numbered(const ClusterSpec& cluster) {
-  require(Plant::count(cluster.plant()) <= std::numeric_limits<CapacityId>::max(), "/nic/ports",
+  require(Plant::count(cluster.plant()) <= std::numeric_limits<CapacityId>::max(), field("nic.ports"),
           std::to_string(cluster.gpus()) + " GPUs of " + std::to_string(cluster.nic.ports) +
               " NIC ports have more links than the 2^32 that can be numbered",
           "fewer NIC ports or fewer servers");
 }
 
 void require_gpu(const GpuSpec& gpu) {
-  require_rate(gpu.peak_tflops, "/gpu/peak_tflops");
-  require_rate(gpu.memory_gb_per_s, "/gpu/memory_gb_per_s");
-  require_amount(gpu.memory_gb, "/gpu/memory_gb");
-  require(gpu.compute_efficiency > 0.0 && gpu.compute_efficiency <= 1.0, "/gpu/compute_efficiency",
+  require_rate(gpu.peak_tflops, field("gpu.peak_tflops"));
+  require_rate(gpu.memory_gb_per_s, field("gpu.memory_gb_per_s"));
+  require_amount(gpu.memory_gb, field("gpu.memory_gb"));
+  require(gpu.compute_efficiency > 0.0 && gpu.compute_efficiency <= 1.0, field("gpu.compute_efficiency"),
           "must be above 0 and at most 1, not " + text(gpu.compute_efficiency), "0.5 is half of the peak");
 }
 
 void require_electrical(const RailSpec& rail) {
-  require(rail.switch_radix >= 2, "/rail/radix",
+  require(rail.switch_radix >= 2, field("rail.switch_radix"),
           "a switch of " + std::to_string(rail.switch_radix) + " ports joins nothing", "2 or more");
-  require(rail.oversubscription >= 1.0 && std::isfinite(rail.oversubscription), "/rail/oversubscription",
+  require(rail.oversubscription >= 1.0 && std::isfinite(rail.oversubscription), field("rail.oversubscription"),
           "must be a finite number of 1 or more, not " + text(rail.oversubscription), "2 is half the bandwidth up");
-  require_duration(rail.tier_latency, "/rail/tier_latency_ns");
+  require_duration(rail.tier_latency, field("rail.tier_latency"));
 }
 
 void require_switch(const OpticalSwitchSpec& ocs) {
-  require_delay(ocs.reconfiguration, "/rail/switch/reconfiguration_ms");
-  require_duration(ocs.settle, "/rail/switch/settle_ms");
-  require_duration(ocs.link_up, "/rail/switch/link_up_ms");
-  require_duration(ocs.batching, "/rail/switch/batching_us");
-  require_duration(ocs.command_gap, "/rail/switch/commands_per_s");
-  require_amount(ocs.insertion_loss_db, "/rail/switch/insertion_loss_db");
-  require_amount(ocs.power_w, "/rail/switch/power_w");
-  require_amount(ocs.usd_per_port, "/rail/switch/usd_per_port");
+  require_delay(ocs.reconfiguration, field("rail.optical.reconfiguration"));
+  require_duration(ocs.settle, field("rail.optical.settle"));
+  require_duration(ocs.link_up, field("rail.optical.link_up"));
+  require_duration(ocs.batching, field("rail.optical.batching"));
+  require_duration(ocs.command_gap, field("rail.optical.command_gap"));
+  require_amount(ocs.insertion_loss_db, field("rail.optical.insertion_loss_db"));
+  require_amount(ocs.power_w, field("rail.optical.power_w"));
+  require_amount(ocs.usd_per_port, field("rail.optical.usd_per_port"));
 }
 
 void require_layers(const ClusterSpec& cluster) {
   const RailSpec& rail = cluster.rail;
-  require_count(rail.planes, "/rail/planes");
+  require_count(rail.planes, field("rail.planes"));
   require(
-      cluster.nic.ports % rail.planes == 0, "/rail/planes",
+      cluster.nic.ports % rail.planes == 0, field("rail.planes"),
       std::to_string(cluster.nic.ports) + " NIC ports do not spread evenly over " + std::to_string(rail.planes) + " planes",
-      "every plane has the same ports of a NIC: planes that divide /cluster/nic/ports");
+      "every plane has the same ports of a NIC: planes that divide {nic.ports}");
   if (rail.pods.servers == 0) return;
-  require(rail.pods.servers < cluster.servers, "/rail/pods/servers",
+  require(rail.pods.servers < cluster.servers, field("rail.pods.servers"),
           "a pod of " + std::to_string(rail.pods.servers) + " servers holds all " + std::to_string(cluster.servers),
           "leave \"pods\" out");
-  require(rail.pods.oversubscription >= 1.0 && std::isfinite(rail.pods.oversubscription), "/rail/pods/oversubscription",
+  require(rail.pods.oversubscription >= 1.0 && std::isfinite(rail.pods.oversubscription),
+          field("rail.pods.oversubscription"),
           "must be a finite number of 1 or more, not " + text(rail.pods.oversubscription));
   require(rail.pods.layer == PodSpec::Layer::kElectrical || rail.pods.oversubscription == 1.0,
-          "/rail/pods/oversubscription", "circuits between pods cannot be shared", "1 with an optical layer");
-  require_duration(rail.pods.latency, "/rail/pods/latency_ns");
+          field("rail.pods.oversubscription"), "circuits between pods cannot be shared", "1 with an optical layer");
+  require_duration(rail.pods.latency, field("rail.pods.latency"));
 }
 
 // A NIC port takes two ports of its switch, and so does an uplink, of which a pod has as many.
@@ -131,15 +136,15 @@ void require_ports(const ClusterSpec& cluster) {
   const std::uint64_t servers = pods ? rail.pods.servers : cluster.servers;
   const std::uint64_t each = (pods ? 4 : 2) * std::uint64_t{cluster.nic.ports / rail.planes};
   const std::string of_plane = rail.planes == 1 ? "" : " on each of " + std::to_string(rail.planes) + " planes";
-  require(ports >= servers * each, "/rail/switch/ports",
+  require(ports >= servers * each, field("rail.optical.ports"),
           "the switch has " + std::to_string(ports) + " ports, and a " + (pods ? "pod" : "rail") + " of " +
               std::to_string(servers) + " servers with " + std::to_string(cluster.nic.ports) + " NIC ports a GPU needs " +
               std::to_string(servers * each) + of_plane + ": a NIC port takes two" + (pods ? ", and its uplink two" : ""),
           "at most " + std::to_string(ports / each) + " servers" + (pods ? " in a pod" : "") +
-              ", fewer NIC ports, a larger switch" + (pods ? "" : ", or several of them (/cluster/rail/pods)"));
+              ", fewer NIC ports, a larger switch" + (pods ? "" : ", or several of them ({rail.pods})"));
   if (!pods || rail.pods.layer == PodSpec::Layer::kElectrical) return;
   const std::uint64_t count = (cluster.servers + servers - 1) / servers;
-  require(ports >= 2 * count, "/rail/pods/servers",
+  require(ports >= 2 * count, field("rail.pods.servers"),
           std::to_string(count) + " pods are more than the " + std::to_string(ports / 2) +
               " that a switch of the second layer can join: each takes two ports",
           "larger pods, or a larger switch");
@@ -147,16 +152,17 @@ void require_ports(const ClusterSpec& cluster) {
 
 void require_light(const ClusterSpec& cluster) {
   const double budget = cluster.nic.optical_budget_db;
-  require_amount(budget, "/nic/optical_budget_db");
+  require_amount(budget, field("nic.optical_budget_db"));
   if (budget == 0.0) return;  // not checked
   const RailSpec& rail = cluster.rail;
-  require(rail.kind == RailKind::kOptical, "/nic/optical_budget_db", "electrical rails have no optical loss", "remove it");
-  require(rail.optical.insertion_loss_db > 0.0, "/nic/optical_budget_db",
-          "nothing is known of the switch's loss to hold against it", "set /cluster/rail/switch/insertion_loss_db");
+  require(rail.kind == RailKind::kOptical, field("nic.optical_budget_db"), "electrical rails have no optical loss",
+          "remove it");
+  require(rail.optical.insertion_loss_db > 0.0, field("nic.optical_budget_db"),
+          "nothing is known of the switch's loss to hold against it", "set {rail.optical.insertion_loss_db}");
   // Through the switches of both pods and one of the second layer; packet switches receive the light and send it anew.
   const int passes = rail.pods.servers > 0 && rail.pods.layer == PodSpec::Layer::kOptical ? 3 : 1;
   const double loss = passes * rail.optical.insertion_loss_db;
-  require(loss <= budget, "/nic/optical_budget_db",
+  require(loss <= budget, field("nic.optical_budget_db"),
           std::to_string(passes) + (passes == 1 ? " pass" : " passes") + " of the switch lose " + text(loss) +
               " dB, more than the transceivers' " + text(budget) + " dB",
           "transceivers with more, or a switch that loses at most " + text(budget / passes) + " dB");
@@ -165,16 +171,16 @@ void require_light(const ClusterSpec& cluster) {
 void require_faults(const ClusterSpec& cluster) {
   for (std::size_t i = 0; i < cluster.rail.faults.size(); ++i) {
     const PortFault& fault = cluster.rail.faults[i];
-    const std::string where = "/rail/faults/" + std::to_string(i);
-    const auto below = [&](const char* key, std::optional<std::uint32_t> value, std::uint32_t count) {
-      require(!value || *value < count, (where + key).c_str(),
+    const auto numbered = [&](const Field& where, std::optional<std::uint32_t> value, std::uint32_t count) {
+      require(!value || *value < count, where,
               "there are " + std::to_string(count) + ", numbered from 0, and this is " + std::to_string(value.value_or(0)));
     };
-    below("/rail", fault.rail ? std::optional(fault.rail->value) : std::nullopt, cluster.gpus_per_server);
-    below("/server", fault.server, cluster.servers);
-    below("/port", fault.port, cluster.nic.ports);
-    require_duration(fault.at, (where + "/at_ms").c_str());
-    require_duration(fault.lasts.value_or(Duration{}), (where + "/lasts_ms").c_str());
+    numbered(field("rail.faults[].rail", i), fault.rail ? std::optional(fault.rail->value) : std::nullopt,
+             cluster.gpus_per_server);
+    numbered(field("rail.faults[].server", i), fault.server, cluster.servers);
+    numbered(field("rail.faults[].port", i), fault.port, cluster.nic.ports);
+    require_duration(fault.at, field("rail.faults[].at", i));
+    require_duration(fault.lasts.value_or(Duration{}), field("rail.faults[].lasts", i));
   }
 }
 
@@ -206,11 +212,11 @@ PlantSpec ClusterSpec::plant() const {
 void ClusterSpec::validate() const {
   require_size(*this);
   require_gpu(gpu);
-  require_rate(scale_up.per_gpu.bytes_per_second / 1e9, "/scale_up/gb_per_s");
-  require_duration(scale_up.latency, "/scale_up/latency_ns");
-  require_rate(nic.per_port.bytes_per_second / 1e9, "/nic/port_gb_per_s");
-  require_duration(nic.latency, "/nic/latency_ns");
-  require_duration(nic.message_overhead, "/nic/message_overhead_ns");
+  require_rate(scale_up.per_gpu.bytes_per_second / 1e9, field("scale_up.per_gpu"));
+  require_duration(scale_up.latency, field("scale_up.latency"));
+  require_rate(nic.per_port.bytes_per_second / 1e9, field("nic.per_port"));
+  require_duration(nic.latency, field("nic.latency"));
+  require_duration(nic.message_overhead, field("nic.message_overhead"));
   if (rail.kind == RailKind::kElectrical) {
     require_electrical(rail);
   } else {

@@ -8,7 +8,7 @@
 
 namespace photonrail::run {
 
-/// Throws ConfigError at a JSON pointer below /controller.
+/// Throws core::FieldError about the control plane.
 void check_control_plane(const ControlPlaneSpec& spec, std::uint32_t rails, std::size_t ranks);
 
 }  // namespace photonrail::run

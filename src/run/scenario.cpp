@@ -1,8 +1,10 @@
 // Do the parts of a scenario fit each other?
 #include "photonrail/scenario.hpp"
 
-#include "photonrail/error.hpp"
+#include "collective/algorithm_table.hpp"
+#include "core/field.hpp"
 #include "run/control_check.hpp"
+#include "run/scenario_check.hpp"
 
 #include <algorithm>
 #include <set>
@@ -15,6 +17,9 @@ namespace photonrail {
 
 namespace {
 
+using core::field;
+using core::FieldError;
+
 std::string number(std::uint64_t n) { return std::to_string(n); }
 
 std::string gpus_of(const ClusterSpec& cluster) {
@@ -22,37 +27,33 @@ std::string gpus_of(const ClusterSpec& cluster) {
 }
 
 void check_cluster(const ClusterSpec& cluster) {
-  try {
-    cluster.validate();
-  } catch (const ConfigError& e) {
-    throw ConfigError("/cluster" + e.where(), e.problem(), e.hint());
-  }
+  core::check_member(field("cluster"), [&] { cluster.validate(); });
 }
 
 void check_placement(const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   const std::size_t ranks = scenario.graph.ranks();
-  if (ranks == 0) throw ConfigError("/workload", "has no ranks");
+  if (ranks == 0) throw FieldError(field("graph"), "has no ranks");
   if (ranks > cluster.gpus()) {
-    throw ConfigError("/workload", number(ranks) + " ranks do not fit the cluster: " + gpus_of(cluster),
-                      "raise /cluster/servers, or use fewer ranks");
+    throw FieldError(field("graph"), number(ranks) + " ranks do not fit the cluster: " + gpus_of(cluster),
+                     "raise {cluster.servers}, or use fewer ranks");
   }
   if (scenario.gpu_of_rank.size() != ranks) {
-    throw ConfigError("/placement",
-                      "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
+    throw FieldError(field("gpu_of_rank"),
+                     "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
   }
-  const auto where = [](std::size_t r) { return "/placement/rank_to_gpu/" + number(r); };
+  const auto where = [](std::size_t r) { return field("gpu_of_rank[]", r); };
   std::unordered_map<std::uint32_t, RankId> rank_of;  // by GPU
   for (std::size_t r = 0; r < ranks; ++r) {
     const GpuId gpu = scenario.gpu_of_rank[r];
     if (gpu.value >= cluster.gpus()) {
-      throw ConfigError(where(r), "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
-                        "GPUs are numbered from 0: server x gpus_per_server + local index");
+      throw FieldError(where(r), "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
+                       "GPUs are numbered from 0: server x gpus_per_server + local index");
     }
     const auto [owner, free] = rank_of.try_emplace(gpu.value, RankId{r});
     if (!free) {
-      throw ConfigError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner->second.value) + " already",
-                        "give every rank a GPU of its own");
+      throw FieldError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner->second.value) + " already",
+                       "give every rank a GPU of its own");
     }
   }
 }
@@ -64,29 +65,36 @@ void check_circuits(const Scenario& scenario) {
   std::set<std::pair<GpuId, std::uint32_t>> receive;
   for (std::size_t i = 0; i < scenario.controller.circuits.size(); ++i) {
     const StaticCircuit& c = scenario.controller.circuits[i];
-    const std::string where = "/controller/circuits/" + number(i);
-    for (const auto& [key, gpu, port] : {std::tuple{"from", c.from, c.from_port}, std::tuple{"to", c.to, c.to_port}}) {
+    const core::Field where = field("controller.circuits[]", i);
+    struct End {
+      core::Field gpu_field, port_field;
+      GpuId gpu;
+      std::uint32_t port;
+    };
+    for (const auto& [gpu_field, port_field, gpu, port] :
+         {End{field("controller.circuits[].from", i), field("controller.circuits[].from_port", i), c.from, c.from_port},
+          End{field("controller.circuits[].to", i), field("controller.circuits[].to_port", i), c.to, c.to_port}}) {
       if (gpu.value >= cluster.gpus()) {
-        throw ConfigError(where + "/" + key, "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster));
+        throw FieldError(gpu_field, "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster));
       }
       if (port >= cluster.nic.ports) {
-        throw ConfigError(where + "/" + key + "_port",
-                          "there is no port " + number(port) + ": a GPU has " + number(cluster.nic.ports) + " (from 0)",
-                          "raise /cluster/nic/ports");
+        throw FieldError(port_field,
+                         "there is no port " + number(port) + ": a GPU has " + number(cluster.nic.ports) + " (from 0)",
+                         "raise {cluster.nic.ports}");
       }
     }
-    if (c.from == c.to) throw ConfigError(where, "joins GPU " + number(c.from.value) + " to itself");
+    if (c.from == c.to) throw FieldError(where, "joins GPU " + number(c.from.value) + " to itself");
     if (c.from.value % cluster.gpus_per_server != c.to.value % cluster.gpus_per_server) {
-      throw ConfigError(where, "GPUs " + number(c.from.value) + " and " + number(c.to.value) + " are on different rails",
-                        "a rail joins the GPUs of one local index: gpu % gpus_per_server");
+      throw FieldError(where, "GPUs " + number(c.from.value) + " and " + number(c.to.value) + " are on different rails",
+                       "a rail joins the GPUs of one local index: gpu % gpus_per_server");
     }
     if (c.from_port % cluster.rail.planes != c.to_port % cluster.rail.planes) {
-      throw ConfigError(where, "ports " + number(c.from_port) + " and " + number(c.to_port) + " are on different planes",
-                        "a circuit joins ports of one plane: port % /cluster/rail/planes");
+      throw FieldError(where, "ports " + number(c.from_port) + " and " + number(c.to_port) + " are on different planes",
+                       "a circuit joins ports of one plane: port % {cluster.rail.planes}");
     }
     if (!transmit.emplace(c.from, c.from_port).second || !receive.emplace(c.to, c.to_port).second) {
-      throw ConfigError(where, "a fibre of it is in an earlier circuit already",
-                        "a port sends on one circuit and receives on one");
+      throw FieldError(where, "a fibre of it is in an earlier circuit already",
+                       "a port sends on one circuit and receives on one");
     }
   }
 }
@@ -94,51 +102,54 @@ void check_circuits(const Scenario& scenario) {
 void check_controller(const Scenario& scenario) {
   const ControllerSpec& controller = scenario.controller;
   const bool optical = scenario.cluster.rail.kind == RailKind::kOptical;
-  if (optical && controller.name == "electrical") {
-    throw ConfigError("/controller/name", "the electrical controller would never light a circuit of the optical rails",
-                      "name another controller, or set /cluster/rail/kind to electrical");
+  if (optical && controller.name == kNoPolicy) {
+    throw FieldError(field("controller.name"), "the electrical controller would never light a circuit of the optical rails",
+                     "name another controller, or set {cluster.rail.kind} to electrical");
   }
-  if (!optical && controller.name != "electrical") {
-    throw ConfigError("/controller/name", "electrical rails have no circuits for the " + controller.name + " controller",
-                      "use the electrical controller, or set /cluster/rail/kind to optical");
+  if (!optical && controller.name != kNoPolicy) {
+    throw FieldError(field("controller.name"),
+                     "electrical rails have no circuits for the " + controller.name + " controller",
+                     "use the electrical controller, or set {cluster.rail.kind} to optical");
   }
-  for (const auto& [key, delay] :
-       {std::pair{"request", controller.request}, std::pair{"service", controller.service},
-        std::pair{"command", controller.command}, std::pair{"acknowledgement", controller.acknowledgement},
-        std::pair{"starvation", controller.starvation}}) {
-    if (delay < Duration{}) throw ConfigError(std::string("/controller/") + key + "_us", "must not be negative");
+  for (const auto& [where, delay] : {std::pair{field("controller.request"), controller.request},
+                                     std::pair{field("controller.service"), controller.service},
+                                     std::pair{field("controller.command"), controller.command},
+                                     std::pair{field("controller.acknowledgement"), controller.acknowledgement},
+                                     std::pair{field("controller.starvation"), controller.starvation}}) {
+    if (delay < Duration{}) throw FieldError(where, "must not be negative");
   }
-  run::check_control_plane(controller.control, scenario.cluster.gpus_per_server, scenario.graph.ranks());
-  if (controller.name == "static") check_circuits(scenario);
+  core::check_member(field("controller.control"), [&] {
+    run::check_control_plane(controller.control, scenario.cluster.gpus_per_server, scenario.graph.ranks());
+  });
+  if (!controller.circuits.empty()) check_circuits(scenario);
 }
 
 void check_numbers(const Scenario& scenario) {
-  if (scenario.executor.buffered_send < Bytes{}) throw ConfigError("/executor/buffered_send_bytes", "must not be negative");
-  if (scenario.collectives.chunks == 0) throw ConfigError("/collectives/chunks", "must be at least 1");
+  if (scenario.executor.buffered_send < Bytes{}) throw FieldError(field("executor.buffered_send"), "must not be negative");
+  if (scenario.collectives.chunks == 0) throw FieldError(field("collectives.chunks"), "must be at least 1");
   const CollectiveSpec& collectives = scenario.collectives;
   if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= scenario.graph.ranks()) {
-    throw ConfigError("/collectives/straggler", "there is no rank " + number(collectives.straggler_rank.value),
-                      "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+    throw FieldError(field("collectives.straggler_rank"), "there is no rank " + number(collectives.straggler_rank.value),
+                     "ranks are 0 to " + number(scenario.graph.ranks() - 1));
   }
-  if (scenario.run.iterations == 0) throw ConfigError("/run/iterations", "must be at least 1");
+  if (scenario.run.iterations == 0) throw FieldError(field("run.iterations"), "must be at least 1");
 }
 
 void check_stragglers(const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.stragglers.size(); ++i) {
     const StragglerSpec& straggler = scenario.stragglers[i];
-    const std::string where = "/stragglers/" + number(i);
     for (std::size_t r = 0; r < straggler.ranks.size(); ++r) {
       if (straggler.ranks[r].index() < scenario.graph.ranks()) continue;
-      throw ConfigError(where + "/ranks/" + number(r), "there is no rank " + number(straggler.ranks[r].value),
-                        "ranks are 0 to " + number(scenario.graph.ranks() - 1));
+      throw FieldError(field("stragglers[].ranks[]", i, r), "there is no rank " + number(straggler.ranks[r].value),
+                       "ranks are 0 to " + number(scenario.graph.ranks() - 1));
     }
     if (!(straggler.slowdown >= 1.0 && straggler.slowdown <= 1e6)) {
-      throw ConfigError(where + "/slowdown", "must be between 1 and 1e6");
+      throw FieldError(field("stragglers[].slowdown", i), "must be between 1 and 1e6");
     }
     const bool negative =
         std::any_of(straggler.trace.begin(), straggler.trace.end(), [](Duration delay) { return delay < Duration{}; });
     if (negative || straggler.delay.a < Duration{} || straggler.delay.b < Duration{}) {
-      throw ConfigError(where + "/delay_us", "must not be negative");
+      throw FieldError(field("stragglers[].delay", i), "must not be negative");
     }
   }
 }
@@ -188,10 +199,10 @@ void check_algorithms(const Scenario& scenario) {
     for (const auto& algorithm : known.all()) {
       if (can(*algorithm, use)) able += (able.empty() ? "" : ", ") + std::string(algorithm->name());
     }
-    throw ConfigError("/collectives/" + std::string(name(op)),
-                      wanted + " cannot do " + std::string(name(op)) + " among " + number(members) + " members" +
-                          (demand ? " with uneven demand" : ""),
-                      able.empty() ? "no built-in algorithm can" : "these can: " + able);
+    throw FieldError(collective::algorithm_field(op),
+                     wanted + " cannot do " + std::string(name(op)) + " among " + number(members) + " members" +
+                         (demand ? " with uneven demand" : ""),
+                     able.empty() ? "no built-in algorithm can" : "these can: " + able);
   }
 }
 
@@ -202,52 +213,62 @@ bool same_plant(const ClusterSpec& a, const ClusterSpec& b) {
 
 using JobOfGpu = std::unordered_map<std::uint32_t, std::size_t>;
 
-void check_job(const Scenario& all, std::size_t index, JobOfGpu& job_of_gpu) {
+// One job against the others.
+void check_among(const Scenario& all, std::size_t index, JobOfGpu& job_of_gpu) {
   const Scenario& job = all.jobs[index];
-  const std::string where = "/jobs/" + number(index);
-  if (!job.jobs.empty()) throw ConfigError(where + "/jobs", "a job has no jobs of its own");
-  if (job.start < Time{}) throw ConfigError(where + "/start_s", "must not be negative");
+  if (job.start < Time{}) throw FieldError(field("jobs[].start", index), "must not be negative");
   if (!same_plant(job.cluster, all.cluster))
-    throw ConfigError(where + "/cluster", "must be the cluster that the jobs share");
+    throw FieldError(field("jobs[].cluster", index), "must be the cluster that the jobs share");
   for (std::size_t other = 0; other < index; ++other) {
     if (all.jobs[other].name != job.name) continue;
-    throw ConfigError(where + "/name", "job " + number(other) + " is called " + job.name + " already");
-  }
-  try {
-    job.validate();
-  } catch (const ConfigError& e) {
-    throw ConfigError(where + e.where(), e.problem(), e.hint());
+    throw FieldError(field("jobs[].name", index), "job " + number(other) + " is called " + job.name + " already");
   }
   for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
     const auto [owner, free] = job_of_gpu.try_emplace(job.gpu_of_rank[r].value, index);
     if (!free) {
-      throw ConfigError(where,
-                        "rank " + number(r) + " is on GPU " + number(job.gpu_of_rank[r].value) + ", which runs job " +
-                            all.jobs[owner->second].name,
-                        "give the jobs different \"servers\", or GPUs by \"placement\"");
+      throw FieldError(field("jobs[]", index),
+                       "rank " + number(r) + " is on GPU " + number(job.gpu_of_rank[r].value) + ", which runs job " +
+                           all.jobs[owner->second].name,
+                       "give the jobs different \"servers\", or GPUs by \"placement\"");
     }
   }
 }
 
-void check_jobs(const Scenario& all) {
-  constexpr std::size_t kMaxJobs = 255;
-  if (all.jobs.size() > kMaxJobs) throw ConfigError("/jobs", "has " + number(all.jobs.size()) + " jobs", "at most 255");
-  if (all.graph.ranks() > 0) throw ConfigError("/workload", "belongs to a job where there are several");
-  JobOfGpu job_of_gpu;
-  for (std::size_t j = 0; j < all.jobs.size(); ++j) check_job(all, j, job_of_gpu);
+void check_every_job(const Scenario& all) {
+  for (std::size_t j = 0; j < all.jobs.size(); ++j) {
+    if (!all.jobs[j].jobs.empty()) throw FieldError(field("jobs[].jobs", j), "a job has no jobs of its own");
+    core::check_member(field("jobs[]", j), [&] {
+      check_cluster(all.jobs[j].cluster);
+      run::check_job(all.jobs[j]);
+    });
+  }
 }
 
 }  // namespace
 
+void run::check_job(const Scenario& job) {
+  check_placement(job);
+  check_controller(job);
+  check_numbers(job);
+  check_stragglers(job);
+  check_algorithms(job);
+  if (job.pricing) core::check_member(field("pricing"), [&] { job.pricing->validate(); });
+}
+
+void run::check_jobs(const Scenario& all) {
+  constexpr std::size_t kMaxJobs = 255;
+  if (all.jobs.size() > kMaxJobs)
+    throw FieldError(field("jobs"), "has " + number(all.jobs.size()) + " jobs", "at most 255");
+  if (all.graph.ranks() > 0) throw FieldError(field("graph"), "belongs to a job where there are several");
+  JobOfGpu job_of_gpu;
+  for (std::size_t j = 0; j < all.jobs.size(); ++j) check_among(all, j, job_of_gpu);
+}
+
 void Scenario::validate() const {
   check_cluster(cluster);
-  if (!jobs.empty()) return check_jobs(*this);
-  check_placement(*this);
-  check_controller(*this);
-  check_numbers(*this);
-  check_stragglers(*this);
-  check_algorithms(*this);
-  if (pricing) pricing->validate();
+  if (jobs.empty()) return run::check_job(*this);
+  check_every_job(*this);
+  run::check_jobs(*this);
 }
 
 }  // namespace photonrail

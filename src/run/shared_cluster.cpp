@@ -1,6 +1,7 @@
 #include "run/shared_cluster.hpp"
 
 #include "core/checked.hpp"
+#include "core/field.hpp"
 #include "execution/mean.hpp"
 #include "execution/time_accounting.hpp"
 #include "photonrail/error.hpp"
@@ -236,8 +237,9 @@ bool are_bounds(const Scenario& scenario, const Registries& registries) {
   std::size_t bounds = 0;
   for (const Scenario& job : scenario.jobs) bounds += registries.controllers.find(job.controller.name).bound ? 1 : 0;
   if (bounds == 0 || bounds == scenario.jobs.size()) return bounds > 0;
-  throw ConfigError("/controller/name", "some jobs have a bound in place of a policy, and others have a policy",
-                    "give all of them the bound, or none");
+  throw core::FieldError(core::field("controller.name"),
+                         "some jobs have a bound in place of a policy, and others have a policy",
+                         "give all of them the bound, or none");
 }
 
 // What holds for a job that is alone holds for one among others.

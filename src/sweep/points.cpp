@@ -92,7 +92,7 @@ std::pair<int, std::string> failure() {
   try {
     throw;
   } catch (const ConfigError& error) {
-    return {2, error.what()};
+    return {2, file_words(error)};
   } catch (const ControllerError& error) {
     return {2, error.what()};
   } catch (const DeadlockError& error) {

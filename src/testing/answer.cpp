@@ -1,6 +1,5 @@
 #include "photonrail/testing/policy_kit.hpp"
 
-
 #include <memory>
 #include <utility>
 
@@ -8,7 +7,9 @@ namespace photonrail::testing {
 
 namespace {
 
-ServerPair pair_of(const FabricView& view, Circuit circuit) { return {view.position(circuit.from), view.position(circuit.to)}; }
+ServerPair pair_of(const FabricView& view, Circuit circuit) {
+  return {view.position(circuit.from), view.position(circuit.to)};
+}
 
 void note(std::string& first, std::string problem) {
   if (first.empty()) first = std::move(problem);

@@ -177,8 +177,8 @@ std::optional<Violation> check(const PolicyUnderTest& subject, const FuzzCase& f
                    "the second run had another history" + (second.violation ? ": " + second.violation->what : "")};
 }
 
-Finding shrink(const PolicyUnderTest& subject, const FuzzCase& fuzz_case, const Violation& violation, std::uint64_t most_runs,
-               const Patience& patience) {
+Finding shrink(const PolicyUnderTest& subject, const FuzzCase& fuzz_case, const Violation& violation,
+               std::uint64_t most_runs, const Patience& patience) {
   Finding finding{fuzz_case, fuzz_case, violation, scenario_for(subject, fuzz_case), subject.factory, 0};
   for (bool progress = true; progress;) {
     progress = false;

@@ -8,7 +8,7 @@ namespace photonrail::testing {
 [[nodiscard]] inline Registries only_electrical_and(const ControllerFactory& factory) {
   Registries known;
   known.controllers = {};
-  const ControllerFactory electrical = ControllerRegistry::builtin().find("electrical");
+  const ControllerFactory electrical = ControllerRegistry::builtin().find(kNoPolicy);
   if (factory.name != electrical.name) known.controllers.add(electrical);
   known.controllers.add(factory);
   return known;

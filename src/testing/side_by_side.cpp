@@ -64,7 +64,7 @@ std::string to_markdown(std::span<const PolicyResult> contenders) {
   if (order.empty()) return "";
   const PolicyResult* base = order.front();
   for (const PolicyResult* c : order) {
-    if (c->name == "electrical" && c->problem.empty()) base = c;
+    if (c->name == kNoPolicy && c->problem.empty()) base = c;
   }
   std::string text = "| policy | makespan | more than " + base->name +
                      " | reconfigurations | wait for them | hidden | |\n|---|---:|---:|---:|---:|---:|---|\n";

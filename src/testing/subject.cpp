@@ -33,7 +33,7 @@ std::vector<ControllerSpec> settings_of(const ControllerFactory& factory) {
   return settings;
 }
 
-std::vector<ControllerSpec> opus_settings(const std::string& name) {
+std::vector<ControllerSpec> modes_and_orders(const std::string& name) {
   std::vector<ControllerSpec> settings;
   for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
     for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
@@ -72,15 +72,10 @@ std::vector<PolicyUnderTest> subjects_of(const ControllerRegistry& registry) {
   for (const ControllerFactory& factory : registry.all()) {
     if (factory.bound) continue;  // no policy
     PolicyUnderTest& subject = subjects.emplace_back(factory, settings_of(factory));
-    if (factory.name == "electrical") subject.fit = on_electrical_rails;
-    if (factory.name == "static") subject.fit = on_rings;
-    if (factory.name == "opus") subject.settings = opus_settings(factory.name);
-    // One shot without forwarding leaves pairs without circuits for ever: only the default promises to serve all.
-    if (factory.name == "static_split") subject.settings.resize(1);
-    // As published a refused request is forgotten until its rank's own next event, however late that is.
-    if (factory.name == "opus_artifact") {
-      for (ControllerSpec& setting : subject.settings) setting.parameters.set("retry", std::string("release"));
-    }
+    if (factory.name == kNoPolicy) subject.fit = on_electrical_rails;
+    if (factory.reads(PolicyField::kCircuits)) subject.fit = on_rings;
+    if (factory.reads(PolicyField::kMode)) subject.settings = modes_and_orders(factory.name);
+    if (factory.examine != nullptr) factory.examine(subject.settings);
   }
   return subjects;
 }

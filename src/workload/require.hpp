@@ -1,12 +1,12 @@
 // A check of a value that a caller filled in.
 #pragma once
 
-#include "photonrail/error.hpp"
+#include "core/field.hpp"
 
 namespace photonrail {
 
-inline void require(bool sound, const char* where, const char* what, const char* hint = "") {
-  if (!sound) throw ConfigError(where, what, hint);
+inline void require(bool sound, const core::Field& where, const char* what, const char* hint = "") {
+  if (!sound) throw core::FieldError(where, what, hint);
 }
 
 }  // namespace photonrail

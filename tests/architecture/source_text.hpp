@@ -118,6 +118,20 @@ inline std::string comments_of(std::string_view text) {
   return comments;
 }
 
+/// The string literals of the code with their quotes, in order; not those of include lines and comments.
+inline std::vector<std::string> literals_of(std::string_view text) {
+  std::vector<std::string> literals;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = std::max(skip_literal(text, i), i + 1);
+    const auto piece = text.substr(i, end - i);
+    const auto line = text.substr(0, i).rfind('\n') + 1;  // npos + 1 is 0
+    const bool is_string = piece.size() > 1 && (piece.front() == '"' || piece.starts_with("R\""));
+    if (is_string && !text.substr(line).starts_with('#')) literals.emplace_back(piece);
+    i = end;
+  }
+  return literals;
+}
+
 /// What stands before a brace, without the `template <...>` in front of it.
 inline std::string_view without_template(std::string_view head) {
   for (;;) {

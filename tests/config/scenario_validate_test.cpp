@@ -41,34 +41,34 @@ TEST(ScenarioValidate, AcceptsWhatFits) {
 }
 
 TEST(ScenarioValidate, NamesTheCluster) {
-  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.servers = 0; }), "/cluster/servers");
-  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.nic.per_port = Bandwidth{-1}; }), "/cluster/nic/port_gb_per_s");
+  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.servers = 0; }), "cluster.servers");
+  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.nic.per_port = Bandwidth{-1}; }), "cluster.nic.per_port");
 }
 
 TEST(ScenarioValidate, NamesThePlacement) {
-  EXPECT_EQ(where_of([](Scenario& s) { s.graph = TaskGraph{}; }), "/workload");
-  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.servers = 1; }), "/workload");
-  EXPECT_EQ(where_of([](Scenario& s) { s.gpu_of_rank.clear(); }), "/placement");
-  EXPECT_EQ(where_of([](Scenario& s) { s.gpu_of_rank[1] = GpuId{0}; }), "/placement/rank_to_gpu/1");
-  EXPECT_EQ(where_of([](Scenario& s) { s.gpu_of_rank[0] = GpuId::none(); }), "/placement/rank_to_gpu/0");
+  EXPECT_EQ(where_of([](Scenario& s) { s.graph = TaskGraph{}; }), "graph");
+  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.servers = 1; }), "graph");
+  EXPECT_EQ(where_of([](Scenario& s) { s.gpu_of_rank.clear(); }), "gpu_of_rank");
+  EXPECT_EQ(where_of([](Scenario& s) { s.gpu_of_rank[1] = GpuId{0}; }), "gpu_of_rank[1]");
+  EXPECT_EQ(where_of([](Scenario& s) { s.gpu_of_rank[0] = GpuId::none(); }), "gpu_of_rank[0]");
 }
 
 TEST(ScenarioValidate, NamesTheController) {
-  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.rail.kind = RailKind::kOptical; }), "/controller/name");
-  EXPECT_EQ(where_of([](Scenario& s) { s.controller.name = "opus"; }), "/controller/name");
-  EXPECT_EQ(where_of([](Scenario& s) { s.controller.service = Duration{-1}; }), "/controller/service_us");
+  EXPECT_EQ(where_of([](Scenario& s) { s.cluster.rail.kind = RailKind::kOptical; }), "controller.name");
+  EXPECT_EQ(where_of([](Scenario& s) { s.controller.name = "opus"; }), "controller.name");
+  EXPECT_EQ(where_of([](Scenario& s) { s.controller.service = Duration{-1}; }), "controller.service");
 }
 
 TEST(ScenarioValidate, NamesTheNumbers) {
-  EXPECT_EQ(where_of([](Scenario& s) { s.executor.buffered_send = Bytes{-1}; }), "/executor/buffered_send_bytes");
-  EXPECT_EQ(where_of([](Scenario& s) { s.collectives.chunks = 0; }), "/collectives/chunks");
-  EXPECT_EQ(where_of([](Scenario& s) { s.run.iterations = 0; }), "/run/iterations");
+  EXPECT_EQ(where_of([](Scenario& s) { s.executor.buffered_send = Bytes{-1}; }), "executor.buffered_send");
+  EXPECT_EQ(where_of([](Scenario& s) { s.collectives.chunks = 0; }), "collectives.chunks");
+  EXPECT_EQ(where_of([](Scenario& s) { s.run.iterations = 0; }), "run.iterations");
 }
 
 // A caller may simulate with an algorithm and a controller of its own: simulate() looks them up.
 TEST(ScenarioValidate, LeavesUnknownNamesToTheRegistriesOfTheRun) {
   const auto algorithm = [](Scenario& s) -> std::string& { return s.collectives.algorithm[0]; };
-  EXPECT_EQ(where_of([&](Scenario& s) { algorithm(s) = "pairwise"; }), "/collectives/all_reduce");
+  EXPECT_EQ(where_of([&](Scenario& s) { algorithm(s) = "pairwise"; }), "collectives.algorithm.all_reduce");
   EXPECT_EQ(where_of([&](Scenario& s) { algorithm(s) = "mine"; }), "no error");
   EXPECT_EQ(where_of([](Scenario& s) {
               s.cluster.rail.kind = RailKind::kOptical;

@@ -41,7 +41,7 @@ TEST(ControllerParameter, WhatIsNotGivenIsAsTheTableSays) {
 }
 
 TEST(ControllerParameter, SaysWhatIsWrong) {
-  EXPECT_THAT(complaint("width", 5.0), HasSubstr("/controller/width: must be between 1 and 4"));
+  EXPECT_THAT(complaint("width", 5.0), HasSubstr("controller.parameters.width: must be between 1 and 4"));
   EXPECT_THAT(complaint("width", 1.5), HasSubstr("whole number"));
   EXPECT_THAT(complaint("width", std::string("two")), HasSubstr("must be a number"));
   EXPECT_THAT(complaint("slot", Duration{-1}), HasSubstr("at least 0 us"));

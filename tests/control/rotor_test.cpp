@@ -69,7 +69,8 @@ TEST(Rotor, GoesByRanksAndNotByServers) {
   const std::vector<ServerIndex> own{4, 0, 3};
   view.own = own;
   const Decision decision = make_controller("rotor")->decide(view);
-  EXPECT_THAT(joined(view, decision.timetable->rounds[0]), ::testing::ElementsAre(ServerPair{0, 3}, ServerPair{3, 4}, ServerPair{4, 0}));
+  EXPECT_THAT(joined(view, decision.timetable->rounds[0]),
+              ::testing::ElementsAre(ServerPair{0, 3}, ServerPair{3, 4}, ServerPair{4, 0}));
 }
 
 TEST(Rotor, TurnsThePortsOfItsOwnJobOnly) {
@@ -84,9 +85,10 @@ TEST(Rotor, TurnsThePortsOfItsOwnJobOnly) {
   }
   // Three positions: six pairs in two rounds.
   EXPECT_EQ(decision.timetable->rounds.size(), 2u);
-  EXPECT_THAT(turns, ::testing::UnorderedElementsAre(::testing::Pair(ServerPair{0, 3}, 1u), ::testing::Pair(ServerPair{0, 4}, 1u),
-                                                     ::testing::Pair(ServerPair{3, 0}, 1u), ::testing::Pair(ServerPair{3, 4}, 1u),
-                                                     ::testing::Pair(ServerPair{4, 0}, 1u), ::testing::Pair(ServerPair{4, 3}, 1u)));
+  EXPECT_THAT(
+      turns, ::testing::UnorderedElementsAre(::testing::Pair(ServerPair{0, 3}, 1u), ::testing::Pair(ServerPair{0, 4}, 1u),
+                                             ::testing::Pair(ServerPair{3, 0}, 1u), ::testing::Pair(ServerPair{3, 4}, 1u),
+                                             ::testing::Pair(ServerPair{4, 0}, 1u), ::testing::Pair(ServerPair{4, 3}, 1u)));
 }
 
 TEST(Rotor, SaysItOnce) {
@@ -114,7 +116,7 @@ TEST(Rotor, RefusesASlotInWhichNothingIsEverLit) {
     (void)make_controller("rotor", parameters)->decide(rail.view());
     FAIL() << "a slot of 5 us, and 5 us of darkness";
   } catch (const ConfigError& error) {
-    EXPECT_EQ(error.where(), "/controller/slot_us");
+    EXPECT_EQ(error.where(), "controller.parameters.slot");
     EXPECT_THAT(error.hint(), ::testing::HasSubstr("at least 5.000001 us"));
   }
 }

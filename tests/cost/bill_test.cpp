@@ -71,8 +71,8 @@ TEST(PhysicalBill, PhotonicRailsHaveOneTransceiverAPort) {
 }
 
 TEST(PhysicalBill, PlanesKeepSwitchesSmall) {
-  // 8 servers with two ports: 16 circuits a rail, where an OCS of 16 ports switches 8. In one plane: 2 x 2 outer switches and 8
-  // middle crossbars of 2 circuits, 4 an OCS. In two: an OCS for each.
+  // 8 servers with two ports: 16 circuits a rail, where an OCS of 16 ports switches 8. In one plane: 2 x 2 outer switches
+  // and 8 middle crossbars of 2 circuits, 4 an OCS. In two: an OCS for each.
   NetworkShape s = shape(8, 2);
   s.nic_ports = 2;
   EXPECT_EQ(counts(bill_of_materials(kPhotonicRail, s, prices())), (Numbers{8, 4, 32, 64}));
@@ -176,12 +176,12 @@ TEST(Cost, PricesThatMeanNothingAreRefused) {
     change(pricing.catalogue);
     return error_of([&] { pricing.validate(); }).where();
   };
-  EXPECT_EQ(where([](PriceCatalogue& c) { c.transceiver.usd = -1; }), "/transceiver");
+  EXPECT_EQ(where([](PriceCatalogue& c) { c.transceiver.usd = -1; }), "catalogue.transceiver");
   EXPECT_EQ(where([](PriceCatalogue& c) { c.electrical_switch.watts = std::numeric_limits<double>::quiet_NaN(); }),
-            "/electrical_switch");
-  EXPECT_EQ(where([](PriceCatalogue& c) { c.optical_switch.ports = 2; }), "/optical_switch/ports");
-  EXPECT_EQ(where([](PriceCatalogue& c) { c.port = {}; }), "/port_gb_per_s");
-  EXPECT_EQ(where([](PriceCatalogue& c) { c.spare_share = 2; }), "/spares/share");
+            "catalogue.electrical_switch");
+  EXPECT_EQ(where([](PriceCatalogue& c) { c.optical_switch.ports = 2; }), "catalogue.optical_switch.ports");
+  EXPECT_EQ(where([](PriceCatalogue& c) { c.port = {}; }), "catalogue.port");
+  EXPECT_EQ(where([](PriceCatalogue& c) { c.spare_share = 2; }), "catalogue.spare_share");
 }
 
 }  // namespace

@@ -104,8 +104,8 @@ TEST(OpticalClos, OfTwoByTwoSwitchesItIsTheNetworkOfBenes) {
 }
 
 TEST(Clos, SwitchesThatCannotBeJoinedAreRefused) {
-  EXPECT_EQ(test::error_of([] { static_cast<void>(folded_clos({1, 1, 4}, 3, 1.0)); }).where(), "/cluster/rail/radix");
-  EXPECT_EQ(test::error_of([] { static_cast<void>(optical_clos(1, 2, 3)); }).where(), "/cluster/rail/switch/ports");
+  EXPECT_EQ(test::error_of([] { static_cast<void>(folded_clos({1, 1, 4}, 3, 1.0)); }).where(), "cluster.rail.switch_radix");
+  EXPECT_EQ(test::error_of([] { static_cast<void>(optical_clos(1, 2, 3)); }).where(), "cluster.rail.optical.ports");
   EXPECT_EQ(switches(folded_clos({1, 1, 3}, 3, 1.0)), Numbers{1});
   EXPECT_EQ(switches(optical_clos(7, 1, 2)), Numbers{7});
 }

@@ -100,7 +100,7 @@ TEST(PlanCache, RefusesAnAlgorithmThatDoesNotTakeADemand) {
   cache.registry.add(std::make_unique<Blind>());
   cache.spec.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "blind";
   const ConfigError error = test::error_of([&] { (void)cache.take(1); });
-  EXPECT_EQ(error.where(), "/collectives/all_to_all");
+  EXPECT_EQ(error.where(), "collectives.algorithm.all_to_all");
   EXPECT_THAT(error.problem(), ::testing::HasSubstr("uneven"));
 }
 

@@ -125,11 +125,11 @@ TEST(StragglingRun, WrongValuesAreRefused) {
   Job job = pair();
   job.build();
   job.scenario.stragglers = {late(us(300), {RankId{0u}, RankId{2u}})};
-  EXPECT_EQ(error_of([&] { job.scenario.validate(); }).where(), "/stragglers/0/ranks/1");
+  EXPECT_EQ(error_of([&] { job.scenario.validate(); }).where(), "stragglers[0].ranks[1]");
   job.scenario.stragglers = {late(us(-1), {RankId{0u}})};
-  EXPECT_EQ(error_of([&] { job.scenario.validate(); }).where(), "/stragglers/0/delay_us");
+  EXPECT_EQ(error_of([&] { job.scenario.validate(); }).where(), "stragglers[0].delay");
   job.scenario.stragglers = {{.slowdown = 0.5}};
-  EXPECT_EQ(error_of([&] { job.scenario.validate(); }).where(), "/stragglers/0/slowdown");
+  EXPECT_EQ(error_of([&] { job.scenario.validate(); }).where(), "stragglers[0].slowdown");
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(HierarchicalCollective, RefusesAGroupThatIsNoGrid) {
   scenario.cluster.servers = 3;
   scenario.gpu_of_rank = {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{4}};
   const ConfigError error = test::error_of([&] { static_cast<void>(simulate(scenario)); });
-  EXPECT_EQ(error.where(), "/collectives/all_reduce");
+  EXPECT_EQ(error.where(), "collectives.algorithm.all_reduce");
   EXPECT_THAT(error.problem(), ::testing::HasSubstr("same rails in each of its servers"));
 }
 

@@ -202,7 +202,7 @@ TEST(Checks, WhoWaitsLongerThanTheBoundIsNamed) {
     FAIL();
   } catch (const ControllerError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("'scripted' on rail 0 at 0.02"), HasSubstr("send of group"),
-                                    HasSubstr("server 0 to 1"), HasSubstr("/controller/starvation")));
+                                    HasSubstr("server 0 to 1"), HasSubstr("(starvation)")));
   }
   job.scenario.controller.starvation = Duration{0};
   EXPECT_THROW((void)run_scripted(job.scenario, keep), DeadlockError);

@@ -271,14 +271,13 @@ TEST(Jobs, AreChecked) {
   };
   EXPECT_EQ(error_of([](Cluster&) {}), "none");
   EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].gpu_of_rank[0] = GpuId{1}; }),
-              HasSubstr("/jobs/1: rank 0 is on GPU 1, which runs job a"));
-  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].name = "a"; }), HasSubstr("/jobs/1/name: job 0 is called a already"));
-  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].start = us(-1); }), HasSubstr("/jobs/0/start_s"));
-  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].cluster.servers = 5; }), HasSubstr("/jobs/0/cluster"));
-  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].jobs = {c.all.jobs[1]}; }), HasSubstr("/jobs/0/jobs"));
-  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].gpu_of_rank[1] = GpuId{4}; }),
-              HasSubstr("/jobs/1/placement/rank_to_gpu/1"));
-  EXPECT_THAT(error_of([](Cluster& c) { c.all.graph = c.all.jobs[0].graph; }), HasSubstr("/workload"));
+              HasSubstr("jobs[1]: rank 0 is on GPU 1, which runs job a"));
+  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].name = "a"; }), HasSubstr("jobs[1].name: job 0 is called a already"));
+  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].start = us(-1); }), HasSubstr("jobs[0].start"));
+  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].cluster.servers = 5; }), HasSubstr("jobs[0].cluster"));
+  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].jobs = {c.all.jobs[1]}; }), HasSubstr("jobs[0].jobs"));
+  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].gpu_of_rank[1] = GpuId{4}; }), HasSubstr("jobs[1].gpu_of_rank[1]"));
+  EXPECT_THAT(error_of([](Cluster& c) { c.all.graph = c.all.jobs[0].graph; }), HasSubstr("graph"));
 }
 
 /// Keeps what it is told.
@@ -322,7 +321,6 @@ TEST(Jobs, ShowObserversTheRanksOfAll) {
   EXPECT_EQ(notes.makespan, result.makespan);
   EXPECT_EQ(result.makespan, us(40));
 }
-
 
 // The second job has a switch, and ports, before it begins.
 TEST(Jobs, ThatHaveNotBegunDecideNothingWhenTheirSwitchIsDarkOrTheirPortsFail) {

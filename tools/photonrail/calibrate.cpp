@@ -44,7 +44,7 @@ void calibrate(const CalibrateOptions& options, const Registries& known) {
   try {
     found = photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known);
   } catch (const std::exception& error) {
-    throw CommandError(exit_status(error), options.scenario.string() + ": " + error.what());
+    throw CommandError(exit_status(error), options.scenario.string() + ": " + file_words(error));
   }
   char efficiency[32];
   std::snprintf(efficiency, sizeof efficiency, "%.6g", found.compute_efficiency);

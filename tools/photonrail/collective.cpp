@@ -2,6 +2,7 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "photonrail/collective/plan_file.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 
@@ -78,7 +79,8 @@ void collective_synthesize(const CollectiveOptions& options) {
   try {
     made = synthesize(topology, wanted, sketch);
   } catch (const ConfigError& e) {
-    throw e.inside((options.sketch.empty() ? options.file : options.sketch).string());
+    const std::filesystem::path& file = options.sketch.empty() ? options.file : options.sketch;
+    throw CommandError(exit_status(e), file.string() + ": " + file_words(e));
   }
   const std::string called = "synthesized_" + options.op;
   const CollectiveCall call{.op = wanted.op, .members = topology.nodes, .size = wanted.size};

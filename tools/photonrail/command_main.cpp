@@ -2,6 +2,7 @@
 #include "photonrail/command.hpp"
 
 #include "commands.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 
@@ -317,7 +318,7 @@ int photonrail::command_main(int argc, const char* const* argv, const Registries
     command::parse_and_run(argc, argv, known);
     return 0;
   } catch (const std::exception& error) {
-    std::cerr << "photonrail: error: " << error.what() << '\n';
+    std::cerr << "photonrail: error: " << file_words(error) << '\n';
     return command::exit_status(error);
   }
 }

@@ -56,7 +56,7 @@ RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& fi
   try {
     return simulate(scenario, observers, known);
   } catch (const std::exception& error) {
-    throw CommandError(exit_status(error), file.string() + ": " + error.what());
+    throw CommandError(exit_status(error), file.string() + ": " + file_words(error));
   }
 }
 

@@ -60,7 +60,7 @@ struct Pricing {
   PriceCatalogue catalogue;
   CostRule rule = CostRule::kPhysical;
 
-  /// Throws ConfigError whose `where` is a JSON pointer below the catalogue.
+  /// Throws ConfigError whose `where` is the field, "catalogue.port".
   void validate() const;
 };
 

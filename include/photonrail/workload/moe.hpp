@@ -55,7 +55,7 @@ struct MoeSpec {
 
   /// Tokens; the greatest number where dropless.
   [[nodiscard]] std::uint64_t capacity() const;
-  /// Throws ConfigError whose `where` is a JSON pointer below the section of the mixture of experts.
+  /// Throws ConfigError whose `where` is the field, "router.exponent".
   void validate() const;
 
   friend bool operator==(const MoeSpec&, const MoeSpec&) = default;

@@ -31,7 +31,7 @@ struct MoeLayerSpec {
   FencePolicy fences = FencePolicy::kNone;
   Duration fence{};  ///< from the arrival of the last byte until the sender's fence is over
 
-  /// Throws ConfigError whose `where` is a JSON pointer below the section of the layer.
+  /// Throws ConfigError whose `where` is the field, "traffic.experts".
   void validate() const;
 
   friend bool operator==(const MoeLayerSpec&, const MoeLayerSpec&) = default;

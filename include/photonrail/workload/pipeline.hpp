@@ -64,7 +64,7 @@ struct PipelineShape {
   std::uint32_t chunks = 1;  ///< of a stage; 1 for DualPipe, whose second chunk is the other direction's copy
   std::uint32_t micro_batches = 1;
 
-  /// Throws ConfigError whose `where` is a JSON pointer below /workload/training when the schedule does not exist for the
+  /// Throws ConfigError whose `where` is the field when the schedule does not exist for the
   /// shape. The functions below require that it does.
   void validate() const;
 

@@ -1,6 +1,6 @@
 // Topologies and sketches: what they must be, and what a sketch makes of a topology.
 #include "collective/synthesis/search.hpp"
-#include "photonrail/error.hpp"
+#include "core/field.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,6 +8,9 @@
 #include <set>
 
 namespace photonrail {
+
+using core::field;
+using core::FieldError;
 
 namespace {
 
@@ -44,20 +47,20 @@ bool connected(const SynthesisTopology& topology) {
 }  // namespace
 
 void SynthesisTopology::validate() const {
-  if (nodes < 2 || nodes > kMaxNodes) throw ConfigError("/nodes", "must be 2 to " + number(kMaxNodes));
+  if (nodes < 2 || nodes > kMaxNodes) throw FieldError(field("nodes"), "must be 2 to " + number(kMaxNodes));
   std::set<MemberPair> known;
   for (std::size_t i = 0; i < links.size(); ++i) {
     const SynthesisLink& link = links[i];
-    const std::string where = "/links/" + number(i);
+    const core::Field where = field("links[]", i);
     if (link.from >= nodes || link.to >= nodes)
-      throw ConfigError(where, "joins " + arrow({link.from, link.to}), "nodes are 0 to " + number(nodes - 1));
-    if (link.from == link.to) throw ConfigError(where, "joins node " + number(link.from) + " to itself");
+      throw FieldError(where, "joins " + arrow({link.from, link.to}), "nodes are 0 to " + number(nodes - 1));
+    if (link.from == link.to) throw FieldError(where, "joins node " + number(link.from) + " to itself");
     if (!known.emplace(link.from, link.to).second)
-      throw ConfigError(where, "there is a link from " + arrow({link.from, link.to}) + " already", "add up their rates");
-    if (link.latency < Duration{}) throw ConfigError(where, "the latency must not be negative");
-    if (!(link.rate.bytes_per_second > 0)) throw ConfigError(where, "the rate must be positive");
+      throw FieldError(where, "there is a link from " + arrow({link.from, link.to}) + " already", "add up their rates");
+    if (link.latency < Duration{}) throw FieldError(where, "the latency must not be negative");
+    if (!(link.rate.bytes_per_second > 0)) throw FieldError(where, "the rate must be positive");
   }
-  if (!connected(*this)) throw ConfigError("/links", "some nodes cannot reach all others");
+  if (!connected(*this)) throw FieldError(field("links"), "some nodes cannot reach all others");
 }
 
 namespace synthesis {
@@ -72,24 +75,24 @@ Links links_of(const SynthesisTopology& topology) {
   return links;
 }
 
-void check_known(const Links& links, const std::vector<MemberPair>& pairs, const std::string& where) {
+void check_known(const Links& links, const std::vector<MemberPair>& pairs, const char* pattern) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (!links.contains(pairs[i]))
-      throw ConfigError(where + "/" + number(i), "the topology has no link from " + arrow(pairs[i]));
+    if (!links.contains(pairs[i])) throw FieldError(field(pattern, i), "the topology has no link from " + arrow(pairs[i]));
   }
 }
 
 void keep_allowed(const SynthesisSketch& sketch, SynthesisTopology& topology) {
   const Links links = links_of(topology);
-  if (sketch.only) check_known(links, *sketch.only, "/links/only");
-  check_known(links, sketch.without, "/links/without");
+  if (sketch.only) check_known(links, *sketch.only, "sketch.only[]");
+  check_known(links, sketch.without, "sketch.without[]");
   const auto listed = [](const std::vector<MemberPair>& pairs, const SynthesisLink& link) {
     return std::find(pairs.begin(), pairs.end(), MemberPair{link.from, link.to}) != pairs.end();
   };
   std::erase_if(topology.links, [&](const SynthesisLink& link) {
     return (sketch.only && !listed(*sketch.only, link)) || listed(sketch.without, link);
   });
-  if (!connected(topology)) throw ConfigError("/links", "the links that are left do not let all nodes reach each other");
+  if (!connected(topology))
+    throw FieldError(field("sketch"), "the links that are left do not let all nodes reach each other");
 }
 
 std::vector<Member> renaming(const SketchSymmetry& symmetry, Member nodes) {
@@ -102,14 +105,14 @@ std::vector<Member> renaming(const SketchSymmetry& symmetry, Member nodes) {
 }
 
 void check_symmetry(const SynthesisTopology& topology, const Links& links, const std::vector<Member>& image,
-                    const std::string& where) {
+                    const core::Field& where) {
   for (const SynthesisLink& link : topology.links) {
     const MemberPair pair{image[link.from], image[link.to]};
     const auto found = links.find(pair);
     const bool same = found != links.end() && found->second->latency == link.latency && found->second->rate == link.rate;
     if (same) continue;
-    throw ConfigError(where, "the link from " + arrow({link.from, link.to}) + " has no equal from " + arrow(pair),
-                      "the topology, without the links that the sketch forbids, must have the symmetry");
+    throw FieldError(where, "the link from " + arrow({link.from, link.to}) + " has no equal from " + arrow(pair),
+                     "the topology, without the links that the sketch forbids, must have the symmetry");
   }
 }
 
@@ -125,7 +128,8 @@ std::vector<std::vector<Member>> closure(const std::vector<std::vector<Member>>&
       std::vector<Member> next(nodes);
       for (Member m = 0; m < nodes; ++m) next[m] = generator[images[at][m]];
       if (!known.insert(next).second) continue;
-      if (images.size() == kMaxImages) throw ConfigError("/symmetries", "make more than " + number(kMaxImages) + " images");
+      if (images.size() == kMaxImages)
+        throw FieldError(field("sketch.symmetries"), "make more than " + number(kMaxImages) + " images");
       images.push_back(std::move(next));
     }
   }
@@ -140,16 +144,16 @@ PreparedTopology prepare(const SynthesisTopology& topology, const SynthesisSketc
   keep_allowed(sketch, ground.topology);
   for (std::size_t i = 0; i < sketch.switches.size(); ++i) {
     for (const Member m : sketch.switches[i].nodes) {
-      if (m >= topology.nodes) throw ConfigError("/switches/" + number(i) + "/nodes", "there is no node " + number(m));
+      if (m >= topology.nodes) throw FieldError(field("sketch.switches[].nodes", i), "there is no node " + number(m));
     }
   }
   const Links links = links_of(ground.topology);
   std::vector<std::vector<Member>> generators;
   for (std::size_t i = 0; i < sketch.symmetries.size(); ++i) {
     const SketchSymmetry& symmetry = sketch.symmetries[i];
-    const std::string where = "/symmetries/" + number(i);
+    const core::Field where = field("sketch.symmetries[]", i);
     if (symmetry.group == 0 || topology.nodes % symmetry.group != 0)
-      throw ConfigError(where + "/group", "must divide the " + number(topology.nodes) + " nodes");
+      throw FieldError(field("sketch.symmetries[].group", i), "must divide the " + number(topology.nodes) + " nodes");
     generators.push_back(renaming(symmetry, topology.nodes));
     check_symmetry(ground.topology, links, generators.back(), where);
   }

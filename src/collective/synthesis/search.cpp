@@ -1,5 +1,6 @@
 #include "collective/synthesis/search.hpp"
 
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -126,8 +127,9 @@ class Search {
   // Nothing moves any more: the switches that are to have few connections get more of them.
   void open_connections() {
     if (most_connections_ >= nodes_) {
-      throw ConfigError("/symmetries", "no chunk can move: the images of a send would need a port twice at a time",
-                        "leave out a symmetry, or allow more ports");
+      throw core::FieldError(core::field("sketch.symmetries"),
+                             "no chunk can move: the images of a send would need a port twice at a time",
+                             "leave out a symmetry, or allow more ports");
     }
     ++most_connections_;
     std::fill(stirred_.begin(), stirred_.end(), true);

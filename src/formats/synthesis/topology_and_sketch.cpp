@@ -1,6 +1,7 @@
 // photonrail.topology/1 and photonrail.sketch/1.
-#include "json/json_reader.hpp"
+#include "formats/synthesis/topology_and_sketch.hpp"
 #include "formats/input_file.hpp"
+#include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/collective/plan_file.hpp"
 
@@ -36,6 +37,7 @@ std::vector<MemberPair> pairs(const JsonReader& value) {
   return list;
 }
 
+// Adds one link, or two that are the way there and back.
 void read_link(JsonReader entry, SynthesisTopology& topology) {
   SynthesisLink link;
   link.from = node(entry.child("from"));
@@ -59,8 +61,21 @@ SynthesisTopology topology_in(const Json& root) {
   if (const auto v = top.optional("receive_ports")) topology.receive_ports = v->count(1, kMaxPorts);
   const JsonReader links = top.child("links");
   top.finish();
-  for (const JsonReader& entry : links.elements()) read_link(entry, topology);
-  topology.validate();
+  std::vector<std::size_t> entry_of_link;
+  const std::vector<JsonReader> entries = links.elements();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    read_link(entries[i], topology);
+    entry_of_link.resize(topology.links.size(), i);
+  }
+  try {
+    topology.validate();
+  } catch (const core::FieldError& e) {
+    core::Field field = e.field();
+    if (!field.indices.empty()) field.indices.front() = entry_of_link[field.indices.front()];
+    json::FieldPlaces places;
+    places.add("", "", &root, formats::synthesis::topology_keys());
+    throw places.located({field, e.problem_pattern(), e.hint_pattern()});
+  }
   return topology;
 }
 
@@ -113,6 +128,24 @@ auto from_file(const std::filesystem::path& file, const Read& read) {
 }
 
 }  // namespace
+
+std::span<const json::FieldKey> formats::synthesis::topology_keys() {
+  static constexpr json::FieldKey kKeys[] = {{"nodes", "nodes"}, {"links", "links"}, {"links[]", "links/[]"}};
+  return kKeys;
+}
+
+std::span<const json::FieldKey> formats::synthesis::sketch_keys() {
+  static constexpr json::FieldKey kKeys[] = {
+      {"", "links"},
+      {"only[]", "links/only/[]"},
+      {"without[]", "links/without/[]"},
+      {"switches[].nodes", "switches/[]/nodes"},
+      {"symmetries", "symmetries"},
+      {"symmetries[]", "symmetries/[]"},
+      {"symmetries[].group", "symmetries/[]/group"},
+  };
+  return kKeys;
+}
 
 SynthesisTopology read_synthesis_topology(const std::filesystem::path& file) { return from_file(file, topology_in); }
 

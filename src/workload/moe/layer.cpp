@@ -1,5 +1,6 @@
 #include "photonrail/workload/moe_layer.hpp"
 
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "workload/moe/pipeline.hpp"
 #include "workload/require.hpp"
@@ -12,29 +13,36 @@ namespace photonrail {
 
 namespace {
 
+using core::field;
+
 constexpr double kMaxRows = 0x1p24;        // of tiles, in one layer of a group
 constexpr double kMaxMessageRows = 60000;  // of tiles, in one message
+
+MoeLayerSpec checked(MoeLayerSpec spec) {
+  spec.validate();
+  return spec;
+}
 
 }  // namespace
 
 void MoeLayerSpec::validate() const {
-  traffic.validate();
-  require(ffn > 0, "/ffn", "must be at least 1");
-  require(tile_rows > 0, "/tile_rows", "must be at least 1");
-  require(tile_columns > 0, "/tile_columns", "must be at least 1");
-  require(processors > 0 && processors <= 65535, "/processors", "must be from 1 to 65535");
-  require(fence >= Duration{}, "/fence", "must not be negative");
-  require(3.0 * traffic.layers * traffic.micro_batches < std::numeric_limits<std::uint32_t>::max(), "",
+  core::check_member(field("traffic"), [&] { traffic.validate(); });
+  require(ffn > 0, field("ffn"), "must be at least 1");
+  require(tile_rows > 0, field("tile_rows"), "must be at least 1");
+  require(tile_columns > 0, field("tile_columns"), "must be at least 1");
+  require(processors > 0 && processors <= 65535, field("processors"), "must be from 1 to 65535");
+  require(fence >= Duration{}, field("fence"), "must not be negative");
+  require(3.0 * traffic.layers * traffic.micro_batches < std::numeric_limits<std::uint32_t>::max(), field(""),
           "has more than 2^30 layers times micro-batches");
   const auto most = static_cast<double>(traffic.padded ? traffic.capacity() : traffic.tokens);  // of a message
   const double copies = traffic.padded ? most * traffic.experts : static_cast<double>(traffic.tokens) * traffic.top_k;
-  require(most / tile_rows <= kMaxMessageRows, "/tokens", "makes more than 60000 rows of tiles for one expert",
-          "raise tile_rows");
-  require((copies / tile_rows + traffic.experts) * traffic.members <= kMaxRows, "/tokens",
-          "makes more than 2^24 rows of tiles", "raise tile_rows, or let fewer ranks have the experts");
+  require(most / tile_rows <= kMaxMessageRows, field("traffic.tokens"),
+          "makes more than 60000 rows of tiles for one expert", "raise {tile_rows}");
+  require((copies / tile_rows + traffic.experts) * traffic.members <= kMaxRows, field("traffic.tokens"),
+          "makes more than 2^24 rows of tiles", "raise {tile_rows}, or let fewer ranks have the experts");
 }
 
-MoeLayers::MoeLayers(MoeLayerSpec spec) : spec_(std::move(spec)), traffic_(spec_.traffic) { spec_.validate(); }
+MoeLayers::MoeLayers(MoeLayerSpec spec) : spec_(checked(std::move(spec))), traffic_(spec_.traffic) {}
 
 std::uint32_t MoeLayers::exchanges() const { return 2 * spec_.traffic.layers * spec_.traffic.micro_batches; }
 

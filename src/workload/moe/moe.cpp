@@ -1,5 +1,6 @@
 #include "photonrail/workload/moe.hpp"
 
+#include "core/field.hpp"
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
 #include "workload/moe/router.hpp"
@@ -15,6 +16,8 @@ namespace photonrail {
 
 namespace {
 
+using core::field;
+
 constexpr double kMaxExchangeBytes = 0x1p60;  // of all members in one exchange
 constexpr double kMaxTokens = 0x1p32;
 
@@ -24,34 +27,34 @@ bool in_range(double x, double least, double greatest) { return x >= least && x 
 
 void check_weights(const MoeSpec& spec) {
   const auto& rows = spec.router.weights;
-  require(!rows.empty(), "/router/weights", "has no rows", "a row of one number for each expert");
+  require(!rows.empty(), field("router.weights"), "has no rows", "a row of one number for each expert");
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    const std::string where = "/router/weights/" + number_text(r);
+    const core::Field where = field("router.weights[]", r);
     if (rows[r].size() != spec.experts) {
-      throw ConfigError(where, "has " + number_text(rows[r].size()) + " numbers, but there are " +
-                                   number_text(spec.experts) + " experts");
+      throw core::FieldError(where, "has " + number_text(rows[r].size()) + " numbers, but there are " +
+                                        number_text(spec.experts) + " experts");
     }
     std::uint32_t positive = 0;
     for (const double weight : rows[r]) {
-      if (!in_range(weight, 0.0, 1e100)) throw ConfigError(where, "has a weight that is negative or not finite");
+      if (!in_range(weight, 0.0, 1e100)) throw core::FieldError(where, "has a weight that is negative or not finite");
       if (weight > 0.0) ++positive;
     }
     if (positive < spec.top_k) {
-      throw ConfigError(
+      throw core::FieldError(
           where,
           "lets a token choose from " + number_text(positive) + " experts, but it chooses " + number_text(spec.top_k),
-          "give more experts a weight above 0, or lower top_k");
+          "give more experts a weight above 0, or lower {top_k}");
     }
   }
 }
 
 void check_router(const MoeSpec& spec) {
   const RouterSpec& router = spec.router;
-  require(in_range(router.exponent, 0.0, 100.0), "/router/exponent", "must be from 0 to 100");
-  require(in_range(router.concentration, 1e-6, 1e6), "/router/concentration", "must be from 1e-6 to 1e6");
-  require(in_range(router.layer_drift, 0.0, 100.0), "/router/layer_drift", "must be from 0 to 100");
-  require(in_range(router.iteration_drift, 0.0, 100.0), "/router/iteration_drift", "must be from 0 to 100");
-  require(in_range(router.source_spread, 0.0, 100.0), "/router/source_spread", "must be from 0 to 100");
+  require(in_range(router.exponent, 0.0, 100.0), field("router.exponent"), "must be from 0 to 100");
+  require(in_range(router.concentration, 1e-6, 1e6), field("router.concentration"), "must be from 1e-6 to 1e6");
+  require(in_range(router.layer_drift, 0.0, 100.0), field("router.layer_drift"), "must be from 0 to 100");
+  require(in_range(router.iteration_drift, 0.0, 100.0), field("router.iteration_drift"), "must be from 0 to 100");
+  require(in_range(router.source_spread, 0.0, 100.0), field("router.source_spread"), "must be from 0 to 100");
   if (router.kind == RouterKind::kWeights) check_weights(spec);
 }
 
@@ -64,23 +67,24 @@ std::uint64_t MoeSpec::capacity() const {
 }
 
 void MoeSpec::validate() const {
-  require(members > 0 && experts > 0 && layers > 0 && micro_batches > 0, "",
+  require(members > 0 && experts > 0 && layers > 0 && micro_batches > 0, field(""),
           "needs members, experts, layers, micro-batches");
   if (experts % members != 0) {
-    throw ConfigError("/experts", number_text(experts) + " experts do not divide among " + number_text(members) + " ranks",
-                      "every rank has the same number of experts");
+    throw core::FieldError(field("experts"),
+                           number_text(experts) + " experts do not divide among " + number_text(members) + " ranks",
+                           "every rank has the same number of experts");
   }
-  require(in_range(top_k, 1, experts), "/top_k", "must be from 1 to the number of experts");
-  require(in_range(static_cast<double>(tokens), 0, kMaxTokens), "/tokens", "must be at most 2^32");
-  require(in_range(capacity_factor, 0.0, 1e6), "/capacity_factor", "must be from 0 (dropless) to 1e6");
-  require(!padded || capacity_factor > 0.0, "/padded", "dropless traffic has no capacity to fill up",
-          "set capacity_factor");
+  require(in_range(top_k, 1, experts), field("top_k"), "must be from 1 to the number of experts");
+  require(in_range(static_cast<double>(tokens), 0, kMaxTokens), field("tokens"), "must be at most 2^32");
+  require(in_range(capacity_factor, 0.0, 1e6), field("capacity_factor"), "must be from 0 (dropless) to 1e6");
+  require(!padded || capacity_factor > 0.0, field("padded"), "dropless traffic has no capacity to fill up",
+          "set {capacity_factor}");
   const double copies =
       static_cast<double>(tokens) * std::max<double>(top_k, padded ? capacity_factor * top_k + experts : 0);
-  require(copies * members * hidden * std::max(dispatch_bytes, combine_bytes) <= kMaxExchangeBytes, "/tokens",
+  require(copies * members * hidden * std::max(dispatch_bytes, combine_bytes) <= kMaxExchangeBytes, field("tokens"),
           "an exchange moves more than 2^60 bytes");
   const double numbers = 2.0 * layers * micro_batches;
-  require(numbers < std::numeric_limits<std::uint32_t>::max(), "", "has more than 2^31 layers times micro-batches");
+  require(numbers < std::numeric_limits<std::uint32_t>::max(), field(""), "has more than 2^31 layers times micro-batches");
   check_router(*this);
 }
 

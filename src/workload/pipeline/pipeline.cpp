@@ -1,5 +1,6 @@
 #include "photonrail/workload/pipeline.hpp"
 
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "workload/pipeline/order.hpp"
 
@@ -14,24 +15,24 @@ void require_micro_batches(const PipelineShape& shape, std::uint32_t multiple_of
   const std::uint32_t m = shape.micro_batches;
   if (m % multiple_of == 0 && m >= least) return;
   const std::uint32_t next = (std::max(m, least) + multiple_of - 1) / multiple_of * multiple_of;
-  throw ConfigError("/global_batch",
-                    "the schedule \"" + std::string(name(shape.schedule)) + "\" over " + std::to_string(shape.stages) +
-                        " stages does not exist for " + std::to_string(m) + " micro-batches",
-                    "a multiple of " + std::to_string(multiple_of) + ", at least " + std::to_string(least) +
-                        ": the next is " + std::to_string(next) + " micro-batches");
+  throw core::FieldError(core::field("micro_batches"),
+                         "the schedule \"" + std::string(name(shape.schedule)) + "\" over " + std::to_string(shape.stages) +
+                             " stages does not exist for " + std::to_string(m) + " micro-batches",
+                         "a multiple of " + std::to_string(multiple_of) + ", at least " + std::to_string(least) +
+                             ": the next is " + std::to_string(next) + " micro-batches");
 }
 
 void require_chunks(const PipelineShape& shape) {
   const bool loops = shape.schedule == PipelineSchedule::kInterleaved || shape.schedule == PipelineSchedule::kBreadthFirst;
   const std::string schedule = "the schedule \"" + std::string(name(shape.schedule)) + "\"";
   if (shape.chunks > 1 && !loops) {
-    throw ConfigError("/parallelism/virtual_stages",
-                      schedule + " has one model chunk a stage, not " + std::to_string(shape.chunks),
-                      "\"interleaved\" and \"bfs\" take more");
+    throw core::FieldError(core::field("chunks"),
+                           schedule + " has one model chunk a stage, not " + std::to_string(shape.chunks),
+                           "\"interleaved\" and \"bfs\" take more");
   }
   if (shape.chunks < 2 && shape.schedule == PipelineSchedule::kInterleaved) {
-    throw ConfigError("/parallelism/virtual_stages", schedule + " needs two or more model chunks a stage",
-                      "with one chunk it is \"1f1b\"");
+    throw core::FieldError(core::field("chunks"), schedule + " needs two or more model chunks a stage",
+                           "with one chunk it is \"1f1b\"");
   }
 }
 
@@ -58,15 +59,15 @@ const std::vector<PipelineScheduleInfo>& pipeline_schedules() {
 std::string_view name(PipelineSchedule schedule) { return pipeline_schedules()[static_cast<std::size_t>(schedule)].name; }
 
 void PipelineShape::validate() const {
-  if (stages == 0) throw ConfigError("/parallelism/pp", "is 0", "must be at least 1");
-  if (chunks == 0) throw ConfigError("/parallelism/virtual_stages", "is 0", "must be at least 1");
-  if (micro_batches == 0) throw ConfigError("/global_batch", "has no micro-batch");
+  if (stages == 0) throw core::FieldError(core::field("stages"), "is 0", "must be at least 1");
+  if (chunks == 0) throw core::FieldError(core::field("chunks"), "is 0", "must be at least 1");
+  if (micro_batches == 0) throw core::FieldError(core::field("micro_batches"), "has no micro-batch");
   require_chunks(*this);
   if (schedule == PipelineSchedule::kInterleaved) require_micro_batches(*this, stages, stages);
   if (schedule != PipelineSchedule::kDualPipe) return;
   if (stages % 2 != 0) {
-    throw ConfigError("/parallelism/pp",
-                      "the schedule \"dualpipe\" folds an even number of stages, not " + std::to_string(stages));
+    throw core::FieldError(core::field("stages"),
+                           "the schedule \"dualpipe\" folds an even number of stages, not " + std::to_string(stages));
   }
   require_micro_batches(*this, 2, 2 * stages);
 }

@@ -1,4 +1,5 @@
 #include "photonrail/training.hpp"
+#include "workload/training/memory.hpp"
 #include "workload/training/part_cost.hpp"
 #include "workload/training/stage_slots.hpp"
 #include "workload/training/stage_units.hpp"
@@ -110,11 +111,15 @@ StageMemory stage_memory(const TrainingSpec& spec, std::uint32_t stage) {
 
 }  // namespace
 
-std::vector<StageMemory> training_memory(const TrainingSpec& spec) {
-  spec.validate();
+std::vector<StageMemory> workload::memory_of_stages(const TrainingSpec& spec) {
   std::vector<StageMemory> stages;
   for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) stages.push_back(stage_memory(spec, s));
   return stages;
+}
+
+std::vector<StageMemory> training_memory(const TrainingSpec& spec) {
+  spec.validate();
+  return workload::memory_of_stages(spec);
 }
 
 }  // namespace photonrail

@@ -1,3 +1,4 @@
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "workload/training/spec_check.hpp"
 
@@ -7,69 +8,71 @@ namespace photonrail {
 
 namespace {
 
+using core::field;
+using core::FieldError;
+
 void check_tensor(const TrainingSpec& s) {
   const std::uint32_t tp = s.parallelism.tp;
   const ModelSpec& m = s.model;
-  require_divides("/parallelism/tp", "heads are split over tp", tp, m.heads);
+  require_divides(field("parallelism.tp"), "heads are split over tp", tp, m.heads);
   if (!m.latent && m.kv_heads % tp != 0 && tp % m.kv_heads != 0) {
-    throw ConfigError("/parallelism/tp",
-                      std::to_string(m.kv_heads) + " KV heads can be neither split nor repeated evenly over " +
-                          std::to_string(tp) + " ranks",
-                      "a divisor or a multiple of kv_heads");
+    throw FieldError(field("parallelism.tp"),
+                     std::to_string(m.kv_heads) + " KV heads can be neither split nor repeated evenly over " +
+                         std::to_string(tp) + " ranks",
+                     "a divisor or a multiple of kv_heads");
   }
-  require_divides("/parallelism/tp", "hidden is split over tp", tp, m.hidden);
-  require_divides("/parallelism/tp", "ffn is split over tp", tp, m.ffn);
+  require_divides(field("parallelism.tp"), "hidden is split over tp", tp, m.hidden);
+  require_divides(field("parallelism.tp"), "ffn is split over tp", tp, m.ffn);
   if (m.moe && m.moe->shared > 0) {
-    require_divides("/parallelism/tp", "the shared experts are split over tp", tp,
+    require_divides(field("parallelism.tp"), "the shared experts are split over tp", tp,
                     std::uint64_t{m.moe->shared} * m.expert_ffn());
   }
-  require_divides("/parallelism/tp", "the vocabulary is split over tp (pad it)", tp, m.vocabulary);
+  require_divides(field("parallelism.tp"), "the vocabulary is split over tp (pad it)", tp, m.vocabulary);
 }
 
 void check_sequence(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
-  require_divides("/parallelism/cp", "the sequence is split over cp", p.cp, s.sequence);
+  require_divides(field("parallelism.cp"), "the sequence is split over cp", p.cp, s.sequence);
   if (!s.sequence_parallel) return;
-  require_divides("/parallelism/tp",
+  require_divides(field("parallelism.tp"),
                   p.cp > 1 ? "the sequence is split over cp, then over tp" : "the sequence is split over tp",
                   std::uint64_t{p.tp} * p.cp, s.sequence);
 }
 
 void check_traffic(const TrainingSpec& s) {
-  try {
-    s.expert_traffic().validate();
-  } catch (const ConfigError& e) {
-    throw ConfigError("/moe" + e.where(), e.problem(), e.hint());
-  }
+  core::check_member(field("moe"), [&] { s.expert_traffic().validate(); });
 }
 
 void check_experts(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
   const auto& moe = s.model.moe;
   if (s.moe && (!moe || p.ep == 1)) {
-    throw ConfigError("/moe", "no tokens travel to experts", moe ? "set \"parallelism/ep\"" : "the model has no \"moe\"");
+    throw FieldError(field("moe"), "no tokens travel to experts",
+                     moe ? "set {parallelism.ep}" : "the model has no \"moe\"");
   }
   if (!moe) {
     if (p.ep > 1)
-      throw ConfigError("/parallelism/ep", "the model has no experts", "set it to 1, or add \"moe\" to the model");
-    if (p.etp > 1) throw ConfigError("/parallelism/etp", "the model has no experts", "leave it out");
+      throw FieldError(field("parallelism.ep"), "the model has no experts", "set it to 1, or add \"moe\" to the model");
+    if (p.etp > 1) throw FieldError(field("parallelism.etp"), "the model has no experts", "leave it out");
     return;
   }
-  require_divides("/parallelism/ep", "experts are spread over ep", p.ep, moe->experts);
-  require_divides("/parallelism/etp", "expert tensor parallelism takes ranks of tp", p.expert_tp(), p.tp);
-  require_divides("/parallelism/etp", "the width of an expert is split over etp", p.expert_tp(), s.model.expert_ffn());
+  require_divides(field("parallelism.ep"), "experts are spread over ep", p.ep, moe->experts);
+  require_divides(field("parallelism.etp"), "expert tensor parallelism takes ranks of tp", p.expert_tp(), p.tp);
+  require_divides(field("parallelism.etp"), "the width of an expert is split over etp", p.expert_tp(),
+                  s.model.expert_ffn());
   const std::uint64_t ranks = std::uint64_t{p.tp} * p.cp * (p.dp / p.dp_replicate);
   if (ranks % (std::uint64_t{p.expert_tp()} * p.ep) != 0) {
-    throw ConfigError("/parallelism/ep",
-                      "etp x ep = " + std::to_string(std::uint64_t{p.expert_tp()} * p.ep) +
-                          " does not divide the ranks of a stage, tp x cp x dp = " + std::to_string(ranks) +
-                          (p.dp_replicate > 1 ? " of a replica" : ""),
-                      p.expert_tp() > 1 ? "a smaller ep, or \"etp\": 1 to lay experts over tp too" : "a smaller ep");
+    throw FieldError(field("parallelism.ep"),
+                     "etp x ep = " + std::to_string(std::uint64_t{p.expert_tp()} * p.ep) +
+                         " does not divide the ranks of a stage, tp x cp x dp = " + std::to_string(ranks) +
+                         (p.dp_replicate > 1 ? " of a replica" : ""),
+                     p.expert_tp() > 1 ? "a smaller ep, or \"etp\": 1 to lay experts over tp too" : "a smaller ep");
   }
   if (s.moe) check_traffic(s);
   if (p.tp > 1 && !s.sequence_parallel) {
-    throw ConfigError("/sequence_parallel", "experts under tp need it: without it every tp rank would send the same tokens",
-                      "set it to true, or tp to 1");
+    throw FieldError(field("sequence_parallel"),
+                     "experts under tp need it: without it every tp rank would send the same tokens",
+                     "set it to true, or tp to 1");
   }
 }
 
@@ -77,59 +80,60 @@ void check_pipeline(const TrainingSpec& s) {
   const std::uint32_t parts = s.pipeline().virtual_stages();
   const std::uint32_t places = s.model.layers + (s.ends_count_as_layers ? 2 : 0);
   if (std::uint64_t{s.parallelism.pp} * s.parallelism.virtual_stages > places) {
-    throw ConfigError(s.parallelism.virtual_stages > 1 ? "/parallelism/virtual_stages" : "/parallelism/pp",
-                      std::to_string(parts) + " stages for " + std::to_string(places) + " layers",
-                      "each stage needs a layer");
+    throw FieldError(s.parallelism.virtual_stages > 1 ? field("parallelism.virtual_stages") : field("parallelism.pp"),
+                     std::to_string(parts) + " stages for " + std::to_string(places) + " layers",
+                     "each stage needs a layer");
   }
   if (s.parallelism.virtual_stages > 1) {
-    require_divides("/parallelism/virtual_stages",
+    require_divides(field("parallelism.virtual_stages"),
                     s.ends_count_as_layers ? "layers, with the embedding and the head, are split over pp x virtual_stages"
                                            : "layers are split over pp x virtual_stages",
                     parts, places);
   }
-  s.pipeline().validate();
+  core::check_member(field("pipeline"), [&] { s.pipeline().validate(); });
   if (s.schedule == PipelineSchedule::kDualPipe && s.parallelism.fsdp) {
-    throw ConfigError("/parallelism/fsdp",
-                      "the two copies of a layer under \"dualpipe\" are in use at different times and cannot share gathers",
-                      "\"zero1\": true shards the optimizer");
+    throw FieldError(field("parallelism.fsdp"),
+                     "the two copies of a layer under \"dualpipe\" are in use at different times and cannot share gathers",
+                     "\"zero1\": true shards the optimizer");
   }
 }
 
 void check_sharding(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
   if (p.fsdp && p.zero1) {
-    throw ConfigError("/parallelism/zero1", "fsdp shards the optimizer already", "set one of \"fsdp\" and \"zero1\"");
+    throw FieldError(field("parallelism.zero1"), "fsdp shards the optimizer already", "set one of \"fsdp\" and \"zero1\"");
   }
   if (p.dp_replicate > 1 && !p.fsdp) {
-    throw ConfigError("/parallelism/dp_replicate", "only a sharded model has replicas of its shards",
-                      "set \"fsdp\" to true");
+    throw FieldError(field("parallelism.dp_replicate"), "only a sharded model has replicas of its shards",
+                     "set \"fsdp\" to true");
   }
-  require_divides("/parallelism/dp_replicate", "dp is split into replicas", p.dp_replicate, p.dp);
+  require_divides(field("parallelism.dp_replicate"), "dp is split into replicas", p.dp_replicate, p.dp);
   if (s.overlap_parameters && !p.zero1) {
-    throw ConfigError("/gradients/overlap_parameters", "is for \"zero1\"", "fsdp has \"prefetch\"");
+    throw FieldError(field("overlap_parameters"), "is for \"zero1\"", "fsdp has \"prefetch\"");
   }
   if (s.bucket.count > 0 && p.fsdp) {
-    throw ConfigError("/gradients/bucket_mb", "fsdp reduces unit by unit", "remove it");
+    throw FieldError(field("bucket"), "fsdp reduces unit by unit", "remove it");
   }
 }
 
 }  // namespace
 
 void check_model(const ModelSpec& m) {
-  if (m.head_dim == 0 && !m.latent) require_divides("/model/heads", "hidden is cut into heads", m.heads, m.hidden);
-  if (!m.latent) require_divides("/model/kv_heads", "query heads share KV heads evenly", m.kv_heads, m.heads);
+  if (m.head_dim == 0 && !m.latent) require_divides(field("model.heads"), "hidden is cut into heads", m.heads, m.hidden);
+  if (!m.latent) require_divides(field("model.kv_heads"), "query heads share KV heads evenly", m.kv_heads, m.heads);
   if (!m.moe) return;
   const ExpertSpec& e = *m.moe;
-  require_positive("/model/moe/experts", e.experts);
-  require_positive("/model/moe/top_k", e.top_k);
-  require_positive("/model/moe/every", e.every);
+  require_positive(field("model.moe.experts"), e.experts);
+  require_positive(field("model.moe.top_k"), e.top_k);
+  require_positive(field("model.moe.every"), e.every);
   if (e.top_k > e.experts) {
-    throw ConfigError("/model/moe/top_k",
-                      std::to_string(e.top_k) + " experts a token, but there are " + std::to_string(e.experts),
-                      "at most as many as \"experts\"");
+    throw FieldError(field("model.moe.top_k"),
+                     std::to_string(e.top_k) + " experts a token, but there are " + std::to_string(e.experts),
+                     "at most as many as \"experts\"");
   }
   if (e.dense_layers > m.layers) {
-    throw ConfigError("/model/moe/dense_layers", "is more than the " + std::to_string(m.layers) + " layers of the model");
+    throw FieldError(field("model.moe.dense_layers"),
+                     "is more than the " + std::to_string(m.layers) + " layers of the model");
   }
 }
 

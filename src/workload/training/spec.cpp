@@ -1,3 +1,4 @@
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/training.hpp"
 #include "workload/training/spec_check.hpp"
@@ -7,18 +8,20 @@
 
 namespace photonrail {
 
-void require_positive(std::string pointer, std::uint32_t value) {
-  if (value == 0) throw ConfigError(std::move(pointer), "is 0", "must be at least 1");
+void require_positive(const core::Field& where, std::uint32_t value) {
+  if (value == 0) throw core::FieldError(where, "is 0", "must be at least 1");
 }
 
-void require_divides(std::string pointer, const std::string& what, std::uint64_t divisor, std::uint64_t value) {
+void require_divides(const core::Field& where, const std::string& what, std::uint64_t divisor, std::uint64_t value) {
   if (value % divisor == 0) return;
-  throw ConfigError(std::move(pointer),
-                    what + ": " + std::to_string(value) + " is not a multiple of " + std::to_string(divisor),
-                    "the next multiple is " + std::to_string((value / divisor + 1) * divisor));
+  throw core::FieldError(where, what + ": " + std::to_string(value) + " is not a multiple of " + std::to_string(divisor),
+                         "the next multiple is " + std::to_string((value / divisor + 1) * divisor));
 }
 
 namespace {
+
+using core::field;
+using core::FieldError;
 
 constexpr std::uint64_t kMaxRanks = 1u << 24;
 constexpr double kMaxBytes = 4e18;       // of one task; Bytes is a signed 64-bit count
@@ -26,24 +29,24 @@ constexpr double kMaxLayerPasses = 4e6;  // of all stages; each is a dozen tasks
 constexpr std::uint32_t kMaxElementBytes = 8;
 
 void check_positive(const TrainingSpec& s) {
-  require_positive("/model/layers", s.model.layers);
-  require_positive("/model/hidden", s.model.hidden);
-  require_positive("/model/ffn", s.model.ffn);
-  require_positive("/model/heads", s.model.heads);
-  require_positive("/model/kv_heads", s.model.kv_heads);
-  require_positive("/model/vocabulary", s.model.vocabulary);
-  require_positive("/parallelism/tp", s.parallelism.tp);
-  require_positive("/parallelism/pp", s.parallelism.pp);
-  require_positive("/parallelism/dp", s.parallelism.dp);
-  require_positive("/parallelism/cp", s.parallelism.cp);
-  require_positive("/parallelism/ep", s.parallelism.ep);
-  require_positive("/parallelism/virtual_stages", s.parallelism.virtual_stages);
-  require_positive("/parallelism/dp_replicate", s.parallelism.dp_replicate);
-  require_positive("/sequence", s.sequence);
-  require_positive("/global_batch", s.global_batch);
-  require_positive("/micro_batch", s.micro_batch);
-  require_positive("/precision/parameters", s.parameter_bytes);
-  require_positive("/precision/gradients", s.gradient_bytes);
+  require_positive(field("model.layers"), s.model.layers);
+  require_positive(field("model.hidden"), s.model.hidden);
+  require_positive(field("model.ffn"), s.model.ffn);
+  require_positive(field("model.heads"), s.model.heads);
+  require_positive(field("model.kv_heads"), s.model.kv_heads);
+  require_positive(field("model.vocabulary"), s.model.vocabulary);
+  require_positive(field("parallelism.tp"), s.parallelism.tp);
+  require_positive(field("parallelism.pp"), s.parallelism.pp);
+  require_positive(field("parallelism.dp"), s.parallelism.dp);
+  require_positive(field("parallelism.cp"), s.parallelism.cp);
+  require_positive(field("parallelism.ep"), s.parallelism.ep);
+  require_positive(field("parallelism.virtual_stages"), s.parallelism.virtual_stages);
+  require_positive(field("parallelism.dp_replicate"), s.parallelism.dp_replicate);
+  require_positive(field("sequence"), s.sequence);
+  require_positive(field("global_batch"), s.global_batch);
+  require_positive(field("micro_batch"), s.micro_batch);
+  require_positive(field("parameter_bytes"), s.parameter_bytes);
+  require_positive(field("gradient_bytes"), s.gradient_bytes);
 }
 
 void check_order(const TrainingSpec& s) {
@@ -53,8 +56,8 @@ void check_order(const TrainingSpec& s) {
   if (four || (s.parallelism.cp == 1 && sorted == std::vector<std::string>{"dp", "pp", "tp"})) return;
   std::string given;
   for (const std::string& word : s.order) given += (given.empty() ? "" : ", ") + word;
-  throw ConfigError("/order", "[" + given + "] is not a rank order",
-                    "tp, cp, dp and pp, each once, innermost first; experts are laid over them");
+  throw FieldError(field("order"), "[" + given + "] is not a rank order",
+                   "tp, cp, dp and pp, each once, innermost first; experts are laid over them");
 }
 
 void check_ranks(const ParallelismSpec& p) {
@@ -62,7 +65,7 @@ void check_ranks(const ParallelismSpec& p) {
   for (const std::uint32_t size : {p.tp, p.cp, p.pp, p.dp}) {
     ranks *= size;
     if (ranks > kMaxRanks) {
-      throw ConfigError("/parallelism", "tp x cp x pp x dp is more than " + std::to_string(kMaxRanks) + " ranks");
+      throw FieldError(field("parallelism"), "tp x cp x pp x dp is more than " + std::to_string(kMaxRanks) + " ranks");
     }
   }
 }
@@ -77,16 +80,18 @@ double widest(const ModelSpec& m) {
 
 void check_extent(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
-  if (s.parameter_bytes > kMaxElementBytes) throw ConfigError("/precision/parameters", "is more than 8 bytes");
-  if (s.gradient_bytes > kMaxElementBytes) throw ConfigError("/precision/gradients", "is more than 8 bytes");
+  if (s.parameter_bytes > kMaxElementBytes) throw FieldError(field("parameter_bytes"), "is more than 8 bytes");
+  if (s.gradient_bytes > kMaxElementBytes) throw FieldError(field("gradient_bytes"), "is more than 8 bytes");
   // No formula of layer_cost.hpp counts more than 256 bytes per parameter, or per token and per unit of width.
   const double tokens = static_cast<double>(s.micro_batch) * s.sequence;
-  if (256.0 * tokens * widest(s.model) > kMaxBytes) throw ConfigError("/micro_batch", "activations exceed 64-bit sizes");
-  if (256.0 * s.model.parameters() > kMaxBytes) throw ConfigError("/model", "parameters exceed 64-bit sizes");
+  if (256.0 * tokens * widest(s.model) > kMaxBytes)
+    throw FieldError(field("micro_batch"), "activations exceed 64-bit sizes");
+  if (256.0 * s.model.parameters() > kMaxBytes) throw FieldError(field("model"), "parameters exceed 64-bit sizes");
   const double passes = static_cast<double>(s.micro_batches()) * s.model.layers;
   if (passes * p.cp > kMaxLayerPasses) {
-    throw ConfigError("/global_batch", std::to_string(s.micro_batches()) + " micro-batches are too many for a task graph",
-                      "a larger micro_batch, or fewer sequences");
+    throw FieldError(field("global_batch"),
+                     std::to_string(s.micro_batches()) + " micro-batches are too many for a task graph",
+                     "a larger micro_batch, or fewer sequences");
   }
 }
 
@@ -113,7 +118,7 @@ void TrainingSpec::validate() const {
   check_positive(*this);
   check_model(model);
   check_ranks(parallelism);
-  require_divides("/global_batch", "dp x micro_batch sequences are in flight at once",
+  require_divides(field("global_batch"), "dp x micro_batch sequences are in flight at once",
                   std::uint64_t{parallelism.dp} * micro_batch, global_batch);
   check_order(*this);
   check_extent(*this);

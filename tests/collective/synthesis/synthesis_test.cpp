@@ -282,14 +282,14 @@ TEST(SynthesisErrors, SayWhere) {
   const SynthesisOptions options;
   SynthesisTopology t = full(4);
   t.links.push_back({0, 9, {}, Bandwidth{1}});
-  EXPECT_THAT(error_of([&] { (void)synthesize(t, options); }).what(), HasSubstr("/links/12: joins 0 to 9"));
+  EXPECT_THAT(error_of([&] { (void)synthesize(t, options); }).what(), HasSubstr("links[12]: joins 0 to 9"));
   t.links.back() = {0, 1, {}, Bandwidth{1}};
   EXPECT_THAT(error_of([&] { (void)synthesize(t, options); }).what(), HasSubstr("there is a link from 0 to 1 already"));
   t.links.back() = {2, 2, {}, Bandwidth{1}};
   EXPECT_THAT(error_of([&] { (void)synthesize(t, options); }).what(), HasSubstr("joins node 2 to itself"));
   t = full(4);
   t.links[0].rate = {};
-  EXPECT_THAT(error_of([&] { (void)synthesize(t, options); }).what(), HasSubstr("/links/0: the rate must be positive"));
+  EXPECT_THAT(error_of([&] { (void)synthesize(t, options); }).what(), HasSubstr("links[0]: the rate must be positive"));
   t = full(4);
   std::erase_if(t.links, [](const SynthesisLink& link) { return link.to == 3; });
   EXPECT_THAT(error_of([&] { (void)synthesize(t, options); }).what(), HasSubstr("some nodes cannot reach all others"));
@@ -300,18 +300,19 @@ TEST(SynthesisErrors, SayWhere) {
   SynthesisSketch sketch;
   sketch.without = {{0, 7}};
   EXPECT_THAT(error_of([&] { (void)synthesize(t, options, sketch); }).what(),
-              HasSubstr("/links/without/0: the topology has no link"));
+              HasSubstr("sketch.without[0]: the topology has no link"));
   sketch.without = {{0, 3}, {1, 3}, {2, 3}};
   EXPECT_THAT(error_of([&] { (void)synthesize(t, options, sketch); }).what(),
               HasSubstr("do not let all nodes reach each other"));
   sketch = {};
   sketch.symmetries = {{.offset = 1, .group = 3}};
   EXPECT_THAT(error_of([&] { (void)synthesize(t, options, sketch); }).what(),
-              HasSubstr("/symmetries/0/group: must divide the 4"));
+              HasSubstr("sketch.symmetries[0].group: must divide the 4"));
   sketch.symmetries = {{.offset = 1, .group = 4}};
   t = one_way_ring(4);
   t.links[2].latency *= 2;
-  EXPECT_THAT(error_of([&] { (void)synthesize(t, options, sketch); }).what(), HasSubstr("/symmetries/0: the link from"));
+  EXPECT_THAT(error_of([&] { (void)synthesize(t, options, sketch); }).what(),
+              HasSubstr("sketch.symmetries[0]: the link from"));
 }
 
 }  // namespace

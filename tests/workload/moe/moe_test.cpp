@@ -298,34 +298,34 @@ TEST_P(BadMoe, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(
     Specs, BadMoe,
     ::testing::Values(
-        BadSpec{"experts", [](MoeSpec& s) { s.experts = 9; }, "/experts", "9 experts do not divide among 4 ranks"},
-        BadSpec{"top_k", [](MoeSpec& s) { s.top_k = 9; }, "/top_k", "from 1 to the number of experts"},
-        BadSpec{"tokens", [](MoeSpec& s) { s.tokens = std::uint64_t{1} << 40; }, "/tokens", "2^32"},
-        BadSpec{"bytes", [](MoeSpec& s) { s.tokens = 1ULL << 32, s.hidden = 1U << 31; }, "/tokens", "2^60 bytes"},
-        BadSpec{"padded", [](MoeSpec& s) { s.padded = true; }, "/padded", "dropless"},
-        BadSpec{"capacity", [](MoeSpec& s) { s.capacity_factor = -1; }, "/capacity_factor", "from 0"},
-        BadSpec{"exponent", [](MoeSpec& s) { s.router.exponent = NAN; }, "/router/exponent", "from 0"},
-        BadSpec{"concentration", [](MoeSpec& s) { s.router.concentration = 0; }, "/router/concentration", "from 1e-6"},
-        BadSpec{"drift", [](MoeSpec& s) { s.router.layer_drift = -0.1; }, "/router/layer_drift", "from 0"},
-        BadSpec{"no_rows", [](MoeSpec& s) { s.router.kind = RouterKind::kWeights; }, "/router/weights", "no rows"},
+        BadSpec{"experts", [](MoeSpec& s) { s.experts = 9; }, "experts", "9 experts do not divide among 4 ranks"},
+        BadSpec{"top_k", [](MoeSpec& s) { s.top_k = 9; }, "top_k", "from 1 to the number of experts"},
+        BadSpec{"tokens", [](MoeSpec& s) { s.tokens = std::uint64_t{1} << 40; }, "tokens", "2^32"},
+        BadSpec{"bytes", [](MoeSpec& s) { s.tokens = 1ULL << 32, s.hidden = 1U << 31; }, "tokens", "2^60 bytes"},
+        BadSpec{"padded", [](MoeSpec& s) { s.padded = true; }, "padded", "dropless"},
+        BadSpec{"capacity", [](MoeSpec& s) { s.capacity_factor = -1; }, "capacity_factor", "from 0"},
+        BadSpec{"exponent", [](MoeSpec& s) { s.router.exponent = NAN; }, "router.exponent", "from 0"},
+        BadSpec{"concentration", [](MoeSpec& s) { s.router.concentration = 0; }, "router.concentration", "from 1e-6"},
+        BadSpec{"drift", [](MoeSpec& s) { s.router.layer_drift = -0.1; }, "router.layer_drift", "from 0"},
+        BadSpec{"no_rows", [](MoeSpec& s) { s.router.kind = RouterKind::kWeights; }, "router.weights", "no rows"},
         BadSpec{"short_row",
                 [](MoeSpec& s) {
                   s.router.kind = RouterKind::kWeights;
                   s.router.weights = {{1, 2, 3, 4, 5, 6, 7, 8}, {1, 2}};
                 },
-                "/router/weights/1", "has 2 numbers, but there are 8 experts"},
+                "router.weights[1]", "has 2 numbers, but there are 8 experts"},
         BadSpec{"too_few_choices",
                 [](MoeSpec& s) {
                   s.router.kind = RouterKind::kWeights;
                   s.router.weights = {{1, 0, 0, 0, 0, 0, 0, 0}};
                 },
-                "/router/weights/0", "choose from 1 experts, but it chooses 2"},
+                "router.weights[0]", "choose from 1 experts, but it chooses 2"},
         BadSpec{"negative_weight",
                 [](MoeSpec& s) {
                   s.router.kind = RouterKind::kWeights;
                   s.router.weights = {{1, 1, 1, -1, 0, 0, 0, 0}};
                 },
-                "/router/weights/0", "negative"}),
+                "router.weights[0]", "negative"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // ---- published vectors

@@ -167,16 +167,16 @@ std::string refusal(const PipelineShape& shape) {
 
 TEST(Pipeline, RefusesAScheduleThatDoesNotExistForTheShape) {
   for (const PipelineShape& shape : pipeline_shapes()) EXPECT_EQ(refusal(shape), "accepted") << PrintToString(shape);
-  EXPECT_THAT(refusal({kOneFOneB, 0, 1, 1}), HasSubstr("/parallelism/pp: is 0"));
-  EXPECT_THAT(refusal({kOneFOneB, 1, 0, 1}), HasSubstr("/parallelism/virtual_stages: is 0"));
-  EXPECT_THAT(refusal({kOneFOneB, 1, 1, 0}), HasSubstr("/global_batch: has no micro-batch"));
+  EXPECT_THAT(refusal({kOneFOneB, 0, 1, 1}), HasSubstr("stages: is 0"));
+  EXPECT_THAT(refusal({kOneFOneB, 1, 0, 1}), HasSubstr("chunks: is 0"));
+  EXPECT_THAT(refusal({kOneFOneB, 1, 1, 0}), HasSubstr("micro_batches: has no micro-batch"));
   EXPECT_THAT(refusal({kOneFOneB, 2, 2, 4}), HasSubstr("\"1f1b\" has one model chunk a stage, not 2"));
   EXPECT_THAT(refusal({kDualPipe, 2, 2, 4}), HasSubstr("\"dualpipe\" has one model chunk a stage, not 2"));
   EXPECT_THAT(refusal({kInterleaved, 2, 1, 4}), HasSubstr("needs two or more model chunks"));
-  EXPECT_THAT(refusal({kInterleaved, 4, 2, 6}), HasSubstr("/global_batch: the schedule \"interleaved\" over 4 stages does "
+  EXPECT_THAT(refusal({kInterleaved, 4, 2, 6}), HasSubstr("micro_batches: the schedule \"interleaved\" over 4 stages does "
                                                           "not exist for 6 micro-batches (a multiple of 4, at least 4: "
                                                           "the next is 8"));
-  EXPECT_THAT(refusal({kDualPipe, 3, 1, 8}), HasSubstr("/parallelism/pp: the schedule \"dualpipe\" folds an even number"));
+  EXPECT_THAT(refusal({kDualPipe, 3, 1, 8}), HasSubstr("stages: the schedule \"dualpipe\" folds an even number"));
   EXPECT_THAT(refusal({kDualPipe, 4, 1, 9}), HasSubstr("the next is 10"));
   EXPECT_THAT(refusal({kDualPipe, 4, 1, 6}), HasSubstr("the next is 8"));
 }

@@ -19,7 +19,7 @@ TrainingSpec valid_spec() {
 }
 
 /// The JSON pointer of the ConfigError for a valid specification with one change, and whether there is a word of help.
-std::string pointer_after(const std::function<void(TrainingSpec&)>& change) {
+std::string field_after(const std::function<void(TrainingSpec&)>& change) {
   TrainingSpec spec = valid_spec();
   change(spec);
   try {
@@ -39,58 +39,58 @@ TEST(TrainingSpec, CountsMicroBatchesOfOneReplica) {
 }
 
 TEST(TrainingSpec, AcceptsWhatFits) {
-  EXPECT_EQ(pointer_after([](TrainingSpec&) {}), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec&) {}), "valid");
   // 8 KV heads over tp 16: each is on two ranks. 32 heads, ffn 14336 and 128256 words divide by 16.
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.tp = 16; }), "valid");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.order = {"pp", "tp", "dp"}; }), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.tp = 16; }), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.order = {"pp", "tp", "dp"}; }), "valid");
 }
 
 TEST(TrainingSpec, EveryFieldMustBePositive) {
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.layers = 0; }), "/model/layers");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.hidden = 0; }), "/model/hidden");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.ffn = 0; }), "/model/ffn");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.heads = 0; }), "/model/heads");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.kv_heads = 0; }), "/model/kv_heads");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.vocabulary = 0; }), "/model/vocabulary");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.tp = 0; }), "/parallelism/tp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.pp = 0; }), "/parallelism/pp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.dp = 0; }), "/parallelism/dp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.sequence = 0; }), "/sequence");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.global_batch = 0; }), "/global_batch");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.micro_batch = 0; }), "/micro_batch");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parameter_bytes = 0; }), "/precision/parameters");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.gradient_bytes = 0; }), "/precision/gradients");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.layers = 0; }), "model.layers");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.hidden = 0; }), "model.hidden");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.ffn = 0; }), "model.ffn");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.heads = 0; }), "model.heads");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.kv_heads = 0; }), "model.kv_heads");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.vocabulary = 0; }), "model.vocabulary");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.tp = 0; }), "parallelism.tp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.pp = 0; }), "parallelism.pp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.dp = 0; }), "parallelism.dp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.sequence = 0; }), "sequence");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.global_batch = 0; }), "global_batch");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.micro_batch = 0; }), "micro_batch");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parameter_bytes = 0; }), "parameter_bytes");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.gradient_bytes = 0; }), "gradient_bytes");
 }
 
 TEST(TrainingSpec, WhatIsSplitMustDivide) {
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.heads = 33; }), "/model/heads");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.kv_heads = 5; }), "/model/kv_heads");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.tp = 3; }), "/parallelism/tp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.ffn = 14335; }), "/parallelism/tp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.vocabulary = 128257; }), "/parallelism/tp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.sequence = 4097; }), "/parallelism/tp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.sequence = 4097, s.sequence_parallel = false; }), "valid");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.pp = 33; }), "/parallelism/pp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.global_batch = 15; }), "/global_batch");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.micro_batch = 3; }), "/global_batch");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.heads = 33; }), "model.heads");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.kv_heads = 5; }), "model.kv_heads");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.tp = 3; }), "parallelism.tp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.ffn = 14335; }), "parallelism.tp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.vocabulary = 128257; }), "parallelism.tp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.sequence = 4097; }), "parallelism.tp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.sequence = 4097, s.sequence_parallel = false; }), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.pp = 33; }), "parallelism.pp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.global_batch = 15; }), "global_batch");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.micro_batch = 3; }), "global_batch");
   // 12 heads in 6 KV heads over tp 4: neither 6 % 4 nor 4 % 6 is 0.
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.model.heads = 12, s.model.kv_heads = 6, s.model.hidden = 96; }),
-            "/parallelism/tp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.model.heads = 12, s.model.kv_heads = 6, s.model.hidden = 96; }),
+            "parallelism.tp");
 }
 
 TEST(TrainingSpec, TheOrderIsAPermutation) {
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.order = {"tp", "dp"}; }), "/order");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.order = {"tp", "tp", "pp"}; }), "/order");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.order = {"tp", "dp", "cp"}; }), "/order");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.order = {"tp", "dp"}; }), "order");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.order = {"tp", "tp", "pp"}; }), "order");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.order = {"tp", "dp", "cp"}; }), "order");
 }
 
 TEST(TrainingSpec, TheSequenceMustDivideOverContextAndTensorParallelism) {
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2; }), "valid");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 0; }), "/parallelism/cp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 3; }), "/parallelism/cp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.cp = 2; }), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.cp = 0; }), "parallelism.cp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.cp = 3; }), "parallelism.cp");
   // 4100 = 2 x 2050, and 2050 is not a multiple of tp 4.
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.sequence = 4100; }), "/parallelism/tp");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.order = {"tp", "dp", "pp"}; }), "/order");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.sequence = 4100; }), "parallelism.tp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.cp = 2, s.order = {"tp", "dp", "pp"}; }), "order");
 }
 
 TEST(TrainingSpec, LayersMustDivideOverVirtualStages) {
@@ -98,52 +98,52 @@ TEST(TrainingSpec, LayersMustDivideOverVirtualStages) {
     s.schedule = PipelineSchedule::kInterleaved;
     s.parallelism.virtual_stages = chunks;
   };
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 4); }), "valid");  // 32 layers, 2 x 4 parts
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 3); }), "/parallelism/virtual_stages");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 17); }), "/parallelism/virtual_stages");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 1); }), "/parallelism/virtual_stages");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.virtual_stages = 2; }), "/parallelism/virtual_stages");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4); }), "valid");  // 32 layers, 2 x 4 parts
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 3); }), "parallelism.virtual_stages");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 17); }), "parallelism.virtual_stages");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 1); }), "parallelism.virtual_stages");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.virtual_stages = 2; }), "parallelism.virtual_stages");
   // With the embedding and the head 34 places: 2 x 17.
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 17), s.ends_count_as_layers = true; }), "valid");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 4), s.ends_count_as_layers = true; }),
-            "/parallelism/virtual_stages");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { interleaved(s, 4), s.global_batch = 14; }), "/global_batch");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 17), s.ends_count_as_layers = true; }), "valid");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4), s.ends_count_as_layers = true; }),
+            "parallelism.virtual_stages");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4), s.global_batch = 14; }), "global_batch");
 }
 
 TEST(TrainingSpec, ExpertsMustFitTheirRanks) {
   const auto with_experts = [](TrainingSpec& s) { s.model.moe = ExpertSpec{.experts = 8, .top_k = 2}; };
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 2; }), "valid");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 8, s.parallelism.etp = 1; }), "valid");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.ep = 2; }), "/parallelism/ep");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.etp = 2; }), "/parallelism/etp");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 3; }), "/parallelism/ep");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 2; }), "valid");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 8, s.parallelism.etp = 1; }), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.ep = 2; }), "parallelism.ep");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.etp = 2; }), "parallelism.etp");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 3; }), "parallelism.ep");
   // tp 4 x dp 2 = 8 ranks: etp 4 x ep 4 = 16 do not fit.
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 4; }), "/parallelism/ep");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.etp = 3; }), "/parallelism/etp");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.sequence_parallel = false; }), "/sequence_parallel");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->top_k = 9; }), "/model/moe/top_k");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->dense_layers = 33; }),
-            "/model/moe/dense_layers");
-  EXPECT_EQ(pointer_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->every = 0; }), "/model/moe/every");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 4; }), "parallelism.ep");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.etp = 3; }), "parallelism.etp");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.sequence_parallel = false; }), "sequence_parallel");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->top_k = 9; }), "model.moe.top_k");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->dense_layers = 33; }),
+            "model.moe.dense_layers");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.model.moe->every = 0; }), "model.moe.every");
 }
 
 TEST(TrainingSpec, WaysToShardExcludeEachOther) {
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.zero1 = true; }), "/parallelism/zero1");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.dp_replicate = 2; }), "valid");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.dp_replicate = 3; }), "/parallelism/dp_replicate");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.fsdp = false, s.parallelism.dp_replicate = 2; }),
-            "/parallelism/dp_replicate");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.bucket = Bytes{1}; }), "/gradients/bucket_mb");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.overlap_parameters = true; }), "/gradients/overlap_parameters");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.schedule = PipelineSchedule::kDualPipe; }), "/parallelism/fsdp");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.zero1 = true; }), "parallelism.zero1");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.dp_replicate = 2; }), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.dp_replicate = 3; }), "parallelism.dp_replicate");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.fsdp = false, s.parallelism.dp_replicate = 2; }),
+            "parallelism.dp_replicate");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.bucket = Bytes{1}; }), "bucket");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.overlap_parameters = true; }), "overlap_parameters");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.schedule = PipelineSchedule::kDualPipe; }), "parallelism.fsdp");
 }
 
 TEST(TrainingSpec, RefusesWhatNoMachineCouldHold) {
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.parallelism.dp = 1u << 31, s.global_batch = 1u << 31; }), "/parallelism");
-  EXPECT_EQ(pointer_after([](TrainingSpec& s) { s.global_batch = 1u << 30; }), "/global_batch");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.dp = 1u << 31, s.global_batch = 1u << 31; }), "parallelism");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.global_batch = 1u << 30; }), "global_batch");
   EXPECT_EQ(
-      pointer_after([](TrainingSpec& s) { s.micro_batch = 1u << 30, s.global_batch = 1u << 31, s.sequence = 1u << 31; }),
-      "/micro_batch");
+      field_after([](TrainingSpec& s) { s.micro_batch = 1u << 30, s.global_batch = 1u << 31, s.sequence = 1u << 31; }),
+      "micro_batch");
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ ShimSpec read_shim(JsonReader section, bool has_modes) {
   for (const JsonReader& rank : section.child("ranks", "a list of rank numbers").elements()) {
     shim.ranks.push_back(RankId{rank.count(0, kMaxRankNumber)});
   }
-  if (!has_modes) section.refuse("mode", "this controller has no modes", "only opus has them");
+  if (!has_modes)
+    section.refuse("mode", "this controller has no modes", "remove it, or name a controller that has a \"mode\"");
   if (const auto v = section.optional("mode")) {
     shim.announce = v->choice<bool>({{"on_demand", false}, {"provisioned", true}});
   }
@@ -50,7 +51,8 @@ ShimSpec read_shim(JsonReader section, bool has_modes) {
 
 }  // namespace
 
-void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, ControllerSpec& into) {
+void read_control_plane(JsonReader& controller, const std::filesystem::path& directory, const ControllerFactory& policy,
+                        ControllerSpec& into) {
   controller.read_duration("request", into.request, "us");
   controller.read_duration("service", into.service, "us");
   controller.read_duration("command", into.command, "us");
@@ -75,7 +77,7 @@ void read_control_plane(JsonReader& controller, const std::filesystem::path& dir
     for (const JsonReader& restart : v->elements()) spec.restarts.push_back(read_restart(restart));
   }
   if (const auto v = controller.optional("shims")) {
-    for (const JsonReader& shim : v->elements()) spec.shims.push_back(read_shim(shim, into.name == "opus"));
+    for (const JsonReader& shim : v->elements()) spec.shims.push_back(read_shim(shim, policy.reads(PolicyField::kMode)));
   }
 }
 

@@ -1,0 +1,271 @@
+#include "config/field_keys.hpp"
+
+#include "formats/synthesis/topology_and_sketch.hpp"
+#include "photonrail/config.hpp"
+
+namespace photonrail {
+
+namespace config {
+
+std::span<const FieldKey> scenario_keys() {
+  static constexpr FieldKey kKeys[] = {
+      {"graph", "workload"},
+      {"jobs", "jobs"},
+      {"jobs[]", "jobs/[]"},
+      {"jobs[].name", "jobs/[]/name"},
+      {"jobs[].jobs", "jobs/[]/jobs"},
+      {"jobs[].cluster", "jobs/[]/cluster"},
+      {"jobs[].start", "jobs/[]/start", "s"},
+  };
+  return kKeys;
+}
+
+std::span<const FieldKey> cluster_keys() {
+  static constexpr FieldKey kKeys[] = {
+      {"servers", "servers"},
+      {"gpus_per_server", "gpus_per_server"},
+      {"gpu.peak_tflops", "gpu/peak_tflops"},
+      {"gpu.memory_gb_per_s", "gpu/memory_gb_per_s"},
+      {"gpu.memory_gb", "gpu/memory_gb"},
+      {"gpu.compute_efficiency", "gpu/compute_efficiency"},
+      {"scale_up.per_gpu", "scale_up/gb_per_s"},
+      {"scale_up.latency", "scale_up/latency", "ns"},
+      {"nic.ports", "nic/ports"},
+      {"nic.per_port", "nic/port_gb_per_s"},
+      {"nic.latency", "nic/latency", "ns"},
+      {"nic.message_overhead", "nic/message_overhead", "ns"},
+      {"nic.optical_budget_db", "nic/optical_budget_db"},
+      {"rail.kind", "rail/kind"},
+      {"rail.switch_radix", "rail/radix"},
+      {"rail.oversubscription", "rail/oversubscription"},
+      {"rail.tier_latency", "rail/tier_latency", "ns"},
+      {"rail.optical.ports", "rail/switch/ports"},
+      {"rail.optical.reconfiguration", "rail/switch/reconfiguration", "ms"},
+      {"rail.optical.settle", "rail/switch/settle", "ms"},
+      {"rail.optical.link_up", "rail/switch/link_up", "ms"},
+      {"rail.optical.batching", "rail/switch/batching", "us"},
+      {"rail.optical.command_gap", "rail/switch/commands_per_s"},
+      {"rail.optical.insertion_loss_db", "rail/switch/insertion_loss_db"},
+      {"rail.optical.power_w", "rail/switch/power_w"},
+      {"rail.optical.usd_per_port", "rail/switch/usd_per_port"},
+      {"rail.planes", "rail/planes"},
+      {"rail.pods", "rail/pods"},
+      {"rail.pods.servers", "rail/pods/servers"},
+      {"rail.pods.oversubscription", "rail/pods/oversubscription"},
+      {"rail.pods.latency", "rail/pods/latency", "ns"},
+      {"rail.faults[].rail", "rail/faults/[]/rail"},
+      {"rail.faults[].server", "rail/faults/[]/server"},
+      {"rail.faults[].port", "rail/faults/[]/port"},
+      {"rail.faults[].at", "rail/faults/[]/at", "ms"},
+      {"rail.faults[].lasts", "rail/faults/[]/lasts", "ms"},
+  };
+  return kKeys;
+}
+
+// The prices are those of a catalogue, which is read from a file of its own.
+std::span<const FieldKey> cost_keys() {
+  static constexpr FieldKey kKeys[] = {{"catalogue.spare_share", "spare_share"}, {"catalogue.*", "catalogue"}};
+  return kKeys;
+}
+
+std::span<const FieldKey> run_keys() {
+  static constexpr FieldKey kKeys[] = {{"iterations", "iterations"}};
+  return kKeys;
+}
+
+std::span<const FieldKey> controller_keys() {
+  static constexpr FieldKey kKeys[] = {
+      {"name", "name"},
+      {"request", "request", "us"},
+      {"service", "service", "us"},
+      {"command", "command", "us"},
+      {"acknowledgement", "acknowledgement", "us"},
+      {"starvation", "starvation", "ms"},
+      {"circuits[]", "circuits/[]"},
+      {"circuits[].from", "circuits/[]/from"},
+      {"circuits[].from_port", "circuits/[]/from_port"},
+      {"circuits[].to", "circuits/[]/to"},
+      {"circuits[].to_port", "circuits/[]/to_port"},
+      {"control.root_request", "root_request", "us"},
+      {"control.root_service", "root_service", "us"},
+      {"control.messages.loss", "messages/loss"},
+      {"control.messages.timeout", "messages/timeout", "us"},
+      {"control.messages.delay", "messages/delay", "us"},
+      {"control.restarts[].at", "restarts/[]/at", "ms"},
+      {"control.restarts[].down", "restarts/[]/down", "ms"},
+      {"control.restarts[].rail", "restarts/[]/rail"},
+      {"control.shims[].request", "shims/[]/request", "us"},
+      {"control.shims[].ranks[]", "shims/[]/ranks/[]"},
+      {"parameters.slot", "slot", "us"},
+      {"parameters.*", "*"},
+  };
+  return kKeys;
+}
+
+std::span<const FieldKey> executor_keys() {
+  static constexpr FieldKey kKeys[] = {{"buffered_send", "buffered_send_bytes"}};
+  return kKeys;
+}
+
+std::span<const FieldKey> collectives_keys() {
+  static constexpr FieldKey kKeys[] = {{"algorithm.*", "*"}, {"chunks", "chunks"}, {"straggler_rank", "straggler"}};
+  return kKeys;
+}
+
+std::span<const FieldKey> stragglers_keys() {
+  static constexpr FieldKey kKeys[] = {
+      {"[].ranks[]", "[]/ranks/[]"}, {"[].slowdown", "[]/slowdown"}, {"[].delay", "[]/delay", "us"}};
+  return kKeys;
+}
+
+std::span<const FieldKey> workload_keys() {
+  static constexpr FieldKey kKeys[] = {{"", ""}};
+  return kKeys;
+}
+
+std::span<const FieldKey> placement_keys() {
+  static constexpr FieldKey kKeys[] = {{"", ""}, {"[]", "rank_to_gpu/[]"}};
+  return kKeys;
+}
+
+std::span<const FieldKey> training_keys() {
+  static constexpr FieldKey kKeys[] = {
+      {"model", "model"},
+      {"model.layers", "model/layers"},
+      {"model.hidden", "model/hidden"},
+      {"model.ffn", "model/ffn"},
+      {"model.heads", "model/heads"},
+      {"model.kv_heads", "model/kv_heads"},
+      {"model.vocabulary", "model/vocabulary"},
+      {"model.moe.experts", "model/moe/experts"},
+      {"model.moe.top_k", "model/moe/top_k"},
+      {"model.moe.every", "model/moe/every"},
+      {"model.moe.dense_layers", "model/moe/dense_layers"},
+      {"parallelism", "parallelism"},
+      {"parallelism.tp", "parallelism/tp"},
+      {"parallelism.cp", "parallelism/cp"},
+      {"parallelism.pp", "parallelism/pp"},
+      {"parallelism.dp", "parallelism/dp"},
+      {"parallelism.ep", "parallelism/ep"},
+      {"parallelism.etp", "parallelism/etp"},
+      {"parallelism.virtual_stages", "parallelism/virtual_stages"},
+      {"parallelism.dp_replicate", "parallelism/dp_replicate"},
+      {"parallelism.fsdp", "parallelism/fsdp"},
+      {"parallelism.zero1", "parallelism/zero1"},
+      {"pipeline.stages", "parallelism/pp"},
+      {"pipeline.chunks", "parallelism/virtual_stages"},
+      {"pipeline.micro_batches", "global_batch"},
+      {"sequence", "sequence"},
+      {"global_batch", "global_batch"},
+      {"micro_batch", "micro_batch"},
+      {"parameter_bytes", "precision/parameters"},
+      {"gradient_bytes", "precision/gradients"},
+      {"sequence_parallel", "sequence_parallel"},
+      {"overlap_parameters", "gradients/overlap_parameters"},
+      {"bucket", "gradients/bucket_mb"},
+      // The traffic of experts takes these from the model and the batch.
+      {"moe.experts", "model/moe/experts"},
+      {"moe.top_k", "model/moe/top_k"},
+      {"moe.tokens", "micro_batch"},
+      {"moe", "moe"},
+      {"moe.router.weights", "moe/router/weights"},
+      {"moe.router.weights[]", "moe/router/weights/[]"},
+      {"moe.router.exponent", "moe/router/exponent"},
+      {"moe.router.concentration", "moe/router/concentration"},
+      {"moe.router.layer_drift", "moe/router/layer_drift"},
+      {"moe.router.iteration_drift", "moe/router/iteration_drift"},
+      {"moe.router.source_spread", "moe/router/source_spread"},
+      {"moe.capacity_factor", "moe/capacity_factor"},
+      {"moe.padded", "moe/padded"},
+  };
+  return kKeys;
+}
+
+std::span<const FieldKey> moe_keys() {
+  static constexpr FieldKey kKeys[] = {
+      {"", ""},
+      {"experts", "experts"},
+      {"top_k", "top_k"},
+      {"tokens", "tokens"},
+      {"router.weights", "router/weights"},
+      {"router.weights[]", "router/weights/[]"},
+      {"router.exponent", "router/exponent"},
+      {"router.concentration", "router/concentration"},
+      {"router.layer_drift", "router/layer_drift"},
+      {"router.iteration_drift", "router/iteration_drift"},
+      {"router.source_spread", "router/source_spread"},
+      {"capacity_factor", "capacity_factor"},
+      {"padded", "padded"},
+  };
+  return kKeys;
+}
+
+std::span<const FieldKey> moe_layer_keys() {
+  static constexpr FieldKey kKeys[] = {
+      {"", ""},
+      {"traffic", ""},
+      {"traffic.experts", "experts"},
+      {"traffic.top_k", "top_k"},
+      {"traffic.tokens", "tokens"},
+      {"traffic.router.weights", "router/weights"},
+      {"traffic.router.weights[]", "router/weights/[]"},
+      {"traffic.router.exponent", "router/exponent"},
+      {"traffic.router.concentration", "router/concentration"},
+      {"traffic.router.layer_drift", "router/layer_drift"},
+      {"traffic.router.iteration_drift", "router/iteration_drift"},
+      {"traffic.router.source_spread", "router/source_spread"},
+      {"traffic.capacity_factor", "capacity_factor"},
+      {"traffic.padded", "padded"},
+      {"ffn", "ffn"},
+      {"tile_rows", "tile_rows"},
+      {"tile_columns", "tile_columns"},
+      {"processors", "processors"},
+      {"fence", "fence", "us"},
+  };
+  return kKeys;
+}
+
+ConfigError below(const std::string& pointer, const ConfigError& e) {
+  if (e.where().starts_with('/')) return ConfigError(pointer + e.where(), e.problem(), e.hint());
+  return e.inside(pointer);
+}
+
+}  // namespace config
+
+namespace {
+
+// A job of several has the sections of a scenario that is one job.
+void add_job(json::FieldPlaces& places, const std::string& field, const std::string& pointer) {
+  places.add(field + "controller", pointer + "/controller", nullptr, config::controller_keys());
+  places.add(field + "executor", pointer + "/executor", nullptr, config::executor_keys());
+  places.add(field + "collectives", pointer + "/collectives", nullptr, config::collectives_keys());
+  places.add(field + "stragglers", pointer + "/stragglers", nullptr, config::stragglers_keys());
+  places.add(field + "gpu_of_rank", pointer + "/placement", nullptr, config::placement_keys());
+  places.add(field + "graph", pointer + "/workload", nullptr, config::workload_keys());
+}
+
+}  // namespace
+
+std::string file_words(const std::exception& error) {
+  const auto* const of_field = dynamic_cast<const core::FieldError*>(&error);
+  if (of_field == nullptr) return error.what();
+  json::FieldPlaces places;
+  places.add("cluster", "/cluster", nullptr, config::cluster_keys());
+  places.add("pricing", "/cost", nullptr, config::cost_keys());
+  places.add("run", "/run", nullptr, config::run_keys());
+  add_job(places, "", "");
+  const core::Field& field = of_field->field();
+  if (field.pattern.starts_with("jobs[].") && !field.indices.empty()) {
+    core::Field of_job{field.pattern.substr(7), {field.indices.begin() + 1, field.indices.end()}};
+    json::FieldPlaces places_of_job;
+    add_job(places_of_job, "", "/jobs/" + std::to_string(field.indices.front()));
+    if (auto pointer = places_of_job.pointer(of_job))
+      return ConfigError(*std::move(pointer), of_field->problem(), of_field->hint()).what();
+  }
+  places.add("", "", nullptr, config::scenario_keys());
+  places.add("", "", nullptr, formats::synthesis::topology_keys());
+  places.add("sketch", "", nullptr, formats::synthesis::sketch_keys());
+  return places.located(*of_field).what();
+}
+
+}  // namespace photonrail

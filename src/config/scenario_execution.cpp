@@ -1,0 +1,37 @@
+// The sections that say how ranks run: "executor" and "run".
+#include "config/scenario_parts.hpp"
+
+#include <limits>
+
+namespace photonrail::config {
+
+ExecutorSpec read_executor(JsonReader section) {
+  ExecutorSpec spec;
+  if (const auto v = section.optional("comm_lanes")) {
+    spec.comm_lanes = v->choice<CommLanes>({{"per_communicator", CommLanes::kPerCommunicator}, {"one", CommLanes::kOne}});
+  }
+  if (const auto v = section.optional("concurrent_collectives")) {
+    using enum ConcurrentCollectives;
+    spec.concurrent = v->choice<ConcurrentCollectives>({{"in_turn", kInTurn}, {"together", kTogether}});
+  }
+  if (const auto v = section.optional("buffered_send_bytes")) {
+    spec.buffered_send = Bytes{static_cast<std::int64_t>(v->integer(0, std::uint64_t{1} << 50))};
+  }
+  section.finish();
+  return spec;
+}
+
+RunSpec read_run(JsonReader section) {
+  RunSpec spec;
+  if (const auto v = section.optional("iterations")) spec.iterations = v->count(1, 1'000'000);
+  if (const auto v = section.optional("seed")) spec.seed = v->integer(0, std::numeric_limits<std::uint64_t>::max());
+  if (const auto v = section.optional("fidelity")) {
+    spec.fidelity = v->choice<Fidelity>({{"stream", Fidelity::kStream}, {"exact", Fidelity::kExact}});
+  }
+  if (const auto v = section.optional("folding")) spec.folding = v->boolean();
+  section.refuse("trace", "a timeline is asked for on the command line", "photonrail run --trace");
+  section.finish();
+  return spec;
+}
+
+}  // namespace photonrail::config

@@ -237,7 +237,7 @@ TEST(Scenario, PlacementOrderOfANumberedTrace) {
   EXPECT_THAT(gpus(s), ElementsAre(0, 2, 1, 3, 4, 6, 5, 7));
 }
 
-constexpr const char* kTraining = R"({ "training": { "model": { "preset": "llama3_8b", "layers": 4 },
+constexpr const char* kTrainingJob = R"({ "training": { "model": { "preset": "llama3_8b", "layers": 4 },
   "sequence": 4096, "global_batch": 8, "micro_batch": 1, "schedule": "gpipe", "recompute": "full",
   "sequence_parallel": false,
   "parallelism": { "tp": 2, "pp": 2, "dp": 1, "cp": 1, "ep": 1, "fsdp": false },
@@ -246,7 +246,7 @@ constexpr const char* kTraining = R"({ "training": { "model": { "preset": "llama
 // With order tp, pp: ranks 0 and 1 are a tensor-parallel group; with pp, tp: ranks 0 and 2 are.
 TEST(Scenario, TrainingWorkloadNumbersItsRanksInTheOrderOfThePlacement) {
   const auto tp_groups = [](const char* order) {
-    const Scenario s = parse(kMinimal, {{"/workload", kTraining}, {"/placement/order", order}});
+    const Scenario s = parse(kMinimal, {{"/workload", kTrainingJob}, {"/placement/order", order}});
     EXPECT_THAT(gpus(s), ElementsAre(0, 1, 2, 3));
     std::vector<std::vector<RankId>> groups;
     for (const Communicator& c : s.graph.communicators()) {
@@ -261,7 +261,7 @@ TEST(Scenario, TrainingWorkloadNumbersItsRanksInTheOrderOfThePlacement) {
 }
 
 TEST(Scenario, TrainingPresetByName) {
-  const Scenario s = parse(kMinimal, {{"/workload", kTraining}, {"/workload/training/model", "llama3_8b"}});
+  const Scenario s = parse(kMinimal, {{"/workload", kTrainingJob}, {"/workload/training/model", "llama3_8b"}});
   EXPECT_EQ(s.graph.ranks(), 4u);
 }
 
@@ -302,7 +302,7 @@ TEST(Scenario, TrainingSpecificationHasEveryKey) {
 }
 
 TEST(Scenario, AWarningSaysThatAPlanDoesNotFitTheGpu) {
-  const std::vector<Override> training{{"/workload", kTraining}};
+  const std::vector<Override> training{{"/workload", kTrainingJob}};
   EXPECT_TRUE(parse(kMinimal, training).graph.warnings().empty());
   auto small = training;
   small.push_back({"/cluster/gpu", R"({"preset": "h100", "memory_gb": 1})"});

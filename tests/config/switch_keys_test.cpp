@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 constexpr Duration kMicrosecond{1'000'000};
 
 // 4 servers x 2 GPUs of two ports: a rail needs 16 OCS ports.
-constexpr std::string_view kGood = R"({
+constexpr std::string_view kGoodSwitch = R"({
   "schema": "photonrail.scenario/1",
   "cluster": { "servers": 4, "gpus_per_server": 2, "nic": { "ports": 2 },
     "rail": { "kind": "optical", "switch": { "ports": 32, "reconfiguration_ms": 10 } } },
@@ -30,7 +30,7 @@ constexpr std::string_view kGood = R"({
   "workload": { "collective": { "op": "all_reduce", "bytes": 1048576, "ranks": 8 } } })";
 
 Scenario read(const std::vector<Override>& changes, const std::filesystem::path& directory = "/nowhere") {
-  return parse_scenario(kGood, directory, "s.json", changes);
+  return parse_scenario(kGoodSwitch, directory, "s.json", changes);
 }
 
 TEST(SwitchKeys, SayWhatASwitchIs) {
@@ -115,15 +115,15 @@ TEST(SwitchKeys, SamplesAreGivenOrInAFile) {
   std::filesystem::remove_all(folder);
 }
 
-struct BadInput {
+struct BadSwitchInput {
   std::string name;
   std::vector<Override> changes;
   std::string where;  // a JSON pointer
   std::string what;   // a part of problem and hint
 };
-std::ostream& operator<<(std::ostream& out, const BadInput& bad) { return out << bad.name; }
+std::ostream& operator<<(std::ostream& out, const BadSwitchInput& bad) { return out << bad.name; }
 
-class BadSwitch : public ::testing::TestWithParam<BadInput> {};
+class BadSwitch : public ::testing::TestWithParam<BadSwitchInput> {};
 
 TEST_P(BadSwitch, IsRefusedAtItsPointer) {
   const ConfigError error = error_of([] { static_cast<void>(read(GetParam().changes)); });
@@ -131,7 +131,7 @@ TEST_P(BadSwitch, IsRefusedAtItsPointer) {
   EXPECT_THAT(error.what(), HasSubstr(GetParam().what));
 }
 
-const auto kName = [](const auto& row) { return row.param.name; };
+const auto kSwitchName = [](const auto& row) { return row.param.name; };
 constexpr const char* kDelay = "/cluster/rail/switch/reconfiguration_ms";
 constexpr const char* kPods = "/cluster/rail/pods";
 constexpr const char* kFaults = "/cluster/rail/faults";
@@ -139,81 +139,81 @@ constexpr const char* kFaults = "/cluster/rail/faults";
 INSTANTIATE_TEST_SUITE_P(
     Of, BadSwitch,
     ::testing::Values(
-        BadInput{"no_samples", {{kDelay, R"({"distribution": "empirical"})"}}, "/reconfiguration_ms/samples", "missing"},
-        BadInput{"empty", {{kDelay, R"({"distribution": "empirical", "samples": []})"}}, "/samples", "has no samples"},
-        BadInput{"negative", {{kDelay, R"({"distribution": "empirical", "samples": [3, -1]})"}}, "/samples/1", "negative"},
-        BadInput{
+        BadSwitchInput{"no_samples", {{kDelay, R"({"distribution": "empirical"})"}}, "/reconfiguration_ms/samples", "missing"},
+        BadSwitchInput{"empty", {{kDelay, R"({"distribution": "empirical", "samples": []})"}}, "/samples", "has no samples"},
+        BadSwitchInput{"negative", {{kDelay, R"({"distribution": "empirical", "samples": [3, -1]})"}}, "/samples/1", "negative"},
+        BadSwitchInput{
             "no_file", {{kDelay, R"({"distribution": "empirical", "samples": "x.json"})"}}, "/samples", "no such file"},
-        BadInput{"dark", {{"/cluster/rail/switch/dark", "port"}}, "/switch/dark", "did you mean ports?"},
-        BadInput{"rate", {{"/cluster/rail/switch/commands_per_s", "0"}}, "/switch/commands_per_s", "must be between"},
-        BadInput{"planes", {{"/cluster/rail/planes", "3"}}, "/cluster/rail/planes", "2 NIC ports do not spread evenly"},
-        BadInput{
+        BadSwitchInput{"dark", {{"/cluster/rail/switch/dark", "port"}}, "/switch/dark", "did you mean ports?"},
+        BadSwitchInput{"rate", {{"/cluster/rail/switch/commands_per_s", "0"}}, "/switch/commands_per_s", "must be between"},
+        BadSwitchInput{"planes", {{"/cluster/rail/planes", "3"}}, "/cluster/rail/planes", "2 NIC ports do not spread evenly"},
+        BadSwitchInput{
             "one_pod", {{kPods, R"({"servers": 4, "joined_by": "optical"})"}}, "/cluster/rail/pods/servers", "holds all 4"},
-        BadInput{"shared_light",
+        BadSwitchInput{"shared_light",
                  {{kPods, R"({"servers": 2, "joined_by": "optical", "oversubscription": 2})"}},
                  "/cluster/rail/pods/oversubscription",
                  "cannot be shared"},
         // A pod of 2 servers x 2 ports needs 8 OCS ports for them and 8 for their uplinks.
-        BadInput{"uplinks",
+        BadSwitchInput{"uplinks",
                  {{kPods, R"({"servers": 2, "joined_by": "electrical"})"}, {"/cluster/rail/switch/ports", "15"}},
                  "/cluster/rail/switch/ports",
                  "needs 16: a NIC port takes two, and its uplink two"},
         // Pods of one server need 8 ports. 4 pods take 8 ports of a switch between them: 4 x 2; 6 would take 12.
-        BadInput{"too_many_pods",
+        BadSwitchInput{"too_many_pods",
                  {{kPods, R"({"servers": 1, "joined_by": "optical"})"},
                   {"/cluster/rail/switch/ports", "8"},
                   {"/cluster/servers", "6"}},
                  "/cluster/rail/pods/servers",
                  "6 pods are more than the 4"},
-        BadInput{"loss",
+        BadSwitchInput{"loss",
                  {{"/cluster/nic/optical_budget_db", "3.9"}, {"/cluster/rail/switch/insertion_loss_db", "4"}},
                  "/cluster/nic/optical_budget_db",
                  "1 pass of the switch lose 4 dB"},
-        BadInput{"three_passes",
+        BadSwitchInput{"three_passes",
                  {{"/cluster/nic/optical_budget_db", "4"},
                   {"/cluster/rail/switch/insertion_loss_db", "1.5"},
                   {kPods, R"({"servers": 2, "joined_by": "optical"})"}},
                  "/cluster/nic/optical_budget_db",
                  "3 passes of the switch lose 4.5 dB, more than the transceivers' 4 dB"},
-        BadInput{"unknown_loss", {{"/cluster/nic/optical_budget_db", "4"}}, "optical_budget_db", "nothing is known"},
-        BadInput{"fault_kind", {{kFaults, R"([{"kind": "broken"}])"}}, "/faults/0/kind", "unknown value"},
-        BadInput{"fault_server", {{kFaults, R"([{"kind": "failed", "server": 4}])"}}, "/faults/0/server", "there are 4"},
-        BadInput{"fault_rail", {{kFaults, R"([{"kind": "failed", "rail": 2}])"}}, "/faults/0/rail", "there are 2"},
-        BadInput{"fault_port", {{kFaults, R"([{"kind": "failed", "port": 2}])"}}, "/faults/0/port", "there are 2"},
-        BadInput{"electrical_planes",
+        BadSwitchInput{"unknown_loss", {{"/cluster/nic/optical_budget_db", "4"}}, "optical_budget_db", "nothing is known"},
+        BadSwitchInput{"fault_kind", {{kFaults, R"([{"kind": "broken"}])"}}, "/faults/0/kind", "unknown value"},
+        BadSwitchInput{"fault_server", {{kFaults, R"([{"kind": "failed", "server": 4}])"}}, "/faults/0/server", "there are 4"},
+        BadSwitchInput{"fault_rail", {{kFaults, R"([{"kind": "failed", "rail": 2}])"}}, "/faults/0/rail", "there are 2"},
+        BadSwitchInput{"fault_port", {{kFaults, R"([{"kind": "failed", "port": 2}])"}}, "/faults/0/port", "there are 2"},
+        BadSwitchInput{"electrical_planes",
                  {{"/cluster/rail", R"({"kind": "electrical", "planes": 2})"}},
                  "/cluster/rail/planes",
                  "no circuits"}),
-    kName);
+    kSwitchName);
 
 INSTANTIATE_TEST_SUITE_P(
     OfControlPlane, BadSwitch,
     ::testing::Values(
-        BadInput{"placement", {{"/controller/placement", "two"}}, "/controller/placement", "unknown value"},
-        BadInput{"no_root", {{"/controller/root_service_us", "2"}}, "/controller/root_service_us", "there is no root"},
-        BadInput{"no_timeout", {{"/controller/messages/loss", "0.1"}}, "/controller/messages/timeout_us", "sent again"},
-        BadInput{"certain_loss", {{"/controller/messages/loss", "1"}}, "/controller/messages/loss", "must be between"},
-        BadInput{"no_down", {{"/controller/restarts", R"([{"at_ms": 1}])"}}, "/restarts/0/down_ms", "missing"},
-        BadInput{"no_at", {{"/controller/restarts", R"([{"down_ms": 1}])"}}, "/restarts/0/at_ms", "missing"},
-        BadInput{"restart_rail",
+        BadSwitchInput{"placement", {{"/controller/placement", "two"}}, "/controller/placement", "unknown value"},
+        BadSwitchInput{"no_root", {{"/controller/root_service_us", "2"}}, "/controller/root_service_us", "there is no root"},
+        BadSwitchInput{"no_timeout", {{"/controller/messages/loss", "0.1"}}, "/controller/messages/timeout_us", "sent again"},
+        BadSwitchInput{"certain_loss", {{"/controller/messages/loss", "1"}}, "/controller/messages/loss", "must be between"},
+        BadSwitchInput{"no_down", {{"/controller/restarts", R"([{"at_ms": 1}])"}}, "/restarts/0/down_ms", "missing"},
+        BadSwitchInput{"no_at", {{"/controller/restarts", R"([{"down_ms": 1}])"}}, "/restarts/0/at_ms", "missing"},
+        BadSwitchInput{"restart_rail",
                  {{"/controller/restarts", R"([{"at_ms": 1, "down_ms": 1, "rail": 2}])"}},
                  "/controller/restarts/0/rail",
                  "there is no rail 2"},
-        BadInput{"one_has_no_rail",
+        BadSwitchInput{"one_has_no_rail",
                  {{"/controller/restarts", R"([{"at_ms": 1, "down_ms": 1, "rail": 0}])"}, {"/controller/placement", "one"}},
                  "/controller/restarts/0/rail",
                  "controls all rails"},
-        BadInput{"shim_rank",
+        BadSwitchInput{"shim_rank",
                  {{"/controller/shims", R"([{"ranks": [8], "request_us": 1}])"}},
                  "/controller/shims/0/ranks/0",
                  "there is no rank 8"},
-        BadInput{"shim_of_nothing", {{"/controller/shims", R"([{"ranks": [1]}])"}}, "/controller/shims/0", "says nothing"},
-        BadInput{"planes_of_circuits",
+        BadSwitchInput{"shim_of_nothing", {{"/controller/shims", R"([{"ranks": [1]}])"}}, "/controller/shims/0", "says nothing"},
+        BadSwitchInput{"planes_of_circuits",
                  {{"/cluster/rail/planes", "2"},
                   {"/controller", R"({"name": "static", "circuits": [{"from": 0, "to": 2, "to_port": 1}]})"}},
                  "/controller/circuits/0",
                  "different planes"}),
-    kName);
+    kSwitchName);
 
 }  // namespace
 }  // namespace photonrail

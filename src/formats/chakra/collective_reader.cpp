@@ -2,7 +2,6 @@
 #include "collective/listed.hpp"
 #include "collective/message_graph.hpp"
 #include "photonrail/collective/plan_file.hpp"
-#include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/formats/trace.hpp"
 

@@ -135,7 +135,7 @@ TEST(Cluster, TheOcsNeedsTwoPortsForEveryNicPortOfTheRail) {
     EXPECT_THAT(error.problem(), HasSubstr("needs 16"));
     EXPECT_EQ(
         error.hint(),
-        "at most 3 servers, fewer NIC ports, a larger switch, or several of them (/cluster/rail/pods)");  // 3 x 2 x 2 = 12
+        "at most 3 servers, fewer NIC ports, a larger switch, or several of them (rail.pods)");  // 3 x 2 x 2 = 12
                                                                                                           // <= 15
   }
 }

@@ -101,13 +101,13 @@ TEST(TrainingSpec, LayersMustDivideOverVirtualStages) {
   EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4); }), "valid");  // 32 layers, 2 x 4 parts
   EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 3); }), "parallelism.virtual_stages");
   EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 17); }), "parallelism.virtual_stages");
-  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 1); }), "parallelism.virtual_stages");
-  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.virtual_stages = 2; }), "parallelism.virtual_stages");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 1); }), "pipeline.chunks");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.virtual_stages = 2; }), "pipeline.chunks");
   // With the embedding and the head 34 places: 2 x 17.
   EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 17), s.ends_count_as_layers = true; }), "valid");
   EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4), s.ends_count_as_layers = true; }),
             "parallelism.virtual_stages");
-  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4), s.global_batch = 14; }), "global_batch");
+  EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4), s.global_batch = 14; }), "pipeline.micro_batches");
 }
 
 TEST(TrainingSpec, ExpertsMustFitTheirRanks) {

@@ -1,11 +1,11 @@
 // A transformer's dimensions: `photonrail.model/1`, and "workload/training/model" of a scenario.
 #include "config/embedded_files.hpp"
 #include "config/scenario_parts.hpp"
+#include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <system_error>
 
 namespace photonrail {
 
@@ -129,14 +129,13 @@ const ModelSpec& model_preset(std::string_view key) {
 }
 
 ModelPreset read_model(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
   std::error_code ignored;
-  if (!in || std::filesystem::is_directory(file, ignored)) {
+  if (!std::filesystem::exists(file, ignored) || std::filesystem::is_directory(file, ignored)) {
     throw ConfigError(file.string(), "cannot be read as a model",
                       "the path of a photonrail.model/1 file, or a name of "
                       "`photonrail list models`");
   }
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const std::string text = json::file_text(file);
   return parse_model(text, file.stem().string(), file.string());
 }
 

@@ -1,11 +1,9 @@
 // The whole scenario file.
 #include "config/scenario_parts.hpp"
+#include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
-
-#include <fstream>
-#include <iterator>
 
 namespace photonrail {
 
@@ -64,18 +62,6 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
 
 namespace {
 
-std::string read_text(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) throw ConfigError(file.string(), "is a folder, not a file");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) {
-    const bool there = std::filesystem::exists(file, ignored);
-    throw ConfigError(file.string(), there ? "cannot be read" : "no such file",
-                      there ? "check its permissions" : "check the path");
-  }
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 TrainingSpec training_in(const Json& root, const std::filesystem::path& directory) {
   JsonReader top(root);
   check_schema(top.child("schema", "\"" + std::string(kScenarioSchema) + "\""));
@@ -111,11 +97,11 @@ Scenario read_scenario(const std::filesystem::path& file, std::span<const Overri
 }
 
 Scenario read_scenario(const std::filesystem::path& file, std::span<const Override> overrides, const Registries& known) {
-  return parse_scenario(read_text(file), file.parent_path(), file.string(), overrides, known);
+  return parse_scenario(json::file_text(file), file.parent_path(), file.string(), overrides, known);
 }
 
 TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<const Override> overrides) {
-  Json root = config::parse_json(read_text(file), file.string());
+  Json root = config::parse_json(json::file_text(file), file.string());
   try {
     config::apply_overrides(root, overrides);
     return training_in(root, file.parent_path());

@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <memory>
-#include <system_error>
 
 namespace photonrail::formats {
 
@@ -74,19 +72,10 @@ std::string gunzip(std::string_view data, std::size_t most) {
 }
 
 std::string read_file(const std::filesystem::path& file) {
-  std::error_code problem;
-  if (std::filesystem::is_directory(file, problem)) throw ConfigError(file.string(), "is a folder, not a file");
-  if (!std::filesystem::exists(file, problem)) throw ConfigError(file.string(), "no such file", "check the path");
-  const auto size = std::filesystem::file_size(file, problem);
-  std::ifstream in(file, std::ios::binary);
-  if (problem || !in) throw ConfigError(file.string(), "cannot be read", "check its permissions");
-  if (size > kMaxFileBytes) throw ConfigError(file.string(), "is larger than " + std::to_string(kMaxFileBytes) + " bytes");
-  std::string data(size, '\0');
-  in.read(data.data(), static_cast<std::streamsize>(size));
-  if (static_cast<std::size_t>(in.gcount()) != size) throw ConfigError(file.string(), "cannot be read to its end");
+  std::string data = json::file_text(file);
   if (!is_gzip(data)) return data;
   try {
-    return gunzip(data, std::min(kMaxFileBytes, std::max(kMaxUnpacked, size * kMaxExpansion)));
+    return gunzip(data, std::min<std::size_t>(kMaxFileBytes, std::max(kMaxUnpacked, data.size() * kMaxExpansion)));
   } catch (const ConfigError& e) {
     throw e.inside(file.string());
   }

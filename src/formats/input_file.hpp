@@ -1,6 +1,8 @@
 // Whole files into memory, unpacked on the way when they are gzip.
 #pragma once
 
+#include "json/file_text.hpp"
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -8,8 +10,8 @@
 
 namespace photonrail::formats {
 
-/// Positions in a trace are 32 bits, and a packed file of a few bytes can claim to be huge: more than this is refused.
-inline constexpr std::size_t kMaxFileBytes = (std::size_t{1} << 32) - 1;
+/// A packed file of a few bytes can claim to be huge: more than this is refused.
+using json::kMaxFileBytes;
 
 /// gzip has a magic number and no required suffix.
 [[nodiscard]] bool is_gzip(std::string_view data);

@@ -1,12 +1,12 @@
 // Results and the tables of sweeps, value by value.
 #include "photonrail/study/compare.hpp"
 
+#include "json/file_text.hpp"
 #include "json/json.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "report/csv.hpp"
 #include "report/difference_list.hpp"
-#include "report/text_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -143,8 +143,8 @@ void compare_tables(std::string_view a, std::string_view b, const std::string& p
 }
 
 void compare_files(const fs::path& a, const fs::path& b, const std::string& prefix, DifferenceList& into) {
-  const std::string text_a = report::text_of_file(a);
-  const std::string text_b = report::text_of_file(b);
+  const std::string text_a = json::file_text(a);
+  const std::string text_b = json::file_text(b);
   const bool table = a.extension() == ".csv";
   if (table != (b.extension() == ".csv")) throw ConfigError(b.string(), "is not of the kind of " + a.string());
   if (table) return compare_tables(text_a, text_b, prefix, into);

@@ -1,4 +1,5 @@
 // Reads a trace.json of our own back, for the timeline of a page. The spans of each track are kept in order of time.
+#include "json/file_text.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "report/page_sources.hpp"
@@ -224,6 +225,7 @@ Json packed_spans(const Events& events, const Tracks& tracks) {
 Json read_trace(const std::filesystem::path& file, const std::string& name) {
   try {
     // Each event is looked at as it is read, so that a long trace is never in memory as a whole.
+    json::require_regular(file);
     std::ifstream in(file, std::ios::binary);
     Events events;
     const Json rest = json::parse_listed(in, file.string(), "traceEvents", [&](const Json& event) { events.add(event); });

@@ -178,44 +178,7 @@ std::string read_pointer(const JsonReader& value) {
   return pointer;
 }
 
-bool Condition::holds(const Parameters& parameters) const {
-  return std::all_of(any_of.begin(), any_of.end(), [&](const auto& entry) {
-    const auto at =
-        std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == entry.first; });
-    return at != parameters.end() && std::find(entry.second.begin(), entry.second.end(), at->second) != entry.second.end();
-  });
-}
-
-Condition read_condition(const JsonReader& section, const std::vector<Axis>& known,
-                         const std::vector<std::string>& computed) {
-  std::map<std::string, std::vector<Json>> possible;
-  std::vector<std::string> names = computed;
-  for (const Axis& axis : known) {
-    names.insert(names.end(), axis.names.begin(), axis.names.end());
-    for (const Choice& choice : axis.choices) {
-      for (const auto& [name, value] : choice.parameters) possible[name].push_back(value);
-    }
-  }
-  Condition condition;
-  for (const auto& [name, value] : section.members()) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      value.fail("no such parameter", names.empty() ? "there is none above" : suggest(name, names));
-    }
-    std::vector<Json> wanted = value.is_array() ? read_values(value) : std::vector<Json>{value.json()};
-    const auto values = possible.find(name);
-    for (const Json& one : wanted) {
-      if (values == possible.end()) break;  // computed
-      if (std::find(values->second.begin(), values->second.end(), one) != values->second.end()) continue;
-      std::string list;
-      for (const Json& v : values->second) list += (list.empty() ? "" : ", ") + v.canonical();
-      value.fail(name + " is never " + one.canonical(), "its values: " + list);
-    }
-    condition.any_of[name] = std::move(wanted);
-  }
-  return condition;
-}
-
-Axis read_axis(JsonReader section, const std::vector<Axis>& above) {
+Axis read_axis(JsonReader section, const KnownParameters& above) {
   const auto pointer = section.optional("pointer");
   const auto name = section.optional("name");
   const auto values = section.optional("values");
@@ -229,7 +192,7 @@ Axis read_axis(JsonReader section, const std::vector<Axis>& above) {
     section.fail("needs exactly one of \"values\", \"range\", \"log_range\", \"zip\", \"variants\"");
   }
   Axis axis;
-  if (when) axis.when = read_condition(*when, above);
+  if (when) axis.when = above.read(*when);
   if (zip || variants) section.refuse("pointer", "the keys of a zip and of variants are the pointers", "remove it");
   if (zip) {
     section.refuse("name", "the parameters of a zip are the last keys of its pointers", "remove it");

@@ -1,26 +1,14 @@
 // The axes of a sweep file: lists of choices, each a patch of the scenario with the parameters that name it.
 #pragma once
 
-#include "config/json_reader.hpp"
 #include "photonrail/config.hpp"
+#include "sweep/condition.hpp"
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace photonrail::sweep {
-
-using config::Json;
-using config::JsonReader;
-using Parameters = std::vector<std::pair<std::string, Json>>;
-
-/// Values of parameters, each with those that do; all must hold. A parameter that is absent is none of them.
-struct Condition {
-  std::map<std::string, std::vector<Json>> any_of;
-
-  [[nodiscard]] bool holds(const Parameters& parameters) const;
-};
 
 struct Choice {
   Parameters parameters;
@@ -33,11 +21,8 @@ struct Axis {
   Condition when;
 };
 
-/// `known`: the axes whose parameters may be named; `computed`: names of parameters whose values are not known.
-[[nodiscard]] Condition read_condition(const JsonReader& section, const std::vector<Axis>& known,
-                                       const std::vector<std::string>& computed = {});
-/// `above`: the axes before it.
-[[nodiscard]] Axis read_axis(JsonReader section, const std::vector<Axis>& above);
+/// `above`: the parameters of the axes before it.
+[[nodiscard]] Axis read_axis(JsonReader section, const KnownParameters& above);
 
 /// A JSON pointer that an axis may set.
 [[nodiscard]] std::string read_pointer(const JsonReader& value);

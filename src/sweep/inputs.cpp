@@ -1,6 +1,7 @@
 #include "sweep/inputs.hpp"
 
 #include "core/fnv1a.hpp"
+#include "json/file_text.hpp"
 #include "sweep/hex.hpp"
 
 #include <algorithm>
@@ -36,6 +37,7 @@ std::pair<std::uint64_t, std::int64_t> stamp_of(const fs::path& file) {
 }
 
 SweepInput input_of(const fs::path& file) {
+  json::require_regular(file);  // the points read it again, each for itself
   SweepInput input{file, {}, 0, 0};
   std::tie(input.bytes, input.changed) = stamp_of(file);
   std::ifstream in(file, std::ios::binary);

@@ -104,10 +104,14 @@ std::pair<int, std::string> failure() {
   }
 }
 
+constexpr std::size_t kMaxListed = 20;  // ranges of points with one problem, and problems, in a message
+
 // "0-2, 7" of ascending numbers.
 std::string ranges(const std::vector<std::uint32_t>& numbers) {
   std::string text;
+  std::size_t listed = 0;
   for (std::size_t first = 0, last = 0; first < numbers.size(); first = last + 1) {
+    if (++listed > kMaxListed) return text + ", ...";
     for (last = first; last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1;) ++last;
     text += text.empty() ? "" : ", ";
     text += std::to_string(numbers[first]);
@@ -134,7 +138,11 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
   }
   std::string text =
       std::to_string(count) + " of " + std::to_string(points.size()) + " points cannot run; none was started";
-  for (const auto& [first, line] : in_order) text += line;
+  std::size_t listed = 0;
+  for (const auto& [first, line] : in_order) {
+    if (++listed <= kMaxListed) text += line;
+  }
+  if (in_order.size() > kMaxListed) text += "\n  and " + std::to_string(in_order.size() - kMaxListed) + " other problems";
   throw ConfigError(sweep.file.string(), text);
 }
 

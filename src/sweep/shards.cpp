@@ -1,5 +1,7 @@
 #include "sweep/shards.hpp"
 
+#include "json/file_text.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@ constexpr const char* kFolder = "shards";
 // A last line without its end was cut off by the death of its process.
 void each_line(const std::filesystem::path& file, const std::string& sweep_hash,
                const std::function<void(const Record&)>& use) {
+  json::require_regular(file);
   std::ifstream in(file, std::ios::binary);
   for (std::string line; std::getline(in, line) && !in.eof();) {
     if (const auto record = from_line(line, sweep_hash)) use(*record);

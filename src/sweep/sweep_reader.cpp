@@ -70,32 +70,43 @@ void check_names(const JsonReader& top, const std::vector<std::string>& names) {
   }
 }
 
+void read_seeds(const JsonReader& seeds, Plan& plan) {
+  std::set<std::uint64_t> seen;
+  for (const JsonReader& seed : seeds.elements()) {
+    plan.seeds.push_back(seed.integer(0, std::numeric_limits<std::int64_t>::max()));
+    if (!seen.insert(plan.seeds.back()).second) seed.fail("is there twice");
+  }
+  if (plan.seeds.empty()) seeds.fail("is empty", "at least one seed");
+}
+
 Plan read_plan(JsonReader& top) {
   Plan plan;
+  KnownParameters known;
   if (const auto axes = top.optional("axes")) {
-    for (const JsonReader& section : axes->elements()) plan.axes.push_back(read_axis(section, plan.axes));
+    for (const JsonReader& section : axes->elements()) {
+      for (const Choice& choice : plan.axes.emplace_back(read_axis(section, known)).choices) {
+        for (const auto& [name, value] : choice.parameters) known.add(name, value);
+      }
+    }
   }
-  std::vector<std::string> computed;
   if (const auto derived = top.optional("derived")) {
     for (const JsonReader& section : derived->elements()) {
-      computed.push_back(plan.derived.emplace_back(read_derived(section)).name);
+      known.add_computed(plan.derived.emplace_back(read_derived(section)).name);
     }
   }
   if (const auto exclude = top.optional("exclude")) {
     for (const JsonReader& section : exclude->elements()) {
-      plan.exclude.push_back(read_condition(section, plan.axes, computed));
+      plan.exclude.push_back(known.read(section));
       if (plan.exclude.back().any_of.empty()) section.fail("is empty, and would leave out every point");
     }
   }
-  if (const auto seeds = top.optional("seeds")) {
-    for (const JsonReader& seed : seeds->elements()) {
-      plan.seeds.push_back(seed.integer(0, std::numeric_limits<std::int64_t>::max()));
-      if (std::count(plan.seeds.begin(), plan.seeds.end(), plan.seeds.back()) > 1) seed.fail("is there twice");
-    }
-    if (plan.seeds.empty()) seeds->fail("is empty", "at least one seed");
-  }
+  if (const auto seeds = top.optional("seeds")) read_seeds(*seeds, plan);
   if (const auto repetitions = top.optional("repetitions")) plan.repetitions = repetitions->count(1, 1'000'000);
   return plan;
+}
+
+[[noreturn]] void fail_of_many_points(const JsonReader& top) {
+  top.fail("makes more than " + std::to_string(kMaxPoints) + " points");
 }
 
 // The product of the axes; an axis whose condition does not hold adds nothing.
@@ -108,13 +119,13 @@ std::vector<Draft> product(const std::vector<Axis>& axes, const JsonReader& top)
         longer.push_back(std::move(draft));
         continue;
       }
+      if (longer.size() + axis.choices.size() > kMaxPoints) fail_of_many_points(top);
       for (const Choice& choice : axis.choices) {
-        Draft next = draft;
+        Draft next = &choice == &axis.choices.back() ? std::move(draft) : draft;
         next.parameters.insert(next.parameters.end(), choice.parameters.begin(), choice.parameters.end());
         next.patch.insert(next.patch.end(), choice.patch.begin(), choice.patch.end());
         longer.push_back(std::move(next));
       }
-      if (longer.size() > kMaxPoints) top.fail("makes more than " + std::to_string(kMaxPoints) + " points");
     }
     drafts = std::move(longer);
   }
@@ -137,6 +148,11 @@ std::string derive(const std::vector<Derived>& list, const Json& base, Draft& dr
   } catch (const ConfigError& error) {
     return error.what();
   }
+}
+
+bool is_excluded(const Draft& draft, const Plan& plan) {
+  return std::any_of(plan.exclude.begin(), plan.exclude.end(),
+                     [&](const Condition& c) { return c.holds(draft.parameters); });
 }
 
 std::string name_of(const Draft& draft) {
@@ -170,17 +186,32 @@ void add_points(const Draft& draft, const std::string& problem, const Plan& plan
   }
 }
 
+// Before anything is computed for a draft: what is excluded by a derived value only counts as a point when it is known.
+void check_count(const JsonReader& top, const Plan& plan, const std::vector<Draft>& drafts, std::uint64_t of_each) {
+  const auto names_derived = [&](const Condition& c) {
+    return std::any_of(plan.derived.begin(), plan.derived.end(), [&](const Derived& d) { return c.any_of.contains(d.name); });
+  };
+  if (std::any_of(plan.exclude.begin(), plan.exclude.end(), names_derived)) return;
+  std::uint64_t points = 0;
+  for (const Draft& draft : drafts) {
+    if (!is_excluded(draft, plan)) points += of_each;
+    if (points > kMaxPoints) fail_of_many_points(top);
+  }
+}
+
 void make_points(const JsonReader& top, const Plan& plan, const Json& base, Sweep& sweep) {
   std::uint64_t base_seed = RunSpec{}.seed;
   if (const Json* const seed = json::find_at(base, "/run/seed"); seed != nullptr && seed->is_natural())
     base_seed = seed->natural();
   const std::uint64_t of_each = std::max<std::uint64_t>(plan.seeds.size(), 1) * plan.repetitions;
-  for (Draft& draft : product(plan.axes, top)) {
+  std::vector<Draft> drafts = product(plan.axes, top);
+  check_count(top, plan, drafts, of_each);
+  for (Draft& draft : drafts) {
     const std::string problem = derive(plan.derived, base, draft);
-    const auto holds = [&](const Condition& c) { return c.holds(draft.parameters); };
-    if (std::any_of(plan.exclude.begin(), plan.exclude.end(), holds)) continue;
-    if (sweep.points.size() + of_each > kMaxPoints) top.fail("makes more than " + std::to_string(kMaxPoints) + " points");
+    if (is_excluded(draft, plan)) continue;
+    if (sweep.points.size() + of_each > kMaxPoints) fail_of_many_points(top);
     add_points(draft, problem, plan, base_seed, sweep);
+    draft = {};  // its points have what was in it
   }
   if (sweep.points.empty()) top.fail_at("exclude", "leaves out every point");
 }

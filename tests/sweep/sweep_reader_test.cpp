@@ -1,6 +1,8 @@
 // From the text of a sweep to its points.
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
+#include "support/errors.hpp"
+#include "support/processor_time.hpp"
 #include "sweep/sweep_support.hpp"
 
 #include <gmock/gmock.h>
@@ -103,6 +105,42 @@ TEST_F(SweepReader, ConditionsNameWhatThereIs) {
                  "speed is never 2");
 }
 
+TEST_F(SweepReader, ConditionsCompareValuesAndNotTheirSpelling) {
+  EXPECT_THAT(names(R"("axes": [{"pointer": "/a/x", "values": [1, 2.5, "1", [1], {"b": 1, "c": 2}, null]}],
+                       "exclude": [{"x": [1.0, 25e-1]}, {"x": [[1.0], {"c": 2, "b": 1}]}])"),
+              ElementsAre("x=1", "x=null"));  // "1" is a string
+}
+
+TEST_F(SweepReader, AMessageListsSomeOfManyValues) {
+  // 1000 values; 20 of them are listed.
+  expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 1000, "step": 1}},
+                             {"pointer": "/a/y", "values": [1], "when": {"x": 0}}])",
+                 "/axes/1/when/x", "x is never 0 (its values: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, "
+                                   "19, 20, ...)");
+}
+
+// What takes the square of their number takes 10^10 comparisons here, minutes.
+TEST_F(SweepReader, LongListsTakeAsLongAsTheyAre) {
+  std::string numbers;
+  for (int i = 0; i < 100'000; ++i) numbers += (i == 0 ? "" : ",") + std::to_string(i);
+  const double before = processor_seconds();
+  const auto sweep = sweep_of(R"("axes": [{"pointer": "/a/x", "values": [)" + numbers + R"(]},
+      {"pointer": "/a/y", "values": [1], "when": {"x": [)" + numbers + R"(]}}], "exclude": [{"x": [)" +
+                              numbers.substr(2) + "]}]");
+  EXPECT_EQ(sweep.points.size(), 1);  // x = 0
+  EXPECT_EQ(sweep_of("\"seeds\": [" + numbers + "]").points.size(), 100'000);
+  EXPECT_LT(processor_seconds() - before, 60.0);
+}
+
+TEST_F(SweepReader, TooManyPointsAreCountedBeforeTheyAreMade) {
+  // 1,000 x 1,000 points, of which 1,000 are left out, and 2 seeds; a derived value that does not exist.
+  const std::string axes = R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 1000, "step": 1}},
+      {"pointer": "/a/y", "range": {"from": 1, "to": 1000, "step": 1}}], "exclude": [{"x": 1}], "seeds": [1, 2])";
+  const double before = processor_seconds();
+  expect_refused(axes + R"(, "derived": [{"pointer": "/a/z", "product": ["/a/none"]}])", "", "more than 1000000 points");
+  EXPECT_LT(processor_seconds() - before, 60.0);
+}
+
 TEST_F(SweepReader, WhatIsExcludedIsNoPoint) {
   EXPECT_THAT(names(R"("axes": [{"pointer": "/a/x", "values": [1, 2]}, {"pointer": "/a/y", "values": [1, 2, 3]}],
                        "exclude": [{"x": 1, "y": [2, 3]}, {"x": 2, "y": 1}])"),
@@ -193,6 +231,20 @@ TEST_F(SweepReader, EveryPointThatIsNoScenarioIsNamedInOneMessage) {
                                     HasSubstr("/cluster/servers"), HasSubstr("points 6-7 (the first: servers=2, ranks=3)"),
                                     HasSubstr("3 ranks do not fit")));
   }
+}
+
+TEST_F(SweepReader, OfManyProblemsTheFirstAreNamed) {
+  // 0 servers is one problem for 30 points that do not follow each other; -1 to -25 are 25 others.
+  std::string values = "0";
+  for (int i = 1; i <= 25; ++i) values += "," + std::to_string(-i);
+  const auto sweep = sweep_of(R"("axes": [{"pointer": "/workload/collective/bytes", "range": {"from": 1, "to": 30, "step": 1}},
+      {"pointer": "/cluster/servers", "values": [)" + values + "]}]");
+  const std::string text = error_of([&] { check_sweep(sweep); }).what();
+  EXPECT_THAT(text, HasSubstr("780 of 780 points cannot run"));
+  EXPECT_THAT(text, HasSubstr("points 0, 26, 52"));
+  EXPECT_THAT(text, HasSubstr("494, ... (the first: "));  // the 20th of them is 19 x 26
+  EXPECT_THAT(text, HasSubstr("\n  and 6 other problems"));
+  EXPECT_LT(text.size(), 10'000);
 }
 
 TEST(Shard, IsOneOfSome) {

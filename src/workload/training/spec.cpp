@@ -25,7 +25,7 @@ using core::FieldError;
 
 constexpr std::uint64_t kMaxRanks = 1u << 24;
 constexpr double kMaxBytes = 4e18;       // of one task; Bytes is a signed 64-bit count
-constexpr double kMaxLayerPasses = 4e6;  // of all stages; each is a dozen tasks, about a kilobyte
+constexpr double kMaxLayerPasses = 1e6;  // of all stages; each is some dozen tasks of about 120 bytes
 constexpr std::uint32_t kMaxElementBytes = 8;
 
 void check_positive(const TrainingSpec& s) {

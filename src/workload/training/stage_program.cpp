@@ -1,5 +1,6 @@
 #include "workload/training/stage_program.hpp"
 
+#include "photonrail/error.hpp"
 #include "workload/training/stage_writer.hpp"
 
 #include <algorithm>
@@ -22,10 +23,11 @@ bool is_forward(const PipelineStep& step) { return step.kind == PassKind::kForwa
 }  // namespace
 
 StageWriter::StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
-                         const MoeTraffic* experts)
+                         const MoeTraffic* experts, std::size_t max_tasks)
     : builder_(builder),
       spec_(spec),
       stage_(stage),
+      max_tasks_(max_tasks),
       experts_(experts),
       shape_(spec.pipeline()),
       cost_(model_cost(spec)),
@@ -47,6 +49,7 @@ ProgramId StageWriter::write(const std::vector<workload::PipelineAction>& action
   std::optional<PipelineStep> partner;     // a pass that runs together with the next one
   std::vector<workload::PipelineAction> after_both;  // sends of its result
   for (const workload::PipelineAction& action : actions) {
+    check_tasks();
     if (action.kind == Kind::kReceive) {
       receive(action);
     } else if (action.kind == Kind::kSend) {
@@ -63,6 +66,16 @@ ProgramId StageWriter::write(const std::vector<workload::PipelineAction>& action
   }
   finish_step();
   return program_;
+}
+
+// Layers differ in how many tasks they are: what passed the check of layer passes can still be too much. The last
+// computation of a pass is one of its last tasks.
+void StageWriter::check_tasks() const {
+  if (last_compute_.is_none() || last_compute_.index() < max_tasks_ / shape_.stages) return;
+  throw ConfigError("/global_batch",
+                    std::to_string(shape_.micro_batches) + " micro-batches are too many for a task graph: the stages have more than " +
+                        std::to_string(max_tasks_) + " tasks together",
+                    "a larger micro_batch, or fewer sequences");
 }
 
 void StageWriter::pass(PipelineStep step) {

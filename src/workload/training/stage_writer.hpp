@@ -20,8 +20,13 @@ namespace photonrail {
 /// Tasks in schedule order. Each compute task waits for the one before it, so that no executor can reorder them.
 class StageWriter {
  public:
-  /// REQUIRES: spec is valid; all outlive the writer.
-  StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage, const MoeTraffic* experts);
+  /// Tasks of all stages together: 120 bytes each, and more while the graph is made.
+  static constexpr std::size_t kMaxTasks = std::size_t{1} << 24;
+
+  /// REQUIRES: spec is valid; all outlive the writer. write() throws ConfigError when the stage has more than its share of
+  /// `max_tasks`.
+  StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage, const MoeTraffic* experts,
+              std::size_t max_tasks = kMaxTasks);
 
   ProgramId write(const std::vector<workload::PipelineAction>& actions);
 
@@ -41,6 +46,7 @@ class StageWriter {
   using ResultKey = std::tuple<bool, std::uint32_t, std::uint32_t>;  // forward, virtual stage, micro-batch
 
   // stage_program.cpp: passes and messages
+  void check_tasks() const;
   void pass(PipelineStep step);
   void pair(PipelineStep first, PipelineStep second);
   [[nodiscard]] Flow begin(PipelineStep step);
@@ -118,6 +124,7 @@ class StageWriter {
   TaskGraphBuilder& builder_;
   const TrainingSpec& spec_;
   std::uint32_t stage_;
+  std::size_t max_tasks_;      // of all stages
   const MoeTraffic* experts_;  // demands of their all-to-alls; null: even
   PipelineShape shape_;
   ModelCost cost_;

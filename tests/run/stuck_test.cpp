@@ -29,6 +29,22 @@ TEST(Stuck, ARingThatLeavesAServerTwiceOnOneRailSaysSo) {
   }
 }
 
+// Rank 1 has no circuit to rank 0, and 20 ranks wait for what it would send them after that: more than the report lists.
+TEST(Stuck, WhatLacksCircuitsComesFirstAmongManyLines) {
+  Job job(22);
+  job.compute(0, us(1)).compute(1, us(1));
+  job.send(1, 0, 100'000'000).receive(1, 0, 100'000'000);  // more than is buffered
+  for (std::size_t r = 2; r < 22; ++r) job.send(1, r, 1000).receive(1, r, 1000);
+  job.optical(us(10), "static").build();
+  try {
+    static_cast<void>(job.run());
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.stuck().front(), HasSubstr("waits for a circuit from rank 1 to rank 0"));
+    EXPECT_THAT(error.stuck().back(), HasSubstr("more"));
+  }
+}
+
 /// Two servers of two GPUs. The first job has GPUs 0 and 3, so that its message leaves server 0 over GPU 1; the second job has
 /// GPUs 1 and 2.
 Scenario crossed_jobs(const std::string& controller) {

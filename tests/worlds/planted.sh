@@ -27,7 +27,7 @@ if [[ -z $tree ]]; then
   tree=$(mktemp -d)/photonrail
   git -C "$here" worktree add --detach "$tree" HEAD >/dev/null
   trap 'git -C "$here" worktree remove --force "$tree"' EXIT
-  cmake -S "$tree" -B "$tree/build/release" -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+  (cd "$tree" && cmake --preset release >/dev/null)
 fi
 worlds=$tree/build/release/tests/worlds/photonrail_worlds
 

@@ -77,6 +77,7 @@ class Coalesce : public Controller {
       std::optional<Attempt> tried = attempt(*demand);
       if (tried && is_worth_it(*demand, lit, unlit)) take(std::move(*tried));
     }
+    note_made();
     Decision decision;
     if (!plan_.connect.empty()) decision = plan_;
     decision.ask_again = again_;
@@ -171,7 +172,24 @@ class Coalesce : public Controller {
   [[nodiscard]] std::optional<Attempt> attempt(const CircuitRequest& demand) {
     Attempt tried{ports_, plan_.connect};
     if (!tried.ports.serve_all(demand.pairs, width_.of(*view_, demand), tried.connect)) return std::nullopt;
+    if (std::any_of(tried.connect.begin(), tried.connect.end(), [this](Circuit circuit) { return undoes(circuit); }))
+      return std::nullopt;
     return tried;
+  }
+
+  // Where circuits are there at once, two demands could take them from each other again and again while no time passes:
+  // what was made at this instant stays for as long.
+  [[nodiscard]] bool undoes(Circuit circuit) const {
+    const PortId source = view_->receive[circuit.to.index()];
+    return was_made_now(circuit.from) || (!source.is_none() && was_made_now(source));
+  }
+  [[nodiscard]] bool was_made_now(PortId from) const {
+    return from.index() < made_.size() && made_[from.index()] == view_->now &&
+           !view_->transmit[from.index()].peer.is_none();
+  }
+  void note_made() {
+    made_.resize(view_->transmit.size(), Time{-1});
+    for (const Circuit circuit : plan_.connect) made_[circuit.from.index()] = view_->now;
   }
 
   void take(Attempt tried) {
@@ -248,6 +266,7 @@ class Coalesce : public Controller {
   bool was_active_ = false;
   bool overdue_ = false;
   std::map<CommunicatorId, Duration> lag_;
+  std::vector<Time> made_;  // by transmit port: when its circuit was asked for last
   FreePorts ports_;
   PhaseWidth width_;
 };

@@ -45,6 +45,7 @@ class Decomposed : public Controller {
     begin(view);
     repeat(view);
     CircuitPlan plan = missing(view);
+    cross_over(view, plan);
     // What was decided before and waits for circuits to drain goes on.
     if (plan == asked_) return std::nullopt;
     asked_ = plan;
@@ -203,6 +204,52 @@ class Decomposed : public Controller {
       }
     }
     return plan;
+  }
+
+  // Ports of equal numbers may all have failed at one end or the other. Such a pair gets any two sound ports of one plane that
+  // no matching has.
+  void cross_over(const FabricView& view, CircuitPlan& plan) const {
+    if (view.ports_per_gpu == 1) return;
+    for (const WaitingPair& w : waiting_) {
+      bool possible = view.circuits(w.pair) > 0;
+      for (std::uint32_t port = 0; port < view.ports_per_gpu; ++port) possible |= can_join(view, w.pair, port);
+      if (possible) continue;
+      if (const std::optional<Circuit> circuit = crossed(view, w.pair, plan)) plan.connect.push_back(*circuit);
+    }
+  }
+
+  // That is there already or on its way, or else the first that is free.
+  [[nodiscard]] std::optional<Circuit> crossed(const FabricView& view, ServerPair pair, const CircuitPlan& plan) const {
+    std::optional<Circuit> first;
+    for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
+      const PortId from = view.port(pair.from, p);
+      for (std::uint32_t q = p % view.planes; q < view.ports_per_gpu; q += view.planes) {
+        const PortId to = view.port(pair.to, q);
+        if (view.transmit[from.index()].peer == to) return std::nullopt;
+        if (!first && is_free(view, {from, to}, plan)) first = Circuit{from, to};
+      }
+    }
+    return first;
+  }
+
+  [[nodiscard]] bool is_free(const FabricView& view, Circuit circuit, const CircuitPlan& plan) const {
+    const auto idle = [&](PortId from) {
+      return from.is_none() || (!view.transmit[from.index()].faulty && !view.transmit[from.index()].in_use);
+    };
+    if (!idle(circuit.from) || view.transmit[circuit.to.index()].faulty) return false;
+    const PortId peer = view.transmit[circuit.from.index()].peer;
+    const PortId source = view.receive[circuit.to.index()];
+    if (!idle(source) || (!peer.is_none() && view.transmit[peer.index()].faulty)) return false;
+    const std::uint32_t out = circuit.from.value % view.ports_per_gpu;
+    const std::uint32_t in = circuit.to.value % view.ports_per_gpu;
+    const auto has = [&](std::uint32_t port, bool sends, PortId own) {
+      return std::any_of(served_[port].begin(), served_[port].end(), [&](ServerPair pair) {
+        return view.port(sends ? pair.from : pair.to, port) == own;
+      });
+    };
+    if (has(out, true, circuit.from) || has(in, false, circuit.to)) return false;
+    return std::none_of(plan.connect.begin(), plan.connect.end(),
+                        [circuit](Circuit c) { return c.from == circuit.from || c.to == circuit.to; });
   }
 
   bool weighs_switching_;

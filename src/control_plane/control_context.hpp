@@ -9,6 +9,7 @@
 #include "photonrail/controller.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace photonrail::control_plane {
 
@@ -22,6 +23,7 @@ struct ControlContext {
   const ControllerSpec& spec;
   const ControllerFactory& factory;
   std::uint64_t seed = 1;
+  std::string pointer{};  ///< to what holds the job's "/controller": "", or "/jobs/1"
 
   [[nodiscard]] const PlantSpec& plant() const { return fabric.plant().spec(); }
 };

@@ -1,5 +1,6 @@
 #include "control_plane/pair_service.hpp"
 
+#include "control_plane/missing_circuit.hpp"
 #include "execution/transfers.hpp"
 #include "photonrail/error.hpp"
 
@@ -177,8 +178,7 @@ std::string PairService::missing(OpId id) const {
   for (const Round& round : rounds_[id]) {
     for (const PairLink& link : round.links) {
       if (link.parked.empty()) continue;
-      return " waits for a circuit from rank " + std::to_string(op.rank(link.pair.first).value) + " to rank " +
-             std::to_string(op.rank(link.pair.second).value);
+      return missing_circuit(run_, op, link.pair);
     }
   }
   return "";

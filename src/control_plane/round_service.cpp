@@ -1,5 +1,6 @@
 #include "control_plane/round_service.hpp"
 
+#include "control_plane/missing_circuit.hpp"
 #include "execution/transfers.hpp"
 #include "photonrail/error.hpp"
 
@@ -108,7 +109,7 @@ bool RoundService::hold(OpId id, const Operation& op, Round& round) {
     const auto hold = run_.fabric.rail(crossing->rail).hold(crossing->from, crossing->to, id);
     if (!hold) {
       for (const HeldLink& held : round.links) {
-        if (!held.rail.is_none()) run_.fabric.rail(held.rail).release(held.hold);
+        if (!held.rail.is_none()) run_.fabric.rail(held.rail).withdraw(held.hold);
       }
       round.links.clear();
       return false;
@@ -177,9 +178,9 @@ std::string RoundService::missing(OpId id) const {
     if (std::string text = too_many_circuits(op, round.index); !text.empty()) return text;
     for (const MemberPair& pair : op.plan().pairs(round.index)) {
       if (run_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
-      return " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
-             std::to_string(op.rank(pair.second).value);
+      return missing_circuit(run_, op, pair);
     }
+    return " waits for its communication lane";  // its circuits are there, and another operation has the lane
   }
   return "";
 }

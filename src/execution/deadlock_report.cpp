@@ -1,5 +1,7 @@
 #include "execution/deadlock_report.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace photonrail::execution {
@@ -46,15 +48,19 @@ std::string DeadlockReport::why_stuck(OpId id, Member member) const {
 
 std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) const {
   std::vector<std::string> lines;
-  std::size_t more = 0;
-  const auto add = [&](std::string line) { lines.size() < kMaxLines ? lines.push_back(std::move(line)) : void(++more); };
-  for (const OpId id : run_.operations.live()) {
+  std::vector<std::string> followers;  // of ranks that wait for others
+  const auto add = [&](std::string line) { lines.push_back(std::move(line)); };
+  const std::vector<OpId> live = run_.operations.live();
+  for (const OpId id : live) {
     const Operation& op = run_.operations[id];
+    const bool cause = live.size() <= kMaxLines || (op.transfer.started && !circuits_.missing(id).empty());
     for (Member m = 0; m < op.members(); ++m) {
       if (op.transfer.started && op.transfer.left[m] == 0) continue;
-      if (op.present(m)) add(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m));
+      if (!op.present(m)) continue;
+      (cause ? lines : followers).push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m));
     }
   }
+  lines.insert(lines.end(), std::make_move_iterator(followers.begin()), std::make_move_iterator(followers.end()));
   for (std::size_t r = 0; r < graph_.ranks(); ++r) {
     for (const ReadyTask& held : order_.held_back(RankId{r})) {
       add(describe(RankId{r}, held.task) + ": is ready, but task " + std::to_string(order_.turn(RankId{r}).value) +
@@ -64,6 +70,8 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
   if (lines.empty()) {
     add("no rank waits for another, yet " + std::to_string(unfinished_ranks) + " are not done");
   }
+  const std::size_t more = lines.size() - std::min(lines.size(), kMaxLines);
+  lines.resize(lines.size() - more);
   for (std::uint32_t r = 0; run_.fabric.optical() && r < run_.fabric.rails(); ++r) {
     if (!run_.fabric.has_rail(RailId{r})) continue;
     const std::vector<std::string> faults = run_.fabric.rail(RailId{r}).faults();

@@ -53,6 +53,11 @@ void CircuitHolds::release(Id id) {
   free_.push_back(id);
 }
 
+void CircuitHolds::withdraw(Id id) {
+  release(id);
+  --uses_;
+}
+
 bool CircuitHolds::in_use() const {
   return std::any_of(holds_.begin(), holds_.end(),
                      [](const Hold& hold) { return !hold.hops.empty() && hold.missed.empty(); });

@@ -23,6 +23,8 @@ class CircuitHolds {
   /// Holds the usable circuits of every hop until release(). REQUIRES: `way` is not empty, and each hop has a link.
   [[nodiscard]] Id hold(std::span<const Hop> way, std::uint64_t owner);
   void release(Id hold);
+  /// release() of a hold that nothing was sent over: it does not count among uses().
+  void withdraw(Id hold);
 
   /// The holds of circuits that are about to go dark give up their ports.
   void detach(std::span<const Circuit> darkened);

@@ -73,6 +73,8 @@ class OpticalRail {
   /// no way.
   [[nodiscard]] std::optional<HoldId> hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner);
   void release(HoldId hold) { holds_.release(hold); }
+  /// Releases a hold that came to nothing, because other circuits of the operation were not there: it is no use.
+  void withdraw(HoldId hold) { holds_.withdraw(hold); }
 
   struct Command {
     std::uint32_t id = 0;

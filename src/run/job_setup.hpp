@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace photonrail::run {
 
@@ -19,6 +20,7 @@ struct SharedJobContext {
   engine::Engine& engine;
   SharedFabric& fabric;
   std::uint32_t job = 0;
+  std::string controller{};  ///< pointer to what holds the job's "/controller": "" where jobs share it, or "/jobs/1"
 };
 
 /// What profiling runs on electrical rails say of a job, where its policy wants it.

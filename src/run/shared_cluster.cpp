@@ -82,6 +82,12 @@ RunSpec run_of(const Scenario& scenario, std::size_t job) {
   return run;
 }
 
+// A job without a controller of its own has that of the whole scenario.
+std::string holder_of_controller(const Scenario& scenario, std::size_t job) {
+  const bool own = scenario.jobs[job].controller.describe() != scenario.controller.describe();
+  return own ? "/jobs/" + std::to_string(job) : "";
+}
+
 std::vector<GpuId> gpus_of(const Scenario& scenario) {
   std::vector<GpuId> gpus;
   for (const Scenario& job : scenario.jobs) gpus.insert(gpus.end(), job.gpu_of_rank.begin(), job.gpu_of_rank.end());
@@ -108,7 +114,7 @@ class Jobs {
       Job& made = *jobs_.emplace_back(std::make_unique<Job>(
           Job{JobObserver(observers, j, scenario.jobs.size(), ranks, communicators), {}, {}, {}, {}}));
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
-      made.context.emplace(SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j)});
+      made.context.emplace(SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j), holder_of_controller(scenario, j)});
       made.runner = std::make_unique<Runner>(job, run_of(scenario, j), made.observer_list, registries);
       made.simulation = made.runner->share(*made.context);
       ranks += job.graph.ranks();

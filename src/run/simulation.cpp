@@ -41,7 +41,8 @@ Simulation::Simulation(const JobSetup& setup)
       accounting_(setup.graph().ranks()),
       stragglers_(setup.stragglers, setup.graph().ranks(), setup.run.seed),
       control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
-                setup.registries.controllers.find(setup.controller.name), setup.run.seed},
+                setup.registries.controllers.find(setup.controller.name), setup.run.seed,
+                setup.shared != nullptr ? setup.shared->controller : std::string()},
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);

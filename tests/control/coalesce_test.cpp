@@ -40,7 +40,8 @@ class Rail {
   Decision decide() {
     FabricView view = rail_.view();
     view.port_rate = Bandwidth::from_gb_per_s(50);
-    view.reconfiguration.switching = milliseconds(10);
+    view.reconfiguration.switching = delay_;
+    view.now = now_;
     for (std::size_t i = 0; i < demands_.size(); ++i) show(demands_[i], i);
     for (std::size_t i = 0; i < gathering_.size(); ++i) show(gathering_[i], demands_.size() + i);
     view.demands = demands_;
@@ -49,6 +50,22 @@ class Rail {
   }
 
   [[nodiscard]] CircuitPlan plan(const std::vector<ServerPair>& pairs) const { return rail_.plan(pairs); }
+  Rail& delay(Duration delay) {
+    delay_ = delay;
+    return *this;
+  }
+  /// The plan is carried out, and the demands are others.
+  Rail& apply(const CircuitPlan& plan) {
+    rail_.apply(plan);
+    demands_.clear();
+    pairs_.clear();
+    bytes_.clear();
+    return *this;
+  }
+  Rail& later(Duration time) {
+    now_ = now_ + time;
+    return *this;
+  }
 
  private:
   void add(std::vector<CircuitRequest>& list, std::vector<ServerPair> pairs, Duration service, Time due, std::uint32_t asked) {
@@ -74,6 +91,8 @@ class Rail {
   }
 
   testing::RailView rail_{4};
+  Duration delay_ = milliseconds(10);
+  Time now_{};
   std::unique_ptr<Controller> controller_;
   std::vector<CircuitRequest> demands_;
   std::vector<CircuitRequest> gathering_;
@@ -104,6 +123,19 @@ TEST(Coalesce, GoesOverToWhatIsDueFirst) {
   const Decision decision = rail.decide();
   ASSERT_FALSE(decision.keeps());
   EXPECT_EQ(decision.plan(), rail.plan({{0, 2}}));
+}
+
+// Where circuits are there at once, the ring could take them back in the same instant, and the hop again, without end.
+TEST(Coalesce, LeavesWhatItMadeAtThisInstant) {
+  Rail rail;
+  rail.delay({}).wants({{0, 2}}, milliseconds(1), milliseconds(11));
+  const Decision first = rail.decide();
+  ASSERT_FALSE(first.keeps());
+  rail.apply(first.plan());
+  rail.wants({{0, 2}}, milliseconds(30), milliseconds(1000)).wants({{0, 1}}, milliseconds(1), milliseconds(1));
+  EXPECT_TRUE(rail.decide().keeps());
+  rail.later(Duration{1});
+  EXPECT_FALSE(rail.decide().keeps());
 }
 
 // Expected at 50 ms: it asks to be asked again one delay before, and does nothing until then.

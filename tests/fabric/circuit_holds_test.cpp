@@ -41,6 +41,14 @@ class CircuitHoldsTest : public ::testing::Test {
   CircuitHolds holds;
 };
 
+TEST_F(CircuitHoldsTest, WhatIsWithdrawnIsNoUse) {
+  connect({circuit(0, 2)});
+  holds.withdraw(hold({0, 1}, 7));
+  EXPECT_EQ(holds.uses(), 0u);
+  EXPECT_EQ(in_use(0), 0u);
+  EXPECT_FALSE(holds.held());
+}
+
 TEST_F(CircuitHoldsTest, AHoldIsOnAllCircuitsOfTheHop) {
   connect({circuit(0, 2), circuit(1, 3)});
   EXPECT_FALSE(holds.held());

@@ -66,6 +66,20 @@ TEST_P(Repair, OfAStuckPortLightsWhatWasRefused) {
   EXPECT_EQ(makespan_with(one_message(GetParam()), {.kind = PortFault::Kind::kStuck, .at = us(0), .lasts = us(10)}), us(31));
 }
 
+class FailedForGood : public ::testing::TestWithParam<const char*> {};
+
+// No two ports of equal number are sound at both ends: port 1 of server 0 goes to port 0 of server 1.
+TEST_P(FailedForGood, LeavesPortsOfOtherNumbers) {
+  Job job = one_message(GetParam());
+  job.scenario.cluster.nic.ports = 2;
+  job.scenario.cluster.rail.faults = {{.server = 0, .port = 0, .at = us(0)}, {.server = 1, .port = 1, .at = us(0)}};
+  const RunResult result = simulate(job.scenario);
+  EXPECT_TRUE(books_balance(result));
+  EXPECT_EQ(result.makespan, us(21));  // 1 for the circuit, 20 over one port
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, FailedForGood, ::testing::Values("solstice", "bvn", "max_weight", "mixnet", "lru", "opus"));
+
 INSTANTIATE_TEST_SUITE_P(Policies, Repair,
                          ::testing::Values("solstice", "bvn", "topoopt", "static_split", "opus_artifact", "static", "opus",
                                            "coalesce", "max_weight", "mixnet", "harvest", "lru"),

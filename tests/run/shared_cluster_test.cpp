@@ -358,5 +358,25 @@ TEST(Jobs, MayBeMeasuredByCclBenchsMetrics) {
   EXPECT_THAT(metrics.metrics().traffic_window, SizeIs(3));
 }
 
+TEST(Jobs, AnErrorOfAPolicyPointsAtTheJobThatHasIt) {
+  Cluster cluster(6);
+  cluster.optical(us(100)).add_message("first", {0, 1}, kMegabyte).add_message("second", {2, 3}, kMegabyte);
+  cluster.all.jobs[1].controller.name = "rotor";
+  cluster.all.jobs[1].controller.parameters.set("slot", us(1));
+  try {
+    cluster.run();
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.where(), "/jobs/1/controller/slot_us");
+  }
+  cluster.all.controller = cluster.all.jobs[0].controller = cluster.all.jobs[1].controller;  // that of the whole scenario
+  try {
+    cluster.run();
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.where(), "/controller/slot_us");
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -29,5 +29,55 @@ TEST(Stuck, ARingThatLeavesAServerTwiceOnOneRailSaysSo) {
   }
 }
 
+// Rank 1 has no circuit to rank 0, and 20 ranks wait for what it would send them after that: more than the report lists.
+TEST(Stuck, WhatLacksCircuitsComesFirstAmongManyLines) {
+  Job job(22);
+  job.compute(0, us(1)).compute(1, us(1));
+  job.send(1, 0, 100'000'000).receive(1, 0, 100'000'000);  // more than is buffered
+  for (std::size_t r = 2; r < 22; ++r) job.send(1, r, 1000).receive(1, r, 1000);
+  job.optical(us(10), "static").build();
+  try {
+    static_cast<void>(job.run());
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.stuck().front(), HasSubstr("waits for a circuit from rank 1 to rank 0"));
+    EXPECT_THAT(error.stuck().back(), HasSubstr("more"));
+  }
+}
+
+/// Two servers of two GPUs. The first job has GPUs 0 and 3, so that its message leaves server 0 over GPU 1; the second job has
+/// GPUs 1 and 2.
+Scenario crossed_jobs(const std::string& controller) {
+  Scenario all;
+  all.cluster.servers = 2;
+  all.cluster.gpus_per_server = 2;
+  all.cluster.rail.kind = RailKind::kOptical;
+  all.cluster.rail.optical.reconfiguration = DelayDistribution::constant(us(10));
+  for (const auto& gpus : {std::vector<std::size_t>{0, 3}, std::vector<std::size_t>{1, 2}}) {
+    Job job(2);
+    job.send(0, 1, 1'000'000).receive(0, 1, 1'000'000).build();
+    Scenario& made = all.jobs.emplace_back(job.scenario);
+    made.name = "job " + std::to_string(all.jobs.size() - 1);
+    made.cluster = all.cluster;
+    made.controller.name = controller;
+    made.gpu_of_rank = {GpuId{gpus[0]}, GpuId{gpus[1]}};
+  }
+  return all;
+}
+
+class StuckJobs : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(StuckJobs, NameTheGpuOfAnotherJobThatTheyWouldSendOver) {
+  try {
+    static_cast<void>(simulate(crossed_jobs(GetParam())));
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("waits for a circuit from rank 0 to rank 1 over GPU 1 (server 0 on rail 1), which "
+                                        "belongs to another job"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Services, StuckJobs, ::testing::Values("opus", "max_weight"));
+
 }  // namespace
 }  // namespace photonrail::test

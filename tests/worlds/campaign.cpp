@@ -61,7 +61,7 @@ class Campaign {
   explicit Campaign(const CampaignOptions& options) : options_(options), began_(Clock::now()) {}
 
   CampaignReport run() {
-    for (std::uint64_t next = 0; next < options_.cases && !over();) {
+    for (std::uint64_t next = 0; next < options_.cases && !over() && !found();) {
       std::vector<World> batch;
       for (; next < options_.cases && batch.size() < kBatch; ++next) batch.push_back(draw_world(options_.seed + next));
       judge_apart(batch, options_.judge, options_.limits,
@@ -74,6 +74,7 @@ class Campaign {
 
  private:
   [[nodiscard]] double elapsed() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  [[nodiscard]] bool found() const { return options_.until_found && !report_.findings.empty(); }
   [[nodiscard]] bool over() const { return options_.time_s > 0.0 && elapsed() > options_.time_s; }
 
   void count(const World& world, const Verdict& verdict) {

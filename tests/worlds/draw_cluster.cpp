@@ -81,7 +81,7 @@ Json draw_cluster(Dice& dice, Extent& extent) {
   cluster["nic"] = {{"ports", extent.ports},
                     {"port_gb_per_s", dice.pick<double>({50, 50, 25, 33.3, 400, 1})},
                     {"latency_ns", dice.pick<double>({0, 0, 1000, 936.25})},
-                    {"message_overhead_ns", dice.pick<double>({0, 0, 10, 500})}};
+                    {"message_overhead_ns", dice.pick<double>({0, 0, 10, 500, 20000})}};
   Json rail{{"kind", extent.optical ? "optical" : "electrical"}};
   if (extent.optical) {
     draw_optical(dice, extent, rail);

@@ -1,8 +1,9 @@
 // photonrail_worlds: draws worlds, judges them and writes what was counted. For the night, and to repeat a seed by day.
 //
-//     photonrail_worlds [--seed 1] [--cases 1000000] [--time SECONDS] [--out DIR] [--shrink TRIES] [--all-laws | --law
-//     NAME] photonrail_worlds --print SEED          the scenario file of one world photonrail_worlds --judge FILE what is
-//     wrong with a scenario file
+//     photonrail_worlds [--seed 1] [--cases 1000000] [--time SECONDS] [--out DIR] [--shrink TRIES] [--until-found]
+//                       [--all-laws | --law NAME]
+//     photonrail_worlds --print SEED    the scenario file of one world
+//     photonrail_worlds --judge FILE    what is wrong with a scenario file
 #include "worlds/campaign.hpp"
 
 #include <cstdlib>
@@ -16,8 +17,8 @@ namespace {
 using namespace photonrail::worlds;
 
 int usage() {
-  std::cerr << "photonrail_worlds [--seed N] [--cases N] [--time SECONDS] [--out DIR] [--shrink TRIES] [--all-laws | --law "
-               "NAME]\n"
+  std::cerr << "photonrail_worlds [--seed N] [--cases N] [--time SECONDS] [--out DIR] [--shrink TRIES] [--until-found] "
+               "[--all-laws | --law NAME]\n"
                "photonrail_worlds --print SEED | --judge FILE\n";
   return 2;
 }
@@ -49,6 +50,11 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--all-laws") {
       options.judge.all_laws = true;
+      continue;
+    }
+    if (words[i] == "--until-found") {
+      options.until_found = true;
+      options.shrink_tries = 0;
       continue;
     }
     if (i + 1 == words.size()) return usage();

@@ -1,5 +1,6 @@
 #include "worlds/judge.hpp"
 
+#include "photonrail/ccl_bench.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -7,8 +8,11 @@
 #include "photonrail/testing/tiny_job.hpp"
 #include "worlds/laws.hpp"
 
+#include <algorithm>
 #include <map>
 #include <new>
+#include <set>
+#include <tuple>
 #include <typeinfo>
 
 namespace photonrail::worlds {
@@ -34,6 +38,7 @@ class Watcher : public testing::HistoryHash {
       rail.first.erase(event.circuit.from);
       rail.second.erase(event.circuit.to);
     } else if (event.state == CircuitState::kSwitching) {
+      ++circuits.made[{event.rail, event.circuit}];
       const bool free = rail.first.emplace(event.circuit.from, event.circuit.to).second &&
                         rail.second.emplace(event.circuit.to, event.circuit.from).second;
       if (!free) problem = "two circuits share a fibre";
@@ -41,6 +46,7 @@ class Watcher : public testing::HistoryHash {
   }
 
   std::string problem;
+  CircuitCounts circuits;
 
  private:
   void count() const {
@@ -48,6 +54,13 @@ class Watcher : public testing::HistoryHash {
   }
   std::map<RailId, std::pair<std::map<PortId, PortId>, std::map<PortId, PortId>>> rails_;
 };
+
+bool has_no_number(const std::string& json) {
+  for (const char* word : {"nan", "inf,", "inf\n", "inf}"}) {
+    if (json.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
 
 void check_refusal(const ConfigError& error, Outcome& outcome) {
   outcome.ending = Ending::kRefused;
@@ -58,12 +71,18 @@ void check_refusal(const ConfigError& error, Outcome& outcome) {
 void simulate_into(const Json& scenario, Watched watched, Outcome& outcome) {
   const Scenario read = parse_scenario(scenario.dump(), "/", "world.json");
   Watcher watcher;
+  CclBenchObserver kernels;  // reads the scenario at the beginning and at the end
   std::vector<Observer*> observers;
-  if (watched == Watched::kYes) observers.push_back(&watcher);
+  if (watched == Watched::kYes) observers = {&watcher, &kernels};
   outcome.result = simulate(read, observers);
   outcome.history = watcher.value();
   outcome.message = watcher.problem;
   if (!watcher.problem.empty()) outcome.symptom = "matching";
+  outcome.circuits = std::move(watcher.circuits);
+  if (watched == Watched::kYes && has_no_number(to_json(kernels.metrics()))) {
+    outcome.symptom = "books";
+    outcome.message = "a metric of CCL-Bench is no number";
+  }
 }
 
 bool may_lose_for_good(const Json& job) {
@@ -128,6 +147,31 @@ void judge_history(const Json& scenario, const Outcome& first, Verdict& verdict)
 }
 
 }  // namespace
+
+std::uint32_t CircuitCounts::peers(std::uint32_t ports_per_gpu) const {
+  std::map<std::tuple<RailId, bool, std::uint32_t>, std::set<std::uint32_t>> peers;
+  for (const auto& [place, times] : made) {
+    const auto& [rail, circuit] = place;
+    const std::uint32_t from = circuit.from.value / ports_per_gpu;
+    const std::uint32_t to = circuit.to.value / ports_per_gpu;
+    peers[{rail, true, from}].insert(to);
+    peers[{rail, false, to}].insert(from);
+  }
+  std::size_t most = 0;
+  for (const auto& [gpu, others] : peers) most = std::max(most, others.size());
+  return static_cast<std::uint32_t>(most);
+}
+
+std::uint32_t CircuitCounts::most_joined(std::uint32_t ports_per_gpu) const {
+  std::map<std::tuple<RailId, std::uint32_t, std::uint32_t>, std::uint32_t> joined;
+  std::uint32_t most = 0;
+  for (const auto& [place, times] : made) {
+    const auto& [rail, circuit] = place;
+    std::uint32_t& count = joined[{rail, circuit.from.value / ports_per_gpu, circuit.to.value / ports_per_gpu}];
+    most = std::max(most, count += times);
+  }
+  return most;
+}
 
 Json on_electrical_rails(Json scenario) {
   scenario["cluster"]["rail"] = {{"kind", "electrical"}};
@@ -197,10 +241,7 @@ std::string problem_of(const RunResult& result) {
   for (const RunResult& job : result.jobs) {
     if (const std::string problem = problem_of(job); !problem.empty()) return job.name + ": " + problem;
   }
-  const std::string text = to_json(result);
-  for (const char* word : {"nan", "inf,", "inf\n"}) {
-    if (text.find(word) != std::string::npos) return "the result has a number that is none";
-  }
+  if (has_no_number(to_json(result))) return "the result has a number that is none";
   return "";
 }
 

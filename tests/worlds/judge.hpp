@@ -1,12 +1,15 @@
 // Runs a world in this process and says what is wrong with how it ended. A signal or an endless run is for sandbox.hpp.
 #pragma once
 
+#include "photonrail/circuit.hpp"
 #include "photonrail/result.hpp"
 #include "worlds/world.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::worlds {
@@ -29,6 +32,16 @@ struct JudgeOptions {
 
 [[nodiscard]] Verdict judge(const World& world, const JudgeOptions& options = {});
 
+/// How often circuits were made, by rail and port.
+struct CircuitCounts {
+  std::map<std::pair<RailId, Circuit>, std::uint32_t> made;
+
+  /// Servers that the GPU with the most of them sends to, or receives from, over one rail.
+  [[nodiscard]] std::uint32_t peers(std::uint32_t ports_per_gpu) const;
+  /// Of the pair of servers whose circuits were made most often, on one rail.
+  [[nodiscard]] std::uint32_t most_joined(std::uint32_t ports_per_gpu) const;
+};
+
 /// One run of a scenario.
 struct Outcome {
   Ending ending = Ending::kDone;
@@ -36,6 +49,7 @@ struct Outcome {
   std::string message;        ///< of an error
   std::string symptom;        ///< an ending that is a finding by itself
   std::uint64_t history = 0;  ///< a hash of what observers were told
+  CircuitCounts circuits;     ///< of a run that was watched
 };
 
 enum class Watched : std::uint8_t { kYes, kNo };  ///< an observer sees every rank, so that no ranks are folded

@@ -18,9 +18,13 @@ struct PolicyProperty {
   std::string name;     ///< the symptom of a world that breaks it
   std::string summary;  ///< what is promised
   LawAnswer (*examine)(const World& world, const Outcome& first, Verdict& verdict) = nullptr;
+  bool on_every_world = false;  ///< it applies to few worlds; others are examined on one world in three
 };
 
 [[nodiscard]] const std::vector<PolicyProperty>& laws();
+
+/// Laws of what a run makes of its ports, rails and times (laws_of_use.cpp).
+[[nodiscard]] std::vector<PolicyProperty> laws_of_use();
 
 /// Examines the laws until one is broken.
 void examine_laws(const World& world, const Outcome& first, const JudgeOptions& options, Verdict& verdict);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 namespace photonrail::worlds {
@@ -191,6 +192,62 @@ double latency_term_ps(const Json& scenario) {
       scenario.value("/workload/collective/repeat"_json_pointer, 1.0) * scenario.value("/run/iterations"_json_pointer, 1.0);
   const double hops = scenario.value("/cluster/rail/forwarding"_json_pointer, false) ? ranks_of(scenario) : 1.0;
   return 1e3 * message * steps * calls * hops * 2.0 + 1e4;
+}
+
+namespace {
+
+double greatest_number(const Json& value) {
+  if (value.is_number()) return value;
+  double greatest = 0.0;
+  if (value.is_structured()) {
+    for (const auto& [key, inner] : value.items()) greatest = std::max(greatest, greatest_number(inner));
+  }
+  return greatest;
+}
+
+// Of a distribution a value that it practically never exceeds: of a logarithm's the median times e to the power of 5 sigma.
+double greatest_time(const Json& value) {
+  if (value.is_object() && value.contains("sigma")) {
+    return value["median"].get<double>() * std::exp(5.0 * value["sigma"].get<double>());
+  }
+  return value.is_object() ? 8.0 * greatest_number(value) : greatest_number(value);
+}
+
+double unit_ps(std::string_view key) {
+  for (const auto& [unit, picoseconds] : {std::pair{"_ps", 1.0}, {"_ns", 1e3}, {"_us", 1e6}, {"_ms", 1e9}}) {
+    if (key.ends_with(unit)) return picoseconds;
+  }
+  return 1e12;
+}
+
+}  // namespace
+
+double all_times_ps(const Json& value) {
+  double sum = 0.0;
+  if (!value.is_structured()) return sum;
+  for (const auto& [key, inner] : value.items()) {
+    const Measure measure = value.is_object() ? measure_of(key) : Measure::kNone;
+    if (measure == Measure::kTime) {
+      sum += greatest_time(inner) * unit_ps(key);
+    } else if (key == "commands_per_s") {
+      sum += 1e12 / inner.get<double>();
+    } else if (measure == Measure::kNone) {
+      sum += all_times_ps(inner);
+    }
+  }
+  return sum;
+}
+
+double least_rate(const Json& scenario) {
+  const Json& cluster = scenario["cluster"];
+  double rate = 1e9;  // GB/s
+  for (const char* place : {"/nic/port_gb_per_s", "/scale_up/gb_per_s"}) {
+    rate = std::min(rate, cluster.value(Json::json_pointer(place), rate));
+  }
+  for (const char* place : {"/rail/oversubscription", "/rail/pods/oversubscription"}) {
+    rate /= std::max(1.0, cluster.value(Json::json_pointer(place), 1.0));
+  }
+  return rate * 1e9 / 1e12;
 }
 
 std::string policy_of(const Json& scenario) {

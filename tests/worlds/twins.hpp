@@ -34,6 +34,11 @@ namespace photonrail::worlds {
 [[nodiscard]] double latency_term_ps(const Json& scenario);
 
 /// The policy of the scenario; of several jobs "".
+/// The sum of all times that a value names, in ps; of a distribution far in its tail.
+[[nodiscard]] double all_times_ps(const Json& value);
+/// Of ports and the scale-up fabric, with oversubscription: bytes in a picosecond.
+[[nodiscard]] double least_rate(const Json& scenario);
+
 [[nodiscard]] std::string policy_of(const Json& scenario);
 
 }  // namespace photonrail::worlds

@@ -84,7 +84,7 @@ void draw_jobs(Dice& dice, const Extent& extent, Json& scenario) {
 
 void draw_collectives(Dice& dice, const Extent& extent, Json& scenario) {
   Json collectives = Json::object();
-  if (dice.one_in(4)) collectives["chunks"] = dice.from_to(1, 4);
+  if (dice.one_in(4)) collectives["chunks"] = dice.pick<std::uint32_t>({1, 2, 3, 4, 8, 16});
   if (dice.one_in(8)) collectives["straggler"] = dice.pick<std::string>({"eager", "predicted"});
   const CollectiveRegistry registry = CollectiveRegistry::builtin();
   for (const CollectiveOp op : {CollectiveOp::kAllReduce, CollectiveOp::kAllGather, CollectiveOp::kReduceScatter,
@@ -141,6 +141,7 @@ World draw_world(std::uint64_t seed) {
   if (dice.one_in(3)) {
     scenario["executor"] = {{"comm_lanes", dice.one_in(2) ? "one" : "per_communicator"},
                             {"buffered_send_bytes", dice.one_in(2) ? 0 : 4194304}};
+    if (dice.one_in(3)) scenario["executor"]["concurrent_collectives"] = "together";
   }
   draw_collectives(dice, extent, scenario);
   if (dice.one_in(4)) {

@@ -1,0 +1,14 @@
+// What a message that lacks its circuit is waiting for, as the report on a run that cannot finish says it.
+#pragma once
+
+#include "control_plane/control_context.hpp"
+
+#include <string>
+
+namespace photonrail::control_plane {
+
+/// " waits for a circuit from rank 1 to rank 2", and why no controller can light it where a GPU on the way is another job's.
+/// REQUIRES: the pair's messages cross a rail.
+[[nodiscard]] std::string missing_circuit(const ControlContext& run, const execution::Operation& op, MemberPair pair);
+
+}  // namespace photonrail::control_plane

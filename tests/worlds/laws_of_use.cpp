@@ -1,0 +1,141 @@
+// Laws of what a run makes of its ports, rails and times.
+#include "photonrail/controller.hpp"
+#include "worlds/laws.hpp"
+#include "worlds/twins.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace photonrail::worlds {
+
+namespace {
+
+constexpr double kLongDelayUs = 1e5;  // far more than everything else in a world takes
+
+std::string in_us(double picoseconds) { return std::to_string(picoseconds / 1e6) + " us"; }
+
+template <std::size_t kCount>
+bool is_one_of(const std::string& name, const std::array<const char*, kCount>& list) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+// One OCS a rail that re-points circuit by circuit, and messages that take one circuit.
+bool has_plain_rails(const Json& scenario) {
+  const Json& rail = scenario["cluster"]["rail"];
+  for (const char* key : {"pods", "planes", "faults", "forwarding"}) {
+    if (rail.contains(key)) return false;
+  }
+  return rail["kind"] == "optical" && !rail["switch"].contains("dark");
+}
+
+void set_delay(Json& scenario, double us) {
+  for (const char* key : {"settle_us", "link_up_us", "batching_us", "commands_per_s"}) {
+    scenario["cluster"]["rail"]["switch"].erase(key);
+  }
+  scenario["cluster"]["rail"]["switch"]["reconfiguration_us"] = us;
+}
+
+// Everything one after the other, and each message waits for many times of everything that the scenario can make it wait for.
+LawAnswer ends_in_time(const World& world, const Outcome& first, Verdict&) {
+  constexpr double kWaits = 32.0;  // a message is lost, or loses its circuit to another, that often in a row at the most
+  const Json& scenario = world.scenario;
+  if (scenario.dump().find("\"rotor\"") != std::string::npos) return {};  // waits for turns, however long they are
+  const RunResult& result = first.result;
+  double compute = 0.0;
+  double bytes = 0.0;
+  double operations = 0.0;
+  for (const RankTime& rank : result.ranks) compute += static_cast<double>(rank.compute.count());
+  for (const DimensionTraffic& traffic : result.traffic) {
+    bytes += static_cast<double>(traffic.bytes.count);
+    operations += static_cast<double>(traffic.operations);
+  }
+  const double messages = static_cast<double>(result.engine.sends) + operations + static_cast<double>(result.ranks.size());
+  const double slack_ps = 1e11;
+  const double limit = slack_ps + compute + 2.0 * bytes / least_rate(scenario) + kWaits * messages * all_times_ps(scenario);
+  const auto makespan = static_cast<double>(result.makespan.count());
+  if (makespan <= limit) return {true, ""};
+  return {true, "takes " + in_us(makespan) + ", all of it one after the other " + in_us(limit)};
+}
+
+// Nothing but bytes: several ports are faster than one, or some of them are idle.
+LawAnswer ports_are_used(const World& world, const Outcome&, Verdict& verdict) {
+  static constexpr std::array kPolicies{"opus", "lru", "max_weight", "mixnet", "bvn", "solstice"};
+  const Json& scenario = world.scenario;
+  if (!is_serial(scenario) || !is_steady(scenario) || !has_plain_rails(scenario)) return {};
+  if (!is_one_of(policy_of(scenario), kPolicies) || scenario["controller"].contains("width")) return {};
+  const auto ports = "/cluster/nic/ports"_json_pointer;
+  const Json& call = scenario["workload"]["collective"];
+  if (scenario.value(ports, 1u) < 2 || call["op"] == "barrier" || call.contains("moe")) return {};
+  Json many = scenario;
+  many["controller"] = {{"name", policy_of(scenario)}};
+  many["cluster"]["nic"] = {{"ports", scenario[ports]}, {"port_gb_per_s", 1}};
+  many["cluster"]["scale_up"] = {{"gb_per_s", 1e6}};
+  many["workload"]["collective"]["bytes"] = 64 << 20;
+  set_delay(many, 0.0);
+  Json one = many;
+  one[ports] = 1;
+  verdict.runs += 2;
+  const Outcome fast = run(many);
+  const Outcome slow = run(one);
+  if (fast.ending != Ending::kDone || slow.ending != Ending::kDone || slow.result.reconfigurations.count == 0) return {};
+  const auto a = static_cast<double>(fast.result.makespan.count());
+  const auto b = static_cast<double>(slow.result.makespan.count());
+  if (a <= 0.95 * b) return {true, ""};
+  return {true, "all ports: " + in_us(a) + ", one port: " + in_us(b)};
+}
+
+// A pipeline whose stages have a port for each neighbour needs no circuit twice.
+LawAnswer circuits_are_made_once(const World& world, const Outcome& first, Verdict& verdict) {
+  const Json& scenario = world.scenario;
+  if (scenario.contains("jobs") || scenario.contains("stragglers") || !scenario["workload"].contains("training")) return {};
+  if (policy_of(scenario) != "opus" || !is_steady(scenario) || !has_plain_rails(scenario)) return {};
+  for (std::size_t d = 0; d < first.result.traffic.size(); ++d) {
+    const bool pipeline = d == static_cast<std::size_t>(Dimension::kPp);
+    if (!pipeline && first.result.traffic[d].operations > 0) return {};
+  }
+  Json twin = scenario;
+  set_delay(twin, kLongDelayUs);
+  ++verdict.runs;
+  const Outcome other = run(twin);
+  const std::uint32_t ports = scenario.value("/cluster/nic/ports"_json_pointer, 1u);
+  if (other.ending != Ending::kDone || other.circuits.peers(ports) > ports) return {};
+  const std::uint32_t most = other.circuits.most_joined(ports);
+  if (most <= ports) return {true, ""};
+  return {true, "the circuits of all pairs fit at once, and those of one pair were made " + std::to_string(most) + " times"};
+}
+
+// An all-to-all in shifts waits for one delay a shift of the servers, however many rails it crosses.
+LawAnswer rails_are_asked_at_once(const World& world, const Outcome&, Verdict& verdict) {
+  static constexpr std::array kPolicies{"opus", "lru", "coalesce"};
+  const Json& scenario = world.scenario;
+  if (!is_serial(scenario) || !is_steady(scenario) || !has_plain_rails(scenario)) return {};
+  const Json& call = scenario["workload"]["collective"];
+  if (call["op"] != "all_to_all" || call.contains("moe") || scenario.contains("placement")) return {};
+  if (!is_one_of(policy_of(scenario), kPolicies) || call.value("algorithm", "pairwise") != std::string("pairwise")) return {};
+  if (scenario.value("/collectives/all_to_all"_json_pointer, std::string("pairwise")) != "pairwise") return {};
+  const Json& cluster = scenario["cluster"];
+  const std::uint32_t servers = cluster["servers"];
+  if (servers < 2 || call["ranks"] != servers * cluster["gpus_per_server"].get<std::uint32_t>()) return {};
+  Json twin = scenario;
+  set_delay(twin, kLongDelayUs);
+  ++verdict.runs;
+  const Outcome other = run(twin);
+  if (other.ending != Ending::kDone) return {};
+  const double calls = call.value("repeat", 1.0) * scenario.value("/run/iterations"_json_pointer, 1.0);
+  const double delays = static_cast<double>(other.result.makespan.count()) / (kLongDelayUs * 1e6);
+  if (delays < calls * (servers - 1) + 0.5) return {true, ""};
+  return {true, "waits for " + std::to_string(delays) + " delays, one after the other, among " + std::to_string(servers) +
+                    " servers"};
+}
+
+}  // namespace
+
+std::vector<PolicyProperty> laws_of_use() {
+  return {
+      {"ends_in_time", "no run takes longer than everything one after the other", ends_in_time, true},
+      {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
+      {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
+      {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true}};
+}
+
+}  // namespace photonrail::worlds

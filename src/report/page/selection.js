@@ -113,8 +113,7 @@ export function defaultSelection(table, wanted = {}) {
     const scales = wanted.log === undefined ? {} : { logX: wanted.log.includes('x'), logY: wanted.log.includes('y') };
     const open = { ...chosen, baseline, ...scales, fixed: wanted.fixed ?? {} };
     const selection = { ...open, fixed: fixOthers(table, open) };
-    const comparable = baseline === '' || wanted.baseline !== undefined || !table.get(x)
-      || compare(table, allRows(table), selection).series.filter(({ points }) => points.length > 0).length > 1;
+    const comparable = baseline === '' || wanted.baseline !== undefined || !table.get(x) || hasOthers(table, selection);
     return withFastest(table, comparable ? selection : { ...selection, baseline: '' }, wanted);
   };
   const single = table.columns.find((column) => column.role === 'parameter')?.name ?? 'name';
@@ -124,6 +123,12 @@ export function defaultSelection(table, wanted = {}) {
     if (hasPoints(table, selection)) return selection;
   }
   return choices[0]();
+}
+
+// Whether there is something beside the baseline to be compared with it: a line, or without a series a bar.
+function hasOthers(table, selection) {
+  const lines = compare(table, allRows(table), selection).series.filter(({ points }) => points.length > 0);
+  return selection.series === '' ? lines.some(({ points }) => points.length > 1) : lines.length > 1;
 }
 
 // Whether some row of the selection has the metric, and a place along the axis.

@@ -126,6 +126,13 @@ test('bars of which some are ten times as high are compared with the fastest', (
   near(data[2][2], 99);
 });
 
+test('runs side by side are compared with the electrical one', () => {
+  const table = tableOf([{ scenario: 'electrical', makespan_s: 2 }, { scenario: 'opus, provisioned', makespan_s: 2.1 }], { scenario: 'parameter' });
+  const figure = show(comparisonFigure, table);
+  assert.equal(figure.title, 'makespan: overhead over electrical against scenario');
+  near(linesOf(figure)[0].data[1][1], 0.05);
+});
+
 test('what is held is in the figure and in its CSV', () => {
   const table = sweepOf({ controller: ['a', 'b', 'c'], delay_ms: [1, 2, 3], rate_gb_per_s: [25, 50] }, ({ delay_ms: d, rate_gb_per_s: r }) => ({ makespan_s: d / r }));
   const figure = show(comparisonFigure, table);

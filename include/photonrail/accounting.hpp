@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -50,8 +51,8 @@ struct ReconfigurationSummary {
   std::uint32_t critical_path = 0;  ///< reconfigurations one after another on the path that ends the run
   TotalTime total{};                ///< summed over commands: from the decision until the circuits can be used
   TotalTime exposed{};  ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
-  /// 1 - exposed / total; 1 when there was none.
-  [[nodiscard]] double hidden_share() const;
+  /// 1 - exposed / total; none where nothing took time that could be hidden, as on electrical rails.
+  [[nodiscard]] std::optional<double> hidden_share() const;
 };
 
 }  // namespace photonrail

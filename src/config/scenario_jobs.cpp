@@ -4,7 +4,9 @@
 #include "run/scenario_check.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -114,6 +116,66 @@ FieldPlaces places_of(const JobSections& sections) {
 
 }  // namespace
 
+namespace {
+
+// The dimension that a group's name begins with, as "tp.0" or "DP_3" do.
+std::optional<Dimension> named_dimension(const std::string& group) {
+  std::string word;
+  for (const char c : group) {
+    if (std::isalpha(static_cast<unsigned char>(c)) == 0) break;
+    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return dimension_from(word);
+}
+
+bool has_consecutive_ranks(const Communicator& group) {
+  for (std::size_t i = 1; i < group.members.size(); ++i) {
+    if (group.members[i].index() != group.members[i - 1].index() + 1) return false;
+  }
+  return true;
+}
+
+// Why what the placement says of a group of a trace is doubtful; empty: it is not. Ranks are usually numbered with tp
+// innermost.
+std::string doubt(const Communicator& group, std::size_t ranks, bool default_placement) {
+  const auto meant = named_dimension(group.name);
+  if (meant && *meant != group.dimension) return "though its name says " + std::string(name(*meant));
+  const bool spread = group.dimension == Dimension::kDp || group.dimension == Dimension::kOther;
+  if (meant || !default_placement || !spread || group.members.size() == ranks || !has_consecutive_ranks(group)) return {};
+  return "though its ranks are consecutive, as those of tp usually are";
+}
+
+// The groups of a trace that have no dimension get that which the placement suggests; a doubtful one is told.
+void infer_dimensions(const JobSections& sections, Scenario& job) {
+  const json::Json& workload = sections.workload->json();
+  const bool trace = workload.contains("chakra") || workload.contains("kineto");
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < job.graph.communicators().size(); ++i) {
+    const Communicator& c = job.graph.communicators()[i];
+    if (c.dimension == Dimension::kOther && c.members.size() > 1 && !c.point_to_point) open.push_back(i);
+  }
+  job.graph.infer_dimensions(job.gpu_of_rank, job.cluster.gpus_per_server);
+  if (!trace) return;
+  std::size_t doubtful = 0;
+  std::string first;
+  for (const std::size_t i : open) {
+    const Communicator& c = job.graph.communicators()[i];
+    const std::string why = doubt(c, job.graph.ranks(), !sections.placement);
+    if (why.empty() || ++doubtful > 1) continue;
+    first = "group \"" + c.name + "\" of the trace (ranks " + std::to_string(c.members.front().index()) + " to " +
+            std::to_string(c.members.back().index()) + ") counts as " + std::string(name(c.dimension)) + " by " +
+            (sections.placement ? "its placement" : "the default placement, rank r on GPU r") + " with " +
+            std::to_string(job.cluster.gpus_per_server) + " GPUs a server, " + why;
+  }
+  if (doubtful == 0) return;
+  const std::string more = doubtful == 1 ? "" : " (" + std::to_string(doubtful) + " such groups)";
+  job.graph.warn(first + more +
+                 (workload.contains("chakra") ? "; name dimensions in /workload/chakra/dimensions, or give /placement"
+                                              : "; give /placement"));
+}
+
+}  // namespace
+
 void read_job(const JobSections& sections, const std::vector<std::uint32_t>& servers, const ReadContext& context,
               Scenario& into) {
   const auto& [directory, known, graphs] = context;
@@ -136,7 +198,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
   } catch (const core::FieldError& e) {
     throw places_of(sections).located(e);
   }
-  into.graph.infer_dimensions(into.gpu_of_rank, into.cluster.gpus_per_server);
+  infer_dimensions(sections, into);
 }
 
 std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context,

@@ -72,12 +72,42 @@ const report::Column& chosen(const report::Table& points, const char* option, co
   throw ConfigError(option, "there is no " + role + " \"" + name + "\"", suggest(name, known));
 }
 
+void add_sizes(const PageChoices& choices, Json& json) {
+  if (!choices.log.empty()) {
+    if (choices.log != "x" && choices.log != "y" && choices.log != "xy" && choices.log != "none")
+      throw ConfigError("--log", "\"" + choices.log + "\" is no choice of axes", "x, y, xy or none");
+    json["log"] = choices.log == "none" ? "" : choices.log;
+  }
+  if (!choices.title.empty()) json["title"] = choices.title;
+  if (!choices.figure.empty()) json["figure"] = choices.figure;
+  if (choices.width > 0) json["width"] = choices.width;
+  if (choices.height > 0) json["height"] = choices.height;
+  if (choices.font > 0) json["font"] = choices.font;
+}
+
+// A condition that points must fulfil, with its value as the column has it.
+void add_condition(const report::Table& points, const std::string& name, const std::string& value, Json& json) {
+  const report::Column& column = chosen(points, "--where", "parameter", name);
+  const auto found = column.value(value);
+  if (!found) throw ConfigError("--where", "\"" + name + "\" has no value \"" + value + "\"", column.some_values());
+  Json& where = json["where"];
+  if (where.is_null()) where = Json::object();
+  if (where.contains(name)) throw ConfigError("--where", "names \"" + name + "\" twice", "one value of each parameter");
+  where[name] = *found;
+}
+
 Json checked(const PageChoices& choices, const report::Table& points) {
   Json json = Json::object();
   if (!choices.metric.empty()) json["metric"] = chosen(points, "--metric", "metric", choices.metric).name();
   if (!choices.against.empty()) json["x"] = chosen(points, "--against", "parameter", choices.against).name();
   if (!choices.series.empty()) json["series"] = chosen(points, "--series", "parameter", choices.series).name();
+  add_sizes(choices, json);
+  for (const auto& [name, value] : choices.where) add_condition(points, name, value, json);
   if (choices.baseline.empty()) return json;
+  if (choices.baseline == "none" || choices.baseline == "fastest") {
+    json["baseline"] = choices.baseline;
+    return json;
+  }
   const std::string& of = choices.series.empty() ? choices.against : choices.series;
   const auto has = [&](const report::Column* column) {
     return column->role() == "parameter" && (of.empty() || column->name() == of) && column->has(choices.baseline);
@@ -147,12 +177,13 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   report::PageTables beside;  // a sweep has its points in its database
   Json traces = read_runs(runs, sweep ? beside : tables);
   PageData data;
-  data.title = tables.title.empty() ? name_of(folder) : tables.title;
+  data.title = !choices.title.empty() ? choices.title : tables.title.empty() ? name_of(folder) : tables.title;
   data.subtitle = subtitle_of(tables, sweep ? "point" : "run", traces.size());
   data.points = tables.points.rows;
   data.failed = tables.failed;
   data.notes = tables.notes;
   const Json document = {{"notes", tables.notes},
+                         {"about", tables.about},
                          {"choices", checked(choices, tables.points)},
                          {"table", tables.points.packed()},
                          {"windows", tables.windows.packed()},
@@ -188,7 +219,9 @@ std::string to_figures_program(const PageData& data, const std::string& format) 
   if (format != "svg" && format != "csv") throw ConfigError("format", "\"" + format + "\" is none", "svg or csv");
   return std::string(files().script) + "\nphotonrail.files(" + data.document + ", '" + format + "').then((files) => {\n" +
          "  const { writeFileSync } = require('node:fs');\n  const { join } = require('node:path');\n" +
-         "  for (const { name, text } of files) writeFileSync(join(process.argv[2], name), text);\n});\n";
+         "  for (const { name, text } of files) writeFileSync(join(process.argv[2], name), text);\n" +
+         "}).catch((error) => {\n  require('node:fs').writeFileSync(require('node:path').join(process.argv[2], 'error'), "
+         "error.message);\n});\n";
 }
 
 }  // namespace photonrail::report

@@ -2,18 +2,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::report {
 
 /// What the figures show first, by names of columns of the table; empty: chosen from the data.
 struct PageChoices {
-  std::string metric;    ///< what is shown: "makespan_s"
-  std::string against;   ///< the parameter along the axis
-  std::string series;    ///< the parameter that tells lines or groups of bars apart
-  std::string baseline;  ///< the value of `series` (of `against` when there is no series) that the others are divided by
+  std::string metric;   ///< what is shown: "makespan_s"
+  std::string against;  ///< the parameter along the axis
+  std::string series;   ///< the parameter that tells lines or groups of bars apart
+  /// The value of `series` (of `against` when there is no series) that the others are compared with; "none", or "fastest"
+  /// for the least of all; empty: a value that is called electrical, baseline or reference, where there is one.
+  std::string baseline;
+  std::vector<std::pair<std::string, std::string>>
+      where{};           ///< only points that have these values of parameters, or have none
+  std::string log{};     ///< logarithmic axes: "x", "y", "xy", "none"; empty: chosen from the data
+  std::string title{};   ///< before the titles of figures, and of the page; empty: the name of the sweep for the page alone
+  std::string figure{};  ///< of the figures as files this one alone, by its id: "comparison"; empty: all
+  std::uint32_t width = 0;   ///< of figures as files, pixels; 0: 900
+  std::uint32_t height = 0;  ///< the same; 0: what each needs
+  std::uint32_t font = 0;    ///< size of the letters of axes, pixels; 0: 12
 };
 
 /// What was read of a folder.
@@ -37,7 +49,8 @@ struct PageData {
 /// One HTML file with data, figures and scripts: it loads nothing. Readers need a browser of 2023 or later.
 [[nodiscard]] std::string to_html(const PageData& data);
 
-/// A program for Node (18 or later) that writes each figure to a folder, its first argument, as `format`: "svg" or "csv".
+/// A program for Node (18 or later) that writes each figure to a folder, its first argument, as `format`: "svg" or "csv";
+/// or a file "error" that says why it could not.
 [[nodiscard]] std::string to_figures_program(const PageData& data, const std::string& format);
 
 }  // namespace photonrail::report

@@ -20,6 +20,7 @@ struct PageTables {
   Table windows;               ///< row, change, length_s, count; in order of row, change and length
   std::size_t failed = 0;
   std::vector<std::string> notes;
+  json::Json about = json::Json::array();  ///< what was simulated: [{ "topic", "text" }]
 };
 
 /// `photonrail.results/1`. Throws ConfigError.

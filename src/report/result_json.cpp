@@ -4,6 +4,7 @@
 #include "photonrail/report.hpp"
 #include "photonrail/version.hpp"
 #include "report/bill_json.hpp"
+#include "report/rank_spread.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -63,13 +64,14 @@ Json communication(const RunResult& result) {
 }
 
 Json reconfigurations(const ReconfigurationSummary& summary) {
+  const std::optional<double> hidden = summary.hidden_share();
   return {{"count", summary.count},
           {"per_rail", summary.per_rail},
           {"dark_port_s", to_seconds(summary.dark_port)},
           {"critical_path", summary.critical_path},
           {"total_s", to_seconds(summary.total)},
           {"exposed_s", to_seconds(summary.exposed)},
-          {"hidden_share", summary.hidden_share()}};
+          {"hidden_share", hidden ? Json(*hidden) : Json(nullptr)}};
 }
 
 // Each window of its own; of more than kMaxWindows an even part of the ascending list, with the ends.
@@ -165,6 +167,7 @@ Json result_json(const RunResult& result, bool lists) {
   const auto steady = result.steady_iteration();
   json["steady_iteration_s"] = steady ? Json(to_seconds(*steady)) : Json(nullptr);
   json["per_rank_mean_s"] = parts(result.mean_rank_time());
+  json["per_rank_spread_s"] = rank_spread_json(result);
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
   if (lists) json["windows_s"] = windows(result);

@@ -1,5 +1,7 @@
 // The results of a sweep, as its database keeps them.
+#include "json/text.hpp"
 #include "photonrail/error.hpp"
+#include "report/facts.hpp"
 #include "report/page_sources.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -115,6 +117,19 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   return rows;
 }
 
+// Of the scenario that the points change; nothing where an older version wrote the database.
+json::Json about(SQLite::Database& database) {
+  const auto base = json::parse_if_json(meta(database, "base"));
+  if (!base) return json::Json::array();
+  std::set<std::string> varied;
+  if (const auto list = json::parse_if_json(meta(database, "varied")); list && list->is_array()) {
+    for (const json::Json& pointer : list->elements()) {
+      if (pointer.is_string()) varied.insert(pointer.string());
+    }
+  }
+  return facts_of(*base, varied);
+}
+
 void read_cells(SQLite::Database& database, const char* from, const char* role, const Rows& rows, Table& table) {
   ColumnFinder finder(table, role);
   SQLite::Statement query(database, std::string("SELECT point, name, value FROM ") + from);
@@ -154,6 +169,7 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
     }
     tables.title = meta(database, "name");
     tables.why = meta(database, "why");
+    tables.about = about(database);
     const Rows rows = read_runs(database, tables);
     const std::string points = meta(database, "points");
     if (!points.empty() && points != std::to_string(rows.count())) {

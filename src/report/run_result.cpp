@@ -2,6 +2,7 @@
 #include "json/file_text.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
+#include "report/facts.hpp"
 #include "report/page_sources.hpp"
 
 #include <limits>
@@ -61,6 +62,12 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
   tables.points.column("seed", "replicate").set(row, seed);
   add_metrics(root, "", row, tables.points);
   add_windows(windows, row, tables.windows);
+  if (const Json* const simulated = root.find("simulated")) {
+    for (const Json& fact : facts_of(*simulated, {}).elements()) {
+      tables.about.push_back(
+          {{"topic", name + ": " + fact.find("topic")->string()}, {"text", fact.find("text")->string()}});
+    }
+  }
   for (const JsonReader& warning : warnings) tables.notes.push_back(name + ": " + warning.string());
   return name;
 }

@@ -124,7 +124,8 @@ void add_reconfigurations(Rows& rows) {
   rows.add("  on the critical path",
            [](const RunResult& run) { return std::to_string(run.reconfigurations.critical_path); });
   rows.add("  hidden", [](const RunResult& run) {
-    return run.reconfigurations.count == 0 ? kNothing : percent(run.reconfigurations.hidden_share());
+    const std::optional<double> hidden = run.reconfigurations.hidden_share();
+    return hidden ? percent(*hidden) : kNothing;
   });
 }
 

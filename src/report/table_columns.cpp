@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <span>
 
 namespace photonrail::report {
@@ -118,12 +119,26 @@ void Column::set(std::size_t row, std::string_view text) {
   texts_[row] = place->second + 1;
 }
 
-bool Column::has(const std::string& value) const {
-  if (codes_.count(value) > 0) return true;
+std::optional<json::Json> Column::value(const std::string& value) const {
+  if (codes_.count(value) > 0) return Json(value);
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
-  if (value.empty() || *end != '\0') return false;
-  return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
+  if (value.empty() || *end != '\0') return std::nullopt;
+  if (std::find(numbers_.begin(), numbers_.end(), number) == numbers_.end()) return std::nullopt;
+  return Json(number);
+}
+
+std::string Column::some_values() const {
+  constexpr std::size_t kMaxShown = 20;
+  std::vector<std::string> seen = values_;
+  std::set<double> numbers;
+  for (const double number : numbers_) {
+    if (!std::isnan(number) && numbers.size() <= kMaxShown) numbers.insert(number);
+  }
+  for (const double number : numbers) seen.push_back(Json(number).canonical());
+  std::string text = "it has ";
+  for (std::size_t i = 0; i < seen.size() && i < kMaxShown; ++i) text += (i == 0 ? "" : ", ") + seen[i];
+  return text + (seen.size() > kMaxShown ? ", ..." : "");
 }
 
 json::Json Column::packed(std::size_t rows, bool exact) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,7 +22,11 @@ class Column {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& role() const { return role_; }
   /// Whether a cell has this text, or the number that it says.
-  [[nodiscard]] bool has(const std::string& value) const;
+  [[nodiscard]] bool has(const std::string& value) const { return this->value(value).has_value(); }
+  /// The text or number that `value` says, where a cell has it.
+  [[nodiscard]] std::optional<json::Json> value(const std::string& value) const;
+  /// What cells have, for a message: "it has a, b, 3".
+  [[nodiscard]] std::string some_values() const;
   void set(std::size_t row, double number);
   void set(std::size_t row, std::string_view text);
 

@@ -38,8 +38,8 @@ double RunResult::slowdown() const {
   return static_cast<double>(makespan.count()) / static_cast<double>(alone->count());
 }
 
-double ReconfigurationSummary::hidden_share() const {
-  if (total == TotalTime{}) return 1.0;
+std::optional<double> ReconfigurationSummary::hidden_share() const {
+  if (total == TotalTime{}) return std::nullopt;
   return 1.0 - exposed.picoseconds() / total.picoseconds();
 }
 

@@ -41,6 +41,10 @@ Manifest Manifest::of(const Sweep& sweep) {
   for (const SweepInput& input : sweep.inputs) {
     manifest.inputs[input.file.lexically_proximate(sweep.base_directory).string()] = input.hash;
   }
+  manifest.base = sweep.base;
+  for (const SweepPoint& point : sweep.points) {
+    for (const Override& change : point.patch) manifest.varied.insert(change.pointer);
+  }
   return manifest;
 }
 
@@ -63,6 +67,10 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
     manifest.file = top.child("file").string();
     if (const auto inputs = top.optional("inputs")) {
       for (const auto& [file_name, hash] : inputs->members()) manifest.inputs[file_name] = hash.string();
+    }
+    if (const auto base = top.optional("base")) manifest.base = base->json().canonical();
+    if (const auto varied = top.optional("varied")) {
+      for (const auto& pointer : varied->elements()) manifest.varied.insert(pointer.string());
     }
     top.finish();
     return manifest;
@@ -106,6 +114,8 @@ void write_manifest(const std::filesystem::path& directory, const Manifest& mani
     config::Json& inputs = text["inputs"];
     for (const auto& [name, hash] : manifest.inputs) inputs[name] = hash;
   }
+  if (const auto base = json::parse_if_json(manifest.base)) text["base"] = *base;
+  text["varied"] = std::vector<std::string>(manifest.varied.begin(), manifest.varied.end());
   write_file(directory / kManifest, text.dump(2) + "\n");
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Manifest {
   std::vector<std::string> parameters;
   std::string file;                           ///< absolute
   std::map<std::string, std::string> inputs;  ///< what its points read: path from the base's folder, hash of the content
+  std::string base{};                         ///< the scenario that the points change, as JSON
+  std::set<std::string> varied{};             ///< JSON pointers of what they change in it
 
   [[nodiscard]] static Manifest of(const Sweep& sweep);
 };

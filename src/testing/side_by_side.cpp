@@ -39,9 +39,10 @@ std::string row(const PolicyResult& c, Duration base) {
   if (!c.problem.empty()) return "| " + c.name + " | – | – | – | – | – | " + one_line(c.problem) + " |\n";
   const double more = base > Duration{} ? to_seconds(c.result.makespan) / to_seconds(base) - 1 : 0.0;
   const ReconfigurationSummary& r = c.result.reconfigurations;
+  const std::optional<double> hidden = r.hidden_share();
   return "| " + c.name + " | " + to_text(c.result.makespan) + " | " + (more < 0 ? "" : "+") + percent(more) + " | " +
          std::to_string(r.count) + " | " + to_text(c.result.mean_rank_time().reconfiguration_wait) + " | " +
-         (r.count == 0 ? "–" : percent(r.hidden_share())) + " | |\n";
+         (hidden ? percent(*hidden) : "–") + " | |\n";
 }
 
 }  // namespace

@@ -196,13 +196,14 @@ TEST_F(Report, FiguresAreFiles) {
   const Outcome outcome = run("report sweep --format csv --baseline electrical");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out,
-            "wrote sweep/figures/breakdown.csv\nwrote sweep/figures/comparison.csv\nwrote sweep/figures/pareto-cost.csv\n"
-            "wrote sweep/figures/pareto-power.csv\nwrote sweep/figures/windows.csv\n");
+            "wrote sweep/figures/break-even.csv\nwrote sweep/figures/breakdown.csv\nwrote sweep/figures/comparison.csv\n"
+            "wrote sweep/figures/exposure.csv\nwrote sweep/figures/pareto-cost.csv\nwrote sweep/figures/pareto-power.csv\n"
+            "wrote sweep/figures/windows.csv\n");
   // Against the electrical point of the same seed: (1.01 + 0.4) / 1.01, (1.02 + 0.4) / 1.02, (1.03 + 0.4) / 1.03 at 0.1 s,
   // whose mean is 1 + 0.4 / 3 * (1 / 1.01 + 1 / 1.02 + 1 / 1.03) = 1.392183.
   const std::string csv = read(folder_ / "sweep/figures/comparison.csv");
   EXPECT_THAT(csv, testing::HasSubstr("\n100,opus,1.39218"));
-  EXPECT_THAT(csv, testing::HasSubstr("\n100,electrical,1,0,3\n"));
+  EXPECT_THAT(csv, testing::HasSubstr("\n100,electrical,1,0,3,1,1\n"));  // mean, deviation, seeds, least, most
 
   ASSERT_EQ(run("report sweep --format svg -o drawn").status, 0);
   for (const char* figure : {"comparison", "breakdown", "pareto-cost", "pareto-power", "windows"}) {
@@ -213,6 +214,86 @@ TEST_F(Report, FiguresAreFiles) {
   if (!installed("rsvg-convert")) GTEST_SKIP() << "PNG IS NOT TESTED: no rsvg-convert here";
   ASSERT_EQ(run("report sweep --format png -o drawn").status, 0) << read(folder_ / ".err");
   EXPECT_EQ(read(folder_ / "drawn/windows.png").substr(1, 3), "PNG");
+}
+
+// The README's own sweep in small: sixteen controllers, and electrical rails have no delay.
+FixturePoint of_sixteen(std::size_t i) {
+  FixturePoint point;
+  const bool electrical = i == 0;
+  const std::size_t policy = electrical ? 0 : (i - 1) / 3 + 1;
+  const double delay = electrical ? 0.0 : std::pow(10.0, static_cast<double>((i - 1) % 3));
+  point.parameters = {{"controller", electrical ? "electrical" : "policy " + std::to_string(policy)}};
+  if (!electrical) point.parameters["reconfiguration_ms"] = delay;
+  point.metrics = {{"makespan_s", 1.0 + static_cast<double>(policy) * delay / 1e3}};
+  return point;
+}
+
+TEST_F(Report, OfSixteenControllersShowsAllOfThem) {
+  if (!installed("node")) GTEST_SKIP() << "FIGURES ARE NOT TESTED: no node here";
+  fs::create_directories(folder_ / "sweep");
+  write_results(folder_ / "sweep", {"controller", "reconfiguration_ms"}, 46, of_sixteen);
+  ASSERT_EQ(run("report sweep --format csv").status, 0) << read(folder_ / ".err");
+  const std::string csv = read(folder_ / "sweep/figures/comparison.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 16 * 3) << csv;
+  if (!installed("chromium")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium here";
+  ASSERT_EQ(run("report sweep").status, 0);
+  browse("ready.mjs", "sweep/report.html", "2");
+}
+
+TEST_F(Report, FiguresAreAsTheReaderWantsThem) {
+  if (!installed("node")) GTEST_SKIP() << "FIGURES ARE NOT TESTED: no node here";
+  fs::create_directories(folder_ / "sweep");
+  write_results(folder_ / "sweep", {"controller", "reconfiguration_ms"}, 46, of_sixteen);
+  const std::string choice = " --figure comparison --where 'controller=policy 3' --baseline none ";
+  ASSERT_EQ(run("report sweep --format csv" + choice).status, 0) << read(folder_ / ".err");
+  const std::string csv = read(folder_ / "sweep/figures/comparison.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 3) << csv;  // 1, 10 and 100 ms of one policy
+  const Outcome drawn =
+      run("report sweep --format svg -o drawn --size 640x300 --font 18 --log xy --title 'Figure 7'" + choice);
+  EXPECT_EQ(drawn.out, "wrote drawn/comparison.svg\n") << drawn.err;
+  const std::string svg = read(folder_ / "drawn/comparison.svg");
+  EXPECT_TRUE(svg.starts_with("<svg width=\"640\" height=\"300\"")) << svg.substr(0, 200);
+  EXPECT_THAT(svg, testing::HasSubstr(">Figure 7: makespan against reconfiguration<"));
+  EXPECT_THAT(svg, testing::HasSubstr("controller = policy 3"));  // what all of its points have in common
+  const auto fails = [&](const std::string& arguments, const char* message) {
+    const Outcome outcome = run("report sweep --format svg " + arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_THAT(outcome.err, testing::HasSubstr(message)) << arguments;
+  };
+  fails("--figure compare", "--figure: there is no figure \"compare\": comparison, break-even");
+  fails("--size 640by300", "--size: \"640by300\" is no number of pixels");
+  fails("--where controller", "--where: \"controller\" is no condition (NAME=VALUE, as in controller=oracle)");
+  if (!installed("rsvg-convert")) GTEST_SKIP() << "PDF IS NOT TESTED: no rsvg-convert here";
+  ASSERT_EQ(run("report sweep --format pdf -o drawn" + choice).status, 0) << read(folder_ / ".err");
+  EXPECT_EQ(read(folder_ / "drawn/comparison.pdf").substr(0, 5), "%PDF-");
+}
+
+TEST_F(Report, TheWindowsAreThoseOfThePointThatIsNamed) {
+  if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  fs::create_directories(folder_ / "sweep");
+  write_results(folder_ / "sweep", {"load"}, 1000, [](std::size_t i) {
+    FixturePoint point;
+    point.parameters = {{"load", static_cast<double>(i)}};
+    point.metrics = {{"makespan_s", 1.0}};
+    point.windows = {{0.0, 1}, {static_cast<double>(i) / 1e3, 1}};
+    return point;
+  });
+  ASSERT_EQ(run("report sweep").status, 0) << read(folder_ / ".err");
+  browse("windows.mjs", "sweep/report.html");
+}
+
+// Those of configs/sweeps that run in a second: at two widths nothing is empty, alike or cut off.
+TEST_F(Report, ReadySweepsHaveGoodPages) {
+  if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
+  const fs::path sweeps = fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/sweeps";
+  for (const std::string name : {"nic-rate", "ocs-technologies", "straggler-break-even", "scaling-pp"}) {
+    ASSERT_EQ(run("sweep '" + (sweeps / (name + ".json")).string() + "' --quiet --out " + name).status, 0) << read(folder_ / ".err");
+    ASSERT_EQ(run("report " + name).status, 0) << read(folder_ / ".err");
+    browse("ready.mjs", name + "/report.html", "4");
+  }
+  const std::string page = read(folder_ / "nic-rate/report.html");
+  EXPECT_THAT(page, testing::HasSubstr(R"("topic":"workload")"));
+  EXPECT_THAT(page, testing::HasSubstr("port_gb_per_s varied"));
 }
 
 TEST_F(Report, SaysWhatIsWrong) {

@@ -53,23 +53,24 @@ TEST(Compare, SaysByHowMuch) {
   other.ranks[1].compute = milliseconds(45);  // - 10 %; the mean 45 -> 42.5, - 5.6 %
   other.traffic[static_cast<std::size_t>(Dimension::kDp)].bytes = {1500};
   const Comparison found = with(other);
-  EXPECT_EQ(places(found), (std::vector<std::string>{"makespan_s", "per_rank_mean_s/compute", "communication/dp/bytes",
-                                                     "ranks/*/compute"}));
+  EXPECT_EQ(places(found), (std::vector<std::string>{"makespan_s", "per_rank_mean_s/compute", "per_rank_spread_s/compute/most",
+                                                     "communication/dp/bytes", "ranks/*/compute"}));
   EXPECT_NEAR(found.differences[0].relative, 0.02, 1e-12);
   EXPECT_NEAR(found.differences[1].relative, -2.5 / 45, 1e-12);
-  EXPECT_NEAR(found.differences[2].relative, 0.5, 1e-12);
-  EXPECT_NEAR(found.differences[3].relative, -0.1, 1e-12);
-  EXPECT_EQ(found.differences[3].values, 1u);
-  EXPECT_EQ(found.differences[3].of, 2u);
-  EXPECT_EQ(found.differences[2].before, "1000");
-  EXPECT_EQ(found.differences[2].after, "1500");
+  EXPECT_NEAR(found.differences[2].relative, -0.1, 1e-12);
+  EXPECT_NEAR(found.differences[3].relative, 0.5, 1e-12);
+  EXPECT_NEAR(found.differences[4].relative, -0.1, 1e-12);
+  EXPECT_EQ(found.differences[4].values, 1u);
+  EXPECT_EQ(found.differences[4].of, 2u);
+  EXPECT_EQ(found.differences[3].before, "1000");
+  EXPECT_EQ(found.differences[3].after, "1500");
   EXPECT_TRUE(found.beyond(0.49));
   EXPECT_FALSE(found.beyond(0.51));
   const std::string table = to_table(found, 0.05);
   EXPECT_THAT(table, HasSubstr("  makespan_s"));
   EXPECT_THAT(table, HasSubstr("! ranks/*/compute"));
   EXPECT_THAT(table, HasSubstr("-10 %, 1 of 2, the worst"));
-  EXPECT_THAT(table, HasSubstr("4 places differ, 3 beyond 5 %"));
+  EXPECT_THAT(table, HasSubstr("5 places differ, 4 beyond 5 %"));
 }
 
 TEST(Compare, TheWorstOfAnArrayStandsForIt) {

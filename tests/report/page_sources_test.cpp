@@ -270,6 +270,43 @@ TEST_F(PageSources, ChoicesMustBeThere) {
   EXPECT_EQ(data.points, 2u);
 }
 
+TEST_F(PageSources, ConditionsAndSizesAreChecked) {
+  write_results(folder_, {"controller", "delay_ms"}, 2, two_controllers);
+  const auto choices_of = [&](const PageChoices& choices) {
+    return json::parse(read_page_data(folder_, choices).document)["choices"];
+  };
+  const auto error_with = [&](std::vector<std::pair<std::string, std::string>> where, std::string log) {
+    PageChoices choices;
+    choices.where = std::move(where);
+    choices.log = std::move(log);
+    return error_of([&] { (void)read_page_data(folder_, choices); });
+  };
+  PageChoices choices;
+  choices.where = {{"controller", "opus"}, {"delay_ms", "15"}};
+  choices.log = "xy";
+  choices.width = 640;
+  choices.baseline = "none";
+  EXPECT_EQ(choices_of(choices),
+            json({{"where", {{"controller", "opus"}, {"delay_ms", 15.0}}}, {"log", "xy"}, {"width", 640}, {"baseline", "none"}}));
+  choices.log = "none";
+  EXPECT_EQ(choices_of(choices)["log"], "");
+  EXPECT_EQ(error_with({}, "z"), "--log: \"z\" is no choice of axes (x, y, xy or none)");
+  EXPECT_THAT(error_with({{"controller", "opera"}}, ""),
+              HasSubstr("--where: \"controller\" has no value \"opera\" (it has electrical, opus)"));
+  EXPECT_THAT(error_with({{"control", "opus"}}, ""), HasSubstr("--where: there is no parameter \"control\""));
+  EXPECT_THAT(error_with({{"delay_ms", "15"}, {"delay_ms", "15"}}, ""), HasSubstr("--where: names \"delay_ms\" twice"));
+}
+
+TEST_F(PageSources, ASweepSaysWhatItsBaseIs) {
+  write_results(folder_, {"controller"}, 2, two_controllers);
+  EXPECT_TRUE(database().about.empty());  // as older versions wrote it
+  change(R"(INSERT INTO meta VALUES('base', '{"name":"x","cluster":{"servers":4,"rail":{"kind":"optical"}},"run":{"seed":1}}'))");
+  change(R"(INSERT INTO meta VALUES('varied', '["/cluster/rail","/cluster/nic/ports","/controller/name"]'))");
+  EXPECT_EQ(json::parse(database().about.dump()),
+            json::parse(R"([{"topic": "cluster", "text": "servers 4, rail varied, nic ports varied"},
+                            {"topic": "run", "text": "seed 1"}, {"topic": "controller", "text": "varied"}])"));
+}
+
 TEST_F(PageSources, NoNameEndsTheScriptThatCarriesTheData) {
   if (!report::why_no_page().empty()) GTEST_SKIP() << "THE PAGE OF THE REPORT IS NOT TESTED: " << report::why_no_page();
   RunResult run = result("</script><script>alert(1)</script><!--document-->", 1);

@@ -52,6 +52,7 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
                                           "iteration_s",
                                           "steady_iteration_s",
                                           "per_rank_mean_s",
+                                          "per_rank_spread_s",
                                           "communication",
                                           "reconfigurations",
                                           "windows_s",
@@ -92,6 +93,15 @@ TEST(ResultJson, CarriesTheNumbersOfTheRun) {
   EXPECT_DOUBLE_EQ(json["ranks"][1]["exposed_communication"], 0.002);
 }
 
+TEST(ResultJson, SaysHowFarTheRanksLieApart) {
+  const Json json = Json::parse(to_json(two_ranks()));
+  EXPECT_EQ(json["per_rank_spread_s"]["compute"], Json({{"least", 0.004}, {"median", 0.004}, {"most", 0.005}}));  // 4, 5 ms
+  RunResult three;
+  three.ranks = {{Duration{7}, {}, {}, {}}, {Duration{1}, {}, {}, {}}, {Duration{3}, {}, {}, {}}};
+  EXPECT_EQ(Json::parse(to_json(three))["per_rank_spread_s"]["compute"],
+            Json({{"least", 1e-12}, {"median", 3e-12}, {"most", 7e-12}}));
+}
+
 TEST(ResultJson, ADimensionWithoutOperationsIsLeftOut) {
   EXPECT_EQ(keys(Json::parse(to_json(two_ranks()))["communication"]), std::vector<std::string>{"dp"});
   const Json nothing = Json::parse(to_json(RunResult{}));
@@ -126,7 +136,11 @@ TEST(RunResult, MeanRoundsDownAndDoesNotOverflow) {
   EXPECT_EQ(RunResult{}.mean_rank_time().total().count(), 0);
 }
 
-TEST(RunResult, WithoutReconfigurationsAllOfThemAreHidden) { EXPECT_EQ(ReconfigurationSummary{}.hidden_share(), 1.0); }
+TEST(RunResult, WithoutReconfigurationsThereIsNoHiddenShare) {
+  EXPECT_FALSE(ReconfigurationSummary{}.hidden_share().has_value());
+  const Json json = Json::parse(to_json(RunResult{}));
+  EXPECT_TRUE(json["reconfigurations"]["hidden_share"].is_null());
+}
 
 }  // namespace
 }  // namespace photonrail::test

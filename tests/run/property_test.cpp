@@ -99,8 +99,8 @@ void check_books(const RunResult& result) {
   EXPECT_LE(exposed, result.mean_rank_time().exposed_communication);
   EXPECT_GE(exposed + Duration{kDimensionCount}, result.mean_rank_time().exposed_communication);
   const ReconfigurationSummary& r = result.reconfigurations;
-  EXPECT_GE(r.hidden_share(), 0.0);
-  EXPECT_LE(r.hidden_share(), 1.0);
+  EXPECT_GE(r.hidden_share().value_or(0.0), 0.0);
+  EXPECT_LE(r.hidden_share().value_or(0.0), 1.0);
   EXPECT_LE(r.critical_path, r.count);
   EXPECT_EQ(std::accumulate(r.per_rail.begin(), r.per_rail.end(), std::uint64_t{0}), r.count);
   EXPECT_EQ(std::accumulate(result.iterations.begin(), result.iterations.end(), Duration{}), result.makespan);

@@ -157,7 +157,7 @@ TEST(Opus, AlternatingGroupsPayOneDelayAChange) {
       EXPECT_EQ(result.makespan, 2 * kRounds * (kGiB + ms(10)));
       EXPECT_EQ(result.reconfigurations.critical_path, 2u * kRounds);
       EXPECT_EQ(result.ranks[0].reconfiguration_wait, 2 * kRounds * ms(10));
-      EXPECT_DOUBLE_EQ(result.reconfigurations.hidden_share(), 0.0);
+      EXPECT_DOUBLE_EQ(result.reconfigurations.hidden_share().value(), 0.0);
       EXPECT_TRUE(books_balance(result));
     }
   }
@@ -194,7 +194,7 @@ TEST(Opus, ProvisionedHidesTheDelayUnderCompute) {
     EXPECT_EQ(result.makespan, ms(50) + 2 * kGiB + (provisioned ? ms(0) : ms(20)));
     EXPECT_EQ(result.reconfigurations.count, 2u);
     EXPECT_EQ(result.reconfigurations.critical_path, provisioned ? 0u : 2u);
-    EXPECT_DOUBLE_EQ(result.reconfigurations.hidden_share(), provisioned ? 1.0 : 0.0);
+    EXPECT_DOUBLE_EQ(result.reconfigurations.hidden_share().value(), provisioned ? 1.0 : 0.0);
     EXPECT_EQ(result.ranks[0].reconfiguration_wait, provisioned ? ms(0) : ms(20));
     EXPECT_TRUE(books_balance(result));
   }

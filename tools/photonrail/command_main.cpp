@@ -215,8 +215,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
   CLI::App* command = app.add_subcommand("report", "A folder of results as one HTML page, or its figures as files");
   command->add_option("DIR", options.folder, "What --out of run or sweep wrote")->required();
   command->add_option("-o,--out", options.out, "The page (DIR/report.html), or the folder of the figures (DIR/figures)");
-  command->add_option("--format", options.format, "html, or each figure a file: svg, png, csv")
-      ->check(CLI::IsMember({"html", "svg", "png", "csv"}))
+  command->add_option("--format", options.format, "html, or each figure a file: svg, png, pdf, csv")
+      ->check(CLI::IsMember({"html", "svg", "png", "pdf", "csv"}))
       ->capture_default_str();
   const auto add = [&](const char* name, std::string& value, const char* help) {
     command->add_option(name, value, help)->type_name("COLUMN");
@@ -224,8 +224,24 @@ void add_report(CLI::App& app, ReportOptions& options) {
   add("--metric", options.choices.metric, "What the figures show first (the step time)");
   add("--against", options.choices.against, "The parameter along the axis");
   add("--series", options.choices.series, "The parameter with a line or bar for each of its values");
-  command->add_option("--baseline", options.choices.baseline, "The value of that parameter that the others are divided by")
+  command
+      ->add_option(
+          "--baseline", options.choices.baseline,
+          "The value of that parameter that the others are compared with; none; fastest (electrical, if there is one)")
       ->type_name("VALUE");
+  command->add_option("--where", options.where, "Only points with this value of a parameter (several: all of them)")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->add_option("--log", options.choices.log, "Logarithmic axes: x, y, xy, none (where values span two decades)")
+      ->type_name("AXES");
+  command->add_option("--title", options.choices.title, "The title of the page, and before those of figures as files");
+  command->add_option("--figure", options.choices.figure, "Of the figures as files this one alone: comparison")
+      ->type_name("ID");
+  command->add_option("--size", options.size, "Of a figure as a file, pixels (900; as high as each needs)")
+      ->type_name("WxH");
+  command->add_option("--font", options.choices.font, "Size of the letters of a figure as a file, pixels (12)")
+      ->check(CLI::Range(4U, 100U));
   command->callback([&options] { report(options); });
 }
 

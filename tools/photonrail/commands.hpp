@@ -153,8 +153,10 @@ void compare(const CompareOptions& options);
 struct ReportOptions {
   std::filesystem::path folder;
   std::filesystem::path out;    ///< empty: in the folder
-  std::string format = "html";  ///< html, svg, png, csv
+  std::string format = "html";  ///< html, svg, png, pdf, csv
   report::PageChoices choices;
+  std::vector<std::string> where;  ///< "name=value"
+  std::string size;                ///< "900x400", "900"; empty: the default
 };
 /// A folder of results as a page, or its figures as files.
 void report(const ReportOptions& options);

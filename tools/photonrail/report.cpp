@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <system_error>
 
 namespace photonrail::command {
@@ -66,24 +68,29 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 // Draws into a folder of its own first, so that a failure leaves no half of the figures.
 std::vector<fs::path> write_figures(const report::PageData& data, const std::string& format, const fs::path& out) {
   const TemporaryFolder temporary;
-  const bool png = format == "png";
+  const bool converted = format == "png" || format == "pdf";
   const fs::path program = temporary.path() / "figures.cjs";
-  write_file(program, report::to_figures_program(data, png ? "svg" : format));
+  write_file(program, report::to_figures_program(data, converted ? "svg" : format));
   const fs::path drawn = temporary.path() / "figures";
   fs::create_directories(drawn);
   run_program(
       {"node", program.string(), drawn.string()},
       "figures as files are drawn by Node, version 18 or later (Debian: apt-get install nodejs); the page needs none");
+  if (const fs::path problem = drawn / "error"; fs::exists(problem)) {
+    std::ifstream text(problem);
+    throw ConfigError("--figure", std::string(std::istreambuf_iterator<char>(text), {}));
+  }
   std::error_code error;
   fs::create_directories(out, error);
   if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for -o");
   std::vector<fs::path> written;
   for (const fs::path& figure : files_in(drawn)) {
     fs::path target = out / figure.filename();
-    if (png) {
-      target.replace_extension(".png");
-      run_program({"rsvg-convert", "--zoom=2", "--output", target.string(), figure.string()},
-                  "PNG needs rsvg-convert (Debian: apt-get install librsvg2-bin); --format svg does not");
+    if (converted) {
+      target.replace_extension("." + format);
+      std::vector<std::string> words{"rsvg-convert", "--format=" + format, "--output", target.string(), figure.string()};
+      if (format == "png") words.emplace_back("--zoom=2");
+      run_program(words, "PNG and PDF need rsvg-convert (Debian: apt-get install librsvg2-bin); --format svg does not");
     } else {
       fs::copy_file(figure, target, fs::copy_options::overwrite_existing, error);
       if (error) throw ConfigError(target.string(), "cannot write: " + error.message(), "choose another folder for -o");
@@ -93,11 +100,38 @@ std::vector<fs::path> write_figures(const report::PageData& data, const std::str
   return written;
 }
 
+// "name=value"; a value may have further equals signs.
+std::pair<std::string, std::string> condition_of(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw ConfigError("--where", "\"" + text + "\" is no condition", "NAME=VALUE, as in controller=oracle");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::uint32_t pixels(const std::string& text) {
+  const bool digits = !text.empty() && text.size() <= 5 && text.find_first_not_of("0123456789") == std::string::npos;
+  const unsigned long value = digits ? std::stoul(text) : 0;
+  if (value < 100 || value > 20'000)
+    throw ConfigError("--size", "\"" + text + "\" is no number of pixels from 100 to 20000",
+                      "WIDTHxHEIGHT or WIDTH, as in 900x400");
+  return static_cast<std::uint32_t>(value);
+}
+
+void read_size(const std::string& text, report::PageChoices& choices) {
+  if (text.empty()) return;
+  const std::size_t cross = text.find('x');
+  choices.width = pixels(text.substr(0, cross));
+  if (cross != std::string::npos) choices.height = pixels(text.substr(cross + 1));
+}
+
 }  // namespace
 
 void report(const ReportOptions& options) {
   if (const std::string why = report::why_no_page(); !why.empty()) throw ConfigError("photonrail report", why);
-  const report::PageData data = report::read_page_data(options.folder, options.choices);
+  report::PageChoices choices = options.choices;
+  for (const std::string& condition : options.where) choices.where.push_back(condition_of(condition));
+  read_size(options.size, choices);
+  const report::PageData data = report::read_page_data(options.folder, choices);
   if (options.format == "html") {
     const fs::path out = options.out.empty() ? options.folder / "report.html" : options.out;
     write_file(out, report::to_html(data));

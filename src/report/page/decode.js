@@ -1,4 +1,5 @@
 // Columns as the report packs them: constant, codes into a list, or numbers; the latter two deflated, in base64.
+import { heldText } from './selection.js';
 
 async function inflate(base64) {
   const text = atob(base64);
@@ -56,12 +57,36 @@ function rangesOf({ rows, get }) {
   return ranges;
 }
 
-/** The document of a page with its tables unpacked. */
+// The rows of a table alone for which `keeps(row)`, and the new number of each: { table, numbers }.
+function subset(table, keeps) {
+  const rows = Array.from({ length: table.rows }, (_, row) => row).filter(keeps);
+  const columns = table.columns.map((column) => {
+    const values = rows.map((row) => column.values[row]);
+    return { ...column, values: column.numeric ? Float64Array.from(values) : values };
+  });
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  return { table: { rows: rows.length, columns, get: (name) => byName.get(name) }, numbers: new Map(rows.map((row, i) => [row, i])) };
+}
+
+// The points for which the parameters have the wanted values, or are absent; and their windows.
+function restricted(table, windows, where) {
+  const wanted = Object.entries(where).map(([name, value]) => [table.get(name).values, value]);
+  const points = subset(table, (row) => wanted.every(([values, value]) => values[row] === value || Number.isNaN(values[row])));
+  const rows = windows.get('row')?.values;
+  const kept = subset(windows, (row) => points.numbers.has(rows[row])).table;
+  const column = kept.get('row');
+  if (column) column.values = column.values.map((row) => points.numbers.get(row));
+  return { table: points.table, windows: kept };
+}
+
+/** The document of a page with its tables unpacked; `where`: what all of its points have in common, by --where. */
 export async function decodeDocument(document) {
-  const windows = await decodeTable(document.windows);
   const traces = await Promise.all(document.traces.map(async (trace) => {
     const spans = await decodeTable(trace.spans);
     return { ...trace, spans, kinds: [...new Set(spans.get('kind').values)] };
   }));
-  return { ...document, table: await decodeTable(document.table), windows: { ...windows, ranges: rangesOf(windows) }, traces };
+  const where = document.choices.where ?? {};
+  const whole = { table: await decodeTable(document.table), windows: await decodeTable(document.windows) };
+  const { table, windows } = Object.keys(where).length > 0 ? restricted(whole.table, whole.windows, where) : whole;
+  return { ...document, table, windows: { ...windows, ranges: rangesOf(windows) }, traces, where: heldText(where) };
 }

@@ -23,6 +23,34 @@ export function choice(label, options, chosen, onChange) {
   return element('label', {}, `${label} `, select);
 }
 
+const MOST_FOUND = 200;  // names that a finder lists at once
+
+/**
+ * A choice among `count` things by their names, of any number: a field whose list has those that fit what is typed, and
+ * buttons to the one before and after. `nameOf(i)`; `chosen` is shown; `onChange(i)`.
+ */
+export function finder(label, count, nameOf, chosen, onChange) {
+  const list = element('datalist', { id: `list-${label}` });
+  const find = (text) => {
+    const wanted = text.toLowerCase();
+    const found = [];
+    for (let i = 0; i < count && found.length < MOST_FOUND; ++i) if (nameOf(i).toLowerCase().includes(wanted)) found.push(i);
+    return found;
+  };
+  const refresh = (text) => list.replaceChildren(...find(text).map((i) => element('option', { value: nameOf(i) })));
+  const input = element('input', {
+    name: label, value: nameOf(chosen), autocomplete: 'off', title: 'type a part of a name', onfocus: () => { refresh(''); input.select(); }, oninput: () => refresh(input.value),
+    onchange: () => {
+      const found = find(input.value);
+      const exact = found.find((i) => nameOf(i) === input.value);
+      onChange(exact ?? found[0] ?? chosen);
+    },
+  });
+  input.setAttribute('list', list.id);
+  const step = (text, by) => element('button', { type: 'button', disabled: chosen + by < 0 || chosen + by >= count, title: by < 0 ? 'the one before' : 'the next', onclick: () => onChange(chosen + by) }, text);
+  return element('label', { className: 'finder' }, `${label} `, input, list, step('‹', -1), step('›', 1), ` ${chosen + 1} of ${count}`);
+}
+
 export function download(name, content, type) {
   const url = typeof content === 'string' && content.startsWith('data:') ? content : URL.createObjectURL(new Blob([content], { type }));
   element('a', { href: url, download: name }).click();

@@ -1,31 +1,80 @@
-// All figures of a document, as files: what `photonrail report --format` writes.
-import { breakdownFigure, comparisonFigure, costMetrics, hasBreakdown, paretoFigure, windowsFigure } from './charts.js';
+// Which figures a document has: the same list for the page and for `photonrail report --format`.
+import { breakEvenFigure, hasBreakEven } from './break_even.js';
+import { breakdownFigure, comparisonFigure, hasBreakdown, windowsFigure } from './charts.js';
 import { toSvg } from './echarts.js';
 import { toCsv } from './format.js';
-import { defaultSelection, matchingRows, allRows } from './selection.js';
+import { heatmapAxis, heatmapFigure, heatmapSeries } from './heatmap.js';
+import { achievementMetrics, exposureMetrics, facetsOf, metricsFigure, multiplesFigure } from './panels.js';
+import { costMetrics, paretoFigure } from './pareto.js';
+import { allRows, defaultSelection, matchingRows } from './selection.js';
+import { hasSpread, spreadFigure } from './spread.js';
 import { timelineFigure } from './timeline.js';
 import { topologyFigure } from './topology.js';
 
 /** The point whose windows are shown first: the last of the selection that has some, or undefined. */
 export function pointWithWindows({ table, windows }, selection) {
-  return matchingRows(table, allRows(table), selection.fixed).findLast((row) => windows.ranges.has(row));
+  return matchingRows(table, allRows(table), selection.fixed).findLast((row) => windows.ranges.has(row))
+    ?? allRows(table).findLast((row) => windows.ranges.has(row));
 }
 
-export function allFigures(model) {
+const heatmapChoice = (table, selection, view) => {
+  const y = heatmapAxis(table, selection);
+  const values = heatmapSeries(table, selection, y);
+  return { y, shown: values.includes(view.shown) ? view.shown : values[0] };
+};
+
+export const facetOf = (table, selection, view) => {
+  const facets = facetsOf(table, selection);
+  return facets.includes(view.facet) ? view.facet : facets[0];
+};
+
+/**
+ * The figures over the rows of the table, in order: [{ id, there(selection), make(shown) }], where `shown` has { table, rows,
+ * selection, view, width } and `view` what menus of single figures chose: { facet, shown }.
+ */
+export function tableFigures(table) {
+  if (table.rows === 0) return [];
+  const numeric = (selection) => table.get(selection.x)?.numeric === true;
+  return [
+    { id: 'comparison', there: (selection) => selection.metric !== undefined, make: comparisonFigure },
+    { id: 'break-even', there: (selection) => hasBreakEven(table, selection), make: breakEvenFigure },  // none where nothing is met
+    { id: 'heatmap', there: (selection) => selection.metric !== undefined && heatmapAxis(table, selection) !== undefined,
+      make: (shown) => heatmapFigure({ ...shown, ...heatmapChoice(table, shown.selection, shown.view) }) },
+    { id: 'multiples', there: (selection) => selection.metric !== undefined && facetsOf(table, selection).length > 0,
+      make: (shown) => multiplesFigure({ ...shown, facet: facetOf(table, shown.selection, shown.view) }) },
+    { id: 'breakdown', there: () => hasBreakdown(table), make: breakdownFigure },
+    { id: 'spread', there: () => hasBreakdown(table) && hasSpread(table), make: spreadFigure },
+    { id: 'exposure', there: (selection) => numeric(selection) && exposureMetrics(table).length > 0,
+      make: (shown) => metricsFigure({ ...shown, id: 'exposure', title: 'Hidden reconfigurations and exposed communication', metrics: exposureMetrics(table) }) },
+    { id: 'achievement', there: () => achievementMetrics(table).length > 0,
+      make: (shown) => metricsFigure({ ...shown, id: 'achievement', title: 'Throughput, utilisation and memory', metrics: achievementMetrics(table) }) },
+    ...costMetrics(table).map((metric) => ({ id: `pareto-${metric.id}`, there: () => true, make: (shown) => paretoFigure({ ...shown, metric }) })),
+  ];
+}
+
+export function allFigures(model, width = 900) {
   const { table, windows, traces, choices } = model;
   const selection = defaultSelection(table, choices);
-  const figures = table.rows > 0 && selection.metric ? [comparisonFigure({ table, selection })] : [];
-  if (hasBreakdown(table)) figures.push(breakdownFigure({ table, selection }));
-  for (const metric of costMetrics(table)) figures.push(paretoFigure({ table, selection, metric }));
+  const shown = { table, selection, view: {}, width };
+  const figures = tableFigures(table).filter(({ there }) => there(selection)).map(({ make }) => make(shown)).filter(Boolean);
   const row = pointWithWindows(model, selection);
-  if (row !== undefined) figures.push(windowsFigure({ table, windows, row }));
+  if (row !== undefined) figures.push(windowsFigure({ table, windows, row, width }));
   const trace = traces.at(-1);
   if (trace) figures.push(timelineFigure({ trace }), topologyFigure({ trace }));
   return figures;
 }
 
+/** The figure under the title that was asked for, if one was, and with what all points of the document have in common. */
+export function named(figure, { title }, where) {
+  return { ...figure, title: title ? `${title}: ${figure.title}` : figure.title, held: [where, figure.held].filter(Boolean).join('; ') };
+}
+
 /** [{ name, text }] for every figure: format "svg" or "csv". */
 export function figureFiles(model, format) {
-  const text = ({ option, height, csv }) => (format === 'csv' ? toCsv([...csv]) : toSvg(option, 900, height));
-  return allFigures(model).map((figure) => ({ name: `${figure.id}.${format}`, text: text(figure) }));
+  const { choices } = model;
+  const { width = 900, height, font = 12 } = choices;
+  const figures = allFigures(model, (width * 12) / font).filter(({ id }) => choices.figure === undefined || id === choices.figure);
+  if (figures.length === 0) throw new Error(`there is no figure "${choices.figure}": ${allFigures(model).map(({ id }) => id).join(', ')}`);
+  const text = (figure) => (format === 'csv' ? toCsv([...figure.csv]) : toSvg(named(figure, choices, model.where), { width, height, font }));
+  return figures.map((figure) => ({ name: `${figure.id}.${format}`, text: text(figure) }));
 }

@@ -29,6 +29,9 @@ export function labelOf(name) {
   return plain.join(': ');
 }
 
+/** Whether a name is of a part of a whole, from 0 to 1: "reconfigurations.hidden_share", "mfu". */
+export const isShare = (name) => /(^|[._])(share|mfu|utilisation|utilization)$/.test(name);
+
 function digits(value, most) {
   return Number(value.toPrecision(most)).toString();
 }
@@ -37,6 +40,7 @@ function digits(value, most) {
 export function formatValue(value, name = '', most = 4) {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined || Number.isNaN(value)) return '–';
+  if (isShare(name)) return formatShare(value, most);
   const unit = unitOf(name);
   if (!unit) return Math.abs(value) < 1e7 && Number.isInteger(value) ? String(value) : digits(value, most);
   const scaled = value * unit.scale;
@@ -45,6 +49,12 @@ export function formatValue(value, name = '', most = 4) {
   const usable = PREFIXES.filter(([size]) => (dollar || unit.symbol.startsWith('B') ? size >= 1 : true) && (unit.symbol !== 's' || size <= 1));
   const [size, prefix] = scaled === 0 ? [1, ''] : usable.find(([s]) => rounded >= s) ?? usable.at(-1);
   return dollar ? `$${digits(scaled / size, most)}${prefix}` : `${digits(scaled / size, most)} ${prefix}${unit.symbol}`;
+}
+
+/** A share as a percentage of three digits: 0.0123 is "1.23 %". */
+export function formatShare(share, most = 3) {
+  if (share === null || share === undefined || Number.isNaN(share)) return '–';
+  return `${digits(100 * share, most)} %`;
 }
 
 // A text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay as they are.

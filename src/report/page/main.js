@@ -1,18 +1,22 @@
 // The page: reads the document that it carries and shows its figures and its table.
 import { Card } from './card.js';
-import { breakdownFigure, comparisonFigure, costMetrics, hasBreakdown, paretoFigure, windowsFigure } from './charts.js';
+import { windowsFigure } from './charts.js';
 import { decodeDocument } from './decode.js';
-import { choice, element } from './dom.js';
+import { choice, element, finder } from './dom.js';
 import { assumeWideTexts } from './echarts.js';
-import { figureFiles, pointWithWindows } from './figures.js';
+import { facetOf, figureFiles, named, pointWithWindows, tableFigures } from './figures.js';
 import { formatValue, labelOf } from './format.js';
-import { allRows, defaultSelection, fixOthers, metricsOf, pointName, varyingParameters } from './selection.js';
+import { heatmapAxis, heatmapSeries } from './heatmap.js';
+import { facetsOf } from './panels.js';
+import { allRows, defaultSelection, FASTEST, fixOthers, metricsOf, pointName, varyingParameters } from './selection.js';
 import { chooseTracks, defaultTracks } from './spans.js';
 import { TableView } from './table_view.js';
 import { timelineFigure, timelineSeries } from './timeline.js';
 import { topologyFigure } from './topology.js';
 
 const STEPS = 2000;  // of the slider of time
+const SCALES = [[undefined, 'automatic'], [false, 'linear'], [true, 'logarithmic']];
+const asOption = (name) => [name, labelOf(name) === name ? name : `${labelOf(name)} (${name})`];
 
 class Page {
   constructor(model, main) {
@@ -20,21 +24,25 @@ class Page {
     this.main = main;
     this.selection = defaultSelection(model.table, model.choices);
     this.rows = allRows(model.table);
-    this.overTheTable = [];
-    if (model.table.rows > 0 && this.selection.metric) this.addComparisons();
+    this.view = {};
+    this.overTheTable = tableFigures(model.table).map((figure) => this.tableCard(figure));
     this.row = pointWithWindows(model, this.selection);
     if (this.row !== undefined) this.addWindows();
     if (model.traces.length > 0) this.addTraces();
     this.addTable();
+    this.addFacts();
   }
 
-  addComparisons() {
+  card(id, make, controls) {
+    const { choices, where } = this.model;
+    return new Card(this.main, id, make, { controls, name: (figure) => named(figure, choices, where) });
+  }
+
+  tableCard({ id, there, make }) {
     const { table } = this.model;
-    const shown = () => ({ table, rows: this.rows, selection: this.selection });
-    const add = (id, make, controls) => this.overTheTable.push(new Card(this.main, id, make, controls));
-    add('comparison', () => comparisonFigure(shown()), () => this.selectionControls());
-    if (hasBreakdown(table)) add('breakdown', () => breakdownFigure(shown()));
-    for (const metric of costMetrics(table)) add(`pareto-${metric.id}`, () => paretoFigure({ ...shown(), metric }));
+    const figure = (width) => (there(this.selection) ? make({ table, rows: this.rows, selection: this.selection, view: this.view, width }) : undefined);
+    const controls = { comparison: () => this.selectionControls(), heatmap: () => this.heatmapControls(), multiples: () => this.facetControls() };
+    return this.card(id, figure, controls[id]);
   }
 
   select(change) {
@@ -45,33 +53,52 @@ class Page {
     for (const card of this.overTheTable) card.update();
   }
 
+  look(change) {
+    this.view = { ...this.view, ...change };
+    for (const card of this.overTheTable) card.update();
+  }
+
   selectionControls() {
     const { table } = this.model;
     const { selection } = this;
     const varying = varyingParameters(table);
-    const named = (columns) => columns.map(({ name }) => [name, labelOf(name) === name ? name : `${labelOf(name)} (${name})`]);
     const valuesOf = (name) => varying.find(({ column }) => column.name === name)?.values ?? [];
     const base = selection.series || selection.x;
     const values = (name) => valuesOf(name).map((value) => [value, formatValue(value, name)]);
-    const parameters = varying.map(({ column }) => column);
-    const controls = [choice('metric', named(metricsOf(table)), selection.metric, (metric) => this.select({ metric }))];
+    const parameters = varying.map(({ column }) => column.name);
+    const controls = [choice('metric', metricsOf(table).map(({ name }) => asOption(name)), selection.metric, (metric) => this.select({ metric }))];
     if (parameters.length > 1) {
-      controls.push(choice('against', named(parameters), selection.x, (x) => this.select({ x })),
-        choice('series', [['', '–'], ...named(parameters.filter(({ name }) => name !== selection.x))], selection.series, (series) => this.select({ series })));
+      controls.push(choice('against', parameters.map(asOption), selection.x, (x) => this.select({ x })),
+        choice('series', [['', '–'], ...parameters.filter((name) => name !== selection.x).map(asOption)], selection.series, (series) => this.select({ series })));
     }
-    controls.push(choice('baseline', [['', 'none'], ...values(base)], selection.baseline, (baseline) => this.select({ baseline })));
+    controls.push(choice('baseline', [['', 'none'], [FASTEST, 'the fastest'], ...values(base)], selection.baseline, (baseline) => this.select({ baseline })));
     for (const [name, value] of Object.entries(selection.fixed)) {
       controls.push(choice(labelOf(name), values(name), value, (chosen) => this.select({ fixed: { ...selection.fixed, [name]: chosen } })));
     }
+    controls.push(choice('x axis', SCALES, selection.logX, (logX) => this.select({ logX })), choice('y axis', SCALES, selection.logY, (logY) => this.select({ logY })));
     return controls;
+  }
+
+  heatmapControls() {
+    const { table } = this.model;
+    const values = heatmapSeries(table, this.selection, heatmapAxis(table, this.selection));
+    if (values.length < 2) return [];
+    return [choice(labelOf(this.selection.series), values.map((value) => [value, formatValue(value, this.selection.series)]),
+      values.includes(this.view.shown) ? this.view.shown : values[0], (shown) => this.look({ shown }))];
+  }
+
+  facetControls() {
+    const { table } = this.model;
+    const facets = facetsOf(table, this.selection);
+    if (facets.length < 2) return [];
+    return [choice('a chart for each', facets.map(asOption), facetOf(table, this.selection, this.view), (facet) => this.look({ facet }))];
   }
 
   addWindows() {
     const { table, windows } = this.model;
     const points = [...windows.ranges.keys()];
-    const names = points.slice(0, 500).map((row) => [row, pointName(table, row)]);
-    const controls = () => [choice('point', names, this.row, (row) => this.chooseRow(row))];
-    this.windows = new Card(this.main, 'windows', () => windowsFigure({ table, windows, row: this.row }), controls);
+    const controls = () => [finder('point', points.length, (i) => pointName(table, points[i]), points.indexOf(this.row), (i) => this.chooseRow(points[i]))];
+    this.windows = this.card('windows', (width) => windowsFigure({ table, windows, row: this.row, width }), controls);
   }
 
   chooseRow(row) {
@@ -85,10 +112,10 @@ class Page {
     this.showTrace(traces.at(-1));
     const names = traces.map((trace) => [trace, trace.name]);
     const run = () => choice('run', names, this.trace, (trace) => { this.showTrace(trace); this.timeline.update(); this.topology.update(); });
-    this.timeline = new Card(this.main, 'timeline', () => this.timelineNow(), () => [run(), this.tracksInput()]);
+    this.timeline = this.card('timeline', () => this.timelineNow(), () => [run(), this.tracksInput()]);
     this.timeline.chart.on('datazoom', () => this.zoomed());
     this.timeline.chart.getZr().on('click', ({ offsetX, offsetY }) => this.timeClicked(offsetX, offsetY));
-    this.topology = new Card(this.main, 'topology', () => topologyFigure({ trace: this.trace, at: this.at }), () => [run(), this.timeSlider()]);
+    this.topology = this.card('topology', () => topologyFigure({ trace: this.trace, at: this.at }), () => [run(), this.timeSlider()]);
   }
 
   showTrace(trace) {
@@ -134,6 +161,15 @@ class Page {
     const onFilter = (rows) => { this.rows = rows; for (const card of this.overTheTable) card.update(); };
     new TableView(section, this.model.table, { onFilter, onChoose: (row) => this.chooseRow(row) });
   }
+
+  // What was simulated: as the results say it, by topic.
+  addFacts() {
+    const facts = this.model.about ?? [];
+    if (facts.length === 0) return;
+    const row = ({ topic, text }) => element('tr', {}, element('th', {}, topic), element('td', {}, text));
+    this.main.append(element('section', { id: 'about' }, element('header', {}, element('h2', {}, 'What was simulated')),
+      element('table', { className: 'facts' }, element('tbody', {}, ...facts.map(row)))));
+  }
 }
 
 /** Shows the page. */
@@ -141,7 +177,8 @@ export async function start() {
   const main = document.querySelector('main');
   try {
     const model = await decodeDocument(JSON.parse(document.getElementById('document').textContent));
-    main.replaceChildren(...model.notes.map((text) => element('p', { className: 'warning' }, text)));
+    const notes = model.where === '' ? model.notes : [`Only points with ${model.where}.`, ...model.notes];
+    main.replaceChildren(...notes.map((text) => element('p', { className: 'warning' }, text)));
     new Page(model, main);
     document.body.dataset.state = 'ready';
   } catch (error) {

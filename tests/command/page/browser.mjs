@@ -6,18 +6,21 @@ import assert from 'node:assert/strict';
 
 const { chromium } = createRequire(join(process.env.NODE_PATH, 'none.js'))('playwright-core');
 
+const PATIENCE = 300_000;  // ms: ends what hangs, on a busy machine too
+
 /** Runs `check(page)` on the page; fails when the page loaded anything, or said anything on its console. */
 export async function onPage(check) {
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'], timeout: PATIENCE });
   try {
     const context = await browser.newContext({ offline: true, viewport: { width: 1240, height: 900 }, acceptDownloads: true });
+    context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     const complaints = [];
     page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => complaints.push(error.stack));
     page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(`asked for ${request.url()}`));
     await page.goto(pathToFileURL(process.argv[2]).href);
-    await page.waitForSelector('body[data-state=ready]', { timeout: 60_000 });
+    await page.waitForSelector('body[data-state=ready]', { timeout: PATIENCE });
     await check(page);
     assert.deepEqual(complaints, []);
   } finally {

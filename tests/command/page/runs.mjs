@@ -9,8 +9,9 @@ const range = async (page) => {
 const bars = async (page) => (await option(page, 'timeline')).series[0].data.length;
 
 await onPage(async (page) => {
-  assert.deepEqual(await texts(page, 'section h2'), [
-    'makespan against scenario', 'Where the time of a rank goes, mean of ranks',
+  assert.deepEqual(await texts(page, 'section:not([hidden]) h2'), [
+    'makespan: overhead over electrical against scenario', 'Where the time of a rank goes, mean of ranks',
+    'Spread over the ranks: least, median and most of each part of their time',
     'makespan against cost, and the Pareto front', 'makespan against cost: power, and the Pareto front',
     'makespan against cost: energy per step, and the Pareto front', 'Windows between phases: opus, provisioned',
     'Timeline: opus, provisioned', 'Circuits at 3.29457 s: opus, provisioned', 'All points']);
@@ -18,12 +19,15 @@ await onPage(async (page) => {
     assert.ok(await inked(page, id) > 2000, `${id} is blank`);
   }
 
-  // A baseline makes ratios: the electrical step over itself is 1.
+  // A baseline makes overheads: that of the electrical step over itself is 0.
   assert.deepEqual((await option(page, 'comparison')).xAxis[0].data, ['electrical', 'opus, provisioned']);
   await page.selectOption('#comparison select[name=baseline]', 'electrical');
   const [electrical, opus] = (await option(page, 'comparison')).series[0].data.map(([, value]) => value);
-  assert.equal(electrical, 1);
-  assert.ok(opus > 1 && opus < 1.05, String(opus));
+  assert.equal(electrical, 0);
+  assert.ok(opus > 0 && opus < 0.05, String(opus));
+  await page.selectOption('#comparison select[name=baseline]', 'none');
+  assert.ok((await option(page, 'comparison')).series[0].data[0][1] > 6);  // seconds
+  await page.selectOption('#comparison select[name=baseline]', 'electrical');
 
   // The 15 ms of the switch are marked where the windows are shown.
   assert.ok(Math.abs((await option(page, 'windows')).series[0].markLine.data[0].xAxis - 0.015) < 1e-9);

@@ -35,7 +35,9 @@ test('values have four digits and the prefix of their unit', () => {
   assert.equal(formatValue(0, 'makespan_s'), '0 s');
   assert.equal(formatValue(NONE, 'makespan_s'), '–');
   assert.equal(formatValue(1999, 'engine.events'), '1999');
-  assert.equal(formatValue(1 / 3, 'reconfigurations.hidden_share'), '0.3333');
+  assert.equal(formatValue(1 / 3, 'reconfigurations.hidden_share'), '33.33 %');
+  assert.equal(formatValue(NONE, 'reconfigurations.hidden_share'), '–');
+  assert.equal(formatValue(1 / 3, 'ratio'), '0.3333');
   assert.equal(formatValue('a text', 'name'), 'a text');
 });
 
@@ -89,7 +91,7 @@ const SWEEP = tableOf({
 });
 
 test('numbers go along the axis, names become series', () => {
-  assert.deepEqual(defaultSelection(SWEEP), { metric: 'makespan_s', x: 'delay_s', series: 'controller', baseline: '', fixed: {} });
+  assert.deepEqual(defaultSelection(SWEEP), { metric: 'makespan_s', x: 'delay_s', series: 'controller', baseline: 'electrical', fixed: {} });
 });
 
 test('a baseline makes its parameter the series, or is along the axis that is wanted', () => {
@@ -97,18 +99,20 @@ test('a baseline makes its parameter the series, or is along the axis that is wa
   assert.deepEqual(chosen({ baseline: 'electrical' }), ['delay_s', 'controller', 'electrical']);
   assert.deepEqual(chosen({ baseline: '200' }), ['controller', 'delay_s', 200]);
   assert.deepEqual(chosen({ x: 'delay_s', baseline: '1' }), ['delay_s', '', 1]);
-  assert.deepEqual(chosen({ series: 'delay_s' }), ['controller', 'delay_s', '']);
+  assert.deepEqual(chosen({ series: 'delay_s' }), ['controller', 'delay_s', 'fastest']);  // 212 is over ten times 11.5
+  assert.deepEqual(chosen({ baseline: 'none' }), ['delay_s', 'controller', '']);
+  assert.deepEqual(chosen({ x: 'delay_s', series: 'controller', baseline: 'none' }), ['delay_s', 'controller', '']);
 });
 
 test('without parameters the points themselves are shown', () => {
   const table = tableOf({ name: ['info', ['base', 'base']], seed: ['replicate', [1, 2]], makespan_s: ['metric', [3, 5]] });
   const selection = defaultSelection(table);
   assert.equal(selection.x, 'name');
-  assert.deepEqual(compare(table, Uint32Array.of(0, 1), selection).series[0].points, [{ x: 'base', mean: 4, deviation: Math.SQRT2, count: 2 }]);
+  assert.deepEqual(compare(table, Uint32Array.of(0, 1), selection).series[0].points, [{ x: 'base', mean: 4, deviation: Math.SQRT2, count: 2, low: 3, high: 5 }]);
 });
 
 test('a point is the mean of its seeds; what has no x is the same at every x', () => {
-  const { series, logX, numeric } = compare(SWEEP, Uint32Array.of(0, 1, 2, 3, 4, 5), defaultSelection(SWEEP));
+  const { series, logX, numeric } = compare(SWEEP, Uint32Array.of(0, 1, 2, 3, 4, 5), { ...defaultSelection(SWEEP), baseline: '' });
   assert.equal(numeric && logX, true);
   assert.deepEqual(series.map(({ name }) => name), ['electrical', 'opus']);
   assert.deepEqual(series[0].points.map(({ x, mean: value }) => [x, value]), [[1, 11.5], [200, 11.5]]);

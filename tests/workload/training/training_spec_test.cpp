@@ -141,6 +141,9 @@ TEST(TrainingSpec, WaysToShardExcludeEachOther) {
 TEST(TrainingSpec, RefusesWhatNoMachineCouldHold) {
   EXPECT_EQ(field_after([](TrainingSpec& s) { s.parallelism.dp = 1u << 31, s.global_batch = 1u << 31; }), "parallelism");
   EXPECT_EQ(field_after([](TrainingSpec& s) { s.global_batch = 1u << 30; }), "global_batch");
+  // 32 layers, dp 2: 31,250 micro-batches are 1,000,000 passes of layers.
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.global_batch = 2 * 31'250; }), "valid");
+  EXPECT_EQ(field_after([](TrainingSpec& s) { s.global_batch = 2 * 31'251; }), "global_batch");
   EXPECT_EQ(
       field_after([](TrainingSpec& s) { s.micro_batch = 1u << 30, s.global_batch = 1u << 31, s.sequence = 1u << 31; }),
       "micro_batch");

@@ -1,0 +1,94 @@
+// Axes, legends and the places of charts, as all figures have them.
+import { formatValue, labelOf } from './format.js';
+import { digitsFor, doubles } from './statistics.js';
+
+const SPLIT = { lineStyle: { color: '#e8ebef' } };
+const LETTER = 6.6;  // the width of an average letter of 12 pixels
+const ITEM = 46;     // of a legend: its mark and the gap to the next
+const ROW = 21;
+
+export const textWidth = (text) => LETTER * [...String(text)].length;
+
+export function axis(name, label, more) {
+  return {
+    name: label ?? labelOf(name),
+    nameLocation: 'middle',
+    nameGap: 34,
+    axisLabel: { formatter: (value) => formatValue(value, name, 3), hideOverlap: true },
+    splitLine: SPLIT,
+    ...more,
+  };
+}
+
+/** The horizontal axis over the numbers of a comparison. */
+export function numberAxis(name, { xs, logX }, more) {
+  const two = logX && doubles(xs);
+  return axis(name, undefined, { type: logX ? 'log' : 'value', scale: true, ...(two ? { logBase: 2, min: xs[0], max: xs.at(-1) } : {}), ...more });
+}
+
+/** The vertical axis of a metric; its labels tell `values` apart. */
+export function valueAxis(name, { log, label, values = [] }, more) {
+  const digits = digitsFor(values);
+  return axis(name, label, { type: log ? 'log' : 'value', nameGap: 62, scale: log,
+    axisLabel: { formatter: (value) => formatValue(value, name, digits), hideOverlap: true }, ...more });
+}
+
+/** Names of categories at a horizontal axis, turned and broken so that none is cut off. */
+export function categoryAxis(name, values, width) {
+  const texts = values.map((value) => formatValue(value, name));
+  const room = width / Math.max(texts.length, 1);
+  const widest = Math.max(0, ...texts.map(textWidth));
+  // Texts break between words only: where a word is too wide, all are turned.
+  const turned = Math.max(0, ...texts.flatMap((text) => text.split(' ').map(textWidth))) > room - 6 || widest > 3 * room;
+  return {
+    axis: axis(name, undefined, {
+      type: 'category', data: texts, nameGap: turned ? Math.min(widest, 150) * 0.7 + 26 : widest > room - 8 ? 50 : 34,
+      axisLabel: turned ? { rotate: 40, lineHeight: 13, interval: texts.length > 60 ? 'auto' : 0, width: 150, overflow: 'break' }
+        : { width: Math.max(room - 6, 30), lineHeight: 14, overflow: 'break', interval: texts.length > 60 ? 'auto' : 0 },
+    }),
+    bottom: turned ? Math.min(widest, 150) * 0.7 + 54 : widest > room - 8 ? 78 : 62,
+  };
+}
+
+/** A legend in as many rows as its names need: { option, height }; none for a single name. */
+export function legendFor(names, width, more = {}) {
+  if (names.length < 2) return { option: undefined, height: 22 };
+  const room = width - 24;
+  let rows = 1;
+  let used = 0;
+  for (const name of names) {
+    const item = Math.min(textWidth(name) + ITEM, room);
+    if (used + item > room) {
+      ++rows;
+      used = 0;
+    }
+    used += item;
+  }
+  return { option: { type: 'plain', top: 2, left: 12, right: 12, itemGap: 12, itemWidth: 28, data: names, ...more }, height: rows * ROW + 12 };
+}
+
+/** Places of `count` charts of one height, side by side as far as the width goes: { grids, columns, height }. */
+export function gridsFor(count, width, top, chartHeight, left = 84) {
+  const columns = Math.max(1, Math.min(count, Math.floor(width / 340), 3));
+  const cell = width / columns;
+  const grids = Array.from({ length: count }, (_, i) => ({
+    left: (i % columns) * cell + left, width: cell - left - 22,
+    top: top + Math.floor(i / columns) * (chartHeight + 92) + 30, height: chartHeight,
+  }));
+  return { grids, columns, height: top + Math.ceil(count / columns) * (chartHeight + 92) + 8 };
+}
+
+/** A text over each of the charts of a figure. */
+export function panelTitles(grids, titles) {
+  return grids.map(({ left, top, width }, i) => ({
+    text: titles[i], left: left - 4, top: top - 27, padding: 0,
+    textStyle: { fontSize: 12.5, fontWeight: 'bold', color: '#3c4450', width: width + 10, overflow: 'truncate' },
+  }));
+}
+
+/** What stands in place of a figure that has nothing to show. */
+export const emptyOption = (text) => ({ title: [{ text, left: 'center', top: 'middle', textStyle: { fontSize: 13, fontWeight: 'normal', color: '#5d6773' } }] });
+
+export function zoomFor(count) {
+  return count > 40 ? [{ type: 'inside' }, { type: 'slider', bottom: 8, height: 18 }] : [{ type: 'inside', zoomOnMouseWheel: 'ctrl' }];
+}

@@ -1,0 +1,111 @@
+// Several small charts over one parameter in one figure: a metric for each value of a further parameter, or several metrics.
+import { categoryAxis, gridsFor, legendFor, numberAxis, panelTitles, valueAxis } from './axes.js';
+import { axisTooltip, comparisonCsv } from './charts.js';
+import { formatValue, labelOf } from './format.js';
+import { measureOf, seriesOf } from './series.js';
+import { allRows, changes, compare, heldText, matchingRows, varyingParameters } from './selection.js';
+import { niceRange, range } from './statistics.js';
+
+const CHART_HEIGHT = 190;
+const MOST_PANELS = 12;
+
+// A chart of each { title, selection }: the option and height of all, and the CSV rows of each.
+function panelsOption({ table, rows, panels, width, sharedY }) {
+  const made = panels.map(({ title, selection }) => {
+    const given = compare(table, rows, selection);
+    const comparison = { ...given, series: given.series.map((one) => ({ ...one, name: formatValue(one.name, selection.series) })) };
+    return { title, selection, comparison, measure: measureOf(comparison, selection) };
+  });
+  const inOrder = made.flatMap(({ comparison, measure }) => measure.shown(comparison.series)).sort((a, b) => a.index - b.index);
+  const names = [...new Set(inOrder.map(({ name }) => name))];
+  const legend = legendFor(names, width);
+  const { grids, height } = gridsFor(panels.length, width, legend.height, CHART_HEIGHT);
+  const shared = sharedY ? sharedAxis(made) : () => ({});
+  const option = {
+    title: panelTitles(grids, made.map(({ title }) => title)),
+    legend: legend.option,
+    grid: grids,
+    tooltip: axisTooltipOf(made),
+    xAxis: made.map((one, i) => xAxisOf(one, i, grids[i].width)),
+    yAxis: made.map(({ selection, measure }, i) => valueAxis(selection.metric, { log: measure.log, label: '' }, {
+      ...measure.axis, gridIndex: i, nameGap: 0, ...shared(measure) })),
+    series: made.flatMap(({ comparison, selection, measure }, i) => seriesOf(comparison, selection, measure, { xAxisIndex: i, yAxisIndex: i })),
+  };
+  return { option, height, made };
+}
+
+// The same vertical axis for all charts, unless one is logarithmic.
+function sharedAxis(made) {
+  const values = made.flatMap(({ comparison, measure }) => measure.shown(comparison.series).flatMap(({ points }) => points.map((point) => measure.of(point.mean))));
+  const extent = range(values);
+  const { low, high, step } = niceRange(Math.min(0, extent.low), Math.max(0, extent.high));
+  return (measure) => (measure.log || values.length === 0 ? {} : { min: low, max: high, interval: step });
+}
+
+function xAxisOf({ comparison, selection }, gridIndex, width) {
+  const { numeric, xs } = comparison;
+  if (numeric) return numberAxis(selection.x, comparison, { gridIndex, nameGap: 28 });
+  const { axis: across } = categoryAxis(selection.x, xs, width);
+  return { ...across, gridIndex, name: '', axisLabel: { ...across.axisLabel, fontSize: 10, ...(across.axisLabel.rotate ? { width: 80, overflow: 'truncate' } : {}) } };
+}
+
+// A line of the tooltip knows its chart by its axis.
+function axisTooltipOf(made) {
+  const [{ comparison, selection, measure }] = made;
+  const tips = made.map((one) => axisTooltip(one.comparison.numeric, one.selection, one.measure).formatter);
+  return { ...axisTooltip(comparison.numeric, selection, measure), formatter: (items) => tips[[items].flat()[0]?.axisIndex ?? 0](items) };
+}
+
+/** The held parameters that small multiples can show: those that change the metric. */
+export function facetsOf(table, selection) {
+  return Object.keys(selection.fixed).filter((name) => changes(table, name, selection.metric));
+}
+
+/** The metric of the comparison, a chart for each value of the parameter `facet` that the comparison holds. */
+export function multiplesFigure({ table, rows = allRows(table), selection, facet, width = 900 }) {
+  const values = varyingParameters(table).find(({ column }) => column.name === facet).values;
+  const others = Object.fromEntries(Object.entries(selection.fixed).filter(([name]) => name !== facet));
+  const title = (value) => `${labelOf(facet)} ${formatValue(value, facet)}`;
+  const wanted = values.map((value) => ({ title: title(value), selection: { ...selection, fixed: { ...others, [facet]: value } } }))
+    .filter((panel) => matchingRows(table, rows, panel.selection.fixed).length > 0);
+  const panels = wanted.slice(0, MOST_PANELS);
+  const { option, height, made } = panelsOption({ table, rows, panels, width, sharedY: true });
+  const [head] = comparisonCsv(made[0].comparison, made[0].selection, made[0].measure.column);
+  return {
+    id: 'multiples',
+    title: `${made[0].measure.title} against ${labelOf(selection.x)}, by ${labelOf(facet)}`,
+    held: heldText(others),
+    note: [made[0].measure.note, wanted.length > panels.length ? `The first ${panels.length} of ${wanted.length} values of ${labelOf(facet)}.` : ''].filter(Boolean).join(' '),
+    height, wide: true, option,
+    csv: [head, ...made.flatMap((one) => comparisonCsv(one.comparison, one.selection, one.measure.column).slice(1))],
+  };
+}
+
+const differs = (table, rows, name) => {
+  const column = table.get(name);
+  if (!column?.numeric) return false;
+  return rows.some((row) => !Number.isNaN(column.values[row]) && column.values[row] !== 0);
+};
+
+/** Metrics of where time goes that the table has: [{ name, title }]. */
+export function exposureMetrics(table, rows = allRows(table)) {
+  const found = [['reconfigurations.hidden_share', 'hidden share of reconfigurations'],
+    ['per_rank_mean_s.reconfiguration_wait', 'waiting for circuits'],
+    ...['tp', 'cp', 'ep', 'dp', 'pp', 'other'].map((name) => [`communication.${name}.exposed_s`, `exposed ${name} communication`])];
+  return found.filter(([name]) => differs(table, rows, name)).map(([name, title]) => ({ name, title }));
+}
+
+/** Metrics of what the job achieves and needs that the table has. */
+export function achievementMetrics(table, rows = allRows(table)) {
+  const found = [['tokens_per_s', 'tokens per second'], ['mfu', 'model FLOPs utilisation'], ['peak_memory_bytes', 'peak memory of a GPU']];
+  return found.filter(([name]) => differs(table, rows, name)).map(([name, title]) => ({ name, title }));
+}
+
+/** A chart for each of the metrics, over the parameter of the comparison. */
+export function metricsFigure({ table, rows = allRows(table), selection, metrics, id, title, width = 900 }) {
+  const panels = metrics.map((metric) => ({ title: metric.title, selection: { ...selection, metric: metric.name, baseline: '', logY: undefined } }));
+  const { option, height, made } = panelsOption({ table, rows, panels, width, sharedY: false });
+  const csv = made.flatMap(({ comparison, selection: own }) => comparisonCsv(comparison, own, 'value').slice(1).map((row) => [own.metric, ...row]));
+  const [head] = comparisonCsv(made[0].comparison, made[0].selection, 'value');
+  return { id, title: `${title} against ${labelOf(selection.x)}`, held: heldText(selection.fixed), height, wide: true, option, csv: [['metric', ...head], ...csv] };
+}

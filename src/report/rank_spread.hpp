@@ -1,0 +1,13 @@
+// How far the ranks of a run lie apart.
+#pragma once
+
+#include "json/json.hpp"
+#include "photonrail/result.hpp"
+
+namespace photonrail::report {
+
+/// { "compute": { "least", "median", "most" }, ... } in seconds, over the ranks; of an even number of ranks the median is
+/// the lower of the two in the middle. An empty object without ranks.
+[[nodiscard]] json::Json rank_spread_json(const RunResult& result);
+
+}  // namespace photonrail::report

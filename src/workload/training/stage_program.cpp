@@ -1,6 +1,6 @@
 #include "workload/training/stage_program.hpp"
 
-#include "photonrail/error.hpp"
+#include "core/field.hpp"
 #include "workload/training/stage_writer.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ ProgramId StageWriter::write(const std::vector<workload::PipelineAction>& action
 // computation of a pass is one of its last tasks.
 void StageWriter::check_tasks() const {
   if (last_compute_.is_none() || last_compute_.index() < max_tasks_ / shape_.stages) return;
-  throw ConfigError("/global_batch",
+  throw core::FieldError(core::field("global_batch"),
                     std::to_string(shape_.micro_batches) + " micro-batches are too many for a task graph: the stages have more than " +
                         std::to_string(max_tasks_) + " tasks together",
                     "a larger micro_batch, or fewer sequences");

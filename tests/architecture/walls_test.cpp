@@ -107,8 +107,9 @@ TEST(Walls, DecisionsHaveNumbersOfTheirOwn) {
   for (const auto& entry :
        std::filesystem::directory_iterator(std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "docs/decisions")) {
     const std::string name = entry.path().filename().string();
-    if (entry.path().extension() == ".md" && std::isdigit(static_cast<unsigned char>(name.front())) != 0)
+    if (entry.path().extension() == ".md" && std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
       EXPECT_TRUE(numbers.insert(name.substr(0, 4)).second) << name;
+    }
   }
   EXPECT_GE(numbers.size(), 20u);
 }

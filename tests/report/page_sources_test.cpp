@@ -272,22 +272,22 @@ TEST_F(PageSources, ChoicesMustBeThere) {
 
 TEST_F(PageSources, ConditionsAndSizesAreChecked) {
   write_results(folder_, {"controller", "delay_ms"}, 2, two_controllers);
-  const auto choices_of = [&](const PageChoices& choices) {
-    return json::parse(read_page_data(folder_, choices).document)["choices"];
+  const auto choices_of = [&](const report::PageChoices& choices) {
+    return ParsedJson::parse(report::read_page_data(folder_, choices).document)["choices"];
   };
   const auto error_with = [&](std::vector<std::pair<std::string, std::string>> where, std::string log) {
-    PageChoices choices;
+    report::PageChoices choices;
     choices.where = std::move(where);
     choices.log = std::move(log);
-    return error_of([&] { (void)read_page_data(folder_, choices); });
+    return error_of([&] { (void)report::read_page_data(folder_, choices); });
   };
-  PageChoices choices;
+  report::PageChoices choices;
   choices.where = {{"controller", "opus"}, {"delay_ms", "15"}};
   choices.log = "xy";
   choices.width = 640;
   choices.baseline = "none";
   EXPECT_EQ(choices_of(choices),
-            json({{"where", {{"controller", "opus"}, {"delay_ms", 15.0}}}, {"log", "xy"}, {"width", 640}, {"baseline", "none"}}));
+            ParsedJson({{"where", {{"controller", "opus"}, {"delay_ms", 15.0}}}, {"log", "xy"}, {"width", 640}, {"baseline", "none"}}));
   choices.log = "none";
   EXPECT_EQ(choices_of(choices)["log"], "");
   EXPECT_EQ(error_with({}, "z"), "--log: \"z\" is no choice of axes (x, y, xy or none)");
@@ -302,8 +302,8 @@ TEST_F(PageSources, ASweepSaysWhatItsBaseIs) {
   EXPECT_TRUE(database().about.empty());  // as older versions wrote it
   change(R"(INSERT INTO meta VALUES('base', '{"name":"x","cluster":{"servers":4,"rail":{"kind":"optical"}},"run":{"seed":1}}'))");
   change(R"(INSERT INTO meta VALUES('varied', '["/cluster/rail","/cluster/nic/ports","/controller/name"]'))");
-  EXPECT_EQ(json::parse(database().about.dump()),
-            json::parse(R"([{"topic": "cluster", "text": "servers 4, rail varied, nic ports varied"},
+  EXPECT_EQ(ParsedJson::parse(database().about.dump()),
+            ParsedJson::parse(R"([{"topic": "cluster", "text": "servers 4, rail varied, nic ports varied"},
                             {"topic": "run", "text": "seed 1"}, {"topic": "controller", "text": "varied"}])"));
 }
 

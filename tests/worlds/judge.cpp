@@ -1,6 +1,6 @@
 #include "worlds/judge.hpp"
 
-#include "photonrail/ccl_bench.hpp"
+#include "photonrail/study/ccl_bench.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"

@@ -1,7 +1,7 @@
 // Runs a world in this process and says what is wrong with how it ended. A signal or an endless run is for sandbox.hpp.
 #pragma once
 
-#include "photonrail/circuit.hpp"
+#include "photonrail/core/circuit.hpp"
 #include "photonrail/result.hpp"
 #include "worlds/world.hpp"
 

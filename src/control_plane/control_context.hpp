@@ -1,6 +1,7 @@
 // What the parts of the control plane of one job work on.
 #pragma once
 
+#include "core/field.hpp"
 #include "engine/engine.hpp"
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
@@ -9,7 +10,6 @@
 #include "photonrail/controller.hpp"
 
 #include <cstdint>
-#include <string>
 
 namespace photonrail::control_plane {
 
@@ -23,7 +23,7 @@ struct ControlContext {
   const ControllerSpec& spec;
   const ControllerFactory& factory;
   std::uint64_t seed = 1;
-  std::string pointer{};  ///< to what holds the job's "/controller": "", or "/jobs/1"
+  core::Field holder{};  ///< what holds the job's "controller": the scenario, or jobs[1]
 
   [[nodiscard]] const PlantSpec& plant() const { return fabric.plant().spec(); }
 };

@@ -101,8 +101,9 @@ void RailAgent::decide(std::uint64_t) {
   } catch (const ControllerError& error) {
     throw ControllerError("controller '" + run_.spec.name + "' on rail " + std::to_string(id_.value) + " at " +
                           std::to_string(to_seconds(run_.engine.now())) + " s: " + error.what());
-  } catch (const ConfigError& error) {
-    throw ConfigError(run_.pointer + error.where(), error.problem(), error.hint());
+  } catch (const core::FieldError& error) {
+    if (run_.holder.pattern.empty()) throw;
+    throw error.in(run_.holder);
   }
   set_timer();
   if (drained && !rail_.drains()) around_.retry.circuits_available(id_);

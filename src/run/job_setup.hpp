@@ -1,6 +1,7 @@
 // What a run of one job needs, as one value.
 #pragma once
 
+#include "core/field.hpp"
 #include "engine/engine.hpp"
 #include "execution/schedule.hpp"
 #include "execution/slack_profile.hpp"
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 
 namespace photonrail::run {
 
@@ -20,7 +20,7 @@ struct SharedJobContext {
   engine::Engine& engine;
   SharedFabric& fabric;
   std::uint32_t job = 0;
-  std::string controller{};  ///< pointer to what holds the job's "/controller": "" where jobs share it, or "/jobs/1"
+  core::Field holder{};  ///< what holds the job's "controller": the scenario where jobs share it, or jobs[1]
 };
 
 /// What profiling runs on electrical rails say of a job, where its policy wants it.

@@ -83,9 +83,9 @@ RunSpec run_of(const Scenario& scenario, std::size_t job) {
 }
 
 // A job without a controller of its own has that of the whole scenario.
-std::string holder_of_controller(const Scenario& scenario, std::size_t job) {
+core::Field holder_of_controller(const Scenario& scenario, std::size_t job) {
   const bool own = scenario.jobs[job].controller.describe() != scenario.controller.describe();
-  return own ? "/jobs/" + std::to_string(job) : "";
+  return own ? core::field("jobs[]", job) : core::Field();
 }
 
 std::vector<GpuId> gpus_of(const Scenario& scenario) {

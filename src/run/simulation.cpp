@@ -42,7 +42,7 @@ Simulation::Simulation(const JobSetup& setup)
       stragglers_(setup.stragglers, setup.graph().ranks(), setup.run.seed),
       control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
-                setup.shared != nullptr ? setup.shared->controller : std::string()},
+                setup.shared != nullptr ? setup.shared->holder : core::Field()},
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);

@@ -2,6 +2,7 @@
 #include "control_plane/command_log.hpp"
 #include "control_plane/control_context.hpp"
 #include "control_plane/control_plane.hpp"
+#include "control_plane/missing_circuit.hpp"
 #include "control_plane/pair_queue.hpp"
 #include "control_plane/pair_service.hpp"
 #include "control_plane/plan_sequencer.hpp"
@@ -134,6 +135,12 @@ TEST(RequestBoard, PairsWaitOneByOne) {
   EXPECT_EQ(f.board.complete(RailId{0u}).views().size(), 1u);
   f.board.pair_served(op, 0, crossing, 2, Bytes{11});
   EXPECT_TRUE(f.board.complete(RailId{0u}).empty());
+}
+
+TEST(MissingCircuit, NamesTheTwoRanks) {
+  BoardFixture f;
+  const execution::Operation& op = f.operations[f.operation()];
+  EXPECT_EQ(missing_circuit(f.run, op, {1, 2}), " waits for a circuit from rank 1 to rank 2");
 }
 
 TEST(RailCircuits, AreOfTheRailThatEachPairCrosses) {

@@ -367,14 +367,14 @@ TEST(Jobs, AnErrorOfAPolicyPointsAtTheJobThatHasIt) {
     cluster.run();
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_EQ(error.where(), "/jobs/1/controller/slot_us");
+    EXPECT_EQ(error.where(), "jobs[1].controller.parameters.slot");
   }
   cluster.all.controller = cluster.all.jobs[0].controller = cluster.all.jobs[1].controller;  // that of the whole scenario
   try {
     cluster.run();
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_EQ(error.where(), "/controller/slot_us");
+    EXPECT_EQ(error.where(), "controller.parameters.slot");
   }
 }
 

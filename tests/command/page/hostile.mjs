@@ -8,6 +8,10 @@ const wanted = process.argv.slice(3);  // texts that some tooltip must show, as 
 const tooltips = (page) => page.evaluate(async () => {
   const shown = new Set();
   for (const element of document.querySelectorAll('.chart')) {
+    if (!element.chart) {  // a figure with nothing to show is not shown
+      if (element.offsetParent) throw new Error('a figure is shown without its chart');
+      continue;
+    }
     const { series } = element.chart.getOption();
     for (const [seriesIndex, { data, links }] of series.entries()) {
       const items = [...(data ?? []).map((_, dataIndex) => ({ dataIndex })), ...(links ?? []).map((_, dataIndex) => ({ dataIndex, dataType: 'edge' }))];
@@ -34,7 +38,7 @@ async function moveOver(page, chart) {
 await onPage(async (page) => {
   const shown = await tooltips(page);
   for (const text of wanted) assert.ok(shown.some((tip) => tip.includes(text)), `no tooltip shows ${text}: ${JSON.stringify(shown.slice(0, 20))}`);
-  for (const chart of await page.$$('.chart')) await moveOver(page, chart);
+  for (const chart of await page.$$('.chart')) if (await chart.isVisible()) await moveOver(page, chart);
   for (const select of await page.$$('select')) await select.click();
   await page.waitForTimeout(200);  // an image that cannot be loaded says so a little later
   assert.equal(await page.evaluate(() => window.pwned), undefined);

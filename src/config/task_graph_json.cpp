@@ -18,7 +18,7 @@ using config::Json;
 using config::JsonReader;
 
 constexpr std::string_view kSchema = "photonrail.graph/1";
-constexpr std::uint32_t kMaxRanks = 1U << 20;
+constexpr std::uint32_t kMaxGraphRanks = 1U << 20;  // each has a program of its own
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
 constexpr double kMaxFlops = 1e21;
 
@@ -257,7 +257,7 @@ TaskGraph config::read_graph(JsonReader top) {
   if (schema.string() != kSchema) {
     schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
   }
-  GraphReader reader(top.child("ranks").count(1, kMaxRanks));
+  GraphReader reader(top.child("ranks").count(1, kMaxGraphRanks));
   const auto communicators = top.optional("communicators");
   const auto tasks = top.child("tasks");
   top.finish();

@@ -280,7 +280,14 @@ void check_names(const ControllerRegistry& controllers) {
   }
 }
 
-void parse_and_run(int argc, const char* const* argv, const Registries& known) {
+void drop_callbacks(CLI::App& app) {
+  app.callback({});
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) drop_callbacks(*sub);
+}
+
+}  // namespace
+
+void parse_and_act(int argc, const char* const* argv, const Registries& known, Act act) {
   check_names(known.controllers);
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
@@ -310,6 +317,7 @@ void parse_and_run(int argc, const char* const* argv, const Registries& known) {
   add_compare(app, compare_options);
   add_report(app, report_options);
   add_pip_switch(app, pip_switch_options);
+  if (act == Act::kParse) drop_callbacks(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -319,13 +327,11 @@ void parse_and_run(int argc, const char* const* argv, const Registries& known) {
   if (!std::cout.flush()) throw CommandError(1, "cannot write to standard output");
 }
 
-}  // namespace
-
 }  // namespace photonrail::command
 
 int photonrail::command_main(int argc, const char* const* argv, const Registries& known) {
   try {
-    command::parse_and_run(argc, argv, known);
+    command::parse_and_act(argc, argv, known, command::Act::kRun);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "photonrail: error: " << error.what() << '\n';

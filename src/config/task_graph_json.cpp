@@ -18,7 +18,7 @@ using config::Json;
 using config::JsonReader;
 
 constexpr std::string_view kGraphSchema = "photonrail.graph/1";
-constexpr std::uint32_t kMaxGraphRanks = 1U << 20;
+constexpr std::uint32_t kMaxGraphRanks = 1U << 20;  // each has a program of its own
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
 constexpr double kMaxFlops = 1e21;
 

@@ -252,6 +252,9 @@ const std::vector<Entry>& entries() {
       {"database", read_database, database_seeds},
       {"shard", read_shard, shard_seeds},
       {"manifest", read_manifest, manifest_seeds},
+#ifdef PHOTONRAIL_FUZZ_COMMAND
+      {"command", read_command, command_seeds},
+#endif
   };
   return table;
 }

@@ -36,6 +36,10 @@ struct Two {
 void write(const std::filesystem::path& file, std::string_view data);
 [[nodiscard]] std::string content(const std::filesystem::path& file);
 
+// Of entries_command.cpp, for the table: one argument a line.
+void read_command(std::string_view data, const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> command_seeds(const std::filesystem::path& folder);
+
 // Of entries_results.cpp, for the table.
 void read_result(std::string_view data, const std::filesystem::path& folder);
 void read_trace(std::string_view data, const std::filesystem::path& folder);

@@ -3,13 +3,13 @@
 #include "fuzz/entry.hpp"
 #include "fuzz/memory_limit.hpp"
 #include "fuzz/mutation.hpp"
+#include "support/processor_time.hpp"
 #include "support/source_dir.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <iostream>
 
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kCases = 60;  // in the gate
-constexpr double kSlowSeconds = 20.0;
+constexpr double kSlowSeconds = 20.0;  // of the processor: the machine may be busy
 constexpr rlim_t kMemory = rlim_t{3} << 30;
 
 std::uint64_t cases() {
@@ -39,15 +39,33 @@ class Fuzz : public ::testing::TestWithParam<Entry> {
   // A finding is kept beside the program, to be looked at and put into the corpus.
   void check(const std::string& data, const std::string& what) {
     write(last_, data);  // of what does not come back
-    const auto started = std::chrono::steady_clock::now();
+    const double started = test::processor_seconds();
     const std::string problem = verdict(GetParam(), data, folder_);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    const double seconds = test::processor_seconds() - started;
+    if (seconds > slowest_seconds_) {
+      slowest_seconds_ = seconds;
+      slowest_ = data;
+    }
     if (problem.empty() && seconds < kSlowSeconds) return;
-    const fs::path kept = fs::temp_directory_path() / ("fuzz-" + std::string(GetParam().name) + "-" + what);
+    const fs::path kept = kept_file(what);
     write(kept, data);
     ADD_FAILURE() << what << ": " << (problem.empty() ? std::to_string(seconds) + " s" : problem) << "; kept in " << kept;
   }
 
+  // Of many cases, the one that took longest is worth a look.
+  void keep_slowest() const {
+    const fs::path kept = kept_file("slowest-of-seed-" + std::to_string(seed()));
+    write(kept, slowest_);
+    std::cout << GetParam() << ": " << cases() << " cases; the slowest took " << slowest_seconds_ << " s; kept in " << kept
+              << '\n';
+  }
+
+  [[nodiscard]] static fs::path kept_file(const std::string& what) {
+    return fs::temp_directory_path() / ("fuzz-" + std::string(GetParam().name) + "-" + what);
+  }
+
+  double slowest_seconds_ = 0.0;
+  std::string slowest_;
   fs::path folder_ = fs::temp_directory_path() / ("photonrail_fuzz_" + std::to_string(::getpid()));
   fs::path last_ =
       fs::temp_directory_path() / ("fuzz-" + std::string(GetParam().name) + "-last-" + std::to_string(::getpid()));
@@ -81,6 +99,7 @@ TEST_P(Fuzz, ReadsOrRefuses) {
     if (::testing::Test::HasFailure() && cases() <= kCases) return;
   }
   fs::remove(last_);
+  if (cases() > kCases) keep_slowest();
 }
 
 // The first seed of each entry is sound: were it refused, its mutations would show little.

@@ -132,6 +132,9 @@ INSTANTIATE_TEST_SUITE_P(
         Request{"tasks_of_all_ranks", "graph",
                 [] { return graph(1 << 20, "", repeated(R"({"rank":"all","compute_us":1})", 400)); },
                 "/tasks/16: here the graph has more than 16777216 tasks"},
+        Request{"ranks_of_a_graph", "graph",
+                [] { return graph(1 << 24, "", R"({"rank":"all","compute_us":1})"); },
+                "/ranks: must be a whole number from 1 to 1048576"},
         Request{"waits_of_all_ranks", "graph",
                 [] {
                   return graph(1 << 16, "",

@@ -287,7 +287,14 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   command->callback([&options] { pip_switch(options); });
 }
 
-void parse_and_run(int argc, const char* const* argv, const Registries& known) {
+void drop_callbacks(CLI::App& app) {
+  app.callback({});
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) drop_callbacks(*sub);
+}
+
+}  // namespace
+
+void parse_and_act(int argc, const char* const* argv, const Registries& known, Act act) {
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
@@ -316,6 +323,7 @@ void parse_and_run(int argc, const char* const* argv, const Registries& known) {
   add_compare(app, compare_options);
   add_report(app, report_options);
   add_pip_switch(app, pip_switch_options);
+  if (act == Act::kParse) drop_callbacks(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -325,13 +333,11 @@ void parse_and_run(int argc, const char* const* argv, const Registries& known) {
   if (!std::cout.flush()) throw CommandError(1, "cannot write to standard output");
 }
 
-}  // namespace
-
 }  // namespace photonrail::command
 
 int photonrail::command_main(int argc, const char* const* argv, const Registries& known) {
   try {
-    command::parse_and_run(argc, argv, known);
+    command::parse_and_act(argc, argv, known, command::Act::kRun);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "photonrail: error: " << file_words(error) << '\n';

@@ -181,6 +181,12 @@ class CommandError : public std::runtime_error {
   int status_;
 };
 
+/// Whether the command does what its arguments say, or only parses them.
+enum class Act : std::uint8_t { kRun, kParse };
+
+/// Throws what goes wrong: CommandError for arguments, and what the subcommands throw. `argv` is main()'s.
+void parse_and_act(int argc, const char* const* argv, const Registries& known, Act act);
+
 /// 2: the input is wrong; 3: the job cannot finish; 1: a fault of ours.
 [[nodiscard]] int exit_status(const std::exception& error);
 

@@ -20,6 +20,12 @@ namespace photonrail {
 
 namespace {
 
+// A schedule has about members^2 moves, of 16 bytes. Where it has to be searched for, the search takes more than members^3
+// steps: some 20 s of the processor for 400 members.
+constexpr Member kMaxDoubled = 4096;
+constexpr Member kMaxSearched = 512;
+constexpr Member kMaxSearchedForCost = 128;  // a choice among algorithms is made in milliseconds
+
 class StragglarWriter {
  public:
   StragglarWriter(const CollectiveCall& call, const StragglarSchedule& schedule)
@@ -89,15 +95,18 @@ class Stragglar final : public CollectiveAlgorithm {
     return "all-reduce around one late member: the others reduce-scatter while it is away, then n-2+log2(n) rounds";
   }
   [[nodiscard]] bool supports(CollectiveOp op, Member members) const override {
-    return op == CollectiveOp::kAllReduce && members >= 2;
+    const Member most = std::has_single_bit(members) ? kMaxDoubled : kMaxSearched;
+    return op == CollectiveOp::kAllReduce && members >= 2 && members <= most;
   }
   [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
     return {.least_bytes = true, .matchings = true};
   }
-  /// If no member is late: the ring of the others, then the rounds, with a chunk of size / (n-1) in each step of both.
+  /// If no member is late: the ring of the others, then the rounds, with a chunk of size / (n-1) in each step of both. Where
+  /// a search for the rounds would take long, the fewest that there can be.
   [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
     const Member n = call.members;
-    const std::uint32_t rounds = schedule(n).rounds();
+    const bool known = std::has_single_bit(n) || n > kMaxSearchedForCost;
+    const std::uint32_t rounds = known ? fewest_stragglar_rounds(n) : schedule(n).rounds();
     const double step = on.rail_to(1).send(static_cast<double>(call.size.count) / (n - 1));
     return CollectiveCost{.picoseconds = (n - 2 + rounds) * step, .circuits = rounds + (n > 2 ? 1 : 0)};
   }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct DimensionTraffic {
   std::uint64_t operations = 0;  ///< collectives, and sends
   Duration busy{};               ///< mean over ranks: an operation of this dimension is running on the rank
   Duration exposed{};            ///< mean over ranks: the part of exposed_communication that it explains
+  Duration reconfiguration_wait{};  ///< mean over ranks: the part of reconfiguration_wait that it explains
 
   friend bool operator==(const DimensionTraffic&, const DimensionTraffic&) = default;
 };
@@ -43,6 +45,39 @@ struct WindowCount {
   friend bool operator==(const WindowCount&, const WindowCount&) = default;
 };
 
+/// Lengths of time, counted in buckets of 1/64 of their length at most: quantiles are up to 1.6 % too long, the least and the
+/// greatest exact (the idea of DDSketch, Masson et al., VLDB 2019, with integers only).
+class DurationHistogram {
+ public:
+  /// REQUIRES: not negative.
+  void add(Duration length, std::uint64_t copies = 1);
+  void merge(const DurationHistogram& other);
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  /// The length that the share `p` of all lengths, from 0 to 1, does not exceed. REQUIRES: count() > 0.
+  [[nodiscard]] Duration quantile(double p) const;
+
+  friend bool operator==(const DurationHistogram&, const DurationHistogram&) = default;
+
+ private:
+  std::vector<std::uint64_t> buckets_;
+  std::uint64_t count_ = 0;
+  Duration least_{};
+  Duration greatest_{};
+};
+
+/// Commands of one kind.
+struct CommandTotals {
+  std::uint64_t count = 0;
+  std::uint64_t circuits = 0;  ///< that they set up
+  TotalTime total{};           ///< from the decision until the circuits can be used
+  TotalTime exposed{};         ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+};
+
+/// Between which dimensions a command changed: that of the operation that last got circuits on the rail before it, and that
+/// of the first request that it serves. None: there was no operation before, or no request.
+using DimensionChange = std::pair<std::optional<Dimension>, std::optional<Dimension>>;
+
 struct ReconfigurationSummary {
   std::uint64_t count = 0;  ///< commands that changed a circuit
   std::vector<std::uint64_t> per_rail;
@@ -50,6 +85,8 @@ struct ReconfigurationSummary {
   std::uint32_t critical_path = 0;  ///< reconfigurations one after another on the path that ends the run
   TotalTime total{};                ///< summed over commands: from the decision until the circuits can be used
   TotalTime exposed{};  ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+  std::uint64_t circuits = 0;  ///< set up by all commands
+  std::map<DimensionChange, CommandTotals> by_change;
   /// 1 - exposed / total; 1 when there was none.
   [[nodiscard]] double hidden_share() const;
 };

@@ -14,6 +14,7 @@ struct PageChoices {
   std::string against;   ///< the parameter along the axis
   std::string series;    ///< the parameter that tells lines or groups of bars apart
   std::string baseline;  ///< the value of `series` (of `against` when there is no series) that the others are divided by
+  bool include_infeasible = false;  ///< also rank points that could not run on such GPUs (Scenario::infeasible)
 };
 
 /// What was read of a folder.

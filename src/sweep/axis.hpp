@@ -3,6 +3,7 @@
 
 #include "config/json_reader.hpp"
 #include "photonrail/config.hpp"
+#include "photonrail/sweep.hpp"
 
 #include <map>
 #include <string>
@@ -39,6 +40,8 @@ struct Axis {
 /// `above`: the axes before it.
 [[nodiscard]] Axis read_axis(JsonReader section, const std::vector<Axis>& above);
 
+/// What a point changes in the base's file, each "/json/pointer=value".
+[[nodiscard]] std::vector<std::string> overrides_of(const Sweep& sweep, const SweepPoint& point);
 /// A JSON pointer that an axis may set.
 [[nodiscard]] std::string read_pointer(const JsonReader& value);
 /// The last key of a pointer.

@@ -164,9 +164,9 @@ TEST(TimeAccounting, PartsAddUpToTheMakespan) {
   accounting.running_began(rank, Dimension::kDp, Time{15});
   accounting.compute_ended(rank, Time{20});
   accounting.running_ended(rank, Dimension::kDp, Time{30});
-  accounting.waiting_began(rank, Time{30});
-  accounting.waiting_ended(rank, Time{34});
-  const Accounts accounts = accounting.finish(Time{40}, {});
+  accounting.waiting_began(rank, Dimension::kDp, Time{30});
+  accounting.waiting_ended(rank, Dimension::kDp, Time{34});
+  const Accounts accounts = accounting.finish(Time{40});
   EXPECT_EQ(accounts.ranks[0], (RankTime{Duration{10}, Duration{10}, Duration{4}, Duration{16}}));
 }
 

@@ -301,7 +301,9 @@ TraceWriter::TraceWriter(TimelineOptions options) : state_(std::make_unique<Stat
 TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::begin(const Scenario& scenario) {
-  *state_ = State{std::move(state_->options)};
+  TimelineOptions options = std::move(state_->options);
+  *state_ = State{};
+  state_->options = std::move(options);
   state_->graph = scenario.graph;
   state_->cluster = cluster_text(scenario);
   state_->rails = scenario.cluster.gpus_per_server;

@@ -17,7 +17,7 @@ namespace {
 // million sends: 0.27 s; all-to-all among 512, half a million: 0.73 s.
 constexpr double kSecondsASend = 1.0e-6;
 constexpr double kSecondsATask = 0.9e-6;
-constexpr double kSecondsAGraphTask = 0.15e-6;  // to read and check the graph, and to fold it
+constexpr double kSecondsARank = 3e-6;  // to make the graph and to fold it: ranks share programs
 constexpr double kSmall = 0.2;                  // seconds: less is not worth a closer look
 
 /// What one step of a rank comes to.
@@ -66,7 +66,8 @@ double expected_of_job(const Scenario& job, const Registries& registries) {
   const PolicyNeeds needs = factory.bound ? PolicyNeeds{} : factory.needs_of(factory.complete(job.controller));
   const bool by_send = job.run.fidelity == Fidelity::kExact || (optical && needs.per_pair);
   const double step = seconds_of_job(job, by_send);
-  const double graph = static_cast<double>(job.graph.task_count()) * kSecondsAGraphTask;
+  double graph = static_cast<double>(job.graph.ranks()) * kSecondsARank;
+  for (const Program& program : job.graph.programs()) graph += static_cast<double>(program.tasks().size()) * kSecondsATask;
   const double rehearsals =
       optical && factory.rehearse != nullptr ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size()) : 0.0;
   const double steps = job.run.iterations;

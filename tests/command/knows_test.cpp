@@ -93,7 +93,8 @@ TEST_F(Knows, ATimelineOfSomeRanks) {
   ASSERT_EQ(run("run quick.json --out out --trace --trace-ranks 0-1,7").status, 0);
   std::set<std::string> ranks;
   std::set<std::string> phases;
-  for (const json& event : json::parse(read(folder_ / "out/trace.json"))["traceEvents"]) {
+  const json trace = result("out/trace.json");
+  for (const json& event : trace["traceEvents"]) {
     phases.insert(event["ph"].get<std::string>());
     if (event["name"] == "process_name") ranks.insert(event["args"]["name"].get<std::string>());
   }

@@ -89,7 +89,7 @@ TEST_F(EarlierStates, TheWayBackRunsNothing) {
   EXPECT_EQ(table(), before);
 }
 
-TEST_F(EarlierStates, WhatShardsWroteAndNobodyMergedCountsToo) {
+TEST_F(EarlierStates, WhatShardsWroteAndNoProcessMergedCountsToo) {
   Listener listener;
   run(sweep_of(servers("[2, 4, 8]")), listener, Shard{1, 2});  // points 0 and 2
   ASSERT_FALSE(fs::exists(out_ / "results.db"));

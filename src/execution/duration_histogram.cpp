@@ -15,7 +15,7 @@ constexpr std::uint64_t kSteps = std::uint64_t{1} << kBits;
 
 std::size_t bucket_of(std::uint64_t length) {
   if (length < kSteps) return length;
-  const int shift = std::bit_width(length) - 1 - kBits;
+  const int shift = static_cast<int>(std::bit_width(length)) - 1 - kBits;
   return static_cast<std::size_t>(shift + 1) * kSteps + ((length >> shift) - kSteps);
 }
 

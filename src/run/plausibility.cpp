@@ -138,7 +138,7 @@ std::vector<std::string> Scenario::warnings() const {
 
 std::string Scenario::infeasible() const {
   for (const Scenario& job : jobs) {
-    if (std::string why = job.infeasible(); !why.empty()) return job.name + ": " + why;
+    if (const std::string problem = job.infeasible(); !problem.empty()) return job.name + ": " + problem;
   }
   const StageMemory* const stage = run::fullest(*this);
   if (stage == nullptr || cluster.gpu.memory_gb == 0.0 || stage->total() <= cluster.gpu.memory_gb * 1e9) return {};

@@ -155,7 +155,9 @@ void add_training(Rows& rows) {
     rows.add("tokens/s", [&](const RunResult& run) {
       return cell(run.tokens_per_s(), [](double x) { return number("%.4g", x); });
     });
-    rows.add("model FLOPs utilisation", [&](const RunResult& run) { return cell(run.mfu(), percent); });
+    rows.add("model FLOPs utilisation", [&](const RunResult& run) {
+      return cell(run.mfu(), [](double x) { return percent(x); });
+    });
   }
   if (!rows.any([](const RunResult& run) { return run.peak_memory_bytes().has_value(); })) return;
   rows.add("memory of the fullest GPU", [&](const RunResult& run) {

@@ -43,8 +43,9 @@ constexpr Range kMemory{"gpu.memory_gb", 1.0, 2000.0, "GB", "1e9 bytes; 0 where 
 
 void check(const Range& range, double value, std::vector<std::string>& lines) {
   if (value >= range.least && value <= range.greatest) return;
-  lines.push_back("cluster." + std::string(range.what) + " is " + short_number(value) + " " + range.unit + ", which no such device has (" +
-                  short_number(range.least) + " to " + short_number(range.greatest) + "): is it in another unit? " + range.hint);
+  lines.push_back("cluster." + std::string(range.what) + " is " + short_number(value) + " " + range.unit +
+                  ", which no such device has (" + short_number(range.least) + " to " + short_number(range.greatest) +
+                  "): is it in another unit? " + range.hint);
 }
 
 const StageMemory* fullest(const Scenario& job) {

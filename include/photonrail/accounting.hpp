@@ -1,6 +1,7 @@
 // What a run accounts for: each rank's time, traffic by dimension, windows between phases, reconfigurations.
 #pragma once
 
+#include "photonrail/core/duration_histogram.hpp"
 #include "photonrail/core/total_time.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
@@ -32,6 +33,7 @@ struct DimensionTraffic {
   std::uint64_t operations = 0;  ///< collectives, and sends
   Duration busy{};               ///< mean over ranks: an operation of this dimension is running on the rank
   Duration exposed{};            ///< mean over ranks: the part of exposed_communication that it explains
+  Duration reconfiguration_wait{};  ///< mean over ranks: the part of reconfiguration_wait that it explains
 
   friend bool operator==(const DimensionTraffic&, const DimensionTraffic&) = default;
 };
@@ -44,6 +46,18 @@ struct WindowCount {
   friend bool operator==(const WindowCount&, const WindowCount&) = default;
 };
 
+/// Commands of one kind.
+struct CommandTotals {
+  std::uint64_t count = 0;
+  std::uint64_t circuits = 0;  ///< that they set up
+  TotalTime total{};           ///< from the decision until the circuits can be used
+  TotalTime exposed{};         ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+};
+
+/// Between which dimensions a command changed: that of the operation that last got circuits on the rail before it, and that
+/// of the first request that it serves. None: there was no operation before, or no request.
+using DimensionChange = std::pair<std::optional<Dimension>, std::optional<Dimension>>;
+
 struct ReconfigurationSummary {
   std::uint64_t count = 0;  ///< commands that changed a circuit
   std::vector<std::uint64_t> per_rail;
@@ -51,6 +65,8 @@ struct ReconfigurationSummary {
   std::uint32_t critical_path = 0;  ///< reconfigurations one after another on the path that ends the run
   TotalTime total{};                ///< summed over commands: from the decision until the circuits can be used
   TotalTime exposed{};  ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+  std::uint64_t circuits = 0;  ///< set up by all commands
+  std::map<DimensionChange, CommandTotals> by_change;
   /// 1 - exposed / total; none where nothing took time that could be hidden, as on electrical rails.
   [[nodiscard]] std::optional<double> hidden_share() const;
 };

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "photonrail/accounting.hpp"
+#include "photonrail/cluster.hpp"
+#include "photonrail/controller.hpp"
+#include "photonrail/scenario.hpp"
 #include "photonrail/study/cost.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
@@ -30,6 +33,13 @@ struct EngineSummary {
   double peak_rss_mb = 0.0;  ///< may differ between two runs
 };
 
+/// What of the capacity of the job's GPUs was used to send, on average over the run, from 0 to 1.
+struct Utilisation {
+  double rail_ports = 0.0;  ///< bytes over rails / (rate of the NICs of all ranks x makespan)
+  double scale_up = 0.0;    ///< bytes within servers / (rate of the scale-up ports of all ranks x makespan)
+  double switching = 0.0;   ///< optical: share of the time of these ports' transmit sides in which they are being switched
+};
+
 struct RunResult {
   std::string name;
   std::uint64_t seed = 0;
@@ -43,7 +53,18 @@ struct RunResult {
   /// ascending.
   std::map<std::pair<Dimension, Dimension>, std::vector<WindowCount>> windows;
   std::optional<CostSummary> cost;  ///< of a scenario with prices
-  std::vector<std::string> warnings;
+  /// (dimension) -> how long operations ran, from the instant when an operation has its members and lanes until its last member
+  /// is done, waits for circuits included; and how long rounds of operations, or pairs, waited for circuits.
+  std::map<Dimension, DurationHistogram> operation_times;
+  std::map<Dimension, DurationHistogram> circuit_waits;
+  std::optional<Utilisation> utilisation;  ///< none of a bound
+  ClusterSpec cluster{};          ///< as it was simulated
+  ControllerSpec controller{};    ///< as it was simulated; of several jobs each has its own
+  ScenarioSource source{};        ///< of the scenario
+  std::vector<StageMemory> memory;   ///< of a generated training job, by pipeline stage; else empty
+  std::optional<TrainingWork> work;  ///< of a generated training job: of one step
+  std::string infeasible;            ///< Scenario::infeasible()
+  std::vector<std::string> warnings;  ///< Scenario::warnings(), and what the run adds
   std::vector<std::string> choices;  ///< what "auto" took for which collective, and why: each line is complete
   EngineSummary engine;              ///< of what was simulated
   FoldingSummary folding;
@@ -62,6 +83,12 @@ struct RunResult {
   /// The step time by which runs are compared: steady_iteration(), or the only iteration, or without iterations (of several
   /// jobs) the makespan. The page finds the same by the columns of a table (selection.js).
   [[nodiscard]] Duration step_time() const;
+  /// Of a generated training job, by its steady step, or the only one: tokens a second; the model's FLOPs over those that the
+  /// GPUs of all ranks could do at their peak; none where the job has none, or a step takes no time.
+  [[nodiscard]] std::optional<double> tokens_per_s() const;
+  [[nodiscard]] std::optional<double> mfu() const;
+  /// What the fullest GPU of a generated training job holds, bytes; of several jobs, the most of them.
+  [[nodiscard]] std::optional<double> peak_memory_bytes() const;
 };
 
 }  // namespace photonrail

@@ -15,6 +15,16 @@
 
 namespace photonrail {
 
+/// Where a scenario comes from. Nothing in a run depends on it.
+struct ScenarioSource {
+  std::vector<std::string> overrides;  ///< "/json/pointer=value", in the order in which they were applied
+  /// Of the scenario after all overrides and of the files that it names, 16 hexadecimal digits (docs/formats.md); empty where
+  /// the scenario is not from a file.
+  std::string hash;
+
+  friend bool operator==(const ScenarioSource&, const ScenarioSource&) = default;
+};
+
 struct Scenario {
   std::string name = "unnamed";
   std::string why;
@@ -25,6 +35,7 @@ struct Scenario {
   CollectiveSpec collectives{};
   TaskGraph graph;
   std::vector<StageMemory> memory;  ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
+  std::optional<TrainingWork> work;  ///< of a generated training job: of one step
   std::vector<StragglerSpec> stragglers;
   std::optional<Pricing> pricing;  ///< none: the result has no cost
   RunSpec run{};
@@ -33,9 +44,17 @@ struct Scenario {
   /// whose cluster is this one, and whose run counts but for fidelity and folding, which are this one's. Then this scenario
   /// has no graph, and nothing but name, cluster and run of it counts.
   std::vector<Scenario> jobs{};
+  ScenarioSource source{};
 
   /// Throws ConfigError whose `where` is the field, "cluster.nic.ports": the parts must be valid and fit each other.
   void validate() const;
+
+  /// What is valid and yet looks like a mistake, each a complete line: what the graph's reader accepted with a doubt, a job
+  /// that needs more memory than a GPU has, rates that no such device has, GPUs that reach all of their peak by default,
+  /// tensor parallelism over several servers. A run's result has the same lines.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+  /// Why the job could not run on such GPUs; "" where it could, or where that is not known.
+  [[nodiscard]] std::string infeasible() const;
 };
 
 }  // namespace photonrail

@@ -79,6 +79,17 @@ struct TrainingSpec {
 /// The task graph of one training step. Throws ConfigError (see validate()).
 [[nodiscard]] TaskGraph make_training_graph(const TrainingSpec& spec);
 
+/// What one step of a training job does for its model, whatever is computed again or padded on the way.
+struct TrainingWork {
+  double tokens = 0.0;
+  double flops = 0.0;  ///< forward and backward passes of all layers and the head, without recomputation
+
+  friend bool operator==(const TrainingWork&, const TrainingWork&) = default;
+};
+
+/// Throws ConfigError (see validate()).
+[[nodiscard]] TrainingWork training_work(const TrainingSpec& spec);
+
 /// What a GPU of a pipeline stage holds at its fullest, in bytes.
 struct StageMemory {
   double parameters = 0.0;   ///< at the precision of the parameters; with fsdp the shard and the units gathered at once

@@ -37,7 +37,10 @@ GpuSpec read_gpu(JsonReader gpu) {
   } else if (!preset) {
     spec.memory_gb = 0.0;  // unknown
   }
-  if (const auto v = gpu.optional("compute_efficiency")) spec.compute_efficiency = v->positive(1.0);
+  if (const auto v = gpu.optional("compute_efficiency")) {
+    spec.compute_efficiency = v->positive(1.0);
+    spec.efficiency_assumed = false;
+  }
   if (const auto v = gpu.optional("power_w")) spec.power_w = v->number(0.0, 1e6);
   if (const auto v = gpu.optional("calibration")) check_calibration(*v);
   gpu.finish();

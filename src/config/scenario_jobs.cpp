@@ -191,6 +191,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
       read_workload(*sections.workload, directory, part, placement, into.collectives, known.collectives, graphs);
   into.graph = std::move(work.graph);
   into.memory = std::move(work.memory);
+  into.work = work.work;
   into.gpu_of_rank = place(placement, into.graph.ranks(), work.generated);
   if (!servers.empty()) move_to(servers, into.cluster.gpus_per_server, into.gpu_of_rank);
   try {

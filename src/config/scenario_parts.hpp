@@ -73,6 +73,7 @@ struct Workload {
   TaskGraph graph;
   bool generated = false;             ///< by the training generator
   std::vector<StageMemory> memory{};  ///< of a generated job, by pipeline stage
+  std::optional<TrainingWork> work{};  ///< of a generated job
 };
 /// `at` names the workload in the error when `ranks` do not fit the cluster.
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);

@@ -1,9 +1,12 @@
 // The whole scenario file.
+#include "config/named_files.hpp"
 #include "config/scenario_parts.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
+
+#include <algorithm>
 
 namespace photonrail {
 
@@ -81,12 +84,47 @@ Scenario parse_scenario(std::string_view json, const std::filesystem::path& dire
   return parse_scenario(json, directory, file, overrides, Registries{});
 }
 
+namespace {
+
+// What says what the scenario is for, or repeats it, makes its name no wrong one.
+bool leaves_the_name_right(const Override& set) {
+  return set.pointer == "/name" || set.pointer == "/why" || set.pointer == "/run" || set.pointer.starts_with("/run/");
+}
+
+// "quickstart, mode=on_demand": the name in the file says what the file does, which an override may have changed.
+std::string name_with(std::string_view file, std::span<const Override> overrides) {
+  constexpr std::size_t kMaxValue = 40;
+  std::string name = std::filesystem::path(file).stem().string();
+  for (const Override& set : overrides) {
+    if (leaves_the_name_right(set)) continue;
+    const std::string value = set.value.size() <= kMaxValue ? set.value : set.value.substr(0, kMaxValue) + "...";
+    name += ", " + set.pointer.substr(set.pointer.rfind('/') + 1) + "=" + value;
+  }
+  return name;
+}
+
+void describe_source(const Json& root, const std::filesystem::path& directory, std::string_view file,
+                     std::span<const Override> overrides, Scenario& scenario) {
+  scenario.source.hash = config::scenario_hash(root, directory);
+  bool named = false;
+  for (const Override& set : overrides) {
+    scenario.source.overrides.push_back(set.pointer + "=" + set.value);
+    named = named || set.pointer == "/name";
+  }
+  const bool changed = !std::all_of(overrides.begin(), overrides.end(), leaves_the_name_right);
+  if (changed && !named) scenario.name = name_with(file, overrides);
+}
+
+}  // namespace
+
 Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
                         std::span<const Override> overrides, const Registries& known) {
   Json root = config::parse_json(json, file);
   try {
     config::apply_overrides(root, overrides);
-    return config::read_scenario_json(root, directory, known);
+    Scenario scenario = config::read_scenario_json(root, directory, known);
+    describe_source(root, directory, file, overrides, scenario);
+    return scenario;
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <sstream>
 #include <utility>
 
 namespace photonrail::config {
@@ -133,24 +132,6 @@ std::uint64_t rank_count(const ParallelismSpec& p) {
   return ranks;
 }
 
-std::string gigabytes(double bytes) {
-  std::ostringstream text;
-  text.precision(1);
-  text << std::fixed << bytes / 1e9;
-  return text.str();
-}
-
-/// One line for the stage that needs most, when a GPU does not have it.
-void warn_of_memory(Workload& work, const GpuSpec& gpu) {
-  const auto fullest = std::max_element(work.memory.begin(), work.memory.end(),
-                                        [](const auto& a, const auto& b) { return a.total() < b.total(); });
-  if (gpu.memory_gb == 0.0 || fullest->total() <= gpu.memory_gb * 1e9) return;
-  work.graph.warn("the plan does not fit the GPU: stage " + std::to_string(fullest - work.memory.begin()) + " needs " +
-                  gigabytes(fullest->total()) + " GB (parameters " + gigabytes(fullest->parameters) + ", gradients " +
-                  gigabytes(fullest->gradients) + ", optimizer " + gigabytes(fullest->optimizer) + ", activations " +
-                  gigabytes(fullest->activations) + "), and a GPU has " + gigabytes(gpu.memory_gb * 1e9));
-}
-
 }  // namespace
 
 TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory, const Placement& placement) {
@@ -171,10 +152,8 @@ Workload read_training(const JsonReader& section, const std::filesystem::path& d
   const TrainingSpec spec = read_training_spec(section, directory, placement);
   // Before a graph of that size is built.
   check_fit(section.pointer() + "/parallelism", rank_count(spec.parallelism), cluster);
-  return in_section(section, training_keys(), [&] {
-    Workload work{make_training_graph(spec), true, workload::memory_of_stages(spec)};
-    warn_of_memory(work, cluster.gpu);
-    return work;
+  return in_section(section, training_keys(), [&]() -> Workload {
+    return {make_training_graph(spec), true, workload::memory_of_stages(spec), training_work(spec)};
   });
 }
 

@@ -136,6 +136,7 @@ void ControlPlane::summarize(std::span<const RailId> rail_image, Reconfiguration
       continue;
     }
     if (rail_image.empty()) agents_[r]->commands().summarize(summary);
+    agents_[r]->commands().count_circuits(summary);
     summary.dark_port += run_.fabric.rail(RailId{r}).dark_port_time();
   }
 }

@@ -122,6 +122,7 @@ void PairService::hold(OpId id, Round& round, PairLink& link) {
   RailAgent& agent = plane_.agent(crossing.rail);
   if (idle > Duration{0}) op.cause = later_of(op.cause, agent.lit_cause());
   agent.count_traffic(op.key.iteration, {crossing.from, crossing.to}, bytes);
+  agent.served(op.dimension());
   agent.notify(op.cause);
   agent.expose(idle);
   plane_.board().pair_served(id, round.index, crossing, sends, bytes);
@@ -161,11 +162,11 @@ void PairService::count(OpId id, Round& round, MemberPair pair, Count which, std
     if (round.waits(m) == before) continue;
     const RankId rank = op.rank(m);
     if (before) {
-      run_.accounting.waiting_ended(rank, now);
+      run_.accounting.waiting_ended(rank, op.dimension(), now);
       run_.accounting.running_began(rank, op.dimension(), now);
     } else {
       run_.accounting.running_ended(rank, op.dimension(), now);
-      run_.accounting.waiting_began(rank, now);
+      run_.accounting.waiting_began(rank, op.dimension(), now);
       round.waited_before[m] = run_.accounting.reconfiguration_wait(rank, now);
     }
     run_.observers.operation(op, m, before ? State::kRunning : State::kWaitingForCircuits, now);

@@ -24,6 +24,27 @@ void require_slots(const Timetable& timetable, const ReconfigurationTerms& terms
                         (terms.jobs == 1 ? " job sends" : " jobs send"));
 }
 
+// The dimension of the first request, in the order of the board, that the circuits are for.
+std::optional<Dimension> served_by(const CircuitPlan& change, const RequestBoard& board, RailId rail, std::uint32_t ports) {
+  for (const RequestList* list : {&board.complete(rail), &board.partial(rail)}) {
+    for (const CircuitRequest& request : list->views()) {
+      const bool served = std::any_of(change.connect.begin(), change.connect.end(), [&](Circuit c) {
+        return std::binary_search(request.pairs.begin(), request.pairs.end(),
+                                  ServerPair{c.from.value / ports, c.to.value / ports});
+      });
+      if (served) return request.dimension;
+    }
+  }
+  return std::nullopt;
+}
+
+// In a folded run, of all the cluster's rails that this one stands for.
+std::uint64_t circuits_in(const CircuitPlan& change, const Fabric& fabric, RailId rail, std::uint32_t ports) {
+  std::uint64_t circuits = 0;
+  for (const Circuit& c : change.connect) circuits += fabric.copies(rail, c.from.value / ports);
+  return circuits;
+}
+
 }  // namespace
 
 RailAgent::RailAgent(const ControlContext& run, const PolicyNeeds& needs, const Surroundings& around, RailId id)
@@ -166,9 +187,13 @@ void RailAgent::consult(const SharedView& shared) {
 
 // Commands that went out. One whose circuits are never taken is no fault; thousands in a row would go on for ever.
 void RailAgent::log_issued() {
+  const std::uint32_t ports = run_.plant().nic_ports;
   for (const PlanSequencer::Issued& issued : issued_) {
     PHOTONRAIL_CHECK(issued.command.id == commands_.size());
-    commands_.add(issued.decided, issued.command.usable, cause_);
+    const CircuitPlan& change = issued.command.change;
+    commands_.add(issued.decided, issued.command.usable, cause_,
+                  {issued.rotation ? std::nullopt : served_by(change, around_.board, id_, ports),
+                   circuits_in(change, run_.fabric, id_, ports)});
     const std::uint64_t uses = rail_.uses();
     fruitless_.commands = issued.rotation || uses != fruitless_.uses_seen ? 0 : fruitless_.commands + 1;
     fruitless_.uses_seen = uses;

@@ -78,6 +78,8 @@ class RailAgent {
   void light_back();
   /// A pair got its circuits for so many bytes.
   void count_traffic(std::uint32_t iteration, ServerPair pair, Bytes bytes);
+  /// An operation of the dimension has its circuits.
+  void served(Dimension dimension) { commands_.served(dimension); }
   /// An operation that waited so long has its circuits.
   void expose(Duration idle) { commands_.expose(idle); }
 

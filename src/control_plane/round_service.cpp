@@ -74,7 +74,7 @@ void RoundService::begin_waiting(OpId id, const Operation& op, Round& round) {
   for (Member m = 0; m < op.members(); ++m) {
     if (work_left[m] == 0) continue;
     run_.accounting.running_ended(op.rank(m), op.dimension(), now);
-    run_.accounting.waiting_began(op.rank(m), now);
+    run_.accounting.waiting_began(op.rank(m), op.dimension(), now);
     round.waited_before[m] = run_.accounting.reconfiguration_wait(op.rank(m), now);
   }
   plane_.board().block(id, round.index);
@@ -92,7 +92,7 @@ Duration RoundService::end_waiting(const Operation& op, const Round& round) {
   for (Member m = 0; m < op.members(); ++m) {
     if (work_left[m] == 0) continue;
     idle = std::max(idle, run_.accounting.reconfiguration_wait(op.rank(m), now) - round.waited_before[m]);
-    run_.accounting.waiting_ended(op.rank(m), now);
+    run_.accounting.waiting_ended(op.rank(m), op.dimension(), now);
     run_.accounting.running_began(op.rank(m), op.dimension(), now);
   }
   return idle;
@@ -131,6 +131,7 @@ void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
     for (std::size_t p = 0; p < pairs.size() && !request.pairs.bytes().empty(); ++p) {
       agent.count_traffic(op.key.iteration, pairs[p], request.pairs.bytes()[p]);
     }
+    agent.served(op.dimension());
     agent.notify(op.cause);
     if (idle) agent.expose(*idle);
   });

@@ -160,6 +160,7 @@ void Executor::member_done(OpId id, Member member) {
   const bool completes = !(op.arrival.sender_done && member == 0);
   const std::uint32_t iteration = progress_.iteration(rank);
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
+  if (last) run_.accounting.operation_took(op.dimension(), now - op.transfer.started_at, op.copies);
   if (last) run_.operations.retire(id);
   if (last && finished()) circuits_.job_ended();
   if (this_iteration) order_.complete(rank, task, iteration);

@@ -102,6 +102,7 @@ struct RoundProgress {
 /// The progress of the sends. Transfers writes it.
 struct TransferProgress {
   bool started = false;
+  Time started_at{};
   std::vector<std::uint32_t> left;  ///< by member: sends and receives to go
   std::uint32_t sends_to_go = 0;
   std::uint32_t members_to_go = 0;

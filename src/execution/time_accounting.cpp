@@ -23,6 +23,11 @@ void merge_equal(std::vector<WindowCount>& windows) {
   windows.shrink_to_fit();
 }
 
+TimeAccounting::TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank)
+    : clocks_(ranks), class_of_rank_(class_of_rank), copies_(ranks, class_of_rank.empty() ? 1 : 0) {
+  for (const std::uint32_t c : class_of_rank) ++copies_[c];
+}
+
 // Gives the time since the rank's last change to what the rank was doing in it.
 TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   Clock& clock = clocks_[rank.index()];
@@ -40,12 +45,27 @@ TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   } else if (first < kDimensionCount) {
     clock.time.exposed_communication += passed;
     clock.exposed[first] += passed;  // the innermost dimension: the one that the rank's next computation waits for
-  } else if (clock.waiting > 0) {
+  } else if (const auto waits = std::find_if(clock.waiting.begin(), clock.waiting.end(), [](auto n) { return n > 0; });
+             waits != clock.waiting.end()) {
     clock.time.reconfiguration_wait += passed;
+    clock.waited[static_cast<std::size_t>(waits - clock.waiting.begin())] += passed;
   } else {
     clock.time.peer_wait += passed;
   }
   return clock;
+}
+
+void TimeAccounting::waiting_began(RankId rank, Dimension d, Time now) {
+  Clock& clock = settle(rank, now);
+  const auto at = static_cast<std::size_t>(d);
+  if (clock.waiting[at]++ == 0) clock.waiting_since[at] = now;
+}
+
+void TimeAccounting::waiting_ended(RankId rank, Dimension d, Time now) {
+  Clock& clock = settle(rank, now);
+  const auto at = static_cast<std::size_t>(d);
+  if (--clock.waiting[at] > 0 || now == clock.waiting_since[at]) return;
+  circuit_waits_[d].add(now - clock.waiting_since[at], static_cast<std::uint64_t>(copies_[rank.index()]));
 }
 
 void TimeAccounting::rail_ready(RankId rank, Dimension d, Time now) {
@@ -65,49 +85,54 @@ void TimeAccounting::rail_ended(RankId rank, Dimension, Time now) {
   clock.rail_end = now;
 }
 
-void TimeAccounting::traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies) {
+void TimeAccounting::traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies, Bytes rail_bytes) {
   DimensionTraffic& traffic = traffic_[static_cast<std::size_t>(d)];
   const Bytes all = checked_product(wire_bytes, copies);
   all_bytes_ = checked_sum(all_bytes_, all);
   traffic.bytes += all;
   traffic.operations += copies;
+  rail_bytes_ += checked_product(rail_bytes, copies);  // at most all of them, which fit
 }
 
-Accounts TimeAccounting::finish(Time makespan, std::span<const std::uint32_t> class_of_rank) {
+Accounts TimeAccounting::finish(Time makespan) {
   Accounts accounts;
   accounts.traffic = traffic_;
-  std::vector<std::int64_t> copies(clocks_.size(), class_of_rank.empty() ? 1 : 0);
-  for (const std::uint32_t c : class_of_rank) ++copies[c];
+  accounts.operation_times = operation_times_;
+  accounts.circuit_waits = circuit_waits_;
+  accounts.rail_bytes = rail_bytes_;
   for (std::size_t r = 0; r < clocks_.size(); ++r) settle(RankId{r}, makespan);
-  const std::size_t ranks = class_of_rank.empty() ? clocks_.size() : class_of_rank.size();
+  const std::size_t ranks = class_of_rank_.empty() ? clocks_.size() : class_of_rank_.size();
   accounts.ranks.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
-    accounts.ranks.push_back(clocks_[class_of_rank.empty() ? r : class_of_rank[r]].time);
+    accounts.ranks.push_back(clocks_[class_of_rank_.empty() ? r : class_of_rank_[r]].time);
   }
-  count_windows(copies, accounts);
-  if (ranks > 0) mean_traffic(copies, ranks, accounts);
+  count_windows(accounts);
+  if (ranks > 0) mean_traffic(ranks, accounts);
   return accounts;
 }
 
-void TimeAccounting::count_windows(std::span<const std::int64_t> copies, Accounts& accounts) const {
+void TimeAccounting::count_windows(Accounts& accounts) const {
   for (std::size_t r = 0; r < clocks_.size(); ++r) {
     for (const auto& [phases, window] : clocks_[r].windows) {
-      accounts.windows[phases].push_back({window, static_cast<std::uint64_t>(copies[r])});
+      accounts.windows[phases].push_back({window, static_cast<std::uint64_t>(copies_[r])});
     }
   }
   for (auto& [phases, windows] : accounts.windows) merge_equal(windows);
 }
 
-void TimeAccounting::mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, Accounts& accounts) const {
+void TimeAccounting::mean_traffic(std::size_t ranks, Accounts& accounts) const {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     Mean busy(ranks);
     Mean exposed(ranks);
+    Mean waited(ranks);
     for (std::size_t r = 0; r < clocks_.size(); ++r) {
-      busy.add(clocks_[r].busy[d], copies[r]);
-      exposed.add(clocks_[r].exposed[d], copies[r]);
+      busy.add(clocks_[r].busy[d], copies_[r]);
+      exposed.add(clocks_[r].exposed[d], copies_[r]);
+      waited.add(clocks_[r].waited[d], copies_[r]);
     }
     accounts.traffic[d].busy = busy.value();
     accounts.traffic[d].exposed = exposed.value();
+    accounts.traffic[d].reconfiguration_wait = waited.value();
   }
 }
 

@@ -22,11 +22,16 @@ struct Accounts {
   std::vector<RankTime> ranks;
   std::array<DimensionTraffic, kDimensionCount> traffic{};
   std::map<std::pair<Dimension, Dimension>, std::vector<WindowCount>> windows;
+  std::map<Dimension, DurationHistogram> operation_times;
+  std::map<Dimension, DurationHistogram> circuit_waits;
+  Bytes rail_bytes{};  ///< of the bytes on the wire, those between servers
 };
 
 class TimeAccounting {
  public:
-  explicit TimeAccounting(std::size_t ranks) : clocks_(ranks) {}
+  /// `class_of_rank`: in a folded run, which of the ranks run here stands for each rank of the job; otherwise empty. It must
+  /// outlive the object.
+  explicit TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank = {});
 
   void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }
   void compute_ended(RankId rank, Time now) { --settle(rank, now).computing; }
@@ -36,8 +41,8 @@ class TimeAccounting {
   void running_ended(RankId rank, Dimension d, Time now) { --settle(rank, now).running[static_cast<std::size_t>(d)]; }
 
   /// An operation of the rank lacks only its circuits.
-  void waiting_began(RankId rank, Time now) { ++settle(rank, now).waiting; }
-  void waiting_ended(RankId rank, Time now) { --settle(rank, now).waiting; }
+  void waiting_began(RankId rank, Dimension d, Time now);
+  void waiting_ended(RankId rank, Dimension d, Time now);
 
   /// What the rank has waited for circuits so far.
   [[nodiscard]] Duration reconfiguration_wait(RankId rank, Time now) { return settle(rank, now).time.reconfiguration_wait; }
@@ -46,22 +51,25 @@ class TimeAccounting {
   void rail_ready(RankId rank, Dimension d, Time now);
   void rail_ended(RankId rank, Dimension d, Time now);
 
-  /// `copies` operations with so many bytes on the wire each.
-  void traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies = 1);
+  /// `copies` operations with so many bytes on the wire each, `rail_bytes` of them between servers.
+  void traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies = 1, Bytes rail_bytes = {});
+  /// `copies` operations took so long.
+  void operation_took(Dimension d, Duration time, std::uint64_t copies) { operation_times_[d].add(time, copies); }
 
-  /// The accounts at the end of the run. `class_of_rank`: in a folded run, which of the ranks run here stands for each rank
-  /// of the job; otherwise empty. REQUIRES: nothing runs any more.
-  [[nodiscard]] Accounts finish(Time makespan, std::span<const std::uint32_t> class_of_rank);
+  /// The accounts at the end of the run. REQUIRES: nothing runs any more.
+  [[nodiscard]] Accounts finish(Time makespan);
 
  private:
   struct Clock {
     Time last{};
     std::uint32_t computing = 0;
-    std::uint32_t waiting = 0;
+    std::array<std::uint32_t, kDimensionCount> waiting{};
+    std::array<Time, kDimensionCount> waiting_since{};
     std::array<std::uint32_t, kDimensionCount> running{};
     RankTime time;
     std::array<Duration, kDimensionCount> busy{};
     std::array<Duration, kDimensionCount> exposed{};
+    std::array<Duration, kDimensionCount> waited{};
     Time rail_end{};
     Dimension rail_dimension = Dimension::kOther;
     std::uint32_t rail_operations = 0;  // ready and not ended
@@ -70,10 +78,15 @@ class TimeAccounting {
   };
 
   Clock& settle(RankId rank, Time now);
-  void count_windows(std::span<const std::int64_t> copies, Accounts& accounts) const;
-  void mean_traffic(std::span<const std::int64_t> copies, std::size_t ranks, Accounts& accounts) const;
+  void count_windows(Accounts& accounts) const;
+  void mean_traffic(std::size_t ranks, Accounts& accounts) const;
 
   std::vector<Clock> clocks_;
+  std::span<const std::uint32_t> class_of_rank_;
+  std::vector<std::int64_t> copies_;  // by clock: ranks of the job that it stands for
+  std::map<Dimension, DurationHistogram> operation_times_;
+  std::map<Dimension, DurationHistogram> circuit_waits_;
+  Bytes rail_bytes_{};
   std::array<DimensionTraffic, kDimensionCount> traffic_{};
   Bytes all_bytes_{};  // of all dimensions: what fits, fits each of them
 };

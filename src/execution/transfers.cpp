@@ -28,7 +28,9 @@ void Transfers::start(OpId id) {
   transfer.members_to_go = op.members();
   if (plan.most_waits() > 1) transfer.arrivals.assign(plan.send_count(), 0);
   const std::size_t fold = op.gpus.size() / op.members();
-  run_.accounting.traffic(op.dimension(), checked_product(plan.wire_bytes(), fold), op.copies);
+  run_.accounting.traffic(op.dimension(), checked_product(plan.wire_bytes(), fold), op.copies,
+                          checked_product(rail_bytes_.of(op, run_.fabric), fold));
+  transfer.started_at = run_.engine.now();
   transfer.in_flight = 0;
   transfer.resting = false;
   const bool missing = !op.complete();

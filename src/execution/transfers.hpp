@@ -6,6 +6,7 @@
 #include "execution/circuit_service.hpp"
 #include "execution/gpu_pool.hpp"
 #include "execution/proxy_queue.hpp"
+#include "execution/rail_bytes.hpp"
 #include "execution/run_context.hpp"
 #include "fabric/fabric.hpp"
 
@@ -60,6 +61,7 @@ class Transfers : public DeliveryListener, public RoundListener, private ProxyLi
   MemberListener& members_;
   GpuPool gpus_;
   ProxyQueues proxies_;
+  RailBytes rail_bytes_;
   std::uint32_t running_ = 0;        // operations with bytes in flight
   std::vector<SendIndex> released_;  // scratch
 };

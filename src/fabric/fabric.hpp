@@ -77,6 +77,12 @@ class Fabric {
     return {RailId{plant_.local_of(image(gpu))}, plant_.server_of(image(gpu))};
   }
 
+  /// For how many GPUs of the cluster the one at a place of the plant stands: 1 without folding.
+  [[nodiscard]] std::uint32_t copies(RailId rail, std::uint32_t server) const {
+    if (folded_ == nullptr) return 1;
+    return folded_->stands_for[std::size_t{server} * plant_.spec().gpus_per_server + rail.index()];
+  }
+
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
   [[nodiscard]] std::optional<Path> route(GpuId from, GpuId to);
 

@@ -167,6 +167,7 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   if (!fs::is_directory(folder))
     throw ConfigError(folder.string(), "is not a folder", "name what --out of run or sweep wrote");
   report::PageTables tables;
+  tables.include_infeasible = choices.include_infeasible;
   const bool sweep = fs::exists(folder / "results.db");
   const auto runs = run_folders(folder);
   if (sweep) report::read_results_database(folder / "results.db", tables);

@@ -26,6 +26,7 @@ struct PageChoices {
   std::uint32_t width = 0;   ///< of figures as files, pixels; 0: 900
   std::uint32_t height = 0;  ///< the same; 0: what each needs
   std::uint32_t font = 0;    ///< size of the letters of axes, pixels; 0: 12
+  bool include_infeasible = false;  ///< also rank points that could not run on such GPUs (Scenario::infeasible)
 };
 
 /// What was read of a folder.

@@ -13,6 +13,7 @@
 namespace photonrail::report {
 
 struct PageTables {
+  bool include_infeasible = false;  ///< given: numbers of points that could not run on such GPUs are read too
   std::string title;
   std::string why;             ///< of a sweep
   std::set<std::string> runs;  ///< names of the results that were added

@@ -5,6 +5,7 @@
 #include "photonrail/version.hpp"
 #include "report/bill_json.hpp"
 #include "report/rank_spread.hpp"
+#include "report/run_json.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +59,10 @@ Json communication(const RunResult& result) {
     by_dimension[std::string(name(static_cast<Dimension>(d)))] = {{"bytes", traffic.bytes.count},
                                                                   {"operations", traffic.operations},
                                                                   {"busy_s", to_seconds(traffic.busy)},
-                                                                  {"exposed_s", to_seconds(traffic.exposed)}};
+                                                                  {"exposed_s", to_seconds(traffic.exposed)},
+                                                                  {"reconfiguration_wait_s",
+                                                                   to_seconds(traffic.reconfiguration_wait)},
+                                                                  {"commands", report::commands_for(result, d)}};
   }
   return by_dimension;
 }
@@ -71,7 +75,12 @@ Json reconfigurations(const ReconfigurationSummary& summary) {
           {"critical_path", summary.critical_path},
           {"total_s", to_seconds(summary.total)},
           {"exposed_s", to_seconds(summary.exposed)},
-          {"hidden_share", hidden ? Json(*hidden) : Json(nullptr)}};
+          {"hidden_share", hidden ? Json(*hidden) : Json(nullptr)},
+          {"circuits", summary.circuits},
+          {"circuits_per_command", summary.count == 0 ? Json(nullptr)
+                                                      : Json(static_cast<double>(summary.circuits) /
+                                                             static_cast<double>(summary.count))},
+          {"by_change", report::changes_json(summary)}};
 }
 
 // Each window of its own; of more than kMaxWindows an even part of the ascending list, with the ends.
@@ -135,6 +144,8 @@ Json jobs(const RunResult& result) {
     entry["makespan_s"] = to_seconds(job.makespan);
     if (job.alone) entry["alone_s"] = to_seconds(*job.alone);
     if (job.alone) entry["slowdown"] = job.slowdown();
+    entry["simulated"] = report::simulated_json(job);
+    report::add_training(job, entry);
     entry["iteration_s"] = seconds(job.iterations);
     entry["per_rank_mean_s"] = parts(job.mean_rank_time());
     entry["communication"] = communication(job);
@@ -147,7 +158,7 @@ void collect(const Json& value, const std::string& path, std::vector<std::pair<s
   if (value.is_number()) into.emplace_back(path, value.number());
   if (!value.is_object()) return;
   for (const auto& [key, entry] : value.members()) {
-    if (key == "wall_s" || key == "peak_rss_mb") continue;
+    if (key == "wall_s" || key == "peak_rss_mb" || (path.empty() && key == "simulated")) continue;
     collect(entry, path.empty() ? key : path + "." + key, into);
   }
 }
@@ -166,10 +177,15 @@ Json result_json(const RunResult& result, bool lists) {
   json["iteration_s"] = seconds(result.iterations);
   const auto steady = result.steady_iteration();
   json["steady_iteration_s"] = steady ? Json(to_seconds(*steady)) : Json(nullptr);
+  json["simulated"] = simulated_json(result);
+  add_training(result, json);
+  json["infeasible"] = result.infeasible.empty() ? Json(nullptr) : Json(result.infeasible);
   json["per_rank_mean_s"] = parts(result.mean_rank_time());
   json["per_rank_spread_s"] = rank_spread_json(result);
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);
+  if (result.utilisation) json["utilisation"] = utilisation_json(*result.utilisation);
+  if (lists) json["quantiles_s"] = quantiles_json(result);
   if (lists) json["windows_s"] = windows(result);
   if (Json counts = thinned(result); lists && !counts.empty()) json["windows_count"] = std::move(counts);
   if (result.cost) json["cost"] = cost(*result.cost);

@@ -45,7 +45,9 @@ std::string meta(SQLite::Database& database, const char* key) {
 /// The rows of the table, by the points of the database.
 class Rows {
  public:
-  void add(std::int64_t point) {
+  void add(std::int64_t point, bool infeasible) {
+    infeasible_.push_back(infeasible);
+    infeasible_count_ += infeasible ? 1 : 0;
     if (rows_.size() <= static_cast<std::size_t>(point)) rows_.resize(static_cast<std::size_t>(point) + 1, kNone);
     rows_[static_cast<std::size_t>(point)] = count_++;
   }
@@ -54,17 +56,31 @@ class Rows {
   }
   [[nodiscard]] std::size_t operator[](std::int64_t point) const { return rows_[static_cast<std::size_t>(point)]; }
   [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] bool infeasible(std::int64_t point) const { return infeasible_[(*this)[point]]; }
+  [[nodiscard]] std::size_t infeasible_count() const { return infeasible_count_; }
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> rows_;
   std::size_t count_ = 0;
+  std::vector<bool> infeasible_;  // by row
+  std::size_t infeasible_count_ = 0;
 };
 
 void set(Column& column, std::size_t row, const SQLite::Column& cell) {
   if (cell.isNull()) return;
   if (cell.isText()) return column.set(row, cell.getText());
   column.set(row, cell.getDouble());
+}
+
+// A column that is there only where a row has something in it.
+void set_text(Table& table, const char* name, std::size_t row, const SQLite::Column& cell) {
+  if (!cell.isNull()) table.column(name, "info").set(row, cell.getText());
+}
+
+std::string first_line(const SQLite::Column& cell) {
+  const std::string text = cell.getString();
+  return text.substr(0, text.find('\n'));
 }
 
 // Names come in the same order for each point, so the column after the last one is tried first.
@@ -93,14 +109,21 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   Rows rows;
   Table& table = tables.points;
   std::string errors;
-  SQLite::Statement query(database, "SELECT point, name, seed, repetition, status, error FROM runs ORDER BY point");
+  std::size_t warned = 0;
+  std::string warning;  // the first
+  const bool older = database.execAndGet("PRAGMA user_version").getInt() < 2;  // without what points were warned of
+  SQLite::Statement query(database, std::string("SELECT point, name, seed, repetition, status, error, ") +
+                                        (older ? "NULL, NULL" : "infeasible, warnings") + " FROM runs ORDER BY point");
   while (query.executeStep()) {
     const std::size_t row = rows.count();
     const std::int64_t point = query.getColumn(0).getInt64();
     if (point < 0 || point >= kMaxPoints)
       throw ConfigError("table runs", "has a point " + std::to_string(point),
                         "points are numbered from 0, at most a million");
-    rows.add(point);
+    rows.add(point, !query.getColumn(6).isNull());
+    set_text(table, "infeasible", row, query.getColumn(6));
+    set_text(table, "warnings", row, query.getColumn(7));
+    if (!query.getColumn(7).isNull() && warned++ == 0) warning = query.getColumn(1).getString() + ": " + first_line(query.getColumn(7));
     set(table.column("name", "info"), row, query.getColumn(1));
     set(table.column("status", "info"), row, query.getColumn(4));
     set(table.column("seed", "replicate"), row, query.getColumn(2));
@@ -113,6 +136,10 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   if (tables.failed > 0) {
     tables.notes.push_back(std::to_string(tables.failed) + " of " + std::to_string(rows.count()) + " points failed" +
                            errors + (tables.failed > kToldErrors ? "; ..." : ""));
+  }
+  if (warned > 0) {
+    tables.notes.push_back(std::to_string(warned) + " of " + std::to_string(rows.count()) +
+                           " points have warnings (column warnings); the first: " + warning);
   }
   return rows;
 }
@@ -130,23 +157,38 @@ json::Json about(SQLite::Database& database) {
   return facts_of(*base, varied);
 }
 
-void read_cells(SQLite::Database& database, const char* from, const char* role, const Rows& rows, Table& table) {
+// Whether points that could not run stay out of the figures; not where there would be none left.
+bool leaves_out_infeasible(const Rows& rows, PageTables& tables) {
+  if (rows.infeasible_count() == 0) return false;
+  const std::string those =
+      std::to_string(rows.infeasible_count()) + " of " + std::to_string(rows.count()) + " points could not run on such GPUs";
+  const bool leaves_out = !tables.include_infeasible && rows.infeasible_count() < rows.count();
+  tables.notes.push_back(those + (leaves_out ? " (column infeasible) and are in no figure; --include-infeasible shows them"
+                                             : " (column infeasible), and are shown all the same"));
+  return leaves_out;
+}
+
+void read_cells(SQLite::Database& database, const char* from, const char* role, const Rows& rows, Table& table,
+                bool leave_out_infeasible = false) {
   ColumnFinder finder(table, role);
   SQLite::Statement query(database, std::string("SELECT point, name, value FROM ") + from);
   while (query.executeStep()) {
     const std::int64_t point = query.getColumn(0).getInt64();
-    if (rows.has(point)) set(finder.find(query.getColumn(1).getText()), rows[point], query.getColumn(2));
+    if (!rows.has(point)) continue;
+    const std::string_view name = query.getColumn(1).getText();
+    if (leave_out_infeasible && rows.infeasible(point) && name != "peak_memory_bytes") continue;
+    set(finder.find(name), rows[point], query.getColumn(2));
   }
 }
 
-void read_windows(SQLite::Database& database, const Rows& rows, PageTables& tables) {
+void read_windows(SQLite::Database& database, const Rows& rows, bool leave_out_infeasible, PageTables& tables) {
   Table& table = tables.windows;
   SQLite::Statement query(database,
                           "SELECT point, before, after, length_s, count FROM windows ORDER BY 1, 2, 3, 4 LIMIT ?");
   query.bind(1, kMaxWindows);
   while (query.executeStep()) {
     const std::int64_t point = query.getColumn(0).getInt64();
-    if (!rows.has(point)) continue;
+    if (!rows.has(point) || (leave_out_infeasible && rows.infeasible(point))) continue;
     table.column("row", "info").set(table.rows, static_cast<double>(rows[point]));
     table.column("change", "info").set(table.rows, query.getColumn(1).getString() + "->" + query.getColumn(2).getString());
     table.column("length_s", "info").set(table.rows, query.getColumn(3).getDouble());
@@ -178,8 +220,9 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
     SQLite::Statement axes(database, "SELECT name FROM axes ORDER BY position");
     while (axes.executeStep()) tables.points.column(axes.getColumn(0).getText(), "parameter");
     read_cells(database, "parameters", "parameter", rows, tables.points);
-    read_cells(database, "metrics", "metric", rows, tables.points);
-    read_windows(database, rows, tables);
+    const bool leave_out = leaves_out_infeasible(rows, tables);
+    read_cells(database, "metrics", "metric", rows, tables.points, leave_out);
+    read_windows(database, rows, leave_out, tables);
   } catch (const ConfigError& error) {
     throw error.where().starts_with(file.string()) ? error : error.inside(file.string());
   } catch (const SQLite::Exception& error) {

@@ -22,6 +22,7 @@ constexpr const char* kHint = "it must be what `photonrail run --out` wrote";
 void add_metrics(const Json& node, const std::string& path, std::size_t row, Table& table) {
   for (const auto& [key, value] : node.members()) {
     const std::string name = path.empty() ? key : path + "." + key;
+    if (name == "simulated" || name == "quantiles_s") continue;  // what was simulated is no metric; lengths by dimension
     if (value.is_object()) add_metrics(value, name, row, table);
     if (value.is_number() && name != "seed") table.column(name, "metric").set(row, value.number());
   }
@@ -69,6 +70,9 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
     }
   }
   for (const JsonReader& warning : warnings) tables.notes.push_back(name + ": " + warning.string());
+  if (const auto why = result.optional("infeasible"); why && why->json().is_string()) {
+    tables.points.column("infeasible", "info").set(row, why->string());
+  }
   return name;
 }
 

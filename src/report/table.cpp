@@ -118,6 +118,55 @@ void add_shares(Rows& rows) {
   }
 }
 
+std::string delay_of(const RunResult& run) {
+  const RailSpec& rail = run.cluster.rail;
+  return rail.kind == RailKind::kElectrical ? std::string(kNothing) : to_text(rail.optical.typical());
+}
+
+// "opus, on demand, free order" word by word, each a line of the table: columns stay narrow.
+std::string word_of_controller(const RunResult& run, std::size_t word) {
+  std::string text = run.controller.describe();
+  for (; word > 0; --word) {
+    const std::size_t comma = text.find(", ");
+    if (comma == std::string::npos) return "";
+    text.erase(0, comma + 2);
+  }
+  return text.substr(0, text.find(", "));
+}
+
+// What was simulated, after all overrides.
+void add_subject(Rows& rows) {
+  constexpr std::size_t kMaxWords = 6;
+  for (std::size_t w = 0; w < kMaxWords; ++w) {
+    if (!rows.any([w](const RunResult& run) { return !word_of_controller(run, w).empty(); })) break;
+    rows.add(w == 0 ? "controller" : "", [w](const RunResult& run) { return word_of_controller(run, w); });
+  }
+  if (rows.any([](const RunResult& run) { return run.cluster.rail.kind == RailKind::kOptical; })) {
+    rows.add("  reconfiguration", delay_of);
+  }
+}
+
+// Of generated training jobs.
+void add_training(Rows& rows) {
+  const auto cell = [](const std::optional<double>& value, auto text) {
+    return value ? text(*value) : std::string(kNothing);
+  };
+  if (rows.any([](const RunResult& run) { return run.work.has_value(); })) {
+    rows.add("tokens/s", [&](const RunResult& run) {
+      return cell(run.tokens_per_s(), [](double x) { return number("%.4g", x); });
+    });
+    rows.add("model FLOPs utilisation", [&](const RunResult& run) {
+      return cell(run.mfu(), [](double x) { return percent(x); });
+    });
+  }
+  if (!rows.any([](const RunResult& run) { return run.peak_memory_bytes().has_value(); })) return;
+  rows.add("memory of the fullest GPU", [&](const RunResult& run) {
+    return cell(run.peak_memory_bytes(), [](double x) { return to_text(Bytes{static_cast<std::int64_t>(x)}); });
+  });
+  if (!rows.any([](const RunResult& run) { return !run.infeasible.empty(); })) return;
+  rows.add("  fits the GPU", [](const RunResult& run) { return run.infeasible.empty() ? "yes" : "NO"; });
+}
+
 void add_reconfigurations(Rows& rows) {
   rows.add("reconfigurations", [](const RunResult& run) { return std::to_string(run.reconfigurations.count); });
   if (!rows.any([](const RunResult& run) { return run.reconfigurations.count > 0; })) return;
@@ -222,6 +271,7 @@ std::vector<RunResult> with_jobs(std::span<const RunResult> results) {
   for (const RunResult& result : results) {
     all.push_back(result);
     all.back().jobs.clear();
+    if (!result.jobs.empty()) all.back().controller.name = "of each job";
     for (const RunResult& job : result.jobs) all.push_back(job);
   }
   return all;
@@ -236,7 +286,9 @@ std::string to_table(std::span<const RunResult> given, bool colour, int width) {
   const std::span<const RunResult> results = several ? expanded : given;
   const auto room = static_cast<std::size_t>(std::max(width, 60));
   Rows rows(results);
+  add_subject(rows);
   add_steps(rows);
+  add_training(rows);
   add_shares(rows);
   add_reconfigurations(rows);
   for (std::size_t d = 0; d < kDimensionCount; ++d) add_traffic(rows, d);

@@ -46,6 +46,25 @@ void TraceText::span(Thread thread, Time start, Time finish, std::string_view ca
   out_ << (arguments.size() == 0 ? "}" : "}}");
 }
 
+void TraceText::arrow(Thread from, Time left, Thread to, Time arrived, std::string_view category, std::uint64_t id) {
+  begin_event('s', from, category);
+  out_ << ",\"cat\":" << quoted(category) << ",\"id\":" << id << ",\"ts\":" << microseconds(left) << "}";
+  begin_event('f', to, category);
+  out_ << ",\"cat\":" << quoted(category) << ",\"id\":" << id << ",\"bp\":\"e\",\"ts\":" << microseconds(arrived) << "}";
+}
+
+void TraceText::counter(std::uint32_t process, Time at, std::string_view name,
+                        const std::vector<std::pair<std::string_view, std::int64_t>>& values) {
+  begin_event('C', {process, 0}, name);
+  out_ << ",\"ts\":" << microseconds(at) << ",\"args\":{";
+  const char* separator = "";
+  for (const auto& [key, value] : values) {
+    out_ << separator << quoted(key) << ":" << value;
+    separator = ",";
+  }
+  out_ << "}}";
+}
+
 void TraceText::name_process(std::uint32_t process, std::string_view name) {
   begin_event('M', {process, 0}, "process_name");
   out_ << ",\"args\":{\"name\":" << quoted(name) << "}}";

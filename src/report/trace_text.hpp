@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace photonrail::report {
 
@@ -29,6 +30,11 @@ class TraceText {
 
   void span(Thread thread, Time start, Time finish, std::string_view category, std::string_view name,
             std::initializer_list<Argument> arguments);
+  /// An arrow from the span of a thread that holds one instant to that of another. `category` and `id` name it.
+  void arrow(Thread from, Time left, Thread to, Time arrived, std::string_view category, std::uint64_t id);
+  /// The values of a process's counter from an instant on, by name.
+  void counter(std::uint32_t process, Time at, std::string_view name,
+               const std::vector<std::pair<std::string_view, std::int64_t>>& values);
   /// Processes are shown in the order of their numbers.
   void name_process(std::uint32_t process, std::string_view name);
   /// `order`: the place among the threads of the process, from the top.

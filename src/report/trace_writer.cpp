@@ -2,6 +2,7 @@
 #include "json/json.hpp"
 #include "photonrail/report.hpp"
 #include "report/replace_file.hpp"
+#include "report/trace_links.hpp"
 #include "report/trace_text.hpp"
 
 #include <algorithm>
@@ -14,9 +15,11 @@
 namespace photonrail {
 
 struct TraceWriter::State {
+  TimelineOptions options;
   TaskGraph graph;
   std::string cluster = "{}";  ///< JSON
   std::uint32_t ports_per_server = 1;
+  std::uint32_t rails = 1;
   std::vector<ComputeEvent> computes;
   std::vector<OperationEvent> operations;
   std::vector<CircuitEvent> circuits;
@@ -53,6 +56,11 @@ class Lanes {
   std::vector<bool> taken_;
 };
 
+// Rails come after the ranks, and after them what is of the whole job.
+std::uint32_t rail_process(const TaskGraph& graph, RailId rail) {
+  return static_cast<std::uint32_t>(graph.ranks()) + 1 + rail.value;
+}
+
 std::uint32_t lane_thread(Dimension d, std::uint32_t lane) {
   return kFirstLane + static_cast<std::uint32_t>(d) + lane * kDimensionCount;
 }
@@ -62,15 +70,27 @@ std::string task_label(const TaskGraph& graph, RankId rank, TaskId task, std::st
   return std::string(given.empty() ? fallback : given);
 }
 
-void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& events, TraceText& text) {
+/// Whether a rank's streams are shown, by rank.
+std::vector<bool> shown_ranks(const TaskGraph& graph, const TimelineOptions& options) {
+  std::vector<bool> shown(graph.ranks(), options.ranks.empty());
+  for (const RankId rank : options.ranks) {
+    if (rank.index() < shown.size()) shown[rank.index()] = true;
+  }
+  return shown;
+}
+
+void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& events, const std::vector<bool>& shown,
+                    TraceText& text) {
   std::vector<bool> has_host(graph.ranks());
   for (const ComputeEvent& event : events) {
+    if (!shown[event.rank.index()]) continue;
     const bool host = event.stream == Stream::kHost;
     if (host) has_host[event.rank.index()] = true;
     text.span({process_of(event.rank), host ? kHostThread : kComputeThread}, event.start, event.finish, "compute",
               task_label(graph, event.rank, event.task, "compute"), {});
   }
   for (std::size_t r = 0; r < graph.ranks(); ++r) {
+    if (!shown[r]) continue;
     const std::uint32_t process = process_of(RankId{r});
     text.name_process(process, "rank " + std::to_string(r));
     text.name_thread({process, kComputeThread}, "compute", 0);
@@ -81,9 +101,11 @@ void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& eve
 /// Turns the states of operations into spans: waiting for peers, waiting for circuits, and the operation itself.
 class OperationSpans {
  public:
-  OperationSpans(const TaskGraph& graph, TraceText& text) : graph_(graph), text_(text), lanes_(graph.ranks()) {}
+  OperationSpans(const TaskGraph& graph, const std::vector<bool>& shown, const report::LitCircuits& lit, TraceText& text)
+      : graph_(graph), shown_(shown), lit_(lit), text_(text), lanes_(graph.ranks()) {}
 
   void add(const OperationEvent& event) {
+    if (!shown_[event.rank.index()]) return;
     const auto key = std::make_pair(event.rank, event.sequence);
     if (event.state == OperationEvent::State::kArrived) {
       open_[key] = {event, lanes_of(event).take()};
@@ -93,6 +115,8 @@ class OperationSpans {
     if (place == open_.end()) return;  // news of an operation that is done on this rank
     Open& open = place->second;
     close(open, event.at);
+    if (open.last.state == OperationEvent::State::kRunning && event.state == OperationEvent::State::kDone) join(open, event.at);
+    if (open.last.state == OperationEvent::State::kWaitingForCircuits) point_to_command(open, event);
     open.last = event;
     if (event.state != OperationEvent::State::kDone) return;
     lanes_of(event).release(open.lane);
@@ -120,6 +144,32 @@ class OperationSpans {
   }
   [[nodiscard]] std::string label(const OperationEvent& event) const {
     return task_label(graph_, event.rank, event.task, name(event.op));
+  }
+
+  [[nodiscard]] TraceText::Thread thread_of(const Open& open) const {
+    return {process_of(open.last.rank), lane_thread(group(open.last).dimension, open.lane)};
+  }
+
+  // An arrow from a send to its receive, once both have been seen running.
+  void join(const Open& open, Time done) {
+    const Communicator& between = group(open.last);
+    if (!between.point_to_point || done == open.last.at) return;
+    const bool sends = open.last.rank == between.members.front();
+    const End end{thread_of(open), sends ? open.last.at : done - Duration{1}};
+    const auto [other, first] = ends_.try_emplace(open.last.sequence, end);
+    if (first) return;
+    const auto [from, to] = sends ? std::pair(end, other->second) : std::pair(other->second, end);
+    if (from.at <= to.at) text_.arrow(from.thread, from.at, to.thread, to.at, "message", open.last.sequence);
+    ends_.erase(other);
+  }
+
+  // An arrow to what follows a wait from the switching that ended it.
+  void point_to_command(const Open& open, const OperationEvent& next) {
+    if (next.state != OperationEvent::State::kRunning) return;
+    const auto lit = lit_.last(next.communicator, next.at);
+    if (!lit || lit->at <= open.last.at) return;  // lit before the wait began: it waited for a port
+    const TraceText::Thread port{rail_process(graph_, lit->rail), lit->from.value + 1};
+    text_.arrow(port, lit->at - Duration{1}, thread_of(open), next.at, "circuit", ++circuits_);
   }
 
   // Ends the span of the state in which the operation was.
@@ -156,8 +206,17 @@ class OperationSpans {
     }
   }
 
+  struct End {
+    TraceText::Thread thread;
+    Time at{};
+  };
+
   const TaskGraph& graph_;
+  const std::vector<bool>& shown_;
+  const report::LitCircuits& lit_;
   TraceText& text_;
+  std::uint64_t circuits_ = 0;           // arrows to operations
+  std::map<std::uint32_t, End> ends_;    // of messages, by sequence: the end that came first
   std::vector<std::array<Lanes, kDimensionCount>> lanes_;  // by rank
   std::map<std::pair<RankId, std::uint32_t>, Open> open_;
 };
@@ -196,9 +255,7 @@ class CircuitSpans {
     bool open = false;
   };
 
-  [[nodiscard]] std::uint32_t process(RailId rail) const {
-    return static_cast<std::uint32_t>(graph_.ranks()) + 1 + rail.value;
-  }
+  [[nodiscard]] std::uint32_t process(RailId rail) const { return rail_process(graph_, rail); }
   [[nodiscard]] std::string place(PortId port) const {
     return std::to_string(port.value) + " (server " + std::to_string(port.value / ports_per_server_) + ")";
   }
@@ -240,13 +297,16 @@ std::string cluster_text(const Scenario& scenario) {
 
 }  // namespace
 
-TraceWriter::TraceWriter() : state_(std::make_unique<State>()) {}
+TraceWriter::TraceWriter(TimelineOptions options) : state_(std::make_unique<State>()) { state_->options = std::move(options); }
 TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::begin(const Scenario& scenario) {
+  TimelineOptions options = std::move(state_->options);
   *state_ = State{};
+  state_->options = std::move(options);
   state_->graph = scenario.graph;
   state_->cluster = cluster_text(scenario);
+  state_->rails = scenario.cluster.gpus_per_server;
   state_->ports_per_server = std::max(1U, scenario.cluster.nic.ports);
 }
 
@@ -270,13 +330,19 @@ void TraceWriter::end(Time makespan) { state_->heard(makespan); }
 void TraceWriter::write(const std::filesystem::path& file) const {
   report::replace_file(file, [this](std::ostream& out) {
     TraceText text(out, state_->cluster);
-    write_computes(state_->graph, state_->computes, text);
-    OperationSpans operations(state_->graph, text);
+    const std::vector<bool> shown = shown_ranks(state_->graph, state_->options);
+    const report::LitCircuits lit(state_->circuits);
+    write_computes(state_->graph, state_->computes, shown, text);
+    OperationSpans operations(state_->graph, shown, lit, text);
     for (const OperationEvent& event : state_->operations) operations.add(event);
     operations.finish(state_->end);
     CircuitSpans circuits(state_->graph, state_->ports_per_server, text);
     for (const CircuitEvent& event : state_->circuits) circuits.add(event);
     circuits.finish(state_->end);
+    report::write_lit_ports(state_->circuits, rail_process(state_->graph, RailId{0U}), text);
+    const std::uint32_t job = rail_process(state_->graph, RailId{state_->rails});
+    if (!state_->operations.empty()) text.name_process(job, "job");
+    report::write_bytes_in_flight(state_->graph, state_->operations, job, text);
   });
 }
 

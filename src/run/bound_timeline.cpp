@@ -47,7 +47,7 @@ void BoundTimeline::iteration(RankId rank, std::uint32_t index, Time end) {
 execution::Accounts BoundTimeline::finish(Time makespan) {
   std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.at < b.at; });
   for (const Entry& entry : entries_) account(entry);
-  return accounting_.finish(makespan, {});
+  return accounting_.finish(makespan);
 }
 
 void BoundTimeline::account(const Entry& entry) {
@@ -59,9 +59,9 @@ void BoundTimeline::account(const Entry& entry) {
     case Entry::Kind::kReady:
       return accounting_.rail_ready(entry.rank, entry.dimension, entry.at);
     case Entry::Kind::kWaits:
-      return accounting_.waiting_began(entry.rank, entry.at);
+      return accounting_.waiting_began(entry.rank, entry.dimension, entry.at);
     case Entry::Kind::kWaited:
-      return accounting_.waiting_ended(entry.rank, entry.at);
+      return accounting_.waiting_ended(entry.rank, entry.dimension, entry.at);
     case Entry::Kind::kRuns:
       return accounting_.running_began(entry.rank, entry.dimension, entry.at);
     case Entry::Kind::kRan:

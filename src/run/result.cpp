@@ -2,6 +2,7 @@
 
 #include "execution/mean.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace photonrail {
@@ -31,6 +32,38 @@ std::optional<Duration> RunResult::steady_iteration() const {
 
 Duration RunResult::step_time() const {
   return steady_iteration().value_or(iterations.empty() ? makespan : iterations.front());
+}
+
+namespace {
+
+// Of the step that stands for the run, in seconds.
+double step_seconds(const RunResult& result) {
+  if (result.iterations.empty()) return 0.0;
+  return to_seconds(result.steady_iteration().value_or(result.iterations.front()));
+}
+
+}  // namespace
+
+std::optional<double> RunResult::tokens_per_s() const {
+  const double step = step_seconds(*this);
+  if (!work || step <= 0.0) return std::nullopt;
+  return work->tokens / step;
+}
+
+std::optional<double> RunResult::mfu() const {
+  const double peak = cluster.gpu.peak_tflops * 1e12 * static_cast<double>(ranks.size());
+  const double step = step_seconds(*this);
+  if (!work || step <= 0.0 || peak <= 0.0) return std::nullopt;
+  return work->flops / (step * peak);
+}
+
+std::optional<double> RunResult::peak_memory_bytes() const {
+  std::optional<double> most;
+  for (const StageMemory& stage : memory) most = std::max(most.value_or(0.0), stage.total());
+  for (const RunResult& job : jobs) {
+    if (const auto of_job = job.peak_memory_bytes()) most = std::max(most.value_or(0.0), *of_job);
+  }
+  return most;
 }
 
 double RunResult::slowdown() const {

@@ -25,34 +25,59 @@ Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool
       controller_(factory_.complete(chosen_.spec)),
       needs_(factory_.needs_of(controller_).with_ports(scenario.cluster.nic.ports)),
       rehearsal_(rehearsal),
-      cluster_(scenario.cluster) {
+      cluster_(scenario.cluster),
+      slack_(chosen_.slack) {
   DelayDistribution& delay = cluster_.rail.optical.reconfiguration;
   if (rehearsal) delay = DelayDistribution::constant(delay.typical());
 }
 
 // Tries the specifications that the scenario's policy wants to choose from; its own when it wants none. A try that cannot
 // finish is none.
+//
+// A rehearsal may be of the folded job, although a policy that rehearses need not treat equal ranks equally (`symmetric`):
+// it ranks the ways, and the run itself is of every rank. That the folded rehearsal tells the truth is checked where it
+// matters, on the way that it chose: if that takes another time with every rank, all ways are rehearsed with every rank.
 Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries) {
   const ControllerFactory& factory = registries.controllers.find(scenario.controller.name);
-  if (factory.rehearse == nullptr || scenario.cluster.rail.kind != RailKind::kOptical) return {scenario.controller, {}};
-  std::optional<std::size_t> best;
-  Duration shortest{};
+  if (factory.rehearse == nullptr || scenario.cluster.rail.kind != RailKind::kOptical) return {scenario.controller, {}, {}};
   std::vector<ControllerSpec> specs = factory.rehearse(factory.complete(scenario.controller));
   std::erase_if(specs, [&](const ControllerSpec& spec) { return !registries.controllers.knows(spec.name); });
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    try {
-      RunResult trial;
-      Runner(scenario, run, {specs[i], {}}, true, registries).run(trial);
-      if (best && trial.makespan >= shortest) continue;
-      best = i;
-      shortest = trial.makespan;
-    } catch (const DeadlockError&) {
-    } catch (const ControllerError&) {
-    }
+  Rehearsals all{scenario, run, registries, {}};
+  std::optional<Rehearsal> best = all.best_of(specs);
+  if (best && best->folded && !registries.controllers.find(best->spec.name).symmetric) {
+    all.run.folding = false;
+    if (all.makespan_of(best->spec) != best->makespan) best = all.best_of(specs);
   }
-  if (!best) return {scenario.controller, {}};
-  return {specs[*best], factory.name + " rehearsed " + std::to_string(specs.size()) + " ways and took number " +
-                            std::to_string(*best + 1) + ", " + specs[*best].describe()};
+  if (!best) return {scenario.controller, {}, all.slack};
+  return {best->spec,
+          factory.name + " rehearsed " + std::to_string(specs.size()) + " ways and took number " +
+              std::to_string(best->number) + ", " + best->spec.describe(),
+          all.slack};
+}
+
+std::optional<Runner::Rehearsal> Runner::Rehearsals::best_of(const std::vector<ControllerSpec>& specs) {
+  std::optional<Rehearsal> best;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    RunResult trial;
+    const std::optional<Duration> makespan = makespan_of(specs[i], &trial);
+    if (!makespan || (best && *makespan >= best->makespan)) continue;
+    best = Rehearsal{specs[i], i + 1, *makespan, trial.folding.classes < trial.folding.ranks};
+  }
+  return best;
+}
+
+std::optional<Duration> Runner::Rehearsals::makespan_of(const ControllerSpec& spec, RunResult* result) {
+  RunResult own;
+  RunResult& trial = result != nullptr ? *result : own;
+  try {
+    Runner runner(scenario, run, {spec, {}, slack}, true, registries);
+    runner.run(trial);
+    slack = runner.slack_;
+    return trial.makespan;
+  } catch (const DeadlockError&) {
+  } catch (const ControllerError&) {
+  }
+  return std::nullopt;
 }
 
 void Runner::run(RunResult& result) {
@@ -101,7 +126,7 @@ folding::FoldingAttempt Runner::try_fold() const {
 }
 
 folding::FoldingAttempt Runner::fold_on(const ClusterSpec& cluster, const ControllerSpec& controller) const {
-  std::string why = why_not_foldable(cluster, controller, registries_.controllers.find(controller.name));
+  std::string why = why_not_foldable(cluster, controller, registries_.controllers.find(controller.name), rehearsal_);
   if (!why.empty()) return {std::nullopt, std::move(why)};
   const collective::AlgorithmTable algorithms(scenario_.collectives, registries_.collectives);
   return folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms});
@@ -113,6 +138,7 @@ bool Runner::run_folded(const folding::Folding& folding, RunResult& result) cons
     Profile profile;
     if (follows_a_schedule()) profile.order = profile_order(&folding, result.folding.off);
     if (follows_a_schedule() && !profile.order) return false;
+    if (wants_slack()) profile.slack = slack_of_classes(folding);
     JobSetup job = setup();
     job.folding = &folding;
     job.profile = &profile;
@@ -149,8 +175,24 @@ void Runner::finish(Simulation& simulation, RunResult& result) const {
 Profile Runner::profile() const {
   Profile profile;
   if (follows_a_schedule()) profile.order = profile_order_unfolded();
-  if (needs_.has(ViewPart::kDueTimes) && scenario_.cluster.rail.kind == RailKind::kOptical) profile.slack = profile_slack();
+  if (wants_slack()) profile.slack = profile_slack();
   return profile;
+}
+
+bool Runner::wants_slack() const {
+  return needs_.has(ViewPart::kDueTimes) && scenario_.cluster.rail.kind == RailKind::kOptical;
+}
+
+// Ranks of one class have the same times.
+execution::SlackProfile Runner::slack_of_classes(const folding::Folding& folding) const {
+  const execution::SlackProfile& of_ranks = profile_slack();
+  execution::SlackProfile of_classes;
+  of_classes.step = of_ranks.step;
+  of_classes.times.resize(folding.graph.ranks());
+  for (std::size_t r = folding.class_of_rank.size(); r-- > 0;) {
+    of_classes.times[folding.class_of_rank[r]] = of_ranks.times[r];
+  }
+  return of_classes;
 }
 
 namespace {
@@ -196,7 +238,9 @@ execution::Schedule Runner::profile_order_unfolded() const {
   return *profile_order(nullptr, why_not);
 }
 
-execution::SlackProfile Runner::profile_slack() const {
+// Once for all rehearsals and the run: it depends on the job and its electrical rails alone.
+const execution::SlackProfile& Runner::profile_slack() const {
+  if (slack_ != nullptr) return *slack_;
   const ClusterSpec cluster = electrical();
   const ControllerSpec controller;
   execution::SlackRecorder recorder(scenario_.graph);
@@ -205,7 +249,8 @@ execution::SlackProfile Runner::profile_slack() const {
   job.run = profiling_run(run_);
   job.observers = observers;
   Simulation(job).run();
-  return recorder.foresight();
+  slack_ = std::make_shared<const execution::SlackProfile>(recorder.foresight());
+  return *slack_;
 }
 
 bool Runner::follows_a_schedule() const {

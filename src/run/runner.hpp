@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace photonrail::run {
 
@@ -27,6 +28,24 @@ class Runner {
   struct Chosen {
     ControllerSpec spec;
     std::string how;
+    std::shared_ptr<const execution::SlackProfile> slack;  ///< null: not known yet
+  };
+  struct Rehearsal {
+    ControllerSpec spec;
+    std::size_t number = 0;  ///< among the ways, from 1
+    Duration makespan{};
+    bool folded = false;
+  };
+  struct Rehearsals {
+    const Scenario& scenario;
+    RunSpec run;
+    const Registries& registries;
+    std::shared_ptr<const execution::SlackProfile> slack;  ///< once the first has made it
+
+    /// The way with the shortest run, the first of equals; none when no way can finish.
+    [[nodiscard]] std::optional<Rehearsal> best_of(const std::vector<ControllerSpec>& specs);
+    /// None: the way cannot finish.
+    [[nodiscard]] std::optional<Duration> makespan_of(const ControllerSpec& spec, RunResult* result = nullptr);
   };
   /// A rehearsal has typical reconfigurations, and no stragglers.
   Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal, const Registries& registries);
@@ -43,7 +62,9 @@ class Runner {
   /// is ambiguous, for the reason in `why_not`.
   [[nodiscard]] std::optional<execution::Schedule> profile_order(const folding::Folding* folding, std::string& why_not) const;
   [[nodiscard]] execution::Schedule profile_order_unfolded() const;
-  [[nodiscard]] execution::SlackProfile profile_slack() const;
+  [[nodiscard]] const execution::SlackProfile& profile_slack() const;
+  [[nodiscard]] execution::SlackProfile slack_of_classes(const folding::Folding& folding) const;
+  [[nodiscard]] bool wants_slack() const;
   [[nodiscard]] Profile profile() const;
   [[nodiscard]] bool follows_a_schedule() const;
   [[nodiscard]] ClusterSpec electrical() const;
@@ -58,6 +79,7 @@ class Runner {
   const PolicyNeeds needs_;
   const bool rehearsal_;
   ClusterSpec cluster_;
+  mutable std::shared_ptr<const execution::SlackProfile> slack_;  // made when it is first wanted
   std::optional<Profile> shared_profile_;  // of share()
 };
 

@@ -5,6 +5,7 @@
 #include "execution/mean.hpp"
 #include "execution/time_accounting.hpp"
 #include "photonrail/error.hpp"
+#include "run/plausibility.hpp"
 #include "run/runner.hpp"
 
 #include <algorithm>
@@ -142,7 +143,8 @@ class Jobs {
       RunResult& of = result.jobs.emplace_back();
       of.name = scenario_.jobs[j].name;
       of.seed = scenario_.jobs[j].run.seed;
-      of.warnings = scenario_.jobs[j].graph.warnings();
+      of.warnings = job_warnings(scenario_.jobs[j]);
+      describe(scenario_.jobs[j], of);
       of.folding.ranks = of.folding.classes = scenario_.jobs[j].graph.ranks();
       of.folding.off = "several jobs share the cluster";
       jobs_[j]->simulation->report(of);
@@ -196,6 +198,25 @@ void add(const ReconfigurationSummary& of, ReconfigurationSummary& sum) {
   sum.dark_port += of.dark_port;
   sum.total += of.total;
   sum.exposed += of.exposed;
+  sum.circuits += of.circuits;
+  for (const auto& [change, totals] : of.by_change) {
+    CommandTotals& all = sum.by_change[change];
+    all.count += totals.count;
+    all.circuits += totals.circuits;
+    all.total += totals.total;
+    all.exposed += totals.exposed;
+  }
+}
+
+// By the capacity of all ranks, over the whole run.
+void add_utilisation(const RunResult& job, const RunResult& all, std::size_t ranks, std::optional<Utilisation>& sum) {
+  if (!job.utilisation || all.makespan <= Duration{}) return;
+  const double share = static_cast<double>(job.ranks.size()) / static_cast<double>(ranks) * to_seconds(job.makespan) /
+                       to_seconds(all.makespan);
+  Utilisation& into = sum ? *sum : sum.emplace();
+  into.rail_ports += share * job.utilisation->rail_ports;
+  into.scale_up += share * job.utilisation->scale_up;
+  into.switching += share * job.utilisation->switching;
 }
 
 // Of what the jobs say, what is so of all together.
@@ -205,6 +226,7 @@ void sum_up(RunResult& result) {
   std::array<execution::Mean, kDimensionCount> busy{execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks),
                                                     execution::Mean(ranks), execution::Mean(ranks), execution::Mean(ranks)};
   std::array<execution::Mean, kDimensionCount> exposed = busy;
+  std::array<execution::Mean, kDimensionCount> waited = busy;
   Bytes all_bytes{};
   for (const RunResult& job : result.jobs) {
     for (RankTime rank : job.ranks) {
@@ -217,7 +239,11 @@ void sum_up(RunResult& result) {
       result.traffic[d].operations += job.traffic[d].operations;
       busy[d].add(job.traffic[d].busy, static_cast<std::int64_t>(job.ranks.size()));
       exposed[d].add(job.traffic[d].exposed, static_cast<std::int64_t>(job.ranks.size()));
+      waited[d].add(job.traffic[d].reconfiguration_wait, static_cast<std::int64_t>(job.ranks.size()));
     }
+    for (const auto& [dimension, times] : job.operation_times) result.operation_times[dimension].merge(times);
+    for (const auto& [dimension, times] : job.circuit_waits) result.circuit_waits[dimension].merge(times);
+    add_utilisation(job, result, ranks, result.utilisation);
     add(job.reconfigurations, result.reconfigurations);
     if (job.start + job.makespan == result.makespan) {
       result.reconfigurations.critical_path = job.reconfigurations.critical_path;
@@ -232,6 +258,7 @@ void sum_up(RunResult& result) {
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     result.traffic[d].busy = busy[d].value();
     result.traffic[d].exposed = exposed[d].value();
+    result.traffic[d].reconfiguration_wait = waited[d].value();
   }
   for (auto& [change, lengths] : result.windows) execution::merge_equal(lengths);
   result.folding.ranks = result.folding.classes = ranks;
@@ -254,7 +281,8 @@ void bound_jobs(const Scenario& scenario, const Registries& registries, RunResul
     RunResult& of = result.jobs.emplace_back();
     of.name = scenario.jobs[j].name;
     of.seed = scenario.jobs[j].run.seed;
-    of.warnings = scenario.jobs[j].graph.warnings();
+    of.warnings = job_warnings(scenario.jobs[j]);
+    describe(scenario.jobs[j], of);
     of.start = scenario.jobs[j].start;
     Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(of);
     of.alone = of.makespan;

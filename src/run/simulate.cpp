@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
+#include "run/plausibility.hpp"
 #include "run/runner.hpp"
 #include "run/shared_cluster.hpp"
 
@@ -46,7 +47,8 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   RunResult result;
   result.name = scenario.name;
   result.seed = scenario.run.seed;
-  result.warnings = scenario.graph.warnings();
+  result.warnings = scenario.jobs.empty() ? scenario.warnings() : run::cluster_warnings(scenario.cluster);
+  run::describe(scenario, result);
   if (scenario.jobs.empty()) {
     run::Runner(scenario, scenario.run, observers, registries).run(result);
   } else {

@@ -38,7 +38,8 @@ Simulation::Simulation(const JobSetup& setup)
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
       plans_(algorithms_, setup.scenario.graph.demands(), plan_options()),
       operations_(setup.graph(), placement_, fabric_, plans_, ambiguity_if_folded()),
-      accounting_(setup.graph().ranks()),
+      accounting_(setup.graph().ranks(), setup.folding != nullptr ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
+                                                                  : std::span<const std::uint32_t>{}),
       stragglers_(setup.stragglers, setup.graph().ranks(), setup.run.seed),
       control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
@@ -114,11 +115,12 @@ void Simulation::run() {
 void Simulation::report(RunResult& result) {
   const std::vector<Time>& ends = executor_.iteration_ends();
   const folding::Folding* folding = setup_.folding;
-  execution::Accounts accounts =
-      accounting_.finish(ends.back(), folding != nullptr ? folding->class_of_rank : std::vector<std::uint32_t>{});
+  execution::Accounts accounts = accounting_.finish(ends.back());
   result.ranks = std::move(accounts.ranks);
   result.traffic = accounts.traffic;
   result.windows = std::move(accounts.windows);
+  result.operation_times = std::move(accounts.operation_times);
+  result.circuit_waits = std::move(accounts.circuit_waits);
   result.start = start_;
   result.makespan = ends.back() - start_;
   for (RankTime& rank : result.ranks) rank.peer_wait -= start_;  // until then it had nothing to do
@@ -128,6 +130,7 @@ void Simulation::report(RunResult& result) {
   if (setup_.run.fidelity == Fidelity::kStream && setup_.forwards()) {
     result.choices.emplace_back("fidelity: every send is simulated, because messages may be forwarded over other GPUs");
   }
+  result.utilisation = utilisation(accounts.rail_bytes, result);
   for (const std::string& line : control_.remarks(result.makespan)) result.warnings.push_back(line);
   result.reconfigurations.critical_path = executor_.last_cause().reconfigurations;
   if (setup_.shared == nullptr) {
@@ -135,6 +138,22 @@ void Simulation::report(RunResult& result) {
     result.engine.sends = fabric_.network().messages();
   }
   all_observers_.notify([&ends](Observer& observer) { observer.end(ends.back()); });
+}
+
+Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) const {
+  const ClusterSpec& cluster = setup_.scenario.cluster;
+  const double gpus = static_cast<double>(setup_.scenario.gpu_of_rank.size());
+  const double seconds = to_seconds(result.makespan);
+  if (seconds <= 0.0) return {};
+  Bytes all{};
+  for (const DimensionTraffic& traffic : result.traffic) all += traffic.bytes;
+  const double ports = gpus * cluster.nic.ports;
+  Utilisation share;
+  share.rail_ports = static_cast<double>(rail_bytes.count) / (ports * cluster.nic.per_port.bytes_per_second * seconds);
+  share.scale_up = static_cast<double>(all.count - rail_bytes.count) /
+                   (gpus * cluster.scale_up.per_gpu.bytes_per_second * seconds);
+  share.switching = to_seconds(result.reconfigurations.dark_port) / (ports * seconds);
+  return share;
 }
 
 std::vector<GpuId> Simulation::gpu_of_rank() const {

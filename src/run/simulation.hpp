@@ -52,6 +52,7 @@ class Simulation {
   [[nodiscard]] execution::PlanOptions plan_options() const;
   [[nodiscard]] execution::ExecutorOptions executor_options();
   [[nodiscard]] execution::RunContext context();
+  [[nodiscard]] Utilisation utilisation(Bytes rail_bytes, const RunResult& result) const;
   [[nodiscard]] std::vector<GpuId> gpu_of_rank() const;
   void begin(std::uint64_t);
 

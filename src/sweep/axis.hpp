@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/config.hpp"
+#include "photonrail/study/sweep.hpp"
 #include "sweep/condition.hpp"
 
 #include <string>
@@ -24,6 +25,8 @@ struct Axis {
 /// `above`: the parameters of the axes before it.
 [[nodiscard]] Axis read_axis(JsonReader section, const KnownParameters& above);
 
+/// What a point changes in the base's file, each "/json/pointer=value".
+[[nodiscard]] std::vector<std::string> overrides_of(const Sweep& sweep, const SweepPoint& point);
 /// A JSON pointer that an axis may set.
 [[nodiscard]] std::string read_pointer(const JsonReader& value);
 /// The last key of a pointer.

@@ -10,7 +10,7 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;  // 1: runs had no infeasible and no warnings
 constexpr int kApplication = 0x70687264;  // "phrd"
 constexpr int kPatience = 10'000;         // ms that a writer waits for another connection
 
@@ -19,7 +19,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE axes(position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE runs(point INTEGER PRIMARY KEY, name TEXT NOT NULL, seed INTEGER NOT NULL, repetition INTEGER NOT NULL,
   status TEXT NOT NULL, exit_status INTEGER NOT NULL, error TEXT, scenario_hash TEXT NOT NULL, version TEXT NOT NULL,
-  host TEXT NOT NULL, started TEXT NOT NULL, wall_s REAL NOT NULL, peak_rss_mb REAL NOT NULL);
+  host TEXT NOT NULL, started TEXT NOT NULL, wall_s REAL NOT NULL, peak_rss_mb REAL NOT NULL,
+  infeasible TEXT, warnings TEXT);
 CREATE TABLE parameters(point INTEGER NOT NULL, name TEXT NOT NULL, value, PRIMARY KEY(point, name)) WITHOUT ROWID;
 CREATE TABLE metrics(point INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL, PRIMARY KEY(point, name))
   WITHOUT ROWID;
@@ -83,6 +84,26 @@ Json column_value(const SQLite::Column& column) {
   return column.getString();
 }
 
+// One line each: a warning has no line break (lines_text() sees to it).
+std::string lines_text(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    if (!text.empty()) text += '\n';
+    for (const char c : line) text += c == '\n' ? ' ' : c;
+  }
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::size_t at = 0;
+  for (std::size_t end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    lines.push_back(text.substr(at, end - at));
+  }
+  lines.push_back(text.substr(at));
+  return lines;
+}
+
 std::int64_t signed_bits(std::uint64_t x) { return static_cast<std::int64_t>(x); }
 
 }  // namespace
@@ -98,17 +119,32 @@ struct Database::Connection {
     const int version = db.execAndGet("PRAGMA user_version").getInt();
     if (version == 0 && access == Access::kWrite && db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0)
       create(manifest);
-    else if (version != kSchemaVersion || db.execAndGet("PRAGMA application_id").getInt() != kApplication)
-      throw ConfigError(file.string(), "is not a table of a sweep that this version knows",
-                        "choose another folder for --out; nothing was changed");
+    else
+      require_known(version);
     if (meta("sweep_hash") != manifest.hash)
       throw ConfigError(file.string(), "is of another sweep than manifest.json",
                         "choose another folder for --out; nothing was changed");
     if (access == Access::kRead) return;
+    if (version == 1) add_columns();
     SQLite::Statement names(db, "SELECT DISTINCT name FROM metrics");
     while (names.executeStep()) metric_names.insert(names.getColumn(0).getString());
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = NORMAL");  // a process may die at any moment; the write-ahead log stays whole
+  }
+
+  void require_known(int version) {
+    const bool ours = db.execAndGet("PRAGMA application_id").getInt() == kApplication;
+    if (ours && version >= 1 && version <= kSchemaVersion) return;
+    throw ConfigError(file.string(), "is not a table of a sweep that this version knows",
+                      "choose another folder for --out; nothing was changed");
+  }
+
+  void add_columns() {
+    SQLite::Transaction transaction(db);
+    db.exec("ALTER TABLE runs ADD COLUMN infeasible TEXT");
+    db.exec("ALTER TABLE runs ADD COLUMN warnings TEXT");
+    db.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+    transaction.commit();
   }
 
   void create(const Manifest& manifest) {
@@ -150,7 +186,7 @@ struct Database::Connection {
   struct Inserts {
     SQLite::Statement run, parameter, metric, phase, window;
     explicit Inserts(SQLite::Database& db)
-        : run(db, "INSERT OR IGNORE INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        : run(db, "INSERT OR IGNORE INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
           parameter(db, "INSERT INTO parameters VALUES(?, ?, ?)"),
           metric(db, "INSERT INTO metrics VALUES(?, ?, ?)"),
           phase(db, "INSERT INTO phases VALUES(?, ?, ?, ?, ?, ?)"),
@@ -182,6 +218,8 @@ struct Database::Connection {
     row.bind(11, made.started);
     row.bind(12, made.wall_s);
     row.bind(13, made.peak_rss_mb);
+    if (!r.infeasible.empty()) row.bind(14, r.infeasible);
+    if (!r.warnings.empty()) row.bind(15, lines_text(r.warnings));
     if (row.exec() == 0) return false;
     for (const auto& [name, value] : r.parameters) {
       SQLite::Statement& parameter = inserts->parameter;
@@ -216,6 +254,8 @@ Record read_run(SQLite::Statement& row) {
   r.version = row.getColumn(7).getString();
   r.provenance = {row.getColumn(8).getString(), row.getColumn(9).getString(), row.getColumn(10).getDouble(),
                   row.getColumn(11).getDouble()};
+  if (!row.getColumn(12).isNull()) r.infeasible = row.getColumn(12).getString();
+  if (!row.getColumn(13).isNull()) r.warnings = lines_of(row.getColumn(13).getString());
   return r;
 }
 
@@ -288,7 +328,7 @@ void Database::each(const std::function<void(const Record&)>& use) const {
     SQLite::Database& db = connection_->db;
     SQLite::Statement runs(db,
                            "SELECT point, name, seed, repetition, exit_status, error, scenario_hash, version, host, "
-                           "started, wall_s, peak_rss_mb FROM runs ORDER BY point");
+                           "started, wall_s, peak_rss_mb, infeasible, warnings FROM runs ORDER BY point");
     SQLite::Statement parameters(
         db, "SELECT name, value FROM parameters JOIN axes USING (name) WHERE point = ? ORDER BY position");
     SQLite::Statement metrics(db, "SELECT name, value FROM metrics WHERE point = ? ORDER BY name");
@@ -314,6 +354,12 @@ void Database::each(const std::function<void(const Record&)>& use) const {
       use(r);
     }
   });
+}
+
+void Database::remove(const std::filesystem::path& directory) {
+  const std::string file = file_in(directory).string();
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(file + suffix, ignored);
 }
 
 const std::set<std::string>& Database::metric_names() const { return connection_->metric_names; }

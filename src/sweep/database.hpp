@@ -34,6 +34,8 @@ class Database {
 
   /// In ascending order of points; parameters in the order of the sweep.
   void each(const std::function<void(const Record&)>& use) const;
+  /// Removes its files. REQUIRES: no other object has it open.
+  static void remove(const std::filesystem::path& directory);
   /// Names of metrics that some point has had. REQUIRES: kWrite.
   [[nodiscard]] const std::set<std::string>& metric_names() const;
 

@@ -1,11 +1,8 @@
 #include "sweep/inputs.hpp"
 
-#include "core/fnv1a.hpp"
 #include "json/file_text.hpp"
-#include "sweep/hex.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <system_error>
 
@@ -15,18 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
-
-// Calls use(text) for every string in `value`, keys left out.
-template <class Use>
-void each_string(const Json& value, const Use& use) {
-  if (value.is_string()) return use(value.string());
-  if (value.is_array()) {
-    for (const Json& child : value.elements()) each_string(child, use);
-  } else if (value.is_object()) {
-    for (const Json::Member& member : value.members()) each_string(member.value, use);
-  }
-}
+using config::each_string;
 
 // Size and time of last change; of a file that is gone, those of none.
 std::pair<std::uint64_t, std::int64_t> stamp_of(const fs::path& file) {
@@ -40,14 +26,7 @@ SweepInput input_of(const fs::path& file) {
   json::require_regular(file);  // the points read it again, each for itself
   SweepInput input{file, {}, 0, 0};
   std::tie(input.bytes, input.changed) = stamp_of(file);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw ConfigError(file.string(), "cannot be read", "check its permissions");
-  std::uint64_t hash = kFnv1aStart;
-  for (std::string piece(kPiece, '\0'); in;) {
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    hash = fnv1a(std::string_view(piece).substr(0, static_cast<std::size_t>(in.gcount())), hash);
-  }
-  input.hash = hex(hash);
+  input.hash = config::content_hash(file);
   return input;
 }
 
@@ -73,7 +52,7 @@ std::vector<SweepInput> inputs_of(const Sweep& sweep, const Json& base) {
 }
 
 std::uint64_t fold(const std::vector<SweepInput>& inputs, std::uint64_t hash) {
-  for (const SweepInput& input : inputs) hash = fnv1a(input.file.filename().string() + "=" + input.hash + "\n", hash);
+  for (const SweepInput& input : inputs) hash = config::fold_file(input.file, input.hash, hash);
   return hash;
 }
 

@@ -129,7 +129,7 @@ Lock::Lock(const std::filesystem::path& directory) {
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     const std::string who = content(file_);
     ::close(file_);
-    throw ConfigError(directory.string(), "another photonrail writes here: " + who, "wait until it has ended");
+    throw FolderInUse(directory.string(), "another photonrail writes here: " + who, "wait until it has ended");
   }
   const std::string who = host_name() + ", process " + std::to_string(::getpid());
   // Only for people: a disk that is full is found out by what matters.

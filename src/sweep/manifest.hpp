@@ -1,6 +1,7 @@
 // The sweep that a folder belongs to, and the process that works in it.
 #pragma once
 
+#include "photonrail/error.hpp"
 #include "photonrail/study/sweep.hpp"
 
 #include <filesystem>
@@ -34,10 +35,16 @@ void claim(const std::filesystem::path& directory, const Manifest& manifest);
 /// In the place of the one that is there. Throws ConfigError: it cannot be written.
 void write_manifest(const std::filesystem::path& directory, const Manifest& manifest);
 
+/// Another process writes the tables of the folder.
+class FolderInUse : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 /// Only one process writes the tables of a folder. Given up by the destructor, and when the process dies.
 class Lock {
  public:
-  /// Throws ConfigError that names the process that has it.
+  /// Throws FolderInUse that names the process that has it, ConfigError.
   explicit Lock(const std::filesystem::path& directory);
   ~Lock();
   Lock(const Lock&) = delete;

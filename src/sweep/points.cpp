@@ -5,7 +5,7 @@
 #include "formats/parallel.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/version.hpp"
-#include "sweep/hex.hpp"
+#include "run/expected_time.hpp"
 #include "sweep/manifest.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ Estimate estimate(const Scenario& scenario) {
   constexpr double kSend = 700.0;
   const TaskGraph& graph = scenario.graph;
   std::vector<std::optional<Load>> of_program(graph.programs().size());
-  Estimate sum{0.0, 0};
+  Estimate sum;
   double bytes = kProcess + kRank * static_cast<double>(graph.ranks());
   double largest_plan = 0.0;
   for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
@@ -76,6 +76,18 @@ Estimate estimate(const Scenario& scenario) {
   }
   sum.bytes = static_cast<std::uint64_t>(bytes + kSend * largest_plan);
   return sum;
+}
+
+PointPreview preview_of(const Scenario& scenario, double seconds) {
+  PointPreview preview{scenario.warnings(), scenario.infeasible(), std::nullopt, seconds};
+  const auto note = [&](const Scenario& job) {
+    for (const StageMemory& stage : job.memory) {
+      preview.peak_memory_bytes = std::max(preview.peak_memory_bytes.value_or(0.0), stage.total());
+    }
+  };
+  note(scenario);
+  std::for_each(scenario.jobs.begin(), scenario.jobs.end(), note);
+  return preview;
 }
 
 std::string utc_now() {
@@ -171,7 +183,7 @@ Scenario PointRunner::scenario(const Json& json) const {
 }
 
 std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, std::uint32_t threads,
-                                         const Stop& stop) const {
+                                         const Stop& stop, std::vector<PointPreview>* previews) const {
   // Points that differ in their seed only are checked once.
   std::vector<std::string> problems(points.size());
   std::vector<std::size_t> same_as(points.size());
@@ -184,12 +196,16 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
     same_as[i] = first_of.emplace(std::move(patch), i).first->second;
   }
   std::vector<Estimate> estimates(points.size());
+  if (previews != nullptr) previews->assign(points.size(), {});
   formats::for_each_index(
       points.size(),
       [&](std::size_t i) {
         if (stop() || same_as[i] != i) return;
         try {
-          estimates[i] = estimate(scenario(scenario_json(sweep_->points[points[i]])));
+          const Scenario read = scenario(scenario_json(sweep_->points[points[i]]));
+          estimates[i] = estimate(read);
+          estimates[i].seconds = run::expected_seconds(read, *known_);
+          if (previews != nullptr) (*previews)[i] = preview_of(read, estimates[i].seconds);
         } catch (const ConfigError& error) {
           problems[i] = error.what();
         }
@@ -199,6 +215,7 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
   bool any = false;
   for (std::size_t i = 0; i < points.size(); ++i) {
     estimates[i] = estimates[same_as[i]];
+    if (previews != nullptr) (*previews)[i] = (*previews)[same_as[i]];
     problems[i] = problems[same_as[i]];
     any = any || !problems[i].empty();
   }
@@ -216,7 +233,12 @@ std::string PointRunner::reads_one_of(std::uint32_t point, const std::set<std::s
   return {};
 }
 
-Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
+std::string PointRunner::scenario_hash(std::uint32_t point) const {
+  const Json json = scenario_json(sweep_->points[point]);
+  return hex(fold(inputs_.of(json), fnv1a(json.canonical())));
+}
+
+Record PointRunner::blank(std::uint32_t index) const {
   const SweepPoint& point = sweep_->points[index];
   Record record;
   record.point = index;
@@ -224,6 +246,22 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   record.repetition = point.repetition;
   record.version = version();
   for (const auto& [name, value] : point.parameters) record.parameters.emplace_back(name, config::parse_json(value, name));
+  return record;
+}
+
+Record PointRunner::taken_over(std::uint32_t point, const Record& record) const {
+  Record taken = record;
+  Record own = blank(point);
+  taken.point = own.point;
+  taken.name = std::move(own.name);
+  taken.repetition = own.repetition;
+  taken.parameters = std::move(own.parameters);
+  return taken;
+}
+
+Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
+  const SweepPoint& point = sweep_->points[index];
+  Record record = blank(index);
   record.provenance.host = host_name();
   record.provenance.started = utc_now();
   const auto started = std::chrono::steady_clock::now();
@@ -233,6 +271,8 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
     const Scenario scenario = this->scenario(json);
     record.scenario_hash = hex(fold(inputs_.of(json), fnv1a(json.canonical())));
     record.seed = scenario.run.seed;
+    record.warnings = scenario.warnings();  // also of a point that fails
+    record.infeasible = scenario.infeasible();
     Stopper stopper(stop);
     Observer* const observer = &stopper;
     const RunResult result = simulate(scenario, {&observer, 1}, *known_);

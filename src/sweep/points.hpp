@@ -18,6 +18,7 @@ namespace photonrail::sweep {
 struct Estimate {
   double work = 0.0;        ///< to compare points with each other; no unit
   std::uint64_t bytes = 0;  ///< what its run needs at most
+  double seconds = 0.0;     ///< on one core, roughly
 };
 
 /// Asked now and then, by several threads; true: end soon, by throwing Stopped.
@@ -32,14 +33,20 @@ class PointRunner {
 
   /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are
   /// no scenarios; Stopped.
+  /// `previews`: in the order of `points`, where it is not null.
   [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads,
-                                            const Stop& stop) const;
+                                            const Stop& stop, std::vector<PointPreview>* previews = nullptr) const;
+  /// As in the record of the point. Throws ConfigError.
+  [[nodiscard]] std::string scenario_hash(std::uint32_t point) const;
+  /// The record of an equal scenario as that of the point.
+  [[nodiscard]] Record taken_over(std::uint32_t point, const Record& record) const;
   /// The name of one of `files`, as a manifest has them, that the point reads; empty: it reads none of them.
   [[nodiscard]] std::string reads_one_of(std::uint32_t point, const std::set<std::string>& files) const;
   /// What goes wrong in the run is in the record. Throws Stopped.
   [[nodiscard]] Record run(std::uint32_t point, const Stop& stop) const;
 
  private:
+  [[nodiscard]] Record blank(std::uint32_t point) const;
   [[nodiscard]] Json scenario_json(const SweepPoint& point) const;
   [[nodiscard]] Scenario scenario(const Json& json) const;
 

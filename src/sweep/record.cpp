@@ -104,6 +104,10 @@ Record read_record(JsonReader line) {
   record.exit_status = static_cast<int>(line.child("exit_status").count(0, 255));
   if (const auto error = line.optional("error")) record.error = error->string();
   record.scenario_hash = line.child("scenario_hash").string();
+  if (const auto warnings = line.optional("warnings")) {
+    for (const JsonReader& warning : warnings->elements()) record.warnings.push_back(warning.string());
+  }
+  if (const auto why = line.optional("infeasible")) record.infeasible = why->string();
   record.version = line.child("version").string();
   for (const auto& [key, value] : line.child("parameters").members()) record.parameters.emplace_back(key, value.json());
   for (const auto& [key, value] : line.child("metrics").members()) record.metrics.emplace_back(key, any_number(value));
@@ -121,8 +125,16 @@ Record read_record(JsonReader line) {
 
 }  // namespace
 
+std::string warnings_text(const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const std::string& line : warnings) text += (text.empty() ? "" : "; ") + line;
+  return text;
+}
+
 void take_result(const RunResult& result, Record& record) {
   record.seed = result.seed;
+  record.warnings = result.warnings;
+  record.infeasible = result.infeasible;
   record.metrics = report::numbers_of(result);
   std::sort(record.metrics.begin(), record.metrics.end());
   record.phases = phases_of(result);
@@ -157,6 +169,12 @@ std::string to_line(const Record& record, std::string_view sweep_hash) {
   line.add("seed", std::to_string(record.seed)).add("repetition", std::to_string(record.repetition));
   line.add("status", text_of(record.status())).add("exit_status", std::to_string(record.exit_status));
   if (record.exit_status != 0) line.add("error", text_of(record.error));
+  if (!record.warnings.empty()) {
+    Line warnings('[');
+    for (const std::string& warning : record.warnings) warnings.add(text_of(warning));
+    line.add("warnings", warnings.close(']'));
+  }
+  if (!record.infeasible.empty()) line.add("infeasible", text_of(record.infeasible));
   line.add("scenario_hash", text_of(record.scenario_hash)).add("version", text_of(record.version));
   line.add("parameters", parameters.close('}')).add("metrics", metrics.close('}')).add("phases", phases.close('}'));
   line.add("windows", windows.close(']')).add("provenance", provenance.close('}'));

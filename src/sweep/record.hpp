@@ -43,6 +43,8 @@ struct Record {
   std::uint32_t repetition = 0;
   int exit_status = 0;  ///< 0: the point came to its end
   std::string error;
+  std::vector<std::string> warnings;
+  std::string infeasible;  ///< why the point could not run on such GPUs; empty where it could
   std::string scenario_hash;
   std::string version;
   Parameters parameters;
@@ -54,7 +56,10 @@ struct Record {
   [[nodiscard]] const char* status() const { return exit_status == 0 ? "done" : "failed"; }
 };
 
-/// Puts the numbers of `result` into `record`.
+/// As the tables have them: "a; b".
+[[nodiscard]] std::string warnings_text(const std::vector<std::string>& warnings);
+
+/// Puts the numbers and warnings of `result` into `record`.
 void take_result(const RunResult& result, Record& record);
 
 /// One line, without its end. `sweep_hash`: which sweep the point is of.

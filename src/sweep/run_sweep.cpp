@@ -2,6 +2,7 @@
 
 #include "photonrail/study/sweep.hpp"
 #include "sweep/database.hpp"
+#include "sweep/earlier.hpp"
 #include "sweep/shards.hpp"
 #include "sweep/tables.hpp"
 #include "sweep/workers.hpp"
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -75,7 +77,8 @@ class Run {
       : sweep_(sweep), options_(options), observer_(observer), points_(sweep, known), statuses_(sweep.points.size()) {}
 
   SweepSummary in_shard(const Shard& shard) {
-    if (!read_manifest(options_.directory)) check(shard);  // before the folder is made
+    begin_folder(shard);
+    if (has_earlier_states(options_.directory) && !has_database(options_.directory)) in_folder_if_free();
     claim(options_.directory, manifest_);
     statuses_ = shard_statuses(options_.directory, manifest_);
     check_inputs();
@@ -91,7 +94,7 @@ class Run {
 
   // `work_too`: run what is missing; else only check it.
   SweepSummary in_folder(bool work_too) {
-    if (!read_manifest(options_.directory)) check({});
+    begin_folder({});
     claim(options_.directory, manifest_);
     const Lock lock(options_.directory);
     Database database(options_.directory, manifest_, Database::Access::kWrite);
@@ -100,6 +103,7 @@ class Run {
     check_inputs();
     if (!checked_) check({});
     if (options_.retry_failed) database.remove_failed();
+    take_over(database);
     if (work_too) work({}, [&](const Record& record) { database.add(record); });
     write_tables(options_.directory, manifest_, database);
     return count(work_too ? statuses_ : database.exit_statuses(), {});
@@ -109,6 +113,43 @@ class Run {
 
  private:
   [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+
+  // A folder that is new, or holds another state of the sweep, is not touched before all points are known to be scenarios.
+  void begin_folder(const Shard& shard) {
+    const auto there = read_manifest(options_.directory);
+    if (!there || is_earlier_state(*there, manifest_)) check(shard);
+    retire_earlier_state(options_.directory, manifest_);
+  }
+
+  // Before the first shard begins: what an earlier state has becomes part of the tables, where shards look.
+  void in_folder_if_free() {
+    try {
+      claim(options_.directory, manifest_);
+      const Lock lock(options_.directory);
+      Database database(options_.directory, manifest_, Database::Access::kWrite);
+      take_over(database);
+      write_tables(options_.directory, manifest_, database);
+    } catch (const FolderInUse&) {  // another shard is at it; what this one runs in the meantime does no harm
+    }
+  }
+
+  // Points of an earlier state of the sweep whose scenario is the same.
+  void take_over(Database& database) {
+    if (!has_earlier_states(options_.directory)) return;
+    const Statuses there = database.exit_statuses();
+    std::vector<MissingPoint> missing;
+    for (std::uint32_t p = 0; p < there.size(); ++p) {
+      if (there[p] || !sweep_.points[p].problem.empty()) continue;
+      missing.push_back({p, points_.scenario_hash(p)});
+    }
+    std::uint64_t taken = 0;
+    each_earlier_record(options_.directory, missing, [&](std::uint32_t point, const Record& record) {
+      if (!database.add(points_.taken_over(point, record))) return;
+      statuses_[point] = record.exit_status;
+      ++taken;
+    });
+    if (taken > 0) observer_.reused(taken);
+  }
 
   void check(const Shard& shard) {
     const auto points = pending(statuses_, shard, options_.retry_failed);
@@ -145,16 +186,42 @@ class Run {
   template <class Keep>
   void work(const Shard& shard, const Keep& keep) {
     // What was checked for an empty folder may be there after all: shards of a process that was faster.
-    const auto is_there = [&](const Job& job) { return statuses_[job.point] && !options_.retry_failed; };
+    const auto is_there = [&](const Job& job) {
+      const auto& status = statuses_[job.point];
+      return status && !(options_.retry_failed && *status != 0);
+    };
     std::erase_if(jobs_, is_there);
     const SweepSummary before = count(statuses_, shard);
     observer_.begin(jobs_.size(), before.points - jobs_.size());
+    const std::map<std::uint32_t, double> seconds = announce_time();
+    double done = 0.0;
+    double all = 0.0;
+    for (const auto& [point, of_point] : seconds) all += of_point;
     const Workers workers{threads_of(options_), memory_of(options_), [this] { return stopped(); }};
     workers.run(points_, std::move(jobs_), [&](const Record& record) {
       keep(record);
       statuses_[record.point] = record.exit_status;
-      observer_.recorded(sweep_.points[record.point], record.error);
+      done += seconds.at(record.point);
+      if (all > 0.0) observer_.advanced(done / all);
+      const SweepPoint& point = sweep_.points[record.point];
+      if (!record.warnings.empty() || !record.infeasible.empty()) observer_.warned(point, record.warnings, record.infeasible);
+      observer_.recorded(point, record.error);
     });
+  }
+
+  // The estimates of the jobs, by point; tells what they come to on the threads of the sweep.
+  std::map<std::uint32_t, double> announce_time() {
+    std::map<std::uint32_t, double> seconds;
+    double sum = 0.0;
+    double longest = 0.0;
+    for (const Job& job : jobs_) {
+      seconds[job.point] = job.estimate.seconds;
+      sum += job.estimate.seconds;
+      longest = std::max(longest, job.estimate.seconds);
+    }
+    const double cores = std::min(threads_of(options_), std::max(1U, std::thread::hardware_concurrency()));
+    if (!jobs_.empty()) observer_.estimated(std::max(longest, sum / cores));
+    return seconds;
   }
 
   const Sweep& sweep_;
@@ -189,6 +256,15 @@ void check_sweep(const Sweep& sweep, const Registries& known) {
   std::vector<std::uint32_t> all(sweep.points.size());
   std::iota(all.begin(), all.end(), 0U);
   static_cast<void>(sweep::PointRunner(sweep, known).check(all, sweep::threads_of({}), [] { return false; }));
+}
+
+std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& known) {
+  std::vector<std::uint32_t> all(sweep.points.size());
+  std::iota(all.begin(), all.end(), 0U);
+  std::vector<PointPreview> previews;
+  static_cast<void>(
+      sweep::PointRunner(sweep, known).check(all, sweep::threads_of({}), [] { return false; }, &previews));
+  return previews;
 }
 
 SweepSummary merge_sweep(const std::filesystem::path& directory) {

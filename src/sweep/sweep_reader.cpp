@@ -5,8 +5,8 @@
 #include "photonrail/core/random.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "photonrail/version.hpp"
+#include "sweep/clash.hpp"
 #include "sweep/derived.hpp"
-#include "sweep/hex.hpp"
 #include "sweep/inputs.hpp"
 
 #include <algorithm>
@@ -109,10 +109,25 @@ Plan read_plan(JsonReader& top) {
   top.fail("makes more than " + std::to_string(kMaxPoints) + " points");
 }
 
+constexpr const char* kClashHint =
+    "one parameter for each place: \"zip\" or \"variants\" for values that go together, \"when\" for axes that exclude each "
+    "other";
+
+// Throws when the choice sets what an axis above, or another list of its zip, has set in the same point.
+void check_clash(const std::vector<Override>& set, const Choice& choice, const std::string& axis) {
+  for (std::size_t i = 0; i < choice.patch.size(); ++i) {
+    const Override* earlier = overwritten(set, choice.patch[i]);
+    const bool zipped = choice.parameters.size() > 1;
+    if (earlier == nullptr && zipped) earlier = overwritten(std::span(choice.patch).first(i), choice.patch[i]);
+    if (earlier != nullptr) throw ConfigError(axis, clash_text(choice.patch[i], *earlier), kClashHint);
+  }
+}
+
 // The product of the axes; an axis whose condition does not hold adds nothing.
 std::vector<Draft> product(const std::vector<Axis>& axes, const JsonReader& top) {
   std::vector<Draft> drafts(1);
   for (const Axis& axis : axes) {
+    const std::string where = "/axes/" + std::to_string(&axis - axes.data());
     std::vector<Draft> longer;
     for (Draft& draft : drafts) {
       if (!axis.when.holds(draft.parameters)) {
@@ -121,6 +136,7 @@ std::vector<Draft> product(const std::vector<Axis>& axes, const JsonReader& top)
       }
       if (longer.size() + axis.choices.size() > kMaxPoints) fail_of_many_points(top);
       for (const Choice& choice : axis.choices) {
+        check_clash(draft.patch, choice, where);
         Draft next = &choice == &axis.choices.back() ? std::move(draft) : draft;
         next.parameters.insert(next.parameters.end(), choice.parameters.begin(), choice.parameters.end());
         next.patch.insert(next.patch.end(), choice.patch.begin(), choice.patch.end());
@@ -135,17 +151,24 @@ std::vector<Draft> product(const std::vector<Axis>& axes, const JsonReader& top)
 // Adds the derived values; returns what is wrong with them.
 std::string derive(const std::vector<Derived>& list, const Json& base, Draft& draft) {
   if (list.empty()) return {};
+  std::string clash;  // where, if there is one: that is an error of the file, not of a point
   try {
     Json scenario = base;
     config::apply_overrides(scenario, draft.patch);
     for (const Derived& derived : list) {
       Json value = evaluate(derived, scenario);
-      draft.patch.push_back({derived.pointer, value.canonical()});
+      const Override set{derived.pointer, value.canonical()};
+      if (const Override* earlier = overwritten(draft.patch, set)) {
+        clash = "/derived/" + std::to_string(&derived - list.data());
+        throw ConfigError(clash, clash_text(set, *earlier), kClashHint);
+      }
+      draft.patch.push_back(set);
       config::apply_overrides(scenario, {&draft.patch.back(), 1});
       draft.parameters.emplace_back(derived.name, std::move(value));
     }
     return {};
   } catch (const ConfigError& error) {
+    if (!clash.empty()) throw;
     return error.what();
   }
 }
@@ -263,9 +286,19 @@ Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> se
   return sweep;
 }
 
+std::vector<std::string> sweep::overrides_of(const Sweep& sweep, const SweepPoint& point) {
+  std::vector<std::string> lines;
+  for (const auto* list : {&sweep.set, &point.patch}) {
+    for (const Override& set : *list) lines.push_back(set.pointer + "=" + set.value);
+  }
+  return lines;
+}
+
 Scenario scenario_of(const Sweep& sweep, const SweepPoint& point, const Registries& known) {
   if (!point.problem.empty()) throw ConfigError(sweep.file.string(), point.problem);
-  return parse_scenario(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known);
+  Scenario scenario = parse_scenario(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known);
+  scenario.source.overrides = sweep::overrides_of(sweep, point);
+  return scenario;
 }
 
 Shard Shard::parse(std::string_view text) {

@@ -64,6 +64,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"units.hpp", "core"},
       {"version.hpp", "core"},
       {"core/circuit.hpp", "core"},
+      {"core/duration_histogram.hpp", "core"},
       {"core/random.hpp", "core"},
       {"core/total_time.hpp", "core"},
       {"cluster/topology.hpp", "topology"},

@@ -206,9 +206,9 @@ TEST_F(Sweeps, PrintsThePointsWithoutRunning) {
   EXPECT_EQ(dry.status, 0) << dry.err;
   const auto lines = lines_of(dry.out);
   ASSERT_EQ(lines.size(), 50);  // a header, 8 x 2 x 3 points, their number
-  EXPECT_EQ(lines[0], "point  port_gb_per_s  latency_ns  seed");
-  EXPECT_EQ(lines[5], "4      10             1000        2");
-  EXPECT_EQ(lines[49], "48 points");
+  EXPECT_EQ(lines[0], "point  port_gb_per_s  latency_ns  seed  memory  time");
+  EXPECT_EQ(lines[5], "4      10             1000        2     -       < 1 s");
+  EXPECT_THAT(lines[49], StartsWith("48 points, about "));
   EXPECT_FALSE(fs::exists(folder_ / "sweep.results"));
 }
 

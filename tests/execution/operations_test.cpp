@@ -10,6 +10,7 @@
 #include "execution/operation_table.hpp"
 #include "execution/part_fixture.hpp"
 #include "execution/proxy_queue.hpp"
+#include "execution/rail_bytes.hpp"
 #include "execution/schedule.hpp"
 #include "execution/starter.hpp"
 #include "execution/time_accounting.hpp"
@@ -53,6 +54,22 @@ TEST(Operation, TagsNameOperationAndSend) {
   const std::uint64_t tag = tag_of(7, 9);
   EXPECT_EQ(op_of(tag), 7u);
   EXPECT_EQ(send_of(tag), 9u);
+}
+
+// 100 MB among 2: each rank sends 50 MB twice. On one server none of them leaves it.
+TEST(RailBytes, AreThoseBetweenServers) {
+  const auto rail_bytes = [](std::uint32_t gpus_per_server) {
+    test::Job job(2, gpus_per_server);
+    job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 100'000'000);
+    PartFixture part(std::move(job));
+    const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
+    const Operation& op = part.operations[part.operations.seat(RankId{0u}, task, 0).op];
+    RailBytes bytes;
+    EXPECT_EQ(bytes.of(op, part.fabric), bytes.of(op, part.fabric)) << "the second is looked up";
+    return bytes.of(op, part.fabric);
+  };
+  EXPECT_EQ(rail_bytes(1), Bytes{200'000'000});
+  EXPECT_EQ(rail_bytes(2), Bytes{0});
 }
 
 // 100 MB among 2: each rank sends 50 MB twice, at 50 GB/s 1 ms each.
@@ -164,9 +181,9 @@ TEST(TimeAccounting, PartsAddUpToTheMakespan) {
   accounting.running_began(rank, Dimension::kDp, Time{15});
   accounting.compute_ended(rank, Time{20});
   accounting.running_ended(rank, Dimension::kDp, Time{30});
-  accounting.waiting_began(rank, Time{30});
-  accounting.waiting_ended(rank, Time{34});
-  const Accounts accounts = accounting.finish(Time{40}, {});
+  accounting.waiting_began(rank, Dimension::kDp, Time{30});
+  accounting.waiting_ended(rank, Dimension::kDp, Time{34});
+  const Accounts accounts = accounting.finish(Time{40});
   EXPECT_EQ(accounts.ranks[0], (RankTime{Duration{10}, Duration{10}, Duration{4}, Duration{16}}));
 }
 

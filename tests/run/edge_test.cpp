@@ -75,7 +75,7 @@ TEST(Edge, MeansOverRanksDoNotOverflow) {
   execution::TimeAccounting recorder(4);
   for (std::size_t r = 0; r < 4; ++r) recorder.running_began(RankId{r}, Dimension::kDp, Time{0});
   for (std::size_t r = 0; r < 4; ++r) recorder.running_ended(RankId{r}, Dimension::kDp, kLong);
-  const execution::Accounts accounts = recorder.finish(kLong, {});
+  const execution::Accounts accounts = recorder.finish(kLong);
   EXPECT_EQ(accounts.traffic[static_cast<std::size_t>(Dimension::kDp)].busy, kLong);
   EXPECT_EQ(accounts.traffic[static_cast<std::size_t>(Dimension::kDp)].exposed, kLong);
 }

@@ -30,6 +30,21 @@ inline void expect_same_results(const RunResult& a, const RunResult& b) {
   EXPECT_EQ(a.reconfigurations.critical_path, b.reconfigurations.critical_path);
   EXPECT_EQ(a.reconfigurations.total, b.reconfigurations.total);
   EXPECT_EQ(a.reconfigurations.exposed, b.reconfigurations.exposed);
+  EXPECT_EQ(a.reconfigurations.circuits, b.reconfigurations.circuits);
+  ASSERT_EQ(a.reconfigurations.by_change.size(), b.reconfigurations.by_change.size());
+  for (const auto& [change, totals] : a.reconfigurations.by_change) {
+    const CommandTotals& other = b.reconfigurations.by_change.at(change);
+    EXPECT_EQ(totals.count, other.count);
+    EXPECT_EQ(totals.circuits, other.circuits);
+    EXPECT_EQ(totals.exposed, other.exposed);
+  }
+  EXPECT_EQ(a.operation_times, b.operation_times);
+  EXPECT_EQ(a.circuit_waits, b.circuit_waits);
+  ASSERT_EQ(a.utilisation.has_value(), b.utilisation.has_value());
+  if (!a.utilisation) return;
+  EXPECT_EQ(a.utilisation->rail_ports, b.utilisation->rail_ports);
+  EXPECT_EQ(a.utilisation->scale_up, b.utilisation->scale_up);
+  EXPECT_EQ(a.utilisation->switching, b.utilisation->switching);
 }
 
 /// The result of the folded run.

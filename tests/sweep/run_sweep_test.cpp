@@ -76,7 +76,7 @@ TEST_F(RunSweep, KeepsARowAPointWithTheNumbersOfARunOfItsOwn) {
   EXPECT_EQ(query("SELECT sum(bytes) FROM phases JOIN parameters USING (point) WHERE value = 8"), 14e6);
   EXPECT_EQ(query("SELECT value FROM meta WHERE key = 'points'"), 4);
   EXPECT_THAT(table(),
-              testing::StartsWith("point,name,servers,seed,repetition,status,error,scenario_hash,version,makespan_s,"));
+              testing::StartsWith("point,name,servers,seed,repetition,status,error,infeasible,warnings,scenario_hash,version,makespan_s,"));
   EXPECT_THAT(table(), HasSubstr("\n1,servers=8,8,1,0,done,,"));
 }
 
@@ -167,7 +167,8 @@ TEST_F(RunSweep, AnotherSweepInTheFolderIsRefusedAndNothingIsLost) {
   Listener listener;
   run(sweep_of(kServers), listener);
   const std::string before = table();
-  const auto other = sweep_of(R"("axes": [{"pointer": "/cluster/servers", "values": [5]}])");
+  const auto other = read_sweep(write("other.json", R"({"schema": "photonrail.sweep/1", "base": "base.json",
+      "axes": [{"pointer": "/cluster/servers", "values": [5]}]})"));
   try {
     run(other, listener);
     FAIL();
@@ -187,7 +188,7 @@ TEST_F(RunSweep, ForeignAndDamagedFilesAreLeftAlone) {
   EXPECT_EQ(content(out_ / "results.db"), "somebody's");
   fs::remove(out_ / "results.db");
   run(sweep, listener);
-  SQLite::Database((out_ / "results.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 2");
+  SQLite::Database((out_ / "results.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
   EXPECT_THROW(run(sweep, listener), ConfigError);
   std::ofstream(out_ / "results.db") << std::string(10000, 'x');
   EXPECT_THROW(run(sweep, listener), ConfigError);
@@ -270,6 +271,8 @@ TEST(Record, IsTheSameAfterALine) {
   record.seed = 18446744073709551615U;
   record.exit_status = 3;
   record.error = "line one\nline \"two\"";
+  record.warnings = {"one; \"two\"", "three"};
+  record.infeasible = "stage 0 needs 183.4 GB";
   record.parameters = {{"a", "x"}, {"b", 1}, {"c", 0.1}};
   record.metrics = {{"makespan_s", 0.1 + 0.2}, {"n", 3.0}};
   record.phases = {{"dp", 1, 2, 0.5, 0.25}};
@@ -281,6 +284,8 @@ TEST(Record, IsTheSameAfterALine) {
   ASSERT_TRUE(again);
   EXPECT_EQ(to_line(*again, "hash"), line);
   EXPECT_EQ(again->metrics[0].second, 0.1 + 0.2);
+  EXPECT_EQ(again->warnings, record.warnings);
+  EXPECT_EQ(again->infeasible, record.infeasible);
   EXPECT_FALSE(sweep::from_line(line, "other"));
   for (std::size_t cut = 0; cut < line.size(); ++cut) EXPECT_FALSE(sweep::from_line(line.substr(0, cut), "hash")) << cut;
 }

@@ -255,5 +255,34 @@ TEST(Shard, IsOneOfSome) {
   }
 }
 
+const std::string kRate = R"({"pointer": "/cluster/nic/port_gb_per_s", "values": [25, 50]})";
+
+TEST_F(SweepReader, TwoParametersOfOnePlaceAreRefused) {
+  const auto axes = [](const std::string& second) { return R"("axes": [)" + kRate + ", " + second + "]"; };
+  const std::string what = "a row would say what did not run";
+  expect_refused(axes(R"({"pointer": "/cluster/nic/port_gb_per_s", "name": "rate", "values": [100]})"), "/axes/1", what);
+  // Around the place, and in the value of the axis above.
+  expect_refused(axes(R"({"pointer": "/cluster/nic", "values": [{"ports": 1}]})"), "/axes/1", what);
+  expect_refused(R"("axes": [{"pointer": "/cluster/nic", "values": [{"port_gb_per_s": 25}]}, )" + kRate + "]", "/axes/1", what);
+  expect_refused(axes(R"({"name": "nic", "variants": {"a": {}, "b": {"/cluster/nic/port_gb_per_s": 10}}})"), "/axes/1", what);
+  expect_refused(R"("axes": [{"zip": {"/cluster/nic": [{"ports": 2}], "/cluster/nic/ports": [1]}}])", "/axes/0", what);
+  expect_refused(R"("axes": [)" + kRate + R"(], "derived": [{"pointer": "/cluster/nic/port_gb_per_s", "name": "d", "product": [2]}])",
+                 "/derived/0", what);
+  expect_refused(R"("derived": [{"pointer": "/cluster/servers", "product": [4]},
+                                {"pointer": "/cluster/servers", "name": "again", "product": [8]}])",
+                 "/derived/1", what);
+}
+
+TEST_F(SweepReader, ParametersThatShareNoPlaceInAnyPointAreFine) {
+  // Axes that exclude each other, and a key that the value above leaves out.
+  EXPECT_EQ(names(R"("axes": [{"pointer": "/cluster/servers", "values": [2, 4]},
+      {"pointer": "/cluster/nic/port_gb_per_s", "name": "of 2", "values": [25], "when": {"servers": 2}},
+      {"pointer": "/cluster/nic/port_gb_per_s", "name": "of 4", "values": [50], "when": {"servers": 4}}])")
+                .size(),
+            2);
+  EXPECT_EQ(names(R"("axes": [{"name": "nic", "variants": {"one": {"/cluster/nic": {"ports": 1}}}}, )" + kRate + "]").size(), 2);
+  EXPECT_EQ(names(R"("axes": [{"pointer": "/cluster/nic/ports", "values": [1]}, )" + kRate + "]").size(), 2);
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -39,7 +39,7 @@ void calibrate(const CalibrateOptions& options, const Registries& known) {
   }
   check_out(options);
   const Scenario scenario = read_one_job(options.scenario, options.set, known);
-  warn(scenario.name, scenario.graph.warnings());
+  warn(scenario.name, scenario.warnings());
   Calibration found;
   try {
     found = photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known);

@@ -42,7 +42,10 @@ void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
   add_set(*command, options.set);
   auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
                   ->type_name("DIR");
-  command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  auto* trace = command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  command->add_option("--trace-ranks", options.trace_ranks, "Ranks that the timeline shows: 0-7,12 (default: all)")
+      ->type_name("RANKS")
+      ->needs(trace);
   command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
   command->callback([&options, &known] { run(options, known); });
@@ -242,6 +245,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
       ->type_name("WxH");
   command->add_option("--font", options.choices.font, "Size of the letters of a figure as a file, pixels (12)")
       ->check(CLI::Range(4U, 100U));
+  command->add_flag("--include-infeasible", options.choices.include_infeasible,
+                    "Also show points in figures that need more memory than their GPUs have");
   command->callback([&options] { report(options); });
 }
 

@@ -21,6 +21,7 @@ struct RunOptions {
   std::vector<std::string> set;  ///< "/json/pointer=value"
   std::filesystem::path out;     ///< empty: write nothing
   bool trace = false;
+  std::string trace_ranks;  ///< "0-7,12"; empty: all
   bool ccl_bench = false;  ///< also write ccl_bench.json
   bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
 };

@@ -23,8 +23,8 @@ std::string per_second(double rate, std::string_view unit) {
 }  // namespace
 
 std::string progress_text(std::uint64_t done, std::uint64_t of, std::chrono::duration<double> elapsed,
-                          std::string_view unit) {
-  const double share = of == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(of);
+                          std::string_view unit, std::optional<double> of_work) {
+  const double share = of_work ? *of_work : of == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(of);
   const auto cells = static_cast<std::size_t>(share * static_cast<double>(kCells));
   std::string text = "[" + std::string(cells, '#') + std::string(kCells - cells, '.') + "] ";
   text += std::to_string(static_cast<int>(share * 100.0)) + " %  " +
@@ -39,13 +39,14 @@ void TerminalLine::erase() {
   drawn_ = false;
 }
 
-void TerminalLine::draw(std::uint64_t done, std::uint64_t of, std::string_view unit, std::string_view more) {
+void TerminalLine::draw(std::uint64_t done, std::uint64_t of, std::string_view unit, std::string_view more,
+                        std::optional<double> share) {
   if (!shown_) return;
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + kBetweenDrawings;
   drawn_ = true;
-  std::cerr << "\r\x1b[K" << progress_text(done, of, now - started_, unit) << more << std::flush;
+  std::cerr << "\r\x1b[K" << progress_text(done, of, now - started_, unit, share) << more << std::flush;
 }
 
 }  // namespace photonrail::command

@@ -5,14 +5,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace photonrail::command {
 
 /// "[#####.....] 50 %  12.3 k tasks/s  4 s left". `elapsed` is wall time; `unit`: of what is done. REQUIRES: done <= of.
+/// `share` of the work, where that is known better than by what is done.
 [[nodiscard]] std::string progress_text(std::uint64_t done, std::uint64_t of, std::chrono::duration<double> elapsed,
-                                        std::string_view unit = "tasks");
+                                        std::string_view unit = "tasks", std::optional<double> share = {});
 
 /// Draws on standard error, from two seconds on, a few times a second; the destructor erases the line.
 class TerminalLine {
@@ -24,7 +26,8 @@ class TerminalLine {
   TerminalLine& operator=(const TerminalLine&) = delete;
 
   /// `more` comes after the text.
-  void draw(std::uint64_t done, std::uint64_t of, std::string_view unit, std::string_view more = {});
+  void draw(std::uint64_t done, std::uint64_t of, std::string_view unit, std::string_view more = {},
+            std::optional<double> share = {});
   void erase();
 
  private:

@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <iostream>
 #include <set>
 #include <span>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -60,10 +62,33 @@ RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& fi
   }
 }
 
+// "0-7,12" of the ranks of the scenario.
+TimelineOptions timeline_options(const std::string& text, const Scenario& scenario) {
+  TimelineOptions options;
+  std::size_t ranks = scenario.graph.ranks();
+  for (const Scenario& job : scenario.jobs) ranks += job.graph.ranks();
+  const auto fail = [&](const std::string& part) {
+    throw ConfigError("--trace-ranks " + text, "\"" + part + "\" is no rank or range of ranks of " + scenario.name,
+                      "for example 0-7,12; ranks are 0 to " + std::to_string(ranks - 1));
+  };
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    unsigned first = 0;
+    unsigned last = 0;
+    char rest = 0;
+    const int found = std::sscanf(part.c_str(), "%u-%u%c", &first, &last, &rest);
+    const bool single = found == 1 && part.find_first_not_of("0123456789") == std::string::npos;
+    if (single) last = first;
+    if ((!single && found != 2) || first > last || last >= ranks || part.find_first_not_of("0123456789-") != std::string::npos) fail(part);
+    for (unsigned rank = first; rank <= last; ++rank) options.ranks.emplace_back(rank);
+  }
+  return options;
+}
+
 // Runs one scenario and writes what it gave; appends the files to `written`.
 RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, const std::filesystem::path& folder,
                   const RunOptions& options, const Registries& known, std::vector<std::filesystem::path>& written) {
-  TraceWriter trace;
+  TraceWriter trace(timeline_options(options.trace_ranks, scenario));
   CclBenchObserver metrics;
   std::vector<Observer*> observers;
   if (options.trace) observers.push_back(&trace);

@@ -10,10 +10,16 @@
 #include "sweep/slurm.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <iomanip>
 #include <iostream>
+#include <map>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +29,7 @@ namespace {
 
 constexpr int kSomeFailed = 3;
 constexpr std::size_t kMaxFailures = 10;  // that are told one by one
+constexpr double kWorthTelling = 10.0;    // seconds
 
 // "N points, F failed".
 std::string counted(std::uint64_t points, std::uint64_t failed) {
@@ -30,6 +37,61 @@ std::string counted(std::uint64_t points, std::uint64_t failed) {
   if (failed > 0) text += ", " + std::to_string(failed) + " failed";
   return text;
 }
+
+// "3 min", "about" being said before it.
+std::string rough_time(double seconds) {
+  const auto rounded = [](double x) { return std::to_string(std::llround(std::max(1.0, x))); };
+  if (seconds < 90.0) return rounded(seconds) + " s";
+  if (seconds < 90.0 * 60.0) return rounded(seconds / 60.0) + " min";
+  return rounded(seconds / 3600.0) + " h";
+}
+
+/// Lines that several points have, each once, with how many points have it and the first of them.
+class WarningTally {
+ public:
+  void add(const std::string& point, const std::string& line) {
+    const auto [at, fresh] = of_.try_emplace(line, Entry{0, point, order_.size()});
+    if (fresh) order_.push_back(line);
+    ++at->second.count;
+  }
+  /// "12 points (the first: tp=8): LINE". What differs only in its numbers is one line.
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::map<std::string, std::vector<std::string>> alike;
+    std::vector<std::string> kinds;
+    for (const std::string& line : order_) {
+      const auto [at, fresh] = alike.try_emplace(without_numbers(line));
+      if (fresh) kinds.push_back(at->first);
+      at->second.push_back(line);
+    }
+    std::vector<std::string> lines;
+    for (const std::string& kind : kinds) {
+      const std::string& first = alike[kind].front();
+      std::uint64_t count = 0;
+      for (const std::string& line : alike[kind]) count += of_.at(line).count;
+      const std::string points = std::to_string(count) + (count == 1 ? " point (" : " points (the first: ");
+      lines.push_back(points + of_.at(first).first_point + "): " + first);
+    }
+    return lines;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t count = 0;
+    std::string first_point;
+    std::size_t place = 0;
+  };
+  static std::string without_numbers(const std::string& line) {
+    std::string text;
+    for (const char c : line) {
+      const bool digit = (c >= '0' && c <= '9') || c == '.';
+      if (!digit) text += c;
+    }
+    return text;
+  }
+
+  std::map<std::string, Entry> of_;
+  std::vector<std::string> order_;
+};
 
 class Progress : public SweepObserver {
  public:
@@ -39,13 +101,38 @@ class Progress : public SweepObserver {
     points_ = points;
     if (!quiet_ && before > 0) std::cerr << "photonrail: " << counted(before, 0) << " are there already\n";
   }
+  void reused(std::uint64_t points) override {
+    if (!quiet_) std::cerr << "photonrail: " << counted(points, 0) << " of an earlier state of the sweep are the same\n";
+  }
+  void estimated(double seconds) override {
+    if (!quiet_ && seconds >= kWorthTelling) {
+      std::cerr << "photonrail: " << counted(points_, 0) << " will take about " << rough_time(seconds) << '\n';
+    }
+  }
+  void warned(const SweepPoint& point, const std::vector<std::string>& warnings, const std::string& infeasible) override {
+    for (const std::string& warning : warnings) warnings_.add(point.name, warning);
+    if (!infeasible.empty()) ++infeasible_;
+  }
+  void advanced(double share) override { share_ = share; }
+  /// What the points that ran were warned of.
+  void tell_warnings() {
+    if (quiet_) return;
+    line_.erase();
+    tell(warnings_.lines(), infeasible_);
+  }
+  static void tell(const std::vector<std::string>& lines, std::uint64_t infeasible) {
+    warn("warning", lines);
+    if (infeasible == 0) return;
+    std::cerr << "photonrail: " << counted(infeasible, 0)
+              << " could not run on such GPUs: column infeasible; rankings leave them out\n";
+  }
   void recorded(const SweepPoint& point, const std::string& error) override {
     ++done_;
     if (!error.empty() && ++failed_ <= kMaxFailures && !quiet_) {
       line_.erase();
       std::cerr << "photonrail: point " << point.index << " (" << point.name << ") failed: " << error << '\n';
     }
-    line_.draw(done_, points_, "points", failed_ > 0 ? "  " + std::to_string(failed_) + " failed" : "");
+    line_.draw(done_, points_, "points", failed_ > 0 ? "  " + std::to_string(failed_) + " failed" : "", share_);
   }
 
  private:
@@ -54,6 +141,9 @@ class Progress : public SweepObserver {
   std::uint64_t points_ = 0;
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
+  std::uint64_t infeasible_ = 0;
+  std::optional<double> share_;  // of the estimated time
+  WarningTally warnings_;
 };
 
 std::filesystem::path out_of(const SweepCommandOptions& options) {
@@ -64,9 +154,24 @@ std::filesystem::path out_of(const SweepCommandOptions& options) {
 // A JSON string without its quotes.
 std::string plain(const std::string& json) { return json.starts_with('"') ? json.substr(1, json.size() - 2) : json; }
 
-void dry_run(const Sweep& sweep, const Registries& known) {
-  std::vector<std::vector<std::string>> rows{{"point", "seed"}};
-  for (const std::string& name : sweep.parameters) rows[0].insert(rows[0].end() - 1, name);
+// Gigabytes, and whether that is too much.
+std::string memory_cell(const PointPreview& preview) {
+  if (!preview.peak_memory_bytes) return "-";
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << *preview.peak_memory_bytes / 1e9 << " GB"
+       << (preview.infeasible.empty() ? "" : " TOO MUCH");
+  return text.str();
+}
+
+void dry_run(const Sweep& sweep, std::uint32_t threads, const Registries& known) {
+  const std::vector<PointPreview> previews = preview_sweep(sweep, known);
+  std::vector<std::vector<std::string>> rows{{"point"}};
+  rows[0].insert(rows[0].end(), sweep.parameters.begin(), sweep.parameters.end());
+  rows[0].insert(rows[0].end(), {"seed", "memory", "time"});
+  WarningTally warnings;
+  std::uint64_t infeasible = 0;
+  double seconds = 0.0;
+  double longest = 0.0;
   for (const SweepPoint& point : sweep.points) {
     std::vector<std::string> row{std::to_string(point.index)};
     for (const std::string& name : sweep.parameters) {
@@ -76,10 +181,19 @@ void dry_run(const Sweep& sweep, const Registries& known) {
     }
     const bool seeded = !point.patch.empty() && point.patch.back().pointer == "/run/seed";
     row.push_back(seeded ? point.patch.back().value : "of the base");
+    const PointPreview& preview = previews[point.index];
+    row.push_back(memory_cell(preview));
+    row.push_back(preview.seconds < 1.0 ? "< 1 s" : rough_time(preview.seconds));
     rows.push_back(std::move(row));
+    for (const std::string& line : preview.warnings) warnings.add(point.name, line);
+    infeasible += preview.infeasible.empty() ? 0 : 1;
+    seconds += preview.seconds;
+    longest = std::max(longest, preview.seconds);
   }
-  check_sweep(sweep, known);
-  std::cout << in_columns(rows) << counted(sweep.points.size(), 0) << '\n';
+  std::cout << in_columns(rows) << counted(sweep.points.size(), 0) << ", about "
+            << rough_time(std::max(longest, seconds / threads)) << " on " << threads << (threads == 1 ? " core" : " cores")
+            << '\n';
+  Progress::tell(warnings.lines(), infeasible);
 }
 
 std::filesystem::path own_program() {
@@ -145,7 +259,8 @@ void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Reg
 
 void sweep(const SweepCommandOptions& options, const Registries& known) {
   const Sweep sweep = read_sweep(options.file, parse_set(options.set));
-  if (options.dry_run) return dry_run(sweep, known);
+  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+  if (options.dry_run) return dry_run(sweep, options.jobs > 0 ? std::min(options.jobs, cores) : cores, known);
   if (options.point) return run_point(sweep, options, known);
   const StopSignals signals;
   SweepOptions run;
@@ -160,6 +275,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   {
     Progress progress(options.quiet);
     summary = run_sweep(sweep, run, progress, known);
+    progress.tell_warnings();
   }
   const int signal = summary.missing() > 0 ? signals.received() : 0;
   conclude(summary, run.directory, run.shard.has_value(), signal, options.quiet);

@@ -76,8 +76,8 @@ void validate(const ValidateOptions& options, const Registries& known) {
   std::string text;
   for (const auto& file : options.scenarios) {
     const Scenario scenario = read_one(file, options.set, known);
+    warn(scenario.name, scenario.warnings());
     const auto describe = [&text](const Scenario& job) {
-      warn(job.name, job.graph.warnings());
       text += summary_line(job) + "\n" + memory_table(job);
     };
     if (scenario.jobs.empty()) describe(scenario);

@@ -20,6 +20,7 @@ struct GpuSpec {
   double memory_gb = 141.0;         ///< capacity, 1e9 bytes; 0: unknown
   double compute_efficiency = 1.0;  ///< share of the peak that kernels reach, in (0, 1]
   double power_w = 0.0;             ///< while it computes; 0: unknown. For the energy of a step (cost.hpp)
+  bool efficiency_assumed = true;   ///< the default efficiency: jobs that compute at 1 get a warning; false: it was chosen
 
   /// flops / min(efficiency x peak, memory bandwidth x flops / memory_bytes), rounded up. `memory_bytes` 0: no memory
   /// bound. No flops: memory_bytes / memory bandwidth.

@@ -62,6 +62,17 @@ struct Sweep {
 /// Throws one ConfigError that lists all points that are no scenarios.
 void check_sweep(const Sweep& sweep, const Registries& known = {});
 
+/// What is known of a point before it runs.
+struct PointPreview {
+  std::vector<std::string> warnings;        ///< Scenario::warnings()
+  std::string infeasible;                   ///< Scenario::infeasible()
+  std::optional<double> peak_memory_bytes;  ///< of a generated training job
+  double seconds = 0.0;                     ///< what its run takes on one core, roughly: within a factor of about three
+};
+
+/// Of every point, in order. Throws as check_sweep().
+[[nodiscard]] std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& known = {});
+
 /// Shard `index`, from 1, of `count` has every count-th point.
 struct Shard {
   std::uint32_t index = 1;
@@ -77,6 +88,14 @@ class SweepObserver {
   virtual ~SweepObserver() = default;
   /// `points` are to be run; `before` were there.
   virtual void begin(std::uint64_t /*points*/, std::uint64_t /*before*/) {}
+  /// After begin(), where there is something to do: what all points take, roughly, on the threads of the sweep.
+  virtual void estimated(double /*seconds*/) {}
+  /// Before recorded(): of points of equal scenarios in an earlier state of the sweep, `reused` were taken over.
+  virtual void reused(std::uint64_t /*points*/) {}
+  /// A point ran with warnings, or could not run on such GPUs: `infeasible` says why, or is empty.
+  virtual void warned(const SweepPoint&, const std::vector<std::string>& /*warnings*/, const std::string& /*infeasible*/) {}
+  /// So much of the estimated time lies behind, of all.
+  virtual void advanced(double /*share*/) {}
   /// A point is recorded. `error` is its message; empty when it came to its end.
   virtual void recorded(const SweepPoint&, const std::string& /*error*/) {}
 };

@@ -1,0 +1,138 @@
+#include "report/run_json.hpp"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <variant>
+
+namespace photonrail::report {
+
+using json::Json;
+
+namespace {
+
+constexpr std::array kProbabilities{0.0, 0.5, 0.9, 0.99, 1.0};
+
+Json controller_json(const ControllerSpec& spec) {
+  Json json = {{"name", spec.name}, {"policy", spec.describe()}};
+  for (const auto& [key, delay] : {std::pair{"request_s", spec.request}, std::pair{"service_s", spec.service},
+                                   std::pair{"command_s", spec.command},
+                                   std::pair{"acknowledgement_s", spec.acknowledgement}}) {
+    if (delay > Duration{}) json[key] = to_seconds(delay);
+  }
+  for (const auto& [key, value] : spec.parameters.all()) {
+    if (const auto* word = std::get_if<std::string>(&value)) json[key] = *word;
+    if (const auto* number = std::get_if<double>(&value)) json[key] = *number;
+    if (const auto* time = std::get_if<Duration>(&value)) json[key + "_s"] = to_seconds(*time);
+  }
+  return json;
+}
+
+Json rail_json(const RailSpec& rail) {
+  if (rail.kind == RailKind::kElectrical) {
+    return {{"kind", "electrical"}, {"radix", rail.switch_radix}, {"oversubscription", rail.oversubscription}};
+  }
+  return {{"kind", "optical"},
+          {"switch", rail.optical.name},
+          {"reconfiguration_s", to_seconds(rail.optical.reconfiguration.typical())},
+          {"settle_s", to_seconds(rail.optical.settle)},
+          {"link_up_s", to_seconds(rail.optical.link_up)},
+          {"planes", rail.planes},
+          {"forwarding", rail.forwarding},
+          {"on_dark", rail.on_dark == OnDark::kPause ? "pause" : "error"},
+          {"faults", rail.faults.size()}};
+}
+
+Json cluster_json(const ClusterSpec& cluster) {
+  const GpuSpec& gpu = cluster.gpu;
+  return {{"servers", cluster.servers},
+          {"gpus_per_server", cluster.gpus_per_server},
+          {"gpu", gpu.name},
+          {"peak_tflops", gpu.peak_tflops},
+          {"compute_efficiency", gpu.compute_efficiency},
+          {"memory_gb_per_s", gpu.memory_gb_per_s},
+          {"memory_gb", gpu.memory_gb},
+          {"scale_up_gb_per_s", cluster.scale_up.per_gpu.bytes_per_second / 1e9},
+          {"nic_ports", cluster.nic.ports},
+          {"nic_port_gb_per_s", cluster.nic.per_port.bytes_per_second / 1e9},
+          {"nic_latency_s", to_seconds(cluster.nic.latency)},
+          {"rail", rail_json(cluster.rail)}};
+}
+
+std::string word(const std::optional<Dimension>& d) { return d ? std::string(name(*d)) : "none"; }
+
+Json quantiles_of(const std::map<Dimension, DurationHistogram>& by_dimension) {
+  Json json = Json::object();
+  for (const auto& [dimension, histogram] : by_dimension) {
+    if (histogram.count() == 0) continue;
+    Json list = Json::array();
+    for (const double p : kProbabilities) list.push_back(to_seconds(histogram.quantile(p)));
+    json[std::string(name(dimension))] = {{"count", histogram.count()}, {"quantiles", std::move(list)}};
+  }
+  return json;
+}
+
+}  // namespace
+
+Json simulated_json(const RunResult& result) {
+  Json json;
+  if (result.jobs.empty()) json["controller"] = controller_json(result.controller);
+  json["cluster"] = cluster_json(result.cluster);
+  json["ranks"] = result.ranks.size();
+  json["overrides"] = result.source.overrides;
+  if (!result.source.hash.empty()) json["scenario_hash"] = result.source.hash;
+  return json;
+}
+
+void add_training(const RunResult& result, Json& entry) {
+  if (const auto tokens = result.tokens_per_s()) entry["tokens_per_s"] = *tokens;
+  if (const auto mfu = result.mfu()) entry["mfu"] = *mfu;
+  if (result.work) entry["model_flops"] = result.work->flops;
+  if (const auto bytes = result.peak_memory_bytes()) entry["peak_memory_bytes"] = *bytes;
+  if (result.memory.empty()) return;
+  Json& stages = entry["stage_memory_bytes"] = Json::array();
+  for (const StageMemory& m : result.memory) {
+    stages.push_back({{"parameters", m.parameters},
+                      {"gradients", m.gradients},
+                      {"optimizer", m.optimizer},
+                      {"activations", m.activations},
+                      {"total", m.total()}});
+  }
+}
+
+Json changes_json(const ReconfigurationSummary& summary) {
+  Json list = Json::array();
+  for (const auto& [change, totals] : summary.by_change) {
+    list.push_back({{"before", word(change.first)},
+                    {"after", word(change.second)},
+                    {"count", totals.count},
+                    {"circuits", totals.circuits},
+                    {"total_s", to_seconds(totals.total)},
+                    {"exposed_s", to_seconds(totals.exposed)}});
+  }
+  return list;
+}
+
+std::uint64_t commands_for(const RunResult& result, std::size_t dimension) {
+  std::uint64_t commands = 0;
+  for (const auto& [change, totals] : result.reconfigurations.by_change) {
+    if (change.second && static_cast<std::size_t>(*change.second) == dimension) commands += totals.count;
+  }
+  return commands;
+}
+
+Json utilisation_json(const Utilisation& utilisation) {
+  return {{"rail_ports", utilisation.rail_ports},
+          {"scale_up", utilisation.scale_up},
+          {"switching", utilisation.switching}};
+}
+
+Json quantiles_json(const RunResult& result) {
+  Json probabilities = Json::array();
+  for (const double p : kProbabilities) probabilities.push_back(p);
+  return {{"probabilities", std::move(probabilities)},
+          {"operation", quantiles_of(result.operation_times)},
+          {"circuit_wait", quantiles_of(result.circuit_waits)}};
+}
+
+}  // namespace photonrail::report

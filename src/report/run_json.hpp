@@ -1,0 +1,24 @@
+// Parts of a result as JSON: what was simulated, what a training job achieves, commands by change, utilisation, quantiles.
+#pragma once
+
+#include "json/json.hpp"
+#include "photonrail/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace photonrail::report {
+
+/// Cluster, controller, overrides, hash: of a result as a whole, or of one of its jobs.
+[[nodiscard]] json::Json simulated_json(const RunResult& result);
+/// Adds tokens_per_s, mfu, model_flops and what its GPUs hold to `entry`, where the result has them.
+void add_training(const RunResult& result, json::Json& entry);
+/// An object for each (before, after) of the commands.
+[[nodiscard]] json::Json changes_json(const ReconfigurationSummary& summary);
+/// The commands that served a dimension first.
+[[nodiscard]] std::uint64_t commands_for(const RunResult& result, std::size_t dimension);
+[[nodiscard]] json::Json utilisation_json(const Utilisation& utilisation);
+/// Of the times of operations and of waits for circuits, by dimension.
+[[nodiscard]] json::Json quantiles_json(const RunResult& result);
+
+}  // namespace photonrail::report

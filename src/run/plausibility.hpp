@@ -1,0 +1,20 @@
+// What is valid and yet looks like a mistake: the lines that every result, check and table of points shows.
+#pragma once
+
+#include "photonrail/result.hpp"
+#include "photonrail/scenario.hpp"
+
+#include <string>
+#include <vector>
+
+namespace photonrail::run {
+
+/// Of the devices alone: rates that none of their kind has.
+[[nodiscard]] std::vector<std::string> cluster_warnings(const ClusterSpec& cluster);
+/// Of the job on its cluster.
+[[nodiscard]] std::vector<std::string> job_warnings(const Scenario& job);
+
+/// Puts into the result what was simulated: cluster, controller, source, memory and work of the job.
+void describe(const Scenario& scenario, RunResult& result);
+
+}  // namespace photonrail::run

@@ -1,0 +1,108 @@
+// Runs and sweeps say what they know: what was simulated, warnings, memory, time, ranks of a timeline.
+#include "command/command.hpp"
+
+#include <set>
+
+namespace photonrail::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Llama-3-8B in 4 layers over 4 servers of 2 GPUs, under Opus.
+json opus() {
+  return {{"schema", "photonrail.scenario/1"},
+          {"name", "opus, provisioned"},
+          {"cluster",
+           {{"servers", 4},
+            {"gpus_per_server", 2},
+            {"gpu", {{"preset", "h100"}, {"compute_efficiency", 0.5}}},
+            {"nic", {{"ports", 1}, {"port_gb_per_s", 50}}},
+            {"rail", {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 5}}}}}}},
+          {"controller", {{"name", "opus"}, {"mode", "provisioned"}}},
+          {"workload",
+           {{"training",
+             {{"model", {{"preset", "llama3_8b"}, {"layers", 4}}},
+              {"sequence", 1024},
+              {"global_batch", 8},
+              {"parallelism", {{"tp", 2}, {"dp", 2}, {"pp", 2}}}}}}}};
+}
+
+class Knows : public Command {
+ protected:
+  void SetUp() override {
+    Command::SetUp();
+    write("quick.json", opus());
+  }
+};
+
+TEST_F(Knows, ARunUnderOverridesIsNotCalledWhatTheFileSays) {
+  const Outcome done = run("run quick.json --set /controller/mode=on_demand --set /run/iterations=2 --out out");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("quick, mode=on_demand"), HasSubstr("on demand"), Not(HasSubstr("provisioned"))));
+  const json simulated = result("out/result.json")["simulated"];
+  EXPECT_EQ(simulated["controller"]["policy"], "opus, on demand, scheduled order");
+  EXPECT_EQ(simulated["cluster"]["rail"]["reconfiguration_s"], 0.005);
+  EXPECT_EQ(simulated["cluster"]["servers"], 4);
+  EXPECT_EQ(simulated["overrides"], json({"/controller/mode=on_demand", "/run/iterations=2"}));
+  // What leaves the name right keeps it, and a name that is given is given.
+  EXPECT_THAT(run("run quick.json --set /run/iterations=2").out, HasSubstr("opus, provisioned"));
+  EXPECT_THAT(run("run quick.json --set /controller/mode=on_demand --set /name=mine").out, HasSubstr("mine"));
+}
+
+TEST_F(Knows, ARunAndAPointOfASweepHaveOneHash) {
+  write("sweep.json", {{"schema", "photonrail.sweep/1"},
+                       {"base", "quick.json"},
+                       {"axes", {{{"pointer", "/controller/mode"}, {"values", {"provisioned", "on_demand"}}}}}});
+  ASSERT_EQ(run("sweep sweep.json --out s").status, 0);
+  ASSERT_EQ(run("run quick.json --set /controller/mode=on_demand --out r").status, 0);
+  ASSERT_EQ(run("sweep sweep.json --point 1 --out p").status, 0);
+  const std::string hash = result("r/result.json")["simulated"]["scenario_hash"];
+  EXPECT_EQ(hash.size(), 16u);
+  EXPECT_THAT(read(folder_ / "s/results.csv"), HasSubstr("," + hash + ","));
+  EXPECT_EQ(result("p/result.json")["simulated"]["scenario_hash"], hash);
+  EXPECT_EQ(result("p/result.json")["simulated"]["overrides"], json({"/controller/mode=\"on_demand\""}));
+}
+
+TEST_F(Knows, EveryEntryPointShowsTheSameWarning) {
+  const std::string set = " --set /cluster/nic/port_gb_per_s=400";
+  const std::string what = "cluster.nic.per_port is 400 GB/s, which no such device has";
+  EXPECT_THAT(run("run quick.json" + set).err, HasSubstr(what));
+  EXPECT_THAT(run("validate quick.json" + set).err, HasSubstr(what));
+  write("sweep.json", {{"schema", "photonrail.sweep/1"},
+                       {"base", "quick.json"},
+                       {"axes", {{{"pointer", "/cluster/nic/port_gb_per_s"}, {"values", {50, 400}}}}}});
+  EXPECT_THAT(run("sweep sweep.json --dry-run").err, AllOf(HasSubstr("1 point (port_gb_per_s=400): "), HasSubstr(what)));
+  EXPECT_THAT(run("sweep sweep.json --out s").err, AllOf(HasSubstr("1 point (port_gb_per_s=400): "), HasSubstr(what)));
+  EXPECT_THAT(read(folder_ / "s/results.csv"), HasSubstr(what));
+}
+
+TEST_F(Knows, ADryRunSaysWhatDoesNotFit) {
+  write("sweep.json", {{"schema", "photonrail.sweep/1"},
+                       {"base", "quick.json"},
+                       {"axes", {{{"pointer", "/cluster/gpu/memory_gb"}, {"values", {80, 2, 3}}}}}});
+  const Outcome dry = run("sweep sweep.json --dry-run");
+  ASSERT_EQ(dry.status, 0) << dry.err;
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("GB TOO MUCH"), HasSubstr("3 points, about ")));
+  EXPECT_THAT(dry.err, AllOf(HasSubstr("2 points (the first: memory_gb=2): the plan does not fit the GPU"),
+                             HasSubstr("2 points could not run on such GPUs")));
+}
+
+TEST_F(Knows, ATimelineOfSomeRanks) {
+  ASSERT_EQ(run("run quick.json --out out --trace --trace-ranks 0-1,7").status, 0);
+  std::set<std::string> ranks;
+  std::set<std::string> phases;
+  const json trace = result("out/trace.json");
+  for (const json& event : trace["traceEvents"]) {
+    phases.insert(event["ph"].get<std::string>());
+    if (event["name"] == "process_name") ranks.insert(event["args"]["name"].get<std::string>());
+  }
+  EXPECT_EQ(ranks, (std::set<std::string>{"rank 0", "rank 1", "rank 7", "rail 0 OCS", "rail 1 OCS", "job"}));
+  EXPECT_EQ(phases, (std::set<std::string>{"X", "M", "C", "s", "f"}));
+  EXPECT_THAT(run("run quick.json --out out --trace --trace-ranks 7-9").err, HasSubstr("ranks are 0 to 7"));
+  EXPECT_EQ(run("run quick.json --out out --trace --trace-ranks x").status, 2);
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -10,9 +10,9 @@ namespace photonrail::test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-struct Job {
+struct FoldedJob {
   const char* name;
   int tp, dp, pp;
   bool fsdp;
@@ -20,11 +20,11 @@ struct Job {
   double reconfiguration_ms;
 };
 
-std::ostream& operator<<(std::ostream& out, const Job& job) {
+std::ostream& operator<<(std::ostream& out, const FoldedJob& job) {
   return out << job.name << " tp" << job.tp << " dp" << job.dp << " pp" << job.pp << " " << job.reconfiguration_ms << " ms";
 }
 
-Scenario scenario_of(const Job& job) {
+Scenario scenario_of(const FoldedJob& job) {
   const int ranks = job.tp * job.dp * job.pp;
   const json text = {
       {"schema", "photonrail.scenario/1"},
@@ -45,7 +45,7 @@ Scenario scenario_of(const Job& job) {
   return parse_scenario(text.dump(), ".");
 }
 
-class FoldedRehearsals : public testing::TestWithParam<Job> {};
+class FoldedRehearsals : public ::testing::TestWithParam<FoldedJob> {};
 
 TEST_P(FoldedRehearsals, ChooseTheSameWayAndGiveTheSameRun) {
   Scenario scenario = scenario_of(GetParam());
@@ -60,10 +60,10 @@ TEST_P(FoldedRehearsals, ChooseTheSameWayAndGiveTheSameRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, FoldedRehearsals,
-                         testing::Values(Job{"fast", 2, 4, 2, true, 1, 0.01}, Job{"quick", 2, 4, 2, true, 1, 1},
-                                         Job{"slow", 2, 4, 2, true, 1, 15}, Job{"slowest", 2, 4, 2, true, 1, 200},
-                                         Job{"deep", 1, 2, 4, true, 1, 5}, Job{"plain", 2, 8, 2, false, 1, 5},
-                                         Job{"wide", 2, 16, 1, true, 1, 5}, Job{"ports", 2, 4, 2, true, 2, 5}));
+                         ::testing::Values(FoldedJob{"fast", 2, 4, 2, true, 1, 0.01}, FoldedJob{"quick", 2, 4, 2, true, 1, 1},
+                                         FoldedJob{"slow", 2, 4, 2, true, 1, 15}, FoldedJob{"slowest", 2, 4, 2, true, 1, 200},
+                                         FoldedJob{"deep", 1, 2, 4, true, 1, 5}, FoldedJob{"plain", 2, 8, 2, false, 1, 5},
+                                         FoldedJob{"wide", 2, 16, 1, true, 1, 5}, FoldedJob{"ports", 2, 4, 2, true, 2, 5}));
 
 }  // namespace
 }  // namespace photonrail::test

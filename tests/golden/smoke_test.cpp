@@ -16,7 +16,7 @@ constexpr double kDelaysMs[] = {1, 10, 50, 100, 200, 500, 1000};
 
 std::string smoke(const std::string& kind) { return "papers/opus/smoke-" + kind + ".json"; }
 
-RunResult run_at(const std::string& kind, double delay_ms) {
+RunResult smoke_at(const std::string& kind, double delay_ms) {
   const RunResult result =
       run(smoke(kind), {"/cluster/rail/switch/reconfiguration_ms=" + std::to_string(static_cast<int>(delay_ms))});
   expect_balanced(result);
@@ -131,7 +131,7 @@ TEST_F(Smoke, ElectricalStepIsThePublishedOneWithinOneAndAHalfPercent) {
 // it computes gradients, and the tensor-parallel operations do not wait for them; those of stage 0 likewise.
 TEST_F(Smoke, OnDemandCostsExactlyTwoDelays) {
   for (const double delay : kDelaysMs) {
-    const RunResult result = run_at("on-demand", delay);
+    const RunResult result = smoke_at("on-demand", delay);
     EXPECT_EQ(result.makespan, electrical_.makespan + 2 * ms(delay)) << delay << " ms";
     EXPECT_EQ(result.reconfigurations.critical_path, 2u) << delay << " ms";
     // Four times the circuits change on each of two rails: both hops, and the rings of both stages.
@@ -145,7 +145,7 @@ TEST_F(Smoke, OnDemandCostsExactlyTwoDelays) {
 TEST_F(Smoke, ProvisionedCostsWhatTheWindowBeforeTheBackwardHopDoesNotHide) {
   Duration last{};
   for (const double delay : kDelaysMs) {
-    const RunResult result = run_at("provisioned", delay);
+    const RunResult result = smoke_at("provisioned", delay);
     const Duration cost = result.makespan - electrical_.makespan;
     EXPECT_EQ(cost, beyond(ms(delay), before_backward_hop_)) << delay << " ms";
     EXPECT_LE(cost, ms(delay));
@@ -170,7 +170,7 @@ TEST_F(Smoke, OnDemandWithOneLaneCostsFourDelaysLessWhatTwoComputationsHide) {
   EXPECT_NEAR(to_seconds(stage0), 0.045980, 1e-6);
   EXPECT_NEAR(to_seconds(stage1), 0.248504, 1e-6);
   for (const double delay : kDelaysMs) {
-    const RunResult result = run_at("on-demand-one-lane", delay);
+    const RunResult result = smoke_at("on-demand-one-lane", delay);
     const Duration d = ms(delay);
     EXPECT_EQ(result.makespan - electrical_.makespan, 2 * d + beyond(d, stage0) + beyond(d, stage1)) << delay << " ms";
     EXPECT_EQ(result.reconfigurations.critical_path, 2u + (d > stage0 ? 1u : 0u) + (d > stage1 ? 1u : 0u));
@@ -184,7 +184,7 @@ TEST_F(Smoke, ProvisionedWithOneLaneCostsTwoDelaysLessWhatTheirWindowsHide) {
   EXPECT_NEAR(to_seconds(stage0), 0.402743, 1e-6);
   EXPECT_GT(before_rings_of_stage_1_, ms(10000));
   for (const double delay : kDelaysMs) {
-    const RunResult result = run_at("provisioned-one-lane", delay);
+    const RunResult result = smoke_at("provisioned-one-lane", delay);
     const Duration d = ms(delay);
     EXPECT_EQ(result.makespan - electrical_.makespan, beyond(d, before_backward_hop_) + beyond(d, stage0))
         << delay << " ms";

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-class Listener : public SweepObserver {
+class PointListener : public SweepObserver {
  public:
   void recorded(const SweepPoint& point, const std::string&) override { ran.push_back(point.name); }
   void reused(std::uint64_t points) override { taken += points; }
@@ -31,7 +31,7 @@ std::string servers(const std::string& values) {
 
 class EarlierStates : public InFolder {
  protected:
-  SweepSummary run(const Sweep& sweep, Listener& listener, std::optional<Shard> shard = {}) const {
+  SweepSummary run(const Sweep& sweep, PointListener& listener, std::optional<Shard> shard = {}) const {
     SweepOptions options;
     options.directory = out_;
     options.jobs = 1;
@@ -41,7 +41,7 @@ class EarlierStates : public InFolder {
   [[nodiscard]] std::string table() const { return content(out_ / "results.csv"); }
   /// The table of the sweep in a folder that never held another state.
   [[nodiscard]] std::string table_of_its_own(const Sweep& sweep) const {
-    Listener listener;
+    PointListener listener;
     SweepOptions options;
     options.directory = folder_ / "fresh";
     fs::remove_all(options.directory);
@@ -53,11 +53,11 @@ class EarlierStates : public InFolder {
 };
 
 TEST_F(EarlierStates, OnlyNewPointsRun) {
-  Listener first;
+  PointListener first;
   run(sweep_of(servers("[2, 4, 8]")), first);
   ASSERT_EQ(first.ran.size(), 3);
   const Sweep edited = sweep_of(servers("[3, 8, 2]"));
-  Listener second;
+  PointListener second;
   EXPECT_EQ(run(edited, second).done, 3);
   EXPECT_THAT(second.ran, ElementsAre("servers=3"));
   EXPECT_EQ(second.taken, 2);
@@ -65,12 +65,12 @@ TEST_F(EarlierStates, OnlyNewPointsRun) {
 }
 
 TEST_F(EarlierStates, AnotherNameOfAParameterOrAnotherAxisChangesNoScenario) {
-  Listener first;
+  PointListener first;
   run(sweep_of(servers("[2, 4]")), first);
   const Sweep edited = sweep_of(
       R"("axes": [{"pointer": "/cluster/servers", "name": "hosts", "values": [4, 2]},
                   {"pointer": "/cluster/nic/port_gb_per_s", "values": [50, 100]}])");
-  Listener second;
+  PointListener second;
   run(edited, second);
   // 50 GB/s is what the base has, so the scenarios of two points are those that ran.
   EXPECT_THAT(second.ran, UnorderedElementsAre("hosts=4, port_gb_per_s=100", "hosts=2, port_gb_per_s=100"));
@@ -79,29 +79,29 @@ TEST_F(EarlierStates, AnotherNameOfAParameterOrAnotherAxisChangesNoScenario) {
 
 TEST_F(EarlierStates, TheWayBackRunsNothing) {
   const std::string one = servers("[2, 4, 8]");
-  Listener listener;
+  PointListener listener;
   run(sweep_of(one), listener);
   const std::string before = table();
   run(sweep_of(servers("[5]")), listener);
-  Listener back;
+  PointListener back;
   run(sweep_of(one), back);
   EXPECT_THAT(back.ran, IsEmpty());
   EXPECT_EQ(table(), before);
 }
 
 TEST_F(EarlierStates, WhatShardsWroteAndNoProcessMergedCountsToo) {
-  Listener listener;
+  PointListener listener;
   run(sweep_of(servers("[2, 4, 8]")), listener, Shard{1, 2});  // points 0 and 2
   ASSERT_FALSE(fs::exists(out_ / "results.db"));
   const Sweep edited = sweep_of(servers("[8, 3, 2]"));
-  Listener shard;
+  PointListener shard;
   run(edited, shard, Shard{1, 1});
   EXPECT_THAT(shard.ran, ElementsAre("servers=3"));
   EXPECT_EQ(table(), table_of_its_own(edited));
 }
 
 TEST_F(EarlierStates, AnEditThatIsNoScenarioLeavesTheTables) {
-  Listener listener;
+  PointListener listener;
   run(sweep_of(servers("[2, 4]")), listener);
   const std::string before = table();
   EXPECT_THROW(run(sweep_of(servers("[2, 0]")), listener), ConfigError);
@@ -119,9 +119,9 @@ TEST_F(EarlierStates, APointThatFailedIsRunAgain) {
   const auto sweep_with = [&](const std::string& keys) {
     return read_sweep(write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + base.dump() + ", " + keys + "}"));
   };
-  Listener first;
+  PointListener first;
   EXPECT_EQ(run(sweep_with(servers("[2]")), first).failed, 1);
-  Listener second;
+  PointListener second;
   EXPECT_EQ(run(sweep_with(servers("[2, 4]")), second).failed, 2);
   EXPECT_EQ(second.taken, 0);
 }

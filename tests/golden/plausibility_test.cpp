@@ -32,11 +32,11 @@ json training(int tp, int dp) {
               {"parallelism", {{"tp", tp}, {"dp", dp}, {"fsdp", true}}}}}}}};
 }
 
-Scenario parse(const json& text) { return parse_scenario(text.dump(), "."); }
+Scenario parse_checked(const json& text) { return parse_scenario(text.dump(), "."); }
 
 /// Both entry points have the lines.
 std::vector<std::string> warnings_of(const json& text) {
-  const Scenario scenario = parse(text);
+  const Scenario scenario = parse_checked(text);
   const std::vector<std::string> lines = scenario.warnings();
   EXPECT_EQ(simulate(scenario).warnings, lines);
   return lines;
@@ -81,12 +81,12 @@ TEST(Plausibility, TensorParallelismOverServersIsPointedAt) {
 TEST(Plausibility, APlanThatDoesNotFitIsInfeasible) {
   json text = training(4, 2);
   text["cluster"]["gpu"] = {{"preset", "h100"}, {"memory_gb", 1}, {"compute_efficiency", 0.5}};
-  const Scenario scenario = parse(text);
+  const Scenario scenario = parse_checked(text);
   EXPECT_THAT(scenario.infeasible(), AllOf(StartsWith("stage 0 needs "), HasSubstr(" GB, and a GPU has 1.0")));
   EXPECT_THAT(warnings_of(text), ElementsAre(AllOf(StartsWith("the plan does not fit the GPU: stage 0 needs "), HasSubstr("(parameters "))));
   EXPECT_EQ(simulate(scenario).infeasible, scenario.infeasible());
   text["cluster"]["gpu"]["memory_gb"] = 0;  // unknown
-  EXPECT_EQ(parse(text).infeasible(), "");
+  EXPECT_EQ(parse_checked(text).infeasible(), "");
 }
 
 TEST(Plausibility, EachJobSaysItsOwn) {
@@ -99,8 +99,8 @@ TEST(Plausibility, EachJobSaysItsOwn) {
   const auto lines = warnings_of(text);
   EXPECT_THAT(lines, ElementsAre(StartsWith("cluster.nic.per_port"), StartsWith("a: the plan does not fit"),
                                  StartsWith("b: the plan does not fit")));
-  EXPECT_THAT(parse(text).infeasible(), StartsWith("a: stage 0 needs "));
-  const RunResult result = simulate(parse(text));
+  EXPECT_THAT(parse_checked(text).infeasible(), StartsWith("a: stage 0 needs "));
+  const RunResult result = simulate(parse_checked(text));
   EXPECT_EQ(result.jobs[1].infeasible, result.infeasible.substr(3));
   EXPECT_GT(result.peak_memory_bytes().value(), 1e9);
 }

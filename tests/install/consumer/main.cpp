@@ -109,13 +109,13 @@ bool check(std::string_view what, const pr::Scenario& s, pr::Duration expected) 
   return same && first.events() > 0 && result.makespan == expected;
 }
 
-/// Two ports of one hexagon: the one pair that there is needs one matching, and light goes where its route says.
+/// Four ports on a mesh of 2 x 2 hexagons: six pairs need three matchings of two, and light goes where their routes say.
 bool check_pip() {
-  const pr::pip::PipMesh mesh(1, 1, 2);
+  const pr::pip::PipMesh mesh(2, 2, 4);
   const pr::pip::PipCover cover = pr::pip::cover_all_pairs(mesh);
   const std::string fault = pr::pip::fault_of(mesh, cover);
-  std::cout << "PipSwitch: " << cover.matchings.size() << " matching, expected 1 " << fault << '\n';
-  return cover.matchings.size() == 1 && fault.empty();
+  std::cout << "PipSwitch: " << cover.matchings.size() << " matchings, expected 3 " << fault << '\n';
+  return cover.matchings.size() == 3 && fault.empty();
 }
 
 }  // namespace

@@ -63,7 +63,8 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
   add_metrics(root, "", row, tables.points);
   add_windows(windows, row, tables.windows);
   if (const Json* const simulated = root.find("simulated")) {
-    for (const Json& fact : facts_of(*simulated, {}).elements()) {
+    const Json facts = facts_of(*simulated, {});  // must outlive the loop
+    for (const Json& fact : facts.elements()) {
       tables.about.push_back(
           {{"topic", name + ": " + fact.find("topic")->string()}, {"text", fact.find("text")->string()}});
     }

@@ -167,16 +167,7 @@ std::span<const FieldKey> training_keys() {
       {"moe.experts", "model/moe/experts"},
       {"moe.top_k", "model/moe/top_k"},
       {"moe.tokens", "micro_batch"},
-      {"moe", "moe"},
-      {"moe.router.weights", "moe/router/weights"},
-      {"moe.router.weights[]", "moe/router/weights/[]"},
-      {"moe.router.exponent", "moe/router/exponent"},
-      {"moe.router.concentration", "moe/router/concentration"},
-      {"moe.router.layer_drift", "moe/router/layer_drift"},
-      {"moe.router.iteration_drift", "moe/router/iteration_drift"},
-      {"moe.router.source_spread", "moe/router/source_spread"},
-      {"moe.capacity_factor", "moe/capacity_factor"},
-      {"moe.padded", "moe/padded"},
+      {"moe", "moe", {}, moe_keys},
   };
   return kKeys;
 }
@@ -203,19 +194,7 @@ std::span<const FieldKey> moe_keys() {
 std::span<const FieldKey> moe_layer_keys() {
   static constexpr FieldKey kKeys[] = {
       {"", ""},
-      {"traffic", ""},
-      {"traffic.experts", "experts"},
-      {"traffic.top_k", "top_k"},
-      {"traffic.tokens", "tokens"},
-      {"traffic.router.weights", "router/weights"},
-      {"traffic.router.weights[]", "router/weights/[]"},
-      {"traffic.router.exponent", "router/exponent"},
-      {"traffic.router.concentration", "router/concentration"},
-      {"traffic.router.layer_drift", "router/layer_drift"},
-      {"traffic.router.iteration_drift", "router/iteration_drift"},
-      {"traffic.router.source_spread", "router/source_spread"},
-      {"traffic.capacity_factor", "capacity_factor"},
-      {"traffic.padded", "padded"},
+      {"traffic", "", {}, moe_keys},
       {"ffn", "ffn"},
       {"tile_rows", "tile_rows"},
       {"tile_columns", "tile_columns"},

@@ -68,4 +68,8 @@ FieldError FieldError::in(const Field& outer) const {
   return {field_.in(outer), renamed(problem_), renamed(hint_)};
 }
 
+void require(bool holds, const Field& where, std::string_view problem, std::string_view hint) {
+  if (!holds) throw FieldError(where, std::string(problem), std::string(hint));
+}
+
 }  // namespace photonrail::core

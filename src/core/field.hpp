@@ -56,6 +56,9 @@ class FieldError : public ConfigError {
   std::string hint_;
 };
 
+/// Throws the FieldError unless `holds`.
+void require(bool holds, const Field& where, std::string_view problem, std::string_view hint = {});
+
 /// check(); a FieldError out of it is about the member `outer` of a larger value.
 template <class Check>
 void check_member(const Field& outer, Check&& check) {

@@ -10,10 +10,6 @@ namespace {
 
 using core::field;
 
-void require(bool holds, const core::Field& where, const char* what) {
-  if (!holds) throw core::FieldError(where, what);
-}
-
 bool amount(double x) { return x >= 0.0 && std::isfinite(x); }
 
 }  // namespace

@@ -8,6 +8,19 @@
 
 namespace photonrail::execution {
 
+/// A member's state in an operation changed at `now`.
+[[nodiscard]] inline OperationEvent event_of(const Operation& op, Member member, OperationEvent::State state, Time now) {
+  OperationEvent event;
+  event.at = now;
+  event.sequence = op.sequence;
+  event.communicator = op.key.communicator;
+  event.op = op.op;
+  event.rank = op.rank(member);
+  event.task = op.arrival.tasks[member];
+  event.state = state;
+  return event;
+}
+
 class ObserverList {
  public:
   explicit ObserverList(std::span<Observer* const> observers) : observers_(observers) {}
@@ -20,14 +33,7 @@ class ObserverList {
   /// A member's state in an operation changed at `now`.
   void operation(const Operation& op, Member member, OperationEvent::State state, Time now) const {
     if (empty()) return;
-    OperationEvent event;
-    event.at = now;
-    event.sequence = op.sequence;
-    event.communicator = op.key.communicator;
-    event.op = op.op;
-    event.rank = op.rank(member);
-    event.task = op.arrival.tasks[member];
-    event.state = state;
+    const OperationEvent event = event_of(op, member, state, now);
     notify([&](Observer& observer) { observer.operation(event); });
   }
 

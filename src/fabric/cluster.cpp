@@ -22,10 +22,6 @@ std::string text(double value) {
   return out.str();
 }
 
-void require(bool holds, const Field& where, const std::string& what, const std::string& hint = {}) {
-  if (!holds) throw FieldError(where, what, hint);
-}
-
 void require_count(std::uint32_t value, const Field& where) { require(value > 0, where, "must be 1 or more, not 0"); }
 
 void require_rate(double value, const Field& where) {

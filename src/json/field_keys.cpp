@@ -17,9 +17,10 @@ std::optional<std::string_view> below(std::string_view pattern, std::string_view
   return next == '.' ? std::optional(pattern.substr(outer.size() + 1)) : std::nullopt;
 }
 
-bool matches(std::string_view pattern, std::string_view field) {
-  if (!pattern.ends_with('*')) return pattern == field;
-  return field.starts_with(pattern.substr(0, pattern.size() - 1));
+bool matches(const FieldKey& key, std::string_view field) {
+  if (key.inside != nullptr) return below(field, key.field).has_value();
+  if (!key.field.ends_with('*')) return key.field == field;
+  return field.starts_with(key.field.substr(0, key.field.size() - 1));
 }
 
 // "faults/[]/at" with indices in place of the brackets.
@@ -49,12 +50,19 @@ void FieldPlaces::add(std::string_view field, std::string pointer, const Json* s
   sections_.push_back({std::string(field), std::move(pointer), section, keys});
 }
 
+FieldPlaces::Section FieldPlaces::inside(const Section& section, const FieldKey& row) {
+  const std::string way = row.key.empty() ? "" : "/" + std::string(row.key);
+  return {section.field + (section.field.empty() ? "" : ".") + std::string(row.field), section.pointer + way,
+          section.json == nullptr ? nullptr : find_at(*section.json, way), row.inside()};
+}
+
 std::optional<std::string> FieldPlaces::pointer_in(const Section& section, const core::Field& field) {
   const auto rest = below(field.pattern, section.field);
   if (!rest) return std::nullopt;
   const auto row = std::find_if(section.keys.begin(), section.keys.end(),
-                                [&](const FieldKey& key) { return matches(key.field, *rest); });
+                                [&](const FieldKey& key) { return matches(key, *rest); });
   if (row == section.keys.end()) return std::nullopt;
+  if (row->inside != nullptr) return pointer_in(inside(section, *row), field);
   if (row->key.empty()) return section.pointer;
   std::string key = with_indices(row->key, field.indices);
   if (key.ends_with('*')) key.replace(key.size() - 1, 1, rest->substr(row->field.size() - 1));

@@ -18,6 +18,7 @@ struct FieldKey {
   std::string_view
       key;  ///< below the section, "rail/faults/[]/at"; "": the section itself; a '*' at the end of both: any name
   std::string_view unit{};  ///< of a duration, whose key has a suffix: the one where the file has none of the key ("ms")
+  std::span<const FieldKey> (*inside)() = nullptr;  ///< the fields of a member that has keys of its own, below `key`
 };
 
 /// The sections of a file, each with the fields that it has.
@@ -40,6 +41,8 @@ class FieldPlaces {
     std::span<const FieldKey> keys;
   };
 
+  /// The member of a section that `row` names, which has keys of its own.
+  [[nodiscard]] static Section inside(const Section& section, const FieldKey& row);
   [[nodiscard]] static std::optional<std::string> pointer_in(const Section& section, const core::Field& field);
 
   std::vector<Section> sections_;

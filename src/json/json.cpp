@@ -262,14 +262,14 @@ class Writer {
   std::size_t depth_ = 0;
 };
 
-std::string text_of(double x) {
+}  // namespace
+
+std::string readable(double x) {
   std::ostringstream out;
   out.precision(12);
   out << x;
   return out.str();
 }
-
-}  // namespace
 
 std::string Json::dump(int indent) const {
   Writer writer(indent, false);
@@ -344,7 +344,7 @@ const Json* find_at(const Json& root, std::string_view pointer) {
 std::string describe(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "an array";
-  if (value.is_double()) return text_of(value.number());
+  if (value.is_double()) return readable(value.number());
   const std::string text = value.dump();
   if (!value.is_string()) return text;
   constexpr std::size_t kShown = 60;

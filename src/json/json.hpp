@@ -125,5 +125,7 @@ struct Json::Member {
 
 /// What a value is, for people: "an object", "the string \"x\"", "-3".
 [[nodiscard]] std::string describe(const Json& value);
+/// A number as messages say it, with at most 12 digits.
+[[nodiscard]] std::string readable(double x);
 
 }  // namespace photonrail::json

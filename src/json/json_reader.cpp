@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <sstream>
 
 namespace photonrail::json {
 
@@ -20,13 +19,6 @@ constexpr std::array<Unit, 5> kUnits{{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms"
 constexpr double kLongestSeconds = 1e6;
 constexpr double kSlowestGbPerS = 1e-6;
 constexpr double kFastestGbPerS = 1e9;
-
-std::string limit_text(double x) {
-  std::ostringstream out;
-  out.precision(12);
-  out << x;
-  return out.str();
-}
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -147,7 +139,7 @@ double JsonReader::number(double least, double greatest) const {
   const double x = raw_number();
   if (least == 0.0 && x < 0.0) fail("must not be negative, but is " + describe(*value_));
   if (!(x >= least && x <= greatest)) {
-    fail("must be between " + limit_text(least) + " and " + limit_text(greatest) + ", but is " + describe(*value_));
+    fail("must be between " + readable(least) + " and " + readable(greatest) + ", but is " + describe(*value_));
   }
   return x;
 }
@@ -155,7 +147,7 @@ double JsonReader::number(double least, double greatest) const {
 double JsonReader::positive(double greatest) const {
   const double x = raw_number();
   if (!(x > 0.0)) fail("must be positive, but is " + describe(*value_));
-  if (!(x <= greatest)) fail("must be at most " + limit_text(greatest) + ", but is " + describe(*value_));
+  if (!(x <= greatest)) fail("must be at most " + readable(greatest) + ", but is " + describe(*value_));
   return x;
 }
 
@@ -179,7 +171,7 @@ std::uint32_t JsonReader::count(std::uint32_t least, std::uint32_t greatest) con
 
 Bandwidth JsonReader::bandwidth() const {
   const double x = positive(kFastestGbPerS);
-  if (x < kSlowestGbPerS) fail("must be at least " + limit_text(kSlowestGbPerS) + " GB/s, but is " + describe(*value_));
+  if (x < kSlowestGbPerS) fail("must be at least " + readable(kSlowestGbPerS) + " GB/s, but is " + describe(*value_));
   return Bandwidth::from_gb_per_s(x);
 }
 

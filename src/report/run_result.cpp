@@ -22,7 +22,6 @@ constexpr const char* kHint = "it must be what `photonrail run --out` wrote";
 void add_metrics(const Json& node, const std::string& path, std::size_t row, Table& table) {
   for (const auto& [key, value] : node.members()) {
     const std::string name = path.empty() ? key : path + "." + key;
-    if (name == "simulated" || name == "quantiles_s") continue;  // what was simulated is no metric; lengths by dimension
     if (value.is_object()) add_metrics(value, name, row, table);
     if (value.is_number() && name != "seed") table.column(name, "metric").set(row, value.number());
   }
@@ -64,16 +63,13 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
   add_metrics(root, "", row, tables.points);
   add_windows(windows, row, tables.windows);
   if (const Json* const simulated = root.find("simulated")) {
-    const Json facts = facts_of(*simulated, {});
+    const Json facts = facts_of(*simulated, {});  // must outlive the loop
     for (const Json& fact : facts.elements()) {
       tables.about.push_back(
           {{"topic", name + ": " + fact.find("topic")->string()}, {"text", fact.find("text")->string()}});
     }
   }
   for (const JsonReader& warning : warnings) tables.notes.push_back(name + ": " + warning.string());
-  if (const auto why = result.optional("infeasible"); why && why->json().is_string()) {
-    tables.points.column("infeasible", "info").set(row, why->string());
-  }
   return name;
 }
 

@@ -73,15 +73,7 @@ void BoundTimeline::account(const Entry& entry) {
 
 void BoundTimeline::add(const execution::Operation& op, Member member, Time at, OperationEvent::State state) {
   if (observers_.empty()) return;
-  OperationEvent event;
-  event.at = at;
-  event.sequence = op.sequence;
-  event.communicator = op.key.communicator;
-  event.op = op.op;
-  event.rank = op.rank(member);
-  event.task = op.arrival.tasks[member];
-  event.state = state;
-  notifications_.push_back({at, false, {}, event});
+  notifications_.push_back({at, false, {}, execution::event_of(op, member, state, at)});
 }
 
 void BoundTimeline::notify_observers(Time makespan) {

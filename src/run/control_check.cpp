@@ -10,10 +10,6 @@ namespace {
 
 using core::field;
 
-void require(bool holds, const core::Field& where, const std::string& what, const std::string& hint = {}) {
-  if (!holds) throw core::FieldError(where, what, hint);
-}
-
 void require_time(Duration time, const core::Field& where) { require(time >= Duration{}, where, "must not be negative"); }
 
 void check_messages(const MessageSpec& messages) {

@@ -40,17 +40,6 @@ function(photonrail_compile_options target)
   target_compile_options(${target} PRIVATE "$<${gcc_12}:-Wno-restrict;-Wno-stringop-overflow>")
 endfunction()
 
-# The containers that nearly every file of the library reads are compiled once, in core. `ARGN`: headers of the target's own.
-function(photonrail_precompile target)
-  if(ARGN OR target STREQUAL "photonrail_core_objects")
-    target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional> <span> <string>
-      <string_view> <vector> ${ARGN})
-  else()
-    target_precompile_headers(${target} REUSE_FROM photonrail_core_objects)
-  endif()
-  target_compile_options(${target} PRIVATE ${photonrail_ccache_with_precompiled_headers})
-endfunction()
-
 # photonrail_room(<room> ROOMS <rooms that it may include>... LIBRARIES <private third-party>...)
 function(photonrail_room room)
   cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})

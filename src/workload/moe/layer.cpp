@@ -3,7 +3,6 @@
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "workload/moe/pipeline.hpp"
-#include "workload/require.hpp"
 
 #include <cmath>
 #include <limits>

@@ -4,7 +4,6 @@
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
 #include "workload/moe/router.hpp"
-#include "workload/require.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,6 +8,8 @@ import { distinct, paretoFront, spansDecades } from './statistics.js';
 
 const COSTS = [['cost', /(^|[._])usd$/], ['power', /(^|[._])power_w$/], ['energy', /(^|[._])energy_per_step_j$/]];
 const MOST_PANELS = 9;
+// "cost.power_w" is power.
+const nameOf = ({ name }) => labelOf(name).replace(/^cost: /, '');
 const CHART_HEIGHT = 230;
 
 /** The metrics to weigh against the step time: those that are there and differ: [{ id, name }]. */
@@ -77,7 +79,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
   const text = ({ value }) => `${formatValue(value[1], stepTime)} at ${formatValue(value[0], metric.name)}`;
   return {
     id: `pareto-${metric.id}`,
-    title: `${labelOf(stepTime)} against ${labelOf(metric.name)}, and the Pareto front`,
+    title: `${labelOf(stepTime)} against ${nameOf(metric)}, and the Pareto front`,
     held: heldText(held),
     note: 'Less of both is better: points with a ring are beaten by none, and none lies left of and below the line.'
       + (sizes.length > 1 ? ' Only clusters of one size that do the same work compare: a chart for each.' : '')
@@ -89,8 +91,8 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
       grid: grids,
       legend: legend.option,
       tooltip: { trigger: 'item', confine: true, formatter: (item) => lines(item.seriesName, text(item)) },
-      xAxis: panels.map((panel, i) => axis(metric.name, undefined, { type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
-      yAxis: panels.map((panel, i) => valueAxis(stepTime, { log: log(panel.points.map(({ y }) => y)) === 'log', values: panel.points.map(({ y }) => y) }, { scale: true, gridIndex: i })),
+      xAxis: panels.map((panel, i) => axis(metric.name, nameOf(metric), { boundaryGap: ['6%', '6%'], type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
+      yAxis: panels.map((panel, i) => valueAxis(stepTime, { log: log(panel.points.map(({ y }) => y)) === 'log', values: panel.points.map(({ y }) => y) }, { boundaryGap: ['6%', '6%'], scale: true, gridIndex: i })),
       dataZoom: sizes.length > 1 ? [] : [{ type: 'inside', zoomOnMouseWheel: 'ctrl' }],
       series: panels.flatMap((panel, index) => seriesOfSize({ ...panel, groups, index })),
     },

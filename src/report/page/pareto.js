@@ -46,11 +46,11 @@ function seriesOfSize({ points, front, groups, index }) {
   const onFront = { name: 'Pareto front', color: '#222222', silent: true, ...axes };
   return [
     { ...onFront, type: 'line', symbol: 'none', lineStyle: { type: 'dashed', width: 1.4 }, data: cornersOf(front) },
-    { ...onFront, type: 'scatter', symbol: 'circle', symbolSize: 17, z: 4, data: front.map(({ x, y }) => [x, y]),
+    { ...onFront, type: 'scatter', symbol: 'circle', symbolSize: 17, z: 4, clip: false, data: front.map(({ x, y }) => [x, y]),
       itemStyle: { color: 'rgba(0,0,0,0)', borderColor: '#222222', borderWidth: 1.2 } },
     ...groups.map(({ name, index: look }) => {
       const { color, symbol } = lookOf(look);
-      return { type: 'scatter', name, color, symbol, symbolSize: 10, itemStyle: { opacity: 0.85 }, large: true, largeThreshold: 5000,
+      return { type: 'scatter', clip: false, name, color, symbol, symbolSize: 10, itemStyle: { opacity: 0.85 }, large: true, largeThreshold: 5000,
         data: points.filter((point) => point.group === name).map((point) => [point.x, point.y]), ...axes };
     }),
   ];
@@ -91,8 +91,8 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
       grid: grids,
       legend: legend.option,
       tooltip: { trigger: 'item', confine: true, formatter: (item) => lines(item.seriesName, text(item)) },
-      xAxis: panels.map((panel, i) => axis(metric.name, nameOf(metric), { boundaryGap: ['6%', '6%'], type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
-      yAxis: panels.map((panel, i) => valueAxis(stepTime, { log: log(panel.points.map(({ y }) => y)) === 'log', values: panel.points.map(({ y }) => y) }, { boundaryGap: ['6%', '6%'], scale: true, gridIndex: i })),
+      xAxis: panels.map((panel, i) => axis(metric.name, nameOf(metric), { type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
+      yAxis: panels.map((panel, i) => valueAxis(stepTime, { log: log(panel.points.map(({ y }) => y)) === 'log', values: panel.points.map(({ y }) => y) }, { scale: true, gridIndex: i })),
       dataZoom: sizes.length > 1 ? [] : [{ type: 'inside', zoomOnMouseWheel: 'ctrl' }],
       series: panels.flatMap((panel, index) => seriesOfSize({ ...panel, groups, index })),
     },

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::network {
 
 class Path {
  public:
@@ -37,4 +37,8 @@ class Path {
   std::vector<CapacityId> far_;  // the whole path, when it is longer than kInline
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::network
+
+namespace photonrail {
+using network::Path;
+}

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::network {
 namespace {
 
 struct Entry {
@@ -59,4 +59,4 @@ TEST(IndexedHeap, GivesItsEntriesInOrder) {
 }
 
 }  // namespace
-}  // namespace photonrail
+}  // namespace photonrail::network

@@ -86,7 +86,7 @@ struct ScheduledOperation {
   CommunicatorId communicator;
   Dimension dimension = Dimension::kOther;
   CollectiveOp op = CollectiveOp::kSend;
-  Time start{};                         ///< from the begin of the step in the profiling run
+  Duration start{};                     ///< since the begin of the step in the profiling run
   std::span<const ServerPair> pairs{};  ///< on this rail, of all its rounds; empty: none, or not known ahead
   std::span<const Bytes> bytes{};       ///< by pair, all rounds
 };

@@ -95,7 +95,7 @@ PortFault read_fault(JsonReader section) {
   if (const auto v = section.optional("rail")) fault.rail = RailId{v->count(0, kMost)};
   if (const auto v = section.optional("server")) fault.server = v->count(0, kMost);
   if (const auto v = section.optional("port")) fault.port = v->count(0, kMost);
-  section.read_duration("at", fault.at, "ms");
+  section.read_time("at", fault.at, "ms");
   fault.lasts = section.duration("lasts", "ms");
   section.finish();
   return fault;

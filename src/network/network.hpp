@@ -171,7 +171,7 @@ class Network {
     FlowId last = kNone;
     FlowId head = kNone;  // waiting flows
     FlowId tail = kNone;
-    Time wake_at{-1};  // of the last wake-up that was scheduled; one that comes too early does nothing
+    Time wake_at{Duration{-1}};  // of the last wake-up that was scheduled; one that comes too early does nothing
     ChannelId next_free = kNone;
   };
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();

@@ -133,7 +133,7 @@ Time Network::first_end(CapacityId id) const {
   const Capacity& capacity = capacities_[id];
   const double bytes = capacity.bound.front().finish - capacity.served;
   if (bytes <= 0.0) return capacity.since;
-  if (shares_[id].level <= 0.0) return Time::max();  // stopped: a later change will wake it
+  if (shares_[id].level <= 0.0) return Time::never();  // stopped: a later change will wake it
   return capacity.since + round_up_picoseconds(bytes / shares_[id].level);
 }
 
@@ -155,8 +155,8 @@ void Network::update_agenda() {
   for (const CapacityId id : stirred_) {
     Capacity& capacity = capacities_[id];
     shares_[id].stirred = false;
-    const Time end = capacity.bound.empty() ? Time::max() : first_end(id);
-    if (end == Time::max()) {
+    const Time end = capacity.bound.empty() ? Time::never() : first_end(id);
+    if (end == Time::never()) {
       remove_from_agenda(id);
     } else if (capacity.agenda == kNone) {
       heap_insert(agenda_, Due{end, id}, placed);
@@ -166,12 +166,13 @@ void Network::update_agenda() {
     }
   }
   stirred_.clear();
-  const Time next = agenda_.empty() ? Time::max() : std::max(agenda_.front().at, engine_.now());
+  const Time next = agenda_.empty() ? Time::never() : std::max(agenda_.front().at, engine_.now());
   if (departure_ && next == departure_at_) return;
   engine_.cancel(departure_);
   departure_ = {};
   departure_at_ = next;
-  if (next != Time::max()) departure_ = engine_.schedule(next, engine::Phase::kFinish, engine::Action::to<&Network::depart>(*this));
+  if (next != Time::never())
+    departure_ = engine_.schedule(next, engine::Phase::kFinish, engine::Action::to<&Network::depart>(*this));
 }
 
 // Takes the flows that end now from their capacities.

@@ -67,13 +67,13 @@ class OperationBound {
     bool new_source = true;  // the first of the round that comes from this server to this receiver
     std::uint32_t left = 0;  // sends to go
     Time ready{};            // its circuit can be there
-    Time first = Time::max();
+    Time first = Time::never();
     Time last{};
     Bytes bytes{};
   };
   /// What a member sends, or receives, over its own fibres in a round.
   struct Share {
-    Time first = Time::max();
+    Time first = Time::never();
     Bytes bytes{};
     std::uint32_t peers = 0;  // servers: a circuit joins those, and carries what several of their GPUs send
     Duration latency = Duration::max();

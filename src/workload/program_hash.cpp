@@ -6,8 +6,8 @@ namespace photonrail {
 std::uint64_t hash_tasks(const Program& program) {
   std::uint64_t hash = program.tasks().size();
   for (const Task& task : program.tasks()) {
-    hash ^= static_cast<std::uint64_t>(task.amount) ^ task.slot ^ (std::uint64_t{task.waits} << 32) ^
-            (std::uint64_t{task.tag} << 40);
+    hash ^= static_cast<std::uint64_t>(task.time().value_or(Duration{task.size().count + task.memory().count}).count()) ^
+            task.slot ^ (std::uint64_t{task.waits} << 32) ^ (std::uint64_t{task.tag} << 40);
     hash *= 0xbf58476d1ce4e5b9ULL;
     hash ^= hash >> 29;
   }

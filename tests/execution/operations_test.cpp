@@ -91,7 +91,7 @@ TEST(Executor, RunsAJobOnElectricalRails) {
   part.run_all();
   EXPECT_TRUE(executor.finished());
   EXPECT_EQ(executor.tasks_done(), 2u);
-  EXPECT_THAT(executor.iteration_ends(), ElementsAre(us(2000)));
+  EXPECT_THAT(executor.iteration_ends(), ElementsAre(Time{us(2000)}));
   EXPECT_THAT(circuits.calls, ::testing::Not(::testing::Contains("enter 0"))) << "electrical rails have no rounds";
 }
 
@@ -210,7 +210,7 @@ TEST(ProxyQueues, AFenceWaitsForWhatIsBeforeIt) {
   proxies.arrived(RankId{0u});
   engine.run();
   EXPECT_THAT(launched.tags, ElementsAre(1u, 102u, 3u));
-  EXPECT_EQ(engine.now(), us(3));
+  EXPECT_EQ(engine.now(), Time{us(3)});
 }
 
 struct Delivered : DeliveryListener {
@@ -230,7 +230,7 @@ TEST(GpuPool, TilesWaitForAFreeProcessor) {
   gpus.compute(RankId{0u}, 0, step, 5);
   const Time end = part.run_all();
   EXPECT_THAT(done.tags, ElementsAre(5u));
-  EXPECT_EQ(end, part.fabric.compute_time(2e6, {}) * 2);
+  EXPECT_EQ(end, Time{part.fabric.compute_time(2e6, {}) * 2});
 }
 
 TEST(ObserverList, NotifiesInOrder) {

@@ -29,7 +29,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
     c.rail.kind = RailKind::kOptical;
     return c;
   }
-  void delivered(std::uint64_t tag) override { arrival[tag] = engine.now().count(); }
+  void delivered(std::uint64_t tag) override { arrival[tag] = engine.now().since_start().count(); }
   void circuit_changed(RailId, Circuit, CircuitState) override {}
   void command_done(RailId, std::uint32_t) override {}
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}

@@ -33,16 +33,16 @@ class Rail : public DeliveryListener, public CircuitListener {
     fabric->attach(*this, *this);
   }
 
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now()); }
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().since_start()); }
   void circuit_changed(RailId, Circuit circuit, CircuitState state) override {
-    if (state == CircuitState::kLit) lit.emplace_back(circuit, engine.now());
+    if (state == CircuitState::kLit) lit.emplace_back(circuit, engine.now().since_start());
   }
-  void command_done(RailId, std::uint32_t command) override { done.emplace_back(command, engine.now()); }
+  void command_done(RailId, std::uint32_t command) override { done.emplace_back(command, engine.now().since_start()); }
   void circuit_back(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
     back.emplace_back(owner, from, to);
   }
-  void rail_changed(RailId) override { changed.push_back(engine.now()); }
-  void light_back(RailId) override { changed.push_back(engine.now()); }
+  void rail_changed(RailId) override { changed.push_back(engine.now().since_start()); }
+  void light_back(RailId) override { changed.push_back(engine.now().since_start()); }
   void circuit_missed(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
     lost.emplace_back(owner, from, to);
   }
@@ -59,10 +59,10 @@ class Rail : public DeliveryListener, public CircuitListener {
     connect(std::move(circuits));
     engine.run();
   }
-  void at(Time time, std::function<void()> act) {
+  void at(Duration time, std::function<void()> act) {
     acts.push_back(std::move(act));
     engine.schedule(
-        time, engine::Phase::kDecide,
+        Time{time}, engine::Phase::kDecide,
         {[](void* self, std::uint64_t index) { static_cast<Rail*>(self)->acts[index](); }, this, acts.size() - 1});
   }
   OpticalRail::HoldId hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner = 7) {
@@ -86,10 +86,10 @@ class Rail : public DeliveryListener, public CircuitListener {
   engine::Engine engine;
   std::unique_ptr<Fabric> fabric;
   std::deque<std::function<void()>> acts;
-  std::vector<std::pair<std::uint64_t, Time>> arrivals;
-  std::vector<std::pair<Circuit, Time>> lit;
-  std::vector<std::pair<std::uint32_t, Time>> done;
-  std::vector<Time> changed;
+  std::vector<std::pair<std::uint64_t, Duration>> arrivals;
+  std::vector<std::pair<Circuit, Duration>> lit;
+  std::vector<std::pair<std::uint32_t, Duration>> done;
+  std::vector<Duration> changed;
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> lost;
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> back;
 };

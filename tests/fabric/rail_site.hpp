@@ -39,7 +39,7 @@ class RecordingListener : public CircuitListener {
 
  private:
   void write(const std::string& what) {
-    const auto now = std::chrono::duration_cast<microseconds>(engine_.now());
+    const auto now = std::chrono::duration_cast<microseconds>(engine_.now().since_start());
     calls.push_back(std::to_string(now.count()) + " " + what);
   }
 

@@ -48,7 +48,7 @@ TEST(Decision, AStepAtATimeWaitsForIt) {
   const RunResult result = run_scripted(two_sends().scenario, [&](const FabricView&) -> Decision {
     if (std::exchange(said, true)) return std::nullopt;
     Decision decision;
-    decision.steps = {{circuits({{0, 1}}), When::kAt, ms(2)}, {circuits({{0, 2}}), When::kAt, ms(10)}};
+    decision.steps = {{circuits({{0, 1}}), When::kAt, Time{ms(2)}}, {circuits({{0, 2}}), When::kAt, Time{ms(10)}}};
     return decision;
   });
   // Lit at 3, through at 7; lit at 11, through at 12.
@@ -60,8 +60,8 @@ TEST(Decision, LaterStepsReplaceThoseThatAreLeft) {
   const RunResult result = run_scripted(two_sends().scenario, [&](const FabricView&) -> Decision {
     ++asked;
     Decision decision;
-    if (asked == 1) decision.steps = {{circuits({{0, 1}}), When::kAt, ms(100)}};
-    if (asked == 1) decision.ask_again = ms(3);
+    if (asked == 1) decision.steps = {{circuits({{0, 1}}), When::kAt, Time{ms(100)}}};
+    if (asked == 1) decision.ask_again = Time{ms(3)};
     if (asked == 2) decision.steps = {{circuits({{0, 1}})}, {circuits({{0, 2}}), When::kDrained}};
     return decision;
   });
@@ -73,15 +73,15 @@ TEST(Decision, IsAskedAgainWhenItSaidSo) {
   std::vector<Time> asked;
   const RunResult result = run_scripted(two_sends().scenario, [&](const FabricView& view) -> Decision {
     asked.push_back(view.now);
-    if (view.now < ms(2)) {
+    if (view.now < Time{ms(2)}) {
       Decision wait;
-      wait.ask_again = ms(2);
+      wait.ask_again = Time{ms(2)};
       return wait;
     }
     if (view.transmit[0].in_use) return std::nullopt;
     return circuits({{0, view.demands.empty() || view.demands[0].pairs[0].to == 1 ? 1u : 2u}});
   });
-  EXPECT_THAT(asked, ::testing::Contains(ms(2)));
+  EXPECT_THAT(asked, ::testing::Contains(Time{ms(2)}));
   // Lit at 3, through at 7; then 8 and 9.
   EXPECT_EQ(result.makespan, ms(9));
 }
@@ -98,8 +98,8 @@ TEST(Decision, ADrainingCircuitTakesNobodyNew) {
   bool drained = false;
   const RunResult result = run_scripted(job.scenario, [&](const FabricView& view) -> Decision {
     if (view.now == Time{} && view.transmit[0].peer.is_none()) return circuits({{0, 1}});
-    if (view.now >= ms(1) && !std::exchange(drained, true)) return Step{circuits({{0, 2}}), When::kDrained};
-    if (view.now < ms(1) || !view.transmit[0].draining) {
+    if (view.now >= Time{ms(1)} && !std::exchange(drained, true)) return Step{circuits({{0, 2}}), When::kDrained};
+    if (view.now < Time{ms(1)} || !view.transmit[0].draining) {
       const bool idle = view.transmit[0].lit && !view.transmit[0].in_use;
       const bool wanted = !view.demands.empty() && view.demands[0].pairs[0].to == 1;
       if (idle && wanted && view.transmit[0].peer == PortId{2u}) return circuits({{0, 1}});
@@ -122,8 +122,9 @@ TEST(Decision, AStepMayPreempt) {
     const Script script = [&](const FabricView& view) -> Decision {
       Decision decision;
       if (step == 0) {
-        decision.steps = {
-            {circuits({{0, 1}})}, {circuits({{0, 2}}), When::kAt, ms(3), preempt}, {circuits({{0, 1}}), When::kDrained}};
+        decision.steps = {{circuits({{0, 1}})},
+                          {circuits({{0, 2}}), When::kAt, Time{ms(3)}, preempt},
+                          {circuits({{0, 1}}), When::kDrained}};
       }
       step += view.now >= Time{} ? 1 : 0;
       return decision;
@@ -249,8 +250,8 @@ TEST(View, ShowsBytesThatAreLeft) {
     if (view.transmit[0].in_use) left.push_back(view.transmit[0].bytes_left.count);
     if (!view.demands.empty() && wanted.empty()) wanted.push_back(view.demands[0].bytes[0].count);
     Decision decision;
-    decision.ask_again = ms(3);
-    if (view.now == ms(3)) decision.ask_again = ms(4);
+    decision.ask_again = Time{ms(3)};
+    if (view.now == Time{ms(3)}) decision.ask_again = Time{ms(4)};
     if (!view.demands.empty() && !view.transmit[0].in_use) {
       decision.steps = {{circuits({{0, view.demands[0].pairs[0].to}})}};
     }
@@ -278,7 +279,7 @@ TEST(View, ShowsWhoWaitsSinceWhen) {
       EXPECT_EQ(demand.askers[0].rank, RankId{0u});
       EXPECT_EQ(demand.askers[0].since, Time{});
       EXPECT_EQ(demand.askers[1].rank, RankId{1u});
-      EXPECT_EQ(demand.askers[1].since, ms(2));
+      EXPECT_EQ(demand.askers[1].since, Time{ms(2)});
     }
     return circuits({{0, 1}, {1, 0}});
   });
@@ -292,7 +293,7 @@ TEST(View, ShowsTheKnownScheduleAndWhereRanksStand) {
     const RankSchedule& rank = view.schedule[0];
     EXPECT_EQ(rank.position, 0u);
     EXPECT_EQ(rank.operations.size(), 2u);
-    EXPECT_EQ(rank.operations[0].start, Time{});
+    EXPECT_EQ(rank.operations[0].start, Duration{});
     EXPECT_EQ(rank.operations[1].start, ms(4));
     EXPECT_EQ(rank.operations[1].pairs[0], (ServerPair{0, 2}));
     EXPECT_EQ(rank.operations[1].bytes[0].count, kMs);

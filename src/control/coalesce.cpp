@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -326,4 +326,4 @@ ControllerFactory coalesce_factory() {
   return factory;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

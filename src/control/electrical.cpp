@@ -1,7 +1,7 @@
 // Electrical rails connect all servers with each other, so that the controller has nothing to decide.
 #include "control/builtin.hpp"
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -24,4 +24,4 @@ ControllerFactory electrical_factory() {
           .claims = {.faster_ports = true, .more_ports = true, .shorter_delay = true, .server_names = true}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -15,7 +15,7 @@
 #include <map>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -172,4 +172,4 @@ ControllerFactory harvest_factory() {
           .prompt = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -72,4 +72,4 @@ ControllerFactory lru_factory() {
           .prompt = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

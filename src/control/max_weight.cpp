@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -139,4 +139,4 @@ ControllerFactory max_weight_factory() {
       .prompt = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

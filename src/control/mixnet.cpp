@@ -18,7 +18,7 @@
 #include <tuple>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -132,4 +132,4 @@ ControllerFactory mixnet_factory() {
           .prompt = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -12,7 +12,7 @@
 #include "control/free_ports.hpp"
 #include "control/phase_width.hpp"
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -61,4 +61,4 @@ ControllerFactory opus_factory() {
           .fields = {PolicyField::kMode, PolicyField::kOrder}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

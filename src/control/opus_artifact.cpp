@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -253,4 +253,4 @@ ControllerFactory opus_artifact_factory() {
   return factory;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

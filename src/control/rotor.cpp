@@ -17,7 +17,7 @@
 #include <cmath>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -114,4 +114,4 @@ ControllerFactory rotor_factory() {
                      ControllerParameter::word("paths", {"direct", "two_hop"}, "circuits on the way of a send")}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::control {
 
 std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& places) {
   std::vector<WaitingPair> all;
@@ -28,4 +28,4 @@ std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& pla
   return all;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -2,6 +2,8 @@
 
 namespace photonrail::control_plane {
 
+using fabric::Fabric;
+
 ProfiledSchedule::ProfiledSchedule(const TaskGraph& graph, execution::OperationTable& operations, const Fabric& fabric,
                              std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule,
                                    Unknown unknown)

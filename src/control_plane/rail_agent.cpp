@@ -9,6 +9,7 @@
 namespace photonrail::control_plane {
 
 using execution::CriticalPathTag;
+using fabric::Fabric;
 
 namespace {
 

@@ -132,7 +132,7 @@ class RailAgent {
   const PolicyNeeds& needs_;
   Surroundings around_;
   RailId id_;
-  OpticalRail& rail_;
+  fabric::OpticalRail& rail_;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<PlanSequencer> sequencer_;
   PortMirror ports_;

@@ -10,8 +10,9 @@
 
 namespace photonrail::control_plane {
 
-using execution::OpId;
 using execution::Operation;
+using execution::OpId;
+using fabric::RailCrossing;
 
 namespace {
 

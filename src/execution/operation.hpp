@@ -82,8 +82,8 @@ struct Arrival {
 /// The path from one member to another, which stays the same during the operation.
 struct Link {
   MemberPair pair;
-  Path path;
-  Network::ChannelId channel = Network::kNone;
+  network::Path path;
+  network::Network::ChannelId channel = network::Network::kNone;
 };
 
 /// A round in progress: at least one member has entered it and at least one has not left it. Only operations on optical

@@ -6,6 +6,8 @@
 
 namespace photonrail::execution {
 
+using fabric::Fabric;
+
 OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric,
                                PlanCache& plans, folding::OrderAmbiguity* ambiguity)
     : graph_(graph),

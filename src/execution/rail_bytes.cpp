@@ -2,6 +2,8 @@
 
 namespace photonrail::execution {
 
+using fabric::Fabric;
+
 namespace {
 
 Bytes sum(const Operation& op, const Fabric& fabric) {

@@ -10,6 +10,9 @@
 
 namespace photonrail {
 
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 using core::Field;

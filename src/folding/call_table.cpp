@@ -10,6 +10,8 @@
 
 namespace photonrail::folding {
 
+using workload::hash_tasks;
+
 namespace {
 
 constexpr const char* kNoSlot = "a rank has no slot for a group that it is a member of";

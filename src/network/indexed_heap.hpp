@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::network {
 
 /// Restores the order after the key of the entry at `at` changed. Calls `placed(entry, index)` for every entry that moved,
 /// and for this one. Entries are ordered by operator<.
@@ -48,4 +48,4 @@ void heap_remove(std::vector<Entry>& heap, std::size_t at, Placed&& placed) {
   if (at < heap.size()) heap_restore(heap, at, placed);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::network

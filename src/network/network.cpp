@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::network {
 
 void Network::set_rate(CapacityId id, Bandwidth rate) {
   Capacity& capacity = capacities_[id];
@@ -367,4 +367,4 @@ std::vector<std::pair<std::uint64_t, double>> Network::rates() {
   return result;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::network

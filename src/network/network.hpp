@@ -26,7 +26,9 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::network {
+
+using topology::CapacityId;
 
 /// Told when the last byte of a message has arrived.
 class DeliveryListener {
@@ -259,4 +261,4 @@ class Network {
   std::uint64_t flows_solved_ = 0;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::network

@@ -9,7 +9,9 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::network {
+
+using topology::CapacityId;
 
 class Path {
  public:
@@ -37,4 +39,4 @@ class Path {
   std::vector<CapacityId> far_;  // the whole path, when it is longer than kInline
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::network

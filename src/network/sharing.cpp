@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::network {
 
 namespace {
 
@@ -189,4 +189,4 @@ void Network::take_leaving() {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::network

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace photonrail {
+namespace photonrail::network {
 
 namespace {
 
@@ -228,4 +228,4 @@ void Network::open(Flow& flow) {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::network

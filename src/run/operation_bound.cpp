@@ -8,6 +8,8 @@
 
 namespace photonrail::run {
 
+using fabric::RailCrossing;
+
 namespace {
 
 // An exact integer that the floating-point product missed by its last bits stays what it is.

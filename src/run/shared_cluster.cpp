@@ -15,6 +15,10 @@
 
 namespace photonrail::run {
 
+using core::checked_sum;
+using fabric::SharedFabric;
+using topology::Plant;
+
 namespace {
 
 /// All jobs as one, to look at: ranks and communicators one job after another.

@@ -8,6 +8,7 @@
 namespace photonrail::run {
 
 using execution::ObserverList;
+using fabric::Fabric;
 
 namespace {
 

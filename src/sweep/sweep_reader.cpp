@@ -16,6 +16,9 @@
 
 namespace photonrail {
 
+using core::fnv1a;
+using core::hex;
+
 namespace sweep {
 
 namespace {

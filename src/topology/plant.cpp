@@ -6,6 +6,9 @@
 
 namespace photonrail {
 
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 void require_meaning(const PlantSpec& spec) {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -282,4 +282,4 @@ std::vector<std::string> check_calls(const TaskGraph& graph, std::span<const Cal
   return warnings;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

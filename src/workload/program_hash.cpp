@@ -1,6 +1,6 @@
 #include "workload/program_hash.hpp"
 
-namespace photonrail {
+namespace photonrail::workload {
 
 // The finalizer of splitmix64 (Steele, Lea and Flood 2014) on what mostly tells tasks apart. It decides speed only.
 std::uint64_t hash_tasks(const Program& program) {
@@ -14,4 +14,4 @@ std::uint64_t hash_tasks(const Program& program) {
   return hash;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

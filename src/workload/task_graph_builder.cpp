@@ -12,6 +12,20 @@
 
 namespace photonrail {
 
+using workload::CallIndex;
+using workload::check_calls;
+using workload::check_slots;
+using workload::count_waits;
+using workload::DependencyEdge;
+using workload::describe_rank;
+using workload::describe_task;
+using workload::find_cycle;
+using workload::hash_tasks;
+using workload::index_calls;
+using workload::make_successors;
+using workload::number_calls;
+using workload::Successors;
+
 namespace {
 
 std::string plural(std::size_t count, const std::string& noun) {

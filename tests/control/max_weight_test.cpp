@@ -9,6 +9,10 @@
 #include <random>
 
 namespace photonrail::test {
+
+using control::heaviest_matching;
+using control::WeightedPair;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace photonrail::test {
+
+using control::PhaseWidth;
+
 namespace {
 
 using testing::RailView;

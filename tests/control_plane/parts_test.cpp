@@ -20,6 +20,10 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::control_plane {
+
+using fabric::OpticalRail;
+using fabric::RailCrossing;
+
 namespace {
 
 using ::testing::ElementsAre;

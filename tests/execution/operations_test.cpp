@@ -20,6 +20,10 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::execution {
+
+using fabric::CircuitListener;
+using network::DeliveryListener;
+
 namespace {
 
 using ::testing::ElementsAre;

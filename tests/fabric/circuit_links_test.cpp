@@ -5,6 +5,12 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::fabric::test {
+
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+
 namespace {
 
 class CircuitLinksTest : public ::testing::Test, public DeliveryListener {

@@ -10,6 +10,11 @@
 #include <vector>
 
 namespace photonrail::test {
+
+using fabric::OpticalRail;
+using network::Network;
+using network::Path;
+
 namespace {
 
 using ::testing::AllOf;

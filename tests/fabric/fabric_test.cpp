@@ -8,6 +8,15 @@
 #include <vector>
 
 namespace photonrail {
+
+using fabric::CircuitListener;
+using fabric::Fabric;
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 using std::chrono::microseconds;

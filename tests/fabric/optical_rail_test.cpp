@@ -5,6 +5,18 @@
 #include <map>
 
 namespace photonrail {
+
+using fabric::CapacityMap;
+using fabric::CircuitListener;
+using fabric::OpticalRail;
+using fabric::RailSwitches;
+using fabric::SharedRail;
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 /// A rail of three servers with three ports each, 1 byte per picosecond a port; circuits are lit at once.

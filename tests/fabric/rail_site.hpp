@@ -75,8 +75,8 @@ struct RailSite {
 
   ClusterSpec cluster;
   engine::Engine engine;
-  Plant plant;
-  Network network;
+  topology::Plant plant;
+  network::Network network;
   CapacityMap capacities;
   SharedRail shared;
   RecordingListener listener;

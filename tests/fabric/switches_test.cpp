@@ -8,6 +8,9 @@
 #include <tuple>
 
 namespace photonrail::test {
+
+using fabric::OpticalRail;
+
 namespace {
 
 using ::testing::ElementsAre;

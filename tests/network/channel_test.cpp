@@ -5,6 +5,11 @@
 #include <gtest/gtest.h>
 
 namespace photonrail {
+
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+
 namespace {
 
 class Log : public DeliveryListener {

@@ -7,6 +7,11 @@
 #include <vector>
 
 namespace photonrail {
+
+using network::heap_insert;
+using network::heap_remove;
+using network::heap_restore;
+
 namespace {
 
 struct Entry {

@@ -11,6 +11,12 @@
 #include <random>
 
 namespace photonrail {
+
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+
 namespace {
 
 using ::testing::DoubleNear;

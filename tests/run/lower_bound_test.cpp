@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace photonrail::test {
+
+using control::FreePorts;
+
 namespace {
 
 Duration bound(Scenario scenario, bool forwarding = false) {

@@ -11,6 +11,11 @@
 
 namespace photonrail {
 
+using collective::ListedPlan;
+using collective::ListedSend;
+using collective::make_listed;
+using collective::MessageGraph;
+
 namespace {
 
 using synthesis::PreparedTopology;

@@ -6,6 +6,9 @@
 
 namespace photonrail {
 
+using workload::input_of;
+using workload::PassTable;
+
 namespace {
 
 class Player {

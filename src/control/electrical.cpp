@@ -20,7 +20,7 @@ ControllerFactory electrical_factory() {
   return {.name = "electrical",
           .summary = "electrical rail switches: every port reaches every port, nothing to decide",
           .make = make_electrical,
-          .symmetric = true,
+          .rank_symmetric = true,
           .claims = {.faster_ports = true, .more_ports = true, .shorter_delay = true, .server_names = true}};
 }
 

@@ -74,8 +74,8 @@ class RequestBoard : private RequestListener {
 
   /// The rail's controller has lost its requests: the ranks repeat them.
   void repeat(RailId rail);
-  /// Sets CircuitRequest::stirred of all requests, or of those with a rank that ended a task at this instant. `last_event`:
-  /// by rank.
+  /// Sets CircuitRequest::requester_progressed of all requests, or of those with a rank that ended a task at this instant.
+  /// `last_event`: by rank.
   void mark_progress(RailId rail, const std::vector<Time>& last_event, bool all);
   /// From now on complete requests are shown in one order on all rails: by what the programs say and by when operations
   /// began to gather, and no longer by when their messages came, which rails may hear in different orders.

@@ -44,8 +44,8 @@ class Rail {
     view.now = now_;
     for (std::size_t i = 0; i < demands_.size(); ++i) show(demands_[i], i);
     for (std::size_t i = 0; i < gathering_.size(); ++i) show(gathering_[i], demands_.size() + i);
-    view.demands = demands_;
-    view.gathering = gathering_;
+    view.requests = demands_;
+    view.partial_requests = gathering_;
     return controller_->decide(view);
   }
 

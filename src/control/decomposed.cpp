@@ -72,6 +72,10 @@ class Decomposed : public Controller {
     while (!matchings_.empty()) {
       Matching& next = matchings_.front();
       std::erase_if(next, [this](ServerPair pair) { return !is_left(pair); });
+      if (begins(next)) {
+        matchings_.pop_front();
+        continue;
+      }
       std::optional<std::uint32_t> best;
       std::size_t most = 0;
       bool idle = false;
@@ -90,6 +94,18 @@ class Decomposed : public Controller {
       }
       matchings_.pop_front();
     }
+  }
+
+  // All of its pairs are in matchings that begin now on other ports: it is the rest of their bytes, and a send is not cut. The
+  // port does more good in one of those as a whole (repeat()).
+  [[nodiscard]] bool begins(const Matching& matching) const {
+    return std::all_of(matching.begin(), matching.end(), [this](ServerPair pair) {
+      for (std::size_t port = 0; port < served_.size(); ++port) {
+        const Matching& served = served_[port];
+        if (begun_[port] && std::find(served.begin(), served.end(), pair) != served.end()) return true;
+      }
+      return false;
+    });
   }
 
   // How well the port suits the matching: pairs that it can join, then those that it joins now, then those that it joins

@@ -25,7 +25,10 @@ constexpr std::size_t kCompactAbove = 1024;  // below this many cancelled entrie
 }  // namespace
 
 Engine::Engine(std::uint64_t most_at_one_instant)
-    : most_at_one_instant_(most_at_one_instant), later_(std::make_unique<EventQueue>()), free_head_(kNoSlot) {}
+    : most_at_one_instant_(most_at_one_instant),
+      most_run_(most_at_one_instant),
+      later_(std::make_unique<EventQueue>()),
+      free_head_(kNoSlot) {}
 Engine::~Engine() = default;
 
 std::uint64_t Engine::take_slot(Phase phase, const Action& action) {
@@ -112,8 +115,8 @@ std::uint64_t Engine::next_key() {
   if (later_->empty()) return 0;
   const QueueEntry entry = later_->front();
   later_->pop();
-  if (entry.time != now_.since_start().count()) run_before_ = events_run_;
-  now_ = Time{Duration{entry.time}};
+  if (entry.time != now_.since_start().count()) most_run_ = events_run_ + most_at_one_instant_;
+  now_ = Time{entry.time};
   // With many pending, the action of the next event is far from the cache: it comes while this one runs.
   if (const QueueEntry* next = later_->nearest()) __builtin_prefetch(&slots_[next->key & kSlotMask]);
   return entry.key;
@@ -125,7 +128,7 @@ bool Engine::step() {
   const Action action = slots_[key & kSlotMask].action;
   free_slot(key);
   --pending_;
-  if (++events_run_ - run_before_ > most_at_one_instant_) fail_without_time(most_at_one_instant_, now_);
+  if (++events_run_ > most_run_) fail_without_time(most_at_one_instant_, now_);
   action.function(action.object, action.argument);
   return true;
 }

@@ -85,10 +85,10 @@ class Engine {
   [[nodiscard]] std::uint64_t next_of_instant();
 
   std::uint64_t most_at_one_instant_;
+  std::uint64_t most_run_;  // events by the end of the present instant
   Time now_{};
   std::uint64_t sequence_ = 0;
   std::uint64_t events_run_ = 0;
-  std::uint64_t run_before_ = 0;  // events before the present instant
   std::size_t pending_ = 0;
   std::size_t cancelled_ = 0;              // at least so many entries of later_ are stale
   std::unique_ptr<EventQueue> later_;      // events after the present instant

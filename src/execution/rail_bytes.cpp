@@ -1,17 +1,34 @@
 #include "execution/rail_bytes.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace photonrail::execution {
 
 using fabric::Fabric;
 
 namespace {
 
+// Of each member, those of a folded group that no send leaves too.
+std::vector<std::uint32_t> servers_of(const Operation& op, const Fabric& fabric) {
+  std::vector<std::uint32_t> servers(op.gpus.size());
+  for (std::size_t m = 0; m < servers.size(); ++m) servers[m] = op.gpus[m].value / fabric.spec().gpus_per_server;
+  return servers;
+}
+
+bool all_differ(std::vector<std::uint32_t> servers) {
+  std::sort(servers.begin(), servers.end());
+  return std::adjacent_find(servers.begin(), servers.end()) == servers.end();
+}
+
 Bytes sum(const Operation& op, const Fabric& fabric) {
-  Bytes bytes{};
   const SendPlan& plan = op.plan();
+  const std::vector<std::uint32_t> servers = servers_of(op, fabric);
+  if (all_differ(servers)) return plan.wire_bytes();
+  Bytes bytes{};
   for (SendIndex i = 0; i < plan.send_count(); ++i) {
     const Send send = plan.send(i);
-    if (send.from != send.to && fabric.crossing(op.gpus[send.from], op.gpus[send.to])) bytes += send.bytes;
+    if (servers[send.from] != servers[send.to]) bytes += send.bytes;
   }
   return bytes;
 }

@@ -30,14 +30,31 @@ std::vector<std::string> oversized(const SourceFile& file) {
   return found;
 }
 
+bool is_small(const ClassSize& size) { return size.methods <= kMaxMethods && size.members <= kMaxMembers; }
+
+std::string described(const SourceFile& file, const ClassSize& size) {
+  return file.path + ": " + size.name + " has " + std::to_string(size.methods) + " methods and " +
+         std::to_string(size.members) + " data members";
+}
+
 std::vector<std::string> oversized_classes(const SourceFile& file) {
   std::vector<std::string> found;
   for (const auto& size : classes_of(file.text)) {
-    if (size.methods <= kMaxMethods && size.members <= kMaxMembers) continue;
-    found.push_back(file.path + ": " + size.name + " has " + std::to_string(size.methods) + " methods and " +
-                    std::to_string(size.members) + " data members");
+    if (!is_small(size)) found.push_back(described(file, size));
   }
   return found;
+}
+
+/// Classes that are larger, each for a reason.
+std::set<std::string> large_classes() {
+  return {
+      // values without behaviour: a field for each row of a section, a view or a result
+      "CircuitRequest", "FabricView", "ModelSpec", "RunResult", "Scenario", "SweepCommandOptions", "TrainingSpec",
+      "Json",         // one value type around the JSON library, so that no other file includes it: one call a kind
+      "OpticalRail",  // the front of the machines of a rail; 31 methods, most of which pass on
+      "Search",       // one search of a synthesised collective, with the bounds and buffers of its depth-first steps
+      "StageWriter",  // writes passes, parts of a unit, the context-parallel ring and weights: to be split by these
+  };
 }
 
 TEST(Sizes, EveryFileAndFunctionIsSmall) {
@@ -90,15 +107,20 @@ bool operator==(const Point& a, const Point& b) { return a.x == b.x; }
   EXPECT_EQ(found[3].lines, 1u);
 }
 
-TEST(Sizes, EveryClassOfTheKernelIsSmall) {
+TEST(Sizes, EveryClassIsSmall) {
   std::set<std::string> names;
-  for (const auto* room : {"folding", "execution", "control_plane", "run"}) {
-    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, std::string("src/") + room)) {
-      for (const auto& size : classes_of(file.text)) names.insert(size.name);
-      for (const auto& line : oversized_classes(file)) ADD_FAILURE() << line;
+  std::set<std::string> unused = large_classes();
+  for (const auto* folder : {"include", "src", "tools"}) {
+    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) {
+      for (const auto& size : classes_of(file.text)) {
+        names.insert(size.name);
+        if (is_small(size) || unused.erase(size.name) > 0) continue;
+        ADD_FAILURE() << described(file, size);
+      }
     }
   }
-  for (const auto* name : {"Folding", "Executor", "ControlPlane", "Simulation"}) {
+  for (const auto& name : unused) ADD_FAILURE() << name << " is small, or gone: the exception is not needed any more";
+  for (const auto* name : {"Folding", "Executor", "ControlPlane", "Simulation", "Network", "LevelSolver"}) {
     EXPECT_TRUE(names.contains(name)) << "the checker does not find class " << name;
   }
 }

@@ -95,7 +95,7 @@ TEST(Walls, ATestNamesEveryPrivateHeaderOfTheKernel) {
   for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, "tests")) {
     for (const Include& include : includes_of(file.text)) named.insert(include.name);
   }
-  for (const char* room : {"execution", "control_plane", "folding", "fabric"}) {
+  for (const char* room : {"network", "execution", "control_plane", "folding", "fabric"}) {
     for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, std::string("src/") + room)) {
       if (!file.path.ends_with(".hpp")) continue;
       EXPECT_TRUE(named.contains(file.path.substr(4))) << "no test names " << file.path;

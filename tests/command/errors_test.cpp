@@ -77,7 +77,7 @@ TEST_F(Errors, ADeviceInPlaceOfAFile) {
 
 TEST_F(Errors, AScenarioFromAPipeIsAsGoodAsAFile) {
   write("a.json", tiny("a"));
-  for (const char* line : {"run a.json", "run /dev/stdin < a.json", "run /dev/fd/3 3<&0 < a.json"}) {
+  for (const char* line : {"run a.json", "run /dev/stdin < a.json", "run /dev/fd/3 < a.json 3<&0"}) {
     EXPECT_EQ(run(line).status, 0) << line;
   }
   EXPECT_EQ(std::system(("cd '" + folder_.string() + "' && cat a.json | '" PHOTONRAIL_COMMAND "' run /dev/stdin >.out").c_str()),

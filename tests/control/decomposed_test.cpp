@@ -103,6 +103,18 @@ TEST_P(Decomposed, PortsWithoutAMatchingJoinTheSame) {
               ::testing::ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{1, 2}, ServerPair{1, 2}));
 }
 
+// Cut exactly, the byte that one pair has more is a matching of its own. No send is cut, so that it takes no port from the others.
+TEST_P(Decomposed, TheRestOfAPairThatBeginsTakesNoPort) {
+  RailView rail(3, 2);
+  rail.demand({{0, 1}, {1, 2}, {2, 0}});
+  Shown shown(rail);
+  shown.bytes(0, {1000, 1001, 1000});
+  const CircuitPlan plan = make_controller(GetParam(), {}, 2)->decide(shown.view).plan();
+  EXPECT_EQ(check_plan(rail.view(), plan), "");
+  EXPECT_THAT(joined(rail.view(), plan),
+              ::testing::ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{1, 2}, ServerPair{2, 0}, ServerPair{2, 0}));
+}
+
 // A circuit of the matching is gone, as when its port failed for a moment, and its send waits again.
 TEST_P(Decomposed, ACircuitThatWasLostIsJoinedAgain) {
   const auto policy = make_controller(GetParam());

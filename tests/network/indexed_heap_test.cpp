@@ -6,12 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace photonrail {
-
-using network::heap_insert;
-using network::heap_remove;
-using network::heap_restore;
-
+namespace photonrail::network {
 namespace {
 
 struct Entry {
@@ -64,4 +59,4 @@ TEST(IndexedHeap, GivesItsEntriesInOrder) {
 }
 
 }  // namespace
-}  // namespace photonrail
+}  // namespace photonrail::network

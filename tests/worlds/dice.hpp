@@ -1,10 +1,16 @@
 // Draws of a world: short words for what is drawn often.
+//
+// Every second world is one of a swarm (Groce et al., "Swarm Testing", ISSTA 2012): each place of the code that asks for a
+// feature gives it nearly always, never or as usual, the same way throughout that world, and picks from two values of its
+// list. Features that are rare alone then meet, and others that would hide what they do are away.
 #pragma once
 
 #include "photonrail/core/random.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,15 +19,29 @@ namespace photonrail::worlds {
 
 class Dice {
  public:
-  Dice(std::uint64_t seed, std::string_view name) : random_(seed, name) {}
+  using Site = std::source_location;
+
+  Dice(std::uint64_t seed, std::string_view name) : seed_(seed), random_(seed, name), swarm_(random_.below(2) == 0) {}
 
   std::uint32_t from_to(std::uint32_t least, std::uint32_t greatest) {
     return least + static_cast<std::uint32_t>(random_.below(greatest - least + 1));
   }
-  bool one_in(std::uint32_t n) { return random_.below(n) == 0; }
+  bool one_in(std::uint32_t n, const Site& site = Site::current()) {
+    const bool usual = random_.below(n) == 0;
+    if (!swarm_) return usual;
+    switch (lean(site) % 4) {
+      case 0:
+        return random_.below(8) != 0;
+      case 1:
+        return usual;
+      default:
+        return false;
+    }
+  }
   template <class T>
-  T pick(const std::vector<T>& list) {
-    return list[random_.below(list.size())];
+  T pick(const std::vector<T>& list, const Site& site = Site::current()) {
+    if (!swarm_) return list[random_.below(list.size())];
+    return list[(lean(site) + random_.below(2)) % list.size()];
   }
   template <class T>
   void shuffle(std::vector<T>& list) {
@@ -29,7 +49,14 @@ class Dice {
   }
 
  private:
+  // The place by its function and line: the path of the file differs between machines.
+  std::uint64_t lean(const Site& site) const {
+    return RandomStream(seed_, site.function_name() + std::to_string(site.line())).next() >> 16;
+  }
+
+  std::uint64_t seed_;
   RandomStream random_;
+  bool swarm_;
 };
 
 }  // namespace photonrail::worlds

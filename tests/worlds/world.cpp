@@ -116,8 +116,10 @@ void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
       if (extent.optical) cluster["rail"]["switch"]["reconfiguration_us"] = dice.pick<double>({6e7, 1e12});
       break;
     case 3:
-      if (scenario.contains("/workload/collective/bytes"_json_pointer))
+      if (scenario.contains("/workload/collective/bytes"_json_pointer)) {
         scenario["workload"]["collective"]["bytes"] = std::uint64_t{1} << 50;
+        if (dice.one_in(2)) scenario["workload"]["collective"]["repeat"] = 2000;
+      }
       cluster["nic"]["port_gb_per_s"] = 1e9;
       cluster["scale_up"]["gb_per_s"] = 1e9;
       break;
@@ -136,6 +138,10 @@ World draw_world(std::uint64_t seed) {
   Dice dice(seed, "worlds");
   Extent extent;
   Json scenario{{"schema", "photonrail.scenario/1"}, {"name", "world " + std::to_string(seed)}};
+  if (dice.from_to(1, 16) == 1) {
+    scenario.update(draw_plain(dice));
+    return {seed, scenario};
+  }
   scenario["cluster"] = draw_cluster(dice, extent);
   if (extent.optical) scenario["controller"] = draw_controller(dice, extent);
   if (dice.one_in(3)) {

@@ -36,6 +36,8 @@ struct Extent {
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
 };
 
+/// Cluster, controller, placement, workload and run of a plain world (draw_plain.cpp).
+[[nodiscard]] Json draw_plain(Dice& dice);
 /// The cluster, and its extent.
 [[nodiscard]] Json draw_cluster(Dice& dice, Extent& extent);
 /// A policy in any of its settings, and the control plane; `many_jobs`: ranks differ from job to job.

@@ -40,6 +40,11 @@ function(photonrail_compile_options target)
   target_compile_options(${target} PRIVATE "$<${gcc_12}:-Wno-restrict;-Wno-stringop-overflow>")
 endfunction()
 
+# Optimised little in a release, which takes a third off the time of compiling.
+function(photonrail_optimise_little target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>)
+endfunction()
+
 # photonrail_room(<room> ROOMS <rooms that it may include>... LIBRARIES <private third-party>...)
 function(photonrail_room room)
   cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})

@@ -50,9 +50,9 @@ export function categoryAxis(name, values, width) {
   };
 }
 
-/** A legend in as many rows as its names need: { option, height }; none for a single name. */
+/** A legend in as many rows as its names need: { option, height }; none where the only one has no name. */
 export function legendFor(names, width, more = {}) {
-  if (names.length < 2) return { option: undefined, height: 22 };
+  if (names.every((name) => name === '')) return { option: undefined, height: 22 };
   const room = width - 24;
   let rows = 1;
   let used = 0;

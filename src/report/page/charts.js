@@ -7,7 +7,7 @@ import { measureOf, seriesOf } from './series.js';
 import { allRows, compare, heldText, matchingRows, pointName } from './selection.js';
 import { cumulative, mean, spansDecades } from './statistics.js';
 
-const MOST_BARS = 16;  // in sight at once
+const MOST_BARS = 20;  // in sight at once
 const LEFT = 86;
 
 // Lines that are the same at every point, in words: they hide each other.
@@ -105,7 +105,7 @@ export function sideAxis(names, width) {
 }
 
 export const sideZoom = (count) => (count <= MOST_BARS ? [] : [
-  { type: 'slider', yAxisIndex: 0, right: 4, width: 16, startValue: 0, endValue: MOST_BARS - 1, showDetail: false },
+  { type: 'slider', yAxisIndex: 0, right: 4, width: 16, startValue: 0, endValue: MOST_BARS - 1, showDetail: false, showDataShadow: false },
   { type: 'inside', yAxisIndex: 0, zoomOnMouseWheel: 'ctrl' }]);
 
 /** Where the time of a rank goes: a stacked bar a point of the comparison. */

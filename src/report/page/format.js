@@ -5,7 +5,8 @@ const PREFIXES = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-
 // End of a name -> symbol, and how much of the symbol's unit one is.
 const UNITS = {
   s: ['s', 1], ms: ['s', 1e-3], us: ['s', 1e-6], ns: ['s', 1e-9], ps: ['s', 1e-12],
-  bytes: ['B', 1], mb: ['B', 1e6], gb: ['B', 1e9], gb_per_s: ['B/s', 1e9], usd: ['$', 1], w: ['W', 1], j: ['J', 1],
+  bytes: ['B', 1], mb: ['B', 1e6], gb: ['B', 1e9], gb_per_s: ['B/s', 1e9], per_s: ['/s', 1],
+  usd: ['$', 1], w: ['W', 1], j: ['J', 1],
 };
 
 const ENDS = Object.keys(UNITS).sort((a, b) => b.length - a.length);  // "gb_per_s" before "s"
@@ -24,7 +25,7 @@ export function labelOf(name) {
   const segments = name.startsWith('/') ? name.split('/').slice(-1) : name.split('.');
   const plain = segments.filter((segment) => segments.length === 1 || !(segment in UNITS)).map((segment) => {
     const end = ENDS.find((unit) => segment.endsWith(`_${unit}`));
-    return (end ? segment.slice(0, -end.length - 1) : segment).replaceAll('_', ' ');
+    return (end && end !== 'per_s' ? segment.slice(0, -end.length - 1) : segment).replaceAll('_', ' ');
   });
   return plain.join(': ');
 }
@@ -46,7 +47,7 @@ export function formatValue(value, name = '', most = 4) {
   const scaled = value * unit.scale;
   const dollar = unit.symbol === '$';
   const rounded = Math.abs(Number(scaled.toPrecision(most)));
-  const usable = PREFIXES.filter(([size]) => (dollar || unit.symbol.startsWith('B') ? size >= 1 : true) && (unit.symbol !== 's' || size <= 1));
+  const usable = PREFIXES.filter(([size]) => (dollar || unit.symbol.startsWith('B') || unit.symbol === '/s' ? size >= 1 : true) && (unit.symbol !== 's' || size <= 1));
   const [size, prefix] = scaled === 0 ? [1, ''] : usable.find(([s]) => rounded >= s) ?? usable.at(-1);
   return dollar ? `$${digits(scaled / size, most)}${prefix}` : `${digits(scaled / size, most)} ${prefix}${unit.symbol}`;
 }

@@ -49,6 +49,17 @@ function cellsOf({ table, rows, selection, y, shown }) {
   return { cells: cells.map(([a, b, value]) => [a, b, measure.of(value), value]), xs, ys, measure, held: Object.fromEntries(Object.entries(others).filter(([name]) => name !== y)), series };
 }
 
+// The cells with the number that is coloured; the numbers on dark cells are white.
+function labelledCells(cells, shade, baseline) {
+  const shades = cells.map(([, , value]) => shade(value)).filter(Number.isFinite);
+  const [low, high] = baseline ? [0, Math.max(...shades.map(Math.abs))] : [Math.min(...shades), Math.max(...shades)];
+  return cells.map(([a, b, value]) => {
+    const part = high > low ? ((baseline ? Math.abs(shade(value)) : shade(value)) - low) / (high - low) : 0;
+    const label = part > 0.65 ? { color: '#ffffff', textBorderWidth: 0 } : { color: '#1f2630', textBorderColor: '#ffffff', textBorderWidth: 2 };
+    return { value: [a, b, shade(value), value], label };
+  });
+}
+
 function colouring(values, baseline, measure, shade) {
   const { low, high } = range(values);
   const common = { type: 'continuous', orient: 'horizontal', left: 'center', top: 0, itemWidth: 12, itemHeight: 180, calculable: false, dimension: 2,
@@ -65,7 +76,7 @@ export function heatmapFigure({ table, rows = allRows(table), selection, y, show
   const log = !baseline && spansDecades(cells.map(([, , value]) => value));
   // The number that is coloured: small differences from the baseline are to be seen beside large ones.
   const shade = baseline ? (value) => Math.asinh(value / 0.05) : log ? Math.log10 : (value) => value;
-  const drawn = cells.map(([a, b, value]) => [a, b, shade(value), value]);
+  const drawn = labelledCells(cells, shade, baseline);
   const across = categoryAxis(selection.x, xs, width - 130);
   const labelled = cells.length <= MOST_LABELLED && (width - 130) / Math.max(xs.length, 1) > 46;
   const map = colouring(cells.map(([, , value]) => value), baseline, measure, shade);
@@ -82,7 +93,7 @@ export function heatmapFigure({ table, rows = allRows(table), selection, y, show
       yAxis: { type: 'category', data: ys.map((value) => formatValue(value, y)), name: labelOf(y), nameLocation: 'middle', nameGap: 78, axisLabel: { interval: 'auto' } },
       visualMap: map,
       series: [{ type: 'heatmap', data: drawn, itemStyle: { borderColor: '#ffffff', borderWidth: 1 }, emphasis: { disabled: true },
-        label: { show: labelled, fontSize: 10.5, color: '#1f2630', textBorderColor: '#ffffff', textBorderWidth: 2, formatter: ({ value }) => measure.format(value[3]) } }],
+        label: { show: labelled, fontSize: 10.5, formatter: ({ value }) => measure.format(value[3]) } }],
     },
     csv: [[selection.x, y, series || 'series', measure.column, ...Object.keys(held)],
       ...cells.map(([a, b, , value]) => [xs[a], ys[b], series === '' ? '' : shown, value, ...Object.values(held)])],

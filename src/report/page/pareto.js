@@ -8,6 +8,8 @@ import { distinct, paretoFront, spansDecades } from './statistics.js';
 
 const COSTS = [['cost', /(^|[._])usd$/], ['power', /(^|[._])power_w$/], ['energy', /(^|[._])energy_per_step_j$/]];
 const MOST_PANELS = 9;
+// "cost.power_w" is power.
+const nameOf = ({ name }) => labelOf(name).replace(/^cost: /, '');
 const CHART_HEIGHT = 230;
 
 /** The metrics to weigh against the step time: those that are there and differ: [{ id, name }]. */
@@ -44,11 +46,11 @@ function seriesOfSize({ points, front, groups, index }) {
   const onFront = { name: 'Pareto front', color: '#222222', silent: true, ...axes };
   return [
     { ...onFront, type: 'line', symbol: 'none', lineStyle: { type: 'dashed', width: 1.4 }, data: cornersOf(front) },
-    { ...onFront, type: 'scatter', symbol: 'circle', symbolSize: 17, z: 4, data: front.map(({ x, y }) => [x, y]),
+    { ...onFront, type: 'scatter', symbol: 'circle', symbolSize: 17, z: 4, clip: false, data: front.map(({ x, y }) => [x, y]),
       itemStyle: { color: 'rgba(0,0,0,0)', borderColor: '#222222', borderWidth: 1.2 } },
     ...groups.map(({ name, index: look }) => {
       const { color, symbol } = lookOf(look);
-      return { type: 'scatter', name, color, symbol, symbolSize: 10, itemStyle: { opacity: 0.85 }, large: true, largeThreshold: 5000,
+      return { type: 'scatter', clip: false, name, color, symbol, symbolSize: 10, itemStyle: { opacity: 0.85 }, large: true, largeThreshold: 5000,
         data: points.filter((point) => point.group === name).map((point) => [point.x, point.y]), ...axes };
     }),
   ];
@@ -77,7 +79,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
   const text = ({ value }) => `${formatValue(value[1], stepTime)} at ${formatValue(value[0], metric.name)}`;
   return {
     id: `pareto-${metric.id}`,
-    title: `${labelOf(stepTime)} against ${labelOf(metric.name)}, and the Pareto front`,
+    title: `${labelOf(stepTime)} against ${nameOf(metric)}, and the Pareto front`,
     held: heldText(held),
     note: 'Less of both is better: points with a ring are beaten by none, and none lies left of and below the line.'
       + (sizes.length > 1 ? ' Only clusters of one size that do the same work compare: a chart for each.' : '')
@@ -89,7 +91,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
       grid: grids,
       legend: legend.option,
       tooltip: { trigger: 'item', confine: true, formatter: (item) => lines(item.seriesName, text(item)) },
-      xAxis: panels.map((panel, i) => axis(metric.name, undefined, { type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
+      xAxis: panels.map((panel, i) => axis(metric.name, nameOf(metric), { type: log(panel.points.map(({ x }) => x)), scale: true, gridIndex: i })),
       yAxis: panels.map((panel, i) => valueAxis(stepTime, { log: log(panel.points.map(({ y }) => y)) === 'log', values: panel.points.map(({ y }) => y) }, { scale: true, gridIndex: i })),
       dataZoom: sizes.length > 1 ? [] : [{ type: 'inside', zoomOnMouseWheel: 'ctrl' }],
       series: panels.flatMap((panel, index) => seriesOfSize({ ...panel, groups, index })),

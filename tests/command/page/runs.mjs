@@ -12,9 +12,9 @@ await onPage(async (page) => {
   assert.deepEqual(await texts(page, 'section:not([hidden]) h2'), [
     'makespan: overhead over electrical against scenario', 'Where the time of a rank goes, mean of ranks',
     'Spread over the ranks: least, median and most of each part of their time',
-    'makespan against cost, and the Pareto front', 'makespan against cost: power, and the Pareto front',
-    'makespan against cost: energy per step, and the Pareto front', 'Windows between phases: opus, provisioned',
-    'Timeline: opus, provisioned', 'Circuits at 3.29457 s: opus, provisioned', 'All points']);
+    'makespan against cost, and the Pareto front', 'makespan against power, and the Pareto front',
+    'makespan against energy per step, and the Pareto front', 'Windows between phases: opus, provisioned',
+    'Timeline: opus, provisioned', 'Circuits at 3.29457 s: opus, provisioned', 'All points', 'What was simulated']);
   for (const id of ['comparison', 'breakdown', 'windows', 'timeline', 'topology']) {
     assert.ok(await inked(page, id) > 2000, `${id} is blank`);
   }

@@ -6,7 +6,7 @@ await onPage(async (page) => {
   assert.deepEqual(await texts(page, 'section:not([hidden]) h2'), [
     'makespan: overhead over electrical against reconfiguration', 'Break-even: where makespan is at most so much more than that of electrical',
     'Where the time of a rank goes, mean of ranks', 'Hidden reconfigurations and exposed communication against reconfiguration',
-    'makespan against cost, and the Pareto front', 'makespan against cost: power, and the Pareto front', 'Windows between phases: point 17, seed 3', 'All points']);
+    'makespan against cost, and the Pareto front', 'makespan against power, and the Pareto front', 'Windows between phases: point 17, seed 3', 'All points']);
   assert.match((await texts(page, '.top p'))[0], /^to have one · 19 points · photonrail /);
   assert.deepEqual(await texts(page, '.warning'), ['1 of 19 points failed; point 18: rank 3 <waits> for rank 4']);
   for (const id of ['comparison', 'break-even', 'breakdown', 'exposure', 'pareto-cost', 'pareto-power', 'windows']) assert.ok(await inked(page, id) > 1500, `${id} is blank`);

@@ -186,7 +186,7 @@ test('a heat map has a cell for each pair of numbers', () => {
   const figure = show(heatmapFigure, table, {}, { y: 'delay_us', shown: 'stragglar' });
   const { data } = figure.option.series[0];
   assert.equal(data.length, 6);
-  const cell = (x, y) => data.find(([a, b]) => a === x && b === y)[3];
+  const cell = (x, y) => data.find(({ value: [a, b] }) => a === x && b === y).value[3];
   near(cell(0, 0), 0.06);           // 1.06 / 1
   near(cell(2, 1), 1.15 / 1.2 - 1);
 });

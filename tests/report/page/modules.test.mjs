@@ -28,6 +28,7 @@ test('values have four digits and the prefix of their unit', () => {
   assert.equal(formatValue(0.99999, 's'), '1 s');  // rounds up into the next unit
   assert.equal(formatValue(7200, 's'), '7200 s');
   assert.equal(formatValue(50, 'port_gb_per_s'), '50 GB/s');
+  assert.equal(formatValue(640000, 'tokens_per_s'), '640 k/s');
   assert.equal(formatValue(128496959488, 'communication.dp.bytes'), '128.5 GB');
   assert.equal(formatValue(1234567, 'cost.usd'), '$1.235M');
   assert.equal(formatValue(52780, 'cost.power_w'), '52.78 kW');
@@ -43,6 +44,7 @@ test('values have four digits and the prefix of their unit', () => {
 
 test('names read without units and paths', () => {
   assert.equal(labelOf('/cluster/nic/port_gb_per_s'), 'port');
+  assert.equal(labelOf('tokens_per_s'), 'tokens per s');
   assert.equal(labelOf('per_rank_mean_s.exposed_communication'), 'per rank mean: exposed communication');
   assert.equal(labelOf('cost.usd'), 'cost');
   assert.equal(labelOf('seed'), 'seed');

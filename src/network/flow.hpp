@@ -1,0 +1,55 @@
+// A message under way, and its parts: numbers of flows, of channels and of the hops of a path.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "photonrail/units.hpp"
+#include "topology/plant.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace photonrail::network {
+
+using topology::CapacityId;
+
+using FlowId = std::uint32_t;
+using ChannelId = std::uint32_t;
+using HopSlot = std::uint32_t;
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+/// Bytes per picosecond: no limit.
+inline constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+/// The machine that a flow is with. Only this machine changes the flow.
+enum class FlowState : std::uint8_t {
+  kFree,       ///< FlowTable: not in use
+  kWaiting,    ///< Channels: others of its channel are before it
+  kExclusive,  ///< ExclusiveFlows: alone on its path
+  kShared,     ///< SharedFlows: has a max-min fair rate
+  kArriving    ///< Arrivals: its last byte has left
+};
+
+struct Flow {
+  double remaining = 0.0;       ///< bytes; exclusive: at `begin`; shared: while it has no bottleneck
+  Time begin{};                 ///< exclusive: when its first byte leaves, which may be to come
+  Time left_at{};               ///< exclusive: when the last byte leaves
+  engine::EventHandle event{};  ///< exclusive: its arrival
+  Duration latency{};           ///< from the last byte's departure to its arrival
+  Duration overhead{};          ///< the sender's gap between two messages
+  std::uint64_t tag = 0;
+  ChannelId channel = kNone;
+  FlowId next = kNone;  ///< waiting, exclusive: the next of its channel; arriving: of those that arrive with it
+  HopSlot first_hop = 0;
+  std::uint32_t hops = 0;
+  HopSlot bottleneck = kNone;  ///< shared: the hop that limits it; kNone until it has been solved
+  FlowState state = FlowState::kFree;
+};
+
+/// One capacity on the path of one flow.
+struct Hop {
+  CapacityId capacity;
+  FlowId flow;
+  std::uint32_t position;  ///< CapacityFlows: among the capacity's bound flows, if it is the bottleneck, else among the others
+};
+
+}  // namespace photonrail::network

@@ -1,0 +1,51 @@
+#include "network/flow_table.hpp"
+
+#include <algorithm>
+
+namespace photonrail::network {
+
+FlowId FlowTable::take(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel) {
+  FlowId id;
+  if (free_.empty()) {
+    id = static_cast<FlowId>(flows_.size());
+    flows_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  Flow& flow = flows_[id];
+  const auto path_hops = path.hops();
+  take_hops(flow, static_cast<std::uint32_t>(path_hops.size()));
+  Hop* hop = hops_.data() + flow.first_hop;
+  for (const CapacityId capacity : path_hops) *hop++ = {capacity, id, 0};
+  flow.remaining = static_cast<double>(bytes.count);
+  flow.latency = path.latency;
+  flow.overhead = path.overhead;
+  flow.tag = tag;
+  flow.channel = channel;
+  return id;
+}
+
+// A flow that is used again keeps its room for hops, if it wants as many.
+void FlowTable::take_hops(Flow& flow, std::uint32_t count) {
+  if (flow.hops == count) return;
+  free_hops_.resize(std::max<std::size_t>(free_hops_.size(), std::max(flow.hops, count) + std::size_t{1}));
+  if (flow.hops > 0) free_hops_[flow.hops].push_back(flow.first_hop);
+  flow.hops = count;
+  std::vector<HopSlot>& spare = free_hops_[count];
+  if (spare.empty()) {
+    flow.first_hop = static_cast<HopSlot>(hops_.size());
+    hops_.resize(hops_.size() + count);
+  } else {
+    flow.first_hop = spare.back();
+    spare.pop_back();
+  }
+}
+
+void FlowTable::reserve(std::size_t flows) {
+  if (flows <= flows_.capacity()) return;
+  flows_.reserve(flows_.size() + flows);
+  hops_.reserve(hops_.size() + 2 * flows);
+}
+
+}  // namespace photonrail::network

@@ -1,0 +1,306 @@
+#include "network/level_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace photonrail::network {
+
+namespace {
+
+constexpr double kSlack = 1e-12;               // of a capacity or a level: closer than this is equal
+constexpr std::uint32_t kMaxSinceSummed = 64;  // after so many visits what is left is summed up again
+
+bool clearly_above(double a, double b) { return a > b + kSlack * b; }
+
+}  // namespace
+
+void LevelSolver::add(FlowId id) {
+  Flow& flow = parts_.flows[id];
+  flow.state = FlowState::kShared;
+  flow.bottleneck = kNone;
+  for (HopSlot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
+    const CapacityId capacity = parts_.flows.hop(slot).capacity;
+    parts_.lists.add_other(slot, kNone);
+    ++shares_[capacity].open;
+    touch(capacity);
+  }
+}
+
+void LevelSolver::remove(FlowId id) {
+  const Flow& flow = parts_.flows[id];
+  const double rate = shares_[parts_.flows.hop(flow.bottleneck).capacity].level;
+  unbind(flow.bottleneck);
+  for (HopSlot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
+    const CapacityId capacity = parts_.flows.hop(slot).capacity;
+    if (slot != flow.bottleneck) {
+      parts_.lists.drop_other(slot);
+      shares_[capacity].left += rate;
+    }
+    if (shares_[capacity].level != kUnlimited) touch(capacity);
+  }
+}
+
+void LevelSolver::change_rate(CapacityId id, double more) {
+  shares_[id].left += more;
+  if (!parts_.lists.empty(id)) touch(id);
+}
+
+void LevelSolver::touch(CapacityId id) {
+  enqueue(id);
+  if (settle_scheduled_) return;
+  settle_scheduled_ = true;
+  parts_.engine.schedule(parts_.engine.now(), engine::Phase::kSettle, engine::Action::to<&LevelSolver::settle_event>(*this));
+}
+
+void LevelSolver::enqueue(CapacityId id) {
+  Share& share = shares_[id];
+  if (share.queued) return;
+  share.queued = true;
+  candidates_.push_back({solving_ ? std::min(share.level, least_level(id)) : 0.0, id});
+  if (solving_) std::push_heap(candidates_.begin(), candidates_.end());
+}
+
+void LevelSolver::settle() {
+  settle_scheduled_ = false;
+  solving_ = true;
+  for (Candidate& candidate : candidates_) {
+    candidate.level = std::min(shares_[candidate.capacity].level, least_level(candidate.capacity));
+  }
+  std::make_heap(candidates_.begin(), candidates_.end());
+  while (!candidates_.empty()) {
+    std::pop_heap(candidates_.begin(), candidates_.end());
+    const Candidate candidate = candidates_.back();
+    candidates_.pop_back();
+    shares_[candidate.capacity].queued = false;
+    visit(candidate.capacity, candidate.level);
+  }
+  solving_ = false;
+  opened_ = false;
+  for (const CapacityId id : visited_) shares_[id].visits = 0;
+  visited_.clear();
+  parts_.agenda.update([this](CapacityId id) {
+    return parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, shares_[id].level);
+  });
+}
+
+bool LevelSolver::at_rest(CapacityId id) const {
+  const Share& share = shares_[id];
+  if (share.open > 0) return false;
+  if (parts_.lists.bound(id).empty()) return share.left >= -kSlack * parts_.rates[id] && share.level == kUnlimited;
+  const double taken = static_cast<double>(parts_.lists.bound(id).size()) * share.level;
+  return std::abs(share.left - taken) <= kSlack * parts_.rates[id] && !clearly_above(share.fastest, share.level);
+}
+
+// A lower bound on the level of the capacity once it limits a flow.
+double LevelSolver::least_level(CapacityId id) const {
+  const Share& share = shares_[id];
+  if (parts_.rates[id] <= 0.0) return 0.0;
+  const std::size_t sharing = parts_.lists.bound(id).size() + share.open;
+  if (sharing > 0) return std::max(0.0, share.left) / static_cast<double>(sharing);
+  return parts_.lists.others(id).empty() ? kUnlimited : parts_.rates[id] / static_cast<double>(parts_.lists.others(id).size());
+}
+
+void LevelSolver::visit(CapacityId id, double key) {
+  if (at_rest(id)) return;
+  Share& share = shares_[id];
+  if (parts_.lists.bound(id).empty() && share.open == 0 && share.left >= -kSlack * parts_.rates[id]) {
+    share.level = kUnlimited;
+    return;
+  }
+  double level = least_level(id);
+  // The flows that came to rest below have left it more than when it was put among the candidates: others come first.
+  const double turn = std::min(share.level, level);
+  if (clearly_above(turn, key) && !candidates_.empty() && candidates_.front().level < turn) {
+    enqueue(id);
+    return;
+  }
+  if (share.visits == 0) visited_.push_back(id);
+  if (share.visits < 255) ++share.visits;
+  if (share.visits > max_visits_ && !opened_) {
+    opened_ = true;
+    open_component(id);
+    return;
+  }
+  joiners_.clear();
+  if (share.open > 0 || clearly_above(share.fastest, level) || ++share.since_summed > kMaxSinceSummed) level = solve(id, level);
+  set_level(id, level);
+  for (const Joiner& joiner : joiners_) rebind(joiner.slot);
+  flows_solved_ += joiners_.size();
+}
+
+// The level at which the flows of the capacity take all of its rate. Those that are bound elsewhere and would be faster
+// join the bound ones, and leave what they have to them; from a level that is too low, it rises until no flow has joined
+// too early.
+double LevelSolver::solve(CapacityId id, double level) {
+  gather(id, level);
+  Share& share = shares_[id];
+  for (;;) {
+    double left = share.left;
+    for (const Joiner& joiner : joiners_) {
+      if (joiner.rate != kUnlimited) left += joiner.rate;
+    }
+    const std::size_t sharing = parts_.lists.bound(id).size() + joiners_.size();
+    if (sharing == 0) return kUnlimited;
+    level = parts_.rates[id] > 0.0 ? std::max(0.0, left) / static_cast<double>(sharing) : 0.0;
+    const auto stays = [&](const Joiner& joiner) {
+      if (clearly_above(joiner.rate, level)) return false;
+      share.fastest = std::max(share.fastest, joiner.rate);
+      return true;
+    };
+    if (std::erase_if(joiners_, stays) == 0) return level;
+  }
+}
+
+// Finds the flows that are bound elsewhere and faster than `level`, and what the others leave, without an old error.
+void LevelSolver::gather(CapacityId id, double level) {
+  Share& share = shares_[id];
+  share.since_summed = 0;
+  share.fastest = 0.0;
+  share.left = parts_.rates[id];
+  for (const CrossingFlow& other : parts_.lists.others(id)) {
+    const double rate = other.bottleneck == kNone ? kUnlimited : shares_[other.bottleneck].level;
+    if (rate != kUnlimited) share.left -= rate;
+    if (clearly_above(rate, level)) {
+      joiners_.push_back({rate, other.slot});
+    } else {
+      share.fastest = std::max(share.fastest, rate);
+    }
+  }
+}
+
+// All bound flows get the level, and those that are bound at another capacity from now on go there.
+void LevelSolver::set_level(CapacityId id, double level) {
+  parts_.lists.advance(id, shares_[id].level);
+  parts_.agenda.mark(id);
+  Share& share = shares_[id];
+  const double more = level - share.level;
+  share.level = level;
+  const std::vector<BoundFlow>& bound = parts_.lists.bound(id);
+  if (bound.empty()) return;
+  flows_solved_ += bound.size();
+  const double limit = level * (1.0 - kSlack);
+  leavers_.clear();
+  Share* const shares = shares_.data();
+  // Returns the level of the capacity, where a flow that crosses it has become faster by `more`.
+  const auto pass_on = [&](CapacityId crossed) {
+    Share& other = shares[crossed];
+    other.left -= more;
+    other.fastest = std::max(other.fastest, level);
+    if (!other.queued && other.upset()) enqueue(crossed);
+    return other.level;
+  };
+  for (const BoundFlow& b : bound) {
+    double least = kUnlimited;
+    if (b.other != kNone) {
+      least = pass_on(b.other);
+    } else {
+      for (const Hop& hop : parts_.flows.hops_of(parts_.flows[parts_.flows.hop(b.slot).flow])) {
+        if (hop.capacity != id) least = std::min(least, pass_on(hop.capacity));
+      }
+    }
+    if (least < limit) leavers_.push_back(b.slot);
+  }
+  for (const HopSlot slot : leavers_) rebind(slowest(parts_.flows[parts_.flows.hop(slot).flow]));
+  if (!leavers_.empty()) enqueue(id);
+}
+
+// The hop with the least level.
+HopSlot LevelSolver::slowest(const Flow& flow) const {
+  HopSlot best = flow.first_hop;
+  for (HopSlot slot = best + 1; slot < flow.first_hop + flow.hops; ++slot) {
+    if (shares_[parts_.flows.hop(slot).capacity].level < shares_[parts_.flows.hop(best).capacity].level) best = slot;
+  }
+  return best;
+}
+
+// The hop becomes the bottleneck of its flow in the place of another, or of none.
+void LevelSolver::rebind(HopSlot to) {
+  FlowTable& flows = parts_.flows;
+  CapacityFlows& lists = parts_.lists;
+  Share* const shares = shares_.data();
+  Flow& flow = flows[flows.hop(to).flow];
+  const HopSlot from = flow.bottleneck;
+  const CapacityId target = flows.hop(to).capacity;
+  const double before = from == kNone ? 0.0 : shares[flows.hop(from).capacity].level;
+  const double after = shares[target].level;
+  lists.drop_other(to);
+  if (from != kNone) {
+    flow.remaining = remaining(from);
+    unbind(from);
+  }
+  const HopSlot end = flow.first_hop + flow.hops;
+  for (HopSlot slot = flow.first_hop; slot < end; ++slot) {
+    const CapacityId id = flows.hop(slot).capacity;
+    Share& share = shares[id];
+    if (from == kNone) --share.open;
+    if (slot == to) {
+      share.left += before;
+      continue;
+    }
+    if (slot == from) {
+      lists.add_other(slot, target);
+      share.left -= after;
+    } else {
+      lists.set_bottleneck(slot, target);
+      share.left += before - after;
+    }
+    share.fastest = std::max(share.fastest, after);
+    if (!share.queued && share.upset()) enqueue(id);
+  }
+  lists.advance(target, after);
+  parts_.agenda.mark(target);
+  lists.bind(to, flow.remaining);
+}
+
+void LevelSolver::unbind(HopSlot slot) {
+  parts_.agenda.mark(parts_.flows.hop(slot).capacity);
+  parts_.lists.unbind(slot);
+}
+
+// The bytes that a bound flow has left.
+double LevelSolver::remaining(HopSlot slot) {
+  const CapacityId id = parts_.flows.hop(slot).capacity;
+  parts_.lists.advance(id, shares_[id].level);
+  return parts_.lists.remaining(slot);
+}
+
+// Takes their bottleneck from all flows that are connected to this capacity, through capacities that other flows share.
+void LevelSolver::open_component(CapacityId id) {
+  std::vector<CapacityId> component{id};
+  for (std::size_t next = 0; next < component.size(); ++next) {
+    const CapacityId here = component[next];
+    const auto open_all = [&](const auto& flows) {
+      for (const auto& entry : flows) {
+        const Flow& flow = parts_.flows[parts_.flows.hop(entry.slot).flow];
+        if (flow.bottleneck == kNone) continue;
+        for (const Hop& hop : parts_.flows.hops_of(flow)) component.push_back(hop.capacity);
+      }
+    };
+    open_all(parts_.lists.bound(here));
+    open_all(parts_.lists.others(here));
+    while (!parts_.lists.bound(here).empty()) {
+      open(parts_.flows[parts_.flows.hop(parts_.lists.bound(here).front().slot).flow]);
+    }
+    shares_[here].level = kUnlimited;
+    enqueue(here);
+  }
+}
+
+// Takes its bottleneck from a flow.
+void LevelSolver::open(Flow& flow) {
+  const HopSlot from = flow.bottleneck;
+  const double rate = shares_[parts_.flows.hop(from).capacity].level;
+  flow.remaining = remaining(from);
+  flow.bottleneck = kNone;
+  unbind(from);
+  parts_.lists.add_other(from, kNone);
+  for (HopSlot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
+    const CapacityId id = parts_.flows.hop(slot).capacity;
+    ++shares_[id].open;
+    if (slot == from) continue;
+    parts_.lists.set_bottleneck(slot, kNone);
+    shares_[id].left += rate;
+  }
+}
+
+}  // namespace photonrail::network

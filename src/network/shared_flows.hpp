@@ -1,0 +1,66 @@
+// Flows that share capacities: their max-min fair rates, and when the next of them ends.
+#pragma once
+
+#include "engine/engine.hpp"
+#include "network/capacity_flows.hpp"
+#include "network/departure_agenda.hpp"
+#include "network/flow_table.hpp"
+#include "network/level_solver.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::network {
+
+class SharedFlows {
+ public:
+  /// What shared flows are built from. All must outlive the object. `rates`: of the capacities, bytes per picosecond.
+  struct Parts {
+    engine::Engine& engine;
+    FlowTable& flows;
+    const std::vector<double>& rates;
+  };
+  /// `departure`: called when flows end; it calls take_leaving(). `max_visits`: LevelSolver.
+  SharedFlows(const Parts& parts, const engine::Action& departure, std::uint8_t max_visits);
+  SharedFlows(const SharedFlows&) = delete;  // its parts know each other
+  SharedFlows& operator=(const SharedFlows&) = delete;
+
+  void resize(std::size_t capacities);
+  /// The rate of the capacity has grown by `more` bytes per picosecond, or shrunk.
+  void change_rate(CapacityId id, double more) { solver_.change_rate(id, more); }
+
+  /// The flow takes its share within this instant, and ends when its `remaining` bytes are sent.
+  void add(FlowId id) { solver_.add(id); }
+  /// Takes the flows that end now from their capacities. Valid until the next call.
+  [[nodiscard]] const std::vector<FlowId>& take_leaving();
+
+  /// Whether no shared flow has the capacity on its path.
+  [[nodiscard]] bool none_on(CapacityId id) const { return lists_.empty(id); }
+  /// Calls `visit(flow)` for each flow that has the capacity on its path.
+  template <class Visit>
+  void for_each(CapacityId id, Visit&& visit) const {
+    for (const BoundFlow& flow : lists_.bound(id)) visit(flows_.hop(flow.slot).flow);
+    for (const CrossingFlow& flow : lists_.others(id)) visit(flows_.hop(flow.slot).flow);
+  }
+  /// Bytes that the flow has left.
+  [[nodiscard]] double unsent(const Flow& flow) const {
+    return flow.bottleneck == kNone ? flow.remaining : lists_.unsent(flow.bottleneck, rate(flow));
+  }
+  /// Bytes per picosecond. REQUIRES: solved since it was added.
+  [[nodiscard]] double rate(const Flow& flow) const { return solver_.level(flows_.hop(flow.bottleneck).capacity); }
+
+  /// Solves now. Otherwise this happens at the end of the instant of a change.
+  void settle() { solver_.settle(); }
+  [[nodiscard]] std::uint64_t flows_solved() const { return solver_.flows_solved(); }
+
+ private:
+  const engine::Engine& engine_;
+  const FlowTable& flows_;
+  CapacityFlows lists_;
+  DepartureAgenda agenda_;
+  LevelSolver solver_;
+  std::vector<FlowId> leaving_;
+};
+
+}  // namespace photonrail::network

@@ -13,8 +13,8 @@ namespace pr = photonrail;
 class OldestFirst : public pr::Controller {
   pr::Decision decide(const pr::FabricView& view) override {
     const auto oldest =
-        std::find_if(view.demands.begin(), view.demands.end(), [](auto& demand) { return demand.blocking; });
-    if (oldest == view.demands.end()) return std::nullopt;  // keep everything as it is
+        std::find_if(view.requests.begin(), view.requests.end(), [](auto& demand) { return demand.blocking; });
+    if (oldest == view.requests.end()) return std::nullopt;  // keep everything as it is
     pr::CircuitPlan plan;
     std::map<pr::ServerIndex, std::uint32_t> out, in;  // how many ports of a GPU the demand has taken
     for (const pr::ServerPair pair : oldest->pairs) {

@@ -94,11 +94,11 @@ struct ControllerFactory {
       make;
   /// Rank-symmetric: decisions for ports depend only on the requests for them, the circuits on them and the order of
   /// requests, and not on port numbers or on the number of other ports. Equivalent ranks may then be simulated once.
-  bool symmetric = false;
+  bool rank_symmetric = false;
   std::function<PolicyNeeds(const ControllerSpec& spec)> needs{};  ///< null: none; `spec` is complete()
   std::vector<ControllerParameter> parameters{};                   ///< the policy's own keys of the scenario
   /// Work-conserving: a blocked operation is served as soon as its ports are free, FIFO among conflicting requests.
-  bool prompt = false;
+  bool work_conserving = false;
   PolicyClaims claims{};              ///< further guarantees
   std::vector<PolicyField> fields{};  ///< that the policy reads; a scenario file has keys for these alone
   /// The test kit examines a policy by default and in each word and flag of its parameters once. This changes the list to

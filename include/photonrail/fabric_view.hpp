@@ -59,7 +59,7 @@ struct CircuitRequest {
   std::span<const ServerPair> pairs{};  ///< on this rail; ascending, no duplicates
   std::span<const Bytes> bytes{};       ///< by pair: the bytes of the round; only if ViewPart::kBytes, else empty
   std::span<const RoundView> next{};    ///< the operation's later rounds; only if ViewPart::kRounds, else empty
-  std::span<const Requester> askers{};  ///< the ranks that sent the request, in order of arrival
+  std::span<const Requester> requesters{};  ///< the ranks that sent the request, in order of arrival
   std::uint32_t members = 0;            ///< ranks that must send it before it is complete (2 for a send)
   std::uint32_t asked = 0;              ///< ranks that have sent it
   Time since{};                         ///< arrival of the first
@@ -75,7 +75,7 @@ struct CircuitRequest {
   Time due{};
   /// Only if ViewPart::kTaskEvents: a task of a requesting rank ended at this instant, or no event is left and only a
   /// decision of the controller can let the job continue.
-  bool stirred = false;
+  bool requester_progressed = false;
 
   [[nodiscard]] bool all_asked() const { return asked == members; }
 };
@@ -86,7 +86,7 @@ struct ScheduledOperation {
   CommunicatorId communicator;
   Dimension dimension = Dimension::kOther;
   CollectiveOp op = CollectiveOp::kSend;
-  Time start{};                         ///< from the begin of the step in the profiling run
+  Duration start{};                     ///< since the begin of the step in the profiling run
   std::span<const ServerPair> pairs{};  ///< on this rail, of all its rounds; empty: none, or not known ahead
   std::span<const Bytes> bytes{};       ///< by pair, all rounds
 };
@@ -135,8 +135,8 @@ struct FabricView {
   std::uint32_t ports_per_gpu = 1;             ///< PortId = position * ports_per_gpu + NIC port
   std::span<const PortView> transmit{};        ///< by PortId
   std::span<const PortId> receive{};           ///< by PortId: the transmit side that points here, or none
-  std::span<const CircuitRequest> demands{};    ///< complete requests (all members sent theirs), in order of completion
-  std::span<const CircuitRequest> gathering{};  ///< partial requests: those of some members are missing
+  std::span<const CircuitRequest> requests{};  ///< complete requests (all members sent theirs), in order of completion
+  std::span<const CircuitRequest> partial_requests{};  ///< partial requests: those of some members are missing
   std::span<const RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
   std::span<const PairTraffic> traffic{};      ///< of the previous iteration, by pair; only if ViewPart::kTraffic
   std::span<const PairTraffic> traffic_now{};  ///< of the present iteration so far; only if ViewPart::kTraffic

@@ -29,17 +29,17 @@ namespace photonrail {
 /// pipe is written directly. Throws ConfigError when it cannot.
 void write_file(const std::filesystem::path& file, std::string_view text);
 
-/// What of a run a timeline shows.
-struct TimelineOptions {
-  std::vector<RankId> ranks;  ///< whose streams are shown; empty: all. Rails are always shown
-};
-
 /// A timeline in Chrome's trace format, which Perfetto opens: a track per rank stream, a track per OCS port that shows
 /// lit, switching and the group it serves. Give it to simulate() as an observer, then write(). It keeps what it needs of
 /// the scenario. Of a run that failed it shows what happened until then.
 class TraceWriter : public Observer {
  public:
-  explicit TraceWriter(TimelineOptions options = {});
+  /// What of a run the timeline shows.
+  struct Options {
+    std::vector<RankId> ranks;  ///< whose streams are shown; empty: all. Rails are always shown
+  };
+
+  explicit TraceWriter(Options options = {});
   ~TraceWriter() override;
 
   void begin(const Scenario& scenario) override;

@@ -39,30 +39,70 @@ enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive };
 /// Where a compute task runs: the GPU's compute stream, or the host's thread (CPU operators of a recorded trace).
 enum class Stream : std::uint8_t { kGpu, kHost };
 
-/// One task of a rank, 40 bytes.
-struct Task {
+/// One task of a rank, 40 bytes. Made by the functions below; what a task of its kind does not have is zero.
+class Task {
+  // First, so that there are no gaps.
+  std::int64_t amount_ = 0;  // communication: bytes; compute: bytes moved from and to memory, or picoseconds
+  std::uint32_t root_or_demand_ = 0;
+  bool has_time_ = false;  // the picoseconds
+
+ public:
+  Task() = default;  ///< a computation that takes no time
+  /// `memory`: bytes moved from and to memory.
+  [[nodiscard]] static Task compute(double flops, Bytes memory, Stream stream = Stream::kGpu);
+  [[nodiscard]] static Task delay(Duration time, Stream stream = Stream::kGpu);
+  /// The FLOPs of the rank in traffic matrix number `demand` (TrafficSource::flops); `flops` is typical, for reports only.
+  [[nodiscard]] static Task demand_compute(std::uint32_t slot, std::uint32_t demand, double flops);
+  [[nodiscard]] static Task collective(std::uint32_t slot, CollectiveOp op, Bytes size, Member root = 0);
+  /// With traffic matrix number `demand`; `size` is typical, for reports only.
+  [[nodiscard]] static Task all_to_all(std::uint32_t slot, std::uint32_t demand, Bytes size);
+  [[nodiscard]] static Task send(std::uint32_t slot, std::uint32_t tag, Bytes size);
+  [[nodiscard]] static Task receive(std::uint32_t slot, std::uint32_t tag, Bytes size);
+
   TaskKind kind = TaskKind::kCompute;
   Stream stream = Stream::kGpu;
   CollectiveOp op = CollectiveOp::kSend;
-  bool fixed = false;       ///< compute: `amount` is a duration in picoseconds
   std::uint32_t slot = 0;   ///< index of one of the rank's communicators (TaskGraph::communicator): communication, and
                             ///< computations with a traffic matrix
   std::uint32_t tag = 0;    ///< sends and receives: a send matches a receive with an equal tag
   std::uint32_t match = 0;  ///< index among this rank's calls with the same slot and tag; equal indices meet
   std::uint32_t waits = 0;  ///< number of predecessors
-  Member root = 0;          ///< rooted collectives: the root; all-to-all: the number of its traffic matrix, 0: even shares;
-                            ///< compute: the number of the matrix that determines its FLOPs, 0: `flops`
-  std::int64_t amount = 0;  ///< communication: size in bytes (with a traffic matrix: typical, for reports only); compute:
-                            ///< bytes moved from and to memory, or picoseconds
   double flops = 0.0;       ///< compute
 
+  /// Communication: its size; with a traffic matrix typical, for reports only.
+  [[nodiscard]] Bytes size() const { return kind == TaskKind::kCompute ? Bytes{} : Bytes{amount_}; }
+  /// Compute: bytes moved from and to memory.
+  [[nodiscard]] Bytes memory() const { return kind == TaskKind::kCompute && !has_time_ ? Bytes{amount_} : Bytes{}; }
+  /// Compute: its time, where it is given and not the roofline's.
+  [[nodiscard]] std::optional<Duration> time() const { return has_time_ ? std::optional(Duration{amount_}) : std::nullopt; }
+  /// The root of a collective that has one.
+  [[nodiscard]] Member root() const { return kind == TaskKind::kCollective && !may_be_uneven() ? root_or_demand_ : 0; }
   /// The number of the traffic matrix that an all-to-all or a computation follows (TrafficSource), or 0.
-  [[nodiscard]] std::uint32_t demand() const {
-    const bool all_to_all = kind == TaskKind::kCollective && op == CollectiveOp::kAllToAll;
-    return all_to_all || kind == TaskKind::kCompute ? root : 0;
-  }
+  [[nodiscard]] std::uint32_t demand() const { return may_be_uneven() ? root_or_demand_ : 0; }
 
   friend bool operator==(const Task&, const Task&) = default;
+
+ private:
+  [[nodiscard]] bool may_be_uneven() const {
+    return kind == TaskKind::kCompute || (kind == TaskKind::kCollective && op == CollectiveOp::kAllToAll);
+  }
+};
+static_assert(sizeof(Task) == 40);
+
+/// The communicator of a task: by slot, for a program that several ranks run; or itself, for a program of one rank, whose
+/// slots the builder then numbers.
+class TaskGroup {
+ public:
+  TaskGroup(std::uint32_t slot) : slot_(slot) {}                           // NOLINT(google-explicit-constructor)
+  TaskGroup(CommunicatorId communicator) : communicator_(communicator) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::uint32_t slot() const { return slot_; }
+  /// None: it is a slot.
+  [[nodiscard]] CommunicatorId communicator() const { return communicator_; }
+
+ private:
+  std::uint32_t slot_ = 0;
+  CommunicatorId communicator_ = CommunicatorId::none();
 };
 
 /// The tasks of one rank, or of many ranks that run the same program. Task ids are indices in the order of issue.
@@ -144,7 +184,7 @@ class TaskGraph {
 };
 
 /// Builds a TaskGraph. A program is written once and assigned to any number of ranks. Its tasks name communicators by slot,
-/// and assign() maps the slots of each rank to communicators.
+/// and assign() maps the slots of each rank to communicators. Tasks of a program of one rank may name the communicators.
 class TaskGraphBuilder {
  public:
   explicit TaskGraphBuilder(std::size_t ranks);
@@ -161,26 +201,28 @@ class TaskGraphBuilder {
   /// of tasks that are added later, before build(). Names may be empty.
   TaskId add_compute(ProgramId p, double flops, Bytes memory, std::string_view name = {},
                      std::span<const TaskId> after = {}, Stream stream = Stream::kGpu);
-  /// A computation in the group of `slot` with the FLOPs of the rank in traffic matrix number `demand`
+  /// A computation in the group with the FLOPs of the rank in traffic matrix number `demand`
   /// (TrafficSource::flops). `flops` is a typical value for reports only.
-  TaskId add_demand_compute(ProgramId p, std::uint32_t slot, std::uint32_t demand, double flops, std::string_view name = {},
+  TaskId add_demand_compute(ProgramId p, TaskGroup group, std::uint32_t demand, double flops, std::string_view name = {},
                             std::span<const TaskId> after = {});
   TaskId add_delay(ProgramId p, Duration time, std::string_view name = {}, std::span<const TaskId> after = {},
                    Stream stream = Stream::kGpu);
-  TaskId add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name = {},
+  TaskId add_collective(ProgramId p, TaskGroup group, CollectiveOp op, Bytes size, std::string_view name = {},
                         std::span<const TaskId> after = {}, Member root = 0);
   /// An all-to-all with traffic matrix number `demand`, from 1, of the source. `size` is the typical input of a member, for
   /// reports only.
-  TaskId add_all_to_all(ProgramId p, std::uint32_t slot, std::uint32_t demand, Bytes size, std::string_view name = {},
+  TaskId add_all_to_all(ProgramId p, TaskGroup group, std::uint32_t demand, Bytes size, std::string_view name = {},
                         std::span<const TaskId> after = {});
-  TaskId add_send(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name = {},
+  TaskId add_send(ProgramId p, TaskGroup group, Bytes size, std::uint32_t tag, std::string_view name = {},
                   std::span<const TaskId> after = {});
-  TaskId add_receive(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name = {},
+  TaskId add_receive(ProgramId p, TaskGroup group, Bytes size, std::uint32_t tag, std::string_view name = {},
                      std::span<const TaskId> after = {});
   void add_dependency(ProgramId p, TaskId before, TaskId after);
 
   /// Gives `rank` the program `p`, with the communicator of each slot that `p` uses.
   void assign(RankId rank, ProgramId p, std::vector<CommunicatorId> slots);
+  /// The same for a program whose tasks name their communicators. REQUIRES: all of its tasks have been added.
+  void assign(RankId rank, ProgramId p);
 
   /// Sets the source of the matrices of add_all_to_all(). It must be set before build().
   void set_demands(std::shared_ptr<const TrafficSource> demands) { demands_ = std::move(demands); }
@@ -201,8 +243,12 @@ class TaskGraphBuilder {
     std::vector<std::pair<TaskId, TaskId>> edges;  // before, after
     std::string names;
     std::vector<std::uint32_t> name_offsets{0};
+    std::vector<CommunicatorId> slots;  // of communicators that its tasks name
+    std::unordered_map<std::uint32_t, std::uint32_t> slot_of;
   };
   Draft& draft(ProgramId p);
+  /// The slot that the group has in the program.
+  [[nodiscard]] std::uint32_t slot_of(ProgramId p, TaskGroup group);
   TaskId add(ProgramId p, const Task& task, std::string_view name, std::span<const TaskId> after);
   [[nodiscard]] std::string describe(ProgramId p) const;
   [[nodiscard]] Program finish_program(ProgramId p);

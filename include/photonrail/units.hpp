@@ -11,11 +11,39 @@ namespace photonrail {
 /// Simulated time in picoseconds: one byte at 400 Gb/s is 20 ps, and the range is 106 days.
 using Duration = std::chrono::duration<std::int64_t, std::pico>;
 
-/// An instant: the time since the start of the run.
-using Time = Duration;
+/// An instant of simulated time. Time{} is the start of the run. Instants cannot be added, and become durations only by
+/// since_start() or as the difference of two.
+class Time {
+ public:
+  constexpr Time() = default;
+  constexpr explicit Time(Duration since_start) : since_start_(since_start) {}
+  constexpr explicit Time(std::int64_t picoseconds) : since_start_(picoseconds) {}
 
-/// Seconds as a floating-point number, for reports only.
+  /// After every instant that a run reaches.
+  [[nodiscard]] static constexpr Time never() { return Time{Duration::max()}; }
+
+  [[nodiscard]] constexpr Duration since_start() const { return since_start_; }
+
+  constexpr Time& operator+=(Duration d) {
+    since_start_ += d;
+    return *this;
+  }
+  constexpr Time& operator-=(Duration d) {
+    since_start_ -= d;
+    return *this;
+  }
+  friend constexpr Time operator+(Time t, Duration d) { return t += d; }
+  friend constexpr Time operator-(Time t, Duration d) { return t -= d; }
+  friend constexpr Duration operator-(Time a, Time b) { return a.since_start_ - b.since_start_; }
+  friend constexpr auto operator<=>(const Time&, const Time&) = default;
+
+ private:
+  Duration since_start_{};
+};
+
+/// Seconds as a floating-point number, for reports only; of an instant since the start of the run.
 [[nodiscard]] constexpr double to_seconds(Duration d) { return static_cast<double>(d.count()) / 1e12; }
+[[nodiscard]] constexpr double to_seconds(Time t) { return to_seconds(t.since_start()); }
 
 /// The nearest picosecond. REQUIRES: `seconds` is finite and |seconds| < 9.2e6.
 [[nodiscard]] inline Duration from_seconds(double seconds) { return Duration{std::llround(seconds * 1e12)}; }

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 void binomial_trees(StepPlan& plan, const std::vector<std::vector<Member>>& lines, TreeFlow flow, const TreeData& data) {
   const auto n = static_cast<Member>(lines.front().size());
@@ -100,4 +100,4 @@ class Binomial final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_binomial() { return std::make_unique<Binomial>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

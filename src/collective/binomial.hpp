@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// The data that the subtree of the `count` members line[v] .. line[v + count - 1] exchanges with the rest of their line.
 using TreeData = std::function<Runs(std::size_t line, Member v, Member count)>;
@@ -16,4 +16,4 @@ enum class TreeFlow : std::uint8_t { kSpread, kCollect, kReduce };
 /// subtree is served first), or from all to the root. Each step is a round. REQUIRES: the lines are equally long.
 void binomial_trees(StepPlan& plan, const std::vector<std::vector<Member>>& lines, TreeFlow flow, const TreeData& data);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::unique_ptr<const CollectiveAlgorithm> make_greedy_matchings() {
       "greedy_matchings", "all-to-all of uneven demand as fewer matchings, weighing what re-pointing costs", greedy_rounds);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

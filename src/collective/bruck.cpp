@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -197,4 +197,4 @@ class Dissemination final : public CollectiveAlgorithm {
 std::unique_ptr<const CollectiveAlgorithm> make_bruck() { return std::make_unique<Bruck>(); }
 std::unique_ptr<const CollectiveAlgorithm> make_dissemination() { return std::make_unique<Dissemination>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

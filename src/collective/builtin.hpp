@@ -3,7 +3,7 @@
 
 #include "photonrail/collective.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
 
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_ring();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_pairwise();
@@ -28,4 +28,4 @@ namespace photonrail {
 /// as one piece is on its way, whichever is more; the last one until its last piece is there.
 [[nodiscard]] double piped_ring(const LinkCost& link, std::uint32_t steps, double shard, std::uint32_t pieces);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

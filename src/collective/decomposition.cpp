@@ -11,7 +11,7 @@
 #include <bit>
 #include <limits>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -184,4 +184,4 @@ std::vector<DemandRound> greedy_rounds(const TrafficMatrix& demand, Bytes reconf
   return rounds;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 struct PairBytes {
   Member from = 0;
@@ -25,4 +25,4 @@ using DemandRound = std::vector<PairBytes>;
 /// the time to re-point (`reconfiguration`, in bytes of a port) included.
 [[nodiscard]] std::vector<DemandRound> greedy_rounds(const TrafficMatrix& demand, Bytes reconfiguration);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

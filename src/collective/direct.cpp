@@ -10,7 +10,7 @@
 #include "collective/shifts.hpp"
 #include "collective/uneven.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -176,4 +176,4 @@ class Direct final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_direct() { return std::make_unique<Direct>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

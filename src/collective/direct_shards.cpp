@@ -2,7 +2,7 @@
 
 #include "collective/uniform_plan.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -79,4 +79,4 @@ std::unique_ptr<const SendPlan> make_direct_shards(const CollectiveCall& call) {
   return std::make_unique<DirectShardsPlan>(call);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -3,8 +3,8 @@
 
 #include "photonrail/collective.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
 
 [[nodiscard]] std::unique_ptr<const SendPlan> make_direct_shards(const CollectiveCall& call);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

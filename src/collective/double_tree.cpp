@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <array>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -212,4 +212,4 @@ class DoubleTree final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_double_tree() { return std::make_unique<DoubleTree>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

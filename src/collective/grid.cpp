@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 Grid::Grid(const CollectiveCall& call) : servers_(call.members), members_(call.members), place_(call.members) {
   std::iota(members_.begin(), members_.end(), 0);
@@ -29,4 +29,4 @@ Grid::Grid(const CollectiveCall& call) : servers_(call.members), members_(call.m
   for (Member i = 0; i < call.members; ++i) place_[members_[i]] = i;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

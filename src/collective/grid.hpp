@@ -3,7 +3,7 @@
 
 #include "photonrail/collective.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// Every server of the group has members on the same rails. REQUIRES for member(): server < servers(), rail < rails().
 class Grid {
@@ -25,4 +25,4 @@ class Grid {
   std::vector<Member> place_;    ///< by member: its index in members_
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

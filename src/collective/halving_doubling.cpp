@@ -10,7 +10,7 @@
 
 #include <bit>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -195,4 +195,4 @@ class RecursiveDoubling final : public CollectiveAlgorithm {
 std::unique_ptr<const CollectiveAlgorithm> make_halving_doubling() { return std::make_unique<HalvingDoubling>(); }
 std::unique_ptr<const CollectiveAlgorithm> make_recursive_doubling() { return std::make_unique<RecursiveDoubling>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -15,7 +15,7 @@
 #include <bit>
 #include <numeric>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -383,4 +383,4 @@ class Hierarchical final : public CollectiveAlgorithm {
 std::unique_ptr<const CollectiveAlgorithm> make_hierarchical() { return std::make_unique<Hierarchical>(false); }
 std::unique_ptr<const CollectiveAlgorithm> make_hierarchical_reversed() { return std::make_unique<Hierarchical>(true); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -56,4 +56,4 @@ std::shared_ptr<const CollectiveAlgorithm> make_listed(std::string name, std::st
   return std::make_shared<Listed>(std::move(name), std::move(summary), std::move(plan));
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

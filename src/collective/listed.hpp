@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// A send whose bytes are those of its chunks, or `parts` of ListedPlan::whole.
 struct ListedSend {
@@ -33,4 +33,4 @@ struct ListedPlan {
 [[nodiscard]] std::shared_ptr<const CollectiveAlgorithm> make_listed(std::string name, std::string summary,
                                                                      ListedPlan plan);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 void MatchedRounds::add(const Send& send) {
   std::vector<SendIndex> after = last_[send.from];
@@ -25,4 +25,4 @@ void MatchedRounds::end_round() {
   active_.clear();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

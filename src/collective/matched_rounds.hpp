@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 class MatchedRounds {
  public:
@@ -32,4 +32,4 @@ class MatchedRounds {
   std::vector<Member> active_;                ///< members with some in the present round, and repeats
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

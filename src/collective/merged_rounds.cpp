@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -121,4 +121,4 @@ std::unique_ptr<const SendPlan> merge_rounds(std::unique_ptr<const SendPlan> pla
   return std::make_unique<MergedRounds>(std::move(plan), std::move(first));
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

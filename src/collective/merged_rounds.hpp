@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// Of members that sit on several rails, each round of a plan may use some rails only: a plan that asks round by round
 /// waits once for every rail. Rounds whose circuits join, on each rail, a server to at most one other each way are merged,
@@ -16,4 +16,4 @@ namespace photonrail {
 [[nodiscard]] std::unique_ptr<const SendPlan> merge_rounds(std::unique_ptr<const SendPlan> plan,
                                                            std::span<const MemberPlace> places);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

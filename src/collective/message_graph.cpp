@@ -6,7 +6,7 @@
 #include <functional>
 #include <queue>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 MessageGraph::Node MessageGraph::add_node() {
   PHOTONRAIL_CHECK(sent_.size() < kNone);
@@ -159,4 +159,4 @@ std::vector<std::vector<MessageGraph::Message>> MessageGraph::waits(std::span<co
   return waits;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

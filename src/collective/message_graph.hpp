@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 class MessageGraph {
  public:
@@ -81,4 +81,4 @@ class MessageGraph {
   std::vector<std::vector<Message>> lanes_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -8,7 +8,9 @@
 #include "collective/uniform_plan.hpp"
 #include "core/circle.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
+
+using core::Circle;
 
 namespace {
 
@@ -144,4 +146,4 @@ class OneFactorisation final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_one_factorisation() { return std::make_unique<OneFactorisation>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

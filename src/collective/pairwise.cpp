@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -116,4 +116,4 @@ class Pairwise final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_pairwise() { return std::make_unique<Pairwise>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

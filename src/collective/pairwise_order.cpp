@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 PairwiseOrder::PairwiseOrder(const CollectiveCall& call) : n_(call.members), steps_(call.members - 1) {
   if (call.places.empty()) return;
@@ -45,4 +45,4 @@ Member PairwiseOrder::receiver_on_grid(Member from, std::uint32_t step) const {
   return to == kEmpty ? from : to;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

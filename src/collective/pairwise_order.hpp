@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// On one rail, or in one server: step k sends from member m to m + k + 1. Over several servers and rails members are moved
 /// by (servers, rails) instead: all shifts of the rails follow each other for one shift of the servers, and the exchange
@@ -52,4 +52,4 @@ class PairwiseOrder {
   std::vector<Member> place_;  ///< by member: its index in seats_
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

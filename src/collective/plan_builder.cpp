@@ -10,6 +10,9 @@
 
 namespace photonrail {
 
+using collective::PlanTotals;
+using collective::UniformPlan;
+
 namespace {
 
 /// The dependencies of sends, by index: send i waits for after[first[i]] .. after[first[i + 1] - 1].

@@ -7,6 +7,7 @@
 namespace photonrail {
 
 CollectiveRegistry CollectiveRegistry::builtin() {
+  using namespace collective;
   CollectiveRegistry registry;
   registry.add(make_ring());
   registry.add(make_pairwise());

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -324,4 +324,4 @@ double piped_ring(const LinkCost& link, std::uint32_t steps, double shard, std::
 
 std::unique_ptr<const CollectiveAlgorithm> make_ring() { return std::make_unique<Ring>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -146,4 +146,4 @@ class RingBidirectional final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_ring_bidirectional() { return std::make_unique<RingBidirectional>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -131,4 +131,4 @@ class RingChannels final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_ring_channels() { return std::make_unique<RingChannels>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -1,6 +1,6 @@
 #include "collective/shifts.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::unique_ptr<const SendPlan> Shifts::folded(PlanTotals totals, Member period)
   return std::make_unique<FoldedShiftsPlan>(totals, n_, Bytes{size_.count / n_});
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -3,7 +3,7 @@
 
 #include "collective/uniform_plan.hpp"
 
-namespace photonrail {
+namespace photonrail::collective {
 
 class Shifts {
  public:
@@ -42,4 +42,4 @@ class Shifts {
   EvenSplit cut_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -96,4 +96,4 @@ void StepPlan::add(Member from, Member to, const Runs& data, bool reduce) {
 
 std::unique_ptr<const SendPlan> StepPlan::build() && { return std::move(plan_).build(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

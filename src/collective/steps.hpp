@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 using Runs = std::vector<ChunkRun>;
 
@@ -46,4 +46,4 @@ class StepPlan {
   std::vector<SendIndex> after_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

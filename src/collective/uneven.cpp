@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -78,4 +78,4 @@ CollectiveCost cost_of_rounds(const std::vector<Bytes>& largest, const LinkCost&
   return cost;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

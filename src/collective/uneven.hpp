@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// Everything at once, in one round. REQUIRES: call.demand.
 [[nodiscard]] std::unique_ptr<const SendPlan> expand_uneven_direct(const CollectiveCall& call);
@@ -34,4 +34,4 @@ template <typename Receiver>
   return cost_of_rounds(largest, link);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -47,4 +47,4 @@ SendIndex UniformPlan::send_count() const {
   return static_cast<SendIndex>(totals_.sends);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// Throws InternalError when `call` breaks what every algorithm requires of it.
 void check_call(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
@@ -59,4 +59,4 @@ class UniformPlan : public SendPlan {
   PlanTotals totals_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

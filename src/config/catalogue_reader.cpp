@@ -12,14 +12,14 @@ namespace {
 using config::JsonReader;
 
 constexpr std::string_view kCatalogueSchema = "photonrail.catalogue/1";
-constexpr double kMost = 1e12;
+constexpr double kMaxAmount = 1e12;
 
 PricedItem read_item(JsonReader section, bool has_ports) {
   PricedItem item;
   item.name = section.child("name").string();
   if (has_ports) item.ports = section.child("ports").count(4, 1'000'000);
-  item.usd = section.child("usd", "of one, in US dollars").number(0.0, kMost);
-  item.watts = section.child("watts", "of one").number(0.0, kMost);
+  item.usd = section.child("usd", "of one, in US dollars").number(0.0, kMaxAmount);
+  item.watts = section.child("watts", "of one").number(0.0, kMaxAmount);
   item.source = section.child("source", "where price and power come from").string();
   section.finish();
   return item;
@@ -87,7 +87,7 @@ PriceCatalogue price_catalogue(std::string_view name_or_file) {
     if (catalogue.name == name_or_file) return catalogue;
     known.push_back(catalogue.name);
   }
-  throw ConfigError("--catalogue", "there is no catalogue \"" + std::string(name_or_file) + "\"",
+  throw ConfigError("catalogue", "there is no catalogue \"" + std::string(name_or_file) + "\"",
                     suggest(name_or_file, known) + "; or the path of a .json file");
 }
 
@@ -107,7 +107,7 @@ CostRule cost_rule(std::string_view word) {
     if (name(rule) == word) return rule;
     known.emplace_back(name(rule));
   }
-  throw ConfigError("--rule", "there is no rule \"" + std::string(word) + "\"", suggest(word, known));
+  throw ConfigError("rule", "there is no rule \"" + std::string(word) + "\"", suggest(word, known));
 }
 
 namespace config {

@@ -20,7 +20,7 @@ class GraphCache {
   [[nodiscard]] TaskGraph get(const std::string& key, const std::function<TaskGraph()>& read) { return *find(key, read); }
 
  private:
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMaxGraphs = 8;
 
   // One thread reads at a time; the others most often wait for the very same files.
   std::shared_ptr<const TaskGraph> find(const std::string& key, const std::function<TaskGraph()>& read) {
@@ -28,7 +28,7 @@ class GraphCache {
     for (const auto& [known, graph] : graphs_) {
       if (known == key) return graph;
     }
-    if (graphs_.size() == kMost) graphs_.pop_front();
+    if (graphs_.size() == kMaxGraphs) graphs_.pop_front();
     return graphs_.emplace_back(key, std::make_shared<const TaskGraph>(read())).second;
   }
 

@@ -11,6 +11,10 @@
 
 namespace photonrail::config {
 
+using core::fnv1a;
+using core::hex;
+using core::kFnv1aStart;
+
 namespace {
 
 namespace fs = std::filesystem;

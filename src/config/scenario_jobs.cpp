@@ -56,7 +56,7 @@ Scenario read_one_job(JsonReader entry, const JobSections& defaults, const ReadC
   own("collectives", sections.collectives);
   own("stragglers", sections.stragglers);
   if (const auto v = entry.optional("name")) job.name = v->string();
-  entry.read_duration("start", job.start, "s");
+  entry.read_time("start", job.start, "s");
   if (const auto v = entry.optional("iterations")) job.run.iterations = v->count(1, 1'000'000);
   std::vector<std::uint32_t> servers;
   if (const auto v = entry.optional("servers")) servers = read_servers(*v, shared.cluster.servers);

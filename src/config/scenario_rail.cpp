@@ -88,14 +88,14 @@ PodSpec read_pods(JsonReader section) {
 }
 
 PortFault read_fault(JsonReader section) {
-  constexpr std::uint32_t kMost = 1'000'000'000;
+  constexpr std::uint32_t kMaxNumber = 1'000'000'000;
   PortFault fault;
   fault.kind = section.child("kind", R"("failed" or "stuck")")
                    .choice<PortFault::Kind>({{"failed", PortFault::Kind::kFailed}, {"stuck", PortFault::Kind::kStuck}});
-  if (const auto v = section.optional("rail")) fault.rail = RailId{v->count(0, kMost)};
-  if (const auto v = section.optional("server")) fault.server = v->count(0, kMost);
-  if (const auto v = section.optional("port")) fault.port = v->count(0, kMost);
-  section.read_duration("at", fault.at, "ms");
+  if (const auto v = section.optional("rail")) fault.rail = RailId{v->count(0, kMaxNumber)};
+  if (const auto v = section.optional("server")) fault.server = v->count(0, kMaxNumber);
+  if (const auto v = section.optional("port")) fault.port = v->count(0, kMaxNumber);
+  section.read_time("at", fault.at, "ms");
   fault.lasts = section.duration("lasts", "ms");
   section.finish();
   return fault;

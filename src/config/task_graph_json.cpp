@@ -35,7 +35,7 @@ struct Entry {
 
 class GraphReader {
  public:
-  explicit GraphReader(std::uint32_t ranks) : ranks_(ranks), builder_(ranks), slots_(ranks), ids_(ranks), next_(ranks, 0) {
+  explicit GraphReader(std::uint32_t ranks) : ranks_(ranks), builder_(ranks), ids_(ranks), next_(ranks, 0) {
     for (std::uint32_t r = 0; r < ranks; ++r) builder_.add_program();  // program r is that of rank r
   }
 
@@ -62,11 +62,7 @@ class GraphReader {
   }
 
   TaskGraph build() && {
-    for (std::size_t r = 0; r < ranks_; ++r) {
-      std::vector<CommunicatorId> used(slots_[r].size());
-      for (const auto& [communicator, slot] : slots_[r]) used[slot] = communicator;
-      builder_.assign(RankId{r}, ProgramId{r}, std::move(used));
-    }
+    for (std::size_t r = 0; r < ranks_; ++r) builder_.assign(RankId{r}, ProgramId{r});
     return std::move(builder_).build();
   }
 
@@ -135,11 +131,6 @@ class GraphReader {
     return after;
   }
 
-  std::uint32_t slot(RankId rank, CommunicatorId communicator) {
-    auto& slots = slots_[rank.index()];
-    return slots.try_emplace(communicator, static_cast<std::uint32_t>(slots.size())).first->second;
-  }
-
   void add(Entry& e, RankId rank) {
     const int kinds = e.at.has("compute_us") + (e.at.has("flops") || e.at.has("memory_bytes")) + e.at.has("collective") +
                       e.at.has("send_to") + e.at.has("receive_from");
@@ -194,8 +185,8 @@ class GraphReader {
     if (!size && *op != CollectiveOp::kBarrier) e.at.fail_at("bytes", "missing");
     Member root = 0;
     if (const auto v = e.at.optional("root")) root = read_root(*v, members);
-    builder_.add_collective(ProgramId{rank.index()}, slot(rank, group->second.communicator), *op,
-                            size ? read_bytes(*size) : Bytes{}, e.name, after, root);
+    builder_.add_collective(ProgramId{rank.index()}, group->second.communicator, *op, size ? read_bytes(*size) : Bytes{},
+                            e.name, after, root);
   }
 
   void add_all_to_all(Entry& e, RankId rank, const GroupOf& group, const JsonReader& value,
@@ -206,7 +197,7 @@ class GraphReader {
       e.mean_input = {demand.wire_bytes().count / demand.members()};
       builder_.set_demands(demands_);
     }
-    builder_.add_all_to_all(ProgramId{rank.index()}, slot(rank, group.communicator), e.demand, e.mean_input, e.name, after);
+    builder_.add_all_to_all(ProgramId{rank.index()}, group.communicator, e.demand, e.mean_input, e.name, after);
   }
 
   Member read_root(const JsonReader& value, const std::vector<RankId>& members) const {
@@ -237,7 +228,7 @@ class GraphReader {
     if (const auto v = e.at.optional("tag")) tag = v->count(0, std::numeric_limits<std::uint32_t>::max());
     const auto link = sends ? builder_.link(rank, other, Dimension::kOther) : builder_.link(other, rank, Dimension::kOther);
     const auto put = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
-    (builder_.*put)(ProgramId{rank.index()}, slot(rank, link), bytes, tag, e.name, after);
+    (builder_.*put)(ProgramId{rank.index()}, link, bytes, tag, e.name, after);
   }
 
   std::uint32_t ranks_;
@@ -245,7 +236,6 @@ class GraphReader {
   TaskGraphBuilder builder_;
   std::shared_ptr<DemandTable> demands_ = std::make_shared<DemandTable>();
   std::map<std::string, GroupOf> groups_;
-  std::vector<std::map<CommunicatorId, std::uint32_t>> slots_;  // by rank
   std::vector<std::map<std::string, TaskId>> ids_;              // by rank
   std::vector<std::size_t> next_;                               // by rank: how many tasks so far
 };

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::control {
 
 /// For PolicyNeeds::hops: a send may be forwarded over as many circuits as there are.
 inline constexpr std::uint32_t kAnyHops = 1U << 20;
@@ -29,4 +29,4 @@ inline constexpr const char* kWidthSummary = "circuits of one pair at the most; 
 [[nodiscard]] ControllerFactory harvest_factory();
 [[nodiscard]] ControllerFactory lru_factory();
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -96,7 +96,7 @@ class Coalesce : public Controller {
     was_active_ = active;
     const Time end = idle_since_ + grace();
     overdue_ = !active && view_->now > end;
-    const bool blocked = std::any_of(view_->demands.begin(), view_->demands.end(),
+    const bool blocked = std::any_of(view_->requests.begin(), view_->requests.end(),
                                      [](const CircuitRequest& demand) { return demand.blocking; });
     if (!active && blocked) ask_again(end + Duration{1});
   }
@@ -108,7 +108,7 @@ class Coalesce : public Controller {
 
   // How late the last member was, by communicator.
   void learn() {
-    for (const CircuitRequest& demand : view_->demands) {
+    for (const CircuitRequest& demand : view_->requests) {
       if (demand.since != demand.complete) lag_[demand.communicator] = demand.complete - demand.expected;
     }
   }
@@ -125,9 +125,9 @@ class Coalesce : public Controller {
   // Demands that wait and, for a while before and after they are foreseen, those that will; due first.
   Demands known() {
     Demands all;
-    for (const CircuitRequest& demand : view_->demands) all.push_back(&demand);
+    for (const CircuitRequest& demand : view_->requests) all.push_back(&demand);
     const Duration change = view_->reconfiguration.total();
-    for (const CircuitRequest& demand : view_->gathering) {
+    for (const CircuitRequest& demand : view_->partial_requests) {
       if (!foresees_) break;
       const Time ready = ready_at(demand);
       if (view_->now > ready + grace()) continue;  // foreseen wrongly
@@ -143,7 +143,7 @@ class Coalesce : public Controller {
   // Whether something that one of its GPUs waits for came before it in the profiling run, and is due before it: the last
   // member may well wait for that.
   [[nodiscard]] bool comes_later(const CircuitRequest& demand) const {
-    return std::any_of(view_->demands.begin(), view_->demands.end(), [&](const CircuitRequest& other) {
+    return std::any_of(view_->requests.begin(), view_->requests.end(), [&](const CircuitRequest& other) {
       if (other.expected >= demand.expected || other.due >= demand.due) return false;
       return std::any_of(other.pairs.begin(), other.pairs.end(), [&](ServerPair x) {
         return std::any_of(demand.pairs.begin(), demand.pairs.end(), [x](ServerPair y) {
@@ -326,4 +326,4 @@ ControllerFactory coalesce_factory() {
   return factory;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -22,7 +22,12 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
+
+using collective::birkhoff_rounds;
+using collective::DemandRound;
+using collective::greedy_rounds;
+using collective::PairBytes;
 
 namespace {
 
@@ -299,4 +304,4 @@ ControllerFactory solstice_factory() {
           .needs = decomposed_needs};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -1,7 +1,7 @@
 // Electrical rails connect all servers with each other, so that the controller has nothing to decide.
 #include "control/builtin.hpp"
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -20,8 +20,8 @@ ControllerFactory electrical_factory() {
   return {.name = "electrical",
           .summary = "electrical rail switches: every port reaches every port, nothing to decide",
           .make = make_electrical,
-          .symmetric = true,
+          .rank_symmetric = true,
           .claims = {.faster_ports = true, .more_ports = true, .shorter_delay = true, .server_names = true}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

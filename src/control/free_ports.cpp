@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-namespace photonrail {
+namespace photonrail::control {
 
 std::uint32_t even_share(const FabricView& view, std::span<const ServerPair> pairs) {
   if (view.ports_per_gpu == 1) return 1;
@@ -257,4 +257,4 @@ void FreePorts::unplan(std::size_t before, std::vector<Circuit>& connect) {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

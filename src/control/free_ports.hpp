@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 /// Not to be taken: it carries bytes, is on its way, or cannot be re-pointed at either end.
 [[nodiscard]] inline bool is_fixed(const FabricView& view, const PortView& fibre) {
@@ -82,4 +82,4 @@ class FreePorts {
   State state_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control

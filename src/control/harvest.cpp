@@ -15,7 +15,7 @@
 #include <map>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -75,7 +75,7 @@ class Harvest : public Controller {
   explicit Harvest(const ControllerSpec& spec) : look_ahead_(spec.parameters.count("look_ahead")) {}
 
   Decision decide(const FabricView& view) override {
-    if (view.demands.empty()) return std::nullopt;
+    if (view.requests.empty()) return std::nullopt;
     ports_.begin(view);
     Ways lit;
     for (std::size_t p = 0; p < view.transmit.size(); ++p) {
@@ -85,7 +85,7 @@ class Harvest : public Controller {
     CircuitPlan plan;
     switched_.clear();
     for (const bool blocking : {true, false}) {
-      for (const CircuitRequest& demand : view.demands) {
+      for (const CircuitRequest& demand : view.requests) {
         if (demand.blocking == blocking) serve(view, demand, lit, plan);
       }
     }
@@ -169,7 +169,7 @@ ControllerFactory harvest_factory() {
                                    .while_switching = WhileSwitching::kWait};
               },
           .parameters = {ControllerParameter::count("look_ahead", 16, 0, 1024, "rounds after the present one")},
-          .prompt = true};
+          .work_conserving = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

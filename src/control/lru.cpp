@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -28,7 +28,7 @@ class Lru : public Controller {
     CircuitPlan plan;
     std::vector<const CircuitRequest*> served;
     for (const bool blocking : {true, false}) {
-      for (const CircuitRequest& demand : view.demands) {
+      for (const CircuitRequest& demand : view.requests) {
         if (demand.blocking != blocking) continue;
         if (ports_.serve_all(demand.pairs, std::max(1u, width_), plan.connect)) served.push_back(&demand);
       }
@@ -69,7 +69,7 @@ ControllerFactory lru_factory() {
                 return PolicyNeeds{.view = {ViewPart::kBytes}, .while_switching = WhileSwitching::kWait};
               },
           .parameters = {ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
-          .prompt = true};
+          .work_conserving = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

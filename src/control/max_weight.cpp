@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -31,7 +31,7 @@ class MaxWeight : public Controller {
         width_(spec.parameters.count("width")) {}
 
   Decision decide(const FabricView& view) override {
-    if (view.demands.empty()) return std::nullopt;
+    if (view.requests.empty()) return std::nullopt;
     places_.learn(view);
     ports_.begin(view);
     count_free(view);
@@ -136,7 +136,7 @@ ControllerFactory max_weight_factory() {
                      ControllerParameter::number("age", 1.0, 0.0, 1e6,
                                                  "weight of the bytes that could have been sent while a pair waited"),
                      ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
-      .prompt = true};
+      .work_conserving = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

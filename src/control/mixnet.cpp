@@ -18,7 +18,7 @@
 #include <tuple>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -95,7 +95,7 @@ class MixNet : public Controller {
   bool begins_iteration(const FabricView& view) {
     if (view.traffic.empty()) return false;
     std::uint32_t latest = iteration_;
-    for (const CircuitRequest& demand : view.demands) latest = std::max(latest, demand.iteration);
+    for (const CircuitRequest& demand : view.requests) latest = std::max(latest, demand.iteration);
     const bool begins = latest > iteration_;
     iteration_ = latest;
     return begins;
@@ -129,7 +129,7 @@ ControllerFactory mixnet_factory() {
           .parameters = {ControllerParameter::word("refresh", {"layer", "iteration"}, "what the sizes are taken from"),
                          ControllerParameter::count("region", 0, 0, 1u << 20, "servers of a region; 0: the whole rail"),
                          ControllerParameter::count("width", 0, 0, 1024, kWidthSummary)},
-          .prompt = true};
+          .work_conserving = true};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::control {
 
 std::vector<ServerPair> JobTraffic::pairs() const {
   std::vector<ServerPair> pairs;
@@ -106,4 +106,4 @@ bool OneShot::reaches(std::span<const ServerPair> pairs) const {
   return true;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 /// What a job sends over a rail in a step.
 struct JobTraffic {
@@ -56,4 +56,4 @@ class OneShot {
   CircuitPlan plan_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -12,7 +12,7 @@
 #include "control/free_ports.hpp"
 #include "control/phase_width.hpp"
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -23,7 +23,7 @@ class Opus : public Controller {
     ports_.begin(view);
     plan_ = {};
     for (const bool blocking : {true, false}) {
-      for (const CircuitRequest& demand : view.demands) {
+      for (const CircuitRequest& demand : view.requests) {
         if (demand.blocking == blocking) ports_.serve_all(demand.pairs, width_.of(view, demand), plan_.connect);
       }
     }
@@ -54,11 +54,11 @@ ControllerFactory opus_factory() {
   return {.name = "opus",
           .summary = "re-points circuits at phase boundaries, on demand or provisioned (arXiv 2602.12521)",
           .make = make_opus,
-          .symmetric = true,
+          .rank_symmetric = true,
           .needs = opus_needs,
-          .prompt = true,
+          .work_conserving = true,
           .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true},
           .fields = {PolicyField::kMode, PolicyField::kOrder}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -54,7 +54,7 @@ class OpusArtifact : public Controller {
     std::map<Request, Time> still;
     Decision decision;
     for (const bool blocking : {true, false}) {
-      for (const CircuitRequest& demand : view.demands) {
+      for (const CircuitRequest& demand : view.requests) {
         if (demand.blocking != blocking) continue;
         if (is_made(demand)) {
           keep(demand);
@@ -63,7 +63,7 @@ class OpusArtifact : public Controller {
         const Request request{demand.id, demand.since};
         const auto before = refused_.find(request);
         const bool late = time_out_ > Duration{} && before != refused_.end() && view.now >= before->second + time_out_;
-        const bool retry = before == refused_.end() || !own_event_ || demand.stirred || late;
+        const bool retry = before == refused_.end() || !own_event_ || demand.requester_progressed || late;
         const bool possible = !locked() && is_idle(demand);
         if (retry && possible && serve(demand)) continue;
         forgotten |= possible && !retry;
@@ -253,4 +253,4 @@ ControllerFactory opus_artifact_factory() {
   return factory;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -2,7 +2,7 @@
 // of it (sim/lower_bound.hpp). docs/policies.md says what it bounds, and proves it.
 #include "control/builtin.hpp"
 
-namespace photonrail {
+namespace photonrail::control {
 
 ControllerFactory oracle_factory() {
   ControllerFactory factory;
@@ -15,4 +15,4 @@ ControllerFactory oracle_factory() {
   return factory;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

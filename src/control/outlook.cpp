@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::control {
 
 bool joined(const FabricView& view, ServerPair pair) {
   for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
@@ -86,4 +86,4 @@ Time ServiceEstimate::serve(const CircuitRequest& demand, Time ready) {
   return end;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 /// Whether some circuit joins the pair, or will when it is switched.
 [[nodiscard]] bool joined(const FabricView& view, ServerPair pair);
@@ -34,4 +34,4 @@ class ServiceEstimate {
   std::vector<PortId> source_;  // by receive side
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control

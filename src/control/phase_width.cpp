@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::control {
 
 std::size_t PhaseWidth::sender(Dimension dimension, ServerIndex position) const {
   return 2 * static_cast<std::size_t>(dimension) * positions_ + position;
@@ -64,4 +64,4 @@ std::uint32_t PhaseWidth::of(const FabricView& view, const CircuitRequest& deman
   return share_pays(view, demand.dimension, alone, shared) ? shared : alone;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 /// A phase is what a parallelism dimension does; it has partners for a GPU to send to and to receive from. Where the ports
 /// of a GPU are enough for all of them, each partner gets its share for good, and nothing is re-pointed within the phase.
@@ -34,4 +34,4 @@ class PhaseWidth {
   std::vector<std::uint32_t> degree_;    // by direction and position; all 0 between calls
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::control {
 
 void Places::learn(const FabricView& view) {
   if (view.own.empty()) {
@@ -19,4 +19,4 @@ void Places::learn(const FabricView& view) {
   for (std::uint32_t place = 0; place < count_; ++place) place_[own_[place]] = place;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 class Places {
  public:
@@ -31,4 +31,4 @@ class Places {
   std::uint32_t count_ = 0;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::control {
 
 PortColouring::PortColouring(std::uint32_t ports_per_gpu, std::vector<bool> transmit, std::vector<bool> receive)
     : ports_(ports_per_gpu),
@@ -69,4 +69,4 @@ Circuit PortColouring::circuit(std::size_t i) const {
   return {PortId{c.pair.from * ports_ + c.port}, PortId{c.pair.to * ports_ + c.port}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 class PortColouring {
  public:
@@ -45,4 +45,4 @@ class PortColouring {
   std::vector<std::uint32_t> receives_;  // by receive port
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::control

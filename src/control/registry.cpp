@@ -22,6 +22,7 @@ std::string PolicyClaims::describe() const {
 }
 
 ControllerRegistry ControllerRegistry::builtin() {
+  using namespace control;
   static constexpr ControllerFactory (*kTable[])() = {
       electrical_factory, static_factory,       opus_factory,     opus_artifact_factory, oracle_factory,
       coalesce_factory,   static_split_factory, topoopt_factory,  rotor_factory,         max_weight_factory,

@@ -17,12 +17,12 @@
 #include <cmath>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
 constexpr Duration kFreeSlot{100'000'000};                       // 100 us, where circuits cost nothing
-constexpr std::uint64_t kMostCircuits = std::uint64_t{1} << 26;  // of a whole turn: 512 MiB
+constexpr std::uint64_t kMaxCircuits = std::uint64_t{1} << 26;   // of a whole turn: 512 MiB
 
 class Rotor : public Controller {
  public:
@@ -45,10 +45,10 @@ class Rotor : public Controller {
     const std::uint32_t ports = std::min(view.ports_per_gpu, shifts);
     std::vector<CircuitPlan> rounds(ports == shifts ? 1 : shifts);
     const std::uint64_t circuits = std::uint64_t{rounds.size()} * n * view.ports_per_gpu;
-    if (circuits > kMostCircuits) {
+    if (circuits > kMaxCircuits) {
       throw core::FieldError(core::field("controller.name"),
                              "a rotation among " + std::to_string(n) + " GPUs of a rail takes " + std::to_string(circuits) +
-                                 " circuits, more than the " + std::to_string(kMostCircuits) + " that are kept in memory",
+                                 " circuits, more than the " + std::to_string(kMaxCircuits) + " that are kept in memory",
                              "use fewer ranks on a rail, or another controller");
     }
     for (std::uint32_t round = 0; round < rounds.size(); ++round) {
@@ -114,4 +114,4 @@ ControllerFactory rotor_factory() {
                      ControllerParameter::word("paths", {"direct", "two_hop"}, "circuits on the way of a send")}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

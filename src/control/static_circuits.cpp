@@ -1,7 +1,7 @@
 // The circuits that the scenario gives, lit once and kept. What they do not join waits for ever, or is forwarded.
 #include "control/builtin.hpp"
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -40,4 +40,4 @@ ControllerFactory static_factory() {
           .fields = {PolicyField::kCircuits}};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

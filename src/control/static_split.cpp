@@ -16,7 +16,7 @@
 #include <numeric>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -128,4 +128,4 @@ ControllerFactory static_split_factory() {
       .examine = [](std::vector<ControllerSpec>& settings) { settings.resize(1); }};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -12,7 +12,7 @@
 #include <map>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 namespace {
 
@@ -62,4 +62,4 @@ ControllerFactory topoopt_factory() {
       .needs = [](const ControllerSpec&) { return PolicyNeeds{.view = {ViewPart::kSchedule}, .hops = kAnyHops}; }};
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

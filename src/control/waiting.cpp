@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::control {
 
 std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& places) {
   std::vector<WaitingPair> all;
-  for (const CircuitRequest& demand : view.demands) {
+  for (const CircuitRequest& demand : view.requests) {
     if (!demand.blocking) continue;
     for (std::size_t p = 0; p < demand.pairs.size(); ++p) {
       if (!places.has(demand.pairs[p])) continue;
@@ -28,4 +28,4 @@ std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& pla
   return all;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 struct WaitingPair {
   ServerPair pair;
@@ -19,4 +19,4 @@ struct WaitingPair {
 /// bytes (ViewPart::kBytes).
 [[nodiscard]] std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& places);
 
-}  // namespace photonrail
+}  // namespace photonrail::control

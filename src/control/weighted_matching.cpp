@@ -5,7 +5,7 @@
 
 #include <map>
 
-namespace photonrail {
+namespace photonrail::control {
 
 std::vector<std::size_t> heaviest_matching(std::span<const WeightedPair> pairs) {
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
@@ -34,4 +34,4 @@ std::vector<std::size_t> heaviest_matching(std::span<const WeightedPair> pairs) 
   return chosen;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::control {
 
 struct WeightedPair {
   ServerPair pair;
@@ -19,4 +19,4 @@ struct WeightedPair {
 /// REQUIRES: no pair twice; the sum of the weights is below 2^60.
 [[nodiscard]] std::vector<std::size_t> heaviest_matching(std::span<const WeightedPair> pairs);
 
-}  // namespace photonrail
+}  // namespace photonrail::control

@@ -16,7 +16,7 @@ namespace photonrail::control_plane {
 /// All must outlive what is made with it. `spec` is complete (ControllerFactory::complete).
 struct ControlContext {
   engine::Engine& engine;
-  Fabric& fabric;
+  fabric::Fabric& fabric;
   execution::OperationTable& operations;
   execution::TimeAccounting& accounting;
   const execution::ObserverList& observers;

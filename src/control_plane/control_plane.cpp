@@ -91,7 +91,7 @@ SharedView ControlPlane::shared_view(RailId rail) {
 void ControlPlane::task_ended(RankId rank) {
   ++tasks_ended_;
   if (!needs_.has(ViewPart::kTaskEvents)) return;
-  if (last_event_.size() <= rank.index()) last_event_.resize(rank.index() + 1, Time{-1});
+  if (last_event_.size() <= rank.index()) last_event_.resize(rank.index() + 1, Time{Duration{-1}});
   last_event_[rank.index()] = run_.engine.now();
   each_agent([](RailAgent& agent) { agent.task_ended(); });
 }

@@ -27,7 +27,10 @@ class RoundOpener : public execution::CircuitService {
 };
 
 /// Owns the parts of the control plane and connects them. Without optical rails it does nothing.
-class ControlPlane : public CircuitListener, private RequestBoardListener, private RetryListener, private ViewSource {
+class ControlPlane : public fabric::CircuitListener,
+                     private RequestBoardListener,
+                     private RetryListener,
+                     private ViewSource {
  public:
   /// All must outlive the object. `ambiguity`: of a folded run, else null.
   ControlPlane(const ControlContext& run, folding::OrderAmbiguity* ambiguity);

@@ -4,6 +4,8 @@
 
 namespace photonrail::control_plane {
 
+using fabric::RailCrossing;
+
 namespace {
 
 // A message that changes its rail leaves its server, or comes into it, over another GPU of the server. The controllers of a

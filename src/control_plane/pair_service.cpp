@@ -8,8 +8,10 @@
 
 namespace photonrail::control_plane {
 
-using execution::OpId;
 using execution::Operation;
+using execution::OpId;
+using fabric::RailCrossing;
+
 using State = OperationEvent::State;
 
 void PairService::attach(execution::RoundListener& rounds, execution::LaneArbiter&) { listener_ = &rounds; }

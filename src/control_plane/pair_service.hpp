@@ -35,7 +35,7 @@ class PairService : public RoundOpener {
  private:
   struct PairLink : execution::Link {
     RailId rail = RailId::none();  ///< none: the link needs no circuit
-    OpticalRail::HoldId hold = 0;
+    fabric::OpticalRail::HoldId hold = 0;
     bool held = false;
     std::uint32_t on_way = 0;             ///< sends posted and not delivered
     std::vector<std::uint64_t> parked{};  ///< tags of sends that wait for the circuit

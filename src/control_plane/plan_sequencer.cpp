@@ -7,6 +7,8 @@
 
 namespace photonrail::control_plane {
 
+using fabric::OpticalRail;
+
 void PlanSequencer::take(Decision decision, std::vector<Issued>& issued) {
   if (decision.keeps()) return;
   rail_.undrain();

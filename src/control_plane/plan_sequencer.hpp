@@ -17,13 +17,13 @@ class PlanSequencer {
  public:
   /// A command that went to the switch.
   struct Issued {
-    OpticalRail::Command command;
+    fabric::OpticalRail::Command command;
     Time decided{};
     bool rotation = false;  ///< of a timetable
   };
 
   /// The references must outlive the driver.
-  PlanSequencer(const engine::Engine& engine, OpticalRail& rail, RequestChannel& messages, RailId id)
+  PlanSequencer(const engine::Engine& engine, fabric::OpticalRail& rail, RequestChannel& messages, RailId id)
       : engine_(engine), rail_(rail), messages_(messages), id_(id) {}
 
   /// Replaces what earlier decisions have left to do. Throws ControllerError.
@@ -50,7 +50,7 @@ class PlanSequencer {
   void carry_out(const CircuitPlan& plan, bool preempt, std::optional<Time> since, std::vector<Issued>& issued);
 
   const engine::Engine& engine_;
-  OpticalRail& rail_;
+  fabric::OpticalRail& rail_;
   RequestChannel& messages_;
   RailId id_;
   std::deque<Step> steps_;

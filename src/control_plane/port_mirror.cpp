@@ -2,6 +2,9 @@
 
 namespace photonrail::control_plane {
 
+using fabric::OpticalRail;
+using topology::Plant;
+
 PortMirror::PortMirror(OpticalRail& rail, const PlantSpec& plant, bool shows_bytes)
     : rail_(rail),
       ports_per_gpu_(plant.nic_ports),

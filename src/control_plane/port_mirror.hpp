@@ -13,10 +13,10 @@ namespace photonrail::control_plane {
 class PortMirror {
  public:
   /// `rail` must outlive the mirror. `shows_bytes`: PortView::bytes_left is kept up to date.
-  PortMirror(OpticalRail& rail, const PlantSpec& plant, bool shows_bytes);
+  PortMirror(fabric::OpticalRail& rail, const PlantSpec& plant, bool shows_bytes);
 
   /// Where the job's ranks are; without it every port is the job's.
-  void seat(std::span<const GpuId> gpu_of_rank, const Plant& plant, RailId rail);
+  void seat(std::span<const GpuId> gpu_of_rank, const topology::Plant& plant, RailId rail);
   /// Takes over what changed since the last call.
   void sync();
 
@@ -28,7 +28,7 @@ class PortMirror {
   [[nodiscard]] bool foreign() const { return foreign_; }
 
  private:
-  OpticalRail& rail_;
+  fabric::OpticalRail& rail_;
   std::uint32_t ports_per_gpu_;
   bool shows_bytes_;
   std::vector<PortView> transmit_;

@@ -2,6 +2,8 @@
 
 namespace photonrail::control_plane {
 
+using fabric::Fabric;
+
 ProfiledSchedule::ProfiledSchedule(const TaskGraph& graph, execution::OperationTable& operations, const Fabric& fabric,
                              std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule,
                                    Unknown unknown)
@@ -18,7 +20,7 @@ ProfiledSchedule::ProfiledSchedule(const TaskGraph& graph, execution::OperationT
       op.communicator = communicator;
       op.dimension = graph.communicators()[communicator.index()].dimension;
       op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
-      op.start = planned.start;
+      op.start = planned.start.since_start();
       const auto found = by_rail.find(rail);
       if (found == by_rail.end()) continue;
       op.pairs = found->second.pairs;
@@ -40,15 +42,15 @@ const std::map<RailId, RailCircuits>& ProfiledSchedule::circuits(const TaskGraph
                                                                  execution::OperationTable& operations,
                                                                  const Fabric& fabric, RankId rank, const Task& task) {
   const CommunicatorId communicator = graph.communicator(rank, task.slot);
-  const Call call{communicator, task.kind == TaskKind::kCollective ? task.kind : TaskKind::kSend, task.op, task.amount,
-                  task.demand() != 0 ? task.demand() : task.root};
+  const Call call{communicator, task.kind == TaskKind::kCollective ? task.kind : TaskKind::kSend, task.op,
+                  task.size().count, task.demand() != 0 ? task.demand() : task.root()};
   const auto [entry, fresh] = circuits_.try_emplace(call);
   if (!fresh) return entry->second;
   const execution::RunnablePlan* plan = operations.plan_of(rank, task);
   if (plan != nullptr) {
     entry->second = rail_circuits(fabric, operations.gpus(communicator), *plan);
   } else if (unknown_ == Unknown::kAllPairs) {
-    entry->second = all_circuits(fabric, operations.gpus(communicator), Bytes{task.amount});
+    entry->second = all_circuits(fabric, operations.gpus(communicator), task.size());
   }
   return entry->second;
 }

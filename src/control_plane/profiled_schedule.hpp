@@ -26,7 +26,7 @@ class ProfiledSchedule {
   };
 
   /// The rail operations of a profiling run's `schedule`. REQUIRES: plans say what pairs exchange.
-  ProfiledSchedule(const TaskGraph& graph, execution::OperationTable& operations, const Fabric& fabric,
+  ProfiledSchedule(const TaskGraph& graph, execution::OperationTable& operations, const fabric::Fabric& fabric,
                    std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule,
                    Unknown unknown = Unknown::kNoPairs);
 
@@ -39,7 +39,7 @@ class ProfiledSchedule {
   using Call = std::tuple<CommunicatorId, TaskKind, CollectiveOp, std::int64_t, std::uint32_t>;
 
   const std::map<RailId, RailCircuits>& circuits(const TaskGraph& graph, execution::OperationTable& operations,
-                                                 const Fabric& fabric, RankId rank, const Task& task);
+                                                 const fabric::Fabric& fabric, RankId rank, const Task& task);
 
   Unknown unknown_;
   std::map<Call, std::map<RailId, RailCircuits>> circuits_;

@@ -9,6 +9,7 @@
 namespace photonrail::control_plane {
 
 using execution::CriticalPathTag;
+using fabric::Fabric;
 
 namespace {
 
@@ -152,8 +153,8 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.transmit = ports_.transmit();
   view.receive = ports_.receive();
   view.running = shared.running;
-  view.demands = around_.board.complete(id_).views();
-  view.gathering = around_.board.partial(id_).views();
+  view.requests = around_.board.complete(id_).views();
+  view.partial_requests = around_.board.partial(id_).views();
   view.schedule = shared.schedule;
   if (needs_.has(ViewPart::kTraffic)) {
     view.traffic = traffic_.past();

@@ -106,7 +106,7 @@ class RailAgent {
   struct Fruitless {
     std::uint64_t uses_seen = 0;  // OpticalRail::uses
     std::uint32_t commands = 0;
-    Time decided_at{-1};
+    Time decided_at{Duration{-1}};
     std::uint64_t progress_seen = 0;  // uses, and tasks that ended
     std::uint32_t decisions = 0;
   };
@@ -132,7 +132,7 @@ class RailAgent {
   const PolicyNeeds& needs_;
   Surroundings around_;
   RailId id_;
-  OpticalRail& rail_;
+  fabric::OpticalRail& rail_;
   std::unique_ptr<Controller> controller_;
   std::unique_ptr<PlanSequencer> sequencer_;
   PortMirror ports_;

@@ -5,6 +5,9 @@
 
 namespace photonrail::control_plane {
 
+using fabric::Fabric;
+using fabric::RailCrossing;
+
 namespace {
 
 using Parts = std::map<RailId, std::vector<PairTraffic>>;

@@ -19,13 +19,14 @@ struct RailCircuits {
 };
 
 /// Of one round. `gpus`: by member of the whole group.
-[[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const Fabric& fabric, std::span<const GpuId> gpus,
+[[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
                                                            const execution::RunnablePlan& plan, std::uint32_t round);
 /// Of all rounds together.
-[[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const Fabric& fabric, std::span<const GpuId> gpus,
+[[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
                                                            const execution::RunnablePlan& plan);
 
 /// Between any two of the group's servers, where it is not known who sends to whom; each GPU sends `sent` in equal shares.
-[[nodiscard]] std::map<RailId, RailCircuits> all_circuits(const Fabric& fabric, std::span<const GpuId> gpus, Bytes sent);
+[[nodiscard]] std::map<RailId, RailCircuits> all_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
+                                                          Bytes sent);
 
 }  // namespace photonrail::control_plane

@@ -10,8 +10,9 @@
 
 namespace photonrail::control_plane {
 
-using execution::OpId;
 using execution::Operation;
+using execution::OpId;
+using fabric::RailCrossing;
 
 namespace {
 
@@ -135,7 +136,7 @@ void RequestBoard::refresh(Request& request) {
   view.pairs = request.pairs.pairs();
   view.bytes = needs_.weighs() ? request.pairs.bytes() : std::span<const Bytes>{};
   view.next = request.next;
-  view.askers = request.requesters;
+  view.requesters = request.requesters;
   RailRequests& rail = rails_[request.rail.index()];
   view.all_asked() ? rail.complete.update(view) : rail.partial.update(view);
 }
@@ -157,7 +158,7 @@ void RequestBoard::count_request(Request& request, RankId from) {
   if (view.asked == 0) view.since = run_.engine.now();
   ++view.asked;
   request.requesters.push_back({from, run_.engine.now()});
-  view.askers = request.requesters;
+  view.requesters = request.requesters;
   if (view.all_asked()) {
     view.complete = run_.engine.now();
     rail.partial.erase(view.id.value);
@@ -360,8 +361,8 @@ void RequestBoard::mark_progress(RailId rail, const std::vector<Time>& last_even
       return r.rank.index() < last_event.size() && last_event[r.rank.index()] == run_.engine.now();
     };
     const bool progressed = all || std::any_of(request.requesters.begin(), request.requesters.end(), has_progressed);
-    if (progressed == request.view.stirred) continue;
-    request.view.stirred = progressed;
+    if (progressed == request.view.requester_progressed) continue;
+    request.view.requester_progressed = progressed;
     refresh(request);
   }
 }

@@ -62,9 +62,10 @@ class RequestBoard : private RequestListener {
   /// From now on the pairs of the round wait one by one.
   void split_by_pair(execution::OpId op, std::uint32_t round);
   /// A send between two servers waits. `first`: the member that sends.
-  void pair_waits(execution::OpId op, std::uint32_t round, const RailCrossing& crossing, Bytes bytes, Member first);
+  void pair_waits(execution::OpId op, std::uint32_t round, const fabric::RailCrossing& crossing, Bytes bytes, Member first);
   /// `sends` sends between the servers, of `bytes` together, have their circuit.
-  void pair_served(execution::OpId op, std::uint32_t round, const RailCrossing& crossing, std::uint32_t sends, Bytes bytes);
+  void pair_served(execution::OpId op, std::uint32_t round, const fabric::RailCrossing& crossing, std::uint32_t sends,
+                   Bytes bytes);
 
   /// A circuit that the operation held was taken away.
   void circuit_missed(RailId rail, execution::OpId op, ServerPair pair);
@@ -73,8 +74,8 @@ class RequestBoard : private RequestListener {
 
   /// The rail's controller has lost its requests: the ranks repeat them.
   void repeat(RailId rail);
-  /// Sets CircuitRequest::stirred of all requests, or of those with a rank that ended a task at this instant. `last_event`:
-  /// by rank.
+  /// Sets CircuitRequest::requester_progressed of all requests, or of those with a rank that ended a task at this instant.
+  /// `last_event`: by rank.
   void mark_progress(RailId rail, const std::vector<Time>& last_event, bool all);
   /// From now on complete requests are shown in one order on all rails: by what the programs say and by when operations
   /// began to gather, and no longer by when their messages came, which rails may hear in different orders.

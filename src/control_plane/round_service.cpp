@@ -12,8 +12,10 @@
 namespace photonrail::control_plane {
 
 using execution::CriticalPathTag;
-using execution::OpId;
 using execution::Operation;
+using execution::OpId;
+using network::Network;
+
 using State = OperationEvent::State;
 
 void RoundService::attach(execution::RoundListener& rounds, execution::LaneArbiter& lanes) {

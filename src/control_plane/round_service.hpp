@@ -34,7 +34,7 @@ class RoundService : public RoundOpener {
   /// A link with the circuits that it holds.
   struct HeldLink : execution::Link {
     RailId rail = RailId::none();  ///< none: the link needs no circuit, or gave it back
-    OpticalRail::HoldId hold = 0;
+    fabric::OpticalRail::HoldId hold = 0;
   };
   struct Round {
     std::uint32_t index = 0;

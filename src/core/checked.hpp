@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::core {
 
 /// Throws ConfigError: more than 2^63 - 1 bytes.
 [[noreturn]] void fail_too_many_bytes();
@@ -22,4 +22,4 @@ namespace photonrail {
   return product;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::core

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::core {
 
 /// Round r of m players around a circle, m even: player m-1 stays in the middle and meets r, all others meet whose number
 /// adds up with theirs to 2r modulo m-1. An odd number of players leaves the place in the middle empty.
@@ -25,4 +25,4 @@ class Circle {
   std::uint32_t turns_;  ///< how many sit around the circle
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::core

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace photonrail {
+namespace photonrail::core {
 
 inline constexpr std::uint64_t kFnv1aStart = 0xcbf29ce484222325ULL;
 
@@ -23,4 +23,4 @@ inline constexpr std::uint64_t kFnv1aStart = 0xcbf29ce484222325ULL;
   return text;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::core

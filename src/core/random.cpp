@@ -9,6 +9,8 @@
 
 namespace photonrail {
 
+using core::fnv1a;
+
 namespace {
 
 // splitmix64: spreads a seed over the state of another generator.

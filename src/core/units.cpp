@@ -1,14 +1,11 @@
 #include "photonrail/units.hpp"
 
+#include "core/checked.hpp"
 #include "photonrail/error.hpp"
 
 #include <string>
 
 namespace photonrail {
-
-void fail_too_many_bytes() {
-  throw ConfigError("", "the run puts more than 2^63 - 1 bytes on the wire", "look for a size or a repetition that is too large");
-}
 
 void fail_too_long(double picoseconds) {
   throw ConfigError(
@@ -17,3 +14,12 @@ void fail_too_long(double picoseconds) {
 }
 
 }  // namespace photonrail
+
+namespace photonrail::core {
+
+void fail_too_many_bytes() {
+  throw ConfigError("", "the run puts more than 2^63 - 1 bytes on the wire",
+                    "look for a size or a repetition that is too large");
+}
+
+}  // namespace photonrail::core

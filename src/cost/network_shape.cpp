@@ -77,7 +77,7 @@ NetworkShape network_shape(const PriceCatalogue& catalogue, std::uint32_t gpus) 
   shape.gpus_per_server = catalogue.gpus_per_server;
   shape.servers = gpus / catalogue.gpus_per_server;
   if (gpus == 0 || gpus % catalogue.gpus_per_server != 0) {
-    throw ConfigError("--gpus",
+    throw ConfigError("gpus",
                       std::to_string(gpus) + " GPUs do not fill servers of " + std::to_string(catalogue.gpus_per_server),
                       "a multiple of " + std::to_string(catalogue.gpus_per_server) + ", or another catalogue");
   }

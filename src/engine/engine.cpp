@@ -55,13 +55,13 @@ bool Engine::stale(std::uint64_t key) const { return slots_[key & kSlotMask].key
 
 EventHandle Engine::schedule(Time at, Phase phase, const Action& action) {
   PHOTONRAIL_CHECK(at >= now_);
-  if (at > kLongest) fail_too_long(static_cast<double>(at.count()));
+  if (at.since_start() > kLongest) fail_too_long(static_cast<double>(at.since_start().count()));
   const std::uint64_t key = take_slot(phase, action);
   if (at == now_) {
     instant_[static_cast<std::size_t>(phase)].keys.push_back(key);
     ++in_instant_;
   } else {
-    later_->push({at.count(), key});
+    later_->push({at.since_start().count(), key});
   }
   ++pending_;
   return {key};
@@ -97,7 +97,9 @@ std::uint64_t Engine::next_of_instant() {
       continue;
     }
     // An entry of the queue at this instant was scheduled before the instant began, so it comes first in its phase.
-    if (!later_->empty() && later_->front().time == now_.count() && (later_->front().key >> kPhaseShift) <= phase) return 0;
+    if (!later_->empty() && later_->front().time == now_.since_start().count() &&
+        (later_->front().key >> kPhaseShift) <= phase)
+      return 0;
     --in_instant_;
     return fifo.keys[fifo.head++];
   }
@@ -113,7 +115,7 @@ std::uint64_t Engine::next_key() {
   if (later_->empty()) return 0;
   const QueueEntry entry = later_->front();
   later_->pop();
-  if (entry.time != now_.count()) most_run_ = events_run_ + most_at_one_instant_;
+  if (entry.time != now_.since_start().count()) most_run_ = events_run_ + most_at_one_instant_;
   now_ = Time{entry.time};
   // With many pending, the action of the next event is far from the cache: it comes while this one runs.
   if (const QueueEntry* next = later_->nearest()) __builtin_prefetch(&slots_[next->key & kSlotMask]);

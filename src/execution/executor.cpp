@@ -94,7 +94,7 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
   if (options_.slack != nullptr) set_due(op, id, task);
   run_.observers.operation(op, member, OperationEvent::State::kArrived, run_.engine.now());
   request(op_id, member);
-  if (t.kind == TaskKind::kSend && t.amount <= options_.spec.buffered_send.count) {
+  if (t.kind == TaskKind::kSend && t.size() <= options_.spec.buffered_send) {
     op.arrival.sender_done = true;
     // For the sender, whenever the receive comes.
     if (op.crosses && order_.records()) starter_.record_in_turn(id, task);
@@ -107,8 +107,8 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
 void Executor::set_due(Operation& op, RankId id, TaskId task) const {
   const SlackProfile::Times& times = options_.slack->times[id.index()][task.index()];
   const Duration steps = options_.slack->step * op.key.iteration;
-  op.arrival.expected = std::max(op.arrival.expected, times.start + steps);
-  op.arrival.due = std::min(op.arrival.due, times.due + steps);
+  op.arrival.expected = std::max(op.arrival.expected, Time{times.start + steps});
+  op.arrival.due = std::min(op.arrival.due, Time{times.due + steps});
   if (options_.behaviour.earliest_due_first) op.arrival.lane_due = op.arrival.due;
 }
 

@@ -37,7 +37,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   Executor& operator=(const Executor&) = delete;
 
   /// The listener for the deliveries of the network.
-  [[nodiscard]] DeliveryListener& deliveries() { return transfers_; }
+  [[nodiscard]] network::DeliveryListener& deliveries() { return transfers_; }
 
   void begin();
   [[nodiscard]] bool finished() const;

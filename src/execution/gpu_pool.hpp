@@ -17,7 +17,8 @@ namespace photonrail::execution {
 class GpuPool {
  public:
   /// Told when a step is over, by its tag. All must outlive the object.
-  GpuPool(engine::Engine& engine, const Fabric& fabric, TimeAccounting& recorder, const StragglerInjector& straggling, DeliveryListener& done)
+  GpuPool(engine::Engine& engine, const fabric::Fabric& fabric, TimeAccounting& recorder,
+          const StragglerInjector& straggling, network::DeliveryListener& done)
       : engine_(engine), fabric_(fabric), recorder_(recorder), straggling_(straggling), done_(done) {}
 
   /// REQUIRES: step.kind is kTiles.
@@ -45,10 +46,10 @@ class GpuPool {
   [[nodiscard]] Duration tile_time(RankId rank, Pool& pool, std::uint32_t iteration, const LocalStep& step) const;
 
   engine::Engine& engine_;
-  const Fabric& fabric_;
+  const fabric::Fabric& fabric_;
   TimeAccounting& recorder_;
   const StragglerInjector& straggling_;
-  DeliveryListener& done_;
+  network::DeliveryListener& done_;
   std::map<RankId, Pool> pools_;  // of ranks that ever computed tiles
   std::vector<Batch> batches_;
   std::vector<std::uint32_t> free_;

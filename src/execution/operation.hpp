@@ -75,15 +75,15 @@ struct Arrival {
   bool ready = false;        ///< the needed members have arrived
   bool sender_done = false;  ///< a buffered send: the task of its sender is complete
   Time expected{};           ///< see CircuitRequest
-  Time due{};                ///< Time::max(): not known
-  Time lane_due{};           ///< its deadline for the order of lanes, earliest first; Time::max(): none
+  Time due{};                ///< Time::never(): not known
+  Time lane_due{};           ///< its deadline for the order of lanes, earliest first; Time::never(): none
 };
 
 /// The path from one member to another, which stays the same during the operation.
 struct Link {
   MemberPair pair;
-  Path path;
-  Network::ChannelId channel = Network::kNone;
+  network::Path path;
+  network::Network::ChannelId channel = network::Network::kNone;
 };
 
 /// A round in progress: at least one member has entered it and at least one has not left it. Only operations on optical

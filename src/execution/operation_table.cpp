@@ -6,6 +6,8 @@
 
 namespace photonrail::execution {
 
+using fabric::Fabric;
+
 OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric,
                                PlanCache& plans, folding::OrderAmbiguity* ambiguity)
     : graph_(graph),
@@ -54,8 +56,8 @@ OperationIdentity OperationTable::identify(const OperationKey& key, const Task& 
   op.ranks = static_cast<Member>(op.communicator->members.size());
   op.copies = placement_.copies.empty() ? 1 : placement_.copies[key.communicator.index()];
   op.demand = task.demand();
-  const Member root = op.demand == 0 ? task.root : 0;
-  op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = {task.amount}, .root = root};
+  const Member root = task.root();
+  op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = task.size(), .root = root};
   op.runnable = plan_for(op);
   op.crosses = crosses_[key.communicator.index()];
   op.optical = op.crosses && fabric_.optical();
@@ -85,7 +87,7 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   op.arrival.needed = op.members() - (op.runnable != nullptr ? op.runnable->late : 1);
   op.arrival.ready = op.arrival.sender_done = false;
   op.arrival.expected = Time{};
-  op.arrival.due = op.arrival.lane_due = Time::max();
+  op.arrival.due = op.arrival.lane_due = Time::never();
   op.transfer.started = op.yielded = false;
   op.cause = {};
   return id;

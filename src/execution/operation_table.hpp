@@ -24,8 +24,8 @@ struct Seat {
 class OperationTable {
  public:
   /// All must outlive the object. `ambiguity`: of a folded run, else null.
-  OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric, PlanCache& plans,
-                 folding::OrderAmbiguity* ambiguity);
+  OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const fabric::Fabric& fabric,
+                 PlanCache& plans, folding::OrderAmbiguity* ambiguity);
 
   [[nodiscard]] Operation& operator[](OpId id) { return pool_[id]; }
   [[nodiscard]] const Operation& operator[](OpId id) const { return pool_[id]; }
@@ -65,7 +65,7 @@ class OperationTable {
 
   const TaskGraph& graph_;
   const folding::MemberPlacement& placement_;
-  const Fabric& fabric_;
+  const fabric::Fabric& fabric_;
   PlanCache& plans_;
   folding::OrderAmbiguity* ambiguity_;
   std::vector<std::uint32_t> servers_;               // of the GPUs of placement_, where tasks name traffic matrices

@@ -11,6 +11,8 @@
 
 namespace photonrail::execution {
 
+using collective::merge_rounds;
+
 namespace {
 
 constexpr std::size_t kIdlePlans = 16;

@@ -5,6 +5,8 @@
 
 namespace photonrail::execution {
 
+using fabric::Fabric;
+
 namespace {
 
 // Of each member, those of a folded group that no send leaves too.

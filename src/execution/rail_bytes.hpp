@@ -12,7 +12,7 @@ namespace photonrail::execution {
 class RailBytes {
  public:
   /// Of the plan as it is run: of a folded group its part. Forwarded bytes count once.
-  [[nodiscard]] Bytes of(const Operation& op, const Fabric& fabric);
+  [[nodiscard]] Bytes of(const Operation& op, const fabric::Fabric& fabric);
 
  private:
   // Plans of calls without a traffic matrix live as long as the run.

@@ -11,7 +11,7 @@ RankProgress::RankProgress(const TaskGraph& graph, std::uint32_t iterations, con
       run_(run),
       listener_(listener),
       ranks_(graph.ranks()),
-      iteration_ends_(iterations, Time{0}) {}
+      iteration_ends_(iterations, Time{}) {}
 
 void RankProgress::begin() {
   for (std::size_t r = 0; r < ranks_.size(); ++r) {

@@ -13,7 +13,7 @@ namespace photonrail::execution {
 /// All must outlive what is made with it.
 struct RunContext {
   engine::Engine& engine;
-  Fabric& fabric;
+  fabric::Fabric& fabric;
   OperationTable& operations;
   TimeAccounting& accounting;
   const StragglerInjector& stragglers;

@@ -59,11 +59,12 @@ SlackProfile SlackRecorder::foresight() const {
     }
   }
   SlackProfile known;
-  known.step = end_;
+  known.step = end_.since_start();
   for (const std::vector<std::size_t>& of_rank : piece_of_) {
     std::vector<SlackProfile::Times>& times = known.times.emplace_back();
     for (const std::size_t p : of_rank) {
-      times.push_back(p == kNone ? SlackProfile::Times{Time{0}, end_} : SlackProfile::Times{pieces_[p].start, due[p]});
+      times.push_back(p == kNone ? SlackProfile::Times{Duration{}, known.step}
+                                 : SlackProfile::Times{pieces_[p].start.since_start(), due[p].since_start()});
     }
   }
   return known;

@@ -16,8 +16,8 @@ namespace photonrail::execution {
 
 struct SlackProfile {
   struct Times {
-    Time start{};
-    Time due{};
+    Duration start{};
+    Duration due{};
   };
   std::vector<std::vector<Times>> times;  ///< by rank and task, since the step began
   Duration step{};                        ///< how long it took

@@ -7,6 +7,9 @@
 
 namespace photonrail::execution {
 
+using core::checked_product;
+using core::checked_sum;
+
 void merge_equal(std::vector<WindowCount>& windows) {
   if (windows.empty()) return;
   std::sort(windows.begin(), windows.end(),

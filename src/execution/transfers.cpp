@@ -8,6 +8,11 @@
 
 namespace photonrail::execution {
 
+using core::checked_product;
+using fabric::Fabric;
+using network::Network;
+using network::Path;
+
 Transfers::Transfers(const RunContext& run, CircuitService& circuits, MemberListener& members)
     : run_(run),
       circuits_(circuits),

@@ -24,7 +24,7 @@ class MemberListener {
 };
 
 /// The only writer of TransferProgress.
-class Transfers : public DeliveryListener, public RoundListener, private ProxyListener {
+class Transfers : public network::DeliveryListener, public RoundListener, private ProxyListener {
  public:
   /// All must outlive the object.
   Transfers(const RunContext& run, CircuitService& circuits, MemberListener& members);
@@ -67,6 +67,6 @@ class Transfers : public DeliveryListener, public RoundListener, private ProxyLi
 };
 
 /// The path of an operation's sends between two members. REQUIRES: there is one now.
-[[nodiscard]] Path path_of(Fabric& fabric, const Operation& op, MemberPair pair);
+[[nodiscard]] network::Path path_of(fabric::Fabric& fabric, const Operation& op, MemberPair pair);
 
 }  // namespace photonrail::execution

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::fabric {
+
+using topology::Plant;
 
 namespace {
 
@@ -50,4 +52,4 @@ void CapacityMap::list_leaves() {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

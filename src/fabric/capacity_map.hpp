@@ -8,13 +8,15 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::fabric {
+
+using topology::CapacityId;
 
 class CapacityMap {
  public:
   /// Of the servers and local indices of `gpus`; empty: of the whole plant, with the plant's numbers. `plant` must outlive
   /// the object.
-  CapacityMap(const Plant& plant, std::span<const GpuId> gpus);
+  CapacityMap(const topology::Plant& plant, std::span<const GpuId> gpus);
 
   [[nodiscard]] std::uint32_t count() const { return end_; }
   /// Whether the run has GPUs in the server, and on the rail.
@@ -64,7 +66,7 @@ class CapacityMap {
   }
   void list_leaves();
 
-  const Plant& plant_;
+  const topology::Plant& plant_;
   std::uint32_t ports_;
   std::uint32_t rails_;                     // that the run has
   std::uint32_t leaves_ = 0;                // of a rail, that the run has; 0 with one tier
@@ -81,4 +83,4 @@ class CapacityMap {
   std::uint32_t end_ = 0;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

@@ -11,6 +11,8 @@
 
 namespace photonrail::fabric {
 
+using topology::CapacityId;
+
 /// The lit circuits from one server to another, as one capacity. It outlives its circuits while operations hold it: what
 /// was posted on it stops, and goes on when the servers are joined again.
 struct Link {

@@ -7,7 +7,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::fabric {
 
 /// Told what happens to circuits.
 class CircuitListener {
@@ -25,8 +25,6 @@ class CircuitListener {
   /// A switch that was dark as a whole, for a command of this job or of another, has light again.
   virtual void light_back(RailId rail) = 0;
 };
-
-namespace fabric {
 
 /// From one server to another.
 struct Hop {
@@ -56,5 +54,4 @@ class CircuitNotifier {
   CircuitListener* listener_ = nullptr;
 };
 
-}  // namespace fabric
-}  // namespace photonrail
+}  // namespace photonrail::fabric

@@ -10,6 +10,9 @@
 
 namespace photonrail {
 
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 using core::Field;
@@ -175,7 +178,7 @@ void require_faults(const ClusterSpec& cluster) {
              cluster.gpus_per_server);
     numbered(field("rail.faults[].server", i), fault.server, cluster.servers);
     numbered(field("rail.faults[].port", i), fault.port, cluster.nic.ports);
-    require_duration(fault.at, field("rail.faults[].at", i));
+    require_duration(fault.at.since_start(), field("rail.faults[].at", i));
     require_duration(fault.lasts.value_or(Duration{}), field("rail.faults[].lasts", i));
   }
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::fabric {
+
+using network::DeliveryListener;
+using network::Path;
 
 namespace {
 
@@ -58,7 +61,7 @@ Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& sh
 }
 
 std::unique_ptr<OpticalRail> Fabric::make_rail(engine::Engine& engine, RailId id) {
-  const fabric::RailContext context{engine, network_, plant_, spec_.rail, id};
+  const RailContext context{engine, network_, plant_, spec_.rail, id};
   return std::make_unique<OpticalRail>(context, shared_.rail(id));
 }
 
@@ -101,7 +104,7 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
     const std::span<const CapacityId> hops = rails_[local]->way(plant_.server_of(sender), plant_.server_of(receiver));
     if (hops.empty()) return std::nullopt;
     for (const CapacityId hop : hops) path.add(hop);
-    const fabric::RailRoutes::Length length = rails_[local]->way_length();
+    const RailRoutes::Length length = rails_[local]->way_length();
     path.latency += spec_.nic.latency * length.circuits;
     path.latency += spec_.rail.pods.latency * length.crossings;
     return path;
@@ -119,4 +122,4 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
   return path;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::fabric {
 
 /// The part of a message's way that an optical rail must provide.
 struct RailCrossing {
@@ -48,17 +48,17 @@ class Fabric {
   Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job, std::span<const GpuId> gpus);
 
   /// Sets the listeners for deliveries and circuits. Both must outlive the fabric.
-  void attach(DeliveryListener& deliveries, CircuitListener& circuits);
+  void attach(network::DeliveryListener& deliveries, CircuitListener& circuits);
 
-  [[nodiscard]] Network& network() { return network_; }
-  [[nodiscard]] const Network& network() const { return network_; }
+  [[nodiscard]] network::Network& network() { return network_; }
+  [[nodiscard]] const network::Network& network() const { return network_; }
   /// Network::post(), with this fabric's job in the tag. REQUIRES: tag < 2^56.
-  void post(Network::ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag) {
+  void post(network::Network::ChannelId channel, const network::Path& path, Bytes bytes, std::uint64_t tag) {
     PHOTONRAIL_CHECK(tag >> SharedFabric::kJobShift == 0);
     network_.post(channel, path, bytes, tag | job_tag_);
   }
   /// What carries the messages: the cluster's plant, or the folded one.
-  [[nodiscard]] const Plant& plant() const { return plant_; }
+  [[nodiscard]] const topology::Plant& plant() const { return plant_; }
   [[nodiscard]] const ClusterSpec& spec() const { return spec_; }
   [[nodiscard]] bool folded() const { return folded_ != nullptr; }
   [[nodiscard]] bool optical() const { return !rails_.empty(); }
@@ -84,7 +84,7 @@ class Fabric {
   }
 
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
-  [[nodiscard]] std::optional<Path> route(GpuId from, GpuId to);
+  [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to);
 
   [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
 
@@ -96,12 +96,12 @@ class Fabric {
 
   const ClusterSpec& spec_;
   const FoldedPlant* folded_;
-  Plant plant_;
+  topology::Plant plant_;
   std::unique_ptr<SharedFabric> own_;  // only if the job does not share the fabric with others
   SharedFabric& shared_;
-  Network& network_;
+  network::Network& network_;
   std::uint64_t job_tag_ = 0;
   std::vector<std::unique_ptr<OpticalRail>> rails_;  // null: see has_rail()
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

@@ -1,8 +1,8 @@
 #include "fabric/optical_rail.hpp"
 
-namespace photonrail {
+namespace photonrail::fabric {
 
-OpticalRail::OpticalRail(const fabric::RailContext& rail, SharedRail& shared)
+OpticalRail::OpticalRail(const RailContext& rail, SharedRail& shared)
     : rail_(rail),
       shared_(shared),
       notifier_(rail.id),
@@ -29,7 +29,7 @@ void OpticalRail::set_copies(std::span<const std::uint32_t> copies) {
 }
 
 std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner) {
-  const std::span<const fabric::Hop> way = routes_.hops({from, to});
+  const std::span<const Hop> way = routes_.hops({from, to});
   if (way.empty()) return std::nullopt;
   return holds_.hold(way, owner);
 }
@@ -47,10 +47,10 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   const std::uint32_t begun = transitions_.darken(command.change, pause);
   transitions_.announce(command.change.connect);
   const Time reached = terms.since.value_or(rail_.engine.now()) + terms.before;
-  const fabric::SentCommand sent = commands_.send(command.change, begun, {reached, terms.after});
+  const SentCommand sent = commands_.send(command.change, begun, {reached, terms.after});
   command.id = sent.id;
   command.usable = sent.usable;
   return command;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

@@ -37,14 +37,14 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::fabric {
 
 class OpticalRail {
  public:
-  using HoldId = fabric::CircuitHolds::Id;
+  using HoldId = CircuitHolds::Id;
 
   /// References must outlive the rail, and so must `shared`, which learns of the job.
-  OpticalRail(const fabric::RailContext& rail, SharedRail& shared);
+  OpticalRail(const RailContext& rail, SharedRail& shared);
   OpticalRail(const OpticalRail&) = delete;  // its parts and the engine's events refer to it
 
   /// The listener is notified of circuits. It must outlive the rail. Faults of ports are scheduled now.
@@ -65,9 +65,11 @@ class OpticalRail {
 
   /// The capacities on the way from one server to another, or empty: one hop, or several with forwarding. Valid until the
   /// next call.
-  [[nodiscard]] std::span<const CapacityId> way(std::uint32_t from, std::uint32_t to) { return routes_.way({from, to}); }
+  [[nodiscard]] std::span<const topology::CapacityId> way(std::uint32_t from, std::uint32_t to) {
+    return routes_.way({from, to});
+  }
   /// Of the way that way() gave last: circuits, and those of them that lead to another pod.
-  [[nodiscard]] fabric::RailRoutes::Length way_length() const { return routes_.length(); }
+  [[nodiscard]] RailRoutes::Length way_length() const { return routes_.length(); }
 
   /// Holds the circuits of the way from `from` to `to` until release(); nullopt when there is none. Circuits that drain are
   /// no way.
@@ -129,18 +131,18 @@ class OpticalRail {
   [[nodiscard]] const TotalTime& dark_port_time() const { return transitions_.dark_port_time(); }
 
  private:
-  fabric::RailContext rail_;
+  RailContext rail_;
   SharedRail& shared_;
-  fabric::CircuitNotifier notifier_;
-  fabric::RailCircuits circuits_;
-  fabric::CircuitLinks links_;
-  fabric::CircuitHolds holds_;
-  fabric::PortFaults faults_;
-  fabric::RailRoutes routes_;
-  fabric::CircuitTransitions transitions_;
-  fabric::SwitchCommands commands_;
-  fabric::FaultTimeline timeline_;
-  fabric::PlanRules rules_;
+  CircuitNotifier notifier_;
+  RailCircuits circuits_;
+  CircuitLinks links_;
+  CircuitHolds holds_;
+  PortFaults faults_;
+  RailRoutes routes_;
+  CircuitTransitions transitions_;
+  SwitchCommands commands_;
+  FaultTimeline timeline_;
+  PlanRules rules_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

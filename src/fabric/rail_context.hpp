@@ -11,8 +11,8 @@ namespace photonrail::fabric {
 /// References must outlive the parts of the rail.
 struct RailContext {
   engine::Engine& engine;
-  Network& network;
-  const Plant& plant;
+  network::Network& network;
+  const topology::Plant& plant;
   const RailSpec& spec;
   RailId id;
 };

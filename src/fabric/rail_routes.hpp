@@ -36,7 +36,7 @@ class RailRoutes {
   /// The hops of the way, or empty: there is none. Circuits that drain are no way. Valid until the next call.
   [[nodiscard]] std::span<const Hop> hops(Hop hop);
   /// The capacities on the way, or empty. Valid until the next call.
-  [[nodiscard]] std::span<const CapacityId> way(Hop hop);
+  [[nodiscard]] std::span<const topology::CapacityId> way(Hop hop);
   /// Of the way that way() gave last: circuits, and those of them that lead to another pod.
   struct Length {
     std::uint32_t circuits = 0;
@@ -57,7 +57,7 @@ class RailRoutes {
   std::map<Hop, std::vector<Hop>> found_;  // by forwarding, since the circuits had version found_at_
   std::uint64_t found_at_ = 0;
   Hop direct_{};
-  std::vector<CapacityId> way_;
+  std::vector<topology::CapacityId> way_;
   Length length_{};
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::fabric {
 
 RailSwitches::RailSwitches(const RailSpec& spec, std::uint32_t servers, std::uint32_t ports_per_gpu, RailId rail,
                            std::uint64_t seed)
@@ -37,4 +37,4 @@ Duration RailSwitches::draw(std::uint32_t which, Time now) {
   return s.drawn;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::fabric {
 
 class RailSwitches {
  public:
@@ -56,4 +56,4 @@ class RailSwitches {
   std::vector<Switch> switches_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

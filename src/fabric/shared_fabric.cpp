@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::fabric {
+
+using network::DeliveryListener;
+using topology::Plant;
 
 SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
                            std::span<const GpuId> gpus)
@@ -69,4 +72,4 @@ void SharedFabric::attach(std::uint32_t job, DeliveryListener& listener) {
   jobs_[job] = &listener;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

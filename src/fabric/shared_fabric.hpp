@@ -15,28 +15,26 @@
 #include <unordered_map>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::fabric {
 
-namespace fabric {
 class CircuitTransitions;
-}
 
 struct SharedRail {
   RailSwitches switches;
   const CapacityMap& capacities;
-  std::vector<CapacityId> pod_out{};  ///< electrical layer between pods, where it is oversubscribed
-  std::vector<CapacityId> pod_in{};
-  std::vector<fabric::CircuitTransitions*> jobs{};  ///< of each job on it, whose circuits a dark switch pauses
+  std::vector<topology::CapacityId> pod_out{};  ///< electrical layer between pods, where it is oversubscribed
+  std::vector<topology::CapacityId> pod_in{};
+  std::vector<CircuitTransitions*> jobs{};  ///< of each job on it, whose circuits a dark switch pauses
 };
 
-class SharedFabric : private DeliveryListener {
+class SharedFabric : private network::DeliveryListener {
  public:
   static constexpr int kJobShift = 56;  ///< a message's tag has its job above this bit
   static constexpr std::uint32_t kMaxJobs = 255;
   static constexpr std::uint32_t kNoJob = ~std::uint32_t{0};
 
   /// `gpus`: those of all jobs; empty: all of the plant. `engine`, `spec` and `plant` must outlive the object.
-  SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
+  SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const topology::Plant& plant, std::uint64_t seed,
                std::span<const GpuId> gpus = {});
 
   /// Assigns GPUs to jobs. `gpus`: by job, the GPUs of its ranks. A GPU without a rank, which may relay the traffic of
@@ -45,28 +43,28 @@ class SharedFabric : private DeliveryListener {
   /// The job that the GPU's ports are of, or kNoJob.
   [[nodiscard]] std::uint32_t owner(GpuId gpu) const;
 
-  [[nodiscard]] Network& network() { return network_; }
+  [[nodiscard]] network::Network& network() { return network_; }
   [[nodiscard]] const CapacityMap& capacities() const { return capacities_; }
   /// REQUIRES: the rails are optical, and a job has a GPU on this one.
   [[nodiscard]] SharedRail& rail(RailId id) { return *rails_[id.index()]; }
 
   /// Sets the listener for the deliveries of a job. It must outlive the object. The network notifies a single job directly.
-  void attach(DeliveryListener& only) { network_.attach(only); }
-  void attach(std::uint32_t job, DeliveryListener& listener);
+  void attach(network::DeliveryListener& only) { network_.attach(only); }
+  void attach(std::uint32_t job, network::DeliveryListener& listener);
 
  private:
   void delivered(std::uint64_t tag) override {
     jobs_[tag >> kJobShift]->delivered(tag & ((std::uint64_t{1} << kJobShift) - 1));
   }
-  void add_rail(const ClusterSpec& spec, const Plant& plant, RailId id, std::uint64_t seed);
+  void add_rail(const ClusterSpec& spec, const topology::Plant& plant, RailId id, std::uint64_t seed);
 
   CapacityMap capacities_;
-  Network network_;
+  network::Network network_;
   std::vector<std::unique_ptr<SharedRail>> rails_;  // null where no job has a GPU
-  std::vector<DeliveryListener*> jobs_;
-  const Plant& plant_;
+  std::vector<network::DeliveryListener*> jobs_;
+  const topology::Plant& plant_;
   std::unordered_map<std::uint32_t, std::uint32_t> job_of_gpu_;       // of GPUs with a rank
   std::unordered_map<std::uint32_t, std::uint32_t> first_in_server_;  // of servers with a rank: its first job
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::fabric

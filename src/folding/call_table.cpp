@@ -10,6 +10,8 @@
 
 namespace photonrail::folding {
 
+using workload::hash_tasks;
+
 namespace {
 
 constexpr const char* kNoSlot = "a rank has no slot for a group that it is a member of";
@@ -63,7 +65,7 @@ void CallTable::list_calls() {
     for (const Task& task : graph_.program(RankId{r}).tasks()) {
       if (task.kind == TaskKind::kCompute) continue;
       if (!foldable(task)) return;
-      distinct.emplace(task.slot, op_of(task), task.amount, task.root);
+      distinct.emplace(task.slot, op_of(task), task.size().count, task.root());
     }
     for (const auto& [slot, op, amount, root] : distinct) {
       calls_[program][slot].push_back({.op = op, .size = Bytes{amount}, .root = root});

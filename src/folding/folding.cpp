@@ -10,6 +10,8 @@
 
 namespace photonrail::folding {
 
+using fabric::FoldedPlant;
+
 namespace {
 
 /// A GPU sends to one GPU of a class at the most, and receives from one: what makes a circuit between classes one of each.

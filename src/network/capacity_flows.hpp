@@ -112,7 +112,7 @@ inline Time CapacityFlows::first_end(CapacityId id, double level) const {
   const Capacity& capacity = capacities_[id];
   const double bytes = capacity.bound.front().finish - capacity.served;
   if (bytes <= 0.0) return capacity.since;
-  if (level <= 0.0) return Time::max();  // stopped: a later change will wake it
+  if (level <= 0.0) return Time::never();  // stopped: a later change will wake it
   return capacity.since + round_up_picoseconds(bytes / level);
 }
 

@@ -10,7 +10,7 @@ void DepartureAgenda::remove(CapacityId id) {
 
 void DepartureAgenda::set(CapacityId id, Time at) {
   const std::uint32_t position = entries_[id].position;
-  if (at == Time::max()) {
+  if (at == Time::never()) {
     remove(id);
   } else if (position == kNone) {
     heap_insert(due_, Due{at, id}, placed());
@@ -21,12 +21,12 @@ void DepartureAgenda::set(CapacityId id, Time at) {
 }
 
 void DepartureAgenda::schedule() {
-  const Time next = due_.empty() ? Time::max() : std::max(due_.front().at, engine_.now());
+  const Time next = due_.empty() ? Time::never() : std::max(due_.front().at, engine_.now());
   if (event_ && next == event_at_) return;
   engine_.cancel(event_);
   event_ = {};
   event_at_ = next;
-  if (next != Time::max()) event_ = engine_.schedule(next, engine::Phase::kFinish, departure_);
+  if (next != Time::never()) event_ = engine_.schedule(next, engine::Phase::kFinish, departure_);
 }
 
 }  // namespace photonrail::network

@@ -26,7 +26,7 @@ class DepartureAgenda {
     entries_[id].marked = true;
     marked_.push_back(id);
   }
-  /// `first_end(capacity)`: of each that is marked; Time::max(): none of its flows ends.
+  /// `first_end(capacity)`: of each that is marked; Time::never(): none of its flows ends.
   template <class FirstEnd>
   void update(FirstEnd&& first_end);
 

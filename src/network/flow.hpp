@@ -10,6 +10,8 @@
 
 namespace photonrail::network {
 
+using topology::CapacityId;
+
 using FlowId = std::uint32_t;
 using ChannelId = std::uint32_t;
 using HopSlot = std::uint32_t;

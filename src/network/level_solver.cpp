@@ -79,7 +79,7 @@ void LevelSolver::settle() {
   for (const CapacityId id : visited_) shares_[id].visits = 0;
   visited_.clear();
   parts_.agenda.update([this](CapacityId id) {
-    return parts_.lists.bound(id).empty() ? Time::max() : parts_.lists.first_end(id, shares_[id].level);
+    return parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, shares_[id].level);
   });
 }
 

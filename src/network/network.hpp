@@ -91,8 +91,3 @@ class Network {
 };
 
 }  // namespace photonrail::network
-
-namespace photonrail {
-using network::DeliveryListener;
-using network::Network;
-}  // namespace photonrail

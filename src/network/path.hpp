@@ -11,6 +11,8 @@
 
 namespace photonrail::network {
 
+using topology::CapacityId;
+
 class Path {
  public:
   static constexpr std::size_t kInline = 6;  ///< scale-up, NIC, leaf, leaf, NIC: a path without forwarding has no more
@@ -38,7 +40,3 @@ class Path {
 };
 
 }  // namespace photonrail::network
-
-namespace photonrail {
-using network::Path;
-}

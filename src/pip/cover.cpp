@@ -8,6 +8,8 @@
 
 namespace photonrail::pip {
 
+using core::Circle;
+
 namespace {
 
 constexpr std::uint32_t kShifts = 8;  // ports that are tried in the middle of the circle

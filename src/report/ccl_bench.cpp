@@ -104,7 +104,7 @@ void CclBenchObserver::State::kernel(const OperationEvent& event, Time reached_a
   rank.communication_sum += event.at - from;
   const std::size_t op = index_of(event.op);
   if (op == kOps || from == event.at) return;
-  const auto size = static_cast<double>(graph.program(event.rank).task(event.task).amount);
+  const auto size = static_cast<double>(graph.program(event.rank).task(event.task).size().count);
   const double members = static_cast<double>(group.members.size());
   bandwidths[op].push_back(bus_bytes(event.op, size, members) / to_seconds(event.at - from) / kGb);
 }
@@ -112,7 +112,7 @@ void CclBenchObserver::State::kernel(const OperationEvent& event, Time reached_a
 void CclBenchObserver::State::count_volumes() {
   for (const Task& task : scenario->graph.program(RankId{0}).tasks()) {
     if (task.kind != TaskKind::kCollective) continue;
-    const double gb = static_cast<double>(task.amount) / kGb;
+    const double gb = static_cast<double>(task.size().count) / kGb;
     metrics.collective_vol_total_gb += gb;
     if (const std::size_t op = index_of(task.op); op < kOps) metrics.collective_vol_gb[op] += gb;
   }

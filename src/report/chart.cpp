@@ -35,7 +35,7 @@ Time end_of(const Chart& chart) {
   return last;
 }
 
-std::size_t cell_of(const Chart& chart, Time t) { return static_cast<std::size_t>(t / chart.unit); }
+std::size_t cell_of(const Chart& chart, Time t) { return static_cast<std::size_t>(t.since_start() / chart.unit); }
 
 std::string row_text(const Chart& chart, const ChartRow& row, std::size_t cells, std::size_t width) {
   std::string line;
@@ -134,7 +134,8 @@ std::string chart_text(const Chart& chart) {
 std::string chart_svg(const Chart& chart) {
   PHOTONRAIL_CHECK(chart.unit > Duration{});
   const auto x_of = [&](Time t) {
-    return kLabelWidth + kUnitWidth * static_cast<double>(t.count()) / static_cast<double>(chart.unit.count());
+    return kLabelWidth +
+           kUnitWidth * static_cast<double>(t.since_start().count()) / static_cast<double>(chart.unit.count());
   };
   const double bottom = kTop + kRowHeight * static_cast<double>(chart.rows.size());
   const Legend kinds = legend(chart, bottom + 8.0);

@@ -9,22 +9,20 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::report {
 
 namespace {
 
 using json::Json;
-using report::number;
-using report::Unit;
 
 std::string usd_text(double usd) {
   static constexpr Unit kUnits[] = {{"USD", 1.0}, {"k USD", 1e3}, {"M USD", 1e6}};
-  return report::in_units(usd, kUnits, true);
+  return in_units(usd, kUnits, true);
 }
 
 std::string power_text(double watts) {
   static constexpr Unit kUnits[] = {{"W", 1.0}, {"kW", 1e3}, {"MW", 1e6}};
-  return report::in_units(watts, kUnits, true);
+  return in_units(watts, kUnits, true);
 }
 
 using Cells = std::vector<std::vector<std::string>>;
@@ -34,12 +32,12 @@ std::string in_columns(const Cells& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], report::columns(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
   }
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) {
-      text += c == 0 ? report::pad_right(row[c], widths[c]) : "  " + report::pad_left(row[c], widths[c]);
+      text += c == 0 ? pad_right(row[c], widths[c]) : "  " + pad_left(row[c], widths[c]);
     }
     text += '\n';
   }
@@ -65,7 +63,7 @@ Json rows_json(std::span<const FabricCost> rows) {
 
 }  // namespace
 
-json::Json report::to_json_array(const Bill& bill) {
+json::Json to_json_array(const Bill& bill) {
   Json list = Json::array();
   for (const BillLine& line : bill.lines) {
     Json entry = {{"item", line.item}};
@@ -98,7 +96,7 @@ std::string to_table(std::span<const FabricCost> rows) {
 std::string to_json(const Bill& bill, const Pricing& pricing, std::span<const FabricCost> others) {
   const Json text = {{"catalogue", pricing.catalogue.name}, {"rule", name(pricing.rule)},
                      {"fabric", name(bill.fabric)},         {"usd", bill.usd()},
-                     {"power_w", bill.power_w()},           {"bill", report::to_json_array(bill)},
+                     {"power_w", bill.power_w()},           {"bill", to_json_array(bill)},
                      {"fabrics", rows_json(others)}};
   return text.dump(2) + "\n";
 }
@@ -115,4 +113,4 @@ std::string to_table(const Bill& bill) {
   return in_columns(cells);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::report

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::report {
 
 /// An array of {"fabric", "gpus", "cost_usd", "power_w"}.
 [[nodiscard]] std::string to_json(std::span<const FabricCost> rows);
@@ -18,4 +18,4 @@ namespace photonrail {
 /// The lines of the bill, and its sum.
 [[nodiscard]] std::string to_table(const Bill& bill);
 
-}  // namespace photonrail
+}  // namespace photonrail::report

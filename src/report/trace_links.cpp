@@ -64,7 +64,7 @@ void write_bytes_in_flight(const TaskGraph& graph, std::span<const OperationEven
     Flight& flight = flights[event.sequence];
     if (event.state == OperationEvent::State::kRunning && !flight.running) {
       flight.running = used[d] = true;
-      flight.bytes = graph.program(event.rank).task(event.task).amount;
+      flight.bytes = graph.program(event.rank).task(event.task).size().count;
       bytes[d] += flight.bytes;
       tell(event.at);
     }

@@ -36,7 +36,7 @@ void TraceText::begin_event(char phase, Thread thread, std::string_view name) {
 void TraceText::span(Thread thread, Time start, Time finish, std::string_view category, std::string_view name,
                      std::initializer_list<Argument> arguments) {
   begin_event('X', thread, name);
-  out_ << ",\"cat\":" << quoted(category) << ",\"ts\":" << microseconds(start)
+  out_ << ",\"cat\":" << quoted(category) << ",\"ts\":" << microseconds(start.since_start())
        << ",\"dur\":" << microseconds(finish - start);
   const char* separator = ",\"args\":{";
   for (const auto& [key, value] : arguments) {
@@ -48,15 +48,16 @@ void TraceText::span(Thread thread, Time start, Time finish, std::string_view ca
 
 void TraceText::arrow(Thread from, Time left, Thread to, Time arrived, std::string_view category, std::uint64_t id) {
   begin_event('s', from, category);
-  out_ << ",\"cat\":" << quoted(category) << ",\"id\":" << id << ",\"ts\":" << microseconds(left) << "}";
+  out_ << ",\"cat\":" << quoted(category) << ",\"id\":" << id << ",\"ts\":" << microseconds(left.since_start()) << "}";
   begin_event('f', to, category);
-  out_ << ",\"cat\":" << quoted(category) << ",\"id\":" << id << ",\"bp\":\"e\",\"ts\":" << microseconds(arrived) << "}";
+  out_ << ",\"cat\":" << quoted(category) << ",\"id\":" << id
+       << ",\"bp\":\"e\",\"ts\":" << microseconds(arrived.since_start()) << "}";
 }
 
 void TraceText::counter(std::uint32_t process, Time at, std::string_view name,
                         const std::vector<std::pair<std::string_view, std::int64_t>>& values) {
   begin_event('C', {process, 0}, name);
-  out_ << ",\"ts\":" << microseconds(at) << ",\"args\":{";
+  out_ << ",\"ts\":" << microseconds(at.since_start()) << ",\"args\":{";
   const char* separator = "";
   for (const auto& [key, value] : values) {
     out_ << separator << quoted(key) << ":" << value;

@@ -15,7 +15,7 @@
 namespace photonrail {
 
 struct TraceWriter::State {
-  TimelineOptions options;
+  TraceWriter::Options options;
   TaskGraph graph;
   std::string cluster = "{}";  ///< JSON
   std::uint32_t ports_per_server = 1;
@@ -71,7 +71,7 @@ std::string task_label(const TaskGraph& graph, RankId rank, TaskId task, std::st
 }
 
 /// Whether a rank's streams are shown, by rank.
-std::vector<bool> shown_ranks(const TaskGraph& graph, const TimelineOptions& options) {
+std::vector<bool> shown_ranks(const TaskGraph& graph, const TraceWriter::Options& options) {
   std::vector<bool> shown(graph.ranks(), options.ranks.empty());
   for (const RankId rank : options.ranks) {
     if (rank.index() < shown.size()) shown[rank.index()] = true;
@@ -194,7 +194,7 @@ class OperationSpans {
     const Task& task = graph_.program(event.rank).task(event.task);
     const TraceText::Thread thread{process_of(event.rank), lane_thread(group(event).dimension, open.lane)};
     text_.span(thread, event.at, until, category, name_of_span,
-               {{"op", name(event.op)}, {"group", group(event).name}, {"bytes", std::to_string(task.amount)}});
+               {{"op", name(event.op)}, {"group", group(event).name}, {"bytes", std::to_string(task.size().count)}});
   }
 
   void name_lanes(RankId rank, Dimension d) {
@@ -297,11 +297,11 @@ std::string cluster_text(const Scenario& scenario) {
 
 }  // namespace
 
-TraceWriter::TraceWriter(TimelineOptions options) : state_(std::make_unique<State>()) { state_->options = std::move(options); }
+TraceWriter::TraceWriter(Options options) : state_(std::make_unique<State>()) { state_->options = std::move(options); }
 TraceWriter::~TraceWriter() = default;
 
 void TraceWriter::begin(const Scenario& scenario) {
-  TimelineOptions options = std::move(state_->options);
+  TraceWriter::Options options = std::move(state_->options);
   *state_ = State{};
   state_->options = std::move(options);
   state_->graph = scenario.graph;

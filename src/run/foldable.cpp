@@ -32,7 +32,7 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
     return cluster.plant().two_tier() ? "electrical rails of two tiers: messages share uplinks" : "";
   }
   const bool taken_as_symmetric = rehearsal && factory.rehearse != nullptr;
-  if (!factory.symmetric && !taken_as_symmetric) return "the controller may treat equal ranks differently";
+  if (!factory.rank_symmetric && !taken_as_symmetric) return "the controller may treat equal ranks differently";
   const PolicyNeeds needs = factory.needs_of(controller);
   if (needs.by_pair() || needs.hops != 0) return "the controller serves pairs one by one, or forwards";
   if (const std::string problem = rail_problem(cluster.rail); !problem.empty()) return problem;

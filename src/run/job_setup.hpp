@@ -18,7 +18,7 @@ namespace photonrail::run {
 /// What a job has of a cluster that several jobs share.
 struct SharedJobContext {
   engine::Engine& engine;
-  SharedFabric& fabric;
+  fabric::SharedFabric& fabric;
   std::uint32_t job = 0;
   core::Field holder{};  ///< what holds the job's "controller": the scenario where jobs share it, or jobs[1]
 };

@@ -75,7 +75,7 @@ void LowerBound::run(RunResult& result) {
   Time& end = iteration_ends_.back();
   end = std::max(end, bound_.end_of_loads());
   execution::Accounts accounts = timeline_.finish(end);
-  result.makespan = end;
+  result.makespan = end.since_start();
   result.ranks = std::move(accounts.ranks);
   result.traffic = accounts.traffic;
   result.windows = std::move(accounts.windows);
@@ -135,7 +135,7 @@ void LowerBound::compute(RankId id, TaskId task, Pending&& pending) {
   Rank& rank = ranks_[id.index()];
   const Task& t = graph_.program(id).task(task);
   const double flops = t.demand() == 0 ? t.flops : operations_.flops(id, t, rank.iteration);
-  Duration time = t.fixed ? Duration{t.amount} : fabric_.compute_time(flops, Bytes{t.amount});
+  Duration time = t.time() ? *t.time() : fabric_.compute_time(flops, t.memory());
   if (rank.slowdown != 1.0 && t.stream == Stream::kGpu) {
     time = round_up_picoseconds(static_cast<double>(time.count()) * rank.slowdown);
   }
@@ -160,7 +160,7 @@ void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
   ++op.arrival.arrived;
   meetings_[op_id].arrivals[member] = pending.ready;
   timeline_.arrive(op, member, pending.ready);
-  if (t.kind == TaskKind::kSend && t.amount <= job_.scenario.executor.buffered_send.count) {
+  if (t.kind == TaskKind::kSend && t.size() <= job_.scenario.executor.buffered_send) {
     op.arrival.sender_done = true;
     complete(id, task, pending);
   }

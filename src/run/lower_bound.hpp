@@ -75,7 +75,7 @@ class LowerBound {
   const TaskGraph& graph_;
   const folding::MemberPlacement placement_;
   engine::Engine engine_;  // stands at 0
-  Fabric fabric_;
+  fabric::Fabric fabric_;
   const collective::AlgorithmTable algorithms_;
   execution::PlanCache plans_;
   execution::OperationTable operations_;

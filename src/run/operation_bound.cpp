@@ -8,6 +8,8 @@
 
 namespace photonrail::run {
 
+using fabric::RailCrossing;
+
 namespace {
 
 // An exact integer that the floating-point product missed by its last bits stays what it is.
@@ -47,7 +49,7 @@ void OperationBound::evaluate(const execution::Operation& op, Time start, std::v
   op_ = &op;
   parts_ = &parts;
   for (Part& part : parts) {
-    part.begins = Time::max();
+    part.begins = Time::never();
     part.ends = start;
   }
   prepare(start);
@@ -65,7 +67,7 @@ void OperationBound::evaluate(const execution::Operation& op, Time start, std::v
     queue_.pop_back();
     run(next);
   }
-  for (Part& part : parts) part.begins = part.begins == Time::max() ? start : part.begins;
+  for (Part& part : parts) part.begins = part.begins == Time::never() ? start : part.begins;
 }
 
 void OperationBound::prepare(Time start) {

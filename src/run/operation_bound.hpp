@@ -43,7 +43,7 @@ class OperationBound {
   };
 
   /// All must outlive the object.
-  OperationBound(const Fabric& fabric, const BoundTerms& terms) : fabric_(fabric), terms_(terms) {}
+  OperationBound(const fabric::Fabric& fabric, const BoundTerms& terms) : fabric_(fabric), terms_(terms) {}
 
   /// Every member has arrived at `start`; `parts` by member. REQUIRES: the plan is known, and starts with all members.
   void evaluate(const execution::Operation& op, Time start, std::vector<Part>& parts);
@@ -63,17 +63,17 @@ class OperationBound {
     Member from = 0;
     Member to = 0;
     Way way;
-    std::optional<RailCrossing> crossing{};
+    std::optional<fabric::RailCrossing> crossing{};
     bool new_source = true;  // the first of the round that comes from this server to this receiver
     std::uint32_t left = 0;  // sends to go
     Time ready{};            // its circuit can be there
-    Time first = Time::max();
+    Time first = Time::never();
     Time last{};
     Bytes bytes{};
   };
   /// What a member sends, or receives, over its own fibres in a round.
   struct Share {
-    Time first = Time::max();
+    Time first = Time::never();
     Bytes bytes{};
     std::uint32_t peers = 0;  // servers: a circuit joins those, and carries what several of their GPUs send
     Duration latency = Duration::max();
@@ -110,7 +110,7 @@ class OperationBound {
   void leave(std::uint32_t round, Member member);
   [[nodiscard]] Time least_end(const Share& share) const;
 
-  const Fabric& fabric_;
+  const fabric::Fabric& fabric_;
   const BoundTerms terms_;
   std::map<std::tuple<RailId, ServerIndex, bool>, FibreLoad> loads_;  // the last: of transmit fibres
   std::uint64_t sends_ = 0;

@@ -44,7 +44,7 @@ Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, co
   std::erase_if(specs, [&](const ControllerSpec& spec) { return !registries.controllers.knows(spec.name); });
   Rehearsals all{scenario, run, registries, {}};
   std::optional<Rehearsal> best = all.best_of(specs);
-  if (best && best->folded && !registries.controllers.find(best->spec.name).symmetric) {
+  if (best && best->folded && !registries.controllers.find(best->spec.name).rank_symmetric) {
     all.run.folding = false;
     if (all.makespan_of(best->spec) != best->makespan) best = all.best_of(specs);
   }

@@ -15,6 +15,10 @@
 
 namespace photonrail::run {
 
+using core::checked_sum;
+using fabric::SharedFabric;
+using topology::Plant;
+
 namespace {
 
 /// All jobs as one, to look at: ranks and communicators one job after another.
@@ -148,11 +152,11 @@ class Jobs {
       of.folding.ranks = of.folding.classes = scenario_.jobs[j].graph.ranks();
       of.folding.off = "several jobs share the cluster";
       jobs_[j]->simulation->report(of);
-      result.makespan = std::max(result.makespan, of.start + of.makespan);
+      result.makespan = std::max(result.makespan, (of.start + of.makespan).since_start());
     }
     result.engine.events = engine_.events_run();
     result.engine.sends = shared_.network().messages();
-    for (Observer* observer : observers_) observer->end(result.makespan);
+    for (Observer* observer : observers_) observer->end(Time{result.makespan});
   }
 
  private:
@@ -245,7 +249,7 @@ void sum_up(RunResult& result) {
     for (const auto& [dimension, times] : job.circuit_waits) result.circuit_waits[dimension].merge(times);
     add_utilisation(job, result, ranks, result.utilisation);
     add(job.reconfigurations, result.reconfigurations);
-    if (job.start + job.makespan == result.makespan) {
+    if (job.start + job.makespan == Time{result.makespan}) {
       result.reconfigurations.critical_path = job.reconfigurations.critical_path;
     }
     for (const auto& [change, lengths] : job.windows) {
@@ -286,7 +290,7 @@ void bound_jobs(const Scenario& scenario, const Registries& registries, RunResul
     of.start = scenario.jobs[j].start;
     Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(of);
     of.alone = of.makespan;
-    result.makespan = std::max(result.makespan, of.start + of.makespan);
+    result.makespan = std::max(result.makespan, (of.start + of.makespan).since_start());
   }
   sum_up(result);
 }

@@ -8,6 +8,7 @@
 namespace photonrail::run {
 
 using execution::ObserverList;
+using fabric::Fabric;
 
 namespace {
 
@@ -123,7 +124,7 @@ void Simulation::report(RunResult& result) {
   result.circuit_waits = std::move(accounts.circuit_waits);
   result.start = start_;
   result.makespan = ends.back() - start_;
-  for (RankTime& rank : result.ranks) rank.peer_wait -= start_;  // until then it had nothing to do
+  for (RankTime& rank : result.ranks) rank.peer_wait -= start_.since_start();  // until then it had nothing to do
   for (std::size_t i = 0; i < ends.size(); ++i) result.iterations.push_back(ends[i] - (i > 0 ? ends[i - 1] : start_));
   control_.summarize(folding != nullptr ? folding->rail_image : std::vector<RailId>{}, result.reconfigurations);
   result.choices = plans_.choices();

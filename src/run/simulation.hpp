@@ -48,7 +48,7 @@ class Simulation {
  private:
   [[nodiscard]] engine::Engine& engine() { return setup_.shared != nullptr ? setup_.shared->engine : *own_engine_; }
   [[nodiscard]] folding::OrderAmbiguity* ambiguity_if_folded() { return setup_.folding != nullptr ? &ambiguity_ : nullptr; }
-  [[nodiscard]] Fabric make_fabric();
+  [[nodiscard]] fabric::Fabric make_fabric();
   [[nodiscard]] execution::PlanOptions plan_options() const;
   [[nodiscard]] execution::ExecutorOptions executor_options();
   [[nodiscard]] execution::RunContext context();
@@ -62,7 +62,7 @@ class Simulation {
   execution::ObserverList all_observers_;
   execution::ObserverList rank_observers_;  // those that need ranks and circuits
   std::optional<engine::Engine> own_engine_;
-  Fabric fabric_;
+  fabric::Fabric fabric_;
   const collective::AlgorithmTable algorithms_;
   execution::PlanCache plans_;
   execution::OperationTable operations_;

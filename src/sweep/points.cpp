@@ -18,6 +18,9 @@
 
 namespace photonrail::sweep {
 
+using core::fnv1a;
+using core::hex;
+
 namespace {
 
 class Stopper : public Observer {

@@ -16,6 +16,9 @@
 
 namespace photonrail {
 
+using core::fnv1a;
+using core::hex;
+
 namespace sweep {
 
 namespace {
@@ -308,7 +311,7 @@ Shard Shard::parse(std::string_view text) {
   char rest = 0;
   const bool fits = std::sscanf(copy.c_str(), "%u/%u%c", &index, &count, &rest) == 2;
   if (!fits || index < 1 || count < 1 || index > count || copy.find('-') != std::string::npos) {
-    throw ConfigError("--shard " + copy, "no shard", "I/N with I from 1 to N, for example 2/8");
+    throw ConfigError("shard " + copy, "is not a shard", "I/N with I from 1 to N, for example 2/8");
   }
   return {index, count};
 }

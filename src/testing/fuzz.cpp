@@ -20,7 +20,7 @@ struct Stopped {
   Violation why;
 };
 
-std::string seconds(Duration d) { return std::to_string(to_seconds(d)) + " s"; }
+std::string seconds(Time t) { return std::to_string(to_seconds(t)) + " s"; }
 
 /// Stops a run in which an operation waits for circuits beyond Patience, or that does not end.
 class Watchman : public HistoryHash {
@@ -51,7 +51,7 @@ class Watchman : public HistoryHash {
                                                " from " + seconds(waiting.at) + " and still at " + seconds(now)}};
   }
   void look(Time now) const {
-    if (now <= 2 * longest_wait_) return;
+    if (now.since_start() <= 2 * longest_wait_) return;
     for (const auto& [key, event] : waiting_) check_wait(event, now);
     throw Stopped{{Invariant::kRestless, "the job is not done at " + seconds(now)}};
   }

@@ -11,8 +11,8 @@ void HistoryHash::mix(std::uint64_t word) {
 void HistoryHash::compute(const ComputeEvent& event) {
   ++events_;
   mix(1);
-  mix(static_cast<std::uint64_t>(event.start.count()));
-  mix(static_cast<std::uint64_t>(event.finish.count()));
+  mix(static_cast<std::uint64_t>(event.start.since_start().count()));
+  mix(static_cast<std::uint64_t>(event.finish.since_start().count()));
   mix(event.rank.value);
   mix(event.task.value);
 }
@@ -20,7 +20,7 @@ void HistoryHash::compute(const ComputeEvent& event) {
 void HistoryHash::operation(const OperationEvent& event) {
   ++events_;
   mix(2);
-  mix(static_cast<std::uint64_t>(event.at.count()));
+  mix(static_cast<std::uint64_t>(event.at.since_start().count()));
   mix(event.sequence);
   mix(event.rank.value);
   mix(event.task.value);
@@ -30,7 +30,7 @@ void HistoryHash::operation(const OperationEvent& event) {
 void HistoryHash::circuit(const CircuitEvent& event) {
   ++events_;
   mix(3);
-  mix(static_cast<std::uint64_t>(event.at.count()));
+  mix(static_cast<std::uint64_t>(event.at.since_start().count()));
   mix(event.rail.value);
   mix(event.circuit.from.value);
   mix(event.circuit.to.value);
@@ -43,13 +43,13 @@ void HistoryHash::iteration(RankId rank, std::uint32_t finished, Time at) {
   mix(4);
   mix(rank.value);
   mix(finished);
-  mix(static_cast<std::uint64_t>(at.count()));
+  mix(static_cast<std::uint64_t>(at.since_start().count()));
 }
 
 void HistoryHash::end(Time makespan) {
   ++events_;
   mix(5);
-  mix(static_cast<std::uint64_t>(makespan.count()));
+  mix(static_cast<std::uint64_t>(makespan.since_start().count()));
 }
 
 }  // namespace photonrail::testing

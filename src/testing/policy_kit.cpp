@@ -84,8 +84,8 @@ RailView& RailView::reconfiguration(Duration delay) {
 const FabricView& RailView::view() {
   view_.transmit = transmit_;
   view_.receive = receive_;
-  view_.demands = demands_;
-  view_.gathering = gathering_;
+  view_.requests = demands_;
+  view_.partial_requests = gathering_;
   return view_;
 }
 

@@ -1,12 +1,10 @@
 #include "photonrail/testing/tiny_job.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace photonrail::testing {
 
-TinyJob::TinyJob(std::size_t ranks, std::uint32_t gpus_per_server)
-    : builder_(ranks), slots_(ranks), last_(ranks, TaskId::none()) {
+TinyJob::TinyJob(std::size_t ranks, std::uint32_t gpus_per_server) : builder_(ranks), last_(ranks, TaskId::none()) {
   for (std::size_t r = 0; r < ranks; ++r) programs_.push_back(builder_.add_program());
   scenario.cluster.servers = static_cast<std::uint32_t>(ranks) / gpus_per_server;
   scenario.cluster.gpus_per_server = gpus_per_server;
@@ -38,14 +36,14 @@ TinyJob& TinyJob::compute(std::size_t rank, Duration time) {
 TinyJob& TinyJob::collective(CommunicatorId group, const std::vector<std::size_t>& members, CollectiveOp op,
                              std::int64_t bytes) {
   for (const std::size_t rank : members) {
-    done(rank, builder_.add_collective(programs_[rank], slot(rank, group), op, Bytes{bytes}, "collective", last(rank)));
+    done(rank, builder_.add_collective(programs_[rank], group, op, Bytes{bytes}, "collective", last(rank)));
   }
   return *this;
 }
 
 TinyJob& TinyJob::all_to_all(CommunicatorId group, const std::vector<std::size_t>& members, std::uint32_t demand) {
   for (const std::size_t rank : members) {
-    done(rank, builder_.add_all_to_all(programs_[rank], slot(rank, group), demand, Bytes{1}, "all-to-all", last(rank)));
+    done(rank, builder_.add_all_to_all(programs_[rank], group, demand, Bytes{1}, "all-to-all", last(rank)));
   }
   return *this;
 }
@@ -57,12 +55,12 @@ TinyJob& TinyJob::demands(std::shared_ptr<const TrafficSource> source) {
 
 TinyJob& TinyJob::send(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag) {
   const CommunicatorId link = builder_.link(RankId{from}, RankId{to}, Dimension::kPp);
-  return done(from, builder_.add_send(programs_[from], slot(from, link), Bytes{bytes}, tag, "send", last(from)));
+  return done(from, builder_.add_send(programs_[from], link, Bytes{bytes}, tag, "send", last(from)));
 }
 
 TinyJob& TinyJob::receive(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag) {
   const CommunicatorId link = builder_.link(RankId{from}, RankId{to}, Dimension::kPp);
-  return done(to, builder_.add_receive(programs_[to], slot(to, link), Bytes{bytes}, tag, "receive", last(to)));
+  return done(to, builder_.add_receive(programs_[to], link, Bytes{bytes}, tag, "receive", last(to)));
 }
 
 TinyJob& TinyJob::detach(std::size_t rank) {
@@ -71,7 +69,7 @@ TinyJob& TinyJob::detach(std::size_t rank) {
 }
 
 TinyJob& TinyJob::build() {
-  for (std::size_t r = 0; r < programs_.size(); ++r) builder_.assign(RankId{r}, programs_[r], slots_[r]);
+  for (std::size_t r = 0; r < programs_.size(); ++r) builder_.assign(RankId{r}, programs_[r]);
   scenario.graph = std::move(builder_).build();
   return *this;
 }
@@ -90,14 +88,6 @@ std::vector<TaskId> TinyJob::last(std::size_t rank) const {
 TinyJob& TinyJob::done(std::size_t rank, TaskId task) {
   last_[rank] = task;
   return *this;
-}
-
-std::uint32_t TinyJob::slot(std::size_t rank, CommunicatorId communicator) {
-  std::vector<CommunicatorId>& slots = slots_[rank];
-  const auto found = std::find(slots.begin(), slots.end(), communicator);
-  const auto index = static_cast<std::uint32_t>(found - slots.begin());
-  if (found == slots.end()) slots.push_back(communicator);
-  return index;
 }
 
 }  // namespace photonrail::testing

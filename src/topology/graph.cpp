@@ -12,6 +12,15 @@
 
 namespace photonrail {
 
+using topology::CapacityId;
+using topology::Device;
+using topology::make_graph;
+using topology::name_of;
+using topology::Plant;
+using topology::PlantGraph;
+using topology::PlantVertex;
+using topology::PlantVertexId;
+
 namespace {
 
 using PlantEdgeId = boost::graph_traits<PlantGraph>::edge_descriptor;
@@ -183,9 +192,9 @@ void write_vertex(std::ostream& out, const PlantVertex& vertex) {
 
 }  // namespace
 
-PlantGraph make_graph(const Plant& plant) { return Builder(plant).take(); }
+PlantGraph topology::make_graph(const Plant& plant) { return Builder(plant).take(); }
 
-std::string name_of(const PlantVertex& vertex) {
+std::string topology::name_of(const PlantVertex& vertex) {
   const std::string group = std::to_string(vertex.group);
   const std::string index = std::to_string(vertex.index);
   switch (vertex.kind) {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::topology {
 
 enum class Device : std::uint8_t { kGpu, kNicPort, kScaleUpFabric, kRailSwitch, kLeaf, kSpine, kOcs };
 
@@ -37,4 +37,4 @@ using PlantVertexId = boost::graph_traits<PlantGraph>::vertex_descriptor;
 /// Such as "GPU 3 port 0" or "rail 1 leaf 2".
 [[nodiscard]] std::string name_of(const PlantVertex& vertex);
 
-}  // namespace photonrail
+}  // namespace photonrail::topology

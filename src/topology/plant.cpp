@@ -6,6 +6,9 @@
 
 namespace photonrail {
 
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 void require_meaning(const PlantSpec& spec) {
@@ -15,8 +18,8 @@ void require_meaning(const PlantSpec& spec) {
   if (spec.rail == RailKind::kElectrical && (spec.switch_radix < 2 || !(spec.oversubscription >= 1.0))) {
     throw ConfigError("plant", "an electrical rail needs a switch radix of 2 or more and an oversubscription of 1 or more");
   }
-  constexpr std::uint64_t kMost = std::numeric_limits<CapacityId>::max();
-  if (Plant::count(spec) > kMost) {
+  constexpr std::uint64_t kMaxCapacities = std::numeric_limits<CapacityId>::max();
+  if (Plant::count(spec) > kMaxCapacities) {
     throw ConfigError("plant", "it has more ports than can be numbered in 32 bits", "fewer servers, GPUs or NIC ports");
   }
 }
@@ -38,9 +41,9 @@ std::uint32_t PlantSpec::leaves() const {
 
 std::uint64_t Plant::count(const PlantSpec& spec) {
   constexpr std::uint64_t kTooMany = std::numeric_limits<std::uint64_t>::max();
-  constexpr std::uint64_t kMost = std::numeric_limits<CapacityId>::max();
+  constexpr std::uint64_t kMaxCapacities = std::numeric_limits<CapacityId>::max();
   const std::uint64_t gpus = std::uint64_t{spec.servers} * spec.gpus_per_server;
-  if (gpus > kMost || std::uint64_t{spec.nic_ports} * gpus > kMost) return kTooMany;
+  if (gpus > kMaxCapacities || std::uint64_t{spec.nic_ports} * gpus > kMaxCapacities) return kTooMany;
   const std::uint64_t leaves = spec.two_tier() ? std::uint64_t{spec.leaves()} * spec.gpus_per_server : 0;
   return 2 * (gpus + gpus * spec.nic_ports + leaves);
 }

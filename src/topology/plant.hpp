@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::topology {
 
 using CapacityId = std::uint32_t;
 
@@ -75,4 +75,4 @@ class Plant {
   std::uint32_t end_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::topology

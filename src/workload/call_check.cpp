@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -49,11 +49,11 @@ void check_agreement(const Communicator& communicator, const Participant& a, con
     const Task& x = a.task(k);
     const Task& y = b.task(k);
     if (x.op != y.op) disagree(communicator, k, a, b, std::string(name(x.op)), std::string(name(y.op)));
-    if (x.amount != y.amount && x.op != CollectiveOp::kBarrier) {
-      disagree(communicator, k, a, b, std::to_string(x.amount) + " bytes", std::to_string(y.amount) + " bytes");
+    if (x.size() != y.size() && x.op != CollectiveOp::kBarrier) {
+      disagree(communicator, k, a, b, std::to_string(x.size().count) + " bytes", std::to_string(y.size().count) + " bytes");
     }
-    if (x.root != y.root && is_rooted(x.op)) {
-      disagree(communicator, k, a, b, "root " + std::to_string(x.root), "root " + std::to_string(y.root));
+    if (x.root() != y.root() && is_rooted(x.op)) {
+      disagree(communicator, k, a, b, "root " + std::to_string(x.root()), "root " + std::to_string(y.root()));
     }
     if (x.demand() != y.demand()) {
       disagree(communicator, k, a, b, "demand " + std::to_string(x.demand()), "demand " + std::to_string(y.demand()));
@@ -81,9 +81,9 @@ void check_group_tasks(const Communicator& communicator, const Participant& p, c
       throw ConfigError(where_is(communicator, k), p.describe(k) + " is a send or receive, but this is a group",
                         "sends and receives need a point-to-point communicator");
     }
-    if (is_rooted(t.op) && t.root >= communicator.members.size()) {
+    if (is_rooted(t.op) && t.root() >= communicator.members.size()) {
       throw ConfigError(where_is(communicator, k),
-                        p.describe(k) + " has root " + std::to_string(t.root) + ", but there are " +
+                        p.describe(k) + " has root " + std::to_string(t.root()) + ", but there are " +
                             std::to_string(communicator.members.size()) + " members",
                         "a root is a position in the group, from 0");
     }
@@ -126,11 +126,11 @@ void check_message_size(const Communicator& link, const Participant& sender, std
                         std::size_t r) {
   const Task& sent = sender.task(s);
   const Task& received = receiver.task(r);
-  if (sent.amount == received.amount) return;
+  if (sent.size() == received.size()) return;
   throw ConfigError(
       "communicator " + link.name + ", tag " + std::to_string(sent.tag) + ", call " + std::to_string(sent.match + 1),
-      sender.describe(s) + " sends " + std::to_string(sent.amount) + " bytes, " + receiver.describe(r) + " expects " +
-          std::to_string(received.amount),
+      sender.describe(s) + " sends " + std::to_string(sent.size().count) + " bytes, " + receiver.describe(r) + " expects " +
+          std::to_string(received.size().count),
       "both ends must give the same size");
 }
 
@@ -282,4 +282,4 @@ std::vector<std::string> check_calls(const TaskGraph& graph, std::span<const Cal
   return warnings;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// The communication tasks of a program by slot; in a slot by kind and tag, and of one kind and tag ascending.
 struct CallIndex {
@@ -36,4 +36,4 @@ void number_calls(std::vector<Task>& tasks, const CallIndex& index);
 /// "task 17 ('name')", or "task 17".
 [[nodiscard]] std::string describe_task(TaskId task, std::string_view name);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::vector<TaskId> find_cycle(const Successors& successors) {
   return cycle;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

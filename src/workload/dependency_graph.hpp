@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// tasks[offsets[t]] .. tasks[offsets[t + 1] - 1] wait for t, ascending, each once.
 struct Successors {
@@ -28,4 +28,4 @@ using DependencyEdge = std::pair<TaskId, TaskId>;  ///< before, after
 /// there is none.
 [[nodiscard]] std::vector<TaskId> find_cycle(const Successors& successors);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

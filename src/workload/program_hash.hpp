@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// Equal for programs with equal tasks (Program::same_tasks); names do not count.
 [[nodiscard]] std::uint64_t hash_tasks(const Program& program);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::vector<std::uint32_t> check_slots(const TaskGraph& graph) {
   return used;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -2,6 +2,61 @@
 
 namespace photonrail {
 
+Task Task::compute(double flops, Bytes memory, Stream stream) {
+  Task task;
+  task.stream = stream;
+  task.amount_ = memory.count;
+  task.flops = flops;
+  return task;
+}
+
+Task Task::delay(Duration time, Stream stream) {
+  Task task;
+  task.stream = stream;
+  task.has_time_ = true;
+  task.amount_ = time.count();
+  return task;
+}
+
+Task Task::demand_compute(std::uint32_t slot, std::uint32_t demand, double flops) {
+  Task task;
+  task.slot = slot;
+  task.root_or_demand_ = demand;
+  task.flops = flops;
+  return task;
+}
+
+Task Task::collective(std::uint32_t slot, CollectiveOp op, Bytes size, Member root) {
+  Task task;
+  task.kind = TaskKind::kCollective;
+  task.op = op;
+  task.slot = slot;
+  task.root_or_demand_ = op == CollectiveOp::kAllToAll ? 0 : root;  // an all-to-all has none
+  task.amount_ = size.count;
+  return task;
+}
+
+Task Task::all_to_all(std::uint32_t slot, std::uint32_t demand, Bytes size) {
+  Task task = collective(slot, CollectiveOp::kAllToAll, size);
+  task.root_or_demand_ = demand;
+  return task;
+}
+
+Task Task::send(std::uint32_t slot, std::uint32_t tag, Bytes size) {
+  Task task;
+  task.kind = TaskKind::kSend;
+  task.slot = slot;
+  task.tag = tag;
+  task.amount_ = size.count;
+  return task;
+}
+
+Task Task::receive(std::uint32_t slot, std::uint32_t tag, Bytes size) {
+  Task task = send(slot, tag, size);
+  task.kind = TaskKind::kReceive;
+  return task;
+}
+
 static_assert(sizeof(Task) == 40, "tasks are kept by the million");
 
 std::string_view Program::name(TaskId t) const {

@@ -12,6 +12,20 @@
 
 namespace photonrail {
 
+using workload::CallIndex;
+using workload::check_calls;
+using workload::check_slots;
+using workload::count_waits;
+using workload::DependencyEdge;
+using workload::describe_rank;
+using workload::describe_task;
+using workload::find_cycle;
+using workload::hash_tasks;
+using workload::index_calls;
+using workload::make_successors;
+using workload::number_calls;
+using workload::Successors;
+
 namespace {
 
 std::string plural(std::size_t count, const std::string& noun) {
@@ -87,10 +101,11 @@ TaskGraphBuilder::Draft& TaskGraphBuilder::draft(ProgramId p) {
 TaskId TaskGraphBuilder::add(ProgramId p, const Task& task, std::string_view name, std::span<const TaskId> after) {
   Draft& d = draft(p);
   const TaskId id{d.tasks.size()};
-  const bool sound = task.amount >= 0 && std::isfinite(task.flops) && task.flops >= 0.0;
+  const std::int64_t amount = task.time() ? task.time()->count() : task.size().count + task.memory().count;
+  const bool sound = amount >= 0 && std::isfinite(task.flops) && task.flops >= 0.0;
   if (!sound) {
     throw ConfigError(describe(p) + ", " + describe_task(id, name),
-                      "has size or time " + std::to_string(task.amount) + " and " + std::to_string(task.flops) + " FLOPs",
+                      "has size or time " + std::to_string(amount) + " and " + std::to_string(task.flops) + " FLOPs",
                       "neither can be negative or infinite");
   }
   if (d.names.size() + name.size() > std::numeric_limits<std::uint32_t>::max()) {
@@ -103,42 +118,48 @@ TaskId TaskGraphBuilder::add(ProgramId p, const Task& task, std::string_view nam
   return id;
 }
 
-TaskId TaskGraphBuilder::add_compute(ProgramId p, double flops, Bytes memory, std::string_view name,
-                                     std::span<const TaskId> after, Stream stream) {
-  return add(p, {.kind = TaskKind::kCompute, .stream = stream, .amount = memory.count, .flops = flops}, name, after);
+std::uint32_t TaskGraphBuilder::slot_of(ProgramId p, TaskGroup group) {
+  if (group.communicator().is_none()) return group.slot();
+  Draft& d = draft(p);
+  const auto [known, is_new] =
+      d.slot_of.try_emplace(group.communicator().value, static_cast<std::uint32_t>(d.slots.size()));
+  if (is_new) d.slots.push_back(group.communicator());
+  return known->second;
 }
 
-TaskId TaskGraphBuilder::add_demand_compute(ProgramId p, std::uint32_t slot, std::uint32_t demand, double flops,
+TaskId TaskGraphBuilder::add_compute(ProgramId p, double flops, Bytes memory, std::string_view name,
+                                     std::span<const TaskId> after, Stream stream) {
+  return add(p, Task::compute(flops, memory, stream), name, after);
+}
+
+TaskId TaskGraphBuilder::add_demand_compute(ProgramId p, TaskGroup group, std::uint32_t demand, double flops,
                                             std::string_view name, std::span<const TaskId> after) {
-  return add(p, {.kind = TaskKind::kCompute, .slot = slot, .root = demand, .flops = flops}, name, after);
+  return add(p, Task::demand_compute(slot_of(p, group), demand, flops), name, after);
 }
 
 TaskId TaskGraphBuilder::add_delay(ProgramId p, Duration time, std::string_view name, std::span<const TaskId> after,
                                    Stream stream) {
-  return add(p, {.kind = TaskKind::kCompute, .stream = stream, .fixed = true, .amount = time.count()}, name, after);
+  return add(p, Task::delay(time, stream), name, after);
 }
 
-TaskId TaskGraphBuilder::add_collective(ProgramId p, std::uint32_t slot, CollectiveOp op, Bytes size, std::string_view name,
+TaskId TaskGraphBuilder::add_collective(ProgramId p, TaskGroup group, CollectiveOp op, Bytes size, std::string_view name,
                                         std::span<const TaskId> after, Member root) {
-  if (op == CollectiveOp::kAllToAll) root = 0;  // it has none, and the field holds its demand
-  return add(p, {.kind = TaskKind::kCollective, .op = op, .slot = slot, .root = root, .amount = size.count}, name, after);
+  return add(p, Task::collective(slot_of(p, group), op, size, root), name, after);
 }
 
-TaskId TaskGraphBuilder::add_all_to_all(ProgramId p, std::uint32_t slot, std::uint32_t demand, Bytes size,
+TaskId TaskGraphBuilder::add_all_to_all(ProgramId p, TaskGroup group, std::uint32_t demand, Bytes size,
                                         std::string_view name, std::span<const TaskId> after) {
-  const TaskId task = add_collective(p, slot, CollectiveOp::kAllToAll, size, name, after);
-  draft(p).tasks[task.index()].root = demand;
-  return task;
+  return add(p, Task::all_to_all(slot_of(p, group), demand, size), name, after);
 }
 
-TaskId TaskGraphBuilder::add_send(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name,
+TaskId TaskGraphBuilder::add_send(ProgramId p, TaskGroup group, Bytes size, std::uint32_t tag, std::string_view name,
                                   std::span<const TaskId> after) {
-  return add(p, {.kind = TaskKind::kSend, .slot = slot, .tag = tag, .amount = size.count}, name, after);
+  return add(p, Task::send(slot_of(p, group), tag, size), name, after);
 }
 
-TaskId TaskGraphBuilder::add_receive(ProgramId p, std::uint32_t slot, Bytes size, std::uint32_t tag, std::string_view name,
+TaskId TaskGraphBuilder::add_receive(ProgramId p, TaskGroup group, Bytes size, std::uint32_t tag, std::string_view name,
                                      std::span<const TaskId> after) {
-  return add(p, {.kind = TaskKind::kReceive, .slot = slot, .tag = tag, .amount = size.count}, name, after);
+  return add(p, Task::receive(slot_of(p, group), tag, size), name, after);
 }
 
 void TaskGraphBuilder::add_dependency(ProgramId p, TaskId before, TaskId after) {
@@ -154,6 +175,8 @@ void TaskGraphBuilder::assign(RankId rank, ProgramId p, std::vector<Communicator
   program_of_[rank.index()] = p;
   slots_of_[rank.index()] = std::move(slots);
 }
+
+void TaskGraphBuilder::assign(RankId rank, ProgramId p) { assign(rank, p, draft(p).slots); }
 
 std::string TaskGraphBuilder::describe(ProgramId p) const {
   const auto rank = std::find(program_of_.begin(), program_of_.end(), p);

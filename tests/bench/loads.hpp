@@ -28,21 +28,21 @@ class Hold {
 };
 
 /// A non-blocking switch: a transmit and a receive capacity of 50 GB/s a rank.
-class Switch : public DeliveryListener {
+class Switch : public network::DeliveryListener {
  public:
   explicit Switch(std::uint32_t ranks) : ranks_(ranks) {
     network_.attach(*this);
     network_.resize(std::size_t{2} * ranks);
-    for (CapacityId i = 0; i < 2 * ranks; ++i) network_.set_rate(i, Bandwidth::from_gb_per_s(50));
+    for (topology::CapacityId i = 0; i < 2 * ranks; ++i) network_.set_rate(i, Bandwidth::from_gb_per_s(50));
   }
   void delivered(std::uint64_t) override { ++deliveries_; }
 
   void post(std::uint32_t from, std::uint32_t to, Bytes bytes) {
-    Path path;
+    network::Path path;
     path.add(from);
     path.add(ranks_ + to);
     path.latency = Duration{936'250};
-    network_.post(Network::kNone, path, bytes, 0);
+    network_.post(network::Network::kNone, path, bytes, 0);
   }
   /// All to all at one instant: 1 MiB each, or a random size up to 2 MiB.
   void post_all_to_all(bool random_sizes) {
@@ -64,18 +64,18 @@ class Switch : public DeliveryListener {
  private:
   std::uint32_t ranks_;
   engine::Engine engine_;
-  Network network_{engine_};
+  network::Network network_{engine_};
   std::uint64_t deliveries_ = 0;
 };
 
 /// Leaves of 32 ranks under one non-blocking spine; an uplink carries a quarter of what its ranks can send.
-class Tree : public DeliveryListener {
+class Tree : public network::DeliveryListener {
  public:
   explicit Tree(std::uint32_t ranks) : ranks_(ranks) {
     const std::uint32_t leaves = (ranks + kLeaf - 1) / kLeaf;
     network_.attach(*this);
     network_.resize(std::size_t{2} * (ranks + leaves));
-    for (CapacityId i = 0; i < 2 * (ranks + leaves); ++i) {
+    for (topology::CapacityId i = 0; i < 2 * (ranks + leaves); ++i) {
       network_.set_rate(i, Bandwidth::from_gb_per_s(i < 2 * ranks ? 50 : 50.0 * kLeaf / 4));
     }
   }
@@ -85,7 +85,7 @@ class Tree : public DeliveryListener {
   void post_one_after_another() {
     RandomStream random(1, "jitter");
     for (std::uint32_t from = 0; from < ranks_; ++from) {
-      const Network::ChannelId channel = network_.open_channel();
+      const network::Network::ChannelId channel = network_.open_channel();
       for (std::uint32_t step = 1; step < ranks_; ++step) {
         const double size = (1 << 20) * (1.0 - 0.9 * random.uniform());
         network_.post(channel, path(from, (from + step) % ranks_), Bytes{static_cast<std::int64_t>(size)}, 0);
@@ -100,8 +100,8 @@ class Tree : public DeliveryListener {
  private:
   static constexpr std::uint32_t kLeaf = 32;
 
-  [[nodiscard]] Path path(std::uint32_t from, std::uint32_t to) const {
-    Path path;
+  [[nodiscard]] network::Path path(std::uint32_t from, std::uint32_t to) const {
+    network::Path path;
     path.add(from);
     if (from / kLeaf != to / kLeaf) {
       path.add(2 * ranks_ + 2 * (from / kLeaf));
@@ -114,7 +114,7 @@ class Tree : public DeliveryListener {
 
   std::uint32_t ranks_;
   engine::Engine engine_;
-  Network network_{engine_};
+  network::Network network_{engine_};
   std::uint64_t deliveries_ = 0;
 };
 

@@ -8,6 +8,12 @@
 #include <set>
 
 namespace photonrail {
+
+using collective::birkhoff_rounds;
+using collective::DemandRound;
+using collective::greedy_rounds;
+using collective::PairBytes;
+
 namespace {
 
 TrafficMatrix draw(Member n, std::uint64_t seed) {

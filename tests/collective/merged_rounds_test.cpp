@@ -9,6 +9,9 @@
 #include <set>
 
 namespace photonrail {
+
+using collective::merge_rounds;
+
 namespace {
 
 CollectiveCall call_on(CollectiveOp op, const std::vector<MemberPlace>& places) {

@@ -137,7 +137,7 @@ TEST(Catalogues, AreChosenByTheRateOfThePort) {
   EXPECT_EQ(price_catalogue_for(Bandwidth::from_gb_per_s(400)).name, "gb200_800g");  // none carries it
   const ConfigError none = error_of([] { static_cast<void>(price_catalogue("h200_800g")); });
   EXPECT_NE(none.hint().find("h200_400g"), std::string::npos) << none.what();
-  EXPECT_EQ(error_of([] { static_cast<void>(cost_rule("opus")); }).where(), "--rule");
+  EXPECT_EQ(error_of([] { static_cast<void>(cost_rule("opus")); }).where(), "rule");
 }
 
 class CatalogueFile : public testing::Test {

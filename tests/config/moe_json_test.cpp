@@ -77,7 +77,7 @@ TEST(MoeJson, RepeatIsTheNumberOfLayersEachADispatchAndACombine) {
   EXPECT_EQ(spec_of(s).layers, 3u);
   ASSERT_EQ(s.graph.program(RankId{0}).tasks().size(), 6u);
   for (std::uint32_t t = 0; t < 6; ++t) EXPECT_EQ(task(s.graph, 0, t).demand(), t + 1);
-  EXPECT_EQ(task(s.graph, 0, 5).amount, 100 * 2 * 10 * 2);  // choices x elements x bytes
+  EXPECT_EQ(task(s.graph, 0, 5).size(), Bytes{100 * 2 * 10 * 2});  // choices x elements x bytes
 }
 
 TEST(MoeJson, Routers) {

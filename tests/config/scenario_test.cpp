@@ -210,10 +210,9 @@ TEST(Scenario, CollectiveWorkloadWithALateRank) {
   const Program& late = s.graph.program(RankId{2});
   ASSERT_EQ(late.tasks().size(), 4u);
   EXPECT_EQ(late.task(TaskId{0}).kind, TaskKind::kCompute);
-  EXPECT_TRUE(late.task(TaskId{0}).fixed);
-  EXPECT_EQ(late.task(TaskId{0}).amount, 500'000'000);
+  EXPECT_EQ(late.task(TaskId{0}).time(), Duration{500'000'000});
   EXPECT_EQ(late.task(TaskId{1}).kind, TaskKind::kCollective);
-  EXPECT_EQ(late.task(TaskId{1}).amount, 1'000'000);
+  EXPECT_EQ(late.task(TaskId{1}).size(), Bytes{1'000'000});
   EXPECT_THAT(late.successors(TaskId{1}), ElementsAre(TaskId{2}));  // in sequence
   EXPECT_EQ(s.graph.program(RankId{0}).tasks().size(), 3u);
   ASSERT_EQ(s.graph.communicators().size(), 1u);
@@ -319,7 +318,7 @@ TEST(Scenario, ChakraWorkloadRelativeToTheFile) {
     "workload": { "chakra": { "prefix": "traced", "comm_groups": "traced.json" } } })";
   const Scenario s = read_scenario(folder.path() / "s.json");
   ASSERT_EQ(s.graph.ranks(), 4u);
-  EXPECT_EQ(s.graph.program(RankId{0}).task(TaskId{0}).amount, 1'000'000);
+  EXPECT_EQ(s.graph.program(RankId{0}).task(TaskId{0}).size(), Bytes{1'000'000});
 }
 
 constexpr std::string_view kTrace = R"({ "schema": "photonrail.scenario/1",

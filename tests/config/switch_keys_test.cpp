@@ -68,7 +68,7 @@ TEST(SwitchKeys, SayWhatARailIs) {
   EXPECT_EQ(rail.faults[1].rail, RailId{1u});
   EXPECT_EQ(rail.faults[1].server, 3u);
   EXPECT_EQ(rail.faults[1].port, 1u);
-  EXPECT_EQ(rail.faults[1].at, 2000 * kMicrosecond);
+  EXPECT_EQ(rail.faults[1].at, Time{2000 * kMicrosecond});
   EXPECT_EQ(rail.faults[1].lasts, 5 * kMicrosecond);
 }
 

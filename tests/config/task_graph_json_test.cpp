@@ -37,11 +37,11 @@ TEST(TaskGraphJson, EveryKindOfTask) {
       {"rank": 0, "receive_from": 1, "bytes": 64, "tag": 3},
       {"rank": "all", "collective": "barrier", "communicator": "a"})"));
   ASSERT_EQ(graph.ranks(), 2u);
-  EXPECT_EQ(task(graph, 0, 0), (Task{.fixed = true, .waits = 1, .amount = 1'500'000}));  // 1.5 us in ps
-  EXPECT_EQ(task(graph, 0, 1), (Task{.amount = 4096, .flops = 1e12}));
+  EXPECT_EQ(task(graph, 0, 0), waits_for_one(Task::delay(Duration{1'500'000})));  // 1.5 us in ps
+  EXPECT_EQ(task(graph, 0, 1), (Task::compute(1e12, Bytes{4096})));
   EXPECT_EQ(task(graph, 0, 2).op, CollectiveOp::kAllReduce);
-  EXPECT_EQ(task(graph, 0, 2).amount, 1 << 20);
-  EXPECT_EQ(task(graph, 0, 3).root, 1u);
+  EXPECT_EQ(task(graph, 0, 2).size(), Bytes{1 << 20});
+  EXPECT_EQ(task(graph, 0, 3).root(), 1u);
   EXPECT_EQ(task(graph, 0, 4).kind, TaskKind::kReceive);
   EXPECT_EQ(task(graph, 0, 4).tag, 3u);
   EXPECT_EQ(task(graph, 0, 5).op, CollectiveOp::kBarrier);
@@ -114,7 +114,7 @@ TEST(TaskGraphJson, AnAllToAllMayHaveADemand) {
       {"rank": "all", "collective": "all_to_all", "communicator": "a", "demand": [[5, 10], [40, 5]]},
       {"rank": "all", "collective": "all_to_all", "communicator": "a", "bytes": 7})"));
   EXPECT_EQ(task(graph, 1, 0).demand(), 1u);
-  EXPECT_EQ(task(graph, 1, 0).amount, 25);  // (10 + 40) / 2 leave a member
+  EXPECT_EQ(task(graph, 1, 0).size(), Bytes{25});  // (10 + 40) / 2 leave a member
   EXPECT_EQ(task(graph, 1, 1).demand(), 2u);
   EXPECT_EQ(task(graph, 1, 2).demand(), 1u);
   EXPECT_EQ(task(graph, 1, 3).demand(), 0u);

@@ -20,7 +20,7 @@ TEST(Claims, SymmetricPoliciesClaimThatNamesDoNotMatter) {
   EXPECT_TRUE(registry.find("opus").claims.shorter_delay);
   EXPECT_FALSE(registry.find("opus").claims.more_ports) << "with one port more each partner of a phase may get one";
   for (const ControllerFactory& factory : registry.all()) {
-    if (!factory.symmetric) continue;
+    if (!factory.rank_symmetric) continue;
     EXPECT_TRUE(factory.claims.server_names) << factory.name;
   }
 }

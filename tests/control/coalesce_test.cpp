@@ -26,14 +26,14 @@ class Rail {
   }
 
   /// A demand that takes `service` on its circuits and is due at `due`.
-  Rail& wants(std::vector<ServerPair> pairs, Duration service, Time due) {
+  Rail& wants(std::vector<ServerPair> pairs, Duration service, Duration due) {
     add(demands_, std::move(pairs), service, due, 2);
     return *this;
   }
   /// One of two members asked; in the profiling run the operation began at `expected`.
-  Rail& will_want(std::vector<ServerPair> pairs, Duration service, Time due, Time expected) {
+  Rail& will_want(std::vector<ServerPair> pairs, Duration service, Duration due, Duration expected) {
     add(gathering_, std::move(pairs), service, due, 1);
-    gathering_.back().expected = expected;
+    gathering_.back().expected = Time{expected};
     return *this;
   }
 
@@ -44,8 +44,8 @@ class Rail {
     view.now = now_;
     for (std::size_t i = 0; i < demands_.size(); ++i) show(demands_[i], i);
     for (std::size_t i = 0; i < gathering_.size(); ++i) show(gathering_[i], demands_.size() + i);
-    view.demands = demands_;
-    view.gathering = gathering_;
+    view.requests = demands_;
+    view.partial_requests = gathering_;
     return controller_->decide(view);
   }
 
@@ -68,12 +68,13 @@ class Rail {
   }
 
  private:
-  void add(std::vector<CircuitRequest>& list, std::vector<ServerPair> pairs, Duration service, Time due, std::uint32_t asked) {
+  void add(std::vector<CircuitRequest>& list, std::vector<ServerPair> pairs, Duration service, Duration due,
+           std::uint32_t asked) {
     CircuitRequest demand;
     demand.members = 2;
     demand.asked = asked;
     demand.blocking = asked == 2;
-    demand.due = due;
+    demand.due = Time{due};
     list.push_back(demand);
     bytes_.insert(bytes_.begin() + static_cast<std::ptrdiff_t>(place(list)),
                   std::vector<Bytes>(pairs.size(), Bytes{service.count() / 20}));

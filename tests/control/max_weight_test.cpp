@@ -9,6 +9,10 @@
 #include <random>
 
 namespace photonrail::test {
+
+using control::heaviest_matching;
+using control::WeightedPair;
+
 namespace {
 
 using ::testing::ElementsAre;
@@ -104,7 +108,7 @@ TEST(MaxWeight, LeavesCircuitsInUseAndGoesOnBesideThem) {
 // 5 bytes have waited 100 ps at 1 byte/ps: they weigh 105, more than 50 fresh ones.
 TEST(MaxWeight, WhoWaitsGainsWeight) {
   RailView rail(3);
-  rail.demand({{0, 1}}, Dimension::kDp, {.since = Time{0}})
+  rail.demand({{0, 1}}, Dimension::kDp, {.since = Time{}})
       .demand({{0, 2}}, Dimension::kDp, {.since = Time{100}})
       .at(Time{100});
   Shown shown(rail);

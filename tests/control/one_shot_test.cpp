@@ -9,6 +9,10 @@
 #include <algorithm>
 
 namespace photonrail::test {
+
+using control::OneShot;
+using control::WeightedPair;
+
 namespace {
 
 using testing::check_plan;

@@ -9,6 +9,9 @@
 #include <vector>
 
 namespace photonrail::test {
+
+using control::PhaseWidth;
+
 namespace {
 
 using testing::RailView;
@@ -28,9 +31,9 @@ TEST(PhaseWidth, SharesThePortsAmongThePartnersOfThePhase) {
   const Shown shown = pipeline(rail);
   PhaseWidth width;
   width.learn(shown.view);
-  EXPECT_EQ(width.of(shown.view, shown.view.demands[0]), 2u) << "1 hears from 0 and from 2";
-  EXPECT_EQ(width.of(shown.view, shown.view.demands[1]), 4u) << "the ring has all";
-  EXPECT_EQ(width.of(shown.view, shown.view.demands[2]), 2u) << "not in the schedule: as many as the demand has";
+  EXPECT_EQ(width.of(shown.view, shown.view.requests[0]), 2u) << "1 hears from 0 and from 2";
+  EXPECT_EQ(width.of(shown.view, shown.view.requests[1]), 4u) << "the ring has all";
+  EXPECT_EQ(width.of(shown.view, shown.view.requests[2]), 2u) << "not in the schedule: as many as the demand has";
 }
 
 // Where re-pointing takes no time, a share of the ports only makes messages longer.
@@ -41,7 +44,7 @@ TEST(PhaseWidth, SharesNothingWhereThatCostsMoreThanItSaves) {
   shown.view.reconfiguration.switching = Duration{};
   PhaseWidth width;
   width.learn(shown.view);
-  EXPECT_EQ(width.of(shown.view, shown.view.demands[0]), 4u);
+  EXPECT_EQ(width.of(shown.view, shown.view.requests[0]), 4u);
 }
 
 TEST(PhaseWidth, GoesByTheDemandWhereThePhaseHasMorePartnersThanPorts) {
@@ -50,9 +53,9 @@ TEST(PhaseWidth, GoesByTheDemandWhereThePhaseHasMorePartnersThanPorts) {
   Shown shown(rail);
   shown.sends(0, Dimension::kEp, {{0, 1}, {0, 2}, {0, 3}}, {1, 1, 1});
   PhaseWidth width;
-  EXPECT_EQ(width.of(shown.view, shown.view.demands[0]), 2u);
+  EXPECT_EQ(width.of(shown.view, shown.view.requests[0]), 2u);
   width.learn(shown.view);
-  EXPECT_EQ(width.of(shown.view, shown.view.demands[0]), 2u);
+  EXPECT_EQ(width.of(shown.view, shown.view.requests[0]), 2u);
 }
 
 // Both ports of 0 lead to 1; the pipeline wants one for each neighbour.

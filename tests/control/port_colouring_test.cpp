@@ -7,6 +7,9 @@
 #include <set>
 
 namespace photonrail {
+
+using control::PortColouring;
+
 namespace {
 
 // Every drawn set of pairs in which no position has more partners than ports finds its ports, whatever the order.

@@ -16,8 +16,8 @@ namespace photonrail::test {
 class Shown {
  public:
   /// A picture of the rail as it is now.
-  explicit Shown(testing::RailView& rail) : view(rail.view()), demands_(view.demands.begin(), view.demands.end()) {
-    view.demands = demands_;
+  explicit Shown(testing::RailView& rail) : view(rail.view()), demands_(view.requests.begin(), view.requests.end()) {
+    view.requests = demands_;
     view.port_rate = Bandwidth{1e12};  // 1 byte per picosecond
   }
 

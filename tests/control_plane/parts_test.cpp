@@ -20,6 +20,10 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::control_plane {
+
+using fabric::OpticalRail;
+using fabric::RailCrossing;
+
 namespace {
 
 using ::testing::ElementsAre;
@@ -188,7 +192,7 @@ TEST(ControlPlane, OpensARoundWhenItsCircuitsAreLit) {
   round.work = 6;
   for (Member m = 0; m < 3; ++m) plane.service().request(id, 0, m, TaskId{0u});
   plane.service().enter(id, 0);
-  EXPECT_EQ(f.run_all(), us(10));
+  EXPECT_EQ(f.run_all(), Time{us(10)});
   EXPECT_EQ(f.lacked, 1);
   EXPECT_THAT(f.opened, ElementsAre(0u));
   EXPECT_EQ(plane.service().missing(id), "");

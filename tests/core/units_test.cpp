@@ -4,8 +4,41 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <type_traits>
+
 namespace photonrail {
 namespace {
+
+// Two instants have a distance, and no sum; neither type turns into the other unasked.
+static_assert(sizeof(Time) == sizeof(Duration));
+static_assert(!std::is_convertible_v<Duration, Time> && !std::is_convertible_v<Time, Duration>);
+static_assert(!std::is_convertible_v<std::int64_t, Time>);
+template <class A, class B>
+concept CanBeAdded = requires(A a, B b) {
+  a + b;
+};
+template <class A, class B>
+concept CanBeCompared = requires(A a, B b) {
+  a < b;
+};
+static_assert(CanBeAdded<Time, Duration> && !CanBeAdded<Time, Time>);
+static_assert(CanBeCompared<Time, Time> && !CanBeCompared<Time, Duration>);
+static_assert(std::is_same_v<decltype(Time{} - Time{}), Duration>);
+
+TEST(Time, CountsFromTheStartOfTheRun) {
+  constexpr Time at = Time{} + Duration{5};
+  static_assert(at.since_start() == Duration{5});
+  EXPECT_EQ(at - Time{Duration{2}}, Duration{3});
+  EXPECT_EQ(at - Duration{2}, Time{3});
+  Time moving = at;
+  moving += Duration{4};
+  moving -= Duration{1};
+  EXPECT_EQ(moving, Time{8});
+  EXPECT_LT(at, moving);
+  EXPECT_GT(Time::never(), Time{kLongest});
+  EXPECT_DOUBLE_EQ(to_seconds(Time{Duration{2'000'000'000'000}}), 2.0);
+}
 
 TEST(TransferTime, ByteAt400GigabitsTakes20Picoseconds) {
   // 400 Gb/s = 50 GB/s = 50e9 B / 1e12 ps = 0.05 B/ps; 1 / 0.05 = 20.

@@ -149,7 +149,7 @@ TEST(Cost, FabricsOfARule) {
 TEST(Cost, GpusMustFillServers) {
   EXPECT_EQ(network_shape(prices().catalogue, 16).servers, 8u);
   for (const std::uint32_t gpus : {0u, 1u, 15u}) {
-    EXPECT_EQ(error_of([&] { static_cast<void>(network_shape(prices().catalogue, gpus)); }).where(), "--gpus");
+    EXPECT_EQ(error_of([&] { static_cast<void>(network_shape(prices().catalogue, gpus)); }).where(), "gpus");
   }
 }
 

@@ -21,7 +21,7 @@ class Log {
 
   void note(std::uint64_t what) {
     entries.push_back(what);
-    times.push_back(engine_.now().count());
+    times.push_back(engine_.now().since_start().count());
   }
   engine::EventHandle at(std::int64_t time, engine::Phase phase, std::uint64_t what) {
     return engine_.schedule(Time{time}, phase, engine::Action::to<&Log::note>(*this, what));
@@ -55,7 +55,7 @@ TEST(Engine, TheFirstInstantIsTimeZero) {
   log.at(0, engine::Phase::kFinish, 1);
   engine.run();
   EXPECT_THAT(log.entries, ::testing::ElementsAre(1, 2));
-  EXPECT_EQ(engine.now(), Time{0});
+  EXPECT_EQ(engine.now(), Time{});
 }
 
 // Within an instant an action of a later phase may schedule into an earlier one; it runs before what is left of the later.
@@ -64,7 +64,7 @@ struct Looper {
   Log& log;
   void start(std::uint64_t) {
     log.note(10);
-    log.at(engine.now().count(), engine::Phase::kFinish, 20);
+    log.at(engine.now().since_start().count(), engine::Phase::kFinish, 20);
   }
 };
 
@@ -157,7 +157,7 @@ struct Chain {
   std::uint64_t left;
   std::uint64_t sum = 0;
   void act(std::uint64_t step) {
-    sum = sum * 31 + static_cast<std::uint64_t>(engine.now().count()) + step;
+    sum = sum * 31 + static_cast<std::uint64_t>(engine.now().since_start().count()) + step;
     if (left-- > 0)
       engine.schedule(engine.now() + Duration{static_cast<std::int64_t>(step % 7)}, engine::Phase::kFinish,
                       engine::Action::to<&Chain::act>(*this, step + 1));
@@ -167,7 +167,7 @@ struct Chain {
 std::uint64_t run_chain() {
   engine::Engine engine;
   Chain chain{engine, 100000};
-  engine.schedule(Time{0}, engine::Phase::kFinish, engine::Action::to<&Chain::act>(chain, 1));
+  engine.schedule(Time{}, engine::Phase::kFinish, engine::Action::to<&Chain::act>(chain, 1));
   engine.run();
   return chain.sum;
 }
@@ -224,7 +224,7 @@ TEST(Engine, EndsWithAnErrorWhereEventsRepeatWithoutTimePassing) {
 TEST(Engine, CountsTheEventsOfEachInstantAlone) {
   engine::Engine engine(10);
   Repeater repeater{engine, 1};
-  engine.schedule(Time{0}, engine::Phase::kFinish, engine::Action::to<&Repeater::again>(repeater, 2000));
+  engine.schedule(Time{}, engine::Phase::kFinish, engine::Action::to<&Repeater::again>(repeater, 2000));
   EXPECT_EQ(engine.run(), 2001u);
 }
 

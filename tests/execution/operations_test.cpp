@@ -20,6 +20,10 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::execution {
+
+using fabric::CircuitListener;
+using network::DeliveryListener;
+
 namespace {
 
 using ::testing::ElementsAre;
@@ -91,7 +95,7 @@ TEST(Executor, RunsAJobOnElectricalRails) {
   part.run_all();
   EXPECT_TRUE(executor.finished());
   EXPECT_EQ(executor.tasks_done(), 2u);
-  EXPECT_THAT(executor.iteration_ends(), ElementsAre(us(2000)));
+  EXPECT_THAT(executor.iteration_ends(), ElementsAre(Time{us(2000)}));
   EXPECT_THAT(circuits.calls, ::testing::Not(::testing::Contains("enter 0"))) << "electrical rails have no rounds";
 }
 
@@ -210,7 +214,7 @@ TEST(ProxyQueues, AFenceWaitsForWhatIsBeforeIt) {
   proxies.arrived(RankId{0u});
   engine.run();
   EXPECT_THAT(launched.tags, ElementsAre(1u, 102u, 3u));
-  EXPECT_EQ(engine.now(), us(3));
+  EXPECT_EQ(engine.now(), Time{us(3)});
 }
 
 struct Delivered : DeliveryListener {
@@ -230,7 +234,7 @@ TEST(GpuPool, TilesWaitForAFreeProcessor) {
   gpus.compute(RankId{0u}, 0, step, 5);
   const Time end = part.run_all();
   EXPECT_THAT(done.tags, ElementsAre(5u));
-  EXPECT_EQ(end, part.fabric.compute_time(2e6, {}) * 2);
+  EXPECT_EQ(end, Time{part.fabric.compute_time(2e6, {}) * 2});
 }
 
 TEST(ObserverList, NotifiesInOrder) {

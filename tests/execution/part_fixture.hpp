@@ -37,7 +37,7 @@ struct PartFixture {
   CollectiveRegistry registry = CollectiveRegistry::builtin();
   collective::AlgorithmTable algorithms{job_.scenario.collectives, registry};
   execution::PlanCache plans{algorithms, nullptr, {.fidelity = Fidelity::kExact}};
-  Fabric fabric{engine, job_.scenario.cluster, 1};
+  fabric::Fabric fabric{engine, job_.scenario.cluster, 1};
   folding::MemberPlacement placement = folding::MemberPlacement::of(job_.scenario.graph, job_.scenario.gpu_of_rank);
   execution::OperationTable operations{job_.scenario.graph, placement, fabric, plans, nullptr};
   execution::TimeAccounting accounting{job_.scenario.graph.ranks()};
@@ -46,7 +46,7 @@ struct PartFixture {
 };
 
 /// Hears of deliveries and does nothing.
-struct FakeDeliveries : DeliveryListener {
+struct FakeDeliveries : network::DeliveryListener {
   void delivered(std::uint64_t tag) override { tags.push_back(tag); }
   std::vector<std::uint64_t> tags;
 };

@@ -48,7 +48,7 @@ TEST(RankProgress, ATaskIsReadyWhenItsLastPredecessorIsDone) {
   progress.complete(RankId{0u}, TaskId{1u}, {});  // the second iteration begins
   EXPECT_THAT(listener.began, ElementsAre(std::pair{0u, 0u}, std::pair{0u, 1u}));
   progress.complete(RankId{0u}, TaskId{0u}, {});
-  progress.complete(RankId{0u}, TaskId{1u}, {Time{0}, 3});
+  progress.complete(RankId{0u}, TaskId{1u}, {Time{}, 3});
   EXPECT_EQ(progress.unfinished_ranks(), 0u);
   EXPECT_EQ(listener.finished, 1);
   EXPECT_EQ(progress.tasks_done(), 4u);
@@ -59,11 +59,11 @@ struct Computed : ComputeListener {
   void streams_pending() override { ++pending; }
   void computed(RankId, TaskId task, CriticalPathTag cause) override {
     tasks.push_back(task.value);
-    ends.push_back(cause.at);
+    ends.push_back(cause.at.since_start());
   }
   int pending = 0;
   std::vector<std::uint32_t> tasks;
-  std::vector<Time> ends;
+  std::vector<Duration> ends;
 };
 
 TEST(ComputeStreams, RunsTheLowestTaskFirstOneAtATime) {

@@ -28,7 +28,7 @@ TEST(SlackProfile, WorkIsDueWhenWhatWaitsForItHasToBegin) {
   EXPECT_EQ(known.times[0][0].due, ms(5));
   EXPECT_EQ(known.times[0][1].due, ms(25));
   EXPECT_EQ(known.times[1][0].due, ms(25));
-  EXPECT_EQ(known.times[1][0].start, Time{0});
+  EXPECT_EQ(known.times[1][0].start, Duration{});
   for (std::size_t rank : {0, 1}) {
     const SlackProfile::Times& reduction = known.times[rank].back();
     EXPECT_EQ(reduction.start, ms(25));

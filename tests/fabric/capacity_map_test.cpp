@@ -6,6 +6,11 @@
 #include <vector>
 
 namespace photonrail {
+
+using fabric::CapacityMap;
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 PlantSpec plant_of(std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports, std::uint32_t radix) {

@@ -5,6 +5,12 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::fabric::test {
+
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+
 namespace {
 
 class CircuitLinksTest : public ::testing::Test, public DeliveryListener {
@@ -12,7 +18,7 @@ class CircuitLinksTest : public ::testing::Test, public DeliveryListener {
   CircuitLinksTest() : site(3, 2), circuits(site.circuits()), links(site.context, site.capacities, circuits) {
     site.network.attach(*this);
   }
-  void delivered(std::uint64_t) override { arrived = site.engine.now().count(); }
+  void delivered(std::uint64_t) override { arrived = site.engine.now().since_start().count(); }
   [[nodiscard]] CapacityId nic_out(std::uint32_t port) const { return site.capacities.nic_out(GpuId{0u}, port); }
   void post(CapacityId capacity, std::int64_t bytes) {
     Path path;

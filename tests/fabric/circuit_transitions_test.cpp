@@ -68,7 +68,7 @@ TEST(CircuitTransitions, APauseIsDarkTimeAndLeavesHoldsAlone) {
   EXPECT_TRUE(s.holds.in_use()) << "nothing is missed";
 
   s.site.listener.calls.clear();
-  s.site.engine.schedule(microseconds(30), engine::Phase::kFinish,
+  s.site.engine.schedule(Time{microseconds(30)}, engine::Phase::kFinish,
                          {[](void* self, std::uint64_t) {
                             auto& site = *static_cast<TransitionsSite*>(self);
                             site.site.shared.switches.come_back(0);

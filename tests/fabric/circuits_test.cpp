@@ -10,6 +10,11 @@
 #include <vector>
 
 namespace photonrail::test {
+
+using fabric::OpticalRail;
+using network::Network;
+using network::Path;
+
 namespace {
 
 using ::testing::AllOf;
@@ -30,7 +35,7 @@ TEST(Commands, AreUsableAfterBeforeSwitchingLinkUpAndAfter) {
                                       {.before = microseconds(7), .after = microseconds(11)});
   ASSERT_TRUE(command.has_value());
   // 7 until the switch begins, 100 of switching, 30 of link bring-up, 11 until the ranks know.
-  EXPECT_EQ(command->usable, microseconds(148));
+  EXPECT_EQ(command->usable, Time{microseconds(148)});
   // 7 until the switch begins, 100 of switching, 30 of link bring-up, 11 until the ranks know.
   EXPECT_THAT(r.way(0, 1), IsEmpty());
   r.engine.run();
@@ -154,7 +159,7 @@ TEST(ParallelCircuits, AreOneLinkOfTheirSummedRate) {
   EXPECT_NO_THROW(r.disconnect(1));
   r.engine.run();
   r.arrivals.clear();
-  const Time begin = r.engine.now();
+  const Duration begin = r.engine.now().since_start();
   r.post(0, 1, 10 * kMegabyte, 2);
   r.engine.run();
   EXPECT_THAT(r.arrivals, ElementsAre(Pair(2, begin + microseconds(200) + kLatency))) << "one is left";

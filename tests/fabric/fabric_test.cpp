@@ -8,6 +8,15 @@
 #include <vector>
 
 namespace photonrail {
+
+using fabric::CircuitListener;
+using fabric::Fabric;
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 using std::chrono::microseconds;
@@ -36,7 +45,7 @@ class Fixture : public DeliveryListener, public CircuitListener {
  public:
   explicit Fixture(const ClusterSpec& cluster) : spec(cluster), fabric(engine, spec, 1) { fabric.attach(*this, *this); }
 
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now()); }
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().since_start()); }
   void circuit_changed(RailId, Circuit, CircuitState) override {}
   void command_done(RailId, std::uint32_t) override {}
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}
@@ -59,7 +68,7 @@ class Fixture : public DeliveryListener, public CircuitListener {
   ClusterSpec spec;
   engine::Engine engine;
   Fabric fabric;
-  std::vector<std::pair<std::uint64_t, Time>> arrivals;
+  std::vector<std::pair<std::uint64_t, Duration>> arrivals;
 };
 
 TEST(Fabric, WithinAServerAMessageUsesTheScaleUpPortsOfItsEnds) {

@@ -30,7 +30,7 @@ PortFault fault(PortFault::Kind kind) {
   f.kind = kind;
   f.server = 0;
   f.port = 0;
-  f.at = microseconds(50);
+  f.at = Time{microseconds(50)};
   f.lasts = microseconds(200);
   return f;
 }

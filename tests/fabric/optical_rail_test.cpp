@@ -5,6 +5,18 @@
 #include <map>
 
 namespace photonrail {
+
+using fabric::CapacityMap;
+using fabric::CircuitListener;
+using fabric::OpticalRail;
+using fabric::RailSwitches;
+using fabric::SharedRail;
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 /// A rail of three servers with three ports each, 1 byte per picosecond a port; circuits are lit at once.
@@ -29,7 +41,7 @@ class OpticalRailTest : public ::testing::Test, public DeliveryListener, public 
     c.rail.kind = RailKind::kOptical;
     return c;
   }
-  void delivered(std::uint64_t tag) override { arrival[tag] = engine.now().count(); }
+  void delivered(std::uint64_t tag) override { arrival[tag] = engine.now().since_start().count(); }
   void circuit_changed(RailId, Circuit, CircuitState) override {}
   void command_done(RailId, std::uint32_t) override {}
   void circuit_missed(RailId, std::uint64_t, std::uint32_t, std::uint32_t) override {}

@@ -21,7 +21,7 @@ inline constexpr Duration kLatency = microseconds(5);
 inline constexpr std::int64_t kMegabyte = 1000000;  // 20 us at the port's 50 GB/s
 
 /// One rail of one GPU a server, driven by hand at given times.
-class Rail : public DeliveryListener, public CircuitListener {
+class Rail : public network::DeliveryListener, public fabric::CircuitListener {
  public:
   explicit Rail(std::uint32_t servers, std::uint32_t ports = 1, const std::function<void(RailSpec&)>& change = {}) {
     spec.servers = servers;
@@ -29,51 +29,53 @@ class Rail : public DeliveryListener, public CircuitListener {
     spec.rail.kind = RailKind::kOptical;
     spec.rail.optical.reconfiguration = DelayDistribution::constant(kSwitching);
     if (change) change(spec.rail);
-    fabric = std::make_unique<Fabric>(engine, spec, 1);
+    fabric = std::make_unique<fabric::Fabric>(engine, spec, 1);
     fabric->attach(*this, *this);
   }
 
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now()); }
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().since_start()); }
   void circuit_changed(RailId, Circuit circuit, CircuitState state) override {
-    if (state == CircuitState::kLit) lit.emplace_back(circuit, engine.now());
+    if (state == CircuitState::kLit) lit.emplace_back(circuit, engine.now().since_start());
   }
-  void command_done(RailId, std::uint32_t command) override { done.emplace_back(command, engine.now()); }
+  void command_done(RailId, std::uint32_t command) override { done.emplace_back(command, engine.now().since_start()); }
   void circuit_back(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
     back.emplace_back(owner, from, to);
   }
-  void rail_changed(RailId) override { changed.push_back(engine.now()); }
-  void light_back(RailId) override { changed.push_back(engine.now()); }
+  void rail_changed(RailId) override { changed.push_back(engine.now().since_start()); }
+  void light_back(RailId) override { changed.push_back(engine.now().since_start()); }
   void circuit_missed(RailId, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override {
     lost.emplace_back(owner, from, to);
   }
 
-  [[nodiscard]] OpticalRail& rail() { return fabric->rail(RailId{0u}); }
+  [[nodiscard]] fabric::OpticalRail& rail() { return fabric->rail(RailId{0u}); }
   [[nodiscard]] std::uint32_t in_use(std::size_t port) { return rail().crossbar().transmit()[port].in_use; }
   static Circuit circuit(std::size_t from, std::size_t to) { return {PortId{from}, PortId{to}}; }
-  std::optional<OpticalRail::Command> connect(std::vector<Circuit> circuits) {
+  std::optional<fabric::OpticalRail::Command> connect(std::vector<Circuit> circuits) {
     return rail().apply({std::move(circuits), {}}, {});
   }
-  std::optional<OpticalRail::Command> disconnect(std::size_t port) { return rail().apply({{}, {PortId{port}}}, {}); }
+  std::optional<fabric::OpticalRail::Command> disconnect(std::size_t port) {
+    return rail().apply({{}, {PortId{port}}}, {});
+  }
   /// Connects and lets time pass until the circuits are lit.
   void light(std::vector<Circuit> circuits) {
     connect(std::move(circuits));
     engine.run();
   }
-  void at(Time time, std::function<void()> act) {
+  void at(Duration time, std::function<void()> act) {
     acts.push_back(std::move(act));
     engine.schedule(
-        time, engine::Phase::kDecide,
+        Time{time}, engine::Phase::kDecide,
         {[](void* self, std::uint64_t index) { static_cast<Rail*>(self)->acts[index](); }, this, acts.size() - 1});
   }
-  OpticalRail::HoldId hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner = 7) {
+  fabric::OpticalRail::HoldId hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner = 7) {
     return rail().hold(from, to, owner).value();
   }
   void post(std::size_t from, std::size_t to, std::int64_t bytes, std::uint64_t tag) {
-    fabric->network().post(Network::kNone, fabric->route(GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
+    fabric->network().post(network::Network::kNone, fabric->route(GpuId{from}, GpuId{to}).value(), Bytes{bytes}, tag);
   }
   [[nodiscard]] std::vector<PortId> way(std::uint32_t from, std::uint32_t to) {
     std::vector<PortId> ports;  // at which the links on the way are counted
-    for (const CapacityId hop : rail().way(from, to)) {
+    for (const topology::CapacityId hop : rail().way(from, to)) {
       for (std::uint32_t p = 0; p < rail().crossbar().ports(); ++p) {
         const std::uint32_t nic = fabric->plant().spec().nic_ports;
         if (fabric->plant().nic_out(GpuId{p / nic}, p % nic) == hop) ports.push_back(PortId{p});
@@ -84,12 +86,12 @@ class Rail : public DeliveryListener, public CircuitListener {
 
   ClusterSpec spec;
   engine::Engine engine;
-  std::unique_ptr<Fabric> fabric;
+  std::unique_ptr<fabric::Fabric> fabric;
   std::deque<std::function<void()>> acts;
-  std::vector<std::pair<std::uint64_t, Time>> arrivals;
-  std::vector<std::pair<Circuit, Time>> lit;
-  std::vector<std::pair<std::uint32_t, Time>> done;
-  std::vector<Time> changed;
+  std::vector<std::pair<std::uint64_t, Duration>> arrivals;
+  std::vector<std::pair<Circuit, Duration>> lit;
+  std::vector<std::pair<std::uint32_t, Duration>> done;
+  std::vector<Duration> changed;
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> lost;
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> back;
 };

@@ -39,7 +39,7 @@ class RecordingListener : public CircuitListener {
 
  private:
   void write(const std::string& what) {
-    const auto now = std::chrono::duration_cast<microseconds>(engine_.now());
+    const auto now = std::chrono::duration_cast<microseconds>(engine_.now().since_start());
     calls.push_back(std::to_string(now.count()) + " " + what);
   }
 
@@ -75,8 +75,8 @@ struct RailSite {
 
   ClusterSpec cluster;
   engine::Engine engine;
-  Plant plant;
-  Network network;
+  topology::Plant plant;
+  network::Network network;
   CapacityMap capacities;
   SharedRail shared;
   RecordingListener listener;

@@ -6,6 +6,9 @@
 #include <vector>
 
 namespace photonrail {
+
+using fabric::RailSwitches;
+
 namespace {
 
 using std::chrono::microseconds;

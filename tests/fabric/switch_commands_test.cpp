@@ -29,7 +29,7 @@ struct Commands : TransitionsSite {
 
 TEST(SwitchCommands, TheCircuitsAreUsableAfterTheWayTheSwitchAndTheAcknowledgement) {
   Commands c(2);
-  const SentCommand sent = c.send({circuit(0, 1)}, {microseconds(10), microseconds(5)});
+  const SentCommand sent = c.send({circuit(0, 1)}, {Time{microseconds(10)}, microseconds(5)});
   EXPECT_EQ(sent.id, 0u);
   EXPECT_EQ(sent.usable, Time{microseconds(10 + 100 + 5)});
   c.site.engine.run();
@@ -49,10 +49,10 @@ TEST(SwitchCommands, ACommandThatDarkensOnlyIsDoneAfterTheSwitch) {
 TEST(SwitchCommands, ATimetableMayBeginInThePastButLightsNowAtTheEarliest) {
   Commands c(3);
   c.site.engine.schedule(
-      microseconds(300), engine::Phase::kDecide,
+      Time{microseconds(300)}, engine::Phase::kDecide,
       {[](void* self, std::uint64_t) {
          auto& commands = *static_cast<Commands*>(self);
-         EXPECT_EQ(commands.send({circuit(0, 1)}, {microseconds(50), {}}).usable, Time{microseconds(150)});
+         EXPECT_EQ(commands.send({circuit(0, 1)}, {Time{microseconds(50)}, {}}).usable, Time{microseconds(150)});
        },
        &c});
   c.site.engine.run();
@@ -83,7 +83,7 @@ TEST(SwitchCommands, ASwitchThatIsDarkAsAWholePausesTheCircuitsOfAllJobs) {
   CircuitTransitions others(c.site.context, other, links, holds, c.site.notifier);
   c.site.shared.jobs.push_back(&others);
   light(other, {circuit(3, 2)});
-  c.send({circuit(1, 0)}, {microseconds(20), {}});
+  c.send({circuit(1, 0)}, {Time{microseconds(20)}, {}});
   c.site.engine.run();
   EXPECT_THAT(c.site.listener.calls,
               ElementsAre("20 dark 0-1", "20 switching 0-1", "20 dark 3-2", "20 switching 3-2", "120 lit 0-1",

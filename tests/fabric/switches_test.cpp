@@ -8,6 +8,9 @@
 #include <tuple>
 
 namespace photonrail::test {
+
+using fabric::OpticalRail;
+
 namespace {
 
 using ::testing::ElementsAre;
@@ -227,8 +230,8 @@ TEST(Pods, ACircuitBetweenThemWaitsForBothSwitches) {
 
 // ---- faults
 
-PortFault fault(PortFault::Kind kind, std::uint32_t server, std::uint32_t port, Time at) {
-  return {kind, std::nullopt, server, port, at, std::nullopt};
+PortFault fault(PortFault::Kind kind, std::uint32_t server, std::uint32_t port, Duration at) {
+  return {kind, std::nullopt, server, port, Time{at}, std::nullopt};
 }
 
 TEST(Faults, AFailedPortIsRefusedAndTheRestOfThePlanCarriedOut) {
@@ -319,9 +322,9 @@ TEST(Faults, ThatLastAWhileAreRepaired) {
 
 TEST(Faults, WithoutAServerOrAPortAreOfAll) {
   Rail r(3, 2, [](RailSpec& spec) {
-    spec.faults = {{PortFault::Kind::kFailed, RailId{0u}, std::nullopt, 1, kNothing, std::nullopt},
-                   {PortFault::Kind::kStuck, std::nullopt, 2, std::nullopt, kNothing, std::nullopt},
-                   {PortFault::Kind::kFailed, RailId{1u}, std::nullopt, std::nullopt, kNothing, std::nullopt}};
+    spec.faults = {{PortFault::Kind::kFailed, RailId{0u}, std::nullopt, 1, Time{kNothing}, std::nullopt},
+                   {PortFault::Kind::kStuck, std::nullopt, 2, std::nullopt, Time{kNothing}, std::nullopt},
+                   {PortFault::Kind::kFailed, RailId{1u}, std::nullopt, std::nullopt, Time{kNothing}, std::nullopt}};
   });
   r.engine.run();
   std::vector<std::uint32_t> faulty;

@@ -19,7 +19,7 @@ std::int64_t sizes(const TaskGraph& graph, RankId rank, std::string_view word) {
   for (std::size_t t = 0; t < program.tasks().size(); ++t) {
     const Task& task = program.tasks()[t];
     if (task.kind == TaskKind::kCompute || task.kind == TaskKind::kReceive) continue;
-    if (program.name(TaskId{t}).find(word) != std::string_view::npos) sum += task.amount;
+    if (program.name(TaskId{t}).find(word) != std::string_view::npos) sum += task.size().count;
   }
   return sum;
 }

@@ -5,12 +5,17 @@
 #include <gtest/gtest.h>
 
 namespace photonrail {
+
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+
 namespace {
 
 class Log : public DeliveryListener {
  public:
   explicit Log(engine::Engine& engine) : engine_(engine) {}
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine_.now().count()); }
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine_.now().since_start().count()); }
 
   std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
 

@@ -27,7 +27,7 @@ Path path_of(std::initializer_list<CapacityId> hops, std::int64_t latency = 0, s
 class TagLog : public DeliveryListener {
  public:
   explicit TagLog(const engine::Engine& engine) : engine_(engine) {}
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine_.now().count()); }
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine_.now().since_start().count()); }
 
   std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
 

@@ -11,6 +11,12 @@
 #include <random>
 
 namespace photonrail {
+
+using network::DeliveryListener;
+using network::Network;
+using network::Path;
+using topology::CapacityId;
+
 namespace {
 
 using ::testing::DoubleNear;
@@ -27,7 +33,7 @@ class Fixture : public DeliveryListener {
     for (std::size_t i = 0; i < rates.size(); ++i) network.set_rate(static_cast<CapacityId>(i), {rates[i]});
   }
 
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().count()); }
+  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().since_start().count()); }
 
   static Path path(std::initializer_list<CapacityId> hops, std::int64_t latency = 0, std::int64_t overhead = 0) {
     Path p;

@@ -44,7 +44,7 @@ TEST(CapacityFlows, BoundFlowsAreServedAtOneRateAndEndInTheOrderOfWhatTheyHaveLe
   pass(engine, 10);
   EXPECT_EQ(lists.unsent(a, 2.0), 80.0);
   EXPECT_EQ(lists.first_end(0, 2.0), Time{25});
-  EXPECT_EQ(lists.first_end(0, 0.0), Time::max());
+  EXPECT_EQ(lists.first_end(0, 0.0), Time::never());
   lists.advance(0, 2.0);
   EXPECT_EQ(lists.remaining(a), 80.0);
   EXPECT_EQ(lists.remaining(b), 30.0);
@@ -80,7 +80,7 @@ struct DepartureLog {
   void depart(std::uint64_t) {
     agenda.begin_departure();
     for (CapacityId id = agenda.due(); id != kNone; id = agenda.due()) {
-      found.emplace_back(id, engine.now().count());
+      found.emplace_back(id, engine.now().since_start().count());
       agenda.remove(id);
     }
     update();
@@ -90,7 +90,7 @@ struct DepartureLog {
     agenda.mark(id);
   }
   void update() {
-    agenda.update([&](CapacityId id) { return ends.contains(id) ? Time{ends.at(id)} : Time::max(); });
+    agenda.update([&](CapacityId id) { return ends.contains(id) ? Time{ends.at(id)} : Time::never(); });
   }
 };
 
@@ -183,7 +183,7 @@ struct DepartingSite {
   std::vector<std::pair<FlowId, std::int64_t>> left;
 
   void depart(std::uint64_t) {
-    for (const FlowId id : shared.take_leaving()) left.emplace_back(id, engine.now().count());
+    for (const FlowId id : shared.take_leaving()) left.emplace_back(id, engine.now().since_start().count());
   }
 };
 

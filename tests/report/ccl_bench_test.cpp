@@ -43,29 +43,29 @@ class ToldRun {
     observer_.begin(scenario_);
     return *this;
   }
-  ToldRun& compute(std::size_t rank, Time from, Time to, Stream stream = Stream::kGpu) {
-    observer_.compute({from, to, RankId{rank}, TaskId{0}, stream});
+  ToldRun& compute(std::size_t rank, Duration from, Duration to, Stream stream = Stream::kGpu) {
+    observer_.compute({Time{from}, Time{to}, RankId{rank}, TaskId{0}, stream});
     return *this;
   }
-  ToldRun& reached(std::size_t rank, std::uint32_t sequence, Time at) {
+  ToldRun& reached(std::size_t rank, std::uint32_t sequence, Duration at) {
     return tell(rank, sequence, 0, 0, at, State::kArrived);
   }
-  ToldRun& done(std::size_t rank, std::uint32_t sequence, std::size_t group, std::size_t task, Time at) {
+  ToldRun& done(std::size_t rank, std::uint32_t sequence, std::size_t group, std::size_t task, Duration at) {
     return tell(rank, sequence, group, task, at, State::kDone);
   }
-  ToldRun& step(Time at) {
-    for (std::size_t r = 0; r < ranks_; ++r) observer_.iteration(RankId{r}, step_, at);
+  ToldRun& step(Duration at) {
+    for (std::size_t r = 0; r < ranks_; ++r) observer_.iteration(RankId{r}, step_, Time{at});
     ++step_;
     return *this;
   }
-  const CclBenchMetrics& end(Time at) {
-    observer_.end(at);
+  const CclBenchMetrics& end(Duration at) {
+    observer_.end(Time{at});
     return observer_.metrics();
   }
 
  private:
-  ToldRun& tell(std::size_t rank, std::uint32_t sequence, std::size_t group, std::size_t task, Time at, State state) {
-    observer_.operation({at, sequence, groups_[group], ops_[group], RankId{rank}, TaskId{task}, state});
+  ToldRun& tell(std::size_t rank, std::uint32_t sequence, std::size_t group, std::size_t task, Duration at, State state) {
+    observer_.operation({Time{at}, sequence, groups_[group], ops_[group], RankId{rank}, TaskId{task}, state});
     return *this;
   }
 
@@ -85,7 +85,7 @@ CclBenchMetrics two_steps() {
   ToldRun run(2, 2);
   run.compute_task(1.2e8).collective_task(CollectiveOp::kAllReduce, 1'000'000, Dimension::kDp).begin();
   for (std::uint32_t i = 0; i < 2; ++i) {
-    const Time at = us(6 * i);
+    const Duration at = us(6 * i);
     run.reached(0, i, at + us(2)).compute(0, at, at + us(4)).reached(1, i, at + us(4)).compute(1, at, at + us(6));
     run.done(0, i, 0, 1, at + us(6)).done(1, i, 0, 1, at + us(6)).step(at + us(6));
   }

@@ -15,7 +15,7 @@ report::Chart two_rows() {
   chart.title = "two <rows>";
   chart.kinds = {{"F", "forward", "#0000ff"}, {"B", "backward", "#00ff00"}};
   chart.unit = Duration{10};
-  chart.rows = {{"a", {{Time{0}, Time{10}, 0, 0, 0}, {Time{30}, Time{50}, 1, 12, 0}}},
+  chart.rows = {{"a", {{Time{}, Time{10}, 0, 0, 0}, {Time{30}, Time{50}, 1, 12, 0}}},
                 {"longer", {{Time{10}, Time{20}, 0, 3, 1}}}};
   return chart;
 }

@@ -4,6 +4,10 @@
 #include <nlohmann/json.hpp>
 
 namespace photonrail::test {
+
+using report::to_json;
+using report::to_table;
+
 namespace {
 
 using Json = nlohmann::ordered_json;

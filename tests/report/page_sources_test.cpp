@@ -153,21 +153,24 @@ void write_trace(const fs::path& file) {
   scenario.gpu_of_rank = {GpuId{1}, GpuId{0}};
   scenario.graph = std::move(builder).build();
   using OperationState = OperationEvent::State;
-  const auto operation = [&](Time at, OperationState state) {
-    return OperationEvent{at, 0, CommunicatorId{0}, CollectiveOp::kAllReduce, RankId{0}, TaskId{1}, state};
+  const auto operation = [&](Duration at, OperationState state) {
+    return OperationEvent{Time{at}, 0, CommunicatorId{0}, CollectiveOp::kAllReduce, RankId{0}, TaskId{1}, state};
   };
   TraceWriter writer;
   writer.begin(scenario);
-  writer.compute({us(0), us(2), RankId{0}, TaskId{0}, Stream::kGpu});
+  writer.compute({Time{us(0)}, Time{us(2)}, RankId{0}, TaskId{0}, Stream::kGpu});
   writer.operation(operation(us(2), OperationState::kArrived));
   writer.operation(operation(us(3), OperationState::kWaitingForCircuits));
   writer.operation(operation(us(4), OperationState::kRunning));
   writer.operation(operation(us(8), OperationState::kDone));
+  writer.circuit({Time{us(3)},
+                  RailId{0},
+                  {PortId{std::size_t{1}}, PortId{std::size_t{2}}},
+                  CircuitState::kSwitching,
+                  CommunicatorId{0}});
   writer.circuit(
-      {us(3), RailId{0}, {PortId{std::size_t{1}}, PortId{std::size_t{2}}}, CircuitState::kSwitching, CommunicatorId{0}});
-  writer.circuit(
-      {us(4), RailId{0}, {PortId{std::size_t{1}}, PortId{std::size_t{2}}}, CircuitState::kLit, CommunicatorId{0}});
-  writer.end(us(8));
+      {Time{us(4)}, RailId{0}, {PortId{std::size_t{1}}, PortId{std::size_t{2}}}, CircuitState::kLit, CommunicatorId{0}});
+  writer.end(Time{us(8)});
   writer.write(file);
 }
 

@@ -40,12 +40,12 @@ class Trace {
  public:
   Trace() { writer_.begin(two_ranks_scenario()); }  // the scenario is gone when the file is written
 
-  void operation(Time at, std::uint32_t sequence, std::size_t rank, OperationState state) {
+  void operation(Duration at, std::uint32_t sequence, std::size_t rank, OperationState state) {
     const TaskId task{sequence + 1};
-    writer_.operation({at, sequence, CommunicatorId{0}, CollectiveOp::kAllReduce, RankId{rank}, task, state});
+    writer_.operation({Time{at}, sequence, CommunicatorId{0}, CollectiveOp::kAllReduce, RankId{rank}, task, state});
   }
-  void circuit(Time at, std::size_t from, std::size_t to, CircuitState state, CommunicatorId serves) {
-    writer_.circuit({at, RailId{1}, {PortId{from}, PortId{to}}, state, serves});
+  void circuit(Duration at, std::size_t from, std::size_t to, CircuitState state, CommunicatorId serves) {
+    writer_.circuit({Time{at}, RailId{1}, {PortId{from}, PortId{to}}, state, serves});
   }
   TraceWriter& writer() { return writer_; }
 
@@ -151,21 +151,21 @@ TEST(TraceWriter, NewsOfAnOperationThatIsDoneIsIgnored) {
   trace.operation(us(1), 0, 0, OperationState::kRunning);
   trace.operation(us(5), 0, 0, OperationState::kDone);
   trace.operation(us(6), 0, 0, OperationState::kRunning);  // other members entered another round
-  trace.writer().end(us(9));
+  trace.writer().end(Time{us(9)});
   EXPECT_EQ(spans(trace.events(), "communication").size(), 1u);
 }
 
 TEST(TraceWriter, WhatIsOpenAtTheEndIsClosedThere) {
   Trace trace;
   trace.operation(us(1), 0, 0, OperationState::kArrived);
-  trace.writer().end(us(10));
+  trace.writer().end(Time{us(10)});
   EXPECT_DOUBLE_EQ(spans(trace.events(), "peers").at(0)["dur"], 9.0);
 }
 
 TEST(TraceWriter, ComputeAndHostHaveThreads) {
   Trace trace;
-  trace.writer().compute({us(1), us(4), RankId{1}, TaskId{0}, Stream::kGpu});
-  trace.writer().compute({us(2), us(3), RankId{1}, TaskId{0}, Stream::kHost});
+  trace.writer().compute({Time{us(1)}, Time{us(4)}, RankId{1}, TaskId{0}, Stream::kGpu});
+  trace.writer().compute({Time{us(2)}, Time{us(3)}, RankId{1}, TaskId{0}, Stream::kHost});
   const ParsedJson events = trace.events();
   const auto found = spans(events, "compute");
   ASSERT_EQ(found.size(), 2u);
@@ -183,7 +183,7 @@ TEST(TraceWriter, APortShowsWhatItPointsTo) {
   trace.circuit(us(4), 0, 2, S::kSwitching, CommunicatorId{0});
   trace.circuit(us(4), 0, 1, S::kDark, CommunicatorId::none());  // late news of the old circuit
   trace.circuit(us(6), 0, 2, S::kLit, CommunicatorId::none());
-  trace.writer().end(us(9));
+  trace.writer().end(Time{us(9)});
   const ParsedJson events = trace.events();
   const auto lit = spans(events, "lit");
   ASSERT_EQ(lit.size(), 2u);

@@ -48,7 +48,7 @@ TEST(Decision, AStepAtATimeWaitsForIt) {
   const RunResult result = run_scripted(two_sends().scenario, [&](const FabricView&) -> Decision {
     if (std::exchange(said, true)) return std::nullopt;
     Decision decision;
-    decision.steps = {{circuits({{0, 1}}), When::kAt, ms(2)}, {circuits({{0, 2}}), When::kAt, ms(10)}};
+    decision.steps = {{circuits({{0, 1}}), When::kAt, Time{ms(2)}}, {circuits({{0, 2}}), When::kAt, Time{ms(10)}}};
     return decision;
   });
   // Lit at 3, through at 7; lit at 11, through at 12.
@@ -60,8 +60,8 @@ TEST(Decision, LaterStepsReplaceThoseThatAreLeft) {
   const RunResult result = run_scripted(two_sends().scenario, [&](const FabricView&) -> Decision {
     ++asked;
     Decision decision;
-    if (asked == 1) decision.steps = {{circuits({{0, 1}}), When::kAt, ms(100)}};
-    if (asked == 1) decision.ask_again = ms(3);
+    if (asked == 1) decision.steps = {{circuits({{0, 1}}), When::kAt, Time{ms(100)}}};
+    if (asked == 1) decision.ask_again = Time{ms(3)};
     if (asked == 2) decision.steps = {{circuits({{0, 1}})}, {circuits({{0, 2}}), When::kDrained}};
     return decision;
   });
@@ -73,15 +73,15 @@ TEST(Decision, IsAskedAgainWhenItSaidSo) {
   std::vector<Time> asked;
   const RunResult result = run_scripted(two_sends().scenario, [&](const FabricView& view) -> Decision {
     asked.push_back(view.now);
-    if (view.now < ms(2)) {
+    if (view.now < Time{ms(2)}) {
       Decision wait;
-      wait.ask_again = ms(2);
+      wait.ask_again = Time{ms(2)};
       return wait;
     }
     if (view.transmit[0].in_use) return std::nullopt;
-    return circuits({{0, view.demands.empty() || view.demands[0].pairs[0].to == 1 ? 1u : 2u}});
+    return circuits({{0, view.requests.empty() || view.requests[0].pairs[0].to == 1 ? 1u : 2u}});
   });
-  EXPECT_THAT(asked, ::testing::Contains(ms(2)));
+  EXPECT_THAT(asked, ::testing::Contains(Time{ms(2)}));
   // Lit at 3, through at 7; then 8 and 9.
   EXPECT_EQ(result.makespan, ms(9));
 }
@@ -98,10 +98,10 @@ TEST(Decision, ADrainingCircuitTakesNobodyNew) {
   bool drained = false;
   const RunResult result = run_scripted(job.scenario, [&](const FabricView& view) -> Decision {
     if (view.now == Time{} && view.transmit[0].peer.is_none()) return circuits({{0, 1}});
-    if (view.now >= ms(1) && !std::exchange(drained, true)) return Step{circuits({{0, 2}}), When::kDrained};
-    if (view.now < ms(1) || !view.transmit[0].draining) {
+    if (view.now >= Time{ms(1)} && !std::exchange(drained, true)) return Step{circuits({{0, 2}}), When::kDrained};
+    if (view.now < Time{ms(1)} || !view.transmit[0].draining) {
       const bool idle = view.transmit[0].lit && !view.transmit[0].in_use;
-      const bool wanted = !view.demands.empty() && view.demands[0].pairs[0].to == 1;
+      const bool wanted = !view.requests.empty() && view.requests[0].pairs[0].to == 1;
       if (idle && wanted && view.transmit[0].peer == PortId{2u}) return circuits({{0, 1}});
       return std::nullopt;
     }
@@ -122,8 +122,9 @@ TEST(Decision, AStepMayPreempt) {
     const Script script = [&](const FabricView& view) -> Decision {
       Decision decision;
       if (step == 0) {
-        decision.steps = {
-            {circuits({{0, 1}})}, {circuits({{0, 2}}), When::kAt, ms(3), preempt}, {circuits({{0, 1}}), When::kDrained}};
+        decision.steps = {{circuits({{0, 1}})},
+                          {circuits({{0, 2}}), When::kAt, Time{ms(3)}, preempt},
+                          {circuits({{0, 1}}), When::kDrained}};
       }
       step += view.now >= Time{} ? 1 : 0;
       return decision;
@@ -211,8 +212,8 @@ TEST(Checks, WhoWaitsLongerThanTheBoundIsNamed) {
 TEST(Checks, ABoundThatNobodyReachesChangesNothing) {
   Job job = two_sends();
   const auto follow = [](const FabricView& view) -> Decision {
-    if (view.demands.empty() || view.transmit[0].in_use) return std::nullopt;
-    return circuits({{0, view.demands[0].pairs[0].to}});
+    if (view.requests.empty() || view.transmit[0].in_use) return std::nullopt;
+    return circuits({{0, view.requests[0].pairs[0].to}});
   };
   EXPECT_EQ(run_scripted(job.scenario, follow).makespan, ms(7));
   job.scenario.controller.starvation = ms(2);
@@ -247,12 +248,12 @@ TEST(View, ShowsBytesThatAreLeft) {
   std::vector<std::int64_t> wanted;
   const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kBytes}}, two_sends().scenario, [&](const FabricView& view) {
     if (view.transmit[0].in_use) left.push_back(view.transmit[0].bytes_left.count);
-    if (!view.demands.empty() && wanted.empty()) wanted.push_back(view.demands[0].bytes[0].count);
+    if (!view.requests.empty() && wanted.empty()) wanted.push_back(view.requests[0].bytes[0].count);
     Decision decision;
-    decision.ask_again = ms(3);
-    if (view.now == ms(3)) decision.ask_again = ms(4);
-    if (!view.demands.empty() && !view.transmit[0].in_use) {
-      decision.steps = {{circuits({{0, view.demands[0].pairs[0].to}})}};
+    decision.ask_again = Time{ms(3)};
+    if (view.now == Time{ms(3)}) decision.ask_again = Time{ms(4)};
+    if (!view.requests.empty() && !view.transmit[0].in_use) {
+      decision.steps = {{circuits({{0, view.requests[0].pairs[0].to}})}};
     }
     return decision;
   });
@@ -270,15 +271,15 @@ TEST(View, ShowsWhoWaitsSinceWhen) {
   job.build();
   bool seen = false;
   (void)run_scripted(job.scenario, [&](const FabricView& view) -> Decision {
-    if (view.demands.empty()) return std::nullopt;
-    const CircuitRequest& demand = view.demands[0];
+    if (view.requests.empty()) return std::nullopt;
+    const CircuitRequest& demand = view.requests[0];
     if (!std::exchange(seen, true)) {
       EXPECT_EQ(demand.op, CollectiveOp::kAllReduce);
-      EXPECT_EQ(demand.askers.size(), 2u);
-      EXPECT_EQ(demand.askers[0].rank, RankId{0u});
-      EXPECT_EQ(demand.askers[0].since, Time{});
-      EXPECT_EQ(demand.askers[1].rank, RankId{1u});
-      EXPECT_EQ(demand.askers[1].since, ms(2));
+      EXPECT_EQ(demand.requesters.size(), 2u);
+      EXPECT_EQ(demand.requesters[0].rank, RankId{0u});
+      EXPECT_EQ(demand.requesters[0].since, Time{});
+      EXPECT_EQ(demand.requesters[1].rank, RankId{1u});
+      EXPECT_EQ(demand.requesters[1].since, Time{ms(2)});
     }
     return circuits({{0, 1}, {1, 0}});
   });
@@ -292,14 +293,14 @@ TEST(View, ShowsTheKnownScheduleAndWhereRanksStand) {
     const RankSchedule& rank = view.schedule[0];
     EXPECT_EQ(rank.position, 0u);
     EXPECT_EQ(rank.operations.size(), 2u);
-    EXPECT_EQ(rank.operations[0].start, Time{});
+    EXPECT_EQ(rank.operations[0].start, Duration{});
     EXPECT_EQ(rank.operations[1].start, ms(4));
     EXPECT_EQ(rank.operations[1].pairs[0], (ServerPair{0, 2}));
     EXPECT_EQ(rank.operations[1].bytes[0].count, kMs);
     EXPECT_EQ(view.schedule[2].operations.size(), 1u);
     if (stands.empty() || stands.back() != rank.next) stands.push_back(rank.next);
-    if (view.demands.empty() || view.transmit[0].in_use) return Decision{};
-    return Decision{circuits({{0, view.demands[0].pairs[0].to}})};
+    if (view.requests.empty() || view.transmit[0].in_use) return Decision{};
+    return Decision{circuits({{0, view.requests[0].pairs[0].to}})};
   });
   EXPECT_EQ(result.makespan, ms(7));
   EXPECT_THAT(stands, ElementsAre(0, 1, 2));
@@ -314,7 +315,7 @@ TEST(View, ShowsTheRoundsThatCome) {
   std::vector<std::size_t> to_come;
   const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kRounds}}, job.scenario, [&](const FabricView& view) -> Decision {
     CircuitPlan plan;
-    for (const CircuitRequest& demand : view.demands) {
+    for (const CircuitRequest& demand : view.requests) {
       to_come.push_back(demand.next.size());
       for (const RoundView& round : demand.next) EXPECT_EQ(round.bytes[0].count, kMs);
       for (const ServerPair pair : demand.pairs) {
@@ -334,8 +335,8 @@ TEST(View, ShowsTheTrafficOfThePastIteration) {
   std::vector<PairTraffic> past;
   (void)run_scripted(PolicyNeeds{.view = {ViewPart::kTraffic}}, job.scenario, [&](const FabricView& view) -> Decision {
     past.assign(view.traffic.begin(), view.traffic.end());
-    if (view.demands.empty() || view.transmit[0].in_use) return std::nullopt;
-    return circuits({{0, view.demands[0].pairs[0].to}});
+    if (view.requests.empty() || view.transmit[0].in_use) return std::nullopt;
+    return circuits({{0, view.requests[0].pairs[0].to}});
   });
   ASSERT_EQ(past.size(), 2u);
   EXPECT_EQ(past[0].pair, (ServerPair{0, 1}));

@@ -73,11 +73,11 @@ TEST(Edge, ARunThatOutgrowsTheRangeOfTimeIsAnErrorOfItsInput) {
 TEST(Edge, MeansOverRanksDoNotOverflow) {
   constexpr Time kLong{3'000'000'000'000'000'000};  // of four ranks the sum would not fit into 64 bits
   execution::TimeAccounting recorder(4);
-  for (std::size_t r = 0; r < 4; ++r) recorder.running_began(RankId{r}, Dimension::kDp, Time{0});
+  for (std::size_t r = 0; r < 4; ++r) recorder.running_began(RankId{r}, Dimension::kDp, Time{});
   for (std::size_t r = 0; r < 4; ++r) recorder.running_ended(RankId{r}, Dimension::kDp, kLong);
   const execution::Accounts accounts = recorder.finish(kLong);
-  EXPECT_EQ(accounts.traffic[static_cast<std::size_t>(Dimension::kDp)].busy, kLong);
-  EXPECT_EQ(accounts.traffic[static_cast<std::size_t>(Dimension::kDp)].exposed, kLong);
+  EXPECT_EQ(accounts.traffic[static_cast<std::size_t>(Dimension::kDp)].busy, kLong.since_start());
+  EXPECT_EQ(accounts.traffic[static_cast<std::size_t>(Dimension::kDp)].exposed, kLong.since_start());
 }
 
 }  // namespace

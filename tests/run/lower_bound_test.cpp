@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace photonrail::test {
+
+using control::FreePorts;
+
 namespace {
 
 Duration bound(Scenario scenario, bool forwarding = false) {
@@ -148,8 +151,8 @@ class Haphazard : public Controller {
     ports_.begin(view);
     CircuitPlan plan;
     std::vector<const CircuitRequest*> list;
-    for (const CircuitRequest& demand : view.demands) list.push_back(&demand);
-    for (const CircuitRequest& demand : view.gathering) list.push_back(&demand);
+    for (const CircuitRequest& demand : view.requests) list.push_back(&demand);
+    for (const CircuitRequest& demand : view.partial_requests) list.push_back(&demand);
     for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_.below(i)]);
     for (const CircuitRequest* demand : list) {
       if (random_.below(8) == 0) continue;

@@ -25,7 +25,7 @@ class Preempt : public Controller {
     std::vector<bool> sends(view.positions);
     std::vector<bool> receives(view.positions);
     for (const bool urgent : {true, false}) {
-      for (const CircuitRequest& demand : view.demands) {
+      for (const CircuitRequest& demand : view.requests) {
         if ((demand.dimension == Dimension::kDp) != urgent) continue;
         for (const ServerPair pair : demand.pairs) {
           if (sends[pair.from] || receives[pair.to] || (!urgent && !idle(view, pair))) continue;

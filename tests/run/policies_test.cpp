@@ -16,7 +16,7 @@ std::vector<std::string> optical_policies(bool prompt_only) {
   const ControllerRegistry registry = ControllerRegistry::builtin();
   for (const ControllerFactory& factory : registry.all()) {
     if (factory.name == "electrical" || factory.name == "static" || factory.bound) continue;
-    if (factory.prompt || !prompt_only) names.push_back(factory.name);
+    if (factory.work_conserving || !prompt_only) names.push_back(factory.name);
   }
   return names;
 }

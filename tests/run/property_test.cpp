@@ -13,6 +13,10 @@
 #include <numeric>
 
 namespace photonrail::test {
+
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 const std::uint64_t kRandomJobs = test_cases(3000);

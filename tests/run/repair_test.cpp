@@ -43,27 +43,27 @@ class Repair : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Repair, LightsTheCircuitAgain) {
   // Lit at 1 us; until the fault at 5 us 4 of the 20 us are through. Repaired at 15, lit at 16, and 16 us are left.
-  EXPECT_EQ(makespan_with(one_message(GetParam()), {.at = us(5), .lasts = us(10)}), us(32));
+  EXPECT_EQ(makespan_with(one_message(GetParam()), {.at = Time{us(5)}, .lasts = us(10)}), us(32));
 }
 
 TEST_P(Repair, AfterAFaultOfNoLengthCostsAReconfiguration) {
   // 4 of the 20 us are through at 5 us; lit again at 6.
-  EXPECT_EQ(makespan_with(one_message(GetParam()), {.at = us(5), .lasts = us(0)}), us(22));
+  EXPECT_EQ(makespan_with(one_message(GetParam()), {.at = Time{us(5)}, .lasts = us(0)}), us(22));
 }
 
 TEST_P(Repair, OfAFaultFromTheBeginningLightsWhatWasRefused) {
   // Refused at 0; asked for, or lit again, at 10 us.
-  EXPECT_EQ(makespan_with(one_message(GetParam()), {.at = us(0), .lasts = us(10)}), us(31));
+  EXPECT_EQ(makespan_with(one_message(GetParam()), {.at = Time{us(0)}, .lasts = us(10)}), us(31));
 }
 
 TEST_P(Repair, WithoutADelayOfTheSwitchTakesNoTime) {
   Job job = one_message(GetParam());
   job.scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant({});
-  EXPECT_EQ(makespan_with(std::move(job), {.at = us(5), .lasts = us(0)}), us(20));
+  EXPECT_EQ(makespan_with(std::move(job), {.at = Time{us(5)}, .lasts = us(0)}), us(20));
 }
 
 TEST_P(Repair, OfAStuckPortLightsWhatWasRefused) {
-  EXPECT_EQ(makespan_with(one_message(GetParam()), {.kind = PortFault::Kind::kStuck, .at = us(0), .lasts = us(10)}), us(31));
+  EXPECT_EQ(makespan_with(one_message(GetParam()), {.kind = PortFault::Kind::kStuck, .at = Time{us(0)}, .lasts = us(10)}), us(31));
 }
 
 class FailedForGood : public ::testing::TestWithParam<const char*> {};
@@ -72,7 +72,8 @@ class FailedForGood : public ::testing::TestWithParam<const char*> {};
 TEST_P(FailedForGood, LeavesPortsOfOtherNumbers) {
   Job job = one_message(GetParam());
   job.scenario.cluster.nic.ports = 2;
-  job.scenario.cluster.rail.faults = {{.server = 0, .port = 0, .at = us(0)}, {.server = 1, .port = 1, .at = us(0)}};
+  job.scenario.cluster.rail.faults = {{.server = 0, .port = 0, .at = Time{us(0)}},
+                                      {.server = 1, .port = 1, .at = Time{us(0)}}};
   const RunResult result = simulate(job.scenario);
   EXPECT_TRUE(books_balance(result));
   EXPECT_EQ(result.makespan, us(21));  // 1 for the circuit, 20 over one port
@@ -93,7 +94,7 @@ TEST(RepairOfOneOfTwoServers, LeavesWhatTheControllerMadeOfThePortsMeanwhile) {
   job.send(0, 2, 1'000'000).receive(0, 2, 1'000'000);
   job.scenario.executor.buffered_send = Bytes{0};
   job.optical(us(1), "opus").build();
-  job.scenario.cluster.rail.faults = {{.server = 1, .at = us(21.5), .lasts = us(5)}};
+  job.scenario.cluster.rail.faults = {{.server = 1, .at = Time{us(21.5)}, .lasts = us(5)}};
   const RunResult result = simulate(job.scenario);
   EXPECT_EQ(result.makespan, us(42));
   EXPECT_EQ(result.reconfigurations.count, 2u);
@@ -104,7 +105,7 @@ TEST(RepairBetweenJobs, HappensInEachOfSeveralJobs) {
   Job job = one_message("solstice");
   all.cluster = job.scenario.cluster;
   all.cluster.servers = 4;
-  all.cluster.rail.faults = {{.at = us(5), .lasts = us(10)}};
+  all.cluster.rail.faults = {{.at = Time{us(5)}, .lasts = us(10)}};
   for (const std::size_t first : {0, 2}) {
     Scenario& made = all.jobs.emplace_back(job.scenario);
     made.name = "job " + std::to_string(first);
@@ -123,12 +124,12 @@ TEST(RepairBetweenSteps, GoesOnBesideStepsThatAreToCome) {
   job.detach(0).send(0, 2, 1'000'000).receive(0, 2, 1'000'000);
   job.scenario.executor.buffered_send = Bytes{0};
   job.optical(us(1)).build();
-  job.scenario.cluster.rail.faults = {{.server = 1, .at = us(5), .lasts = us(10)}};
+  job.scenario.cluster.rail.faults = {{.server = 1, .at = Time{us(5)}, .lasts = us(10)}};
   std::uint32_t asked = 0;
   const RunResult result = run_scripted(job.scenario, [&asked](const FabricView&) -> Decision {
     if (asked++ > 0) return std::nullopt;
     Decision decision(CircuitPlan{{{PortId{0}, PortId{1}}}, {}});
-    decision.steps.push_back({CircuitPlan{{{PortId{0}, PortId{2}}}, {}}, When::kAt, us(40)});
+    decision.steps.push_back({CircuitPlan{{{PortId{0}, PortId{2}}}, {}}, When::kAt, Time{us(40)}});
     return decision;
   });
   // The first message is through at 1 + 4 + 10 + 1 + 16 = 32 us. The second is lit at 41, and takes 20.
@@ -139,7 +140,7 @@ TEST(RepairBetweenSteps, GoesOnBesideStepsThatAreToCome) {
 TEST(RepairInMessages, IsNamedWhereAJobCannotFinish) {
   Job job = one_message("static");
   job.scenario.controller.circuits = {{GpuId{1}, GpuId{0}}};  // not the one that it needs
-  job.scenario.cluster.rail.faults = {{.at = us(5), .lasts = us(10)}, {.at = ms(3)}};
+  job.scenario.cluster.rail.faults = {{.at = Time{us(5)}, .lasts = us(10)}, {.at = Time{ms(3)}}};
   const std::string error = error_of(job.scenario);
   EXPECT_THAT(error, HasSubstr("every port of every server failed from 0.000005 s to 0.000015 s"));
   EXPECT_THAT(error, HasSubstr("every port of every server failed at 0.003000 s"));

@@ -99,7 +99,7 @@ TEST(Jobs, OnDisjointServersOfOpticalRailsTakeExactlyTheTimeAlone) {
   Job second = changing(2);
   cluster.add(first, "first", {0, 3, 4, 9}).add(second, "second", {8, 1, 2, 5}).add_message("third", {6, 7}, kMegabyte);
   cluster.all.jobs[1].controller.mode = OpusMode::kProvisioned;
-  cluster.all.jobs[1].start = us(777);
+  cluster.all.jobs[1].start = Time{us(777)};
   const RunResult result = cluster.run();
   ASSERT_THAT(result.jobs, SizeIs(3));
   for (std::size_t j = 0; j < 3; ++j) {
@@ -112,7 +112,7 @@ TEST(Jobs, OnDisjointServersOfOpticalRailsTakeExactlyTheTimeAlone) {
     alone.run.folding = false;
     expect_same(job, simulate(alone));
   }
-  EXPECT_EQ(result.jobs[1].start, us(777));
+  EXPECT_EQ(result.jobs[1].start, Time{us(777)});
   // The message: its circuit, and 20 us.
   EXPECT_EQ(result.jobs[2].makespan, us(320));
   EXPECT_EQ(result.makespan, std::max(result.jobs[0].makespan, us(777) + result.jobs[1].makespan));
@@ -140,7 +140,7 @@ TEST(Jobs, ThatBeginLaterInterfereForLess) {
   Cluster cluster(4);
   cluster.oversubscribed();
   cluster.add_message("short", {0, 2}, 5 * kMegabyte).add_message("long", {1, 3}, 10 * kMegabyte);
-  cluster.all.jobs[1].start = us(60);
+  cluster.all.jobs[1].start = Time{us(60)};
   const RunResult result = cluster.run();
   EXPECT_EQ(result.jobs[0].makespan, us(140));
   EXPECT_EQ(result.jobs[1].makespan, us(240));
@@ -154,7 +154,7 @@ TEST(Jobs, BooksOfEachAndOfAllBalance) {
   Job first = changing(3);
   Job second = changing(2);
   cluster.add(first, "first", {0, 3, 4, 9}).add(second, "second", {8, 1, 2, 5});
-  cluster.all.jobs[0].start = us(500);
+  cluster.all.jobs[0].start = Time{us(500)};
   const RunResult result = cluster.run();
   EXPECT_TRUE(books_balance(result));
   EXPECT_THAT(result.ranks, SizeIs(8));
@@ -273,7 +273,7 @@ TEST(Jobs, AreChecked) {
   EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].gpu_of_rank[0] = GpuId{1}; }),
               HasSubstr("jobs[1]: rank 0 is on GPU 1, which runs job a"));
   EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].name = "a"; }), HasSubstr("jobs[1].name: job 0 is called a already"));
-  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].start = us(-1); }), HasSubstr("jobs[0].start"));
+  EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].start = Time{us(-1)}; }), HasSubstr("jobs[0].start"));
   EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].cluster.servers = 5; }), HasSubstr("jobs[0].cluster"));
   EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[0].jobs = {c.all.jobs[1]}; }), HasSubstr("jobs[0].jobs"));
   EXPECT_THAT(error_of([](Cluster& c) { c.all.jobs[1].gpu_of_rank[1] = GpuId{4}; }), HasSubstr("jobs[1].gpu_of_rank[1]"));
@@ -290,14 +290,14 @@ class Notes : public Observer {
   void operation(const OperationEvent& event) override {
     if (event.state == OperationEvent::State::kDone) done[event.sequence].push_back({event.rank, event.communicator});
   }
-  void iteration(RankId rank, std::uint32_t, Time at) override { ends[rank] = at; }
-  void end(Time at) override { makespan = at; }
+  void iteration(RankId rank, std::uint32_t, Time at) override { ends[rank] = at.since_start(); }
+  void end(Time at) override { makespan = at.since_start(); }
 
   std::vector<GpuId> gpus;
   std::vector<std::string> groups;
   std::map<std::uint32_t, std::vector<std::pair<RankId, CommunicatorId>>> done;
-  std::map<RankId, Time> ends;
-  Time makespan{};
+  std::map<RankId, Duration> ends;
+  Duration makespan{};
 };
 
 TEST(Jobs, ShowObserversTheRanksOfAll) {
@@ -329,10 +329,11 @@ TEST(Jobs, ThatHaveNotBegunDecideNothingWhenTheirSwitchIsDarkOrTheirPortsFail) {
     Cluster cluster(4);
     cluster.optical(us(10));
     cluster.all.cluster.rail.optical.darkness = DarkScope::kSwitch;
-    cluster.all.cluster.rail.faults = {{.at = us(15), .lasts = us(2)}, {.server = 2, .at = us(100), .lasts = us(900)}};
+    cluster.all.cluster.rail.faults = {{.at = Time{us(15)}, .lasts = us(2)},
+                                       {.server = 2, .at = Time{us(100)}, .lasts = us(900)}};
     cluster.add_message("first", {0, 1}, kMegabyte).add_message("second", {2, 3}, kMegabyte);
     for (Scenario& job : cluster.all.jobs) job.controller.name = controller;
-    cluster.all.jobs[1].start = ms(2);
+    cluster.all.jobs[1].start = Time{ms(2)};
     const RunResult result = cluster.run();
     EXPECT_GT(result.jobs[0].makespan, us(30));
     EXPECT_LT(result.jobs[0].makespan, ms(1));
@@ -348,7 +349,7 @@ TEST(Jobs, MayBeMeasuredByCclBenchsMetrics) {
   pair.collective(pair.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, kMegabyte);
   pair.scenario.run.iterations = 3;
   cluster.add(pair, "pair", {0, 1}).add_message("later", {2, 3}, kMegabyte);
-  cluster.all.jobs[1].start = us(50);
+  cluster.all.jobs[1].start = Time{us(50)};
   CclBenchObserver metrics;
   Observer* const observers[] = {&metrics};
   const RunResult result = cluster.run(observers);

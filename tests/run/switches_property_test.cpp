@@ -34,7 +34,7 @@ void draw_rail(Dice& dice, ClusterSpec& cluster) {
     if (dice.one_in(2)) fault.rail = RailId{dice.from_to(0, cluster.gpus_per_server - 1)};
     if (dice.one_in(2)) fault.server = dice.from_to(0, cluster.servers - 1);
     if (dice.one_in(2)) fault.port = dice.from_to(0, cluster.nic.ports - 1);
-    fault.at = dice.pick<Duration>({{}, us(70), us(500), ms(2), ms(20)});
+    fault.at = Time{dice.pick<Duration>({{}, us(70), us(500), ms(2), ms(20)})};
     fault.lasts = dice.pick<Duration>({{}, us(40), ms(3)});  // all are repaired
   }
 }

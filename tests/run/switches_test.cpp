@@ -22,8 +22,8 @@ Job& two_ports(Job& job) {
   return job;
 }
 
-PortFault fault(PortFault::Kind kind, std::uint32_t server, std::uint32_t port, Time at) {
-  return {kind, std::nullopt, server, port, at, std::nullopt};
+PortFault fault(PortFault::Kind kind, std::uint32_t server, std::uint32_t port, Duration at) {
+  return {kind, std::nullopt, server, port, Time{at}, std::nullopt};
 }
 
 TEST(PortFaults, TheOtherPortCarriesTheJob) {

@@ -48,7 +48,7 @@ TEST(TimePasses, ARotorWhoseMessageLostHalfOfItsWayForGoodEnds) {
   job.compute(0, us(120)).compute(1, us(120)).send(0, 1, 100'000'000).receive(0, 1, 100'000'000);
   job.optical(us(10), "rotor").build();
   job.scenario.controller.parameters.set("paths", std::string("two_hop"));
-  job.scenario.cluster.rail.faults = {{.server = 1, .at = us(150)}};
+  job.scenario.cluster.rail.faults = {{.server = 1, .at = Time{us(150)}}};
   EXPECT_THROW(static_cast<void>(job.run()), DeadlockError);
 }
 
@@ -62,7 +62,7 @@ TEST(TimePasses, RotorsOfSeveralJobsThatDarkenEachOthersSwitchEnd) {
     made.name = "job " + std::to_string(first);
     made.cluster = all.cluster;
     made.gpu_of_rank = {GpuId{first}, GpuId{first + 1}};
-    made.start = us(static_cast<double>(first) * 300);
+    made.start = Time{us(static_cast<double>(first) * 300)};
   }
   const RunResult result = simulate(all);
   EXPECT_GT(result.makespan, us(600));

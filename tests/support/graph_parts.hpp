@@ -13,6 +13,11 @@ inline const Task& task(const TaskGraph& graph, std::size_t rank, std::size_t id
   return graph.program(RankId{rank}).task(TaskId{id});
 }
 
+inline Task waits_for_one(Task task) {
+  task.waits = 1;
+  return task;
+}
+
 inline const Communicator& communicator(const TaskGraph& graph, std::size_t rank, const Task& t) {
   return graph.communicators()[graph.communicator(RankId{rank}, t.slot).index()];
 }

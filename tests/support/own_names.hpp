@@ -15,10 +15,10 @@ class LightsOnce : public Controller {
   explicit LightsOnce(Duration hold) : hold_(hold) {}
 
   Decision decide(const FabricView& view) override {
-    if (lit_ || view.demands.empty() || !view.demands.front().blocking) return std::nullopt;
+    if (lit_ || view.requests.empty() || !view.requests.front().blocking) return std::nullopt;
     lit_ = true;
     Step step{.when = When::kAt, .at = view.now + hold_};
-    for (const ServerPair& pair : view.demands.front().pairs) {
+    for (const ServerPair& pair : view.requests.front().pairs) {
       step.plan.connect.push_back({view.port(pair.from, 0), view.port(pair.to, 0)});
     }
     return step;

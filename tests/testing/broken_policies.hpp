@@ -47,7 +47,7 @@ class Honest : public Controller {
 
  protected:
   static std::vector<CircuitRequest> in_order(const FabricView& view) {
-    std::vector<CircuitRequest> demands(view.demands.begin(), view.demands.end());
+    std::vector<CircuitRequest> demands(view.requests.begin(), view.requests.end());
     std::stable_partition(demands.begin(), demands.end(), [](const CircuitRequest& demand) { return demand.blocking; });
     return demands;
   }
@@ -82,10 +82,10 @@ class IgnoresOnePair : public Honest {
 /// Ignores which demand blocks which: a demand that waits for a lane keeps the ports of the one that has it.
 class FirstComeFirstServed : public Honest {
   Decision decide(const FabricView& view) override {
-    std::vector<CircuitRequest> demands(view.demands.begin(), view.demands.end());
+    std::vector<CircuitRequest> demands(view.requests.begin(), view.requests.end());
     for (CircuitRequest& demand : demands) demand.blocking = false;
     FabricView same = view;
-    same.demands = demands;
+    same.requests = demands;
     return Honest::decide(same);
   }
 };
@@ -94,7 +94,7 @@ class FirstComeFirstServed : public Honest {
 class NoMatching : public Controller {
   Decision decide(const FabricView& view) override {
     CircuitPlan plan;
-    for (const CircuitRequest& demand : view.demands) {
+    for (const CircuitRequest& demand : view.requests) {
       for (const ServerPair pair : demand.pairs) plan.connect.push_back({view.port(pair.from, 0), view.port(pair.to, 0)});
     }
     if (plan.connect.empty()) return std::nullopt;
@@ -105,7 +105,7 @@ class NoMatching : public Controller {
 /// While a demand waits: changes the circuits there and back again, for ever.
 class SwitchesForEver : public Controller {
   Decision decide(const FabricView& view) override {
-    if (view.demands.empty()) return std::nullopt;
+    if (view.requests.empty()) return std::nullopt;
     const Circuit circuit{view.port(0, 0), view.port(1, 0)};
     if (view.transmit[circuit.from.index()].in_use) return std::nullopt;
     if (view.transmit[circuit.from.index()].peer == circuit.to) return CircuitPlan{{}, {circuit.from}};
@@ -130,7 +130,7 @@ class PutsOff : public Honest {
 
 class Throws : public Controller {
   Decision decide(const FabricView& view) override {
-    if (!view.demands.empty()) throw std::out_of_range("the policy's own table");
+    if (!view.requests.empty()) throw std::out_of_range("the policy's own table");
     return std::nullopt;
   }
 };

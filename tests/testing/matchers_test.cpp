@@ -69,14 +69,14 @@ TEST(ScriptedController, RunsAJobByTheClock) {
   TinyJob job(2);
   job.optical(10ms, "script").send(0, 1, 1'000'000).receive(0, 1, 1'000'000);
   ScriptedController script;
-  script.connect_at(3ms, {{0, 1}});
+  script.connect_at(Time{3ms}, {{0, 1}});
   Transcript said;
   Registries known;
   known.controllers.add(overheard(script.factory("script"), said));
   EXPECT_EQ(job.run({}, known).makespan, 13ms + 20us);
   EXPECT_THAT(said, AllOf(KeepsMatching(), NeverTearsDownBusyCircuits(), Connects(0, 1), Not(Connects(1, 0))));
   ASSERT_EQ(said.changes.size(), 1u);
-  EXPECT_EQ(said.changes[0].at, 3ms);
+  EXPECT_EQ(said.changes[0].at, Time{3ms});
   EXPECT_GT(said.asked, 1u);
 }
 

@@ -18,6 +18,14 @@
 
 namespace photonrail {
 
+using topology::CapacityId;
+using topology::Device;
+using topology::make_graph;
+using topology::name_of;
+using topology::Plant;
+using topology::PlantGraph;
+using topology::PlantVertexId;
+
 std::ostream& operator<<(std::ostream& out, const PlantSpec& s) {
   return out << s.servers << " servers x " << s.gpus_per_server << " GPUs x " << s.nic_ports << " ports, "
              << (s.rail == RailKind::kOptical ? "optical" : "electrical") << ", radix " << s.switch_radix

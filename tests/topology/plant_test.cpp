@@ -10,6 +10,10 @@
 #include <vector>
 
 namespace photonrail {
+
+using topology::CapacityId;
+using topology::Plant;
+
 namespace {
 
 PlantSpec electrical_plant(std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports, std::uint32_t radix = 64,

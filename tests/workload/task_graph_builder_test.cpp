@@ -56,6 +56,51 @@ struct OneRank {
   }
 };
 
+// What a task of another kind would have is zero, and a number has one meaning.
+TEST(Task, HasWhatItsKindHas) {
+  const Task delay = Task::delay(Duration{9});
+  EXPECT_EQ(delay.time(), Duration{9});
+  EXPECT_EQ(delay.memory(), Bytes{});
+  EXPECT_EQ(delay.size(), Bytes{});
+  const Task compute = Task::compute(2.0, Bytes{7}, Stream::kHost);
+  EXPECT_EQ(compute.time(), std::nullopt);
+  EXPECT_EQ(compute.memory(), Bytes{7});
+  EXPECT_EQ(compute.size(), Bytes{});
+  const Task broadcast = Task::collective(1, CollectiveOp::kBroadcast, Bytes{5}, 3);
+  EXPECT_EQ(broadcast.root(), 3u);
+  EXPECT_EQ(broadcast.demand(), 0u);
+  EXPECT_EQ(broadcast.size(), Bytes{5});
+  EXPECT_EQ(broadcast.memory(), Bytes{});
+  const Task uneven = Task::all_to_all(1, 4, Bytes{5});
+  EXPECT_EQ(uneven.root(), 0u);
+  EXPECT_EQ(uneven.demand(), 4u);
+  EXPECT_EQ(Task::collective(1, CollectiveOp::kAllToAll, Bytes{5}, 3).demand(), 0u) << "a root is no number of a matrix";
+  EXPECT_EQ(Task::demand_compute(1, 4, 2.0).demand(), 4u);
+  EXPECT_EQ(Task::demand_compute(1, 4, 2.0).root(), 0u);
+  EXPECT_EQ(Task::receive(0, 2, Bytes{5}).kind, TaskKind::kReceive);
+}
+
+// The slots of a program of one rank are numbered in the order in which its tasks first name a communicator.
+TEST(TaskGraphBuilder, TasksOfOneRankNameTheirCommunicators) {
+  TaskGraphBuilder builder(2);
+  const auto both = builder.add_communicator("both", {RankId{0}, RankId{1}}, Dimension::kDp);
+  const auto forth = builder.link(RankId{0}, RankId{1}, Dimension::kPp);
+  const ProgramId first = builder.add_program();
+  builder.add_send(first, forth, Bytes{1}, 0);
+  builder.add_collective(first, both, CollectiveOp::kAllReduce, Bytes{2});
+  builder.add_collective(first, both, CollectiveOp::kAllReduce, Bytes{3});
+  const ProgramId second = builder.add_program();
+  builder.add_receive(second, forth, Bytes{1}, 0);
+  builder.add_collective(second, both, CollectiveOp::kAllReduce, Bytes{2});
+  builder.add_collective(second, both, CollectiveOp::kAllReduce, Bytes{3});
+  builder.assign(RankId{0}, first);
+  builder.assign(RankId{1}, second);
+  const TaskGraph graph = std::move(builder).build();
+  EXPECT_THAT(graph.slots(RankId{0}), ElementsAre(forth, both));
+  EXPECT_EQ(graph.program(RankId{0}).task(TaskId{0}).slot, 0u);
+  EXPECT_EQ(graph.program(RankId{0}).task(TaskId{2}).slot, 1u);
+}
+
 TEST(TaskGraphBuilder, KeepsTasksNamesAndSuccessors) {
   OneRank job;
   const TaskId a = job.builder.add_compute(job.p, 5.0, Bytes{7}, "a");
@@ -64,8 +109,8 @@ TEST(TaskGraphBuilder, KeepsTasksNamesAndSuccessors) {
   const TaskGraph graph = job.build();
   const Program& program = graph.program(RankId{0});
   EXPECT_EQ(program.task(a).flops, 5.0);
-  EXPECT_EQ(program.task(a).amount, 7);
-  EXPECT_TRUE(program.task(b).fixed);
+  EXPECT_EQ(program.task(a).memory(), Bytes{7});
+  EXPECT_EQ(program.task(b).time(), Duration{9});
   EXPECT_EQ(program.task(b).stream, Stream::kHost);
   EXPECT_EQ(program.name(a), "a");
   EXPECT_EQ(program.name(b), "");

@@ -122,12 +122,12 @@ bool claims_names(const Json& scenario) {
   const std::uint32_t ports = scenario.value("/cluster/nic/ports"_json_pointer, 1u);
   if (name == "opus" && ports > 1) return false;
   if (goes_by_rank(scenario, name)) return true;
-  return !name.empty() && (known().find(name).symmetric || known().find(name).claims.server_names);
+  return !name.empty() && (known().find(name).rank_symmetric || known().find(name).claims.server_names);
 }
 
 bool claims_symmetry(const Json& scenario) {
   const std::string name = policy_of(scenario);
-  return !name.empty() && known().find(name).symmetric;
+  return !name.empty() && known().find(name).rank_symmetric;
 }
 
 LawAnswer same_makespan(const std::optional<Json>& twin, const char* what, const Outcome& first, Verdict& verdict) {

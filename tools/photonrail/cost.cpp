@@ -9,6 +9,9 @@
 
 namespace photonrail::command {
 
+using report::to_json;
+using report::to_table;
+
 namespace {
 
 Pricing chosen(Pricing pricing, const CostOptions& options) {

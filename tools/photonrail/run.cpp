@@ -63,8 +63,8 @@ RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& fi
 }
 
 // "0-7,12" of the ranks of the scenario.
-TimelineOptions timeline_options(const std::string& text, const Scenario& scenario) {
-  TimelineOptions options;
+TraceWriter::Options timeline_options(const std::string& text, const Scenario& scenario) {
+  TraceWriter::Options options;
   std::size_t ranks = scenario.graph.ranks();
   for (const Scenario& job : scenario.jobs) ranks += job.graph.ranks();
   const auto fail = [&](const std::string& part) {

@@ -48,13 +48,13 @@ void count_rank(const TaskGraph& graph, RankId rank, Counts& counts) {
     if (task.kind == TaskKind::kCompute) {
       ++counts.compute.tasks;
       flops += task.flops;
-      if (task.fixed) given_time += static_cast<double>(task.amount);
+      if (task.time()) given_time += static_cast<double>(task.time()->count());
       continue;
     }
     const Communicator& group = graph.communicators()[graph.communicator(rank, task.slot).index()];
     Tally& tally = counts.communication[static_cast<std::size_t>(task.kind)][static_cast<std::size_t>(group.dimension)];
     ++tally.tasks;
-    tally.bytes += Bytes{task.amount};
+    tally.bytes += task.size();
   }
   counts.flops.add(flops);
   counts.given_time.add(given_time);

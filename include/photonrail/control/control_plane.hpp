@@ -34,7 +34,7 @@ struct MessageSpec {
 /// A controller stops at `at`, loses its state, and restarts after `down`. Switches keep their circuits, and ranks repeat
 /// the requests that are still open.
 struct ControllerRestart {
-  Time at{};
+  Duration at{};  ///< since the job began
   Duration down{};
   std::optional<RailId> rail{};  ///< none: the controllers of all rails
 };

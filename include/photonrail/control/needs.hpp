@@ -18,7 +18,7 @@ enum class ViewPart : std::uint8_t {
   kScheduleWithPorts,  ///< kSchedule, but only where a NIC has several ports
   kTraffic,            ///< FabricView::traffic, traffic_now
   kDueTimes,           ///< CircuitRequest::expected, due; from a profiling run of one step on electrical rails
-  kTaskEvents          ///< CircuitRequest::stirred, FabricView::running; asked when a task ends while operations wait
+  kTaskEvents  ///< CircuitRequest::requester_progressed, FabricView::running; asked when a task ends while operations wait
 };
 
 /// A set of them.

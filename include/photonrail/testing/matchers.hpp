@@ -29,7 +29,8 @@ inline bool no_complaint(std::span<const Answer> answers, std::string Answer::*c
                          ::testing::MatchResultListener& listener) {
   for (const Answer& answer : answers) {
     if ((answer.*complaint).empty()) continue;
-    listener << "at " << answer.at.count() << " ps on rail " << answer.rail.value << ": " << answer.*complaint;
+    listener << "at " << answer.at.since_start().count() << " ps on rail " << answer.rail.value << ": "
+             << answer.*complaint;
     return false;
   }
   return true;

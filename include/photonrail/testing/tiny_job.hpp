@@ -50,11 +50,9 @@ class TinyJob {
  private:
   [[nodiscard]] std::vector<TaskId> last(std::size_t rank) const;
   TinyJob& done(std::size_t rank, TaskId task);
-  std::uint32_t slot(std::size_t rank, CommunicatorId communicator);
 
   TaskGraphBuilder builder_;
   std::vector<ProgramId> programs_;
-  std::vector<std::vector<CommunicatorId>> slots_;
   std::vector<TaskId> last_;
 };
 

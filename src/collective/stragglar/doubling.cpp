@@ -7,7 +7,7 @@
 #include <bit>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -131,4 +131,4 @@ StragglarSchedule stragglar_doubling(Member members) {
   return Doubling(members).write();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -205,4 +205,4 @@ StragglarSchedule stragglar_matching(Member members) {
   return best;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

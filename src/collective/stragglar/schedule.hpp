@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 /// Member members-1 is the straggler. At the start member m < members-1 has chunk m reduced over the punctual members, and
 /// the straggler has its own contribution to each of the members-1 chunks. In the end every member has every chunk.
@@ -61,4 +61,4 @@ class StragglarSchedule {
 /// shuffles counts (fewer for more members), and a schedule of the fewest possible rounds ends the search.
 [[nodiscard]] StragglarSchedule stragglar_matching(Member members);
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

@@ -16,7 +16,7 @@
 #include <map>
 #include <mutex>
 
-namespace photonrail {
+namespace photonrail::collective {
 
 namespace {
 
@@ -134,4 +134,4 @@ class Stragglar final : public CollectiveAlgorithm {
 
 std::unique_ptr<const CollectiveAlgorithm> make_stragglar() { return std::make_unique<Stragglar>(); }
 
-}  // namespace photonrail
+}  // namespace photonrail::collective

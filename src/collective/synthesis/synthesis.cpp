@@ -11,6 +11,11 @@
 
 namespace photonrail {
 
+using collective::ListedPlan;
+using collective::ListedSend;
+using collective::make_listed;
+using collective::MessageGraph;
+
 namespace {
 
 using synthesis::PreparedTopology;
@@ -42,7 +47,8 @@ std::vector<SynthesizedSend> best_reduce_scatter(const PreparedTopology& ground,
   std::vector<SynthesizedSend> sends =
       best_all_gather(synthesis::reversed(ground), bytes, options, "synthesis/reduce_scatter");
   const Time end = end_of(sends);
-  for (SynthesizedSend& send : sends) send = {send.to, send.from, send.chunk, true, end - send.end, end - send.start};
+  for (SynthesizedSend& send : sends)
+    send = {send.to, send.from, send.chunk, true, Time{end - send.end}, Time{end - send.start}};
   sort_by_start(sends);
   return sends;
 }
@@ -130,9 +136,9 @@ SynthesizedCollective synthesize(const SynthesisTopology& topology, const Synthe
   std::vector<Bytes> bytes;
   for (std::uint32_t c = 0; c < made.chunk_count; ++c) bytes.push_back(chunk_bytes(call, made.chunk_count, c));
   if (options.op != CollectiveOp::kAllGather) made.sends = best_reduce_scatter(ground, bytes, options);
-  made.time = end_of(made.sends);
+  made.time = end_of(made.sends).since_start();
   if (options.op != CollectiveOp::kReduceScatter) {
-    const Time reduced = made.time;
+    const Duration reduced = made.time;
     std::vector<SynthesizedSend> gathered = best_all_gather(ground, bytes, options, "synthesis/all_gather");
     sort_by_start(gathered);
     for (SynthesizedSend& send : gathered) {
@@ -140,7 +146,7 @@ SynthesizedCollective synthesize(const SynthesisTopology& topology, const Synthe
       send.end += reduced;
       made.sends.push_back(send);
     }
-    made.time = end_of(made.sends);
+    made.time = end_of(made.sends).since_start();
   }
   return made;
 }

@@ -12,6 +12,11 @@
 
 namespace photonrail {
 
+using collective::ListedPlan;
+using collective::ListedSend;
+using collective::make_listed;
+using collective::MessageGraph;
+
 namespace {
 
 using Node = MessageGraph::Node;
@@ -66,7 +71,7 @@ class Converter {
         fail("rank " + number(rank.value) + " calls " + std::string(name(task.op)), "only sends, receives and computation");
       Ends& ends = messages_[{trace_.communicator(rank, task.slot), task.tag, task.match}];
       (task.kind == TaskKind::kSend ? ends.send : ends.receive) = node;
-      ends.bytes = task.amount;
+      ends.bytes = task.size().count;
     }
     for (std::size_t t = 0; t < program.tasks().size(); ++t) {
       for (const TaskId next : program.successors(TaskId{t})) {

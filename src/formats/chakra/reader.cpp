@@ -50,7 +50,7 @@ class RankReader {
     }
     if (!trace_.has_version) doubts_.without_version.add([&] { return file_; });
     doubts_.add_absent(file_, dependencies.absent(), builder_);
-    builder_.assign(rank_, program_, std::move(slots_));
+    builder_.assign(rank_, program_);
   }
 
  private:
@@ -123,12 +123,6 @@ class RankReader {
     return {static_cast<std::int64_t>(*written * unit)};
   }
 
-  [[nodiscard]] std::uint32_t slot_of(CommunicatorId communicator) {
-    const auto [known, is_new] = slot_of_.try_emplace(communicator, static_cast<std::uint32_t>(slots_.size()));
-    if (is_new) slots_.push_back(communicator);
-    return known->second;
-  }
-
   [[nodiscard]] RankId rank(const TraceNode& n, std::uint64_t value, std::string_view attribute) const {
     if (value < ranks_) return RankId{value};
     fail(n, std::string(attribute) + " is " + std::to_string(value) + ", which is not a rank",
@@ -155,7 +149,7 @@ class RankReader {
                             : builder_.link(other, rank_, groups_.link_dimension());
     const Bytes bytes = size(n, Number::kCommSize, key::kCommSize);
     const auto add = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
-    (builder_.*add)(program_, slot_of(link), bytes, static_cast<std::uint32_t>(tag), trace_.name(n), after_);
+    (builder_.*add)(program_, link, bytes, static_cast<std::uint32_t>(tag), trace_.name(n), after_);
   }
 
   void add_collective(const TraceNode& n) {
@@ -177,7 +171,7 @@ class RankReader {
       builder_.add_delay(program_, Duration{0}, trace_.name(n), after_, Stream::kHost);  // alone: nothing to exchange
       return;
     }
-    builder_.add_collective(program_, slot_of(*group.communicator), op, bytes, trace_.name(n), after_, root);
+    builder_.add_collective(program_, *group.communicator, op, bytes, trace_.name(n), after_, root);
   }
 
   [[nodiscard]] const Group& group_of(const TraceNode& n) {
@@ -210,8 +204,6 @@ class RankReader {
   TaskGraphBuilder& builder_;
   ProgramId program_;
   std::span<const TaskId> after_;  // what the node at hand waits for
-  std::vector<CommunicatorId> slots_;
-  std::map<CommunicatorId, std::uint32_t> slot_of_;
 };
 
 }  // namespace

@@ -175,16 +175,16 @@ NodeType type_of(const Task& task) {
 
 void write_compute(NodeWriter& node, const Task& task) {
   node.flag(key::kOnCpu, task.stream == Stream::kHost);
-  if (task.fixed) {
-    node.integer(key::kExactDuration, task.amount);
+  if (const auto time = task.time()) {
+    node.integer(key::kExactDuration, time->count());
   } else {
     node.operations(task.flops);
-    node.natural(key::kTensorSize, static_cast<std::uint64_t>(task.amount));
+    node.natural(key::kTensorSize, static_cast<std::uint64_t>(task.memory().count));
   }
 }
 
 void write_message(NodeWriter& node, const Task& task, const Communicator& link) {
-  node.integer(key::kCommSize, task.amount);
+  node.integer(key::kCommSize, task.size().count);
   node.small(key::kCommSource, link.members[0].value);
   node.small(key::kCommDestination, link.members[1].value);
   node.small(key::kCommTag, task.tag);
@@ -198,9 +198,9 @@ void write_collective(NodeWriter& node, const Task& task, const Communicator& gr
   const auto type = std::find(kCollectiveTypes.begin(), kCollectiveTypes.end(), task.op) - kCollectiveTypes.begin();
   node.flag(key::kOnCpu, false);
   node.integer(key::kCommType, type);
-  node.integer(key::kCommSize, task.amount);
+  node.integer(key::kCommSize, task.size().count);
   node.text(key::kGroupName, name);
-  if (task.root != 0) node.small(key::kRootRank, group.members.at(task.root).value);
+  if (task.root() != 0) node.small(key::kRootRank, group.members.at(task.root()).value);
 }
 
 void append_message(std::string& out, const std::string& message) {
@@ -227,9 +227,8 @@ std::string rank_trace(const TaskGraph& graph, RankId rank, const std::vector<st
     const Task& task = program.task(TaskId{t});
     message.clear();
     NodeWriter node(message, t, program.name(TaskId{t}), type_of(task), waits_for[t]);
-    if (task.fixed) {
-      node.duration_micros(
-          static_cast<std::uint64_t>((task.amount + kPsPerUs - 1) / kPsPerUs));
+    if (const auto time = task.time()) {
+      node.duration_micros(static_cast<std::uint64_t>((time->count() + kPsPerUs - 1) / kPsPerUs));
     }
     if (task.kind == TaskKind::kCompute) {
       write_compute(node, task);

@@ -111,7 +111,7 @@ class RankWriter {
         communicate(trace_.calls[item.call], members[item.call], after);
       }
     }
-    builder_.assign(rank_, program_, std::move(slots_));
+    builder_.assign(rank_, program_);
   }
 
  private:
@@ -123,8 +123,8 @@ class RankWriter {
       fail(call, e.problem(), e.hint());
     }
     if (meaning.way == Way::kCollective) {
-      const std::uint32_t slot = slot_of(groups_.communicator(call, members));
-      builder_.add_collective(program_, slot, meaning.op, meaning.size, call.collective, after);
+      const CommunicatorId group = groups_.communicator(call, members);
+      builder_.add_collective(program_, group, meaning.op, meaning.size, call.collective, after);
       return;
     }
     const bool sends = meaning.way == Way::kSend;
@@ -133,7 +133,7 @@ class RankWriter {
     const Dimension dimension = named == Dimension::kOther ? Dimension::kPp : named;
     const auto link = sends ? builder_.link(rank_, peer, dimension) : builder_.link(peer, rank_, dimension);
     const auto add = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
-    (builder_.*add)(program_, slot_of(link), meaning.size, 0, call.collective, after);
+    (builder_.*add)(program_, link, meaning.size, 0, call.collective, after);
   }
 
   [[nodiscard]] RankId peer_of(const Call& call, const Members& members, std::optional<std::uint64_t> named) const {
@@ -145,20 +145,12 @@ class RankWriter {
     return RankId{static_cast<std::size_t>(*named)};
   }
 
-  [[nodiscard]] std::uint32_t slot_of(CommunicatorId communicator) {
-    const auto [known, is_new] = slot_of_.try_emplace(communicator, static_cast<std::uint32_t>(slots_.size()));
-    if (is_new) slots_.push_back(communicator);
-    return known->second;
-  }
-
   RankId rank_;
   const Trace& trace_;
   std::size_t ranks_;
   Groups& groups_;
   TaskGraphBuilder& builder_;
   ProgramId program_;
-  std::vector<CommunicatorId> slots_;
-  std::map<CommunicatorId, std::uint32_t> slot_of_;
 };
 
 // Keeps the kernels that begin in one step of the profiler, as the GPU saw it where the trace says so.

@@ -8,6 +8,8 @@
 
 namespace photonrail::formats::msccl {
 
+using collective::MessageGraph;
+
 namespace {
 
 void check_declared(const Gpu& gpu, const char* key, std::uint32_t declared, std::uint32_t needed) {

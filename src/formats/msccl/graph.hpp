@@ -17,7 +17,7 @@ struct StepOf {
 };
 
 struct WiredProgram {
-  MessageGraph graph;
+  collective::MessageGraph graph;
   std::vector<StepOf> steps;  ///< by node
 };
 

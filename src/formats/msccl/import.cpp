@@ -4,6 +4,10 @@
 
 namespace photonrail::formats::msccl {
 
+using collective::ListedPlan;
+using collective::ListedSend;
+using collective::MessageGraph;
+
 namespace {
 
 using Node = MessageGraph::Node;

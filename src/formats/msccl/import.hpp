@@ -18,10 +18,10 @@ struct Piece {
 /// carried. Throws ConfigError at the line of the step that sends or adds missing data or adds a contributor twice, or
 /// of the GPU that does not end with what the collective promises.
 [[nodiscard]] std::vector<std::vector<Piece>> play(const Program& program, const WiredProgram& wired,
-                                                   std::span<const MessageGraph::Node> sequence);
+                                                   std::span<const collective::MessageGraph::Node> sequence);
 
 /// wire(), play() in several orders (a program must be right in all), and the sends with what each waits for. Chunks of a
 /// message that are not neighbours as plans number them become messages of their own. Local copies take no time.
-[[nodiscard]] ListedPlan import(const Program& program);
+[[nodiscard]] collective::ListedPlan import(const Program& program);
 
 }  // namespace photonrail::formats::msccl

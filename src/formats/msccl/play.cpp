@@ -6,6 +6,8 @@
 
 namespace photonrail::formats::msccl {
 
+using collective::MessageGraph;
+
 namespace {
 
 using Node = MessageGraph::Node;

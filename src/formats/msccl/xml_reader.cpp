@@ -13,6 +13,9 @@
 
 namespace photonrail {
 
+using collective::ListedPlan;
+using collective::make_listed;
+
 namespace {
 
 using formats::msccl::Block;

@@ -14,6 +14,11 @@
 
 namespace photonrail {
 
+using collective::ListedPlan;
+using collective::ListedSend;
+using collective::make_listed;
+using collective::MessageGraph;
+
 namespace {
 
 using json::Json;

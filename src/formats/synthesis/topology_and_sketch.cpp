@@ -14,7 +14,7 @@ namespace {
 using json::Json;
 using json::JsonReader;
 
-constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint32_t kMaxNodeNumber = std::numeric_limits<std::uint32_t>::max() - 1;
 constexpr std::uint32_t kMaxPorts = 1 << 20;
 
 void check_schema(JsonReader& top, const char* known) {
@@ -23,7 +23,7 @@ void check_schema(JsonReader& top, const char* known) {
   if (schema != known) value.fail("unknown schema \"" + schema + "\"", std::string("this reader knows ") + known);
 }
 
-Member node(const JsonReader& value) { return value.count(0, kMost); }
+Member node(const JsonReader& value) { return value.count(0, kMaxNodeNumber); }
 
 MemberPair pair(const JsonReader& value) {
   const std::vector<JsonReader> ends = value.elements();
@@ -56,7 +56,7 @@ SynthesisTopology topology_in(const Json& root) {
   JsonReader top(root);
   check_schema(top, "photonrail.topology/1");
   SynthesisTopology topology;
-  topology.nodes = top.child("nodes").count(2, kMost);
+  topology.nodes = top.child("nodes").count(2, kMaxNodeNumber);
   if (const auto v = top.optional("send_ports")) topology.send_ports = v->count(1, kMaxPorts);
   if (const auto v = top.optional("receive_ports")) topology.receive_ports = v->count(1, kMaxPorts);
   const JsonReader links = top.child("links");
@@ -108,8 +108,8 @@ SynthesisSketch sketch_in(const Json& root) {
   if (symmetries) {
     for (JsonReader entry : symmetries->elements()) {
       SketchSymmetry symmetry;
-      symmetry.offset = entry.child("offset").count(0, kMost / 2);
-      symmetry.group = entry.child("group").count(1, kMost / 2);
+      symmetry.offset = entry.child("offset").count(0, kMaxNodeNumber / 2);
+      symmetry.group = entry.child("group").count(1, kMaxNodeNumber / 2);
       entry.finish();
       sketch.symmetries.push_back(symmetry);
     }

@@ -10,6 +10,11 @@
 
 namespace photonrail {
 
+using workload::plan_pipeline;
+using workload::tile_row;
+using workload::tile_rows;
+using workload::TileRow;
+
 namespace {
 
 using core::field;

@@ -13,6 +13,9 @@
 
 namespace photonrail {
 
+using workload::apportion;
+using workload::log_popularity;
+
 namespace {
 
 using core::field;

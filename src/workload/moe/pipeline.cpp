@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::unique_ptr<const SendPlan> plan_pipeline(const MoeLayerSpec& spec, const Ro
   return PipelineWriter(spec, routing, servers).write();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -8,7 +8,7 @@
 #include <memory>
 #include <span>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// The tiles of one row of them: how many in each matrix, and the FLOPs of one.
 struct TileRow {
@@ -26,4 +26,4 @@ struct TileRow {
 [[nodiscard]] std::unique_ptr<const SendPlan> plan_pipeline(const MoeLayerSpec& spec, const Routing& routing,
                                                             std::span<const std::uint32_t> servers);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -124,4 +124,4 @@ std::vector<std::uint64_t> apportion(std::span<const double> log_popularity, std
   return count;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

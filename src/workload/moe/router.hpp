@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// The logarithm of every expert's relative popularity in the layer and iteration of the call; -infinity for an expert that
 /// cannot be chosen. `member` matters with rows of members only.
@@ -19,4 +19,4 @@ namespace photonrail {
 [[nodiscard]] std::vector<std::uint64_t> apportion(std::span<const double> log_popularity, std::uint64_t tokens,
                                                    std::uint32_t top_k);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -114,4 +114,4 @@ std::vector<PipelineStep> dualpipe_steps(const PipelineShape& shape, std::uint32
   return DualPipe(shape, stage).steps();
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

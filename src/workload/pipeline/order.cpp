@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -77,4 +77,4 @@ std::vector<PipelineStep> one_way_steps(const PipelineShape& shape, std::uint32_
   return steps;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// GPipe, 1F1B, interleaved, breadth-first and zero-bubble schedules differ in the warm-up, the way through the chunks, and
 /// when the weight part of a backward pass follows.
@@ -39,4 +39,4 @@ class PassTable {
   std::vector<Value> values_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -9,6 +9,10 @@
 
 namespace photonrail {
 
+using workload::dualpipe_steps;
+using workload::one_way_steps;
+using workload::PassInput;
+
 namespace {
 
 void require_micro_batches(const PipelineShape& shape, std::uint32_t multiple_of, std::uint32_t least) {
@@ -98,7 +102,7 @@ std::uint32_t peak_in_flight(const std::vector<PipelineStep>& steps) {
   return most;
 }
 
-std::optional<PassInput> input_of(const PipelineShape& shape, std::uint32_t stage, const PipelineStep& step) {
+std::optional<PassInput> workload::input_of(const PipelineShape& shape, std::uint32_t stage, const PipelineStep& step) {
   const std::uint32_t here = shape.virtual_stage({stage, step.chunk});
   switch (step.kind) {
     case PassKind::kForward:

@@ -6,12 +6,15 @@
 
 namespace photonrail {
 
+using workload::input_of;
+using workload::PassTable;
+
 namespace {
 
 class Player {
  public:
   Player(const PipelineShape& shape, const std::vector<PassTimes>& times)
-      : shape_(shape), times_(times), done_(shape, Time{-1}), steps_(shape.stages), next_(shape.stages, 0) {
+      : shape_(shape), times_(times), done_(shape, Time{Duration{-1}}), steps_(shape.stages), next_(shape.stages, 0) {
     PHOTONRAIL_CHECK(times.size() == 1 || times.size() == shape.virtual_stages());
     for (std::uint32_t s = 0; s < shape.stages; ++s) steps_[s] = pipeline_steps(shape, s);
     result_.stages.resize(shape.stages);
@@ -107,11 +110,11 @@ PipelineTimeline simulate_pipeline(const PipelineShape& shape, const std::vector
 }
 
 Duration PipelineTimeline::makespan() const {
-  Duration last{};
+  Time last{};
   for (const auto& passes : stages) {
     if (!passes.empty()) last = std::max(last, passes.back().end);
   }
-  return last;
+  return last.since_start();
 }
 
 Duration PipelineTimeline::idle(std::uint32_t stage) const { return makespan() - busy(stages.at(stage)); }

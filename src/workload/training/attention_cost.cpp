@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -79,4 +79,4 @@ PartCost attention_cost(const CostShape& shape) {
   return cost;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -2,7 +2,7 @@
 
 #include "workload/training/part_cost.hpp"
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -109,11 +109,22 @@ ModelCost model_cost(const TrainingSpec& spec) {
   return cost;
 }
 
+Work optimizer_work(const TrainingSpec& spec, std::int64_t parameters) {
+  // Adam in mixed precision (Rajbhandari et al., arXiv 1910.02054, section 3.1): it reads the gradient, reads and writes
+  // the fp32 master weight and two fp32 moments (3 x 2 x 4 bytes), and writes the parameter.
+  const std::int64_t state = 3 * 2 * 4;
+  return {0.0, {parameters * (spec.gradient_bytes + state + spec.parameter_bytes)}};
+}
+
+}  // namespace photonrail::workload
+
+namespace photonrail {
+
 double layer_forward_flops(const ModelSpec& model, double tokens, double sequence, std::uint32_t tp) {
   TrainingSpec spec;
   spec.model = model;
   spec.parallelism.tp = tp;
-  const AttentionWidths w(spec);
+  const workload::AttentionWidths w(spec);
   const double h = model.hidden;
   double products = h * static_cast<double>(w.query + w.key + w.value);
   if (model.latent) {
@@ -124,13 +135,6 @@ double layer_forward_flops(const ModelSpec& model, double tokens, double sequenc
   }
   products += h * static_cast<double>(w.out) + matrices(model.mlp) * h * model.ffn / tp;
   return 2.0 * tokens * products + 2.0 * tokens * sequence * static_cast<double>(w.query + w.out);
-}
-
-Work optimizer_work(const TrainingSpec& spec, std::int64_t parameters) {
-  // Adam in mixed precision (Rajbhandari et al., arXiv 1910.02054, section 3.1): it reads the gradient, reads and writes
-  // the fp32 master weight and two fp32 moments (3 x 2 x 4 bytes), and writes the parameter.
-  const std::int64_t state = 3 * 2 * 4;
-  return {0.0, {parameters * (spec.gradient_bytes + state + spec.parameter_bytes)}};
 }
 
 }  // namespace photonrail

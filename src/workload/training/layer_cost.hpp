@@ -27,7 +27,7 @@
 
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 struct Work {
   double flops = 0.0;
@@ -77,4 +77,4 @@ struct ModelCost {
 /// Adam on `parameters` of one rank: no FLOPs counted, it is bound by memory.
 [[nodiscard]] Work optimizer_work(const TrainingSpec& spec, std::int64_t parameters);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

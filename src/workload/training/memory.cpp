@@ -9,6 +9,15 @@
 
 namespace photonrail {
 
+using workload::AttentionWidths;
+using workload::CostShape;
+using workload::expert_shards;
+using workload::model_cost;
+using workload::ModelCost;
+using workload::part_units;
+using workload::shards;
+using workload::Unit;
+
 namespace {
 
 /// Elements that one rank keeps of a micro-batch for the backward pass of a unit.

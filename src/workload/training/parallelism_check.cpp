@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -145,4 +145,4 @@ void check_parallelism(const TrainingSpec& spec) {
   check_pipeline(spec);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// What the costs of a rank are made of.
 struct CostShape {
@@ -38,4 +38,4 @@ struct AttentionWidths {
 [[nodiscard]] PartCost mlp_cost(const CostShape& shape, std::int64_t ffn);  ///< `ffn`: in full
 [[nodiscard]] PartCost expert_cost(const CostShape& shape);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

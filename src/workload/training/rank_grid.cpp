@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 RankGrid::RankGrid(const TrainingSpec& spec) : shape_(spec.parallelism) {
   std::uint32_t stride = 1;
@@ -46,4 +46,4 @@ std::uint32_t RankGrid::along(const GroupShape& ring, std::uint32_t position, st
   return position + ((at + steps) % ring.extent) * ring.stride - at * ring.stride;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// Members at base + i x stride + j x outer_stride, in grid positions; REQUIRES: the base is the member with i = j = 0.
 struct GroupShape {
@@ -47,4 +47,4 @@ class RankGrid {
   std::uint32_t pp_stride_ = 1;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -8,11 +8,17 @@
 
 namespace photonrail {
 
-void require_positive(const core::Field& where, std::uint32_t value) {
+using workload::check_model;
+using workload::check_parallelism;
+using workload::require_divides;
+using workload::require_positive;
+
+void workload::require_positive(const core::Field& where, std::uint32_t value) {
   if (value == 0) throw core::FieldError(where, "is 0", "must be at least 1");
 }
 
-void require_divides(const core::Field& where, const std::string& what, std::uint64_t divisor, std::uint64_t value) {
+void workload::require_divides(const core::Field& where, const std::string& what, std::uint64_t divisor,
+                               std::uint64_t value) {
   if (value % divisor == 0) return;
   throw core::FieldError(where, what + ": " + std::to_string(value) + " is not a multiple of " + std::to_string(divisor),
                          "the next multiple is " + std::to_string((value / divisor + 1) * divisor));

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 void require_positive(const core::Field& where, std::uint32_t value);
 /// `what` says in words what is cut into `divisor` equal parts.
@@ -17,4 +17,4 @@ void check_model(const ModelSpec& model);
 /// tp, cp, ep, pp, and how parameters are sharded, each against the model and the others.
 void check_parallelism(const TrainingSpec& spec);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

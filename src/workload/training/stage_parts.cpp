@@ -1,6 +1,6 @@
 #include "workload/training/stage_writer.hpp"
 
-namespace photonrail {
+namespace photonrail::workload {
 
 void StageWriter::add_forward(Segments& list, const Unit& unit, const std::string& again) {
   const std::string name = again + unit.name;
@@ -170,4 +170,4 @@ Work StageWriter::work(const Flow& flow, const Cost& cost) const {
   return flow.step.kind == PassKind::kBackwardInput ? cost.input : cost.input + cost.weight;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

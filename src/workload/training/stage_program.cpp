@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -41,14 +41,14 @@ StageWriter::StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, st
   }
 }
 
-ProgramId StageWriter::write(const std::vector<workload::PipelineAction>& actions) {
-  using Kind = workload::PipelineAction::Kind;
-  for (const workload::PipelineAction& action : actions) {
+ProgramId StageWriter::write(const std::vector<PipelineAction>& actions) {
+  using Kind = PipelineAction::Kind;
+  for (const PipelineAction& action : actions) {
     if (action.kind == Kind::kPass && !is_forward(action.step)) last_[action.step.chunk] = action.step.micro_batch;
   }
   std::optional<PipelineStep> partner;     // a pass that runs together with the next one
-  std::vector<workload::PipelineAction> after_both;  // sends of its result
-  for (const workload::PipelineAction& action : actions) {
+  std::vector<PipelineAction> after_both;  // sends of its result
+  for (const PipelineAction& action : actions) {
     check_tasks();
     if (action.kind == Kind::kReceive) {
       receive(action);
@@ -57,7 +57,7 @@ ProgramId StageWriter::write(const std::vector<workload::PipelineAction>& action
     } else if (partner) {
       pair(*partner, action.step);
       partner.reset();
-      for (const workload::PipelineAction& late : std::exchange(after_both, {})) send(late);
+      for (const PipelineAction& late : std::exchange(after_both, {})) send(late);
     } else if (action.step.overlaps_next) {
       partner = action.step;
     } else {
@@ -176,7 +176,7 @@ std::uint32_t StageWriter::tag(PipelineStep step) const {
   return step.micro_batch + shape_.micro_batches * (step.chunk + (is_forward(step) ? 0 : chunks));
 }
 
-void StageWriter::send(const workload::PipelineAction& action) {
+void StageWriter::send(const PipelineAction& action) {
   const bool next = action.peer == (stage_ + 1) % shape_.stages && has(SlotUse::kToNext);
   const std::uint32_t here = shape_.virtual_stage({stage_, action.step.chunk});
   const TaskId result = results_.at(key(action.step, here));
@@ -184,7 +184,7 @@ void StageWriter::send(const workload::PipelineAction& action) {
                     prefix_of(action.step, shape_) + "send", only({result}));
 }
 
-void StageWriter::receive(const workload::PipelineAction& action) {
+void StageWriter::receive(const PipelineAction& action) {
   const bool next = action.peer == (stage_ + 1) % shape_.stages && has(SlotUse::kFromNext);
   const std::uint32_t there = shape_.virtual_stage({action.peer, action.step.chunk});
   results_[key(action.step, there)] =
@@ -207,8 +207,8 @@ std::vector<TaskId> StageWriter::only(std::initializer_list<TaskId> candidates) 
 }
 
 ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
-                              const std::vector<workload::PipelineAction>& actions, const MoeTraffic* experts) {
+                              const std::vector<PipelineAction>& actions, const MoeTraffic* experts) {
   return StageWriter(builder, spec, stage, experts).write(actions);
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// `actions`: the stage's, of pipeline_actions(). `experts`: the demands of all-to-alls, or null when they are even.
 /// REQUIRES: spec is valid.
 ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
-                              const std::vector<workload::PipelineAction>& actions, const MoeTraffic* experts);
+                              const std::vector<PipelineAction>& actions, const MoeTraffic* experts);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

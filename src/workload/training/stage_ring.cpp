@@ -3,7 +3,7 @@
 // sequence. The backward pass sends the blocks around again, and with them the gradients that they gather on their way.
 #include "workload/training/stage_writer.hpp"
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -52,4 +52,4 @@ void StageWriter::ring_backward(Flow& flow, const std::string& part, const Work&
   flow.data = gradient;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

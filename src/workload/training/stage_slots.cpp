@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -161,4 +161,4 @@ std::string_view group_name(SlotUse use) {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

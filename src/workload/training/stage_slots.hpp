@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// What a slot of a stage's program stands for. Groups first, then ends of links.
 enum class SlotUse : std::uint8_t {
@@ -49,4 +49,4 @@ enum class SlotUse : std::uint8_t {
 [[nodiscard]] Dimension dimension_of(SlotUse use);
 [[nodiscard]] std::string_view group_name(SlotUse use);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

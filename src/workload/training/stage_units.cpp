@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::vector<Unit> part_units(const TrainingSpec& spec, const ModelCost& cost, st
   return units;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

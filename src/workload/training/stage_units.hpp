@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// The layers of a virtual stage: [first, first + count). Parts differ by one layer at the most; the first ones have more.
 struct LayerRange {
@@ -32,4 +32,4 @@ struct Unit {
 /// In forward order.
 [[nodiscard]] std::vector<Unit> part_units(const TrainingSpec& spec, const ModelCost& cost, std::uint32_t virtual_stage);
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

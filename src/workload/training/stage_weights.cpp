@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 namespace {
 
@@ -167,4 +167,4 @@ void StageWriter::gather_after(TaskId optimizer) {
   }
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

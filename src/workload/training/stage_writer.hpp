@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-namespace photonrail {
+namespace photonrail::workload {
 
 /// Tasks in schedule order. Each compute task waits for the one before it, so that no executor can reorder them.
 class StageWriter {
@@ -28,7 +28,7 @@ class StageWriter {
   StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage, const MoeTraffic* experts,
               std::size_t max_tasks = kMaxTasks);
 
-  ProgramId write(const std::vector<workload::PipelineAction>& actions);
+  ProgramId write(const std::vector<PipelineAction>& actions);
 
  private:
   /// One pass on its way through the units.
@@ -54,8 +54,8 @@ class StageWriter {
   [[nodiscard]] Segments segments(const Flow& flow);
   void add_unit(Segments& list, const Flow& flow, std::size_t number);
   void ask_for(Flow& flow, std::size_t number);
-  void send(const workload::PipelineAction& action);
-  void receive(const workload::PipelineAction& action);
+  void send(const PipelineAction& action);
+  void receive(const PipelineAction& action);
   [[nodiscard]] ResultKey key(PipelineStep step, std::uint32_t virtual_stage) const;
   [[nodiscard]] std::uint32_t tag(PipelineStep step) const;
   [[nodiscard]] Unit& unit_of(const Flow& flow, std::size_t number);
@@ -142,4 +142,4 @@ class StageWriter {
   std::vector<TaskId> gradients_;  // what the optimizer waits for
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -29,6 +29,17 @@
 
 namespace photonrail {
 
+using workload::context_ring;
+using workload::dimension_of;
+using workload::group_name;
+using workload::group_shape;
+using workload::GroupShape;
+using workload::is_link;
+using workload::RankGrid;
+using workload::SlotUse;
+using workload::stage_slots;
+using workload::write_stage_program;
+
 namespace {
 
 /// The communicators of groups: by slot use and grid position.

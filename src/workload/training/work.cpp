@@ -3,6 +3,10 @@
 
 namespace photonrail {
 
+using workload::Cost;
+using workload::model_cost;
+using workload::ModelCost;
+
 namespace {
 
 double flops(const Cost& cost) { return cost.forward.flops + cost.input.flops + cost.weight.flops; }

@@ -15,6 +15,12 @@
 #include <set>
 
 namespace photonrail {
+
+using collective::fewest_stragglar_rounds;
+using collective::stragglar_doubling;
+using collective::stragglar_matching;
+using collective::StragglarSchedule;
+
 namespace {
 
 using testing::ArrivalOrder;

@@ -91,7 +91,7 @@ void expect_feasible(const SynthesisTopology& t, const SynthesizedCollective& ma
     free[pair] = send.end;
     changes[{send.start, 1}].push_back({pair, 1});
     changes[{send.end, 0}].push_back({pair, -1});
-    EXPECT_LE(send.end, made.time);
+    EXPECT_LE(send.end, Time{made.time});
   }
   std::map<Member, int> out, in;
   for (const auto& [when, list] : changes) {

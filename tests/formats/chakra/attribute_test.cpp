@@ -65,13 +65,13 @@ class ChakraAttributeKind : public testing::TestWithParam<KindCase> {
 TEST_P(ChakraAttributeKind, IsReadAsTheNumberItIs) {
   const TaskGraph graph = read_sevens();
   EXPECT_EQ(task(graph, 0, 0).flops, 7.0);
-  EXPECT_EQ(task(graph, 0, 0).amount, 7);
+  EXPECT_EQ(task(graph, 0, 0).memory(), Bytes{7});
   EXPECT_EQ(task(graph, 0, 0).stream, Stream::kHost);
-  EXPECT_EQ(task(graph, 0, 1).amount, 7);
+  EXPECT_EQ(task(graph, 0, 1).size(), Bytes{7});
   EXPECT_EQ(task(graph, 0, 1).tag, 7u);
   EXPECT_EQ(communicator(graph, 0, task(graph, 0, 1)).members, ranks({0, 1}));
   EXPECT_EQ(task(graph, 0, 2).op, CollectiveOp::kReduce);
-  EXPECT_EQ(task(graph, 0, 2).root, 1u);
+  EXPECT_EQ(task(graph, 0, 2).root(), 1u);
   EXPECT_THAT(graph.warnings(), testing::IsEmpty());
 }
 
@@ -136,7 +136,7 @@ TEST(ChakraAttribute, AZeroOnTheWireIsAZero) {
   // comm_type 0 is all-reduce and comm_size 0 a size: neither is absent.
   const TaskGraph graph = read({{collective(0, 0, 0)}, {collective(0, 0, 0)}});
   EXPECT_EQ(task(graph, 0, 0).kind, TaskKind::kCollective);
-  EXPECT_EQ(task(graph, 0, 0).amount, 0);
+  EXPECT_EQ(task(graph, 0, 0).size(), Bytes{0});
 }
 
 TEST(ChakraAttribute, ABoolIsZeroOrOne) {

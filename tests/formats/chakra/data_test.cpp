@@ -33,7 +33,7 @@ Counts count(const TaskGraph& graph, std::size_t rank) {
     std::string kind = t.kind == TaskKind::kCompute ? "compute" : t.kind == TaskKind::kSend ? "send" : "receive";
     if (t.kind == TaskKind::kCollective) kind = std::string(name(t.op)) + " " + communicator(graph, rank, t).name;
     ++counts.tasks[kind];
-    counts.bytes[kind] += t.kind == TaskKind::kCompute ? 0 : t.amount;
+    counts.bytes[kind] += t.size().count;
     counts.flops += static_cast<std::int64_t>(t.flops);
   }
   return counts;
@@ -148,7 +148,7 @@ TEST(ChakraData, Microbenchmarks) {
       ASSERT_EQ(graph.communicators().size(), 1u) << name;
       EXPECT_EQ(graph.communicators()[0].members.size(), members) << name;
       EXPECT_EQ(task(graph, members - 1, 0).op, op) << name;
-      EXPECT_EQ(task(graph, members - 1, 0).amount, 1 << 20) << name;
+      EXPECT_EQ(task(graph, members - 1, 0).size(), Bytes{1 << 20}) << name;
       EXPECT_THAT(graph.warnings(), IsEmpty()) << name;
     }
   }

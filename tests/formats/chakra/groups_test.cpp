@@ -82,7 +82,7 @@ TEST(ChakraGroups, ADoubtfulDimensionIsTold) {
 
 TEST(ChakraGroups, AGroupOfOneHasNothingToExchange) {
   const TaskGraph graph = read({{collective(0, 0, 8, "7"), Node(1, kMetadata).waits_for({0})}}, {}, R"({"7": [0]})");
-  EXPECT_EQ(task(graph, 0, 0), (Task{.kind = TaskKind::kCompute, .stream = Stream::kHost, .fixed = true, .amount = 0}));
+  EXPECT_EQ(task(graph, 0, 0), (Task::delay(Duration{0}, Stream::kHost)));
   EXPECT_THAT(waiting(graph, 0, 0), ElementsAre(1u));
   EXPECT_THAT(graph.communicators(), IsEmpty());
 }

@@ -97,7 +97,7 @@ TEST(ChakraWriter, RecordedDurationsAreRoundedUpForOtherReaders) {
   write_chakra(sample(), folder.path() / "t");
   auto options = options_for(folder);
   options.compute_time = ComputeTime::kTrace;
-  EXPECT_EQ(task(read_chakra(options), 0, 0).amount, 1'500'001);
+  EXPECT_EQ(task(read_chakra(options), 0, 0).time(), Duration{1'500'001});
   std::ifstream in(folder.path() / "t.0.et", std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
   EXPECT_THAT(bytes, HasSubstr("\x38\x02"));  // field 7, varint: 2

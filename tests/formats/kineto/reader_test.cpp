@@ -39,12 +39,12 @@ TEST(KinetoReader, KernelsBecomeTasks) {
   ASSERT_EQ(graph.ranks(), 2u);
   const auto tasks = graph.program(RankId{0}).tasks();
   ASSERT_EQ(tasks.size(), 3u);
-  EXPECT_EQ(tasks[0].amount, 10'500'000);  // ps
+  EXPECT_EQ(tasks[0].time(), Duration{10'500'000});  // ps
   EXPECT_EQ(tasks[0].stream, Stream::kGpu);
-  EXPECT_EQ(tasks[1].amount, 2'000'000);  // the launch: 12.625 - 0.125 - 10.5
+  EXPECT_EQ(tasks[1].time(), Duration{2'000'000});  // the launch: 12.625 - 0.125 - 10.5
   EXPECT_EQ(tasks[1].stream, Stream::kHost);
   EXPECT_EQ(tasks[2].kind, TaskKind::kCollective);
-  EXPECT_EQ(tasks[2].amount, 2000);  // BFloat16
+  EXPECT_EQ(tasks[2].size(), Bytes{2000});  // BFloat16
   EXPECT_EQ(graph.communicators()[0].name, "0");
 }
 
@@ -60,7 +60,7 @@ TEST_P(KinetoSpelling, IsAnOperationWithItsSize) {
   const TaskGraph graph = pair_of({nccl(0, 1, {GetParam().name, 1000, 2000})});
   const Task& task = graph.program(RankId{0}).tasks().back();
   EXPECT_EQ(task.op, GetParam().op);
-  EXPECT_EQ(task.amount, GetParam().bytes);
+  EXPECT_EQ(task.size(), Bytes{GetParam().bytes});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KinetoSpelling,
@@ -99,15 +99,15 @@ TEST(KinetoReader, AStepOfTheProfilerCanBeChosen) {
   const TaskGraph graph = pair_of(events, 4);
   const auto tasks = graph.program(RankId{1}).tasks();
   ASSERT_EQ(tasks.size(), 3u);
-  EXPECT_EQ(tasks[0].amount, 30'000'000);
-  EXPECT_EQ(tasks[2].amount, 4000);
+  EXPECT_EQ(tasks[0].time(), Duration{30'000'000});
+  EXPECT_EQ(tasks[2].size(), Bytes{4000});
   EXPECT_THAT(error_of_pair(events, 5), HasSubstr("rank0_trace.json: has no ProfilerStep#5 (it has 3, 4)"));
   EXPECT_THAT(error_of_pair({kernel(0, 1)}, 0), HasSubstr("it has none at all"));
 }
 
 TEST(KinetoReader, TheGpusViewOfAStepGoesFirst) {
   const Events events{step(3, 0, 100), step(3, 50, 100, "gpu_user_annotation"), kernel(10, 20), kernel(110, 30)};
-  EXPECT_EQ(pair_of(events, 3).program(RankId{0}).tasks()[0].amount, 30'000'000);
+  EXPECT_EQ(pair_of(events, 3).program(RankId{0}).tasks()[0].time(), Duration{30'000'000});
 }
 
 TEST(KinetoReader, SendsMeetTheirReceives) {
@@ -117,7 +117,7 @@ TEST(KinetoReader, SendsMeetTheirReceives) {
   EXPECT_EQ(pair.communicators()[0].members, (std::vector{RankId{0}, RankId{1}}));
   EXPECT_EQ(pair.program(RankId{0}).tasks().back().kind, TaskKind::kSend);
   EXPECT_EQ(pair.program(RankId{1}).tasks().back().kind, TaskKind::kReceive);
-  EXPECT_EQ(pair.program(RankId{1}).tasks().back().amount, 1000);
+  EXPECT_EQ(pair.program(RankId{1}).tasks().back().size(), Bytes{1000});
 
   for (KinetoJson* event : {&send, &receive}) {
     (*event)["args"]["Process Group Ranks"] = "[0, 1, 2]";
@@ -160,7 +160,7 @@ TEST(KinetoReader, AListOfRanksThatIsCutIsMadeWhole) {
 TEST(KinetoReader, AGroupOfOneIsAKernel) {
   const TaskGraph alone = graph_of({{kernel(0, 2), nccl(2, 3, {"allreduce", 1, 1, "Float", "7", "[0]", 1}, 7)}});
   ASSERT_EQ(alone.program(RankId{0}).tasks().size(), 1u);
-  EXPECT_EQ(alone.program(RankId{0}).tasks()[0].amount, 5'000'000);
+  EXPECT_EQ(alone.program(RankId{0}).tasks()[0].time(), Duration{5'000'000});
 }
 
 TEST(KinetoReader, PackedFilesAndPatterns) {

@@ -39,7 +39,7 @@ class Chain : public pr::CollectiveAlgorithm {
 class FirstComeFirstServed : public pr::Controller {
  public:
   pr::Decision decide(const pr::FabricView& view) override {
-    for (const auto& demand : view.demands) {
+    for (const auto& demand : view.requests) {
       if (!demand.all_asked()) continue;
       pr::CircuitPlan plan;
       bool free = true;

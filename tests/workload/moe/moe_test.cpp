@@ -17,6 +17,10 @@
 #include <ostream>
 
 namespace photonrail {
+
+using workload::apportion;
+using workload::log_popularity;
+
 namespace {
 
 using test::error_of;

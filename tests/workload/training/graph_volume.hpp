@@ -20,7 +20,7 @@ inline std::int64_t volume(const TaskGraph& graph, Dimension dimension, std::opt
       if (t.kind == TaskKind::kCompute || t.kind == TaskKind::kReceive) continue;
       if (program.name(TaskId{i}).find(in_name) == std::string_view::npos) continue;
       const CommunicatorId c = graph.communicator(RankId{r}, t.slot);
-      if (graph.communicators()[c.index()].dimension == dimension && (!op || t.op == *op)) sum += t.amount;
+      if (graph.communicators()[c.index()].dimension == dimension && (!op || t.op == *op)) sum += t.size().count;
     }
   }
   return sum;

@@ -9,6 +9,11 @@
 #include <set>
 
 namespace photonrail {
+
+using workload::group_shape;
+using workload::RankGrid;
+using workload::SlotUse;
+
 namespace {
 
 using ::testing::ElementsAre;

@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 namespace photonrail {
+
+using workload::StageWriter;
+
 namespace {
 
 using ::testing::HasSubstr;

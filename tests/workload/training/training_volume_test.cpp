@@ -144,7 +144,7 @@ TEST(TrainingVolume, TheOptimizerTouchesItsShardOnce) {
   spec.global_batch = 6;
   const TaskGraph graph = make_training_graph(spec);
   const Task& optimizer = graph.programs()[0].tasks().back();
-  EXPECT_EQ(optimizer.amount, 30 * 58264);
+  EXPECT_EQ(optimizer.memory(), Bytes{30 * 58264});
   EXPECT_EQ(optimizer.flops, 0.0);
 }
 
@@ -155,10 +155,10 @@ TEST(TrainingVolume, MemoryTrafficOfAnMlp) {
   const Program& p = graph.programs()[0];
   for (std::size_t t = 0; t < p.tasks().size(); ++t) {
     if (p.name(TaskId{t}) == "fwd.0.layer0.mlp") {
-      EXPECT_EQ(p.tasks()[t].amount, 39040);
+      EXPECT_EQ(p.tasks()[t].memory(), Bytes{39040});
     }
     if (p.name(TaskId{t}) == "bwd.0.layer0.mlp") {
-      EXPECT_EQ(p.tasks()[t].amount, 115200);
+      EXPECT_EQ(p.tasks()[t].memory(), Bytes{115200});
     }
   }
 }

@@ -13,20 +13,26 @@ namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint32_t kMaxDimension = 100'000'000;
+// As of photonrail.model/1.
+constexpr std::uint32_t kMaxWidth = 10'000'000;
+constexpr std::uint32_t kMaxLayers = 10'000;
+constexpr std::uint32_t kMaxHidden = 1'000'000;  // also of a head
+constexpr std::uint32_t kMaxHeads = 100'000;
+constexpr std::uint32_t kMaxVocabulary = 100'000'000;
 
 /// The keys of a config.json. Those that are null count as absent: transformers writes them so.
 class Keys {
  public:
   explicit Keys(const JsonReader& top) : top_(top) {}
 
-  [[nodiscard]] std::optional<std::uint32_t> count(std::string_view key, std::uint32_t least = 1) {
+  [[nodiscard]] std::optional<std::uint32_t> count(std::string_view key, std::uint32_t least = 1,
+                                                   std::uint32_t greatest = kMaxWidth) {
     const auto value = top_.optional(key);
     if (!value || value->json().is_null()) return std::nullopt;
-    return value->count(least, kMaxDimension);
+    return value->count(least, greatest);
   }
-  [[nodiscard]] std::uint32_t required(std::string_view key) {
-    if (const auto value = count(key)) return *value;
+  [[nodiscard]] std::uint32_t required(std::string_view key, std::uint32_t greatest = kMaxWidth) {
+    if (const auto value = count(key, 1, greatest)) return *value;
     top_.missing(key, "a model of this architecture has it");
   }
   [[nodiscard]] bool flag(std::string_view key, bool otherwise = false) {
@@ -41,14 +47,14 @@ class Keys {
 
 // Whose layers all have the same heads and MLP: the names of the keys are those of LlamaConfig in transformers.
 void read_dense(Keys& keys, ModelSpec& spec) {
-  spec.layers = keys.required("num_hidden_layers");
-  spec.hidden = keys.required("hidden_size");
+  spec.layers = keys.required("num_hidden_layers", kMaxLayers);
+  spec.hidden = keys.required("hidden_size", kMaxHidden);
   spec.ffn = keys.required("intermediate_size");
-  spec.heads = keys.required("num_attention_heads");
-  spec.kv_heads = keys.count("num_key_value_heads").value_or(spec.heads);
-  spec.vocabulary = keys.required("vocab_size");
-  spec.head_dim = keys.count("head_dim", 0).value_or(0);
-  if (spec.head_dim * spec.heads == spec.hidden) spec.head_dim = 0;
+  spec.heads = keys.required("num_attention_heads", kMaxHeads);
+  spec.kv_heads = keys.count("num_key_value_heads", 1, kMaxHeads).value_or(spec.heads);
+  spec.vocabulary = keys.required("vocab_size", kMaxVocabulary);
+  spec.head_dim = keys.count("head_dim", 0, kMaxHidden).value_or(0);
+  if (std::uint64_t{spec.head_dim} * spec.heads == spec.hidden) spec.head_dim = 0;
   spec.biases = keys.flag("attention_bias") && keys.flag("mlp_bias");
   spec.tied_embeddings = keys.flag("tie_word_embeddings");
 }

@@ -1,6 +1,7 @@
 // Prices and watts: `photonrail.catalogue/1`, and "cost" of a scenario.
 #include "config/embedded_files.hpp"
 #include "config/scenario_parts.hpp"
+#include "json/file_kind.hpp"
 #include "photonrail/config.hpp"
 
 #include <algorithm>
@@ -36,26 +37,32 @@ void read_artifact(JsonReader section, bool& switch_transceivers) {
   section.finish();
 }
 
+}  // namespace
+
+PriceCatalogue config::read_catalogue_file(JsonReader top, std::string name) {
+  json::require_schema(top, kCatalogueSchema);
+  PriceCatalogue c;
+  c.name = std::move(name);
+  if (const auto v = top.optional("note")) c.note = v->string();
+  c.port = top.child("port_gb_per_s").bandwidth();
+  c.gpus_per_server = top.child("gpus_per_server").count(1, 1024);
+  c.electrical_switch = read_item(top.child("electrical_switch"), true);
+  c.optical_switch = read_item(top.child("optical_switch"), true);
+  c.transceiver = read_item(top.child("transceiver"), false);
+  c.fibre_pair = read_item(top.child("fibre_pair"), false);
+  if (const auto v = top.optional("spares")) read_share(*v, c.spare_share, c.spare_source);
+  if (const auto v = top.optional("gpu_idle")) read_share(*v, c.gpu_idle_share, c.gpu_idle_source);
+  if (const auto v = top.optional("opus_artifact")) read_artifact(*v, c.artifact_switch_transceivers);
+  top.finish();
+  return c;
+}
+
+namespace {
+
 PriceCatalogue parse_catalogue(std::string_view text, std::string name, const std::string& file) {
   const config::Json root = config::parse_json(text, file);
   try {
-    JsonReader top(root);
-    const JsonReader schema = top.child("schema", "\"" + std::string(kCatalogueSchema) + "\"");
-    if (schema.string() != kCatalogueSchema) schema.fail("unknown schema", "this reader knows " + std::string(kCatalogueSchema));
-    PriceCatalogue c;
-    c.name = std::move(name);
-    if (const auto v = top.optional("note")) c.note = v->string();
-    c.port = top.child("port_gb_per_s").bandwidth();
-    c.gpus_per_server = top.child("gpus_per_server").count(1, 1024);
-    c.electrical_switch = read_item(top.child("electrical_switch"), true);
-    c.optical_switch = read_item(top.child("optical_switch"), true);
-    c.transceiver = read_item(top.child("transceiver"), false);
-    c.fibre_pair = read_item(top.child("fibre_pair"), false);
-    if (const auto v = top.optional("spares")) read_share(*v, c.spare_share, c.spare_source);
-    if (const auto v = top.optional("gpu_idle")) read_share(*v, c.gpu_idle_share, c.gpu_idle_source);
-    if (const auto v = top.optional("opus_artifact")) read_artifact(*v, c.artifact_switch_transceivers);
-    top.finish();
-    return c;
+    return config::read_catalogue_file(JsonReader(root), std::move(name));
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }

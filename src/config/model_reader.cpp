@@ -1,6 +1,8 @@
 // A transformer's dimensions: `photonrail.model/1`, and "workload/training/model" of a scenario.
 #include "config/embedded_files.hpp"
+#include "config/huggingface.hpp"
 #include "config/scenario_parts.hpp"
+#include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 
@@ -23,7 +25,7 @@ class Counts {
 
   void required(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMaxWidth) const {
     if (preset_ && !section_.optional(key)) return;
-    into = section_.child(key, "a model without a \"preset\" needs it").count(1, greatest);
+    into = section_.child(key, "a model without a \"preset\" or \"huggingface\" needs it").count(1, greatest);
   }
   void optional(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMaxWidth) const {
     if (const auto v = section_.optional(key)) into = v->count(0, greatest);
@@ -90,15 +92,12 @@ void read_dimensions(JsonReader& section, bool preset, ModelSpec& spec) {
 ModelPreset parse_model(std::string_view text, std::string key, const std::string& file) {
   const config::Json root = config::parse_json(text, file);
   try {
-    JsonReader top(root);
-    const JsonReader schema = top.child("schema", "\"" + std::string(kModelSchema) + "\"");
-    if (schema.string() != kModelSchema) schema.fail("unknown schema", "this reader knows " + std::string(kModelSchema));
-    ModelPreset preset{std::move(key), {}, {}};
-    if (const auto v = top.optional("note")) preset.note = v->string();
-    preset.spec.name = preset.key;
-    read_dimensions(top, false, preset.spec);
-    top.finish();
-    return preset;
+    if (config::is_huggingface(root)) {
+      ModelPreset preset{std::move(key), "config.json of Hugging Face's transformers", config::read_huggingface(JsonReader(root))};
+      preset.spec.name = preset.key;
+      return preset;
+    }
+    return config::read_model_file(JsonReader(root), std::move(key));
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }
@@ -132,29 +131,46 @@ ModelPreset read_model(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored) || std::filesystem::is_directory(file, ignored)) {
     throw ConfigError(file.string(), "cannot be read as a model",
-                      "the path of a photonrail.model/1 file, or a name of "
+                      "the path of a photonrail.model/1 file or of a config.json of Hugging Face's, or a name of "
                       "`photonrail list models`");
   }
   const std::string text = json::file_text(file);
-  return parse_model(text, file.stem().string(), file.string());
+  // A config.json is named by its folder, which has the name of the model.
+  const bool config = file.filename() == "config.json" && file.has_parent_path();
+  return parse_model(text, (config ? file.parent_path().filename() : file.stem()).string(), file.string());
 }
 
 namespace config {
 
+ModelPreset read_model_file(JsonReader top, std::string key) {
+  json::require_schema(top, kModelSchema);
+  ModelPreset preset{std::move(key), {}, {}};
+  if (const auto v = top.optional("note")) preset.note = v->string();
+  preset.spec.name = preset.key;
+  read_dimensions(top, false, preset.spec);
+  top.finish();
+  return preset;
+}
+
 ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory) {
-  const auto named = [&](const JsonReader& value) {
-    if (!is_path(value.string())) return value.lookup(model_preset);
+  const auto from_file = [&](const JsonReader& value) {
     try {
       return read_model(read_path(value, directory)).spec;
     } catch (const ConfigError& e) {
       throw e.inside(value.pointer());
     }
   };
+  const auto named = [&](const JsonReader& value) {
+    return is_path(value.string()) ? from_file(value) : value.lookup(model_preset);
+  };
   if (model.is_string()) return named(model);
   ModelSpec spec;
   const auto preset = model.optional("preset");
   if (preset) spec = named(*preset);
-  read_dimensions(model, preset.has_value(), spec);
+  const auto huggingface = model.optional("huggingface");
+  if (huggingface && preset) huggingface->fail("the preset gives the dimensions", "remove one of the two");
+  if (huggingface) spec = from_file(*huggingface);
+  read_dimensions(model, preset.has_value() || huggingface.has_value(), spec);
   model.finish();
   return spec;
 }

@@ -1,6 +1,8 @@
 #include "config/scenario_parts.hpp"
 #include "photonrail/config.hpp"
 
+#include <algorithm>
+
 namespace photonrail {
 
 Override Override::parse(std::string_view text) {
@@ -43,6 +45,19 @@ Json& step(Json& at, const std::string& key, const std::string& pointer, const O
   return at.elements()[index];
 }
 
+// The same duration in another unit goes: a file that has reconfiguration_ms can be given reconfiguration_us.
+void drop_other_units(Json& object, std::string_view key) {
+  const std::string_view stem = json::stem_of_duration(key);
+  if (stem.empty() || !object.is_object()) return;
+  const auto other = [&](const Json::Member& m) { return m.key != key && json::stem_of_duration(m.key) == stem; };
+  if (std::none_of(object.members().begin(), object.members().end(), other)) return;
+  Json kept = Json::object();
+  for (const Json::Member& member : object.members()) {
+    if (!other(member)) kept.insert(member.key, member.value);
+  }
+  object = std::move(kept);
+}
+
 }  // namespace
 
 void apply_overrides(Json& root, std::span<const Override> overrides) {
@@ -53,6 +68,7 @@ void apply_overrides(Json& root, std::span<const Override> overrides) {
     std::string pointer;
     for (const std::string& key : json::split_pointer(set.pointer)) {
       if (at->is_null()) *at = Json::object();  // made by the step before
+      drop_other_units(*at, key);
       at = &step(*at, key, pointer.empty() ? "the top" : pointer, set);
       pointer = join_pointer(pointer, key);
     }

@@ -162,7 +162,7 @@ TaskGraph read_collective_workload(JsonReader section, const std::filesystem::pa
                                : read_algorithm(*v, job.op, job.ranks, known);
   }
   if (!rooted) section.refuse("root", std::string(name(job.op)) + " has no root", "remove it");
-  if (const auto v = section.optional("root")) job.root = v->count(0, job.ranks - 1);
+  if (const auto v = section.optional("root")) job.root = read_index(*v, job.ranks);
   if (const auto v = section.optional("repeat")) job.repeat = v->count(1, 1'000'000);
   job.delay = read_arrivals(section, job.ranks);
   if ((job.delay.size() + 1) * std::uint64_t{job.repeat} > kMaxTasks)

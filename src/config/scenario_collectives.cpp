@@ -55,7 +55,7 @@ std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::fi
   if (msccl.has_value() + taccl.has_value() + chakra.has_value() != 1)
     value.fail(R"(needs exactly one of "msccl", "taccl", "chakra")");
   if (bytes && !chakra) bytes->fail("only a Chakra trace has a size", "remove it");
-  if (chakra && !bytes) value.fail_at("bytes", "missing", "the size of the collective that the trace was written for");
+  if (chakra && !bytes) value.missing("bytes", "the size of the collective that the trace was written for");
   CollectiveFile read;
   try {
     if (msccl) read = read_msccl(read_path(*msccl, directory));

@@ -24,8 +24,8 @@ ControllerRestart read_restart(JsonReader section) {
   ControllerRestart restart;
   const auto at = section.duration("at", "ms");
   const auto down = section.duration("down", "ms");
-  if (!at) section.fail_at("at_ms", "missing", "when the controller stops (any of _ns, _us, _ms, _s)");
-  if (!down) section.fail_at("down_ms", "missing", "how long it is away (any of _ns, _us, _ms, _s)");
+  if (!at) section.missing("at_ms", "when the controller stops (any of _ns, _us, _ms, _s)");
+  if (!down) section.missing("down_ms", "how long it is away (any of _ns, _us, _ms, _s)");
   restart.at = *at;
   restart.down = *down;
   if (const auto v = section.optional("rail")) restart.rail = RailId{v->count(0, kMaxRankNumber)};

@@ -1,4 +1,5 @@
 // A job, and the "jobs" section: several of them on one cluster.
+#include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
@@ -29,7 +30,7 @@ void move_to(const std::vector<std::uint32_t>& servers, std::uint32_t gpus_per_s
 std::vector<std::uint32_t> read_servers(const JsonReader& list, std::uint32_t count) {
   std::vector<std::uint32_t> servers;
   for (const JsonReader& server : list.elements()) {
-    servers.push_back(server.count(0, count - 1));
+    servers.push_back(read_index(server, count));
     if (std::count(servers.begin(), servers.end(), servers.back()) > 1) server.fail("the server is there twice");
   }
   if (servers.empty()) list.fail("names no server", "leave it out for all servers of the cluster");

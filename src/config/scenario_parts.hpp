@@ -28,7 +28,7 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 /// The scenario of a file that is JSON already, whose relative paths are relative to `directory`. `graphs`: of traces that
 /// were read before; null reads them.
 [[nodiscard]] Scenario read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
-                                          GraphCache* graphs = nullptr);
+                                          GraphCache* graphs = nullptr, json::ReadObserver* observer = nullptr);
 
 /// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`. A file
 /// of samples is relative to `directory`.
@@ -113,6 +113,10 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
                                      const ClusterSpec& cluster, const Placement& placement);
 /// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.
 [[nodiscard]] ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory);
+/// `photonrail.model/1`, under that name.
+[[nodiscard]] ModelPreset read_model_file(JsonReader top, std::string key);
+/// `photonrail.catalogue/1`, under that name.
+[[nodiscard]] PriceCatalogue read_catalogue_file(JsonReader top, std::string name);
 [[nodiscard]] TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory,
                                                  const ClusterSpec& cluster, CollectiveSpec& collectives,
                                                  const CollectiveRegistry& known);

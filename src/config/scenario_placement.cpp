@@ -52,8 +52,8 @@ Placement read_placement(JsonReader section) {
   const auto rank_order = section.optional("rank_order");
   section.finish();
   if (!sizes && !rank_order) return placement;
-  if (!sizes) section.fail_at("sizes", "missing", "\"rank_order\" needs the size of each dimension");
-  if (!rank_order) section.fail_at("rank_order", "missing", "\"sizes\" needs to know how the trace numbers its ranks");
+  if (!sizes) section.missing("sizes", "\"rank_order\" needs the size of each dimension");
+  if (!rank_order) section.missing("rank_order", "\"sizes\" needs to know how the trace numbers its ranks");
   for (const auto& [name, size] : sizes->members()) placement.sizes[name] = size.count(1, 1'000'000'000);
   placement.rank_order = read_names(*rank_order);
   check_names(*order, placement.order, placement.sizes);

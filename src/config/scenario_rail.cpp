@@ -52,7 +52,7 @@ OpticalSwitchSpec read_switch(JsonReader section, const std::filesystem::path& d
   if (const auto v = section.timed("reconfiguration", "ms")) {
     spec.reconfiguration = read_delay(v->first, v->second, directory);
   } else if (!preset) {
-    section.fail_at("reconfiguration_ms", "missing", "a switch without a \"preset\" needs it (any of _ns, _us, _ms, _s)");
+    section.missing("reconfiguration_ms", "a switch without a \"preset\" needs it (any of _ns, _us, _ms, _s)");
   }
   section.read_duration("settle", spec.settle, "ms");
   section.read_duration("link_up", spec.link_up, "ms");

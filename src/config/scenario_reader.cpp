@@ -1,6 +1,7 @@
 // The whole scenario file.
 #include "config/named_files.hpp"
 #include "config/scenario_parts.hpp"
+#include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
@@ -17,17 +18,12 @@ using config::JsonReader;
 
 constexpr std::string_view kScenarioSchema = "photonrail.scenario/1";
 
-void check_schema(const JsonReader& value) {
-  const std::string schema = value.string();
-  if (schema != kScenarioSchema) value.fail("unknown schema \"" + schema + "\"", "this reader knows " + std::string(kScenarioSchema));
-}
-
 }  // namespace
 
 Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
-                                    GraphCache* graphs) {
-  JsonReader top(root);
-  check_schema(top.child("schema", "\"" + std::string(kScenarioSchema) + "\""));
+                                    GraphCache* graphs, json::ReadObserver* observer) {
+  JsonReader top(root, {}, observer);
+  json::require_schema(top, kScenarioSchema);
   Scenario scenario;
   if (const auto v = top.optional("name")) scenario.name = v->string();
   if (const auto v = top.optional("why")) scenario.why = v->string();
@@ -67,7 +63,7 @@ namespace {
 
 TrainingSpec training_in(const Json& root, const std::filesystem::path& directory) {
   JsonReader top(root);
-  check_schema(top.child("schema", "\"" + std::string(kScenarioSchema) + "\""));
+  json::require_schema(top, kScenarioSchema);
   const auto placed = top.optional("placement");
   JsonReader workload = top.child("workload");
   const JsonReader section = workload.child("training", "this is about training jobs only");

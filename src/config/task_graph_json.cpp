@@ -2,6 +2,7 @@
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "formats/input_file.hpp"
+#include "json/file_kind.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 
@@ -83,7 +84,7 @@ class GraphReader {
     value.fail("unknown dimension \"" + word + "\"", "tp, cp, ep, dp, pp or other");
   }
 
-  RankId read_rank(const JsonReader& value) const { return RankId{value.count(0, ranks_ - 1)}; }
+  RankId read_rank(const JsonReader& value) const { return RankId{config::read_index(value, ranks_)}; }
 
   // A list of ranks or "all"; ascending.
   std::vector<RankId> read_ranks(const JsonReader& value) const {
@@ -182,7 +183,7 @@ class GraphReader {
       return;
     }
     const auto size = e.at.optional("bytes");
-    if (!size && *op != CollectiveOp::kBarrier) e.at.fail_at("bytes", "missing");
+    if (!size && *op != CollectiveOp::kBarrier) e.at.missing("bytes", {});
     Member root = 0;
     if (const auto v = e.at.optional("root")) root = read_root(*v, members);
     builder_.add_collective(ProgramId{rank.index()}, group->second.communicator, *op, size ? read_bytes(*size) : Bytes{},
@@ -243,10 +244,7 @@ class GraphReader {
 }  // namespace
 
 TaskGraph config::read_graph(JsonReader top) {
-  const JsonReader schema = top.child("schema", "\"" + std::string(kGraphSchema) + "\"");
-  if (schema.string() != kGraphSchema) {
-    schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kGraphSchema));
-  }
+  json::require_schema(top, kGraphSchema);
   GraphReader reader(top.child("ranks").count(1, kMaxGraphRanks));
   const auto communicators = top.optional("communicators");
   const auto tasks = top.child("tasks");

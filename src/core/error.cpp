@@ -1,6 +1,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <utility>
 
@@ -23,20 +24,28 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return text;
 }
 
-// Levenshtein distance: insertions, deletions and replacements.
+// Optimal string alignment: insertions, deletions, replacements and swaps of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> above(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    std::vector<std::size_t> row(b.size() + 1, i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before = std::exchange(above, std::move(row));
   }
-  return row[b.size()];
+  return above[b.size()];
+}
+
+// Also '-' as '_', which names and options spell differently.
+std::string in_lower_case(std::string_view text) {
+  std::string low(text);
+  for (char& c : low) c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return low;
 }
 
 }  // namespace
@@ -57,9 +66,12 @@ void fail_check(const char* condition, const char* file, int line) {
 
 std::string suggest(std::string_view word, const std::vector<std::string>& known) {
   std::vector<std::string> near;
+  const std::string low = in_lower_case(word);
   for (const std::string& candidate : known) {
-    const bool contains = word.size() > 2 && candidate.find(word) != std::string::npos;
-    if (contains || edit_distance(word, candidate) <= std::max<std::size_t>(word.size() > 3 ? 2 : 1, word.size() / 3)) near.push_back(candidate);
+    const std::string low_candidate = in_lower_case(candidate);
+    if (low_candidate == low) return "did you mean " + candidate + "?";
+    const bool contains = word.size() > 2 && low_candidate.find(low) != std::string::npos;
+    if (contains || edit_distance(low, low_candidate) <= std::max<std::size_t>(word.size() > 3 ? 2 : 1, word.size() / 3)) near.push_back(candidate);
   }
   if (near.empty() || near.size() > 3) return "known: " + join(known, ", ");
   return "did you mean " + join(near, " or ") + "?";

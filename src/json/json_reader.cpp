@@ -17,6 +17,7 @@ constexpr std::array<Unit, 5> kUnits{{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms"
 
 // One delay of a scenario. Times are int64 picoseconds (106 days), and delays are added up, so there is room to spare.
 constexpr double kLongestSeconds = 1e6;
+constexpr std::string_view kSchemaKey = "$schema";
 constexpr double kSlowestGbPerS = 1e-6;
 constexpr double kFastestGbPerS = 1e9;
 
@@ -34,6 +35,15 @@ bool looks_like_bits(std::string_view key) {
 
 }  // namespace
 
+std::string_view stem_of_duration(std::string_view key) {
+  const auto cut = key.rfind('_');
+  if (cut == std::string_view::npos) return {};
+  const std::string_view suffix = key.substr(cut + 1);
+  const bool unit = std::any_of(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.suffix == suffix; });
+  const std::string_view stem = key.substr(0, cut);
+  return unit && !stem.ends_with("_per") ? stem : std::string_view{};  // "commands_per_s" is a rate
+}
+
 void JsonReader::fail(std::string_view what, std::string_view hint) const {
   throw ConfigError(pointer_, std::string(what), std::string(hint));
 }
@@ -42,37 +52,48 @@ void JsonReader::fail_at(std::string_view key, std::string_view what, std::strin
   throw ConfigError(join_pointer(pointer_, key), std::string(what), std::string(hint));
 }
 
+void JsonReader::missing(std::string_view key, std::string_view hint) const {
+  note_key(key, true);
+  fail_at(key, "missing", hint);
+}
+
 const Json& JsonReader::object() const {
+  note_read(ReadObserver::Kind::kObject);
   if (!value_->is_object()) fail("must be an object, not " + describe(*value_));
   return *value_;
 }
 
 std::optional<JsonReader> JsonReader::optional(std::string_view key) {
   const Json& all = object();
+  note_key(key, false);
   if (!contains(known_, key)) known_.emplace_back(key);
   const Json* const found = all.find(key);
   if (found == nullptr) return std::nullopt;
-  return JsonReader(*found, join_pointer(pointer_, key));
+  return at(*found, join_pointer(pointer_, key));
 }
 
 JsonReader JsonReader::child(std::string_view key, std::string_view hint) {
   auto found = optional(key);
+  note_key(key, true);
   if (!found) fail_at(key, "missing", hint);
   return *std::move(found);
 }
 
 std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
   std::vector<std::pair<std::string, JsonReader>> all;
-  for (const auto& [key, value] : object().members()) all.emplace_back(key, JsonReader(value, join_pointer(pointer_, key)));
+  note_read(ReadObserver::Kind::kMap);
+  if (!value_->is_object()) fail("must be an object, not " + describe(*value_));
+  for (const auto& [key, value] : value_->members()) all.emplace_back(key, at(value, join_pointer(pointer_, key)));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return all;
 }
 
 std::vector<JsonReader> JsonReader::elements() const {
+  note_read(ReadObserver::Kind::kArray);
   if (!value_->is_array()) fail("must be an array, not " + describe(*value_));
   std::vector<JsonReader> all;
   all.reserve(value_->size());
-  for (const Json& element : value_->elements()) all.emplace_back(element, pointer_ + "/" + std::to_string(all.size()));
+  for (const Json& element : value_->elements()) all.push_back(at(element, pointer_ + "/" + std::to_string(all.size())));
   return all;
 }
 
@@ -84,8 +105,10 @@ void JsonReader::finish() const {
   const std::string* first = nullptr;
   for (const auto& [key, value] : object().members()) {
     if (contains(known_, key) || contains(accepted_, key)) continue;
+    if (key == kSchemaKey && pointer_.empty()) continue;  // for editors
     if (first == nullptr || key < *first) first = &key;
   }
+  if (observer_ != nullptr && first == nullptr) observer_->finished(pointer_);
   if (first == nullptr) return;
   if (looks_like_bits(*first))
     fail_at(*first, "unknown key", "rates are in GB/s under keys with gb_per_s: 400 Gb/s is 50 GB/s");
@@ -101,10 +124,11 @@ std::optional<std::pair<JsonReader, double>> JsonReader::timed(std::string_view 
   for (const Unit& u : kUnits) {
     const std::string key = prefix + std::string(u.suffix);
     accepted_.push_back(key);
+    note_key(key, false);
     const Json* const entry = all.find(key);
     if (entry == nullptr) continue;
     if (found) fail_at(key, "given twice: " + first + " is there too", "keep one of them");
-    found.emplace(JsonReader(*entry, join_pointer(pointer_, key)), u.picoseconds);
+    found.emplace(at(*entry, join_pointer(pointer_, key)), u.picoseconds);
     first = key;
   }
   return found;
@@ -125,11 +149,13 @@ void JsonReader::read_time(std::string_view stem, Time& into, std::string_view u
 }
 
 std::string JsonReader::string() const {
+  note_read(ReadObserver::Kind::kString);
   if (!value_->is_string()) fail("must be a string, not " + describe(*value_));
   return value_->string();
 }
 
 bool JsonReader::boolean() const {
+  note_read(ReadObserver::Kind::kBoolean);
   if (!value_->is_boolean()) fail("must be true or false, not " + describe(*value_));
   return value_->boolean();
 }
@@ -140,6 +166,7 @@ double JsonReader::raw_number() const {
 }
 
 double JsonReader::number(double least, double greatest) const {
+  note_read(ReadObserver::Kind::kNumber, {least, greatest});
   const double x = raw_number();
   if (least == 0.0 && x < 0.0) fail("must not be negative, but is " + describe(*value_));
   if (!(x >= least && x <= greatest)) {
@@ -149,6 +176,7 @@ double JsonReader::number(double least, double greatest) const {
 }
 
 double JsonReader::positive(double greatest) const {
+  note_read(ReadObserver::Kind::kNumber, {0.0, greatest, true});
   const double x = raw_number();
   if (!(x > 0.0)) fail("must be positive, but is " + describe(*value_));
   if (!(x <= greatest)) fail("must be at most " + readable(greatest) + ", but is " + describe(*value_));
@@ -156,6 +184,7 @@ double JsonReader::positive(double greatest) const {
 }
 
 std::uint64_t JsonReader::integer(std::uint64_t least, std::uint64_t greatest) const {
+  note_read(ReadObserver::Kind::kWhole, {static_cast<double>(least), static_cast<double>(greatest)});
   const double x = raw_number();
   const auto range = [&] {
     fail("must be a whole number from " + std::to_string(least) + " to " + std::to_string(greatest) + ", but is " +

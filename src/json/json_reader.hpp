@@ -16,16 +16,40 @@
 
 namespace photonrail::json {
 
+/// "reconfiguration" of "reconfiguration_ms" and of the same in another unit of time; empty where the key has no unit.
+[[nodiscard]] std::string_view stem_of_duration(std::string_view key);
+
+/// Is notified of what readers ask of a value: what they ask is what a file may have (json/schema.hpp).
+class ReadObserver {
+ public:
+  enum class Kind : std::uint8_t { kObject, kMap, kArray, kString, kBoolean, kNumber, kWhole };
+  struct Range {
+    double least = 0.0;
+    double greatest = 0.0;
+    bool above = false;  ///< `least` itself is not allowed
+  };
+  virtual ~ReadObserver() = default;
+  /// A key of the object at `pointer` is looked up. `required`: it must be there.
+  virtual void asked(const std::string& pointer, std::string_view key, bool required) = 0;
+  /// A value of that kind is read at `pointer`; of numbers within the range.
+  virtual void read(const std::string& pointer, Kind kind, const Range& range) = 0;
+  /// Whether the value at `pointer` is of that kind is asked.
+  virtual void compared(const std::string& pointer, Kind kind) = 0;
+  /// The object at `pointer` has no other keys than those that were asked for.
+  virtual void finished(const std::string& pointer) = 0;
+};
+
 class JsonReader {
  public:
-  /// `value` must outlive the reader.
-  explicit JsonReader(const Json& value, std::string pointer = {}) : value_(&value), pointer_(std::move(pointer)) {}
+  /// `value` and `observer`, if there is one, must outlive the reader and those that it gives.
+  explicit JsonReader(const Json& value, std::string pointer = {}, ReadObserver* observer = nullptr)
+      : value_(&value), pointer_(std::move(pointer)), observer_(observer) {}
 
   [[nodiscard]] const std::string& pointer() const { return pointer_; }
   [[nodiscard]] const Json& json() const { return *value_; }
-  [[nodiscard]] bool is_string() const { return value_->is_string(); }
-  [[nodiscard]] bool is_object() const { return value_->is_object(); }
-  [[nodiscard]] bool is_array() const { return value_->is_array(); }
+  [[nodiscard]] bool is_string() const { return value_->is_string() || is_other(ReadObserver::Kind::kString); }
+  [[nodiscard]] bool is_object() const { return value_->is_object() || is_other(ReadObserver::Kind::kObject); }
+  [[nodiscard]] bool is_array() const { return value_->is_array() || is_other(ReadObserver::Kind::kArray); }
   [[nodiscard]] bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
 
   // Objects. Each call makes `key` known; all throw when the value is no object.
@@ -35,6 +59,8 @@ class JsonReader {
   [[nodiscard]] std::vector<std::pair<std::string, JsonReader>> members() const;
   /// A key that has no meaning here: an error with `why` when it is present.
   void refuse(std::string_view key, std::string_view why, std::string_view hint = {}) const;
+  /// Throws: `key` is not there. For keys that are required in some cases only.
+  [[noreturn]] void missing(std::string_view key, std::string_view hint) const;
   /// Throws for the first key, in ascending order, that was not asked for.
   void finish() const;
 
@@ -58,6 +84,10 @@ class JsonReader {
   [[nodiscard]] std::uint32_t count(std::uint32_t least, std::uint32_t greatest) const;
   [[nodiscard]] Bandwidth bandwidth() const;  ///< a number of GB/s
   [[nodiscard]] Duration in_picoseconds(double per_unit) const;
+  /// The reader of a value in this one, at `pointer`.
+  [[nodiscard]] JsonReader at(const Json& value, std::string pointer) const {
+    return JsonReader(value, std::move(pointer), observer_);
+  }
 
   template <class Value>
   [[nodiscard]] Value choice(std::initializer_list<std::pair<const char*, Value>> table) const {
@@ -87,9 +117,20 @@ class JsonReader {
  private:
   const Json& object() const;
   double raw_number() const;
+  void note_key(std::string_view key, bool required) const {
+    if (observer_ != nullptr) observer_->asked(pointer_, key, required);
+  }
+  void note_read(ReadObserver::Kind kind, const ReadObserver::Range& range = {}) const {
+    if (observer_ != nullptr) observer_->read(pointer_, kind, range);
+  }
+  bool is_other(ReadObserver::Kind kind) const {  // never
+    if (observer_ != nullptr) observer_->compared(pointer_, kind);
+    return false;
+  }
 
   const Json* value_;
   std::string pointer_;
+  ReadObserver* observer_;
   std::vector<std::string> known_;     // asked for, as hints name them
   std::vector<std::string> accepted_;  // durations in another unit
 };

@@ -97,7 +97,7 @@ std::vector<std::pair<std::string, JsonReader>> as_written(const JsonReader& sec
   static_cast<void>(section.members());  // an object, or an error
   std::vector<std::pair<std::string, JsonReader>> list;
   for (const auto& [key, value] : section.json().members())
-    list.emplace_back(key, JsonReader(value, config::join_pointer(section.pointer(), key)));
+    list.emplace_back(key, section.at(value, config::join_pointer(section.pointer(), key)));
   return list;
 }
 
@@ -198,10 +198,10 @@ Axis read_axis(JsonReader section, const KnownParameters& above) {
     section.refuse("name", "the parameters of a zip are the last keys of its pointers", "remove it");
     read_zip(*zip, axis);
   } else if (variants) {
-    if (!name) section.fail_at("name", "missing", "variants need one");
+    if (!name) section.missing("name", "variants need one");
     read_variants(*variants, name->string(), axis);
   } else {
-    if (!pointer) section.fail_at("pointer", "missing", "what the values set, for example /cluster/servers");
+    if (!pointer) section.missing("pointer", "what the values set, for example /cluster/servers");
     const std::string to = read_pointer(*pointer);
     read_list(values  ? read_values(*values)
               : range ? read_range(*range)

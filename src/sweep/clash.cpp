@@ -1,5 +1,6 @@
 #include "sweep/clash.hpp"
 
+#include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "sweep/axis.hpp"
 
@@ -14,6 +15,13 @@ bool is_below(std::string_view pointer, std::string_view above) {
   return pointer.size() > above.size() && pointer.starts_with(above) && pointer[above.size()] == '/';
 }
 
+// Also the same duration in another unit.
+bool is_same(std::string_view a, std::string_view b) {
+  if (a == b) return true;
+  const std::string_view stem = json::stem_of_duration(a);
+  return !stem.empty() && stem == json::stem_of_duration(b);
+}
+
 std::string shown(const Override& set) {
   constexpr std::size_t kMaxValue = 40;
   const std::string value = set.value.size() <= kMaxValue ? set.value : set.value.substr(0, kMaxValue) + "...";
@@ -23,7 +31,7 @@ std::string shown(const Override& set) {
 }  // namespace
 
 bool overwrites(const Override& later, const Override& earlier) {
-  if (later.pointer == earlier.pointer || is_below(earlier.pointer, later.pointer)) return true;
+  if (is_same(later.pointer, earlier.pointer) || is_below(earlier.pointer, later.pointer)) return true;
   if (!is_below(later.pointer, earlier.pointer)) return false;
   const auto value = json::parse_if_json(earlier.value);
   if (!value || !(value->is_object() || value->is_array())) return true;  // nothing can be below what is no object

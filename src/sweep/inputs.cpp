@@ -22,6 +22,8 @@ std::pair<std::uint64_t, std::int64_t> stamp_of(const fs::path& file) {
   return {bytes, fs::last_write_time(file, gone).time_since_epoch().count()};
 }
 
+}  // namespace
+
 SweepInput input_of(const fs::path& file) {
   json::require_regular(file);  // the points read it again, each for itself
   SweepInput input{file, {}, 0, 0};
@@ -29,8 +31,6 @@ SweepInput input_of(const fs::path& file) {
   input.hash = config::content_hash(file);
   return input;
 }
-
-}  // namespace
 
 std::vector<SweepInput> inputs_of(const Sweep& sweep, const Json& base) {
   config::NamedFiles named(sweep.base_directory);

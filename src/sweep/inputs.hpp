@@ -17,6 +17,9 @@ namespace photonrail::sweep {
 /// The files that the base and the patches of `sweep` name, as they are now, by path. Throws ConfigError: one cannot be read.
 [[nodiscard]] std::vector<SweepInput> inputs_of(const Sweep& sweep, const Json& base);
 
+/// The file as it is now. Throws ConfigError: it cannot be read.
+[[nodiscard]] SweepInput input_of(const std::filesystem::path& file);
+
 /// Adds the names and the contents of files to `hash`. The folder that they are in does not count.
 [[nodiscard]] std::uint64_t fold(const std::vector<SweepInput>& inputs, std::uint64_t hash);
 

@@ -238,7 +238,11 @@ std::string PointRunner::reads_one_of(std::uint32_t point, const std::set<std::s
 
 std::string PointRunner::scenario_hash(std::uint32_t point) const {
   const Json json = scenario_json(sweep_->points[point]);
-  return hex(fold(inputs_.of(json), fnv1a(json.canonical())));
+  return hash_of(json);
+}
+
+std::string PointRunner::hash_of(const Json& scenario) const {
+  return hex(fold(sweep_->plugins, fold(inputs_.of(scenario), fnv1a(scenario.canonical()))));
 }
 
 Record PointRunner::blank(std::uint32_t index) const {
@@ -272,7 +276,7 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
     const Json json = scenario_json(point);
     record.scenario_hash = hex(fnv1a(json.canonical()));
     const Scenario scenario = this->scenario(json);
-    record.scenario_hash = hex(fold(inputs_.of(json), fnv1a(json.canonical())));
+    record.scenario_hash = hash_of(json);
     record.seed = scenario.run.seed;
     record.warnings = scenario.warnings();  // also of a point that fails
     record.infeasible = scenario.infeasible();

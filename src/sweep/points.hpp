@@ -46,6 +46,7 @@ class PointRunner {
   [[nodiscard]] Record run(std::uint32_t point, const Stop& stop) const;
 
  private:
+  [[nodiscard]] std::string hash_of(const Json& scenario) const;
   [[nodiscard]] Record blank(std::uint32_t point) const;
   [[nodiscard]] Json scenario_json(const SweepPoint& point) const;
   [[nodiscard]] Scenario scenario(const Json& json) const;

@@ -74,7 +74,9 @@ std::string script_of(const Sweep& sweep, const SweepOptions& options, const Slu
   if (!profile.partition.empty()) text << "#SBATCH --partition=" << profile.partition << '\n';
   if (!profile.time.empty()) text << "#SBATCH --time=" << profile.time << '\n';
   for (const std::string& option : profile.options) text << "#SBATCH " << option << '\n';
-  text << "shards=" << tasks << "\ncommand=(" << quoted(program.string()) << " sweep "
+  text << "shards=" << tasks << "\ncommand=(" << quoted(program.string());
+  for (const SweepInput& plugin : sweep.plugins) text << " --plugin " << quoted(plugin.file.string());
+  text << " sweep "
        << quoted(absolute(sweep.file).lexically_normal().string());
   for (const Override& set : sweep.set) text << " --set " << quoted(set.pointer + "=" + set.value);
   text << " --out " << quoted(folder.string()) << " --jobs " << profile.cpus_per_task;

@@ -2,12 +2,14 @@
 #include "config/scenario_parts.hpp"
 #include "core/fnv1a.hpp"
 #include "formats/input_file.hpp"
+#include "json/file_kind.hpp"
 #include "photonrail/core/random.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "photonrail/version.hpp"
 #include "sweep/clash.hpp"
 #include "sweep/derived.hpp"
 #include "sweep/inputs.hpp"
+#include "sweep/schema_examples.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -248,15 +250,11 @@ std::string hash_of(const Sweep& sweep) {
     hash = fnv1a(point.name + "\n", hash);
     for (const Override& set : point.patch) hash = fnv1a(set.pointer + "=" + set.value + "\n", hash);
   }
-  return hex(hash);
+  return hex(fold(sweep.plugins, hash));
 }
 
-void read_top(const std::string& text, std::span<const Override> set, Sweep& sweep) {
-  const Json root = config::parse_json(text, sweep.file.string());
-  JsonReader top(root);
-  const JsonReader schema = top.child("schema", "\"" + std::string(kSchema) + "\"");
-  if (schema.string() != kSchema)
-    schema.fail("unknown schema \"" + schema.string() + "\"", "this reader knows " + std::string(kSchema));
+void read_top(JsonReader top, std::span<const Override> set, Sweep& sweep) {
+  json::require_schema(top, kSchema);
   sweep.name = sweep.file.stem().string();
   if (const auto v = top.optional("name")) sweep.name = v->string();
   if (const auto v = top.optional("why")) sweep.why = v->string();
@@ -273,18 +271,27 @@ void read_top(const std::string& text, std::span<const Override> set, Sweep& swe
 
 }  // namespace
 
+void read_sweep_json(const Json& root, const std::filesystem::path& directory, json::ReadObserver& observer) {
+  Sweep sweep;
+  sweep.file = directory / "sweep.json";
+  read_top(JsonReader(root, {}, &observer), {}, sweep);
+}
+
 }  // namespace sweep
 
-Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set) {
+Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set,
+                 std::span<const std::filesystem::path> plugins) {
   Sweep sweep;
   sweep.file = file;
   sweep.set.assign(set.begin(), set.end());
   const std::string text = formats::read_file(file);
   try {
-    sweep::read_top(text, set, sweep);
+    const json::Json root = config::parse_json(text, sweep.file.string());
+    sweep::read_top(config::JsonReader(root), set, sweep);
   } catch (const ConfigError& error) {
     throw error.where().empty() || error.where().starts_with('/') ? error.inside(file.string()) : error;
   }
+  for (const std::filesystem::path& plugin : plugins) sweep.plugins.push_back(sweep::input_of(plugin));
   sweep.hash = sweep::hash_of(sweep);
   return sweep;
 }

@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             "bit_rate", {{"/cluster/nic/port_gbit_per_s", "400"}}, "/cluster/nic/port_gbit_per_s", "400 Gb/s is 50 GB/s"},
         BadInput{"no_unit", {{"/cluster/nic/latency", "5"}}, "/cluster/nic/latency", "did you mean latency_ns?"},
-        BadInput{"two_units", {{"/cluster/nic/latency_us", "5"}}, "/cluster/nic/latency_us", "latency_ns is there too"},
+        BadInput{"two_units", {{"/cluster/nic", R"({"latency_ns": 1, "latency_us": 5})"}}, "/cluster/nic/latency_us", "latency_ns is there too"},
         BadInput{
             "negative_latency", {{"/cluster/nic/latency_ns", "-1"}}, "/cluster/nic/latency_ns", "must not be negative"},
         BadInput{"endless_latency", {{"/cluster/nic/latency_ns", "1e200"}}, "/cluster/nic/latency_ns", "must be between"},

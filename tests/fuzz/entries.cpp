@@ -215,7 +215,11 @@ std::vector<std::string> card_seeds(const fs::path& folder) {
   write(folder / "card_seed.json", training);
   return {card_from_scenario(folder / "card_seed.json")};
 }
-std::vector<std::string> model_seeds(const fs::path&) { return files_of("configs/models", ".json", 20); }
+std::vector<std::string> model_seeds(const fs::path&) {
+  std::vector<std::string> seeds = files_of("configs/models", ".json", 20);
+  for (std::string& seed : files_of("tests/config/huggingface", ".json", 20)) seeds.push_back(std::move(seed));
+  return seeds;
+}
 std::vector<std::string> catalogue_seeds(const fs::path&) { return files_of("configs/catalogues", ".json", 3); }
 PriceCatalogue read_catalogue(const fs::path& file) { return price_catalogue(file.string()); }
 

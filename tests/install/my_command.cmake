@@ -13,7 +13,7 @@ command_says("oldest_first +one demand after another" list controllers)
 command_says("step time +46.00 ms" run "${PROJECT}/my_policy.json")
 set(results "${BINARY}/results")
 file(REMOVE_RECURSE "${results}")
-command_says("10 points in" sweep "${PROJECT}/my_sweep.json" --out "${results}")
+command_says("12 points in" sweep "${PROJECT}/my_sweep.json" --out "${results}")
 # 36 ms of bytes and one delay of 100 ms.
 file(READ "${results}/results.csv" table)
 if(NOT table MATCHES "100,oldest_first[^\n]*,0\\.136[,\n]")

@@ -8,6 +8,7 @@ include(CMakePackageConfigHelpers)
 
 set(photonrail_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/photonrail")
 set(photonrail_libraries photonrail)
+install(TARGETS photonrail_plugin EXPORT photonrail)
 if(TARGET photonrail_test_kit)
   list(APPEND photonrail_libraries photonrail_test_kit)
 endif()
@@ -30,11 +31,26 @@ add_custom_target(photonrail_installable)
 add_dependencies(photonrail_installable ${photonrail_libraries} photonrail_pip_library)
 if(TARGET photonrail_command)
   install(TARGETS photonrail_command)
+  # Manual pages and completion scripts, made by the command of its own tables.
+  set(photonrail_pages "${PROJECT_BINARY_DIR}/command_pages")
+  add_custom_command(OUTPUT "${photonrail_pages}/made"
+    COMMAND photonrail_command man "${photonrail_pages}/man"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${photonrail_pages}/completion"
+    COMMAND photonrail_command completion bash > "${photonrail_pages}/completion/photonrail"
+    COMMAND photonrail_command completion zsh > "${photonrail_pages}/completion/_photonrail"
+    COMMAND photonrail_command completion fish > "${photonrail_pages}/completion/photonrail.fish"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${photonrail_pages}/made"
+    DEPENDS photonrail_command VERBATIM)
+  add_custom_target(photonrail_command_pages ALL DEPENDS "${photonrail_pages}/made")
+  install(DIRECTORY "${photonrail_pages}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES "${photonrail_pages}/completion/photonrail" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${photonrail_pages}/completion/_photonrail" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES "${photonrail_pages}/completion/photonrail.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
   # A package component: the library needs spdlog, which those who only link photonrail::photonrail do not have to have.
   install(TARGETS photonrail_command_library EXPORT photonrail_command FILE_SET HEADERS)
   install(EXPORT photonrail_command NAMESPACE photonrail:: FILE photonrailCommandTargets.cmake
     DESTINATION "${photonrail_package_dir}")
-  add_dependencies(photonrail_installable photonrail_command photonrail_command_library)
+  add_dependencies(photonrail_installable photonrail_command photonrail_command_library photonrail_command_pages)
 endif()
 # Side by side as in the sources, because a scenario names its traces relative to itself.
 foreach(folder configs traces)

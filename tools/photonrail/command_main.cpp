@@ -5,6 +5,8 @@
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
+#include "help_commands.hpp"
+#include "plugin.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -36,6 +38,20 @@ void add_set(CLI::App& app, std::vector<std::string>& set) {
       ->allow_extra_args(false);
 }
 
+// Before or after the subcommand: plug-ins are loaded when all arguments are parsed, before the subcommand begins.
+void add_plugins(CLI::App& app, Registries& known, std::vector<std::filesystem::path>& plugins, Act act) {
+  app.fallthrough();
+  app.add_option_function<std::vector<std::string>>(
+         "--plugin",
+         [&known, &plugins, act](const std::vector<std::string>& files) {
+           if (act == Act::kParse) return;
+           for (const std::string& file : files) plugins.push_back(load_plugin(file, known));
+         },
+         "A shared library with controllers or collectives of your own; may be given more than once")
+      ->type_name("FILE.so")
+      ->allow_extra_args(false);
+}
+
 void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
   CLI::App* command = app.add_subcommand("run", "Simulate scenarios and print them side by side");
   add_scenarios(*command, options.scenarios);
@@ -53,7 +69,7 @@ void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
 
 void add_slurm(CLI::App& command, SweepCommandOptions& options) {
   auto* launcher = command.add_option("--launcher", options.launcher, "Who runs the points: local, slurm (an array job)");
-  launcher->check(CLI::IsMember({"local", "slurm"}));
+  launcher->transform(CLI::IsMember({"local", "slurm"}, CLI::ignore_case));
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     command.add_option(name, value, help)->type_name(type)->needs(launcher);
   };
@@ -63,7 +79,8 @@ void add_slurm(CLI::App& command, SweepCommandOptions& options) {
   add("--points-per-task", options.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
 }
 
-void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder, const Registries& known) {
+void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder,
+               const std::vector<std::filesystem::path>& plugins, const Registries& known) {
   CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
   CLI::Option* file = command->add_option("SWEEP.json", options.file, "A sweep file");
   add_set(*command, options.set);
@@ -86,7 +103,8 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
   for (CLI::App* sub : {status, merge}) sub->add_option("DIR", folder.directory, "Results of a sweep")->required();
   status->callback([&folder] { sweep_status(folder); });
   merge->callback([&folder] { sweep_merge(folder); });
-  command->callback([command, file, &options, &known] {
+  command->callback([command, file, &options, &plugins, &known] {
+    options.plugins = plugins;
     if (!command->get_subcommands().empty()) return;
     if (file->empty()) throw CommandError(2, "SWEEP.json is required (photonrail sweep --help)");
     sweep(options, known);
@@ -131,7 +149,7 @@ void add_explain(CLI::App& list, ListOptions& options) {
 
 void add_list(CLI::App& app, ListOptions& options, const Registries& known) {
   CLI::App* command = app.add_subcommand("list", "What a scenario can name");
-  command->add_option("KIND", options.kind)->required()->check(CLI::IsMember(list_kinds()));
+  command->add_option("KIND", options.kind)->required()->transform(CLI::IsMember(list_kinds(), CLI::ignore_case));
   add_explain(*command, options);
   command->callback([&options, &known] {
     if (!options.explain) return list(options.kind, known);
@@ -219,7 +237,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command->add_option("DIR", options.folder, "What --out of run or sweep wrote")->required();
   command->add_option("-o,--out", options.out, "The page (DIR/report.html), or the folder of the figures (DIR/figures)");
   command->add_option("--format", options.format, "html, or each figure a file: svg, png, pdf, csv")
-      ->check(CLI::IsMember({"html", "svg", "png", "pdf", "csv"}))
+      ->transform(CLI::IsMember({"html", "svg", "png", "pdf", "csv"}, CLI::ignore_case))
       ->capture_default_str();
   const auto add = [&](const char* name, std::string& value, const char* help) {
     command->add_option(name, value, help)->type_name("COLUMN");
@@ -282,6 +300,19 @@ void add_collective(CLI::App& app, CollectiveOptions& options, const Registries&
   }
 }
 
+void add_fuzz(CLI::App& app, FuzzOptions& options, const std::vector<std::filesystem::path>& plugins,
+              const Registries& known) {
+  CLI::App* command = app.add_subcommand("fuzz", "Search small jobs for one in which a controller breaks a promise");
+  command->add_option("CONTROLLER", options.policy, "A name of `list controllers`")->required();
+  command->add_option("--cases", options.cases, "How many jobs (500)")->check(CLI::Range(1U, 100'000'000U));
+  command->add_option("--seed", options.seed, "Of the search (1)");
+  command->add_option("-o,--out", options.out, "Write the scenario that breaks a promise here")->type_name("FILE");
+  command->callback([&options, &plugins, &known] {
+    options.plugins = plugins;
+    fuzz(options, known);
+  });
+}
+
 void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   CLI::App* command = app.add_subcommand("pip-switch", "Matchings of an optical switch on a mesh of programmable cells");
   command->add_option("--ports", options.ports, "Ports of the switch (16)");
@@ -299,7 +330,8 @@ void drop_callbacks(CLI::App& app) {
 
 }  // namespace
 
-void parse_and_act(int argc, const char* const* argv, const Registries& known, Act act) {
+void parse_and_act(int argc, const char* const* argv, const Registries& caller_knows, Act act) {
+  Registries known = extendable(caller_knows);
   CLI::App app("Simulates ML training on photonic rails", "photonrail");
   app.set_version_flag("--version", std::string(version()));
   app.require_subcommand(1);
@@ -315,9 +347,12 @@ void parse_and_act(int argc, const char* const* argv, const Registries& known, A
   CostOptions cost_options;
   CompareOptions compare_options;
   ReportOptions report_options;
+  FuzzOptions fuzz_options;
   PipSwitchOptions pip_switch_options;
+  std::vector<std::filesystem::path> plugins;
+  add_plugins(app, known, plugins, act);
   add_run(app, run_options, known);
-  add_sweep(app, sweep_options, sweep_folder, known);
+  add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
   add_list(app, list_options, known);
   add_trace(app, trace_options, known);
@@ -327,13 +362,17 @@ void parse_and_act(int argc, const char* const* argv, const Registries& known, A
   add_cost(app, cost_options, known);
   add_compare(app, compare_options);
   add_report(app, report_options);
+  add_fuzz(app, fuzz_options, plugins, known);
   add_pip_switch(app, pip_switch_options);
+  HelpOptions help_options;
+  add_help_commands(app, help_options, known);
   if (act == Act::kParse) drop_callbacks(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return static_cast<void>(app.exit(error));  // --help, --version
-    throw CommandError(2, std::string(error.what()) + " (photonrail --help says what there is)");
+    const std::string unknown = unknown_word(app, argc, argv);
+    throw CommandError(2, unknown.empty() ? std::string(error.what()) + " (photonrail --help says what there is)" : unknown);
   }
   if (!std::cout.flush()) throw CommandError(1, "cannot write to standard output");
 }

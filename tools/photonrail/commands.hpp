@@ -47,6 +47,7 @@ struct SweepCommandOptions {
   std::string partition;
   std::string time;
   std::uint32_t points_per_task = 0;
+  std::vector<std::filesystem::path> plugins;  ///< absolute: their content is part of the hash of the sweep
 };
 void sweep(const SweepCommandOptions& options, const Registries& known);
 
@@ -161,6 +162,16 @@ struct ReportOptions {
 };
 /// A folder of results as a page, or its figures as files.
 void report(const ReportOptions& options);
+
+struct FuzzOptions {
+  std::string policy;
+  std::uint32_t cases = 500;
+  std::uint64_t seed = 1;
+  std::filesystem::path out;                   ///< empty: to standard output
+  std::vector<std::filesystem::path> plugins;  ///< absolute, for the command that repeats what was found
+};
+/// Searches small jobs for one in which the policy breaks a promise. Throws CommandError with status 1 when there is one.
+void fuzz(const FuzzOptions& options, const Registries& known);
 
 struct PipSwitchOptions {
   std::uint32_t ports = 16;

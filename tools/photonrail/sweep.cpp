@@ -258,7 +258,7 @@ void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Reg
 }  // namespace
 
 void sweep(const SweepCommandOptions& options, const Registries& known) {
-  const Sweep sweep = read_sweep(options.file, parse_set(options.set));
+  const Sweep sweep = read_sweep(options.file, parse_set(options.set), options.plugins);
   const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
   if (options.dry_run) return dry_run(sweep, options.jobs > 0 ? std::min(options.jobs, cores) : cores, known);
   if (options.point) return run_point(sweep, options, known);

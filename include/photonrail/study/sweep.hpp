@@ -48,13 +48,17 @@ struct Sweep {
   std::vector<std::string> parameters;   ///< names, in the order of the file
   std::vector<SweepPoint> points;
   std::vector<SweepInput> inputs;        ///< the files that the base and the points name, by path
-  /// Of the base, the points and the version of the library. What the inputs hold is in the hash of each point.
+  std::vector<SweepInput> plugins;       ///< shared libraries with names of their own that the points may have
+  /// Of the base, the points, the plug-ins and the version of the library. What the inputs hold is in the hash of each
+  /// point; what the plug-ins hold in both.
   std::string hash;
 };
 
 /// Reads `photonrail.sweep/1` (docs/formats.md). `set` is applied to the base before the axes. Controllers and collectives
-/// are looked up by the functions that read the points, not here. Throws ConfigError.
-[[nodiscard]] Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set = {});
+/// are looked up by the functions that read the points, not here. `plugins`: the libraries that have those of the caller, by
+/// absolute path (photonrail/plugin.hpp); when one is built anew, no point is taken over. Throws ConfigError.
+[[nodiscard]] Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set = {},
+                               std::span<const std::filesystem::path> plugins = {});
 
 /// The scenario of a point. Throws ConfigError.
 [[nodiscard]] Scenario scenario_of(const Sweep& sweep, const SweepPoint& point, const Registries& known = {});
@@ -120,8 +124,8 @@ struct SweepSummary {
 /// done. What it keeps there: docs/formats.md. A point that fails is recorded with its message; the others go on.
 /// Throws ConfigError: points that are no scenarios (all of them in one message, before anything runs), a folder that
 /// holds another sweep, is in use by another process or cannot be written; what was recorded stays.
-/// The code of controllers and collectives of your own is not part of the hash of a sweep: when you change it, choose
-/// another folder.
+/// The code of controllers and collectives of your own is part of the hash of a sweep where it comes as a plug-in. Where it
+/// is compiled into your program it is not: when you change it, choose another folder.
 SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer,
                        const Registries& known = {});
 

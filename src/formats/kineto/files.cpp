@@ -3,6 +3,7 @@
 #include "formats/kineto/numbers.hpp"
 #include "photonrail/error.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,16 +37,34 @@ std::map<std::uint64_t, fs::path> ranks_in(const fs::path& folder, const std::st
   return found;
 }
 
+constexpr const char* kNumbered[] = {"rank*_trace.json", "rank*_trace.json.gz"};
+
 }  // namespace
+
+std::vector<fs::path> find_unnumbered(const fs::path& files) {
+  std::error_code problem;
+  std::vector<fs::path> found;
+  if (!fs::is_directory(files, problem)) return found;
+  for (const char* pattern : kNumbered) {
+    if (!ranks_in(files, pattern).empty()) return found;
+  }
+  for (fs::directory_iterator at(files, problem), end; !problem && at != end; at.increment(problem)) {
+    const std::string name = at->path().filename().string();
+    if (name.ends_with(".pt.trace.json") || name.ends_with(".pt.trace.json.gz")) found.push_back(at->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
 
 std::vector<fs::path> find_files(const fs::path& files) {
   std::error_code ignored;
   std::map<std::uint64_t, fs::path> found;
   if (fs::is_directory(files, ignored)) {
-    found = ranks_in(files, "rank*_trace.json");
-    if (found.empty()) found = ranks_in(files, "rank*_trace.json.gz");
+    for (const char* pattern : kNumbered) {
+      if (found.empty()) found = ranks_in(files, pattern);
+    }
     if (found.empty()) {
-      throw ConfigError(files.string(), "has no rank0_trace.json",
+      throw ConfigError(files.string(), "has no rank0_trace.json and no *.pt.trace.json",
                         "or give a pattern with * for the rank: " + (files / "rank*_trace.json").string());
     }
   } else {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -174,11 +175,16 @@ void keep_step(Trace& trace, std::uint64_t step) {
   trace.calls = std::move(calls);
 }
 
-Trace read_rank(const fs::path& file, std::size_t rank, std::size_t ranks, const KinetoOptions& options) {
+// `rank`: what the name of the file says; none: the trace must say it.
+Trace read_rank(const fs::path& file, std::optional<std::size_t> rank, std::size_t ranks, const KinetoOptions& options) {
   try {
     Trace trace = parse_trace(formats::read_file(file));
-    if (trace.rank && *trace.rank != rank) {
-      throw ConfigError("distributedInfo", "is of rank " + std::to_string(*trace.rank) + ", not " + std::to_string(rank));
+    if (!rank && !trace.rank) {
+      throw ConfigError("distributedInfo", "does not say the rank, nor does the name of the file",
+                        "name the files rank0_trace.json, rank1_trace.json ...");
+    }
+    if (rank && trace.rank && *trace.rank != *rank) {
+      throw ConfigError("distributedInfo", "is of rank " + std::to_string(*trace.rank) + ", not " + std::to_string(*rank));
     }
     if (trace.world_size && *trace.world_size != ranks) {
       throw ConfigError(
@@ -194,12 +200,43 @@ Trace read_rank(const fs::path& file, std::size_t rank, std::size_t ranks, const
   }
 }
 
+// Traces whose files do not say their ranks, and the files with them.
+void order_by_rank(std::vector<fs::path>& files, std::vector<Trace>& traces) {
+  std::vector<std::size_t> of_rank(files.size(), files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::uint64_t rank = *traces[i].rank;
+    if (rank >= files.size()) {
+      throw ConfigError(files[i].string(),
+                        "is of rank " + std::to_string(rank) + ", but there are " + std::to_string(files.size()) + " files",
+                        "one file for every rank");
+    }
+    if (of_rank[rank] != files.size()) {
+      throw ConfigError(files[i].string(), "is of rank " + std::to_string(rank) + ", as " + files[of_rank[rank]].string(),
+                        "one file for every rank: the traces of one step of the profiler's schedule");
+    }
+    of_rank[rank] = i;
+  }
+  std::vector<fs::path> ordered_files;
+  std::vector<Trace> ordered;
+  for (const std::size_t i : of_rank) {
+    ordered_files.push_back(std::move(files[i]));
+    ordered.push_back(std::move(traces[i]));
+  }
+  files = std::move(ordered_files);
+  traces = std::move(ordered);
+}
+
 }  // namespace
 
 TaskGraph read_kineto(const KinetoOptions& options) {
-  const std::vector<fs::path> files = find_files(options.files);
+  std::vector<fs::path> files = find_unnumbered(options.files);
+  const bool numbered = files.empty();
+  if (numbered) files = find_files(options.files);
   std::vector<Trace> traces(files.size());
-  formats::for_each_index(files.size(), [&](std::size_t r) { traces[r] = read_rank(files[r], r, files.size(), options); });
+  formats::for_each_index(files.size(), [&](std::size_t i) {
+    traces[i] = read_rank(files[i], numbered ? std::optional(i) : std::nullopt, files.size(), options);
+  });
+  if (!numbered) order_by_rank(files, traces);
   TaskGraphBuilder builder(traces.size());
   Groups groups(traces, builder);
   for (std::size_t r = 0; r < traces.size(); ++r) {

@@ -5,6 +5,7 @@
 #include "photonrail/error.hpp"
 
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace photonrail::formats::kineto {
@@ -16,8 +17,12 @@ struct Event {
   std::string phase, category, name;
   std::optional<Nanoseconds> start, duration;
   std::optional<std::uint64_t> thread, stream;
+  std::optional<std::uint64_t> external;  // "External id": the operator that launched the kernel has the same
   Call call;
 };
+
+// The operator of PyTorch's process groups that says what a call is; its kernel need not repeat it.
+constexpr const char* kRecordedCall = "record_param_comms";
 
 bool is_nccl(std::string_view name) { return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel"); }
 
@@ -27,6 +32,11 @@ class Handler : public json::JsonEvents {
  public:
   [[nodiscard]] Trace take() && {
     if (!saw_events_) throw ConfigError("", "has no traceEvents", "is it a Chrome trace of PyTorch's profiler?");
+    for (const auto& [call, external] : unnamed_) {
+      const auto recorded = recorded_.find(external);
+      if (recorded == recorded_.end()) fail_of_unnamed();
+      trace_.calls[call] = recorded->second;
+    }
     return std::move(trace_);
   }
 
@@ -123,6 +133,8 @@ class Handler : public json::JsonEvents {
       event_.call.destination = whole(text);
     else if (key_ == "stream")
       event_.stream = whole(text);
+    else if (key_ == "External id")
+      event_.external = whole(text);
     else if (key_ == "Process Group Name")
       event_.call.group = text;
   }
@@ -140,6 +152,8 @@ class Handler : public json::JsonEvents {
     ++events_;
     if (is_kernel(event_)) {
       add_kernel();
+    } else if (event_.name == kRecordedCall && event_.external && !event_.call.collective.empty()) {
+      recorded_.insert_or_assign(*event_.external, std::move(event_.call));
     } else if (event_.phase == "X" && event_.name.starts_with("ProfilerStep#")) {
       add_step();
     }
@@ -155,14 +169,18 @@ class Handler : public json::JsonEvents {
     const auto [start, end] = span();
     Kernel kernel{start, end, static_cast<std::uint32_t>(event_.stream.value_or(event_.thread.value_or(0))), {}};
     if (is_nccl(event_.name)) {
-      if (event_.call.collective.empty()) {
-        fail("an NCCL kernel does not say which collective it is (\"Collective name\")",
-             "record the trace with PyTorch 2.3 or later");
-      }
+      const bool unnamed = event_.call.collective.empty();
+      if (unnamed && !event_.external) fail_of_unnamed();
+      if (unnamed) unnamed_.emplace_back(static_cast<std::uint32_t>(trace_.calls.size()), *event_.external);
       kernel.call = static_cast<std::uint32_t>(trace_.calls.size());
       trace_.calls.push_back(std::move(event_.call));
     }
     trace_.kernels.push_back(kernel);
+  }
+  [[noreturn]] void fail_of_unnamed() const {
+    fail("an NCCL kernel does not say which collective it is (\"Collective name\"), nor does a " +
+             std::string(kRecordedCall) + " with its External id",
+         "record the trace with PyTorch 2.3 or later");
   }
   void add_step() {
     const auto number = whole(event_.name.substr(event_.name.find('#') + 1));
@@ -172,6 +190,8 @@ class Handler : public json::JsonEvents {
   }
 
   Trace trace_;
+  std::map<std::uint64_t, Call> recorded_;                            // what the host said of calls, by External id
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> unnamed_;      // of kernels that do not say: call, External id
   Event event_;
   std::string key_;
   std::vector<Place> places_;

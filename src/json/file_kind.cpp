@@ -1,0 +1,38 @@
+#include "json/file_kind.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace photonrail::json {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kUses{{
+    {"photonrail.scenario/1", "a scenario is for `photonrail run`, `validate`, `cost` and `calibrate`"},
+    {"photonrail.sweep/1", "a sweep is for `photonrail sweep`"},
+    {"photonrail.sweep_results/1", "this is of a folder of results: `photonrail sweep status` or `report` with its path"},
+    {"photonrail.result/1", "a result is for `photonrail report` and `compare`"},
+    {"photonrail.model/1", "a model is named by a scenario, at /workload/training/model"},
+    {"photonrail.graph/1", "a task graph is named by a scenario, at /workload/graph"},
+    {"photonrail.catalogue/1", "prices are named by a scenario, at /cost/catalogue, or by --catalogue"},
+    {"photonrail.topology/1", "a topology is for `photonrail collective synthesize`"},
+    {"photonrail.sketch/1", "a sketch is for `photonrail collective synthesize --sketch`"},
+    {"photonrail.slurm/1", "a profile is for `photonrail sweep --profile`"},
+    {"photonrail.trace/1", "a timeline is for ui.perfetto.dev"},
+}};
+
+}  // namespace
+
+void require_schema(JsonReader& top, std::string_view wanted) {
+  const JsonReader value = top.child("schema", "\"" + std::string(wanted) + "\"");
+  const std::string found = value.string();
+  if (found == wanted) return;
+  std::string hint = "this reader knows " + std::string(wanted);
+  for (const auto& [schema, use] : kUses) {
+    if (schema == found) hint += "; " + std::string(use);
+  }
+  value.fail("unknown schema \"" + found + "\"", hint);
+}
+
+}  // namespace photonrail::json

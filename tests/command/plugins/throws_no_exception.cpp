@@ -1,0 +1,3 @@
+#include <photonrail/plugin.hpp>
+
+PHOTONRAIL_PLUGIN(known) { throw 7; }

@@ -1,0 +1,43 @@
+#include "photonrail/testing/fuzz.hpp"
+
+#include "commands.hpp"
+#include "photonrail/report.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+namespace photonrail::command {
+
+namespace {
+
+testing::PolicyUnderTest subject_of(const std::string& name, const Registries& known) {
+  static_cast<void>(known.controllers.find(name));
+  const auto subjects = testing::subjects_of(known.controllers);
+  const auto at = std::find_if(subjects.begin(), subjects.end(), [&](const auto& s) { return s.factory.name == name; });
+  return at == subjects.end() ? testing::PolicyUnderTest(known.controllers.find(name)) : *at;
+}
+
+}  // namespace
+
+void fuzz(const FuzzOptions& options, const Registries& known) {
+  const testing::PolicyUnderTest subject = subject_of(options.policy, known);
+  const testing::FuzzReport report = testing::fuzz(subject, {.seed = options.seed, .cases = options.cases});
+  if (!report.found) {
+    std::cout << report.cases << " small jobs under " << options.policy << ": no promise is broken\n";
+    return;
+  }
+  const testing::Finding& found = *report.found;
+  const std::string scenario = testing::to_json(found.small, found.scenario, found.factory);
+  std::string command = "photonrail";
+  for (const auto& plugin : options.plugins) command += " --plugin " + plugin.string();
+  command += " run " + (options.out.empty() ? std::string("FILE") : options.out.string());
+  if (options.out.empty())
+    std::cout << scenario << '\n';
+  else
+    write_file(options.out, scenario + "\n");
+  throw CommandError(1, "the policy " + testing::describe(found.scenario.controller) + " breaks \"" +
+                            std::string(testing::name(found.violation.invariant)) + "\": " + found.violation.what +
+                            "\nrepeat it with: " + command);
+}
+
+}  // namespace photonrail::command

@@ -10,7 +10,7 @@ class OneWay : public pr::Controller {
   OneWay() : whole_(oldest_first().make({}, pr::RailId{0}, 1, 1)) {}
 
   pr::Decision decide(const pr::FabricView& view) override {
-    for (const auto& demand : view.demands) {
+    for (const auto& demand : view.requests) {
       if (!demand.blocking) continue;
       for (const pr::ServerPair pair : demand.pairs) {
         if (pair.to < pair.from) return std::nullopt;

@@ -24,8 +24,8 @@ TEST(PytorchNames, TheTraceSaysTheRank) {
   folder.write("node2_78.1719000000001.pt.trace.json", of_rank(0, 2, {kernel(0, 5), nccl(6, 1, {})}));
   const TaskGraph graph = read_kineto({folder.path(), {}});
   ASSERT_EQ(graph.ranks(), 2u);
-  EXPECT_EQ(graph.program(RankId{0}).tasks()[0].amount, 5'000'000);  // ps
-  EXPECT_EQ(graph.program(RankId{1}).tasks()[0].amount, 2'000'000);
+  EXPECT_EQ(graph.program(RankId{0}).tasks()[0].time(), Duration{5'000'000});
+  EXPECT_EQ(graph.program(RankId{1}).tasks()[0].time(), Duration{2'000'000});
 }
 
 TEST(PytorchNames, WhatIsWrongWithThemIsSaid) {
@@ -62,7 +62,7 @@ TEST(PytorchNames, RecordParamCommsDescribesTheKernelsWithItsId) {
   for (const Task& task : graph.program(RankId{0}).tasks()) {
     if (task.kind != TaskKind::kCollective) continue;
     EXPECT_EQ(task.op, CollectiveOp::kAllGather);
-    sizes.push_back(task.amount);
+    sizes.push_back(task.size().count);
   }
   EXPECT_EQ(sizes, (std::vector<std::int64_t>{4000, 8000}));  // Float: a shard
 }

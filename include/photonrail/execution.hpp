@@ -43,6 +43,9 @@ struct RunSpec {
   std::uint32_t iterations = 1;
   std::uint64_t seed = 1;
   Fidelity fidelity = Fidelity::kStream;
+  /// From 0 (exact) to 0.1: flows of a crowd may end by up to about this share of their duration too early or too late,
+  /// which makes crowds of many unlike flows fast (docs/models.md, "Crowds within an accuracy"). Above 0: without folding.
+  double network_accuracy = 0.0;
   /// Equivalent ranks are simulated once, where that changes no result. See RunResult::folding.
   bool folding = true;
 };

@@ -31,6 +31,9 @@ struct EngineSummary {
   std::uint64_t sends = 0;
   double wall_s = 0.0;       ///< may differ between two runs
   double peak_rss_mb = 0.0;  ///< may differ between two runs
+  double network_accuracy = 0.0;      ///< RunSpec's; 0: every flow is exact
+  std::uint64_t epochs = 0;           ///< of the network, in which flows were taken together
+  std::uint64_t flows_in_epochs = 0;  ///< whose ends are estimates within the accuracy
 };
 
 /// What of the capacity of the job's GPUs was used to send, on average over the run, from 0 to 1.

@@ -16,6 +16,7 @@ std::span<const FieldKey> scenario_keys() {
       {"jobs[].jobs", "jobs/[]/jobs"},
       {"jobs[].cluster", "jobs/[]/cluster"},
       {"jobs[].start", "jobs/[]/start", "s"},
+      {"run.network_accuracy", "network/accuracy"},
   };
   return kKeys;
 }

@@ -1,4 +1,4 @@
-// The sections that say how ranks run: "executor" and "run".
+// The sections that say how ranks run: "executor", "run" and "network".
 #include "config/scenario_parts.hpp"
 
 #include <limits>
@@ -32,6 +32,13 @@ RunSpec read_run(JsonReader section) {
   section.refuse("trace", "a timeline is asked for on the command line", "photonrail run --trace");
   section.finish();
   return spec;
+}
+
+double read_network(JsonReader section) {
+  double accuracy = 0.0;
+  if (const auto v = section.optional("accuracy")) accuracy = v->number(0.0, 0.1);
+  section.finish();
+  return accuracy;
 }
 
 }  // namespace photonrail::config

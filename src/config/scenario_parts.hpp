@@ -51,6 +51,8 @@ void read_control_plane(JsonReader& controller, const std::filesystem::path& dir
 [[nodiscard]] std::string read_algorithm_file(JsonReader value, CollectiveOp op, const std::filesystem::path& directory,
                                               CollectiveSpec& collectives);
 [[nodiscard]] RunSpec read_run(JsonReader section);
+/// The accuracy of the network.
+[[nodiscard]] double read_network(JsonReader section);
 [[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section, const std::filesystem::path& directory);
 
 /// `section` absent: the catalogue that fits the NIC, and the physical rule.

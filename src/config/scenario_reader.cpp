@@ -43,11 +43,13 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   sections.stragglers = top.optional("stragglers");
   const auto cost = top.optional("cost");
   const auto run = top.optional("run");
+  const auto network = top.optional("network");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
   scenario.cluster = config::read_cluster(top.child("cluster"), directory);
   scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
+  if (network) scenario.run.network_accuracy = config::read_network(*network);
   const config::ReadContext context{directory, known, graphs};
   if (jobs) {
     scenario.jobs = config::read_jobs(*jobs, sections, context, scenario);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "network/crossing_counts.hpp"
 #include "network/flow_table.hpp"
 #include "network/indexed_heap.hpp"
 
@@ -42,6 +43,12 @@ class CapacityFlows {
   /// A heap: the flow that ends first is in front.
   [[nodiscard]] const std::vector<BoundFlow>& bound(CapacityId id) const { return capacities_[id].bound; }
   [[nodiscard]] const std::vector<CrossingFlow>& others(CapacityId id) const { return capacities_[id].others; }
+  /// What the bound flows of long paths, of other than two capacities, cross. Null where they are too few to be counted.
+  [[nodiscard]] const CrossingCounts* crossings(CapacityId id) const {
+    return capacities_[id].counted ? &capacities_[id].crossings : nullptr;
+  }
+  /// The number of bound flows with a path of two capacities.
+  [[nodiscard]] std::size_t pairs(CapacityId id) const { return capacities_[id].bound.size() - capacities_[id].long_paths; }
   [[nodiscard]] bool empty(CapacityId id) const { return capacities_[id].bound.empty() && capacities_[id].others.empty(); }
 
   void add_other(HopSlot slot, CapacityId bottleneck);
@@ -72,9 +79,14 @@ class CapacityFlows {
     double served = 0.0;  // bytes to each flow that was bound here all the time
     std::vector<BoundFlow> bound;
     std::vector<CrossingFlow> others;
+    CrossingCounts crossings;
+    std::uint32_t long_paths = 0;  // bound flows with a path of other than two capacities
+    bool counted = false;          // these are in `crossings`
   };
 
   void count_served(CapacityId id, double level);
+  void bind_long_path(Capacity& capacity, HopSlot slot);
+  void unbind_long_path(Capacity& capacity, HopSlot slot);
 
   const engine::Engine& engine_;
   FlowTable& flows_;
@@ -94,12 +106,6 @@ inline void CapacityFlows::drop_other(HopSlot slot) {
   others[position] = others.back();
   flows_.set_position(others[position].slot, position);
   others.pop_back();
-}
-
-inline void CapacityFlows::unbind(HopSlot slot) {
-  const Hop& hop = flows_.hop(slot);
-  heap_remove(capacities_[hop.capacity].bound, hop.position,
-              [this](const BoundFlow& b, std::uint32_t position) { flows_.set_position(b.slot, position); });
 }
 
 inline double CapacityFlows::remaining(HopSlot slot) const {

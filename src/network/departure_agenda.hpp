@@ -36,6 +36,10 @@ class DepartureAgenda {
   [[nodiscard]] CapacityId due() const {
     return due_.empty() || due_.front().at > engine_.now() ? kNone : due_.front().capacity;
   }
+  /// The capacity with the first end, or kNone.
+  [[nodiscard]] CapacityId first() const { return due_.empty() ? kNone : due_.front().capacity; }
+  /// The capacity's first end is at another time; Time::max(): it has none. The event follows with the next update().
+  void set(CapacityId id, Time at);
   /// The capacity has no first end until the next update().
   void remove(CapacityId id);
 
@@ -51,7 +55,6 @@ class DepartureAgenda {
     bool marked = false;
   };
 
-  void set(CapacityId id, Time at);
   void schedule();
   [[nodiscard]] auto placed() {
     return [this](const Due& d, std::uint32_t at) { entries_[d.capacity].position = at; };

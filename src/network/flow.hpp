@@ -26,13 +26,14 @@ enum class FlowState : std::uint8_t {
   kWaiting,    ///< Channels: others of its channel are before it
   kExclusive,  ///< ExclusiveFlows: alone on its path
   kShared,     ///< SharedFlows: has a max-min fair rate
+  kEnding,     ///< EpochFlows: has a rate of its own until it ends
   kArriving    ///< Arrivals: its last byte has left
 };
 
 struct Flow {
-  double remaining = 0.0;       ///< bytes; exclusive: at `begin`; shared: while it has no bottleneck
-  Time begin{};                 ///< exclusive: when its first byte leaves, which may be to come
-  Time left_at{};               ///< exclusive: when the last byte leaves
+  double remaining = 0.0;       ///< bytes; exclusive, ending: at `begin`; shared: while it has no bottleneck
+  Time begin{};                 ///< exclusive: when its first byte leaves, which may be to come; shared: when it came
+  Time left_at{};               ///< exclusive, ending: when the last byte leaves
   engine::EventHandle event{};  ///< exclusive: its arrival
   Duration latency{};           ///< from the last byte's departure to its arrival
   Duration overhead{};          ///< the sender's gap between two messages

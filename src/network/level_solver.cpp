@@ -18,6 +18,7 @@ void LevelSolver::add(FlowId id) {
   Flow& flow = parts_.flows[id];
   flow.state = FlowState::kShared;
   flow.bottleneck = kNone;
+  ++flows_;
   for (HopSlot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
     const CapacityId capacity = parts_.flows.hop(slot).capacity;
     parts_.lists.add_other(slot, kNone);
@@ -30,6 +31,7 @@ void LevelSolver::remove(FlowId id) {
   const Flow& flow = parts_.flows[id];
   const double rate = shares_[parts_.flows.hop(flow.bottleneck).capacity].level;
   unbind(flow.bottleneck);
+  --flows_;
   for (HopSlot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
     const CapacityId capacity = parts_.flows.hop(slot).capacity;
     if (slot != flow.bottleneck) {
@@ -52,7 +54,7 @@ void LevelSolver::touch(CapacityId id) {
   parts_.engine.schedule(parts_.engine.now(), engine::Phase::kSettle, engine::Action::to<&LevelSolver::settle_event>(*this));
 }
 
-void LevelSolver::enqueue(CapacityId id) {
+inline void LevelSolver::enqueue(CapacityId id) {
   Share& share = shares_[id];
   if (share.queued) return;
   share.queued = true;
@@ -83,7 +85,7 @@ void LevelSolver::settle() {
   });
 }
 
-bool LevelSolver::at_rest(CapacityId id) const {
+inline bool LevelSolver::at_rest(CapacityId id) const {
   const Share& share = shares_[id];
   if (share.open > 0) return false;
   if (parts_.lists.bound(id).empty()) return share.left >= -kSlack * parts_.rates[id] && share.level == kUnlimited;
@@ -92,7 +94,7 @@ bool LevelSolver::at_rest(CapacityId id) const {
 }
 
 // A lower bound on the level of the capacity once it limits a flow.
-double LevelSolver::least_level(CapacityId id) const {
+inline double LevelSolver::least_level(CapacityId id) const {
   const Share& share = shares_[id];
   if (parts_.rates[id] <= 0.0) return 0.0;
   const std::size_t sharing = parts_.lists.bound(id).size() + share.open;
@@ -100,7 +102,7 @@ double LevelSolver::least_level(CapacityId id) const {
   return parts_.lists.others(id).empty() ? kUnlimited : parts_.rates[id] / static_cast<double>(parts_.lists.others(id).size());
 }
 
-void LevelSolver::visit(CapacityId id, double key) {
+inline void LevelSolver::visit(CapacityId id, double key) {
   if (at_rest(id)) return;
   Share& share = shares_[id];
   if (parts_.lists.bound(id).empty() && share.open == 0 && share.left >= -kSlack * parts_.rates[id]) {
@@ -173,35 +175,69 @@ void LevelSolver::set_level(CapacityId id, double level) {
   parts_.lists.advance(id, shares_[id].level);
   parts_.agenda.mark(id);
   Share& share = shares_[id];
-  const double more = level - share.level;
+  const Change change{id, level, level - share.level};
   share.level = level;
   const std::vector<BoundFlow>& bound = parts_.lists.bound(id);
   if (bound.empty()) return;
   flows_solved_ += bound.size();
-  const double limit = level * (1.0 - kSlack);
   leavers_.clear();
+  if (const CrossingCounts* const crossings = parts_.lists.crossings(id)) {
+    pass_on_counted(change, *crossings);
+  } else {
+    pass_on_each(change);
+  }
+  for (const HopSlot slot : leavers_) {
+    const Flow& flow = parts_.flows[parts_.flows.hop(slot).flow];
+    if (flow.bottleneck == slot) rebind(slowest(flow));  // else it was found twice
+  }
+  if (!leavers_.empty()) enqueue(id);
+}
+
+// Flows that cross the capacity have become faster, by `more` in all. Returns its level.
+inline double LevelSolver::take(Share* shares, CapacityId crossed, double level, double more) {
+  Share& other = shares[crossed];
+  other.left -= more;
+  other.fastest = std::max(other.fastest, level);
+  if (!other.queued && other.upset()) enqueue(crossed);
+  return other.level;
+}
+
+// Tells the capacities that the bound flows cross, and finds the flows for which one of these is slower.
+inline void LevelSolver::pass_on_each(const Change& change) {
+  const auto [capacity, level, more] = change;
+  const double limit = level * (1.0 - kSlack);
   Share* const shares = shares_.data();
-  // Returns the level of the capacity, where a flow that crosses it has become faster by `more`.
-  const auto pass_on = [&](CapacityId crossed) {
-    Share& other = shares[crossed];
-    other.left -= more;
-    other.fastest = std::max(other.fastest, level);
-    if (!other.queued && other.upset()) enqueue(crossed);
-    return other.level;
-  };
-  for (const BoundFlow& b : bound) {
+  for (const BoundFlow& b : parts_.lists.bound(capacity)) {
     double least = kUnlimited;
     if (b.other != kNone) {
-      least = pass_on(b.other);
+      least = take(shares, b.other, level, more);
     } else {
       for (const Hop& hop : parts_.flows.hops_of(parts_.flows[parts_.flows.hop(b.slot).flow])) {
-        if (hop.capacity != id) least = std::min(least, pass_on(hop.capacity));
+        if (hop.capacity != capacity) least = std::min(least, take(shares, hop.capacity, level, more));
       }
     }
     if (least < limit) leavers_.push_back(b.slot);
   }
-  for (const HopSlot slot : leavers_) rebind(slowest(parts_.flows[parts_.flows.hop(slot).flow]));
-  if (!leavers_.empty()) enqueue(id);
+}
+
+// The same with one step for each capacity, and for each flow that crosses a slower one.
+void LevelSolver::pass_on_counted(const Change& change, const CrossingCounts& crossings) {
+  const auto [capacity, level, more] = change;
+  const double limit = level * (1.0 - kSlack);
+  Share* const shares = shares_.data();
+  slower_.clear();
+  crossings.for_each([&, level = level, more = more](CapacityId crossed, std::uint32_t flows) {
+    if (take(shares, crossed, level, more * flows) < limit) slower_.push_back(crossed);
+  });
+  for (const CapacityId crossed : slower_) {
+    for (const CrossingFlow& flow : parts_.lists.others(crossed)) {
+      if (flow.bottleneck == capacity) leavers_.push_back(parts_.flows[parts_.flows.hop(flow.slot).flow].bottleneck);
+    }
+  }
+  if (parts_.lists.pairs(capacity) == 0) return;
+  for (const BoundFlow& b : parts_.lists.bound(capacity)) {
+    if (b.other != kNone && take(shares, b.other, level, more) < limit) leavers_.push_back(b.slot);
+  }
 }
 
 // The hop with the least level.

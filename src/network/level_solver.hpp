@@ -7,7 +7,8 @@
 // rate; none of those is faster than the level. Capacities that are not are solved one by one, the lowest level first, as
 // progressive filling would fill them: what is below is final, what is above adapts. A capacity that is solved changes what
 // it leaves to those that its bound flows cross, and takes over the flows that would be faster; those capacities are solved
-// in their turn, until all are at rest. Work is done for the flows whose rate changes, and a few operations for each.
+// in their turn, until all are at rest. Work is done for the flows whose rate changes, and a few operations for each; flows
+// of long paths that cross the same capacity count there as one (CrossingCounts).
 #pragma once
 
 #include "engine/engine.hpp"
@@ -49,6 +50,8 @@ class LevelSolver {
 
   /// The rate of the capacity's bound flows, bytes per picosecond; kUnlimited: it limits no flow.
   [[nodiscard]] double level(CapacityId id) const { return shares_[id].level; }
+  /// The number of flows that share.
+  [[nodiscard]] std::size_t flows() const { return flows_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
  private:
@@ -80,6 +83,12 @@ class LevelSolver {
     HopSlot slot;
   };
 
+  struct Change {
+    CapacityId capacity;
+    double level;
+    double more;  // than its level before
+  };
+
   void touch(CapacityId id);
   void enqueue(CapacityId id);
   void settle_event(std::uint64_t) { settle(); }
@@ -89,6 +98,9 @@ class LevelSolver {
   [[nodiscard]] double solve(CapacityId id, double least);
   void gather(CapacityId id, double least);
   void set_level(CapacityId id, double level);
+  [[nodiscard]] double take(Share* shares, CapacityId crossed, double level, double more);
+  void pass_on_each(const Change& change);
+  void pass_on_counted(const Change& change, const CrossingCounts& crossings);
   [[nodiscard]] HopSlot slowest(const Flow& flow) const;
   void rebind(HopSlot to);
   void unbind(HopSlot slot);
@@ -106,6 +118,8 @@ class LevelSolver {
   std::vector<CapacityId> visited_;
   std::vector<Joiner> joiners_;
   std::vector<HopSlot> leavers_;
+  std::vector<CapacityId> slower_;
+  std::size_t flows_ = 0;
   std::uint64_t flows_solved_ = 0;
 };
 

@@ -9,7 +9,8 @@ Network::Network(engine::Engine& engine, std::uint8_t max_visits)
       channels_(flows_),
       arrivals_(engine, flows_),
       exclusive_({engine, flows_, channels_, arrivals_, rates_}),
-      shared_({engine, flows_, rates_}, engine::Action::to<&Network::depart>(*this), max_visits) {}
+      shared_({engine, flows_, rates_},
+              {engine::Action::to<&Network::depart_now>(*this), engine::Action::to<&Network::depart_in_epoch>(*this)}, max_visits) {}
 
 void Network::resize(std::size_t count) {
   rates_.resize(count);
@@ -103,10 +104,10 @@ void Network::share(FlowId id) {
   if (flows_[id].channel != kNone) channels_.hold(flows_[id].channel, id);
 }
 
-// The last byte of shared flows has left: those that end now, at all capacities.
-void Network::depart(std::uint64_t) {
+// The last byte of shared flows has left.
+void Network::depart(const std::vector<FlowId>& leaving) {
   Arrivals::Group group;
-  for (const FlowId id : shared_.take_leaving()) {
+  for (const FlowId id : leaving) {
     const Time channel_free = engine_.now() + flows_[id].overhead;
     const ChannelId channel = flows_[id].channel;
     arrivals_.leave(id, group);
@@ -124,7 +125,8 @@ Bandwidth Network::rate_alone(const Path& path) const {
 
 double Network::unsent(const Flow& flow) const {
   if (flow.state == FlowState::kExclusive) return exclusive_.unsent(flow);
-  return flow.state == FlowState::kShared ? shared_.unsent(flow) : flow.remaining;
+  const bool shared = flow.state == FlowState::kShared || flow.state == FlowState::kEnding;
+  return shared ? shared_.unsent(flow) : flow.remaining;
 }
 
 double Network::unsent_of_channel(ChannelId id) const {
@@ -150,7 +152,8 @@ std::vector<std::pair<std::uint64_t, double>> Network::rates() {
   for (const Flow& flow : flows_.all()) {
     const bool exclusive = flow.state == FlowState::kExclusive && flow.left_at > engine_.now();
     if (exclusive) result.emplace_back(flow.tag, exclusive_.rate(flow) * 1e12);
-    if (flow.state == FlowState::kShared) result.emplace_back(flow.tag, shared_.rate(flow) * 1e12);
+    const bool shared = flow.state == FlowState::kShared || flow.state == FlowState::kEnding;
+    if (shared) result.emplace_back(flow.tag, shared_.rate(flow) * 1e12);
   }
   std::sort(result.begin(), result.end());
   return result;

@@ -1,5 +1,6 @@
 // Flows with max-min fair rates over every capacity on their path. The parts: FlowTable, Channels, ExclusiveFlows for flows
-// that share nothing, SharedFlows with the LevelSolver for those that do, Arrivals. Network decides with which of them a flow
+// that share nothing, SharedFlows with the LevelSolver for those that do (and, where asked for,
+// EpochFlows), Arrivals. Network decides with which of them a flow
 // is. When another flow wants one of the capacities of an exclusive flow, what is being sent is turned into a shared flow,
 // and what its channel was to send later waits.
 //
@@ -40,6 +41,10 @@ class Network {
   /// Sets the listener for deliveries. It must outlive the network. REQUIRES: nothing has been posted.
   void attach(DeliveryListener& listener) { arrivals_.attach(listener); }
 
+  /// Flows of a crowd may end up to this share of their duration too early or too late (EpochFlows); 0: exact.
+  /// REQUIRES: 0 <= accuracy < 1, and nothing has been posted.
+  void set_accuracy(double accuracy) { shared_.set_accuracy(accuracy); }
+
   /// Grows the table of capacities to `count`; new ones have rate 0.
   void resize(std::size_t count);
   /// One more, of rate 0.
@@ -65,6 +70,8 @@ class Network {
 
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return shared_.flows_solved(); }
+  /// What was not exact.
+  [[nodiscard]] const EpochFlows& epochs() const { return shared_.epochs(); }
 
   /// Tag and rate in bytes per second of each flow that is sending, in the order of their tags, for tests. Settles first.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, double>> rates();
@@ -76,7 +83,9 @@ class Network {
   void share(FlowId id);
   void pump(ChannelId channel);
   void wake(std::uint64_t channel);
-  void depart(std::uint64_t);
+  void depart_now(std::uint64_t) { depart(shared_.take_leaving()); }
+  void depart_in_epoch(std::uint64_t) { depart(shared_.take_ended()); }
+  void depart(const std::vector<FlowId>& leaving);
   [[nodiscard]] double unsent(const Flow& flow) const;
   [[nodiscard]] double unsent_of_channel(ChannelId id) const;
 

@@ -2,17 +2,37 @@
 
 namespace photonrail::network {
 
-SharedFlows::SharedFlows(const Parts& parts, const engine::Action& departure, std::uint8_t max_visits)
+SharedFlows::SharedFlows(const Parts& parts, const Departures& departures, std::uint8_t max_visits)
     : engine_(parts.engine),
       flows_(parts.flows),
+      rates_(parts.rates),
       lists_(parts.engine, parts.flows),
-      agenda_(parts.engine, departure),
-      solver_({parts.engine, parts.flows, lists_, agenda_, parts.rates}, max_visits) {}
+      agenda_(parts.engine, departures.leaving),
+      solver_({parts.engine, parts.flows, lists_, agenda_, available_}, max_visits),
+      epochs_({parts.engine, parts.flows, lists_, agenda_, solver_, rates_, available_}, departures.ended) {}
 
 void SharedFlows::resize(std::size_t capacities) {
+  available_.resize(capacities);
   lists_.resize(capacities);
   agenda_.resize(capacities);
   solver_.resize(capacities);
+  epochs_.resize(capacities);
+}
+
+void SharedFlows::set_accuracy(double accuracy) {
+  exact_ = accuracy <= 0.0;
+  epochs_.set_accuracy(accuracy);
+}
+
+void SharedFlows::change_rate(CapacityId id, double more) {
+  if (!epochs_.none_on(id)) epochs_.dissolve();
+  available_[id] = rates_[id];
+  solver_.change_rate(id, more);
+}
+
+void SharedFlows::add(FlowId id) {
+  flows_[id].begin = engine_.now();
+  solver_.add(id);
 }
 
 const std::vector<FlowId>& SharedFlows::take_leaving() {
@@ -24,9 +44,26 @@ const std::vector<FlowId>& SharedFlows::take_leaving() {
       leaving_.push_back(flows_.hop(bound.front().slot).flow);
       solver_.remove(leaving_.back());
     } while (!bound.empty() && lists_.first_end(id, solver_.level(id)) <= engine_.now());
-    agenda_.remove(id);
+    // An epoch asks for the next end before the solver does.
+    if (exact_ || bound.empty()) {
+      agenda_.remove(id);
+    } else {
+      agenda_.set(id, lists_.first_end(id, solver_.level(id)));
+    }
   }
+  if (!exact_) epochs_.begin();
   return leaving_;
+}
+
+const std::vector<FlowId>& SharedFlows::take_ended() {
+  leaving_.clear();
+  epochs_.take_ended(leaving_);
+  return leaving_;
+}
+
+double SharedFlows::unsent(const Flow& flow) const {
+  if (flow.state == FlowState::kEnding) return epochs_.unsent(flow);
+  return flow.bottleneck == kNone ? flow.remaining : lists_.unsent(flow.bottleneck, rate(flow));
 }
 
 }  // namespace photonrail::network

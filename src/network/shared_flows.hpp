@@ -4,6 +4,7 @@
 #include "engine/engine.hpp"
 #include "network/capacity_flows.hpp"
 #include "network/departure_agenda.hpp"
+#include "network/epoch_flows.hpp"
 #include "network/flow_table.hpp"
 #include "network/level_solver.hpp"
 
@@ -21,45 +22,61 @@ class SharedFlows {
     FlowTable& flows;
     const std::vector<double>& rates;
   };
-  /// `departure`: called when flows end; it calls take_leaving(). `max_visits`: LevelSolver.
-  SharedFlows(const Parts& parts, const engine::Action& departure, std::uint8_t max_visits);
+  /// What calls take_leaving() and take_ended(): when flows end, and in an epoch.
+  struct Departures {
+    engine::Action leaving;
+    engine::Action ended;
+  };
+  /// `max_visits`: LevelSolver.
+  SharedFlows(const Parts& parts, const Departures& departures, std::uint8_t max_visits);
   SharedFlows(const SharedFlows&) = delete;  // its parts know each other
   SharedFlows& operator=(const SharedFlows&) = delete;
 
   void resize(std::size_t capacities);
+  /// EpochFlows. 0: exact. REQUIRES: 0 <= accuracy < 1, and no flow has been added.
+  void set_accuracy(double accuracy);
   /// The rate of the capacity has grown by `more` bytes per picosecond, or shrunk.
-  void change_rate(CapacityId id, double more) { solver_.change_rate(id, more); }
+  void change_rate(CapacityId id, double more);
 
   /// The flow takes its share within this instant, and ends when its `remaining` bytes are sent.
-  void add(FlowId id) { solver_.add(id); }
-  /// Takes the flows that end now from their capacities. Valid until the next call.
+  void add(FlowId id);
+  /// Takes the flows that end now from their capacities. Valid until the next call of this or take_ended().
   [[nodiscard]] const std::vector<FlowId>& take_leaving();
+  /// The flows of an epoch that end now.
+  [[nodiscard]] const std::vector<FlowId>& take_ended();
 
   /// Whether no shared flow has the capacity on its path.
-  [[nodiscard]] bool none_on(CapacityId id) const { return lists_.empty(id); }
+  [[nodiscard]] bool none_on(CapacityId id) const { return lists_.empty(id) && epochs_.none_on(id); }
   /// Calls `visit(flow)` for each flow that has the capacity on its path.
   template <class Visit>
   void for_each(CapacityId id, Visit&& visit) const {
     for (const BoundFlow& flow : lists_.bound(id)) visit(flows_.hop(flow.slot).flow);
     for (const CrossingFlow& flow : lists_.others(id)) visit(flows_.hop(flow.slot).flow);
+    epochs_.for_each(id, visit);
   }
   /// Bytes that the flow has left.
-  [[nodiscard]] double unsent(const Flow& flow) const {
-    return flow.bottleneck == kNone ? flow.remaining : lists_.unsent(flow.bottleneck, rate(flow));
-  }
+  [[nodiscard]] double unsent(const Flow& flow) const;
   /// Bytes per picosecond. REQUIRES: solved since it was added.
-  [[nodiscard]] double rate(const Flow& flow) const { return solver_.level(flows_.hop(flow.bottleneck).capacity); }
+  [[nodiscard]] double rate(const Flow& flow) const {
+    if (flow.state == FlowState::kEnding) return epochs_.rate(flow);
+    return solver_.level(flows_.hop(flow.bottleneck).capacity);
+  }
 
   /// Solves now. Otherwise this happens at the end of the instant of a change.
   void settle() { solver_.settle(); }
   [[nodiscard]] std::uint64_t flows_solved() const { return solver_.flows_solved(); }
+  [[nodiscard]] const EpochFlows& epochs() const { return epochs_; }
 
  private:
   const engine::Engine& engine_;
-  const FlowTable& flows_;
+  FlowTable& flows_;
+  const std::vector<double>& rates_;
+  std::vector<double> available_;  // the rates without what epochs reserve
+  bool exact_ = true;
   CapacityFlows lists_;
   DepartureAgenda agenda_;
   LevelSolver solver_;
+  EpochFlows epochs_;
   std::vector<FlowId> leaving_;
 };
 

@@ -128,6 +128,10 @@ Json cost(const CostSummary& summary) {
           {"bill", report::to_json_array(summary.bill)}};
 }
 
+Json network(const EngineSummary& engine) {
+  return {{"accuracy", engine.network_accuracy}, {"epochs", engine.epochs}, {"flows_in_epochs", engine.flows_in_epochs}};
+}
+
 Json folding(const FoldingSummary& summary) {
   Json json = {{"ranks", summary.ranks}, {"classes", summary.classes}};
   if (!summary.off.empty()) json["off"] = summary.off;
@@ -192,6 +196,7 @@ Json result_json(const RunResult& result, bool lists) {
   json["folding"] = folding(result.folding);
   json["warnings"] = result.warnings;
   if (!result.choices.empty()) json["choices"] = result.choices;
+  if (result.engine.network_accuracy > 0.0) json["network"] = network(result.engine);
   json["engine"] = {{"events", result.engine.events},
                     {"sends", result.engine.sends},
                     {"wall_s", result.engine.wall_s},

@@ -120,6 +120,7 @@ folding::FoldingAttempt Runner::try_fold() const {
   const bool watched = std::any_of(observers_.begin(), observers_.end(),
                                    [](const Observer* observer) { return observer->needs_every_rank(); });
   if (!run_.folding) return {std::nullopt, "the scenario says so"};
+  if (run_.network_accuracy > 0.0) return {std::nullopt, "the network is not exact: fewer flows would have other errors"};
   if (!scenario_.stragglers.empty()) return {std::nullopt, "some ranks are late or slow"};
   if (watched) return {std::nullopt, "an observer wants to be told of every rank"};
   return fold_on(cluster_, controller_);

@@ -79,11 +79,12 @@ class JobObserver : public Observer {
   std::size_t communicators_;
 };
 
-// Fidelity and folding are of the whole scenario.
+// Fidelity, folding and the accuracy of the network are of the whole scenario.
 RunSpec run_of(const Scenario& scenario, std::size_t job) {
   RunSpec run = scenario.jobs[job].run;
   run.fidelity = scenario.run.fidelity;
   run.folding = scenario.run.folding;
+  run.network_accuracy = scenario.run.network_accuracy;
   return run;
 }
 
@@ -112,6 +113,7 @@ class Jobs {
     std::vector<std::span<const GpuId>> gpus;
     for (const Scenario& job : scenario.jobs) gpus.emplace_back(job.gpu_of_rank);
     shared_.seat(gpus);
+    shared_.network().set_accuracy(scenario.run.network_accuracy);
     std::size_t ranks = 0;
     std::size_t communicators = 0;
     for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
@@ -156,6 +158,9 @@ class Jobs {
     }
     result.engine.events = engine_.events_run();
     result.engine.sends = shared_.network().messages();
+    result.engine.network_accuracy = scenario_.run.network_accuracy;
+    result.engine.epochs = shared_.network().epochs().epochs();
+    result.engine.flows_in_epochs = shared_.network().epochs().flows();
     for (Observer* observer : observers_) observer->end(Time{result.makespan});
   }
 

@@ -48,6 +48,7 @@ Simulation::Simulation(const JobSetup& setup)
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);
+  if (setup.shared == nullptr) fabric_.network().set_accuracy(setup.run.network_accuracy);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.has(ViewPart::kSchedule)) {
     // Who sets circuits once and forwards the rest needs a way between any two that may exchange something.
@@ -137,6 +138,9 @@ void Simulation::report(RunResult& result) {
   if (setup_.shared == nullptr) {
     result.engine.events = engine().events_run();
     result.engine.sends = fabric_.network().messages();
+    result.engine.network_accuracy = setup_.run.network_accuracy;
+    result.engine.epochs = fabric_.network().epochs().epochs();
+    result.engine.flows_in_epochs = fabric_.network().epochs().flows();
   }
   all_observers_.notify([&ends](Observer& observer) { observer.end(ends.back()); });
 }

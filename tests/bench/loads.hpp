@@ -30,8 +30,9 @@ class Hold {
 /// A non-blocking switch: a transmit and a receive capacity of 50 GB/s a rank.
 class Switch : public network::DeliveryListener {
  public:
-  explicit Switch(std::uint32_t ranks) : ranks_(ranks) {
+  explicit Switch(std::uint32_t ranks, double accuracy = 0.0) : ranks_(ranks) {
     network_.attach(*this);
+    network_.set_accuracy(accuracy);
     network_.resize(std::size_t{2} * ranks);
     for (topology::CapacityId i = 0; i < 2 * ranks; ++i) network_.set_rate(i, Bandwidth::from_gb_per_s(50));
   }
@@ -71,9 +72,10 @@ class Switch : public network::DeliveryListener {
 /// Leaves of 32 ranks under one non-blocking spine; an uplink carries a quarter of what its ranks can send.
 class Tree : public network::DeliveryListener {
  public:
-  explicit Tree(std::uint32_t ranks) : ranks_(ranks) {
+  explicit Tree(std::uint32_t ranks, double accuracy = 0.0) : ranks_(ranks) {
     const std::uint32_t leaves = (ranks + kLeaf - 1) / kLeaf;
     network_.attach(*this);
+    network_.set_accuracy(accuracy);
     network_.resize(std::size_t{2} * (ranks + leaves));
     for (topology::CapacityId i = 0; i < 2 * (ranks + leaves); ++i) {
       network_.set_rate(i, Bandwidth::from_gb_per_s(i < 2 * ranks ? 50 : 50.0 * kLeaf / 4));
@@ -89,6 +91,16 @@ class Tree : public network::DeliveryListener {
       for (std::uint32_t step = 1; step < ranks_; ++step) {
         const double size = (1 << 20) * (1.0 - 0.9 * random.uniform());
         network_.post(channel, path(from, (from + step) % ranks_), Bytes{static_cast<std::int64_t>(size)}, 0);
+      }
+    }
+  }
+  /// All to all at one instant, a random size up to 2 MiB.
+  void post_all_to_all() {
+    RandomStream random(1, "sizes");
+    for (std::uint32_t from = 0; from < ranks_; ++from) {
+      for (std::uint32_t to = 0; to < ranks_; ++to) {
+        const auto size = static_cast<std::int64_t>(random.below(2 << 20));
+        if (from != to) network_.post(Network::kNone, path(from, to), Bytes{size + 1}, 0);
       }
     }
   }

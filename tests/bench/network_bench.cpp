@@ -67,5 +67,32 @@ void network_jittered_oversubscribed(benchmark::State& state) {
 }
 BENCHMARK(network_jittered_oversubscribed)->ArgName("ranks")->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 
+// The all-to-all of random sizes over the same leaves, exact and within 1 %.
+void network_all_to_all_oversubscribed(benchmark::State& state) {
+  std::uint64_t items = 0;
+  for (auto _ : state) {
+    Tree network(static_cast<std::uint32_t>(state.range(0)), static_cast<double>(state.range(1)) * 1e-3);
+    network.post_all_to_all();
+    items += network.run();
+  }
+  report(state, items);
+}
+BENCHMARK(network_all_to_all_oversubscribed)
+    ->ArgNames({"ranks", "per_mille"})
+    ->ArgsProduct({{64, 128, 256}, {0, 10}})
+    ->Unit(benchmark::kMillisecond);
+
+// On one switch, within 1 %.
+void network_all_to_all_within(benchmark::State& state) {
+  std::uint64_t items = 0;
+  for (auto _ : state) {
+    Switch network(static_cast<std::uint32_t>(state.range(0)), 0.01);
+    network.post_all_to_all(true);
+    items += network.run();
+  }
+  report(state, items);
+}
+BENCHMARK(network_all_to_all_within)->ArgName("ranks")->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace photonrail::bench

@@ -179,12 +179,16 @@ struct DepartingSite {
   engine::Engine engine;
   FlowTable flows;
   std::vector<double> rates{1.0, 1.0};
-  SharedFlows shared{{engine, flows, rates}, engine::Action::to<&DepartingSite::depart>(*this), 100};
+  SharedFlows shared{
+      {engine, flows, rates},
+      {engine::Action::to<&DepartingSite::depart>(*this), engine::Action::to<&DepartingSite::depart_in_epoch>(*this)},
+      100};
   std::vector<std::pair<FlowId, std::int64_t>> left;
 
   void depart(std::uint64_t) {
     for (const FlowId id : shared.take_leaving()) left.emplace_back(id, engine.now().since_start().count());
   }
+  void depart_in_epoch(std::uint64_t) { FAIL() << "there are no epochs"; }
 };
 
 // Two flows of 100 bytes at 1/2, and a third of 300 on the second capacity alone, with 1/2 until 200 and then 1: 200 bytes

@@ -71,6 +71,15 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
   EXPECT_EQ(json["photonrail_version"], std::string(version()));
 }
 
+TEST(ResultJson, AnAccuracyOfTheNetworkIsSaidWhereOneWasAskedFor) {
+  RunResult result = two_ranks();
+  EXPECT_FALSE(Json::parse(to_json(result)).contains("network"));
+  result.engine.network_accuracy = 0.01;
+  result.engine.epochs = 12;
+  result.engine.flows_in_epochs = 345;
+  EXPECT_EQ(Json::parse(to_json(result))["network"], Json({{"accuracy", 0.01}, {"epochs", 12}, {"flows_in_epochs", 345}}));
+}
+
 TEST(ResultJson, TheSteadyIterationLeavesTheFirstOut) {
   RunResult result = two_ranks();
   result.iterations = {milliseconds(9), milliseconds(5), milliseconds(4)};

@@ -1,0 +1,119 @@
+#include "network/epoch_flows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace photonrail::network {
+
+void EpochFlows::begin() {
+  const auto most = static_cast<std::size_t>(accuracy_ * static_cast<double>(parts_.solver.flows()));
+  if (most < 2) return;
+  ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(next_));
+  next_ = 0;
+  const std::size_t before = ends_.size();
+  while (ends_.size() - before < most && take_next()) {
+  }
+  if (ends_.size() == before) return;
+  ++epochs_;
+  flows_ += ends_.size() - before;
+  reserve(before);
+  std::inplace_merge(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(before), ends_.end(),
+                     [](const End& a, const End& b) { return a.at < b.at; });
+  schedule_next_end();
+}
+
+// Takes the flow that ends next from the solver, unless it ends too late.
+bool EpochFlows::take_next() {
+  const CapacityId id = parts_.agenda.first();
+  if (id == kNone) return false;
+  const double level = parts_.solver.level(id);
+  const Time now = parts_.engine.now();
+  const Time at = std::max(now, parts_.lists.first_end(id, level));
+  const HopSlot slot = parts_.lists.bound(id).front().slot;
+  const FlowId flow_id = parts_.flows.hop(slot).flow;
+  Flow& flow = parts_.flows[flow_id];
+  const auto age = static_cast<double>((now - flow.begin).count());
+  if (static_cast<double>((at - now).count()) > accuracy_ * age) return false;
+  flow.remaining = parts_.lists.unsent(slot, level);
+  parts_.solver.remove(flow_id);
+  parts_.agenda.set(id, parts_.lists.bound(id).empty() ? Time::max() : parts_.lists.first_end(id, level));
+  flow.state = FlowState::kEnding;
+  flow.bottleneck = kNone;
+  flow.begin = now;
+  flow.left_at = at;
+  ends_.push_back({at, flow_id});
+  return true;
+}
+
+// The new flows, those from ends_[first] on, get what they have left at an even rate until the end of the epoch. So does
+// what an epoch before has reserved and not yet sent.
+void EpochFlows::reserve(std::size_t first) {
+  const Time now = parts_.engine.now();
+  const auto rest = with_share_.empty() ? 0.0 : static_cast<double>((end_ - now).count());
+  end_ = with_share_.empty() ? ends_.back().at : std::max(end_, ends_.back().at);
+  const auto length = static_cast<double>((end_ - now).count());
+  if (length <= 0.0) return;
+  for (const CapacityId id : with_share_) bytes_[id] = reserved_[id] * rest;
+  for (std::size_t i = first; i < ends_.size(); ++i) {
+    const Flow& flow = parts_.flows[ends_[i].flow];
+    for (const Hop& hop : parts_.flows.hops_of(flow)) {
+      if (bytes_[hop.capacity] == 0.0 && reserved_[hop.capacity] == 0.0) with_share_.push_back(hop.capacity);
+      bytes_[hop.capacity] += flow.remaining;
+    }
+  }
+  for (const CapacityId id : with_share_) set_reserved(id, std::exchange(bytes_[id], 0.0) / length);
+  parts_.engine.cancel(end_event_);
+  end_event_ = parts_.engine.schedule(end_, engine::Phase::kFinish, engine::Action::to<&EpochFlows::end>(*this));
+}
+
+void EpochFlows::set_reserved(CapacityId id, double rate) {
+  const double available = std::max(0.0, parts_.rates[id] - rate);
+  parts_.solver.change_rate(id, available - std::exchange(parts_.available[id], available));
+  reserved_[id] = rate;
+}
+
+void EpochFlows::release() {
+  parts_.engine.cancel(end_event_);
+  end_event_ = {};
+  for (const CapacityId id : with_share_) set_reserved(id, 0.0);
+  with_share_.clear();
+}
+
+// The next epoch begins at once: the solver, which has work now anyhow, has it once.
+void EpochFlows::end(std::uint64_t) {
+  release();
+  begin();
+}
+
+void EpochFlows::schedule_next_end() {
+  parts_.engine.cancel(next_event_);
+  next_event_ = {};
+  if (next_ < ends_.size()) next_event_ = parts_.engine.schedule(ends_[next_].at, engine::Phase::kFinish, departure_);
+}
+
+void EpochFlows::take_ended(std::vector<FlowId>& leaving) {
+  for (; next_ < ends_.size() && ends_[next_].at <= parts_.engine.now(); ++next_) leaving.push_back(ends_[next_].flow);
+  schedule_next_end();
+}
+
+void EpochFlows::dissolve() {
+  release();
+  for (; next_ < ends_.size(); ++next_) {
+    Flow& flow = parts_.flows[ends_[next_].flow];
+    flow.remaining = unsent(flow);
+    flow.begin = parts_.engine.now();
+    parts_.solver.add(ends_[next_].flow);
+  }
+  schedule_next_end();
+}
+
+double EpochFlows::rate(const Flow& flow) const {
+  const auto length = static_cast<double>((flow.left_at - flow.begin).count());
+  return length > 0.0 ? flow.remaining / length : 0.0;
+}
+
+double EpochFlows::unsent(const Flow& flow) const {
+  return rate(flow) * static_cast<double>((flow.left_at - parts_.engine.now()).count());
+}
+
+}  // namespace photonrail::network

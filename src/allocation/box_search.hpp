@@ -29,7 +29,7 @@ class BoxSearch {
   [[nodiscard]] std::uint32_t sum(std::uint32_t x, std::uint32_t y, std::uint32_t z) const;
 
   Shape torus_;
-  Coordinates unrolled_{};            // sides of the unrolled grid plus 1
+  Coordinates unrolled_{};             // sides of the unrolled grid plus 1
   std::vector<std::uint32_t> prefix_;  // busy accelerators below a corner
 };
 

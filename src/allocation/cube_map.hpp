@@ -24,8 +24,8 @@ class CubeMap {
   [[nodiscard]] std::uint32_t idle(std::uint32_t cube) const { return idle_[cube]; }
   /// All accelerators of the box of sides `part` from `from` are idle. REQUIRES: the box is inside the cube.
   [[nodiscard]] bool has(std::uint32_t cube, const Coordinates& from, const Coordinates& part) const;
-  /// The slice of `shape` made of the cubes in `slots`, by position in the slice. `rest_first`: in that dimension the part of
-  /// a cube comes before the whole ones.
+  /// The slice of `shape` made of the cubes in `slots`, by position in the slice. `rest_first`: in that dimension the part
+  /// of a cube comes before the whole ones.
   [[nodiscard]] Placement join(const Shape& shape, const std::vector<CubeSlot>& slots,
                                const std::array<bool, 3>& rest_first) const;
 

@@ -66,8 +66,7 @@ CubeMap::CubeMap(const Pod& pod) : pod_(&pod) {
 
 std::uint32_t CubeMap::accelerator(std::uint32_t cube, const Coordinates& local) const {
   const Coordinates at = cubes_.at(cube);
-  return pod_->spec().torus.index(
-      {at[0] * edge_[0] + local[0], at[1] * edge_[1] + local[1], at[2] * edge_[2] + local[2]});
+  return pod_->spec().torus.index({at[0] * edge_[0] + local[0], at[1] * edge_[1] + local[1], at[2] * edge_[2] + local[2]});
 }
 
 bool CubeMap::has(std::uint32_t cube, const Coordinates& from, const Coordinates& part) const {
@@ -87,7 +86,8 @@ bool CubeMap::has(std::uint32_t cube, const Coordinates& from, const Coordinates
   return true;
 }
 
-Placement CubeMap::join(const Shape& shape, const std::vector<CubeSlot>& slots, const std::array<bool, 3>& rest_first) const {
+Placement CubeMap::join(const Shape& shape, const std::vector<CubeSlot>& slots,
+                        const std::array<bool, 3>& rest_first) const {
   const CubeCut cut(shape, pod_->spec().block);
   const Shape positions = cut.positions();
   Placement placement{shape, {}, {}};

@@ -31,8 +31,8 @@ struct CubeCut {
 /// Throws ConfigError unless the block divides the sides of the torus.
 void check_cubes(const PodSpec& spec);
 
-/// The first rotation for which cubes are found, kind after kind: whole ones, then faces, edges and the corner, each kind at
-/// one place of its cubes. REQUIRES: check_cubes().
+/// The first rotation for which cubes are found, kind after kind: whole ones, then faces, edges and the corner, each kind
+/// at one place of its cubes. REQUIRES: check_cubes().
 [[nodiscard]] std::optional<Placement> place_in_cubes(const Pod& pod, const Shape& shape);
 
 }  // namespace photonrail::allocation

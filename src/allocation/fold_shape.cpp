@@ -65,20 +65,16 @@ std::vector<Shape> folds_of(const Shape& shape, std::uint32_t edge) {
   const std::uint32_t extended = shape.extended();
   if (edge == kFoldingCube && extended >= 2) fold_two_to_four(shape, found);
   if (extended == 2 && shape.dimensions == 3) fold_into_space(shape, edge, found);
-  return {found.begin(), found.end()};
+  std::vector<Shape> folds(found.begin(), found.end());
+  std::stable_sort(folds.begin(), folds.end(), [](const Shape& a, const Shape& b) { return a.surface() < b.surface(); });
+  return folds;
 }
 
 namespace {
 
-/// Every box of as many accelerators, with ascending sides.
-std::vector<Shape> factorisations(const Shape& shape) {
-  std::vector<Shape> found = boxes_of(shape.size(), shape.dimensions);
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-/// The fold that fits the torus and has the smallest largest side, at the first idle box. The cube whose wrap-around links
-/// close folds is the torus itself here: only in a torus of side 4 do the rules for cubes of 4 apply.
+/// The fold that fits the torus and has the smallest largest side, the most cubical of equals, at the first idle box. The
+/// cube whose wrap-around links close folds is the torus itself here: only in a torus of side 4 do the rules for cubes of 4
+/// apply.
 class FoldOnly : public Allocator {
  public:
   explicit FoldOnly(std::unique_ptr<Allocator> boxes) : boxes_(std::move(boxes)) {}
@@ -86,10 +82,10 @@ class FoldOnly : public Allocator {
   [[nodiscard]] std::optional<Placement> place(const Pod& pod, const Shape& shape) const override {
     const Shape& torus = pod.spec().torus;
     const std::uint32_t side = *std::min_element(torus.sides.begin(), torus.sides.begin() + torus.dimensions);
-    std::vector<Shape> folds = shape.extended() == 1 ? factorisations(shape) : folds_of(shape, side);
+    std::vector<Shape> folds = shape.extended() == 1 ? boxes_of(shape.size(), shape.dimensions) : folds_of(shape, side);
     std::erase_if(folds, [&](const Shape& fold) { return largest_side(fold) > side; });
-    const auto best = std::min_element(
-        folds.begin(), folds.end(), [](const Shape& a, const Shape& b) { return largest_side(a) < largest_side(b); });
+    const auto best = std::min_element(folds.begin(), folds.end(),
+                                       [](const Shape& a, const Shape& b) { return largest_side(a) < largest_side(b); });
     return boxes_->place(pod, best == folds.end() ? shape : *best);
   }
 

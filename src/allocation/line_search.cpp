@@ -7,7 +7,7 @@ namespace photonrail::allocation {
 
 namespace {
 
-constexpr std::uint32_t kMaxSteps = 1'000'000;  // of a search in one cube along one axis
+constexpr std::uint32_t kMaxPathSteps = 1'000'000;  // of a search in one cube along one axis
 
 /// Accelerators of a cube, with neighbours across its own opposite faces.
 struct LineCube {
@@ -91,7 +91,7 @@ class PathSearch {
     const Coordinates at = torus_.at(path_.back());
     for (std::uint32_t d = 0; d < torus_.dimensions; ++d) {
       for (const std::uint32_t step : {1U, cube_.sides[d] - 1}) {
-        if (++steps_ > kMaxSteps) return false;
+        if (++steps_ > kMaxPathSteps) return false;
         Coordinates next = at;
         next[d] = cube_.first[d] + (at[d] - cube_.first[d] + step) % cube_.sides[d];
         const std::uint32_t a = torus_.index(next);

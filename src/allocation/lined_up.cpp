@@ -40,8 +40,8 @@ std::vector<CommonPlace> common_places(const CubeCut& cut) {
   return places;
 }
 
-/// Cubes for all positions of the slice: a matching of positions to cubes that have the part idle (augmenting paths), fuller
-/// cubes tried first, so that whole cubes stay idle.
+/// Cubes for all positions of the slice: a matching of positions to cubes that have the part idle (augmenting paths),
+/// fuller cubes tried first, so that whole cubes stay idle.
 class PositionMatching {
  public:
   PositionMatching(const CubeMap& map, const CubeCut& cut, const CommonPlace& place)

@@ -47,13 +47,9 @@ std::string Shape::text() const {
   return text;
 }
 
-namespace {
-
-std::uint64_t surface(const Shape& s) {
-  return std::uint64_t{s[0]} * s[1] + std::uint64_t{s[1]} * s[2] + std::uint64_t{s[0]} * s[2];
+std::uint64_t Shape::surface() const {
+  return std::uint64_t{sides[0]} * sides[1] + std::uint64_t{sides[1]} * sides[2] + std::uint64_t{sides[0]} * sides[2];
 }
-
-}  // namespace
 
 std::vector<Shape> boxes_of(std::uint32_t accelerators, std::uint32_t dimensions) {
   std::vector<Shape> found;
@@ -67,7 +63,7 @@ std::vector<Shape> boxes_of(std::uint32_t accelerators, std::uint32_t dimensions
       found.push_back(Shape::of(std::span(sides).last(dimensions)));
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const Shape& x, const Shape& y) { return surface(x) < surface(y); });
+  std::stable_sort(found.begin(), found.end(), [](const Shape& x, const Shape& y) { return x.surface() < y.surface(); });
   return found;
 }
 

@@ -10,8 +10,8 @@ namespace photonrail::allocation {
 
 AllocatorRegistry AllocatorRegistry::builtin() {
   AllocatorRegistry table;
-  for (const auto make : {first_fit, best_fit, hilbert_windows, fold_only, cubes, folded_cubes, lined_up_cubes, aligned_blocks,
-                          photonic_servers, k_hop_line, switched_domains}) {
+  for (const auto make : {first_fit, best_fit, hilbert_windows, fold_only, cubes, folded_cubes, lined_up_cubes,
+                          aligned_blocks, photonic_servers, k_hop_line, switched_domains}) {
     table.add(make());
   }
   return table;

@@ -55,8 +55,8 @@ class RackWiring {
 
   [[nodiscard]] const Shape& logical() const { return logical_; }
 
-  /// Adds the circuits of the links of logical server `at` to those before it in row-major order, of which `servers` has the
-  /// physical ones. The largest number of circuits on a boundary comes back.
+  /// Adds the circuits of the links of logical server `at` to those before it in row-major order, of which `servers` has
+  /// the physical ones. The largest number of circuits on a boundary comes back.
   std::uint32_t add_links(std::uint32_t at, const std::vector<std::uint32_t>& servers,
                           std::map<std::uint32_t, std::uint32_t>& load) const {
     std::uint32_t busiest = 0;
@@ -112,7 +112,7 @@ class RackWiring {
   const Pod& pod_;
   const Shape slice_;
   Shape all_;
-  Shape logical_;  // servers of the slice
+  Shape logical_;       // servers of the slice
   Coordinates rack_{};  // servers of a rack
 };
 
@@ -171,7 +171,8 @@ std::uint32_t server_index(const Pod& pod, std::uint32_t accelerator) {
 }
 
 /// The slice of logical servers on physical ones, with its circuits.
-Placement on_servers(const Pod& pod, const Shape& slice, const RackWiring& wiring, const std::vector<std::uint32_t>& servers) {
+Placement on_servers(const Pod& pod, const Shape& slice, const RackWiring& wiring,
+                     const std::vector<std::uint32_t>& servers) {
   const PodSpec& spec = pod.spec();
   const Shape all = pod.servers();
   Placement placement{slice, {}, {}};
@@ -236,7 +237,8 @@ std::vector<std::vector<std::uint32_t>> free_servers(const Pod& pod) {
 
 class AlignedBlocks : public Allocator {
  public:
-  explicit AlignedBlocks(std::unique_ptr<Allocator> racks, bool scattered) : racks_(std::move(racks)), scattered_(scattered) {}
+  explicit AlignedBlocks(std::unique_ptr<Allocator> racks, bool scattered)
+      : racks_(std::move(racks)), scattered_(scattered) {}
 
   [[nodiscard]] std::optional<Placement> place(const Pod& pod, const Shape& shape) const override {
     if (!within_rack(pod.spec(), shape)) return racks_->place(pod, shape);
@@ -284,11 +286,13 @@ AllocatorFactory by_servers(const char* name, const char* summary, bool scattere
 }  // namespace
 
 AllocatorFactory aligned_blocks() {
-  return by_servers("aligned", "boxes of whole servers at multiples of their own size in a rack; racks joined as ocs_cubes", false);
+  return by_servers("aligned", "boxes of whole servers at multiples of their own size in a rack; racks joined as ocs_cubes",
+                    false);
 }
 
 AllocatorFactory photonic_servers() {
-  return by_servers("photonic", "as aligned; else any free servers of a rack with the fewest circuits a boundary (Morphlux)", true);
+  return by_servers("photonic",
+                    "as aligned; else any free servers of a rack with the fewest circuits a boundary (Morphlux)", true);
 }
 
 }  // namespace photonrail::allocation

@@ -26,12 +26,14 @@ std::vector<RotationStep> halving_doubling_all_reduce(std::uint32_t nodes, doubl
 namespace {
 
 constexpr std::int64_t kUnreachable = INT64_MAX;
-constexpr std::size_t kMaxSteps = 2'048;
+constexpr std::size_t kMaxCollectiveSteps = 2'048;
 
 void check(const std::vector<RotationStep>& steps, const RotationFabric& fabric) {
-  if (fabric.nodes < 2 || fabric.nodes > 1024) throw ConfigError("nodes", "is " + std::to_string(fabric.nodes), "2 to 1024");
+  if (fabric.nodes < 2 || fabric.nodes > 1024)
+    throw ConfigError("nodes", "is " + std::to_string(fabric.nodes), "2 to 1024");
   if (!(fabric.circuit.bytes_per_second > 0.0)) throw ConfigError("circuit", "has no bandwidth");
-  if (steps.empty() || steps.size() > kMaxSteps) throw ConfigError("steps", "has " + std::to_string(steps.size()) + " steps");
+  if (steps.empty() || steps.size() > kMaxCollectiveSteps)
+    throw ConfigError("steps", "has " + std::to_string(steps.size()) + " steps");
   for (const RotationStep& step : steps) {
     if (step.offset % fabric.nodes == 0) throw ConfigError("steps", "a step sends to its own node");
     if (!(step.bytes >= 0.0)) throw ConfigError("steps", "a step has a negative number of bytes");

@@ -40,9 +40,9 @@ std::uint32_t wasted_in_ring(const std::vector<std::uint32_t>& out, const WasteS
     // A run at the end of the ring goes on at its beginning.
     const bool at_end = next == spec.servers;
     std::size_t length = run;
-    if (at_end) {
+    if (at_end && spec.domain.closed) {
       for (std::size_t j = 0; j < out.size() && j < i && out[j] == j; ++j) ++length;
-    } else if (i == 0 && out[0] == 0) {
+    } else if (i == 0 && out[0] == 0 && spec.domain.closed) {
       for (std::size_t j = out.size(); j-- > run && out[j] + (out.size() - j) == spec.servers;) ++length;
     }
     if (length >= spec.domain.reach) {
@@ -52,7 +52,7 @@ std::uint32_t wasted_in_ring(const std::vector<std::uint32_t>& out, const WasteS
     i += run;
   }
   pieces.back() += spec.servers - next;
-  if (cut) {  // the last piece goes on in the first
+  if (cut && spec.domain.closed) {  // the last piece goes on in the first
     pieces.front() += pieces.back();
     pieces.pop_back();
   }
@@ -82,7 +82,8 @@ double expected_servers(std::uint32_t faulty, const WasteSpec& spec, RandomStrea
     case GroupDomain::Kind::kRing:
       return expected_in_ring(faulty, spec, random);
     case GroupDomain::Kind::kSwitched:
-      return spec.servers / domain * expected_waste(spec.servers, domain, faulty, [&](auto healthy) { return healthy % group; });
+      return spec.servers / domain *
+             expected_waste(spec.servers, domain, faulty, [&](auto healthy) { return healthy % group; });
     case GroupDomain::Kind::kAligned: {
       const std::uint32_t blocks = domain / group;
       const std::uint32_t rest = domain % group;

@@ -62,7 +62,7 @@ std::string difference(const json& expected, const SliceDecision& decision, cons
 
 TEST(Decisions, AreThoseOfThePublicAllocator) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
-  const json cases = json::parse(std::ifstream(data / "slices/decisions.json"))["cases"];
+  const json cases = json::parse(std::ifstream(data / "slices/decisions.json")).at("cases");
   const AllocatorRegistry known = AllocatorRegistry::builtin();
   std::size_t compared = 0;
   for (const json& one : cases) {

@@ -23,9 +23,9 @@ struct CubePod {
 /// P(a slice of so many cubes fits) when any cubes that are up make a slice: switches_up * P(Binomial >= wanted).
 [[nodiscard]] double fit_probability(const CubePod& pod, std::uint32_t wanted);
 
-/// Expected share of the pod's accelerators in whole slices of so many cubes, in [0, 1]. With switches any cubes that are up
-/// make a slice, E[floor(K / c)] c / cubes; fixed wiring has floor(cubes / c) groups of cubes that must all be up. Throws
-/// ConfigError for a slice of no cube or of more than there are.
+/// Expected share of the pod's accelerators in whole slices of so many cubes, in [0, 1]. With switches any cubes that are
+/// up make a slice, E[floor(K / c)] c / cubes; fixed wiring has floor(cubes / c) groups of cubes that must all be up.
+/// Throws ConfigError for a slice of no cube or of more than there are.
 [[nodiscard]] double goodput_with_switches(const CubePod& pod, std::uint32_t cubes_of_slice);
 [[nodiscard]] double goodput_fixed(const CubePod& pod, std::uint32_t cubes_of_slice);
 
@@ -43,13 +43,15 @@ struct ServerFault {
 /// How servers are joined for tensor-parallel groups.
 struct GroupDomain {
   enum class Kind : std::uint8_t {
-    kSwitched,  ///< domains of servers, any healthy ones of a domain make a group; what is left over of all servers is unused
+    kSwitched,  ///< domains of servers, any healthy ones of a domain make a group; what is left over of all servers is
+                ///< unused
     kAligned,   ///< the same with fixed sub-blocks: one faulty server loses its sub-block
     kRing,      ///< one ring over all; a server reaches `reach` next ones, so that `reach` faulty in a row cut it
   };
   Kind kind = Kind::kSwitched;
   std::uint32_t servers = 8;  ///< of a domain; switched: as many as there are is one big switch
   std::uint32_t reach = 2;    ///< ring
+  bool closed = true;         ///< ring; false: the last server is not joined to the first
 };
 
 struct WasteSpec {

@@ -32,6 +32,7 @@ struct Shape {
 
   [[nodiscard]] std::uint32_t operator[](std::size_t dimension) const { return sides[dimension]; }
   [[nodiscard]] std::uint32_t size() const { return sides[0] * sides[1] * sides[2]; }  ///< accelerators
+  [[nodiscard]] std::uint64_t surface() const;   ///< half of that of the box; the least of equal sizes is the most cubical
   [[nodiscard]] std::uint32_t extended() const;  ///< dimensions with a side above 1
   /// Every permutation of the sides once, in the lexicographic order of positions: the shape as given comes first.
   [[nodiscard]] std::vector<Shape> rotations() const;
@@ -101,7 +102,9 @@ class Pod {
   [[nodiscard]] Shape servers() const;
   /// The boundary between a server and the next one in a dimension, which wraps around. Servers are counted in row-major
   /// order.
-  [[nodiscard]] static std::uint32_t boundary(std::uint32_t server, std::uint32_t dimension) { return 3 * server + dimension; }
+  [[nodiscard]] static std::uint32_t boundary(std::uint32_t server, std::uint32_t dimension) {
+    return 3 * server + dimension;
+  }
   [[nodiscard]] std::uint32_t circuits_through(std::uint32_t boundary) const { return circuits_[boundary]; }
 
  private:

@@ -21,9 +21,9 @@ struct FaceCircuit {
 
 /// How the links of a slice's shape are made in a pod.
 struct SliceWiring {
-  std::uint32_t electrical = 0;          ///< links inside cubes (in a torus: links of the torus)
-  std::vector<FaceCircuit> circuits{};   ///< links between cubes
-  std::uint32_t missing = 0;             ///< links of the shape that nothing joins
+  std::uint32_t electrical = 0;         ///< links inside cubes (in a torus: links of the torus)
+  std::vector<FaceCircuit> circuits{};  ///< links between cubes
+  std::uint32_t missing = 0;            ///< links of the shape that nothing joins
 };
 
 /// Links of the shape: neighbours, and the wrap-around of each side that is a multiple of the block (in a torus: as long as
@@ -39,21 +39,21 @@ struct Egress {
 };
 [[nodiscard]] Egress egress_of(const Shape& shape, std::uint32_t wraps_from = 4);
 
-/// Bandwidth of rings, in units of one fixed link and direction. An accelerator injects `injection` units; each ring that it
-/// belongs to gets a part in proportion to its weight, half of it in each direction; a ring runs at the least of its members.
-/// Source: public artifact of Morphlux (arXiv 2508.03674).
+/// Bandwidth of rings, in units of one fixed link and direction. An accelerator injects `injection` units; each ring that
+/// it belongs to gets a part in proportion to its weight, half of it in each direction; a ring runs at the least of its
+/// members. Source: public artifact of Morphlux (arXiv 2508.03674).
 struct RingUnits {
   double steered = 0.0;             ///< egress as a pool
   std::uint32_t steered_whole = 0;  ///< in whole units, as the public allocator gives them
   std::uint32_t fixed = 0;          ///< whole units of links that cannot be steered, capped by the link
 };
-/// `rings`: members by number, any numbers below 2^20. `weights`: by ring, empty: equal. Throws ConfigError for a ring without
-/// members, a weight that is not positive, or another number of weights.
+/// `rings`: members by number, any numbers below 2^20. `weights`: by ring, empty: equal. Throws ConfigError for a ring
+/// without members, a weight that is not positive, or another number of weights.
 [[nodiscard]] std::vector<RingUnits> ring_units(const std::vector<std::vector<std::uint32_t>>& rings, double injection,
                                                 double link, std::span<const double> weights = {});
 
-/// What each slice gets of the bandwidth that its shape, as a torus of its own, would give: rings along every side above 1 of
-/// every slice at once, routed dimension by dimension on the links of the torus, the shorter way round. In (0, 1]: the
+/// What each slice gets of the bandwidth that its shape, as a torus of its own, would give: rings along every side above 1
+/// of every slice at once, routed dimension by dimension on the links of the torus, the shorter way round. In (0, 1]: the
 /// busiest link of the slice's routes carries 1 / share rings.
 /// Leaves out: other traffic than rings, and routes around busy links.
 [[nodiscard]] std::vector<double> torus_shares(const PodSpec& spec, std::span<const Placement> slices);

@@ -22,12 +22,12 @@ struct RotationStep {
 
 /// Nodes with one circuit out and one in. On the ring of shift k node u is joined to u + k.
 struct RotationFabric {
-  std::uint32_t nodes = 2;            ///< 2 to 1,024
-  Bandwidth circuit{};                ///< more than 0
-  Duration alpha{};                   ///< of a step
-  Duration hop{};                     ///< of a circuit that a byte passes
-  Duration reconfiguration{};         ///< of all circuits together
-  std::uint32_t max_hops = 64;        ///< a step that needs more cannot use the ring
+  std::uint32_t nodes = 2;      ///< 2 to 1,024
+  Bandwidth circuit{};          ///< more than 0
+  Duration alpha{};             ///< of a step
+  Duration hop{};               ///< of a circuit that a byte passes
+  Duration reconfiguration{};   ///< of all circuits together
+  std::uint32_t max_hops = 64;  ///< a step that needs more cannot use the ring
 };
 
 /// Steps first .. last, from 1 on, on the ring of `shift`.

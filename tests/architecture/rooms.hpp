@@ -40,12 +40,14 @@ inline const std::vector<Room>& rooms() {
       {"run",
        {"core", "engine", "fabric", "cost", "collective", "workload", "control", "folding", "execution", "control_plane"},
        {"sys/"}},
+      {"allocation", {"core"}, {}},
       {"formats", {"core", "json", "collective", "workload"}, {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/"}},
       {"config",
-       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run", "formats"},
+       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run", "allocation",
+        "formats"},
        {}},
       {"report",
-       {"core", "json", "collective", "workload", "cost", "execution", "run"},
+       {"core", "json", "collective", "workload", "cost", "execution", "run", "allocation"},
        {"SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
       {"sweep",
        {"core", "json", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost",
@@ -99,6 +101,14 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"plugin.hpp", "run"},
       {"study/calibrate.hpp", "run"},
       {"config.hpp", "config"},
+      {"allocation/allocator.hpp", "allocation"},
+      {"allocation/availability.hpp", "allocation"},
+      {"allocation/pod.hpp", "allocation"},
+      {"allocation/scheduling.hpp", "allocation"},
+      {"allocation/slices.hpp", "allocation"},
+      {"allocation/step_circuits.hpp", "allocation"},
+      {"allocation/study.hpp", "allocation"},
+      {"allocation/study_file.hpp", "config"},
       {"collective/plan_file.hpp", "formats"},
       {"formats/trace.hpp", "formats"},
       {"report.hpp", "report"},
@@ -113,8 +123,9 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
 
 /// Private headers that the command includes besides public ones: what only the command uses is not installed.
 inline bool is_for_the_command(std::string_view header) {
-  static constexpr std::string_view kHeaders[] = {"report/chart.hpp", "report/cost_report.hpp", "report/page.hpp",
-                                                  "sweep/slurm.hpp"};
+  static constexpr std::string_view kHeaders[] = {"report/allocation_report.hpp", "report/chart.hpp",
+                                                  "report/cost_report.hpp", "report/page.hpp",
+                                                  "report/slice_map.hpp", "sweep/slurm.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

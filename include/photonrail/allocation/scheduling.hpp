@@ -1,0 +1,161 @@
+// Jobs that come, wait for a slice of a pod, run and go; servers that fail and are repaired. Times are microseconds since
+// the start of the stream: a stream may be longer than the 106 days of photonrail::Time.
+#pragma once
+
+#include "photonrail/allocation/allocator.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail::allocation {
+
+using Instant = std::chrono::microseconds;  ///< since the start of the stream
+using Span = std::chrono::microseconds;     ///< a length of time
+
+/// Upper bound on every time of a stream: 3,000 years, so that sums of two cannot overflow.
+inline constexpr Span kLongestSpan{100'000'000'000'000'000};
+
+struct SliceJob {
+  Instant arrival{};
+  Span duration{};  ///< on the full bandwidth of its shape; more than 0
+  SliceRequest request{};
+};
+
+/// A share of the jobs of a drawn stream asks for this shape.
+struct SliceShare {
+  Shape shape{};
+  double share = 1.0;  ///< in proportion to the others, more than 0
+};
+
+/// Slices of TPU v4, one day of November 2022 (ISCA 2023, arXiv 2304.01433, table 2), percent; they sum to 97.5. Twisted
+/// and plain tori of a shape are one row here.
+[[nodiscard]] std::vector<SliceShare> tpu_v4_slices();
+
+struct StreamSpec {
+  std::uint32_t jobs = 1000;                           ///< 1 to 1,000,000
+  std::vector<SliceShare> slices{};                    ///< not empty
+  Span mean_interarrival = std::chrono::seconds{600};  ///< exponential
+  Span mean_duration = std::chrono::seconds{3600};     ///< exponential, at least a second
+  std::uint64_t seed = 1;
+};
+/// Throws ConfigError for fields out of range, or a stream longer than kLongestSpan.
+[[nodiscard]] std::vector<SliceJob> draw_jobs(const StreamSpec& spec);
+
+enum class QueueOrder : std::uint8_t {
+  kFifo,             ///< in order of arrival; the head blocks the others
+  kBackfill,         ///< the same, but a job may overtake that ends before the head can start (EASY)
+  kShortestService,  ///< least accelerators x remaining time first; a refused job blocks only its own shape
+  kScarcestShape,    ///< shapes by the supply that is left of them, the scarcest first (IRS of Venn, arXiv 2312.08298)
+  kRandom,           ///< a random order, drawn at arrival
+};
+
+/// What becomes of a job that even an empty pod refuses. On a torus without switches, one that has a side longer than the
+/// torus is skipped when it is refused, in both cases.
+enum class ImpossibleJobs : std::uint8_t {
+  kSkip,             ///< skipped when it is refused
+  kBlockUntilEmpty,  ///< waits until the pod is empty, as in the public scheduler of RFold: a fifo queue drains for it
+};
+
+/// Servers (PodSpec::server) fail independently.
+struct ServerFailures {
+  Span mean_between{};  ///< exponential, of one server; 0: servers do not fail
+  Span mean_repair{};   ///< exponential
+  Span checkpoint{};    ///< a job that is stopped loses what it did since a multiple of this; 0: nothing is lost
+  Span restart{};       ///< added to each start after the first
+};
+
+struct ScheduleSpec {
+  PodSpec pod{};
+  QueueOrder order = QueueOrder::kFifo;
+  /// A job that is refused may stop jobs that have more service (accelerators x time) left than itself, those with the most
+  /// first. REQUIRES (else ConfigError): kShortestService.
+  bool preempt = false;
+  ImpossibleJobs impossible = ImpossibleJobs::kSkip;
+  ServerFailures failures{};
+  Span reconfiguration{};     ///< added to each start: circuits of the slice
+  bool shared_links = false;  ///< torus: a job has torus_shares() of its bandwidth, as seen at its start
+  bool fixed_egress =
+      false;  ///< torus and cubes: a job has egress_of() its shape of its bandwidth; photonic servers give all
+  /// How often longer a job takes on so much of its bandwidth, in (0, 1]; none: 1 / share, as if it only communicated.
+  std::function<double(double share)> stretch{};
+  std::uint64_t seed = 1;
+};
+
+enum class RunEnd : std::uint8_t { kDone, kFailure, kPreemption };
+
+/// Runs of a stream whose slices are kept for maps: more would take the memory.
+inline constexpr std::size_t kKeptSlices = 20'000;
+
+/// One stay of a job in the pod.
+struct SliceRun {
+  std::uint32_t job = 0;
+  Instant start{};
+  Instant end{};
+  RunEnd how = RunEnd::kDone;
+  double share = 1.0;  ///< of its bandwidth that the slice had; see ScheduleSpec::shared_links and fixed_egress
+  Placement slice{};   ///< of the first kKeptSlices runs; of the others it is empty
+};
+
+struct Outage {
+  std::uint32_t server = 0;  ///< its first accelerator
+  Instant start{};
+  Instant end{};
+};
+
+struct JobOutcome {
+  std::optional<Instant> start{};  ///< the first; none: skipped
+  std::optional<Instant> end{};    ///< none: skipped
+  Span waiting{};                  ///< in the queue, in all
+  std::uint32_t stops = 0;         ///< by failures and preemption
+};
+
+struct ScheduleResult {
+  std::vector<JobOutcome> jobs{};  ///< as in the stream
+  std::vector<SliceRun> runs{};    ///< in order of their ends
+  std::vector<Outage> outages{};
+  Span makespan{};              ///< until the last job is done
+  double utilisation = 0.0;     ///< accelerators in slices, of all, mean over the makespan
+  double goodput = 0.0;         ///< the same of nominal durations of jobs: without lost work, restarts and shared links
+  Span blocked_for_resource{};  ///< the first job of the queue was refused: too few idle accelerators
+  Span blocked_for_shape{};     ///< enough, but not in its shape
+  double stranded = 0.0;        ///< idle accelerators while blocked_for_shape, of all, mean over the makespan
+  double mean_share = 1.0;      ///< SliceRun::share, mean over runs
+  double blast_radius = 0.0;    ///< accelerators that a failure of a server idled, mean over outages
+  std::uint32_t skipped = 0;    ///< jobs that even an empty pod refuses
+  std::uint64_t decisions = 0;  ///< questions to the allocator
+
+  double mean_waiting_s = 0.0;     ///< seconds in the queue, of jobs that ran
+  double mean_completion_s = 0.0;  ///< seconds from arrival to end
+  double median_completion_s = 0.0;
+};
+
+/// Requests of one shape in a pod without a queue.
+struct LossRow {
+  Shape shape{};
+  std::uint64_t asked = 0;
+  std::uint64_t refused_for_resource = 0;
+  std::uint64_t refused_for_shape = 0;
+};
+struct LossResult {
+  std::vector<LossRow> rows{};  ///< by shape, ascending accelerators
+  double utilisation = 0.0;     ///< accelerators in slices, of all, mean from the first arrival to the last
+  /// 1 - largest request of the stream that the pod would place / idle accelerators, mean over arrivals with idle
+  /// accelerators; see stranded_share().
+  double stranded = 0.0;
+};
+/// Each job is placed when it comes or is lost. Throws as schedule_jobs(), and ConfigError for a request without a shape.
+[[nodiscard]] LossResult run_without_queue(const std::vector<SliceJob>& jobs, const PodSpec& pod,
+                                           const AllocatorFactory& factory);
+
+/// Runs the stream. The first job in the order is tried at each arrival and whenever something is released; at an instant,
+/// ends come before repairs, these before failures, these before arrivals. Throws ConfigError for fields out of range, and
+/// DeadlockError when a job can never end because servers fail too often.
+[[nodiscard]] ScheduleResult schedule_jobs(const std::vector<SliceJob>& jobs, const ScheduleSpec& spec,
+                                           const AllocatorFactory& factory);
+
+}  // namespace photonrail::allocation

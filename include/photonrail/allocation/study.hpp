@@ -1,0 +1,77 @@
+// What a file of `photonrail allocate` asks for: decisions, streams of jobs, availability, waste, circuits of collectives.
+#pragma once
+
+#include "photonrail/allocation/availability.hpp"
+#include "photonrail/allocation/scheduling.hpp"
+#include "photonrail/allocation/step_circuits.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace photonrail::allocation {
+
+/// One question to an allocator, and what is expected of the answer.
+struct DecisionCase {
+  struct Expected {
+    std::optional<RefusalReason> refusal{};  ///< none: a placement
+    std::optional<Shape> shape{};
+    std::vector<std::uint32_t> accelerators{};  ///< ascending; empty: any
+  };
+
+  std::string id{};
+  std::string policy{};
+  Pod pod{PodSpec{}};
+  SliceRequest request{};
+  std::optional<Expected> expected{};
+};
+/// In words what of the decision is not as expected; "" when nothing is.
+[[nodiscard]] std::string difference(const DecisionCase::Expected& expected, const SliceDecision& decision);
+
+struct AvailabilityStudy {
+  CubePod pod{};
+  std::vector<double> host_availability{};
+  std::vector<std::uint32_t> slice_cubes{};
+};
+
+struct WasteStudy {
+  struct Domain {
+    std::string name{};
+    GroupDomain domain{};
+  };
+
+  std::vector<double> faulty{};  ///< faulty_server_shares()
+  std::uint32_t servers = 400;
+  std::uint32_t accelerators_per_server = 8;
+  std::vector<std::uint32_t> groups{};  ///< accelerators of a group, multiples of those of a server
+  std::vector<Domain> domains{};
+  std::uint32_t placements = 60;
+};
+
+struct CircuitStudy {
+  std::string collective{};
+  double bytes = 0.0;
+  RotationFabric fabric{};
+  std::vector<RotationStep> steps{};
+};
+
+struct AllocationStudy {
+  std::string name{};
+  std::string why{};
+  std::vector<DecisionCase> decisions{};
+  std::vector<SliceJob> jobs{};  ///< a stream, tried with each policy in each order
+  std::vector<std::string> policies{};
+  std::vector<QueueOrder> orders{};  ///< empty: without a queue
+  ScheduleSpec schedule{};           ///< the order is replaced
+  /// A scenario whose step says how a job slows down on a part of its bandwidth; empty: as ScheduleSpec::stretch without.
+  std::filesystem::path step{};
+  std::optional<AvailabilityStudy> availability{};
+  std::optional<WasteStudy> waste{};
+  std::vector<CircuitStudy> circuits{};
+};
+
+[[nodiscard]] const char* name(QueueOrder order);
+
+}  // namespace photonrail::allocation

@@ -1,0 +1,298 @@
+// Slices of a rack by whole servers: aligned boxes, and photonic servers that join whatever servers are free (LUMION, arXiv
+// 2505.23105; Morphlux, arXiv 2508.03674). Slices larger than a rack are whole racks that optical switches join.
+//
+// Leaves out: which wavelength a circuit has, and crossings of circuits inside a server.
+#include "allocation/box_search.hpp"
+#include "allocation/builtin.hpp"
+#include "allocation/cubes.hpp"
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace photonrail::allocation {
+
+namespace {
+
+void check_servers(const PodSpec& spec) {
+  check_cubes(spec);
+  for (std::uint32_t d = 0; d < spec.torus.dimensions; ++d) {
+    if (spec.server[d] != 0 && spec.block % spec.server[d] == 0) continue;
+    throw ConfigError("pod.server", spec.server.text() + " does not fill a block of " + std::to_string(spec.block),
+                      "servers whose sides divide the block");
+  }
+}
+
+/// Rotations of a slice inside a rack that cut no server, or are cut from one.
+std::vector<Shape> rotations_by_servers(const PodSpec& spec, const Shape& shape) {
+  std::vector<Shape> kept;
+  for (const Shape& turned : shape.rotations()) {
+    bool whole = true;
+    bool inside = true;
+    for (std::size_t d = 0; d < 3; ++d) {
+      whole = whole && turned[d] % spec.server[d] == 0;
+      inside = inside && turned[d] <= spec.server[d];
+    }
+    if (whole || inside) kept.push_back(turned);
+  }
+  return kept;
+}
+
+bool within_rack(const PodSpec& spec, const Shape& shape) {
+  return std::all_of(shape.sides.begin(), shape.sides.end(), [&](std::uint32_t side) { return side <= spec.block; });
+}
+
+/// Servers of one rack and the circuits between them.
+class RackWiring {
+ public:
+  RackWiring(const Pod& pod, const Shape& slice) : pod_(pod), slice_(slice), all_(pod.servers()), logical_(slice) {
+    const PodSpec& spec = pod.spec();
+    for (std::size_t d = 0; d < 3; ++d) {
+      rack_[d] = std::max(1U, std::min(spec.block, spec.torus[d]) / spec.server[d]);
+      logical_.sides[d] = std::max(1U, slice[d] / spec.server[d]);
+    }
+  }
+
+  [[nodiscard]] const Shape& logical() const { return logical_; }
+
+  /// Adds the circuits of the links of logical server `at` to those before it in row-major order, of which `servers` has
+  /// the physical ones. The largest number of circuits on a boundary comes back.
+  std::uint32_t add_links(std::uint32_t at, const std::vector<std::uint32_t>& servers,
+                          std::map<std::uint32_t, std::uint32_t>& load) const {
+    std::uint32_t busiest = 0;
+    const Coordinates here = logical_.at(at);
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::uint32_t side = logical_[d];
+      if (side == 1) continue;
+      Coordinates back = here;
+      if (here[d] > 0) {
+        --back[d];
+        busiest = std::max(busiest, route(servers[logical_.index(back)], servers[at], circuits_of(d), load));
+      }
+      const bool closes = here[d] + 1 == side && side > 2 && slice_[d] % pod_.spec().block == 0;
+      if (!closes) continue;
+      Coordinates first = here;
+      first[d] = 0;
+      busiest = std::max(busiest, route(servers[at], servers[logical_.index(first)], circuits_of(d), load));
+    }
+    return busiest;
+  }
+
+ private:
+  /// Links between two neighbouring servers of the slice: accelerators of the face.
+  [[nodiscard]] std::uint32_t circuits_of(std::size_t dimension) const {
+    return pod_.spec().server.size() / pod_.spec().server[dimension];
+  }
+
+  /// Dimension by dimension, the shorter way round the rack, forwards when both are equal.
+  std::uint32_t route(std::uint32_t from, std::uint32_t to, std::uint32_t circuits,
+                      std::map<std::uint32_t, std::uint32_t>& load) const {
+    Coordinates at = all_.at(from);
+    const Coordinates end = all_.at(to);
+    std::uint32_t busiest = 0;
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      const std::uint32_t side = rack_[d];
+      const std::uint32_t base = at[d] / side * side;
+      const std::uint32_t ahead = (end[d] + side - at[d]) % side;
+      const bool forwards = 2 * ahead <= side;
+      for (std::uint32_t hop = forwards ? ahead : side - ahead; hop > 0; --hop) {
+        const std::uint32_t next = base + (at[d] - base + (forwards ? 1 : side - 1)) % side;
+        Coordinates crossed = at;
+        if (!forwards) crossed[d] = next;
+        const std::uint32_t boundary = Pod::boundary(all_.index(crossed), d);
+        const auto [known, is_new] = load.try_emplace(boundary, 0);
+        known->second += circuits;
+        busiest = std::max(busiest, pod_.circuits_through(boundary) + known->second);
+        at[d] = next;
+      }
+    }
+    return busiest;
+  }
+
+  const Pod& pod_;
+  const Shape slice_;
+  Shape all_;
+  Shape logical_;       // servers of the slice
+  Coordinates rack_{};  // servers of a rack
+};
+
+/// Assigns free servers of a rack to the servers of the slice so that the busiest boundary carries the fewest circuits:
+/// depth first with bounds, limited by steps.
+class ServerMapping {
+ public:
+  ServerMapping(const Pod& pod, const RackWiring& wiring, const std::vector<std::uint32_t>& free)
+      : wiring_(wiring), free_(free), taken_(free.size(), false), limit_(pod.spec().fibres) {}
+
+  /// Empty when no assignment keeps the limit of fibres.
+  [[nodiscard]] const std::vector<std::uint32_t>& find() {
+    best_load_ = limit_ == 0 ? UINT32_MAX : limit_ + 1;
+    extend(0, {});
+    return best_;
+  }
+
+ private:
+  static constexpr std::uint32_t kMaxSteps = 20'000;
+
+  void extend(std::uint32_t busiest, const std::map<std::uint32_t, std::uint32_t>& load) {
+    if (busiest >= best_load_ || steps_ > kMaxSteps) return;
+    if (chosen_.size() == wiring_.logical().size()) {
+      best_ = chosen_;
+      best_load_ = busiest;
+      return;
+    }
+    const auto at = static_cast<std::uint32_t>(chosen_.size());
+    for (std::size_t i = 0; i < free_.size(); ++i) {
+      if (taken_[i]) continue;
+      ++steps_;
+      taken_[i] = true;
+      chosen_.push_back(free_[i]);
+      std::map<std::uint32_t, std::uint32_t> more = load;
+      const std::uint32_t now = wiring_.add_links(at, chosen_, more);
+      extend(std::max(busiest, now), more);
+      chosen_.pop_back();
+      taken_[i] = false;
+    }
+  }
+
+  const RackWiring& wiring_;
+  const std::vector<std::uint32_t>& free_;
+  std::vector<bool> taken_;
+  std::uint32_t limit_;
+  std::vector<std::uint32_t> chosen_;
+  std::vector<std::uint32_t> best_;
+  std::uint32_t best_load_ = UINT32_MAX;
+  std::uint32_t steps_ = 0;
+};
+
+std::uint32_t server_index(const Pod& pod, std::uint32_t accelerator) {
+  const Coordinates at = pod.spec().torus.at(accelerator);
+  const Shape& server = pod.spec().server;
+  return pod.servers().index({at[0] / server[0], at[1] / server[1], at[2] / server[2]});
+}
+
+/// The slice of logical servers on physical ones, with its circuits.
+Placement on_servers(const Pod& pod, const Shape& slice, const RackWiring& wiring,
+                     const std::vector<std::uint32_t>& servers) {
+  const PodSpec& spec = pod.spec();
+  const Shape all = pod.servers();
+  Placement placement{slice, {}, {}};
+  for (std::uint32_t i = 0; i < slice.size(); ++i) {
+    const Coordinates at = slice.at(i);
+    Coordinates logical{};
+    for (std::size_t d = 0; d < 3; ++d) logical[d] = at[d] / spec.server[d];
+    Coordinates place = all.at(servers[wiring.logical().index(logical)]);
+    for (std::size_t d = 0; d < 3; ++d) place[d] = place[d] * spec.server[d] + at[d] % spec.server[d];
+    placement.accelerators.push_back(spec.torus.index(place));
+  }
+  std::map<std::uint32_t, std::uint32_t> load;
+  for (std::uint32_t at = 0; at < wiring.logical().size(); ++at) wiring.add_links(at, servers, load);
+  for (const auto& [boundary, circuits] : load) placement.fibres.push_back({boundary, circuits});
+  return placement;
+}
+
+/// A box that starts at multiples of its own sides and stays inside a rack.
+std::optional<Placement> place_aligned(const Pod& pod, const Shape& shape) {
+  const PodSpec& spec = pod.spec();
+  const BoxSearch search(pod);
+  for (const Shape& turned : rotations_by_servers(spec, shape)) {
+    if (!search.fits(turned)) continue;
+    const auto start = search.first_in_blocks(turned, turned.sides, spec.block);
+    if (!start) continue;
+    Placement box = box_at(spec.torus, *start, turned);
+    const RackWiring wiring(pod, turned);
+    std::vector<std::uint32_t> servers(wiring.logical().size());
+    for (std::uint32_t i = 0; i < turned.size(); ++i) {
+      Coordinates logical = turned.at(i);
+      for (std::size_t d = 0; d < 3; ++d) logical[d] = std::min(logical[d] / spec.server[d], wiring.logical()[d] - 1);
+      servers[wiring.logical().index(logical)] = server_index(pod, box.accelerators[i]);
+    }
+    std::map<std::uint32_t, std::uint32_t> load;
+    for (std::uint32_t at = 0; at < wiring.logical().size(); ++at) wiring.add_links(at, servers, load);
+    for (const auto& [boundary, circuits] : load) box.fibres.push_back({boundary, circuits});
+    return box;
+  }
+  return std::nullopt;
+}
+
+/// Idle whole servers, rack by rack; racks with the fewest first.
+std::vector<std::vector<std::uint32_t>> free_servers(const Pod& pod) {
+  const PodSpec& spec = pod.spec();
+  std::map<Coordinates, std::vector<std::uint32_t>> racks;
+  const Shape all = pod.servers();
+  for (std::uint32_t s = 0; s < all.size(); ++s) {
+    Coordinates first = all.at(s);
+    Coordinates rack{};
+    for (std::size_t d = 0; d < 3; ++d) {
+      first[d] *= spec.server[d];
+      rack[d] = first[d] / spec.block;
+    }
+    const auto members = server_of(spec, spec.torus.index(first));
+    if (std::all_of(members.begin(), members.end(), [&](std::uint32_t a) { return pod.idle(a); })) racks[rack].push_back(s);
+  }
+  std::vector<std::vector<std::uint32_t>> found;
+  for (auto& [rack, servers] : racks) found.push_back(std::move(servers));
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return found;
+}
+
+class AlignedBlocks : public Allocator {
+ public:
+  explicit AlignedBlocks(std::unique_ptr<Allocator> racks, bool scattered)
+      : racks_(std::move(racks)), scattered_(scattered) {}
+
+  [[nodiscard]] std::optional<Placement> place(const Pod& pod, const Shape& shape) const override {
+    if (!within_rack(pod.spec(), shape)) return racks_->place(pod, shape);
+    if (auto aligned = place_aligned(pod, shape); aligned && keeps_fibres(pod, *aligned)) return aligned;
+    return scattered_ ? scatter(pod, shape) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] bool keeps_fibres(const Pod& pod, const Placement& slice) const {
+    const std::uint32_t limit = pod.spec().fibres;
+    return !scattered_ || limit == 0 || std::all_of(slice.fibres.begin(), slice.fibres.end(), [&](const auto& f) {
+      return pod.circuits_through(f.boundary) + f.circuits <= limit;
+    });
+  }
+
+  [[nodiscard]] static std::optional<Placement> scatter(const Pod& pod, const Shape& shape) {
+    for (const Shape& turned : rotations_by_servers(pod.spec(), shape)) {
+      if (turned.size() < pod.spec().server.size()) continue;
+      const RackWiring wiring(pod, turned);
+      for (const auto& servers : free_servers(pod)) {
+        if (servers.size() < wiring.logical().size()) continue;
+        const std::vector<std::uint32_t> chosen = ServerMapping(pod, wiring, servers).find();
+        if (!chosen.empty()) return on_servers(pod, turned, wiring, chosen);
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::unique_ptr<Allocator> racks_;
+  bool scattered_;
+};
+
+AllocatorFactory by_servers(const char* name, const char* summary, bool scattered) {
+  AllocatorFactory factory;
+  factory.name = name;
+  factory.summary = summary;
+  factory.fabric = scattered ? SliceFabric::kServers : SliceFabric::kCubes;
+  factory.make = [scattered](const PodSpec& spec) {
+    check_servers(spec);
+    return std::make_unique<AlignedBlocks>(lined_up_cubes().make(spec), scattered);
+  };
+  return factory;
+}
+
+}  // namespace
+
+AllocatorFactory aligned_blocks() {
+  return by_servers("aligned", "boxes of whole servers at multiples of their own size in a rack; racks joined as ocs_cubes",
+                    false);
+}
+
+AllocatorFactory photonic_servers() {
+  return by_servers("photonic",
+                    "as aligned; else any free servers of a rack with the fewest circuits a boundary (Morphlux)", true);
+}
+
+}  // namespace photonrail::allocation

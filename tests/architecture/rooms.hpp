@@ -40,16 +40,18 @@ inline const std::vector<Room>& rooms() {
       {"run",
        {"core", "engine", "fabric", "cost", "collective", "workload", "control", "folding", "execution", "control_plane"},
        {"sys/"}},
+      {"reliability", {"core", "device", "topology", "fabric", "workload", "control", "run"}, {}},
       {"formats", {"core", "json", "collective", "workload"}, {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/"}},
       {"config",
-       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run", "formats"},
+       {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run", "reliability",
+        "formats"},
        {}},
       {"report",
-       {"core", "json", "collective", "workload", "cost", "execution", "run"},
+       {"core", "json", "collective", "workload", "cost", "execution", "run", "reliability"},
        {"SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
       {"sweep",
        {"core", "json", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost",
-        "execution", "run", "formats", "config", "report"},
+        "execution", "run", "reliability", "formats", "config", "report"},
        {"SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
       {"testing", {"core", "collective", "workload", "control", "execution", "run", "report"}, {"gmock/", "gtest/"}},
   };
@@ -97,12 +99,22 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"scenario.hpp", "run"},
       {"simulate.hpp", "run"},
       {"study/calibrate.hpp", "run"},
+      {"reliability/formulas.hpp", "reliability"},
+      {"reliability/history.hpp", "reliability"},
+      {"reliability/long_time.hpp", "reliability"},
+      {"reliability/policy.hpp", "reliability"},
+      {"reliability/random_time.hpp", "reliability"},
+      {"reliability/scenario_file.hpp", "config"},
+      {"reliability/spec.hpp", "reliability"},
+      {"reliability/step_times.hpp", "reliability"},
+      {"reliability/summary.hpp", "reliability"},
       {"config.hpp", "config"},
       {"collective/plan_file.hpp", "formats"},
       {"formats/trace.hpp", "formats"},
       {"report.hpp", "report"},
       {"study/ccl_bench.hpp", "report"},
       {"study/compare.hpp", "report"},
+      {"study/goodput.hpp", "sweep"},
       {"study/sweep.hpp", "sweep"},
       {"command.hpp", "tools"},
   };
@@ -111,8 +123,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
 
 /// Private headers that the command includes besides public ones: what only the command uses is not installed.
 inline bool is_for_the_command(std::string_view header) {
-  static constexpr std::string_view kHeaders[] = {"report/chart.hpp", "report/cost_report.hpp", "report/page.hpp",
-                                                  "sweep/slurm.hpp"};
+  static constexpr std::string_view kHeaders[] = {"report/chart.hpp", "report/cost_report.hpp", "report/goodput_report.hpp",
+                                                  "report/page.hpp", "sweep/slurm.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

@@ -1,5 +1,6 @@
 // The whole scenario file.
 #include "config/named_files.hpp"
+#include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
@@ -44,6 +45,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const auto cost = top.optional("cost");
   const auto run = top.optional("run");
   const auto network = top.optional("network");
+  const auto reliability = top.optional("reliability");
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
   scenario.cluster = config::read_cluster(top.child("cluster"), directory);
@@ -54,10 +56,15 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   if (jobs) {
     scenario.jobs = config::read_jobs(*jobs, sections, context, scenario);
     config::in_section(top, config::scenario_keys(), [&] { run::check_jobs(scenario); });
+    if (reliability) reliability->fail("is of one job", "remove it, or all jobs but one");
     return scenario;
   }
   static_cast<void>(top.child("workload"));
   config::read_job(sections, {}, context, scenario);
+  if (reliability) {  // a run has no use for it; what is wrong in it is told all the same
+    std::optional<Duration> step;
+    static_cast<void>(config::read_reliability(*reliability, {directory, scenario.cluster, scenario.graph.ranks()}, step));
+  }
   return scenario;
 }
 

@@ -1,6 +1,7 @@
 // Every field that a check names has a place in a file; and errors of files name what the user wrote.
 #include "config/field_keys.hpp"
 #include "architecture/source_text.hpp"
+#include "config/reliability_parts.hpp"
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
@@ -71,6 +72,7 @@ std::map<std::string, Checked> parts() {
   parts["src/workload/training/"] = {"", places_of(config::training_keys())};
   parts["src/workload/pipeline/"] = {"pipeline", places_of(config::training_keys())};
   parts["src/workload/moe/moe.cpp"] = {"", places_of(config::moe_keys())};
+  parts["src/reliability/"] = {"", places_of(config::reliability_keys())};
   parts["src/workload/moe/layer.cpp"] = {"", places_of(config::moe_layer_keys())};
   return parts;
 }

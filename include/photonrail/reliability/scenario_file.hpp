@@ -1,0 +1,46 @@
+// A scenario with a "reliability" section, and recorded faults.
+#pragma once
+
+#include "photonrail/config.hpp"
+#include "photonrail/reliability/spec.hpp"
+#include "photonrail/scenario.hpp"
+#include "photonrail/training.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail {
+
+struct Registries;
+
+namespace reliability {
+
+struct GoodputScenario {
+  std::string name;
+  std::string why;
+  GoodputSpec spec{};
+  std::optional<Scenario> job{};           ///< whose steps are simulated; none: `step` is given
+  std::optional<TrainingSpec> training{};  ///< of a generated job
+  Duration step{};                         ///< without a job
+  std::string hash;       ///< of everything that histories depend on, 16 hexadecimal digits
+  std::string step_hash;  ///< of what the steps depend on: everything but the section
+};
+
+/// Reads a `photonrail.scenario/1` with a "reliability" section (docs/goodput.md). Throws ConfigError.
+[[nodiscard]] GoodputScenario read_goodput(const std::filesystem::path& file, std::span<const Override> overrides,
+                                           const Registries& known);
+/// The same from text; relative paths are relative to `directory`, and `file` is what errors call it.
+[[nodiscard]] GoodputScenario parse_goodput(std::string_view json, const std::filesystem::path& directory,
+                                            std::string_view file, std::span<const Override> overrides,
+                                            const Registries& known);
+
+/// CSV with a head line that has the columns server, start_day, end_day and, where there is one, class; or a JSON list of
+/// objects with these keys. In ascending start. Throws ConfigError with the line or entry.
+[[nodiscard]] std::vector<TraceFault> read_faults(const std::filesystem::path& file);
+
+}  // namespace reliability
+}  // namespace photonrail

@@ -1,0 +1,50 @@
+// Many histories of one scenario, in threads, in a folder that can be gone on with.
+#pragma once
+
+#include "photonrail/reliability/history.hpp"
+#include "photonrail/reliability/policy.hpp"
+#include "photonrail/reliability/scenario_file.hpp"
+#include "photonrail/reliability/summary.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail {
+
+struct GoodputOptions {
+  /// Made when it is missing; empty: nothing is written. seeds.jsonl: a line for each history, the moment it is complete.
+  /// steps-HASH.jsonl: a line for each configuration that was simulated, by the hash of what steps depend on. What they have
+  /// is not done again.
+  std::filesystem::path directory;
+  std::uint32_t jobs = 1;                   ///< threads; 0: as many as cores. Results do not depend on it
+  const std::atomic<bool>* stop = nullptr;  ///< becomes true: no further history begins
+  std::filesystem::path steps_directory{};  ///< of steps-HASH.jsonl, which several scenarios may share; empty: `directory`
+};
+
+struct GoodputResult {
+  reliability::GoodputSummary summary;
+  std::vector<reliability::History> histories;  ///< by seed, ascending
+  Duration step{};                              ///< of the healthy cluster
+  std::vector<std::pair<std::string, double>> configurations;  ///< text, step in seconds; negative: the job cannot go on
+  std::size_t simulated = 0;                    ///< configurations that this call simulated
+  std::uint32_t resumed = 0;                    ///< histories that were in the folder
+};
+
+/// Runs the histories of the scenario's seeds. Throws ConfigError (bad scenario, a folder of another scenario or version, or
+/// one that cannot be written: what was recorded stays), DeadlockError (the healthy job cannot run).
+[[nodiscard]] GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options = {},
+                                        const Registries& known = {}, const reliability::PolicyTable& policies = {});
+
+/// The periods of one history, for a timeline.
+[[nodiscard]] std::vector<reliability::Period> goodput_timeline(const reliability::GoodputScenario& scenario,
+                                                                const GoodputResult& result, std::uint64_t seed,
+                                                                const Registries& known = {},
+                                                                const reliability::PolicyTable& policies = {});
+
+}  // namespace photonrail

@@ -1,0 +1,118 @@
+// The step scenario of a configuration: what the step simulator can say of parts that are down.
+#include "photonrail/error.hpp"
+#include "photonrail/reliability/step_times.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace photonrail::reliability {
+
+namespace {
+
+bool replicas_are_outermost(const TrainingSpec& training) {
+  const ParallelismSpec& p = training.parallelism;
+  for (auto at = training.order.rbegin(); at != training.order.rend(); ++at) {
+    if (*at == "dp") return true;
+    const std::uint32_t size = *at == "tp" ? p.tp : *at == "cp" ? p.cp : p.pp;
+    if (size > 1) return false;
+  }
+  return false;
+}
+
+bool is_identity(const std::vector<GpuId>& gpu_of_rank) {
+  for (std::size_t r = 0; r < gpu_of_rank.size(); ++r) {
+    if (gpu_of_rank[r].value != r) return false;
+  }
+  return true;
+}
+
+// The same work in each of the replicas that are left: data parallelism and the global batch shrink together.
+void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& training, std::uint32_t dropped, Scenario& scenario) {
+  const auto refuse = [](const std::string& why) {
+    throw ConfigError("reliability.recovery", "replicas cannot be dropped: " + why, "remove the option \"drop_replica\"");
+  };
+  if (!training) refuse("the workload is no \"training\" section");
+  if (!replicas_are_outermost(*training)) refuse("dp must be the outermost dimension of the placement");
+  if (!is_identity(scenario.gpu_of_rank)) refuse("ranks are placed on GPUs one by one");
+  TrainingSpec smaller = *training;
+  const std::uint32_t left = spec.job.replicas - dropped;
+  if (smaller.parallelism.dp % spec.job.replicas != 0) refuse("the number of replicas does not divide dp");
+  smaller.parallelism.dp = smaller.parallelism.dp / spec.job.replicas * left;
+  const std::uint64_t batch = std::uint64_t{smaller.global_batch} * left;
+  if (batch % spec.job.replicas != 0) refuse("the global batch is no multiple of the replicas");
+  smaller.global_batch = static_cast<std::uint32_t>(batch / spec.job.replicas);
+  if (smaller.parallelism.dp == 1) smaller.parallelism.fsdp = smaller.parallelism.zero1 = false;
+  scenario.graph = make_training_graph(smaller);
+  scenario.gpu_of_rank.resize(scenario.graph.ranks());
+  scenario.cluster.servers = spec.job.servers / spec.job.replicas * left;
+  scenario.memory.clear();
+  scenario.work.reset();
+}
+
+void slow_gpu(std::uint32_t gpu, double factor, Scenario& scenario) {
+  const auto rank = std::find_if(scenario.gpu_of_rank.begin(), scenario.gpu_of_rank.end(), [&](GpuId g) { return g.value == gpu; });
+  if (rank == scenario.gpu_of_rank.end()) return;  // the job does not use it
+  StragglerSpec straggler;
+  straggler.whom = StragglerSpec::Whom::kListed;
+  straggler.ranks = {RankId{static_cast<std::size_t>(rank - scenario.gpu_of_rank.begin())}};
+  straggler.slowdown = factor;
+  scenario.stragglers.push_back(straggler);
+}
+
+void need_optical(const Scenario& scenario, const char* what) {
+  if (scenario.cluster.rail.kind == RailKind::kOptical) return;
+  throw ConfigError("reliability.failures", std::string(what) + " of electrical rails cannot be simulated",
+                    "take \"uplinks\" or \"nic_rate\", or let the failure stop the job");
+}
+
+void darken(std::optional<std::uint32_t> server, std::uint32_t rail, std::uint32_t port, Scenario& scenario) {
+  PortFault fault;
+  fault.rail = RailId{rail};
+  fault.server = server;
+  fault.port = port;
+  scenario.cluster.rail.faults.push_back(fault);
+}
+
+void degrade(const GoodputSpec& spec, const DegradedPart& part, Scenario& scenario) {
+  const FailureSource& source = spec.failures[part.source];
+  ClusterSpec& cluster = scenario.cluster;
+  const std::uint32_t server = part.replica * (spec.job.servers / spec.job.replicas) + part.place;
+  const std::uint32_t each = std::max(1U, source.per_server / cluster.gpus_per_server);
+  switch (source.degradation) {
+    case Degradation::kNone:
+      return;
+    case Degradation::kCompute:
+      return slow_gpu(server * cluster.gpus_per_server + part.local / each, source.factor, scenario);
+    case Degradation::kPort:
+      need_optical(scenario, "dark ports");
+      return darken(server, part.local / each, part.local % each, scenario);
+    case Degradation::kPlane: {
+      need_optical(scenario, "dark planes");
+      const std::uint32_t planes = cluster.rail.planes;
+      for (std::uint32_t p = part.place % planes; p < cluster.nic.ports; p += planes) {
+        darken(std::nullopt, part.place / planes % cluster.gpus_per_server, p, scenario);
+      }
+      return;
+    }
+    case Degradation::kUplinks:
+      if (cluster.rail.kind != RailKind::kElectrical) need_optical(scenario, "uplinks of optical rails");
+      cluster.rail.oversubscription *= source.factor;
+      return;
+    case Degradation::kNicRate:
+      cluster.nic.per_port.bytes_per_second /= source.factor;
+      return;
+  }
+}
+
+}  // namespace
+
+Scenario degraded_scenario(const GoodputSpec& spec, const Scenario& healthy, const std::optional<TrainingSpec>& training,
+                           const Configuration& configuration) {
+  if (!healthy.jobs.empty()) throw ConfigError("jobs", "goodput is of one job", "remove all but one");
+  Scenario scenario = healthy;
+  if (configuration.dropped > 0) drop_replicas(spec, training, configuration.dropped, scenario);
+  for (const DegradedPart& part : configuration.parts) degrade(spec, part, scenario);
+  return scenario;
+}
+
+}  // namespace photonrail::reliability

@@ -1,0 +1,211 @@
+#include "photonrail/study/goodput.hpp"
+
+#include "json/json_reader.hpp"
+#include "json/text.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/version.hpp"
+#include "sweep/goodput/folder.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace photonrail {
+
+namespace sweep {
+
+namespace {
+
+using json::Json;
+using reliability::Configuration;
+using reliability::GoodputScenario;
+using reliability::History;
+using reliability::StepTimes;
+
+std::string head_of(std::string_view schema, const std::string& hash) {
+  return Json{{"schema", schema}, {"hash", hash}, {"photonrail_version", version()}}.dump();
+}
+
+std::filesystem::path in_folder(const std::filesystem::path& folder, const std::string& name) {
+  return folder.empty() ? std::filesystem::path{} : folder / name;
+}
+
+/// Remembers which configurations were asked for; what it passes on to locks itself.
+class RecordingSteps : public StepTimes {
+ public:
+  RecordingSteps(StepTimes& steps, const reliability::GoodputSpec& spec) : steps_(&steps), spec_(&spec) {}
+
+  std::optional<Duration> of(const Configuration& configuration) override {
+    const auto step = steps_->of(configuration);
+    const std::lock_guard lock(mutex_);
+    seen_[configuration.text(*spec_)] = step ? to_seconds(*step) : -1.0;
+    return step;
+  }
+  [[nodiscard]] const std::map<std::string, double>& seen() const { return seen_; }
+
+ private:
+  StepTimes* steps_;
+  const reliability::GoodputSpec* spec_;
+  std::mutex mutex_;
+  std::map<std::string, double> seen_;
+};
+
+/// Step times of a scenario, with what the folder has of them.
+class StoredSteps {
+ public:
+  StoredSteps(const GoodputScenario& scenario, const std::filesystem::path& folder, const Registries& known)
+      : file_(scenario.job ? in_folder(folder, "steps-" + scenario.step_hash + ".jsonl") : std::filesystem::path{},
+              head_of("photonrail.goodput_steps/1", scenario.step_hash)) {
+    if (!scenario.job) {
+      constant_ = std::make_unique<reliability::ConstantSteps>(scenario.spec, scenario.step);
+      return;
+    }
+    simulated_ = std::make_unique<reliability::SimulatedSteps>(
+        scenario.spec, *scenario.job, scenario.training, known,
+        [this](const std::string& text, std::optional<Duration> step) { store(text, step); });
+    for (const std::string& line : file_.lines()) preset(line);
+  }
+
+  [[nodiscard]] StepTimes& steps() { return simulated_ ? static_cast<StepTimes&>(*simulated_) : *constant_; }
+  [[nodiscard]] std::size_t simulated() const { return simulated_ ? simulated_->simulated() : 0; }
+
+ private:
+  void store(const std::string& text, std::optional<Duration> step) {
+    Json line{{"configuration", text}};
+    line.insert("step_ps", step ? Json(step->count()) : Json(nullptr));
+    file_.add(line.dump());
+  }
+  void preset(const std::string& line) {
+    const auto parsed = json::parse_if_json(line);
+    const Json* text = parsed ? parsed->find("configuration") : nullptr;
+    const Json* step = parsed ? parsed->find("step_ps") : nullptr;
+    if (text == nullptr || !text->is_string() || step == nullptr || !(step->is_null() || step->is_natural())) return;
+    simulated_->preset(text->string(), step->is_null() ? std::nullopt : std::optional(Duration{step->integer()}));
+  }
+
+  LineFile file_;
+  std::unique_ptr<reliability::ConstantSteps> constant_;
+  std::unique_ptr<reliability::SimulatedSteps> simulated_;
+};
+
+/// The histories of the seeds that have none yet, in threads; each takes the next seed.
+class Seeds {
+ public:
+  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StepTimes& steps, const reliability::PolicyTable& policies)
+      : scenario_(scenario), options_(options), steps_(steps), policies_(policies),
+        file_(in_folder(options.directory, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", scenario.hash)),
+        histories_(scenario.spec.seeds) {
+    for (const std::string& line : file_.lines()) {
+      const auto history = history_of_line(line);
+      if (!history || history->seed < scenario.spec.first_seed) continue;
+      const std::uint64_t index = history->seed - scenario.spec.first_seed;
+      if (index >= histories_.size() || histories_[index]) continue;
+      histories_[index] = *history;
+      ++resumed_;
+    }
+  }
+
+  void run() {
+    std::uint32_t threads = options_.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.jobs;
+    threads = std::min<std::uint32_t>(threads, static_cast<std::uint32_t>(histories_.size()));
+    {
+      std::vector<std::jthread> workers;
+      for (std::uint32_t t = 1; t < threads; ++t) workers.emplace_back([this] { work(); });
+      work();
+    }
+    if (failed_) std::rethrow_exception(failed_);
+  }
+
+  [[nodiscard]] std::vector<History> done() const {
+    std::vector<History> all;
+    for (const auto& history : histories_) {
+      if (history) all.push_back(*history);
+    }
+    return all;
+  }
+  [[nodiscard]] std::uint32_t resumed() const { return resumed_; }
+
+ private:
+  void work() {
+    try {
+      while (const auto index = next()) {
+        const History history = reliability::run_history(scenario_.spec, steps_, scenario_.spec.first_seed + *index, policies_);
+        const std::lock_guard lock(mutex_);
+        histories_[*index] = history;
+        file_.add(history_line(history));
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failed_) failed_ = std::current_exception();
+    }
+  }
+  [[nodiscard]] std::optional<std::size_t> next() {
+    const std::lock_guard lock(mutex_);
+    if (failed_ || (options_.stop != nullptr && *options_.stop)) return std::nullopt;
+    while (next_ < histories_.size() && histories_[next_]) ++next_;
+    return next_ < histories_.size() ? std::optional(next_++) : std::nullopt;
+  }
+
+  const GoodputScenario& scenario_;
+  const GoodputOptions& options_;
+  StepTimes& steps_;
+  const reliability::PolicyTable& policies_;
+  LineFile file_;
+  std::mutex mutex_;
+  std::vector<std::optional<History>> histories_;  // by seed - first_seed
+  std::size_t next_ = 0;
+  std::uint32_t resumed_ = 0;
+  std::exception_ptr failed_;
+};
+
+class PeriodList : public reliability::HistoryObserver {
+ public:
+  void period(const reliability::Period& p) override { periods.push_back(p); }
+  std::vector<reliability::Period> periods;
+};
+
+}  // namespace
+
+}  // namespace sweep
+
+GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options, const Registries& known,
+                          const reliability::PolicyTable& policies) {
+  scenario.spec.validate();
+  sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known);
+  sweep::RecordingSteps steps(stored.steps(), scenario.spec);
+  GoodputResult result;
+  const auto healthy = steps.of({});
+  if (!healthy) throw DeadlockError({"the job cannot run on the healthy cluster"});
+  result.step = *healthy;
+  sweep::Seeds seeds(scenario, options, steps, policies);
+  seeds.run();
+  result.histories = seeds.done();
+  if (result.histories.empty()) throw ConfigError(scenario.name, "was stopped before the first history was complete");
+  result.summary = reliability::summarise(scenario.spec, result.step, result.histories);
+  result.summary.name = scenario.name;
+  result.summary.configurations = steps.seen().size();
+  result.configurations.assign(steps.seen().begin(), steps.seen().end());
+  result.simulated = stored.simulated();
+  result.resumed = seeds.resumed();
+  return result;
+}
+
+std::vector<reliability::Period> goodput_timeline(const reliability::GoodputScenario& scenario, const GoodputResult& result,
+                                                  std::uint64_t seed, const Registries& known,
+                                                  const reliability::PolicyTable& policies) {
+  sweep::StoredSteps stored(scenario, {}, known);
+  reliability::StepTimes* steps = &stored.steps();
+  if (auto* simulated = dynamic_cast<reliability::SimulatedSteps*>(steps)) {
+    for (const auto& [text, seconds] : result.configurations) {
+      simulated->preset(text, seconds < 0.0 ? std::nullopt : std::optional(from_seconds(seconds)));
+    }
+  }
+  sweep::PeriodList list;
+  static_cast<void>(reliability::run_history(scenario.spec, *steps, seed, policies, &list));
+  return list.periods;
+}
+
+}  // namespace photonrail

@@ -1,5 +1,6 @@
 // The whole scenario file.
 #include "config/named_files.hpp"
+#include "config/scenario_astra.hpp"
 #include "config/scenario_parts.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/config.hpp"
@@ -26,6 +27,7 @@ void check_schema(const JsonReader& value) {
 
 Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
                                     GraphCache* graphs) {
+  if (root.contains("astra")) return read_scenario_json(expand_astra(root, directory), directory, known, graphs);
   JsonReader top(root);
   check_schema(top.child("schema", "\"" + std::string(kScenarioSchema) + "\""));
   Scenario scenario;

@@ -11,6 +11,8 @@ set(photonrail_libraries photonrail)
 if(TARGET photonrail_test_kit)
   list(APPEND photonrail_libraries photonrail_test_kit)
 endif()
+# Components are packages (PhotonrailPackages.cmake): dev, command, python.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 install(TARGETS ${photonrail_libraries} EXPORT photonrail FILE_SET HEADERS)
 install(EXPORT photonrail NAMESPACE photonrail:: FILE photonrailTargets.cmake DESTINATION "${photonrail_package_dir}")
 
@@ -29,7 +31,7 @@ install(EXPORT photonrail_pip NAMESPACE photonrail:: FILE photonrailPipTargets.c
 add_custom_target(photonrail_installable)
 add_dependencies(photonrail_installable ${photonrail_libraries} photonrail_pip_library)
 if(TARGET photonrail_command)
-  install(TARGETS photonrail_command)
+  install(TARGETS photonrail_command COMPONENT command)
   # A package component: the library needs spdlog, which those who only link photonrail::photonrail do not have to have.
   install(TARGETS photonrail_command_library EXPORT photonrail_command FILE_SET HEADERS)
   install(EXPORT photonrail_command NAMESPACE photonrail:: FILE photonrailCommandTargets.cmake
@@ -39,7 +41,7 @@ endif()
 # Side by side as in the sources, because a scenario names its traces relative to itself.
 foreach(folder configs traces)
   if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}")
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/photonrail")
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/photonrail" COMPONENT command)
   endif()
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT command)

@@ -30,6 +30,7 @@ Collectives::Collectives(const AnalyticalJob& job, Clock& clock, Links& links, R
       links_(links),
       ranks_(ranks),
       rank_count_(job.rank_count()),
+      folded_(job.ranks.size() != rank_count_),
       calls_(job.ranks.size()),
       collectives_(job.ranks.size(), 0),
       queues_(job.ranks.size() * job.network.size()) {}
@@ -47,7 +48,7 @@ const Collectives::Members& Collectives::members_of(std::uint32_t group, Collect
   m.subset = ranks != nullptr && ranks->size() != rank_count_;
   m.count = m.subset ? static_cast<std::uint32_t>(ranks->size()) : rank_count_;
   if (m.subset) {
-    m.topology.circles.push_back({m.count, 1, std::make_shared<const std::vector<std::uint32_t>>(*ranks)});
+    m.topology.circles.push_back({m.count, 1, false, std::make_shared<const std::vector<std::uint32_t>>(*ranks)});
     m.topology.how.emplace_back();
   } else {
     m.topology = topology_of(job_, op);
@@ -100,8 +101,8 @@ std::unique_ptr<CollectiveInstance> Collectives::make_instance(const AnalyticalT
     bool& other = next_tree_[pair_key(static_cast<std::uint64_t>(task.op), phase.dimension)];
     phase.other_tree = std::exchange(other, !other);
   }
-  instance->chunks.resize(m.count);
-  for (std::uint32_t i = 0; i < m.count; ++i) {
+  instance->chunks.resize(folded_ ? 1 : m.count);
+  for (std::uint32_t i = 0; i < instance->chunks.size(); ++i) {
     instance->chunks[i].member = i;
     instance->chunks[i].instance = instance.get();
   }
@@ -215,7 +216,12 @@ void Collectives::handled(const RankEvent& event) {
 
 void Collectives::send(Chunk& chunk, std::uint32_t to, std::uint32_t source, std::uint64_t bytes) {
   const CollectiveInstance& instance = *chunk.instance;
-  const Circle& circle = phase_of(chunk).circle;
+  const Phase& phase = phase_of(chunk);
+  const Circle& circle = phase.circle;
+  if (folded_) {  // to the rank itself, as from its counterpart
+    if (phase.how.algorithm == AnalyticalAlgorithm::kDirect) source = circle.members - circle.place(to);
+    return links_.send(chunk.rank, to, bytes, kOfACollective | pack(instance.number, chunk.phase, 0, source));
+  }
   const std::uint32_t member = circle.ranks ? circle.place(to) : to;
   links_.send(chunk.rank, to, bytes, kOfACollective | pack(instance.number, chunk.phase, member, source));
 }

@@ -40,7 +40,8 @@ class RankCalls {
 
 class Collectives final : public ChunkActions {
  public:
-  /// All must outlive this.
+  /// All must outlive this. A job with one rank on a network of several is folded: what the rank sends, it receives from the
+  /// member at the same distance on the other side. REQUIRES, then: all ranks are alike, no trees, links unaware of congestion.
   Collectives(const AnalyticalJob& job, Clock& clock, Links& links, RankCalls& ranks);
 
   /// False when the collective has nothing to do: no dimension of several members takes part.
@@ -90,6 +91,7 @@ class Collectives final : public ChunkActions {
   Links& links_;
   RankCalls& ranks_;
   std::uint32_t rank_count_;
+  bool folded_;  // the job has one rank, which stands for all
   std::unordered_map<std::uint64_t, Members> members_;            // by group and operation
   std::unordered_map<std::uint64_t, std::uint32_t> next_number_;  // by rank and group: of the next chunk
   std::unordered_map<std::uint64_t, std::uint32_t> by_number_;    // by group and number: place in instances_

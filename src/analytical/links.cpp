@@ -44,11 +44,12 @@ Links::Links(const std::vector<AnalyticalDimension>& network, AnalyticalBackend 
 }
 
 const Links::Dimension& Links::first_difference(std::uint32_t from, std::uint32_t to) const {
+  if (dimensions_.size() == 1) return dimensions_.front();
   for (const Dimension& d : dimensions_) {
     if (place(from, d) != place(to, d)) return d;
   }
   PHOTONRAIL_CHECK(from != to);
-  return dimensions_.front();
+  return dimensions_.back();
 }
 
 void Links::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint64_t message) {

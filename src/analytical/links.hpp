@@ -34,7 +34,9 @@ class Links {
     bool in_switch = false;  // of the dimension of the next hop
   };
 
-  [[nodiscard]] std::uint32_t place(std::uint32_t rank, const Dimension& d) const { return rank / d.stride % d.spec.members; }
+  [[nodiscard]] std::uint32_t place(std::uint32_t rank, const Dimension& d) const {
+    return dimensions_.size() == 1 ? rank : rank / d.stride % d.spec.members;
+  }
   [[nodiscard]] const Dimension& first_difference(std::uint32_t from, std::uint32_t to) const;
   void hop(std::uint64_t flight);
   void at_hop(std::uint64_t flight);

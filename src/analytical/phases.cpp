@@ -8,6 +8,7 @@
 namespace photonrail::analytical {
 
 std::uint32_t Circle::place(std::uint32_t of) const {
+  if (of_all) return of;
   if (!ranks) return of / stride % members;
   const auto at = std::find(ranks->begin(), ranks->end(), of);
   PHOTONRAIL_CHECK(at != ranks->end());
@@ -15,6 +16,7 @@ std::uint32_t Circle::place(std::uint32_t of) const {
 }
 
 std::uint32_t Circle::rank(std::uint32_t of, std::uint32_t at) const {
+  if (of_all) return at;
   return ranks ? (*ranks)[at] : of - of / stride % members * stride + at * stride;
 }
 
@@ -37,7 +39,7 @@ Topology topology_of(const AnalyticalJob& job, CollectiveOp op) {
   const AnalyticalImplementations& how = implementations(job.system, op);
   for (std::size_t d = 0; d < how.size(); ++d) {
     const std::uint32_t members = how[d].whole_network ? job.rank_count() : job.network[d].members;
-    topology.circles.push_back({members, how[d].whole_network ? 1 : stride, nullptr});
+    topology.circles.push_back({members, how[d].whole_network ? 1 : stride, members == job.rank_count(), nullptr});
     topology.how.push_back(how[d]);
     if (how[d].whole_network) break;
     stride *= members;

@@ -14,6 +14,7 @@ namespace photonrail::analytical {
 struct Circle {
   std::uint32_t members = 1;
   std::uint32_t stride = 1;
+  bool of_all = false;  // every rank is in it, in order
   std::shared_ptr<const std::vector<std::uint32_t>> ranks;  // of a group; else null
 
   [[nodiscard]] std::uint32_t place(std::uint32_t rank) const;

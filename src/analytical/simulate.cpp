@@ -1,10 +1,14 @@
 // A job under the rules of ASTRA-sim's analytical back ends (MIT): those of its public sources, written anew.
 #include "analytical/collectives.hpp"
 #include "analytical/links.hpp"
+#include "analytical/phases.hpp"
 #include "analytical/rank_events.hpp"
 #include "analytical/tasks.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/analytical.hpp"
+
+#include <algorithm>
+#include <tuple>
 
 namespace photonrail {
 
@@ -50,13 +54,42 @@ class Machine final : public RankCalls {
   RankEvents<RankEvent, Machine, &Machine::on_event> events_;
 };
 
+bool same_work(const AnalyticalTask& a, const AnalyticalTask& b) {
+  const auto work = [](const AnalyticalTask& t) {
+    return std::tie(t.kind, t.on_cpu, t.op, t.group, t.bytes, t.dimensions, t.priority, t.flops, t.memory_bytes, t.recorded_ns, t.after);
+  };
+  return work(a) == work(b);
+}
+
+// Whether one rank can stand for all: each does the same, with all, by algorithms in which every place is like the others.
+bool alike(const AnalyticalJob& job) {
+  const auto symmetric = [&](const AnalyticalTask& t) {
+    if (t.kind == AnalyticalTask::Kind::kSend || t.kind == AnalyticalTask::Kind::kReceive) return false;
+    if (t.kind != AnalyticalTask::Kind::kCollective) return true;
+    const auto& how = implementations(job.system, t.op);
+    return (t.group == 0 || job.groups[t.group - 1].size() == job.ranks.size()) &&
+           std::none_of(how.begin(), how.end(), [](const auto& h) { return h.algorithm == AnalyticalAlgorithm::kDoubleBinaryTree; });
+  };
+  const auto& first = job.ranks.front();
+  return std::all_of(first.begin(), first.end(), symmetric) && std::all_of(job.ranks.begin(), job.ranks.end(), [&](const auto& tasks) {
+           return std::equal(tasks.begin(), tasks.end(), first.begin(), first.end(), same_work);
+         });
+}
+
 }  // namespace
 
 }  // namespace analytical
 
 AnalyticalResult simulate_analytical(const AnalyticalJob& job, AnalyticalBackend backend) {
   job.validate();
-  return analytical::Machine(job, backend).run();
+  if (backend != AnalyticalBackend::kCongestionUnaware || !analytical::alike(job)) return analytical::Machine(job, backend).run();
+  AnalyticalJob folded = job;
+  folded.ranks.resize(1);
+  AnalyticalResult result = analytical::Machine(folded, backend).run();
+  result.finish_ns.resize(job.ranks.size(), result.finish_ns.front());
+  result.exposed_ns.resize(job.ranks.size(), result.exposed_ns.front());
+  result.messages *= job.ranks.size();
+  return result;
 }
 
 }  // namespace photonrail

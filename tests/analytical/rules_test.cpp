@@ -173,6 +173,28 @@ TEST(AnalyticalRules, TheRooflineIsTheSmallerOfPeakAndMemory) {
   EXPECT_THAT(cycles(job, task), Each(4000));
 }
 
+// A task that does nothing on the last rank makes the ranks differ, so that each is simulated.
+TEST(AnalyticalRules, OneRankStandsForAllThatAreAlike) {
+  using enum CollectiveOp;
+  for (const auto shape : {AnalyticalShape::kRing, AnalyticalShape::kSwitch, AnalyticalShape::kFullyConnected}) {
+    for (const auto how : {AnalyticalAlgorithm::kRing, AnalyticalAlgorithm::kDirect, AnalyticalAlgorithm::kHalvingDoubling}) {
+      for (const auto op : {kAllReduce, kAllGather, kReduceScatter, kAllToAll}) {
+        if (op == kAllToAll && how == AnalyticalAlgorithm::kHalvingDoubling) continue;
+        AnalyticalJob job = network({{shape, 8}, {AnalyticalShape::kRing, 4}}, how);
+        job.system.chunks = 3;
+        job.system.active_chunks = 2;
+        for (auto& tasks : job.ranks) tasks = {computation(40), collective(op, 9600), collective(kAllReduce, 4800)};
+        const auto folded = simulate_analytical(job, kUnaware);
+        job.ranks.back().emplace_back();
+        const auto whole = simulate_analytical(job, kUnaware);
+        EXPECT_EQ(folded.finish_ns, whole.finish_ns) << name(op);
+        EXPECT_EQ(folded.exposed_ns, whole.exposed_ns);
+        EXPECT_EQ(folded.messages, whole.messages);
+      }
+    }
+  }
+}
+
 TEST(AnalyticalRules, WhatCannotFinishSaysWhoWaitsForWhat) {
   AnalyticalJob job = ring(2);
   job.ranks[0] = {message(AnalyticalTask::Kind::kSend, 1, 100)};

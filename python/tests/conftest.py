@@ -35,9 +35,9 @@ class InTurn:
 
     def decide(self, view):
         wanted = []                      # pairs of positions, joined at the same time
-        for request in view.demands:
+        for request in view.demands:     # complete ones, the oldest first; others wait for more than circuits
             more = [pair for pair in request["pairs"] if pair not in wanted]
-            if view.connect(wanted + more) is not None:
+            if request["blocking"] and view.connect(wanted + more) is not None:
                 wanted += more
         return view.connect(wanted) or None
 

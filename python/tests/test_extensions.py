@@ -18,6 +18,7 @@ def test_a_policy_in_python_serves_a_job(optical, registries):
 def test_it_keeps_the_laws_and_survives_the_fuzzer(registries):
     problems = registries.check_laws("in_turn")
     assert problems and not any(problems.values()), {law: p for law, p in problems.items() if p}
+    assert registries.fuzz("in_turn", cases=100) == ""
 
 
 def test_a_policy_that_breaks_a_promise_is_found():
@@ -111,6 +112,6 @@ def test_reference_counts_hold(optical, registries):
     for _ in range(20):
         photonrail.simulate(scenario)
     before = [sys.getrefcount(thing) for thing in watched]
-    for _ in range(2000):
+    for _ in range(10000):
         photonrail.simulate(scenario)
     assert [sys.getrefcount(thing) for thing in watched] == before

@@ -83,7 +83,7 @@ def test_a_thread_runs_beside_a_simulation(optical):
 
     thread = threading.Thread(target=tick)
     thread.start()
-    photonrail.simulate(optical, set={"/workload/collective/repeat": 20000, "/run/folding": False})
+    photonrail.simulate(optical, set={"/workload/collective/repeat": 2000, "/run/folding": False})
     done.set()
     thread.join()
     assert len(ticks) > 3

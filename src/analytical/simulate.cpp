@@ -61,6 +61,21 @@ bool same_work(const AnalyticalTask& a, const AnalyticalTask& b) {
   return work(a) == work(b);
 }
 
+// What every rank keeps of each of its chunks is taken when a collective begins.
+void check_memory(const AnalyticalJob& job) {
+  constexpr std::uint64_t kMostCounters = std::uint64_t{1} << 29;
+  std::uint64_t of_a_chunk = 32;  // as many counters as its state is worth
+  for (const auto* list : {&job.system.all_reduce, &job.system.all_gather, &job.system.reduce_scatter, &job.system.all_to_all}) {
+    for (std::size_t d = 0; d < list->size() && d < job.network.size(); ++d) {
+      if ((*list)[d].algorithm != AnalyticalAlgorithm::kDirect) continue;
+      of_a_chunk = std::max<std::uint64_t>(of_a_chunk, (*list)[d].whole_network ? job.rank_count() : job.network[d].members);
+    }
+  }
+  if (job.ranks.size() * std::uint64_t{job.system.chunks} <= kMostCounters / of_a_chunk) return;
+  throw ConfigError("system.chunks", std::to_string(job.system.chunks) + " chunks on " + std::to_string(job.ranks.size()) +
+                                         " ranks are more than the memory holds", "fewer chunks (preferred-dataset-splits)");
+}
+
 // Whether one rank can stand for all: each does the same, with all, by algorithms in which every place is like the others.
 bool alike(const AnalyticalJob& job) {
   const auto symmetric = [&](const AnalyticalTask& t) {
@@ -82,9 +97,13 @@ bool alike(const AnalyticalJob& job) {
 
 AnalyticalResult simulate_analytical(const AnalyticalJob& job, AnalyticalBackend backend) {
   job.validate();
-  if (backend != AnalyticalBackend::kCongestionUnaware || !analytical::alike(job)) return analytical::Machine(job, backend).run();
+  if (backend != AnalyticalBackend::kCongestionUnaware || !analytical::alike(job)) {
+    analytical::check_memory(job);
+    return analytical::Machine(job, backend).run();
+  }
   AnalyticalJob folded = job;
   folded.ranks.resize(1);
+  analytical::check_memory(folded);
   AnalyticalResult result = analytical::Machine(folded, backend).run();
   result.finish_ns.resize(job.ranks.size(), result.finish_ns.front());
   result.exposed_ns.resize(job.ranks.size(), result.exposed_ns.front());

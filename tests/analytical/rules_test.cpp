@@ -223,6 +223,10 @@ TEST(AnalyticalRules, WhatAlgorithmsCannotDoIsRefused) {
   EXPECT_THROW(static_cast<void>(cycles(job, collective(CollectiveOp::kAllReduce, 600))), ConfigError);
   job = ring(4);
   EXPECT_THROW(static_cast<void>(cycles(job, collective(CollectiveOp::kReduce, 600))), ConfigError);
+  job = ring(1024);
+  job.system.chunks = 1'000'000;
+  EXPECT_THROW(static_cast<void>(simulate_analytical(job, kAware)), ConfigError);  // more than 2^29 counters
+  job = ring(4);
   job.system.memory_gb_per_s = 0.0;
   EXPECT_THROW(static_cast<void>(cycles(job, collective(CollectiveOp::kAllReduce, 600))), ConfigError);
   EXPECT_THAT(cycles(job, collective(CollectiveOp::kAllGather, 100)), Each(350));

@@ -41,7 +41,7 @@ class RankCalls {
 class Collectives final : public ChunkActions {
  public:
   /// All must outlive this. A job with one rank on a network of several is folded: what the rank sends, it receives from the
-  /// member at the same distance on the other side. REQUIRES, then: all ranks are alike, no trees, links unaware of congestion.
+  /// member at the same distance on the other side. REQUIRES, then: all ranks are alike, no trees, and no link with congestion that several share.
   Collectives(const AnalyticalJob& job, Clock& clock, Links& links, RankCalls& ranks);
 
   /// False when the collective has nothing to do: no dimension of several members takes part.

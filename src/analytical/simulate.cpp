@@ -76,12 +76,24 @@ void check_memory(const AnalyticalJob& job) {
                                          " ranks are more than the memory holds", "fewer chunks (preferred-dataset-splits)");
 }
 
+// Whether each link carries messages of one rank alone: those to a neighbour, or links that two ranks have to themselves. Where
+// several share one, what is sent at the same instant is in an order that tells ranks apart.
+bool links_have_one_user(const AnalyticalJob& job, const AnalyticalImplementations& how) {
+  for (std::size_t d = 0; d < how.size() && d < job.network.size(); ++d) {
+    if (how[d].whole_network && job.network.size() > 1) return false;
+    const bool to_neighbours = how[d].algorithm == AnalyticalAlgorithm::kRing;
+    if (!to_neighbours && job.network[d].shape != AnalyticalShape::kFullyConnected) return false;
+  }
+  return true;
+}
+
 // Whether one rank can stand for all: each does the same, with all, by algorithms in which every place is like the others.
-bool alike(const AnalyticalJob& job) {
+bool alike(const AnalyticalJob& job, AnalyticalBackend backend) {
   const auto symmetric = [&](const AnalyticalTask& t) {
     if (t.kind == AnalyticalTask::Kind::kSend || t.kind == AnalyticalTask::Kind::kReceive) return false;
     if (t.kind != AnalyticalTask::Kind::kCollective) return true;
     const auto& how = implementations(job.system, t.op);
+    if (backend == AnalyticalBackend::kCongestionAware && !links_have_one_user(job, how)) return false;
     return (t.group == 0 || job.groups[t.group - 1].size() == job.ranks.size()) &&
            std::none_of(how.begin(), how.end(), [](const auto& h) { return h.algorithm == AnalyticalAlgorithm::kDoubleBinaryTree; });
   };
@@ -97,7 +109,7 @@ bool alike(const AnalyticalJob& job) {
 
 AnalyticalResult simulate_analytical(const AnalyticalJob& job, AnalyticalBackend backend) {
   job.validate();
-  if (backend != AnalyticalBackend::kCongestionUnaware || !analytical::alike(job)) {
+  if (!analytical::alike(job, backend)) {
     analytical::check_memory(job);
     return analytical::Machine(job, backend).run();
   }

@@ -184,12 +184,15 @@ TEST(AnalyticalRules, OneRankStandsForAllThatAreAlike) {
         job.system.chunks = 3;
         job.system.active_chunks = 2;
         for (auto& tasks : job.ranks) tasks = {computation(40), collective(op, 9600), collective(kAllReduce, 4800)};
-        const auto folded = simulate_analytical(job, kUnaware);
-        job.ranks.back().emplace_back();
-        const auto whole = simulate_analytical(job, kUnaware);
-        EXPECT_EQ(folded.finish_ns, whole.finish_ns) << name(op);
-        EXPECT_EQ(folded.exposed_ns, whole.exposed_ns);
-        EXPECT_EQ(folded.messages, whole.messages);
+        AnalyticalJob apart = job;
+        apart.ranks.back().emplace_back();
+        for (const auto backend : {kUnaware, kAware}) {
+          const auto folded = simulate_analytical(job, backend);
+          const auto whole = simulate_analytical(apart, backend);
+          EXPECT_EQ(folded.finish_ns, whole.finish_ns) << name(op);
+          EXPECT_EQ(folded.exposed_ns, whole.exposed_ns);
+          EXPECT_EQ(folded.messages, whole.messages);
+        }
       }
     }
   }
@@ -225,6 +228,7 @@ TEST(AnalyticalRules, WhatAlgorithmsCannotDoIsRefused) {
   EXPECT_THROW(static_cast<void>(cycles(job, collective(CollectiveOp::kReduce, 600))), ConfigError);
   job = ring(1024);
   job.system.chunks = 1'000'000;
+  job.ranks.back() = {computation(1)};  // so that each rank is simulated
   EXPECT_THROW(static_cast<void>(simulate_analytical(job, kAware)), ConfigError);  // more than 2^29 counters
   job = ring(4);
   job.system.memory_gb_per_s = 0.0;

@@ -13,7 +13,7 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 
 def test_there_is_one_for_each_kind_of_study():
-    assert {file.stem for file in NOTEBOOKS} >= {"delay", "run", "policy", "collective"}
+    assert {file.stem for file in NOTEBOOKS} >= {"astra", "delay", "run", "policy", "collective"}
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

@@ -1,6 +1,7 @@
 // The whole scenario file.
 #include "config/named_files.hpp"
 #include "config/reliability_parts.hpp"
+#include "config/scenario_astra.hpp"
 #include "config/scenario_parts.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
@@ -23,6 +24,7 @@ constexpr std::string_view kScenarioSchema = "photonrail.scenario/1";
 
 Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
                                     GraphCache* graphs, json::ReadObserver* observer) {
+  if (root.contains("astra")) return read_scenario_json(expand_astra(root, directory), directory, known, graphs, observer);
   JsonReader top(root, {}, observer);
   json::require_schema(top, kScenarioSchema);
   Scenario scenario;

@@ -12,6 +12,8 @@ install(TARGETS photonrail_plugin EXPORT photonrail)
 if(TARGET photonrail_test_kit)
   list(APPEND photonrail_libraries photonrail_test_kit)
 endif()
+# Components are packages (PhotonrailPackages.cmake): dev, command, python.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 install(TARGETS ${photonrail_libraries} EXPORT photonrail FILE_SET HEADERS)
 install(EXPORT photonrail NAMESPACE photonrail:: FILE photonrailTargets.cmake DESTINATION "${photonrail_package_dir}")
 
@@ -30,7 +32,7 @@ install(EXPORT photonrail_pip NAMESPACE photonrail:: FILE photonrailPipTargets.c
 add_custom_target(photonrail_installable)
 add_dependencies(photonrail_installable ${photonrail_libraries} photonrail_pip_library)
 if(TARGET photonrail_command)
-  install(TARGETS photonrail_command)
+  install(TARGETS photonrail_command COMPONENT command)
   # Manual pages and completion scripts, made by the command of its own tables.
   set(photonrail_pages "${PROJECT_BINARY_DIR}/command_pages")
   add_custom_command(OUTPUT "${photonrail_pages}/made"
@@ -42,10 +44,10 @@ if(TARGET photonrail_command)
     COMMAND "${CMAKE_COMMAND}" -E touch "${photonrail_pages}/made"
     DEPENDS photonrail_command VERBATIM)
   add_custom_target(photonrail_command_pages ALL DEPENDS "${photonrail_pages}/made")
-  install(DIRECTORY "${photonrail_pages}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-  install(FILES "${photonrail_pages}/completion/photonrail" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
-  install(FILES "${photonrail_pages}/completion/_photonrail" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-  install(FILES "${photonrail_pages}/completion/photonrail.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  install(DIRECTORY "${photonrail_pages}/man/" COMPONENT command DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES "${photonrail_pages}/completion/photonrail" COMPONENT command DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(FILES "${photonrail_pages}/completion/_photonrail" COMPONENT command DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  install(FILES "${photonrail_pages}/completion/photonrail.fish" COMPONENT command DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
   # A package component: the library needs spdlog, which those who only link photonrail::photonrail do not have to have.
   install(TARGETS photonrail_command_library EXPORT photonrail_command FILE_SET HEADERS)
   install(EXPORT photonrail_command NAMESPACE photonrail:: FILE photonrailCommandTargets.cmake
@@ -55,7 +57,7 @@ endif()
 # Side by side as in the sources, because a scenario names its traces relative to itself.
 foreach(folder configs traces)
   if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}")
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/photonrail")
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_DATADIR}/photonrail" COMPONENT command)
   endif()
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT command)

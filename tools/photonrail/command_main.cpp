@@ -50,11 +50,29 @@ void add_plugins(CLI::App& app, Registries& known, std::vector<std::filesystem::
          "A shared library with controllers or collectives of your own; may be given more than once")
       ->type_name("FILE.so")
       ->allow_extra_args(false);
+
+// The inputs of ASTRA-sim besides the system file.
+void add_astra(CLI::App& command, AstraCommandOptions& options, CLI::Option* system) {
+  const auto add = [&](const char* name, std::filesystem::path& value, const char* help, const char* type) {
+    return command.add_option(name, value, help)->type_name(type)->needs(system);
+  };
+  system->needs(add("--network", options.files.network, "With --astra: its network file", "NETWORK.yml"));
+  system->needs(add("--workload", options.files.workload, "With --astra: its Chakra traces, PREFIX.RANK.et", "PREFIX"));
+  add("--comm-group", options.files.comm_groups, "With --astra: its communicator groups", "FILE");
+  add("--remote-memory", options.files.remote_memory, "With --astra: must say that there is none", "FILE");
 }
 
 void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
   CLI::App* command = app.add_subcommand("run", "Simulate scenarios and print them side by side");
-  add_scenarios(*command, options.scenarios);
+  auto* scenarios = command->add_option("SCENARIO.json", options.scenarios, "Scenario files");
+  auto* astra = command->add_option("--astra", options.astra.files.system, "ASTRA-sim's system file, in place of scenarios: run by its rules")
+                    ->type_name("SYSTEM.json")
+                    ->excludes(scenarios);
+  add_astra(*command, options.astra, astra);
+  command->add_option("--backend", options.astra.backend, "With --astra: links without (unaware) or with congestion (aware)")
+      ->needs(astra)
+      ->check(CLI::IsMember({"unaware", "aware", "congestion_unaware", "congestion_aware"}))
+      ->capture_default_str();
   add_set(*command, options.set);
   auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
                   ->type_name("DIR");
@@ -65,6 +83,16 @@ void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
   command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
   command->callback([&options, &known] { run(options, known); });
+}
+
+void add_import(CLI::App& app, AstraCommandOptions& options) {
+  CLI::App* read = app.add_subcommand("import", "Make a scenario of the inputs of another simulator");
+  read->require_subcommand(1);
+  CLI::App* command = read->add_subcommand("astra", "Write a scenario from ASTRA-sim's inputs");
+  auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")->type_name("SYSTEM.json")->required();
+  add_astra(*command, options, system);
+  command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
+  command->callback([&options] { astra_import(options); });
 }
 
 void add_slurm(CLI::App& command, SweepCommandOptions& options) {
@@ -342,6 +370,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   TraceOptions trace_options;
   CalibrateOptions calibrate_options;
   CardOptions card_options;
+  AstraCommandOptions import_options;
   ListOptions list_options;
   CollectiveOptions collective_options;
   CostOptions cost_options;
@@ -352,6 +381,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
   add_run(app, run_options, known);
+  add_import(app, import_options);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
   add_list(app, list_options, known);

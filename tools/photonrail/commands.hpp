@@ -3,6 +3,7 @@
 // collectives that scenarios may name.
 #pragma once
 
+#include "photonrail/formats/astra.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
 #include "report/page.hpp"
@@ -16,7 +17,20 @@
 
 namespace photonrail::command {
 
+/// ASTRA-sim's own inputs.
+struct AstraCommandOptions {
+  AstraOptions files;
+  std::string backend = "unaware";  ///< unaware, aware; with congestion_ before it too
+  std::filesystem::path out;        ///< import: the scenario; run: the folder of RunOptions
+  bool quiet = false;
+};
+/// Runs them under ASTRA-sim's rules, and prints the cycles of every rank as its log has them.
+void astra_run(const AstraCommandOptions& options);
+/// Writes a scenario from them.
+void astra_import(const AstraCommandOptions& options);
+
 struct RunOptions {
+  AstraCommandOptions astra;  ///< in place of scenarios where it has a system file
   std::vector<std::filesystem::path> scenarios;
   std::vector<std::string> set;  ///< "/json/pointer=value"
   std::filesystem::path out;     ///< empty: write nothing

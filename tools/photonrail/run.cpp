@@ -108,6 +108,13 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
 }  // namespace
 
 void run(const RunOptions& options, const Registries& known) {
+  if (!options.astra.files.system.empty()) {
+    AstraCommandOptions astra = options.astra;
+    astra.out = options.out;
+    astra.quiet = options.quiet;
+    return astra_run(astra);
+  }
+  if (options.scenarios.empty()) throw CommandError(2, "SCENARIO.json is required (photonrail --help says what there is)");
   run_scenarios(read_scenarios(options.scenarios, options.set, known), options, known);
 }
 

@@ -41,7 +41,9 @@ void set_text(Attribute& a, protozero::data_view value) {
 void skip_value(Attribute& a, protozero::pbf_reader& in) {
   const bool is_list = in.tag() % 2 == 0 && in.tag() > field::kAttributeComment && in.tag() <= field::kLastList;
   a.kind = is_list ? Kind::kList : Kind::kUnknown;
-  in.skip();
+  if (in.tag_and_type() != tag_and_type(field::kBoolList, pbf_wire_type::length_delimited)) return in.skip();
+  const auto message = in.get_view();
+  a.text = {message.data(), message.size()};
 }
 
 void read_value(Attribute& a, protozero::pbf_reader& in) {
@@ -121,6 +123,28 @@ std::uint64_t Attribute::as_natural() const {
 }
 
 std::string Attribute::as_text() const { return kind == Kind::kText ? std::string(text) : std::to_string(as_natural()); }
+
+std::uint32_t Attribute::as_flags() const {
+  if (kind != Kind::kList) fail("must be a list of bool");
+  std::uint32_t flags = ~0U;
+  unsigned count = 0;
+  const auto add = [&](bool value) {
+    if (count == 32) fail("has more than 32 values");
+    if (!value) flags &= ~(1U << count);
+    ++count;
+  };
+  protozero::pbf_reader in(text.data(), text.size());
+  while (in.next()) {
+    if (in.tag_and_type() == tag_and_type(1, pbf_wire_type::varint)) {
+      add(in.get_uint64() != 0);
+    } else if (in.tag_and_type() == tag_and_type(1, pbf_wire_type::length_delimited)) {
+      for (const auto value : in.get_packed_uint64()) add(value != 0);
+    } else {
+      in.skip();
+    }
+  }
+  return flags;
+}
 
 Attribute parse_attribute(protozero::data_view message) {
   Attribute a;

@@ -16,12 +16,15 @@ struct Attribute {
   Kind kind = Kind::kAbsent;
   std::uint64_t natural = 0;  ///< kNatural
   double real = 0.0;          ///< kReal; kNegative
-  std::string_view text;      ///< kText
+  std::string_view text;      ///< kText; of a list of bool its message
 
   // All throw ConfigError("attribute NAME", ...) when the value cannot be that.
   [[nodiscard]] std::uint64_t as_natural() const;  ///< any numeric kind that holds a whole number from 0
   [[nodiscard]] double as_amount() const;          ///< any numeric kind that holds a finite number from 0
   [[nodiscard]] std::string as_text() const;       ///< numbers in decimal: some generators write group ids so
+
+  /// A list of bool as bits, from the lowest; what is beyond the list is set. Throws ConfigError for more than 32.
+  [[nodiscard]] std::uint32_t as_flags() const;
 
   [[noreturn]] void fail(std::string_view what) const;
 };

@@ -51,6 +51,7 @@ inline constexpr std::uint32_t kFixed64 = 21;
 inline constexpr std::uint32_t kSfixed32 = 23;
 inline constexpr std::uint32_t kSfixed64 = 25;
 inline constexpr std::uint32_t kBool = 27;
+inline constexpr std::uint32_t kBoolList = 28;
 inline constexpr std::uint32_t kString = 29;
 inline constexpr std::uint32_t kBytes = 31;
 inline constexpr std::uint32_t kLastList = 32;
@@ -73,6 +74,9 @@ inline constexpr std::string_view kGroupName = "pg_name";
 inline constexpr std::string_view kOperations = "num_ops";
 inline constexpr std::string_view kTensorSize = "tensor_size";
 inline constexpr std::string_view kOnCpu = "is_cpu_op";
+inline constexpr std::string_view kCommPriority = "comm_priority";
+/// A list of bool, one for each dimension of the network.
+inline constexpr std::string_view kDimensions = "involved_dim";
 /// The root of a rooted collective, as a rank of the job; absent: the lowest rank of the group.
 inline constexpr std::string_view kRootRank = "root_rank";
 inline constexpr std::string_view kRootRankToo = "comm_root";

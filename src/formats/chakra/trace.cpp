@@ -17,7 +17,7 @@ namespace {
 using protozero::pbf_wire_type;
 using protozero::tag_and_type;
 
-constexpr std::array<std::pair<std::string_view, Number>, 9> kNumberNames{
+constexpr std::array<std::pair<std::string_view, Number>, 10> kNumberNames{
     {{key::kCommType, Number::kCommType},
      {key::kCommSize, Number::kCommSize},
      {key::kCommSource, Number::kCommSource},
@@ -26,7 +26,8 @@ constexpr std::array<std::pair<std::string_view, Number>, 9> kNumberNames{
      {key::kTensorSize, Number::kTensorSize},
      {key::kRootRank, Number::kRootRank},
      {key::kRootRankToo, Number::kRootRank},
-     {key::kExactDuration, Number::kExactDuration}}};
+     {key::kExactDuration, Number::kExactDuration},
+     {key::kCommPriority, Number::kCommPriority}}};
 
 std::string_view text_of(protozero::data_view view) { return {view.data(), view.size()}; }
 
@@ -221,6 +222,8 @@ class Parser {
       const std::string group = a.as_text();
       node.group = {static_cast<std::uint32_t>(trace_.text.size()), static_cast<std::uint32_t>(group.size())};
       trace_.text += group;
+    } else if (a.name == key::kDimensions) {
+      node.dimensions = a.as_flags();
     } else if (node.type == NodeType::kMetadata) {
       if (a.kind == Attribute::Kind::kText && a.text.starts_with('[') && a.text.find("\"pg_name\"") != a.text.npos) {
         trace_.groups.push_back({place(node) + ": attribute " + std::string(a.name), std::string(a.text)});

@@ -25,8 +25,9 @@ enum class Number : std::uint8_t {
   kRootRank,
   kDurationMicros,
   kExactDuration,
+  kCommPriority,
 };
-inline constexpr std::size_t kNumberCount = 9;
+inline constexpr std::size_t kNumberCount = 10;
 
 /// A piece of one of the arrays of a Trace.
 struct Range {
@@ -40,6 +41,7 @@ struct TraceNode {
   bool on_cpu = false;
   bool has_operations = false;
   std::uint16_t present = 0;  // by Number
+  std::uint32_t dimensions = ~0U;  ///< of a collective: a bit for each dimension of the network that takes part
   Range name;
   Range group;    ///< pg_name; empty when absent
   Range data;     ///< in Trace::data_dependencies

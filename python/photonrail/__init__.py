@@ -1,0 +1,17 @@
+"""Simulates ML training on photonic rails.
+
+    import photonrail
+    result = photonrail.simulate("configs/quickstart.json")
+    result.step_s                       # seconds
+    result.ranks                        # a pandas frame, a row a rank, seconds
+
+Times are seconds in frames (``_s``) and whole picoseconds in arrays (``_ps``); sizes are bytes; rates are GB/s of 1e9 bytes.
+Errors are exceptions: ``ConfigError`` has ``where``, ``what`` and ``hint``; ``DeadlockError`` has ``stuck``.
+"""
+from ._native import (ConfigError, ControllerError, DeadlockError, Error, View, __version__)
+from .extensions import Registries
+from .runs import Result, Scenario, Timeline, scenario, simulate
+from .studies import astra_cycles, import_astra, run_sweep_file, sweep
+
+__all__ = ["ConfigError", "ControllerError", "DeadlockError", "Error", "Registries", "Result", "Scenario", "Timeline", "View",
+           "__version__", "astra_cycles", "import_astra", "run_sweep_file", "scenario", "simulate", "sweep"]

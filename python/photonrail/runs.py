@@ -1,0 +1,165 @@
+"""Scenarios, runs and their results."""
+import json
+import os
+import pathlib
+
+import numpy as np
+import pandas as pd
+
+from . import _native
+
+_PS = 1e12
+_OPS = ("all_reduce", "reduce", "all_gather", "gather", "scatter", "broadcast", "all_to_all", "reduce_scatter", "barrier", "send")
+
+
+class Scenario:
+    """Everything that a run depends on. Made by `scenario()`."""
+
+    def __init__(self, native, registries):
+        self._native, self.registries = native, registries
+
+    @property
+    def name(self):
+        """Its name."""
+        return self._native.name
+
+    @property
+    def ranks(self):
+        """How many ranks the job has."""
+        return self._native.ranks
+
+    @property
+    def warnings(self):
+        """What is valid and yet looks like a mistake, a line each."""
+        return list(self._native.warnings)
+
+
+def scenario(source, set=None, registries=None, directory="."):
+    """A scenario from a file, a dict of the same keys, or an object with `to_dict()` (photonrail.types).
+
+    `set` replaces values: {"/cluster/rail/switch/reconfiguration_ms": 10}. Paths in a dict are relative to `directory`.
+    Raises ConfigError.
+    """
+    if isinstance(source, Scenario):
+        return source
+    from .extensions import Registries
+    registries = registries or Registries()
+    patch = [(pointer, json.dumps(value)) for pointer, value in (set or {}).items()]
+    if hasattr(source, "to_dict"):
+        source = source.to_dict()
+    if isinstance(source, dict):
+        source = {"schema": "photonrail.scenario/1", **source}
+        native = _native.parse_scenario(json.dumps(source), pathlib.Path(directory), source.get("name", "scenario"), patch,
+                                        registries._native)
+    else:
+        native = _native.read_scenario(pathlib.Path(os.fspath(source)), patch, registries._native)
+    return Scenario(native, registries)
+
+
+class Timeline:
+    """What happened in a run, as frames: give it to simulate(timeline=...)."""
+
+    def __init__(self):
+        self._native = _native.Timeline()
+
+    @property
+    def computes(self):
+        """A row a computation: rank, task, start_s, finish_s."""
+        frame = pd.DataFrame(self._native.computes())
+        return frame.assign(start_s=frame.pop("start_ps") / _PS, finish_s=frame.pop("finish_ps") / _PS)
+
+    @property
+    def operations(self):
+        """A row a change of a rank's state in a collective or send: rank, at_s, operation, op, state."""
+        frame = pd.DataFrame(self._native.operations())
+        frame["op"] = pd.Categorical.from_codes(frame["op"], _OPS)
+        frame["state"] = pd.Categorical.from_codes(frame["state"], ("arrived", "waiting_for_circuits", "running", "done"))
+        return frame.assign(at_s=frame.pop("at_ps") / _PS)
+
+    @property
+    def circuits(self):
+        """A row a change of a circuit: rail, from, to (ports), at_s, state."""
+        frame = pd.DataFrame(self._native.circuits())
+        frame["state"] = pd.Categorical.from_codes(frame["state"], ("switching", "lit", "dark"))
+        return frame.assign(at_s=frame.pop("at_ps") / _PS)
+
+
+class Result:
+    """What a run gave."""
+
+    def __init__(self, native):
+        self._native = native
+        self._json = None
+
+    @property
+    def json(self):
+        """The whole result as a dict: `photonrail.result/1` (docs/formats.md)."""
+        if self._json is None:
+            self._json = json.loads(self._native.json())
+        return self._json
+
+    @property
+    def name(self):
+        """The name of the scenario."""
+        return self._native.name
+
+    @property
+    def makespan_s(self):
+        """Seconds from the begin of the job to the end of its last rank."""
+        return self._native.makespan_ps / _PS
+
+    @property
+    def makespan_ps(self):
+        """The same in whole picoseconds."""
+        return self._native.makespan_ps
+
+    @property
+    def step_s(self):
+        """Seconds of a step: the mean of all but the first, or the only one."""
+        return self._native.step_ps / _PS
+
+    @property
+    def iterations_ps(self):
+        """int64: picoseconds of every step."""
+        return self._native.iterations_ps
+
+    @property
+    def rank_times_ps(self):
+        """int64[ranks, 4]: compute, exposed communication, reconfiguration wait, peer wait; each row sums to the makespan."""
+        return self._native.rank_times_ps()
+
+    @property
+    def ranks(self):
+        """The same as a frame, in seconds."""
+        columns = ["compute_s", "exposed_communication_s", "reconfiguration_wait_s", "peer_wait_s"]
+        return pd.DataFrame(self.rank_times_ps / _PS, columns=columns).rename_axis("rank")
+
+    @property
+    def traffic(self):
+        """A row a dimension of parallelism: bytes, operations, busy_s, exposed_s ..."""
+        return pd.DataFrame.from_dict(self.json["communication"], orient="index").rename_axis("dimension")
+
+    @property
+    def windows(self):
+        """A row a window between two phases: change, window_s; equal lengths once, with their count."""
+        rows = []
+        for change, lengths in self.json.get("windows_s", {}).items():
+            for length in lengths:
+                seconds, count = length if isinstance(length, list) else (length, 1)
+                rows.append((change, seconds, count))
+        return pd.DataFrame(rows, columns=["change", "window_s", "count"])
+
+    @property
+    def reconfigurations(self):
+        """A dict: count, circuits, total and exposed seconds ..."""
+        return self.json["reconfigurations"]
+
+
+def simulate(source, set=None, registries=None, observers=(), timeline=None, directory="."):
+    """Runs a scenario (see `scenario()`) to its end; a Result.
+
+    `observers`: objects with any of compute(), operation(), circuit(), iteration(), progress(), end(). Ctrl-C ends the run.
+    Raises ConfigError, DeadlockError, ControllerError, and what a policy or an observer of yours raised.
+    """
+    ready = scenario(source, set, registries, directory)
+    return Result(_native.simulate(ready._native, list(observers), timeline._native if timeline else None, ready.registries._native))

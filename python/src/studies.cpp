@@ -1,0 +1,88 @@
+// Sweeps from files, the laws of policies, and ASTRA-sim's inputs.
+#include "bindings.hpp"
+
+#include "photonrail/formats/astra.hpp"
+#include "photonrail/study/sweep.hpp"
+#include "photonrail/testing/fuzz.hpp"
+#include "photonrail/testing/laws.hpp"
+
+namespace photonrail::python {
+
+namespace {
+
+py::dict run_sweep_file(const std::filesystem::path& file, const std::filesystem::path& out, std::uint32_t threads,
+                        const Registries& known) {
+  SweepSummary summary;
+  {
+    const py::gil_scoped_release unlock;
+    const Sweep sweep = read_sweep(file);
+    SweepOptions options;
+    options.directory = out;
+    options.jobs = threads;
+    SweepObserver silent;
+    summary = run_sweep(sweep, options, silent, known);
+  }
+  py::dict d;
+  d["points"] = summary.points;
+  d["done"] = summary.done;
+  d["failed"] = summary.failed;
+  return d;
+}
+
+py::dict law_problems(const Registries& known, const std::string& policy) {
+  const testing::PolicyUnderTest subject(known.controllers.find(policy));
+  py::dict problems;
+  for (const testing::PolicyProperty& law : testing::laws()) {
+    std::string problem;
+    {
+      const py::gil_scoped_release unlock;
+      problem = law.problem(subject);
+    }
+    problems[py::str(law.name)] = problem;
+  }
+  return problems;
+}
+
+// What the policy breaks in random small jobs, with the scenario that repeats it; or "".
+std::string fuzz_problem(const Registries& known, const std::string& policy, std::uint32_t cases, std::uint64_t seed) {
+  const py::gil_scoped_release unlock;
+  testing::FuzzOptions options;
+  options.cases = cases;
+  options.seed = seed;
+  const testing::FuzzReport report = testing::fuzz(known.controllers.find(policy), options);
+  return report.found ? report.found->text() : std::string{};
+}
+
+py::dict astra_run(const AstraOptions& files, bool aware) {
+  AnalyticalJob job;
+  AnalyticalResult result;
+  {
+    const py::gil_scoped_release unlock;
+    job = read_astra(files);
+    result = simulate_analytical(job, aware ? AnalyticalBackend::kCongestionAware : AnalyticalBackend::kCongestionUnaware);
+  }
+  py::dict d;
+  d["finish_cycles"] = array_of(result.finish_ns);
+  d["exposed_communication_cycles"] = array_of(result.exposed_ns);
+  d["warnings"] = job.warnings;
+  return d;
+}
+
+}  // namespace
+
+void bind_studies(py::module_& module) {
+  module.def("run_sweep_file", &run_sweep_file, py::arg("file"), py::arg("out"), py::arg("threads"), py::arg("registries"));
+  module.def("law_problems", &law_problems, py::arg("registries"), py::arg("policy"));
+  module.def("fuzz_problem", &fuzz_problem, py::arg("registries"), py::arg("policy"), py::arg("cases"), py::arg("seed"));
+  py::class_<AstraOptions>(module, "AstraOptions")
+      .def(py::init<>())
+      .def_readwrite("system", &AstraOptions::system)
+      .def_readwrite("network", &AstraOptions::network)
+      .def_readwrite("workload", &AstraOptions::workload)
+      .def_readwrite("comm_groups", &AstraOptions::comm_groups)
+      .def_readwrite("remote_memory", &AstraOptions::remote_memory);
+  module.def("astra_run", &astra_run, py::arg("files"), py::arg("aware"));
+  module.def("scenario_from_astra", &scenario_from_astra, py::arg("files"), py::arg("directory"));
+}
+
+}  // namespace photonrail::python

@@ -1,0 +1,106 @@
+// The collectives in progress: chunks, the queues of dimensions that they go through, and messages between members.
+#pragma once
+
+#include "analytical/chunk.hpp"
+#include "analytical/clock.hpp"
+#include "analytical/links.hpp"
+#include "photonrail/study/analytical.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace photonrail::analytical {
+
+/// Something that a rank does a while later: with a chunk, or, where there is none, the end of a task.
+struct RankEvent {
+  Chunk* chunk = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint32_t task = 0;
+  bool reduce = false;
+};
+
+/// Set in the number of every message of a collective.
+inline constexpr std::uint64_t kOfACollective = std::uint64_t{1} << 63;
+
+/// The machine as the collectives see it.
+class RankCalls {
+ public:
+  RankCalls() = default;
+  RankCalls(const RankCalls&) = delete;
+  RankCalls& operator=(const RankCalls&) = delete;
+  virtual ~RankCalls() = default;
+
+  virtual void after(std::uint32_t rank, std::uint64_t nanoseconds, const RankEvent& event) = 0;
+  /// Every chunk of the task's collective is done on this rank.
+  virtual void collective_over(std::uint32_t rank, std::uint32_t task) = 0;
+};
+
+class Collectives final : public ChunkActions {
+ public:
+  /// All must outlive this. A job with one rank on a network of several is folded: what the rank sends, it receives from the
+  /// member at the same distance on the other side. REQUIRES, then: all ranks are alike, no trees, and no link with congestion that several share.
+  Collectives(const AnalyticalJob& job, Clock& clock, Links& links, RankCalls& ranks);
+
+  /// False when the collective has nothing to do: no dimension of several members takes part.
+  [[nodiscard]] bool begin(std::uint32_t rank, std::uint32_t task);
+  /// A number that begin() or a phase gave to Links::send() has arrived.
+  void arrived(std::uint64_t message);
+  void handled(const RankEvent& event);
+  /// What a rank that is in the collective of `task` waits for, for people.
+  [[nodiscard]] std::string waits_for(std::uint32_t rank, std::uint32_t task) const;
+
+  void handle(Chunk& chunk, bool reduce, std::uint64_t bytes) override;
+  void send(Chunk& chunk, std::uint32_t to, std::uint32_t source, std::uint64_t bytes) override;
+  void expect(Chunk& chunk, std::uint32_t source) override;
+  void finish(Chunk& chunk) override;
+
+ private:
+  struct Call {
+    std::uint32_t task = 0;
+    std::uint32_t chunks_left = 0;
+  };
+  struct Queue {
+    std::vector<Chunk*> chunks;  // those that have started first
+    std::uint32_t started = 0;
+  };
+  struct Members {
+    Topology topology;  // of each operation, made when it is first needed
+    std::uint32_t count = 0;
+    bool subset = false;
+  };
+
+  [[nodiscard]] const Members& members_of(std::uint32_t group, CollectiveOp op);
+  [[nodiscard]] std::uint32_t member_index(std::uint32_t group, std::uint32_t rank) const;
+  CollectiveInstance& join(std::uint32_t rank, const AnalyticalTask& task, std::uint64_t bytes);
+  std::unique_ptr<CollectiveInstance> make_instance(const AnalyticalTask& task, std::uint64_t bytes);
+  [[nodiscard]] std::int64_t next_priority(std::uint32_t rank, const AnalyticalTask& task);
+  [[nodiscard]] Queue& queue_of(std::uint32_t rank, std::uint32_t dimension);
+  void begin_phase(Chunk& chunk);
+  void enter_queue(Chunk& chunk, std::uint32_t dimension);
+  void start_next(Queue& queue);
+  void leave(Chunk& chunk);
+  void over_on_rank(Chunk& chunk);
+  void receive_now(std::uint64_t message);
+  [[nodiscard]] Chunk& receiver(std::uint64_t message, std::uint32_t& phase, std::uint32_t& source);
+
+  const AnalyticalJob& job_;
+  Clock& clock_;
+  Links& links_;
+  RankCalls& ranks_;
+  std::uint32_t rank_count_;
+  bool folded_;  // the job has one rank, which stands for all
+  std::unordered_map<std::uint64_t, Members> members_;            // by group and operation
+  std::unordered_map<std::uint64_t, std::uint32_t> next_number_;  // by rank and group: of the next chunk
+  std::unordered_map<std::uint64_t, std::uint32_t> by_number_;    // by group and number: place in instances_
+  std::vector<std::unique_ptr<CollectiveInstance>> instances_;
+  std::vector<std::uint32_t> unused_;                     // places in instances_
+  std::vector<std::vector<Call>> calls_;                  // by rank
+  std::vector<std::int64_t> collectives_;                 // by rank: begun
+  std::vector<Queue> queues_;                             // by rank and dimension
+  std::unordered_map<std::uint64_t, bool> next_tree_;     // by operation and dimension: which tree is next
+};
+
+}  // namespace photonrail::analytical

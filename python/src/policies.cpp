@@ -37,11 +37,11 @@ py::dict request_of(const CircuitRequest& r) {
   d["bytes"] = bytes;
   d["members"] = r.members;
   d["asked"] = r.asked;
-  d["since_ps"] = r.since.count();
-  d["complete_ps"] = r.complete.count();
+  d["since_ps"] = r.since.since_start().count();
+  d["complete_ps"] = r.complete.since_start().count();
   d["blocking"] = r.blocking;
-  d["expected_ps"] = r.expected.count();
-  d["due_ps"] = r.due.count();
+  d["expected_ps"] = r.expected.since_start().count();
+  d["due_ps"] = r.due.since_start().count();
   return d;
 }
 
@@ -239,7 +239,7 @@ void add_policy(Registries& registries, const std::string& name, const std::stri
 
 void bind_policies(py::module_& module) {
   py::class_<View>(module, "View", "The state of one rail, valid during decide() only.")
-      .def_property_readonly("now_ps", [](const View& v) { return v.get().now.count(); })
+      .def_property_readonly("now_ps", [](const View& v) { return v.get().now.since_start().count(); })
       .def_property_readonly("rail", [](const View& v) { return v.get().rail.value; })
       .def_property_readonly("positions", [](const View& v) { return v.get().positions; }, "Servers.")
       .def_property_readonly("ports_per_gpu", [](const View& v) { return v.get().ports_per_gpu; })

@@ -32,27 +32,27 @@ class PythonObserver final : public Observer {
 
   [[nodiscard]] bool needs_every_rank() const override { return computes_ || operates_ || circuits_ || iterates_; }
   void compute(const ComputeEvent& e) override {
-    if (computes_) call("compute", e.rank.value, e.task.value, e.start.count(), e.finish.count());
+    if (computes_) call("compute", e.rank.value, e.task.value, e.start.since_start().count(), e.finish.since_start().count());
   }
   void operation(const OperationEvent& e) override {
     static constexpr const char* kStates[] = {"arrived", "waiting_for_circuits", "running", "done"};
     if (operates_)
-      call("operation", e.at.count(), e.sequence, e.rank.value, e.task.value, std::string(name(e.op)),
+      call("operation", e.at.since_start().count(), e.sequence, e.rank.value, e.task.value, std::string(name(e.op)),
            kStates[static_cast<std::size_t>(e.state)]);
   }
   void circuit(const CircuitEvent& e) override {
     static constexpr const char* kStates[] = {"switching", "lit", "dark"};
     if (circuits_)
-      call("circuit", e.at.count(), e.rail.value, e.circuit.from.value, e.circuit.to.value, kStates[static_cast<std::size_t>(e.state)]);
+      call("circuit", e.at.since_start().count(), e.rail.value, e.circuit.from.value, e.circuit.to.value, kStates[static_cast<std::size_t>(e.state)]);
   }
   void iteration(RankId rank, std::uint32_t finished, Time at) override {
-    if (iterates_) call("iteration", rank.value, finished, at.count());
+    if (iterates_) call("iteration", rank.value, finished, at.since_start().count());
   }
   void progress(std::uint64_t done, std::uint64_t of, Time at) override {
-    if (progresses_) call("progress", done, of, at.count());
+    if (progresses_) call("progress", done, of, at.since_start().count());
   }
   void end(Time makespan) override {
-    if (ends_) call("end", makespan.count());
+    if (ends_) call("end", makespan.since_start().count());
   }
 
  private:
@@ -72,12 +72,12 @@ class Timeline final : public Observer {
   void compute(const ComputeEvent& e) override {
     ranks_.push_back(e.rank.value);
     tasks_.push_back(e.task.value);
-    starts_.push_back(e.start.count());
-    finishes_.push_back(e.finish.count());
+    starts_.push_back(e.start.since_start().count());
+    finishes_.push_back(e.finish.since_start().count());
   }
   void operation(const OperationEvent& e) override {
     operation_ranks_.push_back(e.rank.value);
-    operation_times_.push_back(e.at.count());
+    operation_times_.push_back(e.at.since_start().count());
     operations_.push_back(e.sequence);
     operation_states_.push_back(static_cast<std::uint8_t>(e.state));
     operation_kinds_.push_back(static_cast<std::uint8_t>(e.op));
@@ -86,7 +86,7 @@ class Timeline final : public Observer {
     rails_.push_back(e.rail.value);
     from_.push_back(e.circuit.from.value);
     to_.push_back(e.circuit.to.value);
-    circuit_times_.push_back(e.at.count());
+    circuit_times_.push_back(e.at.since_start().count());
     circuit_states_.push_back(static_cast<std::uint8_t>(e.state));
   }
 

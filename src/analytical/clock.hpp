@@ -9,7 +9,7 @@ namespace photonrail::analytical {
 
 class Clock {
  public:
-  [[nodiscard]] std::uint64_t now() const { return static_cast<std::uint64_t>(engine_.now().count()) / kPicoseconds; }
+  [[nodiscard]] std::uint64_t now() const { return static_cast<std::uint64_t>(engine_.now().since_start().count()) / kPicoseconds; }
   /// Throws ConfigError when no run can take so long.
   void after(std::uint64_t nanoseconds, const engine::Action& action) {
     const auto longest = static_cast<std::uint64_t>(kLongest.count()) / kPicoseconds;

@@ -38,7 +38,7 @@ class DepartureAgenda {
   }
   /// The capacity with the first end, or kNone.
   [[nodiscard]] CapacityId first() const { return due_.empty() ? kNone : due_.front().capacity; }
-  /// The capacity's first end is at another time; Time::max(): it has none. The event follows with the next update().
+  /// The capacity's first end is at another time; Time::never(): it has none. The event follows with the next update().
   void set(CapacityId id, Time at);
   /// The capacity has no first end until the next update().
   void remove(CapacityId id);

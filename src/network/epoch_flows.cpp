@@ -36,7 +36,7 @@ bool EpochFlows::take_next() {
   if (static_cast<double>((at - now).count()) > accuracy_ * age) return false;
   flow.remaining = parts_.lists.unsent(slot, level);
   parts_.solver.remove(flow_id);
-  parts_.agenda.set(id, parts_.lists.bound(id).empty() ? Time::max() : parts_.lists.first_end(id, level));
+  parts_.agenda.set(id, parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, level));
   flow.state = FlowState::kEnding;
   flow.bottleneck = kNone;
   flow.begin = now;

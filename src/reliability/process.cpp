@@ -41,7 +41,7 @@ Process::Process(const ProcessParts& parts, std::uint64_t seed)
       healthy_(LongTime::of(healthy_step(parts.steps))),
       end_(LongTime::from_days(parts.spec.days)) {
   result_.seed = seed;
-  result_.hash = kFnv1aStart;
+  result_.hash = core::kFnv1aStart;
   result_.sources.resize(parts.spec.failures.size() + 1);
   for (const FailureSource& source : parts.spec.failures) down_.emplace_back(parts.spec.parts_of(source), 0);
   down_.emplace_back(parts.spec.trace ? parts.spec.servers() : 0, 0);
@@ -143,7 +143,7 @@ void Process::push(LongTime at, Timed::Kind kind, const Failure& failure, std::s
 
 void Process::record(LongTime at, std::uint64_t what, std::uint64_t a, std::uint64_t b) {
   const std::string text = at.picoseconds() + ":" + std::to_string(what) + ":" + std::to_string(a) + ":" + std::to_string(b);
-  result_.hash = fnv1a(text, result_.hash);
+  result_.hash = core::fnv1a(text, result_.hash);
 }
 
 const FailureSource* Process::kind_of(std::uint32_t source) const {

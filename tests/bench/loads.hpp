@@ -100,7 +100,7 @@ class Tree : public network::DeliveryListener {
     for (std::uint32_t from = 0; from < ranks_; ++from) {
       for (std::uint32_t to = 0; to < ranks_; ++to) {
         const auto size = static_cast<std::int64_t>(random.below(2 << 20));
-        if (from != to) network_.post(Network::kNone, path(from, to), Bytes{size + 1}, 0);
+        if (from != to) network_.post(network::Network::kNone, path(from, to), Bytes{size + 1}, 0);
       }
     }
   }

@@ -43,7 +43,7 @@ class Trial : public DeliveryListener {
     const Message& message = crowd_.messages[i];
     network.post(Network::kNone, message.path, Bytes{message.bytes}, i);
   }
-  void delivered(std::uint64_t tag) override { ends[tag] = engine.now().count(); }
+  void delivered(std::uint64_t tag) override { ends[tag] = engine.now().since_start().count(); }
   [[nodiscard]] std::int64_t makespan() const { return *std::max_element(ends.begin(), ends.end()); }
 
  private:
@@ -167,7 +167,7 @@ TEST(Accuracy, ACapacityThatStopsInAnEpochStopsItsFlows) {
   const Crowd crowd = random_crowd(8);
   Trial trial(crowd, 0.05);
   while (trial.network.epochs().epochs() < 10) ASSERT_TRUE(trial.engine.step());
-  const std::int64_t stopped = trial.engine.now().count();
+  const std::int64_t stopped = trial.engine.now().since_start().count();
   trial.network.set_rate(0, {0.0});
   struct Act {
     Network& network;

@@ -12,7 +12,7 @@ namespace photonrail::worlds {
 
 struct Limits {
   double cpu_s = 5.0;              ///< of one world, with its twins
-  double wall_s = 60.0;            ///< the same, for a child that sleeps for ever
+  double wall_s = 600.0;           ///< the same, for a child that sleeps for ever
   std::uint64_t memory_mb = 2048;  ///< address space of the child; not under sanitizers
 };
 

@@ -50,6 +50,7 @@ void add_plugins(CLI::App& app, Registries& known, std::vector<std::filesystem::
          "A shared library with controllers or collectives of your own; may be given more than once")
       ->type_name("FILE.so")
       ->allow_extra_args(false);
+}
 
 // The inputs of ASTRA-sim besides the system file.
 void add_astra(CLI::App& command, AstraCommandOptions& options, CLI::Option* system) {

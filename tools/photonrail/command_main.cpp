@@ -237,6 +237,18 @@ void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
   command->callback([&options, &known] { cost(options, known); });
 }
 
+void add_goodput(CLI::App& app, GoodputCommandOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
+  add_scenarios(*command, options.scenarios);
+  add_set(*command, options.set);
+  command->add_option("--out", options.out, "Write goodput.json, figures and every history here, and go on with what is there")
+      ->type_name("DIR");
+  command->add_option("--seeds", options.seeds, "Histories of each scenario (its own number)")->check(CLI::Range(1U, 10'000'000U));
+  command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
+  command->add_flag("--json", options.json, "For programs");
+  command->callback([&options, &known] { goodput(options, known); });
+}
+
 void add_compare(CLI::App& app, CompareOptions& options) {
   CLI::App* command = app.add_subcommand("compare", "Say what differs between two results; exit status 1 if it matters");
   command->add_option("A", options.a, "result.json, results.csv, or a folder of them")->required();
@@ -375,6 +387,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   ListOptions list_options;
   CollectiveOptions collective_options;
   CostOptions cost_options;
+  GoodputCommandOptions goodput_options;
   CompareOptions compare_options;
   ReportOptions report_options;
   FuzzOptions fuzz_options;
@@ -391,6 +404,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_card(app, card_options, known);
   add_collective(app, collective_options, known);
   add_cost(app, cost_options, known);
+  add_goodput(app, goodput_options, known);
   add_compare(app, compare_options);
   add_report(app, report_options);
   add_fuzz(app, fuzz_options, plugins, known);

@@ -159,6 +159,17 @@ struct CostOptions {
 };
 void cost(const CostOptions& options, const Registries& known);
 
+struct GoodputCommandOptions {
+  std::vector<std::filesystem::path> scenarios;  ///< with a "reliability" section, or sweeps of such
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: write nothing
+  std::uint32_t seeds = 0;    ///< 0: the scenario's
+  std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
+  bool json = false;
+};
+/// Failures, recoveries and goodput over months.
+void goodput(const GoodputCommandOptions& options, const Registries& known);
+
 struct CompareOptions {
   std::filesystem::path a, b;
   double tolerance = 0.01;

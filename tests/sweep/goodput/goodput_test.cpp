@@ -1,0 +1,222 @@
+// Studies of goodput: threads, folders that are gone on with, the step simulator behind histories.
+#include "photonrail/study/goodput.hpp"
+
+#include "photonrail/error.hpp"
+#include "photonrail/study/sweep.hpp"
+#include "support/errors.hpp"
+#include "support/folder.hpp"
+#include "support/shared_data.hpp"
+#include "support/source_dir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace photonrail::test {
+namespace {
+
+namespace fs = std::filesystem;
+using reliability::GoodputScenario;
+using reliability::History;
+using reliability::TimeUse;
+
+GoodputScenario dark_ports(const std::vector<Override>& set = {}) {
+  return reliability::read_goodput(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/goodput/dark-ports.json", set, Registries{});
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// What is not run here for its size is read, each of its points.
+TEST(Goodput, EveryPointOfTheConfigsIsAScenario) {
+  std::size_t points = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/goodput")) {
+    const std::string text = text_of(entry.path());
+    EXPECT_NE(text.find("\"why\""), std::string::npos) << entry.path();
+    if (text.find("\"photonrail.sweep/1\"") == std::string::npos) continue;
+    if (text.find("${PHOTONRAIL_SHARED_DATA}") != std::string::npos && std::getenv("PHOTONRAIL_SHARED_DATA") == nullptr) continue;
+    const Sweep sweep = read_sweep(entry.path());
+    for (const SweepPoint& point : sweep.points) {
+      const auto scenario = reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, Registries{});
+      EXPECT_TRUE(scenario.job.has_value());
+      EXPECT_FALSE(scenario.spec.failures.empty() && !scenario.spec.trace);
+      ++points;
+    }
+  }
+  EXPECT_GE(points, 10u);
+}
+
+TEST(Goodput, ThreadsChangeNothing) {
+  const GoodputScenario scenario = dark_ports();
+  const GoodputResult one = run_goodput(scenario, {{}, 1});
+  const GoodputResult four = run_goodput(scenario, {{}, 4});
+  EXPECT_EQ(one.histories, four.histories);
+  EXPECT_EQ(one.configurations, four.configurations);
+  EXPECT_EQ(one.histories.size(), 20u);
+  EXPECT_GT(one.summary.configurations, 5u);
+  for (const History& h : one.histories) EXPECT_EQ(h.books.total(), h.wall);
+}
+
+TEST(Goodput, AFolderIsGoneOnWith) {
+  const Folder folder;
+  const GoodputScenario ten = dark_ports({{"/reliability/seeds", "10"}});
+  const GoodputResult first = run_goodput(ten, {folder.path(), 1});
+  EXPECT_GT(first.simulated, 0u);
+  {  // as a process leaves it that was killed while it wrote
+    std::ofstream out(folder.path() / "seeds.jsonl", std::ios::app | std::ios::binary);
+    out << "{\"seed\":11,\"wall_ps\":\"12";
+  }
+  const GoodputScenario more = dark_ports({{"/reliability/seeds", "15"}});
+  const GoodputResult second = run_goodput(more, {folder.path(), 1});
+  EXPECT_EQ(second.resumed, 10u);
+  EXPECT_EQ(second.histories, run_goodput(more, {{}, 1}).histories);
+  const GoodputResult third = run_goodput(more, {folder.path(), 1});
+  EXPECT_EQ(third.resumed, 15u);
+  EXPECT_EQ(third.simulated, 0u);
+  const GoodputScenario other = dark_ports({{"/reliability/days", "91"}});
+  EXPECT_NE(error_of([&] { static_cast<void>(run_goodput(other, {folder.path(), 1})); }).problem().find("another scenario"), std::string::npos);
+}
+
+// SIGKILL while histories are written: those whose lines are complete are there, the same as without the kill.
+TEST(Goodput, AKillLosesNoFinishedSeed) {
+  const Folder folder;
+  const GoodputScenario scenario = dark_ports({{"/reliability/seeds", "100000"}, {"/reliability/days", "30"}});
+  const pid_t child = ::fork();
+  if (child == 0) {
+    static_cast<void>(run_goodput(scenario, {folder.path(), 1}));
+    ::_exit(0);
+  }
+  const fs::path file = folder.path() / "seeds.jsonl";
+  const auto lines = [&] {
+    const std::string text = text_of(file);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  for (int i = 0; i < 60'000 && lines() < 20; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "it was complete before the kill";
+  const auto complete = static_cast<std::uint32_t>(lines() - 1);
+  ASSERT_GE(complete, 19u);
+  GoodputScenario some = scenario;
+  some.spec.seeds = complete;
+  const GoodputResult resumed = run_goodput(some, {folder.path(), 1});
+  EXPECT_EQ(resumed.resumed, complete);
+  some.spec.seeds = 20;
+  const GoodputResult fresh = run_goodput(some, {{}, 1});
+  for (std::size_t i = 0; i < 19; ++i) EXPECT_EQ(resumed.histories[i], fresh.histories[i]);
+}
+
+TEST(Goodput, TheTimelineCoversTheHistory) {
+  const GoodputScenario scenario = dark_ports({{"/reliability/seeds", "1"}});
+  const GoodputResult result = run_goodput(scenario);
+  const auto periods = goodput_timeline(scenario, result, 1);
+  ASSERT_FALSE(periods.empty());
+  EXPECT_EQ(periods.front().from, reliability::LongTime{});
+  for (std::size_t i = 1; i < periods.size(); ++i) EXPECT_EQ(periods[i - 1].to, periods[i].from);
+  EXPECT_EQ(periods.back().to, result.histories[0].wall);
+}
+
+// The published trace: what follows from it, computed here from its events alone.
+class Trace : public ::testing::Test {
+ protected:
+  static std::vector<reliability::TraceFault> faults(const fs::path& data) { return reliability::read_faults(data / "faults/trace.csv"); }
+
+  /// Time with so many of the 400 servers down, in days.
+  static std::vector<double> time_with(const std::vector<reliability::TraceFault>& all, double days) {
+    std::vector<std::pair<double, std::pair<int, std::uint32_t>>> events;
+    for (const auto& f : all) {
+      events.push_back({f.start_d, {1, f.server}});
+      events.push_back({f.end_d, {-1, f.server}});
+    }
+    std::sort(events.begin(), events.end());
+    std::vector<int> causes(400, 0);
+    std::vector<double> time(60, 0.0);
+    double last = 0.0;
+    std::size_t down = 0;
+    for (const auto& [at, change] : events) {
+      const double t = std::min(at, days);
+      time[down] += t - last;
+      last = t;
+      int& count = causes[change.second];
+      down -= count > 0 ? 1 : 0;
+      count += change.first;
+      down += count > 0 ? 1 : 0;
+    }
+    time[down] += days - last;
+    return time;
+  }
+};
+
+TEST_F(Trace, HasItsPublishedStatistics) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  const auto all = faults(data);
+  ASSERT_EQ(all.size(), 584u);
+  EXPECT_NEAR(584.0 / (400.0 * 348.9798) * 1000.0, 4.184, 0.001);
+  std::vector<double> repairs;
+  double sum = 0.0;
+  for (const auto& f : all) {
+    repairs.push_back(f.end_d - f.start_d);
+    sum += repairs.back();
+  }
+  std::sort(repairs.begin(), repairs.end());
+  EXPECT_NEAR(sum / 584.0, 5.535, 0.001);
+  EXPECT_NEAR((repairs[291] + repairs[292]) / 2.0, 0.85, 0.001);
+  const std::vector<double> time = time_with(all, 348.9798);
+  double mean = 0.0;
+  std::size_t most = 0;
+  double below = 0.0;
+  std::size_t p99 = 0;
+  for (std::size_t n = 0; n < time.size(); ++n) {
+    mean += static_cast<double>(n) * time[n] / 348.9798 / 400.0;
+    if (time[n] > 0.0) most = n;
+    below += time[n];
+    if (below < 0.99 * 348.9798) p99 = n + 1;
+  }
+  EXPECT_NEAR(mean, 0.0231, 0.00005);
+  EXPECT_EQ(p99, 31u);   // 7.75 %
+  EXPECT_EQ(most, 35u);  // 8.75 %
+}
+
+// A job of 400 - k servers with k spares, whose recoveries take no time, waits exactly while more than k servers are down.
+TEST_F(Trace, TheReplayWaitsWhileTooManyServersAreDown) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  const auto all = faults(data);
+  const std::vector<double> time = time_with(all, 348.9798);
+  for (const std::uint32_t spares : {0U, 7U, 20U}) {
+    GoodputScenario scenario;
+    scenario.name = "trace";
+    scenario.step = from_seconds(10.0);
+    scenario.spec.job.servers = 400 - spares;
+    scenario.spec.spares.anywhere = spares;
+    scenario.spec.days = 348.9798;
+    scenario.spec.seeds = 2;
+    scenario.spec.trace = reliability::FaultTrace{all, true, {}};
+    scenario.spec.checkpoint.interval_s = 1e8;
+    reliability::RecoveryOption swap;
+    swap.action = reliability::RecoveryAction::kSwap;
+    swap.rollback = reliability::Rollback::kStep;
+    reliability::RecoveryOption wait;
+    wait.rollback = reliability::Rollback::kStep;
+    scenario.spec.recovery = {swap, wait};
+    double expected = 0.0;
+    for (std::size_t n = spares + 1; n < time.size(); ++n) expected += time[n];
+    for (const History& h : run_goodput(scenario).histories) {
+      EXPECT_NEAR(h.books[TimeUse::kWaiting].days(), expected, 1e-6) << spares;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,105 @@
+#include "photonrail/study/goodput.hpp"
+
+#include "commands.hpp"
+#include "console.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/study/sweep.hpp"
+#include "read.hpp"
+#include "report/goodput_report.hpp"
+#include "stop.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail::command {
+
+namespace {
+
+struct Point {
+  reliability::GoodputScenario scenario;
+  std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+bool is_sweep(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str().find("\"photonrail.sweep/1\"") != std::string::npos;
+}
+
+std::vector<Point> points_of_sweep(const std::filesystem::path& file, const std::vector<Override>& set, const Registries& known) {
+  const Sweep sweep = read_sweep(file, set);
+  std::vector<Point> points;
+  for (const SweepPoint& point : sweep.points) {
+    if (!point.problem.empty()) throw ConfigError(file.string(), point.name + ": " + point.problem);
+    points.push_back({reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known), point.parameters});
+    points.back().scenario.name = point.name;
+  }
+  return points;
+}
+
+std::vector<Point> points_of(const GoodputCommandOptions& options, const Registries& known) {
+  const std::vector<Override> set = parse_set(options.set);
+  std::vector<Point> points;
+  for (const auto& file : options.scenarios) {
+    if (is_sweep(file)) {
+      for (Point& point : points_of_sweep(file, set, known)) points.push_back(std::move(point));
+    } else {
+      points.push_back({reliability::read_goodput(file, set, known), {}});
+    }
+  }
+  for (Point& point : points) {
+    if (options.seeds > 0) point.scenario.spec.seeds = options.seeds;
+  }
+  return points;
+}
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  if (!(out << text).flush()) throw ConfigError(file.string(), "cannot write", "the folder must exist, have room and be writable");
+}
+
+void write_all(const std::filesystem::path& folder, const std::vector<report::GoodputRow>& rows, const std::string& title) {
+  std::filesystem::create_directories(folder);
+  write_text(folder / "goodput.json", report::goodput_json(rows));
+  write_text(folder / "goodput.html", report::goodput_page(rows, title));
+  write_text(folder / "losses.svg", report::goodput_losses_svg(rows));
+  write_text(folder / "week.svg", report::goodput_week_svg(rows));
+  if (const std::string lines = report::goodput_lines_svg(rows); !lines.empty()) write_text(folder / "goodput.svg", lines);
+}
+
+}  // namespace
+
+void goodput(const GoodputCommandOptions& options, const Registries& known) {
+  const std::vector<Point> points = points_of(options, known);
+  const StopSignals signals;
+  std::vector<report::GoodputRow> rows;
+  std::string notes;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Point& point = points[i];
+    GoodputOptions how;
+    how.jobs = options.jobs;
+    how.stop = &signals.stop();
+    how.steps_directory = options.out;
+    if (!options.out.empty()) how.directory = points.size() == 1 ? options.out : options.out / std::to_string(i);
+    const GoodputResult result = run_goodput(point.scenario, how, known);
+    if (signals.stop()) throw CommandError(1, "stopped; what is complete is kept, the same command goes on");
+    report::GoodputRow row{result.summary, point.parameters, {}, result.configurations};
+    if (!options.out.empty()) row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);
+    rows.push_back(std::move(row));
+    notes += point.scenario.name + ": " + std::to_string(result.summary.seeds) + " seeds (" + std::to_string(result.resumed) +
+             " of them from the folder), " + std::to_string(result.summary.configurations) + " configurations, " +
+             std::to_string(result.simulated) + " simulated now\n";
+  }
+  if (!options.out.empty()) write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
+  std::cout << (options.json ? report::goodput_json(rows) : report::goodput_table(rows) + "\n" + notes);
+  if (!options.out.empty() && !options.json) std::cout << (options.out / "goodput.html").string() << "\n";
+}
+
+}  // namespace photonrail::command

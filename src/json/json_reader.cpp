@@ -44,7 +44,7 @@ std::string_view stem_of_duration(std::string_view key) {
   return unit && !stem.ends_with("_per") ? stem : std::string_view{};  // "commands_per_s" is a rate
 }
 
-void JsonReader::fail(std::string_view what, std::string_view hint) const {
+void ValueReader::fail(std::string_view what, std::string_view hint) const {
   throw ConfigError(pointer_, std::string(what), std::string(hint));
 }
 
@@ -148,24 +148,24 @@ void JsonReader::read_time(std::string_view stem, Time& into, std::string_view u
   if (const auto found = duration(stem, unit)) into = Time{*found};
 }
 
-std::string JsonReader::string() const {
+std::string ValueReader::string() const {
   note_read(ReadObserver::Kind::kString);
   if (!value_->is_string()) fail("must be a string, not " + describe(*value_));
   return value_->string();
 }
 
-bool JsonReader::boolean() const {
+bool ValueReader::boolean() const {
   note_read(ReadObserver::Kind::kBoolean);
   if (!value_->is_boolean()) fail("must be true or false, not " + describe(*value_));
   return value_->boolean();
 }
 
-double JsonReader::raw_number() const {
+double ValueReader::raw_number() const {
   if (!value_->is_number()) fail("must be a number, not " + describe(*value_));
   return value_->number();
 }
 
-double JsonReader::number(double least, double greatest) const {
+double ValueReader::number(double least, double greatest) const {
   note_read(ReadObserver::Kind::kNumber, {least, greatest});
   const double x = raw_number();
   if (least == 0.0 && x < 0.0) fail("must not be negative, but is " + describe(*value_));
@@ -175,7 +175,7 @@ double JsonReader::number(double least, double greatest) const {
   return x;
 }
 
-double JsonReader::positive(double greatest) const {
+double ValueReader::positive(double greatest) const {
   note_read(ReadObserver::Kind::kNumber, {0.0, greatest, true});
   const double x = raw_number();
   if (!(x > 0.0)) fail("must be positive, but is " + describe(*value_));
@@ -183,7 +183,7 @@ double JsonReader::positive(double greatest) const {
   return x;
 }
 
-std::uint64_t JsonReader::integer(std::uint64_t least, std::uint64_t greatest) const {
+std::uint64_t ValueReader::integer(std::uint64_t least, std::uint64_t greatest) const {
   note_read(ReadObserver::Kind::kWhole, {static_cast<double>(least), static_cast<double>(greatest)});
   const double x = raw_number();
   const auto range = [&] {
@@ -198,17 +198,17 @@ std::uint64_t JsonReader::integer(std::uint64_t least, std::uint64_t greatest) c
   return n;
 }
 
-std::uint32_t JsonReader::count(std::uint32_t least, std::uint32_t greatest) const {
+std::uint32_t ValueReader::count(std::uint32_t least, std::uint32_t greatest) const {
   return static_cast<std::uint32_t>(integer(least, greatest));
 }
 
-Bandwidth JsonReader::bandwidth() const {
+Bandwidth ValueReader::bandwidth() const {
   const double x = positive(kFastestGbPerS);
   if (x < kSlowestGbPerS) fail("must be at least " + readable(kSlowestGbPerS) + " GB/s, but is " + describe(*value_));
   return Bandwidth::from_gb_per_s(x);
 }
 
-Duration JsonReader::in_picoseconds(double per_unit) const {
+Duration ValueReader::in_picoseconds(double per_unit) const {
   const double x = number(0.0, kLongestSeconds * 1e12 / per_unit);
   return Duration{std::llround(x * per_unit)};
 }

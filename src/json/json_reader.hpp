@@ -39,10 +39,11 @@ class ReadObserver {
   virtual void finished(const std::string& pointer) = 0;
 };
 
-class JsonReader {
+/// A value and its place: the typed getters of what is no object, and the errors that name the place.
+class ValueReader {
  public:
   /// `value` and `observer`, if there is one, must outlive the reader and those that it gives.
-  explicit JsonReader(const Json& value, std::string pointer = {}, ReadObserver* observer = nullptr)
+  explicit ValueReader(const Json& value, std::string pointer, ReadObserver* observer)
       : value_(&value), pointer_(std::move(pointer)), observer_(observer) {}
 
   [[nodiscard]] const std::string& pointer() const { return pointer_; }
@@ -50,31 +51,7 @@ class JsonReader {
   [[nodiscard]] bool is_string() const { return value_->is_string() || is_other(ReadObserver::Kind::kString); }
   [[nodiscard]] bool is_object() const { return value_->is_object() || is_other(ReadObserver::Kind::kObject); }
   [[nodiscard]] bool is_array() const { return value_->is_array() || is_other(ReadObserver::Kind::kArray); }
-  [[nodiscard]] bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
 
-  // Objects. Each call makes `key` known; all throw when the value is no object.
-  [[nodiscard]] JsonReader child(std::string_view key, std::string_view hint = {});
-  [[nodiscard]] std::optional<JsonReader> optional(std::string_view key);
-  /// The members of an object whose keys are data, in ascending order: that of the file has no meaning.
-  [[nodiscard]] std::vector<std::pair<std::string, JsonReader>> members() const;
-  /// A key that has no meaning here: an error with `why` when it is present.
-  void refuse(std::string_view key, std::string_view why, std::string_view hint = {}) const;
-  /// Throws: `key` is not there. For keys that are required in some cases only.
-  [[noreturn]] void missing(std::string_view key, std::string_view hint) const;
-  /// Throws for the first key, in ascending order, that was not asked for.
-  void finish() const;
-
-  /// A duration under `stem` + "_ps", "_ns", "_us", "_ms" or "_s"; `unit` is the suffix that hints name. Two are an error.
-  [[nodiscard]] std::optional<Duration> duration(std::string_view stem, std::string_view unit = "ns");
-  void read_duration(std::string_view stem, Duration& into, std::string_view unit = "ns");
-  /// The same for an instant, written as the time since the start of the run.
-  void read_time(std::string_view stem, Time& into, std::string_view unit = "ns");
-  /// The same, for a value that is not a plain number: the reader of the value and the picoseconds in its unit.
-  [[nodiscard]] std::optional<std::pair<JsonReader, double>> timed(std::string_view stem, std::string_view unit = "ns");
-
-  [[nodiscard]] std::vector<JsonReader> elements() const;
-
-  // Values.
   [[nodiscard]] std::string string() const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] double number(double least, double greatest) const;
@@ -84,10 +61,6 @@ class JsonReader {
   [[nodiscard]] std::uint32_t count(std::uint32_t least, std::uint32_t greatest) const;
   [[nodiscard]] Bandwidth bandwidth() const;  ///< a number of GB/s
   [[nodiscard]] Duration in_picoseconds(double per_unit) const;
-  /// The reader of a value in this one, at `pointer`.
-  [[nodiscard]] JsonReader at(const Json& value, std::string pointer) const {
-    return JsonReader(value, std::move(pointer), observer_);
-  }
 
   template <class Value>
   [[nodiscard]] Value choice(std::initializer_list<std::pair<const char*, Value>> table) const {
@@ -112,14 +85,9 @@ class JsonReader {
   }
 
   [[noreturn]] void fail(std::string_view what, std::string_view hint = {}) const;
-  [[noreturn]] void fail_at(std::string_view key, std::string_view what, std::string_view hint = {}) const;
 
- private:
-  const Json& object() const;
+ protected:
   double raw_number() const;
-  void note_key(std::string_view key, bool required) const {
-    if (observer_ != nullptr) observer_->asked(pointer_, key, required);
-  }
   void note_read(ReadObserver::Kind kind, const ReadObserver::Range& range = {}) const {
     if (observer_ != nullptr) observer_->read(pointer_, kind, range);
   }
@@ -131,6 +99,49 @@ class JsonReader {
   const Json* value_;
   std::string pointer_;
   ReadObserver* observer_;
+};
+
+/// The same for objects and arrays.
+class JsonReader : public ValueReader {
+ public:
+  explicit JsonReader(const Json& value, std::string pointer = {}, ReadObserver* observer = nullptr)
+      : ValueReader(value, std::move(pointer), observer) {}
+
+  [[nodiscard]] bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
+
+  // Objects. Each call makes `key` known; all throw when the value is no object.
+  [[nodiscard]] JsonReader child(std::string_view key, std::string_view hint = {});
+  [[nodiscard]] std::optional<JsonReader> optional(std::string_view key);
+  /// The members of an object whose keys are data, in ascending order: that of the file has no meaning.
+  [[nodiscard]] std::vector<std::pair<std::string, JsonReader>> members() const;
+  /// A key that has no meaning here: an error with `why` when it is present.
+  void refuse(std::string_view key, std::string_view why, std::string_view hint = {}) const;
+  /// Throws: `key` is not there. For keys that are required in some cases only.
+  [[noreturn]] void missing(std::string_view key, std::string_view hint) const;
+  /// Throws for the first key, in ascending order, that was not asked for.
+  void finish() const;
+
+  /// A duration under `stem` + "_ps", "_ns", "_us", "_ms" or "_s"; `unit` is the suffix that hints name. Two are an error.
+  [[nodiscard]] std::optional<Duration> duration(std::string_view stem, std::string_view unit = "ns");
+  void read_duration(std::string_view stem, Duration& into, std::string_view unit = "ns");
+  /// The same for an instant, written as the time since the start of the run.
+  void read_time(std::string_view stem, Time& into, std::string_view unit = "ns");
+  /// The same, for a value that is not a plain number: the reader of the value and the picoseconds in its unit.
+  [[nodiscard]] std::optional<std::pair<JsonReader, double>> timed(std::string_view stem, std::string_view unit = "ns");
+
+  [[nodiscard]] std::vector<JsonReader> elements() const;
+  /// The reader of a value in this one, at `pointer`.
+  [[nodiscard]] JsonReader at(const Json& value, std::string pointer) const {
+    return JsonReader(value, std::move(pointer), observer_);
+  }
+  [[noreturn]] void fail_at(std::string_view key, std::string_view what, std::string_view hint = {}) const;
+
+ private:
+  const Json& object() const;
+  void note_key(std::string_view key, bool required) const {
+    if (observer_ != nullptr) observer_->asked(pointer_, key, required);
+  }
+
   std::vector<std::string> known_;     // asked for, as hints name them
   std::vector<std::string> accepted_;  // durations in another unit
 };

@@ -292,6 +292,15 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   command->callback([&options] { pip_switch(options); });
 }
 
+void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
+  command->add_option("FILE.json", options.file, "What to do (docs/slices.md)")->required();
+  add_set(*command, options.set);
+  command->add_option("--out", options.out, "Write result.json, jobs, maps of the pod and index.html here")->type_name("DIR");
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  command->callback([&options, &known] { allocate_slices(options, known); });
+}
+
 void drop_callbacks(CLI::App& app) {
   app.callback({});
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) drop_callbacks(*sub);
@@ -316,6 +325,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& known, A
   CompareOptions compare_options;
   ReportOptions report_options;
   PipSwitchOptions pip_switch_options;
+  AllocateOptions allocate_options;
   add_run(app, run_options, known);
   add_sweep(app, sweep_options, sweep_folder, known);
   add_validate(app, validate_options, known);
@@ -328,6 +338,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& known, A
   add_compare(app, compare_options);
   add_report(app, report_options);
   add_pip_switch(app, pip_switch_options);
+  add_allocate(app, allocate_options, known);
   if (act == Act::kParse) drop_callbacks(app);
   try {
     app.parse(argc, argv);

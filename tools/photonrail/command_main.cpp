@@ -364,6 +364,15 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   command->callback([&options] { pip_switch(options); });
 }
 
+void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
+  command->add_option("FILE.json", options.file, "What to do (docs/slices.md)")->required();
+  add_set(*command, options.set);
+  command->add_option("--out", options.out, "Write result.json, jobs, maps of the pod and index.html here")->type_name("DIR");
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  command->callback([&options, &known] { allocate_slices(options, known); });
+}
+
 void drop_callbacks(CLI::App& app) {
   app.callback({});
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) drop_callbacks(*sub);
@@ -392,6 +401,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   ReportOptions report_options;
   FuzzOptions fuzz_options;
   PipSwitchOptions pip_switch_options;
+  AllocateOptions allocate_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
   add_run(app, run_options, known);
@@ -409,6 +419,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_report(app, report_options);
   add_fuzz(app, fuzz_options, plugins, known);
   add_pip_switch(app, pip_switch_options);
+  add_allocate(app, allocate_options, known);
   HelpOptions help_options;
   add_help_commands(app, help_options, known);
   if (act == Act::kParse) drop_callbacks(app);

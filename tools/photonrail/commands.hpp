@@ -208,6 +208,15 @@ struct PipSwitchOptions {
 /// Matchings that join every two ports of a switch on a mesh of programmable cells, with their routes.
 void pip_switch(const PipSwitchOptions& options);
 
+struct AllocateOptions {
+  std::filesystem::path file;
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: write nothing
+  bool json = false;
+};
+/// Slices of a pod. Throws CommandError with status 1 when a decision is not as the file expects it.
+void allocate_slices(const AllocateOptions& options, const Registries& known);
+
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {
  public:

@@ -1,0 +1,37 @@
+// Parts of the reader of `photonrail.allocation/1`.
+#pragma once
+
+#include "config/json_reader.hpp"
+#include "photonrail/allocation/study.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail::config {
+
+[[nodiscard]] allocation::Shape read_shape(const JsonReader& value);
+/// "pod": the torus and what is in it.
+[[nodiscard]] allocation::PodSpec read_pod(JsonReader section);
+/// A length of time under `stem` + "_s", "_h" or "_days"; `otherwise` when there is none. Two are an error.
+[[nodiscard]] allocation::Span read_span(JsonReader& section, std::string_view stem, allocation::Span otherwise);
+
+[[nodiscard]] std::vector<allocation::DecisionCase> read_decisions(const JsonReader& value,
+                                                                   const std::filesystem::path& directory,
+                                                                   const allocation::AllocatorRegistry& known);
+/// "jobs": a list, a file of them, or a distribution. `seed`: of the distribution.
+[[nodiscard]] std::vector<allocation::SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory,
+                                                            std::uint64_t seed);
+[[nodiscard]] allocation::WasteStudy read_waste(JsonReader section, const std::filesystem::path& directory);
+
+/// Lines of a CSV file: calls use(line, cells) with the cells of `columns` of each line after the head; "" for a column
+/// that the head does not have. Cells are not quoted. Throws ConfigError for a line that is too short.
+void read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns,
+              const std::function<void(std::size_t line, const std::vector<std::string>& cells)>& use);
+/// A number of a CSV file in [least, greatest]. Throws ConfigError with the file and the line.
+[[nodiscard]] double csv_number(const std::filesystem::path& file, std::size_t line, const std::string& cell, double least,
+                                double greatest);
+
+}  // namespace photonrail::config

@@ -1,0 +1,172 @@
+#include "report/allocation/slice_map.hpp"
+
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <sstream>
+#include <vector>
+
+namespace photonrail::report {
+
+namespace {
+
+using allocation::Coordinates;
+using allocation::Instant;
+using allocation::PodSpec;
+using allocation::RunEnd;
+using allocation::ScheduleResult;
+using allocation::Shape;
+using allocation::SliceRun;
+
+constexpr double kLeft = 60.0;
+constexpr double kTop = 90.0;      // below the title and the curve
+constexpr double kWidth = 1100.0;  // of the time axis
+constexpr double kCurve = 50.0;    // height of the curve
+constexpr std::array<const char*, 12> kFills{"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948",
+                                             "#b07aa1", "#ff9da7", "#9c755f", "#86bcb6", "#8cd17d", "#d4a6c8"};
+
+/// Cubes of a pod as rows.
+class CubeRows {
+ public:
+  explicit CubeRows(const PodSpec& pod) : torus_(pod.torus) {
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      edge_[d] = d < torus_.dimensions ? std::min(pod.block, torus_[d]) : 1;
+      cubes_.sides[d] = (torus_[d] + edge_[d] - 1) / edge_[d];
+    }
+  }
+
+  [[nodiscard]] std::uint32_t rows() const { return cubes_.size(); }
+  [[nodiscard]] double height() const { return std::clamp(640.0 / rows(), 3.0, 24.0); }
+  [[nodiscard]] double of_cube() const { return double{1} * edge_[0] * edge_[1] * edge_[2]; }
+
+  /// By row: the number of accelerators, and the least position of them inside the cube.
+  struct Part {
+    std::uint32_t count = 0;
+    std::uint32_t first = UINT32_MAX;
+  };
+  [[nodiscard]] std::map<std::uint32_t, Part> parts(const std::vector<std::uint32_t>& accelerators) const {
+    std::map<std::uint32_t, Part> parts;
+    for (const std::uint32_t a : accelerators) {
+      const Coordinates at = torus_.at(a);
+      Part& part = parts[cubes_.index({at[0] / edge_[0], at[1] / edge_[1], at[2] / edge_[2]})];
+      ++part.count;
+      const Shape cube{edge_, 3};
+      part.first = std::min(part.first, cube.index({at[0] % edge_[0], at[1] % edge_[1], at[2] % edge_[2]}));
+    }
+    return parts;
+  }
+
+ private:
+  Shape torus_;
+  Coordinates edge_{};
+  Shape cubes_{};
+};
+
+class MapDrawing {
+ public:
+  MapDrawing(const ScheduleResult& result, const PodSpec& pod)
+      : result_(result),
+        pod_(pod),
+        rows_(pod),
+        scale_(kWidth / std::max(1.0, static_cast<double>(result.makespan.count()))) {}
+
+  [[nodiscard]] std::string svg(const std::string& title) {
+    const double bottom = kTop + rows_.rows() * rows_.height();
+    out_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kWidth + 20 << "\" height=\"" << bottom + 40
+         << "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" "
+            "fill=\"#ffffff\"/>\n<text x=\""
+         << kLeft << "\" y=\"18\" font-size=\"14\">" << title << "</text>\n";
+    curve();
+    grid(bottom);
+    for (const SliceRun& run : result_.runs) {
+      if (!run.slice.accelerators.empty()) bar(run);
+    }
+    for (const allocation::Outage& outage : result_.outages) dark(outage);
+    out_ << "</svg>\n";
+    return out_.str();
+  }
+
+ private:
+  [[nodiscard]] double x(Instant at) const {
+    return kLeft + static_cast<double>(std::min(at, result_.makespan).count()) * scale_;
+  }
+
+  void rectangle(Instant from, Instant to, std::uint32_t row, const CubeRows::Part& part, const std::string& look) {
+    const double y = kTop + (row + part.first / rows_.of_cube()) * rows_.height();
+    out_ << "<rect x=\"" << number("%.2f", x(from)) << "\" y=\"" << number("%.2f", y) << "\" width=\""
+         << number("%.2f", std::max(0.2, x(to) - x(from))) << "\" height=\""
+         << number("%.2f", rows_.height() * part.count / rows_.of_cube()) << "\" " << look;
+  }
+
+  void bar(const SliceRun& run) {
+    const char* how = run.how == RunEnd::kDone      ? "done"
+                      : run.how == RunEnd::kFailure ? "stopped by a failure"
+                                                    : "preempted";
+    std::ostringstream look;
+    look << "fill=\"" << kFills[run.job % kFills.size()] << "\"><title>job " << run.job << ", " << run.slice.shape.text()
+         << ", " << number("%.0f", static_cast<double>(run.start.count()) / 1e6) << " to "
+         << number("%.0f", static_cast<double>(run.end.count()) / 1e6) << " s, " << how << "</title></rect>\n";
+    for (const auto& [row, part] : rows_.parts(run.slice.accelerators))
+      rectangle(run.start, run.end, row, part, look.str());
+  }
+
+  void dark(const allocation::Outage& outage) {
+    if (outage.start >= result_.makespan) return;
+    for (const auto& [row, part] : rows_.parts(server_of(pod_, outage.server))) {
+      rectangle(outage.start, outage.end, row, part, "fill=\"#111111\"><title>server down</title></rect>\n");
+    }
+  }
+
+  /// Share of the pod in slices.
+  void curve() {
+    std::vector<std::pair<Instant, double>> changes;
+    for (const SliceRun& run : result_.runs) {
+      changes.emplace_back(run.start, run.slice.shape.size());
+      changes.emplace_back(run.end, -double{1} * run.slice.shape.size());
+    }
+    std::sort(changes.begin(), changes.end());
+    const double top = kTop - kCurve - 8;
+    out_ << "<polyline fill=\"none\" stroke=\"#333333\" points=\"";
+    double busy = 0.0;
+    const auto point = [&](Instant at) {
+      out_ << number("%.2f", x(at)) << ',' << number("%.2f", top + kCurve * (1.0 - busy / pod_.torus.size())) << ' ';
+    };
+    for (const auto& [at, change] : changes) {
+      point(at);
+      busy += change;
+      point(at);
+    }
+    out_ << "\"/>\n<text x=\"4\" y=\"" << top + 8 << "\">100 %</text><text x=\"4\" y=\"" << top + kCurve
+         << "\">in use</text>\n";
+  }
+
+  void grid(double bottom) {
+    for (std::uint32_t row = 0; row < rows_.rows(); row += std::max(1U, rows_.rows() / 16)) {
+      out_ << "<text x=\"4\" y=\"" << kTop + (row + 0.8) * rows_.height() << "\">cube " << row << "</text>\n";
+    }
+    for (int mark = 0; mark <= 10; ++mark) {
+      const double hours = static_cast<double>(result_.makespan.count()) / 3.6e9 * mark / 10;
+      const double at = kLeft + kWidth * mark / 10;
+      out_ << "<line x1=\"" << at << "\" x2=\"" << at << "\" y1=\"" << kTop << "\" y2=\"" << bottom
+           << "\" stroke=\"#dddddd\"/><text x=\"" << at << "\" y=\"" << bottom + 16 << "\" text-anchor=\"middle\">"
+           << number("%.1f", hours) << " h</text>\n";
+    }
+  }
+
+  const ScheduleResult& result_;
+  const PodSpec& pod_;
+  CubeRows rows_;
+  double scale_;
+  std::ostringstream out_;
+};
+
+}  // namespace
+
+std::string slice_map_svg(const ScheduleResult& result, const PodSpec& pod, const std::string& title) {
+  return MapDrawing(result, pod).svg(title);
+}
+
+}  // namespace photonrail::report

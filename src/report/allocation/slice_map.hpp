@@ -1,0 +1,16 @@
+// Who had which accelerators when: a picture of a pod over time.
+#pragma once
+
+#include "photonrail/allocation/scheduling.hpp"
+
+#include <string>
+
+namespace photonrail::report {
+
+/// A complete SVG file: a row for each cube (PodSpec::block) in row-major order, time to the right; each run of a job is a
+/// bar in the rows of its cubes, as high as its share of the cube, with the job, its shape and its end as a tool tip;
+/// outages of servers are dark; above it the share of the pod that is in slices. Shows the runs whose slices were kept.
+[[nodiscard]] std::string slice_map_svg(const allocation::ScheduleResult& result, const allocation::PodSpec& pod,
+                                        const std::string& title);
+
+}  // namespace photonrail::report

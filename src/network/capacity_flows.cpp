@@ -4,7 +4,7 @@ namespace photonrail::network {
 
 namespace {
 
-constexpr double kMaxServed = 1e9;  // bytes; beyond, counting starts again, so that sums keep 1e-7 of a byte
+constexpr double kMaxServed = 1e9;        // bytes; beyond, counting starts again, so that sums keep 1e-7 of a byte
 constexpr std::uint32_t kCountFrom = 64;  // bound flows of long paths; below half as many they are not counted any more
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace photonrail::network {
 
 /// A flow at its bottleneck.
 struct BoundFlow {
-  double finish;     ///< it ends when its capacity has served so many bytes
+  double finish;  ///< it ends when its capacity has served so many bytes
   HopSlot slot;
   CapacityId other;  ///< the other capacity of a path of two; kNone: look at the hops
 

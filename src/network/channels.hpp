@@ -1,5 +1,5 @@
-// Channels: each sends one message at a time, in the order of posting. A channel has a queue of waiting flows, and a list of
-// exclusive flows that have not arrived: those that left, one that sends, and those whose begin is known already.
+// Channels: each sends one message at a time, in the order of posting. A channel has a queue of waiting flows, and a list
+// of exclusive flows that have not arrived: those that left, one that sends, and those whose begin is known already.
 #pragma once
 
 #include "network/flow_table.hpp"

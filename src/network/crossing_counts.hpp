@@ -1,5 +1,5 @@
-// The capacities that a capacity's bound flows cross, and how many of these flows cross each: a change of level is passed on
-// once for each capacity, however many flows there are.
+// The capacities that a capacity's bound flows cross, and how many of these flows cross each: a change of level is passed
+// on once for each capacity, however many flows there are.
 #pragma once
 
 #include "network/flow.hpp"

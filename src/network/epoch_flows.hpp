@@ -1,7 +1,7 @@
 // Crowds of flows within a stated accuracy. Of an exact crowd nearly every departure changes nearly every rate, so that the
 // work grows with the square of the number of flows. Here those that end soon are taken together: in an epoch they get what
-// they have left, at an even rate, and all other flows share the rest by max-min fair rates. No byte is lost and no capacity
-// idles for it; only when inside an epoch a flow ends is estimated, at the rate that it had when the epoch began.
+// they have left, at an even rate, and all other flows share the rest by max-min fair rates. No byte is lost and no
+// capacity idles for it; only when inside an epoch a flow ends is estimated, at the rate that it had when the epoch began.
 //
 // Limits with accuracy a: an epoch is no longer than a times the age of each of its flows, and at most a share a of the
 // flows that are being sent is in it. Below 2 / a flows none are taken together: the end of a crowd is exact.
@@ -21,8 +21,8 @@ namespace photonrail::network {
 
 class EpochFlows {
  public:
-  /// All must outlive the object. `rates`: of the capacities, bytes per picosecond; `available`: without what epochs reserve,
-  /// which the solver shares out.
+  /// All must outlive the object. `rates`: of the capacities, bytes per picosecond; `available`: without what epochs
+  /// reserve, which the solver shares out.
   struct Parts {
     engine::Engine& engine;
     FlowTable& flows;
@@ -44,8 +44,8 @@ class EpochFlows {
   /// 0: no epochs. REQUIRES: 0 <= accuracy < 1.
   void set_accuracy(double accuracy) { accuracy_ = accuracy; }
 
-  /// Takes the flows that end soon from the solver, if they are enough for an epoch. REQUIRES: a departure, with no flow left
-  /// that ends now.
+  /// Takes the flows that end soon from the solver, if they are enough for an epoch. REQUIRES: a departure, with no flow
+  /// left that ends now.
   void begin();
   /// Appends the flows that end now.
   void take_ended(std::vector<FlowId>& leaving);

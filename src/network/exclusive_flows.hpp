@@ -1,5 +1,6 @@
-// Flows that share no capacity of their path. The end of such a flow is known when it starts, one event delivers it, and its
-// capacities forget it lazily. What its channel sends next along the same path is known as well, and costs one event too.
+// Flows that share no capacity of their path. The end of such a flow is known when it starts, one event delivers it, and
+// its capacities forget it lazily. What its channel sends next along the same path is known as well, and costs one event
+// too.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -35,8 +36,8 @@ class ExclusiveFlows {
   }
   /// The flow that had the capacity to itself last and has not arrived, or kNone.
   [[nodiscard]] FlowId last_occupant(CapacityId id) const { return occupants_[id]; }
-  /// Whether no exclusive flow is on the path of the channel's last flow but that one, the new path is the same, and all its
-  /// capacities have a rate: what stands still has no end that could be known.
+  /// Whether no exclusive flow is on the path of the channel's last flow but that one, the new path is the same, and all
+  /// its capacities have a rate: what stands still has no end that could be known.
   [[nodiscard]] bool can_follow(ChannelId channel, const Path& path) const;
 
   /// REQUIRES: no other flow has one of the capacities between `begin` and its end, and all have a rate.

@@ -50,7 +50,8 @@ struct Flow {
 struct Hop {
   CapacityId capacity;
   FlowId flow;
-  std::uint32_t position;  ///< CapacityFlows: among the capacity's bound flows, if it is the bottleneck, else among the others
+  std::uint32_t
+      position;  ///< CapacityFlows: among the capacity's bound flows, if it is the bottleneck, else among the others
 };
 
 }  // namespace photonrail::network

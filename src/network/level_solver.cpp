@@ -51,7 +51,8 @@ void LevelSolver::touch(CapacityId id) {
   enqueue(id);
   if (settle_scheduled_) return;
   settle_scheduled_ = true;
-  parts_.engine.schedule(parts_.engine.now(), engine::Phase::kSettle, engine::Action::to<&LevelSolver::settle_event>(*this));
+  parts_.engine.schedule(parts_.engine.now(), engine::Phase::kSettle,
+                         engine::Action::to<&LevelSolver::settle_event>(*this));
 }
 
 inline void LevelSolver::enqueue(CapacityId id) {
@@ -99,7 +100,8 @@ inline double LevelSolver::least_level(CapacityId id) const {
   if (parts_.rates[id] <= 0.0) return 0.0;
   const std::size_t sharing = parts_.lists.bound(id).size() + share.open;
   if (sharing > 0) return std::max(0.0, share.left) / static_cast<double>(sharing);
-  return parts_.lists.others(id).empty() ? kUnlimited : parts_.rates[id] / static_cast<double>(parts_.lists.others(id).size());
+  return parts_.lists.others(id).empty() ? kUnlimited
+                                         : parts_.rates[id] / static_cast<double>(parts_.lists.others(id).size());
 }
 
 inline void LevelSolver::visit(CapacityId id, double key) {
@@ -124,7 +126,8 @@ inline void LevelSolver::visit(CapacityId id, double key) {
     return;
   }
   joiners_.clear();
-  if (share.open > 0 || clearly_above(share.fastest, level) || ++share.since_summed > kMaxSinceSummed) level = solve(id, level);
+  if (share.open > 0 || clearly_above(share.fastest, level) || ++share.since_summed > kMaxSinceSummed)
+    level = solve(id, level);
   set_level(id, level);
   for (const Joiner& joiner : joiners_) rebind(joiner.slot);
   flows_solved_ += joiners_.size();

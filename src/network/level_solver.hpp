@@ -1,7 +1,7 @@
 // Solves the max-min fair rates of shared flows (progressive filling; Bertsekas and Gallager, Data Networks, section 6.5).
 // An allocation is max-min fair exactly when every flow has a bottleneck, a full capacity on which no flow is faster. So a
-// capacity has a level, the rate of all flows whose bottleneck it is, and the levels are what is solved: once an instant, and
-// only those that a change reaches.
+// capacity has a level, the rate of all flows whose bottleneck it is, and the levels are what is solved: once an instant,
+// and only those that a change reaches.
 //
 // A capacity is at rest when its bound flows, all at its level, take what the flows that are bound elsewhere leave of its
 // rate; none of those is faster than the level. Capacities that are not are solved one by one, the lowest level first, as

@@ -10,7 +10,8 @@ Network::Network(engine::Engine& engine, std::uint8_t max_visits)
       arrivals_(engine, flows_),
       exclusive_({engine, flows_, channels_, arrivals_, rates_}),
       shared_({engine, flows_, rates_},
-              {engine::Action::to<&Network::depart_now>(*this), engine::Action::to<&Network::depart_in_epoch>(*this)}, max_visits) {}
+              {engine::Action::to<&Network::depart_now>(*this), engine::Action::to<&Network::depart_in_epoch>(*this)},
+              max_visits) {}
 
 void Network::resize(std::size_t count) {
   rates_.resize(count);
@@ -58,7 +59,8 @@ void Network::post(ChannelId id, const Path& path, Bytes bytes, std::uint64_t ta
 void Network::pump(ChannelId id) {
   for (FlowId flow = channels_.first_waiting(id); flow != kNone; flow = channels_.first_waiting(id)) {
     if (const Time free_at = channels_.free_at(id); free_at > engine_.now()) {
-      if (channels_.needs_wake(id)) engine_.schedule(free_at, engine::Phase::kStart, engine::Action::to<&Network::wake>(*this, id));
+      if (channels_.needs_wake(id))
+        engine_.schedule(free_at, engine::Phase::kStart, engine::Action::to<&Network::wake>(*this, id));
       return;
     }
     channels_.pop_waiting(id);

@@ -1,4 +1,4 @@
-// Four hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
+// Five hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
 // of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
@@ -48,6 +48,12 @@ std::uint64_t count_max_min() {
   return run_hot_path([&network] { return network.run(); });
 }
 
+std::uint64_t count_tiers() {
+  Tree network(64);
+  network.post_all_to_all();
+  return run_hot_path([&network] { return network.run(); });
+}
+
 std::uint64_t count_quickstart() {
   const auto file = std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs" / "quickstart.json";
   return run_hot_path([&file] { return simulate(read_scenario(file)).engine.sends; });
@@ -63,6 +69,7 @@ constexpr HotPath kHotPaths[] = {
     {"engine", count_engine, 1'000'000},  // events
     {"ring", count_ring, 2 * 127 * 128},  // sends: 2 (n - 1) steps of n
     {"max_min", count_max_min, 48 * 47},  // messages: every ordered pair
+    {"tiers", count_tiers, 64 * 63},      // messages, of which half cross an uplink
     {"quickstart", count_quickstart, 0},  // any number of sends: the scenario may change, and the count with it
 };
 

@@ -55,8 +55,8 @@ class Trial : public DeliveryListener {
   std::vector<std::int64_t> ends;
 };
 
-/// Between so many ports of 50 GB/s each way, all to all at once or within 10 us, in leaves with uplinks that carry a part of
-/// what their ports could send, or without; sizes over 0 to 2.4 decades. About every fifth path has random ports more.
+/// Between so many ports of 50 GB/s each way, all to all at once or within 10 us, in leaves with uplinks that carry a part
+/// of what their ports could send, or without; sizes over 0 to 2.4 decades. About every fifth path has random ports more.
 Crowd random_crowd(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto ports = static_cast<CapacityId>(16 + random() % 17);
@@ -88,9 +88,9 @@ Crowd random_crowd(std::uint64_t seed) {
 }
 
 struct Errors {
-  std::vector<double> of_flows;  // |end - exact end| / exact duration
+  std::vector<double> of_flows;                               // |end - exact end| / exact duration
   std::vector<std::pair<double, std::uint64_t>> of_networks;  // the greatest, and the network's seed
-  double of_makespan = 0.0;  // the greatest
+  double of_makespan = 0.0;                                   // the greatest
   std::uint64_t in_epochs = 0;
 };
 
@@ -126,7 +126,8 @@ TEST(Accuracy, FlowsOfRandomCrowdsEndWithinIt) {
   std::cout << networks << " networks, " << flows << " flows, " << errors.in_epochs << " in epochs: median "
             << errors.of_flows[flows / 2] << ", 99th percentile " << p99 << ", greatest " << errors.of_flows.back()
             << ", of a makespan " << errors.of_makespan << "; worst networks";
-  for (std::size_t i = 0; i < 3; ++i) std::cout << ' ' << errors.of_networks[i].second << " (" << errors.of_networks[i].first << ')';
+  for (std::size_t i = 0; i < 3; ++i)
+    std::cout << ' ' << errors.of_networks[i].second << " (" << errors.of_networks[i].first << ')';
   std::cout << '\n';
   EXPECT_GT(errors.in_epochs, flows / 4) << "the exact solution was hardly left";
   EXPECT_LE(p99, kAccuracy);

@@ -24,7 +24,8 @@ void pass(engine::Engine& engine, std::int64_t picoseconds) {
   struct Nothing {
     void happens(std::uint64_t) {}
   } nothing;
-  engine.schedule(engine.now() + Duration{picoseconds}, engine::Phase::kFinish, engine::Action::to<&Nothing::happens>(nothing));
+  engine.schedule(engine.now() + Duration{picoseconds}, engine::Phase::kFinish,
+                  engine::Action::to<&Nothing::happens>(nothing));
   engine.step();
 }
 

@@ -20,8 +20,8 @@ class View:
     rail: int
     positions: int
     ports_per_gpu: int
-    demands: List[Dict[str, Any]]
-    gathering: List[Dict[str, Any]]
+    requests: List[Dict[str, Any]]
+    partial_requests: List[Dict[str, Any]]
     ports: np.ndarray
     port_gb_per_s: float
     reconfiguration_ps: int
@@ -32,8 +32,8 @@ class View:
 
 class PolicyWords:
     view: List[str]
-    symmetric: bool
-    prompt: bool
+    rank_symmetric: bool
+    work_conserving: bool
     ahead: bool
     scheduled: bool
     by_pair: bool

@@ -11,7 +11,7 @@ class Registries:
 
     which returns None (keep), a list of (from_port, to_port) to connect now, a dict with connect, disconnect, when ("now",
     "drained", "at"), at_ps and preempt, or {"steps": [...], "ask_again_ps": ...}. Words of the class say what it needs:
-    `view` ({"bytes", "schedule", ...}), `symmetric`, `prompt`, `announce` ("on_demand", "ahead"), `order` ("free", "scheduled"),
+    `view` ({"bytes", "schedule", ...}), `rank_symmetric`, `work_conserving`, `announce` ("on_demand", "ahead"), `order` ("free", "scheduled"),
     `service` ("by_round", "by_pair").
 
     A collective is an object with supports(op, members) and plan(call), which returns (chunk_count, sends); a send is a dict
@@ -25,8 +25,8 @@ class Registries:
         """Lets scenarios name the class `policy` as their controller. Raises ConfigError when the name is taken."""
         words = _native.PolicyWords()
         words.view = sorted(getattr(policy, "view", ()))
-        words.symmetric = bool(getattr(policy, "symmetric", False))
-        words.prompt = bool(getattr(policy, "prompt", False))
+        words.rank_symmetric = bool(getattr(policy, "rank_symmetric", False))
+        words.work_conserving = bool(getattr(policy, "work_conserving", False))
         words.ahead = _word(policy, "announce", ("on_demand", "ahead")) == "ahead"
         words.scheduled = _word(policy, "order", ("free", "scheduled")) == "scheduled"
         words.by_pair = _word(policy, "service", ("by_round", "by_pair")) == "by_pair"

@@ -197,8 +197,8 @@ class PythonController final : public Controller {
 /// The optional words of a policy's class.
 struct PolicyWords {
   std::vector<std::string> view;
-  bool symmetric = false;
-  bool prompt = false;
+  bool rank_symmetric = false;
+  bool work_conserving = false;
   bool ahead = false;
   bool scheduled = false;
   bool by_pair = false;
@@ -225,8 +225,8 @@ void add_policy(Registries& registries, const std::string& name, const std::stri
   ControllerFactory factory;
   factory.name = name;
   factory.summary = summary;
-  factory.symmetric = words.symmetric;
-  factory.prompt = words.prompt;
+  factory.rank_symmetric = words.rank_symmetric;
+  factory.work_conserving = words.work_conserving;
   factory.needs = [needs = needs_of(words)](const ControllerSpec&) { return needs; };
   factory.make = [shared = SharedObject(make)](const ControllerSpec&, RailId rail, std::uint32_t gpus, std::uint32_t ports) {
     const py::gil_scoped_acquire lock;
@@ -243,8 +243,8 @@ void bind_policies(py::module_& module) {
       .def_property_readonly("rail", [](const View& v) { return v.get().rail.value; })
       .def_property_readonly("positions", [](const View& v) { return v.get().positions; }, "Servers.")
       .def_property_readonly("ports_per_gpu", [](const View& v) { return v.get().ports_per_gpu; })
-      .def_property_readonly("demands", [](const View& v) { return requests_of(v.get().demands); }, "Complete requests, oldest first.")
-      .def_property_readonly("gathering", [](const View& v) { return requests_of(v.get().gathering); }, "Partial requests.")
+      .def_property_readonly("requests", [](const View& v) { return requests_of(v.get().requests); }, "Complete requests, oldest first.")
+      .def_property_readonly("partial_requests", [](const View& v) { return requests_of(v.get().partial_requests); }, "Partial requests.")
       .def_property_readonly("ports", [](const View& v) { return ports_of(v.get()); }, "int64[ports, 5]: peer or -1, lit, in use, draining, faulty.")
       .def_property_readonly("port_gb_per_s", [](const View& v) { return v.get().port_rate.bytes_per_second / 1e9; })
       .def_property_readonly("reconfiguration_ps", [](const View& v) { return v.get().reconfiguration.total().count(); })
@@ -263,8 +263,8 @@ void bind_policies(py::module_& module) {
   py::class_<PolicyWords>(module, "PolicyWords")
       .def(py::init<>())
       .def_readwrite("view", &PolicyWords::view)
-      .def_readwrite("symmetric", &PolicyWords::symmetric)
-      .def_readwrite("prompt", &PolicyWords::prompt)
+      .def_readwrite("rank_symmetric", &PolicyWords::rank_symmetric)
+      .def_readwrite("work_conserving", &PolicyWords::work_conserving)
       .def_readwrite("ahead", &PolicyWords::ahead)
       .def_readwrite("scheduled", &PolicyWords::scheduled)
       .def_readwrite("by_pair", &PolicyWords::by_pair);

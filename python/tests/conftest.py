@@ -28,14 +28,14 @@ def electrical():
 
 class InTurn:
     """Serves requests in turn, as far as their ports are idle."""
-    symmetric = True                     # equal ranks may be simulated once
+    rank_symmetric = True                     # equal ranks may be simulated once
 
     def __init__(self, rail, gpus_per_server, ports_per_gpu):
         pass
 
     def decide(self, view):
         wanted = []                      # pairs of positions, joined at the same time
-        for request in view.demands:     # complete ones, the oldest first; others wait for more than circuits
+        for request in view.requests:     # complete ones, the oldest first; others wait for more than circuits
             more = [pair for pair in request["pairs"] if pair not in wanted]
             if request["blocking"] and view.connect(wanted + more) is not None:
                 wanted += more

@@ -284,8 +284,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"iterations", {{"/run/iterations", "0"}}, "/run/iterations", "from 1 to"},
         BadInput{"seed", {{"/run/seed", "-1"}}, "/run/seed", "but is -1"},
         BadInput{"accuracy", {{"/network/accuracy", "0.2"}}, "/network/accuracy", "0.1"},
-        BadInput{"accuracy_word", {{"/network/accuracy", R"("high")"}}, "/network/accuracy", "number"},
-        BadInput{"network_key", {{"/network/precision", "0.01"}}, "/network/precision", ""},
         BadInput{"fidelity", {{"/run/fidelity", "fast"}}, "/run/fidelity", "known: stream, exact"},
         BadInput{"trace", {{"/run/trace", "true"}}, "/run/trace", "--trace"}),
     kName);

@@ -1,7 +1,4 @@
-// Ring attention (Liu et al., arXiv 2310.01889): keys and values go around the context-parallel ranks while each computes
-// its queries against the block that it has. Every block takes the same time, as ranks hold a piece from either end of the
-// sequence. The backward pass sends the blocks around again, and with them the gradients that they gather on their way.
-#include "workload/training/stage_writer.hpp"
+#include "workload/training/stage_ring.hpp"
 
 namespace photonrail::workload {
 
@@ -14,42 +11,41 @@ Work share(const Work& work, std::uint32_t of) { return {work.flops / of, {work.
 
 }  // namespace
 
-/// Sends a block to the next rank when `block` is done, and receives the one of the rank before.
-TaskId StageWriter::pass_on(Flow& flow, TaskId block, std::uint32_t ring_tag, const std::string& task) {
-  builder_.add_send(program_, slot(SlotUse::kContextOut), cost_.kv_block, ring_tag, flow.prefix + task + ".send",
-                    only({block}));
-  return builder_.add_receive(program_, slot(SlotUse::kContextIn), cost_.kv_block, ring_tag,
-                              flow.prefix + task + ".receive", only({block}));
+// Sends a block to the next rank when `block` is done, and receives the one of the rank before.
+TaskId RingWriter::pass_on(StagePass& pass, TaskId block, std::uint32_t ring_tag, const std::string& task) {
+  const Bytes size = model_.cost.kv_block;
+  tasks_.send({SlotUse::kContextOut, size, ring_tag}, pass.prefix + task + ".send", block);
+  return tasks_.receive({SlotUse::kContextIn, size, ring_tag}, pass.prefix + task + ".receive", block);
 }
 
-void StageWriter::ring_forward(Flow& flow, const std::string& part) {
-  const std::uint32_t ranks = spec_.parallelism.cp;
-  TaskId block = flow.data;
+void RingWriter::forward(StagePass& pass, const std::string& part) {
+  const std::uint32_t ranks = model_.spec.parallelism.cp;
+  TaskId block = pass.data;
   for (std::uint32_t k = 0; k < ranks; ++k) {
     const std::string number = std::to_string(k);
-    const TaskId next = k + 1 < ranks ? pass_on(flow, block, kBlockTag, part + ".block" + number) : TaskId::none();
-    flow.data = block;
-    compute(flow, share(cost_.attention.core.forward, ranks), part + ".core" + number);
+    const TaskId next = k + 1 < ranks ? pass_on(pass, block, kBlockTag, part + ".block" + number) : TaskId::none();
+    pass.data = block;
+    tasks_.compute(pass, share(model_.cost.attention.core.forward, ranks), part + ".core" + number);
     block = next;
   }
 }
 
 // The block that a rank has in round k came from the rank k places back. Its gradient leaves the next rank in round 1, with
 // that rank's part, takes up one part a round and comes home after round ranks - 1.
-void StageWriter::ring_backward(Flow& flow, const std::string& part, const Work& work) {
-  const std::uint32_t ranks = spec_.parallelism.cp;
-  TaskId block = flow.data;
+void RingWriter::backward(StagePass& pass, const std::string& part, const Work& work) {
+  const std::uint32_t ranks = model_.spec.parallelism.cp;
+  TaskId block = pass.data;
   TaskId gradient = TaskId::none();
   for (std::uint32_t k = 0; k < ranks; ++k) {
     const std::string number = std::to_string(k);
-    const TaskId next = k + 1 < ranks ? pass_on(flow, block, kBlockTag, part + ".block" + number) : TaskId::none();
-    flow.data = block;
-    if (!gradient.is_none()) flow.gathered.push_back(gradient);
-    compute(flow, share(work, ranks), part + ".core" + number);
-    if (k > 0) gradient = pass_on(flow, last_compute_, kGradientTag, part + ".gradient" + number);
+    const TaskId next = k + 1 < ranks ? pass_on(pass, block, kBlockTag, part + ".block" + number) : TaskId::none();
+    pass.data = block;
+    if (!gradient.is_none()) pass.gathered.push_back(gradient);
+    tasks_.compute(pass, share(work, ranks), part + ".core" + number);
+    if (k > 0) gradient = pass_on(pass, tasks_.last_compute(), kGradientTag, part + ".gradient" + number);
     block = next;
   }
-  flow.data = gradient;
+  pass.data = gradient;
 }
 
 }  // namespace photonrail::workload

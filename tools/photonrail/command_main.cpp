@@ -405,13 +405,13 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
   add_run(app, run_options, known);
-  add_import(app, import_options);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
   add_list(app, list_options, known);
   add_trace(app, trace_options, known);
   add_calibrate(app, calibrate_options, known);
   add_card(app, card_options, known);
+  add_import(app, import_options);
   add_collective(app, collective_options, known);
   add_cost(app, cost_options, known);
   add_goodput(app, goodput_options, known);

@@ -16,6 +16,7 @@ std::vector<std::string> cells_of(std::string line) {
   std::vector<std::string> cells;
   std::istringstream words(line);
   for (std::string cell; std::getline(words, cell, ',');) cells.push_back(cell);
+  if (line.ends_with(',')) cells.emplace_back();  // the last cell is empty
   return cells;
 }
 

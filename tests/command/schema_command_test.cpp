@@ -33,7 +33,7 @@ for format in ["scenario", "sweep", "graph", "model", "catalogue"]:
     validator = jsonschema.Draft202012Validator(schema)
     for path in glob.glob(sys.argv[1] + "/configs/**/*.json", recursive=True):
         content = json.load(open(path))
-        if content["schema"] == "photonrail." + format + "/1" and "astra" not in content:  # sections from other files
+        if content.get("schema") == "photonrail." + format + "/1" and "astra" not in content:  # sections from other files
             validator.validate(content)
             checked += 1
 assert checked > 40, checked

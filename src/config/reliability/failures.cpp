@@ -66,9 +66,8 @@ void read_parts(const JsonReader& of, const ReliabilityContext& context, const r
   else if (word == "ocs" || word == "plane") into.parts = job.gpus_per_server * planes;
   else if (word == "rail") into.parts = job.gpus_per_server;
   else if (word == "job") into.parts = 1;
-  else of.fail("unknown value \"" + word + "\"",
-               suggest(word, {"gpu", "nic", "port", "transceiver", "server", "ocs", "plane", "rail", "job"}) +
-                   "; or {\"servers\": N} for a group, {\"parts\": N} for N parts of the cluster");
+  else of.fail("unknown value \"" + word + "\"; a group is {\"servers\": N}, N parts of the cluster are {\"parts\": N}",
+               suggest(word, {"gpu", "nic", "port", "transceiver", "server", "ocs", "plane", "rail", "job"}));
 }
 
 // Exactly one of the units in which operators give rates.

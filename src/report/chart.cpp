@@ -51,24 +51,6 @@ std::string row_text(const Chart& chart, const ChartRow& row, std::size_t cells,
   return line + "\n";
 }
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '>') {
-      safe += "&gt;";
-    } else if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '"') {
-      safe += "&quot;";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string attribute(const char* name, double value) {
   return std::string(" ") + name + "=\"" + number("%.7g", value) + "\"";
 }

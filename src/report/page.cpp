@@ -4,6 +4,7 @@
 #include "photonrail/version.hpp"
 #include "report/page_files.hpp"
 #include "report/page_sources.hpp"
+#include "report/text.hpp"
 
 #include <algorithm>
 
@@ -131,12 +132,6 @@ std::string subtitle_of(const report::PageTables& tables, const char* row, std::
   return text + " · photonrail " + std::string(version());
 }
 
-std::string html_escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return safe;
-}
-
 // The template with each of its marks replaced; the texts themselves are not searched for marks.
 std::string filled(std::string_view page, const std::vector<std::pair<std::string_view, std::string_view>>& texts) {
   std::string html;
@@ -211,8 +206,8 @@ std::string to_html(const PageData& data) {
   std::string document;
   document.reserve(data.document.size());
   for (const char c : data.document) c == '<' ? document += "\\u003c" : document += c;
-  const std::string title = html_escaped(data.title);
-  const std::string subtitle = html_escaped(data.subtitle);
+  const std::string title = escaped(data.title);
+  const std::string subtitle = escaped(data.subtitle);
   return filled(page, {{"title", title}, {"subtitle", subtitle}, {"document", document}, {"script", script}});
 }
 

@@ -60,6 +60,24 @@ std::string fit(std::string_view text, std::size_t width) {
   return clean.substr(0, offset_of(clean, width - 1 - tail)) + "…" + clean.substr(offset_of(clean, used - tail));
 }
 
+std::string escaped(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '>') {
+      safe += "&gt;";
+    } else if (c == '&') {
+      safe += "&amp;";
+    } else if (c == '"') {
+      safe += "&quot;";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
 std::string number(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);

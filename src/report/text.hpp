@@ -24,6 +24,9 @@ struct Unit {
 /// unit have no decimals when `whole`.
 [[nodiscard]] std::string in_units(double value, std::span<const Unit> units, bool whole);
 
+/// The text as it stands in HTML and SVG, in an attribute too.
+[[nodiscard]] std::string escaped(std::string_view text);
+
 /// printf of one number.
 [[nodiscard]] std::string number(const char* format, double value);
 

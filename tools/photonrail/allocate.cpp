@@ -28,15 +28,15 @@ class StepStretch {
   StepStretch(const std::filesystem::path& file, const Registries& known)
       : known_(known), scenario_(read_one_job(file, {}, known)) {}
 
-  double operator()(double share) {
-    const auto [at, is_new] = times_.try_emplace(share, 0.0);
-    if (is_new) at->second = seconds(share);
-    if (!full_) full_ = seconds(1.0);
-    return std::max(1.0, at->second / *full_);
-  }
+  double operator()(double share) { return std::max(1.0, seconds(share) / seconds(1.0)); }
 
  private:
-  [[nodiscard]] double seconds(double share) const {
+  [[nodiscard]] double seconds(double share) {
+    const auto [at, is_new] = times_.try_emplace(share, 0.0);
+    if (is_new) at->second = simulated(share);
+    return at->second;
+  }
+  [[nodiscard]] double simulated(double share) const {
     Scenario scaled = scenario_;
     scaled.cluster.nic.per_port.bytes_per_second *= share;
     return to_seconds(simulate(scaled, {}, known_).makespan);
@@ -45,7 +45,6 @@ class StepStretch {
   const Registries& known_;
   Scenario scenario_;
   std::map<double, double> times_;
-  std::optional<double> full_;
 };
 
 report::AllocationOutcome carry_out(const AllocationStudy& study, const AllocatorRegistry& known,
@@ -74,29 +73,21 @@ report::AllocationOutcome carry_out(const AllocationStudy& study, const Allocato
   return outcome;
 }
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return safe;
-}
-
 void write_all(const std::filesystem::path& out, const AllocationStudy& study, const report::AllocationOutcome& outcome) {
   std::error_code error;
   std::filesystem::create_directories(out, error);
   if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for --out");
   write_file(out / "result.json", allocation_json(study, outcome));
-  std::string page = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(study.name) +
-                     "</title>\n<body style=\"font-family: sans-serif\">\n<h1>" + escaped(study.name) + "</h1>\n<p>" +
-                     escaped(study.why) + "</p>\n<pre>" + escaped(allocation_text(study, outcome)) + "</pre>\n";
+  std::string maps;
   for (const report::StreamOutcome& stream : outcome.streams) {
     if (stream.order.empty()) continue;
     const std::string stem = stream.policy + "-" + stream.order;
     const std::string map = report::slice_map_svg(stream.schedule, study.schedule.pod, stream.policy + ", " + stream.order);
     write_file(out / ("jobs-" + stem + ".csv"), report::jobs_csv(study.jobs, stream.schedule));
     write_file(out / ("map-" + stem + ".svg"), map);
-    page += map;
+    maps += map;
   }
-  write_file(out / "index.html", page + "</body></html>\n");
+  write_file(out / "index.html", allocation_page(study, outcome, maps));
 }
 
 }  // namespace

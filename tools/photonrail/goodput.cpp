@@ -4,6 +4,7 @@
 #include "console.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "read.hpp"
 #include "report/goodput_report.hpp"
@@ -60,18 +61,13 @@ std::vector<Point> points_of(const GoodputCommandOptions& options, const Registr
   return points;
 }
 
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  if (!(out << text).flush()) throw ConfigError(file.string(), "cannot write", "the folder must exist, have room and be writable");
-}
-
 void write_all(const std::filesystem::path& folder, const std::vector<report::GoodputRow>& rows, const std::string& title) {
   std::filesystem::create_directories(folder);
-  write_text(folder / "goodput.json", report::goodput_json(rows));
-  write_text(folder / "goodput.html", report::goodput_page(rows, title));
-  write_text(folder / "losses.svg", report::goodput_losses_svg(rows));
-  write_text(folder / "week.svg", report::goodput_week_svg(rows));
-  if (const std::string lines = report::goodput_lines_svg(rows); !lines.empty()) write_text(folder / "goodput.svg", lines);
+  write_file(folder / "goodput.json", report::goodput_json(rows));
+  write_file(folder / "goodput.html", report::goodput_page(rows, title));
+  write_file(folder / "losses.svg", report::goodput_losses_svg(rows));
+  write_file(folder / "week.svg", report::goodput_week_svg(rows));
+  if (const std::string lines = report::goodput_lines_svg(rows); !lines.empty()) write_file(folder / "goodput.svg", lines);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "config/named_files.hpp"
 #include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
-#include "core/fnv1a.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/simulate.hpp"
 

@@ -274,6 +274,12 @@ std::string allocation_json(const AllocationStudy& study, const AllocationOutcom
   return root.dump(2) + "\n";
 }
 
+std::string allocation_page(const AllocationStudy& study, const AllocationOutcome& outcome, const std::string& figures) {
+  return "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(study.name) +
+         "</title>\n<body style=\"font-family: sans-serif\">\n<h1>" + escaped(study.name) + "</h1>\n<p>" + escaped(study.why) +
+         "</p>\n<pre>" + escaped(allocation_text(study, outcome)) + "</pre>\n" + figures + "</body></html>\n";
+}
+
 std::string jobs_csv(const std::vector<allocation::SliceJob>& jobs, const allocation::ScheduleResult& result) {
   std::string text = "job,accelerators,shape,arrival_s,start_s,end_s,waiting_s,stops\n";
   for (std::size_t j = 0; j < jobs.size(); ++j) {

@@ -29,6 +29,9 @@ struct AllocationOutcome {
 [[nodiscard]] std::string allocation_text(const allocation::AllocationStudy& study, const AllocationOutcome& outcome);
 /// `photonrail.allocation_result/1`; docs/slices.md has its keys.
 [[nodiscard]] std::string allocation_json(const allocation::AllocationStudy& study, const AllocationOutcome& outcome);
+/// The text and the figures of the streams (SVG) as an HTML page.
+[[nodiscard]] std::string allocation_page(const allocation::AllocationStudy& study, const AllocationOutcome& outcome,
+                                          const std::string& figures);
 /// A row a job: arrival, start, end, waiting in seconds, stops.
 [[nodiscard]] std::string jobs_csv(const std::vector<allocation::SliceJob>& jobs, const allocation::ScheduleResult& result);
 

@@ -78,7 +78,7 @@ class MapDrawing {
     out_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kWidth + 20 << "\" height=\"" << bottom + 40
          << "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" "
             "fill=\"#ffffff\"/>\n<text x=\""
-         << kLeft << "\" y=\"18\" font-size=\"14\">" << title << "</text>\n";
+         << kLeft << "\" y=\"18\" font-size=\"14\">" << escaped(title) << "</text>\n";
     curve();
     grid(bottom);
     for (const SliceRun& run : result_.runs) {

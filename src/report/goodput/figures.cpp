@@ -29,27 +29,15 @@ constexpr double kLeft = 230.0;
 constexpr double kRow = 24.0;
 constexpr double kHead = 34.0;
 
-std::string safe_text(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<') safe += "&lt;";
-    else if (c == '>') safe += "&gt;";
-    else if (c == '&') safe += "&amp;";
-    else if (c == '"') safe += "&quot;";
-    else safe += c;
-  }
-  return safe;
-}
-
 std::string num(double x) { return number("%.6g", x); }
 
 std::string label(double x, double y, const char* anchor, std::string_view text) {
-  return "<text x=\"" + num(x) + "\" y=\"" + num(y) + "\" text-anchor=\"" + anchor + "\">" + safe_text(text) + "</text>\n";
+  return "<text x=\"" + num(x) + "\" y=\"" + num(y) + "\" text-anchor=\"" + anchor + "\">" + escaped(text) + "</text>\n";
 }
 
 std::string box(double x, double y, double width, double height, const char* colour, const std::string& tip) {
   return "<rect x=\"" + num(x) + "\" y=\"" + num(y) + "\" width=\"" + num(std::max(width, 0.0)) + "\" height=\"" + num(height) +
-         "\" fill=\"" + colour + "\"><title>" + safe_text(tip) + "</title></rect>\n";
+         "\" fill=\"" + colour + "\"><title>" + escaped(tip) + "</title></rect>\n";
 }
 
 std::string stroke(double x1, double y1, double x2, double y2, const char* colour, double width) {
@@ -200,10 +188,10 @@ std::string goodput_week_svg(const std::vector<GoodputRow>& rows) {
 }
 
 std::string goodput_page(const std::vector<GoodputRow>& rows, const std::string& title) {
-  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + safe_text(title) + "</title></head>\n" +
-         "<body style=\"font-family:sans-serif;max-width:1000px;margin:auto\">\n<h1>" + safe_text(title) + "</h1>\n" +
+  return "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title) + "</title></head>\n" +
+         "<body style=\"font-family:sans-serif;max-width:1000px;margin:auto\">\n<h1>" + escaped(title) + "</h1>\n" +
          goodput_lines_svg(rows) + goodput_losses_svg(rows) + goodput_week_svg(rows) + "<pre style=\"overflow-x:auto\">" +
-         safe_text(goodput_table(rows)) + "</pre>\n</body></html>\n";
+         escaped(goodput_table(rows)) + "</pre>\n</body></html>\n";
 }
 
 }  // namespace photonrail::report

@@ -68,7 +68,7 @@ TEST_F(Errors, ADeviceInPlaceOfAFile) {
   write("a.json", scenario);
   expect_refused("a.json", {"a.json: /workload/graph: /dev/zero: is a pipe or device"});
   for (const char* line : {"sweep /dev/zero", "compare /dev/zero /dev/zero", "card import /dev/zero -o c.json",
-                           "collective info /dev/zero", "cost --catalogue /dev/zero"}) {
+                           "collective info /dev/zero", "cost --catalogue /dev/zero", "goodput /dev/zero", "allocate /dev/zero"}) {
     const Outcome done = run(line);
     EXPECT_EQ(done.status, 2) << line;
     EXPECT_THAT(done.err, HasSubstr("is a pipe or device")) << line;

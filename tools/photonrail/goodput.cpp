@@ -27,7 +27,9 @@ struct Point {
   std::vector<std::pair<std::string, std::string>> parameters;
 };
 
+// A pipe can be read once, and a device may not end: these are scenarios.
 bool is_sweep(const std::filesystem::path& file) {
+  if (!std::filesystem::is_regular_file(file)) return false;
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();

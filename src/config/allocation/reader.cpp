@@ -1,6 +1,7 @@
 // `photonrail.allocation/1`: what `photonrail allocate` does.
 #include "config/allocation/parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/allocation/study_file.hpp"
 
@@ -148,9 +149,7 @@ allocation::CircuitStudy read_circuits(JsonReader section) {
 AllocationStudy read_sections(const Json& root, const std::filesystem::path& directory,
                               const allocation::AllocatorRegistry& known) {
   JsonReader top(root);
-  const JsonReader schema = top.child("schema", "\"" + std::string(kAllocationSchema) + "\"");
-  if (schema.string() != kAllocationSchema)
-    schema.fail("unknown schema", "this reader knows " + std::string(kAllocationSchema));
+  json::require_schema(top, kAllocationSchema);
   AllocationStudy study;
   if (const auto v = top.optional("name")) study.name = v->string();
   if (const auto v = top.optional("why")) study.why = v->string();

@@ -2,6 +2,7 @@
 #include "config/named_files.hpp"
 #include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/simulate.hpp"
 
@@ -46,8 +47,7 @@ std::optional<TrainingSpec> training_of(const Json& root, const std::filesystem:
 
 GoodputScenario read_json(const Json& root, const std::filesystem::path& directory, const Registries& known) {
   JsonReader top(root);
-  const JsonReader schema = top.child("schema", "\"photonrail.scenario/1\"");
-  if (schema.string() != "photonrail.scenario/1") schema.fail("is no scenario", "photonrail.scenario/1");
+  json::require_schema(top, "photonrail.scenario/1");
   GoodputScenario scenario;
   if (const auto v = top.optional("name")) scenario.name = v->string();
   if (const auto v = top.optional("why")) scenario.why = v->string();

@@ -1,6 +1,7 @@
 // photonrail.topology/1 and photonrail.sketch/1.
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "formats/input_file.hpp"
+#include "json/file_kind.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/collective/plan_file.hpp"
@@ -16,12 +17,6 @@ using json::JsonReader;
 
 constexpr std::uint32_t kMaxNodeNumber = std::numeric_limits<std::uint32_t>::max() - 1;
 constexpr std::uint32_t kMaxPorts = 1 << 20;
-
-void check_schema(JsonReader& top, const char* known) {
-  const JsonReader value = top.child("schema", std::string("\"") + known + "\"");
-  const std::string schema = value.string();
-  if (schema != known) value.fail("unknown schema \"" + schema + "\"", std::string("this reader knows ") + known);
-}
 
 Member node(const JsonReader& value) { return value.count(0, kMaxNodeNumber); }
 
@@ -54,7 +49,7 @@ void read_link(JsonReader entry, SynthesisTopology& topology) {
 
 SynthesisTopology topology_in(const Json& root) {
   JsonReader top(root);
-  check_schema(top, "photonrail.topology/1");
+  json::require_schema(top, "photonrail.topology/1");
   SynthesisTopology topology;
   topology.nodes = top.child("nodes").count(2, kMaxNodeNumber);
   if (const auto v = top.optional("send_ports")) topology.send_ports = v->count(1, kMaxPorts);
@@ -91,7 +86,7 @@ SketchSwitch read_switch(JsonReader entry) {
 
 SynthesisSketch sketch_in(const Json& root) {
   JsonReader top(root);
-  check_schema(top, "photonrail.sketch/1");
+  json::require_schema(top, "photonrail.sketch/1");
   SynthesisSketch sketch;
   auto links = top.optional("links");
   const auto switches = top.optional("switches");

@@ -78,8 +78,8 @@ std::optional<Time> PlanSequencer::next(bool awaited) const {
 void PlanSequencer::rotate(std::vector<Issued>& issued) {
   if (engine_.now() < timetable_->start) return;
   const std::int64_t slot = (engine_.now() - timetable_->start) / timetable_->slot;
-  const bool used = rail_.uses() != uses_seen_ || rail_.in_use();
-  uses_seen_ = rail_.uses();
+  const bool used = rail_.holds().uses() != uses_seen_ || rail_.holds().in_use();
+  uses_seen_ = rail_.holds().uses();
   if (used) unused_slots_ = 0;
   if (slot == slot_) return;
   if (!used) ++unused_slots_;

@@ -133,7 +133,7 @@ void RailAgent::decide(std::uint64_t) {
 
 // With delays of 0, what a controller does may wake it again in the same instant: that must come to an end.
 void RailAgent::require_time_passes(std::uint64_t tasks_ended) {
-  const std::uint64_t progress = rail_.uses() + tasks_ended;
+  const std::uint64_t progress = rail_.holds().uses() + tasks_ended;
   if (fruitless_.decided_at != run_.engine.now() || progress != fruitless_.progress_seen) fruitless_.decisions = 0;
   fruitless_.decided_at = run_.engine.now();
   fruitless_.progress_seen = progress;
@@ -195,7 +195,7 @@ void RailAgent::log_issued() {
     commands_.add(issued.decided, issued.command.usable, cause_,
                   {issued.rotation ? std::nullopt : served_by(change, around_.board, id_, ports),
                    circuits_in(change, run_.fabric, id_, ports)});
-    const std::uint64_t uses = rail_.uses();
+    const std::uint64_t uses = rail_.holds().uses();
     fruitless_.commands = issued.rotation || uses != fruitless_.uses_seen ? 0 : fruitless_.commands + 1;
     fruitless_.uses_seen = uses;
     if (fruitless_.commands < kMaxFruitless) continue;
@@ -210,8 +210,8 @@ void RailAgent::log_issued() {
 // The controller is not asked again while nothing is going on, nor for ever while nothing comes of it: the job may be stuck.
 void RailAgent::set_timer() {
   // Bytes whose circuit went dark under them wait for it as requests do.
-  std::optional<Time> at = sequencer_->next(!around_.board.blocked(id_).empty() || rail_.held());
-  const bool idle = around_.board.complete(id_).empty() && around_.board.partial(id_).empty() && !rail_.held();
+  std::optional<Time> at = sequencer_->next(!around_.board.blocked(id_).empty() || rail_.holds().held());
+  const bool idle = around_.board.complete(id_).empty() && around_.board.partial(id_).empty() && !rail_.holds().held();
   if (wakes_.ask_again && !idle && wakes_.fruitless < kMaxFruitless) {
     const Time again = std::max(*wakes_.ask_again, run_.engine.now() + Duration{1});
     at = at ? std::min(*at, again) : again;

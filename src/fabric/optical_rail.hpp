@@ -112,10 +112,8 @@ class OpticalRail {
   void wait_for_direct() { routes_.wait_for_direct(); }
   void forward_around_faults_only() { routes_.forward_around_faults_only(); }
 
-  /// CircuitHolds: how many there were, whether there are any, whether any misses nothing.
-  [[nodiscard]] std::uint64_t uses() const { return holds_.uses(); }
-  [[nodiscard]] bool held() const { return holds_.held(); }
-  [[nodiscard]] bool in_use() const { return holds_.in_use(); }
+  /// Which operations hold or miss which circuits.
+  [[nodiscard]] const CircuitHolds& holds() const { return holds_; }
   /// Bytes left of the messages from a server to another.
   [[nodiscard]] Bytes bytes_left(std::uint32_t from, std::uint32_t to) const { return links_.bytes_left({from, to}); }
 

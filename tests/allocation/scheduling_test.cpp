@@ -2,6 +2,7 @@
 #include "photonrail/error.hpp"
 #include "support/processor_time.hpp"
 #include "support/shared_data.hpp"
+#include "support/test_cases.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -219,9 +220,10 @@ TEST(Failures, CheckpointsThatAreTooRareEndInAnError) {
   EXPECT_THROW((void)schedule_jobs({job(0, 100'000, 4, 4)}, spec, policy("firstfit")), DeadlockError);
 }
 
-TEST(Scale, TenThousandJobsOverSixtyFourCubesWithFailures) {
+// At night 10,000 jobs: 8 s and less of processor time each.
+TEST(Scale, AThousandJobsOverSixtyFourCubesWithFailures) {
   StreamSpec stream;
-  stream.jobs = 10'000;
+  stream.jobs = test::test_cases(1'000) > 1'000 ? 10'000 : 1'000;
   stream.slices = tpu_v4_slices();
   stream.mean_interarrival = seconds(621);
   stream.mean_duration = seconds(4'000);
@@ -238,7 +240,7 @@ TEST(Scale, TenThousandJobsOverSixtyFourCubesWithFailures) {
     const double took = test::processor_seconds() - before;
     std::cout << "order " << static_cast<int>(order) << ": " << took << " s, utilisation " << result.utilisation
               << ", mean completion " << result.mean_completion_s << " s, " << result.outages.size() << " outages\n";
-    EXPECT_LE(took, 20.0);
+    EXPECT_LE(took, stream.jobs / 1'000 * 2.0);
     EXPECT_EQ(result.skipped, 0u);
   }
 }

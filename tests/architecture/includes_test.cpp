@@ -68,7 +68,7 @@ TEST(Includes, CMakeLinksByTheSameTable) {
     ASSERT_NE(room, nullptr) << word;
     std::vector<std::string> linked;
     while (!word.ends_with(')') && words >> word && word != "LIBRARIES") {
-      if (word != "ROOMS") linked.push_back(word.substr(0, word.find(')')));
+      if (word != "ROOMS" && word != "FOLDERS_APART") linked.push_back(word.substr(0, word.find(')')));
     }
     EXPECT_EQ(linked, room->may_include) << room->name;
     ++seen;

@@ -1,5 +1,7 @@
 #include "photonrail/collective.hpp"
 
+#include "support/test_cases.hpp"
+
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -34,7 +36,8 @@ void expect_factorisation(Member n, std::uint32_t rounds, Member in_round) {
 }
 
 TEST(OneFactorisation, EvenGroupsNeedOneRoundLessThanMembers) {
-  for (Member n = 2; n <= 512; n += 2) expect_factorisation(n, n - 1, n);
+  const Member step = test::test_cases(0) > 0 ? 2 : 126;  // every one at night
+  for (Member n = 2; n <= 512; n += n < 100 ? 2 : step) expect_factorisation(n, n - 1, n);
 }
 
 TEST(OneFactorisation, InOddGroupsOneSitsOutEachRound) {

@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
+#include "report/durations.hpp"
 #include "support/own_names.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +13,6 @@ namespace photonrail::test {
 namespace {
 
 using State = OperationEvent::State;
-
-Duration us(std::int64_t n) { return Duration{n * 1'000'000}; }
 
 /// A run told event by event.
 class ToldRun {

@@ -10,32 +10,31 @@
 namespace photonrail::test {
 namespace {
 
-using Json = nlohmann::json;
-using State = CircuitState;
+using ParsedJson = nlohmann::json;
 
 constexpr CommunicatorId kGroup{3U};
 
-CircuitEvent circuit(std::int64_t at, std::uint32_t from, std::uint32_t to, State state, CommunicatorId serves = kGroup) {
+CircuitEvent circuit(std::int64_t at, std::uint32_t from, std::uint32_t to, CircuitState state, CommunicatorId serves = kGroup) {
   return {Time{at}, RailId{0U}, {PortId{from}, PortId{to}}, state, serves};
 }
 
 template <class Write>
-Json events(const Write& write) {
+ParsedJson events(const Write& write) {
   std::ostringstream out;
   {
     report::TraceText text(out);
     write(text);
   }
-  return Json::parse(out.str())["traceEvents"];
+  return ParsedJson::parse(out.str())["traceEvents"];
 }
 
 TEST(LitCircuits, FindsTheLastThatWasSwitchedForAGroup) {
-  const std::vector<CircuitEvent> all{circuit(10, 0, 1, State::kSwitching),
-                                      circuit(30, 0, 1, State::kLit, CommunicatorId::none()),  // known from the switching
-                                      circuit(40, 2, 3, State::kSwitching),
-                                      circuit(60, 2, 3, State::kLit),
-                                      circuit(70, 4, 5, State::kSwitching),
-                                      circuit(70, 4, 5, State::kLit)};  // took no time: no span to point from
+  const std::vector<CircuitEvent> all{circuit(10, 0, 1, CircuitState::kSwitching),
+                                      circuit(30, 0, 1, CircuitState::kLit, CommunicatorId::none()),  // known from the switching
+                                      circuit(40, 2, 3, CircuitState::kSwitching),
+                                      circuit(60, 2, 3, CircuitState::kLit),
+                                      circuit(70, 4, 5, CircuitState::kSwitching),
+                                      circuit(70, 4, 5, CircuitState::kLit)};  // took no time: no span to point from
   const report::LitCircuits lit(all);
   EXPECT_FALSE(lit.last(kGroup, Time{29}));
   EXPECT_EQ(lit.last(kGroup, Time{30})->from, PortId{0U});
@@ -46,12 +45,12 @@ TEST(LitCircuits, FindsTheLastThatWasSwitchedForAGroup) {
 }
 
 TEST(Counters, LitPortsFollowTheCircuits) {
-  const std::vector<CircuitEvent> all{circuit(0, 0, 1, State::kSwitching), circuit(5, 0, 1, State::kLit),
-                                      circuit(6, 1, 0, State::kLit), circuit(9, 0, 1, State::kDark),
-                                      circuit(9, 0, 2, State::kSwitching)};
-  const Json counted = events([&](report::TraceText& text) { report::write_lit_ports(all, 7, text); });
+  const std::vector<CircuitEvent> all{circuit(0, 0, 1, CircuitState::kSwitching), circuit(5, 0, 1, CircuitState::kLit),
+                                      circuit(6, 1, 0, CircuitState::kLit), circuit(9, 0, 1, CircuitState::kDark),
+                                      circuit(9, 0, 2, CircuitState::kSwitching)};
+  const ParsedJson counted = events([&](report::TraceText& text) { report::write_lit_ports(all, 7, text); });
   std::vector<std::pair<double, int>> values;
-  for (const Json& event : counted) {
+  for (const ParsedJson& event : counted) {
     EXPECT_EQ(event["ph"], "C");
     EXPECT_EQ(event["pid"], 7);
     values.emplace_back(event["ts"], event["args"]["ports"]);
@@ -76,12 +75,12 @@ TEST(Counters, BytesInFlightAreThoseOfOperationsThatRun) {
   };
   const std::vector<OperationEvent> all{event(1, 0, Op::kArrived), event(2, 1, Op::kArrived), event(2, 0, Op::kRunning),
                                         event(2, 1, Op::kRunning), event(5, 0, Op::kDone), event(6, 1, Op::kDone)};
-  const Json counted = events([&](report::TraceText& text) { report::write_bytes_in_flight(graph, all, 1, text); });
+  const ParsedJson counted = events([&](report::TraceText& text) { report::write_bytes_in_flight(graph, all, 1, text); });
   ASSERT_EQ(counted.size(), 2u);
   EXPECT_EQ(counted[0]["ts"], 2e-6);
-  EXPECT_EQ(counted[0]["args"], Json({{"pp", 100}}));
+  EXPECT_EQ(counted[0]["args"], ParsedJson({{"pp", 100}}));
   EXPECT_EQ(counted[1]["ts"], 6e-6);
-  EXPECT_EQ(counted[1]["args"], Json({{"pp", 0}}));
+  EXPECT_EQ(counted[1]["args"], ParsedJson({{"pp", 0}}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "photonrail/report.hpp"
 
+#include "report/durations.hpp"
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -18,8 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using ParsedJson = nlohmann::json;
 using OperationState = OperationEvent::State;
-
-constexpr Duration us(std::int64_t n) { return std::chrono::microseconds(n); }
 
 /// Two ranks in one dp group, each with a compute task 0 and all-reduces 1 and 2.
 Scenario two_ranks_scenario() {

@@ -4,25 +4,22 @@
 # Without it ccache keeps nothing that was compiled with a precompiled header.
 set(photonrail_ccache_with_precompiled_headers $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 
-# The files of a folder are compiled some at a time as one: most of a build is reading the same headers, and instantiating the
-# same containers, again. Files of one folder must therefore not give two things in unnamed namespaces one name.
-# PHOTONRAIL_UNITY=OFF compiles each file by itself (preset dev), which is faster where a single file changes.
-function(photonrail_unity target most)
+# The files of a target are compiled as one: most of a build is reading the same headers, and instantiating the same
+# containers, again. They must therefore not give two things in unnamed namespaces one name; where `folders_apart` is
+# true, that holds for each folder, and each is compiled as one. PHOTONRAIL_UNITY=OFF compiles each file by itself (preset dev), which is faster where a single file changes and
+# needs a quarter of the memory.
+function(photonrail_unity target folders_apart)
   if(NOT PHOTONRAIL_UNITY)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/.*\\.cpp$")
-  list(SORT sources)
-  set(last_folder "")
+  set(group all)
   foreach(source IN LISTS sources)
-    cmake_path(GET source PARENT_PATH folder)
-    if(NOT folder STREQUAL last_folder OR count EQUAL most)
-      cmake_path(GET source STEM group)
-      set(last_folder "${folder}")
-      set(count 0)
+    if(folders_apart)
+      cmake_path(GET source PARENT_PATH folder)
+      cmake_path(GET folder FILENAME group)
     endif()
-    math(EXPR count "${count} + 1")
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -45,9 +42,9 @@ function(photonrail_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>)
 endfunction()
 
-# photonrail_room(<room> ROOMS <rooms that it may include>... LIBRARIES <private third-party>...)
+# photonrail_room(<room> [FOLDERS_APART] ROOMS <rooms that it may include>... LIBRARIES <private third-party>...)
 function(photonrail_room room)
-  cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "FOLDERS_APART" "" "ROOMS;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
   if(NOT sources)
     return()
@@ -56,7 +53,7 @@ function(photonrail_room room)
   photonrail_compile_options(photonrail_${room}_objects)
   target_include_directories(photonrail_${room}_objects PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(photonrail_${room}_objects PRIVATE ${ARG_LIBRARIES})
-  photonrail_unity(photonrail_${room}_objects 16)
+  photonrail_unity(photonrail_${room}_objects ${ARG_FOLDERS_APART})
 
   add_library(photonrail_${room} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:photonrail_${room}_objects>)
   target_compile_features(photonrail_${room} PUBLIC cxx_std_20)

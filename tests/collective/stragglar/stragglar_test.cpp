@@ -3,6 +3,7 @@
 #include "photonrail/testing/replay.hpp"
 #include "support/processor_time.hpp"
 #include "support/shared_data.hpp"
+#include "support/test_cases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -169,7 +170,7 @@ TEST(Stragglar, OtherEvenNumbersTakeNoMoreRoundsThanPublished) {
     if (n <= 24) {
       EXPECT_EQ(schedule.rounds(), fewest_stragglar_rounds(n)) << n;
     }
-    if (n <= 62) expect_correct(n, moves_of(schedule));
+    if (n <= test::test_cases(30)) expect_correct(n, moves_of(schedule));
     RecordProperty("rounds_" + std::to_string(n), static_cast<int>(schedule.rounds()));
   }
 }

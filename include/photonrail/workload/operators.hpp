@@ -64,7 +64,7 @@ struct Attention {
 
 /// Core attention of latent attention (arXiv 2405.04434), after the up-projections: as `Attention` with heads as many for
 /// keys and values. FLOPs forward = 2 batch heads queries keys (query_dim + value_dim), half where causal.
-struct LatentAttention {
+struct LatentCore {
   OperatorPrecision precision = OperatorPrecision::kBf16;
   std::int64_t batch = 1;
   std::int64_t queries = 1;
@@ -82,7 +82,7 @@ struct MemoryBound {
   std::int64_t kernels = 1;  ///< launched; 0: fused into a neighbour, so that only the bytes count
 };
 
-using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentAttention, MemoryBound>;
+using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCore, MemoryBound>;
 
 /// What a time rests on. kTable: a point that was measured. kInterpolated: between points. kExtrapolated: outside of the
 /// points, or from the table of something like it (a backward pass from the forward pass, another GPU's table, another

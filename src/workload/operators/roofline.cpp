@@ -46,7 +46,7 @@ struct Flops {
     const double pairs = static_cast<double>(a.batch * a.heads) * score_pairs(a.queries, a.keys, a.window, a.causal);
     return (a.backward ? 2.5 : 1.0) * 4.0 * pairs * static_cast<double>(a.head_dim);
   }
-  double operator()(const LatentAttention& a) const {
+  double operator()(const LatentCore& a) const {
     const double pairs = static_cast<double>(a.batch * a.heads) * score_pairs(a.queries, a.keys, 0, a.causal);
     return (a.backward ? 2.5 : 1.0) * 2.0 * pairs * static_cast<double>(a.query_dim + a.value_dim);
   }
@@ -75,7 +75,7 @@ struct Traffic {
     const double keys = static_cast<double>(a.batch * a.kv_heads * a.keys * a.head_dim);
     return kBf16Bytes * (a.backward ? 4.0 * queries + 4.0 * keys : 2.0 * queries + 2.0 * keys);
   }
-  double operator()(const LatentAttention& a) const {
+  double operator()(const LatentCore& a) const {
     const auto batch_heads = static_cast<double>(a.batch * a.heads);
     const double queries = batch_heads * static_cast<double>(a.queries) * static_cast<double>(a.query_dim + a.value_dim);
     const double keys = batch_heads * static_cast<double>(a.keys) * static_cast<double>(a.query_dim + a.value_dim);
@@ -100,7 +100,7 @@ struct Positive {
   bool operator()(const Attention& a) const {
     return a.batch > 0 && a.queries > 0 && a.keys > 0 && a.heads > 0 && a.kv_heads > 0 && a.head_dim > 0 && a.window >= 0;
   }
-  bool operator()(const LatentAttention& a) const {
+  bool operator()(const LatentCore& a) const {
     return a.batch > 0 && a.queries > 0 && a.keys > 0 && a.heads > 0 && a.query_dim > 0 && a.value_dim > 0;
   }
   bool operator()(const MemoryBound& b) const { return b.bytes >= 0 && b.kernels >= 0; }

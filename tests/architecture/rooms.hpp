@@ -87,7 +87,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"allocation/scheduling.hpp", "allocation"}, {"allocation/slices.hpp", "allocation"},
       {"allocation/step_circuits.hpp", "allocation"}, {"allocation/study.hpp", "allocation"},
       {"allocation/study_file.hpp", "config"}, {"collective/plan_file.hpp", "formats"},
-      {"formats/astra.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
+      {"formats/astra.hpp", "formats"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
       {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "sweep"},
       {"study/goodput.hpp", "sweep"}, {"study/sweep.hpp", "sweep"}, {"command.hpp", "tools"},
   };

@@ -1,5 +1,7 @@
+#include "workload/operators/roofline.hpp"
+
 #include "photonrail/error.hpp"
-#include "photonrail/workload/operators.hpp"
+#include "workload/operators/tables.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -145,20 +147,41 @@ OperatorTimes::OperatorTimes(OperatorRoofline roofline, std::shared_ptr<const Op
 
 OperatorTime OperatorTimes::roofline(const Operator& op) const {
   require_positive(op);
-  const double bytes = operator_bytes(op);  // 1e9 bytes a second is a thousandth of a byte a picosecond
-  if (const auto* bound = std::get_if<MemoryBound>(&op)) {
-    const double memory = bytes * 1000.0 / (roofline_.memory_gb_per_s * roofline_.memory_efficiency);
+  if (const auto* bound = std::get_if<MemoryBound>(&op)) {  // 1e9 bytes a second is a thousandth of a byte a picosecond
+    const double memory = Traffic{}(*bound) * 1000.0 / (roofline_.memory_gb_per_s * roofline_.memory_efficiency);
     return {round_up_picoseconds(memory) + bound->kernels * roofline_.kernel, OperatorSource::kRoofline};
   }
   const double arithmetic =
       operator_flops(op) / (roofline_.tflops(std::visit(Precision{}, op)) * roofline_.compute_efficiency);
-  return {round_up_picoseconds(std::max(arithmetic, bytes * 1000.0 / roofline_.memory_gb_per_s)),
-          OperatorSource::kRoofline};
+  const double memory = operator_bytes(op) * 1000.0 / roofline_.memory_gb_per_s;
+  return {round_up_picoseconds(std::max(arithmetic, memory)), OperatorSource::kRoofline};
 }
 
 OperatorTime OperatorTimes::time(const Operator& op) const {
-  static_cast<void>(borrowed_);
-  return roofline(op);
+  if (tables_ == nullptr || std::holds_alternative<MemoryBound>(op)) return roofline(op);
+  require_positive(op);
+  auto found = tables_->time(op, borrowed_ ? roofline_ : tables_->device());
+  if (!found) return roofline(op);
+  if (borrowed_) found->source = std::max(found->source, OperatorSource::kExtrapolated);
+  return *found;
 }
+
+namespace workload {
+
+namespace {
+
+template <class T>
+RooflineParts parts_of(const T& op, const OperatorRoofline& on) {
+  return {Flops{}(op) / on.tflops(op.precision), Traffic{}(op)*1000.0 / on.memory_gb_per_s};
+}
+
+}  // namespace
+
+RooflineParts roofline_parts(const MatrixProduct& op, const OperatorRoofline& on) { return parts_of(op, on); }
+RooflineParts roofline_parts(const GroupedProduct& op, const OperatorRoofline& on) { return parts_of(op, on); }
+RooflineParts roofline_parts(const Attention& op, const OperatorRoofline& on) { return parts_of(op, on); }
+RooflineParts roofline_parts(const LatentCore& op, const OperatorRoofline& on) { return parts_of(op, on); }
+
+}  // namespace workload
 
 }  // namespace photonrail

@@ -67,7 +67,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"core/circuit.hpp", "core"}, {"core/duration_histogram.hpp", "core"}, {"core/random.hpp", "core"},
       {"core/total_time.hpp", "core"}, {"cluster/topology.hpp", "topology"}, {"pip/pip_switch.hpp", "pip"},
       {"cluster/device.hpp", "device"}, {"collective.hpp", "collective"}, {"collective/choice.hpp", "collective"},
-      {"collective/cost.hpp", "collective"}, {"collective/send_plan.hpp", "collective"},
+      {"collective/cost.hpp", "collective"}, {"collective/scale_up.hpp", "collective"}, {"collective/send_plan.hpp", "collective"},
       {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},
       {"task_graph.hpp", "workload"}, {"training.hpp", "workload"}, {"workload/model.hpp", "workload"},
       {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},

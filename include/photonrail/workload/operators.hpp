@@ -117,7 +117,11 @@ struct OperatorRoofline {
 [[nodiscard]] double operator_flops(const Operator& op);
 [[nodiscard]] double operator_bytes(const Operator& op);
 
-class OperatorTables;  // of one GPU; see formats/operators.hpp for how they are found and read
+namespace workload {
+class OperatorTables;
+}
+/// Of one GPU; formats/operators.hpp finds them.
+using OperatorTables = workload::OperatorTables;
 
 /// Times of operators on one GPU. Copies share the tables. Safe to use from several threads.
 class OperatorTimes {

@@ -70,11 +70,16 @@ AttentionTable::AttentionTable(const Measured<Attention>& rows, const OperatorRo
 
 // Grouping matters least, whether there is a window most.
 const AttentionTable::Part& AttentionTable::nearest(const Attention& op) const {
+  const std::int64_t window = op.window < op.keys ? op.window : 0;
+  const bool grouped = op.kv_heads != op.heads;
+  for (const Part& p : parts_) {
+    if (p.head_dim == op.head_dim && p.window == window && p.grouped == grouped) return p;
+  }
   const auto far = [&](const Part& p) {
-    const bool hides = op.window > 0 && op.window < op.keys;
+    const bool hides = window > 0;
     return std::tuple{(p.window > 0) != hides, distance(static_cast<double>(p.head_dim), static_cast<double>(op.head_dim)),
-                      hides ? distance(static_cast<double>(p.window), static_cast<double>(op.window)) : 0.0,
-                      p.grouped != (op.kv_heads != op.heads)};
+                      hides ? distance(static_cast<double>(p.window), static_cast<double>(window)) : 0.0,
+                      p.grouped != grouped};
   };
   return *std::min_element(parts_.begin(), parts_.end(), [&](const Part& a, const Part& b) { return far(a) < far(b); });
 }

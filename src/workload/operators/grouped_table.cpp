@@ -91,21 +91,31 @@ GroupedTable::Value GroupedTable::between(const GroupedProduct& op, bool other_m
   constexpr float kFar = std::numeric_limits<float>::max();
   std::array<std::pair<float, const Curve*>, kNearest> nearest;
   nearest.fill({kFar, nullptr});
-  for (std::size_t c = 0; c < curves_.size(); ++c) {
+  const auto take = [&](std::size_t c) {
     float distance = 0.0F;
     for (std::size_t i = 0; i < kFeatures; ++i) {
       const float step = features[i] - features_[c][i];
       distance += kWeights[i] * step * step;
     }
-    if (distance >= nearest.back().first) continue;
+    if (distance >= nearest.back().first) return;
     const Curve& curve = curves_[c];
-    if (curve.shape.gated != op.gated) continue;
-    if (other_models && curve.shape.hidden == op.hidden && curve.shape.total_experts == op.total_experts) continue;
+    if (curve.shape.gated != op.gated) return;
+    if (other_models && curve.shape.hidden == op.hidden && curve.shape.total_experts == op.total_experts) return;
     nearest.back() = {distance, &curve};
     for (std::size_t i = kNearest - 1; i > 0 && nearest[i].first < nearest[i - 1].first; --i) {
       std::swap(nearest[i], nearest[i - 1]);
     }
-  }
+  };
+  // Curves are in the order of `hidden`: outward from the same, until that alone is further than the nearest found.
+  const auto too_far = [&](std::size_t c) {
+    const float step = features[0] - features_[c][0];
+    return kWeights[0] * step * step >= nearest.back().first;
+  };
+  const auto middle = static_cast<std::size_t>(
+      std::lower_bound(features_.begin(), features_.end(), features[0], [](const Features& f, float h) { return f[0] < h; }) -
+      features_.begin());
+  for (std::size_t c = middle; c < features_.size() && !too_far(c); ++c) take(c);
+  for (std::size_t c = middle; c-- > 0 && !too_far(c);) take(c);
   if (nearest.front().second == nullptr) return {0.0F, OperatorSource::kRoofline};
   float sum = 0.0F;
   float weights = 0.0F;

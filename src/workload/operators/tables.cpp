@@ -4,12 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace photonrail {
-
-using workload::AttentionTable;
-using workload::GroupedTable;
-using workload::LatentTable;
-using workload::ProductTable;
+namespace photonrail::workload {
 
 namespace {
 
@@ -20,8 +15,8 @@ OperatorPrecision attention_precision(OperatorPrecision precision) {
 
 }  // namespace
 
-OperatorTables::OperatorTables(OperatorRoofline device, workload::WaveTiles tiles,
-                               std::unique_ptr<const workload::OperatorTableReader> reader)
+OperatorTables::OperatorTables(OperatorRoofline device, WaveTiles tiles,
+                               std::unique_ptr<const OperatorTableReader> reader)
     : device_(device), tiles_(std::move(tiles)), reader_(std::move(reader)) {}
 
 template <class Table, class Rows, class... Extra>
@@ -94,4 +89,4 @@ std::optional<OperatorTime> OperatorTables::time(const Operator& op, const Opera
   return std::nullopt;
 }
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

@@ -11,9 +11,7 @@
 #include <mutex>
 #include <optional>
 
-namespace photonrail {
-
-namespace workload {
+namespace photonrail::workload {
 
 /// Reads tables: from files, or literals in tests. Called at most once for a kind and a precision, from any thread.
 class OperatorTableReader {
@@ -26,23 +24,21 @@ class OperatorTableReader {
   [[nodiscard]] virtual Measured<GroupedProduct> grouped_products(OperatorPrecision precision) const = 0;
 };
 
-}  // namespace workload
-
 class OperatorTables {
  public:
   /// `device`: of the GPU that was measured. `tiles`: of its matrix products; none where the tables show none.
-  OperatorTables(OperatorRoofline device, workload::WaveTiles tiles,
-                 std::unique_ptr<const workload::OperatorTableReader> reader);
+  OperatorTables(OperatorRoofline device, WaveTiles tiles,
+                 std::unique_ptr<const OperatorTableReader> reader);
 
   /// Share of `on`'s roofline as measured; nothing where no table is near. `op` has a precision that `on` has.
   [[nodiscard]] std::optional<OperatorTime> time(const Operator& op, const OperatorRoofline& on) const;
   [[nodiscard]] const OperatorRoofline& device() const { return device_; }
 
   /// Null where there is no table of the precision.
-  [[nodiscard]] const workload::ProductTable* products(OperatorPrecision precision) const;
-  [[nodiscard]] const workload::AttentionTable* attention(OperatorPrecision precision) const;
-  [[nodiscard]] const workload::LatentTable* latent_attention(OperatorPrecision precision) const;
-  [[nodiscard]] const workload::GroupedTable* grouped_products(OperatorPrecision precision) const;
+  [[nodiscard]] const ProductTable* products(OperatorPrecision precision) const;
+  [[nodiscard]] const AttentionTable* attention(OperatorPrecision precision) const;
+  [[nodiscard]] const LatentTable* latent_attention(OperatorPrecision precision) const;
+  [[nodiscard]] const GroupedTable* grouped_products(OperatorPrecision precision) const;
 
  private:
   static constexpr std::size_t kPrecisions = 4;
@@ -61,12 +57,12 @@ class OperatorTables {
                                                              const OperatorRoofline& on) const;
 
   OperatorRoofline device_;
-  workload::WaveTiles tiles_;
-  std::unique_ptr<const workload::OperatorTableReader> reader_;
-  mutable Slots<workload::ProductTable> products_;
-  mutable Slots<workload::AttentionTable> attention_;
-  mutable Slots<workload::LatentTable> latent_attention_;
-  mutable Slots<workload::GroupedTable> grouped_products_;
+  WaveTiles tiles_;
+  std::unique_ptr<const OperatorTableReader> reader_;
+  mutable Slots<ProductTable> products_;
+  mutable Slots<AttentionTable> attention_;
+  mutable Slots<LatentTable> latent_attention_;
+  mutable Slots<GroupedTable> grouped_products_;
 };
 
-}  // namespace photonrail
+}  // namespace photonrail::workload

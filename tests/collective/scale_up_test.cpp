@@ -126,7 +126,9 @@ TEST(ScaleUpTimesData, AreThoseOfNccl) {
   }
   for (const auto& [name, error] : all) {
     std::printf("%-30s %3d points %5.1f %%\n", name.c_str(), error.count, 100.0 * error.mean());
-    if (!name.starts_with("nccl_tuner")) EXPECT_LT(error.mean(), 0.10) << name;
+    if (!name.starts_with("nccl_tuner")) {
+      EXPECT_LT(error.mean(), 0.10) << name;
+    }
   }
   for (const auto& [name, error] : held_out) {
     std::printf("%-30s %3d points %5.1f %%, held out\n", name.c_str(), error.count, 100.0 * error.mean());

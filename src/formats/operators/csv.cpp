@@ -19,7 +19,12 @@ constexpr std::string_view kProductColumns[] = {"m", "n", "k"};
 constexpr std::string_view kAttentionColumns[] = {"head_dim", "window", "kv_heads", "heads", "batch", "sequence"};
 constexpr std::string_view kLatentColumns[] = {"heads", "batch", "sequence"};
 constexpr std::string_view kExpertColumns[] = {"gated", "hidden", "ffn", "top_k", "experts", "tp", "ep", "tokens"};
-constexpr double kMaxSize = 1073741824.0;     // 2^30: products of three sizes stay exact enough, of two in range
+constexpr double kMaxSize = 1073741824.0;  // 2^30: products of three sizes stay exact enough, of two in range
+// Beyond these are no kernels and no GPUs, but ratios that a number cannot hold.
+constexpr double kShortest = 1e-6;  // microseconds
+constexpr double kLongest = 1e12;
+constexpr double kLeast = 1e-3;  // of a quantity of device.csv
+constexpr double kMost = 1e9;
 constexpr std::size_t kMaxCells = 1U << 20U;  // of the grid that the sizes of a file span
 
 /// Lines of a text, with their numbers.
@@ -197,7 +202,9 @@ Csv parse_table(std::string_view text, const std::string& file) {
     }
     if (from <= line->size()) lines.fail("the row has more columns than the first line names");
     for (std::size_t i = 0; i < wanted.size(); ++i) check_size(row[i], wanted[i], lines);
-    if (!(row[wanted.size()] > 0.0)) lines.fail("a time is above 0");
+    if (!(row[wanted.size()] >= kShortest && row[wanted.size()] <= kLongest)) {
+      lines.fail("a time is from 1e-6 us to 1e12 us");
+    }
     csv.values.insert(csv.values.end(), row.begin(), row.begin() + static_cast<std::ptrdiff_t>(csv.width));
   }
   return csv;
@@ -231,7 +238,7 @@ std::vector<Quantity> parse_device(std::string_view text, const std::string& fil
     const auto cells = split(*line);
     if (cells.size() != 2) lines.fail("a line has a quantity and its value");
     quantities.push_back({std::string(cells[0]), number(cells[1], lines)});
-    if (!(quantities.back().value > 0.0)) lines.fail("a value is above 0");
+    if (!(quantities.back().value >= kLeast && quantities.back().value <= kMost)) lines.fail("a value is from 1e-3 to 1e9");
   }
   return quantities;
 }

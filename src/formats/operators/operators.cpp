@@ -137,6 +137,13 @@ void expert_errors(const OperatorTables& tables, OperatorPrecision precision, bo
   errors.finish("experts", precision, into);
 }
 
+/// It becomes the name of a folder.
+bool is_gpu_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
 void append_number(std::string& text, double value) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
@@ -198,8 +205,9 @@ ImportedOperatorTable import_operator_table(const std::filesystem::path& file) {
   if (!known)
     throw ConfigError(file.string(), "precision \"" + csv.header.precision + "\" is unknown",
                       "# precision: one of bf16, fp8, fp8_block, fp4");
-  if (csv.header.gpu.empty() || csv.header.gpu.find('/') != std::string::npos) {
-    throw ConfigError(file.string(), "the file does not say which GPU was measured", "# gpu: a name without /");
+  if (!is_gpu_name(csv.header.gpu)) {
+    throw ConfigError(file.string(), "the file does not say which GPU was measured",
+                      "# gpu: a name of letters, digits, - and _");
   }
   if (csv.header.source.empty())
     throw ConfigError(file.string(), "the file does not say where the times come from", "# source: ...");

@@ -79,9 +79,8 @@ constexpr ScaleUpProtocol kProtocols[] = {ScaleUpProtocol::kLl,         ScaleUpP
                                           ScaleUpProtocol::kPairwiseLl, ScaleUpProtocol::kPairwiseSimple};
 
 // Fitted to every second power of two of each curve from 512 bytes to 512 MiB (both element types), by the square root of
-// the error of the logarithm, so that the points at which the library switches protocols too late do not bend the rest. The
-// tuner's: launch and step as published; bytes at the link rate of the datasheet, LL at 1/3 and LL128 at 0.92 of it.
-std::vector<ScaleUpFabric> fabrics() {
+// the error of the logarithm, so that the points at which the library switches protocols too late do not bend the rest.
+std::vector<ScaleUpFabric> measured_fabrics() {
   return {
       {"a100",
        {8.01, 0.938, 140.0},
@@ -133,27 +132,33 @@ std::vector<ScaleUpFabric> fabrics() {
        {16.9, 0.0, 1.84},
        4,
        kMeasured},
-      {"nccl_tuner_h100",
-       {3.6, 0.47, 3.0 / 0.45},
-       {10.0, 1.9, 1.0 / 0.414},
-       {8.4, 3.4, 1.0 / 0.45},
-       0.0,
-       {},
-       {},
-       {8.4, 0.0, 1.0 / 0.45},
-       8,
-       kTuner},
-      {"nccl_tuner_a100",
-       {3.6, 0.47, 3.0 / 0.235},
-       {10.0, 1.9, 1.0 / 0.2162},
-       {8.4, 3.4, 1.0 / 0.235},
-       0.0,
-       {},
-       {},
-       {8.4, 0.0, 1.0 / 0.235},
-       8,
-       kTuner},
   };
+}
+
+// Launch and step as published; bytes at the link rate of the datasheet, LL at 1/3 and LL128 at 0.92 of it.
+std::vector<ScaleUpFabric> all_fabrics() {
+  std::vector<ScaleUpFabric> fabrics = measured_fabrics();
+  fabrics.push_back({"nccl_tuner_h100",
+                     {3.6, 0.47, 3.0 / 0.45},
+                     {10.0, 1.9, 1.0 / 0.414},
+                     {8.4, 3.4, 1.0 / 0.45},
+                     0.0,
+                     {},
+                     {},
+                     {8.4, 0.0, 1.0 / 0.45},
+                     8,
+                     kTuner});
+  fabrics.push_back({"nccl_tuner_a100",
+                     {3.6, 0.47, 3.0 / 0.235},
+                     {10.0, 1.9, 1.0 / 0.2162},
+                     {8.4, 3.4, 1.0 / 0.235},
+                     0.0,
+                     {},
+                     {},
+                     {8.4, 0.0, 1.0 / 0.235},
+                     8,
+                     kTuner});
+  return fabrics;
 }
 
 /// time = launch + tokens x (own + copies x copy).
@@ -184,7 +189,7 @@ std::string_view to_string(ScaleUpProtocol protocol) {
 std::string_view to_string(TokenExchange exchange) { return kTokenCosts[static_cast<std::size_t>(exchange)].name; }
 
 const std::vector<ScaleUpFabric>& scale_up_fabrics() {
-  static const std::vector<ScaleUpFabric> kFabrics = fabrics();
+  static const std::vector<ScaleUpFabric> kFabrics = all_fabrics();
   return kFabrics;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <system_error>
 
 namespace photonrail::command {
 
@@ -51,6 +52,8 @@ void operators_check(const OperatorsOptions& options) {
 void operators_import(const OperatorsOptions& options) {
   const ImportedOperatorTable table = import_operator_table(options.file);
   const std::filesystem::path file = options.out / table.name;
+  std::error_code error;  // write_file() says what is wrong
+  std::filesystem::create_directories(file.parent_path(), error);
   write_file(file, table.text);
   std::cout << "wrote " << file.string() << ", " << table.rows << " rows\n";
 }

@@ -1,6 +1,7 @@
 // The "cluster" section.
 #include "config/scenario_parts.hpp"
 #include "photonrail/cluster/device.hpp"
+#include "photonrail/collective/scale_up.hpp"
 
 namespace photonrail::config {
 
@@ -47,7 +48,18 @@ GpuSpec read_gpu(JsonReader gpu) {
   return spec;
 }
 
+// What large messages of a measured fabric reach: the rate and the step of the protocol that moves whole chunks.
+ScaleUpSpec measured_scale_up(std::string_view name) {
+  const ProtocolCost& simple = scale_up_fabric(name).simple;
+  return {Bandwidth::from_gb_per_s(1e3 / simple.us_per_megabyte), from_seconds(simple.step_us * 1e-6)};
+}
+
 void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
+  if (section.is_string()) {
+    spec = section.lookup(measured_scale_up);
+    return;
+  }
+  if (const auto v = section.optional("preset")) spec = v->lookup(measured_scale_up);
   if (const auto v = section.optional("gb_per_s")) spec.per_gpu = v->bandwidth();
   section.read_duration("latency", spec.latency);
   section.finish();

@@ -342,6 +342,28 @@ TEST(Scenario, ChakraWorkloadThroughTheEnvironment) {
   ::unsetenv("PHOTONRAIL_TEST_TRACES");
 }
 
+// Simple on an H100: 2.8 us a megabyte and 4.37 us a step.
+TEST(Scenario, AScaleUpFabricMayBeAMeasuredOne) {
+  const auto scale_up = [](const std::string& section) {
+    return parse_scenario(R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 1, "gpus_per_server": 2, "scale_up": )" +
+                              section + R"(, "rail": {"kind": "electrical"}},
+                              "workload": {"collective": {"op": "all_reduce", "bytes": 1, "ranks": 2}}})",
+                          "/nowhere", "s.json")
+        .cluster.scale_up;
+  };
+  EXPECT_NEAR(scale_up(R"("h100")").per_gpu.bytes_per_second, 1e12 / 2.8, 1.0);
+  EXPECT_EQ(scale_up(R"("h100")").latency, Duration{4'370'000});
+  EXPECT_NEAR(scale_up(R"({"preset": "h100", "latency_ns": 7})").per_gpu.bytes_per_second, 1e12 / 2.8, 1.0);
+  EXPECT_EQ(scale_up(R"({"preset": "h100", "latency_ns": 7})").latency, Duration{7'000});
+  try {
+    scale_up(R"("k80")");
+    FAIL();
+  } catch (const ConfigError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("/cluster/scale_up"));
+    EXPECT_THAT(e.what(), HasSubstr("gb200"));
+  }
+}
+
 TEST(Scenario, APolicyHasKeysOfItsOwn) {
   const Scenario s = parse_scenario(R"({
     "schema": "photonrail.scenario/1",

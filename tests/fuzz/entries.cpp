@@ -5,6 +5,7 @@
 #include "photonrail/collective/plan_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/formats/operators.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "support/source_dir.hpp"
 
@@ -223,6 +224,29 @@ std::vector<std::string> model_seeds(const fs::path&) {
 std::vector<std::string> catalogue_seeds(const fs::path&) { return files_of("configs/catalogues", ".json", 3); }
 PriceCatalogue read_catalogue(const fs::path& file) { return price_catalogue(file.string()); }
 
+// A datasheet and a table; what can be read answers a query.
+void read_operator_table(std::string_view data, const fs::path& folder) {
+  const auto [device, table] = split(data);
+  write(folder / "table.csv", table);
+  const ImportedOperatorTable imported = import_operator_table(folder / "table.csv");
+  fs::create_directories(folder / "x1");
+  write(folder / "x1/device.csv", device);
+  fs::create_directories((folder / imported.name).parent_path());
+  write(folder / imported.name, imported.text);
+  const OperatorTimes times = operator_times("x1", folder);
+  static_cast<void>(times.time(MatrixProduct{OperatorPrecision::kBf16, 3000, 1000, 7}));
+  static_cast<void>(times.time(GroupedProduct{OperatorPrecision::kBf16, 100, 64, 32, 4, 2, 8}));
+  static_cast<void>(operator_table_errors("x1", false, folder));
+}
+std::vector<std::string> operator_table_seeds(const fs::path&) {
+  const std::string device = "# photonrail.operators/1\n# kind: device\nquantity,value\nbf16_tflops,100\nmemory_gb_per_s,1000\n"
+                             "multiprocessors,108\ntile_128x256,1\n";
+  const std::string head = "# photonrail.operators/1\n# gpu: x1\n# precision: bf16\n# source: a bench\n# kind: ";
+  return {joined(device, head + "products\nm,n,k,time_us\n16,32,32,2.5\n4096,32,32,6e3\n17,32,64,3\n16,64,64,4\n"),
+          joined(device, head + "experts\ngated,hidden,ffn,top_k,experts,tp,ep,tokens,time_ms\n1,64,32,2,8,1,2,64,0.1\n0,64,32,2,8,1,2,128,1\n"),
+          joined(device, head + "attention\nhead_dim,window,kv_heads,heads,batch,sequence,time_us\n128,0,8,32,1,1024,9\n64,128,1,1,2,2048,7\n")};
+}
+
 }  // namespace
 
 const char* const kScenario = R"({"schema": "photonrail.scenario/1", "name": "two servers",
@@ -250,6 +274,7 @@ const std::vector<Entry>& entries() {
       {"card", read_file_as<scenario_from_card>, card_seeds},
       {"model", read_file_as<read_model>, model_seeds},
       {"catalogue", read_file_as<read_catalogue>, catalogue_seeds},
+      {"operators", read_operator_table, operator_table_seeds},
       {"result", read_result, result_seeds},
       {"trace", read_trace, trace_seeds},
       {"table", read_table, table_seeds},

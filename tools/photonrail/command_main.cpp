@@ -6,6 +6,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "help_commands.hpp"
+#include "operators.hpp"
 #include "plugin.hpp"
 
 #include <CLI/CLI.hpp>
@@ -402,6 +403,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   FuzzOptions fuzz_options;
   PipSwitchOptions pip_switch_options;
   AllocateOptions allocate_options;
+  OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
   add_run(app, run_options, known);
@@ -420,6 +422,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_fuzz(app, fuzz_options, plugins, known);
   add_pip_switch(app, pip_switch_options);
   add_allocate(app, allocate_options, known);
+  add_operators(app, operators_options);
   HelpOptions help_options;
   add_help_commands(app, help_options, known);
   if (act == Act::kParse) drop_callbacks(app);

@@ -1,0 +1,251 @@
+#include "photonrail/collective/scale_up.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace photonrail {
+
+namespace {
+
+constexpr const char* kMeasured = "nccl-tests, out of place, one server: ai-dynamo/aiconfigurator 095f58a, Apache-2.0";
+constexpr const char* kTuner = "constants of NCCL's tuner (src/graph/tuning.cc at 01afd20): ring latencies of NVLink";
+
+/// Steps of a ring, and the megabytes that each link carries.
+struct RingWork {
+  double steps = 0.0;
+  double moved = 0.0;
+  double copied = 0.0;
+};
+
+double megabytes(Bytes bytes) { return static_cast<double>(bytes.count) / 1e6; }
+
+RingWork ring_work(CollectiveOp op, std::uint32_t ranks, Bytes bytes) {
+  const double n = ranks;
+  const double all = megabytes(bytes);
+  if (op == CollectiveOp::kAllReduce) return {2.0 * (n - 1.0), 2.0 * (n - 1.0) / n * all, 0.0};
+  return {n - 1.0, (n - 1.0) / n * all, all / n};
+}
+
+const ProtocolCost& cost_of(const ScaleUpFabric& fabric, ScaleUpProtocol protocol) {
+  switch (protocol) {
+    case ScaleUpProtocol::kLl:
+      return fabric.ll;
+    case ScaleUpProtocol::kLl128:
+      return fabric.ll128;
+    case ScaleUpProtocol::kSimple:
+      return fabric.simple;
+    case ScaleUpProtocol::kNvls:
+      return fabric.nvls;
+    case ScaleUpProtocol::kPairwiseLl:
+      return fabric.pairwise_ll;
+    case ScaleUpProtocol::kPairwiseSimple:
+      return fabric.pairwise_simple;
+  }
+  return fabric.simple;
+}
+
+bool serves(ScaleUpProtocol protocol, CollectiveOp op) {
+  const bool pairwise = protocol == ScaleUpProtocol::kPairwiseLl || protocol == ScaleUpProtocol::kPairwiseSimple;
+  if (protocol == ScaleUpProtocol::kNvls) return op == CollectiveOp::kAllReduce;
+  return pairwise == (op == CollectiveOp::kAllToAll);
+}
+
+/// In microseconds. REQUIRES: the fabric has the protocol, and it serves the operation.
+double microseconds(const ScaleUpFabric& fabric, CollectiveOp op, std::uint32_t ranks, Bytes bytes,
+                    ScaleUpProtocol protocol) {
+  const ProtocolCost& cost = cost_of(fabric, protocol);
+  const double n = ranks;
+  if (protocol == ScaleUpProtocol::kNvls) return cost.launch_us + (1.0 + 1.0 / n) * megabytes(bytes) * cost.us_per_megabyte;
+  const RingWork work = ring_work(op, ranks, bytes);
+  // The small all-to-all writes a member's own share like the others.
+  const double copied = protocol == ScaleUpProtocol::kPairwiseLl ? 0.0 : work.copied;
+  return cost.launch_us + work.steps * cost.step_us + work.moved * cost.us_per_megabyte +
+         copied * fabric.copy_us_per_megabyte;
+}
+
+void check(CollectiveOp op, std::uint32_t ranks, Bytes bytes) {
+  const bool known = op == CollectiveOp::kAllReduce || op == CollectiveOp::kAllGather ||
+                     op == CollectiveOp::kReduceScatter || op == CollectiveOp::kAllToAll;
+  if (!known) throw ConfigError("op", "was not measured", "known: all_reduce, all_gather, reduce_scatter, all_to_all");
+  if (ranks < 2) throw ConfigError("ranks", "a collective has 2 members or more");
+  if (bytes.count < 0) throw ConfigError("bytes", "is below 0");
+}
+
+constexpr ScaleUpProtocol kProtocols[] = {ScaleUpProtocol::kLl,         ScaleUpProtocol::kLl128,
+                                          ScaleUpProtocol::kSimple,     ScaleUpProtocol::kNvls,
+                                          ScaleUpProtocol::kPairwiseLl, ScaleUpProtocol::kPairwiseSimple};
+
+// Fitted to every second power of two of each curve from 512 bytes to 512 MiB (both element types), by the square root of
+// the error of the logarithm, so that the points at which the library switches protocols too late do not bend the rest.
+std::vector<ScaleUpFabric> measured_fabrics() {
+  return {
+      {"a100",
+       {8.01, 0.938, 140.0},
+       {10.0, 1.2, 8.06},
+       {15.5, 8.72, 4.5},
+       2.08,
+       {},
+       {13.5, 0.0, 25.8},
+       {29.2, 0.0, 4.9},
+       8,
+       kMeasured},
+      {"h100",
+       {5.0, 0.8, 8.0},
+       {9.38, 0.753, 3.85},
+       {11.7, 4.37, 2.8},
+       1.66,
+       {56.8, 0.0, 3.93},
+       {7.22, 0.0, 22.4},
+       {13.1, 0.0, 3.57},
+       8,
+       kMeasured},
+      {"h200",
+       {4.89, 0.859, 6.46},
+       {9.75, 0.967, 3.97},
+       {15.2, 2.92, 2.8},
+       1.23,
+       {37.6, 0.0, 3.97},
+       {8.86, 0.0, 18.3},
+       {13.3, 0.0, 3.14},
+       8,
+       kMeasured},
+      {"b200",
+       {7.6, 1.24, 58.2},
+       {8.4, 1.34, 3.51},
+       {10.7, 6.4, 1.5},
+       0.719,
+       {36.4, 0.0, 4.0},
+       {10.7, 0.0, 30.0},
+       {18.0, 0.0, 1.77},
+       8,
+       kMeasured},
+      {"gb200",
+       {8.11, 1.22, 71.7},
+       {8.91, 1.28, 3.23},
+       {11.6, 6.16, 1.5},
+       0.769,
+       {42.2, 0.0, 2.6},
+       {10.7, 0.0, 50.8},
+       {16.9, 0.0, 1.84},
+       4,
+       kMeasured},
+  };
+}
+
+// Launch and step as published; bytes at the link rate of the datasheet, LL at 1/3 and LL128 at 0.92 of it.
+std::vector<ScaleUpFabric> all_fabrics() {
+  std::vector<ScaleUpFabric> fabrics = measured_fabrics();
+  fabrics.push_back({"nccl_tuner_h100",
+                     {3.6, 0.47, 3.0 / 0.45},
+                     {10.0, 1.9, 1.0 / 0.414},
+                     {8.4, 3.4, 1.0 / 0.45},
+                     0.0,
+                     {},
+                     {},
+                     {8.4, 0.0, 1.0 / 0.45},
+                     8,
+                     kTuner});
+  fabrics.push_back({"nccl_tuner_a100",
+                     {3.6, 0.47, 3.0 / 0.235},
+                     {10.0, 1.9, 1.0 / 0.2162},
+                     {8.4, 3.4, 1.0 / 0.235},
+                     0.0,
+                     {},
+                     {},
+                     {8.4, 0.0, 1.0 / 0.235},
+                     8,
+                     kTuner});
+  return fabrics;
+}
+
+/// time = launch + tokens x (own + copies x copy).
+struct TokenCost {
+  std::string_view name;
+  double launch_us;
+  double own_ns;
+  double copy_ns;
+};
+
+// Least squares of the relative error over EP 2, 8 and 32, 64 tokens and more; every second size.
+constexpr std::array<TokenCost, 8> kTokenCosts{{{"prepare", 13.1, 6.76, 0.0},
+                                                {"dispatch_bf16", 11.1, 30.95, 20.89},
+                                                {"dispatch_fp8", 10.7, 25.81, 9.81},
+                                                {"dispatch_fp4", 11.5, 34.85, 4.06},
+                                                {"combine_bf16", 11.5, 60.23, 20.72},
+                                                {"combine_fp4", 14.9, 129.71, 4.70},
+                                                {"one_sided_dispatch_fp4", 14.8, 3.65, 6.20},
+                                                {"one_sided_combine_bf16", 15.7, -3.03, 24.12}}};
+
+}  // namespace
+
+std::string_view to_string(ScaleUpProtocol protocol) {
+  constexpr std::string_view kNames[] = {"LL", "LL128", "Simple", "NVLS", "pairwise LL", "pairwise Simple"};
+  return kNames[static_cast<std::size_t>(protocol)];
+}
+
+std::string_view to_string(TokenExchange exchange) { return kTokenCosts[static_cast<std::size_t>(exchange)].name; }
+
+const std::vector<ScaleUpFabric>& scale_up_fabrics() {
+  static const std::vector<ScaleUpFabric> kFabrics = all_fabrics();
+  return kFabrics;
+}
+
+const ScaleUpFabric& scale_up_fabric(std::string_view name) {
+  std::vector<std::string> known;
+  for (const ScaleUpFabric& fabric : scale_up_fabrics()) {
+    if (fabric.name == name) return fabric;
+    known.push_back(fabric.name);
+  }
+  throw ConfigError("fabric", "\"" + std::string(name) + "\" was not measured", suggest(name, known));
+}
+
+bool scale_up_serves(const ScaleUpFabric& fabric, CollectiveOp op, ScaleUpProtocol protocol) {
+  return serves(protocol, op) && cost_of(fabric, protocol).exists();
+}
+
+ScaleUpTime scale_up_time(const ScaleUpFabric& fabric, CollectiveOp op, std::uint32_t ranks, Bytes bytes) {
+  check(op, ranks, bytes);
+  constexpr std::int64_t kSmallest = 512;
+  constexpr std::int64_t kLargest = std::int64_t{1} << 29;
+  double least = 0.0;
+  ScaleUpTime result;
+  result.extrapolated = ranks > fabric.measured_ranks || bytes.count < kSmallest || bytes.count > kLargest;
+  for (const ScaleUpProtocol protocol : kProtocols) {
+    if (!scale_up_serves(fabric, op, protocol)) continue;
+    const double time = microseconds(fabric, op, ranks, bytes, protocol);
+    if (least > 0.0 && time >= least) continue;
+    least = time;
+    result.protocol = protocol;
+  }
+  result.time = round_up_picoseconds(least * 1e6);
+  return result;
+}
+
+Duration scale_up_time(const ScaleUpFabric& fabric, CollectiveOp op, std::uint32_t ranks, Bytes bytes,
+                       ScaleUpProtocol protocol) {
+  check(op, ranks, bytes);
+  if (!scale_up_serves(fabric, op, protocol)) {
+    throw ConfigError("protocol",
+                      "\"" + std::string(to_string(protocol)) + "\" of " + fabric.name + " does not serve this operation",
+                      "all_to_all is pairwise, NVLS is for all_reduce, rings serve the others");
+  }
+  return round_up_picoseconds(microseconds(fabric, op, ranks, bytes, protocol) * 1e6);
+}
+
+Duration token_exchange_time(TokenExchange exchange, std::uint32_t ep, std::uint64_t tokens, std::uint32_t top_k,
+                             std::uint32_t hidden) {
+  if (ep < 2) throw ConfigError("ep", "an exchange has 2 members or more");
+  if (top_k == 0 || hidden == 0) throw ConfigError("top_k", "a token has an expert and a width of 1 or more");
+  const TokenCost& cost = kTokenCosts[static_cast<std::size_t>(exchange)];
+  constexpr double kMeasuredHidden = 7168.0;
+  const double n = ep;
+  const double copies = std::min<double>(top_k, n) * (n - 1.0) / n;
+  const double each =
+      exchange == TokenExchange::kPrepare ? cost.own_ns : (cost.own_ns + copies * cost.copy_ns) * hidden / kMeasuredHidden;
+  return round_up_picoseconds(cost.launch_us * 1e6 + static_cast<double>(tokens) * std::max(each, 0.0) * 1e3);
+}
+
+}  // namespace photonrail

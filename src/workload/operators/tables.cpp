@@ -1,0 +1,92 @@
+#include "workload/operators/tables.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace photonrail::workload {
+
+namespace {
+
+/// Attention and block-scaled kernels have fewer precisions than products.
+OperatorPrecision attention_precision(OperatorPrecision precision) {
+  return precision == OperatorPrecision::kBf16 ? precision : OperatorPrecision::kFp8;
+}
+
+}  // namespace
+
+OperatorTables::OperatorTables(OperatorRoofline device, WaveTiles tiles,
+                               std::unique_ptr<const OperatorTableReader> reader)
+    : device_(device), tiles_(std::move(tiles)), reader_(std::move(reader)) {}
+
+template <class Table, class Rows, class... Extra>
+const Table* OperatorTables::loaded(Slots<Table>& slots, OperatorPrecision precision, Rows rows,
+                                    const Extra&... extra) const {
+  Slot<Table>& slot = slots[static_cast<std::size_t>(precision)];
+  std::call_once(slot.once, [&] {
+    const auto measured = rows();
+    if (!measured.empty()) slot.table = std::make_unique<const Table>(measured, device_, extra...);
+  });
+  return slot.table.get();
+}
+
+const ProductTable* OperatorTables::products(OperatorPrecision precision) const {
+  return loaded(
+      products_, precision, [&] { return reader_->products(precision); }, tiles_);
+}
+const AttentionTable* OperatorTables::attention(OperatorPrecision precision) const {
+  return loaded(attention_, precision, [&] { return reader_->attention(precision); });
+}
+const LatentTable* OperatorTables::latent_attention(OperatorPrecision precision) const {
+  return loaded(latent_attention_, precision, [&] { return reader_->latent_attention(precision); });
+}
+const GroupedTable* OperatorTables::grouped_products(OperatorPrecision precision) const {
+  return loaded(grouped_products_, precision, [&] { return reader_->grouped_products(precision); });
+}
+
+// Without a table of grouped products: those of one expert after another, without permutation.
+std::optional<OperatorTime> OperatorTables::expert_by_expert(const GroupedProduct& op, OperatorPrecision precision,
+                                                             const OperatorRoofline& on) const {
+  const ProductTable* table = products(precision);
+  if (table == nullptr) return std::nullopt;
+  const std::int64_t rows = std::max<std::int64_t>((op.pairs + op.experts - 1) / op.experts, 1);
+  const MatrixProduct up{precision, rows, op.gated ? 2 * op.ffn : op.ffn, op.hidden, false};
+  const MatrixProduct down{precision, rows, op.hidden, op.ffn, false};
+  const double of_expert = table->time(up, on).picoseconds + table->time(down, on).picoseconds;
+  const auto busy = static_cast<double>(std::min(op.experts, op.pairs));  // an expert without rows takes no time
+  return OperatorTime{round_up_picoseconds(of_expert * busy), OperatorSource::kExtrapolated};
+}
+
+std::optional<OperatorTime> OperatorTables::time(const Operator& op, const OperatorRoofline& on) const {
+  // A GPU without the precision computes in the next higher one that it has.
+  const auto precision_of = [&](OperatorPrecision wanted) {
+    if (wanted == OperatorPrecision::kFp4 && on.fp4_tflops <= 0.0) wanted = OperatorPrecision::kFp8Block;
+    return on.fp8_tflops > 0.0 || wanted == OperatorPrecision::kFp4 ? wanted : OperatorPrecision::kBf16;
+  };
+  const auto ask = [&](const auto* table, auto measured, OperatorPrecision precision) -> std::optional<OperatorTime> {
+    if (table == nullptr) return std::nullopt;
+    measured.precision = precision;
+    const auto answer = table->time(measured, on);
+    return OperatorTime{round_up_picoseconds(answer.picoseconds), answer.source};
+  };
+  if (const auto* product = std::get_if<MatrixProduct>(&op)) {
+    const OperatorPrecision precision = precision_of(product->precision);
+    return ask(products(precision), *product, precision);
+  }
+  if (const auto* grouped = std::get_if<GroupedProduct>(&op)) {
+    const OperatorPrecision precision = precision_of(grouped->precision);
+    if (grouped_products(precision) == nullptr) return expert_by_expert(*grouped, precision, on);
+    return ask(grouped_products(precision), *grouped, precision);
+  }
+  if (const auto* core = std::get_if<Attention>(&op)) {
+    const OperatorPrecision precision = attention_precision(precision_of(core->precision));
+    return ask(attention(precision), *core, precision);
+  }
+  if (const auto* core = std::get_if<LatentCore>(&op)) {
+    // The kernels of latent attention compute in bf16, also where the cache holds fp8.
+    return ask(latent_attention(OperatorPrecision::kBf16), *core, OperatorPrecision::kBf16);
+  }
+  return std::nullopt;
+}
+
+}  // namespace photonrail::workload

@@ -1,0 +1,169 @@
+#include "photonrail/collective/scale_up.hpp"
+
+#include "photonrail/error.hpp"
+#include "support/shared_data.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace photonrail::test {
+namespace {
+
+ScaleUpFabric simple_fabric() {
+  ScaleUpFabric fabric;
+  fabric.name = "x";
+  fabric.ll = {2.0, 1.0, 10.0};
+  fabric.simple = {10.0, 3.0, 2.0};
+  fabric.copy_us_per_megabyte = 1.0;
+  fabric.pairwise_simple = {20.0, 0.0, 2.0};
+  return fabric;
+}
+
+double us(Duration d) { return static_cast<double>(d.count()) / 1e6; }
+
+TEST(ScaleUpTimes, AreStepsAndBytes) {
+  const ScaleUpFabric fabric = simple_fabric();
+  // 4 members, 8 MB: 3 steps and 6 MB through each link, 2 MB copied: 10 + 9 + 12 + 2 us; in LL 2 + 3 + 60 + 2.
+  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kAllGather, 4, {8'000'000}, ScaleUpProtocol::kSimple)), 33.0);
+  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kReduceScatter, 4, {8'000'000}, ScaleUpProtocol::kLl)), 67.0);
+  // An all-reduce has twice the steps and bytes, and reduces in place of copying: 10 + 18 + 24.
+  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kAllReduce, 4, {8'000'000}).time), 52.0);
+  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kAllToAll, 4, {8'000'000}).time), 20.0 + 12.0 + 2.0);
+}
+
+TEST(ScaleUpTimes, TakeTheFastestProtocol) {
+  ScaleUpFabric fabric = simple_fabric();
+  EXPECT_EQ(scale_up_time(fabric, CollectiveOp::kAllReduce, 8, {1000}).protocol, ScaleUpProtocol::kLl);
+  EXPECT_EQ(scale_up_time(fabric, CollectiveOp::kAllReduce, 8, {100'000'000}).protocol, ScaleUpProtocol::kSimple);
+  fabric.nvls = {30.0, 0.0, 2.0};  // 9/8 of the bytes in place of 14/8
+  EXPECT_EQ(scale_up_time(fabric, CollectiveOp::kAllReduce, 8, {100'000'000}).protocol, ScaleUpProtocol::kNvls);
+  EXPECT_EQ(scale_up_time(fabric, CollectiveOp::kAllGather, 8, {100'000'000}).protocol, ScaleUpProtocol::kSimple);
+  EXPECT_FALSE(scale_up_time(fabric, CollectiveOp::kAllReduce, 8, {1000}).extrapolated);
+  EXPECT_TRUE(scale_up_time(fabric, CollectiveOp::kAllReduce, 72, {1000}).extrapolated);
+  EXPECT_TRUE(scale_up_time(fabric, CollectiveOp::kAllReduce, 8, {std::int64_t{1} << 30}).extrapolated);
+}
+
+TEST(ScaleUpTimes, SayWhatIsWrong) {
+  const ScaleUpFabric& fabric = scale_up_fabric("h100");
+  EXPECT_THROW(static_cast<void>(scale_up_time(fabric, CollectiveOp::kBroadcast, 8, {1})), ConfigError);
+  EXPECT_THROW(static_cast<void>(scale_up_time(fabric, CollectiveOp::kAllReduce, 1, {1})), ConfigError);
+  EXPECT_THROW(static_cast<void>(scale_up_time(fabric, CollectiveOp::kAllReduce, 2, {-1})), ConfigError);
+  EXPECT_THROW(
+      static_cast<void>(scale_up_time(scale_up_fabric("a100"), CollectiveOp::kAllReduce, 2, {1}, ScaleUpProtocol::kNvls)),
+      ConfigError);
+  EXPECT_THROW(static_cast<void>(scale_up_fabric("h1000")), ConfigError);
+  EXPECT_THROW(static_cast<void>(token_exchange_time(TokenExchange::kPrepare, 1, 1)), ConfigError);
+}
+
+TEST(ScaleUpTimes, TokensGoOnceToEachRank) {
+  // With 4 ranks and 8 experts a token has experts on all: 3 others. 1,000 tokens: 11.1 us + 30.95 + 3 x 20.89 us.
+  EXPECT_NEAR(us(token_exchange_time(TokenExchange::kDispatchBf16, 4, 1000)), 11.1 + 30.95 + 3 * 20.89, 1e-3);
+  // With 64 it meets its own rank once in 8 times: 8 x 63 / 64 others.
+  EXPECT_NEAR(us(token_exchange_time(TokenExchange::kDispatchBf16, 64, 1000)), 11.1 + 30.95 + 8 * 63.0 / 64 * 20.89, 1e-3);
+}
+
+std::vector<std::vector<std::string>> csv(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::vector<std::vector<std::string>> rows;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream cells(line);
+    for (rows.emplace_back(); std::getline(cells, line, ',');) rows.back().push_back(line);
+  }
+  rows.erase(rows.begin());
+  return rows;
+}
+
+/// Geometric mean of max(predicted / measured, measured / predicted), less 1.
+struct Error {
+  double sum = 0.0;
+  int count = 0;
+
+  void add(double predicted, double measured) {
+    sum += std::abs(std::log(predicted / measured));
+    ++count;
+  }
+  [[nodiscard]] double mean() const { return std::exp(sum / count) - 1.0; }
+};
+
+CollectiveOp op_of(const std::string& name) {
+  if (name == "all_reduce") return CollectiveOp::kAllReduce;
+  if (name == "all_gather") return CollectiveOp::kAllGather;
+  return name == "all_to_all" ? CollectiveOp::kAllToAll : CollectiveOp::kReduceScatter;
+}
+
+// 64 KiB and more: within 10 % in the geometric mean for each GPU, over all of its curves, also on the sizes that nothing
+// was fitted to. The library's own constants for comparison.
+TEST(ScaleUpTimesData, AreThoseOfNccl) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  std::map<std::string, Error> all;
+  std::map<std::string, Error> held_out;
+  std::map<std::string, Error> curves;
+  for (const auto& row : csv(data / "operators/nccl.csv")) {
+    const Bytes bytes{std::stoll(row[4])};
+    if (bytes.count < 65536) continue;
+    const auto ranks = static_cast<std::uint32_t>(std::stoul(row[3]));
+    const double measured = std::stod(row[5]);
+    const auto predict = [&](const std::string& fabric) {
+      return us(scale_up_time(scale_up_fabric(fabric), op_of(row[1]), ranks, bytes).time);
+    };
+    all[row[0]].add(predict(row[0]), measured);
+    curves[row[0] + " " + row[1] + " " + row[3]].add(predict(row[0]), measured);
+    if (std::countr_zero(static_cast<std::uint64_t>(bytes.count)) % 2 == 0) held_out[row[0]].add(predict(row[0]), measured);
+    if (row[0] == "h100" || row[0] == "a100") all["nccl_tuner_" + row[0]].add(predict("nccl_tuner_" + row[0]), measured);
+  }
+  for (const auto& [name, error] : curves) {
+    std::printf("%-30s %3d points %5.1f %%\n", name.c_str(), error.count, 100.0 * error.mean());
+    EXPECT_LT(error.mean(), 0.16) << name;
+  }
+  for (const auto& [name, error] : all) {
+    std::printf("%-30s %3d points %5.1f %%\n", name.c_str(), error.count, 100.0 * error.mean());
+    if (!name.starts_with("nccl_tuner")) {
+      EXPECT_LT(error.mean(), 0.10) << name;
+    }
+  }
+  for (const auto& [name, error] : held_out) {
+    std::printf("%-30s %3d points %5.1f %%, held out\n", name.c_str(), error.count, 100.0 * error.mean());
+    EXPECT_LT(error.mean(), 0.10) << name;
+  }
+}
+
+// 1,024 tokens and more: every exchange of the GB200 within 10 % in the geometric mean.
+TEST(ScaleUpTimesData, AreThoseOfTokenExchanges) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  const std::map<std::string, TokenExchange> exchanges{
+      {"two_sided prepare bfloat16", TokenExchange::kPrepare},
+      {"two_sided dispatch bfloat16", TokenExchange::kDispatchBf16},
+      {"two_sided dispatch fp8", TokenExchange::kDispatchFp8},
+      {"two_sided dispatch nvfp4", TokenExchange::kDispatchFp4},
+      {"two_sided combine bfloat16", TokenExchange::kCombineBf16},
+      {"two_sided combine_low_precision nvfp4", TokenExchange::kCombineFp4},
+      {"one_sided dispatch nvfp4", TokenExchange::kOneSidedDispatchFp4},
+      {"one_sided combine nvfp4", TokenExchange::kOneSidedCombine}};
+  std::map<std::string, Error> errors;
+  for (const auto& row : csv(data / "operators/alltoall_nvlink.csv")) {
+    const std::string name = row[1] + " " + row[2] + " " + row[3];
+    const auto known = exchanges.find(name);
+    const auto tokens = std::stoull(row[8]);
+    if (known == exchanges.end() || tokens < 1024) continue;
+    const Duration time = token_exchange_time(known->second, static_cast<std::uint32_t>(std::stoul(row[4])), tokens);
+    errors[name].add(us(time), std::stod(row[9]));
+    errors["all"].add(us(time), std::stod(row[9]));
+  }
+  EXPECT_EQ(errors.size(), exchanges.size() + 1);
+  for (const auto& [name, error] : errors) {
+    std::printf("%-40s %3d points %5.1f %%\n", name.c_str(), error.count, 100.0 * error.mean());
+    EXPECT_LT(error.mean(), 0.10) << name;
+  }
+}
+
+}  // namespace
+}  // namespace photonrail::test

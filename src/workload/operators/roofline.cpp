@@ -108,7 +108,7 @@ struct Positive {
   bool operator()(const MemoryBound& b) const { return b.bytes >= 0 && b.kernels >= 0; }
 };
 
-void require_positive(const Operator& op) {
+void require_positive_sizes(const Operator& op) {
   if (std::visit(Positive{}, op)) return;
   throw ConfigError("operator", "a dimension is not positive", "sizes of an operator are 1 or more");
 }
@@ -146,7 +146,7 @@ OperatorTimes::OperatorTimes(OperatorRoofline roofline, std::shared_ptr<const Op
     : roofline_(roofline), tables_(std::move(tables)), borrowed_(borrowed) {}
 
 OperatorTime OperatorTimes::roofline(const Operator& op) const {
-  require_positive(op);
+  require_positive_sizes(op);
   if (const auto* bound = std::get_if<MemoryBound>(&op)) {  // 1e9 bytes a second is a thousandth of a byte a picosecond
     const double memory = Traffic{}(*bound) * 1000.0 / (roofline_.memory_gb_per_s * roofline_.memory_efficiency);
     return {round_up_picoseconds(memory) + bound->kernels * roofline_.kernel, OperatorSource::kRoofline};
@@ -159,7 +159,7 @@ OperatorTime OperatorTimes::roofline(const Operator& op) const {
 
 OperatorTime OperatorTimes::time(const Operator& op) const {
   if (tables_ == nullptr || std::holds_alternative<MemoryBound>(op)) return roofline(op);
-  require_positive(op);
+  require_positive_sizes(op);
   auto found = tables_->time(op, borrowed_ ? roofline_ : tables_->device());
   if (!found) return roofline(op);
   if (borrowed_) found->source = std::max(found->source, OperatorSource::kExtrapolated);

@@ -1,5 +1,6 @@
 """Many runs, and ASTRA-sim's inputs."""
 import itertools
+import json
 import os
 import pathlib
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,23 @@ def run_sweep_file(file, out, threads=0, registries=None):
     from .extensions import Registries
     _native.run_sweep_file(pathlib.Path(file), pathlib.Path(out), threads, (registries or Registries())._native)
     return pd.read_csv(pathlib.Path(out) / "results.csv")
+
+
+def goodput(file, set=None, seeds=0, threads=0, out="", registries=None):
+    """Months of failures and recoveries of a scenario with a section `reliability`: a frame with a row a history (seed).
+
+    Columns in seconds: wall_s and what its time went to, productive_s to planned_s, which add up to it; and counts. `.attrs`
+    has the summary: goodput, ettr, mttf_h and failures as (mean, low, high), step_s, and `configurations`, the step in seconds
+    of each distinct cluster that occurred (None: the job cannot go on). `set`: {pointer: value}; `seeds`: 0 for the file's;
+    `out`: a folder that is gone on with.
+    """
+    from .extensions import Registries
+    overrides = [(pointer, json.dumps(value)) for pointer, value in (set or {}).items()]
+    answer = _native.goodput(pathlib.Path(file), overrides, seeds, threads, str(out),
+                             (registries or Registries())._native)
+    frame = pd.DataFrame(answer.pop("histories"))
+    frame.attrs.update(answer)
+    return frame
 
 
 def _astra_files(system, network, workload, comm_group, remote_memory):

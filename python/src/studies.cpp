@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 
 #include "photonrail/formats/astra.hpp"
+#include "photonrail/study/goodput.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "photonrail/testing/fuzz.hpp"
 #include "photonrail/testing/laws.hpp"
@@ -26,6 +27,58 @@ py::dict run_sweep_file(const std::filesystem::path& file, const std::filesystem
   d["points"] = summary.points;
   d["done"] = summary.done;
   d["failed"] = summary.failed;
+  return d;
+}
+
+py::dict dict_of(const reliability::GoodputSummary& summary) {
+  const auto three = [](const reliability::Estimate& e) { return py::make_tuple(e.mean, e.low, e.high); };
+  py::dict d;
+  d["goodput"] = three(summary.goodput);
+  d["ettr"] = three(summary.ettr);
+  d["mttf_h"] = three(summary.mttf_h);
+  d["failures"] = three(summary.failures);
+  d["step_s"] = summary.step_s;
+  d["steps_per_day"] = summary.steps_per_day();
+  d["job_gpus"] = summary.job_gpus;
+  d["all_gpus"] = summary.all_gpus;
+  return d;
+}
+
+// Summary, step of each configuration (none: the job cannot go on), and a column for each use of the time of each history.
+py::dict goodput(const std::filesystem::path& file, const std::vector<std::pair<std::string, std::string>>& overrides,
+                 std::uint32_t seeds, std::uint32_t threads, const std::filesystem::path& out, const Registries& known) {
+  GoodputResult result;
+  {
+    const py::gil_scoped_release unlock;
+    std::vector<Override> set;
+    for (const auto& [pointer, json] : overrides) set.push_back({pointer, json});
+    reliability::GoodputScenario scenario = reliability::read_goodput(file, set, known);
+    if (seeds > 0) scenario.spec.seeds = seeds;
+    GoodputOptions options;
+    options.directory = out;
+    options.jobs = threads;
+    result = run_goodput(scenario, options, known);
+  }
+  py::dict steps;
+  for (const auto& [text, seconds] : result.configurations) steps[py::str(text)] = seconds < 0.0 ? py::object(py::none()) : py::float_(seconds);
+  py::list rows;
+  for (const reliability::History& history : result.histories) {
+    py::dict row;
+    row["seed"] = history.seed;
+    row["wall_s"] = history.wall.seconds();
+    for (std::size_t u = 0; u < reliability::kTimeUses; ++u) {
+      const auto use = static_cast<reliability::TimeUse>(u);
+      row[py::str(std::string(reliability::name(use)) + "_s")] = history.books[use].seconds();
+    }
+    row["steps"] = history.steps;
+    row["failures"] = history.failures;
+    row["swaps"] = history.swaps;
+    row["drops"] = history.drops;
+    rows.append(row);
+  }
+  py::dict d = dict_of(result.summary);
+  d["configurations"] = steps;
+  d["histories"] = rows;
   return d;
 }
 
@@ -72,6 +125,8 @@ py::dict astra_run(const AstraOptions& files, bool aware) {
 
 void bind_studies(py::module_& module) {
   module.def("run_sweep_file", &run_sweep_file, py::arg("file"), py::arg("out"), py::arg("threads"), py::arg("registries"));
+  module.def("goodput", &goodput, py::arg("file"), py::arg("overrides"), py::arg("seeds"), py::arg("threads"), py::arg("out"),
+             py::arg("registries"));
   module.def("law_problems", &law_problems, py::arg("registries"), py::arg("policy"));
   module.def("fuzz_problem", &fuzz_problem, py::arg("registries"), py::arg("policy"), py::arg("cases"), py::arg("seed"));
   py::class_<AstraOptions>(module, "AstraOptions")

@@ -70,3 +70,20 @@ def test_the_programs_of_the_page_work():
     assert blocks
     program = "import os\nos.environ.setdefault('MPLBACKEND', 'Agg')\n" + "\n".join(blocks)
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT, capture_output=True)
+
+
+def test_goodput_is_a_frame_whose_uses_add_up(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = ROOT / "configs" / "goodput" / "dark-ports.json"
+    frame = photonrail.goodput(file, set={"/reliability/days": 30}, seeds=3)
+    assert list(frame["seed"]) == [1, 2, 3]
+    uses = frame.loc[:, "productive_s":"planned_s"].sum(axis=1)
+    assert uses.to_numpy() == pytest.approx(frame["wall_s"].to_numpy())
+    mean, low, high = frame.attrs["ettr"]
+    assert low <= mean <= high and mean == pytest.approx((frame["productive_s"] / frame["wall_s"]).mean())
+    assert frame.attrs["configurations"]["replicas 4/4"] == frame.attrs["step_s"]
+    assert not list(tmp_path.iterdir()), "without a folder nothing is written"
+    again = photonrail.goodput(file, set={"/reliability/days": 30}, seeds=3, out=tmp_path / "out")
+    assert again.equals(frame) and (tmp_path / "out" / "seeds.jsonl").exists()
+    with pytest.raises(photonrail.ConfigError, match="/reliability/days"):
+        photonrail.goodput(file, set={"/reliability/days": -1})

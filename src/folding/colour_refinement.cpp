@@ -18,11 +18,8 @@ bool can_fold(const SendPlan& plan) { return plan.folded(1) != nullptr; }
 }  // namespace
 
 ColourRefinement::ColourRefinement(const FoldingInput& job, const CallTable& calls, bool by_rail)
-    : job_(job),
-      calls_(calls),
-      by_rail_(by_rail),
-      colours_(calls.program_of_rank().begin(), calls.program_of_rank().end()),
-      classes_(calls.programs()) {
+    : job_(job), calls_(calls), by_rail_(by_rail) {
+  colour_programs();
   find_kinds();
   if (!problem_.empty()) return;
   groups_.resize(job_.graph.communicators().size());
@@ -31,6 +28,15 @@ ColourRefinement::ColourRefinement(const FoldingInput& job, const CallTable& cal
     type_groups();
   } while (refine());
   if (classes_ == job_.graph.ranks()) problem_ = "no two ranks are alike";
+}
+
+void ColourRefinement::colour_programs() {
+  IdTable colours;
+  for (std::size_t r = 0; r < job_.graph.ranks(); ++r) {
+    key_ = {calls_.program_of_rank()[r], job_.labels.empty() ? 0 : job_.labels[r]};
+    colours_.push_back(colours.number(key_));
+  }
+  classes_ = colours.size();
 }
 
 // Members of a group are all in one server, or all on one rail. In a group that is both, messages change rails inside a

@@ -30,6 +30,7 @@ struct FoldingInput {
   std::span<const GpuId> gpu_of_rank;
   const ClusterSpec& cluster;  ///< its rails: those of the scenario, or the electrical ones of a profiling run
   const collective::AlgorithmTable& algorithms;
+  std::span<const std::uint32_t> labels{};  ///< by rank: ranks of different labels are never alike; empty: no labels
 
   [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }
 };

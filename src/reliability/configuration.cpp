@@ -17,6 +17,23 @@ std::uint32_t parts_per_gpu(const GoodputSpec& spec, const FailureSource& source
 
 bool of_cluster(const GoodputSpec& spec, const DegradedPart& part) { return spec.failures[part.source].per_server == 0; }
 
+// Takes out the parts that degrade the step alike wherever they are: of NICs only that one is slow counts, of the GPUs of a
+// stage at which place.
+std::vector<DegradedPart> take_everywhere(const GoodputSpec& spec, std::vector<DegradedPart>& parts) {
+  const auto kind = [&](const DegradedPart& part) { return spec.failures[part.source].degradation; };
+  std::vector<DegradedPart> taken;
+  for (const DegradedPart& part : parts) {
+    if (kind(part) == Degradation::kNicRate) taken.push_back({part.source, 0, 0, 0});
+    if (kind(part) == Degradation::kStageCompute) taken.push_back({part.source, 0, part.place, 0});
+  }
+  std::erase_if(parts, [&](const DegradedPart& part) {
+    return kind(part) == Degradation::kNicRate || kind(part) == Degradation::kStageCompute;
+  });
+  std::sort(taken.begin(), taken.end());
+  taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
+  return taken;
+}
+
 // Replicas with the same parts down, whatever their local indices, come next to each other, the most damaged first.
 void rename_replicas(const GoodputSpec& spec, std::vector<DegradedPart>& parts) {
   using Signature = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // place, source
@@ -57,6 +74,7 @@ std::string number(double x) {
 
 Configuration Configuration::canonical(const GoodputSpec& spec) const {
   Configuration result = *this;
+  std::vector<DegradedPart> everywhere = take_everywhere(spec, result.parts);
   // A plane is one of a certain rail, so that rails cannot be renamed beside it.
   const bool has_planes = std::any_of(parts.begin(), parts.end(), [&](const DegradedPart& part) {
     return spec.failures[part.source].degradation == Degradation::kPlane;
@@ -67,22 +85,17 @@ Configuration Configuration::canonical(const GoodputSpec& spec) const {
   });
   if (!has_planes) rename_rails(spec, result.parts);
   for (DegradedPart& part : result.parts) {
-    const Degradation kind = spec.failures[part.source].degradation;
-    // How many are down counts, not which; of NICs only that one is.
-    if (kind == Degradation::kUplinks) part.place = 0;
-    if (kind == Degradation::kNicRate) part.replica = part.place = part.local = 0;
+    // How many are down counts, not which.
+    if (spec.failures[part.source].degradation == Degradation::kUplinks) part.place = 0;
   }
+  result.parts.insert(result.parts.end(), everywhere.begin(), everywhere.end());
   std::sort(result.parts.begin(), result.parts.end());
-  for (auto at = result.parts.begin(); at != result.parts.end();) {
-    const bool again = spec.failures[at->source].degradation == Degradation::kNicRate && at != result.parts.begin() && *(at - 1) == *at;
-    at = again ? result.parts.erase(at) : at + 1;
-  }
   return result;
 }
 
 std::string Configuration::text(const GoodputSpec& spec) const {
   std::string text = "replicas " + std::to_string(spec.job.replicas - dropped) + "/" + std::to_string(spec.job.replicas);
-  constexpr const char* kNames[] = {"none", "compute", "port", "plane", "uplinks", "nic_rate"};
+  constexpr const char* kNames[] = {"none", "compute", "port", "plane", "uplinks", "nic_rate", "stage_compute"};
   for (const DegradedPart& part : parts) {
     const FailureSource& source = spec.failures[part.source];
     text += std::string("; ") + kNames[static_cast<int>(source.degradation)] + " x" + number(source.factor) + " of " +

@@ -59,6 +59,20 @@ void slow_gpu(std::uint32_t gpu, double factor, Scenario& scenario) {
   scenario.stragglers.push_back(straggler);
 }
 
+// One straggler of all GPUs at that place of each replica that is left: the place's servers of the others are as slow.
+void slow_stage(const GoodputSpec& spec, std::uint32_t place, double factor, Scenario& scenario) {
+  const std::uint32_t of_replica = spec.job.servers / spec.job.replicas;
+  StragglerSpec straggler;
+  straggler.whom = StragglerSpec::Whom::kListed;
+  for (std::size_t r = 0; r < scenario.gpu_of_rank.size(); ++r) {
+    const std::uint32_t server = scenario.gpu_of_rank[r].value / scenario.cluster.gpus_per_server;
+    if (server % of_replica == place) straggler.ranks.push_back(RankId{r});
+  }
+  if (straggler.ranks.empty()) return;  // the job does not use them
+  straggler.slowdown = factor;
+  scenario.stragglers.push_back(straggler);
+}
+
 void need_optical(const Scenario& scenario, const char* what) {
   if (scenario.cluster.rail.kind == RailKind::kOptical) return;
   throw ConfigError("reliability.failures", std::string(what) + " of electrical rails cannot be simulated",
@@ -83,6 +97,8 @@ void degrade(const GoodputSpec& spec, const DegradedPart& part, Scenario& scenar
       return;
     case Degradation::kCompute:
       return slow_gpu(server * cluster.gpus_per_server + part.local / each, source.factor, scenario);
+    case Degradation::kStageCompute:
+      return slow_stage(spec, part.place, source.factor, scenario);
     case Degradation::kPort:
       need_optical(scenario, "dark ports");
       return darken(server, part.local / each, part.local % each, scenario);

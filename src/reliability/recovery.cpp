@@ -46,7 +46,7 @@ bool Process::is_possible(const RecoveryOption& option, const Pending& pending) 
     case RecoveryAction::kSwap:
       return at_place && pool_.idle() > 0;
     case RecoveryAction::kMoveRack:
-      return at_place && pool_.has_idle_rack(place);
+      return at_place && pool_.idle_rack(place).has_value();
     case RecoveryAction::kDropReplica:
       return at_place && pool_.can_drop(place);
     case RecoveryAction::kWait:

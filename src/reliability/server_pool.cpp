@@ -20,7 +20,7 @@ ServerPool::ServerPool(const GoodputSpec& spec)
   const std::uint32_t first_anywhere = spec.job.servers + racks * spec.spares.per_rack;
   for (std::uint32_t s = 0; s < spec.servers(); ++s) {
     if (s < spec.job.servers) {
-      put(s, s);
+      server_at_[s] = place_of_[s] = s;
       rack_[s] = s / servers_per_rack_;
     } else if (s < first_anywhere) {
       rack_[s] = (s - spec.job.servers) / spec.spares.per_rack;
@@ -28,11 +28,8 @@ ServerPool::ServerPool(const GoodputSpec& spec)
       rack_[s] = racks + (s - first_anywhere) / servers_per_rack_;
     }
   }
-}
-
-void ServerPool::put(std::uint32_t server, std::uint32_t place) {
-  server_at_[place] = server;
-  place_of_[server] = place;
+  idle_in_.resize(1 + *std::max_element(rack_.begin(), rack_.end()), 0);
+  for (std::uint32_t s = spec.job.servers; s < spec.servers(); ++s) count_idle(s, true);
 }
 
 bool ServerPool::is_active(std::uint32_t server) const {
@@ -51,16 +48,29 @@ std::vector<std::uint32_t> ServerPool::group(std::uint32_t part, std::uint32_t s
   return servers;
 }
 
-std::uint32_t ServerPool::idle_in_rack(std::uint32_t place) const {
-  std::uint32_t count = 0;
-  for (std::uint32_t s = 0; s < rack_.size(); ++s) count += rack_[s] == rack_at(place) && is_idle(s) ? 1 : 0;
-  return count;
+void ServerPool::count_idle(std::uint32_t server, bool idle) {
+  std::uint32_t& in_rack = idle_in_[rack_[server]];
+  in_rack = idle ? in_rack + 1 : in_rack - 1;
+  idle_ = idle ? idle_ + 1 : idle_ - 1;
 }
 
-std::uint32_t ServerPool::idle() const {
-  std::uint32_t count = 0;
-  for (std::uint32_t s = 0; s < rack_.size(); ++s) count += is_idle(s) ? 1 : 0;
-  return count;
+void ServerPool::replace(std::uint32_t place, std::uint32_t server) {
+  const std::uint32_t before = server_at_[place];
+  count_idle(server, false);
+  server_at_[place] = server;
+  place_of_[server] = place;
+  place_of_[before] = kNoPlace;
+  if (is_idle(before)) count_idle(before, true);
+}
+
+void ServerPool::take_down(std::uint32_t server) {
+  if (is_idle(server)) count_idle(server, false);
+  ++down_[server];
+}
+
+void ServerPool::repair(std::uint32_t server) {
+  --down_[server];
+  if (is_idle(server)) count_idle(server, true);
 }
 
 bool ServerPool::can_drop(std::uint32_t place) const {
@@ -70,8 +80,7 @@ bool ServerPool::can_drop(std::uint32_t place) const {
 void ServerPool::swap_in_rack(std::uint32_t place) {
   for (std::uint32_t s = 0; s < rack_.size(); ++s) {
     if (rack_[s] != rack_at(place) || !is_idle(s)) continue;
-    place_of_[server_at_[place]] = kNoPlace;
-    return put(s, place);
+    return replace(place, s);
   }
   PHOTONRAIL_CHECK(false);
 }
@@ -88,8 +97,7 @@ void ServerPool::swap(std::uint32_t place, const SparePlacement& placement) {
   PHOTONRAIL_CHECK(!spares.empty());
   const std::size_t chosen = placement.choose(rack_at(place), spares);
   if (chosen >= spares.size()) throw ConfigError("reliability.spare_placement", "the policy chose a spare that there is not");
-  place_of_[server_at_[place]] = kNoPlace;
-  put(spares[chosen].server, place);
+  replace(place, spares[chosen].server);
 }
 
 std::vector<std::uint32_t> ServerPool::places_in(std::uint32_t rack) const {
@@ -115,8 +123,7 @@ void ServerPool::move_rack(std::uint32_t place) {
   std::uint32_t target = 0;
   for (const std::uint32_t p : places) {
     while (rack_[target] != to || !is_idle(target)) ++target;
-    place_of_[server_at_[p]] = kNoPlace;
-    put(target, p);
+    replace(p, target);
   }
 }
 
@@ -148,8 +155,11 @@ std::optional<std::uint32_t> ServerPool::healthy_dropped() const {
 std::vector<std::uint32_t> ServerPool::places_to_fill() const {
   std::vector<std::uint32_t> places;
   if (dropped_count_ == 0) return places;
-  for (std::uint32_t p = 0; p < server_at_.size(); ++p) {
-    if (dropped_[replica_of(p)] && is_down(server_at_[p])) places.push_back(p);
+  for (std::uint32_t r = 0; r < dropped_.size(); ++r) {
+    if (!dropped_[r]) continue;
+    for (std::uint32_t p = r * servers_per_replica_; p < (r + 1) * servers_per_replica_; ++p) {
+      if (is_down(server_at_[p])) places.push_back(p);
+    }
   }
   return places;
 }

@@ -31,19 +31,20 @@ class ServerPool {
   /// Servers of a group of the job, with the spares of its racks.
   [[nodiscard]] std::vector<std::uint32_t> group(std::uint32_t part, std::uint32_t servers_per_part) const;
 
-  void take_down(std::uint32_t server) { ++down_[server]; }
-  void repair(std::uint32_t server) { --down_[server]; }
+  void take_down(std::uint32_t server);
+  void repair(std::uint32_t server);
 
   // Of the place of a failure. Idle: at no place, not down.
-  [[nodiscard]] std::uint32_t idle_in_rack(std::uint32_t place) const;
-  [[nodiscard]] std::uint32_t idle() const;
-  [[nodiscard]] bool has_idle_rack(std::uint32_t place) const { return idle_rack(place).has_value(); }
+  [[nodiscard]] std::uint32_t idle_in_rack(std::uint32_t place) const { return idle_in_[rack_at(place)]; }
+  [[nodiscard]] std::uint32_t idle() const { return idle_; }
+  /// Another rack with as many idle servers as the place's rack has places; none: there is none.
+  [[nodiscard]] std::optional<std::uint32_t> idle_rack(std::uint32_t place) const;
   [[nodiscard]] bool can_drop(std::uint32_t place) const;
 
   /// A spare takes the place: of the same rack, or the one that `placement` chooses. REQUIRES: there is one.
   void swap_in_rack(std::uint32_t place);
   void swap(std::uint32_t place, const SparePlacement& placement);
-  /// All places of the rack move to another one with as many idle servers. REQUIRES: has_idle_rack().
+  /// All places of the rack move to another one with as many idle servers. REQUIRES: idle_rack().
   void move_rack(std::uint32_t place);
   void drop(std::uint32_t place);
   void rejoin(std::uint32_t replica);
@@ -55,9 +56,10 @@ class ServerPool {
  private:
   [[nodiscard]] bool is_idle(std::uint32_t server) const { return place_of_[server] == kNoPlace && down_[server] == 0; }
   [[nodiscard]] std::uint32_t rack_at(std::uint32_t place) const { return rack_[server_at_[place]]; }
-  void put(std::uint32_t server, std::uint32_t place);
+  /// The server at the place leaves it, and `server` takes it.
+  void replace(std::uint32_t place, std::uint32_t server);
+  void count_idle(std::uint32_t server, bool idle);
   [[nodiscard]] std::vector<std::uint32_t> places_in(std::uint32_t rack) const;
-  [[nodiscard]] std::optional<std::uint32_t> idle_rack(std::uint32_t place) const;
 
   const GoodputSpec* spec_;
   std::uint32_t servers_per_replica_;
@@ -66,6 +68,8 @@ class ServerPool {
   std::vector<std::uint32_t> server_at_;  // by place
   std::vector<std::uint32_t> rack_;       // by server
   std::vector<std::uint32_t> down_;       // by server
+  std::vector<std::uint32_t> idle_in_;    // by rack: idle servers
+  std::uint32_t idle_ = 0;
   std::vector<bool> dropped_;             // by replica
   std::uint32_t dropped_count_ = 0;
 };

@@ -27,6 +27,10 @@ struct Unit {
 /// The text as it stands in HTML and SVG, in an attribute too.
 [[nodiscard]] std::string escaped(std::string_view text);
 
+/// Lines of equal letters for an HTML page, with letters as small as the widest line needs to fit the window, and a scroll
+/// bar where that would be too small to read.
+[[nodiscard]] std::string preformatted(const std::string& text);
+
 /// printf of one number.
 [[nodiscard]] std::string number(const char* format, double value);
 

@@ -52,10 +52,11 @@ double seconds_of_job(const Scenario& job, bool by_send) {
 
 double folded_share(const Scenario& job, const Registries& registries, bool rehearsal) {
   const ControllerFactory& factory = registries.controllers.find(job.controller.name);
-  if (!job.run.folding || !job.stragglers.empty()) return 1.0;
+  if (!job.run.folding || !are_fixed(job.stragglers)) return 1.0;
   if (!why_not_foldable(job.cluster, job.controller, factory, rehearsal).empty()) return 1.0;
   const collective::AlgorithmTable algorithms(job.collectives, registries.collectives);
-  const folding::FoldingAttempt attempt = folding::fold({job.graph, job.gpu_of_rank, job.cluster, algorithms});
+  const std::vector<std::uint32_t> labels = straggler_labels(job.stragglers, job.graph.ranks());
+  const folding::FoldingAttempt attempt = folding::fold({job.graph, job.gpu_of_rank, job.cluster, algorithms, labels});
   if (!attempt.folding) return 1.0;
   return static_cast<double>(attempt.folding->graph.ranks()) / static_cast<double>(job.graph.ranks());
 }

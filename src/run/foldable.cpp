@@ -1,5 +1,9 @@
 #include "run/foldable.hpp"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 namespace photonrail::run {
 
 namespace {
@@ -41,6 +45,39 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
   if (cluster.rail.forwarding) return "messages may be forwarded over other GPUs";
   if (cluster.rail.on_dark != OnDark::kError) return "circuits in use may be darkened";
   return "";
+}
+
+bool are_fixed(std::span<const StragglerSpec> stragglers) {
+  return std::all_of(stragglers.begin(), stragglers.end(), [](const StragglerSpec& s) {
+    const bool drawn = s.trace.empty() && s.delay.kind != DelayDistribution::Kind::kConstant;
+    return !drawn && s.whom != StragglerSpec::Whom::kOneAtRandom;
+  });
+}
+
+std::vector<std::uint32_t> straggler_labels(std::span<const StragglerSpec> stragglers, std::size_t ranks) {
+  std::vector<std::uint32_t> labels;
+  for (const StragglerSpec& straggler : stragglers) {
+    if (straggler.whom != StragglerSpec::Whom::kListed) continue;
+    labels.resize(ranks, 0);
+    std::vector<std::uint8_t> listed(ranks, 0);
+    for (const RankId rank : straggler.ranks) listed[rank.index()] = 1;
+    std::map<std::pair<std::uint32_t, std::uint8_t>, std::uint32_t> number;  // label so far, listed here -> label
+    for (std::size_t r = 0; r < ranks; ++r) {
+      labels[r] = number.try_emplace({labels[r], listed[r]}, static_cast<std::uint32_t>(number.size())).first->second;
+    }
+  }
+  return labels;
+}
+
+std::vector<StragglerSpec> folded_stragglers(std::span<const StragglerSpec> stragglers,
+                                             std::span<const std::uint32_t> class_of_rank) {
+  std::vector<StragglerSpec> folded(stragglers.begin(), stragglers.end());
+  for (StragglerSpec& straggler : folded) {
+    for (RankId& rank : straggler.ranks) rank = RankId{class_of_rank[rank.index()]};
+    std::sort(straggler.ranks.begin(), straggler.ranks.end());
+    straggler.ranks.erase(std::unique(straggler.ranks.begin(), straggler.ranks.end()), straggler.ranks.end());
+  }
+  return folded;
 }
 
 }  // namespace photonrail::run

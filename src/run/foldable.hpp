@@ -3,8 +3,13 @@
 
 #include "photonrail/cluster.hpp"
 #include "photonrail/controller.hpp"
+#include "photonrail/execution.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace photonrail::run {
 
@@ -12,5 +17,16 @@ namespace photonrail::run {
 /// `rehearsal`: a policy that rehearses may be taken to treat equal ranks equally; Runner::rehearse() says why.
 [[nodiscard]] std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
                                            const ControllerFactory& factory, bool rehearsal = false);
+
+/// Whether each straggler concerns the same ranks by the same amounts in every run: nothing about it is drawn.
+[[nodiscard]] bool are_fixed(std::span<const StragglerSpec> stragglers);
+
+/// By rank: ranks that the same listed stragglers concern have one label. Empty where no straggler lists ranks.
+/// REQUIRES: are_fixed(stragglers).
+[[nodiscard]] std::vector<std::uint32_t> straggler_labels(std::span<const StragglerSpec> stragglers, std::size_t ranks);
+
+/// The same stragglers with the classes of their ranks. REQUIRES: ranks of a class have one label.
+[[nodiscard]] std::vector<StragglerSpec> folded_stragglers(std::span<const StragglerSpec> stragglers,
+                                                           std::span<const std::uint32_t> class_of_rank);
 
 }  // namespace photonrail::run

@@ -121,16 +121,18 @@ folding::FoldingAttempt Runner::try_fold() const {
                                    [](const Observer* observer) { return observer->needs_every_rank(); });
   if (!run_.folding) return {std::nullopt, "the scenario says so"};
   if (run_.network_accuracy > 0.0) return {std::nullopt, "the network is not exact: fewer flows would have other errors"};
-  if (!scenario_.stragglers.empty()) return {std::nullopt, "some ranks are late or slow"};
+  if (!are_fixed(scenario_.stragglers)) return {std::nullopt, "some ranks are late or slow at random"};
   if (watched) return {std::nullopt, "an observer wants to be told of every rank"};
-  return fold_on(cluster_, controller_);
+  const std::span<const StragglerSpec> stragglers = setup().stragglers;
+  return fold_on(cluster_, controller_, straggler_labels(stragglers, scenario_.graph.ranks()));
 }
 
-folding::FoldingAttempt Runner::fold_on(const ClusterSpec& cluster, const ControllerSpec& controller) const {
+folding::FoldingAttempt Runner::fold_on(const ClusterSpec& cluster, const ControllerSpec& controller,
+                                        std::span<const std::uint32_t> labels) const {
   std::string why = why_not_foldable(cluster, controller, registries_.controllers.find(controller.name), rehearsal_);
   if (!why.empty()) return {std::nullopt, std::move(why)};
   const collective::AlgorithmTable algorithms(scenario_.collectives, registries_.collectives);
-  return folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms});
+  return folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms, labels});
 }
 
 // What is wrong with a job is said of its own ranks: the run is made again for that.
@@ -141,6 +143,8 @@ bool Runner::run_folded(const folding::Folding& folding, RunResult& result) cons
     if (follows_a_schedule() && !profile.order) return false;
     if (wants_slack()) profile.slack = slack_of_classes(folding);
     JobSetup job = setup();
+    const std::vector<StragglerSpec> stragglers = folded_stragglers(job.stragglers, folding.class_of_rank);
+    job.stragglers = stragglers;
     job.folding = &folding;
     job.profile = &profile;
     Simulation simulation(job);

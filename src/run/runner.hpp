@@ -52,7 +52,9 @@ class Runner {
   [[nodiscard]] static Chosen rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries);
 
   [[nodiscard]] folding::FoldingAttempt try_fold() const;
-  [[nodiscard]] folding::FoldingAttempt fold_on(const ClusterSpec& cluster, const ControllerSpec& controller) const;
+  /// `labels`: FoldingInput::labels.
+  [[nodiscard]] folding::FoldingAttempt fold_on(const ClusterSpec& cluster, const ControllerSpec& controller,
+                                                std::span<const std::uint32_t> labels = {}) const;
   /// False when every rank must be run, with the reason in result.folding.off.
   bool run_folded(const folding::Folding& folding, RunResult& result) const;
   void run_unfolded(RunResult& result) const;

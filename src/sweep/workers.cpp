@@ -1,11 +1,11 @@
 #include "sweep/workers.hpp"
 
+#include "sweep/threads.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 namespace photonrail::sweep {
 
@@ -46,37 +46,39 @@ class Queue {
   std::uint64_t used_ = 0;
 };
 
+/// Gives a job back whichever way its run ends.
+class Lease {
+ public:
+  Lease(Queue& queue, const Job& job) : queue_(queue), job_(job) {}
+  ~Lease() { queue_.give_back(job_); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+ private:
+  Queue& queue_;
+  const Job& job_;
+};
+
 }  // namespace
 
 void Workers::run(const PointRunner& points, std::vector<Job> jobs, const std::function<void(const Record&)>& keep) const {
   std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.estimate.work > b.estimate.work; });
-  const std::size_t count = std::min<std::size_t>(threads, jobs.size());
+  if (jobs.empty()) return;
+  const std::size_t count = std::min<std::size_t>(std::max(threads, 1U), jobs.size());
   Queue queue(std::move(jobs), memory_bytes);
-  std::atomic<bool> ended{false};
   std::mutex keeping;
-  std::exception_ptr trouble;
-
-  const Stop stopped = [&] { return ended || stop(); };
-  const auto work = [&] {
+  run_in_threads(count, [&](const std::atomic<bool>& failed) {
+    const Stop stopped = [&] { return failed || stop(); };
     while (const Job* job = queue.take(stopped)) {
+      const Lease lease(queue, *job);
       try {
         const Record record = points.run(job->point, stopped);
         const std::lock_guard lock(keeping);
-        if (!ended) keep(record);
+        if (!failed) keep(record);
       } catch (const Stopped&) {
-      } catch (...) {
-        const std::lock_guard lock(keeping);
-        if (!trouble) trouble = std::current_exception();
-        ended = true;
       }
-      queue.give_back(*job);
     }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 0; i < count; ++i) helpers.emplace_back(work);
-  }
-  if (trouble) std::rethrow_exception(trouble);
+  });
 }
 
 }  // namespace photonrail::sweep

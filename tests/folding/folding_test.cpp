@@ -212,14 +212,44 @@ TEST(Folding, OneRankWithOtherTasksBreaksTheSymmetryOfItsRing) {
   expect_folded_to(1, ring(false));
 }
 
-TEST(Folding, StragglersSwitchItOff) {
-  Scenario scenario = ring_job(false);
+StragglerSpec slow_ranks(std::vector<RankId> ranks) {
   StragglerSpec slow;
-  slow.ranks = {RankId{3u}};
   slow.whom = StragglerSpec::Whom::kListed;
+  slow.ranks = std::move(ranks);
   slow.slowdown = 2.0;
-  scenario.stragglers.push_back(slow);
-  EXPECT_EQ(why_off(scenario), "some ranks are late or slow");
+  return slow;
+}
+
+TEST(Folding, OneSlowRankOfARingLeavesNoTwoAlike) {
+  Scenario scenario = ring_job(false);
+  scenario.stragglers.push_back(slow_ranks({RankId{3u}}));
+  EXPECT_EQ(why_off(scenario), "no two ranks are alike");
+}
+
+TEST(Folding, WhatIsDrawnForEachStepSwitchesItOff) {
+  Scenario scenario = ring_job(false);
+  scenario.stragglers.push_back(slow_ranks({}));
+  scenario.stragglers[0].whom = StragglerSpec::Whom::kOneAtRandom;
+  EXPECT_EQ(why_off(scenario), "some ranks are late or slow at random");
+}
+
+// Two stages of eight ranks, of which one is slow as a whole: as many classes as without it. A second straggler in every
+// other rank of both stages makes two of each.
+TEST(Folding, ASlowStageKeepsItsRanksAlike) {
+  Scenario scenario = training({2, 2, 4, false});
+  std::vector<RankId> stage;
+  std::vector<RankId> odd;
+  for (std::size_t r = 0; r < scenario.graph.ranks(); ++r) {
+    if (scenario.graph.program_of(RankId{r}) == scenario.graph.program_of(RankId{0u})) stage.push_back(RankId{r});
+    if (r % 2 == 1) odd.push_back(RankId{r});
+  }
+  ASSERT_EQ(stage.size(), scenario.graph.ranks() / 2);
+  scenario.stragglers.push_back(slow_ranks(stage));
+  expect_folded_to(2, scenario);
+  expect_folded_to(2, optical(scenario, OpusMode::kProvisioned));
+  EXPECT_GT(simulate(scenario).makespan, simulate(training({2, 2, 4, false})).makespan);
+  scenario.stragglers.push_back(slow_ranks(odd));
+  expect_folded_to(4, scenario);
 }
 
 TEST(Folding, AnAlgorithmThatWorksAroundAStragglerSwitchesItOff) {

@@ -172,6 +172,47 @@ TEST(Anchors, BlastRadiusOfASwitchTray) {
   EXPECT_LE(summary.sources[0].gpu_hours_each, 144.0 * 5.0);
 }
 
+// Alibaba HPN (SIGCOMM 2024): 0.057 % of the links from NIC to switch fail in a month, and a large job crashes once or twice
+// in it. A job of 3,000 GPUs with a link each has 1.71 such failures a month; the size is taken from the middle of what
+// the two figures allow, 1,754 to 3,509.
+TEST(Anchors, HpnLinksCrashALargeJobOnceOrTwiceAMonth) {
+  GoodputSpec spec;
+  spec.job = {375, 8, 1, 1};
+  spec.days = 30.0;
+  FailureSource link;
+  link.name = "nic to switch";
+  link.per_server = 8;
+  link.time_to_failure = RandomTime::exponential(30.0 * kDayS / 0.00057);
+  spec.failures = {link};
+  spec.recovery = {option(RecoveryAction::kWait, 600.0)};
+  const GoodputSummary summary = summary_of(spec, 10.0, 400);
+  EXPECT_NEAR(summary.failures.mean, 1.71, 3.0 * std::sqrt(1.71 / 400.0));
+  EXPECT_GT(summary.failures.mean, 1.0);
+  EXPECT_LT(summary.failures.mean, 2.0);
+}
+
+// OPT-175B logbook: about 2 of 128 machines lost a day, 90 restarts in 33 days. The machines alone are 66 of these.
+TEST(Anchors, Opt175bMachinesAreTwoThirdsOfItsRestarts) {
+  const GoodputSpec spec = job_of(128, 2.0 / 128.0 * 1000.0, 33.0);
+  const GoodputSummary summary = summary_of(spec, 10.0, 100);
+  EXPECT_NEAR(summary.failures.mean, 66.0, 3.0 * std::sqrt(66.0 / 100.0));
+  EXPECT_LT(summary.failures.mean, 90.0);
+}
+
+// NSDI 2024 (TPU v4): 0.08 % of the machines of 4 chips fail in a day: a slice of 4,096 chips loses one every 29.3 h.
+TEST(Anchors, TpuV4Machines) {
+  EXPECT_NEAR(job_of(1024, 0.8, 1.0).job_mttf_s() / 3600.0, 24.0 / (1024.0 * 0.0008), 1e-9);
+}
+
+// arXiv 2508.03674: 2 spare servers of 64 accelerators (32 servers of 2) cover more than 95 % of sampled failures. With the
+// 2.31 % of servers that are down on average in the trace of arXiv 2502.03885: more than 2 of 32 are down 3.8 % of the time.
+TEST(Anchors, MorphluxSpares) {
+  const double uncovered = reliability::more_than_k_down(32, 2, 0.0231);
+  EXPECT_NEAR(uncovered, 0.038, 0.001);
+  EXPECT_LT(uncovered, 0.05);
+  EXPECT_GT(reliability::more_than_k_down(32, 1, 0.0231), 0.05);
+}
+
 // arXiv 2509.16293: 0.97 +- 0.01 at 9,600 GPUs with detection in 30 s. Rate of Llama 3, checkpoints every 5 minutes without a
 // stall, restart of 420 s: the source has none of the three in what we know of it.
 TEST(Anchors, ByteRobustDense) {

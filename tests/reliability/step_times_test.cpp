@@ -125,6 +125,43 @@ TEST(SimulatedSteps, PortsPlanesAndRates) {
   EXPECT_EQ(steps.of(Configuration{0, {{2, 0, 0, 0}, {2, 0, 1, 0}}}), std::nullopt);
 }
 
+// A slow GPU without overlap: its stage waits for it, whether the other replicas are slow there or not. With overlap the
+// others' computations may be in the way of communication, so that the whole stage is at least as slow.
+TEST(SimulatedSteps, ASlowStageIsOneSlowGpuOrMore) {
+  for (const bool overlap : {false, true}) {
+    GoodputSpec spec = small_spec();
+    FailureSource stage = spec.failures[0];
+    stage.degradation = Degradation::kStageCompute;
+    spec.failures.push_back(stage);
+    TrainingSpec training = small_training();
+    training.overlap_gradients = overlap;
+    Scenario job = small_job(RailKind::kElectrical);
+    job.graph = make_training_graph(training);
+    const Registries known;
+    SimulatedSteps steps(spec, job, training, known);
+    const auto one = steps.of(Configuration{0, {{0, 0, 0, 0}}});
+    const auto all = steps.of(Configuration{0, {{4, 3, 0, 1}}}.canonical(spec));
+    ASSERT_TRUE(one && all);
+    EXPECT_GT(*one, *steps.of({}));
+    EXPECT_GE(*all, *one);
+    if (overlap) continue;
+    EXPECT_EQ(*all, *one);
+  }
+}
+
+// Where it is does not matter but for the place, and twice is once.
+TEST(Configuration, ASlowStageIsOfItsPlace) {
+  GoodputSpec spec = small_spec();
+  spec.job = {4, 2, 2, 1};
+  spec.failures[0].degradation = Degradation::kStageCompute;
+  const auto canonical = [&](std::vector<reliability::DegradedPart> parts) {
+    return Configuration{0, std::move(parts)}.canonical(spec);
+  };
+  EXPECT_EQ(canonical({{0, 1, 1, 1}}), canonical({{0, 0, 1, 0}}));
+  EXPECT_EQ(canonical({{0, 1, 1, 1}, {0, 0, 1, 0}}), canonical({{0, 0, 1, 0}}));
+  EXPECT_NE(canonical({{0, 0, 1, 0}}), canonical({{0, 0, 0, 0}}));
+}
+
 // The scenario of three of four replicas is the job with dp 3 and three quarters of the batch.
 TEST(SimulatedSteps, ADroppedReplicaIsASmallerJob) {
   const GoodputSpec spec = small_spec();

@@ -79,12 +79,14 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   const StopSignals signals;
   std::vector<report::GoodputRow> rows;
   std::string notes;
+  KnownSteps known_steps;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point& point = points[i];
     GoodputOptions how;
     how.jobs = options.jobs;
     how.stop = &signals.stop();
     how.steps_directory = options.out;
+    how.known_steps = &known_steps;
     if (!options.out.empty()) how.directory = points.size() == 1 ? options.out : options.out / std::to_string(i);
     const GoodputResult result = run_goodput(point.scenario, how, known);
     if (signals.stop()) throw CommandError(1, "stopped; what is complete is kept, the same command goes on");

@@ -19,7 +19,9 @@ enum class FailureEffect : std::uint8_t { kStop, kSlow, kSilent };
 /// an optical rail is dark. kPlane: all ports of a plane of a rail are dark (an OCS). kUplinks: electrical rails have
 /// `factor`-fold oversubscription for each such part. kNicRate: the slowest NIC has 1 / `factor` of its rate; as
 /// collectives go at the pace of the slowest member, every NIC is simulated with it, which is an upper bound of the loss.
-enum class Degradation : std::uint8_t { kNone, kCompute, kPort, kPlane, kUplinks, kNicRate };
+/// kStageCompute: as kCompute, with the GPUs of all replicas at that server's place as slow: the same where all collectives
+/// begin together, else an upper bound; replicas stay alike, so that large clusters are folded.
+enum class Degradation : std::uint8_t { kNone, kCompute, kPort, kPlane, kUplinks, kNicRate, kStageCompute };
 
 /// Parts of one kind that fail independently of each other.
 struct FailureSource {

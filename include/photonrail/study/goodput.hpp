@@ -11,11 +11,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace photonrail {
+
+/// Simulated steps that several scenarios of one program share: those whose steps depend on the same (step_hash).
+struct KnownSteps {
+  using Steps = std::map<std::string, std::optional<Duration>>;  ///< by the text of the configuration; none: cannot go on
+  std::map<std::string, Steps> of{};                             ///< by step_hash
+};
 
 struct GoodputOptions {
   /// Made when it is missing; empty: nothing is written. seeds.jsonl: a line for each history, the moment it is complete.
@@ -25,6 +33,7 @@ struct GoodputOptions {
   std::uint32_t jobs = 1;                   ///< threads; 0: as many as cores. Results do not depend on it
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: no further history begins
   std::filesystem::path steps_directory{};  ///< of steps-HASH.jsonl, which several scenarios may share; empty: `directory`
+  KnownSteps* known_steps = nullptr;  ///< read, and added to; of one call at a time. Must outlive it
 };
 
 struct GoodputResult {

@@ -5,7 +5,6 @@
 #include "photonrail/allocation/study.hpp"
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,13 +24,5 @@ namespace photonrail::config {
 [[nodiscard]] std::vector<allocation::SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory,
                                                             std::uint64_t seed);
 [[nodiscard]] allocation::WasteStudy read_waste(JsonReader section, const std::filesystem::path& directory);
-
-/// Lines of a CSV file: calls use(line, cells) with the cells of `columns` of each line after the head; "" for a column
-/// that the head does not have. Cells are not quoted. Throws ConfigError for a line that is too short.
-void read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns,
-              const std::function<void(std::size_t line, const std::vector<std::string>& cells)>& use);
-/// A number of a CSV file in [least, greatest]. Throws ConfigError with the file and the line.
-[[nodiscard]] double csv_number(const std::filesystem::path& file, std::size_t line, const std::string& cell, double least,
-                                double greatest);
 
 }  // namespace photonrail::config

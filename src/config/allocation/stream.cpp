@@ -1,5 +1,6 @@
 // Streams of jobs and traces of faults of `photonrail.allocation/1`.
 #include "config/allocation/parts.hpp"
+#include "config/csv.hpp"
 #include "config/scenario_parts.hpp"
 
 #include <algorithm>

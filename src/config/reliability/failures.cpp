@@ -110,7 +110,8 @@ void read_degradation(JsonReader section, FailureSource& into) {
     return;
   }
   constexpr std::pair<const char*, Degradation> kKinds[] = {
-      {"compute", Degradation::kCompute}, {"uplinks", Degradation::kUplinks}, {"nic_rate", Degradation::kNicRate}};
+      {"compute", Degradation::kCompute}, {"stage_compute", Degradation::kStageCompute},
+      {"uplinks", Degradation::kUplinks}, {"nic_rate", Degradation::kNicRate}};
   for (const auto& [key, kind] : kKinds) {
     const auto factor = section.optional(key);
     if (!factor) continue;
@@ -119,7 +120,9 @@ void read_degradation(JsonReader section, FailureSource& into) {
     into.factor = factor->number(1.0, 1e6);
   }
   section.finish();
-  if (into.degradation == Degradation::kNone) section.fail("is empty", R"({"compute": F}, {"uplinks": F}, {"nic_rate": F}, "port" or "plane")");
+  if (into.degradation == Degradation::kNone) {
+    section.fail("is empty", R"({"compute": F}, {"stage_compute": F}, {"uplinks": F}, {"nic_rate": F}, "port" or "plane")");
+  }
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Scenarios with a "reliability" section, and files of faults.
+#include "config/csv.hpp"
 #include "config/named_files.hpp"
 #include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
@@ -7,7 +8,6 @@
 #include "photonrail/simulate.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <initializer_list>
 
 namespace photonrail::reliability {
@@ -18,6 +18,7 @@ using config::Json;
 using config::JsonReader;
 
 constexpr std::size_t kMaxFaults = 10'000'000;
+constexpr double kMaxDay = 1e6;
 
 Json without_members(const Json& object, std::initializer_list<std::string_view> names) {
   Json result = Json::object();
@@ -72,62 +73,17 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
   return scenario;
 }
 
-double csv_number(const std::string& file, std::size_t line, const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') throw ConfigError(file, "line " + std::to_string(line) + ": \"" + text + "\" is no number");
-  return value;
-}
-
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
-std::vector<TraceFault> from_csv(const std::string& text, const std::string& file) {
+std::vector<TraceFault> from_csv(const std::filesystem::path& file) {
   std::vector<TraceFault> faults;
-  std::vector<std::string> head;
-  std::size_t line_number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::vector<std::string> cells = split(text.substr(at, end - at));
-    at = end + 1;
-    ++line_number;
-    if (head.empty()) {
-      head = cells;
-      continue;
-    }
-    if (cells.size() == 1 && cells[0].empty()) continue;
-    const auto cell = [&](const char* name) -> const std::string* {
-      const auto found = std::find(head.begin(), head.end(), name);
-      const auto index = static_cast<std::size_t>(found - head.begin());
-      return index < cells.size() ? &cells[index] : nullptr;
-    };
-    const auto need = [&](const char* name) {
-      const std::string* text_of = cell(name);
-      if (text_of == nullptr) throw ConfigError(file, "line " + std::to_string(line_number) + " has no " + name, "columns server, start_day, end_day, class");
-      return csv_number(file, line_number, *text_of);
-    };
+  config::read_csv(file, {"server", "start_day", "end_day", "class"}, [&](std::size_t line, const auto& cells) {
     TraceFault fault;
-    fault.start_d = need("start_day");
-    fault.end_d = need("end_day");
-    const double server = need("server");
-    if (!(server >= 0.0 && server < 1e6)) throw ConfigError(file, "line " + std::to_string(line_number) + ": the server must be from 0 to 999,999");
-    fault.server = static_cast<std::uint32_t>(server);
-    if (const std::string* cause = cell("class")) fault.cause = *cause;
+    fault.server = static_cast<std::uint32_t>(config::csv_number(file, line, cells[0], 0.0, 999'999.0));
+    fault.start_d = config::csv_number(file, line, cells[1], 0.0, kMaxDay);
+    fault.end_d = config::csv_number(file, line, cells[2], 0.0, kMaxDay);
+    fault.cause = cells[3];
     faults.push_back(std::move(fault));
-    if (faults.size() > kMaxFaults) throw ConfigError(file, "has more than 10,000,000 faults");
-  }
+    if (faults.size() > kMaxFaults) throw ConfigError(file.string(), "has more than 10,000,000 faults");
+  });
   return faults;
 }
 
@@ -135,8 +91,8 @@ std::vector<TraceFault> from_json(const Json& root) {
   std::vector<TraceFault> faults;
   for (JsonReader entry : JsonReader(root).elements()) {
     TraceFault fault;
-    fault.start_d = entry.child("start_day").number(0.0, 1e6);
-    fault.end_d = entry.child("end_day").number(0.0, 1e6);
+    fault.start_d = entry.child("start_day").number(0.0, kMaxDay);
+    fault.end_d = entry.child("end_day").number(0.0, kMaxDay);
     fault.server = entry.child("server").count(0, 999'999);
     if (const auto v = entry.optional("class")) fault.cause = v->string();
     entry.finish();
@@ -148,16 +104,15 @@ std::vector<TraceFault> from_json(const Json& root) {
 }  // namespace
 
 std::vector<TraceFault> read_faults(const std::filesystem::path& file) {
-  const std::string text = config::read_file(file);
   std::vector<TraceFault> faults;
   if (file.extension() == ".json") {
     try {
-      faults = from_json(config::parse_json(text, file.string()));
+      faults = from_json(config::parse_json(config::read_file(file), file.string()));
     } catch (const ConfigError& e) {
       throw e.where().starts_with('/') ? e.inside(file.string()) : e;
     }
   } else {
-    faults = from_csv(text, file.string());
+    faults = from_csv(file);
   }
   std::stable_sort(faults.begin(), faults.end(), [](const TraceFault& a, const TraceFault& b) { return a.start_d < b.start_d; });
   return faults;

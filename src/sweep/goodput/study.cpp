@@ -5,9 +5,9 @@
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "sweep/goodput/folder.hpp"
+#include "sweep/threads.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,8 +56,10 @@ class RecordingSteps : public StepTimes {
 /// Step times of a scenario, with what the folder has of them.
 class StoredSteps {
  public:
-  StoredSteps(const GoodputScenario& scenario, const std::filesystem::path& folder, const Registries& known)
-      : file_(scenario.job ? in_folder(folder, "steps-" + scenario.step_hash + ".jsonl") : std::filesystem::path{},
+  StoredSteps(const GoodputScenario& scenario, const std::filesystem::path& folder, const Registries& known,
+              KnownSteps* shared = nullptr)
+      : shared_(shared != nullptr && scenario.job ? &shared->of[scenario.step_hash] : nullptr),
+        file_(scenario.job ? in_folder(folder, "steps-" + scenario.step_hash + ".jsonl") : std::filesystem::path{},
               head_of("photonrail.goodput_steps/1", scenario.step_hash)) {
     if (!scenario.job) {
       constant_ = std::make_unique<reliability::ConstantSteps>(scenario.spec, scenario.step);
@@ -67,6 +69,8 @@ class StoredSteps {
         scenario.spec, *scenario.job, scenario.training, known,
         [this](const std::string& text, std::optional<Duration> step) { store(text, step); });
     for (const std::string& line : file_.lines()) preset(line);
+    if (shared_ == nullptr) return;
+    for (const auto& [text, step] : *shared_) simulated_->preset(text, step);
   }
 
   [[nodiscard]] StepTimes& steps() { return simulated_ ? static_cast<StepTimes&>(*simulated_) : *constant_; }
@@ -77,6 +81,7 @@ class StoredSteps {
     Json line{{"configuration", text}};
     line.insert("step_ps", step ? Json(step->count()) : Json(nullptr));
     file_.add(line.dump());
+    if (shared_ != nullptr) shared_->emplace(text, step);
   }
   void preset(const std::string& line) {
     const auto parsed = json::parse_if_json(line);
@@ -86,6 +91,7 @@ class StoredSteps {
     simulated_->preset(text->string(), step->is_null() ? std::nullopt : std::optional(Duration{step->integer()}));
   }
 
+  KnownSteps::Steps* shared_;  // of several scenarios, or null
   LineFile file_;
   std::unique_ptr<reliability::ConstantSteps> constant_;
   std::unique_ptr<reliability::SimulatedSteps> simulated_;
@@ -111,12 +117,7 @@ class Seeds {
   void run() {
     std::uint32_t threads = options_.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.jobs;
     threads = std::min<std::uint32_t>(threads, static_cast<std::uint32_t>(histories_.size()));
-    {
-      std::vector<std::jthread> workers;
-      for (std::uint32_t t = 1; t < threads; ++t) workers.emplace_back([this] { work(); });
-      work();
-    }
-    if (failed_) std::rethrow_exception(failed_);
+    run_in_threads(threads, [this](const std::atomic<bool>& failed) { work(failed); });
   }
 
   [[nodiscard]] std::vector<History> done() const {
@@ -129,22 +130,17 @@ class Seeds {
   [[nodiscard]] std::uint32_t resumed() const { return resumed_; }
 
  private:
-  void work() {
-    try {
-      while (const auto index = next()) {
-        const History history = reliability::run_history(scenario_.spec, steps_, scenario_.spec.first_seed + *index, policies_);
-        const std::lock_guard lock(mutex_);
-        histories_[*index] = history;
-        file_.add(history_line(history));
-      }
-    } catch (...) {
+  void work(const std::atomic<bool>& failed) {
+    while (const auto index = failed ? std::nullopt : next()) {
+      const History history = reliability::run_history(scenario_.spec, steps_, scenario_.spec.first_seed + *index, policies_);
       const std::lock_guard lock(mutex_);
-      if (!failed_) failed_ = std::current_exception();
+      histories_[*index] = history;
+      file_.add(history_line(history));
     }
   }
   [[nodiscard]] std::optional<std::size_t> next() {
     const std::lock_guard lock(mutex_);
-    if (failed_ || (options_.stop != nullptr && *options_.stop)) return std::nullopt;
+    if (options_.stop != nullptr && *options_.stop) return std::nullopt;
     while (next_ < histories_.size() && histories_[next_]) ++next_;
     return next_ < histories_.size() ? std::optional(next_++) : std::nullopt;
   }
@@ -158,7 +154,6 @@ class Seeds {
   std::vector<std::optional<History>> histories_;  // by seed - first_seed
   std::size_t next_ = 0;
   std::uint32_t resumed_ = 0;
-  std::exception_ptr failed_;
 };
 
 class PeriodList : public reliability::HistoryObserver {
@@ -174,7 +169,8 @@ class PeriodList : public reliability::HistoryObserver {
 GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options, const Registries& known,
                           const reliability::PolicyTable& policies) {
   scenario.spec.validate();
-  sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known);
+  sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known,
+                             options.known_steps);
   sweep::RecordingSteps steps(stored.steps(), scenario.spec);
   GoodputResult result;
   const auto healthy = steps.of({});

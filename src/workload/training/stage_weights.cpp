@@ -106,6 +106,7 @@ void WeightWriter::reduce_over(SlotUse group, SlotUse replicas, std::int64_t par
   const std::int64_t part = shard(parameters, shard_count) * model_.spec.gradient_bytes;
   const auto add = [&](SlotUse use, CollectiveOp op, std::int64_t size, const std::string& task) {
     if (!tasks_.has(use)) return;
+    if (op == CollectiveOp::kAllReduce) size = padded(size, use);
     after = tasks_.collective(use, op, {size}, task + std::string(name(op)), StageTasks::only({after}));
     gradients_.push_back(after);
   };
@@ -115,6 +116,13 @@ void WeightWriter::reduce_over(SlotUse group, SlotUse replicas, std::int64_t par
     add(group, CollectiveOp::kAllReduce, part, what);
   }
   add(replicas, CollectiveOp::kAllReduce, part, what + "replicas.");
+}
+
+// An all-reduce of whole gradients is padded to equal shares of its members, as shards are: ranks of a group whose size does
+// not divide the gradients stay alike.
+std::int64_t WeightWriter::padded(std::int64_t size, SlotUse group) const {
+  const std::int64_t shares = std::int64_t{group_shape(model_.spec, model_.stage, group).members()} * model_.spec.gradient_bytes;
+  return (size + shares - 1) / shares * shares;
 }
 
 // Both copies of a tied embedding have gradients of their own (Shoeybi et al., arXiv 1909.08053; Megatron-LM's embedding

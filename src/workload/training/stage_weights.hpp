@@ -48,6 +48,7 @@ class WeightWriter {
   void average_loss();
   void clip(TaskId after);
   [[nodiscard]] std::int64_t own_parameters() const;  // those that the optimizer of the rank updates
+  [[nodiscard]] std::int64_t padded(std::int64_t size, SlotUse group) const;  // bytes
   void gather_after(TaskId optimizer);
   [[nodiscard]] SlotUse data_slot(SlotUse own, SlotUse mirror, std::uint32_t chunk) const;
   [[nodiscard]] bool is_last(const PipelineStep& step) const;

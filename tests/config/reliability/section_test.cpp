@@ -82,7 +82,7 @@ TEST(Faults, CsvAndJsonAreTheSame) {
     EXPECT_EQ(a[i].cause, b[i].cause);
   }
   const auto bad = folder.write("g.csv", "server,start_day\n1,x\n");
-  EXPECT_NE(message_of([&] { static_cast<void>(reliability::read_faults(bad)); }).find("line 2"), std::string::npos);
+  EXPECT_EQ(error_of([&] { static_cast<void>(reliability::read_faults(bad)); }).where(), bad.string() + ":2");
 }
 
 }  // namespace

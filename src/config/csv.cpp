@@ -1,22 +1,29 @@
-// Tables that streams of jobs and faults come in.
-#include "config/allocation/parts.hpp"
+#include "config/csv.hpp"
+
 #include "json/file_text.hpp"
+#include "json/text.hpp"
+#include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <sstream>
 
 namespace photonrail::config {
 
 namespace {
 
-std::vector<std::string> cells_of(std::string line) {
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  std::vector<std::string> cells;
-  std::istringstream words(line);
-  for (std::string cell; std::getline(words, cell, ',');) cells.push_back(cell);
-  if (line.ends_with(',')) cells.emplace_back();  // the last cell is empty
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else if (c != '\r') {
+      cells.back() += c;
+    }
+  }
   return cells;
 }
 

@@ -7,7 +7,7 @@ namespace photonrail::config {
 namespace {
 
 constexpr std::uint32_t kMaxServers = 1'000'000;
-constexpr std::uint32_t kMaxGpusPerServer = 1024;
+constexpr std::uint32_t kMaxGpusPerServer = 65'536;
 constexpr std::uint32_t kMaxNicPorts = 64;
 
 // Where the efficiency comes from (calibrated_scenario): for people, nothing depends on it.
@@ -45,12 +45,6 @@ GpuSpec read_gpu(JsonReader gpu) {
   if (const auto v = gpu.optional("calibration")) check_calibration(*v);
   gpu.finish();
   return spec;
-}
-
-void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
-  if (const auto v = section.optional("gb_per_s")) spec.per_gpu = v->bandwidth();
-  section.read_duration("latency", spec.latency);
-  section.finish();
 }
 
 void read_nic(JsonReader section, NicSpec& spec) {

@@ -120,8 +120,12 @@ TEST(Torus, AutoKnowsTheLinks) {
     std::iota(call.box.members.begin(), call.box.members.end(), 0);
     for (std::uint32_t m = 0; m < 16; ++m) call.places.push_back({0, m});
     const CostModel on = run::cost_model(scenario.cluster, scenario.controller);
-    const CollectiveCandidate best = rank_collectives(registry, call, on).front();
+    const std::vector<CollectiveCandidate> ranked = rank_collectives(registry, call, on);
+    const CollectiveCandidate& best = ranked.front();
     EXPECT_EQ(best.algorithm->name(), "torus_rings");
+    EXPECT_EQ(ranked[1].algorithm->name(), "bucket");
+    EXPECT_THAT(ranked[2].problem, HasSubstr("share links of the torus"));
+    EXPECT_THAT(result.choices.front(), HasSubstr("next bucket"));
     const auto predicted = static_cast<double>(best.predicted.count());
     EXPECT_NEAR(picoseconds(scenario), predicted, 50) << name(op);
     EXPECT_NEAR(static_cast<double>(result.makespan.count()), predicted, 50) << name(op);

@@ -104,7 +104,7 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
   /// Whether the plan depends on CollectiveCall::places. expand() throws ConfigError for places that it cannot use.
   [[nodiscard]] virtual bool uses_places() const { return false; }
-  /// Whether the plan follows the links of CollectiveCall::box. Such an algorithm uses places too.
+  /// Whether the plan follows the links of CollectiveCall::box.
   [[nodiscard]] virtual bool follows_box() const { return false; }
   /// Whether the plan depends on CollectiveCall::straggler.
   [[nodiscard]] virtual bool expects_straggler() const { return false; }

@@ -38,8 +38,7 @@ CapacityMap::CapacityMap(const Plant& plant, std::span<const GpuId> gpus)
   leaf_up_ = nic_in_ + seats * ports_;
   leaf_down_ = leaf_up_ + rails_ * leaves_;
   links_ = leaf_down_ + rails_ * leaves_;
-  slots_ = plant.grid() != nullptr ? plant.grid()->slots() : 0;
-  end_ = links_ + servers * plant.spec().gpus_per_server * slots_;
+  end_ = links_ + servers * plant.spec().gpus_per_server * slots();
 }
 
 void CapacityMap::list_leaves() {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint32_t kMaxServers = 1'000'000;
 constexpr std::uint32_t kMaxGpusPerServer = 65'536;
+constexpr std::uint32_t kMaxRails = 1024;  // with switches and controllers of their own, or below a crossbar
 constexpr std::uint32_t kMaxNicPorts = 64;
 
 // Where the efficiency comes from (calibrated_scenario): for people, nothing depends on it.
@@ -66,6 +67,11 @@ ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& direct
   if (const auto v = section.optional("scale_up")) read_scale_up(*v, spec.scale_up);
   if (const auto v = section.optional("nic")) read_nic(*v, spec.nic);
   if (const auto v = section.optional("rail")) spec.rail = read_rail(*v, directory);
+  if (spec.gpus_per_server > kMaxRails && (spec.scale_up.shape.crossbar() || spec.rail.kind == RailKind::kOptical)) {
+    section.fail_at("gpus_per_server", "must be from 1 to 1024 with a crossbar or optical rails, but is " +
+                                           std::to_string(spec.gpus_per_server),
+                    "\"scale_up\" with \"torus\" or \"ring\", and electrical rails");
+  }
   section.finish();
   in_section(section, cluster_keys(), [&] { spec.validate(); });
   return spec;

@@ -73,6 +73,10 @@ INSTANTIATE_TEST_SUITE_P(
                    {{"/cluster/scale_up", R"({"ring": {"bypassed": [3, 4, 9, 10]}})"}},
                    "scale_up/ring/bypassed",
                    "into 2 parts, at GPUs 3 and 9"},
+        WrongShape{"crossbar",
+                   {{"/cluster/scale_up", "{}"}, {"/cluster/gpus_per_server", "1025"}},
+                   "gpus_per_server",
+                   "from 1 to 1024 with a crossbar"},
         WrongShape{"too_many", {{"/cluster/servers", "5000"}}, "scale_up", "more than the 262144 whose links"}),
     [](const auto& row) { return row.param.name; });
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/cluster/device.hpp"
+#include "photonrail/cluster/scale_up.hpp"
 #include "photonrail/cluster/topology.hpp"
 #include "photonrail/units.hpp"
 
@@ -11,12 +12,6 @@
 #include <vector>
 
 namespace photonrail {
-
-/// The scale-up fabric of a server: every GPU reaches every other through one port of its own.
-struct ScaleUpSpec {
-  Bandwidth per_gpu = Bandwidth::from_gb_per_s(450);  ///< each direction
-  Duration latency{};
-};
 
 struct NicSpec {
   std::uint32_t ports = 1;
@@ -81,7 +76,8 @@ struct ClusterSpec {
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] PlantSpec plant() const;
   /// Throws ConfigError whose `where` is the field, "rail.optical.ports": counts and rates must be positive and finite,
-  /// and the OCS must have two ports for every NIC port that is wired to it, and for every uplink.
+  /// the OCS must have two ports for every NIC port that is wired to it, and for every uplink, and the shape of the scale-up
+  /// fabric must hold the GPUs of a server.
   void validate() const;
 };
 

@@ -42,6 +42,24 @@ struct MemberPlace {
   friend auto operator<=>(const MemberPlace&, const MemberPlace&) = default;
 };
 
+/// The members as the cells of a box of a torus or mesh: a message between neighbours has a link of its own.
+struct MemberBox {
+  struct Side {
+    std::uint32_t cells = 1;
+    std::uint32_t closing = 1;  ///< links from the last cell of a line to its first; 1: the line is a ring, or has 2 cells
+
+    friend bool operator==(const Side&, const Side&) = default;
+    friend auto operator<=>(const Side&, const Side&) = default;
+  };
+  std::vector<Side> sides{};      ///< each of 2 cells or more
+  std::vector<Member> members{};  ///< by cell in row-major order, the last side is the fastest
+
+  [[nodiscard]] bool empty() const { return sides.empty(); }
+
+  friend bool operator==(const MemberBox&, const MemberBox&) = default;
+  friend auto operator<=>(const MemberBox&, const MemberBox&) = default;
+};
+
 /// One call on a group. The meaning of `size` follows Chakra: all-reduce, reduce, broadcast: the full tensor;
 /// all-gather and gather: one member's shard; reduce-scatter: the full input; scatter: the root's full input;
 /// all-to-all: one member's total input; barrier: ignored; send: the message.
@@ -55,6 +73,8 @@ struct CollectiveCall {
   /// By member, for algorithms that distinguish servers and rails. Empty: each member is alone in its server, all on one
   /// rail.
   std::vector<MemberPlace> places{};
+  /// Where the group is a box of the torus that its server is; else empty.
+  MemberBox box{};
   /// The member that is expected to arrive last, for algorithms with expects_straggler(). None: the highest member number.
   std::optional<Member> straggler = std::nullopt;
   /// The bytes that a port could send during one reconfiguration, for algorithms that trade circuits against bytes. 0:
@@ -84,6 +104,8 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
   /// Whether the plan depends on CollectiveCall::places. expand() throws ConfigError for places that it cannot use.
   [[nodiscard]] virtual bool uses_places() const { return false; }
+  /// Whether the plan follows the links of CollectiveCall::box.
+  [[nodiscard]] virtual bool follows_box() const { return false; }
   /// Whether the plan depends on CollectiveCall::straggler.
   [[nodiscard]] virtual bool expects_straggler() const { return false; }
   /// Whether the plan follows CollectiveCall::demand.

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <set>
 
 namespace photonrail::allocation {
 
 namespace {
 
-/// The dimension along which the wrap-around of short sides is shifted; throws when the shape has no twisted form.
-std::uint32_t long_dimension(const Shape& shape) {
+/// The long side, along all of which the wrap-around of short sides is shifted; throws when the shape has no twisted form.
+std::uint32_t long_side(const Shape& shape) {
   const auto [least, most] = std::minmax_element(shape.sides.begin(), shape.sides.begin() + shape.dimensions);
   const bool doubled = *most == 2 * *least;
   const bool plain = std::all_of(shape.sides.begin(), shape.sides.begin() + shape.dimensions,
@@ -19,7 +20,7 @@ std::uint32_t long_dimension(const Shape& shape) {
   if (!doubled || !plain || shape.dimensions != 3) {
     throw ConfigError("shape", shape.text() + " has no twisted form", "sides k, k, 2k or k, 2k, 2k");
   }
-  return static_cast<std::uint32_t>(std::max_element(shape.sides.begin(), shape.sides.end()) - shape.sides.begin());
+  return *most;
 }
 
 class WiringSearch {
@@ -67,7 +68,7 @@ class WiringSearch {
 SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted) {
   const Shape& shape = slice.shape;
   PHOTONRAIL_CHECK(slice.accelerators.size() == shape.size());
-  const std::uint32_t along = twisted ? long_dimension(shape) : 0;
+  const std::uint32_t longest = twisted ? long_side(shape) : 0;
   const WiringSearch search(spec, fabric);
   SliceWiring wiring;
   for (std::uint32_t i = 0; i < shape.size(); ++i) {
@@ -78,13 +79,34 @@ SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric f
       if (next[d] == shape[d]) {
         if (!search.wraps(shape[d], d)) continue;
         next[d] = 0;
-        if (twisted && shape[d] < shape[along]) next[along] = (here[along] + shape[d]) % shape[along];
+        for (std::uint32_t e = 0; twisted && shape[d] < longest && e < shape.dimensions; ++e) {
+          if (shape[e] == longest) next[e] = (here[e] + shape[d]) % longest;
+        }
       }
       search.join(slice.accelerators[i], slice.accelerators[shape.index(next)], d, wiring);
     }
   }
   std::sort(wiring.circuits.begin(), wiring.circuits.end());
   return wiring;
+}
+
+ScaleUpShape scale_up_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted) {
+  const SliceWiring wiring = wiring_of(spec, slice, fabric, twisted);
+  if (wiring.missing > 0) {
+    throw ConfigError("shape", slice.shape.text() + " misses " + std::to_string(wiring.missing) + " of its links where it is placed",
+                      "a policy that places what switches can wire, such as ocs_cubes");
+  }
+  const WiringSearch search(spec, fabric);
+  ScaleUpShape shape;
+  shape.kind = ScaleUpShape::Kind::kTorus;
+  for (std::uint32_t d = 0; d < slice.shape.dimensions; ++d) {
+    shape.sides.push_back(slice.shape[d]);
+    shape.wraps.push_back(search.wraps(slice.shape[d], d));
+  }
+  const bool whole = std::all_of(shape.sides.begin(), shape.sides.end(), [&](std::uint32_t s) { return s % spec.block == 0; });
+  if (fabric != SliceFabric::kTorus && whole) shape.block = spec.block;
+  shape.twisted = twisted;
+  return shape;
 }
 
 Egress egress_of(const Shape& shape, std::uint32_t wraps_from) {

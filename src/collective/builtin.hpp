@@ -19,6 +19,8 @@ namespace photonrail::collective {
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_one_factorisation();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_hierarchical();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_hierarchical_reversed();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_bucket();
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_torus_rings();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_stragglar();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_birkhoff();
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_greedy_matchings();

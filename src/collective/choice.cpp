@@ -38,6 +38,14 @@ CollectiveCall even(const CollectiveCall& call) {
   return copy;
 }
 
+/// Whether an algorithm of the registry follows the links of the group's box.
+bool boxed(const CollectiveRegistry& registry, const CollectiveCall& call) {
+  if (call.box.empty() || call.demand != nullptr) return false;
+  return std::any_of(registry.all().begin(), registry.all().end(), [&](const auto& algorithm) {
+    return algorithm->follows_box() && algorithm->supports(call.op, call.members);
+  });
+}
+
 CollectiveCandidate candidate(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, Spread spread,
                               const CostModel& on) {
   CollectiveCandidate found;
@@ -94,10 +102,13 @@ std::string time_text(double picoseconds) {
 std::vector<CollectiveCandidate> rank_collectives(const CollectiveRegistry& registry, const CollectiveCall& call,
                                                   const CostModel& on) {
   const Spread spread = spread_of(call);
+  const bool links = boxed(registry, call);
   std::vector<CollectiveCandidate> all;
   for (const auto& algorithm : registry.all()) {
-    if (does(*algorithm, call.op, call.members))
-      all.push_back(candidate(*algorithm, call, spread, here(*algorithm, spread, on)));
+    if (!does(*algorithm, call.op, call.members)) continue;
+    all.push_back(candidate(*algorithm, call, spread, here(*algorithm, spread, on)));
+    if (!links || algorithm->follows_box() || !all.back().problem.empty()) continue;
+    all.back().problem = "its messages would share links of the torus, and how is not predicted";
   }
   std::stable_sort(all.begin(), all.end(), [](const CollectiveCandidate& a, const CollectiveCandidate& b) {
     if (a.problem.empty() != b.problem.empty()) return a.problem.empty();

@@ -23,6 +23,8 @@ CollectiveRegistry CollectiveRegistry::builtin() {
   registry.add(make_one_factorisation());
   registry.add(make_hierarchical());
   registry.add(make_hierarchical_reversed());
+  registry.add(make_bucket());
+  registry.add(make_torus_rings());
   registry.add(make_stragglar());
   registry.add(make_birkhoff());
   registry.add(make_greedy_matchings());

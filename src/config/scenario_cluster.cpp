@@ -1,14 +1,14 @@
 // The "cluster" section.
 #include "config/scenario_parts.hpp"
 #include "photonrail/cluster/device.hpp"
-#include "photonrail/collective/scale_up.hpp"
 
 namespace photonrail::config {
 
 namespace {
 
 constexpr std::uint32_t kMaxServers = 1'000'000;
-constexpr std::uint32_t kMaxGpusPerServer = 1024;
+constexpr std::uint32_t kMaxGpusPerServer = 65'536;
+constexpr std::uint32_t kMaxRails = 1024;  // with switches and controllers of their own, or below a crossbar
 constexpr std::uint32_t kMaxNicPorts = 64;
 
 // Where the efficiency comes from (calibrated_scenario): for people, nothing depends on it.
@@ -48,23 +48,6 @@ GpuSpec read_gpu(JsonReader gpu) {
   return spec;
 }
 
-// What large messages of a measured fabric reach: the rate and the step of the protocol that moves whole chunks.
-ScaleUpSpec measured_scale_up(std::string_view name) {
-  const ProtocolCost& simple = scale_up_fabric(name).simple;
-  return {Bandwidth::from_gb_per_s(1e3 / simple.us_per_megabyte), from_seconds(simple.step_us * 1e-6)};
-}
-
-void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
-  if (section.is_string()) {
-    spec = section.lookup(measured_scale_up);
-    return;
-  }
-  if (const auto v = section.optional("preset")) spec = v->lookup(measured_scale_up);
-  if (const auto v = section.optional("gb_per_s")) spec.per_gpu = v->bandwidth();
-  section.read_duration("latency", spec.latency);
-  section.finish();
-}
-
 void read_nic(JsonReader section, NicSpec& spec) {
   if (const auto v = section.optional("ports")) spec.ports = v->count(1, kMaxNicPorts);
   if (const auto v = section.optional("port_gb_per_s")) spec.per_port = v->bandwidth();
@@ -84,6 +67,11 @@ ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& direct
   if (const auto v = section.optional("scale_up")) read_scale_up(*v, spec.scale_up);
   if (const auto v = section.optional("nic")) read_nic(*v, spec.nic);
   if (const auto v = section.optional("rail")) spec.rail = read_rail(*v, directory);
+  if (spec.gpus_per_server > kMaxRails && (spec.scale_up.shape.crossbar() || spec.rail.kind == RailKind::kOptical)) {
+    section.fail_at("gpus_per_server", "must be from 1 to 1024 with a crossbar or optical rails, but is " +
+                                           std::to_string(spec.gpus_per_server),
+                    "\"scale_up\" with \"torus\" or \"ring\", and electrical rails");
+  }
   section.finish();
   in_section(section, cluster_keys(), [&] { spec.validate(); });
   return spec;

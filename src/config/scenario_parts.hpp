@@ -34,6 +34,7 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 /// of samples is relative to `directory`.
 [[nodiscard]] DelayDistribution read_delay(JsonReader value, double picoseconds, const std::filesystem::path& directory);
 [[nodiscard]] ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& directory);
+void read_scale_up(JsonReader section, ScaleUpSpec& spec);
 [[nodiscard]] RailSpec read_rail(JsonReader rail, const std::filesystem::path& directory);
 /// `section` absent: electrical, where the rails are.
 [[nodiscard]] ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails,

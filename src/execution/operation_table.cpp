@@ -3,10 +3,25 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace photonrail::execution {
 
 using fabric::Fabric;
+
+namespace {
+
+MemberBox box_of(const Fabric& fabric, std::span<const GpuId> gpus) {
+  std::optional<topology::GridBox> found = fabric.box_of(gpus);
+  if (!found) return {};
+  MemberBox box;
+  for (std::size_t d = 0; d < found->cells.size(); ++d) box.sides.push_back({found->cells[d], found->closing[d]});
+  box.members = std::move(found->members);
+  return box;
+}
+
+}  // namespace
 
 OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const Fabric& fabric,
                                PlanCache& plans, folding::OrderAmbiguity* ambiguity)
@@ -23,7 +38,7 @@ OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlac
     if (graph.demands() != nullptr) {
       for (const GpuId gpu : group) servers_.push_back(fabric.plant().server_of(gpu));
     }
-    layouts_.push_back(plans.layout(group, fabric.plant().spec().gpus_per_server));
+    layouts_.push_back(plans.layout(group, fabric.plant().spec().gpus_per_server, box_of(fabric, group)));
   }
   if (plans.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(graph.communicators().size());
 }

@@ -61,26 +61,24 @@ std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint3
 PlanCache::PlanCache(const collective::AlgorithmTable& algorithms, const TrafficSource* traffic, PlanOptions options)
     : algorithms_(algorithms), traffic_(traffic), options_(std::move(options)) {}
 
-LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server) {
-  bool placed = options_.costs.optical();
-  for (std::size_t op = 0; op < kCollectiveOpCount; ++op) {
-    placed = placed || algorithms_.uses_places(static_cast<CollectiveOp>(op));
-  }
+LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server, const MemberBox& box) {
+  bool placed = false;
+  for (std::size_t op = 0; op < kCollectiveOpCount; ++op) placed = placed || places_matter(static_cast<CollectiveOp>(op));
   if (!placed) return 0;
   std::map<std::uint32_t, std::uint32_t> servers;
   std::map<std::uint32_t, std::uint32_t> rails;
-  std::vector<MemberPlace> places;
+  Layout layout{{}, box};
   for (const GpuId gpu : gpus) {
-    places.push_back({number_of(servers, gpu.value / gpus_per_server), number_of(rails, gpu.value % gpus_per_server)});
+    layout.places.push_back({number_of(servers, gpu.value / gpus_per_server), number_of(rails, gpu.value % gpus_per_server)});
   }
   if (servers.size() == gpus.size() && rails.size() == 1) return 0;
-  const auto [entry, fresh] = layout_ids_.try_emplace(places, static_cast<LayoutId>(layouts_.size()));
-  if (fresh) layouts_.push_back(std::move(places));
+  const auto [entry, fresh] = layout_ids_.try_emplace(layout, static_cast<LayoutId>(layouts_.size()));
+  if (fresh) layouts_.push_back(std::move(layout));
   return entry->second;
 }
 
 const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, Member period) {
-  if (!algorithms_.uses_places(call.op) && !options_.costs.optical()) layout = 0;
+  if (!places_matter(call.op)) layout = 0;
   const auto [entry, fresh] =
       plans_.try_emplace({call.op, call.members, call.size.count, call.root, layout, call.straggler, period});
   if (fresh) entry->second = make(call, layout, period);
@@ -146,13 +144,14 @@ const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
 
 std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId layout) {
   call.ports = options_.costs.ports;
-  call.places = layouts_[layout];
+  call.places = layouts_[layout].places;
+  call.box = layouts_[layout].box;
   call.reconfiguration = lost_to_reconfiguration(options_.costs);
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec().chunks;
   const CollectiveAlgorithm& algorithm = algorithms_.chooses(call.op) ? choose(call) : algorithms_.supporting(call);
   std::unique_ptr<const SendPlan> plan = algorithms_.expand(algorithm, call);
   const bool merges = options_.costs.optical() && layout != 0;
-  return merges ? merge_rounds(std::move(plan), layouts_[layout]) : std::move(plan);
+  return merges ? merge_rounds(std::move(plan), layouts_[layout].places) : std::move(plan);
 }
 
 RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member period) {
@@ -160,7 +159,8 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
   runnable.plan = expand(call, layout);
   if (period != call.members) runnable.plan = runnable.plan->folded(period);
   PHOTONRAIL_CHECK(runnable.plan != nullptr);
-  std::unique_ptr<const SendPlan> stream = options_.fidelity == Fidelity::kStream ? runnable.plan->stream() : nullptr;
+  const bool streams = options_.fidelity == Fidelity::kStream && !(options_.grids && layout != 0);
+  std::unique_ptr<const SendPlan> stream = streams ? runnable.plan->stream() : nullptr;
   if (stream != nullptr) {
     runnable.latency_sends = runnable.plan->critical_sends();
     runnable.pieces = pieces_of(*runnable.plan);

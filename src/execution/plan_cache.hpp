@@ -40,6 +40,8 @@ struct PlanOptions {
   std::uint64_t seed = 1;   ///< seed of uneven traffic
   CostModel costs{};        ///< the costs by which "auto" chooses
   bool pair_bytes = false;  ///< computes RunnablePlan::pair_bytes
+  /// Servers are tori or rings: sends of a group inside one share links, so that no flow can stand for all sends of a pair.
+  bool grids = false;
 };
 
 /// Makes plans on demand and keeps them. Algorithm, chunks and fidelity are the scenario's.
@@ -53,8 +55,8 @@ class PlanCache {
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return algorithms_.expects_straggler(op); }
   /// The number of the servers and rails of a group's members, for get() and take(). Groups of one shape have the same
   /// number. It is 0 when each member is alone in its server, all on one rail, or when the rails are electrical and no
-  /// algorithm of the scenario uses places.
-  [[nodiscard]] LayoutId layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server);
+  /// algorithm of the scenario uses places. `box`: of the group in the grid of its server, where it is one.
+  [[nodiscard]] LayoutId layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server, const MemberBox& box = {});
 
   /// The plan for a call. Throws ConfigError when the algorithm does not support the call.
   [[nodiscard]] const RunnablePlan& get(const CollectiveCall& call) { return get(call, 0, call.members); }
@@ -88,8 +90,16 @@ class PlanCache {
   const collective::AlgorithmTable& algorithms_;
   const TrafficSource* traffic_;
   const PlanOptions options_;
-  std::vector<std::vector<MemberPlace>> layouts_{{}};
-  std::map<std::vector<MemberPlace>, LayoutId> layout_ids_;
+  struct Layout {
+    std::vector<MemberPlace> places{};
+    MemberBox box{};
+    friend auto operator<=>(const Layout&, const Layout&) = default;
+  };
+  [[nodiscard]] bool places_matter(CollectiveOp op) const {
+    return options_.grids || options_.costs.optical() || algorithms_.uses_places(op);
+  }
+  std::vector<Layout> layouts_{{}};
+  std::map<Layout, LayoutId> layout_ids_;
   std::vector<std::string> choices_;
   std::map<Key, RunnablePlan> plans_;
   std::map<DemandQuery, DemandPlan> demand_plans_;

@@ -37,7 +37,8 @@ CapacityMap::CapacityMap(const Plant& plant, std::span<const GpuId> gpus)
   nic_in_ = nic_out_ + seats * ports_;
   leaf_up_ = nic_in_ + seats * ports_;
   leaf_down_ = leaf_up_ + rails_ * leaves_;
-  end_ = leaf_down_ + rails_ * leaves_;
+  links_ = leaf_down_ + rails_ * leaves_;
+  end_ = links_ + servers * plant.spec().gpus_per_server * slots();
 }
 
 void CapacityMap::list_leaves() {

@@ -32,6 +32,23 @@ class CapacityMap {
   [[nodiscard]] CapacityId leaf_up(RailId rail, std::uint32_t leaf) const { return leaf_up_ + leaf_seat(rail, leaf); }
   [[nodiscard]] CapacityId leaf_down(RailId rail, std::uint32_t leaf) const { return leaf_down_ + leaf_seat(rail, leaf); }
 
+  /// REQUIRES: the plant has a grid of links, and has_server() of the GPU, which may be on any rail.
+  [[nodiscard]] CapacityId scale_up_link(GpuId gpu, std::uint32_t slot) const {
+    const std::uint32_t server = plant_.server_of(gpu);
+    const std::uint32_t seat = whole() ? server : server_seat_[server];
+    return links_ + (seat * plant_.spec().gpus_per_server + plant_.local_of(gpu)) * slots() + slot;
+  }
+
+  /// Calls visit(GpuId, slot) for each slot of the grids of the servers.
+  template <class Visit>
+  void each_link_slot(Visit&& visit) const {
+    for (std::uint32_t s = 0; slots() > 0 && s < plant_.spec().servers; ++s) {
+      if (!has_server(s)) continue;
+      for (std::uint32_t local = 0; local < plant_.spec().gpus_per_server; ++local) {
+        for (std::uint32_t slot = 0; slot < slots(); ++slot) visit(plant_.gpu(s, local), slot);
+      }
+    }
+  }
   /// Calls visit(GpuId) for each GPU of the servers and rails, ascending.
   template <class Visit>
   void each_gpu(Visit&& visit) const {
@@ -55,6 +72,8 @@ class CapacityMap {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  /// Of a GPU in the grid of its server; 0 with a crossbar.
+  [[nodiscard]] std::uint32_t slots() const { return plant_.grid() != nullptr ? plant_.grid()->slots() : 0; }
   [[nodiscard]] bool whole() const { return server_seat_.empty(); }
   [[nodiscard]] std::uint32_t seat(GpuId gpu) const {
     if (whole()) return gpu.value;
@@ -80,6 +99,7 @@ class CapacityMap {
   std::uint32_t nic_in_ = 0;
   std::uint32_t leaf_up_ = 0;
   std::uint32_t leaf_down_ = 0;
+  std::uint32_t links_ = 0;
   std::uint32_t end_ = 0;
 };
 

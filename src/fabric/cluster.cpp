@@ -88,6 +88,19 @@ void require_gpu(const GpuSpec& gpu) {
           "must be above 0 and at most 1, not " + text(gpu.compute_efficiency), "0.5 is half of the peak");
 }
 
+void require_scale_up(const ClusterSpec& cluster) {
+  require_duration(cluster.scale_up.latency, field("scale_up.latency"));
+  require_duration(cluster.scale_up.face_latency, field("scale_up.face_latency"));
+  constexpr std::uint32_t kMaxLinked = 1U << 18;
+  const bool crossbar = cluster.scale_up.shape.crossbar();
+  require(crossbar || cluster.gpus() <= kMaxLinked, field("scale_up.shape"),
+          std::to_string(cluster.gpus()) + " GPUs are more than the " + std::to_string(kMaxLinked) +
+              " whose links are simulated one by one",
+          "fewer {servers}, or a crossbar");
+  const auto wrong = topology::LinkGrid::problem(cluster.scale_up.shape, cluster.gpus_per_server);
+  if (wrong) throw FieldError(field(wrong->field), wrong->text, wrong->hint);
+}
+
 void require_electrical(const RailSpec& rail) {
   require(rail.switch_radix >= 2, field("rail.switch_radix"),
           "a switch of " + std::to_string(rail.switch_radix) + " ports joins nothing", "2 or more");
@@ -199,6 +212,7 @@ PlantSpec ClusterSpec::plant() const {
   plant.nic_ports = nic.ports;
   plant.nic_port = nic.per_port;
   plant.scale_up = scale_up.per_gpu;
+  plant.shape = scale_up.shape;
   plant.rail = rail.kind;
   plant.switch_radix = rail.switch_radix;
   plant.oversubscription = rail.oversubscription;
@@ -212,7 +226,7 @@ void ClusterSpec::validate() const {
   require_size(*this);
   require_gpu(gpu);
   require_rate(scale_up.per_gpu.bytes_per_second / 1e9, field("scale_up.per_gpu"));
-  require_duration(scale_up.latency, field("scale_up.latency"));
+  require_scale_up(*this);
   require_rate(nic.per_port.bytes_per_second / 1e9, field("nic.per_port"));
   require_duration(nic.latency, field("nic.latency"));
   require_duration(nic.message_overhead, field("nic.message_overhead"));

@@ -14,6 +14,7 @@ PlantSpec plant_for(const ClusterSpec& spec, const FoldedPlant* folded) {
   if (folded != nullptr) {
     plant.servers = folded->servers;
     plant.gpus_per_server = folded->gpus_per_server;
+    PHOTONRAIL_CHECK(plant.shape.crossbar());
     plant.switch_radix = std::max(2u, plant.rail_ports());
   }
   return plant;
@@ -82,22 +83,55 @@ std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
   return RailCrossing{RailId{plant_.local_of(image(to))}, plant_.server_of(sender), plant_.server_of(image(to))};
 }
 
+void Fabric::add_scale_up(GpuId from, GpuId to, Path& path) const {
+  const CapacityMap& capacities = shared_.capacities();
+  if (plant_.grid() == nullptr) {
+    path.add(capacities.scale_up_out(from));
+    path.add(capacities.scale_up_in(to));
+    path.latency += spec_.scale_up.latency;
+    return;
+  }
+  const std::uint32_t server = plant_.server_of(from);
+  plant_.grid()->route(plant_.local_of(from), plant_.local_of(to), [&](const topology::GridLink& link) {
+    path.add(capacities.scale_up_link(plant_.gpu(server, link.from), link.slot));
+    path.latency += spec_.scale_up.latency + (link.face ? spec_.scale_up.face_latency : Duration{});
+  });
+}
+
+Fabric::ScaleUpWay Fabric::scale_up_way(GpuId from, GpuId to) const {
+  const ScaleUpSpec& scale_up = spec_.scale_up;
+  if (plant_.grid() == nullptr) return {scale_up.latency, scale_up.per_gpu};
+  const topology::LinkGrid& grid = *plant_.grid();
+  ScaleUpWay way{{}, scale_up.per_gpu};
+  grid.route(local_of(from), local_of(to), [&](const topology::GridLink& link) {
+    way.latency += scale_up.latency + (link.face ? scale_up.face_latency : Duration{});
+    way.rate = std::min(way.rate, grid.rate(link.from, link.slot, scale_up.per_gpu));
+  });
+  return way;
+}
+
+std::optional<topology::GridBox> Fabric::box_of(std::span<const GpuId> gpus) const {
+  if (plant_.grid() == nullptr || gpus.size() < 2) return std::nullopt;
+  std::vector<std::uint32_t> locals;
+  for (const GpuId gpu : gpus) {
+    if (server_of(gpu) != server_of(gpus.front())) return std::nullopt;
+    locals.push_back(local_of(gpu));
+  }
+  return plant_.grid()->box_of(locals);
+}
+
 std::optional<Path> Fabric::route(GpuId from, GpuId to) {
   const CapacityMap& capacities = shared_.capacities();
   Path path;
   path.overhead = spec_.nic.message_overhead;
   const GpuId receiver = image(to);
   if (server_of(from) == server_of(to)) {
-    path.add(capacities.scale_up_out(image(from)));
-    path.add(capacities.scale_up_in(receiver));
-    path.latency = spec_.scale_up.latency;
+    add_scale_up(image(from), receiver, path);
     return path;
   }
   const GpuId sender = image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)});
   if (local_of(from) != local_of(to)) {
-    path.add(capacities.scale_up_out(image(from)));
-    path.add(capacities.scale_up_in(sender));
-    path.latency = spec_.scale_up.latency;
+    add_scale_up(image(from), sender, path);
   }
   const std::uint32_t local = plant_.local_of(receiver);
   if (optical()) {

@@ -86,10 +86,21 @@ class Fabric {
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
   [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to);
 
+  /// What a message between two GPUs of a server meets: latency, and the rate of the slowest link when it is alone.
+  struct ScaleUpWay {
+    Duration latency{};
+    Bandwidth rate{};
+  };
+  /// REQUIRES: from != to, both in one server.
+  [[nodiscard]] ScaleUpWay scale_up_way(GpuId from, GpuId to) const;
+  /// The group as a box of the torus that its server is; nullopt where it is none.
+  [[nodiscard]] std::optional<topology::GridBox> box_of(std::span<const GpuId> gpus) const;
+
   [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
 
  private:
   [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(engine::Engine& engine, RailId id);
+  void add_scale_up(GpuId from, GpuId to, network::Path& path) const;
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
   [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image.at(gpu.value); }

@@ -15,9 +15,16 @@ SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, cons
   const bool optical = spec.rail.kind == RailKind::kOptical;
   // On an electrical rail a message may spread over all ports of its NIC, so that the first port stands for all of them.
   const Bandwidth first = optical ? of.nic_port : Bandwidth{spec.nic.per_port.bytes_per_second * spec.nic.ports};
+  const bool crossbar = plant.grid() == nullptr;
+  capacities_.each_link_slot([&](GpuId gpu, std::uint32_t slot) {
+    const Bandwidth rate = plant.rate(plant.scale_up_link(gpu, slot));
+    network_.set_rate(capacities_.scale_up_link(gpu, slot), rate);
+  });
   capacities_.each_gpu([&](GpuId gpu) {
-    network_.set_rate(capacities_.scale_up_out(gpu), of.scale_up);
-    network_.set_rate(capacities_.scale_up_in(gpu), of.scale_up);
+    if (crossbar) {
+      network_.set_rate(capacities_.scale_up_out(gpu), of.scale_up);
+      network_.set_rate(capacities_.scale_up_in(gpu), of.scale_up);
+    }
     for (std::uint32_t port = 0; port < of.nic_ports; ++port) {
       network_.set_rate(capacities_.nic_out(gpu, port), port == 0 ? first : of.nic_port);
       network_.set_rate(capacities_.nic_in(gpu, port), port == 0 ? first : of.nic_port);

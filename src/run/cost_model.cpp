@@ -6,7 +6,7 @@ CostModel cost_model(const ClusterSpec& cluster, const ControllerSpec& controlle
   const NicSpec& nic = cluster.nic;
   CostModel model;
   model.rail = {nic.latency, nic.message_overhead, {nic.per_port.bytes_per_second * nic.ports}};
-  model.scale_up = {cluster.scale_up.latency, nic.message_overhead, cluster.scale_up.per_gpu};
+  model.scale_up = {cluster.scale_up.latency, nic.message_overhead, cluster.scale_up.least_link()};
   model.ports = nic.ports;
   if (cluster.rail.kind == RailKind::kOptical) {
     const bool root = controller.control.placement == ControllerPlacement::kHierarchical;

@@ -132,14 +132,14 @@ void OperationBound::find_new_sources() {
 // latency of one of them here: a policy that serves pair by pair runs the sends themselves, some of which overlap.
 OperationBound::Way OperationBound::way(GpuId from, GpuId to, bool crosses) const {
   const ClusterSpec& cluster = fabric_.spec();
-  Way way{cluster.scale_up.latency, cluster.nic.message_overhead, cluster.scale_up.per_gpu};
-  if (crosses) {
-    const bool changes_rail = from.value % cluster.gpus_per_server != to.value % cluster.gpus_per_server;
-    const double rail = terms_.port_rate.bytes_per_second * terms_.ports;
-    way.latency = cluster.nic.latency + (changes_rail ? cluster.scale_up.latency : Duration{});
-    way.rate = {changes_rail ? std::min(rail, cluster.scale_up.per_gpu.bytes_per_second) : rail};
-  }
-  return way;
+  const std::uint32_t rails = cluster.gpus_per_server;
+  const GpuId sender{crosses ? from.value / rails * rails + to.value % rails : to.value};  // leaves the scale-up fabric
+  fabric::Fabric::ScaleUpWay inside{{}, cluster.scale_up.per_gpu};
+  if (sender != from) inside = fabric_.scale_up_way(from, sender);
+  if (!crosses) return {inside.latency, cluster.nic.message_overhead, inside.rate};
+  const double rail = terms_.port_rate.bytes_per_second * terms_.ports;
+  return {cluster.nic.latency + inside.latency, cluster.nic.message_overhead,
+          {sender == from ? rail : std::min(rail, inside.rate.bytes_per_second)}};
 }
 
 // Whether the message leaves through the sender's own NIC; otherwise through that of a GPU of its server.

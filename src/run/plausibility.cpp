@@ -98,7 +98,7 @@ void check_tensor_parallelism(const Scenario& job, std::vector<std::string>& lin
 std::vector<std::string> cluster_warnings(const ClusterSpec& cluster) {
   std::vector<std::string> lines;
   check(kPort, cluster.nic.per_port.bytes_per_second / 1e9, lines);
-  check(kScaleUp, cluster.scale_up.per_gpu.bytes_per_second / 1e9, lines);
+  check(kScaleUp, cluster.scale_up.of_gpu().bytes_per_second / 1e9, lines);
   check(kPeak, cluster.gpu.peak_tflops, lines);
   check(kMemoryRate, cluster.gpu.memory_gb_per_s, lines);
   if (cluster.gpu.memory_gb != 0.0) check(kMemory, cluster.gpu.memory_gb, lines);

@@ -50,6 +50,11 @@ void check_placement(const Scenario& scenario) {
       throw FieldError(where(r), "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
                        "GPUs are numbered from 0: server x gpus_per_server + local index");
     }
+    const std::vector<std::uint32_t>& bypassed = cluster.scale_up.shape.bypassed;
+    if (std::binary_search(bypassed.begin(), bypassed.end(), gpu.value % cluster.gpus_per_server)) {
+      throw FieldError(where(r), "the ring inside the server bypasses GPU " + number(gpu.value),
+                       "place ranks on GPUs that are not in {cluster.scale_up.shape.bypassed}");
+    }
     const auto [owner, free] = rank_of.try_emplace(gpu.value, RankId{r});
     if (!free) {
       throw FieldError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner->second.value) + " already",

@@ -72,7 +72,8 @@ execution::PlanOptions Simulation::plan_options() const {
   return {.fidelity = by_pair || setup_.forwards() ? Fidelity::kExact : setup_.run.fidelity,
           .seed = setup_.run.seed,
           .costs = cost_model(setup_.scenario.cluster, setup_.scenario.controller),
-          .pair_bytes = setup_.optical() && setup_.needs.weighs()};
+          .pair_bytes = setup_.optical() && setup_.needs.weighs(),
+          .grids = !setup_.scenario.cluster.scale_up.shape.crossbar()};
 }
 
 execution::ExecutorOptions Simulation::executor_options() {
@@ -156,7 +157,7 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
   Utilisation share;
   share.rail_ports = static_cast<double>(rail_bytes.count) / (ports * cluster.nic.per_port.bytes_per_second * seconds);
   share.scale_up = static_cast<double>(all.count - rail_bytes.count) /
-                   (gpus * cluster.scale_up.per_gpu.bytes_per_second * seconds);
+                   (gpus * cluster.scale_up.of_gpu().bytes_per_second * seconds);
   share.switching = to_seconds(result.reconfigurations.dark_port) / (ports * seconds);
   return share;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -45,11 +46,25 @@ class Builder {
   }
 
   void add_scale_up() {
+    if (plant_.grid() != nullptr) return add_links(*plant_.grid());
     for (std::uint32_t s = 0; s < spec_.servers; ++s) {
       const auto fabric = add(Device::kScaleUpFabric, s);
       for (std::uint32_t local = 0; local < spec_.gpus_per_server; ++local) {
         const GpuId gpu = plant_.gpu(s, local);
         join(gpu.index(), fabric, plant_.scale_up_out(gpu), plant_.scale_up_in(gpu));
+      }
+    }
+  }
+
+  // Each cable once, from the end that it leaves upwards.
+  void add_links(const topology::LinkGrid& grid) {
+    for (std::uint32_t g = 0; g < spec_.gpus(); ++g) {
+      const std::uint32_t local = plant_.local_of(GpuId{g});
+      for (std::uint32_t slot = 0; slot < grid.slots(); slot += 2) {
+        const std::optional<std::uint32_t> other = grid.neighbour(local, slot);
+        if (!other) continue;
+        const GpuId to = plant_.gpu(plant_.server_of(GpuId{g}), *other);
+        join(g, to.index(), plant_.scale_up_link(GpuId{g}, slot), plant_.scale_up_link(to, slot + 1));
       }
     }
   }
@@ -139,7 +154,10 @@ class Builder {
 struct OnRail {
   const PlantGraph* graph = nullptr;
 
-  bool operator()(PlantEdgeId edge) const { return (*graph)[boost::target(edge, *graph)].kind != Device::kScaleUpFabric; }
+  bool operator()(PlantEdgeId edge) const {
+    const Device upper = (*graph)[boost::target(edge, *graph)].kind;
+    return upper != Device::kScaleUpFabric && upper != Device::kGpu;
+  }
 };
 
 bool rails_connected(const PlantGraph& graph, const PlantSpec& spec) {

@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace photonrail {
@@ -17,6 +18,9 @@ void require_meaning(const PlantSpec& spec) {
   }
   if (spec.rail == RailKind::kElectrical && (spec.switch_radix < 2 || !(spec.oversubscription >= 1.0))) {
     throw ConfigError("plant", "an electrical rail needs a switch radix of 2 or more and an oversubscription of 1 or more");
+  }
+  if (const auto wrong = topology::LinkGrid::problem(spec.shape, spec.gpus_per_server)) {
+    throw ConfigError("plant", wrong->text);
   }
   constexpr std::uint64_t kMaxCapacities = std::numeric_limits<CapacityId>::max();
   if (Plant::count(spec) > kMaxCapacities) {
@@ -45,7 +49,8 @@ std::uint64_t Plant::count(const PlantSpec& spec) {
   const std::uint64_t gpus = std::uint64_t{spec.servers} * spec.gpus_per_server;
   if (gpus > kMaxCapacities || std::uint64_t{spec.nic_ports} * gpus > kMaxCapacities) return kTooMany;
   const std::uint64_t leaves = spec.two_tier() ? std::uint64_t{spec.leaves()} * spec.gpus_per_server : 0;
-  return 2 * (gpus + gpus * spec.nic_ports + leaves);
+  const std::uint64_t slots = spec.shape.crossbar() ? 0 : 2 * std::max<std::uint64_t>(1, spec.shape.sides.size());
+  return 2 * (gpus + gpus * spec.nic_ports + leaves) + gpus * slots;
 }
 
 Plant::Plant(const PlantSpec& spec) : spec_(spec) {
@@ -57,13 +62,22 @@ Plant::Plant(const PlantSpec& spec) : spec_(spec) {
   nic_in_ = nic_out_ + spec.gpus() * spec.nic_ports;
   leaf_up_ = nic_in_ + spec.gpus() * spec.nic_ports;
   leaf_down_ = leaf_up_ + spec.gpus_per_server * leaves_;
-  end_ = leaf_down_ + spec.gpus_per_server * leaves_;
+  links_ = leaf_down_ + spec.gpus_per_server * leaves_;
+  if (!spec.shape.crossbar()) {
+    grid_.emplace(spec.shape, spec.gpus_per_server);
+    slots_ = grid_->slots();
+  }
+  end_ = links_ + spec.gpus() * slots_;
 }
 
 Bandwidth Plant::rate(CapacityId id) const {
   PHOTONRAIL_CHECK(id < end_);
   if (id < nic_out_) return spec_.scale_up;
   if (id < leaf_up_) return spec_.nic_port;
+  if (id >= links_) {
+    const std::uint32_t gpu = (id - links_) / slots_;
+    return grid_->rate(gpu % spec_.gpus_per_server, (id - links_) % slots_, spec_.scale_up);
+  }
   // Uplinks belong to the leaf: one that is not full has as many as the others.
   return {ports_per_leaf_ * spec_.nic_port.bytes_per_second / spec_.oversubscription};
 }

@@ -8,9 +8,11 @@
 #include "photonrail/cluster/topology.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
+#include "topology/link_grid.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 namespace photonrail::topology {
 
@@ -42,6 +44,11 @@ class Plant {
     return leaf_down_ + rail.value * leaves_ + leaf;
   }
 
+  /// The links of a server's GPUs to each other; null: a crossbar.
+  [[nodiscard]] const LinkGrid* grid() const { return grid_ ? &*grid_ : nullptr; }
+  /// A slot of a GPU (LinkGrid). REQUIRES: grid() != nullptr.
+  [[nodiscard]] CapacityId scale_up_link(GpuId gpu, std::uint32_t slot) const { return links_ + gpu.value * slots_ + slot; }
+
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
   [[nodiscard]] GpuId gpu(std::uint32_t server, std::uint32_t local) const {
@@ -72,7 +79,10 @@ class Plant {
   std::uint32_t nic_in_;
   std::uint32_t leaf_up_;
   std::uint32_t leaf_down_;
+  std::uint32_t links_;
   std::uint32_t end_;
+  std::uint32_t slots_ = 0;  // of a GPU; 0 with a crossbar
+  std::optional<LinkGrid> grid_;
 };
 
 }  // namespace photonrail::topology

@@ -170,8 +170,44 @@ TEST(Cubes, ATwistedTorusIsOtherCircuitsOnTheSameCubes) {
   };
   EXPECT_EQ(between(plain), 32);    // the two closings of z
   EXPECT_EQ(between(twisted), 96);  // those, and every closing of x and y
+  const ScaleUpShape shape = scale_up_of(pod.spec(), *slice, SliceFabric::kCubes, true);
+  EXPECT_EQ(shape.sides, (std::vector<std::uint32_t>{4, 4, 8}));
+  EXPECT_EQ(shape.wraps, (std::vector<bool>{true, true, true}));
+  EXPECT_EQ(shape.block, 4u);
+  EXPECT_TRUE(shape.twisted);
   EXPECT_THROW((void)wiring_of(pod.spec(), *place("ocs_cubes", pod, Shape::of({4, 4, 4})), SliceFabric::kCubes, true),
                ConfigError);
+}
+
+// 4x8x8: the circuits that close x are shifted by 4 along y and along z, so that each joins cubes that differ in both.
+TEST(Cubes, ATwistShiftsAlongBothLongSides) {
+  const Pod pod(PodSpec{.torus = Shape::of({4, 8, 8})});
+  const auto slice = place("ocs_cubes", pod, Shape::of({4, 8, 8}));
+  ASSERT_TRUE(slice.has_value());
+  const SliceWiring twisted = wiring_of(pod.spec(), *slice, SliceFabric::kCubes, true);
+  EXPECT_EQ(twisted.missing, 0u);
+  std::size_t closings = 0;
+  for (const FaceCircuit& c : twisted.circuits) {
+    if (c.dimension != 0) continue;
+    ++closings;
+    for (const std::size_t d : {1, 2}) {
+      EXPECT_EQ((pod.spec().torus.at(c.from)[d] + 4) % 8, pod.spec().torus.at(c.to)[d]);
+    }
+  }
+  EXPECT_EQ(closings, 64u);
+}
+
+// Part of a torus: closed where it is as long as the torus. Of cubes: where its side is a multiple of 4.
+TEST(Slices, HaveTheLinksOfTheirShape) {
+  const Pod pod(PodSpec{.torus = Shape::of({8, 8, 8})});
+  const auto box = place("firstfit", pod, Shape::of({8, 4, 2}));
+  ASSERT_TRUE(box.has_value());
+  EXPECT_EQ(scale_up_of(pod.spec(), *box, SliceFabric::kTorus).wraps, (std::vector<bool>{true, false, false}));
+  const auto cubes = place("ocs_cubes", pod, Shape::of({8, 4, 2}));
+  ASSERT_TRUE(cubes.has_value());
+  const ScaleUpShape shape = scale_up_of(pod.spec(), *cubes, SliceFabric::kCubes);
+  EXPECT_EQ(shape.wraps, (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(shape.block, 0u);  // 2 is no number of cubes
 }
 
 TEST(Folding, KeepsTheLinksOfTheShape) {

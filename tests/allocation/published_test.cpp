@@ -70,7 +70,10 @@ TEST(PublishedWaste, OfTheRealFaultTrace) {
 TEST(PublishedAvailability, Figure1OfTpuV4) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
   const json figure = json::parse(std::ifstream(data / "slices/tpu_availability.json")).at("figure1");
-  const CubePod routed{64, 16, 1.0 - 0.0078, 1.0};
+  // One share of hosts out for both curves. Each alone is met best by 0.782 and 0.798 %: the second lies a sixth of a cube to
+  // the left of the first times 0.944, which is less than its points are read to (0.02 where a cube is worth 0.14).
+  constexpr double kHostsOut = 0.00785;
+  const CubePod routed{64, 16, 1.0 - kHostsOut, 1.0};
   double squares = 0.0;
   const json& points = figure["tpu_v4_fault_tolerant_routing"];
   for (const json& point : points) {
@@ -80,7 +83,7 @@ TEST(PublishedAvailability, Figure1OfTpuV4) {
   std::cout << "figure 1, fault-tolerant routing: RMSE " << error << '\n';
   EXPECT_LE(error, 0.01);
   // Without it all 48 switches must be up: 0.04 % of them fail in a day and are out for 3 days.
-  const CubePod fixed{64, 16, 1.0 - 0.0078, std::pow(1.0 - 0.0004 * 3, 48)};
+  const CubePod fixed{64, 16, 1.0 - kHostsOut, std::pow(1.0 - 0.0004 * 3, 48)};
   double fixed_squares = 0.0;
   const json& fixed_points = figure["tpu_v4_without"];
   for (const json& point : fixed_points) {
@@ -88,7 +91,7 @@ TEST(PublishedAvailability, Figure1OfTpuV4) {
   }
   const double fixed_error = std::sqrt(fixed_squares / static_cast<double>(fixed_points.size()));
   std::cout << "figure 1, without: RMSE " << fixed_error << '\n';
-  EXPECT_LE(fixed_error, 0.012);  // the points are digitised to 0.02
+  EXPECT_LE(fixed_error, 0.01);
 }
 
 TEST(PublishedAvailability, GoodputOfTpuV4) {

@@ -94,4 +94,23 @@ Json draw_cluster(Dice& dice, Extent& extent) {
   return cluster;
 }
 
+void draw_links(Dice& dice, Json& cluster) {
+  const std::uint32_t gpus = cluster["gpus_per_server"];
+  Json& links = cluster["scale_up"];
+  if (dice.one_in(6)) {
+    links["ring"] = {{"reach", dice.from_to(1, 3)}};
+  } else {
+    Json torus{{"sides", {gpus}}};
+    if (gpus > 2 && gpus % 2 == 0 && dice.one_in(2)) torus["sides"] = {gpus / 2, 2};
+    if (gpus == 8 && dice.one_in(2)) torus["sides"] = {2, 2, 2};
+    if (dice.one_in(2)) torus["wrap"] = dice.one_in(2);
+    if (gpus % 2 == 0 && dice.one_in(4)) {
+      torus["cube"] = dice.one_in(2) ? 1 : 2;
+      torus["face_latency_ns"] = dice.pick<double>({0, 100, 936.25});
+    }
+    links["torus"] = torus;
+  }
+  if (dice.one_in(3)) links["pooled"] = true;
+}
+
 }  // namespace photonrail::worlds

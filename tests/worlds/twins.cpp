@@ -244,6 +244,9 @@ double least_rate(const Json& scenario) {
   for (const char* place : {"/nic/port_gb_per_s", "/scale_up/gb_per_s"}) {
     rate = std::min(rate, cluster.value(Json::json_pointer(place), rate));
   }
+  if (cluster.value("/scale_up/pooled"_json_pointer, false)) {
+    rate = std::min(rate, cluster.value("/scale_up/gb_per_s"_json_pointer, 450.0) / 6);  // six links at the most
+  }
   for (const char* place : {"/rail/oversubscription", "/rail/pods/oversubscription"}) {
     rate /= std::max(1.0, cluster.value(Json::json_pointer(place), 1.0));
   }

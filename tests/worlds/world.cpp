@@ -124,7 +124,10 @@ void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
       cluster["scale_up"]["gb_per_s"] = 1e9;
       break;
     case 4:
-      if (scenario.contains("/workload/graph/ranks"_json_pointer)) cluster["servers"] = 200000;
+      // Links are simulated one by one, for 2^18 GPUs at the most.
+      if (scenario.contains("/workload/graph/ranks"_json_pointer)) {
+        cluster["servers"] = cluster["scale_up"].contains("torus") || cluster["scale_up"].contains("ring") ? 60000 : 200000;
+      }
       break;
     default:
       scenario["run"]["seed"] = ~std::uint64_t{0};
@@ -138,8 +141,12 @@ World draw_world(std::uint64_t seed) {
   Dice dice(seed, "worlds");
   Extent extent;
   Json scenario{{"schema", "photonrail.scenario/1"}, {"name", "world " + std::to_string(seed)}};
+  // Of a stream of their own: what else is drawn stays as it is without them.
+  Dice shapes(seed, "shapes of servers");
+  const bool linked = shapes.from_to(1, 6) == 1;
   if (dice.from_to(1, 16) == 1) {
     scenario.update(draw_plain(dice));
+    if (linked) draw_links(shapes, scenario["cluster"]);
     return {seed, scenario};
   }
   scenario["cluster"] = draw_cluster(dice, extent);
@@ -159,6 +166,7 @@ World draw_world(std::uint64_t seed) {
   if (dice.one_in(3)) run["iterations"] = dice.from_to(2, 3);
   if (dice.one_in(4)) run["folding"] = false;
   scenario["run"] = run;
+  if (linked) draw_links(shapes, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
   return {seed, scenario};
 }

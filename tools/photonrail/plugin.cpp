@@ -56,6 +56,7 @@ class Borrowed : public CollectiveAlgorithm {
   bool supports(CollectiveOp op, Member members) const override { return algorithm_->supports(op, members); }
   CollectiveClaims claims(CollectiveOp op, Member members) const override { return algorithm_->claims(op, members); }
   bool uses_places() const override { return algorithm_->uses_places(); }
+  bool follows_box() const override { return algorithm_->follows_box(); }
   bool expects_straggler() const override { return algorithm_->expects_straggler(); }
   bool takes_demand() const override { return algorithm_->takes_demand(); }
   std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override { return algorithm_->expand(call); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/allocation/allocator.hpp"
+#include "photonrail/cluster/scale_up.hpp"
 
 #include <cstdint>
 #include <span>
@@ -27,9 +28,14 @@ struct SliceWiring {
 };
 
 /// Links of the shape: neighbours, and the wrap-around of each side that is a multiple of the block (in a torus: as long as
-/// the torus). `twisted`: the wrap-around of a side k is shifted by k along the first side of 2k (TPU v4: shapes k,k,2k and
-/// k,2k,2k). Throws ConfigError for `twisted` with another shape.
+/// the torus). `twisted`: the wrap-around of a side k is shifted by k along each side of 2k (TPU v4: shapes k,k,2k and
+/// k,2k,2k; ScaleUpShape::twisted). Throws ConfigError for `twisted` with another shape.
 [[nodiscard]] SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted = false);
+
+/// A placed slice in a torus or in cubes as the scale-up fabric of a simulated server (ClusterSpec::scale_up), whose GPUs are
+/// the positions of the slice: which sides are closed, and which links are circuits. Throws ConfigError when links of the shape
+/// are missing, and as wiring_of().
+[[nodiscard]] ScaleUpShape scale_up_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted = false);
 
 /// Share of the six links of its accelerators that a slice of a shape can use, in [0, 1]: a side s below `wraps_from` is a
 /// mesh and loses the links at its ends; a side of 1 loses both links of its dimension. Per dimension and in all.

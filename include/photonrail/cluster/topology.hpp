@@ -2,6 +2,7 @@
 // million GPUs costs nothing; the Boost graph behind the export is made on demand from the same ids.
 #pragma once
 
+#include "photonrail/cluster/scale_up.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
@@ -18,7 +19,8 @@ struct PlantSpec {
   std::uint32_t gpus_per_server = 1;
   std::uint32_t nic_ports = 1;
   Bandwidth nic_port;  ///< each direction
-  Bandwidth scale_up;  ///< per GPU, each direction
+  Bandwidth scale_up;  ///< each direction: see ScaleUpSpec::per_gpu
+  ScaleUpShape shape{};
   RailKind rail = RailKind::kElectrical;
   std::uint32_t switch_radix = 64;  ///< electrical: ports of one rail switch
   double oversubscription = 1.0;    ///< electrical, two tiers: bandwidth down / bandwidth up of a leaf; >= 1
@@ -36,7 +38,7 @@ struct PlantSpec {
 };
 
 /// The plant as Graphviz: servers as clusters, a node per GPU, NIC port, scale-up fabric, rail switch or OCS; an edge
-/// per cable, labelled with its rate each way.
+/// per cable, labelled with its rate each way. A torus or a ring has links between GPUs and no scale-up fabric.
 [[nodiscard]] std::string to_graphviz(const PlantSpec& spec);
 
 /// Devices and cables, counted by walking the graph.

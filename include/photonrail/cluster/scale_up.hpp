@@ -1,0 +1,76 @@
+// The scale-up fabric of a server: how its GPUs reach each other. One ideal crossbar, or links between neighbours: a torus, a
+// mesh, a twisted torus, cubes that optical switches join, a ring that bypasses what failed.
+//
+// A link of a shape joins two GPUs and has its rate in each direction. A message takes the shortest way, dimension by
+// dimension, and a share of every link on it (cut-through: GPUs on the way forward and do not store).
+//
+// Leaves out: faults of single links, and buffers on the way. Deadlocks of wormhole routing do not occur in a fluid model.
+#pragma once
+
+#include "photonrail/units.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace photonrail {
+
+struct ScaleUpShape {
+  enum class Kind : std::uint8_t {
+    kCrossbar,  ///< every GPU has one port to a switch that never blocks
+    kTorus,     ///< GPUs in a grid, linked to their neighbours
+    kRing       ///< GPUs in a ring that skips `bypassed` ones (InfiniteHBD, arXiv 2502.03885)
+  };
+  static constexpr std::size_t kMaxDimensions = 3;
+
+  Kind kind = Kind::kCrossbar;
+  /// Torus: 1 to 3 sides; they multiply to the GPUs of a server. GPUs are numbered in row-major order, the last coordinate
+  /// is the fastest.
+  std::vector<std::uint32_t> sides{};
+  /// Torus: by dimension, whether the last GPU of a line is linked to the first. A side of 2 has one link, wrapped or not.
+  std::vector<bool> wraps{};
+  /// Torus of sides k, k, 2k or k, 2k, 2k in any order, all of them wrapped: the link that closes a side k is shifted by k
+  /// along each side of 2k (Camarero, Martinez and Beivide 2015: FCC and BCC lattices; used by TPU v4).
+  bool twisted = false;
+  /// Torus: side of a cube. Links between cubes, and those that wrap around, go through an optical switch. 0: no cubes.
+  std::uint32_t block = 0;
+  /// Ring: a GPU has fibres to so many next ones on both sides and uses one each way. `reach` bypassed ones in a row cut the
+  /// ring.
+  std::uint32_t reach = 2;
+  std::vector<std::uint32_t> bypassed{};  ///< ring: local indices, ascending
+  /// The egress of a GPU is a pool that is divided evenly over the links that it has in this shape, when the slice is
+  /// allocated (Morphlux, arXiv 2508.03674). A link runs at the lesser share of its two ends.
+  bool pooled = false;
+
+  [[nodiscard]] bool crossbar() const { return kind == Kind::kCrossbar; }
+  /// The most links that a GPU has; 0 of a crossbar.
+  [[nodiscard]] std::uint32_t links() const {
+    if (crossbar()) return 0;
+    if (kind == Kind::kRing) return 2;
+    std::uint32_t most = 0;
+    for (const std::uint32_t side : sides) most += std::min<std::uint32_t>(side - std::min(side, 1u), 2);
+    return most;
+  }
+
+  friend bool operator==(const ScaleUpShape&, const ScaleUpShape&) = default;
+};
+
+struct ScaleUpSpec {
+  /// Each direction. Crossbar: of a GPU's port. Shape: of each link; pooled: of all links of a GPU together.
+  Bandwidth per_gpu = Bandwidth::from_gb_per_s(450);
+  Duration latency{};  ///< crossbar: GPU to GPU; shape: of each link on the way
+  ScaleUpShape shape{};
+  Duration face_latency{};  ///< cubes: added for each link on the way that an optical switch makes
+
+  /// All links or the port of a GPU, each direction.
+  [[nodiscard]] Bandwidth of_gpu() const {
+    const bool each = !shape.crossbar() && !shape.pooled;
+    return {per_gpu.bytes_per_second * (each ? std::max(1u, shape.links()) : 1u)};
+  }
+  /// The slowest link, each direction.
+  [[nodiscard]] Bandwidth least_link() const {
+    return {per_gpu.bytes_per_second / (shape.pooled ? std::max(1u, shape.links()) : 1u)};
+  }
+};
+
+}  // namespace photonrail

@@ -9,6 +9,7 @@
 #include "photonrail/workload/pipeline.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ struct ParallelismSpec {
   [[nodiscard]] std::uint32_t expert_tp() const { return etp == 0 ? tp : etp; }
 };
 
+struct TrainingOperators;  // workload/training_operators.hpp
+struct OperatorUsage;      // workload/training_operators.hpp
+
 struct TrainingSpec {
   ModelSpec model{};
   ParallelismSpec parallelism{};
@@ -66,10 +70,16 @@ struct TrainingSpec {
   Bytes bucket{};                   ///< gradients are reduced in buckets of so many bytes; 0: layer by layer. Not for fsdp
   bool clip_gradients = false;      ///< all-reduce the norm of the gradients before the optimizer
   bool average_loss = false;        ///< all-reduce the loss over data-parallel ranks once a step
+  OverlapSpec overlap{};
+  /// Even dispatch: a token goes once to each rank that has some of its experts, and comes back once (DeepEP, HybridEP); else
+  /// once for each expert.
+  bool one_copy_per_rank = false;
+  /// Operators one by one, with a time each; null: the GPU's roofline times whole parts of a layer.
+  std::shared_ptr<const TrainingOperators> operators{};
 
   [[nodiscard]] std::uint32_t micro_batches() const;  ///< per data-parallel rank
   [[nodiscard]] PipelineShape pipeline() const {
-    return {schedule, parallelism.pp, parallelism.virtual_stages, micro_batches()};
+    return {schedule, parallelism.pp, parallelism.virtual_stages, micro_batches(), overlap.experts};
   }
   [[nodiscard]] MoeSpec expert_traffic() const;  ///< `moe` with its sizes; REQUIRES: the model has experts
   /// Throws ConfigError whose `where` is the field, "parallelism.tp".
@@ -83,6 +93,7 @@ struct TrainingSpec {
 struct TrainingWork {
   double tokens = 0.0;
   double flops = 0.0;  ///< forward and backward passes of all layers and the head, without recomputation
+  std::shared_ptr<const OperatorUsage> operators{};  ///< with TrainingSpec::operators, of a step that was written; else null
 
   friend bool operator==(const TrainingWork&, const TrainingWork&) = default;
 };

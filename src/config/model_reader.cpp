@@ -59,6 +59,20 @@ void read_experts(JsonReader section, std::optional<ExpertSpec>& moe) {
   read.optional("shared", moe->shared);
   read.optional("dense_layers", moe->dense_layers);
   if (const auto v = section.optional("every")) moe->every = v->count(1, kMaxWidth);
+  read.optional("shared_ffn", moe->shared_ffn);
+  read.optional("latent", moe->latent);
+  section.finish();
+}
+
+void read_mamba(JsonReader section, std::optional<MambaSpec>& mamba) {
+  const Counts read(section, mamba.has_value());
+  if (!mamba) mamba.emplace();
+  read.required("heads", mamba->heads, 100'000);
+  read.required("head_dim", mamba->head_dim, 100'000);
+  read.required("state", mamba->state, 100'000);
+  read.required("groups", mamba->groups, 100'000);
+  read.optional("convolution", mamba->convolution, 1'000);
+  read.optional("chunk", mamba->chunk, 1'000'000);
   section.finish();
 }
 
@@ -87,6 +101,11 @@ void read_dimensions(JsonReader& section, bool preset, ModelSpec& spec) {
   read.flag("layer_norm", spec.layer_norm);
   read.flag("query_key_norm", spec.query_key_norm);
   read.flag("tied_embeddings", spec.tied_embeddings);
+  read.optional("window", spec.window, 100'000'000);
+  read.optional("window_every", spec.window_every, 10'000);
+  read.optional("predicted_tokens", spec.predicted_tokens, 16);
+  if (const auto v = section.optional("mamba")) read_mamba(*v, spec.mamba);
+  if (const auto v = section.optional("pattern")) spec.pattern = v->string();
 }
 
 ModelPreset parse_model(std::string_view text, std::string key, const std::string& file) {

@@ -1,6 +1,8 @@
 // The "workload/training" section: a model and its parallelism.
+#include "config/scenario_operators.hpp"
 #include "config/scenario_parts.hpp"
 #include "photonrail/training.hpp"
+#include "photonrail/workload/training_operators.hpp"
 #include "workload/training/memory.hpp"
 
 #include <algorithm>
@@ -122,6 +124,10 @@ void read_options(JsonReader& section, const std::filesystem::path& directory, T
   if (const auto v = section.optional("moe")) read_experts(*v, directory, spec);
   if (const auto v = section.optional("fsdp")) read_fsdp(*v, spec);
   if (const auto v = section.optional("gradients")) read_gradients(*v, spec);
+  if (const auto v = section.optional("overlap")) read_overlap(*v, spec);
+  if (const auto v = section.optional("dispatch")) {
+    spec.one_copy_per_rank = v->choice<bool>({{"copy_per_expert", false}, {"copy_per_rank", true}});
+  }
 }
 
 std::uint64_t rank_count(const ParallelismSpec& p) {
@@ -134,7 +140,8 @@ std::uint64_t rank_count(const ParallelismSpec& p) {
 
 }  // namespace
 
-TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory, const Placement& placement) {
+TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory, const Placement& placement,
+                                const GpuSpec* gpu) {
   TrainingSpec spec;
   spec.model = read_model_section(section.child("model", "the name of a preset or an object"), directory);
   spec.parallelism = read_parallelism(section.child("parallelism"));
@@ -142,6 +149,7 @@ TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path&
   spec.global_batch = section.child("global_batch").count(1, 100'000'000);
   if (const auto v = section.optional("micro_batch")) spec.micro_batch = v->count(1, 100'000'000);
   read_options(section, directory, spec);
+  if (const auto v = section.optional("operators")) spec.operators = read_operators(*v, directory, gpu);
   section.finish();
   spec.order = training_order(placement, spec.parallelism);
   return spec;
@@ -149,11 +157,12 @@ TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path&
 
 Workload read_training(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                        const Placement& placement) {
-  const TrainingSpec spec = read_training_spec(section, directory, placement);
+  const TrainingSpec spec = read_training_spec(section, directory, placement, &cluster.gpu);
   // Before a graph of that size is built.
   check_fit(section.pointer() + "/parallelism", rank_count(spec.parallelism), cluster);
   return in_section(section, training_keys(), [&]() -> Workload {
-    return {make_training_graph(spec), true, workload::memory_of_stages(spec), training_work(spec)};
+    TrainingStep step = make_training_step(spec);
+    return {std::move(step.graph), true, workload::memory_of_stages(spec), std::move(step.work)};
   });
 }
 

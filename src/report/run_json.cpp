@@ -1,5 +1,8 @@
 #include "report/run_json.hpp"
 
+#include "photonrail/workload/training_operators.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -84,7 +87,40 @@ Json simulated_json(const RunResult& result) {
   return json;
 }
 
+namespace {
+
+constexpr std::size_t kCostliest = 10;
+
+/// Of the GPU time of all computations: seconds by class and source, and the operators that take most of it.
+Json operators_json(const OperatorUsage& usage) {
+  static constexpr OperatorSource kSources[] = {OperatorSource::kTable, OperatorSource::kInterpolated,
+                                                OperatorSource::kExtrapolated, OperatorSource::kRoofline};
+  Json json = Json::object();
+  Json& classes = json["seconds"] = Json::object();
+  for (int c = 0; c < kOperatorClassCount; ++c) {
+    Json by_source = Json::object();
+    for (const OperatorSource source : kSources) {
+      const double seconds = usage.seconds(static_cast<OperatorClass>(c), source);
+      if (seconds > 0.0) by_source[std::string(to_string(source))] = seconds;
+    }
+    if (!by_source.members().empty()) classes[std::string(name(static_cast<OperatorClass>(c)))] = std::move(by_source);
+  }
+  Json& costliest = json["costliest"] = Json::array();
+  for (std::size_t i = 0; i < std::min(kCostliest, usage.operators.size()); ++i) {
+    const OperatorUse& use = usage.operators[i];
+    costliest.push_back({{"name", use.name},
+                         {"class", std::string(name(use.kind))},
+                         {"source", std::string(to_string(use.source))},
+                         {"times", use.times},
+                         {"seconds", use.seconds}});
+  }
+  return json;
+}
+
+}  // namespace
+
 void add_training(const RunResult& result, Json& entry) {
+  if (result.work && result.work->operators) entry["operators"] = operators_json(*result.work->operators);
   if (const auto tokens = result.tokens_per_s()) entry["tokens_per_s"] = *tokens;
   if (const auto mfu = result.mfu()) entry["mfu"] = *mfu;
   if (result.work) entry["model_flops"] = result.work->flops;

@@ -1,5 +1,7 @@
 #include "photonrail/workload/model.hpp"
 
+#include <algorithm>
+
 namespace photonrail {
 
 namespace {
@@ -26,16 +28,44 @@ double mlp_parameters(const ModelSpec& m, double ffn) {
   return matrices(m.mlp) * static_cast<double>(m.hidden) * ffn + biases;
 }
 
+double expert_parameters(const ModelSpec& m, bool active) {
+  const ExpertSpec& e = *m.moe;
+  const double h = m.hidden;
+  const double width = e.latent != 0 ? e.latent : h;
+  const double biases = m.biases ? (matrices(m.mlp) - 1.0) * m.expert_ffn() + h : 0.0;
+  const double routed = matrices(m.mlp) * width * m.expert_ffn() + biases;
+  double sum = (active ? e.top_k : e.experts) * routed + h * e.experts;
+  if (e.latent != 0) sum += 2.0 * h * width;
+  if (m.shared_width() > 0) sum += mlp_parameters(m, m.shared_width());
+  return sum;
+}
+
+double mamba_parameters(const ModelSpec& m) {
+  const MambaSpec& a = *m.mamba;
+  const double inner = static_cast<double>(a.heads) * a.head_dim;
+  const double convolved = inner + 2.0 * a.groups * a.state;
+  // In: gate, inner, B, C and the step; out; convolution with bias; A, D and the bias of the step; the gated norm.
+  return static_cast<double>(m.hidden) * (2.0 * inner + 2.0 * a.groups * a.state + a.heads) + inner * m.hidden +
+         convolved * (a.convolution + 1.0) + 3.0 * a.heads + inner;
+}
+
+double layer_parameters(const ModelSpec& m, const LayerKind& kind, bool active) {
+  const double norm = m.layer_norm ? 2.0 * m.hidden : m.hidden;
+  double sum = 0.0;
+  if (kind.attention) sum += attention_parameters(m) + norm;
+  if (kind.mamba) sum += mamba_parameters(m) + norm;
+  if (kind.mlp) sum += mlp_parameters(m, m.ffn) + norm;
+  if (kind.experts) sum += expert_parameters(m, active) + norm;
+  return sum;
+}
+
 double count(const ModelSpec& m, bool active) {
   const double h = m.hidden;
   const double norm = m.layer_norm ? 2.0 * h : h;
-  const double experts = m.expert_layers();
-  double sum = m.layers * (attention_parameters(m) + 2.0 * norm) + (m.layers - experts) * mlp_parameters(m, m.ffn);
-  if (m.moe) {
-    const ExpertSpec& e = *m.moe;
-    const double routed = active ? e.top_k : e.experts;
-    sum += experts * (routed * mlp_parameters(m, m.expert_ffn()) + h * e.experts);
-    if (e.shared > 0) sum += experts * mlp_parameters(m, static_cast<double>(e.shared) * m.expert_ffn());
+  double sum = 0.0;
+  for (std::uint32_t layer = 0; layer < m.layers; ++layer) sum += layer_parameters(m, m.layer_kind(layer), active);
+  for (std::uint32_t i = 0; i < m.predicted_tokens; ++i) {
+    sum += layer_parameters(m, m.layer_kind(m.layers), active) + 2.0 * h * h + 3.0 * norm;
   }
   return sum + (m.tied_embeddings ? 1.0 : 2.0) * h * m.vocabulary + norm + h * m.positions;
 }
@@ -43,11 +73,24 @@ double count(const ModelSpec& m, bool active) {
 }  // namespace
 
 bool ModelSpec::has_experts(std::uint32_t layer) const {
+  if (!pattern.empty()) return moe && (layer >= pattern.size() || pattern[layer] == 'E');
   if (!moe || layer < moe->dense_layers) return false;
   return moe->every <= 1 || (layer - moe->dense_layers) % moe->every == moe->every - 1;
 }
 
+// Beyond the last layer: the layer of a module that predicts a further token, with all parts.
+LayerKind ModelSpec::layer_kind(std::uint32_t layer) const {
+  const bool windowed = window > 0 && layer % std::max(window_every, 1u) == 0;
+  if (!pattern.empty() && layer < pattern.size()) {
+    const char letter = pattern[layer];
+    return {letter == '*', letter == 'M', letter == '-', letter == 'E', windowed};
+  }
+  const bool routed = layer >= layers ? moe.has_value() : has_experts(layer);
+  return {true, false, !routed, routed, windowed && layer < layers};
+}
+
 std::uint32_t ModelSpec::expert_layers() const {
+  if (!pattern.empty()) return static_cast<std::uint32_t>(std::count(pattern.begin(), pattern.end(), 'E'));
   if (!moe || layers < moe->dense_layers) return 0;
   return (layers - moe->dense_layers) / (moe->every == 0 ? 1 : moe->every);
 }

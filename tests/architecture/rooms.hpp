@@ -71,13 +71,13 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},
       {"task_graph.hpp", "workload"}, {"training.hpp", "workload"}, {"workload/model.hpp", "workload"},
       {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
-      {"workload/operators.hpp", "workload"},
+      {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},
       {"control/decision.hpp", "control"}, {"control/needs.hpp", "control"}, {"control/parameter.hpp", "control"},
       {"cluster.hpp", "fabric"}, {"study/analytical.hpp", "analytical"}, {"study/cost.hpp", "cost"},
       {"observer.hpp", "execution"}, {"accounting.hpp", "execution"}, {"execution.hpp", "execution"},
       {"result.hpp", "run"}, {"scenario.hpp", "run"}, {"simulate.hpp", "run"}, {"plugin.hpp", "run"},
-      {"study/calibrate.hpp", "run"}, {"reliability/formulas.hpp", "reliability"},
+      {"study/calibrate.hpp", "run"}, {"study/rows.hpp", "sweep"}, {"reliability/formulas.hpp", "reliability"},
       {"reliability/history.hpp", "reliability"}, {"reliability/long_time.hpp", "reliability"},
       {"reliability/policy.hpp", "reliability"}, {"reliability/random_time.hpp", "reliability"},
       {"reliability/scenario_file.hpp", "config"}, {"reliability/spec.hpp", "reliability"},
@@ -98,7 +98,8 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
 inline bool is_for_the_command(std::string_view header) {
   static constexpr std::string_view kHeaders[] = {"report/allocation/report.hpp", "report/goodput_report.hpp", "report/chart.hpp",
                                                   "report/cost_report.hpp", "report/page.hpp",
-                                                  "report/allocation/slice_map.hpp", "sweep/slurm.hpp"};
+                                                  "report/allocation/slice_map.hpp", "report/operators_text.hpp",
+                                                  "sweep/slurm.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

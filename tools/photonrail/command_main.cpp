@@ -8,6 +8,7 @@
 #include "help_commands.hpp"
 #include "operators.hpp"
 #include "plugin.hpp"
+#include "rows.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -83,6 +84,7 @@ void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
       ->type_name("RANKS")
       ->needs(trace);
   command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
+  command->add_flag("--explain", options.explain, "Also print the costliest operators, and where their times come from");
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
   command->callback([&options, &known] { run(options, known); });
 }
@@ -211,16 +213,29 @@ void add_trace(CLI::App& app, TraceOptions& options, const Registries& known) {
   write->callback([&options, &known] { trace_export(options, known); });
 }
 
-void add_calibrate(CLI::App& app, CalibrateOptions& options, const Registries& known) {
+void add_calibrate(CLI::App& app, CalibrateOptions& options, RowsOptions& rows, const Registries& known) {
   CLI::App* command = app.add_subcommand("calibrate", "Fit the compute efficiency of a scenario to a measured step");
-  command->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
-  command->add_option("--step-s", options.step_s, "The measured step, in seconds")->required()->type_name("SECONDS");
+  CLI::Option* scenario = command->add_option("SCENARIO.json", options.scenario, "A scenario file");
+  command->add_option("--step-s", options.step_s, "The measured step, in seconds")->type_name("SECONDS")->needs(scenario);
   command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency")
       ->type_name("TEXT");
   command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
       ->type_name("FILE");
   add_set(*command, options.set);
-  command->callback([&options, &known] { calibrate(options, known); });
+  CLI::Option* many = command->add_option("--rows", rows.file, "Many measured steps with their scenarios: the error of each")
+                          ->type_name("ROWS.json");
+  scenario->excludes(many);
+  command->add_flag("--fit", rows.fit, "Fit a factor on operator times for each GPU to the rows that are marked")->needs(many);
+  command->add_option("--markdown", rows.markdown, "Write the rows as a table")->type_name("FILE")->needs(many);
+  command->add_option("--svg", rows.svg, "Write a picture of the rows")->type_name("FILE")->needs(many);
+  command->add_option("--max-median", rows.max_median, "Fail above this median error of rows that are not fitted, in per cent")
+      ->type_name("PERCENT")
+      ->needs(many);
+  command->callback([&options, &rows, &known] {
+    if (!rows.file.empty()) return run_measured_rows(rows, known);
+    if (options.scenario.empty()) throw CLI::RequiredError("SCENARIO.json or --rows");
+    calibrate(options, known);
+  });
 }
 
 void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
@@ -392,6 +407,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   ValidateOptions validate_options;
   TraceOptions trace_options;
   CalibrateOptions calibrate_options;
+  RowsOptions rows_options;
   CardOptions card_options;
   AstraCommandOptions import_options;
   ListOptions list_options;
@@ -411,7 +427,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_validate(app, validate_options, known);
   add_list(app, list_options, known);
   add_trace(app, trace_options, known);
-  add_calibrate(app, calibrate_options, known);
+  add_calibrate(app, calibrate_options, rows_options, known);
   add_card(app, card_options, known);
   add_import(app, import_options);
   add_collective(app, collective_options, known);

@@ -38,6 +38,7 @@ struct RunOptions {
   std::string trace_ranks;  ///< "0-7,12"; empty: all
   bool ccl_bench = false;  ///< also write ccl_bench.json
   bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
+  bool explain = false;    ///< also print what the time of computations rests on, and the costliest operators
 };
 void run(const RunOptions& options, const Registries& known);
 

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "report/operators_text.hpp"
 #include "console.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
@@ -131,6 +132,7 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
   if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());
   for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
     for (const std::string& line : results[i].choices) std::cout << results[i].name << ": " << line << '\n';
+    if (options.explain) std::cout << operators_text(results[i]);
   }
   if (!options.quiet && !written.empty()) std::cout << '\n';
   for (const auto& file : written) std::cout << (options.quiet ? "" : "wrote ") << file.string() << '\n';

@@ -31,8 +31,31 @@ struct ExpertSpec {
   std::uint32_t shared = 0;        ///< experts that every token passes, as one MLP of `shared` x ffn
   std::uint32_t dense_layers = 0;  ///< the first layers have an MLP
   std::uint32_t every = 1;         ///< of the others, each `every`-th has experts, the last of a group
+  std::uint32_t shared_ffn = 0;    ///< width of the MLP of the shared experts; 0: `shared` x ffn
+  std::uint32_t latent = 0;        ///< width of a token between down and up projections around the routed experts; 0: none
 
   friend bool operator==(const ExpertSpec&, const ExpertSpec&) = default;
+};
+
+/// A selective state space layer (Mamba-2, Dao and Gu, arXiv 2405.21060), computed chunk by chunk.
+struct MambaSpec {
+  std::uint32_t heads = 64;
+  std::uint32_t head_dim = 64;
+  std::uint32_t state = 128;  ///< elements of a head's state for each of head_dim channels
+  std::uint32_t groups = 8;   ///< of heads that share the projections B and C
+  std::uint32_t convolution = 4;  ///< taps of the causal convolution
+  std::uint32_t chunk = 128;      ///< tokens
+
+  friend bool operator==(const MambaSpec&, const MambaSpec&) = default;
+};
+
+/// What a layer has: one that mixes tokens, and one that works on each token, either or both.
+struct LayerKind {
+  bool attention = true;
+  bool mamba = false;
+  bool mlp = true;
+  bool experts = false;
+  bool window = false;  ///< its attention is over a sliding window
 };
 
 struct ModelSpec {
@@ -52,7 +75,20 @@ struct ModelSpec {
   bool tied_embeddings = false;  ///< the output projection is the embedding
   std::optional<LatentAttention> latent{};
   std::optional<ExpertSpec> moe{};
+  std::uint32_t window = 0;        ///< tokens that a query of a layer with a sliding window sees; 0: none has one
+  std::uint32_t window_every = 1;  ///< each so many-th layer has the window, the first of a group
+  /// Further tokens that modules at the end predict (multi-token prediction, arXiv 2412.19437, section 2.2): each a
+  /// projection of two hidden states to one, a layer, and the head once more.
+  std::uint32_t predicted_tokens = 0;
+  std::optional<MambaSpec> mamba{};
+  /// A letter for each layer: M Mamba, * attention, E experts, - MLP; layers then have one part each. Empty: attention and
+  /// MLP or experts in every layer.
+  std::string pattern{};
 
+  [[nodiscard]] LayerKind layer_kind(std::uint32_t layer) const;
+  [[nodiscard]] std::uint32_t shared_width() const {
+    return !moe ? 0 : moe->shared_ffn != 0 ? moe->shared_ffn : moe->shared * expert_ffn();
+  }
   [[nodiscard]] std::uint32_t head_width() const { return head_dim != 0 ? head_dim : heads == 0 ? 0 : hidden / heads; }
   [[nodiscard]] std::uint32_t expert_ffn() const { return moe && moe->ffn != 0 ? moe->ffn : ffn; }
   [[nodiscard]] bool has_experts(std::uint32_t layer) const;

@@ -63,6 +63,10 @@ struct PipelineShape {
   std::uint32_t stages = 1;
   std::uint32_t chunks = 1;  ///< of a stage; 1 for DualPipe, whose second chunk is the other direction's copy
   std::uint32_t micro_batches = 1;
+  /// 1f1b and interleaved: each forward pass runs together with the backward pass that follows it, of another micro-batch,
+  /// so that one exchanges while the other computes (Megatron Core's "1F1B overlap", arXiv 2603.07685). One more forward
+  /// pass goes ahead, and 1f1b goes ahead as far as interleaved.
+  bool paired = false;
 
   /// Throws ConfigError whose `where` is the field when the schedule does not exist for the
   /// shape. The functions below require that it does.
@@ -72,6 +76,18 @@ struct PipelineShape {
   [[nodiscard]] std::uint32_t chunks_held() const { return schedule == PipelineSchedule::kDualPipe ? 2 : chunks; }
   [[nodiscard]] std::uint32_t virtual_stage(PipelinePlace place) const;
   [[nodiscard]] PipelinePlace place(std::uint32_t virtual_stage, std::uint32_t micro_batch) const;
+};
+
+/// What runs beside computation that would otherwise wait for it.
+struct OverlapSpec {
+  /// Sequence-parallel exchanges of tp run beside the products next to them, piece by piece around the ring: all of a
+  /// product but 1 / tp of it does not wait for the gather before it, and the reduction after it begins with its first tp-th
+  /// (Wang et al., ASPLOS 2023; Transformer Engine's user buffers).
+  bool tensor = false;
+  /// Passes in pairs, so that the all-to-alls of one run beside the other (PipelineShape::paired).
+  bool experts = false;
+
+  friend bool operator==(const OverlapSpec&, const OverlapSpec&) = default;
 };
 
 /// What a stage does, in order. Each micro-batch passes each chunk that is on its way forward once, and backward once, or

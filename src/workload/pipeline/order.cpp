@@ -20,10 +20,11 @@ class OneWay {
   [[nodiscard]] std::size_t warm_up() const {
     switch (shape_.schedule) {
       case PipelineSchedule::kInterleaved:
-        return 2 * behind_ + (shape_.chunks - std::size_t{1}) * shape_.stages;
+        return 2 * behind_ + (shape_.chunks - std::size_t{1}) * shape_.stages + (shape_.paired ? 1 : 0);
       case PipelineSchedule::kZeroBubbleH2:
         return 2 * behind_;
       case PipelineSchedule::kOneFOneB:
+        return shape_.paired ? 2 * behind_ + 1 : behind_;
       case PipelineSchedule::kZeroBubbleH1:
         return behind_;
       default:
@@ -66,7 +67,10 @@ std::vector<PipelineStep> one_way_steps(const PipelineShape& shape, std::uint32_
   steps.reserve(count * (way.delay() ? 3 : 2));
   for (std::size_t i = 0; i < ahead; ++i) steps.push_back(way.forward(i));
   for (std::size_t i = 0; i < count; ++i) {
-    if (ahead + i < count) steps.push_back(way.forward(ahead + i));
+    if (ahead + i < count) {
+      steps.push_back(way.forward(ahead + i));
+      steps.back().overlaps_next = shape.paired;
+    }
     steps.push_back(way.backward(backward, i));
     if (way.delay() && i >= *way.delay()) steps.push_back(way.backward(PassKind::kBackwardWeight, i - *way.delay()));
   }

@@ -8,20 +8,90 @@ namespace {
 
 std::int64_t bias(const ModelSpec& m, std::int64_t width) { return m.biases ? width : 0; }
 
+/// Keys that a query of the rank sees on average, by the counts of `causal` and the window.
+double keys_seen(const CostShape& shape, bool windowed) {
+  const double all = shape.spec.sequence * (shape.spec.causal ? 0.5 : 1.0);
+  return windowed ? std::min<double>(all, shape.spec.model.window) : all;
+}
+
+Operator core_operator(const CostShape& shape, const AttentionWidths& w, bool windowed, bool backward) {
+  const TrainingSpec& s = shape.spec;
+  const std::int64_t queries = s.sequence / s.parallelism.cp;
+  const bool causal = s.causal && s.parallelism.cp == 1;
+  const std::int64_t heads = s.model.heads / shape.tp;
+  if (s.model.latent) {
+    const LatentAttention& a = *s.model.latent;
+    return LatentCore{.precision = s.operators->scores,
+                      .batch = s.micro_batch,
+                      .queries = queries,
+                      .keys = s.sequence,
+                      .heads = heads,
+                      .query_dim = a.nope_head + a.rope_head,
+                      .value_dim = a.value_head,
+                      .causal = causal,
+                      .backward = backward};
+  }
+  return Attention{.precision = s.operators->scores,
+                   .batch = s.micro_batch,
+                   .queries = queries,
+                   .keys = s.sequence,
+                   .heads = heads,
+                   .kv_heads = w.key / s.model.head_width(),
+                   .head_dim = s.model.head_width(),
+                   .window = windowed ? s.model.window : 0,
+                   .causal = causal,
+                   .backward = backward};
+}
+
+// Scores that go to memory and back (TrainingOperators::fused_attention); products of the whole square, since nothing skips
+// what the mask hides. The products' own reads and writes of scores are in their times.
+void add_unfused_core(Cost& core, const CostShape& shape, const AttentionWidths& w) {
+  const TrainingSpec& s = shape.spec;
+  const std::int64_t heads = s.model.heads / shape.tp;
+  const std::int64_t scores = shape.tokens * std::int64_t{s.sequence} * heads;
+  const bool dropout = s.operators->attention_dropout;
+  shape.add_memory(core, "attention.scores", scores * (dropout ? 7 : 4), scores * (dropout ? 9 : 6), 2);
+  const std::int64_t rows = s.sequence / s.parallelism.cp;
+  const double times = static_cast<double>(s.micro_batch) * static_cast<double>(heads);
+  shape.add_product(core, "attention.queries_keys", rows, w.query / heads, s.sequence, OperatorPrecision::kBf16, times);
+  shape.add_product(core, "attention.values", rows, s.sequence, w.out / heads, OperatorPrecision::kBf16, times);
+  core.input = core.input + core.weight;  // both gradients are of activations
+  core.weight = {};
+}
+
+// With context parallelism the mask hides half of the blocks of a causal ring on average.
+void add_core(Cost& core, const CostShape& shape, const AttentionWidths& w, bool windowed) {
+  if (shape.book == nullptr) return;
+  if (!shape.spec.operators->fused_attention) return add_unfused_core(core, shape, w);
+  const double part = shape.spec.causal && shape.spec.parallelism.cp > 1 ? 0.5 : 1.0;
+  const auto add = [&](Work& to, const char* name, bool backward) {
+    to.operators.push_back(shape.book->add(OperatorClass::kAttention, name, core_operator(shape, w, windowed, backward)));
+    to.operators.back().times = part;
+  };
+  add(core.forward, "attention.core", false);
+  add(core.input, "attention.core.backward", true);
+}
+
 /// Scores and their product with the values, for the queries of the rank and the keys of the whole sequence.
-Cost core(const CostShape& shape, const AttentionWidths& w) {
-  const double pairs = static_cast<double>(shape.tokens) * shape.spec.sequence * (shape.spec.causal ? 0.5 : 1.0);
+Cost core(const CostShape& shape, const AttentionWidths& w, bool windowed) {
+  const double pairs = static_cast<double>(shape.tokens) * keys_seen(shape, windowed);
   const std::int64_t all_tokens = shape.tokens * shape.spec.parallelism.cp;
   const std::int64_t elements = shape.tokens * (w.query + w.out) + all_tokens * (w.key + w.value);
   // Per pair: a dot product over the width of the queries, and one over that of the values.
-  return shape.cost(0, elements, 0.0, 2.0 * pairs * static_cast<double>(w.query + w.out));
+  Cost cost = shape.cost(0, elements, 0.0, 2.0 * pairs * static_cast<double>(w.query + w.out));
+  add_core(cost, shape, w, windowed);
+  return cost;
 }
 
 Cost grouped_projections(const CostShape& shape, const AttentionWidths& w) {
   const ModelSpec& m = shape.spec.model;
   const std::int64_t out = w.query + w.key + w.value;
   const std::int64_t head_norms = m.query_key_norm ? 2 * std::int64_t{m.head_width()} : 0;
-  return shape.product(shape.tokens, shape.hidden, out, shape.norm + bias(m, out) + head_norms);
+  Cost cost = shape.product(shape.tokens, shape.hidden, out, shape.norm + bias(m, out) + head_norms, "attention.qkv");
+  // Rotary embedding of queries and keys, and where there are, their norms.
+  const std::int64_t turned = shape.tokens * (w.query + w.key) * kElementBytes * (m.query_key_norm ? 2 : 1);
+  shape.add_memory(cost, "attention.rotary", 2 * turned, 2 * turned, m.query_key_norm ? 4 : 2);
+  return cost;
 }
 
 // Down projections are whole on every tp rank, so that each has the latents of all its tokens.
@@ -29,10 +99,33 @@ Cost latent_projections(const CostShape& shape, const AttentionWidths& w) {
   const LatentAttention& a = *shape.spec.model.latent;
   const std::int64_t heads = shape.spec.model.heads / shape.tp;
   const std::int64_t t = shape.tokens;
-  const Cost keys = shape.product(t, shape.hidden, a.kv_rank + a.rope_head, shape.norm + a.kv_rank) +
-                    shape.product(t, a.kv_rank, heads * (a.nope_head + a.value_head));
-  if (a.query_rank == 0) return shape.product(t, shape.hidden, w.query) + keys;
-  return shape.product(t, shape.hidden, a.query_rank, a.query_rank) + shape.product(t, a.query_rank, w.query) + keys;
+  Cost keys = shape.product(t, shape.hidden, a.kv_rank + a.rope_head, shape.norm + a.kv_rank, "attention.kv_down") +
+              shape.product(t, a.kv_rank, heads * (a.nope_head + a.value_head), 0, "attention.kv_up");
+  // Norms of the latents; rotary embedding; the rotary key is copied beside each head's own.
+  const std::int64_t latents = t * (a.query_rank + a.kv_rank) * kElementBytes;
+  const std::int64_t turned = t * heads * (a.nope_head + 2 * std::int64_t{a.rope_head}) * kElementBytes;
+  shape.add_memory(keys, "attention.latents", 2 * latents + 2 * turned, 3 * latents + 2 * turned, 4);
+  if (a.query_rank == 0) return shape.product(t, shape.hidden, w.query, 0, "attention.query") + keys;
+  return shape.product(t, shape.hidden, a.query_rank, a.query_rank, "attention.query_down") +
+         shape.product(t, a.query_rank, w.query, 0, "attention.query_up") + keys;
+}
+
+/// What the recomputation of operators repeats: the up-projections of the latents, and the norm.
+Work repeated_projections(const CostShape& shape, const AttentionWidths& w) {
+  Work again;
+  if (shape.book == nullptr) return again;
+  const TrainingOperators& how = *shape.spec.operators;
+  if (how.again.up_projections && shape.spec.model.latent) {
+    const LatentAttention& a = *shape.spec.model.latent;
+    const std::int64_t heads = shape.spec.model.heads / shape.tp;
+    Cost up;
+    shape.add_product(up, "again.kv_up", shape.tokens, a.kv_rank, heads * (a.nope_head + a.value_head), shape.precision());
+    if (a.query_rank > 0) shape.add_product(up, "again.query_up", shape.tokens, a.query_rank, w.query, shape.precision());
+    again = again + up.forward;
+  }
+  Cost norm;
+  if (how.again.norms) shape.add_norm(norm, "again.norm");
+  return again + norm.forward;
 }
 
 std::int64_t projection_parameters(const CostShape& shape, const AttentionWidths& w) {
@@ -67,15 +160,18 @@ AttentionWidths::AttentionWidths(const TrainingSpec& s) {
   out = query;
 }
 
-PartCost attention_cost(const CostShape& shape) {
+PartCost attention_cost(const CostShape& shape, bool windowed) {
   const AttentionWidths w(shape.spec);
   const ModelSpec& m = shape.spec.model;
   const std::int64_t out_bias = bias(m, shape.hidden);
   PartCost cost;
   cost.parameters = projection_parameters(shape, w) + w.out * shape.hidden + out_bias;
   cost.first = m.latent ? latent_projections(shape, w) : grouped_projections(shape, w);
-  cost.core = core(shape, w);
-  cost.last = shape.product(shape.tokens, w.out, shape.hidden, out_bias);
+  shape.add_norm(cost.first, "attention.norm");
+  cost.core = core(shape, w, windowed);
+  cost.last = shape.product(shape.tokens, w.out, shape.hidden, out_bias, "attention.output");
+  shape.add_residual(cost.last);
+  cost.again = repeated_projections(shape, w);
   return cost;
 }
 

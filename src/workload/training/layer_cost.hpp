@@ -24,17 +24,23 @@
 #pragma once
 
 #include "photonrail/training.hpp"
+#include "workload/training/operator_book.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace photonrail::workload {
 
 struct Work {
   double flops = 0.0;
-  Bytes memory{};  ///< read and written
+  Bytes memory{};                           ///< read and written
+  std::vector<BookedOperator> operators{};  ///< with TrainingSpec::operators: what it is made of
+  bool host_waits = false;                  ///< its kernels are launched when the GPU has said how much there is to do
 
-  friend Work operator+(const Work& a, const Work& b) { return {a.flops + b.flops, {a.memory.count + b.memory.count}}; }
+  friend Work operator+(Work a, const Work& b);
 };
+/// `part` of the work.
+[[nodiscard]] Work scaled(const Work& work, double part);
 
 /// One computation, forward and backward. The backward pass is in two halves, as zero-bubble schedules part them.
 struct Cost {
@@ -55,14 +61,19 @@ struct PartCost {
   Cost core;                    ///< attention: scores and values; experts: the routed experts
   Cost last;                    ///< attention: output; experts: the shared experts
 
+  Work again;  ///< what the backward pass computes once more
+
   [[nodiscard]] Cost whole() const { return first + core + last; }
 };
 
 struct ModelCost {
   PartCost embedding;
   PartCost attention;
+  PartCost windowed;  ///< attention over the sliding window, of a model with one
+  PartCost mamba;
   PartCost mlp;
   PartCost experts;
+  PartCost prediction;                 ///< of a further token: the projection in front of its layer
   PartCost head;                       ///< last norm, output projection and loss
   std::int64_t expert_parameters = 0;  ///< of the routed experts of one layer, on one rank
   Bytes activation;                    ///< what passes between two layers: the micro-batch, in full on a tp rank
@@ -71,10 +82,10 @@ struct ModelCost {
   Bytes dispatch;                      ///< what a rank sends to experts, its own included: tokens x top_k x hidden
 };
 
-/// REQUIRES: spec is valid.
-[[nodiscard]] ModelCost model_cost(const TrainingSpec& spec);
+/// REQUIRES: spec is valid. `book`: gets the operators, which the works then name; null: works have none.
+[[nodiscard]] ModelCost model_cost(const TrainingSpec& spec, OperatorBook* book = nullptr);
 
 /// Adam on `parameters` of one rank: no FLOPs counted, it is bound by memory.
-[[nodiscard]] Work optimizer_work(const TrainingSpec& spec, std::int64_t parameters);
+[[nodiscard]] Work optimizer_work(const TrainingSpec& spec, std::int64_t parameters, OperatorBook* book = nullptr);
 
 }  // namespace photonrail::workload

@@ -41,7 +41,11 @@ class Kept {
   }
 
   [[nodiscard]] double whole_layer(const Unit& unit) const {
-    return tokens_ * (attention() + (unit.experts ? experts() : mlp(spec_.model.ffn))) * spec_.parameter_bytes;
+    double kept = unit.has.attention ? attention() : 0.0;
+    if (unit.has.mamba) kept += mamba();
+    if (unit.has.mlp) kept += mlp(spec_.model.ffn);
+    if (unit.experts) kept += experts();
+    return tokens_ * kept * spec_.parameter_bytes;
   }
 
  private:
@@ -49,6 +53,12 @@ class Kept {
     const auto& latent = spec_.model.latent;
     const double latents = latent ? latent->query_rank + latent->kv_rank + latent->rope_head : 0.0;
     return norm_ + latents + static_cast<double>(widths_.query + widths_.key + widths_.value + widths_.out);
+  }
+  /// What the in-projection gives, the convolution, and what the out-projection reads.
+  [[nodiscard]] double mamba() const {
+    const MambaSpec& a = *spec_.model.mamba;
+    const double inner = static_cast<double>(a.heads) * a.head_dim;
+    return norm_ + (5.0 * inner + 4.0 * a.groups * a.state) / static_cast<double>(shape_.tp);
   }
   /// What the up projections give, and what the down projection reads.
   [[nodiscard]] double inner(double ffn) const { return matrices(spec_.model.mlp) * ffn; }

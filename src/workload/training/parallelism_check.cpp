@@ -1,7 +1,9 @@
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/workload/training_operators.hpp"
 #include "workload/training/spec_check.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace photonrail::workload {
@@ -78,23 +80,43 @@ void check_experts(const TrainingSpec& s) {
 
 void check_pipeline(const TrainingSpec& s) {
   const std::uint32_t parts = s.pipeline().virtual_stages();
-  const std::uint32_t places = s.model.layers + (s.ends_count_as_layers ? 2 : 0);
+  const std::uint32_t places = s.model.layers + (s.ends_count_as_layers ? 2 + s.model.predicted_tokens : 0);
   if (std::uint64_t{s.parallelism.pp} * s.parallelism.virtual_stages > places) {
     throw FieldError(s.parallelism.virtual_stages > 1 ? field("parallelism.virtual_stages") : field("parallelism.pp"),
                      std::to_string(parts) + " stages for " + std::to_string(places) + " layers",
                      "each stage needs a layer");
   }
-  if (s.parallelism.virtual_stages > 1) {
-    require_divides(field("parallelism.virtual_stages"),
-                    s.ends_count_as_layers ? "layers, with the embedding and the head, are split over pp x virtual_stages"
-                                           : "layers are split over pp x virtual_stages",
-                    parts, places);
+  if (s.parallelism.virtual_stages > 1 && !s.ends_count_as_layers) {
+    require_divides(field("parallelism.virtual_stages"), "layers are split over pp x virtual_stages", parts, places);
   }
   core::check_member(field("pipeline"), [&] { s.pipeline().validate(); });
   if (s.schedule == PipelineSchedule::kDualPipe && s.parallelism.fsdp) {
     throw FieldError(field("parallelism.fsdp"),
                      "the two copies of a layer under \"dualpipe\" are in use at different times and cannot share gathers",
                      "\"zero1\": true shards the optimizer");
+  }
+}
+
+void check_operators(const TrainingSpec& s) {
+  if (s.overlap.tensor && !s.sequence_parallel) {
+    throw FieldError(field("overlap.tensor"), "is for the exchanges of sequence parallelism",
+                     "set \"sequence_parallel\" to true");
+  }
+  if (s.one_copy_per_rank && s.moe) {
+    throw FieldError(field("one_copy_per_rank"), "a router sends a copy for each expert", "remove \"moe\", or this");
+  }
+  if (s.model.mamba && (s.model.mamba->heads % s.parallelism.tp != 0 || s.parallelism.cp > 1)) {
+    throw FieldError(field("parallelism"), "heads of Mamba are spread over tp evenly, and their sequence is not cut",
+                     "a tp that divides the heads, and cp 1");
+  }
+  if (!s.operators) return;
+  if (s.operators->factor <= 0.0) throw FieldError(field("operators.factor"), "must be above 0");
+  if (s.parallelism.ep % std::max(s.operators->ranks_a_copy, 1u) != 0 || s.operators->ranks_a_copy == 0) {
+    throw FieldError(field("operators.ranks_a_copy"), "does not divide ep = " + std::to_string(s.parallelism.ep),
+                     "the ranks of a server, where ep spans several");
+  }
+  if (s.operators->attention_dropout && s.operators->fused_attention) {
+    throw FieldError(field("operators.attention_dropout"), "is for attention that is not fused");
   }
 }
 
@@ -118,9 +140,40 @@ void check_sharding(const TrainingSpec& s) {
 
 }  // namespace
 
+namespace {
+
+void check_layers(const ModelSpec& m) {
+  if (m.predicted_tokens > 16) throw FieldError(field("model.predicted_tokens"), "is more than 16");
+  if (m.window > 0) require_positive(field("model.window_every"), m.window_every);
+  if (m.mamba) {
+    require_positive(field("model.mamba.heads"), m.mamba->heads);
+    require_positive(field("model.mamba.head_dim"), m.mamba->head_dim);
+    require_positive(field("model.mamba.state"), m.mamba->state);
+    require_positive(field("model.mamba.groups"), m.mamba->groups);
+    require_positive(field("model.mamba.chunk"), m.mamba->chunk);
+  }
+  if (m.pattern.empty()) {
+    if (m.mamba) throw FieldError(field("model.mamba"), "no layer is one", "a \"pattern\" with the letter M");
+    return;
+  }
+  if (m.pattern.size() != m.layers) {
+    throw FieldError(field("model.pattern"),
+                     "has " + std::to_string(m.pattern.size()) + " letters for " + std::to_string(m.layers) + " layers");
+  }
+  for (const char letter : m.pattern) {
+    const bool known = letter == '*' || letter == '-' || (letter == 'M' && m.mamba) || (letter == 'E' && m.moe);
+    if (known) continue;
+    throw FieldError(field("model.pattern"), std::string("the letter '") + letter + "' is of no part of the model",
+                     "M with \"mamba\", E with \"moe\", * attention, - MLP");
+  }
+}
+
+}  // namespace
+
 void check_model(const ModelSpec& m) {
   if (m.head_dim == 0 && !m.latent) require_divides(field("model.heads"), "hidden is cut into heads", m.heads, m.hidden);
   if (!m.latent) require_divides(field("model.kv_heads"), "query heads share KV heads evenly", m.kv_heads, m.heads);
+  check_layers(m);
   if (!m.moe) return;
   const ExpertSpec& e = *m.moe;
   require_positive(field("model.moe.experts"), e.experts);
@@ -143,6 +196,7 @@ void check_parallelism(const TrainingSpec& spec) {
   check_sharding(spec);
   check_experts(spec);
   check_pipeline(spec);
+  check_operators(spec);
 }
 
 }  // namespace photonrail::workload

@@ -7,6 +7,8 @@
 
 namespace photonrail::workload {
 
+inline constexpr std::int64_t kElementBytes = 2;  // of an activation between operators: bf16
+
 /// What the costs of a rank are made of.
 struct CostShape {
   const TrainingSpec& spec;
@@ -14,14 +16,28 @@ struct CostShape {
   std::int64_t hidden = 0;
   std::int64_t norm = 0;  ///< parameters of one norm
   std::int64_t tp = 1;
+  std::int64_t own_tokens = 0;  ///< of the rank where activations are sharded: under sequence parallelism a tp-th
+  OperatorBook* book = nullptr;
 
-  explicit CostShape(const TrainingSpec& s);
+  explicit CostShape(const TrainingSpec& s, OperatorBook* operators = nullptr);
 
   /// A computation with `parameters` weights, `elements` of activation read and written, and forward FLOPs that use weights
   /// (a product with them) or do not (scores).
   [[nodiscard]] Cost cost(std::int64_t parameters, std::int64_t elements, double with_weights, double without = 0.0) const;
   /// A matrix product of `rows` x `in` with weights of in x out.
-  [[nodiscard]] Cost product(std::int64_t rows, std::int64_t in, std::int64_t out, std::int64_t extra_parameters = 0) const;
+  [[nodiscard]] Cost product(std::int64_t rows, std::int64_t in, std::int64_t out, std::int64_t extra_parameters = 0,
+                             const char* name = "product") const;
+  /// The operators of such a product, without FLOPs and memory: `times` of them, of `rows` each.
+  void add_product(Cost& cost, const char* name, std::int64_t rows, std::int64_t in, std::int64_t out,
+                   OperatorPrecision precision, double times = 1.0) const;
+  /// An operator that is bound by memory: bytes forward and backward. Only a book has them. `launches`: of the host, where
+  /// there are more than `kernels` that take the GPU some time; 0: as many.
+  void add_memory(Cost& cost, const char* name, std::int64_t forward_bytes, std::int64_t backward_bytes,
+                  std::int64_t kernels = 1, std::int64_t launches = 0) const;
+  /// Norm of the tokens before a part, and the sum with the residual behind it.
+  void add_norm(Cost& cost, const char* name) const;
+  void add_residual(Cost& cost) const;
+  [[nodiscard]] OperatorPrecision precision() const;
 };
 
 /// Widths of the attention of one tp rank, in elements.
@@ -34,8 +50,13 @@ struct AttentionWidths {
   explicit AttentionWidths(const TrainingSpec& s);
 };
 
-[[nodiscard]] PartCost attention_cost(const CostShape& shape);
+[[nodiscard]] PartCost attention_cost(const CostShape& shape, bool windowed = false);
+[[nodiscard]] PartCost mamba_cost(const CostShape& shape);
 [[nodiscard]] PartCost mlp_cost(const CostShape& shape, std::int64_t ffn);  ///< `ffn`: in full
 [[nodiscard]] PartCost expert_cost(const CostShape& shape);
+/// Of the routed experts of one layer on one rank.
+[[nodiscard]] std::int64_t routed_parameters(const CostShape& shape);
+/// What a rank sends to experts, its own included.
+[[nodiscard]] std::int64_t dispatched_bytes(const CostShape& shape);
 
 }  // namespace photonrail::workload

@@ -115,7 +115,7 @@ MoeSpec TrainingSpec::expert_traffic() const {
   traffic.top_k = model.moe->top_k;
   traffic.tokens = std::uint64_t{micro_batch} * sequence / parallelism.cp / parallelism.tp;
   traffic.hidden = model.hidden;
-  traffic.layers = model.layers;
+  traffic.layers = model.layers + model.predicted_tokens;
   traffic.micro_batches = micro_batches();
   return traffic;
 }

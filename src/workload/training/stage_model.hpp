@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace photonrail::workload {
@@ -15,7 +16,12 @@ namespace photonrail::workload {
 struct StageModel {
   /// REQUIRES: spec is valid. Both outlive the object. `of_experts`: demands of their all-to-alls; null: even.
   StageModel(const TrainingSpec& of, std::uint32_t number, const MoeTraffic* of_experts)
-      : spec(of), stage(number), experts(of_experts), shape(of.pipeline()), cost(model_cost(of)) {
+      : spec(of),
+        stage(number),
+        experts(of_experts),
+        shape(of.pipeline()),
+        book(of.operators ? std::make_unique<OperatorBook>(*of.operators) : nullptr),
+        cost(model_cost(of, book.get())) {
     for (std::uint32_t c = 0; c < shape.chunks_held(); ++c) units.push_back(part_units(spec, cost, virtual_stage(c)));
   }
 
@@ -25,6 +31,11 @@ struct StageModel {
     const auto& of_chunk = units[pass.step.chunk];
     return of_chunk[pass.forward() ? number : of_chunk.size() - 1 - number];
   }
+  [[nodiscard]] const PartCost& attention_of(const Unit& unit) const {
+    return unit.has.window ? cost.windowed : cost.attention;
+  }
+  /// GPUs that run the stage.
+  [[nodiscard]] double ranks() const { return spec.parallelism.ranks() / static_cast<double>(spec.parallelism.pp); }
   /// Of an activation between stages.
   [[nodiscard]] Bytes message() const { return spec.sequence_parallel ? cost.activation_shard : cost.activation; }
 
@@ -32,6 +43,7 @@ struct StageModel {
   std::uint32_t stage;
   const MoeTraffic* experts;
   PipelineShape shape;
+  std::unique_ptr<OperatorBook> book;  ///< null: computations are timed by the GPU's roofline
   ModelCost cost;
   std::vector<std::vector<Unit>> units;  ///< by chunk, in forward order
 };

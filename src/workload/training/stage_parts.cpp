@@ -1,5 +1,7 @@
 #include "workload/training/stage_parts.hpp"
 
+#include <utility>
+
 namespace photonrail::workload {
 
 void PartWriter::add_forward(PassSegments& list, const Unit& unit, const std::string& again) {
@@ -12,17 +14,68 @@ void PartWriter::add_forward(PassSegments& list, const Unit& unit, const std::st
       });
       break;
     case Unit::Kind::kLayer:
-      list.push_back([this, name](StagePass& f) { attention_forward(f, name + ".attention"); });
-      if (unit.experts) return add_experts_forward(list, name, unit.layer);
-      list.push_back([this, name](StagePass& f) { sharded_part(f, model_.cost.mlp.core.forward, name + ".mlp"); });
+      add_layer_forward(list, unit, name);
       break;
     case Unit::Kind::kHead:
       list.push_back([this, name](StagePass& f) {
         enter(f, name);
-        tasks_.compute(f, model_.cost.head.core.forward, name);
+        head(f, model_.cost.head.core.forward, name);
       });
       break;
   }
+}
+
+// A module that predicts a further token: its projection, its layer, the head.
+void PartWriter::add_layer_forward(PassSegments& list, const Unit& unit, const std::string& name) {
+  if (unit.predicts) {
+    list.push_back(
+        [this, name](StagePass& f) { sharded_part(f, model_.cost.prediction.core.forward, name + ".prediction"); });
+  }
+  if (unit.has.attention) {
+    list.push_back(
+        [this, name, &unit](StagePass& f) { attention_forward(f, model_.attention_of(unit), name + ".attention"); });
+  }
+  if (unit.has.mamba) {
+    list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mamba, name + ".mamba", true); });
+  }
+  if (unit.has.mlp) list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mlp, name + ".mlp", true); });
+  if (unit.experts) add_experts_forward(list, name, unit.layer);
+  if (!unit.predicts) return;
+  list.push_back([this, name](StagePass& f) {
+    enter(f, name + ".head");
+    head(f, model_.cost.head.core.forward, name + ".head");
+  });
+}
+
+void PartWriter::add_layer_backward(PassSegments& list, const Unit& unit) {
+  const std::string& name = unit.name;
+  if (unit.predicts) {
+    list.push_back([this, name](StagePass& f) {
+      tasks_.compute(f, work(f, model_.cost.head.core), name + ".head");
+      leave(f, name + ".head");
+    });
+  }
+  if (unit.experts) add_experts_backward(list, name, unit.layer);
+  if (unit.has.mlp) list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mlp, name + ".mlp", false); });
+  if (unit.has.mamba) {
+    list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mamba, name + ".mamba", false); });
+  }
+  if (unit.has.attention) {
+    list.push_back(
+        [this, name, &unit](StagePass& f) { attention_backward(f, model_.attention_of(unit), name + ".attention"); });
+  }
+  if (!unit.predicts) return;
+  list.push_back(
+      [this, name](StagePass& f) { sharded_part(f, work(f, model_.cost.prediction.core), name + ".prediction"); });
+}
+
+// The loss over words that tp ranks share: the maximum, the sum of the exponents and the logit of the right word of each
+// token (Shoeybi et al., arXiv 1909.08053, section 3). Only operators one by one have it.
+void PartWriter::head(StagePass& pass, const Work& work, const std::string& part) {
+  tasks_.compute(pass, work, part);
+  if (!model_.book) return;
+  const std::int64_t tokens = model_.cost.activation.count / model_.spec.model.hidden / model_.spec.parameter_bytes;
+  tasks_.exchange(pass, SlotUse::kTensor, CollectiveOp::kAllReduce, {3 * 4 * tokens}, part + ".loss");
 }
 
 void PartWriter::add_backward(PassSegments& list, const Unit& unit) {
@@ -36,12 +89,7 @@ void PartWriter::add_backward(PassSegments& list, const Unit& unit) {
       break;
     case Unit::Kind::kLayer:
       if (model_.spec.recompute == Recompute::kFull) add_forward(list, unit, "again.");
-      if (unit.experts) {
-        add_experts_backward(list, name, unit.layer);
-      } else {
-        list.push_back([this, name](StagePass& f) { sharded_part(f, work(f, model_.cost.mlp.core), name + ".mlp"); });
-      }
-      list.push_back([this, name](StagePass& f) { attention_backward(f, name + ".attention"); });
+      add_layer_backward(list, unit);
       break;
     case Unit::Kind::kHead:
       list.push_back([this, name](StagePass& f) {
@@ -55,30 +103,52 @@ void PartWriter::add_backward(PassSegments& list, const Unit& unit) {
 // A split backward pass: the weights' half, from what the input's half has left. Nothing is exchanged.
 void PartWriter::weights_of(StagePass& pass, const Unit& unit) {
   if (unit.kind == Unit::Kind::kEmbedding) return;  // has no other half
-  const Work weights =
-      unit.kind == Unit::Kind::kHead
-          ? model_.cost.head.core.weight
-          : (model_.cost.attention.whole() + (unit.experts ? model_.cost.experts : model_.cost.mlp).whole()).weight;
+  const ModelCost& cost = model_.cost;
+  if (unit.kind == Unit::Kind::kHead) return tasks_.compute(pass, cost.head.core.weight, unit.name);
+  Work weights;
+  if (unit.has.attention) weights = weights + model_.attention_of(unit).whole().weight;
+  if (unit.has.mamba) weights = weights + cost.mamba.whole().weight;
+  if (unit.has.mlp) weights = weights + cost.mlp.whole().weight;
+  if (unit.experts) weights = weights + cost.experts.whole().weight;
+  if (unit.predicts) weights = weights + cost.prediction.core.weight + cost.head.core.weight;
   tasks_.compute(pass, weights, unit.name);
 }
 
-void PartWriter::attention_forward(StagePass& pass, const std::string& part) {
-  if (!tasks_.has(SlotUse::kContextOut)) return sharded_part(pass, model_.cost.attention.whole().forward, part);
+// Attention, Mamba, an MLP: in one piece, or with its exchanges beside its products. An MLP's two products count as a half
+// each.
+void PartWriter::whole_part(StagePass& pass, const PartCost& cost, const std::string& part, bool forward) {
+  const auto of = [&](const Cost& c) { return forward ? c.forward : work(pass, c); };
+  const Work again = forward ? Work{} : cost.again;
+  if (!model_.spec.overlap.tensor || !tasks_.has(SlotUse::kTensor)) {
+    return sharded_part(pass, again + of(cost.whole()), part);
+  }
+  const bool in_two = cost.first.forward.flops == 0.0;
+  const Work begin = in_two ? scaled(of(cost.core), 0.5) : of(forward ? cost.first : cost.last);
+  const Work end = in_two ? begin : of(forward ? cost.last : cost.first);
+  overlapped_part(pass, begin, again + (in_two ? Work{} : of(cost.core)), end, part);
+}
+
+void PartWriter::attention_forward(StagePass& pass, const PartCost& attention, const std::string& part) {
+  if (!tasks_.has(SlotUse::kContextOut)) return whole_part(pass, attention, part, true);
   enter(pass, part);
-  tasks_.compute(pass, model_.cost.attention.first.forward, part + ".projections");
-  ring_.forward(pass, part);
-  tasks_.compute(pass, model_.cost.attention.last.forward, part + ".output");
+  tasks_.compute(pass, attention.first.forward, part + ".projections");
+  ring_.forward(pass, part, attention.core.forward);
+  tasks_.compute(pass, attention.last.forward, part + ".output");
   leave(pass, part);
 }
 
-void PartWriter::attention_backward(StagePass& pass, const std::string& part) {
+void PartWriter::attention_backward(StagePass& pass, const PartCost& attention, const std::string& part) {
   // Selective recomputation repeats the core only; what it needs is here, or comes around the ring anyway.
-  const Work again = model_.spec.recompute == Recompute::kSelective ? model_.cost.attention.core.forward : Work{};
-  if (!tasks_.has(SlotUse::kContextOut)) return sharded_part(pass, again + work(pass, model_.cost.attention.whole()), part);
+  const Work again = model_.spec.recompute == Recompute::kSelective ? attention.core.forward : Work{};
+  if (!tasks_.has(SlotUse::kContextOut)) {
+    PartCost repeated = attention;
+    repeated.again = again + attention.again;
+    return whole_part(pass, repeated, part, false);
+  }
   enter(pass, part);
-  tasks_.compute(pass, work(pass, model_.cost.attention.last), part + ".output");
-  ring_.backward(pass, part, again + work(pass, model_.cost.attention.core));
-  tasks_.compute(pass, work(pass, model_.cost.attention.first), part + ".projections");
+  tasks_.compute(pass, work(pass, attention.last), part + ".output");
+  ring_.backward(pass, part, again + work(pass, attention.core));
+  tasks_.compute(pass, attention.again + work(pass, attention.first), part + ".projections");
   leave(pass, part);
 }
 
@@ -92,20 +162,30 @@ void PartWriter::add_experts_forward(PassSegments& list, const std::string& part
     tasks_.compute(f, model_.cost.experts.core.forward, part + ".experts");
     from_experts(f, part + ".combine", layer);
   });
-  if (model_.spec.model.moe->shared == 0) return;
-  list.push_back([this, part](StagePass& f) { sharded_part(f, model_.cost.experts.last.forward, part + ".shared"); });
+  if (!has_shared()) return;
+  list.push_back([this, part](StagePass& f) { shared(f, model_.cost.experts.last.forward, part + ".shared"); });
 }
 
 void PartWriter::add_experts_backward(PassSegments& list, const std::string& part, std::uint32_t layer) {
-  if (model_.spec.model.moe->shared > 0) {
-    list.push_back([this, part](StagePass& f) { sharded_part(f, work(f, model_.cost.experts.last), part + ".shared"); });
+  if (model_.book && model_.book->how().again.experts) {
+    list.push_back([this, part, layer](StagePass& f) { to_experts(f, "again." + part + ".dispatch", layer); });
+    list.push_back([this, part, layer](StagePass& f) { from_experts(f, "again." + part + ".combine", layer); });
+  }
+  if (has_shared()) {
+    list.push_back([this, part](StagePass& f) { shared(f, work(f, model_.cost.experts.last), part + ".shared"); });
   }
   list.push_back([this, part, layer](StagePass& f) { to_experts(f, part + ".combine", layer); });
   list.push_back([this, part, layer](StagePass& f) {
-    tasks_.compute(f, work(f, model_.cost.experts.core), part + ".experts");
+    tasks_.compute(f, model_.cost.experts.again + work(f, model_.cost.experts.core), part + ".experts");
     from_experts(f, part + ".dispatch", layer);
   });
   list.push_back([this, part](StagePass& f) { tasks_.compute(f, work(f, model_.cost.experts.first), part + ".router"); });
+}
+
+// Where there is but the projection back from the latent width, it is of the rank's own tokens.
+void PartWriter::shared(StagePass& pass, const Work& work, const std::string& part) {
+  if (model_.spec.model.shared_width() > 0) return sharded_part(pass, work, part);
+  tasks_.compute(pass, work, part);
 }
 
 // Tokens, or their gradients, on the way to the experts that the router chose: first to a rank of each expert, then to the
@@ -139,6 +219,30 @@ void PartWriter::sharded_part(StagePass& pass, const Work& work, const std::stri
   enter(pass, part);
   tasks_.compute(pass, work, part);
   leave(pass, part);
+}
+
+// Of the first product all but a tp-th does not wait for the gather; the reduction begins with the first tp-th of the last
+// one, and its own last piece waits for all of it.
+void PartWriter::overlapped_part(StagePass& pass, const Work& first, const Work& between, const Work& last,
+                                 const std::string& part) {
+  const double rest = 1.0 / model_.spec.parallelism.tp;
+  const TaskId before = pass.data;
+  enter(pass, part);
+  const TaskId gathered = std::exchange(pass.data, before);
+  if (model_.spec.sequence_parallel) {
+    tasks_.compute(pass, scaled(first, 1.0 - rest), part + ".first");
+    pass.data = gathered;
+    tasks_.compute(pass, scaled(first, rest) + between + scaled(last, rest), part);
+  } else {
+    tasks_.compute(pass, first + between + scaled(last, rest), part);
+  }
+  const auto op = model_.spec.sequence_parallel ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce;
+  const auto late = static_cast<std::int64_t>(static_cast<double>(model_.cost.activation.count) * rest);
+  const TaskId begun = pass.data;
+  tasks_.exchange(pass, SlotUse::kTensor, op, {model_.cost.activation.count - late}, part + ".begin");
+  pass.data = begun;
+  tasks_.compute(pass, scaled(last, 1.0 - rest), part + ".last");
+  tasks_.exchange(pass, SlotUse::kTensor, op, {late}, part);  // of the same communicator: it ends after the other
 }
 
 void PartWriter::enter(StagePass& pass, const std::string& part) {

@@ -7,7 +7,12 @@ namespace {
 constexpr std::uint32_t kBlockTag = 0;
 constexpr std::uint32_t kGradientTag = 1;
 
-Work share(const Work& work, std::uint32_t of) { return {work.flops / of, {work.memory.count / of}}; }
+Work share(const Work& work, std::uint32_t of) {
+  Work part = scaled(work, 1.0 / of);
+  part.flops = work.flops / of;
+  part.memory = {work.memory.count / of};
+  return part;
+}
 
 }  // namespace
 
@@ -18,14 +23,14 @@ TaskId RingWriter::pass_on(StagePass& pass, TaskId block, std::uint32_t ring_tag
   return tasks_.receive({SlotUse::kContextIn, size, ring_tag}, pass.prefix + task + ".receive", block);
 }
 
-void RingWriter::forward(StagePass& pass, const std::string& part) {
+void RingWriter::forward(StagePass& pass, const std::string& part, const Work& work) {
   const std::uint32_t ranks = model_.spec.parallelism.cp;
   TaskId block = pass.data;
   for (std::uint32_t k = 0; k < ranks; ++k) {
     const std::string number = std::to_string(k);
     const TaskId next = k + 1 < ranks ? pass_on(pass, block, kBlockTag, part + ".block" + number) : TaskId::none();
     pass.data = block;
-    tasks_.compute(pass, share(model_.cost.attention.core.forward, ranks), part + ".core" + number);
+    tasks_.compute(pass, share(work, ranks), part + ".core" + number);
     block = next;
   }
 }

@@ -15,9 +15,8 @@ class RingWriter {
   /// Both must outlive the writer.
   RingWriter(const StageModel& model, StageTasks& tasks) : model_(model), tasks_(tasks) {}
 
-  /// REQUIRES: the stage has the two links of the ring.
-  void forward(StagePass& pass, const std::string& part);
-  /// `work`: of all blocks.
+  /// `work`: of all blocks. REQUIRES: the stage has the two links of the ring.
+  void forward(StagePass& pass, const std::string& part, const Work& work);
   void backward(StagePass& pass, const std::string& part, const Work& work);
 
  private:

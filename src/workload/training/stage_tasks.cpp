@@ -5,8 +5,8 @@
 
 namespace photonrail::workload {
 
-StageTasks::StageTasks(TaskGraphBuilder& builder, std::vector<SlotUse> slots)
-    : builder_(builder), slots_(std::move(slots)), program_(builder.add_program()) {}
+StageTasks::StageTasks(TaskGraphBuilder& builder, std::vector<SlotUse> slots, OperatorBook* book, double ranks)
+    : builder_(builder), slots_(std::move(slots)), book_(book), ranks_(ranks), program_(builder.add_program()) {}
 
 bool StageTasks::has(SlotUse use) const { return std::find(slots_.begin(), slots_.end(), use) != slots_.end(); }
 
@@ -47,7 +47,9 @@ TaskId StageTasks::collective(SlotUse use, CollectiveOp op, Bytes size, const st
 }
 
 TaskId StageTasks::compute_apart(const Work& work, const std::string& task, const std::vector<TaskId>& after) {
-  return builder_.add_compute(program_, work.flops, work.memory, task, after);
+  if (book_ == nullptr) return builder_.add_compute(program_, work.flops, work.memory, task, after);
+  book_->use(work.operators, work.host_waits, ranks_);
+  return builder_.add_delay(program_, book_->time(work.operators, work.host_waits), task, after);
 }
 
 void StageTasks::send(const Message& message, const std::string& task, TaskId after) {

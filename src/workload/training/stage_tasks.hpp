@@ -24,8 +24,8 @@ class StageTasks {
     std::uint32_t tag;
   };
 
-  /// `builder` must outlive the object.
-  StageTasks(TaskGraphBuilder& builder, std::vector<SlotUse> slots);
+  /// Both must outlive the object. `book`: times computations and notes what `ranks` GPUs ran; null: they have FLOPs and bytes.
+  StageTasks(TaskGraphBuilder& builder, std::vector<SlotUse> slots, OperatorBook* book = nullptr, double ranks = 1.0);
 
   [[nodiscard]] ProgramId program() const { return program_; }
   [[nodiscard]] bool has(SlotUse use) const;
@@ -56,6 +56,8 @@ class StageTasks {
 
   TaskGraphBuilder& builder_;
   std::vector<SlotUse> slots_;
+  OperatorBook* book_;
+  double ranks_;
   ProgramId program_;
   TaskId last_compute_ = TaskId::none();
 };

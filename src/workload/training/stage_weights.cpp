@@ -25,6 +25,8 @@ void WeightWriter::ask_for(StagePass& pass, std::size_t number) {
   pass.asked_for.back() = gather(model_.unit_of(pass, number), pass.step.chunk, pass.prefix, pass.issued);
 }
 
+bool WeightWriter::is_frozen() const { return model_.book && model_.book->how().frozen_weights; }
+
 bool WeightWriter::is_last(const PipelineStep& step) const { return step.micro_batch == last_[step.chunk]; }
 
 // The chunks of DualPipe that are copies of each other share a group, and the halves of the model have one each.
@@ -58,6 +60,7 @@ std::vector<TaskId> WeightWriter::gather(const Unit& unit, std::uint32_t chunk, 
 }
 
 void WeightWriter::reduce_gradients(StagePass& pass, std::size_t number) {
+  if (is_frozen()) return;
   const Unit& unit = model_.unit_of(pass, number);
   const std::uint32_t chunk = pass.step.chunk;
   const std::string what = pass.prefix + unit.name;
@@ -164,7 +167,11 @@ std::int64_t WeightWriter::own_parameters() const {
 void WeightWriter::clip(TaskId after) {
   std::vector<TaskId> ready = gradients_;
   ready.push_back(after);
-  TaskId norm = tasks_.compute_apart({0.0, {own_parameters() * model_.spec.gradient_bytes}}, "gradients.norm", ready);
+  Work squares{0.0, {own_parameters() * model_.spec.gradient_bytes}};
+  if (model_.book && squares.memory.count > 0) {
+    squares.operators.push_back(model_.book->add(OperatorClass::kMemory, "gradients.norm", MemoryBound{squares.memory.count, 1}));
+  }
+  TaskId norm = tasks_.compute_apart(squares, "gradients.norm", ready);
   const bool sharded = shards(model_.spec) > 1;
   using enum SlotUse;
   for (const SlotUse use : {kTensor, kData, kExpert, kPipeline}) {
@@ -176,11 +183,12 @@ void WeightWriter::clip(TaskId after) {
 }
 
 void WeightWriter::finish_step() {
+  if (is_frozen()) return;
   for (const Late& l : std::exchange(late_, {})) reduce(l.parameters, l.experts, l.chunk, l.what, TaskId::none());
   reduce_embedding(tasks_.last_compute());
   average_loss();
   if (model_.spec.clip_gradients) clip(tasks_.last_compute());
-  const Work work = optimizer_work(model_.spec, own_parameters());
+  const Work work = optimizer_work(model_.spec, own_parameters(), model_.book.get());
   gradients_.push_back(tasks_.last_compute());
   const TaskId done = tasks_.compute_apart(work, "optimizer", gradients_);
   if (model_.spec.parallelism.zero1 && !model_.spec.overlap_parameters) gather_after(done);

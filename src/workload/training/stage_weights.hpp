@@ -51,6 +51,7 @@ class WeightWriter {
   [[nodiscard]] std::int64_t padded(std::int64_t size, SlotUse group) const;  // bytes
   void gather_after(TaskId optimizer);
   [[nodiscard]] SlotUse data_slot(SlotUse own, SlotUse mirror, std::uint32_t chunk) const;
+  [[nodiscard]] bool is_frozen() const;
   [[nodiscard]] bool is_last(const PipelineStep& step) const;
   [[nodiscard]] static std::int64_t shard(std::int64_t parameters, std::uint32_t shard_count) {  // padded, as FSDP does
     return (parameters + shard_count - 1) / shard_count;

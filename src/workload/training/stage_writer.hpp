@@ -1,4 +1,4 @@
-// Writes the program of one pipeline stage, task by task. See stage_program.hpp for what comes out. PartWriter writes what
+// Writes the program of one pipeline stage, task by task. PartWriter writes what
 // a unit does, RingWriter its context parallelism, WeightWriter parameters and gradients; this one passes and messages.
 #pragma once
 
@@ -33,6 +33,8 @@ class StageWriter {
 
   /// REQUIRES: it is called once.
   ProgramId write(const std::vector<PipelineAction>& actions);
+  /// By all GPUs of the stage. REQUIRES: the spec has operators, and the program is written.
+  [[nodiscard]] std::vector<OperatorUse> used_operators() const { return model_.book->used(); }
 
  private:
   using ResultKey = std::tuple<bool, std::uint32_t, std::uint32_t>;  // forward, virtual stage, micro-batch

@@ -19,8 +19,8 @@
 
 #include "photonrail/error.hpp"
 #include "workload/training/rank_grid.hpp"
-#include "workload/training/stage_program.hpp"
 #include "workload/training/stage_slots.hpp"
+#include "workload/training/stage_writer.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -38,7 +38,6 @@ using workload::is_link;
 using workload::RankGrid;
 using workload::SlotUse;
 using workload::stage_slots;
-using workload::write_stage_program;
 
 namespace {
 
@@ -127,8 +126,10 @@ CommunicatorId link(TaskGraphBuilder& builder, const TrainingSpec& spec, const R
 
 }  // namespace
 
-TaskGraph make_training_graph(const TrainingSpec& spec) {
-  spec.validate();
+TaskGraph make_training_graph(const TrainingSpec& spec) { return make_training_step(spec).graph; }
+
+TrainingStep make_training_step(const TrainingSpec& spec) {
+  TrainingWork work = training_work(spec);
   const std::uint32_t ranks = spec.parallelism.ranks();
   const RankGrid grid(spec);
   TaskGraphBuilder builder(ranks);
@@ -141,10 +142,14 @@ TaskGraph make_training_graph(const TrainingSpec& spec) {
   }
 
   std::vector<ProgramId> program_of_stage;
+  std::vector<std::vector<OperatorUse>> used;  // by stage
   const auto actions = workload::pipeline_actions(spec.pipeline());
   for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) {
-    program_of_stage.push_back(write_stage_program(builder, spec, s, actions[s], experts.get()));
+    workload::StageWriter writer(builder, spec, s, experts.get());
+    program_of_stage.push_back(writer.write(actions[s]));
+    if (spec.operators) used.push_back(writer.used_operators());
   }
+  if (spec.operators) work.operators = std::make_shared<const OperatorUsage>(workload::total_usage(used));
 
   std::vector<std::pair<RankId, std::uint32_t>> in_order;
   for (std::uint32_t position = 0; position < ranks; ++position) in_order.emplace_back(grid.rank(position), position);
@@ -159,7 +164,7 @@ TaskGraph make_training_graph(const TrainingSpec& spec) {
     }
     builder.assign(rank, program_of_stage[stage], std::move(slots));
   }
-  return std::move(builder).build();
+  return {std::move(builder).build(), std::move(work)};
 }
 
 }  // namespace photonrail

@@ -19,11 +19,16 @@ TrainingWork training_work(const TrainingSpec& spec) {
   TrainingSpec one = spec;
   one.parallelism = ParallelismSpec{};
   one.micro_batch = 1;
+  one.operators = nullptr;
   const ModelCost cost = model_cost(one);
   double of_sequence = flops(cost.embedding.whole()) + flops(cost.head.whole());
-  for (std::uint32_t layer = 0; layer < spec.model.layers; ++layer) {
-    of_sequence += flops(cost.attention.whole());
-    of_sequence += flops((spec.model.has_experts(layer) ? cost.experts : cost.mlp).whole());
+  for (std::uint32_t layer = 0; layer < spec.model.layers + spec.model.predicted_tokens; ++layer) {
+    const LayerKind kind = spec.model.layer_kind(layer);
+    if (kind.attention) of_sequence += flops((kind.window ? cost.windowed : cost.attention).whole());
+    if (kind.mamba) of_sequence += flops(cost.mamba.whole());
+    of_sequence += kind.experts ? flops(cost.experts.whole()) : 0.0;
+    of_sequence += kind.mlp ? flops(cost.mlp.whole()) : 0.0;
+    if (layer >= spec.model.layers) of_sequence += flops(cost.prediction.whole()) + flops(cost.head.whole());
   }
   const double sequences = spec.global_batch;
   return {sequences * spec.sequence, sequences * of_sequence};

@@ -72,7 +72,7 @@ TEST(RingWriter, EveryBlockIsComputedAndAllButTheFirstComeAround) {
   const StageModel model(spec, 0, nullptr);
   ProgramSite site;
   StagePass pass;
-  RingWriter(model, site.tasks).forward(pass, "attention");
+  RingWriter(model, site.tasks).forward(pass, "attention", model.cost.attention.core.forward);
   const Program program = site.finish();
   std::map<TaskKind, int> kinds;
   for (const Task& task : program.tasks()) ++kinds[task.kind];

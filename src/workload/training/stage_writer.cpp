@@ -1,8 +1,7 @@
-#include "workload/training/stage_program.hpp"
+#include "workload/training/stage_writer.hpp"
 
 #include "core/field.hpp"
 #include "workload/training/stage_slots.hpp"
-#include "workload/training/stage_writer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +26,7 @@ StageWriter::StageWriter(TaskGraphBuilder& builder, const TrainingSpec& spec, st
                          const MoeTraffic* experts, std::size_t max_tasks)
     : max_tasks_(max_tasks),
       model_(spec, stage, experts),
-      tasks_(builder, stage_slots(spec, stage)),
+      tasks_(builder, stage_slots(spec, stage), model_.book.get(), model_.ranks()),
       parts_(model_, tasks_) {}
 
 ProgramId StageWriter::write(const std::vector<PipelineAction>& actions) {
@@ -166,11 +165,6 @@ void StageWriter::receive(const PipelineAction& action) {
   results_[key(action.step, there)] =
       tasks_.receive({next ? SlotUse::kFromNext : SlotUse::kFromPrevious, model_.message(), tag(action.step)},
                      prefix_of(action.step, model_.shape) + "receive", posted_);
-}
-
-ProgramId write_stage_program(TaskGraphBuilder& builder, const TrainingSpec& spec, std::uint32_t stage,
-                              const std::vector<PipelineAction>& actions, const MoeTraffic* experts) {
-  return StageWriter(builder, spec, stage, experts).write(actions);
 }
 
 }  // namespace photonrail::workload

@@ -1,0 +1,91 @@
+// A training step operator by operator: what they are timed by, how the system runs them, and what was used in the end.
+#pragma once
+
+#include "photonrail/training.hpp"
+#include "photonrail/workload/operators.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photonrail {
+
+enum class OperatorClass : std::uint8_t { kProducts, kExperts, kAttention, kScan, kMemory, kHost };
+inline constexpr int kOperatorClassCount = 6;
+[[nodiscard]] std::string_view name(OperatorClass c);  ///< "products", "experts", "attention", "scan", "memory", "host"
+
+/// What launches kernels. A kernel that is not in a CUDA graph costs the host some time (TrainingOperators::kernel_launch).
+enum class CudaGraphs : std::uint8_t {
+  kNone,    ///< the host launches every kernel
+  kLayers,  ///< all but the routed experts are in graphs
+  kStep     ///< the whole step is one graph: the host costs nothing
+};
+
+/// Computed again in the backward pass, beside TrainingSpec::recompute.
+struct RecomputedOperators {
+  bool norms = false;
+  bool activations = false;
+  bool up_projections = false;  ///< latent attention
+  bool mlp = false;
+  bool experts = false;  ///< with their exchanges
+};
+
+/// How a system computes the parts of a layer.
+struct TrainingOperators {
+  OperatorTimes times{OperatorRoofline{}};
+  OperatorPrecision precision = OperatorPrecision::kBf16;  ///< of the products in layers; head, router and scores are bf16
+  OperatorPrecision scores = OperatorPrecision::kBf16;  ///< of the core of attention; kFp8 where a system has such kernels
+  /// Only adapters learn, so that weights have no gradients: no products for them, no reduction, no optimizer. The
+  /// adapters' own work is left out.
+  bool frozen_weights = false;
+  /// Every time that comes from a table is so many times the table's, for what idle GPUs with cool clocks do not show;
+  /// fitted by calibration, above 0.
+  double factor = 1.0;
+  /// false: scores go to memory and back, as kernels of 2022 had it and as masks that a fused kernel does not know
+  /// (attention sinks) make it: beside the two products softmax reads and writes each score of 2 bytes forward; backward it
+  /// reads it and its gradient and writes one. Dropout adds 3 bytes each way: a mask of 1 byte, and a score once more.
+  bool fused_attention = true;
+  bool attention_dropout = false;  ///< unfused only: masks are written, read and applied
+  /// One kernel for all experts of a rank; false: a kernel an expert and product, with its own cast.
+  bool grouped_experts = true;
+
+  /// With TrainingSpec::one_copy_per_rank: so many neighbouring ranks share one copy, which reaches them over one of them
+  /// (the servers of DeepEP and HybridEP, arXiv 2412.19437, section 3.2.2). What they pass on among each other is left out.
+  std::uint32_t ranks_a_copy = 1;
+
+  RecomputedOperators again{};
+
+  CudaGraphs graphs = CudaGraphs::kStep;
+  /// Of the host for one kernel. Launches run ahead of the GPU, so that a part takes the longer of the two; but routed
+  /// experts without a capacity have sizes that the host must read from the GPU first: there both add up.
+  Duration kernel_launch{8'000'000};
+  bool host_waits_for_routing = true;
+};
+
+/// One operator of a step, over all GPUs.
+struct OperatorUse {
+  std::string name;  ///< "attention.qkv 8192 x 6144 x 4096 fp8"
+  OperatorClass kind = OperatorClass::kProducts;
+  OperatorSource source = OperatorSource::kRoofline;
+  double times = 0.0;    ///< how often it ran
+  double seconds = 0.0;  ///< of GPU time, all together
+};
+
+/// What a step computed, over all GPUs: costliest first.
+struct OperatorUsage {
+  std::vector<OperatorUse> operators;
+
+  [[nodiscard]] double seconds() const;
+  [[nodiscard]] double seconds(OperatorClass kind, OperatorSource source) const;
+};
+
+/// A training step, and what it does.
+struct TrainingStep {
+  TaskGraph graph;
+  TrainingWork work;
+};
+/// make_training_graph() and training_work() at once, with TrainingWork::operators. Throws ConfigError (see validate()).
+[[nodiscard]] TrainingStep make_training_step(const TrainingSpec& spec);
+
+}  // namespace photonrail

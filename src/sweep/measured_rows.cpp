@@ -1,0 +1,205 @@
+#include "json/file_kind.hpp"
+#include "json/file_text.hpp"
+#include "json/json_reader.hpp"
+#include "json/text.hpp"
+#include "photonrail/config.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/simulate.hpp"
+#include "photonrail/study/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+namespace photonrail {
+
+namespace {
+
+using json::JsonReader;
+
+constexpr std::size_t kMaxFitted = 4;  // rows of a GPU
+constexpr double kFitTolerance = 2e-3;
+constexpr std::string_view kFactor = "/workload/training/operators/factor";
+
+MeasuredRow read_row(JsonReader item) {
+  MeasuredRow row;
+  row.name = item.child("name").string();
+  if (const auto v = item.optional("gpu")) row.gpu = v->string();
+  if (const auto v = item.optional("group")) row.group = v->string();
+  if (const auto v = item.optional("note")) row.note = v->string();
+  row.measured_step_s = item.child("measured_step_s").positive(1e6);
+  if (const auto v = item.optional("fit")) row.fit = v->boolean();
+  if (const auto v = item.optional("line")) {
+    for (const JsonReader& batch : v->elements()) row.line.push_back(batch.count(1, 100'000'000));
+    if (row.line.size() != 2 || row.line[0] >= row.line[1]) v->fail("is not two global batches, the smaller one first");
+  }
+  row.scenario = item.child("scenario").json().dump();
+  item.finish();
+  return row;
+}
+
+void check_rows(const JsonReader& list, const std::vector<MeasuredRow>& rows) {
+  std::set<std::string> names;
+  std::map<std::string, std::size_t> fitted;
+  const std::vector<JsonReader> items = list.elements();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!names.insert(rows[i].name).second)
+      items[i].fail("the name \"" + rows[i].name + "\" is there twice", "another one");
+    if (rows[i].fit && ++fitted[rows[i].gpu] > kMaxFitted) {
+      items[i].fail("more than " + std::to_string(kMaxFitted) + " rows of \"" + rows[i].gpu + "\" are to be fitted",
+                    "one factor needs few; the error of the others is what counts");
+    }
+  }
+}
+
+double factor_of(const MeasuredRows& rows, const MeasuredRow& row) {
+  const auto found = rows.factors.find(row.gpu);
+  return found == rows.factors.end() ? 1.0 : found->second;
+}
+
+/// Step time, and what a step of that batch computes.
+RowOutcome run_at(const MeasuredRows& rows, const MeasuredRow& row, std::vector<Override> overrides,
+                  const Registries& known) {
+  const Scenario scenario = parse_scenario(row.scenario, rows.directory, row.name, overrides, known);
+  const RunResult result = simulate(scenario, {}, known);
+  RowOutcome outcome;
+  outcome.simulated_step_s = to_seconds(result.step_time());
+  if (result.work) outcome.operators = result.work->operators;
+  return outcome;
+}
+
+double batch_of(const MeasuredRow& row) {
+  const json::Json root = json::parse_json(row.scenario, row.name);
+  return JsonReader(root).child("workload").child("training").child("global_batch").count(1, 100'000'000);
+}
+
+RowOutcome run_row(const MeasuredRows& rows, const MeasuredRow& row, double factor, const Registries& known) {
+  RowOutcome outcome;
+  try {
+    char text[64];
+    std::snprintf(text, sizeof text, "%s=%.9g", std::string(kFactor).c_str(), factor);
+    std::vector<Override> overrides;
+    if (factor != 1.0) overrides.push_back(Override::parse(text));
+    if (row.line.empty()) return run_at(rows, row, overrides, known);
+    std::vector<double> steps;
+    for (const double batch : row.line) {
+      std::snprintf(text, sizeof text, "/workload/training/global_batch=%.0f", batch);
+      std::vector<Override> at = overrides;
+      at.push_back(Override::parse(text));
+      outcome = run_at(rows, row, at, known);
+      steps.push_back(outcome.simulated_step_s);
+    }
+    const double slope = (steps[1] - steps[0]) / (row.line[1] - row.line[0]);
+    outcome.simulated_step_s = steps[1] + slope * (batch_of(row) - row.line[1]);
+  } catch (const ConfigError& e) {
+    outcome.problem = e.what();
+  } catch (const DeadlockError& e) {
+    outcome.problem = e.what();
+  }
+  return outcome;
+}
+
+/// Mean of the logarithms of simulated over measured of the rows of a GPU that are to be fitted.
+double mean_excess(const MeasuredRows& rows, const std::string& gpu, double factor, const Registries& known) {
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (const MeasuredRow& row : rows.rows) {
+    if (!row.fit || row.gpu != gpu) continue;
+    const RowOutcome outcome = run_row(rows, row, factor, known);
+    if (!outcome.problem.empty()) throw ConfigError(row.name, "cannot be fitted: " + outcome.problem);
+    sum += std::log(outcome.simulated_step_s / row.measured_step_s);
+    ++count;
+  }
+  return sum / static_cast<double>(count);
+}
+
+double fit_one(const MeasuredRows& rows, const std::string& gpu, const Registries& known) {
+  double factor = 1.0;
+  double excess = mean_excess(rows, gpu, factor, known);
+  double before = factor;
+  double excess_before = excess;
+  for (int round = 0; round < 8 && std::abs(excess) > kFitTolerance; ++round) {
+    const double slope = round == 0 ? 1.0 : (excess - excess_before) / std::log(factor / before);
+    before = std::exchange(factor, factor * std::exp(-excess / (slope > 0.05 ? slope : 1.0)));
+    if (factor < 0.2 || factor > 5.0) break;
+    excess_before = std::exchange(excess, mean_excess(rows, gpu, factor, known));
+  }
+  if (std::abs(excess) <= kFitTolerance && factor >= 0.2 && factor <= 5.0) return factor;
+  throw ConfigError(gpu, "no factor from 0.2 to 5 makes the simulated steps as long as the measured ones",
+                    "most of these steps does not depend on the time of operators");
+}
+
+double quantile(const std::vector<double>& sorted, double p) {
+  if (sorted.empty()) return 0.0;
+  const double at = p * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+}  // namespace
+
+MeasuredRows read_measured_rows(const std::filesystem::path& file) {
+  const json::Json root = json::parse_json(json::file_text(file), file.string());
+  try {
+    JsonReader top(root);
+    json::require_schema(top, "photonrail.rows/1");
+    MeasuredRows rows;
+    rows.directory = file.parent_path();
+    if (const auto v = top.optional("name")) rows.name = v->string();
+    if (const auto v = top.optional("source")) rows.source = v->string();
+    if (const auto v = top.optional("factors")) {
+      JsonReader section = *v;
+      for (const auto& [gpu, value] : section.json().members()) rows.factors[gpu] = section.child(gpu).positive(100.0);
+      section.finish();
+    }
+    const JsonReader list = top.child("rows");
+    for (const JsonReader& item : list.elements()) rows.rows.push_back(read_row(item));
+    check_rows(list, rows.rows);
+    top.finish();
+    return rows;
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string());
+  }
+}
+
+std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& known,
+                                 const std::function<void(std::size_t, std::size_t)>& done) {
+  std::map<std::pair<std::string, double>, RowOutcome> earlier;  // by scenario and factor
+  std::vector<RowOutcome> outcomes;
+  for (const MeasuredRow& row : rows.rows) {
+    const double factor = factor_of(rows, row);
+    const auto [at, fresh] = earlier.try_emplace({row.scenario, factor});
+    if (fresh) at->second = run_row(rows, row, factor, known);
+    outcomes.push_back(at->second);
+    if (done) done(outcomes.size(), rows.rows.size());
+  }
+  return outcomes;
+}
+
+std::map<std::string, double> fit_factors(const MeasuredRows& rows, const Registries& known) {
+  std::map<std::string, double> factors;
+  for (const MeasuredRow& row : rows.rows) {
+    if (row.fit && !factors.contains(row.gpu)) factors[row.gpu] = fit_one(rows, row.gpu, known);
+  }
+  return factors;
+}
+
+RowErrors row_errors(const MeasuredRows& rows, const std::vector<RowOutcome>& outcomes, bool fitted_too) {
+  std::vector<double> sizes;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (!outcomes[i].problem.empty() || (rows.rows[i].fit && !fitted_too)) continue;
+    const double error = outcomes[i].error(rows.rows[i]);
+    sizes.push_back(std::abs(error));
+    sum += error;
+  }
+  std::sort(sizes.begin(), sizes.end());
+  RowErrors errors{sizes.size(), quantile(sizes, 0.5), quantile(sizes, 0.9), 0.0};
+  if (!sizes.empty()) errors.bias = sum / static_cast<double>(sizes.size());
+  return errors;
+}
+
+}  // namespace photonrail

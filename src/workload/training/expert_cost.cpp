@@ -1,0 +1,202 @@
+// MLPs: plain, of shared experts, and of routed experts.
+#include "workload/training/part_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace photonrail::workload {
+
+namespace {
+
+/// Small kernels around routed experts that the host launches each way: counts, offsets, padding, the exchange's own.
+/// Counted by hand, to ten.
+constexpr std::int64_t kRoutingLaunches = 30;
+
+/// Activation function of `rows` tokens: with a gate it reads two widths and writes one; backward it reads three and writes
+/// two. Without a gate 1 and 1, 2 and 1.
+void add_activation(Cost& cost, const CostShape& shape, const char* name, std::int64_t rows, std::int64_t width) {
+  const bool gated = shape.spec.model.mlp == MlpKind::kSwiGlu;
+  const std::int64_t bytes = rows * width * kElementBytes;
+  shape.add_memory(cost, name, (gated ? 3 : 2) * bytes, (gated ? 5 : 3) * bytes, 1);
+}
+
+void add_mlp_operators(Cost& cost, const CostShape& shape, std::int64_t width, std::int64_t up) {
+  shape.add_product(cost, "mlp.up", shape.tokens, shape.hidden, up, shape.precision());
+  add_activation(cost, shape, "mlp.activation", shape.tokens, width);
+  shape.add_product(cost, "mlp.down", shape.tokens, width, shape.hidden, shape.precision());
+}
+
+/// Widths of the routed experts of a rank.
+struct RoutedShape {
+  std::int64_t tokens;  // whose router runs here
+  std::int64_t rows;    // (token, expert) pairs that arrive; the router is fair: as many as leave
+  std::int64_t hidden;  // of a token on its way
+  std::int64_t width;
+  std::int64_t up;  // with SwiGLU the gate too
+  std::int64_t experts;
+
+  explicit RoutedShape(const CostShape& shape) {
+    const ModelSpec& m = shape.spec.model;
+    const ParallelismSpec& p = shape.spec.parallelism;
+    tokens = shape.tokens / shape.tp;
+    rows = tokens * m.moe->top_k * p.expert_tp();
+    hidden = m.moe->latent != 0 ? m.moe->latent : shape.hidden;
+    width = m.expert_ffn() / p.expert_tp();
+    up = (matrices(m.mlp) - 1) * width;
+    experts = m.moe->experts / p.ep;
+  }
+};
+
+// Tokens are sorted by expert and back: each way a token is read once and written for each of its experts, or the other way
+// round; backward likewise. (cuDNN and Transformer Engine fuse the weights of the router into the second.)
+void add_permutation(Cost& cost, const CostShape& shape, const RoutedShape& r) {
+  const std::int64_t bytes = (r.tokens + r.rows) * r.hidden * kElementBytes;
+  shape.add_memory(cost, "experts.permutation", 2 * bytes, 2 * bytes, 2, kRoutingLaunches);
+}
+
+void add_single_products(Cost& cost, const CostShape& shape, const RoutedShape& r) {
+  const std::int64_t rows = std::max<std::int64_t>(r.rows / r.experts, 1);
+  const auto times = static_cast<double>(r.experts);
+  shape.add_product(cost, "experts.up", rows, r.hidden, r.up, shape.precision(), times);
+  shape.add_product(cost, "experts.down", rows, r.width, r.hidden, shape.precision(), times);
+  add_activation(cost, shape, "experts.activation", r.rows, r.width);
+  add_permutation(cost, shape, r);
+}
+
+// The table's grouped products have the permutation and the activation in them.
+void add_grouped_products(Cost& cost, const CostShape& shape, const RoutedShape& r) {
+  const ModelSpec& m = shape.spec.model;
+  GroupedProduct op{.precision = shape.precision(),
+                    .pairs = std::max<std::int64_t>(r.rows, 1),
+                    .hidden = r.hidden,
+                    .ffn = r.width,
+                    .experts = r.experts,
+                    .top_k = m.moe->top_k,
+                    .total_experts = m.moe->experts,
+                    .gated = m.mlp == MlpKind::kSwiGlu};
+  const auto add = [&](Work& to, const char* name, GroupedProduct::Pass pass) {
+    op.pass = pass;
+    to.operators.push_back(shape.book->add(OperatorClass::kExperts, name, op, 8.0));
+  };
+  using enum GroupedProduct::Pass;
+  add(cost.forward, "experts", kForward);
+  add(cost.input, "experts.input_gradient", kInputGradient);
+  add(cost.weight, "experts.weight_gradient", kWeightGradient);
+  add_activation(cost, shape, "experts.activation", r.rows, r.width);
+  cost.forward.operators.pop_back();  // in the table's time
+  const std::int64_t bytes =
+      r.experts * r.hidden * (r.width + r.up) * (2 * std::int64_t{shape.spec.gradient_bytes} - kElementBytes);
+  if (bytes > 0) {
+    cost.weight.operators.push_back(shape.book->add(OperatorClass::kMemory, "gradients.sum", MemoryBound{bytes, 0}, 0.0));
+  }
+}
+
+void add_routed_operators(Cost& cost, const CostShape& shape, const RoutedShape& r) {
+  if (shape.book == nullptr) return;
+  shape.book->how().grouped_experts ? add_grouped_products(cost, shape, r) : add_single_products(cost, shape, r);
+  cost.forward.host_waits = cost.input.host_waits = true;
+}
+
+/// The MLP of the shared experts, and the projections around the routed ones.
+PartCost beside_routed(const CostShape& shape) {
+  const ModelSpec& m = shape.spec.model;
+  CostShape without_norm = shape;
+  without_norm.norm = 0;
+  PartCost cost;
+  if (m.shared_width() > 0) {
+    const std::int64_t width = m.shared_width() / shape.tp;
+    const std::int64_t up = (matrices(m.mlp) - 1) * width;
+    cost.parameters = matrices(m.mlp) * shape.hidden * width + (m.biases ? up + shape.hidden : 0);
+    const double flops = 2.0 * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden) *
+                         static_cast<double>(width) * matrices(m.mlp);
+    cost.last = without_norm.cost(cost.parameters, shape.tokens * (2 * shape.hidden + 2 * up), flops);
+    add_mlp_operators(cost.last, shape, width, up);
+  }
+  return cost;
+}
+
+Work repeated(const CostShape& shape, const PartCost& part, bool whole, bool experts) {
+  Work again;
+  if (shape.book == nullptr) return again;
+  const TrainingOperators& how = *shape.spec.operators;
+  if (whole) return part.core.forward + (experts ? part.last.forward : Work{});
+  Cost some;
+  if (how.again.norms) shape.add_norm(some, "again.norm");
+  const ModelSpec& m = shape.spec.model;
+  if (how.again.activations && experts) {
+    const RoutedShape r(shape);
+    add_activation(some, shape, "again.activation", r.rows, r.width);
+  } else if (how.again.activations) {
+    add_activation(some, shape, "again.activation", shape.tokens, m.ffn / shape.tp);
+  }
+  return some.forward;
+}
+
+}  // namespace
+
+PartCost mlp_cost(const CostShape& shape, std::int64_t ffn) {
+  const ModelSpec& m = shape.spec.model;
+  const std::int64_t width = ffn / shape.tp;
+  const std::int64_t up = (matrices(m.mlp) - 1) * width;  // with SwiGLU the gate too; the down projection reads both
+  PartCost cost;
+  cost.parameters = matrices(m.mlp) * shape.hidden * width + shape.norm + (m.biases ? up + shape.hidden : 0);
+  const double flops = 2.0 * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden) *
+                       static_cast<double>(width) * matrices(m.mlp);
+  cost.core = shape.cost(cost.parameters, shape.tokens * (2 * shape.hidden + 2 * up), flops);
+  if (shape.book == nullptr) return cost;
+  add_mlp_operators(cost.core, shape, width, up);
+  const Work again = repeated(shape, cost, shape.book->how().again.mlp, false);
+  shape.add_norm(cost.core, "mlp.norm");
+  shape.add_residual(cost.core);
+  cost.again = again;
+  return cost;
+}
+
+PartCost expert_cost(const CostShape& shape) {
+  const ModelSpec& m = shape.spec.model;
+  const RoutedShape r(shape);
+  PartCost cost;
+  cost.first = shape.product(r.tokens, shape.hidden, m.moe->experts, shape.norm, "experts.router");
+  cost.parameters = shape.hidden * m.moe->experts + shape.norm;
+  shape.add_norm(cost.first, "experts.norm");
+  // Scores, the choice of the top k, counts and the map of the permutation: some dozen small kernels.
+  const std::int64_t scores = r.tokens * m.moe->experts * 4;
+  shape.add_memory(cost.first, "experts.routing", 8 * scores, 4 * scores, 12);
+  if (m.moe->latent != 0) {
+    cost.first = cost.first + shape.product(r.tokens, shape.hidden, r.hidden, 0, "experts.latent_down");
+    cost.last = shape.product(r.tokens, r.hidden, shape.hidden, 0, "experts.latent_up");
+    cost.parameters += 2 * shape.hidden * r.hidden;
+  }
+  const double flops =
+      2.0 * static_cast<double>(r.rows) * static_cast<double>(r.hidden) * static_cast<double>(r.width) * matrices(m.mlp);
+  cost.core = shape.cost(routed_parameters(shape), r.rows * (2 * r.hidden + 2 * r.up), flops);
+  add_routed_operators(cost.core, shape, r);
+  const PartCost beside = beside_routed(shape);
+  cost.last = cost.last + beside.last;
+  cost.parameters += beside.parameters;
+  cost.again = repeated(shape, cost, shape.book != nullptr && shape.book->how().again.experts, true);
+  shape.add_residual(cost.first);  // comes last, and takes as long here
+  return cost;
+}
+
+std::int64_t routed_parameters(const CostShape& shape) {
+  const ModelSpec& m = shape.spec.model;
+  const RoutedShape r(shape);
+  return r.experts * (r.hidden * (r.width + r.up) + (m.biases ? r.up + shape.hidden : 0));
+}
+
+// One copy a rank, or a group of ranks: of `ep` of these, the number that some of the top_k experts of a token are on, when
+// they are drawn evenly, ep (1 - (1 - 1 / ep)^top_k).
+std::int64_t dispatched_bytes(const CostShape& shape) {
+  const ModelSpec& m = shape.spec.model;
+  const RoutedShape r(shape);
+  const std::int64_t copy = r.tokens * r.hidden * shape.spec.parameter_bytes;
+  const std::uint32_t shared = shape.book == nullptr ? 1 : shape.book->how().ranks_a_copy;
+  const double ranks = static_cast<double>(shape.spec.parallelism.ep) / shared;
+  if (!shape.spec.one_copy_per_rank || shape.spec.parallelism.ep == 1) return copy * m.moe->top_k;
+  const double copies = ranks * (1.0 - std::pow(1.0 - 1.0 / ranks, m.moe->top_k));
+  const auto bytes = static_cast<std::int64_t>(copies * static_cast<double>(copy));
+  return std::max<std::int64_t>(bytes / shape.spec.parallelism.ep * shape.spec.parallelism.ep, shape.spec.parallelism.ep);
+}
+
+}  // namespace photonrail::workload

@@ -1,0 +1,53 @@
+// The operators of a pipeline stage: each once, with its time; and how often they were used.
+#pragma once
+
+#include "photonrail/workload/training_operators.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace photonrail::workload {
+
+/// So many times an operator of a book.
+struct BookedOperator {
+  std::uint32_t number = 0;
+  double times = 1.0;
+};
+
+class OperatorBook {
+ public:
+  /// `how` must outlive the book.
+  explicit OperatorBook(const TrainingOperators& how) : how_(how) {}
+
+  /// Of a kind and name, launched as `kernels` kernels.
+  [[nodiscard]] BookedOperator add(OperatorClass kind, std::string name, const Operator& op, double kernels = 1.0);
+  /// One that no table has: `flops` in bf16 at `share` of the peak, or `bytes`.
+  [[nodiscard]] BookedOperator add_scan(std::string name, double flops, double bytes, double share, double kernels);
+
+  /// GPU and host together. `host_waits`: their times add up, else the longer one counts.
+  [[nodiscard]] Duration time(const std::vector<BookedOperator>& work, bool host_waits) const;
+  /// Notes that `work` runs on `ranks` GPUs.
+  void use(const std::vector<BookedOperator>& work, bool host_waits, double ranks);
+
+  [[nodiscard]] const TrainingOperators& how() const { return how_; }
+  /// Of all GPUs that use() named; the host's time that they waited is an operator of its own.
+  [[nodiscard]] std::vector<OperatorUse> used() const;
+
+ private:
+  [[nodiscard]] BookedOperator keep(OperatorUse use, double seconds, double kernels);
+  [[nodiscard]] double host_seconds(const std::vector<BookedOperator>& work, bool host_waits) const;
+  [[nodiscard]] double gpu_seconds(const std::vector<BookedOperator>& work) const;
+
+  const TrainingOperators& how_;
+  std::vector<OperatorUse> used_;  // by number
+  std::vector<double> seconds_;    // of one, by number
+  std::vector<double> kernels_;
+  double host_seconds_ = 0.0;
+};
+
+/// What all stages used, equal operators once, costliest first.
+[[nodiscard]] OperatorUsage total_usage(const std::vector<std::vector<OperatorUse>>& stages);
+
+}  // namespace photonrail::workload

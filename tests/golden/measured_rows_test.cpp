@@ -1,0 +1,116 @@
+// Published steps with measured operator tables: photonrail calibrate --rows. All rows, with the reasons:
+// docs/validation.md.
+#include "golden/golden.hpp"
+#include "photonrail/study/rows.hpp"
+#include "photonrail/workload/training_operators.hpp"
+#include "support/shared_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace photonrail::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+MeasuredRows published() { return read_measured_rows(configs() / "rows" / "published-steps.json"); }
+
+/// The rows whose name begins so, with the factors of the file.
+MeasuredRows only(MeasuredRows rows, const std::vector<std::string>& begins) {
+  std::erase_if(rows.rows, [&](const MeasuredRow& row) {
+    return std::none_of(begins.begin(), begins.end(),
+                        [&](const std::string& begin) { return row.name.starts_with(begin); });
+  });
+  return rows;
+}
+
+fs::path write_rows(const fs::path& folder, const std::string& rows) {
+  const fs::path file = folder / "rows.json";
+  std::ofstream(file) << R"({"schema": "photonrail.rows/1", "rows": [)" << rows << "]}";
+  return file;
+}
+
+std::string row(const std::string& name, const std::string& more = "") {
+  return R"({"name": ")" + name +
+         R"(", "gpu": "x", "measured_step_s": 1.0, "scenario": {"schema": "photonrail.scenario/1"})" + more + "}";
+}
+
+std::string tables_row(double measured, bool fit) {
+  std::ifstream in(configs() / "llama3-8b-operator-tables.json");
+  const std::string scenario{std::istreambuf_iterator<char>(in), {}};
+  return R"({"name": "a", "gpu": "b200", "measured_step_s": )" + std::to_string(measured) + R"(, "fit": )" +
+         (fit ? "true" : "false") + R"(, "scenario": )" + scenario + "}";
+}
+
+// The published batch is eight times that of the configuration.
+TEST(MeasuredRows, ALineThroughTwoBatchesIsTheStep) {
+  const fs::path folder = fs::path(::testing::TempDir());
+  const std::string with_line = tables_row(4.28, false);
+  std::string wide = with_line;
+  wide.replace(wide.find(R"("global_batch": 16)"), 18, R"("global_batch": 128)");
+  const auto whole = run_rows(read_measured_rows(write_rows(folder, wide)), Registries{});
+  wide.insert(wide.size() - 1, R"(, "line": [32, 48])");
+  const auto line = run_rows(read_measured_rows(write_rows(folder, wide)), Registries{});
+  ASSERT_EQ(whole.at(0).problem, "");
+  ASSERT_EQ(line.at(0).problem, "");
+  EXPECT_NEAR(line[0].simulated_step_s / whole[0].simulated_step_s, 1.0, 1e-3);
+  ASSERT_TRUE(whole[0].operators);
+  EXPECT_GT(whole[0].operators->seconds(OperatorClass::kProducts, OperatorSource::kInterpolated), 0.0);
+}
+
+TEST(MeasuredRows, AFactorIsFittedToTheRowsThatSaySo) {
+  const fs::path folder = fs::path(::testing::TempDir());
+  MeasuredRows rows = read_measured_rows(write_rows(folder, tables_row(1.0, true)));
+  const double plain = run_rows(rows, Registries{}).at(0).simulated_step_s;
+  rows.rows[0].measured_step_s = plain * 1.2;
+  const auto factors = fit_factors(rows, Registries{});
+  rows.factors = factors;
+  EXPECT_GT(factors.at("b200"), 1.15);
+  EXPECT_NEAR(run_rows(rows, Registries{}).at(0).error(rows.rows[0]), 0.0, 3e-3);
+}
+
+TEST(MeasuredRows, MistakesAreNamed) {
+  const fs::path folder = fs::path(::testing::TempDir());
+  EXPECT_THROW(static_cast<void>(read_measured_rows(write_rows(folder, row("a") + "," + row("a")))), ConfigError);
+  std::string five;
+  for (const char* name : {"a", "b", "c", "d", "e"}) five += (five.empty() ? "" : ",") + row(name, R"(, "fit": true)");
+  EXPECT_THROW(static_cast<void>(read_measured_rows(write_rows(folder, five))), ConfigError);
+  EXPECT_THROW(static_cast<void>(read_measured_rows(write_rows(folder, row("a", R"(, "colour": 1)")))), ConfigError);
+  // A row that cannot run says why; the others run.
+  const auto outcomes = run_rows(read_measured_rows(write_rows(folder, row("a"))), Registries{});
+  EXPECT_NE(outcomes.at(0).problem, "");
+}
+
+TEST(PublishedSteps, OfSmallJobsAreMetWithTables) {
+  const MeasuredRows rows = only(published(), {"Llama 3 8B", "22B, 8 A100, selective"});
+  const auto outcomes = run_rows(rows, Registries{});
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    ASSERT_EQ(outcomes[i].problem, "") << rows.rows[i].name;
+    EXPECT_LT(std::abs(outcomes[i].error(rows.rows[i])), 0.04) << rows.rows[i].name;
+  }
+}
+
+// Of the published tables, the dense rows whose graphs are small, with the factors of docs/validation.md. All rows take
+// minutes: photonrail calibrate --rows.
+TEST(PublishedSteps, DenseRowsOfTheTablesAreMetInTheMedian) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  const fs::path file = fs::path(::testing::TempDir()) / "megatron-bridge-rows.json";
+  const std::string make = "python3 " + std::string(PHOTONRAIL_SOURCE_DIR) + "/tools/rows/megatron_bridge_rows.py " +
+                           (data / "training_rows").string() + " > " + file.string();
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  MeasuredRows rows = read_measured_rows(file);
+  EXPECT_EQ(rows.rows.size(), 150U);
+  rows = only(rows, {"llama3-8b", "llama3-70b gb200 64 fp8", "llama3-70b gb300 64"});
+  rows.factors = {{"b200", 1.0784}, {"gb200", 1.1299}, {"gb300", 0.9248}};
+  const auto outcomes = run_rows(rows, Registries{});
+  const RowErrors errors = row_errors(rows, outcomes, false);
+  EXPECT_GE(errors.rows, 14U);
+  EXPECT_LT(errors.median, 0.08);
+  EXPECT_LT(errors.p90, 0.15);
+}
+
+}  // namespace
+}  // namespace photonrail::test

@@ -1,0 +1,257 @@
+// A training step operator by operator.
+#include "photonrail/workload/training_operators.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/training.hpp"
+#include "workload/training/operator_book.hpp"
+#include "workload/training/small_spec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+
+namespace photonrail {
+namespace {
+
+/// 1 TFLOP/s and 1,000 GB/s without a fixed time, so that operators take FLOPs or bytes x 1.25.
+OperatorTimes plain_gpu() {
+  OperatorRoofline gpu;
+  gpu.bf16_tflops = 1.0;
+  gpu.memory_gb_per_s = 1000.0;
+  gpu.kernel = Duration{};
+  return OperatorTimes(gpu);
+}
+
+TrainingSpec timed(const std::function<void(TrainingOperators&)>& change = {}) {
+  TrainingSpec spec = test::small_spec();
+  auto how = std::make_shared<TrainingOperators>();
+  how->times = plain_gpu();
+  if (change) change(*how);
+  spec.operators = how;
+  return spec;
+}
+
+double seconds_of_all_tasks(const TaskGraph& graph) {
+  double sum = 0.0;
+  for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
+    for (const Task& task : graph.program(RankId{r}).tasks()) sum += task.time() ? to_seconds(*task.time()) : 0.0;
+  }
+  return sum;
+}
+
+const OperatorUse* find(const OperatorUsage& usage, const std::string& begin) {
+  const auto at = std::find_if(usage.operators.begin(), usage.operators.end(),
+                               [&](const OperatorUse& use) { return use.name.starts_with(begin); });
+  return at == usage.operators.end() ? nullptr : &*at;
+}
+
+double times_of(const OperatorUsage& usage, const std::string& begin) {
+  double sum = 0.0;
+  for (const OperatorUse& use : usage.operators) sum += use.name.starts_with(begin) ? use.times : 0.0;
+  return sum;
+}
+
+// What the tasks take is what the operators take, whoever runs them.
+TEST(TrainingOperators, TheTimeOfTheTasksIsThatOfTheOperators) {
+  const TrainingStep step = make_training_step(timed());
+  ASSERT_TRUE(step.work.operators);
+  const double tasks = seconds_of_all_tasks(step.graph);
+  EXPECT_GT(tasks, 0.0);
+  EXPECT_NEAR(step.work.operators->seconds() / tasks, 1.0, 1e-6);
+}
+
+TEST(TrainingOperators, WithoutThemPartsHaveFlopsAndNoTime) {
+  const TrainingStep step = make_training_step(test::small_spec());
+  EXPECT_FALSE(step.work.operators);
+  EXPECT_EQ(seconds_of_all_tasks(step.graph), 0.0);
+}
+
+// 5 layers, 4 micro-batches, 2 replicas x tp 2: 4 GPUs run a layer, so that its up product runs 5 x 4 x 4 = 80 times, with
+// 32 tokens, 64 in, and 2 x 96 / 2 out. Each direction backward has the same sizes, in another order.
+TEST(TrainingOperators, AProductRunsForwardAndTwiceBackwardWithItsShape) {
+  const TrainingStep step = make_training_step(timed());
+  const OperatorUse* forward = find(*step.work.operators, "mlp.up 32 x 96 x 64 ");
+  const OperatorUse* input = find(*step.work.operators, "mlp.up 32 x 64 x 96 ");
+  const OperatorUse* weight = find(*step.work.operators, "mlp.up 96 x 64 x 32 ");
+  ASSERT_TRUE(forward && input && weight);
+  EXPECT_EQ(forward->times, 80.0);
+  EXPECT_EQ(input->times, 80.0);
+  EXPECT_EQ(weight->times, 80.0);
+  // 2 x 32 x 96 x 64 FLOPs at 1 TFLOP/s.
+  EXPECT_NEAR(forward->seconds, 80.0 * 2.0 * 32 * 96 * 64 * 1e-12, 1e-9);
+  EXPECT_EQ(forward->source, OperatorSource::kRoofline);
+}
+
+// The roofline is no table.
+TEST(TrainingOperators, AFactorStretchesWhatTablesSay) {
+  const double once = make_training_step(timed()).work.operators->seconds();
+  EXPECT_EQ(make_training_step(timed([](TrainingOperators& how) { how.factor = 2.0; })).work.operators->seconds(), once);
+}
+
+TEST(TrainingOperators, FrozenWeightsHaveNoProductsReductionOrOptimizer) {
+  const TrainingStep step = make_training_step(timed([](TrainingOperators& how) { how.frozen_weights = true; }));
+  EXPECT_EQ(find(*step.work.operators, "mlp.up 96 x 64 x 32 "), nullptr);
+  EXPECT_EQ(find(*step.work.operators, "optimizer"), nullptr);
+  for (const Communicator& group : step.graph.communicators()) {
+    if (group.dimension != Dimension::kDp) continue;
+    for (const Task& task : step.graph.program(group.members.front()).tasks()) {
+      EXPECT_FALSE(task.kind == TaskKind::kCollective && task.op == CollectiveOp::kReduceScatter && task.slot == 1);
+    }
+  }
+}
+
+// Each of 5 layers forward and backward: 4 GPUs x 4 micro-batches.
+TEST(TrainingOperators, RecomputationRepeatsWhatItNames) {
+  const auto norms = make_training_step(timed([](TrainingOperators& how) { how.again.norms = true; }));
+  // Before attention and before the MLP.
+  EXPECT_EQ(times_of(*norms.work.operators, "again.norm"), 5 * 2 * 16.0);
+  const auto plain = make_training_step(timed());
+  const auto mlp = make_training_step(timed([](TrainingOperators& how) { how.again.mlp = true; }));
+  EXPECT_EQ(times_of(*mlp.work.operators, "mlp.up 32 x 96 x 64 "),
+            2 * times_of(*plain.work.operators, "mlp.up 32 x 96 x 64 "));
+}
+
+// The scores of 4 heads of a rank: 2 x 16 x 16 x 4, of which softmax moves 4 bytes each forward and 6 backward.
+TEST(TrainingOperators, AttentionThatIsNotFusedMovesItsScores) {
+  const auto unfused = make_training_step(timed([](TrainingOperators& how) { how.fused_attention = false; }));
+  EXPECT_NE(find(*unfused.work.operators, "attention.scores " + std::to_string(2 * 16 * 16 * 4 * 4) + " B"), nullptr);
+  EXPECT_NE(find(*unfused.work.operators, "attention.scores " + std::to_string(2 * 16 * 16 * 4 * 6) + " B"), nullptr);
+  EXPECT_EQ(find(*unfused.work.operators, "attention.core"), nullptr);
+}
+
+// The host takes 1 s for a kernel: without graphs a part lasts as long as its launches.
+TEST(TrainingOperators, LaunchesHoldUpWhatIsNotInAGraph) {
+  const auto with = [](CudaGraphs graphs) {
+    return make_training_step(timed([graphs](TrainingOperators& how) {
+             how.graphs = graphs;
+             how.kernel_launch = Duration{1'000'000'000'000};
+           }))
+        .work.operators;
+  };
+  const auto in_graph = with(CudaGraphs::kStep);
+  const auto launched = with(CudaGraphs::kNone);
+  EXPECT_EQ(in_graph->seconds(OperatorClass::kHost, OperatorSource::kRoofline), 0.0);
+  EXPECT_GT(launched->seconds(OperatorClass::kHost, OperatorSource::kRoofline), 1000.0);
+  EXPECT_EQ(with(CudaGraphs::kLayers)->seconds(OperatorClass::kHost, OperatorSource::kRoofline), 0.0);  // no experts
+}
+
+/// 8 experts on 2 ranks, 2 of them for a token.
+TrainingSpec with_experts(const std::function<void(TrainingOperators&)>& change = {}) {
+  TrainingSpec spec = timed(change);
+  spec.model.moe = ExpertSpec{.experts = 8, .top_k = 2, .ffn = 32, .shared = 1};
+  spec.parallelism = {.tp = 1, .pp = 2, .dp = 4, .ep = 2};
+  spec.sequence_parallel = true;
+  return spec;
+}
+
+// 32 tokens x 2 choices over 4 experts of a rank: 16 rows each. 3 or 2 layers x 4 GPUs x 2 micro-batches x 4 experts.
+TEST(TrainingOperators, ExpertsRunOneByOneOrTogether) {
+  const auto single = make_training_step(with_experts([](TrainingOperators& how) { how.grouped_experts = false; }));
+  EXPECT_EQ(times_of(*single.work.operators, "experts.up 16 x 64 x 64 "),
+            2 * 5 * 4 * 2 * 4.0);  // two of the shapes are equal
+  const auto grouped = make_training_step(with_experts());
+  const OperatorUse* forward = find(*grouped.work.operators, "experts 64 x 64 x 32 in 4 ");
+  ASSERT_NE(forward, nullptr);
+  EXPECT_EQ(forward->kind, OperatorClass::kExperts);
+  EXPECT_EQ(forward->times, 5 * 4 * 2.0);
+}
+
+// Sizes of routed experts are read from the GPU before they are launched, so that graphs of the other parts do not help.
+TEST(TrainingOperators, RoutedExpertsWaitForTheHost) {
+  const auto host_seconds = [](bool waits) {
+    return make_training_step(with_experts([waits](TrainingOperators& how) {
+             how.graphs = CudaGraphs::kLayers;
+             how.host_waits_for_routing = waits;
+           }))
+        .work.operators->seconds(OperatorClass::kHost, OperatorSource::kRoofline);
+  };
+  EXPECT_GT(host_seconds(true), host_seconds(false));
+}
+
+// Of 2 ranks a token with 2 choices reaches 2 (1 - 1/4) = 1.5: three quarters of a copy for each expert.
+TEST(TrainingOperators, OneCopyARankIsLessThanOneAnExpert) {
+  TrainingSpec spec = with_experts();
+  const auto dispatched = [](const TrainingSpec& s) {
+    const TaskGraph graph = make_training_graph(s);
+    for (const Task& task : graph.program(RankId{0}).tasks()) {
+      if (task.kind == TaskKind::kCollective && task.op == CollectiveOp::kAllToAll) return task.size().count;
+    }
+    return std::int64_t{0};
+  };
+  const std::int64_t each = dispatched(spec);
+  spec.one_copy_per_rank = true;
+  EXPECT_EQ(each, 32 * 2 * 64 * 2);
+  EXPECT_EQ(dispatched(spec), each * 3 / 4);
+}
+
+// A pattern has one part a layer: Mamba, attention, MLP, Mamba, MLP.
+TEST(TrainingOperators, LayersFollowThePattern) {
+  TrainingSpec spec = timed();
+  spec.model.pattern = "M*-M-";
+  spec.model.mamba = MambaSpec{.heads = 8, .head_dim = 8, .state = 16, .groups = 2};
+  const TrainingStep step = make_training_step(spec);
+  EXPECT_EQ(times_of(*step.work.operators, "mamba.scan.backward"), 2 * 16.0);
+  EXPECT_EQ(times_of(*step.work.operators, "attention.core.backward"), 16.0);
+  EXPECT_EQ(times_of(*step.work.operators, "mlp.norm"), 2 * 2 * 16.0);  // forward and backward
+}
+
+TEST(TrainingOperators, AWindowMakesAttentionCheaper) {
+  TrainingSpec spec = timed();
+  const double whole =
+      make_training_step(spec).work.operators->seconds(OperatorClass::kAttention, OperatorSource::kRoofline);
+  spec.model.window = 4;
+  spec.model.window_every = 1;
+  const double windowed =
+      make_training_step(spec).work.operators->seconds(OperatorClass::kAttention, OperatorSource::kRoofline);
+  EXPECT_LT(windowed, whole);
+  EXPECT_GT(windowed, 0.0);
+}
+
+// The module of a further token has a projection of two states to one, a layer, and the head once more, on the last stage.
+TEST(TrainingOperators, APredictedTokenIsALayerAndAHead) {
+  TrainingSpec spec = timed();
+  const TrainingStep without = make_training_step(spec);
+  spec.model.predicted_tokens = 1;
+  const TrainingStep with = make_training_step(spec);
+  EXPECT_EQ(times_of(*with.work.operators, "head 32 x 80 x 64 "),
+            2 * times_of(*without.work.operators, "head 32 x 80 x 64 "));
+  EXPECT_EQ(times_of(*with.work.operators, "attention.core.backward"),
+            times_of(*without.work.operators, "attention.core.backward") * 6 / 5);
+  EXPECT_GT(with.work.flops, without.work.flops * 1.2);
+}
+
+TEST(TrainingOperators, APatternMustFitTheModel) {
+  TrainingSpec spec = timed();
+  spec.model.pattern = "M*";
+  EXPECT_THROW(make_training_step(spec), ConfigError);
+  spec.model.pattern = "M*-M-";  // no "mamba"
+  EXPECT_THROW(make_training_step(spec), ConfigError);
+}
+
+// Pairs: each backward pass but the last ones has a forward pass of another micro-batch beside it, and the step still ends.
+TEST(PairedPasses, AForwardPassGoesWithABackwardPassOfAnotherMicroBatch) {
+  for (const std::uint32_t chunks : {1u, 2u}) {
+    const PipelineShape shape{chunks == 1 ? PipelineSchedule::kOneFOneB : PipelineSchedule::kInterleaved, 2, chunks, 8,
+                              true};
+    for (std::uint32_t stage = 0; stage < 2; ++stage) {
+      const auto steps = pipeline_steps(shape, stage);
+      EXPECT_EQ(steps.size(), std::size_t{2} * 8 * chunks);
+      std::size_t pairs = 0;
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (!steps[i].overlaps_next) continue;
+        ++pairs;
+        ASSERT_LT(i + 1, steps.size());
+        EXPECT_EQ(steps[i].kind, PassKind::kForward);
+        EXPECT_EQ(steps[i + 1].kind, PassKind::kBackward);
+        const bool same = steps[i].micro_batch == steps[i + 1].micro_batch && steps[i].chunk == steps[i + 1].chunk;
+        EXPECT_FALSE(same);
+      }
+      EXPECT_GE(pairs, std::size_t{8} * chunks - 7);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace photonrail

@@ -1,0 +1,27 @@
+#include "rows.hpp"
+
+#include "console.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/study/rows.hpp"
+
+#include <iostream>
+
+namespace photonrail::command {
+
+void run_measured_rows(const RowsOptions& options, const Registries& known) {
+  MeasuredRows rows = read_measured_rows(options.file);
+  if (options.fit) {
+    for (const auto& [gpu, factor] : fit_factors(rows, known)) rows.factors[gpu] = factor;
+  }
+  const std::vector<RowOutcome> outcomes = run_rows(rows, known);
+  if (!options.markdown.empty()) write_file(options.markdown, rows_markdown(rows, outcomes));
+  if (!options.svg.empty()) write_file(options.svg, rows_svg(rows, outcomes));
+  std::cout << rows_text(rows, outcomes);
+  const RowErrors errors = row_errors(rows, outcomes, false);
+  if (options.max_median > 0.0 && 100.0 * errors.median > options.max_median) {
+    throw ConfigError(options.file.string(), "the median error is above the limit of --max-median");
+  }
+}
+
+}  // namespace photonrail::command

@@ -125,6 +125,8 @@ struct ReconfigurationTerms {
   [[nodiscard]] Duration shortest_slot() const { return std::max(total_with_queue(), command_gap * std::int64_t{jobs}) + Duration{1}; }
 };
 
+class WaitingPairs;
+
 /// One rail, as a controller sees it. New fields may be added; that breaks no controller. Spans refer to state that is
 /// updated as it changes, and are valid during decide() only. Spans of optional inputs are empty for policies that do not
 /// need them (PolicyNeeds).
@@ -150,6 +152,9 @@ struct FabricView {
   /// same result under any numbering of servers. A plan may name ports of these positions only: the state of other jobs is
   /// not visible. Empty, as in a view written by hand: all positions, ascending.
   std::span<const ServerIndex> own{};
+  /// What blocks, of `requests`, by pair (control/waiting_pairs.hpp); only with Service::kByPair. Null, as in a view written
+  /// by hand: to be read from `requests`.
+  const WaitingPairs* waiting = nullptr;
 
   [[nodiscard]] PortId port(ServerIndex p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
   [[nodiscard]] ServerIndex position(PortId p) const { return p.value / ports_per_gpu; }

@@ -15,18 +15,49 @@ namespace photonrail::collective {
 
 namespace {
 
-/// Bytes by sender and receiver, diagonal included.
+/// Bytes by sender and receiver, diagonal included. Once indexed it knows for each power of two which cells have as much, as
+/// bits, so that a search looks at those that it may take and at no others.
 class ByteGrid {
  public:
-  explicit ByteGrid(Member n) : n_(n), cells_(std::size_t{n} * n) {}
+  explicit ByteGrid(Member n) : n_(n), words_((n + 63) / 64), cells_(std::size_t{n} * n) {}
   [[nodiscard]] std::int64_t& at(Member from, Member to) { return cells_[std::size_t{from} * n_ + to]; }
   [[nodiscard]] std::int64_t at(Member from, Member to) const { return cells_[std::size_t{from} * n_ + to]; }
   [[nodiscard]] Member size() const { return n_; }
   [[nodiscard]] std::int64_t largest() const { return *std::max_element(cells_.begin(), cells_.end()); }
 
+  /// From now on cells change by take() alone.
+  void index() {
+    bits_.assign(static_cast<std::size_t>(width(largest())) * n_ * words_, 0);
+    for (Member from = 0; from < n_; ++from) {
+      for (Member to = 0; to < n_; ++to) flip(from, to, 0, width(at(from, to)));
+    }
+  }
+  void take(Member from, Member to, std::int64_t bytes) {
+    std::int64_t& cell = at(from, to);
+    const int before = width(cell);
+    cell -= bytes;
+    if (!bits_.empty()) flip(from, to, width(cell), before);
+  }
+  /// The receivers, by words of 64, for whom the sender has `power` bytes or more. REQUIRES: index(), and a power of two that
+  /// is no more than the largest cell was then.
+  [[nodiscard]] const std::uint64_t* with(Member from, std::int64_t power) const {
+    return bits_.data() + (static_cast<std::size_t>(width(power) - 1) * n_ + from) * words_;
+  }
+  [[nodiscard]] std::size_t words() const { return words_; }
+
  private:
+  /// How many powers of two are no more than it.
+  [[nodiscard]] static int width(std::int64_t bytes) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))); }
+  void flip(Member from, Member to, int first, int end) {
+    for (int level = first; level < end; ++level) {
+      bits_[(static_cast<std::size_t>(level) * n_ + from) * words_ + to / 64] ^= std::uint64_t{1} << (to % 64);
+    }
+  }
+
   Member n_;
+  std::size_t words_;
   std::vector<std::int64_t> cells_;
+  std::vector<std::uint64_t> bits_;  // by power of two and sender
 };
 
 ByteGrid grid_of(const TrafficMatrix& demand) {
@@ -45,9 +76,13 @@ class Matcher {
  public:
   static constexpr Member kNobody = std::numeric_limits<Member>::max();
 
-  explicit Matcher(const ByteGrid& grid) : grid_(grid), to_(grid.size(), kNobody), from_(grid.size(), kNobody) {}
+  explicit Matcher(const ByteGrid& grid)
+      : grid_(grid),
+        to_(grid.size(), kNobody),
+        from_(grid.size(), kNobody),
+        unseen_(grid.words()) {}
 
-  /// The number of pairs.
+  /// The number of pairs. REQUIRES: the grid is indexed, and the threshold is a power of two.
   std::size_t match(std::int64_t threshold) {
     threshold_ = threshold;
     for (Member from = 0; from < grid_.size(); ++from) {
@@ -56,22 +91,29 @@ class Matcher {
     }
     std::size_t pairs = 0;
     for (Member from = 0; from < grid_.size(); ++from) {
-      seen_.assign(grid_.size(), false);
-      if (to_[from] != kNobody || augment(from)) ++pairs;
+      if (to_[from] == kNobody) {
+        std::fill(unseen_.begin(), unseen_.end(), ~std::uint64_t{0});
+        if (!augment(from)) continue;
+      }
+      ++pairs;
     }
     return pairs;
   }
   [[nodiscard]] const std::vector<Member>& receivers() const { return to_; }
 
  private:
+  // Receivers are tried in ascending order, each once in a search.
   bool augment(Member from) {
-    for (Member to = 0; to < grid_.size(); ++to) {
-      if (seen_[to] || grid_.at(from, to) < threshold_) continue;
-      seen_[to] = true;
-      if (from_[to] != kNobody && !augment(from_[to])) continue;
-      to_[from] = to;
-      from_[to] = from;
-      return true;
+    const std::uint64_t* const enough = grid_.with(from, threshold_);
+    for (std::size_t w = 0; w < unseen_.size(); ++w) {
+      while (const std::uint64_t open = enough[w] & unseen_[w]) {
+        const auto to = static_cast<Member>(64 * w + static_cast<std::size_t>(std::countr_zero(open)));
+        unseen_[w] &= ~(open & -open);
+        if (from_[to] != kNobody && !augment(from_[to])) continue;
+        to_[from] = to;
+        from_[to] = from;
+        return true;
+      }
     }
     return false;
   }
@@ -80,7 +122,7 @@ class Matcher {
   std::int64_t threshold_ = 1;
   std::vector<Member> to_;    ///< by sender
   std::vector<Member> from_;  ///< by receiver
-  std::vector<bool> seen_;
+  std::vector<std::uint64_t> unseen_;  ///< bits: receivers that the present search has not tried
 };
 
 std::int64_t highest_power(std::int64_t value) {
@@ -116,10 +158,9 @@ DemandRound send(ByteGrid& left, const std::vector<Member>& receivers, std::int6
   DemandRound round;
   for (Member from = 0; from < left.size(); ++from) {
     if (receivers[from] == Matcher::kNobody) continue;
-    std::int64_t& cell = left.at(from, receivers[from]);
-    const std::int64_t sent = std::min(cell, bytes);
+    const std::int64_t sent = std::min(left.at(from, receivers[from]), bytes);
     if (sent > 0) round.push_back({from, receivers[from], Bytes{sent}});
-    cell -= sent;
+    left.take(from, receivers[from], sent);
   }
   return round;
 }
@@ -144,6 +185,7 @@ std::vector<DemandRound> birkhoff_rounds(const TrafficMatrix& demand) {
   ByteGrid left = grid_of(demand);
   ByteGrid padded = left;
   std::int64_t time = pad(padded);
+  padded.index();
   Matcher matcher(padded);
   std::vector<DemandRound> rounds;
   std::int64_t threshold = highest_power(padded.largest());
@@ -152,7 +194,7 @@ std::vector<DemandRound> birkhoff_rounds(const TrafficMatrix& demand) {
     PHOTONRAIL_CHECK(threshold > 0);
     std::int64_t least = time;
     for (Member from = 0; from < left.size(); ++from) least = std::min(least, padded.at(from, matcher.receivers()[from]));
-    for (Member from = 0; from < left.size(); ++from) padded.at(from, matcher.receivers()[from]) -= least;
+    for (Member from = 0; from < left.size(); ++from) padded.take(from, matcher.receivers()[from], least);
     time -= least;
     rounds.push_back(send(left, matcher.receivers(), least));
   }
@@ -161,6 +203,7 @@ std::vector<DemandRound> birkhoff_rounds(const TrafficMatrix& demand) {
 
 std::vector<DemandRound> greedy_rounds(const TrafficMatrix& demand, Bytes reconfiguration) {
   ByteGrid left = grid_of(demand);
+  left.index();
   std::vector<DemandRound> rounds;
   while (const std::int64_t largest = left.largest()) {
     Choice best;

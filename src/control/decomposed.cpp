@@ -33,13 +33,45 @@ namespace {
 
 using Matching = std::vector<ServerPair>;
 
+// What a port of a NIC joins until all of that is through.
+class PortMatching {
+ public:
+  [[nodiscard]] const Matching& pairs() const { return pairs_; }
+  [[nodiscard]] bool empty() const { return pairs_.empty(); }
+  [[nodiscard]] bool has(ServerPair pair) const { return pair.from < to_.size() && to_[pair.from] == pair.to; }
+
+  void clear() { erase_if([](ServerPair) { return true; }); }
+  void assign(Matching pairs) {
+    clear();
+    pairs_ = std::move(pairs);
+    for (const ServerPair pair : pairs_) {
+      if (to_.size() <= pair.from) to_.resize(pair.from + std::size_t{1}, kNowhere);
+      to_[pair.from] = pair.to;
+    }
+  }
+  template <class Condition>
+  void erase_if(Condition&& goes) {
+    std::erase_if(pairs_, [&](ServerPair pair) {
+      const bool out = goes(pair);
+      if (out) to_[pair.from] = kNowhere;
+      return out;
+    });
+  }
+
+ private:
+  static constexpr ServerIndex kNowhere = ~ServerIndex{0};
+
+  Matching pairs_;
+  std::vector<ServerIndex> to_;  // by the position that sends
+};
+
 class Decomposed : public Controller {
  public:
   explicit Decomposed(bool weighs_switching) : weighs_switching_(weighs_switching) {}
 
   Decision decide(const FabricView& view) override {
     places_.learn(view);
-    waiting_ = waiting_pairs(view, places_);
+    waiting_.learn(view, places_);
     served_.resize(view.ports_per_gpu);
     begun_.assign(view.ports_per_gpu, false);
     for (std::uint32_t port = 0; port < served_.size(); ++port) {
@@ -61,9 +93,10 @@ class Decomposed : public Controller {
  private:
   // The matching's circuits are there and out of use, and no send is about to take one.
   [[nodiscard]] bool is_over(const FabricView& view, std::uint32_t port) {
-    std::erase_if(served_[port], [&](ServerPair pair) { return !is_lit(view, pair, port) && !can_join(view, pair, port); });
-    return std::all_of(served_[port].begin(), served_[port].end(), [&](ServerPair pair) {
-      return is_lit(view, pair, port) && !fibre(view, pair, port).in_use && !waits(pair);
+    served_[port].erase_if([&](ServerPair pair) { return !is_lit(view, pair, port) && !can_join(view, pair, port); });
+    const Matching& pairs = served_[port].pairs();
+    return std::all_of(pairs.begin(), pairs.end(), [&](ServerPair pair) {
+      return is_lit(view, pair, port) && !fibre(view, pair, port).in_use && !waiting_.waits(pair);
     });
   }
 
@@ -88,9 +121,9 @@ class Decomposed : public Controller {
       }
       if (!idle) return;
       if (best) {
-        served_[*best] = std::move(next);
+        served_[*best].assign(std::move(next));
         begun_[*best] = true;
-        std::erase_if(served_[*best], [&](ServerPair pair) { return !can_join(view, pair, *best); });
+        served_[*best].erase_if([&](ServerPair pair) { return !can_join(view, pair, *best); });
       }
       matchings_.pop_front();
     }
@@ -101,8 +134,7 @@ class Decomposed : public Controller {
   [[nodiscard]] bool begins(const Matching& matching) const {
     return std::all_of(matching.begin(), matching.end(), [this](ServerPair pair) {
       for (std::size_t port = 0; port < served_.size(); ++port) {
-        const Matching& served = served_[port];
-        if (begun_[port] && std::find(served.begin(), served.end(), pair) != served.end()) return true;
+        if (begun_[port] && served_[port].has(pair)) return true;
       }
       return false;
     });
@@ -128,15 +160,15 @@ class Decomposed : public Controller {
   void repeat(const FabricView& view) {
     std::vector<const Matching*> begun;
     for (std::size_t port = 0; port < served_.size(); ++port) {
-      if (begun_[port]) begun.push_back(&served_[port]);
+      if (begun_[port]) begun.push_back(&served_[port].pairs());
     }
     for (std::uint32_t port = 0, next = 0; port < served_.size() && !begun.empty(); ++port) {
       if (!served_[port].empty()) continue;
-      served_[port] = *begun[next++ % begun.size()];
-      std::erase_if(served_[port], [&](ServerPair pair) {
+      served_[port].assign(*begun[next++ % begun.size()]);
+      served_[port].erase_if([&](ServerPair pair) {
         if (!can_join(view, pair, port)) return true;
-        const auto waiting = find(pair);
-        const bool worth = waiting != waiting_.end() && pays(view, waiting->bytes, view.ports_per_gpu);
+        const auto waiting = waiting_.find(pair);
+        const bool worth = waiting && pays(view, waiting->bytes, view.ports_per_gpu);
         return !is_joined(view, pair, port) && !is_dark(view, pair, port) && !worth;
       });
     }
@@ -164,19 +196,11 @@ class Decomposed : public Controller {
     return !faulty(from) && !faulty(to) && !faulty(view.transmit[from.index()].peer) && !faulty(view.receive[to.index()]);
   }
 
-  [[nodiscard]] std::vector<WaitingPair>::const_iterator find(ServerPair pair) const {
-    const auto before = [this](const WaitingPair& w, ServerPair p) { return places_.places(w.pair) < places_.places(p); };
-    const auto found = std::lower_bound(waiting_.begin(), waiting_.end(), pair, before);
-    return found != waiting_.end() && found->pair == pair ? found : waiting_.end();
-  }
-  [[nodiscard]] bool waits(ServerPair pair) const { return find(pair) != waiting_.end(); }
-
   // It waits, and is in no matching that was begun before.
   [[nodiscard]] bool is_left(ServerPair pair) const {
-    if (!waits(pair)) return false;
+    if (!waiting_.waits(pair)) return false;
     for (std::size_t port = 0; port < served_.size(); ++port) {
-      const Matching& served = served_[port];
-      if (!begun_[port] && std::find(served.begin(), served.end(), pair) != served.end()) return false;
+      if (!begun_[port] && served_[port].has(pair)) return false;
     }
     return true;
   }
@@ -185,10 +209,10 @@ class Decomposed : public Controller {
   void cut(const FabricView& view) {
     if (!matchings_.empty()) return;  // all ports are busy
     std::vector<std::uint32_t> places;
-    std::vector<const WaitingPair*> left;
-    for (const WaitingPair& w : waiting_) {
+    std::vector<WaitingPair> left;
+    for (const WaitingPair& w : waiting_.all()) {
       if (!is_unserved(w.pair)) continue;
-      left.push_back(&w);
+      left.push_back(w);
       places.insert(places.end(), {places_.place(w.pair.from), places_.place(w.pair.to)});
     }
     if (left.empty()) return;
@@ -198,8 +222,8 @@ class Decomposed : public Controller {
       return static_cast<Member>(std::lower_bound(places.begin(), places.end(), places_.place(p)) - places.begin());
     };
     TrafficMatrix matrix(static_cast<Member>(places.size()));
-    for (const WaitingPair* w : left) {
-      matrix.at(index(w->pair.from), index(w->pair.to)) = Bytes{std::max<std::int64_t>(1, w->bytes.count)};
+    for (const WaitingPair& w : left) {
+      matrix.at(index(w.pair.from), index(w.pair.to)) = Bytes{std::max<std::int64_t>(1, w.bytes.count)};
     }
     const double lost = view.port_rate.bytes_per_second * to_seconds(view.reconfiguration.total());
     const std::vector<DemandRound> rounds =
@@ -212,15 +236,13 @@ class Decomposed : public Controller {
     }
   }
   [[nodiscard]] bool is_unserved(ServerPair pair) const {
-    return std::none_of(served_.begin(), served_.end(), [pair](const Matching& served) {
-      return std::find(served.begin(), served.end(), pair) != served.end();
-    });
+    return std::none_of(served_.begin(), served_.end(), [pair](const PortMatching& served) { return served.has(pair); });
   }
 
   [[nodiscard]] CircuitPlan missing(const FabricView& view) const {
     CircuitPlan plan;
     for (std::uint32_t port = 0; port < served_.size(); ++port) {
-      for (const ServerPair pair : served_[port]) {
+      for (const ServerPair pair : served_[port].pairs()) {
         if (!is_joined(view, pair, port)) plan.connect.push_back({view.port(pair.from, port), view.port(pair.to, port)});
       }
     }
@@ -231,7 +253,8 @@ class Decomposed : public Controller {
   // no matching has.
   void cross_over(const FabricView& view, CircuitPlan& plan) const {
     if (view.ports_per_gpu == 1) return;
-    for (const WaitingPair& w : waiting_) {
+    if (std::none_of(view.transmit.begin(), view.transmit.end(), [](const PortView& port) { return port.faulty; })) return;
+    for (const WaitingPair& w : waiting_.all()) {
       bool possible = view.circuits(w.pair) > 0;
       for (std::uint32_t port = 0; port < view.ports_per_gpu; ++port) possible |= can_join(view, w.pair, port);
       if (possible) continue;
@@ -264,7 +287,8 @@ class Decomposed : public Controller {
     const std::uint32_t out = circuit.from.value % view.ports_per_gpu;
     const std::uint32_t in = circuit.to.value % view.ports_per_gpu;
     const auto has = [&](std::uint32_t port, bool sends, PortId own) {
-      return std::any_of(served_[port].begin(), served_[port].end(), [&](ServerPair pair) {
+      const Matching& pairs = served_[port].pairs();
+      return std::any_of(pairs.begin(), pairs.end(), [&](ServerPair pair) {
         return view.port(sends ? pair.from : pair.to, port) == own;
       });
     };
@@ -275,10 +299,10 @@ class Decomposed : public Controller {
 
   bool weighs_switching_;
   Places places_;
-  std::vector<WaitingPair> waiting_;
-  std::deque<Matching> matchings_;  // that no port has begun
-  std::vector<Matching> served_;    // by port of a NIC: what it joins until all of that is through
-  std::vector<bool> begun_;         // by port: in this decision
+  Waiting waiting_;
+  std::deque<Matching> matchings_;    // that no port has begun
+  std::vector<PortMatching> served_;  // by port of a NIC
+  std::vector<bool> begun_;           // by port: in this decision
   CircuitPlan asked_;               // that the last decision still lacked
 };
 

@@ -165,11 +165,10 @@ void FreePorts::widen(std::span<const ServerPair> pairs, std::uint32_t wanted, b
   }
 }
 
-void FreePorts::widen(std::span<const PairTraffic> waiting, std::vector<Circuit>& connect) {
+void FreePorts::widen(std::span<const PairTraffic> waiting, std::uint32_t share, std::vector<Circuit>& connect) {
   if (view_->ports_per_gpu == 1) return;
   std::vector<ServerPair> pairs;
   for (const PairTraffic& w : waiting) pairs.push_back(w.pair);
-  const std::uint32_t share = even_share(*view_, pairs);
   std::vector<ServerPair> worth;
   for (const PairTraffic& w : waiting) {
     if (pays(*view_, w.bytes, share)) worth.push_back(w.pair);

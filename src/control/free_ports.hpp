@@ -45,8 +45,8 @@ class FreePorts {
   void widen(std::span<const ServerPair> pairs, std::uint32_t wanted, bool take, std::vector<Circuit>& connect);
 
   /// More circuits for those of the pairs that have one, the first of them first: as many as dark fibres allow, and an even
-  /// share of all ports for those whose bytes are worth it.
-  void widen(std::span<const PairTraffic> waiting, std::vector<Circuit>& connect);
+  /// share of all ports for those whose bytes are worth it. `share`: even_share() of all pairs that wait.
+  void widen(std::span<const PairTraffic> waiting, std::uint32_t share, std::vector<Circuit>& connect);
 
  private:
   /// What the plan has come to.

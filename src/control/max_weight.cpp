@@ -33,24 +33,25 @@ class MaxWeight : public Controller {
   Decision decide(const FabricView& view) override {
     if (view.requests.empty()) return std::nullopt;
     places_.learn(view);
+    waiting_.learn(view, places_);
     ports_.begin(view);
     count_free(view);
-    std::vector<Waiting> waiting;
-    for (const WaitingPair& w : waiting_pairs(view, places_)) waiting.push_back(weigh(view, w));
+    std::vector<Weighed> waiting;
+    for (const WaitingPair& w : waiting_.servable()) waiting.push_back(weigh(view, w));
     CircuitPlan plan;
     for (std::uint32_t layer = 0; layer < view.ports_per_gpu; ++layer) match(waiting);
     // Those that are there are kept before others look for fibres.
-    for (const Waiting& w : waiting) (void)ports_.keep(w.pair, w.fixed + w.chosen);
-    for (const Waiting& w : waiting) {
+    for (const Weighed& w : waiting) (void)ports_.keep(w.pair, w.fixed + w.chosen);
+    for (const Weighed& w : waiting) {
       for (std::uint32_t k = w.idle; k < w.chosen; ++k) (void)ports_.join(w.pair, plan.connect);
     }
-    if (width_ == 0) widen(waiting, plan);
+    if (width_ == 0 && view.ports_per_gpu > 1) widen(waiting, plan);
     if (plan.connect.empty()) return std::nullopt;
     return plan;
   }
 
  private:
-  struct Waiting {
+  struct Weighed {
     ServerPair pair;
     Bytes bytes{};
     double weight = 0.0;
@@ -73,9 +74,9 @@ class MaxWeight : public Controller {
     }
   }
 
-  [[nodiscard]] Waiting weigh(const FabricView& view, const WaitingPair& w) const {
+  [[nodiscard]] Weighed weigh(const FabricView& view, const WaitingPair& w) const {
     const double lost = view.port_rate.bytes_per_second * to_seconds(view.now - w.since);
-    Waiting waiting{w.pair, w.bytes, std::min(1.0 + static_cast<double>(w.bytes.count) + age_ * lost, kMaxWeight)};
+    Weighed waiting{w.pair, w.bytes, std::min(1.0 + static_cast<double>(w.bytes.count) + age_ * lost, kMaxWeight)};
     for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
       const PortView& fibre = view.transmit[view.port(w.pair.from, p).index()];
       if (fibre.peer.is_none() || view.position(fibre.peer) != w.pair.to) continue;
@@ -85,10 +86,10 @@ class MaxWeight : public Controller {
   }
 
   // One more circuit for each of a set of pairs that do not meet.
-  void match(std::vector<Waiting>& waiting) {
+  void match(std::vector<Weighed>& waiting) {
     std::vector<WeightedPair> pairs;
-    std::vector<Waiting*> of;
-    for (Waiting& w : waiting) {
+    std::vector<Weighed*> of;
+    for (Weighed& w : waiting) {
       const std::uint32_t have = w.fixed + w.chosen;
       if (have >= std::max(1u, width_) || sends_[w.pair.from] == 0 || receives_[w.pair.to] == 0) continue;
       const double bonus = w.chosen < w.idle ? 1.0 + hysteresis_ : 1.0;
@@ -103,18 +104,19 @@ class MaxWeight : public Controller {
     }
   }
 
-  void widen(std::vector<Waiting>& waiting, CircuitPlan& plan) {
+  void widen(std::vector<Weighed>& waiting, CircuitPlan& plan) {
     std::stable_sort(waiting.begin(), waiting.end(),
-                     [](const Waiting& a, const Waiting& b) { return a.weight > b.weight; });
+                     [](const Weighed& a, const Weighed& b) { return a.weight > b.weight; });
     std::vector<PairTraffic> pairs;
-    for (const Waiting& w : waiting) pairs.push_back({w.pair, w.bytes});
-    ports_.widen(pairs, plan.connect);
+    for (const Weighed& w : waiting) pairs.push_back({w.pair, w.bytes});
+    ports_.widen(pairs, waiting_.even_share(), plan.connect);
   }
 
   double hysteresis_;
   double age_;
   std::uint32_t width_;
   Places places_;
+  Waiting waiting_;
   FreePorts ports_;
   std::vector<std::uint32_t> sends_;
   std::vector<std::uint32_t> receives_;

@@ -37,6 +37,7 @@ class MixNet : public Controller {
 
   Decision decide(const FabricView& view) override {
     places_.learn(view);
+    waiting_.learn(view, places_);
     ports_.begin(view);
     CircuitPlan plan;
     const std::vector<Ranked> waiting = ranked(view);
@@ -50,16 +51,17 @@ class MixNet : public Controller {
     if (width_ == 0) {
       std::vector<PairTraffic> all;
       for (const Ranked& r : waiting) all.push_back({r.pair, Bytes{r.bytes}});
-      ports_.widen(all, plan.connect);
+      ports_.widen(all, waiting_.even_share(), plan.connect);
     }
     if (plan.connect.empty()) return std::nullopt;
     return plan;
   }
 
  private:
+  // Only those that the ports allow: in a crowd they are few.
   [[nodiscard]] std::vector<Ranked> ranked(const FabricView& view) const {
     std::vector<Ranked> pairs;
-    for (const WaitingPair& w : waiting_pairs(view, places_)) {
+    for (const WaitingPair& w : waiting_.servable()) {
       Ranked ranked{w.pair, w.bytes.count, w.since};
       if (by_iteration_ && !view.traffic.empty()) {
         const auto found = std::lower_bound(view.traffic.begin(), view.traffic.end(), w.pair,
@@ -106,6 +108,7 @@ class MixNet : public Controller {
   bool by_iteration_;
   std::uint32_t iteration_ = 0;
   Places places_;
+  Waiting waiting_;
   FreePorts ports_;
 };
 

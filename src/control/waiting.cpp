@@ -1,31 +1,113 @@
 #include "control/waiting.hpp"
 
+#include "control/free_ports.hpp"
+
 #include <algorithm>
 
 namespace photonrail::control {
 
-std::vector<WaitingPair> waiting_pairs(const FabricView& view, const Places& places) {
-  std::vector<WaitingPair> all;
+namespace {
+
+// A fibre of the position that may be re-pointed.
+bool can_send(const FabricView& view, ServerIndex position) {
+  for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
+    if (!is_fixed(view, view.transmit[view.port(position, p).index()])) return true;
+  }
+  return false;
+}
+
+bool can_receive(const FabricView& view, ServerIndex position) {
+  for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
+    const PortId port = view.port(position, p);
+    if (view.transmit[port.index()].faulty) continue;
+    const PortId source = view.receive[port.index()];
+    if (source.is_none() || !is_fixed(view, view.transmit[source.index()])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Waiting::learn(const FabricView& view, const Places& places) {
+  view_ = &view;
+  places_ = &places;
+  pairs_ = view.waiting;
+  if (pairs_ != nullptr) return;
+  read_ = {};
   for (const CircuitRequest& demand : view.requests) {
     if (!demand.blocking) continue;
     for (std::size_t p = 0; p < demand.pairs.size(); ++p) {
-      if (!places.has(demand.pairs[p])) continue;
-      all.push_back({demand.pairs[p], p < demand.bytes.size() ? demand.bytes[p] : Bytes{}, demand.complete});
+      read_.add(demand.id, demand.pairs[p], p < demand.bytes.size() ? demand.bytes[p] : Bytes{}, demand.complete);
     }
   }
-  std::sort(all.begin(), all.end(),
-            [&](const WaitingPair& a, const WaitingPair& b) { return places.places(a.pair) < places.places(b.pair); });
-  std::size_t kept = 0;
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].pair == all[kept].pair) {
-      all[kept].bytes.count += all[i].bytes.count;
-      all[kept].since = std::min(all[kept].since, all[i].since);
-    } else {
-      all[++kept] = all[i];
+  pairs_ = &read_;
+}
+
+std::optional<WaitingPair> Waiting::find(ServerPair pair) const {
+  return places_->has(pair) ? pairs_->find(pair) : std::nullopt;
+}
+
+void Waiting::sort(std::vector<WaitingPair>& pairs) const {
+  std::sort(pairs.begin(), pairs.end(), [this](const WaitingPair& a, const WaitingPair& b) {
+    return places_->places(a.pair) < places_->places(b.pair);
+  });
+}
+
+std::vector<WaitingPair> Waiting::all() const {
+  std::vector<WaitingPair> pairs;
+  for (std::uint32_t place = 0; place < places_->count(); ++place) {
+    pairs_->each_from(places_->position(place), [&](const WaitingPair& w) {
+      if (places_->has(w.pair.to)) pairs.push_back(w);
+    });
+  }
+  sort(pairs);
+  return pairs;
+}
+
+std::vector<WaitingPair> Waiting::servable() const {
+  const FabricView& view = *view_;
+  std::vector<bool> receives(view.positions, false);
+  for (std::uint32_t place = 0; place < places_->count(); ++place) {
+    const ServerIndex position = places_->position(place);
+    receives[position] = can_receive(view, position);
+  }
+  std::vector<WaitingPair> pairs;
+  for (std::uint32_t place = 0; place < places_->count(); ++place) {
+    const ServerIndex from = places_->position(place);
+    if (pairs_->receivers(from) == 0) continue;
+    if (can_send(view, from)) {
+      pairs_->each_from(from, [&](const WaitingPair& w) {
+        if (places_->has(w.pair.to) && receives[w.pair.to]) pairs.push_back(w);
+      });
+    }
+    for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) {
+      const PortView& fibre = view.transmit[view.port(from, p).index()];
+      const PortId peer = fibre.peer;
+      if (peer.is_none() || (view.ports_per_gpu == 1 && is_fixed(view, fibre))) continue;  // the only port: no more for it
+      if (const auto waiting = find({from, view.position(peer)})) pairs.push_back(*waiting);
     }
   }
-  all.resize(std::min(all.size(), kept + 1));
-  return all;
+  sort(pairs);
+  const auto same = [](const WaitingPair& a, const WaitingPair& b) { return a.pair == b.pair; };
+  pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+  return pairs;
+}
+
+std::uint32_t Waiting::even_share() const {
+  if (view_->ports_per_gpu == 1) return 1;
+  std::uint32_t most = 1;
+  if (places_->count() == view_->positions) {
+    for (ServerIndex p = 0; p < view_->positions; ++p) most = std::max({most, pairs_->receivers(p), pairs_->senders(p)});
+    return std::max(1u, view_->ports_per_gpu / most);
+  }
+  std::vector<std::uint32_t> senders(view_->positions, 0);
+  for (std::uint32_t place = 0; place < places_->count(); ++place) {
+    std::uint32_t receivers = 0;
+    pairs_->each_from(places_->position(place), [&](const WaitingPair& w) {
+      if (places_->has(w.pair.to)) most = std::max({most, ++receivers, ++senders[w.pair.to]});
+    });
+  }
+  return std::max(1u, view_->ports_per_gpu / most);
 }
 
 }  // namespace photonrail::control

@@ -8,6 +8,7 @@
 namespace photonrail::control {
 
 std::vector<std::size_t> heaviest_matching(std::span<const WeightedPair> pairs) {
+  if (pairs.size() == 1 && pairs[0].weight > 0) return {0};  // what most calls come to, where ports are busy
   using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, boost::no_property,
                                       boost::property<boost::edge_weight_t, std::int64_t>>;
   // Only positions that occur are in the graph, once as a sender and once as a receiver.

@@ -20,6 +20,10 @@ class PairQueue {
   [[nodiscard]] std::span<const Bytes> bytes() const { return bytes_; }
   [[nodiscard]] bool empty() const { return pairs_.empty(); }
 
+  /// The pairs are in RequestList::waiting(); clear() leaves it as it is.
+  [[nodiscard]] bool counted() const { return counted_; }
+  void set_counted(bool counted) { counted_ = counted; }
+
   void clear() {
     pairs_.clear();
     bytes_.clear();
@@ -79,6 +83,7 @@ class PairQueue {
   std::vector<Bytes> bytes_;
   std::vector<Time> since_;
   std::vector<std::uint32_t> sends_;
+  bool counted_ = false;
 };
 
 }  // namespace photonrail::control_plane

@@ -5,6 +5,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace photonrail::control_plane {
 
@@ -58,12 +59,31 @@ void PairService::open(OpId id, std::uint32_t index) {
       link.path = path_of(run_.fabric, op, pair);
     }
   }
+  make_rows(op, round);
   plane_.board().split_by_pair(id, index);
   for (Member m = 0; index == 0 && m < op.members(); ++m) {
     if (op.present(m)) run_.observers.operation(op, m, State::kRunning, run_.engine.now());
   }
   listener_->round_opened(id, index);
   try_open(id, index);
+}
+
+void PairService::make_rows(const Operation& op, Round& round) const {
+  std::vector<std::tuple<RailId, std::uint32_t, std::uint32_t, std::uint32_t>> order;
+  for (std::uint32_t i = 0; i < round.links.size(); ++i) {
+    const MemberPair pair = round.links[i].pair;
+    if (round.links[i].rail.is_none()) continue;
+    const RailCrossing crossing = *run_.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
+    order.emplace_back(crossing.rail, crossing.from, crossing.to, i);
+  }
+  std::sort(order.begin(), order.end());
+  for (const auto& [rail, from, to, link] : order) {
+    if (round.rows.empty() || round.rows.back().rail != rail || round.rows.back().from != from) {
+      round.rows.push_back({rail, from, {}, 0});
+    }
+    round.rows.back().links.emplace_back(to, link);
+    round.links[link].row = static_cast<std::uint32_t>(round.rows.size() - 1);
+  }
 }
 
 // What waits is tried when the controller has seen it.
@@ -76,6 +96,7 @@ void PairService::send(OpId id, const Send& send, std::uint64_t tag) {
     run_.fabric.post(link.channel, link.path, send.bytes, tag);
     return;
   }
+  if (link.parked.empty()) ++round.rows[link.row].parked;
   link.parked.push_back(tag);
   count(id, round, link.pair, Count::kLacking, 1);
   const Operation& op = run_.operations[id];
@@ -96,9 +117,29 @@ void PairService::try_offered(std::uint64_t) {
 
 void PairService::try_open(OpId id, std::uint32_t index) {
   Round& round = *find(id, index);
-  for (PairLink& link : round.links) {
-    if (!link.parked.empty()) hold(id, round, link);
+  if (forwards(round)) {
+    for (PairLink& link : round.links) {
+      if (!link.parked.empty()) hold(id, round, link);
+    }
+    return;
   }
+  std::vector<std::uint32_t> served;  // links whose circuits can be used
+  for (const Row& row : round.rows) {
+    if (row.parked == 0) continue;
+    run_.fabric.rail(row.rail).each_peer(row.from, [&](std::uint32_t to) {
+      auto link = std::lower_bound(row.links.begin(), row.links.end(), std::pair{to, std::uint32_t{0}});
+      for (; link != row.links.end() && link->first == to; ++link) served.push_back(link->second);
+    });
+  }
+  std::sort(served.begin(), served.end());
+  for (const std::uint32_t link : served) {
+    if (!round.links[link].parked.empty()) hold(id, round, round.links[link]);
+  }
+}
+
+bool PairService::forwards(const Round& round) const {
+  return std::any_of(round.rows.begin(), round.rows.end(),
+                     [this](const Row& row) { return run_.fabric.rail(row.rail).forwards(); });
 }
 
 void PairService::hold(OpId id, Round& round, PairLink& link) {
@@ -110,6 +151,7 @@ void PairService::hold(OpId id, Round& round, PairLink& link) {
   link.held = true;
   link.path = path_of(run_.fabric, op, link.pair);
   const std::vector<std::uint64_t> tags = std::exchange(link.parked, {});
+  --round.rows[link.row].parked;
   const auto sends = static_cast<std::uint32_t>(tags.size());
   Bytes bytes{};
   for (const std::uint64_t tag : tags) bytes.count += op.plan().send(execution::send_of(tag)).bytes.count;
@@ -147,8 +189,10 @@ void PairService::leave(OpId id, const Send& send, bool sender_done, bool round_
     }
   }
   if (!sender_done) return;
-  for (const PairLink& link : round.links) {
-    if (link.pair.first == send.from) run_.fabric.network().close_channel(link.channel);
+  auto link = std::lower_bound(round.links.begin(), round.links.end(), send.from,
+                               [](const PairLink& l, Member sender) { return l.pair.first < sender; });
+  for (; link != round.links.end() && link->pair.first == send.from; ++link) {
+    run_.fabric.network().close_channel(link->channel);
   }
   if (round_done) std::erase_if(rounds_[id], [&](const Round& r) { return r.index == send.round; });
 }

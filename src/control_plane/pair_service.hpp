@@ -39,10 +39,19 @@ class PairService : public RoundOpener {
     bool held = false;
     std::uint32_t on_way = 0;             ///< sends posted and not delivered
     std::vector<std::uint64_t> parked{};  ///< tags of sends that wait for the circuit
+    std::uint32_t row = 0;                ///< of Round::rows; only if the link needs a circuit
+  };
+  /// The links that need circuits from one server on one rail.
+  struct Row {
+    RailId rail;
+    std::uint32_t from = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> links;  ///< the server they lead to, and the link; ascending
+    std::uint32_t parked = 0;                                    ///< links with sends that wait for the circuit
   };
   struct Round {
     std::uint32_t index = 0;
     std::vector<PairLink> links;  ///< ascending by pair
+    std::vector<Row> rows;        ///< ascending by rail and server
     // By member: its sends and receives on their way, those that wait for circuits, and what its rank had waited for
     // circuits when nothing of it was on its way any more.
     std::vector<std::uint32_t> moving;
@@ -56,6 +65,8 @@ class PairService : public RoundOpener {
 
   void open_pending(std::uint64_t);
   void open(execution::OpId id, std::uint32_t index);
+  void make_rows(const execution::Operation& op, Round& round) const;
+  [[nodiscard]] bool forwards(const Round& round) const;
   void try_offered(std::uint64_t);
   void hold(execution::OpId id, Round& round, PairLink& link);
   void count(execution::OpId id, Round& round, MemberPair pair, Count which, std::int32_t change);

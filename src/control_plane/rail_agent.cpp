@@ -164,6 +164,7 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.port_rate = cluster.nic.per_port;
   view.planes = cluster.rail.planes;
   view.own = ports_.own();
+  if (needs_.by_pair()) view.waiting = &around_.board.complete(id_).waiting();
   const Duration message = run_.spec.control.messages.delay.typical();
   view.reconfiguration = {optical.reconfiguration.typical(),
                           optical.link_up,

@@ -39,6 +39,35 @@ bool share_a_port(const Request& a, const Request& b) {
   });
 }
 
+// ---- RequestList::waiting() of a policy that serves pairs
+
+void count_pairs(RequestList& list, Request& request, bool counted) {
+  if (request.pairs.counted() == counted) return;
+  request.pairs.set_counted(counted);
+  const std::span<const ServerPair> pairs = request.pairs.pairs();
+  const std::span<const Bytes> bytes = request.pairs.bytes();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Bytes of_pair = i < bytes.size() ? bytes[i] : Bytes{};
+    if (counted) {
+      list.waiting().add(request.view.id, pairs[i], of_pair, request.view.complete);
+    } else {
+      list.waiting().remove(request.view.id, pairs[i], of_pair, true);
+    }
+  }
+}
+
+void add_pair(RequestList& list, Request& request, ServerPair pair, Bytes bytes, Time now) {
+  request.pairs.add(pair, bytes, now);
+  if (request.pairs.counted()) list.waiting().add(request.view.id, pair, bytes, request.view.complete);
+}
+
+// Returns whether it was the last of the pair's sends.
+bool remove_pair(RequestList& list, Request& request, ServerPair pair, std::uint32_t sends, Bytes bytes) {
+  const bool last = request.pairs.remove(pair, sends, bytes);
+  if (request.pairs.counted()) list.waiting().remove(request.view.id, pair, bytes, last);
+  return last;
+}
+
 void show_next_rounds(const ControlContext& run, Request& request) {
   const Operation& op = run.operations[request.op];
   for (std::uint32_t round = request.round + 1; round < op.plan().rounds(); ++round) {
@@ -118,6 +147,7 @@ Request& RequestBoard::take(OpId id, std::uint32_t round, RailId rail, std::uint
   request.serial = next_serial_++;
   request.open = true;
   request.missed = false;
+  request.pairs.set_counted(false);
   request.view = {};
   request.view.id = RequestId{slot};
   request.view.communicator = op.key.communicator;
@@ -163,6 +193,7 @@ void RequestBoard::count_request(Request& request, RankId from) {
     view.complete = run_.engine.now();
     rail.partial.erase(view.id.value);
     enlist(request);
+    count_pairs(rail.complete, request, needs_.by_pair() && view.blocking);
   } else if (view.asked == 1) {
     rail.partial.push_back(view);
   } else {
@@ -194,7 +225,7 @@ bool RequestBoard::use_one_order() {
   one_order_ = true;
   for (RailRequests& rail : rails_) {
     const std::vector<std::uint32_t> slots = rail.complete.slots();
-    rail.complete = {};
+    rail.complete.clear();
     for (const std::uint32_t slot : slots) enlist(requests_[slot]);
   }
   return true;
@@ -202,6 +233,7 @@ bool RequestBoard::use_one_order() {
 
 void RequestBoard::drop(Request& request) {
   RailRequests& rail = rails_[request.rail.index()];
+  count_pairs(rail.complete, request, false);
   const std::uint32_t slot = request.view.id.value;
   rail.complete.erase(slot);
   rail.partial.erase(slot);
@@ -216,7 +248,9 @@ void RequestBoard::drop(Request& request) {
 void RequestBoard::show_as_blocked(Request& request) {
   request.view.blocking = true;
   refresh(request);
-  rails_[request.rail.index()].blocked.push_back(request.view.id.value);
+  RailRequests& rail = rails_[request.rail.index()];
+  count_pairs(rail.complete, request, needs_.by_pair() && request.view.all_asked());
+  rail.blocked.push_back(request.view.id.value);
   arm(request, run_.engine.now());
 }
 
@@ -253,7 +287,10 @@ void RequestBoard::split_by_pair(OpId id, std::uint32_t round) {
   for (const OpenRequest& open : open_of(id)) {
     Request& request = requests_[open.slot];
     if (open.round != round || request.missed) continue;
+    count_pairs(rails_[request.rail.index()].complete, request, false);
     request.pairs.clear();
+    count_pairs(rails_[request.rail.index()].complete, request,
+                needs_.by_pair() && request.view.blocking && request.view.all_asked());
     refresh(request);
   }
 }
@@ -271,7 +308,7 @@ void RequestBoard::pair_waits(OpId id, std::uint32_t round, const RailCrossing& 
     }
     count_request(*request, op.rank(first));
   }
-  request->pairs.add({crossing.from, crossing.to}, bytes, run_.engine.now());
+  add_pair(rails_[crossing.rail.index()].complete, *request, {crossing.from, crossing.to}, bytes, run_.engine.now());
   if (request->view.blocking) {
     refresh(*request);
   } else {
@@ -286,7 +323,7 @@ void RequestBoard::pair_served(OpId id, std::uint32_t round, const RailCrossing&
   Request* request = find(id, round, crossing.rail);
   const ServerPair pair{crossing.from, crossing.to};
   PHOTONRAIL_CHECK(request != nullptr && request->pairs.sends(pair) >= sends);
-  request->pairs.remove(pair, sends, bytes);
+  remove_pair(rails_[crossing.rail.index()].complete, *request, pair, sends, bytes);
   request->pairs.empty() ? drop(*request) : refresh(*request);
 }
 
@@ -313,7 +350,7 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
   const bool another_holder = request->pairs.has(pair);
   const Bytes bytes =
       another_holder || !needs_.weighs() ? Bytes{} : run_.fabric.rail(rail).bytes_left(pair.from, pair.to);
-  request->pairs.add(pair, bytes, run_.engine.now());
+  add_pair(rails_[rail.index()].complete, *request, pair, bytes, run_.engine.now());
   if (another_holder) return;
   refresh(*request);
   const std::uint32_t reconfigurations = run_.operations[op].cause.reconfigurations;
@@ -324,7 +361,8 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
 
 void RequestBoard::circuit_back(RailId rail, OpId op, ServerPair pair) {
   Request* request = find_missed(op, rail);
-  if (request == nullptr || !request->pairs.has(pair) || !request->pairs.remove(pair, 1, {})) return;
+  if (request == nullptr || !request->pairs.has(pair)) return;
+  if (!remove_pair(rails_[rail.index()].complete, *request, pair, 1, {})) return;
   request->pairs.empty() ? drop(*request) : refresh(*request);
 }
 
@@ -332,8 +370,8 @@ void RequestBoard::circuit_back(RailId rail, OpId op, ServerPair pair) {
 
 // In the order in which they were first asked for.
 void RequestBoard::repeat(RailId rail) {
-  rails_[rail.index()].complete = {};
-  rails_[rail.index()].partial = {};
+  rails_[rail.index()].complete.clear();
+  rails_[rail.index()].partial.clear();
   std::vector<std::uint32_t> open;
   for (std::uint32_t slot = 0; slot < requests_.size(); ++slot) {
     if (requests_[slot].open && requests_[slot].rail == rail) open.push_back(slot);
@@ -342,6 +380,7 @@ void RequestBoard::repeat(RailId rail) {
             [this](std::uint32_t a, std::uint32_t b) { return requests_[a].serial < requests_[b].serial; });
   for (const std::uint32_t slot : open) {
     Request& request = requests_[slot];
+    count_pairs(rails_[rail.index()].complete, request, false);
     request.view.asked = 0;
     request.requesters.clear();
     const Operation& op = run_.operations[request.op];

@@ -1,6 +1,7 @@
 // Demands as their controller sees them: views that are kept, so that showing them costs nothing.
 #pragma once
 
+#include "photonrail/control/waiting_pairs.hpp"
 #include "photonrail/fabric_view.hpp"
 
 #include <algorithm>
@@ -18,6 +19,15 @@ class RequestList {
   [[nodiscard]] const std::vector<std::uint32_t>& slots() const { return slots_; }
   [[nodiscard]] bool empty() const { return slots_.empty(); }
 
+  /// The pairs of those that block, of a policy that serves pairs.
+  [[nodiscard]] const WaitingPairs& waiting() const { return waiting_; }
+  [[nodiscard]] WaitingPairs& waiting() { return waiting_; }
+
+  /// Shows none; waiting() is as it was.
+  void clear() {
+    slots_.clear();
+    views_.clear();
+  }
   void insert(std::size_t place, const CircuitRequest& view) {
     slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(place), view.id.value);
     views_.insert(views_.begin() + static_cast<std::ptrdiff_t>(place), view);
@@ -42,6 +52,7 @@ class RequestList {
 
   std::vector<std::uint32_t> slots_;
   std::vector<CircuitRequest> views_;
+  WaitingPairs waiting_;
 };
 
 }  // namespace photonrail::control_plane

@@ -95,6 +95,7 @@ void EventQueue::refill() {
 }
 
 std::vector<QueueEntry> EventQueue::take_all() {
+  fill_root();
   std::vector<QueueEntry> all = std::move(heap_);
   for (const Rung& rung : rungs_) {
     for (const std::vector<QueueEntry>& bucket : rung.buckets) all.insert(all.end(), bucket.begin(), bucket.end());

@@ -32,17 +32,31 @@ class EventQueue {
       push_far(entry);
       return;
     }
+    if (root_gone_) {
+      root_gone_ = false;
+      sink(entry);
+      return;
+    }
     push_heap(entry);
     if (heap_.size() > spill_above_ && heap_end_ == kForever) spill();
   }
   /// The least entry. REQUIRES: not empty. It may move entries from buckets into the heap.
   [[nodiscard]] const QueueEntry& front() {
+    fill_root();
     if (heap_.empty()) refill();
     return heap_.front();
   }
-  void pop();
-  /// The least entry, if it is known without moving any.
-  [[nodiscard]] const QueueEntry* nearest() const { return heap_.empty() ? nullptr : heap_.data(); }
+  /// REQUIRES: not empty, and front() was called since the last change. The root of the heap is filled by the next push, or
+  /// when it is looked at: most events schedule another one.
+  void pop() {
+    --size_;
+    root_gone_ = true;
+  }
+  /// One of the least entries, if there is one without moving any: the very least after front().
+  [[nodiscard]] const QueueEntry* nearest() const {
+    const std::size_t first = root_gone_ ? 1 : 0;
+    return first < heap_.size() ? &heap_[first] : nullptr;
+  }
 
   /// Drops the entries for which `gone(entry)` holds. O(size).
   template <class Predicate>
@@ -73,6 +87,8 @@ class EventQueue {
   }
   [[nodiscard]] static bool before(const QueueEntry& a, const QueueEntry& b) { return rank(a) < rank(b); }
   void push_heap(QueueEntry entry);
+  void sink(QueueEntry entry);
+  void fill_root();
   void push_far(QueueEntry entry);
   void make_heap();
   void refill();
@@ -85,6 +101,7 @@ class EventQueue {
   static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
   std::size_t size_ = 0;
+  bool root_gone_ = false;  // the first entry of the heap was popped, and its place is free
   std::vector<QueueEntry> heap_;
   std::size_t spill_above_ = kMaxInHeap;       // more, while the heap is full of entries that time cannot part
   std::int64_t heap_end_ = kForever;            // entries before it are in the heap
@@ -106,13 +123,18 @@ inline void EventQueue::push_heap(QueueEntry entry) {
   heap[hole] = entry;
 }
 
-// The hole sinks from the root to a leaf, and the last entry rises from there: that is where it came from.
-inline void EventQueue::pop() {
-  --size_;
+inline void EventQueue::fill_root() {
+  if (!root_gone_) return;
+  root_gone_ = false;
   const QueueEntry last = heap_.back();
   heap_.pop_back();
+  if (!heap_.empty()) sink(last);
+}
+
+// Puts the entry in the place of the root. The hole sinks from the root to a leaf, and the entry rises from there: that is
+// where the last entry of the heap came from, and most new ones belong.
+inline void EventQueue::sink(QueueEntry entry) {
   const std::size_t size = heap_.size();
-  if (size == 0) return;
   QueueEntry* const heap = heap_.data();
   std::size_t hole = 0;
   std::size_t first = 1;
@@ -133,11 +155,11 @@ inline void EventQueue::pop() {
   }
   while (hole > 0) {
     const std::size_t parent = (hole - 1) / kArity;
-    if (!before(last, heap[parent])) break;
+    if (!before(entry, heap[parent])) break;
     heap[hole] = heap[parent];
     hole = parent;
   }
-  heap[hole] = last;
+  heap[hole] = entry;
 }
 
 template <class Predicate>

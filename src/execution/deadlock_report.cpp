@@ -27,7 +27,7 @@ std::string DeadlockReport::describe(RankId id, TaskId task) const {
   return name.empty() ? text : text + " '" + std::string(name) + "'";
 }
 
-std::string DeadlockReport::why_stuck(OpId id, Member member) const {
+std::string DeadlockReport::why_stuck(OpId id, Member member, const std::string& circuits) const {
   const Operation& op = run_.operations[id];
   const std::string group = "group '" + op.communicator->name + "'";
   const std::string what = std::string(photonrail::name(op.op)) + " of " + group;
@@ -42,7 +42,6 @@ std::string DeadlockReport::why_stuck(OpId id, Member member) const {
            std::to_string(op.key.tag) + ")";
   }
   if (!op.transfer.started) return what + " waits for its communication lane";
-  const std::string circuits = circuits_.missing(id);
   return what + (circuits.empty() ? " waits for bytes that never arrive" : circuits);
 }
 
@@ -53,11 +52,12 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
   const std::vector<OpId> live = run_.operations.live();
   for (const OpId id : live) {
     const Operation& op = run_.operations[id];
-    const bool cause = live.size() <= kMaxLines || (op.transfer.started && !circuits_.missing(id).empty());
+    const std::string circuits = op.transfer.started ? circuits_.missing(id) : "";
+    const bool cause = live.size() <= kMaxLines || !circuits.empty();
     for (Member m = 0; m < op.members(); ++m) {
       if (op.transfer.started && op.transfer.left[m] == 0) continue;
       if (!op.present(m)) continue;
-      (cause ? lines : followers).push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m));
+      (cause ? lines : followers).push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m, circuits));
     }
   }
   lines.insert(lines.end(), std::make_move_iterator(followers.begin()), std::make_move_iterator(followers.end()));

@@ -23,7 +23,8 @@ class DeadlockReport {
 
  private:
   [[nodiscard]] std::string describe(RankId id, TaskId task) const;
-  [[nodiscard]] std::string why_stuck(OpId id, Member member) const;
+  /// `circuits`: CircuitService::missing() of the operation, asked once for all of its members.
+  [[nodiscard]] std::string why_stuck(OpId id, Member member, const std::string& circuits) const;
 
   const TaskGraph& graph_;
   RunContext run_;

@@ -74,6 +74,14 @@ class OpticalRail {
   /// Holds the circuits of the way from `from` to `to` until release(); nullopt when there is none. Circuits that drain are
   /// no way.
   [[nodiscard]] std::optional<HoldId> hold(std::uint32_t from, std::uint32_t to, std::uint64_t owner);
+  /// The servers to which hold() would succeed from a server, one for each circuit. REQUIRES: !forwards().
+  template <class Visit>
+  void each_peer(std::uint32_t from, Visit&& visit) const {
+    for (std::uint32_t p = circuits_.first_port(from); p < circuits_.first_port(from + 1); ++p) {
+      if (circuits_.usable(p)) visit(circuits_.peer_server(p));
+    }
+  }
+  [[nodiscard]] bool forwards() const { return routes_.forwards(); }
   void release(HoldId hold) { holds_.release(hold); }
   /// Releases a hold that came to nothing, because other circuits of the operation were not there: it is no use.
   void withdraw(HoldId hold) { holds_.withdraw(hold); }

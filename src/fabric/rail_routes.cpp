@@ -63,7 +63,7 @@ std::span<const Hop> RailRoutes::hops(Hop hop) {
     direct_ = hop;
     return {&direct_, 1};
   }
-  if (most_hops_ == 0 ? !from_.spec.forwarding : most_hops_ == 1) return {};
+  if (!forwards()) return {};
   if ((waits_for_direct_ && on_its_way(hop)) || (around_faults_only_ && can_join(hop))) return {};
   if (found_at_ != from_.circuits.version()) found_.clear();
   found_at_ = from_.circuits.version();

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -93,12 +94,53 @@ class Walk {
   bool judged_ = true;
 };
 
+// "0-7,12" as ranks, each with the row; what is no such text is left out.
+void add_ranks(std::string_view text, const Json& row, std::map<std::uint32_t, const Json*>& rows) {
+  constexpr std::uint32_t kMaxRanks = 1U << 24;
+  for (const char* at = text.data(), *const end = at + text.size(); at < end; ++at) {
+    std::uint32_t first = 0;
+    auto [next, problem] = std::from_chars(at, end, first);
+    std::uint32_t last = first;
+    if (problem == std::errc{} && next < end && *next == '-') {
+      const auto behind = std::from_chars(next + 1, end, last);
+      problem = behind.ec;
+      next = behind.ptr;
+    }
+    if (problem != std::errc{} || last >= kMaxRanks) return;
+    for (std::uint32_t rank = first; rank <= last; ++rank) rows[rank] = &row;
+    at = next;
+  }
+}
+
+// A row for each rank in place of one for ranks with the same times: two runs may have other classes.
+Json with_ranks(const Json& result) {
+  const Json* const classes = result.find("rank_classes");
+  if (classes == nullptr || !classes->is_array()) return result;
+  std::map<std::uint32_t, const Json*> rows;
+  for (const Json& row : classes->elements()) {
+    const Json* const ranks = row.is_object() ? row.find("ranks") : nullptr;
+    if (ranks != nullptr && ranks->is_string()) add_ranks(ranks->string(), row, rows);
+  }
+  Json expanded;
+  for (const auto& [key, value] : result.members()) {
+    if (key != "rank_classes") expanded[key] = value;
+  }
+  Json& list = expanded["ranks"] = Json::array();
+  for (const auto& [rank, row] : rows) {
+    Json& times = list.push_back(Json::object());
+    for (const auto& [key, value] : row->members()) {
+      if (key != "ranks" && key != "count") times[key] = value;
+    }
+  }
+  return expanded;
+}
+
 Json parse_result(std::string_view text, std::string_view file) {
   Json result = json::parse_json(text, file);
   const Json* const schema = result.find("schema");
   if (schema == nullptr || *schema != "photonrail.result/1")
     throw ConfigError(std::string(file), "is not photonrail.result/1", "a result.json of photonrail run --out");
-  return result;
+  return with_ranks(result);
 }
 
 std::optional<double> number_in(const std::string& field) {

@@ -8,8 +8,10 @@
 #include "report/run_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -21,7 +23,7 @@ namespace {
 
 using json::Json;
 
-constexpr std::uint64_t kMaxWindows = 100'000;  // of one kind: bounds the size of the file for a million ranks
+constexpr std::uint64_t kMaxWindows = 10'000;  // of one kind: bounds the size of the file for a million ranks
 
 std::string key_of(std::pair<Dimension, Dimension> change) {
   return std::string(name(change.first)) + "->" + std::string(name(change.second));
@@ -45,9 +47,49 @@ Json parts(const RankTime& time) {
           {"peer_wait", to_seconds(time.peer_wait)}};
 }
 
-Json ranks(const RunResult& result) {
+/// Ranks whose times are the same.
+struct RankClass {
+  const RankTime* time = nullptr;
+  std::uint64_t count = 0;
+  std::size_t first = 0;  // of the range that the next rank may continue
+  std::size_t last = 0;
+  std::string ranges{};  // before it, each with a comma behind
+
+  void end_range() {
+    ranges += std::to_string(first) + (last > first ? "-" + std::to_string(last) : "") + ",";
+  }
+  void add(std::size_t rank) {
+    if (count++ > 0 && rank == last + 1) {
+      last = rank;
+      return;
+    }
+    if (count > 1) end_range();
+    first = last = rank;
+  }
+};
+
+std::array<std::int64_t, 4> key_of(const RankTime& time) {
+  return {time.compute.count(), time.exposed_communication.count(), time.reconfiguration_wait.count(),
+          time.peer_wait.count()};
+}
+
+// One row for all ranks with the same times, in the order of the first of each: of a folded run they are few.
+Json rank_classes(const RunResult& result) {
+  std::vector<RankClass> classes;
+  std::map<std::array<std::int64_t, 4>, std::size_t> known;
+  for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+    const auto [entry, fresh] = known.try_emplace(key_of(result.ranks[r]), classes.size());
+    if (fresh) classes.push_back({&result.ranks[r]});
+    classes[entry->second].add(r);
+  }
   Json list = Json::array();
-  for (const RankTime& rank : result.ranks) list.push_back(parts(rank));
+  for (RankClass& of : classes) {
+    of.end_range();
+    of.ranges.pop_back();
+    Json& row = list.push_back(Json{{"ranks", of.ranges}, {"count", of.count}});
+    const Json times = parts(*of.time);
+    for (const auto& [part, seconds] : times.members()) row[part] = seconds;
+  }
   return list;
 }
 
@@ -202,7 +244,7 @@ Json result_json(const RunResult& result, bool lists) {
                     {"wall_s", result.engine.wall_s},
                     {"peak_rss_mb", result.engine.peak_rss_mb}};
   if (!result.jobs.empty()) json["jobs"] = jobs(result);
-  if (lists) json["ranks"] = ranks(result);
+  if (lists) json["rank_classes"] = rank_classes(result);
   return json;
 }
 

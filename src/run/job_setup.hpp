@@ -29,6 +29,9 @@ struct Profile {
   std::optional<execution::SlackProfile> slack;
 };
 
+/// Thrown by a rehearsal that has taken longer than JobSetup::give_up.
+struct GaveUp {};
+
 /// All that is referred to must outlive the run.
 struct JobSetup {
   const Scenario& scenario;
@@ -42,6 +45,8 @@ struct JobSetup {
   const folding::Folding* folding = nullptr;  ///< the smaller job that is run in place of the scenario's, or null
   const Profile* profile = nullptr;           ///< null: none is wanted
   execution::Schedule* recorded = nullptr;    ///< gets the order of rail operations, or null
+  bool shows_classes = false;                 ///< a folded run notifies its observers, of classes in place of ranks
+  std::optional<Time> give_up{};              ///< a rehearsal stops behind this instant: it has lost
   const SharedJobContext* shared = nullptr;   ///< of one of several jobs, which is not folded; else null
 
   [[nodiscard]] const TaskGraph& graph() const { return folding != nullptr ? folding->graph : scenario.graph; }

@@ -10,10 +10,32 @@
 
 namespace photonrail::run {
 
+namespace {
+
+bool is_watched(std::span<Observer* const> observers) {
+  return std::any_of(observers.begin(), observers.end(),
+                     [](const Observer* observer) { return observer->needs_every_rank(); });
+}
+
+RunSpec without_folding(RunSpec run) {
+  run.folding = false;
+  return run;
+}
+
+}  // namespace
+
 Runner::Runner(const Scenario& scenario, const RunSpec& run, std::span<Observer* const> observers,
                const Registries& registries)
-    : Runner(scenario, run, rehearse(scenario, run, registries), false, registries) {
+    : Runner(scenario, run, rehearse(scenario, run, registries, check_of(scenario, observers)), false, registries) {
   observers_ = observers;
+}
+
+std::unique_ptr<Runner> Runner::for_sharing(const Scenario& scenario, const RunSpec& run,
+                                            std::span<Observer* const> observers, const Registries& registries) {
+  Chosen chosen = rehearse(scenario, run, registries, Check::kRehearsal);
+  std::unique_ptr<Runner> runner(new Runner(scenario, run, std::move(chosen), false, registries));
+  runner->observers_ = observers;
+  return runner;
 }
 
 Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal, const Registries& registries)
@@ -37,43 +59,58 @@ Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool
 // A rehearsal may be of the folded job, although a policy that rehearses need not treat equal ranks equally (`symmetric`):
 // it ranks the ways, and the run itself is of every rank. That the folded rehearsal tells the truth is checked where it
 // matters, on the way that it chose: if that takes another time with every rank, all ways are rehearsed with every rank.
-Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries) {
+// Where the run differs from such a rehearsal in nothing, it is the check.
+Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries, Check check) {
   const ControllerFactory& factory = registries.controllers.find(scenario.controller.name);
-  if (factory.rehearse == nullptr || scenario.cluster.rail.kind != RailKind::kOptical) return {scenario.controller, {}, {}};
+  if (factory.rehearse == nullptr || scenario.cluster.rail.kind != RailKind::kOptical) return {scenario.controller, {}};
   std::vector<ControllerSpec> specs = factory.rehearse(factory.complete(scenario.controller));
   std::erase_if(specs, [&](const ControllerSpec& spec) { return !registries.controllers.knows(spec.name); });
   Rehearsals all{scenario, run, registries, {}};
   std::optional<Rehearsal> best = all.best_of(specs);
+  std::optional<Duration> expected;
   if (best && best->folded && !registries.controllers.find(best->spec.name).rank_symmetric) {
     all.run.folding = false;
-    if (all.makespan_of(best->spec) != best->makespan) best = all.best_of(specs);
+    if (check == Check::kRun) {
+      expected = best->makespan;
+    } else if (all.makespan_of(best->spec) != best->makespan) {
+      best = all.best_of(specs);
+    }
   }
   if (!best) return {scenario.controller, {}, all.slack};
   return {best->spec,
           factory.name + " rehearsed " + std::to_string(specs.size()) + " ways and took number " +
               std::to_string(best->number) + ", " + best->spec.describe(),
-          all.slack};
+          all.slack, expected};
+}
+
+Runner::Check Runner::check_of(const Scenario& scenario, std::span<Observer* const> observers) {
+  const bool drawn = scenario.cluster.rail.optical.reconfiguration.kind != DelayDistribution::Kind::kConstant;
+  const bool differs = drawn || !scenario.stragglers.empty() || is_watched(observers);
+  return differs ? Check::kRehearsal : Check::kRun;
 }
 
 std::optional<Runner::Rehearsal> Runner::Rehearsals::best_of(const std::vector<ControllerSpec>& specs) {
   std::optional<Rehearsal> best;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     RunResult trial;
-    const std::optional<Duration> makespan = makespan_of(specs[i], &trial);
+    const std::optional<Time> give_up = best ? std::optional(Time{} + best->makespan) : std::nullopt;
+    const std::optional<Duration> makespan = makespan_of(specs[i], give_up, &trial);
     if (!makespan || (best && *makespan >= best->makespan)) continue;
     best = Rehearsal{specs[i], i + 1, *makespan, trial.folding.classes < trial.folding.ranks};
   }
   return best;
 }
 
-std::optional<Duration> Runner::Rehearsals::makespan_of(const ControllerSpec& spec, RunResult* result) {
+std::optional<Duration> Runner::Rehearsals::makespan_of(const ControllerSpec& spec, std::optional<Time> give_up,
+                                                        RunResult* result) {
   RunResult own;
   RunResult& trial = result != nullptr ? *result : own;
   try {
-    Runner runner(scenario, run, {spec, {}, slack}, true, registries);
+    Runner runner(scenario, run, {spec, {}, slack, {}, give_up}, true, registries);
     runner.run(trial);
     slack = runner.slack_;
     return trial.makespan;
+  } catch (const GaveUp&) {
   } catch (const DeadlockError&) {
   } catch (const ControllerError&) {
   }
@@ -96,7 +133,30 @@ void Runner::run(RunResult& result) {
     }
     result.folding.off = folded.folding.off;
   }
-  run_unfolded(result);
+  if (run_confirms(result)) return;
+  const RunSpec every_rank = without_folding(run_);
+  Runner again(scenario_, run_, rehearse(scenario_, every_rank, registries_, Check::kRehearsal), false, registries_);
+  again.observers_ = observers_;
+  again.run(result);
+}
+
+// Every rank is run. False: it contradicts the folded rehearsal that chose the way, and `result` is as before.
+bool Runner::run_confirms(RunResult& result) const {
+  if (!chosen_.expected) {
+    run_unfolded(result);
+    return true;
+  }
+  RunResult tried = result;
+  try {
+    run_unfolded(tried);
+  } catch (const DeadlockError&) {
+    return false;
+  } catch (const ControllerError&) {
+    return false;
+  }
+  if (tried.makespan != *chosen_.expected) return false;
+  result = std::move(tried);
+  return true;
 }
 
 std::unique_ptr<Simulation> Runner::share(const SharedJobContext& context) {
@@ -113,16 +173,15 @@ JobSetup Runner::setup() const {
   job.run = run_;
   job.observers = observers_;
   if (!rehearsal_) job.stragglers = scenario_.stragglers;
+  job.give_up = chosen_.give_up;
   return job;
 }
 
 folding::FoldingAttempt Runner::try_fold() const {
-  const bool watched = std::any_of(observers_.begin(), observers_.end(),
-                                   [](const Observer* observer) { return observer->needs_every_rank(); });
   if (!run_.folding) return {std::nullopt, "the scenario says so"};
   if (run_.network_accuracy > 0.0) return {std::nullopt, "the network is not exact: fewer flows would have other errors"};
   if (!are_fixed(scenario_.stragglers)) return {std::nullopt, "some ranks are late or slow at random"};
-  if (watched) return {std::nullopt, "an observer wants to be told of every rank"};
+  if (is_watched(observers_)) return {std::nullopt, "an observer wants to be told of every rank"};
   const std::span<const StragglerSpec> stragglers = setup().stragglers;
   return fold_on(cluster_, controller_, straggler_labels(stragglers, scenario_.graph.ranks()));
 }
@@ -246,16 +305,44 @@ execution::Schedule Runner::profile_order_unfolded() const {
 // Once for all rehearsals and the run: it depends on the job and its electrical rails alone.
 const execution::SlackProfile& Runner::profile_slack() const {
   if (slack_ != nullptr) return *slack_;
+  std::optional<execution::SlackProfile> slack = profile_slack_folded();
+  if (!slack) slack = record_slack(nullptr);
+  slack_ = std::make_shared<const execution::SlackProfile>(*std::move(slack));
+  return *slack_;
+}
+
+// Equal ranks have equal times. None: the electrical run does not fold.
+std::optional<execution::SlackProfile> Runner::profile_slack_folded() const {
+  if (!run_.folding) return std::nullopt;
+  try {
+    const folding::FoldingAttempt attempt = fold_on(electrical(), ControllerSpec{});
+    if (!attempt.folding) return std::nullopt;
+    std::optional<execution::SlackProfile> of_class = record_slack(&*attempt.folding);
+    if (!of_class) return std::nullopt;
+    execution::SlackProfile slack;
+    slack.step = of_class->step;
+    for (const std::uint32_t c : attempt.folding->class_of_rank) slack.times.push_back(of_class->times[c]);
+    return slack;
+  } catch (const DeadlockError&) {
+    return std::nullopt;  // what is wrong is said of the job's own ranks
+  }
+}
+
+// None: the folded run is ambiguous.
+std::optional<execution::SlackProfile> Runner::record_slack(const folding::Folding* folding) const {
   const ClusterSpec cluster = electrical();
   const ControllerSpec controller;
-  execution::SlackRecorder recorder(scenario_.graph);
+  execution::SlackRecorder recorder(folding != nullptr ? folding->graph : scenario_.graph);
   Observer* const observers[] = {&recorder};
   JobSetup job{.scenario = scenario_, .registries = registries_, .cluster = cluster, .controller = controller};
   job.run = profiling_run(run_);
   job.observers = observers;
-  Simulation(job).run();
-  slack_ = std::make_shared<const execution::SlackProfile>(recorder.foresight());
-  return *slack_;
+  job.folding = folding;
+  job.shows_classes = true;
+  Simulation simulation(job);
+  simulation.run();
+  if (simulation.ambiguity().found()) return std::nullopt;
+  return recorder.foresight();
 }
 
 bool Runner::follows_a_schedule() const {

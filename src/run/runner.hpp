@@ -17,6 +17,9 @@ class Runner {
   /// All must outlive the object. `run`: in place of the scenario's. Where the scenario's policy chooses by rehearsal, the
   /// job is rehearsed here.
   Runner(const Scenario& scenario, const RunSpec& run, std::span<Observer* const> observers, const Registries& registries);
+  /// The same for share().
+  static std::unique_ptr<Runner> for_sharing(const Scenario& scenario, const RunSpec& run,
+                                             std::span<Observer* const> observers, const Registries& registries);
 
   /// The job alone.
   void run(RunResult& result);
@@ -28,7 +31,9 @@ class Runner {
   struct Chosen {
     ControllerSpec spec;
     std::string how;
-    std::shared_ptr<const execution::SlackProfile> slack;  ///< null: not known yet
+    std::shared_ptr<const execution::SlackProfile> slack{};  ///< null: not known yet
+    std::optional<Duration> expected{};  ///< the makespan of a folded rehearsal, which the run with every rank has to confirm
+    std::optional<Time> give_up{};       ///< JobSetup::give_up
   };
   struct Rehearsal {
     ControllerSpec spec;
@@ -44,12 +49,18 @@ class Runner {
 
     /// The way with the shortest run, the first of equals; none when no way can finish.
     [[nodiscard]] std::optional<Rehearsal> best_of(const std::vector<ControllerSpec>& specs);
-    /// None: the way cannot finish.
-    [[nodiscard]] std::optional<Duration> makespan_of(const ControllerSpec& spec, RunResult* result = nullptr);
+    /// None: the way cannot finish, or takes longer than `give_up`.
+    [[nodiscard]] std::optional<Duration> makespan_of(const ControllerSpec& spec, std::optional<Time> give_up = {},
+                                                      RunResult* result = nullptr);
   };
   /// A rehearsal has typical reconfigurations, and no stragglers.
   Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal, const Registries& registries);
-  [[nodiscard]] static Chosen rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries);
+  /// How a folded rehearsal is confirmed: by one more rehearsal with every rank, or by the run itself.
+  enum class Check : std::uint8_t { kRehearsal, kRun };
+  [[nodiscard]] static Chosen rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries,
+                                       Check check);
+  [[nodiscard]] static Check check_of(const Scenario& scenario, std::span<Observer* const> observers);
+  bool run_confirms(RunResult& result) const;
 
   [[nodiscard]] folding::FoldingAttempt try_fold() const;
   /// `labels`: FoldingInput::labels.
@@ -65,6 +76,8 @@ class Runner {
   [[nodiscard]] std::optional<execution::Schedule> profile_order(const folding::Folding* folding, std::string& why_not) const;
   [[nodiscard]] execution::Schedule profile_order_unfolded() const;
   [[nodiscard]] const execution::SlackProfile& profile_slack() const;
+  [[nodiscard]] std::optional<execution::SlackProfile> profile_slack_folded() const;
+  [[nodiscard]] std::optional<execution::SlackProfile> record_slack(const folding::Folding* folding) const;
   [[nodiscard]] execution::SlackProfile slack_of_classes(const folding::Folding& folding) const;
   [[nodiscard]] bool wants_slack() const;
   [[nodiscard]] Profile profile() const;

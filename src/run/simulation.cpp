@@ -33,7 +33,7 @@ Simulation::Simulation(const JobSetup& setup)
     : setup_(setup),
       placement_(placement_of(setup)),
       all_observers_(setup.observers),
-      rank_observers_(setup.folding != nullptr ? ObserverList({}) : ObserverList(setup.observers)),
+      rank_observers_(setup.folding != nullptr && !setup.shows_classes ? ObserverList({}) : ObserverList(setup.observers)),
       own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
@@ -108,7 +108,8 @@ void Simulation::run() {
   all_observers_.notify([this](Observer& observer) { observer.begin(setup_.scenario); });
   begin_at(engine().now());
   do {
-    while (!ambiguity_.found() && engine().run(kEventsBetweenProgress) > 0) {
+    while (!ambiguity_.found() && engine().run(setup_.give_up ? kEventsOfRehearsal : kEventsBetweenProgress) > 0) {
+      if (setup_.give_up && !finished() && engine().now() > *setup_.give_up) throw GaveUp{};
       all_observers_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
     }
   } while (!ambiguity_.found() && !finished() && stand_still());

@@ -21,6 +21,8 @@ namespace photonrail::run {
 
 /// Between two reports of progress.
 inline constexpr std::uint64_t kEventsBetweenProgress = 65536;
+/// Between two looks at the clock of a rehearsal that may give up.
+inline constexpr std::uint64_t kEventsOfRehearsal = 1024;
 
 class Simulation {
  public:
@@ -28,7 +30,7 @@ class Simulation {
   Simulation(const Simulation&) = delete;  // its parts refer to each other
   Simulation& operator=(const Simulation&) = delete;
 
-  /// To the end, or in a folded run until an ambiguity() is found. Throws DeadlockError when the end does not come.
+  /// To the end, or in a folded run until an ambiguity() is found. Throws DeadlockError when the end does not come, and GaveUp.
   void run();
 
   /// The job begins when its time has come; the engine is the caller's to run.

@@ -1,4 +1,4 @@
-// Five hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
+// Six hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
 // of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
@@ -59,6 +59,11 @@ std::uint64_t count_quickstart() {
   return run_hot_path([&file] { return simulate(read_scenario(file)).engine.sends; });
 }
 
+std::uint64_t count_pairs() {
+  const Scenario scenario = skewed_all_to_all(32, "mixnet");
+  return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
+}
+
 // Each path, and how much work it must have done: a path that did something else was not measured.
 struct HotPath {
   std::string_view name;
@@ -70,6 +75,7 @@ constexpr HotPath kHotPaths[] = {
     {"ring", count_ring, 2 * 127 * 128},  // sends: 2 (n - 1) steps of n
     {"max_min", count_max_min, 48 * 47},  // messages: every ordered pair
     {"tiers", count_tiers, 64 * 63},      // messages, of which half cross an uplink
+    {"pairs", count_pairs, 2 * 32 * 31},  // sends: dispatch and combine of every ordered pair
     {"quickstart", count_quickstart, 0},  // any number of sends: the scenario may change, and the count with it
 };
 

@@ -50,6 +50,18 @@ void scenario_all_to_all_pairwise(benchmark::State& state) {
 }
 BENCHMARK(scenario_all_to_all_pairwise)->ArgName("ranks")->Arg(256)->Unit(benchmark::kMillisecond);
 
+// Pair by pair, each send in its own time, under the policies that do so: two all-to-alls.
+void scenario_all_to_all_by_pair(benchmark::State& state, const char* policy) {
+  measure(state, skewed_all_to_all(argument(state), policy));
+}
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, mixnet, "mixnet")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, max_weight, "max_weight")
+    ->ArgName("ranks")
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, bvn, "bvn")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, solstice, "solstice")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
+
 // All messages at one instant, through the solver.
 void scenario_all_to_all_at_once(benchmark::State& state) {
   Scenario scenario = collective_job(CollectiveOp::kAllToAll, argument(state), Bytes{1 << 28}, Fidelity::kExact);

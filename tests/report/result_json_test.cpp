@@ -62,7 +62,7 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
                                           "folding",
                                           "warnings",
                                           "engine",
-                                          "ranks"};
+                                          "rank_classes"};
   EXPECT_EQ(keys(json), expected);
   EXPECT_EQ(keys(json["per_rank_mean_s"]),
             (std::vector<std::string>{"compute", "exposed_communication", "reconfiguration_wait", "peer_wait"}));
@@ -101,8 +101,30 @@ TEST(ResultJson, CarriesTheNumbersOfTheRun) {
   EXPECT_EQ(json["folding"]["classes"], 2);
   EXPECT_EQ(json["folding"]["off"], "no two ranks are alike");
   EXPECT_EQ(json["warnings"], Json({"first", "second"}));
-  EXPECT_EQ(json["ranks"].size(), 2u);
-  EXPECT_DOUBLE_EQ(json["ranks"][1]["exposed_communication"], 0.002);
+  EXPECT_EQ(json["rank_classes"].size(), 2u);
+  EXPECT_EQ(json["rank_classes"][1]["ranks"], "1");
+  EXPECT_DOUBLE_EQ(json["rank_classes"][1]["exposed_communication"], 0.002);
+}
+
+// Ranks 0, 1, 2 and 5 have one time, rank 3 has another, and rank 4 a third.
+TEST(ResultJson, RanksWithTheSameTimesAreOneRow) {
+  RunResult result;
+  const RankTime busy{Duration{7'000'000'000}, Duration{1'000'000'000}, {}, Duration{2'000'000'000}};
+  const RankTime idle{{}, {}, {}, Duration{10'000'000'000}};
+  const RankTime waits{{}, {}, Duration{10'000'000'000}, {}};
+  result.ranks = {busy, busy, busy, idle, waits, busy};
+  const Json rows = Json::parse(to_json(result))["rank_classes"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0], Json({{"ranks", "0-2,5"},
+                           {"count", 4},
+                           {"compute", 0.007},
+                           {"exposed_communication", 0.001},
+                           {"reconfiguration_wait", 0.0},
+                           {"peer_wait", 0.002}}));
+  EXPECT_EQ(rows[1]["ranks"], "3");
+  EXPECT_EQ(rows[2]["ranks"], "4");
+  EXPECT_EQ(rows[2]["reconfiguration_wait"], 0.01);
+  EXPECT_TRUE(Json::parse(to_json(RunResult{}))["rank_classes"].empty());
 }
 
 TEST(ResultJson, SaysHowFarTheRanksLieApart) {

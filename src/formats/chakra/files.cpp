@@ -50,15 +50,6 @@ std::string hint_for(const fs::path& prefix) {
   return suggest(whole ? whole->stem : wanted, stems);
 }
 
-Trace read_trace(const fs::path& file) {
-  const std::string data = read_file(file);
-  try {
-    return parse_trace(data);
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string());
-  }
-}
-
 }  // namespace
 
 fs::path trace_file(const fs::path& prefix, std::size_t rank) {
@@ -92,6 +83,15 @@ std::vector<fs::path> find_traces(const fs::path& prefix) {
     files.push_back(trace_file(prefix, rank));
   }
   return files;
+}
+
+Trace read_trace(const fs::path& file) {
+  const std::string data = read_file(file);
+  try {
+    return parse_trace(data);
+  } catch (const ConfigError& e) {
+    throw e.inside(file.string());
+  }
 }
 
 std::vector<Trace> read_traces(const std::vector<fs::path>& files) {

@@ -21,6 +21,9 @@ namespace photonrail::formats::chakra {
 /// <prefix>.0.et and so on. Throws ConfigError with what would do when there is none, or when a rank is missing.
 [[nodiscard]] std::vector<std::filesystem::path> find_traces(const std::filesystem::path& prefix);
 
+/// Throws ConfigError that begins with the file.
+[[nodiscard]] Trace read_trace(const std::filesystem::path& file);
+
 /// Reads all, a few at a time. The result and the error (that of the lowest rank) do not depend on the timing.
 [[nodiscard]] std::vector<Trace> read_traces(const std::vector<std::filesystem::path>& files);
 

@@ -55,12 +55,12 @@ bool NaturalOrder::operator()(std::string_view a, std::string_view b) const {
 }
 
 Groups::Groups(const ChakraOptions& options, const std::vector<std::filesystem::path>& files,
-               const std::vector<Trace>& traces, TaskGraphBuilder& builder)
+               const std::vector<RankTrace>& traces, TaskGraphBuilder& builder)
     : ranks_(traces.size()), builder_(builder), dimensions_(options.dimensions) {
   if (!options.comm_groups.empty()) read_file_groups(options.comm_groups);
   for (std::size_t r = 0; r < traces.size(); ++r) {
     try {
-      read_text_groups(traces[r]);
+      read_text_groups(traces[r].texts);
     } catch (const ConfigError& e) {
       throw e.inside(files[r].string());
     }
@@ -92,8 +92,8 @@ void Groups::read_file_groups(const std::filesystem::path& file) {
   }
 }
 
-void Groups::read_text_groups(const Trace& trace) {
-  for (const GroupText& text : trace.groups) {
+void Groups::read_text_groups(const std::vector<GroupText>& texts) {
+  for (const GroupText& text : texts) {
     const Json root = parse_json(text.json, text.where);
     try {
       for (JsonReader entry : JsonReader(root).elements()) {

@@ -1,7 +1,7 @@
 // The communicator groups of a trace: from the groups file, from metadata nodes, and the world.
 #pragma once
 
-#include "formats/chakra/trace.hpp"
+#include "formats/chakra/rank_traces.hpp"
 #include "json/json_reader.hpp"
 #include "photonrail/formats/trace.hpp"
 #include "photonrail/task_graph.hpp"
@@ -33,7 +33,7 @@ struct NaturalOrder {
 class Groups {
  public:
   /// Adds a communicator to `builder` for every group of two or more. Throws ConfigError.
-  Groups(const ChakraOptions& options, const std::vector<std::filesystem::path>& files, const std::vector<Trace>& traces,
+  Groups(const ChakraOptions& options, const std::vector<std::filesystem::path>& files, const std::vector<RankTrace>& traces,
          TaskGraphBuilder& builder);
 
   /// What a pg_name means; nullptr when it means nothing. "" is the world, and so is "0" unless it is defined; a group "0"
@@ -45,7 +45,7 @@ class Groups {
  private:
   using Members = std::map<std::string, Group, NaturalOrder>;
   void read_file_groups(const std::filesystem::path& file);
-  void read_text_groups(const Trace& trace);
+  void read_text_groups(const std::vector<GroupText>& texts);
   void define(const JsonReader& place, const std::string& name, std::vector<RankId> members, bool from_file);
   void check_dimensions() const;
   [[nodiscard]] Dimension dimension_of(const std::string& group) const;

@@ -33,6 +33,8 @@ inline constexpr std::size_t kNumberCount = 10;
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
+
+  friend bool operator==(Range, Range) = default;
 };
 
 struct TraceNode {
@@ -59,6 +61,8 @@ struct TraceNode {
     present = static_cast<std::uint16_t>(present | 1U << i);
     numbers[i] = value;
   }
+
+  friend bool operator==(const TraceNode&, const TraceNode&) = default;
 };
 
 /// Text of a metadata node that may be a JSON list of groups.

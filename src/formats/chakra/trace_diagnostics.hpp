@@ -29,6 +29,11 @@ struct TraceDiagnostics {
   Tally unused_duration;              ///< those of them that have one
   Tally without_duration;             ///< compute that should take its recorded time, but has none
 
+  /// How much was counted so far.
+  [[nodiscard]] std::size_t total() const {
+    return files_with_absent + without_version.count + on_itself.count + in_cycles.count + untyped_on_cpu.count +
+           without_work.count + unused_duration.count + without_duration.count;
+  }
   /// Told in full for the first few files.
   void add_absent(const std::string& file, const Tally& dependencies, TaskGraphBuilder& builder);
   void tell(TaskGraphBuilder& builder) const;

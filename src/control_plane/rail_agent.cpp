@@ -57,10 +57,10 @@ RailAgent::RailAgent(const ControlContext& run, const PolicyNeeds& needs, const 
       controller_(make_controller()),
       sequencer_(make_sequencer()),
       ports_(rail_, run.plant(), needs.has(ViewPart::kBytes)) {
-  rail_.set_hops(needs.hops);
+  rail_.routes().set_hops(needs.hops);
   // Every pair has its turn: a send that took a longer way would keep the circuits of others from theirs.
-  if (needs.by_pair() && needs.hops == 0) rail_.forward_around_faults_only();
-  if (needs.while_switching == WhileSwitching::kWait) rail_.wait_for_direct();
+  if (needs.by_pair() && needs.hops == 0) rail_.routes().forward_around_faults_only();
+  if (needs.while_switching == WhileSwitching::kWait) rail_.routes().wait_for_direct();
 }
 
 void RailAgent::seat(std::span<const GpuId> gpu_of_rank) { ports_.seat(gpu_of_rank, run_.fabric.plant(), id_); }

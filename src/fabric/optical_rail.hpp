@@ -115,10 +115,8 @@ class OpticalRail {
   [[nodiscard]] bool draining(PortId from) const { return circuits_.draining(from); }
   [[nodiscard]] bool drains() const { return circuits_.drains(); }
 
-  /// RailRoutes has the rules of forwarding.
-  void set_hops(std::uint32_t most) { routes_.set_hops(most); }
-  void wait_for_direct() { routes_.wait_for_direct(); }
-  void forward_around_faults_only() { routes_.forward_around_faults_only(); }
+  /// The rules of forwarding.
+  [[nodiscard]] RailRoutes& routes() { return routes_; }
 
   /// Which operations hold or miss which circuits.
   [[nodiscard]] const CircuitHolds& holds() const { return holds_; }

@@ -28,16 +28,16 @@ ScaleUpFabric simple_fabric() {
   return fabric;
 }
 
-double us(Duration d) { return static_cast<double>(d.count()) / 1e6; }
+double in_us(Duration d) { return static_cast<double>(d.count()) / 1e6; }
 
 TEST(ScaleUpTimes, AreStepsAndBytes) {
   const ScaleUpFabric fabric = simple_fabric();
   // 4 members, 8 MB: 3 steps and 6 MB through each link, 2 MB copied: 10 + 9 + 12 + 2 us; in LL 2 + 3 + 60 + 2.
-  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kAllGather, 4, {8'000'000}, ScaleUpProtocol::kSimple)), 33.0);
-  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kReduceScatter, 4, {8'000'000}, ScaleUpProtocol::kLl)), 67.0);
+  EXPECT_DOUBLE_EQ(in_us(scale_up_time(fabric, CollectiveOp::kAllGather, 4, {8'000'000}, ScaleUpProtocol::kSimple)), 33.0);
+  EXPECT_DOUBLE_EQ(in_us(scale_up_time(fabric, CollectiveOp::kReduceScatter, 4, {8'000'000}, ScaleUpProtocol::kLl)), 67.0);
   // An all-reduce has twice the steps and bytes, and reduces in place of copying: 10 + 18 + 24.
-  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kAllReduce, 4, {8'000'000}).time), 52.0);
-  EXPECT_DOUBLE_EQ(us(scale_up_time(fabric, CollectiveOp::kAllToAll, 4, {8'000'000}).time), 20.0 + 12.0 + 2.0);
+  EXPECT_DOUBLE_EQ(in_us(scale_up_time(fabric, CollectiveOp::kAllReduce, 4, {8'000'000}).time), 52.0);
+  EXPECT_DOUBLE_EQ(in_us(scale_up_time(fabric, CollectiveOp::kAllToAll, 4, {8'000'000}).time), 20.0 + 12.0 + 2.0);
 }
 
 TEST(ScaleUpTimes, TakeTheFastestProtocol) {
@@ -66,9 +66,9 @@ TEST(ScaleUpTimes, SayWhatIsWrong) {
 
 TEST(ScaleUpTimes, TokensGoOnceToEachRank) {
   // With 4 ranks and 8 experts a token has experts on all: 3 others. 1,000 tokens: 11.1 us + 30.95 + 3 x 20.89 us.
-  EXPECT_NEAR(us(token_exchange_time(TokenExchange::kDispatchBf16, 4, 1000)), 11.1 + 30.95 + 3 * 20.89, 1e-3);
+  EXPECT_NEAR(in_us(token_exchange_time(TokenExchange::kDispatchBf16, 4, 1000)), 11.1 + 30.95 + 3 * 20.89, 1e-3);
   // With 64 it meets its own rank once in 8 times: 8 x 63 / 64 others.
-  EXPECT_NEAR(us(token_exchange_time(TokenExchange::kDispatchBf16, 64, 1000)), 11.1 + 30.95 + 8 * 63.0 / 64 * 20.89, 1e-3);
+  EXPECT_NEAR(in_us(token_exchange_time(TokenExchange::kDispatchBf16, 64, 1000)), 11.1 + 30.95 + 8 * 63.0 / 64 * 20.89, 1e-3);
 }
 
 std::vector<std::vector<std::string>> csv(const std::filesystem::path& file) {
@@ -113,7 +113,7 @@ TEST(ScaleUpTimesData, AreThoseOfNccl) {
     const auto ranks = static_cast<std::uint32_t>(std::stoul(row[3]));
     const double measured = std::stod(row[5]);
     const auto predict = [&](const std::string& fabric) {
-      return us(scale_up_time(scale_up_fabric(fabric), op_of(row[1]), ranks, bytes).time);
+      return in_us(scale_up_time(scale_up_fabric(fabric), op_of(row[1]), ranks, bytes).time);
     };
     all[row[0]].add(predict(row[0]), measured);
     curves[row[0] + " " + row[1] + " " + row[3]].add(predict(row[0]), measured);
@@ -155,8 +155,8 @@ TEST(ScaleUpTimesData, AreThoseOfTokenExchanges) {
     const auto tokens = std::stoull(row[8]);
     if (known == exchanges.end() || tokens < 1024) continue;
     const Duration time = token_exchange_time(known->second, static_cast<std::uint32_t>(std::stoul(row[4])), tokens);
-    errors[name].add(us(time), std::stod(row[9]));
-    errors["all"].add(us(time), std::stod(row[9]));
+    errors[name].add(in_us(time), std::stod(row[9]));
+    errors["all"].add(in_us(time), std::stod(row[9]));
   }
   EXPECT_EQ(errors.size(), exchanges.size() + 1);
   for (const auto& [name, error] : errors) {

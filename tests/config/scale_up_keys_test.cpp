@@ -23,10 +23,10 @@ constexpr std::string_view kTorus = R"({
       "torus": { "sides": [4, 4, 8], "cube": 4, "face_latency_ns": 100, "twisted": true } } },
   "workload": { "collective": { "op": "all_reduce", "bytes": 1048576 } } })";
 
-Scenario read(const std::vector<Override>& changes) { return parse_scenario(kTorus, "/nowhere", "s.json", changes); }
+Scenario read_torus(const std::vector<Override>& changes) { return parse_scenario(kTorus, "/nowhere", "s.json", changes); }
 
 TEST(ScaleUpKeys, AreTheShape) {
-  const ScaleUpSpec torus = read({}).cluster.scale_up;
+  const ScaleUpSpec torus = read_torus({}).cluster.scale_up;
   EXPECT_EQ(torus.shape.kind, ScaleUpShape::Kind::kTorus);
   EXPECT_EQ(torus.shape.sides, (std::vector<std::uint32_t>{4, 4, 8}));
   EXPECT_EQ(torus.shape.wraps, (std::vector<bool>{true, true, true}));
@@ -35,10 +35,10 @@ TEST(ScaleUpKeys, AreTheShape) {
   EXPECT_EQ(torus.face_latency, Duration{100'000});
   EXPECT_EQ(torus.of_gpu(), torus.per_gpu);  // a pool of 50 GB/s, a sixth of it a link
   EXPECT_DOUBLE_EQ(torus.least_link().bytes_per_second, 50e9 / 6);
-  const ScaleUpSpec mesh = read({{"/cluster/scale_up/torus", R"({"sides": [64, 2], "wrap": [false, true]})"}}).cluster.scale_up;
+  const ScaleUpSpec mesh = read_torus({{"/cluster/scale_up/torus", R"({"sides": [64, 2], "wrap": [false, true]})"}}).cluster.scale_up;
   EXPECT_EQ(mesh.shape.wraps, (std::vector<bool>{false, true}));
   const ScaleUpSpec ring =
-      read({{"/cluster/scale_up", R"({"ring": {"reach": 3}})"}, {"/cluster/gpus_per_server", "30"}}).cluster.scale_up;
+      read_torus({{"/cluster/scale_up", R"({"ring": {"reach": 3}})"}, {"/cluster/gpus_per_server", "30"}}).cluster.scale_up;
   EXPECT_EQ(ring.shape.kind, ScaleUpShape::Kind::kRing);
   EXPECT_EQ(ring.shape.reach, 3u);
 }
@@ -54,7 +54,7 @@ std::ostream& operator<<(std::ostream& out, const WrongShape& wrong) { return ou
 class ScaleUpErrors : public ::testing::TestWithParam<WrongShape> {};
 
 TEST_P(ScaleUpErrors, AreRefusedAtTheirPointer) {
-  const ConfigError error = error_of([] { static_cast<void>(read(GetParam().changes)); });
+  const ConfigError error = error_of([] { static_cast<void>(read_torus(GetParam().changes)); });
   EXPECT_EQ(error.where(), "s.json: /cluster/" + GetParam().where);
   EXPECT_THAT(error.what(), HasSubstr(GetParam().what));
 }

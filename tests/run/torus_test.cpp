@@ -23,13 +23,13 @@ using enum CollectiveOp;
 constexpr double kLatency = 307'001;  // picoseconds a link
 constexpr double kOverhead = 10'007;
 constexpr double kRate = 37e9;  // bytes a second and link
-constexpr std::int64_t kBytes = 108'864'000;  // divides by 27 x 6, 16 x 4, 9 x 4, 64 x 6, 8 and 25
+constexpr std::int64_t kTorusBytes = 108'864'000;  // divides by 27 x 6, 16 x 4, 9 x 4, 64 x 6, 8 and 25
 
 double beta(double bytes, double rate = kRate) { return bytes * 1e12 / rate; }
 double alpha() { return kLatency + kOverhead; }
 
 Scenario torus(const std::vector<std::uint32_t>& sides, CollectiveOp op, std::string_view algorithm,
-               std::int64_t bytes = kBytes) {
+               std::int64_t bytes = kTorusBytes) {
   const std::uint32_t n = std::accumulate(sides.begin(), sides.end(), 1u, std::multiplies<>());
   Job job(n, n);
   ScaleUpSpec& links = job.scenario.cluster.scale_up;
@@ -59,14 +59,14 @@ double rings(double s, int d, double bytes, double parts) {
 TEST(Torus, RingsInClosedForm) {
   for (const auto& [sides, s, d] : {std::tuple{std::vector<std::uint32_t>{5}, 5.0, 1}, {{4, 4}, 4.0, 2}, {{3, 3, 3}, 3.0, 3},
                                     {{4, 4, 4}, 4.0, 3}, {{3, 1, 3}, 3.0, 2}}) {
-    const double bytes = kBytes;
+    const double bytes = kTorusBytes;
     const double n = std::pow(s, d);
     for (const bool all : {false, true}) {
       const char* name = all ? "torus_rings" : "bucket";
       const double parts = all ? 2 * d : 1;
       EXPECT_NEAR(picoseconds(torus(sides, kAllReduce, name)), 2 * rings(s, d, bytes, parts), 2 * 2 * d * s) << name << n;
       EXPECT_NEAR(picoseconds(torus(sides, kReduceScatter, name)), rings(s, d, bytes, parts), 2 * d * s) << name << n;
-      EXPECT_NEAR(picoseconds(torus(sides, kAllGather, name, kBytes / 64)), rings(s, d, bytes / 64 * n, parts), 2 * d * s + 1)
+      EXPECT_NEAR(picoseconds(torus(sides, kAllGather, name, kTorusBytes / 64)), rings(s, d, bytes / 64 * n, parts), 2 * d * s + 1)
           << name << n;
     }
   }
@@ -74,17 +74,17 @@ TEST(Torus, RingsInClosedForm) {
 
 // A side of 2 has one link each way: one direction at a time, so that a 2x2x2 has three parts and not six.
 TEST(Torus, SidesOfTwoAreNoRings) {
-  EXPECT_NEAR(picoseconds(torus({2, 2, 2}, kAllReduce, "torus_rings")), 2 * rings(2, 3, kBytes, 3), 20);
+  EXPECT_NEAR(picoseconds(torus({2, 2, 2}, kAllReduce, "torus_rings")), 2 * rings(2, 3, kTorusBytes, 3), 20);
 }
 
 // A line of 4 that is not closed: three steps over three links, and the message from the last cell goes back over three.
 TEST(Torus, ALineSendsItsLastMessageBack) {
   Scenario line = torus({4}, kAllReduce, "torus_rings");
   line.cluster.scale_up.shape.wraps = {false};
-  EXPECT_NEAR(picoseconds(line), 2 * (rings(4, 1, kBytes, 1) + 2 * kLatency), 20);
+  EXPECT_NEAR(picoseconds(line), 2 * (rings(4, 1, kTorusBytes, 1) + 2 * kLatency), 20);
   Scenario mesh = torus({3, 3}, kReduceScatter, "bucket");
   mesh.cluster.scale_up.shape.wraps = {false, false};
-  EXPECT_NEAR(picoseconds(mesh), rings(3, 2, kBytes, 1) + 2 * kLatency, 20);
+  EXPECT_NEAR(picoseconds(mesh), rings(3, 2, kTorusBytes, 1) + 2 * kLatency, 20);
 }
 
 // Two cubes of 4 in a ring of 8: one link in four goes through a switch. 14 steps in a row pass at most four of them.
@@ -92,13 +92,13 @@ TEST(Torus, FacesOfCubesAddTheirLatency) {
   Scenario cubes = torus({8}, kAllReduce, "bucket");
   cubes.cluster.scale_up.shape.block = 4;
   cubes.cluster.scale_up.face_latency = test::us(2);
-  EXPECT_NEAR(picoseconds(cubes), 2 * rings(8, 1, kBytes, 1) + 4 * 2e6, 30);
+  EXPECT_NEAR(picoseconds(cubes), 2 * rings(8, 1, kTorusBytes, 1) + 4 * 2e6, 30);
 }
 
 // All to all, b bytes a pair. A link of a ring of 5 has 3 of the ways, of 3 one, of 8 eight; behind each link of 3x3 are the
 // three cells of the other side: 3 b at once and the longest way, or half of that twice and a shorter way each time.
 TEST(Torus, AllToAllInClosedForm) {
-  const auto pair = [](double n) { return kBytes / n; };
+  const auto pair = [](double n) { return kTorusBytes / n; };
   EXPECT_NEAR(picoseconds(torus({5}, kAllToAll, "direct")), kOverhead + 2 * kLatency + beta(3 * pair(5)), 20);
   EXPECT_NEAR(picoseconds(torus({8}, kAllToAll, "direct")), kOverhead + 4 * kLatency + beta(8 * pair(8)), 20);
   EXPECT_NEAR(picoseconds(torus({3, 3}, kAllToAll, "direct")), kOverhead + 2 * kLatency + beta(3 * pair(9)), 20);
@@ -116,7 +116,7 @@ TEST(Torus, AutoKnowsTheLinks) {
     EXPECT_THAT(result.choices.front(), HasSubstr("auto took torus_rings")) << name(op);
     const CollectiveRegistry registry = CollectiveRegistry::builtin();
     const Scenario scenario = torus({4, 4}, op, "torus_rings");
-    CollectiveCall call{.op = op, .members = 16, .size = {kBytes}, .box = {{{4, 1}, {4, 1}}, std::vector<Member>(16)}};
+    CollectiveCall call{.op = op, .members = 16, .size = {kTorusBytes}, .box = {{{4, 1}, {4, 1}}, std::vector<Member>(16)}};
     std::iota(call.box.members.begin(), call.box.members.end(), 0);
     for (std::uint32_t m = 0; m < 16; ++m) call.places.push_back({0, m});
     const CostModel on = run::cost_model(scenario.cluster, scenario.controller);
@@ -155,10 +155,10 @@ TEST(Torus, GroupsOfPlanesAndLinesMeetOnNoLink) {
   job.scenario.collectives = whole.collectives;
   for (std::size_t row = 0; row < 4; ++row) {
     const std::vector<std::size_t> line{4 * row, 4 * row + 1, 4 * row + 2, 4 * row + 3};
-    job.collective(job.group(line), line, kAllReduce, kBytes);
+    job.collective(job.group(line), line, kAllReduce, kTorusBytes);
   }
   const RunResult result = job.run();
-  EXPECT_NEAR(static_cast<double>(result.makespan.count()), 2 * rings(4, 1, kBytes, 1), 20);
+  EXPECT_NEAR(static_cast<double>(result.makespan.count()), 2 * rings(4, 1, kTorusBytes, 1), 20);
 }
 
 // 6 units of egress as a pool, 1 unit on each fixed link: a ring through a 2x2x1 slice, two through a 2x2x2, eight through a

@@ -38,7 +38,8 @@ using ::testing::HasSubstr;
 
 PlantSpec plant_spec(RailKind rail, std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports,
                      std::uint32_t radix = 64, double oversubscription = 1.0) {
-  PlantSpec spec{servers, gpus, ports, Bandwidth::from_gb_per_s(50), Bandwidth::from_gb_per_s(450), rail};
+  PlantSpec spec{servers, gpus, ports, Bandwidth::from_gb_per_s(50), Bandwidth::from_gb_per_s(450)};
+  spec.rail = rail;
   spec.switch_radix = radix;
   spec.oversubscription = oversubscription;
   return spec;

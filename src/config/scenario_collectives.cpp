@@ -4,6 +4,7 @@
 #include "photonrail/collective/choice.hpp"
 #include "photonrail/collective/plan_file.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace photonrail::config {
@@ -24,8 +25,12 @@ void read_straggler(const JsonReader& value, CollectiveSpec& spec) {
 }  // namespace
 
 std::string read_algorithm_name(JsonReader value, const CollectiveRegistry& known) {
-  return value.lookup(
-      [&](const std::string& word) { return word == kAutoAlgorithm ? word : std::string(known.find(word).name()); });
+  return value.lookup([&](const std::string& word) {
+    std::vector<std::string> words{std::string(kAutoAlgorithm)};
+    for (const auto& algorithm : known.all()) words.emplace_back(algorithm->name());
+    if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+    throw ConfigError("", "unknown collective algorithm \"" + word + "\"", suggest(word, words));
+  });
 }
 
 CollectiveSpec read_collectives(JsonReader section, const std::filesystem::path& directory,

@@ -27,7 +27,7 @@ void read_torus(JsonReader section, ScaleUpSpec& spec) {
   if (const auto v = section.optional("cube")) shape.block = v->count(1, kMaxSide);
   section.read_duration("face_latency", spec.face_latency);
   if (shape.block == 0 && spec.face_latency != Duration{}) {
-    section.missing("cube", "\"face_latency\" is of the links between cubes: give the side of one, such as 4");
+    section.fail("\"face_latency\" is of the links between cubes", "give the side of one: \"cube\": 4");
   }
   section.finish();
 }

@@ -216,7 +216,8 @@ void add_trace(CLI::App& app, TraceOptions& options, const Registries& known) {
 void add_calibrate(CLI::App& app, CalibrateOptions& options, RowsOptions& rows, const Registries& known) {
   CLI::App* command = app.add_subcommand("calibrate", "Fit the compute efficiency of a scenario to a measured step");
   CLI::Option* scenario = command->add_option("SCENARIO.json", options.scenario, "A scenario file");
-  command->add_option("--step-s", options.step_s, "The measured step, in seconds")->type_name("SECONDS")->needs(scenario);
+  CLI::Option* step = command->add_option("--step-s", options.step_s, "The measured step, in seconds");
+  step->type_name("SECONDS")->needs(scenario);
   command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency")
       ->type_name("TEXT");
   command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
@@ -231,9 +232,10 @@ void add_calibrate(CLI::App& app, CalibrateOptions& options, RowsOptions& rows, 
   command->add_option("--max-median", rows.max_median, "Fail above this median error of rows that are not fitted, in per cent")
       ->type_name("PERCENT")
       ->needs(many);
-  command->callback([&options, &rows, &known] {
+  command->callback([&options, &rows, &known, step] {
     if (!rows.file.empty()) return run_measured_rows(rows, known);
     if (options.scenario.empty()) throw CLI::RequiredError("SCENARIO.json or --rows");
+    if (step->empty()) throw CLI::RequiredError("--step-s");
     calibrate(options, known);
   });
 }

@@ -32,8 +32,8 @@ bool all_chunks_alike(const AnalyticalJob& job, AnalyticalBackend backend) {
     const bool in_turn = t == 0 || std::find(after.begin(), after.end(), t - 1) != after.end();
     if (!in_turn) return false;
     if (tasks[t].kind != AnalyticalTask::Kind::kCollective || tasks[t].op == CollectiveOp::kBroadcast) continue;
-    const auto phases = phases_of(tasks[t].op, tasks[t].bytes, topology_of(job, tasks[t].op), tasks[t].group == 0 ? tasks[t].dimensions : ~0U,
-                                  job.system.hierarchical_all_reduce);
+    const auto phases = phases_of(tasks[t].op, tasks[t].bytes, topology_of(job, tasks[t].op),
+                                  tasks[t].group == 0 ? tasks[t].dimensions : ~0U, job.system.hierarchical_all_reduce);
     if (phases.size() > 1) return false;
   }
   return true;
@@ -45,8 +45,7 @@ Collectives::Collectives(const AnalyticalJob& job, Clock& clock, Links& links, R
       links_(links),
       ranks_(ranks),
       rank_count_(job.rank_count()),
-      folded_(job.ranks.size() != rank_count_),
-      repeat_(repeat),
+      folding_{.of_ranks = job.ranks.size() != rank_count_, .of_chunks = repeat},
       calls_(job.ranks.size()),
       collectives_(job.ranks.size(), 0),
       queues_(job.ranks.size() * job.network.size()) {}
@@ -119,7 +118,7 @@ std::unique_ptr<CollectiveInstance> Collectives::make_instance(const AnalyticalT
     bool& other = next_tree_[pair_key(static_cast<std::uint64_t>(task.op), phase.dimension)];
     phase.other_tree = std::exchange(other, !other);
   }
-  instance->chunks.resize(folded_ ? 1 : m.count);
+  instance->chunks.resize(folding_.of_ranks ? 1 : m.count);
   for (std::uint32_t i = 0; i < instance->chunks.size(); ++i) {
     instance->chunks[i].member = i;
     instance->chunks[i].instance = instance.get();
@@ -164,8 +163,8 @@ void Collectives::begin_phase(Chunk& chunk) {
   });
 }
 
-// Behind those that have started, and behind those of the same or a higher priority. Chunks of one collective, of which there
-// may be a million, go to the end without a search.
+// Behind those that have started, and behind those of the same or a higher priority. Chunks of one collective, of which
+// there may be a million, go to the end without a search.
 void Collectives::put_in_queue(Chunk& chunk, Queue& queue) {
   auto& chunks = queue.chunks;
   if (chunks.empty() || chunks.back()->started || chunks.back()->priority >= chunk.priority) {
@@ -187,10 +186,10 @@ void Collectives::start_next(Queue& queue) {
 
 // The chunk ends when one of its size did, counted from its start.
 bool Collectives::repeats(Chunk& chunk) {
-  if (!repeat_) return false;
-  const auto known = duration_.find({chunk.instance->op, chunk.instance->bytes});
-  if (known == duration_.end()) return false;
-  repeated_messages_ += phase_of(chunk).messages;
+  if (!folding_.of_chunks) return false;
+  const auto known = folding_.duration.find({chunk.instance->op, chunk.instance->bytes});
+  if (known == folding_.duration.end()) return false;
+  folding_.repeated_messages += phase_of(chunk).messages;
   ranks_.after(chunk.rank, known->second, {.chunk = &chunk, .over = true});
   return true;
 }
@@ -202,7 +201,8 @@ void Collectives::leave(Chunk& chunk) {
 
 // The order matters where instants are equal: the chunk is in its next queue before the one that waits behind it here starts.
 void Collectives::finish(Chunk& chunk) {
-  if (repeat_) duration_.try_emplace({chunk.instance->op, chunk.instance->bytes}, clock_.now() - chunk.since);
+  if (folding_.of_chunks)
+    folding_.duration.try_emplace({chunk.instance->op, chunk.instance->bytes}, clock_.now() - chunk.since);
   Queue& before = queue_of(chunk.rank, phase_of(chunk).dimension);
   const bool is_last = chunk.phase + 1 == chunk.instance->phases.size();
   if (is_last) {
@@ -250,7 +250,7 @@ void Collectives::send(Chunk& chunk, std::uint32_t to, std::uint32_t source, std
   const CollectiveInstance& instance = *chunk.instance;
   const Phase& phase = phase_of(chunk);
   const Circle& circle = phase.circle;
-  if (folded_) {  // to the rank itself, as from its counterpart
+  if (folding_.of_ranks) {  // to the rank itself, as from its counterpart
     if (phase.how.algorithm == AnalyticalAlgorithm::kDirect) source = circle.members - circle.place(to);
     return links_.send(chunk.rank, to, bytes, kOfACollective | pack(instance.number, chunk.phase, 0, source));
   }

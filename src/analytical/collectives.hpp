@@ -44,10 +44,10 @@ class RankCalls {
 
 class Collectives final : public ChunkActions {
  public:
-  /// All must outlive this. A job with one rank on a network of several is folded: what the rank sends, it receives from the
-  /// member at the same distance on the other side. REQUIRES, then: all ranks are alike, no trees, and no link with congestion that several share.
-  /// `repeat`: of chunks of equal size the first alone is simulated message by message, and the others take as long; only where
-  /// all_chunks_alike().
+  /// All must outlive this. A job with one rank on a network of several is folded: what the rank sends, it receives from
+  /// the member at the same distance on the other side. REQUIRES, then: all ranks are alike, no trees, and no link with
+  /// congestion that several share. `repeat`: of chunks of equal size the first alone is simulated message by message, and
+  /// the others take as long; only where all_chunks_alike().
   Collectives(const AnalyticalJob& job, Clock& clock, Links& links, RankCalls& ranks, bool repeat);
 
   /// False when the collective has nothing to do: no dimension of several members takes part.
@@ -56,7 +56,7 @@ class Collectives final : public ChunkActions {
   void arrived(std::uint64_t message);
   void handled(const RankEvent& event);
   /// Messages of chunks that took as long as an earlier one.
-  [[nodiscard]] std::uint64_t repeated_messages() const { return repeated_messages_; }
+  [[nodiscard]] std::uint64_t repeated_messages() const { return folding_.repeated_messages; }
   /// What a rank that is in the collective of `task` waits for, for people.
   [[nodiscard]] std::string waits_for(std::uint32_t rank, std::uint32_t task) const;
 
@@ -80,6 +80,14 @@ class Collectives final : public ChunkActions {
     bool subset = false;
   };
 
+  /// What is simulated once in place of many times.
+  struct Folding {
+    bool of_ranks = false;   // the job has one rank, which stands for all
+    bool of_chunks = false;  // the first chunk of each size stands for the others
+    std::uint64_t repeated_messages = 0;
+    std::map<std::pair<CollectiveOp, std::uint64_t>, std::uint64_t> duration{};  // of a chunk with so many bytes, ns
+  };
+
   [[nodiscard]] const Members& members_of(std::uint32_t group, CollectiveOp op);
   [[nodiscard]] std::uint32_t member_index(std::uint32_t group, std::uint32_t rank) const;
   CollectiveInstance& join(std::uint32_t rank, const AnalyticalTask& task, std::uint64_t bytes);
@@ -100,10 +108,7 @@ class Collectives final : public ChunkActions {
   Links& links_;
   RankCalls& ranks_;
   std::uint32_t rank_count_;
-  bool folded_;  // the job has one rank, which stands for all
-  bool repeat_;
-  std::uint64_t repeated_messages_ = 0;
-  std::map<std::pair<CollectiveOp, std::uint64_t>, std::uint64_t> duration_;  // of a chunk with so many bytes, ns
+  Folding folding_;
   std::unordered_map<std::uint64_t, Members> members_;            // by group and operation
   std::unordered_map<std::uint64_t, std::uint32_t> next_number_;  // by rank and group: of the next chunk
   std::unordered_map<std::uint64_t, std::uint32_t> by_number_;    // by group and number: place in instances_

@@ -84,8 +84,8 @@ double messages_of(const AnalyticalJob& job) {
       if (task.kind != AnalyticalTask::Kind::kCollective) continue;
       double of_a_chunk = task.group == 0 ? 0.0 : 2.0 * static_cast<double>(job.groups[task.group - 1].size());
       if (task.group == 0) {
-        const auto phases = phases_of(task.op, std::max<std::uint64_t>(1, task.bytes / job.system.chunks), topology_of(job, task.op),
-                                      task.dimensions, job.system.hierarchical_all_reduce);
+        const auto phases = phases_of(task.op, std::max<std::uint64_t>(1, task.bytes / job.system.chunks),
+                                      topology_of(job, task.op), task.dimensions, job.system.hierarchical_all_reduce);
         for (const Phase& phase : phases) of_a_chunk += phase.messages;
       }
       messages += of_a_chunk * job.system.chunks;
@@ -102,8 +102,9 @@ void check_work(const AnalyticalJob& job) {
   const double messages = messages_of(job);
   if (messages <= kMostMessages) return;
   throw ConfigError("system.chunks",
-                    std::to_string(job.system.chunks) + " chunks are about " + std::to_string(static_cast<std::uint64_t>(messages)) +
-                        " messages to simulate, some " + std::to_string(static_cast<std::uint64_t>(messages / kMessagesPerHour) + 1) +
+                    std::to_string(job.system.chunks) + " chunks are about " +
+                        std::to_string(static_cast<std::uint64_t>(messages)) + " messages to simulate, some " +
+                        std::to_string(static_cast<std::uint64_t>(messages / kMessagesPerHour) + 1) +
                         " hours; the limit is 10000000000",
                     "fewer chunks (preferred-dataset-splits), or photonrail's own simulation: photonrail import astra");
 }

@@ -56,7 +56,7 @@ TEST_F(SchemaCommand, ResultsAreAsTheirSchemaSays) {
   const std::string source = PHOTONRAIL_SOURCE_DIR;
   const std::vector<std::string> runs{
       "'" + source + "/configs/quickstart.json' --set /run/iterations=2",
-      "'" + source + "/configs/quickstart-electrical.json'", "'" + source + "/configs/moe-layer.json'",
+      "'" + source + "/configs/quickstart-electrical.json'", "'" + source + "/configs/llama3-8b-16gpu.json'",
       "--plugin '" PHOTONRAIL_PLUGINS "/plugin_oldest_first.so' '" + source + "/docs/examples/my_policy.json'"};
   std::set<std::string> seen;
   for (const std::string& line : runs) {

@@ -44,6 +44,7 @@ struct Chunk {
   std::int64_t priority = 0;     // the higher goes first
   std::uint32_t phase = kNoPhase;
   bool started = false;          // its phase is
+  std::uint64_t since = 0;       // when it was, ns
   std::uint32_t place = 0;       // in the circle of the phase
   Progress at;
   std::vector<std::int32_t> balance;  // by source: messages that came, less those that were waited for

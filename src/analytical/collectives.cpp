@@ -24,13 +24,28 @@ std::uint64_t pack(std::uint64_t instance, std::uint64_t phase, std::uint64_t me
 
 }  // namespace
 
-Collectives::Collectives(const AnalyticalJob& job, Clock& clock, Links& links, RankCalls& ranks)
+bool all_chunks_alike(const AnalyticalJob& job, AnalyticalBackend backend) {
+  if (backend != AnalyticalBackend::kCongestionUnaware) return false;
+  const auto& tasks = job.ranks.front();
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const auto& after = tasks[t].after;
+    const bool in_turn = t == 0 || std::find(after.begin(), after.end(), t - 1) != after.end();
+    if (!in_turn) return false;
+    if (tasks[t].kind != AnalyticalTask::Kind::kCollective || tasks[t].op == CollectiveOp::kBroadcast) continue;
+    const auto phases = phases_of(tasks[t].op, tasks[t].bytes, topology_of(job, tasks[t].op),
+                                  tasks[t].group == 0 ? tasks[t].dimensions : ~0U, job.system.hierarchical_all_reduce);
+    if (phases.size() > 1) return false;
+  }
+  return true;
+}
+
+Collectives::Collectives(const AnalyticalJob& job, Clock& clock, Links& links, RankCalls& ranks, bool repeat)
     : job_(job),
       clock_(clock),
       links_(links),
       ranks_(ranks),
       rank_count_(job.rank_count()),
-      folded_(job.ranks.size() != rank_count_),
+      folding_{.of_ranks = job.ranks.size() != rank_count_, .of_chunks = repeat},
       calls_(job.ranks.size()),
       collectives_(job.ranks.size(), 0),
       queues_(job.ranks.size() * job.network.size()) {}
@@ -83,7 +98,9 @@ bool Collectives::begin(std::uint32_t rank, std::uint32_t index) {
     chunk.priority = priority;
     chunk.phase = 0;
     begin_phase(chunk);
-    enter_queue(chunk, instance.phases.front().dimension);
+    Queue& queue = queue_of(rank, instance.phases.front().dimension);
+    put_in_queue(chunk, queue);
+    start_next(queue);
   }
   return !sizes.empty();
 }
@@ -101,7 +118,7 @@ std::unique_ptr<CollectiveInstance> Collectives::make_instance(const AnalyticalT
     bool& other = next_tree_[pair_key(static_cast<std::uint64_t>(task.op), phase.dimension)];
     phase.other_tree = std::exchange(other, !other);
   }
-  instance->chunks.resize(folded_ ? 1 : m.count);
+  instance->chunks.resize(folding_.of_ranks ? 1 : m.count);
   for (std::uint32_t i = 0; i < instance->chunks.size(); ++i) {
     instance->chunks[i].member = i;
     instance->chunks[i].instance = instance.get();
@@ -146,21 +163,35 @@ void Collectives::begin_phase(Chunk& chunk) {
   });
 }
 
-// Behind those that have started, and behind those of the same or a higher priority.
-void Collectives::enter_queue(Chunk& chunk, std::uint32_t dimension) {
-  Queue& queue = queue_of(chunk.rank, dimension);
-  const auto at = std::find_if(queue.chunks.begin(), queue.chunks.end(),
-                               [&](const Chunk* other) { return !other->started && other->priority < chunk.priority; });
-  queue.chunks.insert(at, &chunk);
-  start_next(queue);
+// Behind those that have started, and behind those of the same or a higher priority. Chunks of one collective, of which
+// there may be a million, go to the end without a search.
+void Collectives::put_in_queue(Chunk& chunk, Queue& queue) {
+  auto& chunks = queue.chunks;
+  if (chunks.empty() || chunks.back()->started || chunks.back()->priority >= chunk.priority) {
+    chunks.push_back(&chunk);
+    return;
+  }
+  const auto is_lower = [&](const Chunk* other) { return !other->started && other->priority < chunk.priority; };
+  chunks.insert(std::find_if(chunks.begin(), chunks.end(), is_lower), &chunk);
 }
 
 void Collectives::start_next(Queue& queue) {
   while (queue.started < queue.chunks.size() && queue.started < job_.system.active_chunks) {
     Chunk& chunk = *queue.chunks[queue.started++];
     chunk.started = true;
-    start(chunk, *this);
+    chunk.since = clock_.now();
+    if (!repeats(chunk)) start(chunk, *this);
   }
+}
+
+// The chunk ends when one of its size did, counted from its start.
+bool Collectives::repeats(Chunk& chunk) {
+  if (!folding_.of_chunks) return false;
+  const auto known = folding_.duration.find({chunk.instance->op, chunk.instance->bytes});
+  if (known == folding_.duration.end()) return false;
+  folding_.repeated_messages += phase_of(chunk).messages;
+  ranks_.after(chunk.rank, known->second, {.chunk = &chunk, .over = true});
+  return true;
 }
 
 void Collectives::leave(Chunk& chunk) {
@@ -170,6 +201,8 @@ void Collectives::leave(Chunk& chunk) {
 
 // The order matters where instants are equal: the chunk is in its next queue before the one that waits behind it here starts.
 void Collectives::finish(Chunk& chunk) {
+  if (folding_.of_chunks)
+    folding_.duration.try_emplace({chunk.instance->op, chunk.instance->bytes}, clock_.now() - chunk.since);
   Queue& before = queue_of(chunk.rank, phase_of(chunk).dimension);
   const bool is_last = chunk.phase + 1 == chunk.instance->phases.size();
   if (is_last) {
@@ -186,9 +219,7 @@ void Collectives::finish(Chunk& chunk) {
   begin_phase(chunk);
   const std::uint32_t dimension = phase_of(chunk).dimension;
   Queue& next = queue_of(chunk.rank, dimension);
-  const auto at = std::find_if(next.chunks.begin(), next.chunks.end(),
-                               [&](const Chunk* other) { return !other->started && other->priority < chunk.priority; });
-  next.chunks.insert(at, &chunk);
+  put_in_queue(chunk, next);
   start_next(before);
   start_next(next);
 }
@@ -209,6 +240,7 @@ void Collectives::handle(Chunk& chunk, bool reduce, std::uint64_t bytes) {
 
 // A reduction writes its result and reads both operands: three passes over the memory, each cut to whole nanoseconds.
 void Collectives::handled(const RankEvent& event) {
+  if (event.over) return finish(*event.chunk);
   if (!event.reduce) return ready(*event.chunk, *this);
   const double seconds = static_cast<double>(event.bytes) / (job_.system.memory_gb_per_s * 1e9);
   ranks_.after(event.chunk->rank, 3 * whole_nanoseconds(seconds * 1e9), {.chunk = event.chunk});
@@ -218,7 +250,7 @@ void Collectives::send(Chunk& chunk, std::uint32_t to, std::uint32_t source, std
   const CollectiveInstance& instance = *chunk.instance;
   const Phase& phase = phase_of(chunk);
   const Circle& circle = phase.circle;
-  if (folded_) {  // to the rank itself, as from its counterpart
+  if (folding_.of_ranks) {  // to the rank itself, as from its counterpart
     if (phase.how.algorithm == AnalyticalAlgorithm::kDirect) source = circle.members - circle.place(to);
     return links_.send(chunk.rank, to, bytes, kOfACollective | pack(instance.number, chunk.phase, 0, source));
   }

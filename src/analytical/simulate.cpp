@@ -19,9 +19,9 @@ namespace {
 /// The object graph of one run.
 class Machine final : public RankCalls {
  public:
-  Machine(const AnalyticalJob& job, AnalyticalBackend backend)
+  Machine(const AnalyticalJob& job, AnalyticalBackend backend, bool repeat = false)
       : links_(job.network, backend, clock_, engine::Action::to<&Machine::arrived>(*this)),
-        collectives_(job, clock_, links_, *this),
+        collectives_(job, clock_, links_, *this, repeat),
         tasks_(job, clock_, links_, collectives_, *this),
         events_(job.ranks.size(), clock_, *this) {}
 
@@ -29,7 +29,7 @@ class Machine final : public RankCalls {
     tasks_.begin();
     clock_.run();
     tasks_.check_finished();
-    return {tasks_.finish_ns(), tasks_.exposed_ns(), links_.messages(), clock_.events()};
+    return {tasks_.finish_ns(), tasks_.exposed_ns(), links_.messages() + collectives_.repeated_messages(), clock_.events()};
   }
 
   void after(std::uint32_t rank, std::uint64_t nanoseconds, const RankEvent& event) override {
@@ -76,6 +76,39 @@ void check_memory(const AnalyticalJob& job) {
                                          " ranks are more than the memory holds", "fewer chunks (preferred-dataset-splits)");
 }
 
+// What is simulated of a job, message by message. Of a collective of a group, a ring's.
+double messages_of(const AnalyticalJob& job) {
+  double messages = 0.0;
+  for (const auto& tasks : job.ranks) {
+    for (const AnalyticalTask& task : tasks) {
+      if (task.kind != AnalyticalTask::Kind::kCollective) continue;
+      double of_a_chunk = task.group == 0 ? 0.0 : 2.0 * static_cast<double>(job.groups[task.group - 1].size());
+      if (task.group == 0) {
+        const auto phases = phases_of(task.op, std::max<std::uint64_t>(1, task.bytes / job.system.chunks),
+                                      topology_of(job, task.op), task.dimensions, job.system.hierarchical_all_reduce);
+        for (const Phase& phase : phases) of_a_chunk += phase.messages;
+      }
+      messages += of_a_chunk * job.system.chunks;
+    }
+    if (messages > 1e18) break;
+  }
+  return messages;
+}
+
+// A job that would not end is refused before it begins.
+void check_work(const AnalyticalJob& job) {
+  constexpr double kMostMessages = 1e10;
+  constexpr double kMessagesPerHour = 1.8e10;  // about: 5 million a second
+  const double messages = messages_of(job);
+  if (messages <= kMostMessages) return;
+  throw ConfigError("system.chunks",
+                    std::to_string(job.system.chunks) + " chunks are about " +
+                        std::to_string(static_cast<std::uint64_t>(messages)) + " messages to simulate, some " +
+                        std::to_string(static_cast<std::uint64_t>(messages / kMessagesPerHour) + 1) +
+                        " hours; the limit is 10000000000",
+                    "fewer chunks (preferred-dataset-splits), or photonrail's own simulation: photonrail import astra");
+}
+
 // Whether each link carries messages of one rank alone: those to a neighbour, or links that two ranks have to themselves. Where
 // several share one, what is sent at the same instant is in an order that tells ranks apart.
 bool links_have_one_user(const AnalyticalJob& job, const AnalyticalImplementations& how) {
@@ -111,12 +144,15 @@ AnalyticalResult simulate_analytical(const AnalyticalJob& job, AnalyticalBackend
   job.validate();
   if (!analytical::alike(job, backend)) {
     analytical::check_memory(job);
+    analytical::check_work(job);
     return analytical::Machine(job, backend).run();
   }
   AnalyticalJob folded = job;
   folded.ranks.resize(1);
   analytical::check_memory(folded);
-  AnalyticalResult result = analytical::Machine(folded, backend).run();
+  const bool repeat = analytical::all_chunks_alike(folded, backend);
+  if (!repeat) analytical::check_work(folded);
+  AnalyticalResult result = analytical::Machine(folded, backend, repeat).run();
   result.finish_ns.resize(job.ranks.size(), result.finish_ns.front());
   result.exposed_ns.resize(job.ranks.size(), result.exposed_ns.front());
   result.messages *= job.ranks.size();

@@ -81,11 +81,12 @@ void describe_raw_values(Json& schema, const Registries& known) {
 }  // namespace
 
 const std::vector<std::string>& schema_formats() {
-  static const std::vector<std::string> names{"scenario", "sweep", "graph", "model", "catalogue"};
+  static const std::vector<std::string> names{"scenario", "sweep", "graph", "model", "catalogue", "result"};
   return names;
 }
 
 std::string json_schema(std::string_view format, const Registries& known) {
+  if (format == "result") return sweep::result_schema();
   const std::vector<Format> all = described_formats(known);
   const auto at = std::find_if(all.begin(), all.end(), [&](const Format& f) { return f.name == format; });
   if (at == all.end()) {

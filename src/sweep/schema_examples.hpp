@@ -15,6 +15,9 @@ namespace photonrail::sweep {
 [[nodiscard]] std::span<const char* const> model_examples();
 [[nodiscard]] std::span<const char* const> catalogue_examples();
 
+/// The schema of `photonrail.result/1`, which is written and not read.
+[[nodiscard]] const char* result_schema();
+
 /// Reads a sweep whose base is relative to `directory`. Throws ConfigError.
 void read_sweep_json(const json::Json& root, const std::filesystem::path& directory, json::ReadObserver& observer);
 

@@ -214,6 +214,55 @@ TEST(AnalyticalRules, WhatCannotFinishSaysWhoWaitsForWhat) {
   EXPECT_THROW(static_cast<void>(simulate_analytical(job, kUnaware)), DeadlockError);
 }
 
+// Where chunks take equally long, one of each size is simulated; a job with one more task on the last rank has all of them.
+TEST(AnalyticalRules, EqualChunksOfFoldedJobsTakeWhatEachTakesAlone) {
+  using enum CollectiveOp;
+  for (const auto how : {AnalyticalAlgorithm::kRing, AnalyticalAlgorithm::kDirect, AnalyticalAlgorithm::kHalvingDoubling}) {
+    for (const auto op : {kAllReduce, kAllGather, kReduceScatter, kAllToAll}) {
+      if (op == kAllToAll && how == AnalyticalAlgorithm::kHalvingDoubling) continue;
+      for (const std::uint32_t active : {1U, 2U, 5U}) {
+        AnalyticalJob job = network({{AnalyticalShape::kRing, 8}}, how);
+        job.system.chunks = 7;
+        job.system.active_chunks = active;
+        auto second = collective(op, 9604);  // the last chunk is smaller
+        second.after = {0};
+        auto third = collective(kAllReduce, 4800);
+        third.after = {1};
+        for (auto& tasks : job.ranks) tasks = {computation(40), second, third};
+        AnalyticalJob apart = job;
+        apart.ranks.back().emplace_back();
+        const auto folded = simulate_analytical(job, kUnaware);
+        const auto whole = simulate_analytical(apart, kUnaware);
+        EXPECT_EQ(folded.finish_ns, whole.finish_ns) << name(op) << " " << active;
+        EXPECT_EQ(folded.exposed_ns, whole.exposed_ns);
+        EXPECT_EQ(folded.messages, whole.messages);
+      }
+    }
+  }
+}
+
+TEST(AnalyticalRules, AMillionChunksOnAThousandRanksAreNoMoreWorkThanOne) {
+  AnalyticalJob job = ring(1024);
+  job.system.chunks = 1'000'000;
+  const auto all = cycles(job, collective(CollectiveOp::kAllReduce, 1'024'000'000));
+  job.system.chunks = 1;
+  const auto one = cycles(job, collective(CollectiveOp::kAllReduce, 1024));
+  EXPECT_THAT(all, Each(one.front() * 1'000'000));  // one after another
+}
+
+TEST(AnalyticalRules, WorkWithoutEndIsRefusedWithAnEstimate) {
+  AnalyticalJob job = ring(1024);
+  job.system.chunks = 1'000'000;
+  for (auto& tasks : job.ranks) tasks = {collective(CollectiveOp::kAllToAll, 1'024'000'000)};
+  try {
+    static_cast<void>(simulate_analytical(job, kAware));
+    FAIL() << "finished";
+  } catch (const ConfigError& e) {
+    // 1023 x 1024 / 2 messages a chunk.
+    EXPECT_THAT(e.what(), HasSubstr("1000000 chunks are about 523776000000 messages to simulate, some 30 hours"));
+  }
+}
+
 TEST(AnalyticalRules, MembersThatCallDifferentCollectivesAreAnError) {
   AnalyticalJob job = ring(2);
   job.ranks[0] = {collective(CollectiveOp::kAllReduce, 100)};

@@ -62,6 +62,7 @@ inline const std::vector<Room>& rooms() {
 
 /// The room of each public header, by name below include/photonrail/. Those of testing/ are the room testing.
 inline const std::map<std::string, std::string, std::less<>>& public_headers() {
+  // clang-format off
   static const std::map<std::string, std::string, std::less<>> table{
       {"error.hpp", "core"}, {"ids.hpp", "core"}, {"units.hpp", "core"}, {"version.hpp", "core"},
       {"core/circuit.hpp", "core"}, {"core/duration_histogram.hpp", "core"}, {"core/random.hpp", "core"},
@@ -91,16 +92,23 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"formats/astra.hpp", "formats"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
       {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "sweep"},
       {"study/goodput.hpp", "sweep"}, {"study/sweep.hpp", "sweep"}, {"command.hpp", "tools"},
+      {"formats/infragraph.hpp", "config"},
   };
+  // clang-format on
   return table;
 }
 
 /// Private headers that the command includes besides public ones: what only the command uses is not installed.
 inline bool is_for_the_command(std::string_view header) {
-  static constexpr std::string_view kHeaders[] = {"report/allocation/report.hpp", "report/goodput_report.hpp", "report/chart.hpp",
-                                                  "report/cost_report.hpp", "report/page.hpp",
-                                                  "report/allocation/slice_map.hpp", "report/operators_text.hpp",
-                                                  "sweep/slurm.hpp"};
+  static constexpr std::string_view kHeaders[] = {"report/allocation/report.hpp",
+                                                  "report/goodput_report.hpp",
+                                                  "report/chart.hpp",
+                                                  "report/cost_report.hpp",
+                                                  "report/page.hpp",
+                                                  "report/allocation/slice_map.hpp",
+                                                  "report/operators_text.hpp",
+                                                  "sweep/slurm.hpp",
+                                                  "sweep/plugin_list.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

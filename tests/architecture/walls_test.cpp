@@ -71,6 +71,7 @@ TEST(Walls, NoPolicyIsKnownByNameOutsideItsFile) {
       {"src/config/scenario_rail.cpp", "electrical"},        // a kind of rail
       {"src/formats/card/reader.cpp", "electrical"},         // a kind of rail
       {"src/formats/astra/scenario.cpp", "electrical"},      // a kind of rail
+      {"src/formats/infragraph/reader.cpp", "electrical"},   // a kind of rail
       {"src/report/run_json.cpp", "electrical"},             // a kind of rail
       {"tools/photonrail/init.cpp", "electrical"},           // a kind of rail
       {"tools/photonrail/help_commands.cpp", "electrical"},  // a kind of rail

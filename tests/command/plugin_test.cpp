@@ -34,6 +34,10 @@ TEST_F(Plugin, IsListedRunAndValidated) {
   const Outcome done = run("run my_policy.json " + with("oldest_first") + "--out out");
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_DOUBLE_EQ(result("out/result.json")["makespan_s"].get<double>(), 0.046);
+  const auto plugins = result("out/result.json")["plugins"];
+  ASSERT_EQ(plugins.size(), 1U);
+  EXPECT_EQ(plugins[0]["file"], "plugin_oldest_first.so");
+  EXPECT_EQ(plugins[0]["hash"].get<std::string>().size(), 16U);
   EXPECT_THAT(run("run my_policy.json").err, HasSubstr("there is no controller 'oldest_first'"));
 }
 

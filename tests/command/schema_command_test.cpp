@@ -1,6 +1,9 @@
 // `photonrail schema`, with plug-ins, and as another program's validator sees it.
 #include "command/command.hpp"
+#include "support/json_schema.hpp"
 #include "support/source_dir.hpp"
+
+#include <set>
 
 namespace photonrail::test {
 namespace {
@@ -20,10 +23,11 @@ TEST_F(SchemaCommand, KnowsTheNamesOfPlugIns) {
 TEST_F(SchemaCommand, AnotherProgramTakesTheSchemasAndTheFiles) {
   if (std::system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
     GTEST_SKIP() << "SKIPPED, NOT CHECKED: python3-jsonschema is not installed";
-  for (const char* format : {"scenario", "sweep", "graph", "model", "catalogue"}) {
+  for (const char* format : {"scenario", "sweep", "graph", "model", "catalogue", "result"}) {
     ASSERT_EQ(run(std::string("schema ") + format).status, 0);
     fs::copy_file(folder_ / ".out", folder_ / (std::string(format) + ".schema.json"));
   }
+  ASSERT_EQ(run("run '" PHOTONRAIL_SOURCE_DIR "/configs/quickstart.json' --quiet --out whole").status, 0);
   std::ofstream(folder_ / "check.py") << R"py(
 import glob, json, sys, jsonschema
 checked = 0
@@ -37,9 +41,40 @@ for format in ["scenario", "sweep", "graph", "model", "catalogue"]:
             validator.validate(content)
             checked += 1
 assert checked > 40, checked
+schema = json.load(open("result.schema.json"))
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.Draft202012Validator(schema).validate(json.load(open("whole/result.json")))
 )py";
   const std::string line = "cd '" + folder_.string() + "' && python3 check.py '" PHOTONRAIL_SOURCE_DIR "' >.out 2>.err";
   EXPECT_EQ(std::system(line.c_str()), 0) << read(folder_ / ".err");
+}
+
+// Results of jobs that differ in what they write, against the schema; every key that it describes is in one of them.
+TEST_F(SchemaCommand, ResultsAreAsTheirSchemaSays) {
+  const json schema = json::parse(run("schema result").out);
+  const JsonSchema check(schema);
+  const std::string source = PHOTONRAIL_SOURCE_DIR;
+  const std::vector<std::string> runs{
+      "'" + source + "/configs/quickstart.json' --set /run/iterations=2",
+      "'" + source + "/configs/quickstart-electrical.json'", "'" + source + "/configs/llama3-8b-16gpu.json'",
+      "--plugin '" PHOTONRAIL_PLUGINS "/plugin_oldest_first.so' '" + source + "/docs/examples/my_policy.json'"};
+  std::set<std::string> seen;
+  for (const std::string& line : runs) {
+    const Outcome outcome = run("run " + line + " --quiet --out out");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const json value = result("out/result.json");
+    EXPECT_EQ(check.problem(value), "") << line;
+    for (const auto& [key, unused] : value.items()) {
+      EXPECT_TRUE(schema["properties"].contains(key)) << key << " is not described";
+      seen.insert(key);
+    }
+  }
+  for (const char* key : {"plugins", "cost", "utilisation", "mfu", "rank_classes", "windows_s"})
+    EXPECT_TRUE(seen.contains(key)) << key;
+  // A result with a key of another kind is refused.
+  json wrong = result("out/result.json");
+  wrong["makespan_s"] = "long";
+  EXPECT_NE(check.problem(wrong), "");
 }
 
 }  // namespace

@@ -40,12 +40,16 @@ std::vector<Quote> quotes(const std::string& page) {
 }
 
 TEST(Examples, EveryQuoteIsInItsFileAndEveryFileIsQuoted) {
-  const auto found = quotes(content(kDocs / "extending.md"));
-  for (const Quote& quote : found) {
-    EXPECT_GT(quote.code.size(), 200u) << quote.file;
-    EXPECT_NE(content(kDocs / "examples" / quote.file).find(quote.code), std::string::npos)
-        << "docs/extending.md shows something else than " << quote.file << ":\n"
-        << quote.code;
+  std::vector<Quote> found;
+  for (const auto& entry : std::filesystem::directory_iterator(kDocs)) {
+    if (entry.path().extension() != ".md") continue;
+    for (Quote& quote : quotes(content(entry.path()))) {
+      EXPECT_GT(quote.code.size(), 200u) << quote.file;
+      EXPECT_NE(content(kDocs / "examples" / quote.file).find(quote.code), std::string::npos)
+          << entry.path() << " shows something else than " << quote.file << ":\n"
+          << quote.code;
+      found.push_back(std::move(quote));
+    }
   }
   for (const auto& entry : std::filesystem::directory_iterator(kDocs / "examples")) {
     const std::string name = entry.path().filename().string();

@@ -281,6 +281,12 @@ const std::vector<Entry>& entries() {
       {"database", read_database, database_seeds},
       {"shard", read_shard, shard_seeds},
       {"manifest", read_manifest, manifest_seeds},
+      {"astra_machine", read_astra_machine, astra_machine_seeds},
+      {"astra_workload", read_astra_workload, astra_workload_seeds},
+      {"infragraph", read_infragraph, infragraph_seeds},
+      {"goodput", read_goodput_text, goodput_seeds},
+      {"faults", read_faults_text, faults_seeds},
+      {"allocation", read_allocation, allocation_seeds},
 #ifdef PHOTONRAIL_FUZZ_COMMAND
       {"command", read_command, command_seeds},
 #endif

@@ -54,6 +54,20 @@ void read_manifest(std::string_view data, const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> shard_seeds(const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> manifest_seeds(const std::filesystem::path& folder);
 
+// Of entries_inputs.cpp, for the table.
+void read_astra_machine(std::string_view data, const std::filesystem::path& folder);
+void read_astra_workload(std::string_view data, const std::filesystem::path& folder);
+void read_infragraph(std::string_view data, const std::filesystem::path& folder);
+void read_goodput_text(std::string_view data, const std::filesystem::path& folder);
+void read_faults_text(std::string_view data, const std::filesystem::path& folder);
+void read_allocation(std::string_view data, const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> astra_machine_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> astra_workload_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> infragraph_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> goodput_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> faults_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> allocation_seeds(const std::filesystem::path& folder);
+
 /// A small job on two servers, which the seeds are made of.
 extern const char* const kScenario;
 

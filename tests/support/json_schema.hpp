@@ -63,7 +63,7 @@ class JsonSchema {
     if (keyword == "if") {
       return problem(root, what, value, at).empty() ? problem(root, schema.at("then"), value, at) : std::string{};
     }
-    for (const char* silent : {"then", "$schema", "$id", "title", "description", "examples"}) {
+    for (const char* silent : {"then", "$defs", "$schema", "$id", "title", "description", "examples"}) {
       if (keyword == silent) return {};
     }
     throw std::runtime_error("unknown keyword " + keyword);

@@ -65,7 +65,8 @@ void add_astra(CLI::App& command, AstraCommandOptions& options, CLI::Option* sys
   add("--remote-memory", options.files.remote_memory, "With --astra: must say that there is none", "FILE");
 }
 
-void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
+void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesystem::path>& plugins,
+             const Registries& known) {
   CLI::App* command = app.add_subcommand("run", "Simulate scenarios and print them side by side");
   auto* scenarios = command->add_option("SCENARIO.json", options.scenarios, "Scenario files");
   auto* astra = command->add_option("--astra", options.astra.files.system, "ASTRA-sim's system file, in place of scenarios: run by its rules")
@@ -86,17 +87,33 @@ void add_run(CLI::App& app, RunOptions& options, const Registries& known) {
   command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
   command->add_flag("--explain", options.explain, "Also print the costliest operators, and where their times come from");
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
-  command->callback([&options, &known] { run(options, known); });
+  command->callback([&options, &plugins, &known] {
+    options.plugins = plugins;
+    run(options, known);
+  });
 }
 
-void add_import(CLI::App& app, AstraCommandOptions& options) {
-  CLI::App* read = app.add_subcommand("import", "Make a scenario of the inputs of another simulator");
+void add_import(CLI::App& app, AstraCommandOptions& options, InfragraphOptions& infragraph, const Registries& known) {
+  CLI::App* read =
+      app.add_subcommand("import", "Make a scenario of the inputs of another simulator, or of an infrastructure");
   read->require_subcommand(1);
   CLI::App* command = read->add_subcommand("astra", "Write a scenario from ASTRA-sim's inputs");
   auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")->type_name("SYSTEM.json")->required();
   add_astra(*command, options, system);
   command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
   command->callback([&options] { astra_import(options); });
+
+  CLI::App* cluster = read->add_subcommand("infragraph", "Write a scenario on the cluster of an InfraGraph infrastructure");
+  cluster->add_option("INFRASTRUCTURE.yaml", infragraph.from, "YAML or JSON")->required();
+  cluster->callback([&infragraph] { infragraph_import(infragraph); });
+  CLI::App* write = app.add_subcommand("export", "Write what other tools read");
+  write->require_subcommand(1);
+  CLI::App* graph = write->add_subcommand("infragraph", "Write the cluster of a scenario as an InfraGraph infrastructure");
+  graph->add_option("SCENARIO.json", infragraph.from, "A scenario file")->required();
+  add_set(*graph, infragraph.set);
+  graph->callback([&infragraph, &known] { infragraph_export(infragraph, known); });
+  for (CLI::App* sub : {cluster, graph})
+    sub->add_option("-o,--out", infragraph.out, "Write this file")->required()->type_name("FILE");
 }
 
 void add_slurm(CLI::App& command, SweepCommandOptions& options) {
@@ -412,6 +429,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   RowsOptions rows_options;
   CardOptions card_options;
   AstraCommandOptions import_options;
+  InfragraphOptions infragraph_options;
   ListOptions list_options;
   CollectiveOptions collective_options;
   CostOptions cost_options;
@@ -424,14 +442,14 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
-  add_run(app, run_options, known);
+  add_run(app, run_options, plugins, known);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
   add_list(app, list_options, known);
   add_trace(app, trace_options, known);
   add_calibrate(app, calibrate_options, rows_options, known);
   add_card(app, card_options, known);
-  add_import(app, import_options);
+  add_import(app, import_options, infragraph_options, known);
   add_collective(app, collective_options, known);
   add_cost(app, cost_options, known);
   add_goodput(app, goodput_options, known);

@@ -29,6 +29,15 @@ void astra_run(const AstraCommandOptions& options);
 /// Writes a scenario from them.
 void astra_import(const AstraCommandOptions& options);
 
+/// InfraGraph's infrastructures.
+struct InfragraphOptions {
+  std::filesystem::path from;  ///< import: the infrastructure; export: the scenario
+  std::vector<std::string> set;
+  std::filesystem::path out;
+};
+void infragraph_import(const InfragraphOptions& options);
+void infragraph_export(const InfragraphOptions& options, const Registries& known);
+
 struct RunOptions {
   AstraCommandOptions astra;  ///< in place of scenarios where it has a system file
   std::vector<std::filesystem::path> scenarios;
@@ -39,6 +48,7 @@ struct RunOptions {
   bool ccl_bench = false;  ///< also write ccl_bench.json
   bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
   bool explain = false;    ///< also print what the time of computations rests on, and the costliest operators
+  std::vector<std::filesystem::path> plugins;  ///< absolute: those that were loaded, for the result
 };
 void run(const RunOptions& options, const Registries& known);
 

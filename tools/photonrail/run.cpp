@@ -8,6 +8,7 @@
 #include "photonrail/study/ccl_bench.hpp"
 #include "progress.hpp"
 #include "read.hpp"
+#include "sweep/plugin_list.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -96,7 +97,7 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   if (options.ccl_bench) observers.push_back(&metrics);
   RunResult result = simulate_one(scenario, file, observers, known, options.quiet);
   if (options.out.empty()) return result;
-  write_file(written.emplace_back(folder / "result.json"), to_json(result));
+  write_file(written.emplace_back(folder / "result.json"), sweep::result_with_plugins(result, options.plugins));
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
   if (options.ccl_bench) {
     CclBenchMetrics all = metrics.metrics();

@@ -1,0 +1,52 @@
+"""Links between the Markdown pages of the project lead to files, and to headings that exist. Quick: nothing is built.
+usage: check_pages.py ROOT"""
+import pathlib
+import re
+import sys
+import urllib.parse
+
+
+def anchors(text):
+    """As GitHub and the site make them of headings: lower case, blanks to dashes, most signs dropped, -1 for the second."""
+    found, fenced = set(), False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        heading = None if fenced else re.match(r"#{1,6} +(.*)", line)
+        if heading:
+            words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(1)).replace("`", "")
+            slug = re.sub(r"[^\w\- ]", "", words.strip().lower()).replace(" ", "-")
+            number = sum(1 for other in found if re.fullmatch(re.escape(slug) + r"(-\d+)?", other))
+            found.add(f"{slug}-{number}" if slug in found else slug)
+    return found
+
+
+def links(text):
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    prose = re.sub(r"`[^`\n]*`", "", prose)
+    return re.findall(r"\]\(([^)\s]+)\)", prose)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    pages = sorted([*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("docs/decisions/*.md")])
+    texts = {page: page.read_text() for page in pages}
+    known = {page: anchors(text) for page, text in texts.items()}
+    dead, checked = [], 0
+    for page, text in texts.items():
+        for link in links(text):
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme:
+                continue  # another site
+            target = (page.parent / urllib.parse.unquote(parts.path)).resolve() if parts.path else page
+            checked += 1
+            if not target.exists():
+                dead.append(f"{page.relative_to(root)}: {link}: there is no such file")
+            elif parts.fragment and target in known and parts.fragment not in known[target]:
+                dead.append(f"{page.relative_to(root)}: {link}: there is no such heading")
+    print("\n".join(dead))
+    print(f"{len(pages)} pages, {checked} links, {len(dead)} dead")
+    return 1 if dead or checked < 50 else 0
+
+
+sys.exit(main())

@@ -155,8 +155,9 @@ struct OnRail {
   const PlantGraph* graph = nullptr;
 
   bool operator()(PlantEdgeId edge) const {
-    const Device upper = (*graph)[boost::target(edge, *graph)].kind;
-    return upper != Device::kScaleUpFabric && upper != Device::kGpu;
+    const Device from = (*graph)[boost::source(edge, *graph)].kind;
+    const Device to = (*graph)[boost::target(edge, *graph)].kind;
+    return to != Device::kScaleUpFabric && (from != Device::kGpu || to != Device::kGpu);
   }
 };
 

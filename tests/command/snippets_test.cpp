@@ -119,7 +119,7 @@ TEST_F(Snippets, EveryOptionThatIsNamedIsOne) {
     if (text.empty()) text = run(command + " --help").out + run("--help").out;
     return text;
   };
-  const std::regex usage(R"(photonrail ((?:sweep status|sweep merge|trace info|trace export|card import|card export|import astra|)"
+  const std::regex usage(R"(photonrail ((?:sweep status|sweep merge|trace info|trace export|card import|card export|import astra|import infragraph|export infragraph|)"
                          R"(collective info|collective export|collective synthesize|)"
                          R"(operators info|operators check|operators import|operators exchange|[a-z][a-z-]*)))");
   const std::regex option("(^| |\\[|\\|)(--[a-z][a-z-]*)");
@@ -187,7 +187,7 @@ TEST_F(Snippets, WhatBuildsAndTestsIsThere) {
   const json presets = json::parse(read(kSource / "CMakePresets.json"));
   const std::string all = presets["workflowPresets"].dump();
   const std::regex preset("cmake --workflow --preset ([a-z-]+)");
-  const std::regex script("bash ((?:tools|tests)/[a-z/_.]+)");
+  const std::regex script("bash ((?:tools|tests)/[a-z/_.-]+)");
   int checked = 0;
   for (const fs::path& page : pages()) {
     const std::string text = read(page);

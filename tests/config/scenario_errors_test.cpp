@@ -274,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "/executor/concurrent_collectives",
                  "known: in_turn, together"},
         BadInput{"executor_key", {{"/executor/lanes", "one"}}, "/executor/lanes", "did you mean comm_lanes?"},
-        BadInput{"algorithm", {{"/collectives/all_reduce", "rings"}}, "/collectives/all_reduce", "did you mean ring?"},
+        BadInput{"algorithm", {{"/collectives/all_reduce", "rings"}}, "/collectives/all_reduce", "did you mean ring"},
         BadInput{"op", {{"/collectives/allreduce", "ring"}}, "/collectives/allreduce", "did you mean all_reduce or"},
         BadInput{"chunks", {{"/collectives/chunks", "0"}}, "/collectives/chunks", "from 1 to"},
         BadInput{"cannot_do",

@@ -76,8 +76,8 @@ struct ClusterSpec {
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] PlantSpec plant() const;
   /// Throws ConfigError whose `where` is the field, "rail.optical.ports": counts and rates must be positive and finite,
-  /// the OCS must have two ports for every NIC port that is wired to it, and for every uplink, and the shape of the scale-up
-  /// fabric must hold the GPUs of a server.
+  /// the OCS must have two ports for every NIC port that is wired to it, and for every uplink, and the shape of the
+  /// scale-up fabric must hold the GPUs of a server.
   void validate() const;
 };
 

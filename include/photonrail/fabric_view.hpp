@@ -152,8 +152,8 @@ struct FabricView {
   /// same result under any numbering of servers. A plan may name ports of these positions only: the state of other jobs is
   /// not visible. Empty, as in a view written by hand: all positions, ascending.
   std::span<const ServerIndex> own{};
-  /// What blocks, of `requests`, by pair (control/waiting_pairs.hpp); only with Service::kByPair. Null, as in a view written
-  /// by hand: to be read from `requests`.
+  /// What blocks, of `requests`, by pair (control/waiting_pairs.hpp); only with Service::kByPair. Null, as in a view
+  /// written by hand: to be read from `requests`.
   const WaitingPairs* waiting = nullptr;
 
   [[nodiscard]] PortId port(ServerIndex p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }

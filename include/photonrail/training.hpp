@@ -71,8 +71,8 @@ struct TrainingSpec {
   bool clip_gradients = false;      ///< all-reduce the norm of the gradients before the optimizer
   bool average_loss = false;        ///< all-reduce the loss over data-parallel ranks once a step
   OverlapSpec overlap{};
-  /// Even dispatch: a token goes once to each rank that has some of its experts, and comes back once (DeepEP, HybridEP); else
-  /// once for each expert.
+  /// Even dispatch: a token goes once to each rank that has some of its experts, and comes back once (DeepEP, HybridEP);
+  /// else once for each expert.
   bool one_copy_per_rank = false;
   /// Operators one by one, with a time each; null: the GPU's roofline times whole parts of a layer.
   std::shared_ptr<const TrainingOperators> operators{};
@@ -93,7 +93,8 @@ struct TrainingSpec {
 struct TrainingWork {
   double tokens = 0.0;
   double flops = 0.0;  ///< forward and backward passes of all layers and the head, without recomputation
-  std::shared_ptr<const OperatorUsage> operators{};  ///< with TrainingSpec::operators, of a step that was written; else null
+  std::shared_ptr<const OperatorUsage>
+      operators{};  ///< with TrainingSpec::operators, of a step that was written; else null
 
   friend bool operator==(const TrainingWork&, const TrainingWork&) = default;
 };

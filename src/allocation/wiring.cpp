@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <set>
+#include <string>
 
 namespace photonrail::allocation {
 
@@ -93,7 +93,8 @@ SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric f
 ScaleUpShape scale_up_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted) {
   const SliceWiring wiring = wiring_of(spec, slice, fabric, twisted);
   if (wiring.missing > 0) {
-    throw ConfigError("shape", slice.shape.text() + " misses " + std::to_string(wiring.missing) + " of its links where it is placed",
+    throw ConfigError("shape",
+                      slice.shape.text() + " misses " + std::to_string(wiring.missing) + " of its links where it is placed",
                       "a policy that places what switches can wire, such as ocs_cubes");
   }
   const WiringSearch search(spec, fabric);
@@ -103,7 +104,8 @@ ScaleUpShape scale_up_of(const PodSpec& spec, const Placement& slice, SliceFabri
     shape.sides.push_back(slice.shape[d]);
     shape.wraps.push_back(search.wraps(slice.shape[d], d));
   }
-  const bool whole = std::all_of(shape.sides.begin(), shape.sides.end(), [&](std::uint32_t s) { return s % spec.block == 0; });
+  const bool whole =
+      std::all_of(shape.sides.begin(), shape.sides.end(), [&](std::uint32_t s) { return s % spec.block == 0; });
   if (fabric != SliceFabric::kTorus && whole) shape.block = spec.block;
   shape.twisted = twisted;
   return shape;

@@ -15,8 +15,8 @@ namespace photonrail::collective {
 
 namespace {
 
-/// Bytes by sender and receiver, diagonal included. Once indexed it knows for each power of two which cells have as much, as
-/// bits, so that a search looks at those that it may take and at no others.
+/// Bytes by sender and receiver, diagonal included. Once indexed it knows for each power of two which cells have as much,
+/// as bits, so that a search looks at those that it may take and at no others.
 class ByteGrid {
  public:
   explicit ByteGrid(Member n) : n_(n), words_((n + 63) / 64), cells_(std::size_t{n} * n) {}
@@ -38,8 +38,8 @@ class ByteGrid {
     cell -= bytes;
     if (!bits_.empty()) flip(from, to, width(cell), before);
   }
-  /// The receivers, by words of 64, for whom the sender has `power` bytes or more. REQUIRES: index(), and a power of two that
-  /// is no more than the largest cell was then.
+  /// The receivers, by words of 64, for whom the sender has `power` bytes or more. REQUIRES: index(), and a power of two
+  /// that is no more than the largest cell was then.
   [[nodiscard]] const std::uint64_t* with(Member from, std::int64_t power) const {
     return bits_.data() + (static_cast<std::size_t>(width(power) - 1) * n_ + from) * words_;
   }
@@ -47,7 +47,9 @@ class ByteGrid {
 
  private:
   /// How many powers of two are no more than it.
-  [[nodiscard]] static int width(std::int64_t bytes) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))); }
+  [[nodiscard]] static int width(std::int64_t bytes) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+  }
   void flip(Member from, Member to, int first, int end) {
     for (int level = first; level < end; ++level) {
       bits_[(static_cast<std::size_t>(level) * n_ + from) * words_ + to / 64] ^= std::uint64_t{1} << (to % 64);
@@ -77,10 +79,7 @@ class Matcher {
   static constexpr Member kNobody = std::numeric_limits<Member>::max();
 
   explicit Matcher(const ByteGrid& grid)
-      : grid_(grid),
-        to_(grid.size(), kNobody),
-        from_(grid.size(), kNobody),
-        unseen_(grid.words()) {}
+      : grid_(grid), to_(grid.size(), kNobody), from_(grid.size(), kNobody), unseen_(grid.words()) {}
 
   /// The number of pairs. REQUIRES: the grid is indexed, and the threshold is a power of two.
   std::size_t match(std::int64_t threshold) {

@@ -1,6 +1,7 @@
 // Rings along the lines of a torus, one dimension after the other: a reduce-scatter in each dimension leaves every member a
 // smaller block, an all-gather goes back (Barnett, Littlefield, Payne and van de Geijn 1993, "bucket" algorithms; Sack and
-// Gropp 2015 for all links at once). A line without a link from its last cell to its first sends that message back along it.
+// Gropp 2015 for all links at once). A line without a link from its last cell to its first sends that message back along
+// it.
 //
 // "bucket" uses one direction of one dimension at a time. "torus_rings" cuts the data into a part for each dimension and
 // direction, which begin in different dimensions, so that all links are busy where all sides are equally long.
@@ -206,8 +207,9 @@ class TorusRings final : public CollectiveAlgorithm {
 
   [[nodiscard]] std::string_view name() const override { return all_links_ ? "torus_rings" : "bucket"; }
   [[nodiscard]] std::string_view summary() const override {
-    return all_links_ ? "buckets for each dimension and direction of a torus at once, on all of its links (Sack and Gropp 2015)"
-                      : "rings along one dimension of a torus after the other (Barnett et al. 1993)";
+    return all_links_
+               ? "buckets for each dimension and direction of a torus at once, on all of its links (Sack and Gropp 2015)"
+               : "rings along one dimension of a torus after the other (Barnett et al. 1993)";
   }
   [[nodiscard]] bool supports(CollectiveOp op, Member members) const override {
     return members >= 2 && (op == kAllReduce || op == kReduceScatter || op == kAllGather || op == kAllToAll);
@@ -234,8 +236,8 @@ class TorusRings final : public CollectiveAlgorithm {
   }
 
   /// Sides s_1 .. s_D, P parts, n members, S bytes (all-gather: n times the shard): the sum over the dimensions of
-  /// (s_k - 1) (alpha + S beta / (P s_1 .. s_k)), twice for an all-reduce, and on a line that is not closed the latency of its
-  /// way back. Exact where all sides are equal; else the parts are taken to wait for each other after every step.
+  /// (s_k - 1) (alpha + S beta / (P s_1 .. s_k)), twice for an all-reduce, and on a line that is not closed the latency of
+  /// its way back. Exact where all sides are equal; else the parts are taken to wait for each other after every step.
   [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
     if (call.op == kAllToAll && call.box.empty()) {
       const double each = static_cast<double>(call.size.count) / call.members;

@@ -1,5 +1,5 @@
-// What the collectives on a torus share. The data is cut into parts. Each part goes through the dimensions in an order of its
-// own, so that at any time the parts use different links.
+// What the collectives on a torus share. The data is cut into parts. Each part goes through the dimensions in an order of
+// its own, so that at any time the parts use different links.
 #pragma once
 
 #include "photonrail/collective.hpp"
@@ -30,8 +30,8 @@ struct DimensionOrder {
 };
 
 struct TorusPart {
-  std::uint32_t order = 0;  ///< TorusParts::orders
-  bool up = true;           ///< the direction of rings
+  std::uint32_t order = 0;                        ///< TorusParts::orders
+  bool up = true;                                 ///< the direction of rings
   std::vector<std::vector<Bytes>> block_bytes{};  ///< by phase and block: a place divided by Phase::below
 };
 

@@ -68,9 +68,10 @@ ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& direct
   if (const auto v = section.optional("nic")) read_nic(*v, spec.nic);
   if (const auto v = section.optional("rail")) spec.rail = read_rail(*v, directory);
   if (spec.gpus_per_server > kMaxRails && (spec.scale_up.shape.crossbar() || spec.rail.kind == RailKind::kOptical)) {
-    section.fail_at("gpus_per_server", "must be from 1 to 1024 with a crossbar or optical rails, but is " +
-                                           std::to_string(spec.gpus_per_server),
-                    "\"scale_up\" with \"torus\" or \"ring\", and electrical rails");
+    section.fail_at(
+        "gpus_per_server",
+        "must be from 1 to 1024 with a crossbar or optical rails, but is " + std::to_string(spec.gpus_per_server),
+        "\"scale_up\" with \"torus\" or \"ring\", and electrical rails");
   }
   section.finish();
   in_section(section, cluster_keys(), [&] { spec.validate(); });

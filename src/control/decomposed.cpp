@@ -40,7 +40,9 @@ class PortMatching {
   [[nodiscard]] bool empty() const { return pairs_.empty(); }
   [[nodiscard]] bool has(ServerPair pair) const { return pair.from < to_.size() && to_[pair.from] == pair.to; }
 
-  void clear() { erase_if([](ServerPair) { return true; }); }
+  void clear() {
+    erase_if([](ServerPair) { return true; });
+  }
   void assign(Matching pairs) {
     clear();
     pairs_ = std::move(pairs);
@@ -288,9 +290,8 @@ class Decomposed : public Controller {
     const std::uint32_t in = circuit.to.value % view.ports_per_gpu;
     const auto has = [&](std::uint32_t port, bool sends, PortId own) {
       const Matching& pairs = served_[port].pairs();
-      return std::any_of(pairs.begin(), pairs.end(), [&](ServerPair pair) {
-        return view.port(sends ? pair.from : pair.to, port) == own;
-      });
+      return std::any_of(pairs.begin(), pairs.end(),
+                         [&](ServerPair pair) { return view.port(sends ? pair.from : pair.to, port) == own; });
     };
     if (has(out, true, circuit.from) || has(in, false, circuit.to)) return false;
     return std::none_of(plan.connect.begin(), plan.connect.end(),

@@ -69,7 +69,8 @@ LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_s
   std::map<std::uint32_t, std::uint32_t> rails;
   Layout layout{{}, box};
   for (const GpuId gpu : gpus) {
-    layout.places.push_back({number_of(servers, gpu.value / gpus_per_server), number_of(rails, gpu.value % gpus_per_server)});
+    layout.places.push_back(
+        {number_of(servers, gpu.value / gpus_per_server), number_of(rails, gpu.value % gpus_per_server)});
   }
   if (servers.size() == gpus.size() && rails.size() == 1) return 0;
   const auto [entry, fresh] = layout_ids_.try_emplace(layout, static_cast<LayoutId>(layouts_.size()));

@@ -2,9 +2,10 @@
 // Cardon and Crochemore, "Partitioning a graph in O(|A| log |V|)", 1982; that processes of one colour behave alike is
 // Angluin, "Local and global properties in networks of processors", 1980).
 //
-// Two ranks keep one colour while they run the same tasks, have the same label, sit on rails of the same colours and have, slot for slot,
-// communicators of one type at the same place. Two communicators are of one type when they list the same colours and slots
-// in the same order; a group in which all that is called is unchanged by rotation, in the same cyclic order.
+// Two ranks keep one colour while they run the same tasks, have the same label, sit on rails of the same colours and have,
+// slot for slot, communicators of one type at the same place. Two communicators are of one type when they list the same
+// colours and slots in the same order; a group in which all that is called is unchanged by rotation, in the same cyclic
+// order.
 #pragma once
 
 #include "folding/call_table.hpp"

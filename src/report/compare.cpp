@@ -97,7 +97,7 @@ class Walk {
 // "0-7,12" as ranks, each with the row; what is no such text is left out.
 void add_ranks(std::string_view text, const Json& row, std::map<std::uint32_t, const Json*>& rows) {
   constexpr std::uint32_t kMaxRanks = 1U << 24;
-  for (const char* at = text.data(), *const end = at + text.size(); at < end; ++at) {
+  for (const char *at = text.data(), *const end = at + text.size(); at < end; ++at) {
     std::uint32_t first = 0;
     auto [next, problem] = std::from_chars(at, end, first);
     std::uint32_t last = first;

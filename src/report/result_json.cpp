@@ -55,9 +55,7 @@ struct RankClass {
   std::size_t last = 0;
   std::string ranges{};  // before it, each with a comma behind
 
-  void end_range() {
-    ranges += std::to_string(first) + (last > first ? "-" + std::to_string(last) : "") + ",";
-  }
+  void end_range() { ranges += std::to_string(first) + (last > first ? "-" + std::to_string(last) : "") + ","; }
   void add(std::size_t rank) {
     if (count++ > 0 && rank == last + 1) {
       last = rank;

@@ -87,7 +87,8 @@ std::string preformatted(const std::string& text) {
     at = end + 1;
   }
   const double share = 96.0 / (kLetter * static_cast<double>(widest));  // of the width of the window, percent
-  return "<pre style=\"overflow-x:auto;font-size:clamp(8px," + number("%.3f", share) + "vw,13px)\">" + escaped(text) + "</pre>\n";
+  return "<pre style=\"overflow-x:auto;font-size:clamp(8px," + number("%.3f", share) + "vw,13px)\">" + escaped(text) +
+         "</pre>\n";
 }
 
 std::string number(const char* format, double value) {

@@ -138,7 +138,8 @@ OperationBound::Way OperationBound::way(GpuId from, GpuId to, bool crosses) cons
   if (sender != from) inside = fabric_.scale_up_way(from, sender);
   if (!crosses) return {inside.latency, cluster.nic.message_overhead, inside.rate};
   const double rail = terms_.port_rate.bytes_per_second * terms_.ports;
-  return {cluster.nic.latency + inside.latency, cluster.nic.message_overhead,
+  return {cluster.nic.latency + inside.latency,
+          cluster.nic.message_overhead,
           {sender == from ? rail : std::min(rail, inside.rate.bytes_per_second)}};
 }
 

@@ -32,8 +32,9 @@ class Runner {
     ControllerSpec spec;
     std::string how;
     std::shared_ptr<const execution::SlackProfile> slack{};  ///< null: not known yet
-    std::optional<Duration> expected{};  ///< the makespan of a folded rehearsal, which the run with every rank has to confirm
-    std::optional<Time> give_up{};       ///< JobSetup::give_up
+    std::optional<Duration>
+        expected{};                 ///< the makespan of a folded rehearsal, which the run with every rank has to confirm
+    std::optional<Time> give_up{};  ///< JobSetup::give_up
   };
   struct Rehearsal {
     ControllerSpec spec;

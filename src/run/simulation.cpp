@@ -39,8 +39,9 @@ Simulation::Simulation(const JobSetup& setup)
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
       plans_(algorithms_, setup.scenario.graph.demands(), plan_options()),
       operations_(setup.graph(), placement_, fabric_, plans_, ambiguity_if_folded()),
-      accounting_(setup.graph().ranks(), setup.folding != nullptr ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
-                                                                  : std::span<const std::uint32_t>{}),
+      accounting_(setup.graph().ranks(), setup.folding != nullptr
+                                             ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
+                                             : std::span<const std::uint32_t>{}),
       stragglers_(setup.stragglers, setup.graph().ranks(), setup.run.seed),
       control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
@@ -157,8 +158,8 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
   const double ports = gpus * cluster.nic.ports;
   Utilisation share;
   share.rail_ports = static_cast<double>(rail_bytes.count) / (ports * cluster.nic.per_port.bytes_per_second * seconds);
-  share.scale_up = static_cast<double>(all.count - rail_bytes.count) /
-                   (gpus * cluster.scale_up.of_gpu().bytes_per_second * seconds);
+  share.scale_up =
+      static_cast<double>(all.count - rail_bytes.count) / (gpus * cluster.scale_up.of_gpu().bytes_per_second * seconds);
   share.switching = to_seconds(result.reconfigurations.dark_port) / (ports * seconds);
   return share;
 }

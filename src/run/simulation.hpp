@@ -30,7 +30,8 @@ class Simulation {
   Simulation(const Simulation&) = delete;  // its parts refer to each other
   Simulation& operator=(const Simulation&) = delete;
 
-  /// To the end, or in a folded run until an ambiguity() is found. Throws DeadlockError when the end does not come, and GaveUp.
+  /// To the end, or in a folded run until an ambiguity() is found. Throws DeadlockError when the end does not come, and
+  /// GaveUp.
   void run();
 
   /// The job begins when its time has come; the engine is the caller's to run.

@@ -45,13 +45,15 @@ std::optional<Problem> problem_of_sides(const ScaleUpShape& shape, std::uint32_t
 std::optional<Problem> problem_of_torus(const ScaleUpShape& shape, std::uint32_t gpus) {
   if (auto wrong = problem_of_sides(shape, gpus)) return wrong;
   if (shape.wraps.size() != shape.sides.size()) {
-    return Problem{"scale_up.shape.wraps",
-                   "is given for " + std::to_string(shape.wraps.size()) + " of " + std::to_string(shape.sides.size()) + " sides",
-                   "one for each side"};
+    return Problem{
+        "scale_up.shape.wraps",
+        "is given for " + std::to_string(shape.wraps.size()) + " of " + std::to_string(shape.sides.size()) + " sides",
+        "one for each side"};
   }
   const bool all_wrap = std::all_of(shape.wraps.begin(), shape.wraps.end(), [](bool wraps) { return wraps; });
   if (shape.twisted && (twist_of(shape) == 0 || !all_wrap)) {
-    return Problem{"scale_up.shape.twisted", text_of(shape.sides) + (all_wrap ? "" : " that is not closed") + " has no twisted form",
+    return Problem{"scale_up.shape.twisted",
+                   text_of(shape.sides) + (all_wrap ? "" : " that is not closed") + " has no twisted form",
                    "sides k, k, 2k or k, 2k, 2k in any order, k of 3 or more, all wrapped"};
   }
   for (const std::uint32_t side : shape.sides) {
@@ -89,8 +91,9 @@ std::optional<Problem> problem_of_ring(const ScaleUpShape& shape, std::uint32_t 
   const std::vector<std::uint32_t> cuts = cuts_of(shape, gpus);
   if (cuts.size() < 2) return std::nullopt;
   return Problem{"scale_up.shape.bypassed",
-                 "cuts the ring into " + std::to_string(cuts.size()) + " parts, at GPUs " + std::to_string(cuts[0]) + " and " +
-                     std::to_string(cuts[1]) + ": " + std::to_string(shape.reach) + " in a row cannot be bypassed",
+                 "cuts the ring into " + std::to_string(cuts.size()) + " parts, at GPUs " + std::to_string(cuts[0]) +
+                     " and " + std::to_string(cuts[1]) + ": " + std::to_string(shape.reach) +
+                     " in a row cannot be bypassed",
                  "a longer {scale_up.shape.reach}, or one server for each part"};
 }
 

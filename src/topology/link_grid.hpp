@@ -1,8 +1,9 @@
-// The links of a scale-up shape inside one server, and the way of a message over them: the shortest, dimension by dimension.
+// The links of a scale-up shape inside one server, and the way of a message over them: the shortest, dimension by
+// dimension.
 //
-// Ties, half-way around an even side: an even coordinate goes up and an odd one down, so that both directions carry the same.
-// In a twisted torus the shortest displacements are found once for each difference of positions, and equally short ones take
-// turns by the sum of the sender's coordinates.
+// Ties, half-way around an even side: an even coordinate goes up and an odd one down, so that both directions carry the
+// same. In a twisted torus the shortest displacements are found once for each difference of positions, and equally short
+// ones take turns by the sum of the sender's coordinates.
 #pragma once
 
 #include "photonrail/cluster/scale_up.hpp"
@@ -94,8 +95,8 @@ class LinkGrid {
   std::uint32_t block_ = 0;
   std::uint32_t shift_ = 0;  // of a twisted torus: k
   bool pooled_ = false;
-  std::vector<std::uint32_t> cell_of_;   // ring: by local index, its place among those that are not bypassed
-  std::vector<std::uint32_t> local_of_;  // ring: by place
+  std::vector<std::uint32_t> cell_of_;        // ring: by local index, its place among those that are not bypassed
+  std::vector<std::uint32_t> local_of_;       // ring: by place
   std::vector<std::vector<Steps>> shortest_;  // twisted: by difference of positions
 };
 

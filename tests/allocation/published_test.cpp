@@ -70,8 +70,8 @@ TEST(PublishedWaste, OfTheRealFaultTrace) {
 TEST(PublishedAvailability, Figure1OfTpuV4) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
   const json figure = json::parse(std::ifstream(data / "slices/tpu_availability.json")).at("figure1");
-  // One share of hosts out for both curves. Each alone is met best by 0.782 and 0.798 %: the second lies a sixth of a cube to
-  // the left of the first times 0.944, which is less than its points are read to (0.02 where a cube is worth 0.14).
+  // One share of hosts out for both curves. Each alone is met best by 0.782 and 0.798 %: the second lies a sixth of a cube
+  // to the left of the first times 0.944, which is less than its points are read to (0.02 where a cube is worth 0.14).
   constexpr double kHostsOut = 0.00785;
   const CubePod routed{64, 16, 1.0 - kHostsOut, 1.0};
   double squares = 0.0;

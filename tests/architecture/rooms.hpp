@@ -100,15 +100,10 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
 
 /// Private headers that the command includes besides public ones: what only the command uses is not installed.
 inline bool is_for_the_command(std::string_view header) {
-  static constexpr std::string_view kHeaders[] = {"report/allocation/report.hpp",
-                                                  "report/goodput_report.hpp",
-                                                  "report/chart.hpp",
-                                                  "report/cost_report.hpp",
-                                                  "report/page.hpp",
-                                                  "report/allocation/slice_map.hpp",
-                                                  "report/operators_text.hpp",
-                                                  "sweep/slurm.hpp",
-                                                  "sweep/plugin_list.hpp"};
+  static constexpr std::string_view kHeaders[] = {
+      "report/allocation/report.hpp", "report/goodput_report.hpp", "report/chart.hpp",
+      "report/cost_report.hpp",       "report/page.hpp",           "report/allocation/slice_map.hpp",
+      "report/operators_text.hpp",    "sweep/slurm.hpp",           "sweep/plugin_list.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

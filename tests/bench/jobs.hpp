@@ -89,19 +89,22 @@ inline Scenario grid_job(std::uint32_t side, std::uint32_t rounds, Bytes size) {
   return scenario;
 }
 
-/// Dispatch and combine of a mixture of experts with skewed routing, all messages at once, on switches of 80 us under a policy:
-/// no two pairs exchange the same bytes.
+/// Dispatch and combine of a mixture of experts with skewed routing, all messages at once, on switches of 80 us under a
+/// policy: no two pairs exchange the same bytes.
 inline Scenario skewed_all_to_all(std::uint32_t ranks, const std::string& policy) {
   return parse_scenario(R"({
     "schema": "photonrail.scenario/1", "name": "skewed all-to-all",
-    "cluster": {"servers": )" + std::to_string(ranks) + R"(, "gpus_per_server": 1,
+    "cluster": {"servers": )" +
+                            std::to_string(ranks) + R"(, "gpus_per_server": 1,
       "nic": {"ports": 1, "port_gb_per_s": 50, "latency_us": 1, "message_overhead_ns": 10},
       "rail": {"kind": "optical", "switch": {"reconfiguration_us": 80}}},
-    "controller": {"name": ")" + policy + R"("},
+    "controller": {"name": ")" +
+                            policy + R"("},
     "collectives": {"all_to_all": "direct"},
     "workload": {"collective": {"op": "all_to_all", "moe": {"experts": 128, "top_k": 8, "tokens": 8192, "hidden": 2048,
       "dispatch": "fp8", "combine": "bf16",
-      "router": {"kind": "zipf", "exponent": 0.6, "source_spread": 0.2}}}}})", ".");
+      "router": {"kind": "zipf", "exponent": 0.6, "source_spread": 0.2}}}}})",
+                        ".");
 }
 
 /// A dense Llama-405B-like model (arXiv 2407.21783, table 3) under TP8 PP16, 16 micro-batches of one sequence of 8,192.

@@ -60,7 +60,10 @@ BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, max_weight, "max_weight")
     ->Arg(128)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, bvn, "bvn")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, solstice, "solstice")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, solstice, "solstice")
+    ->ArgName("ranks")
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond);
 
 // All messages at one instant, through the solver.
 void scenario_all_to_all_at_once(benchmark::State& state) {

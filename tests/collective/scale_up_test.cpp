@@ -68,7 +68,8 @@ TEST(ScaleUpTimes, TokensGoOnceToEachRank) {
   // With 4 ranks and 8 experts a token has experts on all: 3 others. 1,000 tokens: 11.1 us + 30.95 + 3 x 20.89 us.
   EXPECT_NEAR(in_us(token_exchange_time(TokenExchange::kDispatchBf16, 4, 1000)), 11.1 + 30.95 + 3 * 20.89, 1e-3);
   // With 64 it meets its own rank once in 8 times: 8 x 63 / 64 others.
-  EXPECT_NEAR(in_us(token_exchange_time(TokenExchange::kDispatchBf16, 64, 1000)), 11.1 + 30.95 + 8 * 63.0 / 64 * 20.89, 1e-3);
+  EXPECT_NEAR(in_us(token_exchange_time(TokenExchange::kDispatchBf16, 64, 1000)), 11.1 + 30.95 + 8 * 63.0 / 64 * 20.89,
+              1e-3);
 }
 
 std::vector<std::vector<std::string>> csv(const std::filesystem::path& file) {

@@ -48,7 +48,8 @@ TEST_P(TorusPlans, MoveTheDataInEveryBoxAndOrder) {
         const auto plan = algorithm().expand(call);
         for (const ArrivalOrder order : {ArrivalOrder::kOldestFirst, ArrivalOrder::kNewestFirst, ArrivalOrder::kRandom}) {
           const auto report = testing::replay(call, *plan, {.order = order, .seed = 7});
-          EXPECT_TRUE(report.correct) << name(op) << " on " << cells.size() << " sides, " << bytes << " bytes: " << report.problem;
+          EXPECT_TRUE(report.correct) << name(op) << " on " << cells.size() << " sides, " << bytes
+                                      << " bytes: " << report.problem;
         }
       }
     }
@@ -75,12 +76,14 @@ TEST_P(TorusPlans, RingsSendToNeighboursOnly) {
   EXPECT_EQ(pairs.size(), std::string(GetParam()) == "bucket" ? 27u * 3 : 27u * 6);
   for (const auto& [from, to] : pairs) {
     std::uint32_t changed = 0;
-    for (const std::uint32_t stride : {1u, 3u, 9u}) changed += cell_of[from] / stride % 3 != cell_of[to] / stride % 3 ? 1 : 0;
+    for (const std::uint32_t stride : {1u, 3u, 9u})
+      changed += cell_of[from] / stride % 3 != cell_of[to] / stride % 3 ? 1 : 0;
     EXPECT_EQ(changed, 1u);
   }
 }
 
-// An all-reduce of S bytes moves 2 S (n - 1) whatever the shape; an all-to-all on a x b moves each pair's data once a dimension.
+// An all-reduce of S bytes moves 2 S (n - 1) whatever the shape; an all-to-all on a x b moves each pair's data once a
+// dimension.
 TEST_P(TorusPlans, MoveNoByteTwice) {
   EXPECT_EQ(algorithm().expand(call_on(kAllReduce, box_of({4, 2, 3}), 144'000))->wire_bytes().count, 2 * 144'000 * 23);
   EXPECT_EQ(algorithm().expand(call_on(kAllGather, box_of({4, 2, 3}), 6'000))->wire_bytes().count, 6'000 * 24 * 23);

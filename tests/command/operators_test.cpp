@@ -11,8 +11,9 @@ TEST_F(Command, OperatorTablesAreListedCheckedAndImported) {
   ASSERT_EQ(info.status, 0) << info.err;
   EXPECT_THAT(info.out, HasSubstr("built in: h100/products_bf16"));
   EXPECT_THAT(info.out, Not(HasSubstr("a100")));
-  std::ofstream(folder_ / "t.csv") << "# photonrail.operators/1\n# gpu: x1\n# kind: latent_attention\n# precision: bf16\n# source: a "
-                                  "bench\nheads,batch,sequence,time_s\n1,1,1024,1e-5\n1,1,2048,2e-5\n1,1,4096,8e-5\n";
+  std::ofstream(folder_ / "t.csv")
+      << "# photonrail.operators/1\n# gpu: x1\n# kind: latent_attention\n# precision: bf16\n# source: a "
+         "bench\nheads,batch,sequence,time_s\n1,1,1024,1e-5\n1,1,2048,2e-5\n1,1,4096,8e-5\n";
   const Outcome imported = run("operators import t.csv -o tables");
   ASSERT_EQ(imported.status, 0) << imported.err;
   EXPECT_EQ(imported.out, "wrote tables/x1/latent_attention_bf16.csv, 3 rows\n");

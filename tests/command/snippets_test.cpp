@@ -119,9 +119,10 @@ TEST_F(Snippets, EveryOptionThatIsNamedIsOne) {
     if (text.empty()) text = run(command + " --help").out + run("--help").out;
     return text;
   };
-  const std::regex usage(R"(photonrail ((?:sweep status|sweep merge|trace info|trace export|card import|card export|import astra|import infragraph|export infragraph|)"
-                         R"(collective info|collective export|collective synthesize|)"
-                         R"(operators info|operators check|operators import|operators exchange|[a-z][a-z-]*)))");
+  const std::regex usage(
+      R"(photonrail ((?:sweep status|sweep merge|trace info|trace export|card import|card export|import astra|import infragraph|export infragraph|)"
+      R"(collective info|collective export|collective synthesize|)"
+      R"(operators info|operators check|operators import|operators exchange|[a-z][a-z-]*)))");
   const std::regex option("(^| |\\[|\\|)(--[a-z][a-z-]*)");
   int checked = 0;
   for (const fs::path& page : pages()) {

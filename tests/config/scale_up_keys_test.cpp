@@ -35,7 +35,8 @@ TEST(ScaleUpKeys, AreTheShape) {
   EXPECT_EQ(torus.face_latency, Duration{100'000});
   EXPECT_EQ(torus.of_gpu(), torus.per_gpu);  // a pool of 50 GB/s, a sixth of it a link
   EXPECT_DOUBLE_EQ(torus.least_link().bytes_per_second, 50e9 / 6);
-  const ScaleUpSpec mesh = read_torus({{"/cluster/scale_up/torus", R"({"sides": [64, 2], "wrap": [false, true]})"}}).cluster.scale_up;
+  const ScaleUpSpec mesh =
+      read_torus({{"/cluster/scale_up/torus", R"({"sides": [64, 2], "wrap": [false, true]})"}}).cluster.scale_up;
   EXPECT_EQ(mesh.shape.wraps, (std::vector<bool>{false, true}));
   const ScaleUpSpec ring =
       read_torus({{"/cluster/scale_up", R"({"ring": {"reach": 3}})"}, {"/cluster/gpus_per_server", "30"}}).cluster.scale_up;
@@ -62,9 +63,12 @@ TEST_P(ScaleUpErrors, AreRefusedAtTheirPointer) {
 INSTANTIATE_TEST_SUITE_P(
     All, ScaleUpErrors,
     ::testing::Values(
-        WrongShape{"size", {{"/cluster/gpus_per_server", "64"}}, "scale_up/torus/sides", "a torus of 4 x 4 x 8 has 128 GPUs"},
-        WrongShape{"twist", {{"/cluster/scale_up/torus/sides", "[4, 8, 4]"}, {"/cluster/scale_up/torus/wrap", "false"}},
-                   "scale_up/torus/twisted", "has no twisted form"},
+        WrongShape{
+            "size", {{"/cluster/gpus_per_server", "64"}}, "scale_up/torus/sides", "a torus of 4 x 4 x 8 has 128 GPUs"},
+        WrongShape{"twist",
+                   {{"/cluster/scale_up/torus/sides", "[4, 8, 4]"}, {"/cluster/scale_up/torus/wrap", "false"}},
+                   "scale_up/torus/twisted",
+                   "has no twisted form"},
         WrongShape{"cube", {{"/cluster/scale_up/torus/cube", "3"}}, "scale_up/torus/cube", "no number of cubes of 3"},
         WrongShape{"wrap", {{"/cluster/scale_up/torus/wrap", "[true]"}}, "scale_up/torus/wrap", "for 1 of 3 sides"},
         WrongShape{"both", {{"/cluster/scale_up/ring", "{}"}}, "scale_up", "exclude each other"},

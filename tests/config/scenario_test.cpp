@@ -345,10 +345,11 @@ TEST(Scenario, ChakraWorkloadThroughTheEnvironment) {
 // Simple on an H100: 2.8 us a megabyte and 4.37 us a step.
 TEST(Scenario, AScaleUpFabricMayBeAMeasuredOne) {
   const auto scale_up = [](const std::string& section) {
-    return parse_scenario(R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 1, "gpus_per_server": 2, "scale_up": )" +
-                              section + R"(, "rail": {"kind": "electrical"}},
+    return parse_scenario(
+               R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 1, "gpus_per_server": 2, "scale_up": )" +
+                   section + R"(, "rail": {"kind": "electrical"}},
                               "workload": {"collective": {"op": "all_reduce", "bytes": 1, "ranks": 2}}})",
-                          "/nowhere", "s.json")
+               "/nowhere", "s.json")
         .cluster.scale_up;
   };
   EXPECT_NEAR(scale_up(R"("h100")").per_gpu.bytes_per_second, 1e12 / 2.8, 1.0);

@@ -239,12 +239,15 @@ void read_operator_table(std::string_view data, const fs::path& folder) {
   static_cast<void>(operator_table_errors("x1", false, folder));
 }
 std::vector<std::string> operator_table_seeds(const fs::path&) {
-  const std::string device = "# photonrail.operators/1\n# kind: device\nquantity,value\nbf16_tflops,100\nmemory_gb_per_s,1000\n"
-                             "multiprocessors,108\ntile_128x256,1\n";
+  const std::string device =
+      "# photonrail.operators/1\n# kind: device\nquantity,value\nbf16_tflops,100\nmemory_gb_per_s,1000\n"
+      "multiprocessors,108\ntile_128x256,1\n";
   const std::string head = "# photonrail.operators/1\n# gpu: x1\n# precision: bf16\n# source: a bench\n# kind: ";
   return {joined(device, head + "products\nm,n,k,time_us\n16,32,32,2.5\n4096,32,32,6e3\n17,32,64,3\n16,64,64,4\n"),
-          joined(device, head + "experts\ngated,hidden,ffn,top_k,experts,tp,ep,tokens,time_ms\n1,64,32,2,8,1,2,64,0.1\n0,64,32,2,8,1,2,128,1\n"),
-          joined(device, head + "attention\nhead_dim,window,kv_heads,heads,batch,sequence,time_us\n128,0,8,32,1,1024,9\n64,128,1,1,2,2048,7\n")};
+          joined(device, head + "experts\ngated,hidden,ffn,top_k,experts,tp,ep,tokens,time_ms\n1,64,32,2,8,1,2,64,0.1\n0,"
+                                "64,32,2,8,1,2,128,1\n"),
+          joined(device, head + "attention\nhead_dim,window,kv_heads,heads,batch,sequence,time_us\n128,0,8,32,1,1024,9\n64,"
+                                "128,1,1,2,2048,7\n")};
 }
 
 }  // namespace

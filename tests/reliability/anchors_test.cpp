@@ -172,9 +172,9 @@ TEST(Anchors, BlastRadiusOfASwitchTray) {
   EXPECT_LE(summary.sources[0].gpu_hours_each, 144.0 * 5.0);
 }
 
-// Alibaba HPN (SIGCOMM 2024): 0.057 % of the links from NIC to switch fail in a month, and a large job crashes once or twice
-// in it. A job of 3,000 GPUs with a link each has 1.71 such failures a month; the size is taken from the middle of what
-// the two figures allow, 1,754 to 3,509.
+// Alibaba HPN (SIGCOMM 2024): 0.057 % of the links from NIC to switch fail in a month, and a large job crashes once or
+// twice in it. A job of 3,000 GPUs with a link each has 1.71 such failures a month; the size is taken from the middle of
+// what the two figures allow, 1,754 to 3,509.
 TEST(Anchors, HpnLinksCrashALargeJobOnceOrTwiceAMonth) {
   GoodputSpec spec;
   spec.job = {375, 8, 1, 1};
@@ -200,12 +200,11 @@ TEST(Anchors, Opt175bMachinesAreTwoThirdsOfItsRestarts) {
 }
 
 // NSDI 2024 (TPU v4): 0.08 % of the machines of 4 chips fail in a day: a slice of 4,096 chips loses one every 29.3 h.
-TEST(Anchors, TpuV4Machines) {
-  EXPECT_NEAR(job_of(1024, 0.8, 1.0).job_mttf_s() / 3600.0, 24.0 / (1024.0 * 0.0008), 1e-9);
-}
+TEST(Anchors, TpuV4Machines) { EXPECT_NEAR(job_of(1024, 0.8, 1.0).job_mttf_s() / 3600.0, 24.0 / (1024.0 * 0.0008), 1e-9); }
 
 // arXiv 2508.03674: 2 spare servers of 64 accelerators (32 servers of 2) cover more than 95 % of sampled failures. With the
-// 2.31 % of servers that are down on average in the trace of arXiv 2502.03885: more than 2 of 32 are down 3.8 % of the time.
+// 2.31 % of servers that are down on average in the trace of arXiv 2502.03885: more than 2 of 32 are down 3.8 % of the
+// time.
 TEST(Anchors, MorphluxSpares) {
   const double uncovered = reliability::more_than_k_down(32, 2, 0.0231);
   EXPECT_NEAR(uncovered, 0.038, 0.001);

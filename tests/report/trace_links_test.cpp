@@ -14,7 +14,8 @@ using ParsedJson = nlohmann::json;
 
 constexpr CommunicatorId kGroup{3U};
 
-CircuitEvent circuit(std::int64_t at, std::uint32_t from, std::uint32_t to, CircuitState state, CommunicatorId serves = kGroup) {
+CircuitEvent circuit(std::int64_t at, std::uint32_t from, std::uint32_t to, CircuitState state,
+                     CommunicatorId serves = kGroup) {
   return {Time{at}, RailId{0U}, {PortId{from}, PortId{to}}, state, serves};
 }
 
@@ -29,12 +30,13 @@ ParsedJson events(const Write& write) {
 }
 
 TEST(LitCircuits, FindsTheLastThatWasSwitchedForAGroup) {
-  const std::vector<CircuitEvent> all{circuit(10, 0, 1, CircuitState::kSwitching),
-                                      circuit(30, 0, 1, CircuitState::kLit, CommunicatorId::none()),  // known from the switching
-                                      circuit(40, 2, 3, CircuitState::kSwitching),
-                                      circuit(60, 2, 3, CircuitState::kLit),
-                                      circuit(70, 4, 5, CircuitState::kSwitching),
-                                      circuit(70, 4, 5, CircuitState::kLit)};  // took no time: no span to point from
+  const std::vector<CircuitEvent> all{
+      circuit(10, 0, 1, CircuitState::kSwitching),
+      circuit(30, 0, 1, CircuitState::kLit, CommunicatorId::none()),  // known from the switching
+      circuit(40, 2, 3, CircuitState::kSwitching),
+      circuit(60, 2, 3, CircuitState::kLit),
+      circuit(70, 4, 5, CircuitState::kSwitching),
+      circuit(70, 4, 5, CircuitState::kLit)};  // took no time: no span to point from
   const report::LitCircuits lit(all);
   EXPECT_FALSE(lit.last(kGroup, Time{29}));
   EXPECT_EQ(lit.last(kGroup, Time{30})->from, PortId{0U});

@@ -1,9 +1,9 @@
 #include "photonrail/report.hpp"
 
-#include "report/durations.hpp"
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
+#include "report/durations.hpp"
 
 #include <algorithm>
 #include <filesystem>

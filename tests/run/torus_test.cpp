@@ -22,7 +22,7 @@ using enum CollectiveOp;
 
 constexpr double kLatency = 307'001;  // picoseconds a link
 constexpr double kOverhead = 10'007;
-constexpr double kRate = 37e9;  // bytes a second and link
+constexpr double kRate = 37e9;                     // bytes a second and link
 constexpr std::int64_t kTorusBytes = 108'864'000;  // divides by 27 x 6, 16 x 4, 9 x 4, 64 x 6, 8 and 25
 
 double beta(double bytes, double rate = kRate) { return bytes * 1e12 / rate; }
@@ -57,8 +57,11 @@ double rings(double s, int d, double bytes, double parts) {
 }
 
 TEST(Torus, RingsInClosedForm) {
-  for (const auto& [sides, s, d] : {std::tuple{std::vector<std::uint32_t>{5}, 5.0, 1}, {{4, 4}, 4.0, 2}, {{3, 3, 3}, 3.0, 3},
-                                    {{4, 4, 4}, 4.0, 3}, {{3, 1, 3}, 3.0, 2}}) {
+  for (const auto& [sides, s, d] : {std::tuple{std::vector<std::uint32_t>{5}, 5.0, 1},
+                                    {{4, 4}, 4.0, 2},
+                                    {{3, 3, 3}, 3.0, 3},
+                                    {{4, 4, 4}, 4.0, 3},
+                                    {{3, 1, 3}, 3.0, 2}}) {
     const double bytes = kTorusBytes;
     const double n = std::pow(s, d);
     for (const bool all : {false, true}) {
@@ -66,7 +69,8 @@ TEST(Torus, RingsInClosedForm) {
       const double parts = all ? 2 * d : 1;
       EXPECT_NEAR(picoseconds(torus(sides, kAllReduce, name)), 2 * rings(s, d, bytes, parts), 2 * 2 * d * s) << name << n;
       EXPECT_NEAR(picoseconds(torus(sides, kReduceScatter, name)), rings(s, d, bytes, parts), 2 * d * s) << name << n;
-      EXPECT_NEAR(picoseconds(torus(sides, kAllGather, name, kTorusBytes / 64)), rings(s, d, bytes / 64 * n, parts), 2 * d * s + 1)
+      EXPECT_NEAR(picoseconds(torus(sides, kAllGather, name, kTorusBytes / 64)), rings(s, d, bytes / 64 * n, parts),
+                  2 * d * s + 1)
           << name << n;
     }
   }
@@ -95,8 +99,8 @@ TEST(Torus, FacesOfCubesAddTheirLatency) {
   EXPECT_NEAR(picoseconds(cubes), 2 * rings(8, 1, kTorusBytes, 1) + 4 * 2e6, 30);
 }
 
-// All to all, b bytes a pair. A link of a ring of 5 has 3 of the ways, of 3 one, of 8 eight; behind each link of 3x3 are the
-// three cells of the other side: 3 b at once and the longest way, or half of that twice and a shorter way each time.
+// All to all, b bytes a pair. A link of a ring of 5 has 3 of the ways, of 3 one, of 8 eight; behind each link of 3x3 are
+// the three cells of the other side: 3 b at once and the longest way, or half of that twice and a shorter way each time.
 TEST(Torus, AllToAllInClosedForm) {
   const auto pair = [](double n) { return kTorusBytes / n; };
   EXPECT_NEAR(picoseconds(torus({5}, kAllToAll, "direct")), kOverhead + 2 * kLatency + beta(3 * pair(5)), 20);
@@ -105,7 +109,8 @@ TEST(Torus, AllToAllInClosedForm) {
   EXPECT_NEAR(picoseconds(torus({3, 3}, kAllToAll, "torus_rings")), 2 * alpha() + beta(3 * pair(9)), 20);
   EXPECT_NEAR(picoseconds(torus({3, 3}, kAllToAll, "bucket")), 2 * alpha() + beta(6 * pair(9)), 20);
   // 4x4x4: 2 ways of a line over a link, 16 cells behind it; two links at the most in each of three phases.
-  EXPECT_NEAR(picoseconds(torus({4, 4, 4}, kAllToAll, "torus_rings")), 3 * (kOverhead + 2 * kLatency) + beta(32 * pair(64)), 60);
+  EXPECT_NEAR(picoseconds(torus({4, 4, 4}, kAllToAll, "torus_rings")), 3 * (kOverhead + 2 * kLatency) + beta(32 * pair(64)),
+              60);
 }
 
 // What `auto` predicts is what it gets, and it takes the one that uses all links.
@@ -132,8 +137,8 @@ TEST(Torus, AutoKnowsTheLinks) {
   }
 }
 
-// Messages of other algorithms share links, so that no flow stands for all of a pair: both fidelities run the same sends, and
-// nothing is folded.
+// Messages of other algorithms share links, so that no flow stands for all of a pair: both fidelities run the same sends,
+// and nothing is folded.
 TEST(Torus, FidelitiesAgreeAndFoldingIsRefused) {
   for (const char* algorithm : {"ring", "halving_doubling", "torus_rings", "direct"}) {
     Scenario scenario = torus({4, 2}, kAllReduce, algorithm);
@@ -161,8 +166,8 @@ TEST(Torus, GroupsOfPlanesAndLinesMeetOnNoLink) {
   EXPECT_NEAR(static_cast<double>(result.makespan.count()), 2 * rings(4, 1, kTorusBytes, 1), 20);
 }
 
-// 6 units of egress as a pool, 1 unit on each fixed link: a ring through a 2x2x1 slice, two through a 2x2x2, eight through a
-// 2x2x4 and one over all of a 2x2x2 (arXiv 2508.03674). Rings of 4 and 8 run at 3 units, rings of a 4x4 torus at 1.5.
+// 6 units of egress as a pool, 1 unit on each fixed link: a ring through a 2x2x1 slice, two through a 2x2x2, eight through
+// a 2x2x4 and one over all of a 2x2x2 (arXiv 2508.03674). Rings of 4 and 8 run at 3 units, rings of a 4x4 torus at 1.5.
 TEST(Torus, AnEgressPoolGivesTheRingsOfASliceTheirShares) {
   for (const auto& [sides, units] : {std::pair{std::vector<std::uint32_t>{4}, 3.0}, {{4, 4}, 1.5}, {{8}, 3.0}}) {
     Scenario fixed = torus(sides, kAllReduce, "bucket");
@@ -202,7 +207,8 @@ TEST(Torus, FourThousandAcceleratorsAreQuick) {
   const Scenario pod = torus({side, side, side}, kAllReduce, "torus_rings", std::int64_t{1} << 30);
   const double before = test::processor_seconds();
   const RunResult result = simulate(pod);
-  std::cout << side * side * side << " accelerators: " << test::processor_seconds() - before << " s, " << result.engine.sends << " sends\n";
+  std::cout << side * side * side << " accelerators: " << test::processor_seconds() - before << " s, "
+            << result.engine.sends << " sends\n";
   EXPECT_EQ(result.engine.sends, std::uint64_t{6} * 6 * (side - 1) * side * side * side);
   // 2^30 bytes are no number of parts: the largest shard is a byte larger in the last dimension, side^2 bytes in the first.
   EXPECT_NEAR(static_cast<double>(result.makespan.count()) / (2 * rings(side, 3, std::pow(2.0, 30), 6)), 1.0, 1e-5);

@@ -1,5 +1,5 @@
-// Policies that serve pairs look at FabricView::waiting, which is kept up to date, and in a view without it at the requests:
-// they decide the same.
+// Policies that serve pairs look at FabricView::waiting, which is kept up to date, and in a view without it at the
+// requests: they decide the same.
 #include "photonrail/testing/tiny_job.hpp"
 #include "run/job.hpp"
 #include "run/sizes.hpp"

@@ -99,8 +99,9 @@ TEST(LinkGrid, SpreadsAllPairsOverBothDirections) {
   EXPECT_EQ(extremes(LinkGrid(torus({4, 4, 4}), 64), 64), cube);
 }
 
-// The mean of the ways of 4x4x8 is 512 / 127 links, on the plain torus half of them along the long side: 128 of all 128 x 127
-// ways on each of its links. Twisted, the ways are 440 / 127 links long, and on all six links of a GPU alike 440 / 6 = 73.3.
+// The mean of the ways of 4x4x8 is 512 / 127 links, on the plain torus half of them along the long side: 128 of all 128 x
+// 127 ways on each of its links. Twisted, the ways are 440 / 127 links long, and on all six links of a GPU alike 440 / 6
+// = 73.3.
 TEST(LinkGrid, ATwistShortensWaysAndSpreadsThem) {
   const auto plain = extremes(LinkGrid(torus({4, 4, 8}), 128), 128);
   EXPECT_EQ(plain.second, 128u);
@@ -155,8 +156,8 @@ TEST(LinkGrid, ARingBypassesWhatFailed) {
   EXPECT_NE(LinkGrid::problem(ring, 8)->text.find("2 parts, at GPUs 1 and 4"), std::string::npos);
 }
 
-// A pool of 6: 4 links in a ring of rings have 1.5 each, 2 links of a ring 3. At the corner of a 2x3 mesh a link that ends in
-// a GPU of three links has a third.
+// A pool of 6: 4 links in a ring of rings have 1.5 each, 2 links of a ring 3. At the corner of a 2x3 mesh a link that ends
+// in a GPU of three links has a third.
 TEST(LinkGrid, DividesAPoolOfEgress) {
   ScaleUpShape shape = torus({4, 4});
   shape.pooled = true;

@@ -2,11 +2,11 @@
 #include "photonrail/command.hpp"
 
 #include "commands.hpp"
+#include "help_commands.hpp"
+#include "operators.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
-#include "help_commands.hpp"
-#include "operators.hpp"
 #include "plugin.hpp"
 #include "rows.hpp"
 
@@ -240,13 +240,16 @@ void add_calibrate(CLI::App& app, CalibrateOptions& options, RowsOptions& rows, 
   command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
       ->type_name("FILE");
   add_set(*command, options.set);
-  CLI::Option* many = command->add_option("--rows", rows.file, "Many measured steps with their scenarios: the error of each")
-                          ->type_name("ROWS.json");
+  CLI::Option* many =
+      command->add_option("--rows", rows.file, "Many measured steps with their scenarios: the error of each")
+          ->type_name("ROWS.json");
   scenario->excludes(many);
-  command->add_flag("--fit", rows.fit, "Fit a factor on operator times for each GPU to the rows that are marked")->needs(many);
+  command->add_flag("--fit", rows.fit, "Fit a factor on operator times for each GPU to the rows that are marked")
+      ->needs(many);
   command->add_option("--markdown", rows.markdown, "Write the rows as a table")->type_name("FILE")->needs(many);
   command->add_option("--svg", rows.svg, "Write a picture of the rows")->type_name("FILE")->needs(many);
-  command->add_option("--max-median", rows.max_median, "Fail above this median error of rows that are not fitted, in per cent")
+  command
+      ->add_option("--max-median", rows.max_median, "Fail above this median error of rows that are not fitted, in per cent")
       ->type_name("PERCENT")
       ->needs(many);
   command->callback([&options, &rows, &known, step] {

@@ -1,5 +1,4 @@
 #include "commands.hpp"
-#include "report/operators_text.hpp"
 #include "console.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
@@ -8,6 +7,7 @@
 #include "photonrail/study/ccl_bench.hpp"
 #include "progress.hpp"
 #include "read.hpp"
+#include "report/operators_text.hpp"
 #include "sweep/plugin_list.hpp"
 
 #include <algorithm>

@@ -32,10 +32,11 @@ struct SliceWiring {
 /// k,2k,2k; ScaleUpShape::twisted). Throws ConfigError for `twisted` with another shape.
 [[nodiscard]] SliceWiring wiring_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted = false);
 
-/// A placed slice in a torus or in cubes as the scale-up fabric of a simulated server (ClusterSpec::scale_up), whose GPUs are
-/// the positions of the slice: which sides are closed, and which links are circuits. Throws ConfigError when links of the shape
-/// are missing, and as wiring_of().
-[[nodiscard]] ScaleUpShape scale_up_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric, bool twisted = false);
+/// A placed slice in a torus or in cubes as the scale-up fabric of a simulated server (ClusterSpec::scale_up), whose GPUs
+/// are the positions of the slice: which sides are closed, and which links are circuits. Throws ConfigError when links of
+/// the shape are missing, and as wiring_of().
+[[nodiscard]] ScaleUpShape scale_up_of(const PodSpec& spec, const Placement& slice, SliceFabric fabric,
+                                       bool twisted = false);
 
 /// Share of the six links of its accelerators that a slice of a shape can use, in [0, 1]: a side s below `wraps_from` is a
 /// mesh and loses the links at its ends; a side of 1 loses both links of its dimension. Per dimension and in all.

@@ -1,5 +1,5 @@
-// The scale-up fabric of a server: how its GPUs reach each other. One ideal crossbar, or links between neighbours: a torus, a
-// mesh, a twisted torus, cubes that optical switches join, a ring that bypasses what failed.
+// The scale-up fabric of a server: how its GPUs reach each other. One ideal crossbar, or links between neighbours: a torus,
+// a mesh, a twisted torus, cubes that optical switches join, a ring that bypasses what failed.
 //
 // A link of a shape joins two GPUs and has its rate in each direction. A message takes the shortest way, dimension by
 // dimension, and a share of every link on it (cut-through: GPUs on the way forward and do not store).
@@ -34,8 +34,8 @@ struct ScaleUpShape {
   bool twisted = false;
   /// Torus: side of a cube. Links between cubes, and those that wrap around, go through an optical switch. 0: no cubes.
   std::uint32_t block = 0;
-  /// Ring: a GPU has fibres to so many next ones on both sides and uses one each way. `reach` bypassed ones in a row cut the
-  /// ring.
+  /// Ring: a GPU has fibres to so many next ones on both sides and uses one each way. `reach` bypassed ones in a row cut
+  /// the ring.
   std::uint32_t reach = 2;
   std::vector<std::uint32_t> bypassed{};  ///< ring: local indices, ascending
   /// The egress of a GPU is a pool that is divided evenly over the links that it has in this shape, when the slice is

@@ -52,9 +52,9 @@ struct CollectiveCandidate {
 /// A group inside one server is predicted on the scale-up fabric. In a group over several servers and rails every send of
 /// an algorithm that does not ask for places is taken to go through both, and on optical rails, where it may want several
 /// circuits at one port, it is out of the question. Leaves out: what else is on the way, and circuits that are lit already.
-/// Where the group is a box of a torus (CollectiveCall::box), algorithms that do not follow its links are out of the question
-/// if one that does can do the call; for other calls and groups in a torus each message counts as if it had links of its own.
-/// An uneven demand counts as even shares that keep every port as busy as its busiest.
+/// Where the group is a box of a torus (CollectiveCall::box), algorithms that do not follow its links are out of the
+/// question if one that does can do the call; for other calls and groups in a torus each message counts as if it had links
+/// of its own. An uneven demand counts as even shares that keep every port as busy as its busiest.
 [[nodiscard]] std::vector<CollectiveCandidate> rank_collectives(const CollectiveRegistry& registry,
                                                                 const CollectiveCall& call, const CostModel& on);
 

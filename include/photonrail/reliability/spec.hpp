@@ -15,8 +15,8 @@ namespace photonrail::reliability {
 /// after the detection time, and everything since the failure is lost.
 enum class FailureEffect : std::uint8_t { kStop, kSlow, kSilent };
 
-/// How the step is simulated while the part is down. kCompute: the GPU computes `factor` times as long. kPort: a NIC port of
-/// an optical rail is dark. kPlane: all ports of a plane of a rail are dark (an OCS). kUplinks: electrical rails have
+/// How the step is simulated while the part is down. kCompute: the GPU computes `factor` times as long. kPort: a NIC port
+/// of an optical rail is dark. kPlane: all ports of a plane of a rail are dark (an OCS). kUplinks: electrical rails have
 /// `factor`-fold oversubscription for each such part. kNicRate: the slowest NIC has 1 / `factor` of its rate; as
 /// collectives go at the pace of the slowest member, every NIC is simulated with it, which is an upper bound of the loss.
 /// kStageCompute: as kCompute, with the GPUs of all replicas at that server's place as slow: the same where all collectives

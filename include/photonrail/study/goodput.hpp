@@ -33,7 +33,7 @@ struct GoodputOptions {
   std::uint32_t jobs = 1;                   ///< threads; 0: as many as cores. Results do not depend on it
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: no further history begins
   std::filesystem::path steps_directory{};  ///< of steps-HASH.jsonl, which several scenarios may share; empty: `directory`
-  KnownSteps* known_steps = nullptr;  ///< read, and added to; of one call at a time. Must outlive it
+  KnownSteps* known_steps = nullptr;        ///< read, and added to; of one call at a time. Must outlive it
 };
 
 struct GoodputResult {

@@ -41,8 +41,8 @@ struct ExpertSpec {
 struct MambaSpec {
   std::uint32_t heads = 64;
   std::uint32_t head_dim = 64;
-  std::uint32_t state = 128;  ///< elements of a head's state for each of head_dim channels
-  std::uint32_t groups = 8;   ///< of heads that share the projections B and C
+  std::uint32_t state = 128;      ///< elements of a head's state for each of head_dim channels
+  std::uint32_t groups = 8;       ///< of heads that share the projections B and C
   std::uint32_t convolution = 4;  ///< taps of the causal convolution
   std::uint32_t chunk = 128;      ///< tokens
 

@@ -44,8 +44,8 @@ struct GroupedProduct {
   std::int64_t total_experts = 1;  ///< of the layer
   bool gated = true;               ///< three matrices (SwiGLU), else two
   Pass pass = Pass::kForward;
-  /// Tokens that the rank's kernel routes and whose outputs it writes. 0: as many as its pairs need (pairs / top_k), as behind
-  /// a dispatcher that sends each rank its own; the tables' kernel takes all tokens of the expert-parallel group.
+  /// Tokens that the rank's kernel routes and whose outputs it writes. 0: as many as its pairs need (pairs / top_k), as
+  /// behind a dispatcher that sends each rank its own; the tables' kernel takes all tokens of the expert-parallel group.
   std::int64_t routed_tokens = 0;
 };
 

@@ -81,8 +81,8 @@ struct PipelineShape {
 /// What runs beside computation that would otherwise wait for it.
 struct OverlapSpec {
   /// Sequence-parallel exchanges of tp run beside the products next to them, piece by piece around the ring: all of a
-  /// product but 1 / tp of it does not wait for the gather before it, and the reduction after it begins with its first tp-th
-  /// (Wang et al., ASPLOS 2023; Transformer Engine's user buffers).
+  /// product but 1 / tp of it does not wait for the gather before it, and the reduction after it begins with its first
+  /// tp-th (Wang et al., ASPLOS 2023; Transformer Engine's user buffers).
   bool tensor = false;
   /// Passes in pairs, so that the all-to-alls of one run beside the other (PipelineShape::paired).
   bool experts = false;

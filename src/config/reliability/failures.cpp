@@ -109,9 +109,10 @@ void read_degradation(JsonReader section, FailureSource& into) {
     into.degradation = section.choice<Degradation>({{"port", Degradation::kPort}, {"plane", Degradation::kPlane}});
     return;
   }
-  constexpr std::pair<const char*, Degradation> kKinds[] = {
-      {"compute", Degradation::kCompute}, {"stage_compute", Degradation::kStageCompute},
-      {"uplinks", Degradation::kUplinks}, {"nic_rate", Degradation::kNicRate}};
+  constexpr std::pair<const char*, Degradation> kKinds[] = {{"compute", Degradation::kCompute},
+                                                            {"stage_compute", Degradation::kStageCompute},
+                                                            {"uplinks", Degradation::kUplinks},
+                                                            {"nic_rate", Degradation::kNicRate}};
   for (const auto& [key, kind] : kKinds) {
     const auto factor = section.optional(key);
     if (!factor) continue;

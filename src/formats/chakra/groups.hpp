@@ -33,8 +33,8 @@ struct NaturalOrder {
 class Groups {
  public:
   /// Adds a communicator to `builder` for every group of two or more. Throws ConfigError.
-  Groups(const ChakraOptions& options, const std::vector<std::filesystem::path>& files, const std::vector<RankTrace>& traces,
-         TaskGraphBuilder& builder);
+  Groups(const ChakraOptions& options, const std::vector<std::filesystem::path>& files,
+         const std::vector<RankTrace>& traces, TaskGraphBuilder& builder);
 
   /// What a pg_name means; nullptr when it means nothing. "" is the world, and so is "0" unless it is defined; a group "0"
   /// of all ranks is the world.

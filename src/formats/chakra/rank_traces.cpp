@@ -55,8 +55,10 @@ RankTrace split(Trace trace) {
     const std::string_view group = trace.group(n);
     n.name = {static_cast<std::uint32_t>(names.size()), n.name.count};
     names += name;
-    if (!group.empty()) n.group = {place_in(rank.groups, group_places, group), 1};
-    else n.group = {};
+    if (!group.empty())
+      n.group = {place_in(rank.groups, group_places, group), 1};
+    else
+      n.group = {};
     for (const Number which : {Number::kCommSource, Number::kCommDestination, Number::kRootRank}) {
       if (const auto number = n.number(which)) n.set(which, place_in(rank.ranks, rank_places, *number));
     }

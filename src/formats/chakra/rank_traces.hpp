@@ -15,8 +15,8 @@
 namespace photonrail::formats::chakra {
 
 struct RankTrace {
-  /// Its nodes have places in `groups` (TraceNode::group.first) and in `ranks` (the numbers of is_rank()) in place of what the
-  /// file has, in the order in which the file first names them.
+  /// Its nodes have places in `groups` (TraceNode::group.first) and in `ranks` (the numbers of is_rank()) in place of what
+  /// the file has, in the order in which the file first names them.
   std::shared_ptr<const Trace> nodes;
   std::vector<std::string> groups;   ///< each pg_name once
   std::vector<std::uint64_t> ranks;  ///< sources, destinations, roots: each once

@@ -124,8 +124,8 @@ class RankReader {
       const TraceNode& n = trace_.nodes[i];
       const bool message = n.type == NodeType::kSend || n.type == NodeType::kReceive;
       if (!message && n.type != NodeType::kCollective) continue;
-      const Mention said{n.type, n.group.count == 0 ? 0 : n.group.first + 1, n.number(Number::kCommSource), n.number(Number::kCommDestination),
-                         n.number(Number::kRootRank)};
+      const Mention said{n.type, n.group.count == 0 ? 0 : n.group.first + 1, n.number(Number::kCommSource),
+                         n.number(Number::kCommDestination), n.number(Number::kRootRank)};
       if (!known.insert(said).second) continue;
       const Meaning meaning = meaning_of(n);
       shared.mentions.push_back(i);

@@ -276,8 +276,8 @@ std::string allocation_json(const AllocationStudy& study, const AllocationOutcom
 
 std::string allocation_page(const AllocationStudy& study, const AllocationOutcome& outcome, const std::string& figures) {
   return "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + escaped(study.name) +
-         "</title>\n<body style=\"font-family: sans-serif\">\n<h1>" + escaped(study.name) + "</h1>\n<p>" + escaped(study.why) +
-         "</p>\n" + preformatted(allocation_text(study, outcome)) + figures + "</body></html>\n";
+         "</title>\n<body style=\"font-family: sans-serif\">\n<h1>" + escaped(study.name) + "</h1>\n<p>" +
+         escaped(study.why) + "</p>\n" + preformatted(allocation_text(study, outcome)) + figures + "</body></html>\n";
 }
 
 std::string jobs_csv(const std::vector<allocation::SliceJob>& jobs, const allocation::ScheduleResult& result) {

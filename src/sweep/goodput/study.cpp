@@ -132,7 +132,8 @@ class Seeds {
  private:
   void work(const std::atomic<bool>& failed) {
     while (const auto index = failed ? std::nullopt : next()) {
-      const History history = reliability::run_history(scenario_.spec, steps_, scenario_.spec.first_seed + *index, policies_);
+      const History history =
+          reliability::run_history(scenario_.spec, steps_, scenario_.spec.first_seed + *index, policies_);
       const std::lock_guard lock(mutex_);
       histories_[*index] = history;
       file_.add(history_line(history));
@@ -170,7 +171,7 @@ GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const Go
                           const reliability::PolicyTable& policies) {
   scenario.spec.validate();
   sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known,
-                             options.known_steps);
+                            options.known_steps);
   sweep::RecordingSteps steps(stored.steps(), scenario.spec);
   GoodputResult result;
   const auto healthy = steps.of({});

@@ -111,9 +111,9 @@ GroupedTable::Value GroupedTable::between(const GroupedProduct& op, bool other_m
     const float step = features[0] - features_[c][0];
     return kWeights[0] * step * step >= nearest.back().first;
   };
-  const auto middle = static_cast<std::size_t>(
-      std::lower_bound(features_.begin(), features_.end(), features[0], [](const Features& f, float h) { return f[0] < h; }) -
-      features_.begin());
+  const auto middle = static_cast<std::size_t>(std::lower_bound(features_.begin(), features_.end(), features[0],
+                                                                [](const Features& f, float h) { return f[0] < h; }) -
+                                               features_.begin());
   for (std::size_t c = middle; c < features_.size() && !too_far(c); ++c) take(c);
   for (std::size_t c = middle; c-- > 0 && !too_far(c);) take(c);
   if (nearest.front().second == nullptr) return {0.0F, OperatorSource::kRoofline};

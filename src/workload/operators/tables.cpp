@@ -15,8 +15,7 @@ OperatorPrecision attention_precision(OperatorPrecision precision) {
 
 }  // namespace
 
-OperatorTables::OperatorTables(OperatorRoofline device, WaveTiles tiles,
-                               std::unique_ptr<const OperatorTableReader> reader)
+OperatorTables::OperatorTables(OperatorRoofline device, WaveTiles tiles, std::unique_ptr<const OperatorTableReader> reader)
     : device_(device), tiles_(std::move(tiles)), reader_(std::move(reader)) {}
 
 template <class Table, class Rows, class... Extra>

@@ -27,8 +27,7 @@ class OperatorTableReader {
 class OperatorTables {
  public:
   /// `device`: of the GPU that was measured. `tiles`: of its matrix products; none where the tables show none.
-  OperatorTables(OperatorRoofline device, WaveTiles tiles,
-                 std::unique_ptr<const OperatorTableReader> reader);
+  OperatorTables(OperatorRoofline device, WaveTiles tiles, std::unique_ptr<const OperatorTableReader> reader);
 
   /// Share of `on`'s roofline as measured; nothing where no table is near. `op` has a precision that `on` has.
   [[nodiscard]] std::optional<OperatorTime> time(const Operator& op, const OperatorRoofline& on) const;

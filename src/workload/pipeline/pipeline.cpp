@@ -68,9 +68,10 @@ void PipelineShape::validate() const {
   if (micro_batches == 0) throw core::FieldError(core::field("micro_batches"), "has no micro-batch");
   require_chunks(*this);
   if (paired && schedule != PipelineSchedule::kOneFOneB && schedule != PipelineSchedule::kInterleaved) {
-    throw core::FieldError(core::field("paired"), "the schedule \"" + std::string(name(schedule)) +
-                                                      "\" does not pair forward with backward passes",
-                           "\"1f1b\" and \"interleaved\" do; \"dualpipe\" pairs them always");
+    throw core::FieldError(
+        core::field("paired"),
+        "the schedule \"" + std::string(name(schedule)) + "\" does not pair forward with backward passes",
+        "\"1f1b\" and \"interleaved\" do; \"dualpipe\" pairs them always");
   }
   if (schedule == PipelineSchedule::kInterleaved) require_micro_batches(*this, stages, stages);
   if (schedule != PipelineSchedule::kDualPipe) return;

@@ -24,7 +24,8 @@ class StageTasks {
     std::uint32_t tag;
   };
 
-  /// Both must outlive the object. `book`: times computations and notes what `ranks` GPUs ran; null: they have FLOPs and bytes.
+  /// Both must outlive the object. `book`: times computations and notes what `ranks` GPUs ran; null: they have FLOPs and
+  /// bytes.
   StageTasks(TaskGraphBuilder& builder, std::vector<SlotUse> slots, OperatorBook* book = nullptr, double ranks = 1.0);
 
   [[nodiscard]] ProgramId program() const { return program_; }

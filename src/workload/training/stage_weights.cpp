@@ -121,10 +121,11 @@ void WeightWriter::reduce_over(SlotUse group, SlotUse replicas, std::int64_t par
   add(replicas, CollectiveOp::kAllReduce, part, what + "replicas.");
 }
 
-// An all-reduce of whole gradients is padded to equal shares of its members, as shards are: ranks of a group whose size does
-// not divide the gradients stay alike.
+// An all-reduce of whole gradients is padded to equal shares of its members, as shards are: ranks of a group whose size
+// does not divide the gradients stay alike.
 std::int64_t WeightWriter::padded(std::int64_t size, SlotUse group) const {
-  const std::int64_t shares = std::int64_t{group_shape(model_.spec, model_.stage, group).members()} * model_.spec.gradient_bytes;
+  const std::int64_t shares =
+      std::int64_t{group_shape(model_.spec, model_.stage, group).members()} * model_.spec.gradient_bytes;
   return (size + shares - 1) / shares * shares;
 }
 
@@ -169,7 +170,8 @@ void WeightWriter::clip(TaskId after) {
   ready.push_back(after);
   Work squares{0.0, {own_parameters() * model_.spec.gradient_bytes}};
   if (model_.book && squares.memory.count > 0) {
-    squares.operators.push_back(model_.book->add(OperatorClass::kMemory, "gradients.norm", MemoryBound{squares.memory.count, 1}));
+    squares.operators.push_back(
+        model_.book->add(OperatorClass::kMemory, "gradients.norm", MemoryBound{squares.memory.count, 1}));
   }
   TaskId norm = tasks_.compute_apart(squares, "gradients.norm", ready);
   const bool sharded = shards(model_.spec) > 1;

@@ -38,8 +38,8 @@ TEST(RankTraces, GroupsAndPeersAreTheRanksOwn) {
   const auto of_pair = [](const char* group, std::int64_t peer) {
     return std::vector{collective(0, 0, 8, group), send(1, peer, 100), receive(2, peer, 100)};
   };
-  const TaskGraph graph = read({of_pair("a", 1), of_pair("a", 0), of_pair("b", 3), of_pair("b", 2)}, {},
-                               R"({"a": [0, 1], "b": [2, 3]})");
+  const TaskGraph graph =
+      read({of_pair("a", 1), of_pair("a", 0), of_pair("b", 3), of_pair("b", 2)}, {}, R"({"a": [0, 1], "b": [2, 3]})");
   EXPECT_EQ(graph.programs().size(), 1u);
   EXPECT_EQ(communicator(graph, 0, task(graph, 0, 0)).members, ranks({0, 1}));
   EXPECT_EQ(communicator(graph, 3, task(graph, 3, 0)).members, ranks({2, 3}));
@@ -86,7 +86,8 @@ TEST(RankTraces, ARootIsAMemberOfTheRanksGroup) {
 // What is wrong is said of the rank that has it, though its nodes are those of rank 0.
 TEST(RankTraces, ErrorsNameTheRanksOwnFile) {
   const auto peer = [](std::int64_t rank) { return std::vector{send(0, rank, 100)}; };
-  EXPECT_THAT(error_of_reading({peer(1), peer(7)}), testing::AllOf(HasSubstr("t.1.et: node 0 (send)"), HasSubstr("comm_dst is 7")));
+  EXPECT_THAT(error_of_reading({peer(1), peer(7)}),
+              testing::AllOf(HasSubstr("t.1.et: node 0 (send)"), HasSubstr("comm_dst is 7")));
   EXPECT_THAT(error_of_reading({peer(1), peer(1)}), testing::AllOf(HasSubstr("t.1.et"), HasSubstr("its own rank")));
   EXPECT_THAT(error_of_reading({{collective(0, 0, 8, "a")}, {collective(0, 0, 8, "z")}}, {}, R"({"a": [0, 1]})"),
               testing::AllOf(HasSubstr("t.1.et"), HasSubstr("unknown group \"z\"")));

@@ -60,12 +60,14 @@ TEST(Goodput, EveryPointOfTheConfigsIsAScenario) {
 // seeds take 6 s), and a month of the recorded trace without spares.
 TEST(Goodput, TheLargeConfigsRun) {
   KnownSteps known_steps;
-  for (const auto& [file, points, days] : {std::tuple{"llama3-16384.json", 1U, 7.0}, {"trace-400-servers.json", 3U, 30.0}}) {
+  for (const auto& [file, points, days] :
+       {std::tuple{"llama3-16384.json", 1U, 7.0}, {"trace-400-servers.json", 3U, 30.0}}) {
     const Sweep sweep = read_sweep(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/goodput" / file);
     ASSERT_GE(sweep.points.size(), points);
     std::size_t distinct = 0;
     for (std::size_t i = 0; i < points; ++i) {
-      auto scenario = reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, sweep.points[i].patch, Registries{});
+      auto scenario = reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, sweep.points[i].patch,
+                                                 Registries{});
       scenario.spec.seeds = 1;
       scenario.spec.days = days;
       GoodputOptions options;

@@ -70,7 +70,7 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
     } else if (parameter.kind == kFlag) {
       value = v->boolean() ? 1.0 : 0.0;
     } else {
-      value = v->number(std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max());
+      value = v->number_of_range(parameter.least, parameter.greatest, parameter.kind == kCount);
     }
     if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, parameter.summary);
     spec.parameters.set(parameter.key, std::move(value));

@@ -11,29 +11,13 @@ namespace photonrail::config {
 namespace {
 
 void read_again(const JsonReader& list, TrainingOperators& how) {
+  using Again = RecomputedOperators;
   for (const JsonReader& item : list.elements()) {
-    enum class Part : std::uint8_t { kNorms, kActivations, kUp, kMlp, kExperts };
-    switch (item.choice<Part>({{"norms", Part::kNorms},
-                               {"activations", Part::kActivations},
-                               {"up_projections", Part::kUp},
-                               {"mlp", Part::kMlp},
-                               {"experts", Part::kExperts}})) {
-      case Part::kNorms:
-        how.again.norms = true;
-        break;
-      case Part::kActivations:
-        how.again.activations = true;
-        break;
-      case Part::kUp:
-        how.again.up_projections = true;
-        break;
-      case Part::kMlp:
-        how.again.mlp = true;
-        break;
-      case Part::kExperts:
-        how.again.experts = true;
-        break;
-    }
+    how.again.*item.choice<bool Again::*>({{"norms", &Again::norms},
+                                           {"activations", &Again::activations},
+                                           {"up_projections", &Again::up_projections},
+                                           {"mlp", &Again::mlp},
+                                           {"experts", &Again::experts}}) = true;
   }
 }
 

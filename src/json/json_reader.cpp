@@ -175,6 +175,11 @@ double ValueReader::number(double least, double greatest) const {
   return x;
 }
 
+double ValueReader::number_of_range(double least, double greatest, bool whole) const {
+  note_read(whole ? ReadObserver::Kind::kWhole : ReadObserver::Kind::kNumber, {least, greatest});
+  return raw_number();
+}
+
 double ValueReader::positive(double greatest) const {
   note_read(ReadObserver::Kind::kNumber, {0.0, greatest, true});
   const double x = raw_number();

@@ -57,6 +57,8 @@ class ValueReader {
   [[nodiscard]] double number(double least, double greatest) const;
   [[nodiscard]] double positive(double greatest) const;
   /// A whole number; 1e9 counts as one.
+  /// A number whose range the caller checks; here it is only told to the observer.
+  [[nodiscard]] double number_of_range(double least, double greatest, bool whole) const;
   [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t greatest) const;
   [[nodiscard]] std::uint32_t count(std::uint32_t least, std::uint32_t greatest) const;
   [[nodiscard]] Bandwidth bandwidth() const;  ///< a number of GB/s

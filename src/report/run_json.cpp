@@ -93,13 +93,11 @@ constexpr std::size_t kCostliest = 10;
 
 /// Of the GPU time of all computations: seconds by class and source, and the operators that take most of it.
 Json operators_json(const OperatorUsage& usage) {
-  static constexpr OperatorSource kSources[] = {OperatorSource::kTable, OperatorSource::kInterpolated,
-                                                OperatorSource::kExtrapolated, OperatorSource::kRoofline};
   Json json = Json::object();
   Json& classes = json["seconds"] = Json::object();
   for (int c = 0; c < kOperatorClassCount; ++c) {
     Json by_source = Json::object();
-    for (const OperatorSource source : kSources) {
+    for (const OperatorSource source : kOperatorSources) {
       const double seconds = usage.seconds(static_cast<OperatorClass>(c), source);
       if (seconds > 0.0) by_source[std::string(to_string(source))] = seconds;
     }

@@ -1,43 +1,34 @@
 // Measured rows beside simulated ones: lines, a Markdown table, a picture.
 #include "photonrail/study/rows.hpp"
 #include "photonrail/workload/training_operators.hpp"
+#include "report/text.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace photonrail {
 
 namespace {
 
-std::string printed(const char* format, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
+using report::number;
+using report::pad_right;
 
 /// Share of GPU time by source, "91/7/0/2".
 std::string sources(const OperatorUsage& usage) {
   std::string text;
   const double all = usage.seconds();
-  for (const OperatorSource source :
-       {OperatorSource::kTable, OperatorSource::kInterpolated, OperatorSource::kExtrapolated, OperatorSource::kRoofline}) {
+  for (const OperatorSource source : kOperatorSources) {
     double sum = 0.0;
     for (int c = 0; c < kOperatorClassCount; ++c) sum += usage.seconds(static_cast<OperatorClass>(c), source);
-    text += (text.empty() ? "" : "/") + printed("%.0f", all > 0.0 ? 100.0 * sum / all : 0.0);
+    text += (text.empty() ? "" : "/") + number("%.0f", all > 0.0 ? 100.0 * sum / all : 0.0);
   }
   return text;
 }
 
 std::string error_line(const char* what, const RowErrors& errors) {
   return std::string(what) + ": " + std::to_string(errors.rows) + " rows, median error " +
-         printed("%.1f", 100.0 * errors.median) + " %, 90th percentile " + printed("%.1f", 100.0 * errors.p90) +
-         " %, mean " + printed("%+.1f", 100.0 * errors.bias) + " %\n";
+         number("%.1f", 100.0 * errors.median) + " %, 90th percentile " + number("%.1f", 100.0 * errors.p90) +
+         " %, mean " + number("%+.1f", 100.0 * errors.bias) + " %\n";
 }
 
 constexpr double kSize = 520.0;  // of the picture's square, px
@@ -52,7 +43,7 @@ double axis_place(double seconds) {
 
 std::string ratio_line(double factor, const char* style) {
   const auto at = [&](double x) {
-    return printed("%.1f", kMargin + axis_place(x)) + "," + printed("%.1f", 20.0 + kSize - axis_place(x * factor));
+    return number("%.1f", kMargin + axis_place(x)) + "," + number("%.1f", 20.0 + kSize - axis_place(x * factor));
   };
   return "<path d=\"M" + at(kLeast) + " L" + at(kGreatest / std::max(factor, 1.0)) + "\" " + style + "/>\n";
 }
@@ -63,18 +54,18 @@ std::string rows_text(const MeasuredRows& rows, const std::vector<RowOutcome>& o
   std::string text;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const MeasuredRow& row = rows.rows[i];
-    text += padded(row.name, 64) + " measured " + printed("%8.3f", row.measured_step_s);
+    text += pad_right(row.name, 64) + " measured " + number("%8.3f", row.measured_step_s);
     if (!outcomes[i].problem.empty()) {
       text += "  not run: " + outcomes[i].problem + "\n";
       continue;
     }
-    text += "  simulated " + printed("%8.3f", outcomes[i].simulated_step_s) + " s " +
-            printed("%+7.1f", 100.0 * outcomes[i].error(row)) + " %";
+    text += "  simulated " + number("%8.3f", outcomes[i].simulated_step_s) + " s " +
+            number("%+7.1f", 100.0 * outcomes[i].error(row)) + " %";
     if (outcomes[i].operators)
       text += "  table/interpolated/extrapolated/roofline " + sources(*outcomes[i].operators) + " %";
     text += row.fit ? "  fitted\n" : "\n";
   }
-  for (const auto& [gpu, factor] : rows.factors) text += "factor of " + gpu + ": " + printed("%.4f", factor) + "\n";
+  for (const auto& [gpu, factor] : rows.factors) text += "factor of " + gpu + ": " + number("%.4f", factor) + "\n";
   return text + error_line("not fitted", row_errors(rows, outcomes, false)) +
          error_line("all", row_errors(rows, outcomes, true));
 }
@@ -83,9 +74,9 @@ std::string rows_markdown(const MeasuredRows& rows, const std::vector<RowOutcome
   std::string text = "| row | measured | ours | | note |\n|---|---|---|---|---|\n";
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const MeasuredRow& row = rows.rows[i];
-    text += "| " + row.name + " | " + printed("%.2f s", row.measured_step_s) + " | ";
-    text += outcomes[i].problem.empty() ? printed("%.2f s", outcomes[i].simulated_step_s) + " | " +
-                                              printed("%+.1f %%", 100.0 * outcomes[i].error(row))
+    text += "| " + row.name + " | " + number("%.2f s", row.measured_step_s) + " | ";
+    text += outcomes[i].problem.empty() ? number("%.2f s", outcomes[i].simulated_step_s) + " | " +
+                                              number("%+.1f %%", 100.0 * outcomes[i].error(row))
                                         : "– | not run";
     text += std::string(" | ") + (row.fit ? "fitted; " : "") + row.note + " |\n";
   }
@@ -99,15 +90,15 @@ std::string rows_svg(const MeasuredRows& rows, const std::vector<RowOutcome>& ou
   svg += ratio_line(1.0, "stroke=\"#444\"") + ratio_line(1.15, "stroke=\"#bbb\" stroke-dasharray=\"4\"") +
          ratio_line(1.0 / 1.15, "stroke=\"#bbb\" stroke-dasharray=\"4\"");
   for (const double tick : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0}) {
-    const std::string at = printed("%.1f", kMargin + axis_place(tick));
-    const std::string up = printed("%.1f", 20.0 + kSize - axis_place(tick));
-    svg += "<text x=\"" + at + "\" y=\"560\" text-anchor=\"middle\">" + printed("%g", tick) + "</text>\n";
-    svg += "<text x=\"50\" y=\"" + up + "\" text-anchor=\"end\">" + printed("%g", tick) + "</text>\n";
+    const std::string at = number("%.1f", kMargin + axis_place(tick));
+    const std::string up = number("%.1f", 20.0 + kSize - axis_place(tick));
+    svg += "<text x=\"" + at + "\" y=\"560\" text-anchor=\"middle\">" + number("%g", tick) + "</text>\n";
+    svg += "<text x=\"50\" y=\"" + up + "\" text-anchor=\"end\">" + number("%g", tick) + "</text>\n";
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (!outcomes[i].problem.empty()) continue;
-    svg += "<circle r=\"4\" cx=\"" + printed("%.1f", kMargin + axis_place(rows.rows[i].measured_step_s)) + "\" cy=\"" +
-           printed("%.1f", 20.0 + kSize - axis_place(outcomes[i].simulated_step_s)) + "\" fill=\"" +
+    svg += "<circle r=\"4\" cx=\"" + number("%.1f", kMargin + axis_place(rows.rows[i].measured_step_s)) + "\" cy=\"" +
+           number("%.1f", 20.0 + kSize - axis_place(outcomes[i].simulated_step_s)) + "\" fill=\"" +
            (rows.rows[i].fit ? "#c60" : "#06c") + "\" fill-opacity=\"0.6\"/>\n";
   }
   return svg +

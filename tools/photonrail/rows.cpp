@@ -4,6 +4,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/rows.hpp"
+#include "progress.hpp"
 
 #include <iostream>
 
@@ -14,7 +15,10 @@ void run_measured_rows(const RowsOptions& options, const Registries& known) {
   if (options.fit) {
     for (const auto& [gpu, factor] : fit_factors(rows, known)) rows.factors[gpu] = factor;
   }
-  const std::vector<RowOutcome> outcomes = run_rows(rows, known);
+  TerminalLine line(error_is_terminal());
+  const std::vector<RowOutcome> outcomes =
+      run_rows(rows, known, [&](std::size_t done, std::size_t of) { line.draw(done, of, "rows"); });
+  line.erase();
   if (!options.markdown.empty()) write_file(options.markdown, rows_markdown(rows, outcomes));
   if (!options.svg.empty()) write_file(options.svg, rows_svg(rows, outcomes));
   std::cout << rows_text(rows, outcomes);

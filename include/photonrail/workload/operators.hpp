@@ -91,6 +91,8 @@ using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCo
 /// points, or from the table of something like it (a backward pass from the forward pass, another GPU's table, another
 /// layout). kRoofline: nothing measured is near.
 enum class OperatorSource : std::uint8_t { kTable, kInterpolated, kExtrapolated, kRoofline };
+inline constexpr OperatorSource kOperatorSources[] = {OperatorSource::kTable, OperatorSource::kInterpolated,
+                                                      OperatorSource::kExtrapolated, OperatorSource::kRoofline};
 [[nodiscard]] std::string_view to_string(OperatorSource source);  ///< "table", "interpolated" ...
 [[nodiscard]] std::string_view to_string(OperatorPrecision precision);
 

@@ -1,3 +1,4 @@
+#include "collective/rotation.hpp"
 #include "collective/uniform_plan.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/error.hpp"
@@ -11,6 +12,7 @@
 namespace photonrail {
 
 using collective::PlanTotals;
+using collective::Rotation;
 using collective::UniformPlan;
 
 namespace {
@@ -92,6 +94,26 @@ class ListPlan final : public UniformPlan {
 
   [[nodiscard]] bool starts_without(Member member) const override { return late_[member]; }
 
+  [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
+    const Rotation rotation(*this);
+    if (!rotation.leaves_plan_unchanged()) return nullptr;
+    std::vector<Send> sends;
+    std::vector<SendIndex> place(sends_.size());  // of a send of the part in the part
+    for (SendIndex i = 0; i < sends_.size(); ++i) {
+      if (sends_[i].from >= period) continue;
+      place[i] = static_cast<SendIndex>(sends.size());
+      sends.push_back(sends_[i]);
+    }
+    std::vector<std::vector<SendIndex>> after(sends.size());
+    for (SendIndex i = 0; i < sends_.size(); ++i) {
+      if (sends_[i].from >= period) continue;
+      for (std::size_t r = first_released_[i]; r < first_released_[i + 1]; ++r) {
+        after[place[rotation.representative(released_[r], period)]].push_back(place[i]);
+      }
+    }
+    return part(std::move(sends), after, period);
+  }
+
  private:
   using RoundPair = std::tuple<std::uint32_t, Member, Member>;
 
@@ -99,6 +121,28 @@ class ListPlan final : public UniformPlan {
     const auto first = std::lower_bound(sorted.begin(), sorted.end(), RoundPair{round, member, 0});
     const auto last = std::lower_bound(first, sorted.end(), RoundPair{round, member + 1, 0});
     return static_cast<std::uint32_t>(last - first);
+  }
+
+  /// `after`: by send, what it waits for, and as often.
+  [[nodiscard]] std::unique_ptr<const SendPlan> part(std::vector<Send> sends,
+                                                     const std::vector<std::vector<SendIndex>>& after,
+                                                     Member period) const {
+    const Member fold = members() / period;
+    PlanTotals totals = totals_;
+    totals.members = period;
+    totals.sends /= fold;
+    totals.initial /= fold;
+    totals.wire = Bytes{totals.wire.count / fold};
+    std::vector<SendIndex> flat;
+    std::vector<std::size_t> first{0};
+    for (const std::vector<SendIndex>& of : after) {
+      flat.insert(flat.end(), of.begin(), of.end());
+      first.push_back(flat.size());
+    }
+    std::vector<SendIndex> as_it_is(sends.size());
+    std::iota(as_it_is.begin(), as_it_is.end(), SendIndex{0});
+    return std::make_unique<ListPlan>(totals, sends, Waits{flat, first}, MoreData{{}, {}}, as_it_is,
+                                      std::vector<bool>(period), std::vector<LocalStep>{});
   }
 
   void index_data(const MoreData& more, std::span<const SendIndex> place) {
@@ -114,7 +158,7 @@ class ListPlan final : public UniformPlan {
   void index_rounds() {
     for (const Send& send : sends_) {
       departures_.emplace_back(send.round, send.from, send.to);
-      arrivals_.emplace_back(send.round, send.to, send.from);
+      arrivals_.emplace_back(send.round, send.to % members(), send.from);  // of a part, `to` is numbered as in the whole
     }
     std::sort(departures_.begin(), departures_.end());
     std::sort(arrivals_.begin(), arrivals_.end());

@@ -19,6 +19,13 @@ std::string list_ranks(const std::vector<RankId>& ranks) {
   return text;
 }
 
+bool all_present(const Operation& op) {
+  for (Member m = 0; m < op.members(); ++m) {
+    if (!op.present(m)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string DeadlockReport::describe(RankId id, TaskId task) const {
@@ -46,20 +53,22 @@ std::string DeadlockReport::why_stuck(OpId id, Member member, const std::string&
 }
 
 std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) const {
-  std::vector<std::string> lines;
-  std::vector<std::string> followers;  // of ranks that wait for others
+  std::vector<std::string> lines;      // first those that lack circuits,
+  std::vector<std::string> others;     // then those that wait for a rank or for bytes,
+  std::vector<std::string> followers;  // and last those behind another operation
   const auto add = [&](std::string line) { lines.push_back(std::move(line)); };
-  const std::vector<OpId> live = run_.operations.live();
-  for (const OpId id : live) {
+  for (const OpId id : run_.operations.live()) {
     const Operation& op = run_.operations[id];
     const std::string circuits = op.transfer.started ? circuits_.missing(id) : "";
-    const bool cause = live.size() <= kMaxLines || !circuits.empty();
+    const bool behind = !op.transfer.started && all_present(op);
+    std::vector<std::string>& into = !circuits.empty() ? lines : behind ? followers : others;
     for (Member m = 0; m < op.members(); ++m) {
       if (op.transfer.started && op.transfer.left[m] == 0) continue;
       if (!op.present(m)) continue;
-      (cause ? lines : followers).push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m, circuits));
+      into.push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m, circuits));
     }
   }
+  lines.insert(lines.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
   lines.insert(lines.end(), std::make_move_iterator(followers.begin()), std::make_move_iterator(followers.end()));
   for (std::size_t r = 0; r < graph_.ranks(); ++r) {
     for (const ReadyTask& held : order_.held_back(RankId{r})) {

@@ -38,7 +38,7 @@ OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlac
     if (graph.demands() != nullptr) {
       for (const GpuId gpu : group) servers_.push_back(fabric.plant().server_of(gpu));
     }
-    layouts_.push_back(plans.layout(group, fabric.plant().spec().gpus_per_server, box_of(fabric, group)));
+    layouts_.push_back(plans.layout(group, fabric.spec().gpus_per_server, box_of(fabric, group)));
   }
   if (plans.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(graph.communicators().size());
 }

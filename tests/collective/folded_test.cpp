@@ -87,7 +87,8 @@ TEST(Folded, APartIsWhatTheFirstMembersHaveInTheWhole) {
     }
   }
   for (const char* wanted :
-       {"ring all_reduce", "ring all_gather", "ring reduce_scatter", "pairwise all_to_all", "direct all_to_all"}) {
+       {"ring all_reduce", "ring all_gather", "ring reduce_scatter", "pairwise all_to_all", "direct all_to_all",
+        "hierarchical all_reduce", "hierarchical all_gather", "hierarchical reduce_scatter"}) {
     EXPECT_GT(parts[wanted], 0) << wanted;
   }
   EXPECT_EQ(parts.count("ring broadcast"), 0u) << "the root has a part of its own";

@@ -92,8 +92,8 @@ TEST_P(TorusPlans, MoveNoByteTwice) {
   EXPECT_EQ(algorithm().expand(call_on(kAllToAll, box_of({3, 2}), 6'000))->wire_bytes().count, 6 * (4 + 3) * 1'000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, TorusPlans, ::testing::Values("bucket", "torus_rings"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Both, TorusPlans, ::testing::ValuesIn(std::vector<const char*>{"bucket", "torus_rings"}),
+                         [](const auto& row) { return std::string(row.param); });
 
 }  // namespace
 }  // namespace photonrail

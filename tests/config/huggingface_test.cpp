@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
+#include <vector>
 
 namespace photonrail::huggingface {
 namespace {
@@ -29,8 +30,9 @@ TEST_P(SameAsShipped, EveryDimension) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SameAsShipped,
-                         ::testing::Values("llama2_7b", "llama2_70b", "llama3_8b", "llama3_70b", "llama3_405b", "mixtral_8x7b",
-                                         "mixtral_8x22b", "qwen3_30b_a3b", "deepseek_v2", "deepseek_v3"),
+                         ::testing::ValuesIn(std::vector<const char*>{"llama2_7b", "llama2_70b", "llama3_8b", "llama3_70b",
+                                                                      "llama3_405b", "mixtral_8x7b", "mixtral_8x22b",
+                                                                      "qwen3_30b_a3b", "deepseek_v2", "deepseek_v3"}),
                          [](const auto& name) { return std::string(name.param); });
 
 struct Weights {
@@ -51,10 +53,11 @@ TEST_P(OtherArchitectures, HaveTheReleasedWeights) {
 // qwen3 8,190,735,360; qwen2_moe 57.41 B with a gate for the shared experts; gpt-oss 116.83 B; gemma 8,537,680,896;
 // gemma 3 27.43 B of which 0.42 B are the part for images.
 INSTANTIATE_TEST_SUITE_P(All, OtherArchitectures,
-                         ::testing::Values(Weights{"mistral_7b", 7.241732096e9, 1e-6}, Weights{"qwen2_7b", 7.615616512e9, 1e-4},
-                                         Weights{"qwen3_8b", 8.190735360e9, 1e-5}, Weights{"qwen2_57b_a14b", 57.41e9, 1e-3},
-                                         Weights{"gpt_oss_120b", 116.83e9, 1e-3}, Weights{"gemma_7b", 8.537680896e9, 1e-4},
-                                         Weights{"gemma3_27b", 27.01e9, 2e-3}),
+                         ::testing::ValuesIn(std::vector<Weights>{
+                             Weights{"mistral_7b", 7.241732096e9, 1e-6}, Weights{"qwen2_7b", 7.615616512e9, 1e-4},
+                             Weights{"qwen3_8b", 8.190735360e9, 1e-5}, Weights{"qwen2_57b_a14b", 57.41e9, 1e-3},
+                             Weights{"gpt_oss_120b", 116.83e9, 1e-3}, Weights{"gemma_7b", 8.537680896e9, 1e-4},
+                             Weights{"gemma3_27b", 27.01e9, 2e-3}}),
                          [](const auto& weights) { return std::string(weights.param.name); });
 
 std::string scenario(const std::string& model) {

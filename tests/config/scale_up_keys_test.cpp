@@ -62,7 +62,7 @@ TEST_P(ScaleUpErrors, AreRefusedAtTheirPointer) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ScaleUpErrors,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<WrongShape>{
         WrongShape{
             "size", {{"/cluster/gpus_per_server", "64"}}, "scale_up/torus/sides", "a torus of 4 x 4 x 8 has 128 GPUs"},
         WrongShape{"twist",
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {{"/cluster/scale_up", "{}"}, {"/cluster/gpus_per_server", "1025"}},
                    "gpus_per_server",
                    "from 1 to 1024 with a crossbar"},
-        WrongShape{"too_many", {{"/cluster/servers", "5000"}}, "scale_up", "more than the 262144 whose links"}),
+        WrongShape{"too_many", {{"/cluster/servers", "5000"}}, "scale_up", "more than the 262144 whose links"}}),
     [](const auto& row) { return row.param.name; });
 
 }  // namespace

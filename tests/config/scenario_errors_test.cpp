@@ -60,17 +60,17 @@ const auto kName = [](const auto& row) { return row.param.name; };
 
 INSTANTIATE_TEST_SUITE_P(
     Top, BadScenario,
-    ::testing::Values(BadInput{"schema", {{"/schema", "photonrail.scenario/2"}}, "/schema", "knows photonrail.scenario/1"},
-                      BadInput{"schema_type", {{"/schema", "1"}}, "/schema", "must be a string, not 1"},
-                      BadInput{"section", {{"/clutser", "{}"}}, "/clutser", "did you mean cluster?"},
-                      BadInput{"name_type", {{"/name", "[]"}}, "/name", "must be a string, not an array"},
-                      BadInput{
-                          "cluster_type", {{"/cluster", "big"}}, "/cluster", "must be an object, not the string \"big\""}),
+    ::testing::ValuesIn(std::vector<BadInput>{
+        BadInput{"schema", {{"/schema", "photonrail.scenario/2"}}, "/schema", "knows photonrail.scenario/1"},
+        BadInput{"schema_type", {{"/schema", "1"}}, "/schema", "must be a string, not 1"},
+        BadInput{"section", {{"/clutser", "{}"}}, "/clutser", "did you mean cluster?"},
+        BadInput{"name_type", {{"/name", "[]"}}, "/name", "must be a string, not an array"},
+        BadInput{"cluster_type", {{"/cluster", "big"}}, "/cluster", "must be an object, not the string \"big\""}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Cluster, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"no_servers", {{"/cluster", R"({"gpus_per_server": 2})"}}, "/cluster/servers", "missing"},
         BadInput{
             "unknown_key", {{"/cluster/gpu_per_server", "2"}}, "/cluster/gpu_per_server", "did you mean gpus_per_server?"},
@@ -100,16 +100,19 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             "bit_rate", {{"/cluster/nic/port_gbit_per_s", "400"}}, "/cluster/nic/port_gbit_per_s", "400 Gb/s is 50 GB/s"},
         BadInput{"no_unit", {{"/cluster/nic/latency", "5"}}, "/cluster/nic/latency", "did you mean latency_ns?"},
-        BadInput{"two_units", {{"/cluster/nic", R"({"latency_ns": 1, "latency_us": 5})"}}, "/cluster/nic/latency_us", "latency_ns is there too"},
+        BadInput{"two_units",
+                 {{"/cluster/nic", R"({"latency_ns": 1, "latency_us": 5})"}},
+                 "/cluster/nic/latency_us",
+                 "latency_ns is there too"},
         BadInput{
             "negative_latency", {{"/cluster/nic/latency_ns", "-1"}}, "/cluster/nic/latency_ns", "must not be negative"},
         BadInput{"endless_latency", {{"/cluster/nic/latency_ns", "1e200"}}, "/cluster/nic/latency_ns", "must be between"},
-        BadInput{"no_ports", {{"/cluster/nic/ports", "0"}}, "/cluster/nic/ports", "from 1 to"}),
+        BadInput{"no_ports", {{"/cluster/nic/ports", "0"}}, "/cluster/nic/ports", "from 1 to"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Rail, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"kind", {{"/cluster/rail/kind", "optic"}}, "/cluster/rail/kind", "did you mean optical?"},
         BadInput{"no_kind", {{"/cluster/rail", "{}"}}, "/cluster/rail/kind", "missing"},
         BadInput{"no_switch", {{"/cluster/rail", R"({"kind": "optical"})"}}, "/cluster/rail/switch", "missing"},
@@ -137,12 +140,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "/cluster/rail/switch/reconfiguration_ms/greatest",
                  "must not be less"},
         BadInput{"small_ocs", {{"/cluster/rail/switch/ports", "7"}}, "/cluster/rail/switch/ports", "8"},
-        BadInput{"on_dark", {{"/cluster/rail/on_dark", "ignore"}}, "/cluster/rail/on_dark", "known: error, pause"}),
+        BadInput{"on_dark", {{"/cluster/rail/on_dark", "ignore"}}, "/cluster/rail/on_dark", "known: error, pause"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Placement, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"empty", {{"/placement", "{}"}}, "/placement", "\"order\" or \"rank_to_gpu\""},
         BadInput{"both", {{"/placement/order", R"(["dp"])"}}, "/placement", "exclude each other"},
         BadInput{"twice", {{"/placement/rank_to_gpu/3", "2"}}, "/placement/rank_to_gpu/3", "GPU 2 runs rank 2 already"},
@@ -172,12 +175,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"order_lacks_one",
                  {{"/workload", kTraining}, {"/placement", R"({"order": ["tp", "dp"]})"}},
                  "/placement/order",
-                 "\"pp\" has size 2"}),
+                 "\"pp\" has size 2"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Stragglers, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"no_array", {{"/stragglers", "{}"}}, "/stragglers", "must be an array"},
         BadInput{"no_ranks", {{"/stragglers", R"([{"slowdown": 2}])"}}, "/stragglers/0/ranks", "missing"},
         BadInput{"empty_ranks",
@@ -205,12 +208,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "/stragglers/0/slow_down",
                  "did you mean slowdown?"},
         BadInput{"choice", {{"/collectives/straggler", "lazy"}}, "/collectives/straggler", "known: eager, predicted"},
-        BadInput{"chosen_rank", {{"/collectives/straggler", "8"}}, "/collectives/straggler", "ranks are 0 to 7"}),
+        BadInput{"chosen_rank", {{"/collectives/straggler", "8"}}, "/collectives/straggler", "ranks are 0 to 7"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Controller, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"unknown", {{"/controller/name", "opuss"}}, "/controller/name", "did you mean opus?"},
         BadInput{"no_name", {{"/controller", "{}"}}, "/controller/name", "missing"},
         BadInput{"mode", {{"/controller/mode", "on-demand"}}, "/controller/mode", "did you mean on_demand?"},
@@ -262,12 +265,13 @@ INSTANTIATE_TEST_SUITE_P(
                  {{"/controller", R"({"name": "rotor", "slot_us": -1})"}},
                  "/controller/slot_us",
                  "must not be negative"},
-        BadInput{"negative_service", {{"/controller/service_us", "-1"}}, "/controller/service_us", "must not be negative"}),
+        BadInput{
+            "negative_service", {{"/controller/service_us", "-1"}}, "/controller/service_us", "must not be negative"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Execution, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"lanes", {{"/executor/comm_lanes", "two"}}, "/executor/comm_lanes", "known: per_communicator, one"},
         BadInput{"concurrent",
                  {{"/executor/concurrent_collectives", "both"}},
@@ -285,12 +289,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"seed", {{"/run/seed", "-1"}}, "/run/seed", "but is -1"},
         BadInput{"accuracy", {{"/network/accuracy", "0.2"}}, "/network/accuracy", "0.1"},
         BadInput{"fidelity", {{"/run/fidelity", "fast"}}, "/run/fidelity", "known: stream, exact"},
-        BadInput{"trace", {{"/run/trace", "true"}}, "/run/trace", "--trace"}),
+        BadInput{"trace", {{"/run/trace", "true"}}, "/run/trace", "--trace"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Collective, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"none", {{"/workload", "{}"}}, "/workload", "exactly one of"},
         BadInput{"two", {{"/workload/graph", "g.json"}}, "/workload", "exactly one of"},
         BadInput{"kind", {{"/workload", R"({"trace": "x"})"}}, "/workload/trace", "known: chakra, kineto, training"},
@@ -316,57 +320,61 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"algorithm",
                  {{"/workload/collective/algorithm", "pairwise"}},
                  "/workload/collective/algorithm",
-                 "these can: "}),
+                 "these can: "}}),
     kName);
 
+INSTANTIATE_TEST_SUITE_P(Training, BadScenario,
+                         ::testing::ValuesIn(std::vector<BadInput>{
+                             BadInput{"model",
+                                      {{"/workload", kTraining}, {"/workload/training/model", "llama9"}},
+                                      "/workload/training/model",
+                                      "llama9"},
+                             BadInput{"model_key",
+                                      {{"/workload", kTraining}, {"/workload/training/model/layer", "9"}},
+                                      "/workload/training/model/layer",
+                                      "did you mean layers or layer_norm?"},
+                             BadInput{"cp",
+                                      {{"/workload", kTraining}, {"/workload/training/parallelism/cp", R"(2)"}},
+                                      "/workload/training/parallelism",
+                                      R"(16 ranks do not fit the cluster)"},
+                             BadInput{"cp_divides",
+                                      {{"/workload", kTraining}, {"/workload/training/parallelism", R"({"cp": 3})"}},
+                                      "/workload/training/parallelism/cp",
+                                      R"(128 is not a multiple of 3)"},
+                             BadInput{"ep_without_experts",
+                                      {{"/workload", kTraining}, {"/workload/training/parallelism/ep", R"(2)"}},
+                                      "/workload/training/parallelism/ep",
+                                      R"(no experts)"},
+                             BadInput{"ep_in_order",
+                                      {{"/workload", kTraining}, {"/placement", R"({"order": ["tp", "ep", "dp", "pp"]})"}},
+                                      "/placement/order/1",
+                                      R"(no place of its own)"},
+                             BadInput{"virtual_stages",
+                                      {{"/workload", kTraining},
+                                       {"/workload/training/parallelism/virtual_stages", R"(4)"},
+                                       {"/workload/training/schedule", R"(interleaved)"}},
+                                      "/workload/training/parallelism/virtual_stages",
+                                      R"(8 stages for 4 layers)"},
+                             BadInput{"virtual_stages_divide",
+                                      {{"/workload", kTraining},
+                                       {"/workload/training/model/layers", R"(6)"},
+                                       {"/workload/training/parallelism/virtual_stages", R"(2)"},
+                                       {"/workload/training/schedule", R"(interleaved)"}},
+                                      "/workload/training/parallelism/virtual_stages",
+                                      R"(6 is not a multiple of 4)"},
+                             BadInput{"chunks",
+                                      {{"/workload", kTraining}, {"/workload/training/parallelism/virtual_stages", "2"}},
+                                      "/workload/training/parallelism/virtual_stages",
+                                      "has one model chunk a stage, not 2"},
+                             BadInput{"router_without_experts",
+                                      {{"/workload", kTraining}, {"/workload/training/moe", R"({"router": "zipf"})"}},
+                                      "/workload/training/moe",
+                                      "no tokens travel to experts"}}),
+                         kName);
+
 INSTANTIATE_TEST_SUITE_P(
-    Training, BadScenario,
-    ::testing::Values(
-        BadInput{"model",
-                 {{"/workload", kTraining}, {"/workload/training/model", "llama9"}},
-                 "/workload/training/model",
-                 "llama9"},
-        BadInput{"model_key",
-                 {{"/workload", kTraining}, {"/workload/training/model/layer", "9"}},
-                 "/workload/training/model/layer",
-                 "did you mean layers or layer_norm?"},
-        BadInput{"cp",
-                 {{"/workload", kTraining}, {"/workload/training/parallelism/cp", R"(2)"}},
-                 "/workload/training/parallelism",
-                 R"(16 ranks do not fit the cluster)"},
-        BadInput{"cp_divides",
-                 {{"/workload", kTraining}, {"/workload/training/parallelism", R"({"cp": 3})"}},
-                 "/workload/training/parallelism/cp",
-                 R"(128 is not a multiple of 3)"},
-        BadInput{"ep_without_experts",
-                 {{"/workload", kTraining}, {"/workload/training/parallelism/ep", R"(2)"}},
-                 "/workload/training/parallelism/ep",
-                 R"(no experts)"},
-        BadInput{"ep_in_order",
-                 {{"/workload", kTraining}, {"/placement", R"({"order": ["tp", "ep", "dp", "pp"]})"}},
-                 "/placement/order/1",
-                 R"(no place of its own)"},
-        BadInput{"virtual_stages",
-                 {{"/workload", kTraining},
-                  {"/workload/training/parallelism/virtual_stages", R"(4)"},
-                  {"/workload/training/schedule", R"(interleaved)"}},
-                 "/workload/training/parallelism/virtual_stages",
-                 R"(8 stages for 4 layers)"},
-        BadInput{"virtual_stages_divide",
-                 {{"/workload", kTraining},
-                  {"/workload/training/model/layers", R"(6)"},
-                  {"/workload/training/parallelism/virtual_stages", R"(2)"},
-                  {"/workload/training/schedule", R"(interleaved)"}},
-                 "/workload/training/parallelism/virtual_stages",
-                 R"(6 is not a multiple of 4)"},
-        BadInput{"chunks",
-                 {{"/workload", kTraining}, {"/workload/training/parallelism/virtual_stages", "2"}},
-                 "/workload/training/parallelism/virtual_stages",
-                 "has one model chunk a stage, not 2"},
-        BadInput{"router_without_experts",
-                 {{"/workload", kTraining}, {"/workload/training/moe", R"({"router": "zipf"})"}},
-                 "/workload/training/moe",
-                 "no tokens travel to experts"},
+    TrainingFurther, BadScenario,
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"router",
                  {{"/workload", kTraining}, {"/workload/training/moe", R"({"router": "zip"})"}},
                  "/workload/training/moe/router",
@@ -412,31 +420,31 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"sizes",
                  {{"/workload", kTraining}, {"/placement", R"({"order": ["a"], "rank_order": ["a"], "sizes": {"a": 8}})"}},
                  "/placement/sizes",
-                 "/workload/training/parallelism"}),
+                 "/workload/training/parallelism"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Files, BadScenario,
-    ::testing::Values(BadInput{"no_variable",
-                               {{"/workload", R"({"chakra": {"prefix": "${PHOTONRAIL_TEST_UNSET}/x"}})"}},
-                               "/workload/chakra/prefix",
-                               "variable PHOTONRAIL_TEST_UNSET is not set"},
-                      BadInput{
-                          "open_variable", {{"/workload", R"({"graph": "${HOME"})"}}, "/workload/graph", "without \"}\""},
-                      BadInput{"empty_path", {{"/workload", R"({"graph": ""})"}}, "/workload/graph", "empty"},
-                      BadInput{"element_bytes",
-                               {{"/workload", R"({"chakra": {"prefix": "x", "element_bytes": 2}})"}},
-                               "/workload/chakra/element_bytes",
-                               "\"elements\""},
-                      BadInput{"dimension",
-                               {{"/workload", R"({"chakra": {"prefix": "x", "dimensions": {"1": "zp"}}})"}},
-                               "/workload/chakra/dimensions/1",
-                               "zp"}),
+    ::testing::ValuesIn(std::vector<BadInput>{
+        BadInput{"no_variable",
+                 {{"/workload", R"({"chakra": {"prefix": "${PHOTONRAIL_TEST_UNSET}/x"}})"}},
+                 "/workload/chakra/prefix",
+                 "variable PHOTONRAIL_TEST_UNSET is not set"},
+        BadInput{"open_variable", {{"/workload", R"({"graph": "${HOME"})"}}, "/workload/graph", "without \"}\""},
+        BadInput{"empty_path", {{"/workload", R"({"graph": ""})"}}, "/workload/graph", "empty"},
+        BadInput{"element_bytes",
+                 {{"/workload", R"({"chakra": {"prefix": "x", "element_bytes": 2}})"}},
+                 "/workload/chakra/element_bytes",
+                 "\"elements\""},
+        BadInput{"dimension",
+                 {{"/workload", R"({"chakra": {"prefix": "x", "dimensions": {"1": "zp"}}})"}},
+                 "/workload/chakra/dimensions/1",
+                 "zp"}}),
     kName);
 
 INSTANTIATE_TEST_SUITE_P(
     Overrides, BadScenario,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadInput>{
         BadInput{"below_a_number", {{"/cluster/servers/x", "1"}}, "/cluster/servers/x", "/cluster/servers, which is 4"},
         BadInput{"below_a_preset",
                  {{"/cluster/gpu", "h200"}, {"/cluster/gpu/memory_gb", "80"}},
@@ -444,7 +452,7 @@ INSTANTIATE_TEST_SUITE_P(
                  R"({"preset": "h200", ...})"},
         BadInput{"no_element", {{"/placement/rank_to_gpu/8", "0"}}, "/placement/rank_to_gpu/8", "array of 8"},
         BadInput{"broken_json", {{"/cluster/nic", "{\"ports\": "}}, "/cluster/nic", "broken JSON"},
-        BadInput{"no_slash", {{"cluster", "1"}}, "cluster", "begin with '/'"}),
+        BadInput{"no_slash", {{"cluster", "1"}}, "cluster", "begin with '/'"}}),
     kName);
 
 TEST(OverrideText, NeedsAPointerWithItsEscapes) {

@@ -138,81 +138,91 @@ constexpr const char* kFaults = "/cluster/rail/faults";
 
 INSTANTIATE_TEST_SUITE_P(
     Of, BadSwitch,
-    ::testing::Values(
-        BadSwitchInput{"no_samples", {{kDelay, R"({"distribution": "empirical"})"}}, "/reconfiguration_ms/samples", "missing"},
-        BadSwitchInput{"empty", {{kDelay, R"({"distribution": "empirical", "samples": []})"}}, "/samples", "has no samples"},
-        BadSwitchInput{"negative", {{kDelay, R"({"distribution": "empirical", "samples": [3, -1]})"}}, "/samples/1", "negative"},
+    ::testing::ValuesIn(std::vector<BadSwitchInput>{
+        BadSwitchInput{
+            "no_samples", {{kDelay, R"({"distribution": "empirical"})"}}, "/reconfiguration_ms/samples", "missing"},
+        BadSwitchInput{
+            "empty", {{kDelay, R"({"distribution": "empirical", "samples": []})"}}, "/samples", "has no samples"},
+        BadSwitchInput{
+            "negative", {{kDelay, R"({"distribution": "empirical", "samples": [3, -1]})"}}, "/samples/1", "negative"},
         BadSwitchInput{
             "no_file", {{kDelay, R"({"distribution": "empirical", "samples": "x.json"})"}}, "/samples", "no such file"},
         BadSwitchInput{"dark", {{"/cluster/rail/switch/dark", "port"}}, "/switch/dark", "did you mean ports?"},
         BadSwitchInput{"rate", {{"/cluster/rail/switch/commands_per_s", "0"}}, "/switch/commands_per_s", "must be between"},
-        BadSwitchInput{"planes", {{"/cluster/rail/planes", "3"}}, "/cluster/rail/planes", "2 NIC ports do not spread evenly"},
+        BadSwitchInput{
+            "planes", {{"/cluster/rail/planes", "3"}}, "/cluster/rail/planes", "2 NIC ports do not spread evenly"},
         BadSwitchInput{
             "one_pod", {{kPods, R"({"servers": 4, "joined_by": "optical"})"}}, "/cluster/rail/pods/servers", "holds all 4"},
         BadSwitchInput{"shared_light",
-                 {{kPods, R"({"servers": 2, "joined_by": "optical", "oversubscription": 2})"}},
-                 "/cluster/rail/pods/oversubscription",
-                 "cannot be shared"},
+                       {{kPods, R"({"servers": 2, "joined_by": "optical", "oversubscription": 2})"}},
+                       "/cluster/rail/pods/oversubscription",
+                       "cannot be shared"},
         // A pod of 2 servers x 2 ports needs 8 OCS ports for them and 8 for their uplinks.
         BadSwitchInput{"uplinks",
-                 {{kPods, R"({"servers": 2, "joined_by": "electrical"})"}, {"/cluster/rail/switch/ports", "15"}},
-                 "/cluster/rail/switch/ports",
-                 "needs 16: a NIC port takes two, and its uplink two"},
+                       {{kPods, R"({"servers": 2, "joined_by": "electrical"})"}, {"/cluster/rail/switch/ports", "15"}},
+                       "/cluster/rail/switch/ports",
+                       "needs 16: a NIC port takes two, and its uplink two"},
         // Pods of one server need 8 ports. 4 pods take 8 ports of a switch between them: 4 x 2; 6 would take 12.
         BadSwitchInput{"too_many_pods",
-                 {{kPods, R"({"servers": 1, "joined_by": "optical"})"},
-                  {"/cluster/rail/switch/ports", "8"},
-                  {"/cluster/servers", "6"}},
-                 "/cluster/rail/pods/servers",
-                 "6 pods are more than the 4"},
+                       {{kPods, R"({"servers": 1, "joined_by": "optical"})"},
+                        {"/cluster/rail/switch/ports", "8"},
+                        {"/cluster/servers", "6"}},
+                       "/cluster/rail/pods/servers",
+                       "6 pods are more than the 4"},
         BadSwitchInput{"loss",
-                 {{"/cluster/nic/optical_budget_db", "3.9"}, {"/cluster/rail/switch/insertion_loss_db", "4"}},
-                 "/cluster/nic/optical_budget_db",
-                 "1 pass of the switch lose 4 dB"},
+                       {{"/cluster/nic/optical_budget_db", "3.9"}, {"/cluster/rail/switch/insertion_loss_db", "4"}},
+                       "/cluster/nic/optical_budget_db",
+                       "1 pass of the switch lose 4 dB"},
         BadSwitchInput{"three_passes",
-                 {{"/cluster/nic/optical_budget_db", "4"},
-                  {"/cluster/rail/switch/insertion_loss_db", "1.5"},
-                  {kPods, R"({"servers": 2, "joined_by": "optical"})"}},
-                 "/cluster/nic/optical_budget_db",
-                 "3 passes of the switch lose 4.5 dB, more than the transceivers' 4 dB"},
+                       {{"/cluster/nic/optical_budget_db", "4"},
+                        {"/cluster/rail/switch/insertion_loss_db", "1.5"},
+                        {kPods, R"({"servers": 2, "joined_by": "optical"})"}},
+                       "/cluster/nic/optical_budget_db",
+                       "3 passes of the switch lose 4.5 dB, more than the transceivers' 4 dB"},
         BadSwitchInput{"unknown_loss", {{"/cluster/nic/optical_budget_db", "4"}}, "optical_budget_db", "nothing is known"},
         BadSwitchInput{"fault_kind", {{kFaults, R"([{"kind": "broken"}])"}}, "/faults/0/kind", "unknown value"},
-        BadSwitchInput{"fault_server", {{kFaults, R"([{"kind": "failed", "server": 4}])"}}, "/faults/0/server", "there are 4"},
+        BadSwitchInput{
+            "fault_server", {{kFaults, R"([{"kind": "failed", "server": 4}])"}}, "/faults/0/server", "there are 4"},
         BadSwitchInput{"fault_rail", {{kFaults, R"([{"kind": "failed", "rail": 2}])"}}, "/faults/0/rail", "there are 2"},
         BadSwitchInput{"fault_port", {{kFaults, R"([{"kind": "failed", "port": 2}])"}}, "/faults/0/port", "there are 2"},
         BadSwitchInput{"electrical_planes",
-                 {{"/cluster/rail", R"({"kind": "electrical", "planes": 2})"}},
-                 "/cluster/rail/planes",
-                 "no circuits"}),
+                       {{"/cluster/rail", R"({"kind": "electrical", "planes": 2})"}},
+                       "/cluster/rail/planes",
+                       "no circuits"}}),
     kSwitchName);
 
 INSTANTIATE_TEST_SUITE_P(
     OfControlPlane, BadSwitch,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadSwitchInput>{
         BadSwitchInput{"placement", {{"/controller/placement", "two"}}, "/controller/placement", "unknown value"},
-        BadSwitchInput{"no_root", {{"/controller/root_service_us", "2"}}, "/controller/root_service_us", "there is no root"},
-        BadSwitchInput{"no_timeout", {{"/controller/messages/loss", "0.1"}}, "/controller/messages/timeout_us", "sent again"},
-        BadSwitchInput{"certain_loss", {{"/controller/messages/loss", "1"}}, "/controller/messages/loss", "must be between"},
+        BadSwitchInput{
+            "no_root", {{"/controller/root_service_us", "2"}}, "/controller/root_service_us", "there is no root"},
+        BadSwitchInput{
+            "no_timeout", {{"/controller/messages/loss", "0.1"}}, "/controller/messages/timeout_us", "sent again"},
+        BadSwitchInput{
+            "certain_loss", {{"/controller/messages/loss", "1"}}, "/controller/messages/loss", "must be between"},
         BadSwitchInput{"no_down", {{"/controller/restarts", R"([{"at_ms": 1}])"}}, "/restarts/0/down_ms", "missing"},
         BadSwitchInput{"no_at", {{"/controller/restarts", R"([{"down_ms": 1}])"}}, "/restarts/0/at_ms", "missing"},
         BadSwitchInput{"restart_rail",
-                 {{"/controller/restarts", R"([{"at_ms": 1, "down_ms": 1, "rail": 2}])"}},
-                 "/controller/restarts/0/rail",
-                 "there is no rail 2"},
-        BadSwitchInput{"one_has_no_rail",
-                 {{"/controller/restarts", R"([{"at_ms": 1, "down_ms": 1, "rail": 0}])"}, {"/controller/placement", "one"}},
-                 "/controller/restarts/0/rail",
-                 "controls all rails"},
+                       {{"/controller/restarts", R"([{"at_ms": 1, "down_ms": 1, "rail": 2}])"}},
+                       "/controller/restarts/0/rail",
+                       "there is no rail 2"},
+        BadSwitchInput{
+            "one_has_no_rail",
+            {{"/controller/restarts", R"([{"at_ms": 1, "down_ms": 1, "rail": 0}])"}, {"/controller/placement", "one"}},
+            "/controller/restarts/0/rail",
+            "controls all rails"},
         BadSwitchInput{"shim_rank",
-                 {{"/controller/shims", R"([{"ranks": [8], "request_us": 1}])"}},
-                 "/controller/shims/0/ranks/0",
-                 "there is no rank 8"},
-        BadSwitchInput{"shim_of_nothing", {{"/controller/shims", R"([{"ranks": [1]}])"}}, "/controller/shims/0", "says nothing"},
+                       {{"/controller/shims", R"([{"ranks": [8], "request_us": 1}])"}},
+                       "/controller/shims/0/ranks/0",
+                       "there is no rank 8"},
+        BadSwitchInput{
+            "shim_of_nothing", {{"/controller/shims", R"([{"ranks": [1]}])"}}, "/controller/shims/0", "says nothing"},
         BadSwitchInput{"planes_of_circuits",
-                 {{"/cluster/rail/planes", "2"},
-                  {"/controller", R"({"name": "static", "circuits": [{"from": 0, "to": 2, "to_port": 1}]})"}},
-                 "/controller/circuits/0",
-                 "different planes"}),
+                       {{"/cluster/rail/planes", "2"},
+                        {"/controller", R"({"name": "static", "circuits": [{"from": 0, "to": 2, "to_port": 1}]})"}},
+                       "/controller/circuits/0",
+                       "different planes"}}),
     kSwitchName);
 
 }  // namespace

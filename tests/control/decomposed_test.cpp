@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -131,7 +132,7 @@ TEST_P(Decomposed, ACircuitThatWasLostIsJoinedAgain) {
   EXPECT_EQ(policy->decide(lost.view).plan(), plan);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, Decomposed, ::testing::Values("bvn", "solstice"),
+INSTANTIATE_TEST_SUITE_P(Both, Decomposed, ::testing::ValuesIn(std::vector<std::string>{"bvn", "solstice"}),
                          [](const auto& name) { return name.param; });
 
 // 0 has 100 for 1 and 10 for 2, 3 has 10 for 1. A switch costs as much as 1000 bytes: the larger matching is worth more

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace photonrail {
 namespace {
@@ -33,9 +34,10 @@ TEST_P(GpuPresets, HaveTheFiguresOfTheDataSheet) {
 
 // With sparsity the data sheets say twice as much: 624, 1979, 1979; 36 PFLOP/s for 8 and 360 PFLOP/s for 72 GPUs.
 INSTANTIATE_TEST_SUITE_P(All, GpuPresets,
-                         ::testing::Values(Gpu{"a100", 312, 2039}, Gpu{"h100", 989, 3350}, Gpu{"h200", 989, 4800},
-                                           Gpu{"b200", 36000.0 / 8 / 2, 8000}, Gpu{"gb200", 360000.0 / 72 / 2, 8000},
-                                           Gpu{"gb200_opus", 1250, 8000}),
+                         ::testing::ValuesIn(std::vector<Gpu>{Gpu{"a100", 312, 2039}, Gpu{"h100", 989, 3350},
+                                                              Gpu{"h200", 989, 4800}, Gpu{"b200", 36000.0 / 8 / 2, 8000},
+                                                              Gpu{"gb200", 360000.0 / 72 / 2, 8000},
+                                                              Gpu{"gb200_opus", 1250, 8000}}),
                          [](const auto& tested) { return std::string(tested.param.key); });
 
 struct Switch {
@@ -59,15 +61,15 @@ TEST_P(SwitchPresets, HaveTheSlowerEndOfThePublishedRange) {
   EXPECT_EQ(spec.link_up, Duration{});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, SwitchPresets,
-    ::testing::Values(Switch{"palomar_mems", 136, 1.2e-3, 3e-3}, Switch{"lumentum_r300", 300, 10e-3, 10e-3},
-                      Switch{"polatis_6000", 192, 10e-3, 25e-3}, Switch{"polatis_7000", 576, 10e-3, 25e-3},
-                      Switch{"dicon_mems", 192, 20e-3, 20e-3}, Switch{"telescent_robotic", 1008, 1, 60},
-                      Switch{"mems_2d", 300, 11.5e-6, 1e-3}, Switch{"silicon_photonic", 256, 900e-9, 80e-6},
-                      Switch{"mzi_interposer", 0, 3.7e-6, 3.7e-6}, Switch{"rotor", 128, 10e-6, 10e-6},
-                      Switch{"awgr_tunable_laser", 128, 3.84e-9, 3.84e-9}),
-    [](const auto& tested) { return std::string(tested.param.key); });
+INSTANTIATE_TEST_SUITE_P(All, SwitchPresets,
+                         ::testing::ValuesIn(std::vector<Switch>{
+                             Switch{"palomar_mems", 136, 1.2e-3, 3e-3}, Switch{"lumentum_r300", 300, 10e-3, 10e-3},
+                             Switch{"polatis_6000", 192, 10e-3, 25e-3}, Switch{"polatis_7000", 576, 10e-3, 25e-3},
+                             Switch{"dicon_mems", 192, 20e-3, 20e-3}, Switch{"telescent_robotic", 1008, 1, 60},
+                             Switch{"mems_2d", 300, 11.5e-6, 1e-3}, Switch{"silicon_photonic", 256, 900e-9, 80e-6},
+                             Switch{"mzi_interposer", 0, 3.7e-6, 3.7e-6}, Switch{"rotor", 128, 10e-6, 10e-6},
+                             Switch{"awgr_tunable_laser", 128, 3.84e-9, 3.84e-9}}),
+                         [](const auto& tested) { return std::string(tested.param.key); });
 
 TEST(Presets, TablesHaveNothingTwiceAndSayWhereItComesFrom) {
   std::set<std::string_view> keys;

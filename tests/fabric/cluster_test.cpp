@@ -9,6 +9,7 @@
 #include <limits>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace photonrail {
 namespace {
@@ -58,7 +59,7 @@ using Spec = ClusterSpec;
 
 INSTANTIATE_TEST_SUITE_P(
     Of, ClusterFaults,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<Fault>{
         Fault{"no_servers", kAny, [](Spec& s) { s.servers = 0; }, "servers"},
         Fault{"no_gpus", kAny, [](Spec& s) { s.gpus_per_server = 0; }, "gpus_per_server"},
         Fault{"no_nic_ports", kAny, [](Spec& s) { s.nic.ports = 0; }, "nic.ports"},
@@ -114,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
               "rail.optical.link_up"},
         Fault{"power_not_a_number", kOptical, [](Spec& s) { s.rail.optical.power_w = kNan; }, "rail.optical.power_w"},
         Fault{"price_negative", kOptical, [](Spec& s) { s.rail.optical.usd_per_port = -1; },
-              "rail.optical.usd_per_port"}),
+              "rail.optical.usd_per_port"}}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(Cluster, AcceptsBothKindsOfRail) {

@@ -260,7 +260,7 @@ TEST(Folding, AnAlgorithmThatWorksAroundAStragglerSwitchesItOff) {
 
 // Groups inside servers and groups on rails, of algorithms that know one from the other: groups of one kind have one plan.
 TEST(Folding, AnAlgorithmThatKnowsPlacesIsFoldedOnOneLevel) {
-  for (const auto& [algorithm, classes] : {std::pair{"hierarchical", 16u}, {"ring", 1u}}) {
+  for (const char* algorithm : {"hierarchical", "hierarchical_reversed", "ring"}) {
     Job job(16, 4);
     for (std::size_t server = 0; server < 16; server += 4) {
       const std::vector<std::size_t> tp{server, server + 1, server + 2, server + 3};
@@ -273,11 +273,7 @@ TEST(Folding, AnAlgorithmThatKnowsPlacesIsFoldedOnOneLevel) {
     }
     job.build();
     job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)] = algorithm;
-    if (classes == 1) {
-      expect_folded_to(classes, job.scenario);
-    } else {
-      EXPECT_EQ(why_off(job.scenario), "no two ranks are alike");
-    }
+    expect_folded_to(1, job.scenario);
   }
 }
 

@@ -330,6 +330,7 @@ Two split(std::string_view data) {
 }
 
 void write(const fs::path& file, std::string_view data) {
+  fs::remove(file);  // overwriting a file makes some file systems wait for the disk
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out.write(data.data(), static_cast<std::streamsize>(data.size()));
   if (!out.flush()) throw std::runtime_error("cannot write " + file.string());

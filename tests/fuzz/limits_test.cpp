@@ -14,6 +14,7 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace photonrail::fuzz {
 namespace {
@@ -125,15 +126,14 @@ TEST_P(AskingForMuch, IsRefusedWithTheLimit) {
 
 INSTANTIATE_TEST_SUITE_P(
     Files, AskingForMuch,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<Request>{
         Request{"demand_of_empty_rows", "scenario",
                 [] { return collective(R"("op": "all_to_all", "demand": [)" + repeated("[]", 13'000) + "]", "100"); },
                 "/workload/collective/demand/0: has 0 numbers, but there are 13000 rows"},
         Request{"tasks_of_all_ranks", "graph",
                 [] { return graph(1 << 20, "", repeated(R"({"rank":"all","compute_us":1})", 400)); },
                 "/tasks/16: here the graph has more than 16777216 tasks"},
-        Request{"ranks_of_a_graph", "graph",
-                [] { return graph(1 << 24, "", R"({"rank":"all","compute_us":1})"); },
+        Request{"ranks_of_a_graph", "graph", [] { return graph(1 << 24, "", R"({"rank":"all","compute_us":1})"); },
                 "/ranks: must be a whole number from 1 to 1048576"},
         Request{"waits_of_all_ranks", "graph",
                 [] {
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
                   for (int i = 0; i < 100'000; ++i) pointer += "/a";
                   return pointer + "=1";
                 },
-                "more than 128 keys"}),
+                "more than 128 keys"}}),
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

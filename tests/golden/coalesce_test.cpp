@@ -62,7 +62,7 @@ TEST_P(Fsdp, CoalesceIsNeverWorseThanTheBetterOpus) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, Fsdp, ::testing::Values("per_communicator", "one"));
+INSTANTIATE_TEST_SUITE_P(Lanes, Fsdp, ::testing::ValuesIn(std::vector<std::string>{"per_communicator", "one"}));
 
 class OnTraces : public ::testing::TestWithParam<std::string> {};
 
@@ -80,8 +80,9 @@ TEST_P(OnTraces, OracleThenProvisionedThenOnDemandAndCoalesceBeforeTheBetterOfTh
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, OnTraces,
-                         ::testing::Values("papers/opus/smoke-on-demand.json", "papers/opus/smoke-on-demand-one-lane.json",
-                                           "quickstart-on-demand.json"),
+                         ::testing::ValuesIn(std::vector<std::string>{"papers/opus/smoke-on-demand.json",
+                                                                      "papers/opus/smoke-on-demand-one-lane.json",
+                                                                      "quickstart-on-demand.json"}),
                          [](const auto& job) {
                            std::string name = job.param.substr(job.param.rfind('/') + 1);
                            std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <vector>
+
 namespace photonrail::test {
 namespace {
 
@@ -60,10 +62,11 @@ TEST_P(FoldedRehearsals, ChooseTheSameWayAndGiveTheSameRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, FoldedRehearsals,
-                         ::testing::Values(FoldedJob{"fast", 2, 4, 2, true, 1, 0.01}, FoldedJob{"quick", 2, 4, 2, true, 1, 1},
-                                         FoldedJob{"slow", 2, 4, 2, true, 1, 15}, FoldedJob{"slowest", 2, 4, 2, true, 1, 200},
-                                         FoldedJob{"deep", 1, 2, 4, true, 1, 5}, FoldedJob{"plain", 2, 8, 2, false, 1, 5},
-                                         FoldedJob{"wide", 2, 16, 1, true, 1, 5}, FoldedJob{"ports", 2, 4, 2, true, 2, 5}));
+                         ::testing::ValuesIn(std::vector<FoldedJob>{
+                             FoldedJob{"fast", 2, 4, 2, true, 1, 0.01}, FoldedJob{"quick", 2, 4, 2, true, 1, 1},
+                             FoldedJob{"slow", 2, 4, 2, true, 1, 15}, FoldedJob{"slowest", 2, 4, 2, true, 1, 200},
+                             FoldedJob{"deep", 1, 2, 4, true, 1, 5}, FoldedJob{"plain", 2, 8, 2, false, 1, 5},
+                             FoldedJob{"wide", 2, 16, 1, true, 1, 5}, FoldedJob{"ports", 2, 4, 2, true, 2, 5}}));
 
 }  // namespace
 }  // namespace photonrail::test

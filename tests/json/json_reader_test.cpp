@@ -8,6 +8,7 @@
 #include <functional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace photonrail::json {
 namespace {
@@ -37,23 +38,22 @@ TEST_P(BrokenJson, SaysLineColumnAndWhatIsWrong) {
 // Columns count from 1 and name the character that does not fit, or the end of the word.
 INSTANTIATE_TEST_SUITE_P(
     JsonReader, BrokenJson,
-    ::testing::Values(BrokenText{"empty", "", "f.json", "the file is empty"},
-                      BrokenText{"blank", " \n\n", "f.json", "the file is empty"},
-                      BrokenText{"truncated_object", "{\n  \"a\": 1", "f.json:2:9", "the text ends too early"},
-                      BrokenText{"truncated_string", "{\"a", "f.json:1:4", "the text ends too early"},
-                      BrokenText{"nan", "{\"a\":\n NaN}", "f.json:2:2", "NaN is not a JSON value"},
-                      BrokenText{"infinity", "{\"a\": Infinity}", "f.json:1:7", "Infinity is not a JSON value"},
-                      BrokenText{"minus_infinity", "{\"a\": -Infinity}", "f.json:1:8", "-Infinity is not a JSON value"},
-                      BrokenText{"word", "{\"a\": yes}", "f.json:1:7", "\"yes\" is not a JSON value"},
-                      BrokenText{"huge", "{\"a\": 1e400}", "f.json:1:11", "the number 1e400 is too large"},
-                      BrokenText{"trailing_comma", "{\"a\": 1,\n}", "f.json:2:1", "a comma before '}'"},
-                      BrokenText{"trailing_comma_array", "[1, ]", "f.json:1:5", "a comma before ']'"},
-                      BrokenText{"missing_comma", "{\"a\": 1 \"b\": 2}", "f.json:1:11", "expected '}'"},
-                      BrokenText{"single_quotes", "{'a': 1}", "f.json:1:2", "not JSON"},
-                      BrokenText{"text_after", "{} {}", "f.json:1:4", "expected end of input"},
-                      BrokenText{"bad_utf8", "{\"a\": \"\xff\"}", "f.json:1:8", "UTF-8"},
-                      BrokenText{"twice", "{\"a\": {\"b\": [1, {\"c\": 1, \"c\": 2}]}}", "f.json: /a/b/1/c",
-                                 "there twice"}),
+    ::testing::ValuesIn(std::vector<BrokenText>{
+        BrokenText{"empty", "", "f.json", "the file is empty"}, BrokenText{"blank", " \n\n", "f.json", "the file is empty"},
+        BrokenText{"truncated_object", "{\n  \"a\": 1", "f.json:2:9", "the text ends too early"},
+        BrokenText{"truncated_string", "{\"a", "f.json:1:4", "the text ends too early"},
+        BrokenText{"nan", "{\"a\":\n NaN}", "f.json:2:2", "NaN is not a JSON value"},
+        BrokenText{"infinity", "{\"a\": Infinity}", "f.json:1:7", "Infinity is not a JSON value"},
+        BrokenText{"minus_infinity", "{\"a\": -Infinity}", "f.json:1:8", "-Infinity is not a JSON value"},
+        BrokenText{"word", "{\"a\": yes}", "f.json:1:7", "\"yes\" is not a JSON value"},
+        BrokenText{"huge", "{\"a\": 1e400}", "f.json:1:11", "the number 1e400 is too large"},
+        BrokenText{"trailing_comma", "{\"a\": 1,\n}", "f.json:2:1", "a comma before '}'"},
+        BrokenText{"trailing_comma_array", "[1, ]", "f.json:1:5", "a comma before ']'"},
+        BrokenText{"missing_comma", "{\"a\": 1 \"b\": 2}", "f.json:1:11", "expected '}'"},
+        BrokenText{"single_quotes", "{'a': 1}", "f.json:1:2", "not JSON"},
+        BrokenText{"text_after", "{} {}", "f.json:1:4", "expected end of input"},
+        BrokenText{"bad_utf8", "{\"a\": \"\xff\"}", "f.json:1:8", "UTF-8"},
+        BrokenText{"twice", "{\"a\": {\"b\": [1, {\"c\": 1, \"c\": 2}]}}", "f.json: /a/b/1/c", "there twice"}}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ParseJson, AllowsCommentsAndKeepsValues) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 namespace photonrail::pip {
 
@@ -220,10 +221,10 @@ TEST_P(PipCoverOf, JoinsEveryTwoPortsInAsManyMatchings) {
 // are proven minimal. Three and four hexagons in a row block: 7 do not suffice for 8 ports, which the next test proves
 // without the search.
 INSTANTIATE_TEST_SUITE_P(Meshes, PipCoverOf,
-                         ::testing::Values(Case{2, 2, 4, 3, 3}, Case{2, 2, 7, 7, 7}, Case{2, 2, 8, 7, 7},
-                                           Case{4, 4, 16, 15, 15}, Case{9, 9, 8, 7, 7}, Case{9, 9, 16, 15, 15},
-                                           Case{9, 9, 31, 31, 31}, Case{9, 9, 32, 31, 31}, Case{1, 3, 8, 8, 8},
-                                           Case{1, 4, 8, 9, 9}));
+                         ::testing::ValuesIn(std::vector<Case>{
+                             Case{2, 2, 4, 3, 3}, Case{2, 2, 7, 7, 7}, Case{2, 2, 8, 7, 7}, Case{4, 4, 16, 15, 15},
+                             Case{9, 9, 8, 7, 7}, Case{9, 9, 16, 15, 15}, Case{9, 9, 31, 31, 31}, Case{9, 9, 32, 31, 31},
+                             Case{1, 3, 8, 8, 8}, Case{1, 4, 8, 9, 9}}));
 
 // 7 matchings that join every two of 8 ports are perfect ones, each pair in one of them. Of the 105 perfect matchings,
 // those that a setting of the 16 cells makes are tried in all combinations.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <random>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -116,8 +117,8 @@ TEST_P(Names, OfServersDoNotMatter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Builtin, Names,
-                         ::testing::Values("rotor", "max_weight", "mixnet", "bvn", "solstice", "harvest", "lru", "topoopt",
-                                           "static_split"),
+                         ::testing::ValuesIn(std::vector<std::string>{"rotor", "max_weight", "mixnet", "bvn", "solstice",
+                                                                      "harvest", "lru", "topoopt", "static_split"}),
                          [](const auto& name) { return name.param; });
 
 class MorePorts : public ::testing::TestWithParam<std::string> {};
@@ -165,7 +166,8 @@ TEST_P(MorePorts, AreNoSlowerForExchangesInRounds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Builtin, MorePorts,
-                         ::testing::Values("rotor", "max_weight", "mixnet", "bvn", "solstice", "harvest", "lru"),
+                         ::testing::ValuesIn(std::vector<std::string>{"rotor", "max_weight", "mixnet", "bvn", "solstice",
+                                                                      "harvest", "lru"}),
                          [](const auto& name) { return name.param; });
 
 // Where every pair has its turn, no send takes a longer way over the circuits of others, unless its own is ruled out.

@@ -80,11 +80,14 @@ TEST_P(FailedForGood, LeavesPortsOfOtherNumbers) {
   EXPECT_EQ(result.makespan, us(21));  // 1 for the circuit, 20 over one port
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, FailedForGood, ::testing::Values("solstice", "bvn", "max_weight", "mixnet", "lru", "opus"));
+INSTANTIATE_TEST_SUITE_P(Policies, FailedForGood,
+                         ::testing::ValuesIn(std::vector<const char*>{"solstice", "bvn", "max_weight", "mixnet", "lru",
+                                                                      "opus"}));
 
 INSTANTIATE_TEST_SUITE_P(Policies, Repair,
-                         ::testing::Values("solstice", "bvn", "topoopt", "static_split", "opus_artifact", "static", "opus",
-                                           "coalesce", "max_weight", "mixnet", "harvest", "lru"),
+                         ::testing::ValuesIn(std::vector<const char*>{"solstice", "bvn", "topoopt", "static_split",
+                                                                      "opus_artifact", "static", "opus", "coalesce",
+                                                                      "max_weight", "mixnet", "harvest", "lru"}),
                          [](const auto& policy) { return std::string(policy.param); });
 
 TEST(RepairOfOneOfTwoServers, LeavesWhatTheControllerMadeOfThePortsMeanwhile) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace photonrail::test {
 namespace {
 
@@ -26,6 +28,31 @@ TEST(Stuck, ARingThatLeavesAServerTwiceOnOneRailSaysSo) {
   } catch (const DeadlockError& error) {
     EXPECT_THAT(error.what(), HasSubstr("wants 2 circuits at once from ranks 3, 5, and server 2 has 1 port on rail 0"));
     EXPECT_THAT(error.what(), HasSubstr("another placement"));
+  }
+}
+
+// The same after a broadcast, before two operations that have come earlier: they wait for their lane, and are listed last.
+TEST(Stuck, WhatWaitsForItsLaneComesAfterTheCause) {
+  Job job(9, 3);
+  std::vector<std::size_t> all(9);
+  for (std::size_t r = 0; r < 9; ++r) all[r] = r;
+  const CommunicatorId group = job.group(all);
+  job.collective(group, all, CollectiveOp::kBroadcast, 0);
+  for (const std::size_t r : all) job.compute(r, us(1));
+  job.collective(group, all, CollectiveOp::kReduceScatter, 1 << 20);
+  for (int later = 0; later < 2; ++later) {
+    for (const std::size_t r : all) job.detach(r);
+    job.collective(group, all, CollectiveOp::kBroadcast, 0);
+  }
+  job.optical(us(10)).build();
+  job.scenario.gpu_of_rank.clear();
+  for (const std::size_t gpu : {2, 8, 4, 6, 0, 7, 3, 1, 5}) job.scenario.gpu_of_rank.push_back(GpuId{gpu});
+  try {
+    static_cast<void>(job.run());
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.stuck().front(), HasSubstr("wants 2 circuits at once"));
+    EXPECT_THAT(error.what(), HasSubstr("waits for its communication lane"));
   }
 }
 
@@ -77,7 +104,7 @@ TEST_P(StuckJobs, NameTheGpuOfAnotherJobThatTheyWouldSendOver) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Services, StuckJobs, ::testing::Values("opus", "max_weight"));
+INSTANTIATE_TEST_SUITE_P(Services, StuckJobs, ::testing::ValuesIn(std::vector<const char*>{"opus", "max_weight"}));
 
 }  // namespace
 }  // namespace photonrail::test

@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -79,7 +80,8 @@ TEST_P(WaitingView, IsWhatTheRequestsSay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, WaitingView, ::testing::Values("mixnet", "max_weight", "bvn", "solstice"),
+INSTANTIATE_TEST_SUITE_P(Builtin, WaitingView,
+                         ::testing::ValuesIn(std::vector<std::string>{"mixnet", "max_weight", "bvn", "solstice"}),
                          [](const auto& name) { return name.param; });
 
 }  // namespace

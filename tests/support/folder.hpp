@@ -27,6 +27,7 @@ class Folder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   std::filesystem::path write(const std::string& name, std::string_view content) const {
+    std::filesystem::remove(path_ / name);  // overwriting a file makes some file systems wait for the disk
     std::ofstream(path_ / name, std::ios::binary) << content;
     return path_ / name;
   }

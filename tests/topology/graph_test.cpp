@@ -169,10 +169,10 @@ TEST_P(PlantGraphs, NamesAreUniqueAndRailsConnected) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, PlantGraphs,
-                         ::testing::Values(electrical(4, 2, 1), electrical(1, 1, 1), electrical(16, 2, 2, 8),
-                                           electrical(9, 2, 2, 8), electrical(13, 3, 1, 8, 3.0),
-                                           electrical(9, 1, 2, 6, 1.0), electrical(30, 1, 1, 11, 1.2),
-                                           electrical(32, 1, 1, 8), optical(4, 2, 1), optical(5, 3, 4)));
+                         ::testing::ValuesIn(std::vector<PlantSpec>{
+                             electrical(4, 2, 1), electrical(1, 1, 1), electrical(16, 2, 2, 8), electrical(9, 2, 2, 8),
+                             electrical(13, 3, 1, 8, 3.0), electrical(9, 1, 2, 6, 1.0), electrical(30, 1, 1, 11, 1.2),
+                             electrical(32, 1, 1, 8), optical(4, 2, 1), optical(5, 3, 4)}));
 
 TEST(Summary, CountsOneTier) {
   // 4 servers x 2 GPUs x 1 port. Cables: 8 to scale-up fabrics, 8 to the switches of 2 rails.

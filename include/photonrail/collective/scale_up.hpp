@@ -33,16 +33,16 @@ struct ProtocolCost {
 
 /// The fabric of one kind of server.
 struct ScaleUpFabric {
-  std::string name;
-  ProtocolCost ll;                    ///< ring; 8-byte stores with flags, half of the bytes or less are data
-  ProtocolCost ll128;                 ///< ring; 120 of 128 bytes are data
-  ProtocolCost simple;                ///< ring; whole chunks, then a flag
+  std::string name{};
+  ProtocolCost ll{};                  ///< ring; 8-byte stores with flags, half of the bytes or less are data
+  ProtocolCost ll128{};               ///< ring; 120 of 128 bytes are data
+  ProtocolCost simple{};              ///< ring; whole chunks, then a flag
   double copy_us_per_megabyte = 0.0;  ///< of a member's own share, out of place
-  ProtocolCost nvls;                  ///< all-reduce in the switch: each link carries (1 + 1/n) of the bytes
-  ProtocolCost pairwise_ll;           ///< all-to-all
-  ProtocolCost pairwise_simple;
+  ProtocolCost nvls{};                ///< all-reduce in the switch: each link carries (1 + 1/n) of the bytes
+  ProtocolCost pairwise_ll{};         ///< all-to-all
+  ProtocolCost pairwise_simple{};
   std::uint32_t measured_ranks = 8;  ///< more members than this are extrapolated
-  std::string source;
+  std::string source{};
 };
 
 /// Fitted to measured curves (a100, h100, h200, b200, gb200: every second size of each curve, docs/validation.md), and with

@@ -3,6 +3,8 @@
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 
+#include <vector>
+
 namespace photonrail::test {
 namespace {
 
@@ -60,17 +62,18 @@ TEST_P(ChakraExport, RunsAsTheOriginal) {
   EXPECT_EQ(bytes_a.count, bytes_b.count);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, ChakraExport,
-    testing::Values(Kind{"training", R"({ "training": { "model": "llama3_8b", "sequence": 1024, "global_batch": 4,
+INSTANTIATE_TEST_SUITE_P(Kinds, ChakraExport,
+                         testing::ValuesIn(std::vector<Kind>{
+                             Kind{"training", R"({ "training": { "model": "llama3_8b", "sequence": 1024, "global_batch": 4,
                             "parallelism": { "tp": 2, "pp": 2, "dp": 1 } } })"},
-                    Kind{"fsdp", R"({ "training": { "model": "llama3_8b", "sequence": 1024, "global_batch": 4,
+                             Kind{"fsdp", R"({ "training": { "model": "llama3_8b", "sequence": 1024, "global_batch": 4,
                         "parallelism": { "tp": 2, "dp": 2, "fsdp": true } } })"},
-                    Kind{"collective", R"({ "collective": { "op": "reduce_scatter", "bytes": 1000001, "repeat": 3,
+                             Kind{"collective", R"({ "collective": { "op": "reduce_scatter", "bytes": 1000001, "repeat": 3,
                               "arrival_delay_us": { "1": 0.000001, "3": 500 } } })"},
-                    Kind{"rooted", R"({ "collective": { "op": "scatter", "bytes": 1000001, "root": 2 } })"},
-                    Kind{"barrier", R"({ "collective": { "op": "barrier" } })"},
-                    Kind{"graph", R"({ "graph": "graph.json" })"}, Kind{"kineto", R"({ "kineto": { "files": "." } })"}));
+                             Kind{"rooted", R"({ "collective": { "op": "scatter", "bytes": 1000001, "root": 2 } })"},
+                             Kind{"barrier", R"({ "collective": { "op": "barrier" } })"},
+                             Kind{"graph", R"({ "graph": "graph.json" })"},
+                             Kind{"kineto", R"({ "kineto": { "files": "." } })"}}));
 
 }  // namespace
 }  // namespace photonrail::test

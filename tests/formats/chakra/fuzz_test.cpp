@@ -86,7 +86,7 @@ TEST(ChakraFuzz, AReaderGivesAGraphOrAnError) {
   EXPECT_EQ(message_of([&] { static_cast<void>(read_chakra(options)); }), "");  // as it is, it is sound
   Random random(2);
   int sound = 0;
-  const int kCases = static_cast<int>(test_cases(5'000));
+  const int kCases = static_cast<int>(test_cases(2'000));
   for (int i = 0; i < kCases; ++i) {
     auto damaged = files;
     std::string& data = damaged[below(random, 2)];
@@ -110,7 +110,7 @@ TEST(ChakraFuzz, AGroupsFileGivesAGraphOrAnError) {
     "0": [1, 0], "13": [1], "6": [1] })";
   Random random(3);
   int sound = 0;
-  const int kCases = static_cast<int>(test_cases(2'000));
+  const int kCases = static_cast<int>(test_cases(1'000));
   for (int i = 0; i < kCases; ++i) {
     std::string damaged = groups;
     mutate(damaged, groups, random);

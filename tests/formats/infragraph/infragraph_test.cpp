@@ -133,7 +133,9 @@ TEST_F(Infragraph, ClustersComeBackAsTheyWere) {
     json back = json::parse(scenario);
     json was = json::parse(std::ifstream(configs / name), nullptr, true, true);
     for (const char* section : {"gpu", "rail"}) {
-      if (was["cluster"].contains(section)) EXPECT_EQ(back["cluster"][section], was["cluster"][section]);
+      if (was["cluster"].contains(section)) {
+        EXPECT_EQ(back["cluster"][section], was["cluster"][section]);
+      }
     }
     const Scenario a = read_scenario(configs / name), b = read_scenario(file);
     EXPECT_EQ(a.cluster.servers, b.cluster.servers);

@@ -2,6 +2,8 @@
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 
+#include <vector>
+
 namespace photonrail::test {
 namespace {
 
@@ -63,20 +65,20 @@ TEST_P(KinetoSpelling, IsAnOperationWithItsSize) {
   EXPECT_EQ(task.size(), Bytes{GetParam().bytes});
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KinetoSpelling,
-                         testing::Values(Spelling{"allreduce", CollectiveOp::kAllReduce, 4000},
-                                         Spelling{"allreduce_coalesced", CollectiveOp::kAllReduce, 4000},
-                                         Spelling{"_allgather_base", CollectiveOp::kAllGather, 4000},  // a shard
-                                         Spelling{"all_gather", CollectiveOp::kAllGather, 4000},
-                                         Spelling{"allgather_into_tensor_coalesced", CollectiveOp::kAllGather, 4000},
-                                         Spelling{"_reduce_scatter_base", CollectiveOp::kReduceScatter, 4000},
-                                         Spelling{"reduce_scatter_tensor_coalesced", CollectiveOp::kReduceScatter, 4000},
-                                         Spelling{"all_to_allv", CollectiveOp::kAllToAll, 4000},
-                                         Spelling{"broadcast", CollectiveOp::kBroadcast, 4000},
-                                         Spelling{"_reduce_oop", CollectiveOp::kReduce, 4000},
-                                         Spelling{"gather", CollectiveOp::kGather, 4000},
-                                         Spelling{"scatter", CollectiveOp::kScatter, 16000},  // 2000 for each of two
-                                         Spelling{"barrier", CollectiveOp::kBarrier, 0}));
+INSTANTIATE_TEST_SUITE_P(
+    All, KinetoSpelling,
+    testing::ValuesIn(std::vector<Spelling>{
+        Spelling{"allreduce", CollectiveOp::kAllReduce, 4000},
+        Spelling{"allreduce_coalesced", CollectiveOp::kAllReduce, 4000},
+        Spelling{"_allgather_base", CollectiveOp::kAllGather, 4000},  // a shard
+        Spelling{"all_gather", CollectiveOp::kAllGather, 4000},
+        Spelling{"allgather_into_tensor_coalesced", CollectiveOp::kAllGather, 4000},
+        Spelling{"_reduce_scatter_base", CollectiveOp::kReduceScatter, 4000},
+        Spelling{"reduce_scatter_tensor_coalesced", CollectiveOp::kReduceScatter, 4000},
+        Spelling{"all_to_allv", CollectiveOp::kAllToAll, 4000}, Spelling{"broadcast", CollectiveOp::kBroadcast, 4000},
+        Spelling{"_reduce_oop", CollectiveOp::kReduce, 4000}, Spelling{"gather", CollectiveOp::kGather, 4000},
+        Spelling{"scatter", CollectiveOp::kScatter, 16000},  // 2000 for each of two
+        Spelling{"barrier", CollectiveOp::kBarrier, 0}}));
 
 TEST(KinetoReader, AStepThatOverlapsStaysOverlapped) {
   // 0-100 us, then an all-reduce of 4 MB from 100 to 190 with 100-150 beside it, then 200-210 after it.

@@ -15,6 +15,7 @@
 #include <functional>
 #include <numeric>
 #include <ostream>
+#include <vector>
 
 namespace photonrail {
 
@@ -301,7 +302,7 @@ TEST_P(BadMoe, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Specs, BadMoe,
-    ::testing::Values(
+    ::testing::ValuesIn(std::vector<BadSpec>{
         BadSpec{"experts", [](MoeSpec& s) { s.experts = 9; }, "experts", "9 experts do not divide among 4 ranks"},
         BadSpec{"top_k", [](MoeSpec& s) { s.top_k = 9; }, "top_k", "from 1 to the number of experts"},
         BadSpec{"tokens", [](MoeSpec& s) { s.tokens = std::uint64_t{1} << 40; }, "tokens", "2^32"},
@@ -329,7 +330,7 @@ INSTANTIATE_TEST_SUITE_P(
                   s.router.kind = RouterKind::kWeights;
                   s.router.weights = {{1, 1, 1, -1, 0, 0, 0, 0}};
                 },
-                "router.weights[0]", "negative"}),
+                "router.weights[0]", "negative"}}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // ---- published vectors

@@ -1,0 +1,43 @@
+// Whether a plan stays the same when its members change places in a circle: then a part of the members stands for all.
+#pragma once
+
+#include "photonrail/collective.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace photonrail::collective {
+
+/// The sends of each member, in the order of the plan. Member m + 1 sends what member m sends, one member further: the k-th
+/// send of each has the same bytes and round, and releases the sends of the same ordinals relative to its sender.
+class Rotation {
+ public:
+  explicit Rotation(const SendPlan& plan);
+
+  /// False also where a member may start late or computes by itself, which a rotation is not tried for.
+  [[nodiscard]] bool leaves_plan_unchanged() const { return unchanged_; }
+  /// The send that corresponds to `i` among those of members 0 .. period - 1. REQUIRES: the plan is unchanged, and period
+  /// divides its members.
+  [[nodiscard]] SendIndex representative(SendIndex i, Member period) const {
+    return by_sender_[sender_[i] % period][ordinal_[i]];
+  }
+
+ private:
+  struct Released {
+    Member further;  ///< of its sender from the sender of what releases it, in the circle
+    std::uint32_t ordinal;
+    friend auto operator<=>(const Released&, const Released&) = default;
+  };
+
+  [[nodiscard]] bool same_for_all(const SendPlan& plan) const;
+  [[nodiscard]] bool same(const SendPlan& plan, SendIndex a, SendIndex b) const;
+  [[nodiscard]] std::vector<Released> released(const SendPlan& plan, SendIndex i) const;
+
+  Member members_;
+  std::vector<Member> sender_;          ///< by send
+  std::vector<std::uint32_t> ordinal_;  ///< by send, among those of its sender
+  std::vector<std::vector<SendIndex>> by_sender_;
+  bool unchanged_ = false;
+};
+
+}  // namespace photonrail::collective

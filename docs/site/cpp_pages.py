@@ -1,5 +1,8 @@
-"""Writes reference/cpp.md of doxygen's tag file: a heading for each header, a line for each class and function, with links
-to doxygen's pages. With it the search of the site finds the names of the library. usage: cpp_pages.py TAGFILE > cpp.md"""
+"""Writes reference/cpp.md of doxygen's tag file: a heading for each header, what its first comment says, and a line for
+each class and function, with links to doxygen's pages. With it the search of the site finds the names of the library.
+usage: cpp_pages.py TAGFILE INCLUDE > cpp.md"""
+import html
+import pathlib
 import sys
 import xml.etree.ElementTree as xml
 
@@ -30,13 +33,23 @@ def headers(root):
     return found
 
 
+def purpose(file):
+    """The comment that the header begins with, as one paragraph."""
+    lines = []
+    for line in file.read_text().splitlines():
+        if not line.startswith("// "):
+            break
+        lines.append(line[3:])
+    return html.escape(" ".join(lines), quote=False)
+
+
 def main():
     root = xml.parse(sys.argv[1]).getroot()
     classes = {text(c, "name"): c for c in root.findall("compound") if c.get("kind") in ("class", "struct")}
     print("# C++ reference\n\nMade of the headers in `include/`. "
           "<a href=\"cpp/index.html\">All pages</a>, with a search of their own.\n")
     for header, compound in sorted(headers(root).items()):
-        print(f"## {header}\n")
+        print(f"## {header}\n\n{purpose(pathlib.Path(sys.argv[2]) / header)}\n")
         for node in compound.findall("class"):
             known = classes.get(node.text)
             if known is None:

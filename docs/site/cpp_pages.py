@@ -27,7 +27,7 @@ def headers(root):
     """Header -> lines. A class stands with the header that doxygen names for it, members of a namespace with theirs."""
     found = {}
     for compound in root.findall("compound"):
-        if compound.get("kind") == "file":
+        if compound.get("kind") == "file" and text(compound, "name").endswith(".hpp"):
             path = text(compound, "path").rstrip("/").split("include/")[-1]
             found[path + "/" + text(compound, "name")] = compound
     return found

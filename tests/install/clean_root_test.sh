@@ -35,7 +35,7 @@ cp -a "$work/clean" "$work/develop"
 programs=("$work"/deb/photonrail_*.deb)
 [[ $components == *python* ]] && programs+=("$work"/deb/python3-photonrail_*.deb)
 install clean "${programs[@]/#*\///packages/}"
-inside clean photonrail list controllers | grep -q '^opus '
+inside clean photonrail list controllers | grep '^opus ' >/dev/null
 inside clean photonrail run /usr/share/photonrail/configs/quickstart.json --quiet --out /tmp/out >/dev/null
 test -s "$work/clean/tmp/out/result.json"
 if [[ $components == *python* ]]; then

@@ -9,7 +9,7 @@ command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null || { echo
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$build"
-"$cpack" -G DEB -D "CPACK_COMPONENTS_ALL=command;dev" -B "$work/deb" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+"$cpack" -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=none -D "CPACK_COMPONENTS_ALL=command;dev" -B "$work/deb" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 package=$(echo "$work"/deb/photonrail_*.deb)
 dpkg-deb -x "$package" "$work/root"
 program="$work/root/usr/bin/photonrail"
@@ -33,7 +33,7 @@ declared=$(dpkg-deb -f "$work"/deb/photonrail-dev_*.deb Depends)
 found=$(grep -ho 'find_dependency([A-Za-z0-9-]*)' "$development/usr/lib/cmake/photonrail/photonrailConfig.cmake" | sed 's/.*(//; s/)//; /^Threads$/d')
 [[ -n $found ]] || { echo "the CMake package of photonrail-dev asks for no other"; exit 1; }
 for name in $found; do
-  file=$(find /usr/lib/*/cmake/"$name" /usr/lib/cmake/"$name" /usr/share/cmake/"$name" -iname "$name-config.cmake" -o -iname "${name}Config.cmake" 2>/dev/null | head -1)
+  file=$(find /usr/lib/*/cmake/"$name" /usr/lib/cmake/"$name" /usr/share/cmake/"$name" -iname "$name-config.cmake" -o -iname "${name}Config.cmake" 2>/dev/null | head -1 || true)
   [[ -n $file || $name != ZLIB ]] || file=/usr/include/zlib.h  # CMake's own module finds it
   owner=$(dpkg -S "$file" 2>/dev/null | head -1 | cut -d: -f1 || true)
   [[ -z $owner || ", $declared," == *", $owner,"* ]] || { echo "photonrail-dev does not declare $owner, which has $name: $declared"; exit 1; }

@@ -1,4 +1,5 @@
-"""Links between the Markdown pages of the project lead to files, and to headings that exist. Quick: nothing is built.
+"""Links between the Markdown pages of the project lead to files, and to headings that exist; the site has each page of docs/ in
+its list, and no page of it links to what the site has not. Quick: nothing is built.
 usage: check_pages.py ROOT"""
 import pathlib
 import re
@@ -27,12 +28,24 @@ def links(text):
     return re.findall(r"\]\(([^)\s]+)\)", prose)
 
 
+ON_THE_SITE = {"traces/README.md"}  # beside docs/: tools/docs-site takes it along
+
+
+def not_on_the_site(root, page, target):
+    return page.parent == root / "docs" and not target.is_relative_to(root / "docs") and str(target.relative_to(root)) not in ON_THE_SITE
+
+
+def unlisted(root):
+    listed = set((root / "docs" / "site" / "index.md").read_text().split("\n"))
+    return [f"docs/site/index.md: {page.name} is in no toctree" for page in sorted(root.glob("docs/*.md")) if page.stem not in listed]
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     pages = sorted([*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("docs/decisions/*.md")])
     texts = {page: page.read_text() for page in pages}
     known = {page: anchors(text) for page, text in texts.items()}
-    dead, checked = [], 0
+    dead, checked = unlisted(root), 0
     for page, text in texts.items():
         for link in links(text):
             parts = urllib.parse.urlsplit(link)
@@ -42,6 +55,8 @@ def main():
             checked += 1
             if not target.exists():
                 dead.append(f"{page.relative_to(root)}: {link}: there is no such file")
+            elif not_on_the_site(root, page, target):
+                dead.append(f"{page.relative_to(root)}: {link}: the site of docs/ does not have it")
             elif parts.fragment and target in known and parts.fragment not in known[target]:
                 dead.append(f"{page.relative_to(root)}: {link}: there is no such heading")
     print("\n".join(dead))

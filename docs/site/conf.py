@@ -16,5 +16,23 @@ html_theme = "furo"
 html_title = f"photonrail {version}"
 html_extra_path = [os.environ["PHOTONRAIL_CPP_REFERENCE"]]  # reference/cpp/, by doxygen
 html_show_sphinx = False
+html_show_copyright = False
 pygments_style = "friendly"
 suppress_warnings = ["misc.highlighting_failure"]  # JSON that leaves a part out
+
+
+def show_code_as_code(app, what, name, obj, options, lines):
+    """An indented block after a blank line of a docstring is code, as readers of help() take it; reStructuredText wants a "::"
+    before it, or joins its lines."""
+    shown = []
+    for i, line in enumerate(lines):
+        begins = line.startswith("    ") and i >= 2 and not lines[i - 1].strip() and not lines[i - 2].startswith("    ")
+        if begins and not lines[i - 2].rstrip().endswith("::"):
+            shown += ["::", ""]
+        shown.append(line)
+    lines[:] = shown
+
+
+def setup(app):
+    if "sphinx.ext.autodoc" in extensions:
+        app.connect("autodoc-process-docstring", show_code_as_code)

@@ -1,5 +1,8 @@
-"""Writes reference/cpp.md of doxygen's tag file: a heading for each header, a line for each class and function, with links
-to doxygen's pages. With it the search of the site finds the names of the library. usage: cpp_pages.py TAGFILE > cpp.md"""
+"""Writes reference/cpp.md of doxygen's tag file: a heading for each header, what its first comment says, and a line for
+each class and function, with links to doxygen's pages. With it the search of the site finds the names of the library.
+usage: cpp_pages.py TAGFILE INCLUDE > cpp.md"""
+import html
+import pathlib
 import sys
 import xml.etree.ElementTree as xml
 
@@ -24,10 +27,20 @@ def headers(root):
     """Header -> lines. A class stands with the header that doxygen names for it, members of a namespace with theirs."""
     found = {}
     for compound in root.findall("compound"):
-        if compound.get("kind") == "file":
+        if compound.get("kind") == "file" and text(compound, "name").endswith(".hpp"):
             path = text(compound, "path").rstrip("/").split("include/")[-1]
             found[path + "/" + text(compound, "name")] = compound
     return found
+
+
+def purpose(file):
+    """The comment that the header begins with, as one paragraph."""
+    lines = []
+    for line in file.read_text().splitlines():
+        if not line.startswith("// "):
+            break
+        lines.append(line[3:])
+    return html.escape(" ".join(lines), quote=False)
 
 
 def main():
@@ -36,7 +49,7 @@ def main():
     print("# C++ reference\n\nMade of the headers in `include/`. "
           "<a href=\"cpp/index.html\">All pages</a>, with a search of their own.\n")
     for header, compound in sorted(headers(root).items()):
-        print(f"## {header}\n")
+        print(f"## {header}\n\n{purpose(pathlib.Path(sys.argv[2]) / header)}\n")
         for node in compound.findall("class"):
             known = classes.get(node.text)
             if known is None:

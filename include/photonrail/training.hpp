@@ -53,6 +53,10 @@ struct TrainingSpec {
   std::uint32_t parameter_bytes = 2;  ///< bf16; also activations
   std::uint32_t gradient_bytes = 4;   ///< fp32
   bool sequence_parallel = true;      ///< TP traffic as all-gather and reduce-scatter instead of all-reduce
+  /// Without sequence parallelism, pp and tp above 1: each tensor-parallel rank sends a tp-th of an activation to its
+  /// counterpart of the next stage, whose ranks gather it (Narayanan et al., arXiv 2104.04473, section 4.1); else each
+  /// sends all of it. No difference under sequence parallelism, whose messages are a tp-th already.
+  bool scatter_messages = false;
   /// Rank numbering, innermost first: a permutation of "tp", "cp", "dp", "pp"; "cp" may be left out where it is 1.
   std::vector<std::string> order{"tp", "cp", "dp", "pp"};
 

@@ -8,6 +8,9 @@
 Times are seconds in frames (``_s``) and whole picoseconds in arrays (``_ps``); sizes are bytes; rates are GB/s of 1e9 bytes.
 Errors are exceptions: ``ConfigError`` has ``where``, ``what`` and ``hint``; ``DeadlockError`` has ``stuck``.
 """
+from ._requirements import check as _check
+
+_check()
 from ._native import (ConfigError, ControllerError, DeadlockError, Error, View, __version__)
 from .extensions import Registries
 from .runs import Result, Scenario, Timeline, scenario, simulate

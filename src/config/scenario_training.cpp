@@ -117,6 +117,7 @@ void read_options(JsonReader& section, const std::filesystem::path& directory, T
     if (const auto v = section.optional(key)) into = v->boolean();
   };
   flag("sequence_parallel", spec.sequence_parallel);
+  flag("scatter_messages", spec.scatter_messages);
   flag("causal", spec.causal);
   flag("ends_count_as_layers", spec.ends_count_as_layers);
   flag("average_loss", spec.average_loss);

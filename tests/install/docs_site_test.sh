@@ -10,9 +10,11 @@ status=0
 bash "$source/tools/docs-site" "$work" "$python" || status=$?
 [[ $status == 77 ]] && exit 0  # has said that it is skipped
 ((status == 0)) || exit 1
-index=$work/html/searchindex.js
-for word in straggler taskgraphbuilder stepagainstdelay; do
-  tr -d '_' <"$index" | grep -qi "$word" || { [[ $word == stepagainstdelay && ! -d $python ]] || { echo "the search does not know $word"; exit 1; }; }
+# The index has stems of words: "TaskGraphBuilder" is "taskgraphbuild" there, as it is in what a reader types.
+words=$(tr -d '_' <"$work/html/searchindex.js" | tr '[:upper:]' '[:lower:]')
+for word in straggler taskgraphbuild stepagainstdelay; do
+  [[ $word != stepagainstdelay || -d $python ]] || continue
+  [[ $words == *"$word"* ]] || { echo "the search does not know $word"; exit 1; }
 done
 # A link that leads nowhere is noticed: the check fails for a copy with one.
 page=$work/html/models.html

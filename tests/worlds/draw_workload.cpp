@@ -92,6 +92,7 @@ void draw_options(Dice& dice, std::uint32_t dp, bool fsdp, Json& training) {
   if (fsdp && dice.one_in(3))
     training["fsdp"] = {{"prefetch", dice.from_to(0, 2)}, {"reshard_after_forward", dice.one_in(2)}};
   if (!fsdp && dp > 1 && dice.one_in(3)) training["parallelism"]["zero1"] = true;
+  if (training.contains("sequence_parallel") && dice.one_in(2)) training["scatter_messages"] = true;
 }
 
 Json draw_training(Dice& dice, std::uint32_t gpus, std::uint32_t& ranks) {

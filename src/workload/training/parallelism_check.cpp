@@ -35,7 +35,7 @@ void check_tensor(const TrainingSpec& s) {
 void check_sequence(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
   require_divides(field("parallelism.cp"), "the sequence is split over cp", p.cp, s.sequence);
-  if (!s.sequence_parallel) return;
+  if (!s.sequence_parallel && !s.scatter_messages) return;
   require_divides(field("parallelism.tp"),
                   p.cp > 1 ? "the sequence is split over cp, then over tp" : "the sequence is split over tp",
                   std::uint64_t{p.tp} * p.cp, s.sequence);

@@ -36,8 +36,14 @@ struct StageModel {
   }
   /// GPUs that run the stage.
   [[nodiscard]] double ranks() const { return spec.parallelism.ranks() / static_cast<double>(spec.parallelism.pp); }
+  /// Whether what comes from another stage is a tp-th that has to be gathered (TrainingSpec::scatter_messages).
+  [[nodiscard]] bool gathers_messages() const {
+    return spec.scatter_messages && !spec.sequence_parallel && spec.parallelism.tp > 1;
+  }
   /// Of an activation between stages.
-  [[nodiscard]] Bytes message() const { return spec.sequence_parallel ? cost.activation_shard : cost.activation; }
+  [[nodiscard]] Bytes message() const {
+    return spec.sequence_parallel || gathers_messages() ? cost.activation_shard : cost.activation;
+  }
 
   const TrainingSpec& spec;
   std::uint32_t stage;

@@ -162,9 +162,14 @@ void StageWriter::send(const PipelineAction& action) {
 void StageWriter::receive(const PipelineAction& action) {
   const bool next = action.peer == (model_.stage + 1) % model_.shape.stages && tasks_.has(SlotUse::kFromNext);
   const std::uint32_t there = model_.shape.virtual_stage({action.peer, action.step.chunk});
-  results_[key(action.step, there)] =
-      tasks_.receive({next ? SlotUse::kFromNext : SlotUse::kFromPrevious, model_.message(), tag(action.step)},
-                     prefix_of(action.step, model_.shape) + "receive", posted_);
+  const std::string task = prefix_of(action.step, model_.shape) + "receive";
+  const SlotUse link = next ? SlotUse::kFromNext : SlotUse::kFromPrevious;
+  const TaskId received = tasks_.receive({link, model_.message(), tag(action.step)}, task, posted_);
+  TaskId& result = results_[key(action.step, there)];
+  result = received;
+  if (!model_.gathers_messages()) return;
+  result =
+      tasks_.collective(SlotUse::kTensor, CollectiveOp::kAllGather, model_.message(), task + ".all_gather", {received});
 }
 
 }  // namespace photonrail::workload

@@ -79,6 +79,24 @@ TEST(TrainingVolume, PipelineMessages) {
   EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 4 * 2 * 4 * 4 * kActivationBytes);
 }
 
+TEST(TrainingVolume, ScatteredMessagesAreGatheredBehindTheBoundary) {
+  // A tp-th from each rank, as under sequence parallelism. Behind the boundary, in each direction, the two tensor-parallel
+  // ranks of the two data-parallel replicas gather the halves of each of 4 micro-batches: each sends its half once.
+  TrainingSpec spec = small_spec();
+  spec.sequence_parallel = false;
+  const std::int64_t whole = volume(make_training_graph(spec), Dimension::kTp);
+  spec.scatter_messages = true;
+  const TaskGraph scattered = make_training_graph(spec);
+  EXPECT_EQ(volume(scattered, Dimension::kPp), 2 * 4 * 4 * kActivationBytes / 2);
+  EXPECT_EQ(volume(scattered, Dimension::kTp, CollectiveOp::kAllGather), 2 * 2 * 2 * 4 * (kActivationBytes / 2));
+  EXPECT_EQ(volume(scattered, Dimension::kTp) - volume(scattered, Dimension::kTp, CollectiveOp::kAllGather), whole);
+  spec.sequence_parallel = true;  // nothing to scatter
+  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kPp), 2 * 4 * 4 * kActivationBytes / 2);
+  spec.sequence_parallel = false;
+  spec.parallelism.tp = 1;
+  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kTp), 0);
+}
+
 TEST(TrainingVolume, PlainDataParallelReducesEachGradientOnce) {
   // Over the tp ranks: every weight once, the norms on both. Two replicas, 4 bytes, however many micro-batches.
   TrainingSpec spec = small_spec();

@@ -23,7 +23,8 @@ class Opus : public Controller {
     ports_.begin(view);
     plan_ = {};
     announced_.clear();
-    // Pairs are far from each other in memory, and a large rail has thousands of requests: they come while others are served.
+    // Pairs are far from each other in memory, and a large rail has thousands of requests: they come while others are
+    // served.
     constexpr std::size_t kAhead = 8;
     const std::span<const CircuitRequest> requests = view.requests;
     for (std::size_t i = 0; i < requests.size(); ++i) {

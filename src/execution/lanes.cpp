@@ -73,7 +73,8 @@ bool Lanes::are_free(const Ready& ready, const Operation& op) {
 bool Lanes::take(const Ready& candidate, Operation& op) {
   if (!are_free(candidate, op)) return false;
   const auto same = [&](const Ready& ready) { return ready.op == candidate.op; };
-  std::erase(candidates_, candidate);  // an operation that was over at once may have freed the lane since, and named it again
+  // An operation that was over at once may have freed the lane since, and named it again.
+  std::erase(candidates_, candidate);
   each_lane(op, [&](Lane& lane) {
     ++lane.users;
     lane.communicator = op.key.communicator;

@@ -90,8 +90,8 @@ TEST(Spread, OfSeveralJobsIsThatOfAllTogether) {
   EXPECT_EQ(result.spread->max, most);
 }
 
-// Each message of the control plane is lost with a probability of a half and never sent again: under most seeds the circuits
-// never come. A seed under which the job cannot finish is counted, and has no makespan.
+// Each message of the control plane is lost with a probability of a half and never sent again: under most seeds the
+// circuits never come. A seed under which the job cannot finish is counted, and has no makespan.
 TEST(Spread, CountsSeedsThatCannotFinish) {
   Job job(2);
   const auto group = job.group({0, 1});

@@ -6,6 +6,7 @@
 #include "photonrail/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace photonrail {
@@ -46,6 +47,10 @@ struct RunSpec {
   /// From 0 (exact) to 0.1: flows of a crowd may end by up to about this share of their duration too early or too late,
   /// which makes crowds of many unlike flows fast (docs/models.md, "Crowds within an accuracy"). Above 0: without folding.
   double network_accuracy = 0.0;
+  /// Where something of the run is drawn (draws_of_seed()): simulate() runs the scenario with so many seeds, `seed` first,
+  /// and RunResult::spread says how far their makespans lie apart. 0 and 1: with `seed` alone; none: as the caller of
+  /// simulate() decides, which itself takes it for 1.
+  std::optional<std::uint32_t> spread_seeds{};
   /// Equivalent ranks are simulated once, where that changes no result. See RunResult::folding.
   bool folding = true;
 };

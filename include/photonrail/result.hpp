@@ -44,9 +44,19 @@ struct Utilisation {
 };
 
 struct RunResult {
+  /// Makespans of the same scenario under several seeds, RunResult::seed among them.
+  struct Spread {
+    std::uint32_t seeds = 0;
+    std::uint32_t unfinished = 0;  ///< of `seeds`: a deadlock, or an error of the controller; they have no makespan
+    Duration min{};
+    Duration median{};  ///< of an even number the lower of the two in the middle
+    Duration max{};
+  };
+
   std::string name;
   std::uint64_t seed = 0;
   Duration makespan{};
+  std::optional<Spread> spread;  ///< RunSpec::spread_seeds; none: not asked for, or nothing is drawn
   std::vector<Duration> iterations;
   std::vector<RankTime> ranks;
   std::array<DimensionTraffic, kDimensionCount> traffic{};  ///< by Dimension

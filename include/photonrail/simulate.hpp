@@ -23,4 +23,13 @@ struct Registries {
 [[nodiscard]] RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers,
                                  const Registries& registries);
 
+/// Whether anything of the run is drawn, so that another RunSpec::seed may give another result: delays or the choice of
+/// stragglers, times of switches, delays and losses of messages of the control plane, routing of a mixture of experts.
+[[nodiscard]] bool draws_of_seed(const Scenario& scenario);
+
+/// Runs `scenario`, of which `result` is the result, under `seeds` - 1 further seeds (repeated_seed()), and sets
+/// RunResult::spread. It does nothing where nothing is drawn, or of fewer than 2 seeds. simulate() does this by itself
+/// where RunSpec::spread_seeds says so. Takes about `seeds` - 1 times as long as the run.
+void add_spread(const Scenario& scenario, std::uint32_t seeds, const Registries& registries, RunResult& result);
+
 }  // namespace photonrail

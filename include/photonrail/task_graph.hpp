@@ -246,7 +246,16 @@ class TaskGraphBuilder {
     std::vector<CommunicatorId> slots;  // of communicators that its tasks name
     std::unordered_map<std::uint32_t, std::uint32_t> slot_of;
   };
+  /// A point-to-point communicator, in the list of its bucket.
+  struct Link {
+    RankId from;
+    RankId to;
+    CommunicatorId id;
+    std::uint32_t next = 0;  // in links_, from 1; 0: the last of its bucket
+  };
   Draft& draft(ProgramId p);
+  [[nodiscard]] std::uint32_t& link_bucket(RankId from, RankId to);
+  void grow_link_buckets();
   /// The slot that the group has in the program.
   [[nodiscard]] std::uint32_t slot_of(ProgramId p, TaskGroup group);
   TaskId add(ProgramId p, const Task& task, std::string_view name, std::span<const TaskId> after);
@@ -257,7 +266,8 @@ class TaskGraphBuilder {
   std::vector<ProgramId> program_of_;
   std::vector<std::vector<CommunicatorId>> slots_of_;
   std::vector<Communicator> communicators_;
-  std::unordered_map<std::uint64_t, CommunicatorId> links_;  // by sender and receiver
+  std::vector<Link> links_;
+  std::vector<std::uint32_t> link_buckets_;  // a power of two of them: the first of links_ in each, from 1; 0: empty
   std::shared_ptr<const TrafficSource> demands_;
   std::vector<std::string> warnings_;
 };

@@ -6,8 +6,13 @@
 #include "formats/kineto/files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace photonrail::config {
 
@@ -20,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxCharacters = 4096;  // of a path, on Linux
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t kPiece = std::size_t{1} << 16;
 
 // A pattern that no file fits, or a folder without traces, names nothing; that is for the reader of the workload to say.
 std::vector<fs::path> kineto_traces(const fs::path& path) {
@@ -70,16 +75,84 @@ void each_string(const Json& value, const std::function<void(const std::string&)
   }
 }
 
-std::string content_hash(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw ConfigError(file.string(), "cannot be read", "check its permissions");
-  std::uint64_t hash = kFnv1aStart;
-  for (std::string piece(kPiece, '\0'); in;) {
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    hash = fnv1a(std::string_view(piece).substr(0, static_cast<std::size_t>(in.gcount())), hash);
+namespace {
+
+/// A file that is being hashed, piece by piece.
+class HashedFile {
+ public:
+  HashedFile(const fs::path& file, std::size_t number)
+      : number_(number), in_(file, std::ios::binary), piece_(kPiece, '\0') {
+    if (!in_) throw ConfigError(file.string(), "cannot be read", "check its permissions");
+    refill();
   }
-  return hex(hash);
+
+  [[nodiscard]] std::size_t number() const { return number_; }
+  [[nodiscard]] std::string_view left() const { return std::string_view(piece_).substr(at_, size_ - at_); }
+  [[nodiscard]] std::uint64_t hash() const { return hash_; }
+
+  /// So many bytes of left() have been hashed.
+  void advance(std::size_t bytes, std::uint64_t hash) {
+    hash_ = hash;
+    at_ += bytes;
+    if (at_ == size_) refill();
+  }
+
+ private:
+  void refill() {
+    at_ = size_ = 0;
+    if (!in_) return;
+    in_.read(piece_.data(), static_cast<std::streamsize>(piece_.size()));
+    size_ = static_cast<std::size_t>(in_.gcount());
+  }
+
+  std::size_t number_;
+  std::ifstream in_;
+  std::string piece_;
+  std::size_t at_ = 0;
+  std::size_t size_ = 0;  // 0: the file is at its end
+  std::uint64_t hash_ = kFnv1aStart;
+};
+
+constexpr std::size_t kTogether = 4;
+
+// FNV-1a waits for the product of every byte, so that four files at a time take little longer than one.
+void hash_together(std::vector<HashedFile>& files) {
+  std::size_t bytes = kPiece;
+  for (const HashedFile& file : files) bytes = std::min(bytes, file.left().size());
+  std::array<const char*, kTogether> from{};
+  std::array<std::uint64_t, kTogether> hash{};
+  for (std::size_t f = 0; f < kTogether; ++f) {
+    from[f] = files[f].left().data();
+    hash[f] = files[f].hash();
+  }
+  for (std::size_t i = 0; i < bytes; ++i) {
+    for (std::size_t f = 0; f < kTogether; ++f) hash[f] = fnv1a({from[f] + i, 1}, hash[f]);
+  }
+  for (std::size_t f = 0; f < kTogether; ++f) files[f].advance(bytes, hash[f]);
 }
+
+std::vector<std::string> content_hashes(std::span<const fs::path> files) {
+  std::vector<std::string> hashes(files.size());
+  std::vector<HashedFile> open;
+  for (std::size_t next = 0; next < files.size() || !open.empty();) {
+    for (; next < files.size() && open.size() < kTogether; ++next) open.emplace_back(files[next], next);
+    if (open.size() == kTogether) {
+      hash_together(open);
+    } else {
+      for (HashedFile& file : open) file.advance(file.left().size(), fnv1a(file.left(), file.hash()));
+    }
+    std::erase_if(open, [&](const HashedFile& file) {
+      if (!file.left().empty()) return false;
+      hashes[file.number()] = hex(file.hash());
+      return true;
+    });
+  }
+  return hashes;
+}
+
+}  // namespace
+
+std::string content_hash(const fs::path& file) { return content_hashes({&file, 1}).front(); }
 
 std::uint64_t fold_file(const fs::path& file, const std::string& content, std::uint64_t hash) {
   return fnv1a(file.filename().string() + "=" + content + "\n", hash);
@@ -92,7 +165,9 @@ std::string scenario_hash(const Json& scenario, const fs::path& directory) {
     for (fs::path& file : named.in(text)) files.insert(std::move(file));
   });
   std::uint64_t hash = fnv1a(scenario.canonical());
-  for (const fs::path& file : files) hash = fold_file(file, content_hash(file), hash);
+  const std::vector<fs::path> in_order(files.begin(), files.end());
+  const std::vector<std::string> hashes = content_hashes(in_order);
+  for (std::size_t f = 0; f < in_order.size(); ++f) hash = fold_file(in_order[f], hashes[f], hash);
   return hex(hash);
 }
 

@@ -5,6 +5,8 @@
 
 namespace photonrail::config {
 
+constexpr std::uint32_t kMaxSpreadSeeds = 10'000;
+
 ExecutorSpec read_executor(JsonReader section) {
   ExecutorSpec spec;
   if (const auto v = section.optional("comm_lanes")) {
@@ -28,6 +30,7 @@ RunSpec read_run(JsonReader section) {
   if (const auto v = section.optional("fidelity")) {
     spec.fidelity = v->choice<Fidelity>({{"stream", Fidelity::kStream}, {"exact", Fidelity::kExact}});
   }
+  if (const auto v = section.optional("spread_seeds")) spec.spread_seeds = v->count(0, kMaxSpreadSeeds);
   if (const auto v = section.optional("folding")) spec.folding = v->boolean();
   section.refuse("trace", "a timeline is asked for on the command line", "photonrail run --trace");
   section.finish();

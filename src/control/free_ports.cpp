@@ -27,8 +27,9 @@ void FreePorts::begin(const FabricView& view, std::span<const Time> last_use) {
   view_ = &view;
   last_use_ = last_use;
   const std::size_t ports = view.transmit.size();
-  state_.transmit.assign(ports, !view.own.empty());
-  for (const ServerIndex position : view.own) {
+  const bool all = view.own.size() * view.ports_per_gpu == ports;  // no position is there twice
+  state_.transmit.assign(ports, !all && !view.own.empty());
+  for (const ServerIndex position : all ? std::span<const ServerIndex>{} : view.own) {
     for (std::uint32_t p = 0; p < view.ports_per_gpu; ++p) state_.transmit[view.port(position, p).index()] = false;
   }
   state_.receive = state_.transmit;
@@ -77,7 +78,25 @@ bool FreePorts::join(ServerPair pair, int most_loss, std::vector<Circuit>& conne
   return true;
 }
 
+// With one port a GPU a port's number is its position, and there is nothing to choose.
+bool FreePorts::serve_one(ServerPair pair, std::vector<Circuit>& connect) {
+  const PortId from{pair.from};
+  const PortId to{pair.to};
+  const PortView& fibre = view_->transmit[from.index()];
+  if (fibre.peer == to && (!state_.transmit[from.index()] || fibre.in_use)) {
+    claim({from, to});
+    return true;
+  }
+  if (can_send(from) && can_receive(to)) {
+    plan({from, to}, connect);
+    return true;
+  }
+  claim({from, to});
+  return false;
+}
+
 bool FreePorts::serve_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect) {
+  if (view_->ports_per_gpu == 1 && wanted == 1 && pairs.size() == 1) return serve_one(pairs.front(), connect);
   const std::size_t before = connect.size();
   // With fewer circuits for a pair that has several, another may get its first.
   for (; wanted > 1; --wanted) {

@@ -57,6 +57,8 @@ class FreePorts {
     std::vector<std::uint8_t> broken;  // by transmit port: ends of its circuit that the plan takes
   };
 
+  /// serve_all() of one pair by one circuit, with one port a GPU.
+  bool serve_one(ServerPair pair, std::vector<Circuit>& connect);
   bool try_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
   bool by_port(std::span<const ServerPair> pairs, std::vector<Circuit>& connect);
   bool join(ServerPair pair, int most_loss, std::vector<Circuit>& connect);

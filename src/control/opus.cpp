@@ -22,16 +22,30 @@ class Opus : public Controller {
     width_.learn(view);
     ports_.begin(view);
     plan_ = {};
-    for (const bool blocking : {true, false}) {
-      for (const CircuitRequest& demand : view.requests) {
-        if (demand.blocking == blocking) ports_.serve_all(demand.pairs, width_.of(view, demand), plan_.connect);
+    announced_.clear();
+    // Pairs are far from each other in memory, and a large rail has thousands of requests: they come while others are
+    // served.
+    constexpr std::size_t kAhead = 8;
+    const std::span<const CircuitRequest> requests = view.requests;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (i + kAhead < requests.size()) __builtin_prefetch(requests[i + kAhead].pairs.data());
+      if (requests[i].blocking) {
+        serve(view, requests[i]);
+      } else {
+        announced_.push_back(i);
       }
     }
+    for (const std::size_t i : announced_) serve(view, requests[i]);
     if (plan_.connect.empty()) return std::nullopt;
     return plan_;
   }
 
  private:
+  void serve(const FabricView& view, const CircuitRequest& request) {
+    ports_.serve_all(request.pairs, width_.of(view, request), plan_.connect);
+  }
+
+  std::vector<std::size_t> announced_;  // requests that do not block yet
   FreePorts ports_;
   PhaseWidth width_;
   CircuitPlan plan_;

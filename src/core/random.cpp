@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
 
 namespace photonrail {
 
@@ -31,6 +32,11 @@ Duration drawn(double picoseconds) {
 RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : state_{} {
   std::uint64_t x = seed ^ fnv1a(name);
   for (std::uint64_t& word : state_) word = split_mix(x);
+}
+
+std::uint64_t repeated_seed(std::uint64_t seed, std::uint32_t repetition) {
+  if (repetition == 0) return seed;
+  return RandomStream(seed, "repetition " + std::to_string(repetition)).next() >> 11;  // a double holds it
 }
 
 std::uint64_t RandomStream::next() {

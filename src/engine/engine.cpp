@@ -79,6 +79,7 @@ bool Engine::cancel(EventHandle handle) {
 }
 
 void Engine::drop_stale() {
+  if (cancelled_ == 0) return;  // the slot of the next event need not be looked at yet
   while (!later_->empty() && stale(later_->front().key)) {
     later_->pop();
     if (cancelled_ > 0) --cancelled_;

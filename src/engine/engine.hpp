@@ -90,7 +90,7 @@ class Engine {
   std::uint64_t sequence_ = 0;
   std::uint64_t events_run_ = 0;
   std::size_t pending_ = 0;
-  std::size_t cancelled_ = 0;              // at least so many entries of later_ are stale
+  std::size_t cancelled_ = 0;              // at most so many entries of later_ are stale
   std::unique_ptr<EventQueue> later_;      // events after the present instant
   std::size_t in_instant_ = 0;             // entries of instant_, stale ones too
   std::array<Fifo, kPhaseCount> instant_;  // events that the present instant scheduled for itself, in order

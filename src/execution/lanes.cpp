@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace photonrail::execution {
 
@@ -12,6 +13,18 @@ Lanes::Ready Lanes::key(OpId id, const Operation& op) {
 }
 
 namespace {
+
+void insert(std::vector<Lanes::Ready>& ascending, const Lanes::Ready& ready) {
+  const auto at = std::lower_bound(ascending.begin(), ascending.end(), ready);
+  if (at == ascending.end() || *at != ready) ascending.insert(at, ready);
+}
+
+bool erase(std::vector<Lanes::Ready>& ascending, const Lanes::Ready& ready) {
+  const auto at = std::lower_bound(ascending.begin(), ascending.end(), ready);
+  if (at == ascending.end() || *at != ready) return false;
+  ascending.erase(at);
+  return true;
+}
 
 bool is_done(const Operation& op, Member member) { return op.transfer.started && op.transfer.left[member] == 0; }
 
@@ -31,7 +44,7 @@ void Lanes::each_lane(const Operation& op, Visit&& visit) {
 }
 
 void Lanes::check_order(const Lane& lane, const Ready& ready) const {
-  const auto after = lane.waiting.upper_bound(ready);
+  const auto after = std::upper_bound(lane.waiting.begin(), lane.waiting.end(), ready);
   const bool tied = (after != lane.waiting.end() && after->same_to_programs(ready)) ||
                     (after != lane.waiting.begin() && std::prev(after)->same_to_programs(ready));
   if (tied) ambiguity_->report("two operations want one lane at one instant, and the programs do not order them");
@@ -41,16 +54,16 @@ void Lanes::enqueue(OpId id, const Operation& op) {
   const Ready ready = key(id, op);
   each_lane(op, [&](Lane& lane) {
     if (ambiguity_ != nullptr && !(per_communicator_ && shares(op))) check_order(lane, ready);
-    lane.waiting.insert(ready);
+    insert(lane.waiting, ready);
   });
-  candidates_.insert(ready);
+  candidates_.push_back(ready);
 }
 
 bool Lanes::are_free(const Ready& ready, const Operation& op) {
   bool free = true;
   each_lane(op, [&](Lane& lane) {
     if (lane.users == 0) return;
-    const Ready& first = *lane.waiting.begin();
+    const Ready& first = lane.waiting.front();
     const bool turn = first.op == ready.op || ready < first;
     free = free && shares(op) && lane.communicator == op.key.communicator && turn;
   });
@@ -60,11 +73,12 @@ bool Lanes::are_free(const Ready& ready, const Operation& op) {
 bool Lanes::take(const Ready& candidate, Operation& op) {
   if (!are_free(candidate, op)) return false;
   const auto same = [&](const Ready& ready) { return ready.op == candidate.op; };
-  candidates_.erase(candidate);  // an operation that was over at once may have freed the lane since, and named it again
+  // An operation that was over at once may have freed the lane since, and named it again.
+  std::erase(candidates_, candidate);
   each_lane(op, [&](Lane& lane) {
     ++lane.users;
     lane.communicator = op.key.communicator;
-    if (lane.waiting.erase(candidate) == 0) {  // a member that came since changed the key
+    if (!erase(lane.waiting, candidate)) {  // a member that came since changed the key
       std::erase_if(lane.waiting, same);
       std::erase_if(candidates_, same);
     }
@@ -77,9 +91,9 @@ void Lanes::free(Lane& lane, CriticalPathTag cause) {
   lane.freed = together_ ? later_of(lane.freed, cause) : cause;
   if (--lane.users > 0 || lane.waiting.empty()) return;
   if (per_communicator_) {
-    candidates_.insert(*lane.waiting.begin());  // the others want the same lane, and come later
+    candidates_.push_back(lane.waiting.front());  // the others want the same lane, and come later
   } else {
-    candidates_.insert(lane.waiting.begin(), lane.waiting.end());
+    candidates_.insert(candidates_.end(), lane.waiting.begin(), lane.waiting.end());
   }
 }
 
@@ -97,13 +111,14 @@ void Lanes::yield(OpId id, const Operation& op) {
   const Ready ready = key(id, op);
   each_lane(op, [&](Lane& lane) {
     free(lane, lane.freed);
-    lane.waiting.insert(ready);
+    insert(lane.waiting, ready);
   });
 }
 
 std::vector<Lanes::Ready> Lanes::candidates() {
-  std::vector<Ready> list(candidates_.begin(), candidates_.end());
-  candidates_.clear();
+  std::vector<Ready> list = std::exchange(candidates_, {});
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;
 }
 

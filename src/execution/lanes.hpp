@@ -13,7 +13,6 @@
 #include "photonrail/execution.hpp"
 
 #include <cstdint>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -76,7 +75,7 @@ class Lanes {
     std::uint32_t users = 0;
     CommunicatorId communicator{};  ///< of the users
     CriticalPathTag freed;
-    std::set<Ready> waiting;
+    std::vector<Ready> waiting;  ///< ascending
   };
 
   template <class Visit>
@@ -90,7 +89,7 @@ class Lanes {
   bool together_;
   folding::OrderAmbiguity* ambiguity_;
   std::vector<Lane> lanes_;
-  std::set<Ready> candidates_;
+  std::vector<Ready> candidates_;  // in any order, some twice
 };
 
 }  // namespace photonrail::execution

@@ -82,18 +82,18 @@ OperationIdentity OperationTable::identify(const OperationKey& key, const Task& 
 OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   std::vector<OpId>& open = open_[key.communicator.index()];
   for (const OpId id : open) {
-    if (pool_[id].key == key) return id;
+    if (pool_[id]->key == key) return id;
   }
   OpId id;
   if (free_.empty()) {
     id = static_cast<OpId>(pool_.size());
-    pool_.emplace_back();
+    pool_.push_back(std::make_unique<Operation>());
   } else {
     id = free_.back();
     free_.pop_back();
   }
   open.push_back(id);
-  Operation& op = pool_[id];
+  Operation& op = *pool_[id];
   static_cast<OperationIdentity&>(op) = identify(key, task);
   op.sequence = next_sequence_++;
   op.live = true;
@@ -141,7 +141,7 @@ std::optional<Member> OperationTable::expected_straggler(CommunicatorId communic
 }
 
 void OperationTable::settle_straggler(OpId id) {
-  Operation& op = pool_[id];
+  Operation& op = *pool_[id];
   PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrival.arrived + 1 == op.members());
   CollectiveCall call = op.call;
   const std::vector<TaskId>& tasks = op.arrival.tasks;
@@ -150,11 +150,11 @@ void OperationTable::settle_straggler(OpId id) {
 }
 
 void OperationTable::record_last_arrival(OpId id, Member member) {
-  if (!last_arrival_.empty()) last_arrival_[pool_[id].key.communicator.index()] = member;
+  if (!last_arrival_.empty()) last_arrival_[pool_[id]->key.communicator.index()] = member;
 }
 
 void OperationTable::retire(OpId id) {
-  Operation& op = pool_[id];
+  Operation& op = *pool_[id];
   std::erase(open_[op.key.communicator.index()], id);
   op.live = false;
   if (op.demand != 0) plans_.give_back(op.demand_query());
@@ -166,9 +166,9 @@ void OperationTable::retire(OpId id) {
 std::vector<OpId> OperationTable::live() const {
   std::vector<OpId> ids;
   for (OpId id = 0; id < pool_.size(); ++id) {
-    if (pool_[id].live) ids.push_back(id);
+    if (pool_[id]->live) ids.push_back(id);
   }
-  std::sort(ids.begin(), ids.end(), [this](OpId a, OpId b) { return pool_[a].sequence < pool_[b].sequence; });
+  std::sort(ids.begin(), ids.end(), [this](OpId a, OpId b) { return pool_[a]->sequence < pool_[b]->sequence; });
   return ids;
 }
 

@@ -7,7 +7,7 @@
 #include "folding/order_ambiguity.hpp"
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -27,8 +27,8 @@ class OperationTable {
   OperationTable(const TaskGraph& graph, const folding::MemberPlacement& placement, const fabric::Fabric& fabric,
                  PlanCache& plans, folding::OrderAmbiguity* ambiguity);
 
-  [[nodiscard]] Operation& operator[](OpId id) { return pool_[id]; }
-  [[nodiscard]] const Operation& operator[](OpId id) const { return pool_[id]; }
+  [[nodiscard]] Operation& operator[](OpId id) { return *pool_[id]; }
+  [[nodiscard]] const Operation& operator[](OpId id) const { return *pool_[id]; }
   /// The operation that a rank's task belongs to. The first task of an operation creates it.
   [[nodiscard]] Seat seat(RankId rank, const Task& task, std::uint32_t iteration);
   void retire(OpId id);
@@ -72,7 +72,7 @@ class OperationTable {
   std::vector<bool> crosses_;                        // by communicator
   std::vector<LayoutId> layouts_;                    // by communicator
   std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict
-  std::deque<Operation> pool_;
+  std::vector<std::unique_ptr<Operation>> pool_;
   std::vector<OpId> free_;
   std::vector<std::vector<OpId>> open_;  // by communicator
   std::uint32_t next_sequence_ = 0;

@@ -11,7 +11,23 @@ RankProgress::RankProgress(const TaskGraph& graph, std::uint32_t iterations, con
       run_(run),
       listener_(listener),
       ranks_(graph.ranks()),
-      iteration_ends_(iterations, Time{}) {}
+      iteration_ends_(iterations, Time{}) {
+  joins_.reserve(graph.programs().size());
+  for (const Program& program : graph.programs()) joins_.push_back(joins_of(program));
+}
+
+RankProgress::Joins RankProgress::joins_of(const Program& program) {
+  Joins joins;
+  const std::span<const Task> tasks = program.tasks();
+  joins.number.resize(tasks.size());
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (tasks[t].waits == 0) joins.first.emplace_back(t);
+    if (tasks[t].waits < 2) continue;
+    joins.number[t] = static_cast<std::uint32_t>(joins.waits.size());
+    joins.waits.push_back(tasks[t].waits);
+  }
+  return joins;
+}
 
 void RankProgress::begin() {
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
@@ -21,10 +37,8 @@ void RankProgress::begin() {
 
 void RankProgress::begin_iteration(RankId id, CriticalPathTag cause) {
   Rank& rank = ranks_[id.index()];
-  const Program& program = graph_.program(id);
-  rank.tasks_left = program.tasks().size();
-  rank.waits.clear();
-  for (const Task& task : program.tasks()) rank.waits.push_back(task.waits);
+  rank.tasks_left = graph_.program(id).tasks().size();
+  rank.waits = joins(id).waits;
   const StragglerInjector::Step step = run_.stragglers.of(id, rank.iteration);
   listener_.iteration_began(id, rank.iteration, step.slowdown);
   if (step.delay == Duration{}) return release_first(id, cause);
@@ -43,10 +57,7 @@ void RankProgress::end_stall(std::uint64_t reconfigurations_and_rank) {
 }
 
 void RankProgress::release_first(RankId id, CriticalPathTag cause) {
-  const Program& program = graph_.program(id);
-  for (std::size_t t = 0; t < program.tasks().size(); ++t) {
-    if (program.tasks()[t].waits == 0) listener_.task_ready(id, TaskId{t}, cause);
-  }
+  for (const TaskId task : joins(id).first) listener_.task_ready(id, task, cause);
 }
 
 void RankProgress::finish_iteration(RankId id, CriticalPathTag cause) {
@@ -69,11 +80,10 @@ void RankProgress::complete(RankId id, TaskId task, CriticalPathTag cause) {
   ++tasks_done_;
   const Program& program = graph_.program(id);
   for (const TaskId next : program.successors(task)) {
-    // Most tasks wait for one other: their counters, which are every rank's own, stay out of the cache.
     if (program.task(next).waits == 1) {
       listener_.task_ready(id, next, cause);
     } else {
-      const bool last = --rank.waits[next.index()] == 0;
+      const bool last = --rank.waits[joins(id).number[next.index()]] == 0;
       const CriticalPathTag joined = join(rank, next, cause, last);
       if (last) listener_.task_ready(id, next, joined);
     }

@@ -40,14 +40,22 @@ class RankProgress {
   [[nodiscard]] CriticalPathTag last_cause() const { return last_cause_; }
 
  private:
+  // Of a program, which many ranks share. Most tasks wait for one other: only those that wait for more are counted.
+  struct Joins {
+    std::vector<TaskId> first;          // wait for nothing
+    std::vector<std::uint32_t> number;  // by task: among those that wait for several, where it does
+    std::vector<std::uint32_t> waits;   // by number: predecessors
+  };
   struct Rank {
-    std::vector<std::uint32_t> waits;  // by task: predecessors to go
+    std::vector<std::uint32_t> waits;  // by number of Joins: predecessors to go
     std::uint32_t iteration = 0;
     std::size_t tasks_left = 0;
     std::vector<ReadyTask> joining;  // what completed at the last instant for tasks that wait for more
     CriticalPathTag last;            // of its tasks that completed
   };
 
+  [[nodiscard]] static Joins joins_of(const Program& program);
+  [[nodiscard]] const Joins& joins(RankId id) const { return joins_[graph_.program_of(id).index()]; }
   void begin_iteration(RankId id, CriticalPathTag cause);
   void release_first(RankId id, CriticalPathTag cause);
   void end_stall(std::uint64_t reconfigurations_and_rank);
@@ -58,6 +66,7 @@ class RankProgress {
   std::uint32_t iterations_;
   RunContext run_;
   ProgramListener& listener_;
+  std::vector<Joins> joins_;  // by program
   std::vector<Rank> ranks_;
   std::size_t finished_ = 0;
   std::uint64_t tasks_done_ = 0;

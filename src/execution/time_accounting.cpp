@@ -4,6 +4,7 @@
 #include "execution/mean.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace photonrail::execution {
 
@@ -75,7 +76,8 @@ void TimeAccounting::rail_ready(RankId rank, Dimension d, Time now) {
   Clock& clock = clocks_[rank.index()];
   if (clock.rail_used && clock.rail_dimension != d) {
     const Duration window = clock.rail_operations > 0 ? Duration{0} : now - clock.rail_end;
-    clock.windows.push_back({{clock.rail_dimension, d}, window});
+    windows_[static_cast<std::size_t>(clock.rail_dimension)][static_cast<std::size_t>(d)].add(
+        window, static_cast<std::uint64_t>(copies_[rank.index()]));
   }
   clock.rail_used = true;
   clock.rail_dimension = d;
@@ -114,13 +116,22 @@ Accounts TimeAccounting::finish(Time makespan) {
   return accounts;
 }
 
-void TimeAccounting::count_windows(Accounts& accounts) const {
-  for (std::size_t r = 0; r < clocks_.size(); ++r) {
-    for (const auto& [phases, window] : clocks_[r].windows) {
-      accounts.windows[phases].push_back({window, static_cast<std::uint64_t>(copies_[r])});
+void TimeAccounting::WindowTally::add(Duration length, std::uint64_t count) {
+  counts.push_back({length, count});
+  if (counts.size() < merge_at) return;
+  merge_equal(counts);
+  merge_at = std::max(merge_at, 2 * counts.size());
+}
+
+void TimeAccounting::count_windows(Accounts& accounts) {
+  for (std::size_t before = 0; before < kDimensionCount; ++before) {
+    for (std::size_t after = 0; after < kDimensionCount; ++after) {
+      WindowTally& tally = windows_[before][after];
+      if (tally.counts.empty()) continue;
+      merge_equal(tally.counts);
+      accounts.windows[{static_cast<Dimension>(before), static_cast<Dimension>(after)}] = std::move(tally.counts);
     }
   }
-  for (auto& [phases, windows] : accounts.windows) merge_equal(windows);
 }
 
 void TimeAccounting::mean_traffic(std::size_t ranks, Accounts& accounts) const {

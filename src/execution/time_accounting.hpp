@@ -74,16 +74,23 @@ class TimeAccounting {
     Dimension rail_dimension = Dimension::kOther;
     std::uint32_t rail_operations = 0;  // ready and not ended
     bool rail_used = false;
-    std::vector<std::pair<std::pair<Dimension, Dimension>, Duration>> windows;
+  };
+  /// Windows between two dimensions, equal ones together now and then: memory follows different lengths, not iterations.
+  struct WindowTally {
+    std::vector<WindowCount> counts;
+    std::size_t merge_at = 256;
+
+    void add(Duration length, std::uint64_t count);
   };
 
   Clock& settle(RankId rank, Time now);
-  void count_windows(Accounts& accounts) const;
+  void count_windows(Accounts& accounts);
   void mean_traffic(std::size_t ranks, Accounts& accounts) const;
 
   std::vector<Clock> clocks_;
   std::span<const std::uint32_t> class_of_rank_;
   std::vector<std::int64_t> copies_;  // by clock: ranks of the job that it stands for
+  std::array<std::array<WindowTally, kDimensionCount>, kDimensionCount> windows_;  // by dimension before, after
   std::map<Dimension, DurationHistogram> operation_times_;
   std::map<Dimension, DurationHistogram> circuit_waits_;
   Bytes rail_bytes_{};

@@ -31,8 +31,15 @@ struct RailCrossing {
 struct FoldedPlant {
   std::uint32_t servers = 1;
   std::uint32_t gpus_per_server = 1;
-  std::unordered_map<std::uint32_t, GpuId> image;  ///< by GPU of the cluster that has traffic: the one that stands for it
+  std::vector<std::pair<GpuId, GpuId>> images;  ///< ascending: a GPU with traffic, the one that stands for it
   std::vector<std::uint32_t> stands_for;  ///< by GPU of the smaller plant: how many
+
+  /// REQUIRES: the GPU has traffic.
+  [[nodiscard]] GpuId image(GpuId gpu) const {
+    const auto found = std::lower_bound(images.begin(), images.end(), std::pair(gpu, GpuId{0}));
+    PHOTONRAIL_CHECK(found != images.end() && found->first == gpu);
+    return found->second;
+  }
 };
 
 class Fabric {
@@ -103,7 +110,7 @@ class Fabric {
   void add_scale_up(GpuId from, GpuId to, network::Path& path) const;
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
-  [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image.at(gpu.value); }
+  [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image(gpu); }
 
   const ClusterSpec& spec_;
   const FoldedPlant* folded_;

@@ -22,16 +22,10 @@ class CircuitPartners {
 
   /// What is in the way of folding, or "".
   [[nodiscard]] std::string problem() {
-    const std::vector<Communicator>& communicators = job_.graph.communicators();
-    for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
-      const std::span<const RankId> members = communicators[c].members;
-      if (server(members.front()) == server(members.back())) continue;  // all in one server
-      for (const auto& [from, to] : pairs(CommunicatorId{c})) {
-        note(members[from], members[to]);
-      }
+    for (const bool sending : {true, false}) {
+      list_partners(sending);
+      check_unique();
     }
-    check_unique(sends_);
-    check_unique(receives_);
     return problem_;
   }
 
@@ -47,10 +41,20 @@ class CircuitPartners {
     return job_.gpu_of_rank[r.index()].value / job_.cluster.gpus_per_server;
   }
 
-  void note(RankId from, RankId to) {
+  // Of all GPUs, those that they send to, or receive from: one of the two at a time, because there are many.
+  void list_partners(bool sending) {
+    const std::vector<Communicator>& communicators = job_.graph.communicators();
     const auto classes = classes_.class_of_rank();
-    sends_.push_back({from, classes[to.index()], to});
-    receives_.push_back({to, classes[from.index()], from});
+    partners_.clear();
+    for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
+      const std::span<const RankId> members = communicators[c].members;
+      if (server(members.front()) == server(members.back())) continue;  // all in one server
+      for (const auto& [from, to] : pairs(CommunicatorId{c})) {
+        const RankId rank = members[sending ? from : to];
+        const RankId other = members[sending ? to : from];
+        partners_.push_back({rank, classes[other.index()], other});
+      }
+    }
   }
 
   // All pairs of all calls on a communicator, found once for each type.
@@ -79,11 +83,11 @@ class CircuitPartners {
     if (!matching) fail("an operation wants circuits from one GPU to several at once");
   }
 
-  void check_unique(std::vector<Partner>& partners) {
-    std::sort(partners.begin(), partners.end());
-    for (std::size_t i = 1; i < partners.size(); ++i) {
-      const Partner& a = partners[i - 1];
-      const Partner& b = partners[i];
+  void check_unique() {
+    std::sort(partners_.begin(), partners_.end());
+    for (std::size_t i = 1; i < partners_.size(); ++i) {
+      const Partner& a = partners_[i - 1];
+      const Partner& b = partners_[i];
       if (a.rank != b.rank || a.other_class != b.other_class || a.other == b.other) continue;
       fail("a rank has circuits to several ranks that nothing tells apart");
     }
@@ -98,8 +102,7 @@ class CircuitPartners {
   const ColourRefinement& classes_;
   std::string problem_;
   std::map<std::uint32_t, std::vector<MemberPair>> pairs_;
-  std::vector<Partner> sends_;
-  std::vector<Partner> receives_;
+  std::vector<Partner> partners_;
 };
 
 /// Puts the smaller job together.
@@ -187,12 +190,14 @@ class Folder {
     plant.gpus_per_server = static_cast<std::uint32_t>(servers.size());
     plant.servers = *std::max_element(servers.begin(), servers.end());
     plant.stands_for.assign(std::size_t{plant.servers} * plant.gpus_per_server, 0);
+    plant.images.reserve(job_.graph.ranks());
     for (std::size_t r = 0; r < job_.graph.ranks(); ++r) {
       const auto [server, rail] = seat[refinement_.class_of_rank()[r]];
       const GpuId image{std::size_t{server} * plant.gpus_per_server + rail};
-      plant.image.emplace(job_.gpu_of_rank[r].value, image);
+      plant.images.emplace_back(job_.gpu_of_rank[r], image);
       ++plant.stands_for[image.index()];
     }
+    if (!std::is_sorted(plant.images.begin(), plant.images.end())) std::sort(plant.images.begin(), plant.images.end());
     for (std::uint32_t rail = 0; optical && rail < rails; ++rail) {
       const auto found = number.find(refinement_.rail_colours()[rail]);
       folding.rail_image.push_back(found == number.end() ? RailId::none() : RailId{found->second});

@@ -198,6 +198,14 @@ Json jobs(const RunResult& result) {
   return list;
 }
 
+Json spread(const RunResult::Spread& spread) {
+  return {{"seeds", spread.seeds},
+          {"unfinished", spread.unfinished},
+          {"min_s", to_seconds(spread.min)},
+          {"median_s", to_seconds(spread.median)},
+          {"max_s", to_seconds(spread.max)}};
+}
+
 void collect(const Json& value, const std::string& path, std::vector<std::pair<std::string, double>>& into) {
   if (value.is_number()) into.emplace_back(path, value.number());
   if (!value.is_object()) return;
@@ -221,6 +229,7 @@ Json result_json(const RunResult& result, bool lists) {
   json["iteration_s"] = seconds(result.iterations);
   const auto steady = result.steady_iteration();
   json["steady_iteration_s"] = steady ? Json(to_seconds(*steady)) : Json(nullptr);
+  if (result.spread) json["spread"] = spread(*result.spread);
   json["simulated"] = simulated_json(result);
   add_training(result, json);
   json["infeasible"] = result.infeasible.empty() ? Json(nullptr) : Json(result.infeasible);

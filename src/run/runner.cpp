@@ -48,7 +48,7 @@ Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool
       needs_(factory_.needs_of(controller_).with_ports(scenario.cluster.nic.ports)),
       rehearsal_(rehearsal),
       cluster_(scenario.cluster),
-      slack_(chosen_.slack) {
+      known_(chosen_.known) {
   DelayDistribution& delay = cluster_.rail.optical.reconfiguration;
   if (rehearsal) delay = DelayDistribution::constant(delay.typical());
 }
@@ -76,11 +76,12 @@ Runner::Chosen Runner::rehearse(const Scenario& scenario, const RunSpec& run, co
       best = all.best_of(specs);
     }
   }
-  if (!best) return {scenario.controller, {}, all.slack};
+  all.known.order = nullptr;  // of ranks without stragglers, which fold otherwise than with them
+  if (!best) return {scenario.controller, {}, all.known};
   return {best->spec,
           factory.name + " rehearsed " + std::to_string(specs.size()) + " ways and took number " +
               std::to_string(best->number) + ", " + best->spec.describe(),
-          all.slack, expected};
+          all.known, expected};
 }
 
 Runner::Check Runner::check_of(const Scenario& scenario, std::span<Observer* const> observers) {
@@ -106,9 +107,9 @@ std::optional<Duration> Runner::Rehearsals::makespan_of(const ControllerSpec& sp
   RunResult own;
   RunResult& trial = result != nullptr ? *result : own;
   try {
-    Runner runner(scenario, run, {spec, {}, slack, {}, give_up}, true, registries);
+    Runner runner(scenario, run, {spec, {}, known, {}, give_up}, true, registries);
     runner.run(trial);
-    slack = runner.slack_;
+    known = runner.known_;
     return trial.makespan;
   } catch (const GaveUp&) {
   } catch (const DeadlockError&) {
@@ -198,7 +199,7 @@ folding::FoldingAttempt Runner::fold_on(const ClusterSpec& cluster, const Contro
 bool Runner::run_folded(const folding::Folding& folding, RunResult& result) const {
   try {
     Profile profile;
-    if (follows_a_schedule()) profile.order = profile_order(&folding, result.folding.off);
+    if (follows_a_schedule()) profile.order = order_of_classes(folding, result.folding.off);
     if (follows_a_schedule() && !profile.order) return false;
     if (wants_slack()) profile.slack = slack_of_classes(folding);
     JobSetup job = setup();
@@ -285,6 +286,16 @@ std::optional<execution::Schedule> Runner::profile_order(const folding::Folding*
   return std::nullopt;
 }
 
+// Once for all rehearsals: which ranks fold depends on the job and its cluster, and not on the way that is rehearsed.
+std::optional<execution::Schedule> Runner::order_of_classes(const folding::Folding& folding, std::string& why_not) const {
+  if (known_.order == nullptr) {
+    std::optional<execution::Schedule> order = profile_order(&folding, why_not);
+    if (!order) return std::nullopt;
+    known_.order = std::make_shared<const execution::Schedule>(*std::move(order));
+  }
+  return *known_.order;
+}
+
 // Electrical rails may fold where those of the scenario do not.
 execution::Schedule Runner::profile_order_unfolded() const {
   std::string why_not;
@@ -304,11 +315,11 @@ execution::Schedule Runner::profile_order_unfolded() const {
 
 // Once for all rehearsals and the run: it depends on the job and its electrical rails alone.
 const execution::SlackProfile& Runner::profile_slack() const {
-  if (slack_ != nullptr) return *slack_;
+  if (known_.slack != nullptr) return *known_.slack;
   std::optional<execution::SlackProfile> slack = profile_slack_folded();
   if (!slack) slack = record_slack(nullptr);
-  slack_ = std::make_shared<const execution::SlackProfile>(*std::move(slack));
-  return *slack_;
+  known_.slack = std::make_shared<const execution::SlackProfile>(*std::move(slack));
+  return *known_.slack;
 }
 
 // Equal ranks have equal times. None: the electrical run does not fold.

@@ -27,11 +27,17 @@ class Runner {
   [[nodiscard]] std::unique_ptr<Simulation> share(const SharedJobContext& context);
 
  private:
+  /// What profiling runs of the job on electrical rails gave, the same for every way that is rehearsed; null: not known
+  /// yet.
+  struct Known {
+    std::shared_ptr<const execution::SlackProfile> slack{};
+    std::shared_ptr<const execution::Schedule> order{};  ///< of the folded job
+  };
   /// A policy's specification, and for people how it was chosen, if it was.
   struct Chosen {
     ControllerSpec spec;
     std::string how;
-    std::shared_ptr<const execution::SlackProfile> slack{};  ///< null: not known yet
+    Known known{};
     std::optional<Duration>
         expected{};                 ///< the makespan of a folded rehearsal, which the run with every rank has to confirm
     std::optional<Time> give_up{};  ///< JobSetup::give_up
@@ -46,7 +52,7 @@ class Runner {
     const Scenario& scenario;
     RunSpec run;
     const Registries& registries;
-    std::shared_ptr<const execution::SlackProfile> slack;  ///< once the first has made it
+    Known known;  ///< once the first has made it
 
     /// The way with the shortest run, the first of equals; none when no way can finish.
     [[nodiscard]] std::optional<Rehearsal> best_of(const std::vector<ControllerSpec>& specs);
@@ -75,6 +81,8 @@ class Runner {
   /// The order in which each rank's rail operations start on electrical rails without stragglers; nullopt: the folded run
   /// is ambiguous, for the reason in `why_not`.
   [[nodiscard]] std::optional<execution::Schedule> profile_order(const folding::Folding* folding, std::string& why_not) const;
+  [[nodiscard]] std::optional<execution::Schedule> order_of_classes(const folding::Folding& folding,
+                                                                    std::string& why_not) const;
   [[nodiscard]] execution::Schedule profile_order_unfolded() const;
   [[nodiscard]] const execution::SlackProfile& profile_slack() const;
   [[nodiscard]] std::optional<execution::SlackProfile> profile_slack_folded() const;
@@ -95,7 +103,7 @@ class Runner {
   const PolicyNeeds needs_;
   const bool rehearsal_;
   ClusterSpec cluster_;
-  mutable std::shared_ptr<const execution::SlackProfile> slack_;  // made when it is first wanted
+  mutable Known known_;                    // made when it is first wanted
   std::optional<Profile> shared_profile_;  // of share()
 };
 

@@ -7,6 +7,7 @@
 #include "run/scenario_check.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -43,9 +44,11 @@ void check_placement(const Scenario& scenario) {
                      "places " + number(scenario.gpu_of_rank.size()) + " ranks, but the workload has " + number(ranks));
   }
   const auto where = [](std::size_t r) { return field("gpu_of_rank[]", r); };
-  std::unordered_map<std::uint32_t, RankId> rank_of;  // by GPU
+  std::unordered_map<std::uint32_t, RankId> rank_of;  // by GPU; unused where the GPUs ascend
+  const std::vector<GpuId>& gpus = scenario.gpu_of_rank;
+  const bool ascend = std::adjacent_find(gpus.begin(), gpus.end(), std::greater_equal<>()) == gpus.end();
   for (std::size_t r = 0; r < ranks; ++r) {
-    const GpuId gpu = scenario.gpu_of_rank[r];
+    const GpuId gpu = gpus[r];
     if (gpu.value >= cluster.gpus()) {
       throw FieldError(where(r), "there is no GPU " + number(gpu.value) + ": " + gpus_of(cluster),
                        "GPUs are numbered from 0: server x gpus_per_server + local index");
@@ -55,6 +58,7 @@ void check_placement(const Scenario& scenario) {
       throw FieldError(where(r), "the ring inside the server bypasses GPU " + number(gpu.value),
                        "place ranks on GPUs that are not in {cluster.scale_up.shape.bypassed}");
     }
+    if (ascend) continue;
     const auto [owner, free] = rank_of.try_emplace(gpu.value, RankId{r});
     if (!free) {
       throw FieldError(where(r), "GPU " + number(gpu.value) + " runs rank " + number(owner->second.value) + " already",

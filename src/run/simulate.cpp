@@ -55,6 +55,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
     run::run_jobs(scenario, observers, registries, result);
   }
   price(scenario, result);
+  if (scenario.run.spread_seeds) add_spread(scenario, *scenario.run.spread_seeds, registries, result);
   result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   result.engine.peak_rss_mb = peak_rss_mb();
   return result;

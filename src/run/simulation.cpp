@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "run/cost_model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace photonrail::run {
@@ -15,6 +16,14 @@ namespace {
 folding::MemberPlacement placement_of(const JobSetup& setup) {
   if (setup.folding != nullptr) return setup.folding->placement;
   return folding::MemberPlacement::of(setup.scenario.graph, setup.scenario.gpu_of_rank);
+}
+
+// What happens on ranks is for observers of every rank alone, folded or not.
+ObserverList rank_observers(const JobSetup& setup) {
+  const bool classes = setup.folding != nullptr && !setup.shows_classes;
+  const bool watched = std::any_of(setup.observers.begin(), setup.observers.end(),
+                                   [](const Observer* observer) { return observer->needs_every_rank(); });
+  return ObserverList(classes || !watched ? std::span<Observer* const>{} : setup.observers);
 }
 
 execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t ranks) {
@@ -33,7 +42,7 @@ Simulation::Simulation(const JobSetup& setup)
     : setup_(setup),
       placement_(placement_of(setup)),
       all_observers_(setup.observers),
-      rank_observers_(setup.folding != nullptr && !setup.shows_classes ? ObserverList({}) : ObserverList(setup.observers)),
+      rank_observers_(rank_observers(setup)),
       own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),

@@ -191,11 +191,6 @@ std::string name_of(const Draft& draft) {
   return name.empty() ? "base" : name;
 }
 
-std::uint64_t seed_of(std::uint64_t seed, std::uint32_t repetition) {
-  if (repetition == 0) return seed;
-  return RandomStream(seed, "repetition " + std::to_string(repetition)).next() >> 11;  // a double holds it
-}
-
 void add_points(const Draft& draft, const std::string& problem, const Plan& plan, std::uint64_t base_seed, Sweep& sweep) {
   SweepPoint point;
   point.name = name_of(draft);
@@ -208,7 +203,7 @@ void add_points(const Draft& draft, const std::string& problem, const Plan& plan
       SweepPoint& added = sweep.points.emplace_back(point);
       added.index = static_cast<std::uint32_t>(sweep.points.size() - 1);
       if (!plan.seeds.empty() || plan.repetitions > 1) {
-        added.patch.push_back({"/run/seed", std::to_string(seed_of(seed, point.repetition))});
+        added.patch.push_back({"/run/seed", std::to_string(repeated_seed(seed, point.repetition))});
       }
     }
   }

@@ -27,16 +27,16 @@ bool is_member(const Communicator& c, RankId rank) {
 void check_rank(const TaskGraph& graph, RankId rank, std::vector<CommunicatorId>& scratch) {
   const auto slots = graph.slots(rank);
   for (std::size_t s = 0; s < slots.size(); ++s) {
-    const std::string slot = "slot " + std::to_string(s);
+    const auto slot = [s] { return "slot " + std::to_string(s); };
     if (slots[s].index() >= graph.communicators().size()) {
-      throw ConfigError(describe_rank(rank), slot + " names a communicator that does not exist");
+      throw ConfigError(describe_rank(rank), slot() + " names a communicator that does not exist");
     }
     const Communicator& c = graph.communicators()[slots[s].index()];
     if (is_member(c, rank)) continue;
-    throw ConfigError(describe_rank(rank), slot + " is communicator " + c.name + ", which it is not a member of");
+    throw ConfigError(describe_rank(rank), slot() + " is communicator " + c.name + ", which it is not a member of");
   }
   scratch.assign(slots.begin(), slots.end());
-  std::sort(scratch.begin(), scratch.end());
+  if (!std::is_sorted(scratch.begin(), scratch.end())) std::sort(scratch.begin(), scratch.end());
   const auto twice = std::adjacent_find(scratch.begin(), scratch.end());
   if (twice == scratch.end()) return;
   throw ConfigError(describe_rank(rank), "has communicator " + graph.communicators()[twice->index()].name + " in two slots",

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace photonrail {
 
@@ -60,31 +61,56 @@ TaskGraphBuilder::TaskGraphBuilder(std::size_t ranks) : program_of_(ranks, Progr
 
 CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<RankId> members, Dimension dimension,
                                                   bool point_to_point) {
-  const std::string where = "communicator " + name;
-  if (members.empty()) throw ConfigError(where, "has no members");
-  std::vector<RankId> ascending = members;
-  if (!std::is_sorted(ascending.begin(), ascending.end())) std::sort(ascending.begin(), ascending.end());
+  const auto where = [&name] { return "communicator " + name; };
+  if (members.empty()) throw ConfigError(where(), "has no members");
+  std::vector<RankId> sorted;  // a group's members, or a copy of those of a link, where they do not ascend
+  const bool ascend = std::is_sorted(members.begin(), members.end());
+  if (!ascend) {
+    sorted = members;
+    std::sort(sorted.begin(), sorted.end());
+  }
+  const std::vector<RankId>& ascending = ascend ? members : sorted;
   if (ascending.back().index() >= program_of_.size()) {
-    throw ConfigError(where, describe_rank(ascending.back()) + " is not a rank of the job",
+    throw ConfigError(where(), describe_rank(ascending.back()) + " is not a rank of the job",
                       "it has " + plural(program_of_.size(), "rank"));
   }
   const auto twice = std::adjacent_find(ascending.begin(), ascending.end());
-  if (twice != ascending.end()) throw ConfigError(where, describe_rank(*twice) + " is a member twice");
+  if (twice != ascending.end()) throw ConfigError(where(), describe_rank(*twice) + " is a member twice");
   if (point_to_point && members.size() != 2) {
-    throw ConfigError(where, "is point to point with " + plural(members.size(), "member"), "sender and receiver");
+    throw ConfigError(where(), "is point to point with " + plural(members.size(), "member"), "sender and receiver");
   }
-  communicators_.push_back(
-      {std::move(name), point_to_point ? std::move(members) : std::move(ascending), dimension, point_to_point});
+  if (!point_to_point && !ascend) members = std::move(sorted);
+  communicators_.push_back({std::move(name), std::move(members), dimension, point_to_point});
   return CommunicatorId{communicators_.size() - 1};
 }
 
+// Links of neighbouring ranks over the same distance, which most jobs make one after another, are in neighbouring buckets.
+std::uint32_t& TaskGraphBuilder::link_bucket(RankId from, RankId to) {
+  constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15ULL;  // 2^64 over the golden ratio (Knuth, TAOCP 3, 6.4)
+  const std::uint64_t distance = std::uint64_t{to.value} - from.value;
+  const std::uint64_t bucket = from.value + ((distance * kSpread) >> 32);
+  return link_buckets_[bucket & (link_buckets_.size() - 1)];
+}
+
+void TaskGraphBuilder::grow_link_buckets() {
+  constexpr std::size_t kFirst = 64;
+  link_buckets_.assign(std::max(kFirst, 2 * link_buckets_.size()), 0);
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    std::uint32_t& bucket = link_bucket(links_[i].from, links_[i].to);
+    links_[i].next = std::exchange(bucket, static_cast<std::uint32_t>(i + 1));
+  }
+}
+
 CommunicatorId TaskGraphBuilder::link(RankId from, RankId to, Dimension dimension) {
-  const std::uint64_t ends = (std::uint64_t{from.value} << 32) | to.value;
-  const auto found = links_.find(ends);
-  if (found != links_.end()) return found->second;
+  if (links_.size() >= link_buckets_.size()) grow_link_buckets();
+  std::uint32_t& bucket = link_bucket(from, to);
+  for (std::uint32_t at = bucket; at != 0; at = links_[at - 1].next) {
+    if (links_[at - 1].from == from && links_[at - 1].to == to) return links_[at - 1].id;
+  }
   std::string name = "link." + std::to_string(from.value) + ">" + std::to_string(to.value);
   const CommunicatorId id = add_communicator(std::move(name), {from, to}, dimension, true);
-  links_.emplace(ends, id);
+  links_.push_back({from, to, id, bucket});
+  bucket = static_cast<std::uint32_t>(links_.size());
   return id;
 }
 
@@ -211,6 +237,8 @@ Program TaskGraphBuilder::finish_program(ProgramId p) {
 
 TaskGraph TaskGraphBuilder::build() && {
   TaskGraph graph;
+  links_ = {};
+  link_buckets_ = {};
   std::vector<ProgramId> shared;  // by draft
   std::multimap<std::uint64_t, ProgramId> by_hash;
   for (std::size_t p = 0; p < drafts_.size(); ++p) {
@@ -224,11 +252,17 @@ TaskGraph TaskGraphBuilder::build() && {
     graph.programs_.push_back(std::move(program));
   }
   graph.slot_offsets_.push_back(0);
+  std::size_t slots = 0;
+  for (const std::vector<CommunicatorId>& of_rank : slots_of_) slots += of_rank.size();
+  graph.slots_.reserve(slots);
+  graph.slot_offsets_.reserve(program_of_.size() + 1);
   for (std::size_t r = 0; r < program_of_.size(); ++r) {
     if (program_of_[r].is_none()) throw ConfigError(describe_rank(RankId{r}), "has no program", "assign it one");
     graph.slots_.insert(graph.slots_.end(), slots_of_[r].begin(), slots_of_[r].end());
     graph.slot_offsets_.push_back(static_cast<std::uint32_t>(graph.slots_.size()));
   }
+  slots_of_ = {};
+  graph.program_of_.reserve(program_of_.size());
   for (const ProgramId p : program_of_) graph.program_of_.push_back(shared[p.index()]);
   graph.communicators_ = std::move(communicators_);
   graph.demands_ = std::move(demands_);

@@ -130,6 +130,25 @@ void scenario_trace_128(benchmark::State& state) {
 }
 BENCHMARK(scenario_trace_128)->ArgName("micro_batches")->Arg(15)->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
 
+// Many ranks whose files differ in groups and peers alone, read without a run.
+void scenario_trace_reading(benchmark::State& state) {
+  const Folder folder;
+  std::uint64_t bytes = 0;
+  for (const auto& file : write_chakra(make_training_graph(dense_405b(argument(state) / 128)), folder.path() / "job")) {
+    bytes += std::filesystem::file_size(file);
+  }
+  const ChakraOptions options{.prefix = folder.path() / "job", .comm_groups = folder.path() / "job.json", .dimensions = {}};
+  std::uint64_t tasks = 0;
+  std::uint64_t read = 0;
+  for (auto _ : state) {
+    tasks += read_chakra(options).task_count();
+    read += bytes;
+  }
+  report(state, tasks);
+  state.SetBytesProcessed(static_cast<std::int64_t>(read));
+}
+BENCHMARK(scenario_trace_reading)->ArgName("gpus")->Arg(1024)->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+
 // 128 GPUs for each data-parallel rank.
 void scenario_training_stream(benchmark::State& state) {
   measure(state, training_job(dense_405b(argument(state) / 128), Fidelity::kStream), Item::kTask);
@@ -140,6 +159,40 @@ void scenario_training_stream_opus(benchmark::State& state) {
   measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream)), Item::kTask);
 }
 BENCHMARK(scenario_training_stream_opus)->ArgName("gpus")->Arg(256)->Arg(2048)->Unit(benchmark::kMillisecond);
+
+// Every rank begins every step up to 200 us late, by a draw, so that no two are alike.
+void scenario_training_jittered_opus(benchmark::State& state) {
+  Scenario scenario = on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream));
+  scenario.run.folding = true;  // of the profiling run
+  StragglerSpec late;
+  late.delay = {DelayDistribution::Kind::kUniform, Duration{}, Duration{200'000'000}, 0.0, {}};
+  scenario.stragglers = {late};
+  measure(state, scenario, Item::kTask);
+}
+BENCHMARK(scenario_training_jittered_opus)
+    ->ArgName("gpus")
+    ->Arg(2048)
+    ->Arg(16384)
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+// Many steps, every rank: memory does not grow with them.
+void scenario_training_steps(benchmark::State& state) {
+  Scenario scenario = on_optical_rails(training_job(dense_405b(2), Fidelity::kStream));
+  scenario.run.iterations = argument(state);
+  measure(state, scenario, Item::kTask);
+}
+BENCHMARK(scenario_training_steps)->ArgName("steps")->Arg(1)->Arg(100)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+// Ten ways are rehearsed, and the best is run.
+void scenario_training_coalesce(benchmark::State& state) {
+  Scenario scenario = on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream));
+  scenario.run.folding = true;
+  scenario.controller = {};
+  scenario.controller.name = "coalesce";
+  measure(state, scenario, Item::kTask);
+}
+BENCHMARK(scenario_training_coalesce)->ArgName("gpus")->Arg(256)->Unit(benchmark::kMillisecond);
 
 // Ranks that nothing tells apart are simulated once; with the making of the graph.
 void scenario_training_folded_opus(benchmark::State& state) {

@@ -62,7 +62,7 @@ constexpr std::string_view kOptical = R"({
   "executor": { "comm_lanes": "one", "concurrent_collectives": "together", "buffered_send_bytes": 0 },
   "collectives": { "all_to_all": "pairwise", "gather": "direct", "chunks": 4 },
   "workload": { "collective": { "op": "all_to_all", "algorithm": "direct", "bytes": 1048576, "ranks": 4 } },
-  "run": { "iterations": 3, "seed": 18446744073709551615, "fidelity": "exact" } })";
+  "run": { "iterations": 3, "seed": 18446744073709551615, "fidelity": "exact", "spread_seeds": 7 } })";
 
 TEST(Scenario, MinimalTakesDefaults) {
   const Scenario s = parse(kMinimal);
@@ -123,6 +123,7 @@ TEST(Scenario, EveryKeyOfTheOtherSections) {
   EXPECT_EQ(s.run.iterations, 3u);
   EXPECT_EQ(s.run.seed, ~std::uint64_t{0});
   EXPECT_EQ(s.run.fidelity, Fidelity::kExact);
+  EXPECT_EQ(s.run.spread_seeds, 7u);
 }
 
 TEST(Scenario, Stragglers) {

@@ -58,6 +58,33 @@ TEST(CommandLog, OnlyTheTimeAfterTheDecisionIsExposed) {
   EXPECT_EQ(log.lit_cause().reconfigurations, 3u);
 }
 
+// Commands 0 and 2 are done, in the order 2, 0; command 1 never is. Each counts, whenever it was folded into the totals.
+TEST(CommandLog, CountsCommandsThatAreDoneInAnyOrder) {
+  CommandLog log;
+  for (std::int64_t i = 0; i < 3; ++i) log.add(Time{100 * i}, Time{100 * i + 50}, {}, {Dimension::kDp, 7});
+  for (const std::uint32_t command : {2u, 0u}) {
+    log.begin_finish(command, Time{300});
+    log.expose(Duration{20});
+    log.end_finish();
+  }
+  EXPECT_EQ(log.size(), 3u);
+  ReconfigurationSummary summary;
+  log.summarize(summary);
+  log.count_circuits(summary);
+  EXPECT_EQ(summary.count, 3u);
+  EXPECT_EQ(summary.total, Duration{150});
+  EXPECT_EQ(summary.exposed, Duration{40});
+  EXPECT_EQ(summary.circuits, 21u);
+  ASSERT_EQ(summary.by_change.size(), 1u);
+  EXPECT_EQ(summary.by_change.begin()->second.count, 3u);
+  log.add(Time{400}, Time{450}, {});
+  log.begin_finish(3, Time{450});
+  log.end_finish();
+  log.begin_finish(1, Time{460});
+  log.end_finish();
+  EXPECT_EQ(log.size(), 4u);
+}
+
 TEST(RailTraffic, ALaterIterationEndsThePresentOne) {
   RailTraffic traffic;
   traffic.add(0, {1, 0}, Bytes{5});

@@ -80,6 +80,14 @@ TEST(ResultJson, AnAccuracyOfTheNetworkIsSaidWhereOneWasAskedFor) {
   EXPECT_EQ(Json::parse(to_json(result))["network"], Json({{"accuracy", 0.01}, {"epochs", 12}, {"flows_in_epochs", 345}}));
 }
 
+TEST(ResultJson, ASpreadOverSeedsIsSaidWhereThereIsOne) {
+  RunResult result = two_ranks();
+  EXPECT_FALSE(Json::parse(to_json(result)).contains("spread"));
+  result.spread = {5, 1, milliseconds(8), milliseconds(9), milliseconds(12)};
+  EXPECT_EQ(Json::parse(to_json(result))["spread"],
+            Json({{"seeds", 5}, {"unfinished", 1}, {"min_s", 0.008}, {"median_s", 0.009}, {"max_s", 0.012}}));
+}
+
 TEST(ResultJson, TheSteadyIterationLeavesTheFirstOut) {
   RunResult result = two_ranks();
   result.iterations = {milliseconds(9), milliseconds(5), milliseconds(4)};

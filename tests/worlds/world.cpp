@@ -165,6 +165,7 @@ World draw_world(std::uint64_t seed) {
   Json run{{"seed", dice.from_to(1, 1000)}, {"fidelity", dice.one_in(2) ? "stream" : "exact"}};
   if (dice.one_in(3)) run["iterations"] = dice.from_to(2, 3);
   if (dice.one_in(4)) run["folding"] = false;
+  if (Dice(seed, "spread").one_in(25)) run["spread_seeds"] = static_cast<int>(1 + seed % 3);
   scenario["run"] = run;
   if (linked) draw_links(shapes, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);

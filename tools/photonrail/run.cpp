@@ -87,6 +87,31 @@ TraceWriter::Options timeline_options(const std::string& text, const Scenario& s
   return options;
 }
 
+// Runs of up to so many events are repeated under other seeds, where the scenario does not say whether they are: that takes
+// less than a tenth of a second.
+constexpr std::uint64_t kEventsOfCheapRun = 100'000;
+constexpr std::uint32_t kCheapSeeds = 5;
+
+void add_cheap_spread(const Scenario& scenario, const Registries& known, RunResult& result) {
+  if (scenario.run.spread_seeds || result.engine.events > kEventsOfCheapRun) return;
+  add_spread(scenario, kCheapSeeds, known, result);
+}
+
+// How far a result that depends on draws can be trusted, in one line; empty where nothing is drawn.
+std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
+  if (!result.spread) {
+    const bool asked = scenario.run.spread_seeds.has_value();
+    return asked || !draws_of_seed(scenario)
+               ? ""
+               : "one sample of what is drawn; --set /run/spread_seeds=5 shows how far others lie";
+  }
+  const RunResult::Spread& spread = *result.spread;
+  std::string line = "makespan over " + std::to_string(spread.seeds) + " seeds: " + to_text(spread.min) + " to " +
+                     to_text(spread.max) + ", median " + to_text(spread.median);
+  if (spread.unfinished > 0) line += "; " + std::to_string(spread.unfinished) + " seeds cannot finish";
+  return line;
+}
+
 // Runs one scenario and writes what it gave; appends the files to `written`.
 RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, const std::filesystem::path& folder,
                   const RunOptions& options, const Registries& known, std::vector<std::filesystem::path>& written) {
@@ -96,6 +121,7 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   if (options.trace) observers.push_back(&trace);
   if (options.ccl_bench) observers.push_back(&metrics);
   RunResult result = simulate_one(scenario, file, observers, known, options.quiet);
+  add_cheap_spread(scenario, known, result);
   if (options.out.empty()) return result;
   write_file(written.emplace_back(folder / "result.json"), sweep::result_with_plugins(result, options.plugins));
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));
@@ -133,6 +159,9 @@ void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& opt
   if (!options.quiet) std::cout << to_table(results, output_has_colours(), output_width());
   for (std::size_t i = 0; i < results.size() && !options.quiet; ++i) {
     for (const std::string& line : results[i].choices) std::cout << results[i].name << ": " << line << '\n';
+    if (const std::string line = line_of_spread(scenarios[i], results[i]); !line.empty()) {
+      std::cout << results[i].name << ": " << line << '\n';
+    }
     if (options.explain) std::cout << operators_text(results[i]);
   }
   if (!options.quiet && !written.empty()) std::cout << '\n';

@@ -29,6 +29,9 @@ class RandomStream {
   bool has_spare_ = false;
 };
 
+/// The seed of a repetition of a run: `seed` itself for repetition 0, below 2^53 for the others.
+[[nodiscard]] std::uint64_t repeated_seed(std::uint64_t seed, std::uint32_t repetition);
+
 /// A delay: constant, or drawn from a named distribution. Never negative.
 struct DelayDistribution {
   enum class Kind { kConstant, kUniform, kNormal, kLogNormal, kEmpirical };

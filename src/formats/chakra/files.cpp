@@ -85,13 +85,24 @@ std::vector<fs::path> find_traces(const fs::path& prefix) {
   return files;
 }
 
-Trace read_trace(const fs::path& file) {
+namespace {
+
+template <class Parse>
+Trace read_with(const fs::path& file, const Parse& parse) {
   const std::string data = read_file(file);
   try {
-    return parse_trace(data);
+    return parse(data);
   } catch (const ConfigError& e) {
     throw e.inside(file.string());
   }
+}
+
+}  // namespace
+
+Trace read_trace(const fs::path& file) { return read_with(file, parse_trace); }
+
+Trace read_trace(const fs::path& file, TraceParser& parser) {
+  return read_with(file, [&parser](std::string_view data) { return parser.parse(data); });
 }
 
 std::vector<Trace> read_traces(const std::vector<fs::path>& files) {

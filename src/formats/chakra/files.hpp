@@ -23,6 +23,8 @@ namespace photonrail::formats::chakra {
 
 /// Throws ConfigError that begins with the file.
 [[nodiscard]] Trace read_trace(const std::filesystem::path& file);
+/// The same, by a parser that has read other files of the trace.
+[[nodiscard]] Trace read_trace(const std::filesystem::path& file, TraceParser& parser);
 
 /// Reads all, a few at a time. The result and the error (that of the lowest rank) do not depend on the timing.
 [[nodiscard]] std::vector<Trace> read_traces(const std::vector<std::filesystem::path>& files);

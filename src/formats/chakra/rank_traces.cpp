@@ -70,6 +70,26 @@ RankTrace split(Trace trace) {
   return rank;
 }
 
+/// Parsers that no thread uses at present.
+class Parsers {
+ public:
+  TraceParser take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return {};
+    TraceParser parser = std::move(free_.back());
+    free_.pop_back();
+    return parser;
+  }
+  void give_back(TraceParser parser) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(parser));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<TraceParser> free_;
+};
+
 /// One of each kind of trace, for all threads.
 class Shapes {
  public:
@@ -96,8 +116,11 @@ class Shapes {
 std::vector<RankTrace> read_rank_traces(const std::vector<std::filesystem::path>& files) {
   std::vector<RankTrace> ranks(files.size());
   Shapes shapes;
+  Parsers parsers;
   for_each_index(files.size(), [&](std::size_t i) {
-    ranks[i] = split(read_trace(files[i]));
+    TraceParser parser = parsers.take();
+    ranks[i] = split(read_trace(files[i], parser));
+    parsers.give_back(std::move(parser));
     shapes.share(ranks[i]);
   });
   return ranks;

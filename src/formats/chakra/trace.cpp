@@ -99,7 +99,11 @@ class Messages {
 
 class Parser {
  public:
-  Trace parse(std::string_view data) {
+  /// `sample` must outlive the object; it may be empty.
+  explicit Parser(const TraceParser::Sample& sample) : sample_(sample) {}
+
+  /// The nodes in the order of the file.
+  void parse_messages(std::string_view data) {
     if (data.empty()) throw ConfigError("", "is empty", "a Chakra trace begins with its metadata");
     Messages messages(data);
     try {
@@ -107,18 +111,67 @@ class Parser {
       while (!messages.done()) {
         const auto message = messages.next();
         offset_ = messages.offset();
-        parse_node(message);
+        note_piece(static_cast<std::size_t>(message.data() - data.data()), message.size());
+        if (is_known(text_of(message))) {
+          copy_node();
+        } else {
+          parse_node(message);
+        }
       }
     } catch (const protozero::exception& e) {
       throw ConfigError("byte " + std::to_string(messages.offset()),
                         std::string("the message that begins here is damaged: ") + e.what(),
                         "is the file complete, and a Chakra trace?");
     }
+    note_piece(data.size(), 0);
+  }
+
+  /// Whether most messages were none of the sample's.
+  [[nodiscard]] bool is_new() const { return 2 * known_ < trace_.nodes.size(); }
+  /// What was parsed, as a sample for other files. REQUIRES: before take().
+  [[nodiscard]] TraceParser::Sample sample(std::string_view data) const { return {std::string(data), pieces_, trace_}; }
+
+  /// The nodes in ascending id.
+  Trace take() {
     sort_nodes();
     return std::move(trace_);
   }
 
  private:
+  void note_piece(std::size_t begin, std::size_t size) {
+    pieces_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size),
+                       static_cast<std::uint32_t>(trace_.text.size()),
+                       static_cast<std::uint32_t>(trace_.data_dependencies.size()),
+                       static_cast<std::uint32_t>(trace_.control_dependencies.size())});
+  }
+
+  // What is said of a metadata node's groups names its place in the file.
+  [[nodiscard]] bool is_known(std::string_view message) const {
+    const std::size_t at = trace_.nodes.size();
+    if (at >= sample_.trace.nodes.size() || sample_.trace.nodes[at].type == NodeType::kMetadata) return false;
+    const TraceParser::Sample::Piece& piece = sample_.pieces[at];
+    return message == std::string_view(sample_.data).substr(piece.begin, piece.size);
+  }
+
+  void copy_node() {
+    const std::size_t at = trace_.nodes.size();
+    const TraceParser::Sample::Piece& from = sample_.pieces[at];
+    const TraceParser::Sample::Piece& end = sample_.pieces[at + 1];
+    const TraceParser::Sample::Piece& to = pieces_[at];
+    TraceNode& node = trace_.nodes.emplace_back(sample_.trace.nodes[at]);
+    if (node.name.count > 0) node.name.first = node.name.first - from.text + to.text;
+    if (node.group.count > 0) node.group.first = node.group.first - from.text + to.text;
+    node.data.first = to.data_dependencies;
+    node.control.first = to.control_dependencies;
+    trace_.text.append(sample_.trace.text, from.text, end.text - from.text);
+    const auto append = [](std::vector<std::uint64_t>& into, const std::vector<std::uint64_t>& all, std::uint32_t first,
+                           std::uint32_t last) { into.insert(into.end(), all.begin() + first, all.begin() + last); };
+    append(trace_.data_dependencies, sample_.trace.data_dependencies, from.data_dependencies, end.data_dependencies);
+    append(trace_.control_dependencies, sample_.trace.control_dependencies, from.control_dependencies,
+           end.control_dependencies);
+    ++known_;
+  }
+
   [[nodiscard]] std::string place(const TraceNode& node) const {
     return trace_.describe(node) + " at byte " + std::to_string(offset_);
   }
@@ -248,7 +301,10 @@ class Parser {
     }
   }
 
+  const TraceParser::Sample& sample_;
   Trace trace_;
+  std::vector<TraceParser::Sample::Piece> pieces_;  // one a node
+  std::size_t known_ = 0;                           // nodes that are the sample's
   std::size_t offset_ = 0;                        // where the message at hand begins
   std::vector<protozero::data_view> attributes_;  // of the node at hand
 };
@@ -263,6 +319,21 @@ std::string Trace::describe(const TraceNode& n) const {
   return text_of_node + " (" + std::string(known.substr(0, kShown)) + (known.size() > kShown ? "...)" : ")");
 }
 
-Trace parse_trace(std::string_view data) { return Parser().parse(data); }
+Trace parse_trace(std::string_view data) {
+  const TraceParser::Sample none;
+  Parser parser(none);
+  parser.parse_messages(data);
+  return parser.take();
+}
+
+Trace TraceParser::parse(std::string_view data) {
+  Parser parser(sample_);
+  parser.parse_messages(data);
+  if (!parser.is_new()) return parser.take();
+  Sample next = parser.sample(data);
+  Trace trace = parser.take();
+  sample_ = std::move(next);
+  return trace;
+}
 
 }  // namespace photonrail::formats::chakra

@@ -98,4 +98,29 @@ struct Trace {
 /// REQUIRES: data.size() <= kMaxFileBytes, so that positions fit 32 bits.
 [[nodiscard]] Trace parse_trace(std::string_view data);
 
+/// parse_trace() of one file after another. Most messages of a file are, byte for byte, those at the same place of a file
+/// before it: their nodes are copied from there. The results are those of parse_trace().
+class TraceParser {
+ public:
+  [[nodiscard]] Trace parse(std::string_view data);
+
+  /// An earlier file, to compare with.
+  struct Sample {
+    /// A message, and where what it added to the arrays of the trace begins.
+    struct Piece {
+      std::uint32_t begin = 0;  ///< in `data`
+      std::uint32_t size = 0;
+      std::uint32_t text = 0;
+      std::uint32_t data_dependencies = 0;
+      std::uint32_t control_dependencies = 0;
+    };
+    std::string data;
+    std::vector<Piece> pieces;  ///< by node, and one more at the end
+    Trace trace;                ///< in the order of the file
+  };
+
+ private:
+  Sample sample_;
+};
+
 }  // namespace photonrail::formats::chakra

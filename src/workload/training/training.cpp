@@ -159,6 +159,7 @@ TrainingStep make_training_step(const TrainingSpec& spec) {
   for (const auto& [rank, position] : in_order) {
     const std::uint32_t stage = grid.stage(position);
     std::vector<CommunicatorId> slots;
+    slots.reserve(uses_of_stage[stage].size());
     for (const SlotUse use : uses_of_stage[stage]) {
       slots.push_back(is_link(use) ? link(builder, spec, grid, position, use) : groups.at(use, position));
     }

@@ -5,7 +5,10 @@
 #include "formats/chakra/files.hpp"
 #include "photonrail/training.hpp"
 
+#include <random>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace photonrail::test {
 namespace {
@@ -45,6 +48,43 @@ TEST(RankTraces, GroupsAndPeersAreTheRanksOwn) {
   EXPECT_EQ(communicator(graph, 3, task(graph, 3, 0)).members, ranks({2, 3}));
   EXPECT_EQ(communicator(graph, 3, task(graph, 3, 1)).members, ranks({3, 2}));
   EXPECT_EQ(communicator(graph, 3, task(graph, 3, 2)).members, ranks({2, 3}));
+}
+
+// Random files that mostly say the same at the same place: nodes of all kinds, names and groups of other lengths, nodes
+// left out or out of order.
+std::string similar_file(std::mt19937_64& random) {
+  std::vector<Node> nodes;
+  const std::string group(1 + below(random, 3), 'g');
+  const std::size_t count = 8 + below(random, 3);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t id = below(random, 12) == 0 ? 1000 - i : i;
+    Node node = i % 4 == 0   ? collective(id, 0, 8, group)
+                : i % 4 == 1 ? send(id, static_cast<std::int64_t>(below(random, 2)), 100)
+                : i % 4 == 2 ? Node(id, kMetadata).text("groups", R"([{"pg_name": "g"}])")
+                             : Node(id, kCompute, below(random, 6) == 0 ? "other" : "compute").duration_micros(7);
+    if (i > 0 && below(random, 4) != 0) node.waits_for({0}, below(random, 6) == 0 ? 4 : 5);
+    if (below(random, 10) != 0) nodes.push_back(std::move(node));
+  }
+  return trace(nodes);
+}
+
+TEST(RankTraces, AFileIsReadAsIfNoOtherHadBeenReadBefore) {
+  std::mt19937_64 random(7);
+  formats::chakra::TraceParser parser;
+  for (int i = 0; i < 500; ++i) {
+    const std::string data = similar_file(random);
+    const formats::chakra::Trace alone = formats::chakra::parse_trace(data);
+    const formats::chakra::Trace after_others = parser.parse(data);
+    ASSERT_EQ(after_others.nodes, alone.nodes);
+    ASSERT_EQ(after_others.text, alone.text);
+    ASSERT_EQ(after_others.data_dependencies, alone.data_dependencies);
+    ASSERT_EQ(after_others.control_dependencies, alone.control_dependencies);
+    ASSERT_EQ(after_others.groups.size(), alone.groups.size());
+    for (std::size_t g = 0; g < alone.groups.size(); ++g) {
+      ASSERT_EQ(after_others.groups[g].where, alone.groups[g].where);
+      ASSERT_EQ(after_others.groups[g].json, alone.groups[g].json);
+    }
+  }
 }
 
 // A group of one exchanges nothing, so that its rank has another program.

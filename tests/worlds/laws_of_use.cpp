@@ -154,6 +154,24 @@ LawAnswer rails_are_asked_at_once(const World& world, const Outcome&, Verdict& v
                     " servers"};
 }
 
+bool simulates_every_send(const RunResult& result) {
+  const auto says = [](const std::string& line) { return line.find("every send is simulated") != std::string::npos; };
+  return std::any_of(result.choices.begin(), result.choices.end(), says) ||
+         std::any_of(result.jobs.begin(), result.jobs.end(), simulates_every_send);
+}
+
+// Of one job: of several, each says so of itself, and the others' flows are streams.
+LawAnswer forwarded_streams_are_exact(const World& world, const Outcome& first, Verdict& verdict) {
+  Json twin = world.scenario;
+  if (twin.contains("jobs") || twin["run"].value("fidelity", std::string("stream")) != "stream") return {};
+  if (!simulates_every_send(first.result)) return {};
+  twin["run"]["fidelity"] = "exact";
+  ++verdict.runs;
+  const Outcome exact = run(twin);
+  if (exact.ending == Ending::kDone && exact.history == first.history) return {true, ""};
+  return {true, "a run says that every send is simulated, and has another history at the exact fidelity"};
+}
+
 }  // namespace
 
 std::vector<PolicyProperty> laws_of_use() {
@@ -163,7 +181,9 @@ std::vector<PolicyProperty> laws_of_use() {
        ports_rest_without_their_job, true},
       {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
       {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
-      {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true}};
+      {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
+      {"forwarded_streams", "where messages may be forwarded, both fidelities have one history", forwarded_streams_are_exact,
+       true}};
 }
 
 }  // namespace photonrail::worlds

@@ -101,7 +101,7 @@ void put_files(const fs::path& folder) {
 // Errors that name what they are about, in words of the project.
 void check(const std::exception& error, const std::string& first) {
   const std::string text = error.what();
-  const bool differs = first == "compare" && dynamic_cast<const command::CommandError*>(&error) != nullptr;
+  const bool differs = (first == "compare" || first == "allocate") && dynamic_cast<const command::CommandError*>(&error) != nullptr;
   if (command::exit_status(error) == 1 && !differs) throw std::logic_error("exit status 1: " + text);
   if (text.empty()) throw std::logic_error("an error without a text");
   for (const char* raw : {"json.exception", "basic_string", "stoi", "vector::", "map::at", "std::"}) {
@@ -109,7 +109,9 @@ void check(const std::exception& error, const std::string& first) {
   }
 }
 
-void parse_or_act(const std::vector<std::string>& arguments, const fs::path& folder, command::Act act) {
+// A refusal has to say `named`.
+void parse_or_act(const std::vector<std::string>& arguments, const fs::path& folder, command::Act act,
+                  const std::string& named = "") {
   std::vector<const char*> argv{"photonrail"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const CurrentFolder current(folder);
@@ -119,6 +121,9 @@ void parse_or_act(const std::vector<std::string>& arguments, const fs::path& fol
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
+    const bool refusal = dynamic_cast<const ConfigError*>(&error) != nullptr;
+    if (refusal && std::string_view(error.what()).find(named) == std::string_view::npos)
+      throw std::logic_error("does not name " + named + ": " + error.what());
     check(error, arguments.empty() ? "" : arguments.front());
   }
 }
@@ -126,14 +131,14 @@ void parse_or_act(const std::vector<std::string>& arguments, const fs::path& fol
 }  // namespace
 
 void act(const std::vector<std::string>& arguments, const fs::path& folder) {
-  parse_or_act(arguments, folder, command::Act::kRun);
+  parse_or_act(arguments, folder, command::Act::kRun, arguments.at(1));
 }
 
 void read_command(std::string_view data, const fs::path& folder) {
   const std::vector<std::string> arguments = arguments_of(data);
   if (!ends_soon(arguments)) return parse_or_act(arguments, folder, command::Act::kParse);
   put_files(folder / "command");
-  act(arguments, folder / "command");
+  parse_or_act(arguments, folder / "command", command::Act::kRun);
 }
 
 std::vector<std::string> command_seeds(const fs::path&) {

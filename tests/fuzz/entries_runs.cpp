@@ -61,7 +61,8 @@ std::vector<std::string> goodput_run_seeds(const fs::path&) {
   return {R"({"schema": "photonrail.scenario/1", "name": "days", "cluster": {"servers": 4, "gpus_per_server": 1,
     "nic": {"ports": 2, "port_gb_per_s": 12.5}, "rail": {"kind": "optical", "planes": 2,
       "switch": {"reconfiguration_ms": 15}}}, "controller": {"name": "opus"},
-    "workload": {"collective": {"op": "all_reduce", "bytes": 1000000000000}},
+    "placement": {"order": ["tp", "dp"]}, "workload": {"training": {"model": {"layers": 4, "hidden": 128, "ffn": 256,
+      "heads": 2, "kv_heads": 2, "vocabulary": 256}, "sequence": 64, "global_batch": 4000, "parallelism": {"tp": 1, "dp": 4}}},
     "reliability": {"job": {"replicas": 4, "min_replicas": 3}, "spares": {"servers_per_rack": 4, "per_rack": 1},
     "days": 30, "seeds": 2, "failures": [
       {"name": "port", "of": "port", "mtbf_h": 2000, "degrade": "port", "detection_s": 10, "repair_h": 30},

@@ -40,8 +40,8 @@ void write(const std::filesystem::path& file, std::string_view data);
 void read_command(std::string_view data, const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> command_seeds(const std::filesystem::path& folder);
 
-/// Carries out a command line in `folder`, where relative paths begin. Throws std::logic_error for exit status 1 and for
-/// messages that are not the project's.
+/// Carries out a command line in `folder`, where relative paths begin: a command and its file. Throws std::logic_error for
+/// exit status 1, for messages that are not the project's, and for refusals that do not name the file.
 void act(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
 
 // Of entries_runs.cpp, for the table: what is read is also carried out, where it is small.

@@ -101,7 +101,8 @@ void put_files(const fs::path& folder) {
 // Errors that name what they are about, in words of the project.
 void check(const std::exception& error, const std::string& first) {
   const std::string text = error.what();
-  const bool differs = (first == "compare" || first == "allocate") && dynamic_cast<const command::CommandError*>(&error) != nullptr;
+  const bool differs =
+      (first == "compare" || first == "allocate") && dynamic_cast<const command::CommandError*>(&error) != nullptr;
   if (command::exit_status(error) == 1 && !differs) throw std::logic_error("exit status 1: " + text);
   if (text.empty()) throw std::logic_error("an error without a text");
   for (const char* raw : {"json.exception", "basic_string", "stoi", "vector::", "map::at", "std::"}) {

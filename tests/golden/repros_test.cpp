@@ -33,12 +33,12 @@ class Repro : public ::testing::TestWithParam<const char*> {
 TEST_P(Repro, IsDone) { EXPECT_GT(time(GetParam()), Duration{0}); }
 
 INSTANTIATE_TEST_SUITE_P(WithData, Repro,
-                         ::testing::Values("coalesce-locks-up", "dark-port-overflow", "fault-of-no-length", "jobs-ccl-bench",
-                                           "jobs-dark-switch-later-start", "planes-coalesce", "planes-oracle",
-                                           "port-fails-for-a-moment", "rate-zero-inf-days", "rotor-batching",
-                                           "rotor-dark-switch", "rotor-jobs-ranks", "rotor-no-time-passes",
-                                           "rotor-partial-servers", "small-job-large-cluster", "solstice-partial-servers",
-                                           "static-jobs", "xss-scenario"),
+                         ::testing::Values("coalesce-locks-up", "dark-port-overflow", "fault-of-no-length",
+                                           "jobs-ccl-bench", "jobs-dark-switch-later-start", "planes-coalesce",
+                                           "planes-oracle", "port-fails-for-a-moment", "rate-zero-inf-days",
+                                           "rotor-batching", "rotor-dark-switch", "rotor-jobs-ranks",
+                                           "rotor-no-time-passes", "rotor-partial-servers", "small-job-large-cluster",
+                                           "solstice-partial-servers", "static-jobs", "xss-scenario"),
                          [](const auto& p) {
                            std::string name = p.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -95,7 +95,8 @@ TEST_P(Repros, AStepOfAnAllToAllAsksAllRailsAtOnce) {
 // Chunks: each send but the first of a channel waits for the overhead of the one before, at both fidelities. With
 // forwarding every send is simulated.
 TEST_P(Repros, BothFidelitiesTakeTheSameTime) {
-  EXPECT_EQ(time("topoopt-stream-against-exact", "/run/fidelity=stream"), time("topoopt-stream-against-exact", "/run/fidelity=exact"));
+  EXPECT_EQ(time("topoopt-stream-against-exact", "/run/fidelity=stream"),
+            time("topoopt-stream-against-exact", "/run/fidelity=exact"));
   const Duration stream = time("stream-chunk-overhead", "/run/fidelity=stream");
   const Duration exact = time("stream-chunk-overhead", "/run/fidelity=exact");
   EXPECT_NEAR(to_seconds(stream), to_seconds(exact), 0.01 * to_seconds(exact));

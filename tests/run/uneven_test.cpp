@@ -117,7 +117,8 @@ class Moving final : public TrafficSource {
   }
 };
 
-// What is profiled is the first iteration. Circuits that are set once must join those that exchange bytes in the second too.
+// What is profiled is the first iteration. Circuits that are set once must join those that exchange bytes in the second
+// too.
 TEST(Uneven, CircuitsThatAreSetOnceServeTheMatricesOfLaterIterations) {
   for (const char* policy : {"topoopt", "static_split"}) {
     Job job = bare(4);

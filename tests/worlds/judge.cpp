@@ -56,7 +56,8 @@ class Watcher : public testing::HistoryHash {
  private:
   // A circuit that stays is dark while its switch re-points others: it is switching in the instant in which it goes dark.
   [[nodiscard]] bool is_dark_with_its_switch(const CircuitEvent& event) const {
-    return last_dark_ && last_dark_->at == event.at && last_dark_->rail == event.rail && last_dark_->circuit == event.circuit;
+    return last_dark_ && last_dark_->at == event.at && last_dark_->rail == event.rail &&
+           last_dark_->circuit == event.circuit;
   }
   void count() const {
     if (events() > kMaxEvents) throw TooManyEvents{};

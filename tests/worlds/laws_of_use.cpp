@@ -62,7 +62,8 @@ LawAnswer ends_in_time(const World& world, const Outcome& first, Verdict&) {
 LawAnswer ports_rest_without_their_job(const World& world, const Outcome& first, Verdict&) {
   const Json& scenario = world.scenario;
   if (!scenario.contains("jobs")) return {};
-  const double late_ps = all_times_ps(scenario["cluster"]["rail"]) + all_times_ps(scenario.value("controller", Json::object()));
+  const double late_ps =
+      all_times_ps(scenario["cluster"]["rail"]) + all_times_ps(scenario.value("controller", Json::object()));
   const std::uint32_t ports = scenario.value("/cluster/nic/ports"_json_pointer, 1u);
   LawAnswer answer;
   for (std::size_t j = 0; j < scenario["jobs"].size(); ++j) {
@@ -76,8 +77,10 @@ LawAnswer ports_rest_without_their_job(const World& world, const Outcome& first,
       if (std::find(servers.begin(), servers.end(), port / ports) == servers.end()) continue;
       const double before = static_cast<double>((of.start - span.first).count());
       const double after = static_cast<double>((span.second - (of.start + of.makespan)).count());
-      if (before > 0.0) answer.problem = "a port of job " + std::to_string(j) + " was pointed " + in_us(before) + " before it began";
-      if (after > allowed_ps) answer.problem = "a port of job " + std::to_string(j) + " was pointed " + in_us(after) + " after its end";
+      if (before > 0.0)
+        answer.problem = "a port of job " + std::to_string(j) + " was pointed " + in_us(before) + " before it began";
+      if (after > allowed_ps)
+        answer.problem = "a port of job " + std::to_string(j) + " was pointed " + in_us(after) + " after its end";
     }
   }
   return answer;
@@ -175,15 +178,14 @@ LawAnswer forwarded_streams_are_exact(const World& world, const Outcome& first, 
 }  // namespace
 
 std::vector<PolicyProperty> laws_of_use() {
-  return {
-      {"ends_in_time", "no run takes longer than everything one after the other", ends_in_time, true},
-      {"only_while_running", "ports of a job's own servers are pointed between its start and its end",
-       ports_rest_without_their_job, true},
-      {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
-      {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
-      {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
-      {"forwarded_streams", "where messages may be forwarded, both fidelities have one history", forwarded_streams_are_exact,
-       true}};
+  return {{"ends_in_time", "no run takes longer than everything one after the other", ends_in_time, true},
+          {"only_while_running", "ports of a job's own servers are pointed between its start and its end",
+           ports_rest_without_their_job, true},
+          {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
+          {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
+          {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
+          {"forwarded_streams", "where messages may be forwarded, both fidelities have one history",
+           forwarded_streams_are_exact, true}};
 }
 
 }  // namespace photonrail::worlds

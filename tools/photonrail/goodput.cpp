@@ -42,7 +42,8 @@ std::vector<Point> points_of_sweep(const std::filesystem::path& file, const std:
   std::vector<Point> points;
   for (const SweepPoint& point : sweep.points) {
     if (!point.problem.empty()) throw ConfigError(file.string(), point.name + ": " + point.problem);
-    points.push_back({reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known), point.parameters, file.string()});
+    points.push_back({reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known),
+                      point.parameters, file.string()});
     points.back().scenario.name = point.name;
   }
   return points;

@@ -47,7 +47,10 @@ const std::map<RailId, RailCircuits>& ProfiledSchedule::circuits(const TaskGraph
   const auto [entry, fresh] = circuits_.try_emplace(call);
   if (!fresh) return entry->second;
   const execution::RunnablePlan* plan = operations.plan_of(rank, task);
-  if (plan != nullptr) {
+  const bool drifts = task.demand() != 0 && graph.demands()->drifts();
+  if (plan != nullptr && drifts && unknown_ == Unknown::kAllPairs) {
+    entry->second = drifting_circuits(fabric, operations.gpus(communicator), *plan);
+  } else if (plan != nullptr) {
     entry->second = rail_circuits(fabric, operations.gpus(communicator), *plan);
   } else if (unknown_ == Unknown::kAllPairs) {
     entry->second = all_circuits(fabric, operations.gpus(communicator), task.size());

@@ -23,6 +23,15 @@ void add_round(const Fabric& fabric, std::span<const GpuId> gpus, const executio
   }
 }
 
+void add_all(const Fabric& fabric, std::span<const GpuId> gpus, Bytes each, Parts& parts) {
+  for (const GpuId from : gpus) {
+    for (const GpuId to : gpus) {
+      const std::optional<RailCrossing> crossing = fabric.crossing(from, to);
+      if (crossing) parts[crossing->rail].push_back({{crossing->from, crossing->to}, each});
+    }
+  }
+}
+
 std::map<RailId, RailCircuits> merged(Parts&& parts, bool bytes) {
   std::map<RailId, RailCircuits> rails;
   for (auto& [rail, list] : parts) {
@@ -55,15 +64,18 @@ std::map<RailId, RailCircuits> rail_circuits(const Fabric& fabric, std::span<con
   return merged(std::move(parts), !plan.pair_bytes.empty());
 }
 
+std::map<RailId, RailCircuits> drifting_circuits(const Fabric& fabric, std::span<const GpuId> gpus,
+                                                 const execution::RunnablePlan& plan) {
+  Parts parts;
+  for (std::uint32_t round = 0; round < plan.plan->rounds(); ++round) add_round(fabric, gpus, plan, round, parts);
+  add_all(fabric, gpus, Bytes{}, parts);
+  return merged(std::move(parts), !plan.pair_bytes.empty());
+}
+
 std::map<RailId, RailCircuits> all_circuits(const Fabric& fabric, std::span<const GpuId> gpus, Bytes sent) {
   Parts parts;
   const Bytes share{gpus.size() < 2 ? 0 : sent.count / static_cast<std::int64_t>(gpus.size() - 1)};
-  for (const GpuId from : gpus) {
-    for (const GpuId to : gpus) {
-      const std::optional<RailCrossing> crossing = fabric.crossing(from, to);
-      if (crossing) parts[crossing->rail].push_back({{crossing->from, crossing->to}, share});
-    }
-  }
+  add_all(fabric, gpus, share, parts);
   return merged(std::move(parts), true);
 }
 

@@ -25,6 +25,10 @@ struct RailCircuits {
 [[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
                                                            const execution::RunnablePlan& plan);
 
+/// The same, and without bytes any two of the group's servers: each iteration of the call has a plan of its own.
+[[nodiscard]] std::map<RailId, RailCircuits> drifting_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
+                                                               const execution::RunnablePlan& plan);
+
 /// Between any two of the group's servers, where it is not known who sends to whom; each GPU sends `sent` in equal shares.
 [[nodiscard]] std::map<RailId, RailCircuits> all_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
                                                           Bytes sent);

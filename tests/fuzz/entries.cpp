@@ -292,6 +292,9 @@ const std::vector<Entry>& entries() {
       {"allocation", read_allocation, allocation_seeds},
 #ifdef PHOTONRAIL_FUZZ_COMMAND
       {"command", read_command, command_seeds},
+      {"links_run", run_links, links_seeds},
+      {"goodput_run", run_goodput_text, goodput_run_seeds},
+      {"allocation_run", run_allocation, allocation_run_seeds},
 #endif
   };
   return table;

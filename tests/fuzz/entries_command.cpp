@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxArguments = 100;
+constexpr double kMaxPorts = 36;  // of a photonic mesh: the search takes 2 s there, and 40 s for 42
 
 /// What is printed meanwhile is dropped.
 class SilentStreams {
@@ -70,6 +72,11 @@ std::vector<std::string> arguments_of(std::string_view data) {
   return arguments;
 }
 
+bool has_number_above(const std::vector<std::string>& arguments, double limit) {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [limit](const std::string& argument) { return std::strtod(argument.c_str(), nullptr) > limit; });
+}
+
 // Others simulate, search or start programs.
 bool ends_soon(const std::vector<std::string>& arguments) {
   const auto has = [&](const char* word) { return std::find(arguments.begin(), arguments.end(), word) != arguments.end(); };
@@ -77,7 +84,8 @@ bool ends_soon(const std::vector<std::string>& arguments) {
   const std::string& first = arguments.front();
   if (first == "sweep") return arguments.size() > 1 && (has("--dry-run") || arguments[1] == "status" || arguments[1] == "merge");
   if (first == "collective") return has("info") || has("export");
-  const std::array soon{"validate", "list", "trace", "cost", "compare", "card", "pip-switch"};
+  if (first == "pip-switch") return !has_number_above(arguments, kMaxPorts);
+  const std::array soon{"validate", "list", "trace", "cost", "compare", "card"};
   return std::find(soon.begin(), soon.end(), first) != soon.end();
 }
 
@@ -93,7 +101,8 @@ void put_files(const fs::path& folder) {
 // Errors that name what they are about, in words of the project.
 void check(const std::exception& error, const std::string& first) {
   const std::string text = error.what();
-  const bool differs = first == "compare" && dynamic_cast<const command::CommandError*>(&error) != nullptr;
+  const bool differs =
+      (first == "compare" || first == "allocate") && dynamic_cast<const command::CommandError*>(&error) != nullptr;
   if (command::exit_status(error) == 1 && !differs) throw std::logic_error("exit status 1: " + text);
   if (text.empty()) throw std::logic_error("an error without a text");
   for (const char* raw : {"json.exception", "basic_string", "stoi", "vector::", "map::at", "std::"}) {
@@ -101,24 +110,36 @@ void check(const std::exception& error, const std::string& first) {
   }
 }
 
-}  // namespace
-
-void read_command(std::string_view data, const fs::path& folder) {
-  const std::vector<std::string> arguments = arguments_of(data);
+// A refusal has to say `named`.
+void parse_or_act(const std::vector<std::string>& arguments, const fs::path& folder, command::Act act,
+                  const std::string& named = "") {
   std::vector<const char*> argv{"photonrail"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  const bool run = ends_soon(arguments);
-  if (run) put_files(folder / "command");
-  const CurrentFolder current(run ? folder / "command" : folder);
+  const CurrentFolder current(folder);
   const SilentStreams silent;
   try {
-    command::parse_and_act(static_cast<int>(argv.size()), argv.data(), {},
-                           run ? command::Act::kRun : command::Act::kParse);
+    command::parse_and_act(static_cast<int>(argv.size()), argv.data(), {}, act);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
+    const bool refusal = dynamic_cast<const ConfigError*>(&error) != nullptr;
+    if (refusal && std::string_view(error.what()).find(named) == std::string_view::npos)
+      throw std::logic_error("does not name " + named + ": " + error.what());
     check(error, arguments.empty() ? "" : arguments.front());
   }
+}
+
+}  // namespace
+
+void act(const std::vector<std::string>& arguments, const fs::path& folder) {
+  parse_or_act(arguments, folder, command::Act::kRun, arguments.at(1));
+}
+
+void read_command(std::string_view data, const fs::path& folder) {
+  const std::vector<std::string> arguments = arguments_of(data);
+  if (!ends_soon(arguments)) return parse_or_act(arguments, folder, command::Act::kParse);
+  put_files(folder / "command");
+  parse_or_act(arguments, folder / "command", command::Act::kRun);
 }
 
 std::vector<std::string> command_seeds(const fs::path&) {

@@ -40,6 +40,18 @@ void write(const std::filesystem::path& file, std::string_view data);
 void read_command(std::string_view data, const std::filesystem::path& folder);
 [[nodiscard]] std::vector<std::string> command_seeds(const std::filesystem::path& folder);
 
+/// Carries out a command line in `folder`, where relative paths begin: a command and its file. Throws std::logic_error for
+/// exit status 1, for messages that are not the project's, and for refusals that do not name the file.
+void act(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+
+// Of entries_runs.cpp, for the table: what is read is also carried out, where it is small.
+void run_links(std::string_view data, const std::filesystem::path& folder);
+void run_goodput_text(std::string_view data, const std::filesystem::path& folder);
+void run_allocation(std::string_view data, const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> links_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> goodput_run_seeds(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> allocation_run_seeds(const std::filesystem::path& folder);
+
 // Of entries_results.cpp, for the table.
 void read_result(std::string_view data, const std::filesystem::path& folder);
 void read_trace(std::string_view data, const std::filesystem::path& folder);

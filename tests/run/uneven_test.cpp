@@ -103,6 +103,35 @@ class Growing final : public TrafficSource {
   }
 };
 
+/// 1 ms between two of four members in the first iteration, between the other two in the second.
+class Moving final : public TrafficSource {
+ public:
+  [[nodiscard]] std::optional<Member> members(std::uint32_t number) const override {
+    return number == 1 ? std::optional<Member>{4} : std::nullopt;
+  }
+  [[nodiscard]] bool drifts() const override { return true; }
+  [[nodiscard]] TrafficMatrix matrix(const DemandQuery& query) const override {
+    TrafficMatrix demand(4);
+    demand.at(2 * query.iteration, 2 * query.iteration + 1) = {kMs};
+    return demand;
+  }
+};
+
+// What is profiled is the first iteration. Circuits that are set once must join those that exchange bytes in the second
+// too.
+TEST(Uneven, CircuitsThatAreSetOnceServeTheMatricesOfLaterIterations) {
+  for (const char* policy : {"topoopt", "static_split"}) {
+    Job job = bare(4);
+    job.optical(us(10), policy);
+    job.scenario.run.iterations = 2;
+    job.demands(std::make_shared<Moving>());
+    job.all_to_all(job.group({0, 1, 2, 3}, Dimension::kEp), {0, 1, 2, 3}, 1);
+    const RunResult result = job.run();
+    EXPECT_EQ(ep_bytes(result), Bytes{2 * kMs}) << policy;
+    EXPECT_TRUE(books_balance(result)) << policy;
+  }
+}
+
 TEST(Uneven, TheMatrixFollowsCommunicatorIterationAndSeed) {
   Job job = bare(4);
   job.scenario.run.iterations = 3;

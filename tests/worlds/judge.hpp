@@ -32,9 +32,10 @@ struct JudgeOptions {
 
 [[nodiscard]] Verdict judge(const World& world, const JudgeOptions& options = {});
 
-/// How often circuits were made, by rail and port.
+/// How often circuits were made, by rail and port, and when ports were pointed.
 struct CircuitCounts {
   std::map<std::pair<RailId, Circuit>, std::uint32_t> made;
+  std::map<std::uint32_t, std::pair<Time, Time>> pointed;  ///< by port, of all rails: when first and last
 
   /// Servers that the GPU with the most of them sends to, or receives from, over one rail.
   [[nodiscard]] std::uint32_t peers(std::uint32_t ports_per_gpu) const;

@@ -57,6 +57,35 @@ LawAnswer ends_in_time(const World& world, const Outcome& first, Verdict&) {
   return {true, "takes " + in_us(makespan) + ", all of it one after the other " + in_us(limit)};
 }
 
+// The servers of a job are its own, and so are their ports: they are pointed between its start and its end. A command that
+// was sent before the end may be carried out after it.
+LawAnswer ports_rest_without_their_job(const World& world, const Outcome& first, Verdict&) {
+  const Json& scenario = world.scenario;
+  if (!scenario.contains("jobs")) return {};
+  const double late_ps =
+      all_times_ps(scenario["cluster"]["rail"]) + all_times_ps(scenario.value("controller", Json::object()));
+  const std::uint32_t ports = scenario.value("/cluster/nic/ports"_json_pointer, 1u);
+  LawAnswer answer;
+  for (std::size_t j = 0; j < scenario["jobs"].size(); ++j) {
+    const Json& job = scenario["jobs"][j];
+    if (!job.contains("servers")) continue;
+    answer.applies = true;
+    const RunResult& of = first.result.jobs[j];
+    const double allowed_ps = late_ps + all_times_ps(job.value("controller", Json::object()));
+    for (const auto& [port, span] : first.circuits.pointed) {
+      const auto& servers = job["servers"];
+      if (std::find(servers.begin(), servers.end(), port / ports) == servers.end()) continue;
+      const double before = static_cast<double>((of.start - span.first).count());
+      const double after = static_cast<double>((span.second - (of.start + of.makespan)).count());
+      if (before > 0.0)
+        answer.problem = "a port of job " + std::to_string(j) + " was pointed " + in_us(before) + " before it began";
+      if (after > allowed_ps)
+        answer.problem = "a port of job " + std::to_string(j) + " was pointed " + in_us(after) + " after its end";
+    }
+  }
+  return answer;
+}
+
 // Nothing but bytes: several ports are faster than one, or some of them are idle.
 LawAnswer ports_are_used(const World& world, const Outcome&, Verdict& verdict) {
   static constexpr std::array kPolicies{"opus", "lru", "max_weight", "mixnet", "bvn", "solstice"};
@@ -128,14 +157,36 @@ LawAnswer rails_are_asked_at_once(const World& world, const Outcome&, Verdict& v
                     " servers"};
 }
 
+bool simulates_every_send(const RunResult& result) {
+  const auto says = [](const std::string& line) { return line.find("every send is simulated") != std::string::npos; };
+  return std::any_of(result.choices.begin(), result.choices.end(), says) ||
+         std::any_of(result.jobs.begin(), result.jobs.end(), simulates_every_send);
+}
+
+// Of one job: of several, each says so of itself, and the others' flows are streams.
+LawAnswer forwarded_streams_are_exact(const World& world, const Outcome& first, Verdict& verdict) {
+  Json twin = world.scenario;
+  if (twin.contains("jobs") || twin["run"].value("fidelity", std::string("stream")) != "stream") return {};
+  if (!simulates_every_send(first.result)) return {};
+  twin["run"]["fidelity"] = "exact";
+  ++verdict.runs;
+  const Outcome exact = run(twin);
+  const bool too_long = exact.message.find("times end at") != std::string::npos;
+  if (too_long || (exact.ending == Ending::kDone && exact.history == first.history)) return {true, ""};
+  return {true, "a run says that every send is simulated, and has another history at the exact fidelity"};
+}
+
 }  // namespace
 
 std::vector<PolicyProperty> laws_of_use() {
-  return {
-      {"ends_in_time", "no run takes longer than everything one after the other", ends_in_time, true},
-      {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
-      {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
-      {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true}};
+  return {{"ends_in_time", "no run takes longer than everything one after the other", ends_in_time, true},
+          {"only_while_running", "ports of a job's own servers are pointed between its start and its end",
+           ports_rest_without_their_job, true},
+          {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
+          {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
+          {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
+          {"forwarded_streams", "where messages may be forwarded, both fidelities have one history",
+           forwarded_streams_are_exact, true}};
 }
 
 }  // namespace photonrail::worlds

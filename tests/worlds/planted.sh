@@ -43,7 +43,7 @@ for patch in "${patches[@]}"; do
     echo "$name: NOT FOUND in $cases worlds"
     failed=1
   else
-    echo "$name: $(tail -n 1 <<<"$found")"
+    echo "$name: $(grep -m 1 ', after ' <<<"$found")"
   fi
   git -C "$tree" apply --reverse "$patch"
 done
@@ -51,7 +51,7 @@ build
 if found=$(search); then
   echo "nothing planted: nothing found in $cases worlds"
 else
-  echo "nothing planted: $(tail -n 1 <<<"$found")"
+  echo "nothing planted: $(grep -m 1 ', after ' <<<"$found")"
   failed=1
 fi
 exit $failed

@@ -73,6 +73,15 @@ report::AllocationOutcome carry_out(const AllocationStudy& study, const Allocato
   return outcome;
 }
 
+report::AllocationOutcome outcome_of(const std::filesystem::path& file, const AllocationStudy& study,
+                                     const AllocatorRegistry& known, const Registries& registries) {
+  try {
+    return carry_out(study, known, registries);
+  } catch (const ConfigError& error) {
+    throw error.inside(file.string());
+  }
+}
+
 void write_all(const std::filesystem::path& out, const AllocationStudy& study, const report::AllocationOutcome& outcome) {
   std::error_code error;
   std::filesystem::create_directories(out, error);
@@ -95,7 +104,7 @@ void write_all(const std::filesystem::path& out, const AllocationStudy& study, c
 void allocate_slices(const AllocateOptions& options, const Registries& registries) {
   const AllocatorRegistry known = AllocatorRegistry::builtin();
   const AllocationStudy study = allocation::read_study(options.file, parse_set(options.set), known);
-  const report::AllocationOutcome outcome = carry_out(study, known, registries);
+  const report::AllocationOutcome outcome = outcome_of(options.file, study, known, registries);
   if (!options.out.empty()) write_all(options.out, study, outcome);
   std::cout << (options.json ? allocation_json(study, outcome) : allocation_text(study, outcome));
   if (!options.out.empty() && !options.json) std::cout << "wrote " << options.out.string() << "/index.html\n";

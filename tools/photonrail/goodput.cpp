@@ -25,6 +25,7 @@ namespace {
 struct Point {
   reliability::GoodputScenario scenario;
   std::vector<std::pair<std::string, std::string>> parameters;
+  std::string file;  ///< that describes it
 };
 
 // A pipe can be read once, and a device may not end: these are scenarios.
@@ -41,7 +42,8 @@ std::vector<Point> points_of_sweep(const std::filesystem::path& file, const std:
   std::vector<Point> points;
   for (const SweepPoint& point : sweep.points) {
     if (!point.problem.empty()) throw ConfigError(file.string(), point.name + ": " + point.problem);
-    points.push_back({reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known), point.parameters});
+    points.push_back({reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, known),
+                      point.parameters, file.string()});
     points.back().scenario.name = point.name;
   }
   return points;
@@ -54,13 +56,24 @@ std::vector<Point> points_of(const GoodputCommandOptions& options, const Registr
     if (is_sweep(file)) {
       for (Point& point : points_of_sweep(file, set, known)) points.push_back(std::move(point));
     } else {
-      points.push_back({reliability::read_goodput(file, set, known), {}});
+      points.push_back({reliability::read_goodput(file, set, known), {}, file.string()});
     }
   }
   for (Point& point : points) {
     if (options.seeds > 0) point.scenario.spec.seeds = options.seeds;
   }
   return points;
+}
+
+// What is wrong with the scenario says its file; what is wrong with the folder of results has its own name.
+GoodputResult run_point(const Point& point, const GoodputOptions& how, const Registries& known) {
+  try {
+    return run_goodput(point.scenario, how, known);
+  } catch (const ConfigError& error) {
+    const std::string folder = how.steps_directory.string();
+    if (!folder.empty() && error.where().starts_with(folder)) throw;
+    throw error.inside(point.file);
+  }
 }
 
 void write_all(const std::filesystem::path& folder, const std::vector<report::GoodputRow>& rows, const std::string& title) {
@@ -88,7 +101,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
     how.steps_directory = options.out;
     how.known_steps = &known_steps;
     if (!options.out.empty()) how.directory = points.size() == 1 ? options.out : options.out / std::to_string(i);
-    const GoodputResult result = run_goodput(point.scenario, how, known);
+    const GoodputResult result = run_point(point, how, known);
     if (signals.stop()) throw CommandError(1, "stopped; what is complete is kept, the same command goes on");
     report::GoodputRow row{result.summary, point.parameters, {}, result.configurations};
     if (!options.out.empty()) row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);

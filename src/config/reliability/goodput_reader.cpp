@@ -109,7 +109,7 @@ std::vector<TraceFault> read_faults(const std::filesystem::path& file) {
     try {
       faults = from_json(config::parse_json(config::read_file(file), file.string()));
     } catch (const ConfigError& e) {
-      throw e.where().starts_with('/') ? e.inside(file.string()) : e;
+      throw e.where().empty() || e.where().starts_with('/') ? e.inside(file.string()) : e;
     }
   } else {
     faults = from_csv(file);

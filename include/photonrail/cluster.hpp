@@ -25,7 +25,8 @@ struct NicSpec {
 enum class OnDark : std::uint8_t { kError, kPause };
 
 /// A NIC port of an optical rail that failed (no light in or out), or is stuck: the switch can no longer re-point its
-/// fibres, and the circuits that they are in stay. What is not given is every rail, server or port.
+/// fibres, and the circuits that they are in stay. What is not given is every rail, server or port: a server is a NIC of
+/// each rail, a rail and a server a NIC, a rail and a plane an OCS.
 struct PortFault {
   enum class Kind : std::uint8_t { kFailed, kStuck };
 
@@ -35,6 +36,10 @@ struct PortFault {
   std::optional<std::uint32_t> port{};  ///< of the NIC
   Time at{};                            ///< 0: from the start
   std::optional<Duration> lasts{};      ///< nothing: to the end of the run
+  std::optional<std::uint32_t> plane{};  ///< the NIC's ports of this plane, where no port is given
+  /// kFailed: for so long the control plane does not know it (a time-out, a heartbeat). Light is gone at once, bytes on its
+  /// circuits stand still, and the controller is shown circuits that are switching.
+  Duration detection{};
 };
 
 /// Switches smaller than the rail: each pod of so many consecutive servers has switches of its own, with as many uplinks

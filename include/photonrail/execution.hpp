@@ -38,6 +38,10 @@ struct StragglerSpec {
   /// Before the rank's first task of a step, as a computation would hold it up; drawn for each rank and step.
   DelayDistribution delay{};
   std::vector<Duration> trace{};  ///< if not empty, in place of `delay`: of step i it is trace[i modulo size]
+  // A failure of GPUs at a certain time, kListed or kAll, without a delay; computations in progress feel it too.
+  std::optional<Time> at{};         ///< from then on; nothing: in all steps
+  std::optional<Duration> lasts{};  ///< until the repair; nothing: to the end of the run
+  bool stops = false;               ///< the GPU computes nothing meanwhile, in place of the slowdown
 };
 
 struct RunSpec {

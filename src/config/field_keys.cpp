@@ -65,6 +65,8 @@ std::span<const FieldKey> cluster_keys() {
       {"rail.faults[].rail", "rail/faults/[]/rail"},
       {"rail.faults[].server", "rail/faults/[]/server"},
       {"rail.faults[].port", "rail/faults/[]/port"},
+      {"rail.faults[].plane", "rail/faults/[]/plane"},
+      {"rail.faults[].detection", "rail/faults/[]/detection", "ms"},
       {"rail.faults[].at", "rail/faults/[]/at", "ms"},
       {"rail.faults[].lasts", "rail/faults/[]/lasts", "ms"},
   };
@@ -123,7 +125,7 @@ std::span<const FieldKey> collectives_keys() {
 
 std::span<const FieldKey> stragglers_keys() {
   static constexpr FieldKey kKeys[] = {
-      {"[].ranks[]", "[]/ranks/[]"}, {"[].slowdown", "[]/slowdown"}, {"[].delay", "[]/delay", "us"}};
+      {"[].ranks[]", "[]/ranks/[]"}, {"[].slowdown", "[]/slowdown"}, {"[].delay", "[]/delay", "us"}, {"[].at", "[]/at", "ms"}};
   return kKeys;
 }
 

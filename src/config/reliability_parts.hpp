@@ -25,6 +25,12 @@ struct ReliabilityContext {
 [[nodiscard]] reliability::GoodputSpec read_reliability(JsonReader section, const ReliabilityContext& context,
                                                         std::optional<Duration>& step);
 
+class GraphCache;
+
+/// A scenario with the section. `graphs`: as read_scenario_json(). Throws ConfigError with pointers.
+[[nodiscard]] reliability::GoodputScenario read_goodput_json(const Json& root, const std::filesystem::path& directory,
+                                                             const Registries& known, GraphCache* graphs);
+
 /// Fields of reliability::GoodputSpec and their keys below the section.
 [[nodiscard]] std::span<const FieldKey> reliability_keys();
 

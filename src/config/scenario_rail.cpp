@@ -95,6 +95,8 @@ PortFault read_fault(JsonReader section) {
   if (const auto v = section.optional("rail")) fault.rail = RailId{v->count(0, kMaxNumber)};
   if (const auto v = section.optional("server")) fault.server = v->count(0, kMaxNumber);
   if (const auto v = section.optional("port")) fault.port = v->count(0, kMaxNumber);
+  if (const auto v = section.optional("plane")) fault.plane = v->count(0, kMaxNumber);
+  fault.detection = section.duration("detection", "ms").value_or(Duration{});
   section.read_time("at", fault.at, "ms");
   fault.lasts = section.duration("lasts", "ms");
   section.finish();

@@ -32,7 +32,12 @@ StragglerSpec read_straggler(JsonReader section, const std::filesystem::path& di
   } else if (delay) {
     spec.delay = read_delay(delay->first, delay->second, directory);
   }
-  if (!slowdown && !delay) section.fail("is neither late nor slow", "give it a \"delay_us\" or a \"slowdown\"");
+  if (const auto at = section.duration("at", "ms")) spec.at = Time{*at};
+  spec.lasts = section.duration("lasts", "ms");
+  if (const auto v = section.optional("stops")) spec.stops = v->boolean();
+  if (!slowdown && !delay && !spec.stops) {
+    section.fail("is neither late nor slow", "give it a \"delay_us\" or a \"slowdown\", or an \"at_ms\" from which it \"stops\"");
+  }
   section.finish();
   return spec;
 }

@@ -67,9 +67,12 @@ void ComputeStreams::start(RankId id, Stream which) {
   stream.running.cause = later_of(stream.running.cause, stream.freed);
   stream.busy = true;
   stream.started = run_.engine.now();
-  const Duration time = time_of(id, graph_.program(id).task(stream.running.task), which);
+  std::optional<Duration> time = time_of(id, graph_.program(id).task(stream.running.task), which);
+  if (which == Stream::kGpu) time = run_.stragglers.with_failures(id, stream.started, *time);
   run_.accounting.compute_began(id, stream.started);
-  run_.engine.schedule(stream.started + time, engine::Phase::kFinish,
+  if (!time) return;  // the GPU stopped for good
+  if (*time > kLongest) fail_too_long(static_cast<double>(time->count()));
+  run_.engine.schedule(stream.started + *time, engine::Phase::kFinish,
                        engine::Action::to<&ComputeStreams::finish>(*this, argument_of(id, which)));
 }
 

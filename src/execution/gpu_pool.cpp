@@ -49,7 +49,9 @@ void GpuPool::fill(RankId rank, Pool& pool) {
     batch.to_start -= tiles;
     if (batch.to_start == 0) pool.queue.pop_front();
     const std::uint64_t argument = std::uint64_t{id} << kTileBits | tiles;
-    engine_.schedule(now + batch.tile, engine::Phase::kFinish, engine::Action::to<&GpuPool::ended>(*this, argument));
+    const std::optional<Duration> tile = straggling_.with_failures(rank, now, batch.tile);
+    if (!tile) continue;  // the GPU stopped for good
+    engine_.schedule(now + *tile, engine::Phase::kFinish, engine::Action::to<&GpuPool::ended>(*this, argument));
   }
   if (pool.computing == (pool.busy > 0)) return;
   pool.computing = pool.busy > 0;

@@ -16,7 +16,7 @@ std::string stream_name(std::size_t straggler, std::uint32_t iteration) {
 StragglerInjector::Step StragglerInjector::of(RankId rank, std::uint32_t iteration) const {
   Step step;
   for (std::size_t s = 0; s < stragglers_.size(); ++s) {
-    if (!concerns(s, rank, iteration)) continue;
+    if (stragglers_[s].at || !concerns(s, rank, iteration)) continue;
     step.delay += delay(s, rank, iteration);
     if (step.delay > kLongest) fail_too_long(static_cast<double>(step.delay.count()));
     step.slowdown *= stragglers_[s].slowdown;
@@ -30,7 +30,58 @@ bool StragglerInjector::concerns(std::size_t straggler, RankId rank, std::uint32
   if (spec.whom == StragglerSpec::Whom::kOneAtRandom) {
     return RandomStream(seed_, stream_name(straggler, iteration)).below(ranks_) == rank.value;
   }
-  return std::find(spec.ranks.begin(), spec.ranks.end(), rank) != spec.ranks.end();
+  return lists(straggler, rank);
+}
+
+bool StragglerInjector::lists(std::size_t straggler, RankId rank) const {
+  const StragglerSpec& spec = stragglers_[straggler];
+  return spec.whom == StragglerSpec::Whom::kAll || std::find(spec.ranks.begin(), spec.ranks.end(), rank) != spec.ranks.end();
+}
+
+// Between two moments at which a failure begins or ends, the GPU has one speed: 1 / the product of the slowdowns, or 0.
+std::optional<Duration> StragglerInjector::with_failures(RankId rank, Time start, Duration time) const {
+  std::vector<const StragglerSpec*> mine;
+  for (std::size_t s = 0; s < stragglers_.size(); ++s) {
+    if (stragglers_[s].at && lists(s, rank)) mine.push_back(&stragglers_[s]);
+  }
+  Time now = start;
+  double left = static_cast<double>(time.count());  // picoseconds of a GPU without failures
+  while (!mine.empty()) {
+    double slowdown = 1.0;
+    bool stands = false;
+    std::optional<Time> change;
+    const auto changes_at = [&](Time t) { change = t > now && (!change || t < *change) ? t : change; };
+    for (const StragglerSpec* spec : mine) {
+      const bool over = spec->lasts && now >= *spec->at + *spec->lasts;
+      if (now >= *spec->at && !over) {
+        slowdown *= spec->slowdown;
+        stands = stands || spec->stops;
+      }
+      changes_at(*spec->at);
+      if (spec->lasts) changes_at(*spec->at + *spec->lasts);
+    }
+    const double until_done = stands ? 0.0 : left * slowdown;
+    if (stands && !change) return std::nullopt;
+    if (!stands && (!change || static_cast<double>((*change - now).count()) >= until_done)) {
+      if (now == start && slowdown == 1.0) return time;
+      return now - start + round_up_picoseconds(until_done);
+    }
+    if (!stands) left -= static_cast<double>((*change - now).count()) / slowdown;
+    now = *change;
+  }
+  return time;
+}
+
+std::vector<std::string> StragglerInjector::failures_until(Time now) const {
+  std::vector<std::string> lines;
+  for (const StragglerSpec& spec : stragglers_) {
+    if (!spec.at || *spec.at > now) continue;
+    std::string line = spec.whom == StragglerSpec::Whom::kAll ? "the GPU of every rank" : "the GPU of rank";
+    for (const RankId rank : spec.ranks) line += " " + std::to_string(rank.value);
+    line += (spec.stops ? " stopped at " : " became slow at ") + std::to_string(to_seconds(*spec.at)) + " s";
+    lines.push_back(line + (spec.lasts ? " for " + std::to_string(to_seconds(*spec.lasts)) + " s" : ""));
+  }
+  return lines;
 }
 
 Duration StragglerInjector::delay(std::size_t straggler, RankId rank, std::uint32_t iteration) const {

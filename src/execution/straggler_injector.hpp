@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace photonrail::execution {
 
@@ -22,10 +25,17 @@ class StragglerInjector {
       : stragglers_(stragglers), ranks_(ranks), seed_(seed) {}
 
   [[nodiscard]] Step of(RankId rank, std::uint32_t iteration) const;
+  /// How long a computation of the rank that begins at `start`, and would take `time`, takes with the failures of its GPU
+  /// that the stragglers of a certain time are. None: it never ends.
+  [[nodiscard]] std::optional<Duration> with_failures(RankId rank, Time start, Duration time) const;
+  /// GPUs that stood still or were slow by then, each a line for people.
+  [[nodiscard]] std::vector<std::string> failures_until(Time now) const;
 
  private:
   [[nodiscard]] bool concerns(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
   [[nodiscard]] Duration delay(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
+
+  [[nodiscard]] bool lists(std::size_t straggler, RankId rank) const;
 
   std::span<const StragglerSpec> stragglers_;
   std::size_t ranks_;

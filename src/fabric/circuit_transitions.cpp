@@ -7,7 +7,9 @@ namespace photonrail::fabric {
 CircuitTransitions::CircuitTransitions(const RailContext& rail, RailCircuits& circuits, CircuitLinks& links,
                                        CircuitHolds& holds, const CircuitNotifier& notifier)
     : engine_(rail.engine), circuits_(circuits), links_(links), holds_(holds), notifier_(notifier) {
-  if (rail.spec.optical.darkness == DarkScope::kSwitch) paused_since_.resize(circuits.crossbar().ports());
+  const bool unnoticed = std::any_of(rail.spec.faults.begin(), rail.spec.faults.end(),
+                                     [](const PortFault& fault) { return fault.detection > Duration{}; });
+  if (rail.spec.optical.darkness == DarkScope::kSwitch || unnoticed) paused_since_.resize(circuits.crossbar().ports());
 }
 
 std::uint32_t CircuitTransitions::darken(const CircuitPlan& change, bool pause) {
@@ -70,9 +72,8 @@ void CircuitTransitions::pause(const std::vector<Circuit>& lit) {
   }
 }
 
-void CircuitTransitions::resume(std::uint32_t which) {
+void CircuitTransitions::resume(std::vector<Circuit> lit) {
   circuits_.switches_changed();
-  std::vector<Circuit> lit = circuits_.lit_on(which);
   std::erase_if(lit, [this](Circuit circuit) { return !end_pause(circuit.from); });
   show_lit(lit);
   notifier_.light_back();

@@ -31,10 +31,13 @@ class CircuitTransitions {
   /// dark as a whole is paused.
   void light(const std::vector<Circuit>& circuits, std::uint32_t begun);
 
-  /// DarkScope::kSwitch: the circuits are on a switch that went dark. Their bytes stand still; their holds remain.
+  /// The circuits are on a switch that went dark as a whole, or on a port that failed unnoticed. Their bytes stand still;
+  /// their holds remain.
   void pause(const std::vector<Circuit>& lit);
   /// The switch is back: the circuits on it that were paused and have no other dark switch are lit.
-  void resume(std::uint32_t which);
+  void resume(std::uint32_t which) { resume(circuits_.lit_on(which)); }
+  /// What stood in the way of the circuits' light is gone: those of them that were paused are lit.
+  void resume(std::vector<Circuit> lit);
   /// The circuits that pause() is to be given when the switch goes dark.
   [[nodiscard]] std::vector<Circuit> lit_on(std::uint32_t which) const { return circuits_.lit_on(which); }
 

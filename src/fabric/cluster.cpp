@@ -191,6 +191,11 @@ void require_faults(const ClusterSpec& cluster) {
              cluster.gpus_per_server);
     numbered(field("rail.faults[].server", i), fault.server, cluster.servers);
     numbered(field("rail.faults[].port", i), fault.port, cluster.nic.ports);
+    numbered(field("rail.faults[].plane", i), fault.plane, cluster.rail.planes);
+    require(!fault.plane || !fault.port, field("rail.faults[].plane", i), "a port is of one plane", "give one of the two");
+    require_duration(fault.detection, field("rail.faults[].detection", i));
+    require(fault.detection == Duration{} || fault.kind == PortFault::Kind::kFailed, field("rail.faults[].detection", i),
+            "a stuck port does nothing until it is asked to move: there is nothing to detect");
     require_duration(fault.at.since_start(), field("rail.faults[].at", i));
     require_duration(fault.lasts.value_or(Duration{}), field("rail.faults[].lasts", i));
   }

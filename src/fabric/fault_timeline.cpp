@@ -1,15 +1,28 @@
 #include "fabric/fault_timeline.hpp"
 
+#include <utility>
+
 namespace photonrail::fabric {
 
 void FaultTimeline::schedule() {
+  using engine::Action;
+  using engine::Phase;
   const std::vector<PortFault>& faults = rail_.spec.faults;
+  const auto at = [this](Time t, Action action) { rail_.engine.schedule(t, Phase::kFinish, action); };
   for (std::size_t f = 0; f < faults.size(); ++f) {
     const PortFault& fault = faults[f];
     if (fault.rail && *fault.rail != rail_.id) continue;
-    rail_.engine.schedule(fault.at, engine::Phase::kFinish, engine::Action::to<&FaultTimeline::begin>(*this, f));
-    if (!fault.lasts) continue;
-    rail_.engine.schedule(fault.at + *fault.lasts, engine::Phase::kFinish, engine::Action::to<&FaultTimeline::end>(*this, f));
+    if (fault.detection == Duration{}) {
+      at(fault.at, Action::to<&FaultTimeline::begin>(*this, f));
+    } else {
+      at(fault.at, Action::to<&FaultTimeline::strike>(*this, f));
+      if (fault.lasts && *fault.lasts <= fault.detection) {
+        at(fault.at + *fault.lasts, Action::to<&FaultTimeline::pass>(*this, f));
+        continue;
+      }
+      at(fault.at + fault.detection, Action::to<&FaultTimeline::detect>(*this, f));
+    }
+    if (fault.lasts) at(fault.at + *fault.lasts, Action::to<&FaultTimeline::end>(*this, f));
   }
 }
 
@@ -17,9 +30,34 @@ template <class Visit>
 void FaultTimeline::each_port(const PortFault& fault, Visit&& visit) const {
   for (std::uint32_t p = 0; p < circuits_.crossbar().ports(); ++p) {
     if (fault.server && *fault.server != p / circuits_.ports_per_gpu()) continue;
-    if (fault.port && *fault.port != p % circuits_.ports_per_gpu()) continue;
+    const std::uint32_t port = p % circuits_.ports_per_gpu();
+    if (fault.port && *fault.port != port) continue;
+    if (fault.plane && *fault.plane != port % rail_.spec.planes) continue;
     visit(PortId{p});
   }
+}
+
+void FaultTimeline::strike(std::uint64_t index) {
+  std::vector<Circuit> lit;
+  each_port(rail_.spec.faults[index], [&](PortId port) {
+    for (const Circuit circuit : circuits_.lit_at(port)) lit.push_back(circuit);
+    circuits_.begin_blind(port);
+  });
+  transitions_.pause(lit);
+}
+
+void FaultTimeline::pass(std::uint64_t index) {
+  std::vector<Circuit> lit;
+  each_port(rail_.spec.faults[index], [&](PortId port) {
+    circuits_.end_blind(port);
+    for (const Circuit circuit : circuits_.lit_at(port)) lit.push_back(circuit);
+  });
+  transitions_.resume(std::move(lit));
+}
+
+void FaultTimeline::detect(std::uint64_t index) {
+  begin(index);  // darkens the circuits, so that none is seen without the fault
+  each_port(rail_.spec.faults[index], [&](PortId port) { circuits_.end_blind(port); });
 }
 
 void FaultTimeline::begin(std::uint64_t index) {
@@ -60,8 +98,10 @@ std::vector<std::string> FaultTimeline::lines() const {
     const std::string when = fault.lasts ? std::string(failed ? " failed from " : " was stuck from ") + at + " to " +
                                                std::to_string(to_seconds(fault.at + *fault.lasts)) + " s"
                                          : (failed ? " failed at " : " is stuck since ") + at;
-    lines.push_back("rail " + std::to_string(rail_.id.value) + ": " +
-                    (fault.port ? "port " + std::to_string(*fault.port) : "every port") + " of " +
+    const std::string which = fault.port    ? "port " + std::to_string(*fault.port)
+                              : fault.plane ? "every port of plane " + std::to_string(*fault.plane)
+                                            : "every port";
+    lines.push_back("rail " + std::to_string(rail_.id.value) + ": " + which + " of " +
                     (fault.server ? "server " + std::to_string(*fault.server) : "every server") + when);
   }
   return lines;

@@ -1,4 +1,5 @@
-// The faults of ports that the cluster's description says, at their times: ports fail or get stuck, and are repaired.
+// The faults of ports that the cluster's description says, at their times: ports fail or get stuck, and are repaired. A
+// fault with a detection time has its effect on light at once, and on the control plane once it is detected.
 #pragma once
 
 #include "fabric/circuit_listener.hpp"
@@ -29,7 +30,10 @@ class FaultTimeline {
  private:
   template <class Visit>
   void each_port(const PortFault& fault, Visit&& visit) const;
-  void begin(std::uint64_t index);
+  void strike(std::uint64_t index);  // light is gone, and the control plane does not know it
+  void pass(std::uint64_t index);    // repaired before it was detected
+  void detect(std::uint64_t index);
+  void begin(std::uint64_t index);   // known from the first moment on, or from now on
   void end(std::uint64_t index);
   void fail(PortId port);
 

@@ -21,6 +21,26 @@ std::vector<Circuit> RailCircuits::lit_on(std::uint32_t which) const {
   return lit;
 }
 
+std::vector<Circuit> RailCircuits::lit_at(PortId port) const {
+  std::vector<Circuit> lit;
+  const PortId peer = crossbar_.transmit()[port.index()].peer;
+  const PortId source = crossbar_.receive()[port.index()].peer;
+  if (!peer.is_none() && is_lit(port)) lit.push_back({port, peer});
+  if (!source.is_none() && source != port && is_lit(source)) lit.push_back({source, port});
+  return lit;
+}
+
+void RailCircuits::begin_blind(PortId port) {
+  blind_.resize(crossbar_.ports(), 0);
+  ++blind_[port.index()];
+  ++version_;
+}
+
+void RailCircuits::end_blind(PortId port) {
+  --blind_[port.index()];
+  ++version_;
+}
+
 std::uint32_t RailCircuits::begin(const CircuitPlan& change) {
   const std::uint32_t begun = crossbar_.begin(change);
   ++version_;

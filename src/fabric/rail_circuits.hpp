@@ -28,16 +28,23 @@ class RailCircuits {
   /// The server at the other end of the circuit that begins at the port. REQUIRES: there is a circuit.
   [[nodiscard]] std::uint32_t peer_server(std::uint32_t port) const { return server(crossbar_.transmit()[port].peer); }
 
-  /// Lit, and no switch on the way is dark as a whole. `port`: of the transmit side.
+  /// Lit, no switch on the way is dark as a whole, and no end is blind. `port`: of the transmit side.
   [[nodiscard]] bool is_lit(PortId port) const {
     const device::OpticalSwitch::Fibre& fibre = crossbar_.transmit()[port.index()];
-    if (fibre.state != CircuitState::kLit) return false;
+    if (fibre.state != CircuitState::kLit || is_blind(port) || is_blind(fibre.peer)) return false;
     return !whole_switch_ || (!switches_.is_dark(switches_.of(port)) && !switches_.is_dark(switches_.of(fibre.peer)));
   }
   /// Lit, and an operation may take it.
   [[nodiscard]] bool usable(std::uint32_t port) const { return is_lit(PortId{port}) && !draining(PortId{port}); }
   /// The lit circuits with an end on the switch.
   [[nodiscard]] std::vector<Circuit> lit_on(std::uint32_t which) const;
+  /// The lit circuits with an end on the port.
+  [[nodiscard]] std::vector<Circuit> lit_at(PortId port) const;
+
+  /// A port that failed, and the control plane does not know it yet: the crossbar joins it as ever, without light. Several
+  /// such faults may overlap.
+  void begin_blind(PortId port);
+  void end_blind(PortId port);
 
   /// Darkens what `change` takes, and returns the number for light(). REQUIRES and throws: as OpticalSwitch::begin.
   std::uint32_t begin(const CircuitPlan& change);
@@ -66,11 +73,14 @@ class RailCircuits {
   void switches_changed() { ++version_; }
 
  private:
+  [[nodiscard]] bool is_blind(PortId port) const { return !blind_.empty() && blind_[port.index()] > 0; }
+
   const RailSwitches& switches_;
   bool whole_switch_;  // DarkScope::kSwitch
   std::uint32_t ports_per_gpu_;
   device::OpticalSwitch crossbar_;
-  std::vector<bool> draining_;  // by transmit port; empty: none
+  std::vector<bool> draining_;        // by transmit port; empty: none
+  std::vector<std::uint32_t> blind_;  // by port: faults that are not known; empty: there was none
   std::vector<PortId> touched_;
   std::vector<bool> is_touched_;  // by port
   std::uint64_t version_ = 0;

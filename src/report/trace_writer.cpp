@@ -2,6 +2,7 @@
 #include "json/json.hpp"
 #include "photonrail/report.hpp"
 #include "report/replace_file.hpp"
+#include "report/trace_faults.hpp"
 #include "report/trace_links.hpp"
 #include "report/trace_text.hpp"
 
@@ -23,6 +24,7 @@ struct TraceWriter::State {
   std::vector<ComputeEvent> computes;
   std::vector<OperationEvent> operations;
   std::vector<CircuitEvent> circuits;
+  std::vector<report::FaultSpan> faults;
   Time end{};  ///< the last instant that was heard of
 
   void heard(Time at) { end = std::max(end, at); }
@@ -306,6 +308,7 @@ void TraceWriter::begin(const Scenario& scenario) {
   state_->options = std::move(options);
   state_->graph = scenario.graph;
   state_->cluster = cluster_text(scenario);
+  state_->faults = report::faults_of(scenario);
   state_->rails = scenario.cluster.gpus_per_server;
   state_->ports_per_server = std::max(1U, scenario.cluster.nic.ports);
 }
@@ -343,6 +346,7 @@ void TraceWriter::write(const std::filesystem::path& file) const {
     const std::uint32_t job = rail_process(state_->graph, RailId{state_->rails});
     if (!state_->operations.empty()) text.name_process(job, "job");
     report::write_bytes_in_flight(state_->graph, state_->operations, job, text);
+    report::write_faults(state_->faults, job + 1, state_->end, text);
   });
 }
 

@@ -149,6 +149,25 @@ void check_numbers(const Scenario& scenario) {
   }
 }
 
+void check_gpu_failure(const StragglerSpec& straggler, std::size_t i) {
+  if (!straggler.at) {
+    if (!straggler.stops && !straggler.lasts) return;
+    throw FieldError(field("stragglers[].at", i), "is missing", "a failure that stops a GPU, or lasts, begins at a time");
+  }
+  if (*straggler.at < Time{} || straggler.lasts.value_or(Duration{}) < Duration{}) {
+    throw FieldError(field("stragglers[].at", i), "must not be negative");
+  }
+  if (straggler.whom == StragglerSpec::Whom::kOneAtRandom) {
+    throw FieldError(field("stragglers[].at", i), "is of ranks that are known", "list them, or take all");
+  }
+  if (straggler.delay.a != Duration{} || straggler.delay.kind != DelayDistribution::Kind::kConstant || !straggler.trace.empty()) {
+    throw FieldError(field("stragglers[].delay", i), "is of steps, and this is a failure at a time", "give one of the two");
+  }
+  if (straggler.stops && straggler.slowdown != 1.0) {
+    throw FieldError(field("stragglers[].slowdown", i), "is of a GPU that computes, and this one stops", "give one of the two");
+  }
+}
+
 void check_stragglers(const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.stragglers.size(); ++i) {
     const StragglerSpec& straggler = scenario.stragglers[i];
@@ -160,6 +179,7 @@ void check_stragglers(const Scenario& scenario) {
     if (!(straggler.slowdown >= 1.0 && straggler.slowdown <= 1e6)) {
       throw FieldError(field("stragglers[].slowdown", i), "must be between 1 and 1e6");
     }
+    check_gpu_failure(straggler, i);
     const bool negative =
         std::any_of(straggler.trace.begin(), straggler.trace.end(), [](Duration delay) { return delay < Duration{}; });
     if (negative || straggler.delay.a < Duration{} || straggler.delay.b < Duration{}) {

@@ -1,5 +1,6 @@
 #include "sweep/points.hpp"
 
+#include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
 #include "core/fnv1a.hpp"
 #include "formats/parallel.hpp"
@@ -177,9 +178,12 @@ Json PointRunner::scenario_json(const SweepPoint& point) const {
   return root;
 }
 
-Scenario PointRunner::scenario(const Json& json) const {
+PointScenario PointRunner::scenario(const Json& json) const {
   try {
-    return config::read_scenario_json(json, sweep_->base_directory, *known_, &graphs_);
+    if (json.contains("reliability")) {
+      return {std::nullopt, config::read_goodput_json(json, sweep_->base_directory, *known_, &graphs_)};
+    }
+    return {config::read_scenario_json(json, sweep_->base_directory, *known_, &graphs_), std::nullopt};
   } catch (const ConfigError& error) {
     throw error.inside(sweep_->base_name);
   }
@@ -205,10 +209,12 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
       [&](std::size_t i) {
         if (stop() || same_as[i] != i) return;
         try {
-          const Scenario read = scenario(scenario_json(sweep_->points[points[i]]));
-          estimates[i] = estimate(read);
-          estimates[i].seconds = run::expected_seconds(read, *known_);
-          if (previews != nullptr) (*previews)[i] = preview_of(read, estimates[i].seconds);
+          const PointScenario read = scenario(scenario_json(sweep_->points[points[i]]));
+          const Scenario* const job = read.job();
+          if (job == nullptr) return;
+          estimates[i] = estimate(*job);
+          estimates[i].seconds = run::expected_seconds(*job, *known_);
+          if (previews != nullptr) (*previews)[i] = preview_of(*job, estimates[i].seconds);
         } catch (const ConfigError& error) {
           problems[i] = error.what();
         }
@@ -266,6 +272,25 @@ Record PointRunner::taken_over(std::uint32_t point, const Record& record) const 
   return taken;
 }
 
+void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop, Record& record) const {
+  std::optional<Duration> step;
+  if (const Scenario* const job = scenario.job()) {
+    record.seed = job->run.seed;
+    record.warnings = job->warnings();  // also of a point that fails
+    record.infeasible = job->infeasible();
+    Stopper stopper(stop);
+    Observer* const observer = &stopper;
+    const RunResult result = simulate(*job, {&observer, 1}, *known_);
+    take_result(result, record);
+    step = result.step_time();
+  }
+  if (!scenario.months) return;
+  const auto stop_soon = [&] {
+    if (stop()) throw Stopped{};
+  };
+  add_goodput(*scenario.months, step, *known_, known_steps_, stop_soon, record);
+}
+
 Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   const SweepPoint& point = sweep_->points[index];
   Record record = blank(index);
@@ -275,20 +300,17 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   try {
     const Json json = scenario_json(point);
     record.scenario_hash = hex(fnv1a(json.canonical()));
-    const Scenario scenario = this->scenario(json);
+    const PointScenario scenario = this->scenario(json);
     record.scenario_hash = hash_of(json);
-    record.seed = scenario.run.seed;
-    record.warnings = scenario.warnings();  // also of a point that fails
-    record.infeasible = scenario.infeasible();
-    Stopper stopper(stop);
-    Observer* const observer = &stopper;
-    const RunResult result = simulate(scenario, {&observer, 1}, *known_);
+    simulate_into(scenario, stop, record);
     static_cast<void>(inputs_.of(json));  // what changed meanwhile, others read in another state
-    take_result(result, record);
   } catch (const Stopped&) {
     throw;
   } catch (const std::exception&) {
     std::tie(record.exit_status, record.error) = failure();
+    record.metrics.clear();
+    record.phases.clear();
+    record.windows.clear();
   }
   record.provenance.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return record;

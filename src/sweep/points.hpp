@@ -3,6 +3,7 @@
 
 #include "config/graph_cache.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "sweep/goodput/point.hpp"
 #include "sweep/inputs.hpp"
 #include "sweep/record.hpp"
 
@@ -49,13 +50,15 @@ class PointRunner {
   [[nodiscard]] std::string hash_of(const Json& scenario) const;
   [[nodiscard]] Record blank(std::uint32_t point) const;
   [[nodiscard]] Json scenario_json(const SweepPoint& point) const;
-  [[nodiscard]] Scenario scenario(const Json& json) const;
+  [[nodiscard]] PointScenario scenario(const Json& json) const;
+  void simulate_into(const PointScenario& scenario, const Stop& stop, Record& record) const;
 
   const Sweep* sweep_;
   const Registries* known_;
   Json base_;
   mutable config::GraphCache graphs_;  ///< locks itself
   mutable InputsOfPoints inputs_;      ///< locks itself
+  mutable KnownSteps known_steps_;     ///< of points whose months differ and whose steps do not; locks itself
 };
 
 }  // namespace photonrail::sweep

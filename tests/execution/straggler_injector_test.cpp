@@ -29,6 +29,39 @@ TEST(StragglerInjector, ListedRanksAreLateInEveryStep) {
   }
 }
 
+StragglerSpec failure(Duration at, std::optional<Duration> lasts, double slowdown) {
+  StragglerSpec spec = late({}, {RankId{1u}});
+  spec.at = Time{at};
+  spec.lasts = lasts;
+  spec.slowdown = slowdown;
+  spec.stops = slowdown == 1.0;
+  return spec;
+}
+
+// Of 10 us, begun at 0: 4 us, then 3 us that are half of 6, then 3 us: 13. A stop from 4 to 10: 16. Both: from 4 to 10 nothing,
+// then 6 us.
+TEST(StragglerInjector, AFailureMeetsComputationsInProgress) {
+  const StragglerSpec slow = failure(us(4), us(6), 2.0);
+  const StragglerSpec stop = failure(us(4), us(6), 1.0);
+  for (const auto& [specs, expected] : {std::pair{std::vector{slow}, us(13)}, {std::vector{stop}, us(16)},
+                                        {std::vector{slow, stop}, us(16)}}) {
+    const StragglerInjector injector(specs, 2, 1);
+    EXPECT_EQ(injector.with_failures(RankId{1u}, Time{}, us(10)), expected);
+    EXPECT_EQ(injector.with_failures(RankId{0u}, Time{}, us(10)), us(10)) << "another rank";
+    EXPECT_EQ(injector.with_failures(RankId{1u}, Time{us(10)}, us(10)), us(10)) << "after the repair";
+    EXPECT_EQ(injector.of(RankId{1u}, 0).slowdown, 1.0) << "it is of no step";
+  }
+}
+
+TEST(StragglerInjector, AGpuThatStopsForGoodNeverEnds) {
+  const std::vector<StragglerSpec> specs{failure(us(4), {}, 1.0)};
+  const StragglerInjector injector(specs, 2, 1);
+  EXPECT_EQ(injector.with_failures(RankId{1u}, Time{}, us(4)), us(4)) << "done by then";
+  EXPECT_EQ(injector.with_failures(RankId{1u}, Time{}, us(5)), std::nullopt);
+  EXPECT_THAT(injector.failures_until(Time{us(3)}), ::testing::IsEmpty());
+  EXPECT_THAT(injector.failures_until(Time{us(4)}), ::testing::ElementsAre("the GPU of rank 1 stopped at 0.000004 s"));
+}
+
 TEST(StragglerInjector, ATraceBeginsAgainAtItsEnd) {
   StragglerSpec spec;
   spec.trace = {us(1), us(2), us(3)};

@@ -112,6 +112,32 @@ TEST(TraceWriter, AnOperationIsItsWaitsAndItself) {
   EXPECT_EQ(name_of(events, "thread_name", span), "dp");
 }
 
+// An OCS whose failure is detected 3 us later and repaired 6 us after it began; a GPU that stops for good; a fault after the end.
+TEST(TraceWriter, AFailureIsItsDetectionAndItsRepair) {
+  Scenario scenario = two_ranks_scenario();
+  const PortFault late{.at = Time{us(50)}};
+  scenario.cluster.rail.faults = {{.rail = RailId{1}, .at = Time{us(2)}, .lasts = us(6), .plane = 0, .detection = us(3)}, late};
+  StragglerSpec gpu;
+  gpu.whom = StragglerSpec::Whom::kListed;
+  gpu.ranks = {RankId{1}};
+  gpu.at = Time{us(7)};
+  gpu.stops = true;
+  scenario.stragglers = {gpu};
+  Trace trace;
+  trace.writer().begin(scenario);
+  trace.writer().end(Time{us(10)});
+  const ParsedJson faults = spans(trace.events(), "fault");
+  ASSERT_EQ(faults.size(), 3u);
+  EXPECT_EQ(faults[0]["name"], "not detected: rail 1, plane 0: failed");
+  EXPECT_EQ(faults[0]["ts"], 2.0);
+  EXPECT_EQ(faults[0]["dur"], 3.0);
+  EXPECT_EQ(faults[1]["name"], "until the repair: rail 1, plane 0: failed");
+  EXPECT_EQ(faults[1]["dur"], 3.0);
+  EXPECT_EQ(faults[2]["name"], "for good: GPU of rank 1: stopped");
+  EXPECT_EQ(faults[2]["dur"], 3.0);
+  EXPECT_EQ(name_of(trace.events(), "process_name", faults[2]), "faults");
+}
+
 TEST(TraceWriter, OperationsAtOnceGetLanesOfTheirOwn) {
   Trace trace;
   trace.operation(us(0), 0, 0, OperationState::kArrived);

@@ -49,6 +49,39 @@ TEST(PortFaults, OnDifferentPlanesLeaveNoWay) {
   EXPECT_THROW(two.run(), DeadlockError);
 }
 
+// A NIC port, an OCS, or both ports of a server for a while, on switches that darken ports or themselves as a whole: with
+// every detection time the job goes on, never faster than without the fault, and a fault after its end changes nothing.
+TEST(PortFaults, AreSurvivedWhateverIsDarkAndWhenEverTheyAreDetected) {
+  for (const DarkScope darkness : {DarkScope::kPorts, DarkScope::kSwitch}) {
+    for (const std::uint32_t planes : {1u, 2u}) {
+      for (const char* policy : {"opus", "max_weight", "mixnet", "lru"}) {
+        const auto makespan = [&](std::vector<PortFault> faults) {
+          Job job(2);
+          two_ports(job).scenario.cluster.rail.planes = planes;
+          job.scenario.cluster.rail.optical.darkness = darkness;
+          job.scenario.controller.name = policy;
+          job.scenario.cluster.rail.faults = std::move(faults);
+          const RunResult result = job.run();
+          EXPECT_TRUE(books_balance(result));
+          return result.makespan;
+        };
+        SCOPED_TRACE(std::string(policy) + " on " + std::to_string(planes) + " planes");
+        const Duration healthy = makespan({});
+        for (const Duration detection : {Duration{}, us(10), ms(1), ms(20)}) {
+          PortFault port{.server = 0, .port = 1, .at = Time{ms(11)}, .detection = detection};
+          PortFault ocs{.at = Time{ms(11)}, .plane = 0, .detection = detection};
+          PortFault server{.server = 1, .at = Time{ms(11)}, .lasts = ms(2), .detection = detection};
+          EXPECT_GE(makespan({port}), healthy);
+          EXPECT_TRUE(planes == 1 || makespan({ocs}) >= healthy);
+          EXPECT_GE(makespan({server}), healthy + ms(2));
+          port.at = Time{healthy + ms(1)};
+          EXPECT_EQ(makespan({port}), healthy);
+        }
+      }
+    }
+  }
+}
+
 TEST(PortFaults, InTheMiddleHalveTheRateOfWhatIsLeft) {
   Job job(2);
   two_ports(job).scenario.cluster.rail.faults = {fault(PortFault::Kind::kFailed, 1, 1, ms(11))};

@@ -1,8 +1,10 @@
 // `allocate`: slices of a pod of accelerators, as a file asks for them.
 #include "commands.hpp"
+#include "console.hpp"
 #include "photonrail/allocation/study_file.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
+#include "progress.hpp"
 #include "read.hpp"
 #include "report/allocation/report.hpp"
 #include "report/allocation/slice_map.hpp"
@@ -52,22 +54,28 @@ report::AllocationOutcome carry_out(const AllocationStudy& study, const Allocato
   std::optional<StepStretch> step;
   if (!study.step.empty()) step.emplace(study.step, registries);
   report::AllocationOutcome outcome;
+  TerminalLine line(error_is_terminal());
+  const std::size_t of = study.decisions.size() + study.policies.size() * std::max<std::size_t>(1, study.orders.size());
+  const auto draw = [&] { line.draw(outcome.decisions.size() + outcome.streams.size(), of, "decisions and streams"); };
   for (const allocation::DecisionCase& one : study.decisions) {
     const auto allocator = known.find(one.policy).make(one.pod.spec());
     report::DecisionOutcome answer{allocate(*allocator, one.pod, one.request), {}};
     if (one.expected) answer.difference = difference(*one.expected, answer.decision);
     outcome.decisions.push_back(std::move(answer));
+    draw();
   }
   for (const std::string& policy : study.policies) {
     const allocation::AllocatorFactory& factory = known.find(policy);
     if (study.orders.empty()) {
       outcome.streams.push_back({policy, "", {}, run_without_queue(study.jobs, study.schedule.pod, factory)});
+      draw();
     }
     for (const allocation::QueueOrder order : study.orders) {
       allocation::ScheduleSpec spec = study.schedule;
       spec.order = order;
       if (step) spec.stretch = std::ref(*step);
       outcome.streams.push_back({policy, name(order), schedule_jobs(study.jobs, spec, factory), {}});
+      draw();
     }
   }
   return outcome;

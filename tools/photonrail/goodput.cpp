@@ -6,6 +6,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "progress.hpp"
 #include "read.hpp"
 #include "report/goodput_report.hpp"
 #include "stop.hpp"
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -76,6 +78,28 @@ GoodputResult run_point(const Point& point, const GoodputOptions& how, const Reg
   }
 }
 
+/// Histories of all points on one line of the terminal, with the clusters that were simulated for them.
+class HistoryLine {
+ public:
+  explicit HistoryLine(const std::vector<Point>& points) : line_(error_is_terminal()) {
+    for (const Point& point : points) seeds_ += point.scenario.spec.seeds;
+  }
+  void point_begins() { shown_ = {}; }
+  void draw(const GoodputProgress& progress) {
+    done_ += progress.done - shown_.done;
+    simulated_ += progress.simulated - shown_.simulated;
+    shown_ = progress;
+    line_.draw(done_, seeds_, "histories", "  " + std::to_string(simulated_) + " clusters simulated");
+  }
+
+ private:
+  TerminalLine line_;
+  std::uint64_t seeds_ = 0;
+  std::uint64_t done_ = 0;
+  std::uint64_t simulated_ = 0;
+  GoodputProgress shown_;  // of the point that runs
+};
+
 void write_all(const std::filesystem::path& folder, const std::vector<report::GoodputRow>& rows, const std::string& title) {
   std::filesystem::create_directories(folder);
   write_file(folder / "goodput.json", report::goodput_json(rows));
@@ -93,6 +117,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   std::vector<report::GoodputRow> rows;
   std::string notes;
   KnownSteps known_steps;
+  std::optional<HistoryLine> line(points);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point& point = points[i];
     GoodputOptions how;
@@ -100,6 +125,8 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
     how.stop = &signals.stop();
     how.steps_directory = options.out;
     how.known_steps = &known_steps;
+    line->point_begins();
+    how.progress = [&](const GoodputProgress& progress) { line->draw(progress); };
     if (!options.out.empty()) how.directory = points.size() == 1 ? options.out : options.out / std::to_string(i);
     const GoodputResult result = run_point(point, how, known);
     if (signals.stop()) throw CommandError(1, "stopped; what is complete is kept, the same command goes on");
@@ -110,6 +137,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
              " of them from the folder), " + std::to_string(result.summary.configurations) + " configurations, " +
              std::to_string(result.simulated) + " simulated now\n";
   }
+  line.reset();  // the line is erased before anything is printed
   if (!options.out.empty()) write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
   std::cout << (options.json ? report::goodput_json(rows) : report::goodput_table(rows) + "\n" + notes);
   if (!options.out.empty() && !options.json) std::cout << (options.out / "goodput.html").string() << "\n";

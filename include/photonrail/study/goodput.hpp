@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,10 +21,25 @@
 
 namespace photonrail {
 
-/// Simulated steps that several scenarios of one program share: those whose steps depend on the same (step_hash).
-struct KnownSteps {
-  using Steps = std::map<std::string, std::optional<Duration>>;  ///< by the text of the configuration; none: cannot go on
-  std::map<std::string, Steps> of{};                             ///< by step_hash
+/// Simulated steps that several scenarios of one program share: those whose steps depend on the same (step_hash). Safe to
+/// use from several threads and by several calls at once.
+class KnownSteps {
+ public:
+  using Step = std::optional<Duration>;  ///< none: the job cannot go on
+  /// `configuration`: its text. None: not known.
+  [[nodiscard]] std::optional<Step> find(const std::string& step_hash, const std::string& configuration) const;
+  void add(const std::string& step_hash, const std::string& configuration, Step step);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Step> of_;
+};
+
+/// How far a call is. `done` of `seeds` histories, those of the folder too; `simulated` configurations.
+struct GoodputProgress {
+  std::size_t done = 0;
+  std::size_t seeds = 0;
+  std::size_t simulated = 0;
 };
 
 struct GoodputOptions {
@@ -33,7 +50,9 @@ struct GoodputOptions {
   std::uint32_t jobs = 1;                   ///< threads; 0: as many as cores. Results do not depend on it
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: no further history begins
   std::filesystem::path steps_directory{};  ///< of steps-HASH.jsonl, which several scenarios may share; empty: `directory`
-  KnownSteps* known_steps = nullptr;        ///< read, and added to; of one call at a time. Must outlive it
+  KnownSteps* known_steps = nullptr;        ///< read, and added to. Must outlive the call
+  /// Called after each history and each simulated configuration, by one thread at a time. What it throws ends the call.
+  std::function<void(const GoodputProgress&)> progress{};
 };
 
 struct GoodputResult {

@@ -46,7 +46,8 @@ std::optional<TrainingSpec> training_of(const Json& root, const std::filesystem:
                                     placed ? config::read_placement(*placed) : config::Placement{});
 }
 
-GoodputScenario read_json(const Json& root, const std::filesystem::path& directory, const Registries& known) {
+GoodputScenario read_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
+                          config::GraphCache* graphs) {
   JsonReader top(root);
   json::require_schema(top, "photonrail.scenario/1");
   GoodputScenario scenario;
@@ -57,7 +58,8 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
   const Json rest = without_members(root, {"name", "why", "reliability"});
   scenario.step_hash = config::scenario_hash(rest, directory);
   std::optional<Duration> step;
-  for (const char* key : {"cluster", "placement", "controller", "executor", "collectives", "workload", "stragglers", "cost", "run", "jobs"}) {
+  for (const char* key : {"cluster", "placement", "controller", "executor", "collectives", "workload", "stragglers", "cost", "run",
+                          "jobs", "network", "astra"}) {
     static_cast<void>(top.optional(key));  // read below, or of no use to a job whose step is given
   }
   top.finish();
@@ -66,7 +68,7 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
     scenario.step = step.value();
     return scenario;
   }
-  scenario.job = config::read_scenario_json(rest, directory, known);
+  scenario.job = config::read_scenario_json(rest, directory, known, graphs);
   if (!scenario.job->jobs.empty()) section.fail("is of one job", "remove all jobs but one");
   scenario.training = training_of(root, directory);
   scenario.spec = config::read_reliability(section, {directory, scenario.job->cluster, scenario.job->graph.ranks()}, step);
@@ -123,7 +125,7 @@ GoodputScenario parse_goodput(std::string_view json, const std::filesystem::path
   Json root = config::parse_json(json, file);
   try {
     config::apply_overrides(root, overrides);
-    return read_json(root, directory, known);
+    return read_json(root, directory, known, nullptr);
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }
@@ -134,3 +136,9 @@ GoodputScenario read_goodput(const std::filesystem::path& file, std::span<const 
 }
 
 }  // namespace photonrail::reliability
+
+photonrail::reliability::GoodputScenario photonrail::config::read_goodput_json(const Json& root,
+                                                                               const std::filesystem::path& directory,
+                                                                               const Registries& known, GraphCache* graphs) {
+  return photonrail::reliability::read_json(root, directory, known, graphs);
+}

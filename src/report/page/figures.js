@@ -4,7 +4,7 @@ import { breakdownFigure, comparisonFigure, hasBreakdown, windowsFigure } from '
 import { toSvg } from './echarts.js';
 import { toCsv } from './format.js';
 import { heatmapAxis, heatmapFigure, heatmapSeries } from './heatmap.js';
-import { achievementMetrics, exposureMetrics, facetsOf, metricsFigure, multiplesFigure } from './panels.js';
+import { achievementMetrics, exposureMetrics, facetsOf, goodputMetrics, metricsFigure, multiplesFigure } from './panels.js';
 import { costMetrics, paretoFigure } from './pareto.js';
 import { allRows, defaultSelection, matchingRows } from './selection.js';
 import { hasSpread, spreadFigure } from './spread.js';
@@ -48,6 +48,8 @@ export function tableFigures(table) {
       make: (shown) => metricsFigure({ ...shown, id: 'exposure', title: 'Hidden reconfigurations and exposed communication', metrics: exposureMetrics(table) }) },
     { id: 'achievement', there: () => achievementMetrics(table).length > 0,
       make: (shown) => metricsFigure({ ...shown, id: 'achievement', title: 'Throughput, utilisation and memory', metrics: achievementMetrics(table) }) },
+    { id: 'goodput', there: () => goodputMetrics(table).length > 0,
+      make: (shown) => metricsFigure({ ...shown, id: 'goodput', title: 'Goodput over months, and what takes the rest', metrics: goodputMetrics(table) }) },
     ...costMetrics(table).map((metric) => ({ id: `pareto-${metric.id}`, there: () => true, make: (shown) => paretoFigure({ ...shown, metric }) })),
   ];
 }

@@ -101,6 +101,14 @@ export function achievementMetrics(table, rows = allRows(table)) {
   return found.filter(([name]) => differs(table, rows, name)).map(([name, title]) => ({ name, title }));
 }
 
+/** Metrics of months of failures that the table has. */
+export function goodputMetrics(table, rows = allRows(table)) {
+  const found = [['goodput.share', 'goodput, GPUs and spares'], ['goodput.ettr_share', 'productive time of the job'],
+    ...['checkpoint', 'lost', 'detecting', 'recovering', 'waiting', 'degraded', 'planned'].map((name) => [`goodput.${name}_share`, `${name}, of the job's time`]),
+    ['goodput.steps_per_day', 'steps a day']];
+  return found.filter(([name]) => differs(table, rows, name)).map(([name, title]) => ({ name, title }));
+}
+
 /** A chart for each of the metrics, over the parameter of the comparison. */
 export function metricsFigure({ table, rows = allRows(table), selection, metrics, id, title, width = 900 }) {
   const panels = metrics.map((metric) => ({ title: metric.title, selection: { ...selection, metric: metric.name, baseline: '', logY: undefined } }));

@@ -105,7 +105,7 @@ export function defaultSelection(table, wanted = {}) {
   if (wanted.baseline !== undefined && series === undefined) {
     series = wanted.x === undefined && varying.length > 1 ? varying.find(({ values }) => values.some(isBaseline))?.column.name : '';
   }
-  const metric = wanted.metric ?? stepTimeOf(table);
+  const metric = wanted.metric ?? (table.get('goodput.share') ? 'goodput.share' : stepTimeOf(table));
   const complete = (x) => {
     const chosen = { metric, x, series: series ?? (table.get(x) ? defaultSeries(table, varying, x) : '') };
     const bases = varying.find(({ column }) => column.name === (chosen.series || x))?.values ?? [];

@@ -33,32 +33,32 @@ std::filesystem::path in_folder(const std::filesystem::path& folder, const std::
   return folder.empty() ? std::filesystem::path{} : folder / name;
 }
 
-/// Remembers which configurations were asked for; what it passes on to locks itself.
-class RecordingSteps : public StepTimes {
+/// Tells how far a call is.
+class ProgressTeller {
  public:
-  RecordingSteps(StepTimes& steps, const reliability::GoodputSpec& spec) : steps_(&steps), spec_(&spec) {}
-
-  std::optional<Duration> of(const Configuration& configuration) override {
-    const auto step = steps_->of(configuration);
-    const std::lock_guard lock(mutex_);
-    seen_[configuration.text(*spec_)] = step ? to_seconds(*step) : -1.0;
-    return step;
-  }
-  [[nodiscard]] const std::map<std::string, double>& seen() const { return seen_; }
+  ProgressTeller(const GoodputOptions& options, std::size_t seeds) : tell_(options.progress) { progress_.seeds = seeds; }
+  void history_is_done() { add(&GoodputProgress::done); }
+  void step_is_simulated() { add(&GoodputProgress::simulated); }
+  void begin(std::size_t resumed) { progress_.done = resumed; }
 
  private:
-  StepTimes* steps_;
-  const reliability::GoodputSpec* spec_;
+  void add(std::size_t GoodputProgress::*count) {
+    const std::lock_guard lock(mutex_);
+    ++(progress_.*count);
+    if (tell_) tell_(progress_);
+  }
+
+  const std::function<void(const GoodputProgress&)>& tell_;
   std::mutex mutex_;
-  std::map<std::string, double> seen_;
+  GoodputProgress progress_;
 };
 
-/// Step times of a scenario, with what the folder has of them.
+/// Step times of a scenario, with what the folder and other scenarios have of them.
 class StoredSteps {
  public:
   StoredSteps(const GoodputScenario& scenario, const std::filesystem::path& folder, const Registries& known,
-              KnownSteps* shared = nullptr)
-      : shared_(shared != nullptr && scenario.job ? &shared->of[scenario.step_hash] : nullptr),
+              KnownSteps* shared = nullptr, ProgressTeller* teller = nullptr)
+      : hash_(scenario.step_hash), shared_(scenario.job ? shared : nullptr), teller_(teller),
         file_(scenario.job ? in_folder(folder, "steps-" + scenario.step_hash + ".jsonl") : std::filesystem::path{},
               head_of("photonrail.goodput_steps/1", scenario.step_hash)) {
     if (!scenario.job) {
@@ -69,10 +69,13 @@ class StoredSteps {
         scenario.spec, *scenario.job, scenario.training, known,
         [this](const std::string& text, std::optional<Duration> step) { store(text, step); });
     for (const std::string& line : file_.lines()) preset(line);
-    if (shared_ == nullptr) return;
-    for (const auto& [text, step] : *shared_) simulated_->preset(text, step);
   }
 
+  /// Before a configuration is asked for: another scenario may have simulated it meanwhile.
+  void look_up(const std::string& text) {
+    if (shared_ == nullptr) return;
+    if (const auto step = shared_->find(hash_, text)) simulated_->preset(text, *step);
+  }
   [[nodiscard]] StepTimes& steps() { return simulated_ ? static_cast<StepTimes&>(*simulated_) : *constant_; }
   [[nodiscard]] std::size_t simulated() const { return simulated_ ? simulated_->simulated() : 0; }
 
@@ -81,7 +84,8 @@ class StoredSteps {
     Json line{{"configuration", text}};
     line.insert("step_ps", step ? Json(step->count()) : Json(nullptr));
     file_.add(line.dump());
-    if (shared_ != nullptr) shared_->emplace(text, step);
+    if (shared_ != nullptr) shared_->add(hash_, text, step);
+    if (teller_ != nullptr) teller_->step_is_simulated();
   }
   void preset(const std::string& line) {
     const auto parsed = json::parse_if_json(line);
@@ -91,17 +95,47 @@ class StoredSteps {
     simulated_->preset(text->string(), step->is_null() ? std::nullopt : std::optional(Duration{step->integer()}));
   }
 
-  KnownSteps::Steps* shared_;  // of several scenarios, or null
+  std::string hash_;
+  KnownSteps* shared_;      // of several scenarios, or null
+  ProgressTeller* teller_;  // or null
   LineFile file_;
   std::unique_ptr<reliability::ConstantSteps> constant_;
   std::unique_ptr<reliability::SimulatedSteps> simulated_;
 };
 
+/// Remembers which configurations were asked for; what it passes on to locks itself.
+class RecordingSteps : public StepTimes {
+ public:
+  RecordingSteps(StoredSteps& stored, const reliability::GoodputSpec& spec) : stored_(&stored), spec_(&spec) {}
+
+  std::optional<Duration> of(const Configuration& configuration) override {
+    const std::string text = configuration.text(*spec_);
+    if (!has_seen(text)) stored_->look_up(text);
+    const auto step = stored_->steps().of(configuration);
+    const std::lock_guard lock(mutex_);
+    seen_[text] = step ? to_seconds(*step) : -1.0;
+    return step;
+  }
+  [[nodiscard]] const std::map<std::string, double>& seen() const { return seen_; }
+
+ private:
+  [[nodiscard]] bool has_seen(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    return seen_.contains(text);
+  }
+
+  StoredSteps* stored_;
+  const reliability::GoodputSpec* spec_;
+  std::mutex mutex_;
+  std::map<std::string, double> seen_;
+};
+
 /// The histories of the seeds that have none yet, in threads; each takes the next seed.
 class Seeds {
  public:
-  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StepTimes& steps, const reliability::PolicyTable& policies)
-      : scenario_(scenario), options_(options), steps_(steps), policies_(policies),
+  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StepTimes& steps, const reliability::PolicyTable& policies,
+        ProgressTeller& teller)
+      : scenario_(scenario), options_(options), steps_(steps), policies_(policies), teller_(teller),
         file_(in_folder(options.directory, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", scenario.hash)),
         histories_(scenario.spec.seeds) {
     for (const std::string& line : file_.lines()) {
@@ -112,6 +146,7 @@ class Seeds {
       histories_[index] = *history;
       ++resumed_;
     }
+    teller_.begin(resumed_);
   }
 
   void run() {
@@ -134,9 +169,12 @@ class Seeds {
     while (const auto index = failed ? std::nullopt : next()) {
       const History history =
           reliability::run_history(scenario_.spec, steps_, scenario_.spec.first_seed + *index, policies_);
-      const std::lock_guard lock(mutex_);
-      histories_[*index] = history;
-      file_.add(history_line(history));
+      {
+        const std::lock_guard lock(mutex_);
+        histories_[*index] = history;
+        file_.add(history_line(history));
+      }
+      teller_.history_is_done();
     }
   }
   [[nodiscard]] std::optional<std::size_t> next() {
@@ -150,6 +188,7 @@ class Seeds {
   const GoodputOptions& options_;
   StepTimes& steps_;
   const reliability::PolicyTable& policies_;
+  ProgressTeller& teller_;
   LineFile file_;
   std::mutex mutex_;
   std::vector<std::optional<History>> histories_;  // by seed - first_seed
@@ -167,17 +206,30 @@ class PeriodList : public reliability::HistoryObserver {
 
 }  // namespace sweep
 
+std::optional<KnownSteps::Step> KnownSteps::find(const std::string& step_hash, const std::string& configuration) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = of_.find({step_hash, configuration});
+  if (at == of_.end()) return std::nullopt;
+  return std::optional<Step>(std::in_place, at->second);
+}
+
+void KnownSteps::add(const std::string& step_hash, const std::string& configuration, Step step) {
+  const std::lock_guard lock(mutex_);
+  of_.emplace(std::pair(step_hash, configuration), step);
+}
+
 GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options, const Registries& known,
                           const reliability::PolicyTable& policies) {
   scenario.spec.validate();
+  sweep::ProgressTeller teller(options, scenario.spec.seeds);
   sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known,
-                            options.known_steps);
-  sweep::RecordingSteps steps(stored.steps(), scenario.spec);
+                            options.known_steps, &teller);
+  sweep::RecordingSteps steps(stored, scenario.spec);
   GoodputResult result;
   const auto healthy = steps.of({});
   if (!healthy) throw DeadlockError({"the job cannot run on the healthy cluster"});
   result.step = *healthy;
-  sweep::Seeds seeds(scenario, options, steps, policies);
+  sweep::Seeds seeds(scenario, options, steps, policies, teller);
   seeds.run();
   result.histories = seeds.done();
   if (result.histories.empty()) throw ConfigError(scenario.name, "was stopped before the first history was complete");

@@ -126,6 +126,7 @@ Scenario degraded_scenario(const GoodputSpec& spec, const Scenario& healthy, con
                            const Configuration& configuration) {
   if (!healthy.jobs.empty()) throw ConfigError("jobs", "goodput is of one job", "remove all but one");
   Scenario scenario = healthy;
+  scenario.run.spread_seeds.reset();  // the step of one seed is what the months are made of
   if (configuration.dropped > 0) drop_replicas(spec, training, configuration.dropped, scenario);
   for (const DegradedPart& part : configuration.parts) degrade(spec, part, scenario);
   return scenario;

@@ -213,6 +213,7 @@ const CclBenchMetrics& CclBenchObserver::metrics() const { return state_->metric
 
 double scale_up_bw_utility(const Scenario& scenario, const RunResult& result, const Registries& known) {
   Scenario faster = scenario;
+  faster.run.spread_seeds.reset();
   faster.cluster.scale_up.per_gpu.bytes_per_second *= 2.0;
   for (Scenario& job : faster.jobs) job.cluster.scale_up = faster.cluster.scale_up;
   // As many iterations in both, so that their makespans compare as their means do.

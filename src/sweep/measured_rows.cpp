@@ -62,7 +62,8 @@ double factor_of(const MeasuredRows& rows, const MeasuredRow& row) {
 /// Step time, and what a step of that batch computes.
 RowOutcome run_at(const MeasuredRows& rows, const MeasuredRow& row, std::vector<Override> overrides,
                   const Registries& known) {
-  const Scenario scenario = parse_scenario(row.scenario, rows.directory, row.name, overrides, known);
+  Scenario scenario = parse_scenario(row.scenario, rows.directory, row.name, overrides, known);
+  scenario.run.spread_seeds.reset();
   const RunResult result = simulate(scenario, {}, known);
   RowOutcome outcome;
   outcome.simulated_step_s = to_seconds(result.step_time());

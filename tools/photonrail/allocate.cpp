@@ -40,6 +40,7 @@ class StepStretch {
   }
   [[nodiscard]] double simulated(double share) const {
     Scenario scaled = scenario_;
+    scaled.run.spread_seeds.reset();
     scaled.cluster.nic.per_port.bytes_per_second *= share;
     return to_seconds(simulate(scaled, {}, known_).makespan);
   }

@@ -4,13 +4,15 @@ namespace photonrail::worlds {
 
 namespace {
 
-Json draw_fault(Dice& dice, const Extent& extent) {
+Json draw_fault(Dice& dice, const Extent& extent, std::uint32_t planes) {
   Json fault{{"kind", dice.one_in(2) ? "failed" : "stuck"}};
   if (dice.one_in(2)) fault["rail"] = dice.from_to(0, extent.gpus_per_server - 1);
   if (!dice.one_in(4)) fault["server"] = dice.from_to(0, extent.servers - 1);
   if (dice.one_in(2)) fault["port"] = dice.from_to(0, extent.ports - 1);
   fault["at_us"] = dice.pick<double>({0, 1, 5, 20, 70, 500, 2000});
   if (!dice.one_in(8)) fault["lasts_us"] = dice.pick<double>({0, 0, 1, 10, 40, 3000});
+  if (!fault.contains("port") && dice.one_in(3)) fault["plane"] = dice.from_to(0, planes - 1);
+  if (fault["kind"] == "failed" && dice.one_in(3)) fault["detection_us"] = dice.pick<double>({1, 5, 30, 400});
   return fault;
 }
 
@@ -47,7 +49,9 @@ void draw_optical(Dice& dice, const Extent& extent, Json& rail) {
   }
   if (!dice.one_in(4)) return;
   rail["faults"] = Json::array();
-  for (std::uint32_t left = dice.from_to(1, 3); left > 0; --left) rail["faults"].push_back(draw_fault(dice, extent));
+  for (std::uint32_t left = dice.from_to(1, 3); left > 0; --left) {
+    rail["faults"].push_back(draw_fault(dice, extent, rail.value("planes", 1U)));
+  }
 }
 
 }  // namespace

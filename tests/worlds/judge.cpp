@@ -112,6 +112,15 @@ bool may_lock_lanes(const Json& scenario) {
          scenario.dump().find("stragglar") != std::string::npos;
 }
 
+// A GPU that stops and is not repaired.
+bool may_lose_gpu(const Json& job) {
+  if (!job.contains("stragglers")) return false;
+  return std::any_of(job["stragglers"].begin(), job["stragglers"].end(), [](const Json& straggler) {
+    const bool ends = straggler.contains("lasts_us") || straggler.contains("lasts_ms") || straggler.contains("lasts_ps");
+    return straggler.contains("stops") && !ends;
+  });
+}
+
 // What a scenario says that may stop its job for good, whatever the code does.
 bool may_stop(const Json& scenario) {
   const Json& rail = scenario["cluster"]["rail"];
@@ -121,10 +130,10 @@ bool may_stop(const Json& scenario) {
       if (!ends) return true;
     }
   }
-  if (may_lose_for_good(scenario) || may_lock_lanes(scenario)) return true;
+  if (may_lose_for_good(scenario) || may_lock_lanes(scenario) || may_lose_gpu(scenario)) return true;
   if (!scenario.contains("jobs")) return false;
   for (const Json& job : scenario["jobs"]) {
-    if (may_lose_for_good(job)) return true;
+    if (may_lose_for_good(job) || may_lose_gpu(job)) return true;
   }
   return false;
 }

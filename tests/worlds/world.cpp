@@ -24,7 +24,21 @@ void draw_placement(Dice& dice, const Extent& extent, std::uint32_t ranks, Json&
   job["placement"] = {{"rank_to_gpu", gpus}};
 }
 
+// GPUs that stop or become slow at a time, mostly until a repair.
+Json draw_gpu_failure(Dice& dice, std::uint32_t ranks) {
+  Json failure{{"ranks", dice.one_in(4) ? Json("all") : Json{dice.from_to(0, ranks - 1)}}};
+  if (dice.one_in(2)) {
+    failure["stops"] = true;
+  } else {
+    failure["slowdown"] = dice.pick<double>({1, 1.5, 3});
+  }
+  failure["at_us"] = dice.pick<double>({0, 1, 5, 20, 70, 500, 2000});
+  if (!dice.one_in(8)) failure["lasts_us"] = dice.pick<double>({0, 1, 10, 40, 3000});
+  return failure;
+}
+
 Json draw_straggler(Dice& dice, std::uint32_t ranks) {
+  if (dice.one_in(3)) return draw_gpu_failure(dice, ranks);
   Json straggler;
   switch (dice.from_to(0, 2)) {
     case 0:

@@ -6,6 +6,7 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/version.hpp"
 #include "run/expected_time.hpp"
+#include "sweep/allocation/points.hpp"
 #include "sweep/manifest.hpp"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
 }  // namespace
 
 PointRunner::PointRunner(const Sweep& sweep, const Registries& known)
-    : sweep_(&sweep), known_(&known), base_(config::parse_json(sweep.base, sweep.base_name)), inputs_(sweep) {}
+    : sweep_(&sweep), known_(&known), base_(config::parse_json(sweep.base, sweep.base_name)), studies_(is_study(base_)), inputs_(sweep) {}
 
 Json PointRunner::scenario_json(const SweepPoint& point) const {
   if (!point.problem.empty()) throw ConfigError("", point.problem);
@@ -183,6 +184,20 @@ Scenario PointRunner::scenario(const Json& json) const {
   } catch (const ConfigError& error) {
     throw error.inside(sweep_->base_name);
   }
+}
+
+Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const {
+  const Json json = scenario_json(sweep_->points[point]);
+  if (studies_) {
+    const Estimate found = estimate_of(study_of(json, sweep_->base_directory, sweep_->base_name));
+    if (preview != nullptr) preview->seconds = found.seconds;
+    return found;
+  }
+  const Scenario read = scenario(json);
+  Estimate found = estimate(read);
+  found.seconds = run::expected_seconds(read, *known_);
+  if (preview != nullptr) *preview = preview_of(read, found.seconds);
+  return found;
 }
 
 std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, std::uint32_t threads,
@@ -205,10 +220,7 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
       [&](std::size_t i) {
         if (stop() || same_as[i] != i) return;
         try {
-          const Scenario read = scenario(scenario_json(sweep_->points[points[i]]));
-          estimates[i] = estimate(read);
-          estimates[i].seconds = run::expected_seconds(read, *known_);
-          if (previews != nullptr) (*previews)[i] = preview_of(read, estimates[i].seconds);
+          estimates[i] = examine(points[i], previews == nullptr ? nullptr : &(*previews)[i]);
         } catch (const ConfigError& error) {
           problems[i] = error.what();
         }
@@ -266,6 +278,17 @@ Record PointRunner::taken_over(std::uint32_t point, const Record& record) const 
   return taken;
 }
 
+void PointRunner::simulate_into(Record& record, const Json& json, const Stop& stop) const {
+  const Scenario scenario = this->scenario(json);
+  record.scenario_hash = hash_of(json);
+  record.seed = scenario.run.seed;
+  record.warnings = scenario.warnings();  // also of a point that fails
+  record.infeasible = scenario.infeasible();
+  Stopper stopper(stop);
+  Observer* const observer = &stopper;
+  take_result(simulate(scenario, {&observer, 1}, *known_), record);
+}
+
 Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   const SweepPoint& point = sweep_->points[index];
   Record record = blank(index);
@@ -275,16 +298,14 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   try {
     const Json json = scenario_json(point);
     record.scenario_hash = hex(fnv1a(json.canonical()));
-    const Scenario scenario = this->scenario(json);
-    record.scenario_hash = hash_of(json);
-    record.seed = scenario.run.seed;
-    record.warnings = scenario.warnings();  // also of a point that fails
-    record.infeasible = scenario.infeasible();
-    Stopper stopper(stop);
-    Observer* const observer = &stopper;
-    const RunResult result = simulate(scenario, {&observer, 1}, *known_);
+    if (studies_) {
+      const allocation::AllocationStudy study = study_of(json, sweep_->base_directory, sweep_->base_name);
+      record.scenario_hash = hash_of(json);
+      run_study(study, *known_, stop, record);
+    } else {
+      simulate_into(record, json, stop);
+    }
     static_cast<void>(inputs_.of(json));  // what changed meanwhile, others read in another state
-    take_result(result, record);
   } catch (const Stopped&) {
     throw;
   } catch (const std::exception&) {

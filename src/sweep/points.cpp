@@ -165,7 +165,11 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
 }  // namespace
 
 PointRunner::PointRunner(const Sweep& sweep, const Registries& known)
-    : sweep_(&sweep), known_(&known), base_(config::parse_json(sweep.base, sweep.base_name)), studies_(is_study(base_)), inputs_(sweep) {}
+    : sweep_(&sweep),
+      known_(&known),
+      base_(config::parse_json(sweep.base, sweep.base_name)),
+      studies_(is_study(base_)),
+      inputs_(sweep) {}
 
 Json PointRunner::scenario_json(const SweepPoint& point) const {
   if (!point.problem.empty()) throw ConfigError("", point.problem);

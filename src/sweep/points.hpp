@@ -57,7 +57,7 @@ class PointRunner {
   const Sweep* sweep_;
   const Registries* known_;
   Json base_;
-  bool studies_;  ///< the base is a study of slices
+  bool studies_;                       ///< the base is a study of slices
   mutable config::GraphCache graphs_;  ///< locks itself
   mutable InputsOfPoints inputs_;      ///< locks itself
 };

@@ -55,7 +55,8 @@ class AllocationSweep : public InFolder {
     write("study.json", slices_study(1e9).dump());
     return read_sweep(write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": "study.json", "axes": [
         {"name": "hours", "pointer": "/failures/mean_between_h", "values": [1e9, 0.01]},
-        {"name": "policy", "pointer": "/policies", "values": )" + policies + R"(},
+        {"name": "policy", "pointer": "/policies", "values": )" +
+                                              policies + R"(},
         {"name": "gap_s", "pointer": "/jobs/drawn/mean_interarrival_s", "values": [10, 1000]}]})"));
   }
   SweepSummary run(const Sweep& sweep, const fs::path& out, Listening& listener, std::uint32_t threads = 2) const {

@@ -18,7 +18,8 @@ namespace {
 using allocation::AllocationStudy;
 using allocation::AllocatorRegistry;
 
-void write_all(const std::filesystem::path& out, const AllocationStudy& study, const allocation::AllocationOutcome& outcome) {
+void write_all(const std::filesystem::path& out, const AllocationStudy& study,
+               const allocation::AllocationOutcome& outcome) {
   std::error_code error;
   std::filesystem::create_directories(out, error);
   if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for --out");

@@ -94,8 +94,9 @@ struct AllocationOutcome {
   [[nodiscard]] std::size_t unexpected() const;  ///< decisions that are not as expected
 };
 
-/// Makes the decisions and runs the stream with each policy in each order. `stretch`: see ScheduleSpec; AllocationStudy::step
-/// is the caller's to simulate. Throws ConfigError for names that `known` has not, and as schedule_jobs().
+/// Makes the decisions and runs the stream with each policy in each order. `stretch`: see ScheduleSpec;
+/// AllocationStudy::step is the caller's to simulate. Throws ConfigError for names that `known` has not, and as
+/// schedule_jobs().
 [[nodiscard]] AllocationOutcome carry_out(const AllocationStudy& study, const AllocatorRegistry& known,
                                           const std::function<double(double share)>& stretch = {});
 

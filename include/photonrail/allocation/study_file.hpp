@@ -16,8 +16,8 @@ namespace photonrail::allocation {
 [[nodiscard]] AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides,
                                          const AllocatorRegistry& known);
 /// The same of a text that is JSON. Relative paths are relative to `directory`; errors name `file`.
-[[nodiscard]] AllocationStudy parse_study(std::string_view json, const std::filesystem::path& directory, std::string_view file,
-                                          std::span<const Override> overrides = {},
+[[nodiscard]] AllocationStudy parse_study(std::string_view json, const std::filesystem::path& directory,
+                                          std::string_view file, std::span<const Override> overrides = {},
                                           const AllocatorRegistry& known = AllocatorRegistry::builtin());
 
 }  // namespace photonrail::allocation

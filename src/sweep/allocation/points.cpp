@@ -21,8 +21,8 @@ allocation::AllocationStudy study_of(const Json& json, const std::filesystem::pa
   }
 }
 
-// As measured with the TPU v4 mix on one core: a job takes an allocator some 0.2 us for each accelerator of the pod, and 200
-// bytes beside the slices that are kept. Only what they are to each other counts.
+// As measured with the TPU v4 mix on one core: a job takes an allocator some 0.2 us for each accelerator of the pod, and
+// 200 bytes beside the slices that are kept. Only what they are to each other counts.
 Estimate estimate_of(const allocation::AllocationStudy& study) {
   const double streams = static_cast<double>(study.policies.size() * std::max<std::size_t>(1, study.orders.size()));
   const double jobs = static_cast<double>(study.jobs.size());
@@ -46,8 +46,8 @@ void run_study(const allocation::AllocationStudy& study, const Registries& known
   const std::size_t unexpected = outcome.unexpected();
   if (unexpected == 0) return;
   record.exit_status = 1;
-  record.error = std::to_string(unexpected) + " of " + std::to_string(outcome.decisions.size()) +
-                 " decisions are not as expected";
+  record.error =
+      std::to_string(unexpected) + " of " + std::to_string(outcome.decisions.size()) + " decisions are not as expected";
 }
 
 }  // namespace photonrail::sweep

@@ -77,6 +77,8 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
     const std::vector<std::string> faults = run_.fabric.rail(RailId{r}).faults();
     lines.insert(lines.begin(), faults.begin(), faults.end());  // first, as the likely cause
   }
+  const std::vector<std::string> links = run_.fabric.link_faults();
+  lines.insert(lines.begin(), links.begin(), links.end());
   if (more > 0) lines.push_back("and " + std::to_string(more) + " more");
   return lines;
 }

@@ -52,9 +52,9 @@ class AllocationSweep : public InFolder {
   // Points 0 to 3 by policy and load; of 4 to 7 a server fails every 36 s, and no job
   // of 600 s has a checkpoint: none of eight accelerators ends.
   [[nodiscard]] Sweep study_sweep(const std::string& policies = R"([["firstfit"], ["ocs_cubes"]])") const {
-    write("study.json", slices_study(1e9).dump());
+    write("study.json", slices_study(1e6).dump());
     return read_sweep(write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": "study.json", "axes": [
-        {"name": "hours", "pointer": "/failures/mean_between_h", "values": [1e9, 0.01]},
+        {"name": "hours", "pointer": "/failures/mean_between_h", "values": [1000000, 0.01]},
         {"name": "policy", "pointer": "/policies", "values": )" +
                                               policies + R"(},
         {"name": "gap_s", "pointer": "/jobs/drawn/mean_interarrival_s", "values": [10, 1000]}]})"));

@@ -58,4 +58,5 @@ PYBIND11_MODULE(_native, module) {
   bind_collectives(module);
   bind_runs(module);
   bind_studies(module);
+  bind_allocation(module);
 }

@@ -37,4 +37,40 @@ std::string difference(const DecisionCase::Expected& expected, const SliceDecisi
   return expected.accelerators.empty() || ours == expected.accelerators ? "" : "placed on other accelerators";
 }
 
+std::size_t AllocationOutcome::unexpected() const {
+  return static_cast<std::size_t>(std::count_if(decisions.begin(), decisions.end(),
+                                                [](const DecisionOutcome& one) { return !one.difference.empty(); }));
+}
+
+AllocationOutcome carry_out(const AllocationStudy& study, const AllocatorRegistry& known,
+                            const std::function<double(double share)>& stretch, const StudyProgress& progress) {
+  AllocationOutcome outcome;
+  const std::size_t of = study.decisions.size() + study.policies.size() * std::max<std::size_t>(1, study.orders.size());
+  const auto told = [&] {
+    if (progress) progress(outcome.decisions.size() + outcome.streams.size(), of);
+  };
+  for (const DecisionCase& one : study.decisions) {
+    const auto allocator = known.find(one.policy).make(one.pod.spec());
+    DecisionOutcome answer{allocate(*allocator, one.pod, one.request), {}};
+    if (one.expected) answer.difference = difference(*one.expected, answer.decision);
+    outcome.decisions.push_back(std::move(answer));
+    told();
+  }
+  for (const std::string& policy : study.policies) {
+    const AllocatorFactory& factory = known.find(policy);
+    if (study.orders.empty()) {
+      outcome.streams.push_back({policy, "", {}, run_without_queue(study.jobs, study.schedule.pod, factory)});
+      told();
+    }
+    for (const QueueOrder order : study.orders) {
+      ScheduleSpec spec = study.schedule;
+      spec.order = order;
+      if (stretch) spec.stretch = stretch;
+      outcome.streams.push_back({policy, name(order), schedule_jobs(study.jobs, spec, factory), {}});
+      told();
+    }
+  }
+  return outcome;
+}
+
 }  // namespace photonrail::allocation

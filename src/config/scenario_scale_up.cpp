@@ -25,6 +25,7 @@ void read_torus(JsonReader section, ScaleUpSpec& spec) {
   shape.wraps = wrap ? read_wrap(*wrap, shape.sides.size()) : std::vector<bool>(shape.sides.size(), true);
   if (const auto v = section.optional("twisted")) shape.twisted = v->boolean();
   if (const auto v = section.optional("cube")) shape.block = v->count(1, kMaxSide);
+  if (const auto v = section.optional("rail_rings")) shape.rail_rings = v->boolean();
   section.read_duration("face_latency", spec.face_latency);
   if (shape.block == 0 && spec.face_latency != Duration{}) {
     section.fail("\"face_latency\" is of the links between cubes", "give the side of one: \"cube\": 4");
@@ -47,6 +48,32 @@ void read_ring(JsonReader section, ScaleUpShape& shape) {
   section.finish();
 }
 
+ScaleUpFault read_link_fault(JsonReader section) {
+  constexpr std::uint32_t kMaxNumber = 1'000'000'000;
+  ScaleUpFault fault;
+  if (const auto v = section.optional("server")) fault.server = v->count(0, kMaxNumber);
+  if (const auto v = section.optional("gpu")) fault.gpu = v->count(0, kMaxNumber);
+  if (const auto v = section.optional("to")) {
+    fault.to = v->count(0, kMaxNumber);
+    if (!fault.gpu) v->fail("a link has two ends", "give the other one: \"gpu\"");
+  }
+  if (auto optical = section.optional("switch")) {
+    fault.dimension = optical->child("dimension", "0, 1 or 2").count(0, 2);
+    for (const JsonReader& place : optical->child("at", "the place on the face: [0, 3]").elements()) {
+      fault.position.push_back(place.count(0, kMaxNumber));
+    }
+    optical->finish();
+  }
+  if (fault.gpu.has_value() == fault.dimension.has_value()) {
+    section.fail("a fault is of a GPU's links or of an optical switch", "\"gpu\" (with \"to\" for one link) or \"switch\"");
+  }
+  if (const auto v = section.optional("rate")) fault.rate = v->number(0.0, 1.0);
+  section.read_time("at", fault.at, "ms");
+  fault.lasts = section.duration("lasts", "ms");
+  section.finish();
+  return fault;
+}
+
 }  // namespace
 
 void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
@@ -65,6 +92,10 @@ void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
   if (const auto v = section.optional("pooled")) {
     spec.shape.pooled = v->boolean();
     if (!torus && !ring) v->fail("a crossbar has one port a GPU and nothing to divide", "give \"torus\" or \"ring\"");
+  }
+  if (const auto list = section.optional("faults")) {
+    for (const JsonReader& fault : list->elements()) spec.faults.push_back(read_link_fault(fault));
+    if (!torus && !ring) list->fail("a crossbar has no links between GPUs", "give \"torus\" or \"ring\"");
   }
   section.finish();
 }

@@ -2,7 +2,9 @@
 // arXiv 2602.09188.) The rounds of the collective's plan are known; dynamic programming over them finds the cheapest
 // sequence of the two. A round costs, over the circuits of an earlier one, the bytes of its busiest circuit when each pair
 // goes the shortest way, and the latency of its longest way; over circuits of its own, the same with as many circuits a
-// pair as it is worth; a switch costs a reconfiguration. A switch always goes to the circuits that the round itself wants.
+// pair as it is worth; a switch costs a reconfiguration. A switch goes to the circuits that the round itself wants; with
+// `other_rounds` also to those of a later or an earlier round that uses the same fibres, over which the present one is
+// forwarded.
 //
 // A demand is served whole. Those of other operations, or without later rounds, are weighed in the same way, alone.
 //
@@ -13,6 +15,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 namespace photonrail::control {
@@ -70,9 +74,39 @@ class Ways {
   std::map<ServerPair, std::uint32_t> width_;  // circuits side by side
 };
 
+/// The present round of a demand and those after it.
+class Rounds {
+ public:
+  Rounds(const CircuitRequest& demand, std::size_t look_ahead)
+      : demand_(demand), count_(1 + std::min(look_ahead, demand.next.size())) {}
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] std::span<const ServerPair> pairs(std::size_t r) const {
+    return r == 0 ? demand_.pairs : demand_.next[r - 1].pairs;
+  }
+  [[nodiscard]] std::span<const Bytes> bytes(std::size_t r) const {
+    return r == 0 ? demand_.bytes : demand_.next[r - 1].bytes;
+  }
+  /// Whether the circuits need fibres of the present round only.
+  [[nodiscard]] bool same_fibres(std::span<const ServerPair> of) const {
+    std::set<ServerIndex> from;
+    std::set<ServerIndex> to;
+    for (const ServerPair pair : demand_.pairs) {
+      from.insert(pair.from);
+      to.insert(pair.to);
+    }
+    return std::all_of(of.begin(), of.end(), [&](ServerPair p) { return from.contains(p.from) && to.contains(p.to); });
+  }
+
+ private:
+  const CircuitRequest& demand_;
+  std::size_t count_;
+};
+
 class Harvest : public Controller {
  public:
-  explicit Harvest(const ControllerSpec& spec) : look_ahead_(spec.parameters.count("look_ahead")) {}
+  explicit Harvest(const ControllerSpec& spec)
+      : look_ahead_(spec.parameters.count("look_ahead")), other_(spec.parameters.flag("other_rounds")) {}
 
   Decision decide(const FabricView& view) override {
     if (view.requests.empty()) return std::nullopt;
@@ -109,8 +143,9 @@ class Harvest : public Controller {
   }
 
   void serve(const FabricView& view, const CircuitRequest& demand, const Ways& lit, CircuitPlan& plan) {
-    if (switches(view, demand, lit)) {
-      if (ports_.serve_all(demand.pairs, 1, plan.connect)) switched_.push_back(&demand);
+    if (const std::optional<Topology> wanted = target(view, demand, lit)) {
+      const bool own = wanted->pairs.data() == demand.pairs.data();
+      if (ports_.serve_all(wanted->pairs, 1, plan.connect) && own) switched_.push_back(&demand);
       return;
     }
     // The circuits of its ways are not for others to take.
@@ -121,33 +156,94 @@ class Harvest : public Controller {
     }
   }
 
-  // least[t]: the cheapest end from round r on, when circuits are those of topology t: 0 what is lit, k + 1 what round k
-  // asks.
-  [[nodiscard]] bool switches(const FabricView& view, const CircuitRequest& demand, const Ways& lit) const {
-    const std::size_t rounds = 1 + std::min<std::size_t>(look_ahead_, demand.next.size());
-    const auto pairs = [&](std::size_t r) { return r == 0 ? demand.pairs : demand.next[r - 1].pairs; };
-    const auto bytes = [&](std::size_t r) { return r == 0 ? demand.bytes : demand.next[r - 1].bytes; };
-    std::vector<Ways> topologies{lit};
-    for (std::size_t r = 0; r < rounds; ++r) {
-      Ways own;
-      const std::uint32_t circuits = width(view, pairs(r), bytes(r));
-      for (const ServerPair pair : pairs(r)) own.add(pair, circuits);
-      topologies.push_back(std::move(own));
-    }
+  /// Circuits that a round wants: of the present one, of one that follows or, with `other_rounds`, of an earlier one.
+  struct Topology {
+    std::uint32_t number = 0;
+    std::span<const ServerPair> pairs{};
+    std::uint32_t width = 1;
+    bool candidate = false;  ///< for other rounds than its own too
+  };
+
+  // The circuits that are switched to; nullopt: none, what is lit will do.
+  [[nodiscard]] std::optional<Topology> target(const FabricView& view, const CircuitRequest& demand, const Ways& lit) {
+    constexpr std::size_t kMaxKnown = 100'000;
+    if (times_.size() > kMaxKnown) forget();
+    const Rounds rounds(demand, look_ahead_);
+    const std::vector<Topology> topologies = list(view, rounds);
+    // least[t]: the cheapest end from round r on with the circuits of topology t; by_lit: with what is lit.
     const double change = to_seconds(view.reconfiguration.total());
-    std::vector<double> least(rounds + 1, 0.0);
-    for (std::size_t r = rounds; r-- > 0;) {
-      const double fresh = change + topologies[r + 1].time(view, pairs(r), bytes(r)) + least[r + 1];
-      for (std::size_t t = 0; t <= r; ++t) {
-        const double kept = topologies[t].time(view, pairs(r), bytes(r)) + least[t];
-        if (r == 0) return fresh < kept;
-        least[t] = std::min(fresh, kept);
+    std::vector<double> least(topologies.size(), 0.0);
+    double by_lit = 0.0;
+    for (std::size_t r = rounds.count(); r-- > 0;) {
+      std::size_t best = r;  // of equal ones its own, then the earliest
+      double fresh = change + time(view, topologies[r], rounds, r, topologies[r].number) + least[r];
+      for (std::size_t k = 0; k < topologies.size(); ++k) {
+        if (!topologies[k].candidate) continue;
+        const double cost = change + time(view, topologies[k], rounds, r, topologies[r].number) + least[k];
+        if (cost >= fresh) continue;
+        fresh = cost;
+        best = k;
+      }
+      const double kept = lit.time(view, rounds.pairs(r), rounds.bytes(r)) + by_lit;
+      if (r == 0) return fresh < kept ? std::optional(topologies[best]) : std::nullopt;
+      by_lit = std::min(fresh, kept);
+      for (std::size_t t = 0; t < topologies.size(); ++t) {
+        if (!other_ && t >= r) continue;  // no switch goes there before
+        least[t] = std::min(fresh, time(view, topologies[t], rounds, r, topologies[r].number) + least[t]);
       }
     }
-    return true;
+    return topologies.front();
+  }
+
+  // Those of the demand's rounds, by round; then of earlier rounds.
+  [[nodiscard]] std::vector<Topology> list(const FabricView& view, const Rounds& rounds) {
+    std::vector<Topology> topologies;
+    for (std::size_t r = 0; r < rounds.count(); ++r) {
+      // Circuits of other rounds are not widened; so that all are weighed alike, none is counted as wide.
+      const std::uint32_t circuits = other_ ? 1 : width(view, rounds.pairs(r), rounds.bytes(r));
+      topologies.push_back({number_of(rounds.pairs(r), rounds.bytes(r), circuits), rounds.pairs(r), circuits,
+                            other_ && rounds.same_fibres(rounds.pairs(r))});
+    }
+    if (!other_) return topologies;
+    const std::size_t own = topologies.size();
+    earlier_.try_emplace(topologies[0].number, rounds.pairs(0).begin(), rounds.pairs(0).end());
+    for (const auto& [number, pairs] : earlier_) {
+      const auto same = [&, n = number](const Topology& t) { return t.number == n; };
+      if (std::any_of(topologies.begin(), topologies.begin() + static_cast<std::ptrdiff_t>(own), same)) continue;
+      if (rounds.same_fibres(pairs)) topologies.push_back({number, pairs, 1, true});
+    }
+    return topologies;
+  }
+
+  // Of round r over the circuits of a topology. The same rounds come again in the next decisions and operations.
+  [[nodiscard]] double time(const FabricView& view, const Topology& topology, const Rounds& rounds, std::size_t r,
+                            std::uint32_t number) {
+    const auto [at, is_new] = times_.try_emplace({topology.number, number}, 0.0);
+    if (!is_new) return at->second;
+    Ways own;
+    for (const ServerPair pair : topology.pairs) own.add(pair, topology.width);
+    return at->second = own.time(view, rounds.pairs(r), rounds.bytes(r));
+  }
+
+  void forget() {
+    numbers_.clear();
+    times_.clear();
+    earlier_.clear();
+  }
+
+  [[nodiscard]] std::uint32_t number_of(std::span<const ServerPair> pairs, std::span<const Bytes> bytes,
+                                        std::uint32_t circuits) {
+    std::vector<std::int64_t> key{circuits};
+    for (const ServerPair pair : pairs) key.push_back((std::int64_t{pair.from} << 32) | pair.to);
+    for (const Bytes b : bytes) key.push_back(b.count);
+    return numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
 
   std::uint32_t look_ahead_;
+  bool other_;
+  std::map<std::vector<std::int64_t>, std::uint32_t> numbers_;       // by circuits a pair, pairs and bytes of a round
+  std::map<std::uint32_t, std::vector<ServerPair>> earlier_;         // rounds that were the present one, by number
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> times_;  // seconds of a round over the circuits of another
   FreePorts ports_;
   std::vector<const CircuitRequest*> switched_;  // in this decision
 };
@@ -168,7 +264,8 @@ ControllerFactory harvest_factory() {
                                    .hops = kAnyHops,
                                    .while_switching = WhileSwitching::kWait};
               },
-          .parameters = {ControllerParameter::count("look_ahead", 16, 0, 1024, "rounds after the present one")},
+          .parameters = {ControllerParameter::count("look_ahead", 16, 0, 1024, "rounds after the present one"),
+                         ControllerParameter::flag("other_rounds", false, "switches to the circuits of other rounds too")},
           .work_conserving = true};
 }
 

@@ -88,6 +88,8 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
   }
   const std::vector<std::string> stopped = run_.stragglers.failures_until(run_.engine.now());
   lines.insert(lines.begin(), stopped.begin(), stopped.end());
+  const std::vector<std::string> links = run_.fabric.link_faults();
+  lines.insert(lines.begin(), links.begin(), links.end());
   if (more > 0) lines.push_back("and " + std::to_string(more) + " more");
   return lines;
 }

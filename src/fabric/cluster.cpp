@@ -88,6 +88,24 @@ void require_gpu(const GpuSpec& gpu) {
           "must be above 0 and at most 1, not " + text(gpu.compute_efficiency), "0.5 is half of the peak");
 }
 
+void require_link_faults(const ClusterSpec& cluster) {
+  const std::vector<ScaleUpFault>& faults = cluster.scale_up.faults;
+  if (faults.empty()) return;
+  require(!cluster.scale_up.shape.crossbar(), field("scale_up.faults"), "a crossbar has no links between GPUs",
+          "give {scale_up.shape} a torus or a ring");
+  const topology::LinkGrid grid(cluster.scale_up.shape, cluster.gpus_per_server);
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    const ScaleUpFault& fault = faults[i];
+    require(!fault.server || *fault.server < cluster.servers, field("scale_up.faults[].server", i),
+            "there are " + std::to_string(cluster.servers) + " servers, numbered from 0");
+    if (const auto wrong = grid.problem(fault)) throw FieldError(field(wrong->field, i), wrong->text, wrong->hint);
+    require(fault.rate >= 0.0 && fault.rate < 1.0, field("scale_up.faults[].rate", i),
+            "must be a share from 0 to below 1, not " + text(fault.rate));
+    require_duration(fault.at.since_start(), field("scale_up.faults[].at", i));
+    require_duration(fault.lasts.value_or(Duration{}), field("scale_up.faults[].lasts", i));
+  }
+}
+
 void require_scale_up(const ClusterSpec& cluster) {
   require_duration(cluster.scale_up.latency, field("scale_up.latency"));
   require_duration(cluster.scale_up.face_latency, field("scale_up.face_latency"));
@@ -99,6 +117,7 @@ void require_scale_up(const ClusterSpec& cluster) {
           "fewer {servers}, or a crossbar");
   const auto wrong = topology::LinkGrid::problem(cluster.scale_up.shape, cluster.gpus_per_server);
   if (wrong) throw FieldError(field(wrong->field), wrong->text, wrong->hint);
+  require_link_faults(cluster);
 }
 
 void require_electrical(const RailSpec& rail) {

@@ -83,6 +83,14 @@ std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
   return RailCrossing{RailId{plant_.local_of(image(to))}, plant_.server_of(sender), plant_.server_of(image(to))};
 }
 
+namespace {
+
+Duration latency_of(const ScaleUpSpec& scale_up, const topology::GridLink& link) {
+  return scale_up.latency + (link.face ? scale_up.face_latency : Duration{});
+}
+
+}  // namespace
+
 void Fabric::add_scale_up(GpuId from, GpuId to, Path& path) const {
   const CapacityMap& capacities = shared_.capacities();
   if (plant_.grid() == nullptr) {
@@ -92,10 +100,24 @@ void Fabric::add_scale_up(GpuId from, GpuId to, Path& path) const {
     return;
   }
   const std::uint32_t server = plant_.server_of(from);
-  plant_.grid()->route(plant_.local_of(from), plant_.local_of(to), [&](const topology::GridLink& link) {
+  const auto add = [&](const topology::GridLink& link) {
     path.add(capacities.scale_up_link(plant_.gpu(server, link.from), link.slot));
-    path.latency += spec_.scale_up.latency + (link.face ? spec_.scale_up.face_latency : Duration{});
-  });
+    path.latency += latency_of(spec_.scale_up, link);
+  };
+  LinkFaults* const faults = shared_.link_faults();
+  const LinkFaults::Way* const detour =
+      faults == nullptr ? nullptr : faults->detour(server, plant_.local_of(from), plant_.local_of(to));
+  if (detour != nullptr) {
+    std::for_each(detour->begin(), detour->end(), add);
+  } else {
+    plant_.grid()->route(plant_.local_of(from), plant_.local_of(to), add);
+  }
+}
+
+// Ways that were found before a link of theirs failed.
+void Fabric::post_around(network::Network::ChannelId channel, Path path, Bytes bytes, std::uint64_t tag) {
+  shared_.link_faults()->divert(path);
+  network_.post(channel, path, bytes, tag);
 }
 
 Fabric::ScaleUpWay Fabric::scale_up_way(GpuId from, GpuId to) const {
@@ -103,9 +125,10 @@ Fabric::ScaleUpWay Fabric::scale_up_way(GpuId from, GpuId to) const {
   if (plant_.grid() == nullptr) return {scale_up.latency, scale_up.per_gpu};
   const topology::LinkGrid& grid = *plant_.grid();
   ScaleUpWay way{{}, scale_up.per_gpu};
+  const bool detours = !scale_up.faults.empty();
   grid.route(local_of(from), local_of(to), [&](const topology::GridLink& link) {
-    way.latency += scale_up.latency + (link.face ? scale_up.face_latency : Duration{});
-    way.rate = std::min(way.rate, grid.rate(link.from, link.slot, scale_up.per_gpu));
+    way.latency += detours ? scale_up.latency : latency_of(scale_up, link);
+    if (!detours) way.rate = std::min(way.rate, grid.rate(link.from, link.slot, scale_up.per_gpu));
   });
   return way;
 }

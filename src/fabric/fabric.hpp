@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ class Fabric {
   /// Network::post(), with this fabric's job in the tag. REQUIRES: tag < 2^56.
   void post(network::Network::ChannelId channel, const network::Path& path, Bytes bytes, std::uint64_t tag) {
     PHOTONRAIL_CHECK(tag >> SharedFabric::kJobShift == 0);
+    if (shared_.link_faults() != nullptr) return post_around(channel, path, bytes, tag | job_tag_);
     network_.post(channel, path, bytes, tag | job_tag_);
   }
   /// What carries the messages: the cluster's plant, or the folded one.
@@ -93,7 +95,8 @@ class Fabric {
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
   [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to);
 
-  /// What a message between two GPUs of a server meets: latency, and the rate of the slowest link when it is alone.
+  /// What a message between two GPUs of a server meets at least: latency, and the rate of the slowest link when it is
+  /// alone. Where links may fail, a detour can have faster links, and fewer that an optical switch makes.
   struct ScaleUpWay {
     Duration latency{};
     Bandwidth rate{};
@@ -103,10 +106,16 @@ class Fabric {
   /// The group as a box of the torus that its server is; nullopt where it is none.
   [[nodiscard]] std::optional<topology::GridBox> box_of(std::span<const GpuId> gpus) const;
 
+  /// What has been wrong with links between GPUs so far, each a line for people.
+  [[nodiscard]] std::vector<std::string> link_faults() const {
+    return shared_.link_faults() != nullptr ? shared_.link_faults()->lines() : std::vector<std::string>{};
+  }
+
   [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
 
  private:
   [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(engine::Engine& engine, RailId id);
+  void post_around(network::Network::ChannelId channel, network::Path path, Bytes bytes, std::uint64_t tag);
   void add_scale_up(GpuId from, GpuId to, network::Path& path) const;
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }

@@ -34,6 +34,9 @@ SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, cons
     network_.set_rate(capacities_.leaf_up(rail, leaf), plant.rate(plant.leaf_up(rail, leaf)));
     network_.set_rate(capacities_.leaf_down(rail, leaf), plant.rate(plant.leaf_down(rail, leaf)));
   });
+  if (!crossbar && !spec.scale_up.faults.empty()) {
+    link_faults_ = std::make_unique<LinkFaults>(LinkFaults::Parts{engine, spec, plant, capacities_, network_});
+  }
   if (!optical) return;
   rails_.resize(of.gpus_per_server);
   for (std::uint32_t r = 0; r < of.gpus_per_server; ++r) {

@@ -4,6 +4,7 @@
 
 #include "engine/engine.hpp"
 #include "fabric/capacity_map.hpp"
+#include "fabric/link_faults.hpp"
 #include "fabric/rail_switches.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
@@ -45,6 +46,8 @@ class SharedFabric : private network::DeliveryListener {
 
   [[nodiscard]] network::Network& network() { return network_; }
   [[nodiscard]] const CapacityMap& capacities() const { return capacities_; }
+  /// Null: links between GPUs have no faults.
+  [[nodiscard]] LinkFaults* link_faults() const { return link_faults_.get(); }
   /// REQUIRES: the rails are optical, and a job has a GPU on this one.
   [[nodiscard]] SharedRail& rail(RailId id) { return *rails_[id.index()]; }
 
@@ -60,6 +63,7 @@ class SharedFabric : private network::DeliveryListener {
 
   CapacityMap capacities_;
   network::Network network_;
+  std::unique_ptr<LinkFaults> link_faults_;
   std::vector<std::unique_ptr<SharedRail>> rails_;  // null where no job has a GPU
   std::vector<network::DeliveryListener*> jobs_;
   const topology::Plant& plant_;

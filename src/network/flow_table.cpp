@@ -13,17 +13,22 @@ FlowId FlowTable::take(const Path& path, Bytes bytes, std::uint64_t tag, Channel
     id = free_.back();
     free_.pop_back();
   }
+  set_path(id, path);
+  Flow& flow = flows_[id];
+  flow.remaining = static_cast<double>(bytes.count);
+  flow.tag = tag;
+  flow.channel = channel;
+  return id;
+}
+
+void FlowTable::set_path(FlowId id, const Path& path) {
   Flow& flow = flows_[id];
   const auto path_hops = path.hops();
   take_hops(flow, static_cast<std::uint32_t>(path_hops.size()));
   Hop* hop = hops_.data() + flow.first_hop;
   for (const CapacityId capacity : path_hops) *hop++ = {capacity, id, 0};
-  flow.remaining = static_cast<double>(bytes.count);
   flow.latency = path.latency;
   flow.overhead = path.overhead;
-  flow.tag = tag;
-  flow.channel = channel;
-  return id;
 }
 
 // A flow that is used again keeps its room for hops, if it wants as many.

@@ -15,6 +15,8 @@ class FlowTable {
  public:
   /// A new flow, with all of the message still to send.
   [[nodiscard]] FlowId take(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel);
+  /// Another path for what the flow has left. REQUIRES: no machine has its hops.
+  void set_path(FlowId id, const Path& path);
   void release(FlowId id) {
     flows_[id].state = FlowState::kFree;
     free_.push_back(id);

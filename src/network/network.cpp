@@ -34,6 +34,31 @@ void Network::set_rate(CapacityId id, Bandwidth rate) {
   shared_.change_rate(id, more);
 }
 
+// Of what is sent alone nothing is on a blocked capacity: set_rate() made shared flows of it when the rate fell to 0.
+void Network::divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change) {
+  shared_.settle();  // flows that came in this instant get a bottleneck, without which they cannot be taken out
+  for (FlowId id = 0; id < flows_.all().size(); ++id) {
+    const FlowState state = flows_[id].state;
+    if (state != FlowState::kShared && state != FlowState::kWaiting) continue;
+    const auto hops = flows_.hops_of(flows_[id]);
+    const auto is_blocked = [&](const Hop& hop) { return hop.capacity < blocked.size() && blocked[hop.capacity] != 0; };
+    if (std::none_of(hops.begin(), hops.end(), is_blocked)) continue;
+    Path path;
+    for (const Hop& hop : hops) path.add(hop.capacity);
+    path.latency = flows_[id].latency;
+    path.overhead = flows_[id].overhead;
+    if (!change(path)) continue;
+    if (state == FlowState::kShared) shared_.withdraw(id);
+    flows_.set_path(id, path);
+    if (state == FlowState::kWaiting) continue;
+    for (const CapacityId capacity : path.hops()) {
+      const FlowId occupant = exclusive_.occupant(capacity);
+      if (occupant != kNone) share_instead(occupant);
+    }
+    share(id);
+  }
+}
+
 void Network::post(ChannelId id, const Path& path, Bytes bytes, std::uint64_t tag) {
   ++messages_;
   const FlowId flow = flows_.take(path, bytes, tag, id);

@@ -35,6 +35,11 @@ void SharedFlows::add(FlowId id) {
   solver_.add(id);
 }
 
+void SharedFlows::withdraw(FlowId id) {
+  flows_[id].remaining = unsent(flows_[id]);
+  solver_.remove(id);
+}
+
 const std::vector<FlowId>& SharedFlows::take_leaving() {
   agenda_.begin_departure();
   leaving_.clear();

@@ -40,6 +40,8 @@ class SharedFlows {
 
   /// The flow takes its share within this instant, and ends when its `remaining` bytes are sent.
   void add(FlowId id);
+  /// Takes the flow out; what it has left is its `remaining`. REQUIRES: it is shared, and settle() in this instant.
+  void withdraw(FlowId id);
   /// Takes the flows that end now from their capacities. Valid until the next call of this or take_ended().
   [[nodiscard]] const std::vector<FlowId>& take_leaving();
   /// The flows of an epoch that end now.

@@ -7,6 +7,7 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/version.hpp"
 #include "run/expected_time.hpp"
+#include "sweep/allocation/points.hpp"
 #include "sweep/manifest.hpp"
 
 #include <algorithm>
@@ -165,7 +166,11 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
 }  // namespace
 
 PointRunner::PointRunner(const Sweep& sweep, const Registries& known)
-    : sweep_(&sweep), known_(&known), base_(config::parse_json(sweep.base, sweep.base_name)), inputs_(sweep) {}
+    : sweep_(&sweep),
+      known_(&known),
+      base_(config::parse_json(sweep.base, sweep.base_name)),
+      studies_(is_study(base_)),
+      inputs_(sweep) {}
 
 Json PointRunner::scenario_json(const SweepPoint& point) const {
   if (!point.problem.empty()) throw ConfigError("", point.problem);
@@ -189,6 +194,22 @@ PointScenario PointRunner::scenario(const Json& json) const {
   }
 }
 
+Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const {
+  const Json json = scenario_json(sweep_->points[point]);
+  if (studies_) {
+    const Estimate found = estimate_of(study_of(json, sweep_->base_directory, sweep_->base_name));
+    if (preview != nullptr) preview->seconds = found.seconds;
+    return found;
+  }
+  const PointScenario read = scenario(json);
+  const Scenario* const job = read.job();
+  if (job == nullptr) return {};
+  Estimate found = estimate(*job);
+  found.seconds = run::expected_seconds(*job, *known_);
+  if (preview != nullptr) *preview = preview_of(*job, found.seconds);
+  return found;
+}
+
 std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, std::uint32_t threads,
                                          const Stop& stop, std::vector<PointPreview>* previews) const {
   // Points that differ in their seed only are checked once.
@@ -209,12 +230,7 @@ std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, 
       [&](std::size_t i) {
         if (stop() || same_as[i] != i) return;
         try {
-          const PointScenario read = scenario(scenario_json(sweep_->points[points[i]]));
-          const Scenario* const job = read.job();
-          if (job == nullptr) return;
-          estimates[i] = estimate(*job);
-          estimates[i].seconds = run::expected_seconds(*job, *known_);
-          if (previews != nullptr) (*previews)[i] = preview_of(*job, estimates[i].seconds);
+          estimates[i] = examine(points[i], previews == nullptr ? nullptr : &(*previews)[i]);
         } catch (const ConfigError& error) {
           problems[i] = error.what();
         }
@@ -300,9 +316,15 @@ Record PointRunner::run(std::uint32_t index, const Stop& stop) const {
   try {
     const Json json = scenario_json(point);
     record.scenario_hash = hex(fnv1a(json.canonical()));
-    const PointScenario scenario = this->scenario(json);
-    record.scenario_hash = hash_of(json);
-    simulate_into(scenario, stop, record);
+    if (studies_) {
+      const allocation::AllocationStudy study = study_of(json, sweep_->base_directory, sweep_->base_name);
+      record.scenario_hash = hash_of(json);
+      run_study(study, *known_, stop, record);
+    } else {
+      const PointScenario scenario = this->scenario(json);
+      record.scenario_hash = hash_of(json);
+      simulate_into(scenario, stop, record);
+    }
     static_cast<void>(inputs_.of(json));  // what changed meanwhile, others read in another state
   } catch (const Stopped&) {
     throw;

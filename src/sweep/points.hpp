@@ -51,11 +51,14 @@ class PointRunner {
   [[nodiscard]] Record blank(std::uint32_t point) const;
   [[nodiscard]] Json scenario_json(const SweepPoint& point) const;
   [[nodiscard]] PointScenario scenario(const Json& json) const;
+  /// Throws ConfigError for a point that is neither a scenario nor a study.
+  [[nodiscard]] Estimate examine(std::uint32_t point, PointPreview* preview) const;
   void simulate_into(const PointScenario& scenario, const Stop& stop, Record& record) const;
 
   const Sweep* sweep_;
   const Registries* known_;
   Json base_;
+  bool studies_;                       ///< the base is a study of slices
   mutable config::GraphCache graphs_;  ///< locks itself
   mutable InputsOfPoints inputs_;      ///< locks itself
   mutable KnownSteps known_steps_;     ///< of points whose months differ and whose steps do not; locks itself

@@ -42,6 +42,25 @@ std::optional<Problem> problem_of_sides(const ScaleUpShape& shape, std::uint32_t
                  "sides that multiply to {gpus_per_server}"};
 }
 
+std::optional<Problem> problem_of_rail_rings(const ScaleUpShape& shape, bool all_wrap) {
+  constexpr std::uint32_t kMaxRouted = 4096;  // a table has a byte for each pair
+  if (shape.sides.size() != 2 || shape.block == 0 || !all_wrap || shape.twisted) {
+    return Problem{"scale_up.shape.rail_rings", "nodes in rows and columns are cubes of a wrapped torus of two sides",
+                   "two {scale_up.shape.sides}, a {scale_up.shape.block}, no twist"};
+  }
+  for (const std::uint32_t side : shape.sides) {
+    const std::uint32_t nodes = side / shape.block;
+    if (side % shape.block != 0 || nodes == 1 || nodes % 2 == 1) continue;
+    return Problem{"scale_up.shape.rail_rings",
+                   "rings that have every pair of " + std::to_string(nodes) + " nodes once do not exist",
+                   "1 node, or an odd number, along each side"};
+  }
+  if (shape.sides[0] * shape.sides[1] <= kMaxRouted) return std::nullopt;
+  return Problem{"scale_up.shape.rail_rings",
+                 "the ways of more than " + std::to_string(kMaxRouted) + " GPUs are not tabled",
+                 "smaller {scale_up.shape.sides}"};
+}
+
 std::optional<Problem> problem_of_torus(const ScaleUpShape& shape, std::uint32_t gpus) {
   if (auto wrong = problem_of_sides(shape, gpus)) return wrong;
   if (shape.wraps.size() != shape.sides.size()) {
@@ -55,6 +74,9 @@ std::optional<Problem> problem_of_torus(const ScaleUpShape& shape, std::uint32_t
     return Problem{"scale_up.shape.twisted",
                    text_of(shape.sides) + (all_wrap ? "" : " that is not closed") + " has no twisted form",
                    "sides k, k, 2k or k, 2k, 2k in any order, k of 3 or more, all wrapped"};
+  }
+  if (shape.rail_rings) {
+    if (auto wrong = problem_of_rail_rings(shape, all_wrap)) return wrong;
   }
   for (const std::uint32_t side : shape.sides) {
     if (shape.block == 0 || side % shape.block == 0) continue;
@@ -120,6 +142,10 @@ LinkGrid::LinkGrid(const ScaleUpShape& shape, std::uint32_t gpus) : block_(shape
   dimensions_ = static_cast<std::uint32_t>(shape.sides.size());
   std::copy(shape.sides.begin(), shape.sides.end(), sides_.begin());
   std::copy(shape.wraps.begin(), shape.wraps.end(), wraps_.begin());
+  if (shape.rail_rings) {
+    wire_rail_rings();
+    find_ways();
+  }
   if (!shape.twisted) return;
   shift_ = twist_of(shape);
   find_twisted();
@@ -167,6 +193,13 @@ bool LinkGrid::is_face(const Cell& at, std::uint32_t dimension, bool up) const {
 
 // The link that closes a short side of a twisted torus is shifted along the long ones.
 void LinkGrid::step(Cell& at, std::uint32_t dimension, bool up) const {
+  if (!rings_[0].empty() && is_face(at, dimension, up)) {
+    const auto& rings = rings_[dimension];
+    const std::uint32_t rail = at[1 - dimension] % block_;
+    const std::uint32_t node = rings[rail % rings.size()][at[dimension] / block_][up ? 0 : 1];
+    at[dimension] = node * block_ + (up ? 0 : block_ - 1);
+    return;
+  }
   const std::uint32_t side = sides_[dimension];
   const bool turns = up ? at[dimension] + 1 == side : at[dimension] == 0;
   at[dimension] = up ? (turns ? 0 : at[dimension] + 1) : (turns ? side - 1 : at[dimension] - 1);
@@ -274,12 +307,16 @@ std::optional<GridBox> LinkGrid::box_of(std::span<const std::uint32_t> locals) c
   std::uint64_t size = 1;
   for (std::size_t d = 0; d < low.size(); ++d) size *= high[d] - low[d] + 1;
   if (size != locals.size()) return std::nullopt;  // a GPU has one rank at the most
+  for (std::size_t d = 0; !next_slot_.empty() && d < 2; ++d) {
+    if (low[d] / block_ != high[d] / block_) return std::nullopt;
+  }
   GridBox box;
   for (std::uint32_t d = 0; d < dimensions_; ++d) {
     const std::uint32_t cells = high[d] - low[d] + 1;
     if (cells == 1) continue;
     box.cells.push_back(cells);
-    box.closing.push_back(static_cast<std::uint32_t>(std::abs(along(d, high[d], low[d]))));
+    const bool whole = next_slot_.empty();  // rail rings: a box inside a node is a mesh
+    box.closing.push_back(whole ? static_cast<std::uint32_t>(std::abs(along(d, high[d], low[d]))) : cells - 1);
   }
   box.members.assign(locals.size(), kNone);
   for (std::uint32_t m = 0; m < locals.size(); ++m) {

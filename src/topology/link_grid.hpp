@@ -60,6 +60,7 @@ class LinkGrid {
   /// Calls visit(GridLink) for each link of the way. REQUIRES: from != to, and has() both.
   template <class Visit>
   void route(std::uint32_t from, std::uint32_t to, Visit&& visit) const {
+    if (!next_slot_.empty()) return follow(from, to, visit);
     Cell at = cell(from);
     const Steps steps = displacement(at, cell(to));
     for (std::uint32_t d = 0; d < dimensions_; ++d) {
@@ -70,6 +71,15 @@ class LinkGrid {
       }
     }
   }
+
+  /// Whether an optical switch joins the ends of a slot's link. REQUIRES: has(local).
+  [[nodiscard]] bool is_face(std::uint32_t local, std::uint32_t slot) const {
+    return is_face(cell(local), slot / 2, slot % 2 == 0);
+  }
+  /// The links of a fault, in both directions. REQUIRES: it has no problem().
+  [[nodiscard]] std::vector<GridLink> links_of(const ScaleUpFault& fault) const;
+  /// nullopt: the grid has what the fault names.
+  [[nodiscard]] std::optional<Problem> problem(const ScaleUpFault& fault) const;
 
   /// The group as a box, if it is one: lines of any length in each dimension, no twist. `locals`: by member.
   [[nodiscard]] std::optional<GridBox> box_of(std::span<const std::uint32_t> locals) const;
@@ -86,6 +96,17 @@ class LinkGrid {
   void step(Cell& at, std::uint32_t dimension, bool up) const;
   [[nodiscard]] Steps displacement(const Cell& from, const Cell& to) const;
   [[nodiscard]] std::int32_t along(std::uint32_t dimension, std::uint32_t from, std::uint32_t to) const;
+  template <class Visit>
+  void follow(std::uint32_t at, std::uint32_t to, Visit&& visit) const {
+    while (at != to) {
+      const std::uint32_t slot = next_slot_[std::size_t{at} * cells() + to];
+      visit(GridLink{at, slot, is_face(at, slot)});
+      at = *neighbour(at, slot);
+    }
+  }
+  [[nodiscard]] std::uint32_t cells() const { return sides_[0] * sides_[1] * sides_[2]; }
+  void wire_rail_rings();
+  void find_ways();
   void skip_bypassed(const ScaleUpShape& shape, std::uint32_t gpus);
   void find_twisted();
 
@@ -98,6 +119,10 @@ class LinkGrid {
   std::vector<std::uint32_t> cell_of_;        // ring: by local index, its place among those that are not bypassed
   std::vector<std::uint32_t> local_of_;       // ring: by place
   std::vector<std::vector<Steps>> shortest_;  // twisted: by difference of positions
+  // Rail rings: by dimension, ring and node, the next node and the one before; by GPU and destination, the slot to leave
+  // by.
+  std::array<std::vector<std::vector<std::array<std::uint32_t, 2>>>, 2> rings_;
+  std::vector<std::uint8_t> next_slot_;
 };
 
 }  // namespace photonrail::topology

@@ -43,7 +43,9 @@ inline const std::vector<Room>& rooms() {
        {"sys/"}},
       {"allocation", {"core"}, {}},
       {"reliability", {"core", "device", "topology", "fabric", "workload", "control", "run"}, {}},
-      {"formats", {"core", "json", "collective", "workload", "analytical"}, {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/"}},
+      {"formats",
+       {"core", "json", "collective", "workload", "analytical"},
+       {"protozero/", "pugixml.hpp", "zlib.h", "yaml-cpp/"}},
       {"config",
        {"core", "json", "device", "fabric", "cost", "collective", "workload", "control", "execution", "run", "allocation",
         "reliability", "formats"},
@@ -53,7 +55,7 @@ inline const std::vector<Room>& rooms() {
        {"SQLiteCpp/", "zlib.h", "unistd.h", "fcntl.h"}},
       {"sweep",
        {"core", "json", "engine", "topology", "device", "collective", "network", "workload", "control", "fabric", "cost",
-        "execution", "run", "reliability", "formats", "config", "report"},
+        "execution", "run", "allocation", "reliability", "formats", "config", "report"},
        {"SQLiteCpp/", "sqlite3.h", "unistd.h", "fcntl.h", "sys/"}},
       {"testing", {"core", "collective", "workload", "control", "execution", "run", "report"}, {"gmock/", "gtest/"}},
   };
@@ -90,7 +92,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"allocation/step_circuits.hpp", "allocation"}, {"allocation/study.hpp", "allocation"},
       {"allocation/study_file.hpp", "config"}, {"collective/plan_file.hpp", "formats"},
       {"formats/astra.hpp", "formats"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
-      {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "sweep"},
+      {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "sweep"}, {"study/allocation.hpp", "sweep"},
       {"study/goodput.hpp", "sweep"}, {"study/sweep.hpp", "sweep"}, {"command.hpp", "tools"},
       {"formats/infragraph.hpp", "config"},
   };

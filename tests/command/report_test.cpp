@@ -286,7 +286,8 @@ TEST_F(Report, TheWindowsAreThoseOfThePointThatIsNamed) {
 TEST_F(Report, ReadySweepsHaveGoodPages) {
   if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
   const fs::path sweeps = fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/sweeps";
-  for (const std::string name : {"nic-rate", "ocs-technologies", "straggler-break-even", "scaling-pp"}) {
+  for (const std::string name :
+       {"nic-rate", "ocs-technologies", "straggler-break-even", "scaling-pp", "slices-against-load"}) {
     ASSERT_EQ(run("sweep '" + (sweeps / (name + ".json")).string() + "' --quiet --out " + name).status, 0) << read(folder_ / ".err");
     ASSERT_EQ(run("report " + name).status, 0) << read(folder_ / ".err");
     browse("ready.mjs", name + "/report.html", "4");

@@ -47,6 +47,29 @@ TEST(Harvest, LooksAhead) {
   }
 }
 
+// Nothing is lit; the round wants shifts by 2, which its own circuits do not carry on to shifts by 1 and 3, and the next
+// three rounds want those. Circuits of shift 1 carry all of it: one switch of 10,000 ps and forwarding, against one for
+// each round.
+TEST(Harvest, SwitchesToTheCircuitsOfALaterRound) {
+  const auto shift = [](ServerIndex by) {
+    std::vector<ServerPair> pairs;
+    for (ServerIndex u = 0; u < 5; ++u) pairs.push_back({u, (u + by) % 5});
+    return pairs;
+  };
+  const std::vector<std::int64_t> bytes(5, 1000);
+  for (const bool later : {false, true}) {
+    RailView rail(5);
+    rail.reconfiguration(Duration{10'000}).demand(shift(2));
+    Shown shown(rail);
+    shown.bytes(0, bytes).next_round(0, shift(1), bytes).next_round(0, shift(1), bytes).next_round(0, shift(1), bytes);
+    ParameterValues parameters;
+    parameters.set("other_rounds", later ? 1.0 : 0.0);
+    const Decision decision = make_controller("harvest", parameters)->decide(shown.view);
+    // On shift 2 a shift by 1 takes three hops: 1,000 + 3 x 3,000 ps. On shift 1: 2,000 + 3 x 1,000 ps.
+    EXPECT_EQ(decision.plan(), rail.plan(shift(later ? 1 : 2)));
+  }
+}
+
 // Two ports: a ring is lit twice, 2 bytes/ps. The round, forwarded, puts 2000 bytes on 1->2, which takes 1000 ps; two
 // circuits of its own a pair take 500 ps.
 TEST(Harvest, CountsTheCircuitsSideBySide) {

@@ -189,6 +189,71 @@ TEST(LinkGrid, FindsBoxes) {
   EXPECT_EQ(part->closing, std::vector<std::uint32_t>{2});
 }
 
+ScaleUpShape rail_rings(std::uint32_t nodes, std::uint32_t mesh) {
+  ScaleUpShape shape = torus({nodes * mesh, nodes * mesh});
+  shape.block = mesh;
+  shape.rail_rings = true;
+  return shape;
+}
+
+// With (n - 1) / 2 rails, every pair of the n nodes of a row is joined by one rail, n (n - 1) / 2 links in all: rail i of a
+// row leaves node a at its last column and reaches the first column of the next node of ring i. Columns alike.
+TEST(LinkGrid, RailRingsJoinEveryPairOfARowOnce) {
+  for (const auto& [n, mesh] : {std::pair{3u, 1u}, {5u, 2u}, {7u, 3u}, {9u, 4u}}) {
+    const std::uint32_t side = n * mesh;
+    const LinkGrid grid(rail_rings(n, mesh), side * side);
+    for (const std::uint32_t d : {0u, 1u}) {
+      std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> joined;
+      for (std::uint32_t rail = 0; rail < mesh; ++rail) {
+        for (std::uint32_t node = 0; node < n; ++node) {
+          const std::uint32_t along = node * mesh + mesh - 1;
+          const std::uint32_t gpu = d == 0 ? along * side + rail : rail * side + along;
+          const std::uint32_t other = grid.neighbour(gpu, 2 * d).value();
+          EXPECT_EQ(grid.neighbour(other, 2 * d + 1), gpu);
+          EXPECT_TRUE(grid.is_face(gpu, 2 * d));
+          const std::uint32_t next = (d == 0 ? other / side : other % side) / mesh;
+          ++joined[{std::min(node, next), std::max(node, next)}];
+        }
+      }
+      EXPECT_EQ(joined.size(), n * (n - 1) / 2);
+      for (const auto& [pair, links] : joined) EXPECT_EQ(links, 1u) << pair.first << " and " << pair.second;
+    }
+  }
+}
+
+/// The fewest links between nodes on the way to each GPU, whatever links inside nodes it takes.
+std::vector<std::uint32_t> fewest_faces(const LinkGrid& grid, std::uint32_t gpus, std::uint32_t from) {
+  std::vector<std::uint32_t> faces(gpus, UINT32_MAX);
+  std::deque<std::uint32_t> queue{from};
+  faces[from] = 0;
+  while (!queue.empty()) {
+    const std::uint32_t at = queue.front();
+    queue.pop_front();
+    for (std::uint32_t slot = 0; slot < grid.slots(); ++slot) {
+      const std::uint32_t next = grid.neighbour(at, slot).value_or(at);
+      const std::uint32_t more = faces[at] + (grid.is_face(at, slot) ? 1 : 0);
+      if (more >= faces[next]) continue;
+      faces[next] = more;
+      more > faces[at] ? queue.push_back(next) : queue.push_front(next);
+    }
+  }
+  return faces;
+}
+
+// Every way arrives and is the shortest. With as many rails as rings two links between nodes do for any pair, one along the
+// row and one along the column.
+TEST(LinkGrid, RailRingsAreWaysOfTwoHops) {
+  for (const auto& [n, mesh] : {std::pair{3u, 1u}, {5u, 2u}}) {
+    const std::uint32_t gpus = n * n * mesh * mesh;
+    const LinkGrid grid(rail_rings(n, mesh), gpus);
+    static_cast<void>(loads(grid, gpus));
+    for (const std::uint32_t faces : fewest_faces(grid, gpus, 0)) EXPECT_LE(faces, 2u);
+    EXPECT_FALSE(grid.box_of(std::vector<std::uint32_t>{0, mesh}).has_value()) << "two nodes are no box";
+  }
+  EXPECT_NE(LinkGrid::problem(rail_rings(4, 2), 64)->text.find("every pair of 4 nodes"), std::string::npos);
+  EXPECT_EQ(LinkGrid::problem(rail_rings(5, 13), 4225)->text, "the ways of more than 4096 GPUs are not tabled");
+}
+
 TEST(LinkGrid, RefusesWhatIsNoShape) {
   EXPECT_NE(LinkGrid::problem(torus({4, 4}), 8)->text.find("a torus of 4 x 4 has 16 GPUs"), std::string::npos);
   EXPECT_TRUE(LinkGrid::problem(torus({4, 4, 6}, true, true), 96).has_value());

@@ -98,6 +98,34 @@ Json draw_cluster(Dice& dice, Extent& extent) {
   return cluster;
 }
 
+namespace {
+
+// Any of them may cut a GPU off for good: then the world is stuck, and says why.
+void draw_link_faults(Dice& dice, Json& cluster) {
+  Json& links = cluster["scale_up"];
+  const std::uint32_t gpus = cluster["gpus_per_server"];
+  links["faults"] = Json::array();
+  for (std::uint32_t left = dice.from_to(1, 3); left > 0; --left) {
+    Json fault = Json::object();
+    if (links.contains("torus") && links["torus"].contains("cube") && dice.one_in(2)) {
+      const std::size_t others = links["torus"]["sides"].size() - 1;
+      fault["switch"] = {{"dimension", 0}, {"at", Json::array()}};
+      for (std::size_t i = 0; i < others; ++i) {
+        fault["switch"]["at"].push_back(dice.from_to(0, links["torus"]["cube"].get<std::uint32_t>() - 1));
+      }
+    } else {
+      fault["gpu"] = dice.from_to(0, gpus - 1);
+    }
+    if (dice.one_in(2)) fault["server"] = dice.from_to(0, cluster["servers"].get<std::uint32_t>() - 1);
+    if (dice.one_in(2)) fault["rate"] = dice.pick<double>({0, 0.5, 0.9});
+    fault["at_us"] = dice.pick<double>({0, 1, 5, 20, 70, 500, 2000});
+    if (!dice.one_in(8)) fault["lasts_us"] = dice.pick<double>({0, 0, 1, 10, 40, 3000});
+    links["faults"].push_back(fault);
+  }
+}
+
+}  // namespace
+
 void draw_links(Dice& dice, Json& cluster) {
   const std::uint32_t gpus = cluster["gpus_per_server"];
   Json& links = cluster["scale_up"];
@@ -112,9 +140,12 @@ void draw_links(Dice& dice, Json& cluster) {
       torus["cube"] = dice.one_in(2) ? 1 : 2;
       torus["face_latency_ns"] = dice.pick<double>({0, 100, 936.25});
     }
+    // One row of three nodes.
+    if (gpus == 3 && dice.one_in(2)) torus = {{"sides", {1, 3}}, {"cube", 1}, {"rail_rings", true}};
     links["torus"] = torus;
   }
   if (dice.one_in(3)) links["pooled"] = true;
+  if (gpus > 1 && dice.one_in(3)) draw_link_faults(dice, cluster);
 }
 
 }  // namespace photonrail::worlds

@@ -123,11 +123,11 @@ bool may_lose_gpu(const Json& job) {
 
 // What a scenario says that may stop its job for good, whatever the code does.
 bool may_stop(const Json& scenario) {
-  const Json& rail = scenario["cluster"]["rail"];
-  if (rail.contains("faults")) {
-    for (const Json& fault : rail["faults"]) {
+  for (const auto& faults : {"/cluster/rail/faults"_json_pointer, "/cluster/scale_up/faults"_json_pointer}) {
+    if (!scenario.contains(faults)) continue;
+    for (const Json& fault : scenario[faults]) {
       const bool ends = fault.contains("lasts_us") || fault.contains("lasts_ms") || fault.contains("lasts_ps");
-      if (!ends) return true;
+      if (!ends && fault.value("rate", 0.0) == 0.0) return true;
     }
   }
   if (may_lose_for_good(scenario) || may_lock_lanes(scenario) || may_lose_gpu(scenario)) return true;

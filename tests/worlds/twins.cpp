@@ -142,8 +142,8 @@ std::optional<Json> renamed(const Json& scenario, const std::vector<std::uint32_
   for (std::uint32_t& gpu : gpus) gpu = moved(gpu);
   write_ranks(twin);
   twin["placement"] = {{"rank_to_gpu", gpus}};
-  const auto faults = "/cluster/rail/faults"_json_pointer;
-  if (twin.contains(faults)) {
+  for (const auto& faults : {"/cluster/rail/faults"_json_pointer, "/cluster/scale_up/faults"_json_pointer}) {
+    if (!twin.contains(faults)) continue;
     for (Json& fault : twin[faults]) {
       if (fault.contains("server")) fault["server"] = permutation[fault["server"].get<std::size_t>()];
     }
@@ -244,6 +244,7 @@ double least_rate(const Json& scenario) {
   for (const char* place : {"/nic/port_gb_per_s", "/scale_up/gb_per_s"}) {
     rate = std::min(rate, cluster.value(Json::json_pointer(place), rate));
   }
+  if (cluster.contains("/scale_up/faults"_json_pointer)) rate /= 2;  // what slow links keep, at least
   if (cluster.value("/scale_up/pooled"_json_pointer, false)) {
     rate = std::min(rate, cluster.value("/scale_up/gb_per_s"_json_pointer, 450.0) / 6);  // six links at the most
   }

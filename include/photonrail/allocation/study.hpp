@@ -74,4 +74,34 @@ struct AllocationStudy {
 
 [[nodiscard]] const char* name(QueueOrder order);
 
+/// A policy with an order of the queue, or without a queue.
+struct StreamOutcome {
+  std::string policy{};
+  std::string order{};  ///< "": without a queue
+  ScheduleResult schedule{};
+  LossResult loss{};  ///< without a queue
+};
+
+struct DecisionOutcome {
+  SliceDecision decision{};
+  std::string difference{};  ///< from what is expected; ""
+};
+
+struct AllocationOutcome {
+  std::vector<DecisionOutcome> decisions{};  ///< as in the study
+  std::vector<StreamOutcome> streams{};      ///< by policy, then by order, as in the study
+
+  [[nodiscard]] std::size_t unexpected() const;  ///< decisions that are not as expected
+};
+
+/// Told of each decision and stream that is complete: how many, of how many. May be empty.
+using StudyProgress = std::function<void(std::size_t done, std::size_t of)>;
+
+/// Makes the decisions and runs the stream with each policy in each order. `stretch`: see ScheduleSpec;
+/// AllocationStudy::step is the caller's to simulate. Throws ConfigError for names that `known` has not, and as
+/// schedule_jobs().
+[[nodiscard]] AllocationOutcome carry_out(const AllocationStudy& study, const AllocatorRegistry& known,
+                                          const std::function<double(double share)>& stretch = {},
+                                          const StudyProgress& progress = {});
+
 }  // namespace photonrail::allocation

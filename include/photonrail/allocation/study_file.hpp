@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace photonrail::allocation {
 
@@ -14,5 +15,9 @@ namespace photonrail::allocation {
 [[nodiscard]] AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides = {});
 [[nodiscard]] AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides,
                                          const AllocatorRegistry& known);
+/// The same of a text that is JSON. Relative paths are relative to `directory`; errors name `file`.
+[[nodiscard]] AllocationStudy parse_study(std::string_view json, const std::filesystem::path& directory,
+                                          std::string_view file, std::span<const Override> overrides = {},
+                                          const AllocatorRegistry& known = AllocatorRegistry::builtin());
 
 }  // namespace photonrail::allocation

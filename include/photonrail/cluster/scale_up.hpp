@@ -4,13 +4,18 @@
 // A link of a shape joins two GPUs and has its rate in each direction. A message takes the shortest way, dimension by
 // dimension, and a share of every link on it (cut-through: GPUs on the way forward and do not store).
 //
-// Leaves out: faults of single links, and buffers on the way. Deadlocks of wormhole routing do not occur in a fluid model.
+// Links may fail or run at a part of their rate for a time (ScaleUpFault): messages then take the shortest way that is
+// left.
+//
+// Leaves out: ways around links that are slow or busy, and buffers on the way. Deadlocks of wormhole routing do not occur
+// in a fluid model.
 #pragma once
 
 #include "photonrail/units.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace photonrail {
@@ -34,6 +39,11 @@ struct ScaleUpShape {
   bool twisted = false;
   /// Torus: side of a cube. Links between cubes, and those that wrap around, go through an optical switch. 0: no cubes.
   std::uint32_t block = 0;
+  /// Torus of two sides and of cubes, each cube a node, all sides wrapped (RailX, arXiv 2507.18889): the links between
+  /// nodes do not lead to the next node, but round rings of their own. Line i of a node's mesh, in either dimension, is a
+  /// rail; rail i of a row or column of n nodes is wired as ring i modulo (n - 1) / 2 of the Hamiltonian cycles of the
+  /// complete graph, which have every pair of nodes once. n is 1 or odd.
+  bool rail_rings = false;
   /// Ring: a GPU has fibres to so many next ones on both sides and uses one each way. `reach` bypassed ones in a row cut
   /// the ring.
   std::uint32_t reach = 2;
@@ -55,12 +65,26 @@ struct ScaleUpShape {
   friend bool operator==(const ScaleUpShape&, const ScaleUpShape&) = default;
 };
 
+/// Links between the GPUs of a server that fail, or run at a part of their rate. Exactly one of `gpu` and `dimension` is
+/// given.
+struct ScaleUpFault {
+  std::optional<std::uint32_t> server{};     ///< nothing: every server
+  std::optional<std::uint32_t> gpu{};        ///< local index: its links, both ways
+  std::optional<std::uint32_t> to{};         ///< of a GPU: only the link to this neighbour, both ways
+  std::optional<std::uint32_t> dimension{};  ///< cubes: an optical switch, which has the faces of this dimension ...
+  std::vector<std::uint32_t> position{};     ///< ... at this place of the face, the other dimensions in order (TPU v4)
+  double rate = 0.0;                         ///< share of their rate that the links keep, in [0, 1); 0: they fail
+  Time at{};                                 ///< 0: from the start
+  std::optional<Duration> lasts{};           ///< nothing: to the end of the run
+};
+
 struct ScaleUpSpec {
   /// Each direction. Crossbar: of a GPU's port. Shape: of each link; pooled: of all links of a GPU together.
   Bandwidth per_gpu = Bandwidth::from_gb_per_s(450);
   Duration latency{};  ///< crossbar: GPU to GPU; shape: of each link on the way
   ScaleUpShape shape{};
   Duration face_latency{};  ///< cubes: added for each link on the way that an optical switch makes
+  std::vector<ScaleUpFault> faults{};  ///< not of a crossbar; of several on one link the one that leaves least counts
 
   /// All links or the port of a GPU, each direction.
   [[nodiscard]] Bandwidth of_gpu() const {

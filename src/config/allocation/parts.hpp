@@ -11,6 +11,12 @@
 
 namespace photonrail::config {
 
+inline constexpr std::string_view kAllocationSchema = "photonrail.allocation/1";
+
+/// A study that is JSON already, whose relative paths are relative to `directory`.
+[[nodiscard]] allocation::AllocationStudy read_study_json(const Json& root, const std::filesystem::path& directory,
+                                                          const allocation::AllocatorRegistry& known);
+
 [[nodiscard]] allocation::Shape read_shape(const JsonReader& value);
 /// "pod": the torus and what is in it.
 [[nodiscard]] allocation::PodSpec read_pod(JsonReader section);

@@ -56,8 +56,6 @@ Span read_span(JsonReader& section, std::string_view stem, Span otherwise) {
 
 namespace {
 
-constexpr std::string_view kAllocationSchema = "photonrail.allocation/1";
-
 QueueOrder read_order(const JsonReader& value) {
   return value.choice<QueueOrder>({{"fifo", QueueOrder::kFifo},
                                    {"backfill", QueueOrder::kBackfill},
@@ -146,8 +144,10 @@ allocation::CircuitStudy read_circuits(JsonReader section) {
   return study;
 }
 
-AllocationStudy read_sections(const Json& root, const std::filesystem::path& directory,
-                              const allocation::AllocatorRegistry& known) {
+}  // namespace
+
+AllocationStudy read_study_json(const Json& root, const std::filesystem::path& directory,
+                                const allocation::AllocatorRegistry& known) {
   JsonReader top(root);
   json::require_schema(top, kAllocationSchema);
   AllocationStudy study;
@@ -172,21 +172,25 @@ AllocationStudy read_sections(const Json& root, const std::filesystem::path& dir
   return study;
 }
 
-}  // namespace
-
 }  // namespace photonrail::config
 
 namespace photonrail::allocation {
 
-AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides,
-                           const AllocatorRegistry& known) {
-  config::Json root = config::parse_json(json::file_text(file), file.string());
+AllocationStudy parse_study(std::string_view json, const std::filesystem::path& directory, std::string_view file,
+                            std::span<const Override> overrides, const AllocatorRegistry& known) {
+  const std::string name(file);
+  config::Json root = config::parse_json(json, name);
   try {
     config::apply_overrides(root, overrides);
-    return config::read_sections(root, file.parent_path(), known);
+    return config::read_study_json(root, directory, known);
   } catch (const ConfigError& e) {
-    throw e.inside(file.string());
+    throw e.inside(name);
   }
+}
+
+AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides,
+                           const AllocatorRegistry& known) {
+  return parse_study(json::file_text(file), file.parent_path(), file.string(), overrides, known);
 }
 
 AllocationStudy read_study(const std::filesystem::path& file, std::span<const Override> overrides) {

@@ -11,9 +11,12 @@ namespace photonrail::report {
 
 namespace {
 
+using allocation::AllocationOutcome;
 using allocation::AllocationStudy;
+using allocation::DecisionOutcome;
 using allocation::RefusalReason;
 using allocation::Span;
+using allocation::StreamOutcome;
 using json::Json;
 
 double in_seconds(Span span) { return static_cast<double>(span.count()) / 1e6; }
@@ -128,10 +131,11 @@ std::string waste_text(const allocation::WasteStudy& study, std::uint64_t seed) 
   std::vector<std::string> head{"wasted % of accelerators"};
   for (const std::uint32_t group : study.groups) head.push_back("groups of " + std::to_string(group));
   Lines lines(head);
+  const std::vector<double> shares = wasted_shares(study, seed);
+  auto share = shares.begin();
   for (const auto& domain : study.domains) {
     std::vector<std::string> row{domain.name};
-    for (const std::uint32_t group : study.groups)
-      row.push_back(number("%.3f", 100.0 * wasted(study, group, domain, seed)));
+    for (std::size_t g = 0; g < study.groups.size(); ++g) row.push_back(number("%.3f", 100.0 * *share++));
     lines.add(row);
   }
   return lines.text();
@@ -225,15 +229,25 @@ Json availability_json(const allocation::AvailabilityStudy& study) {
 
 Json waste_json(const allocation::WasteStudy& study, std::uint64_t seed) {
   Json rows = Json::array();
+  const std::vector<double> shares = wasted_shares(study, seed);
+  auto share = shares.begin();
   for (const auto& domain : study.domains) {
     for (const std::uint32_t group : study.groups) {
-      rows.push_back({{"domain", domain.name}, {"group", group}, {"wasted", wasted(study, group, domain, seed)}});
+      rows.push_back({{"domain", domain.name}, {"group", group}, {"wasted", *share++}});
     }
   }
   return rows;
 }
 
 }  // namespace
+
+std::vector<double> wasted_shares(const allocation::WasteStudy& study, std::uint64_t seed) {
+  std::vector<double> shares;
+  for (const auto& domain : study.domains) {
+    for (const std::uint32_t group : study.groups) shares.push_back(wasted(study, group, domain, seed));
+  }
+  return shares;
+}
 
 std::string allocation_text(const AllocationStudy& study, const AllocationOutcome& outcome) {
   std::vector<std::string> parts;

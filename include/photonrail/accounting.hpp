@@ -29,10 +29,10 @@ struct RankTime {
 
 /// Traffic of one dimension.
 struct DimensionTraffic {
-  Bytes bytes{};                 ///< on the wire, leaving GPUs, all ranks
-  std::uint64_t operations = 0;  ///< collectives, and sends
-  Duration busy{};               ///< mean over ranks: an operation of this dimension is running on the rank
-  Duration exposed{};            ///< mean over ranks: the part of exposed_communication that it explains
+  Bytes bytes{};                    ///< on the wire, leaving GPUs, all ranks
+  std::uint64_t operations = 0;     ///< collectives, and sends
+  Duration busy{};                  ///< mean over ranks: an operation of this dimension is running on the rank
+  Duration exposed{};               ///< mean over ranks: the part of exposed_communication that it explains
   Duration reconfiguration_wait{};  ///< mean over ranks: the part of reconfiguration_wait that it explains
 
   friend bool operator==(const DimensionTraffic&, const DimensionTraffic&) = default;
@@ -64,7 +64,7 @@ struct ReconfigurationSummary {
   TotalTime dark_port{};            ///< summed over transmit ports: time in switching
   std::uint32_t critical_path = 0;  ///< reconfigurations one after another on the path that ends the run
   TotalTime total{};                ///< summed over commands: from the decision until the circuits can be used
-  TotalTime exposed{};  ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
+  TotalTime exposed{};         ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
   std::uint64_t circuits = 0;  ///< set up by all commands
   std::map<DimensionChange, CommandTotals> by_change;
   /// 1 - exposed / total; none where nothing took time that could be hidden, as on electrical rails.

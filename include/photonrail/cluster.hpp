@@ -33,9 +33,9 @@ struct PortFault {
   Kind kind = Kind::kFailed;
   std::optional<RailId> rail{};
   std::optional<std::uint32_t> server{};
-  std::optional<std::uint32_t> port{};  ///< of the NIC
-  Time at{};                            ///< 0: from the start
-  std::optional<Duration> lasts{};      ///< nothing: to the end of the run
+  std::optional<std::uint32_t> port{};   ///< of the NIC
+  Time at{};                             ///< 0: from the start
+  std::optional<Duration> lasts{};       ///< nothing: to the end of the run
   std::optional<std::uint32_t> plane{};  ///< the NIC's ports of this plane, where no port is given
   /// kFailed: for so long the control plane does not know it (a time-out, a heartbeat). Light is gone at once, bytes on its
   /// circuits stand still, and the controller is shown circuits that are switching.

@@ -43,8 +43,8 @@ struct Requester {
 
 /// A round of circuits of a collective.
 struct RoundView {
-  std::span<const ServerPair> pairs;   ///< on this rail; ascending, no duplicates
-  std::span<const Bytes> bytes;  ///< by pair
+  std::span<const ServerPair> pairs;  ///< on this rail; ascending, no duplicates
+  std::span<const Bytes> bytes;       ///< by pair
 };
 
 /// A request of an operation for the circuits of one round. Its members wait for them, or announce that they will need
@@ -54,16 +54,16 @@ struct CircuitRequest {
   CommunicatorId communicator;
   Dimension dimension = Dimension::kOther;
   CollectiveOp op = CollectiveOp::kSend;
-  std::uint32_t round = 0;            ///< of the operation's plan
-  std::uint32_t iteration = 0;        ///< of the job
-  std::span<const ServerPair> pairs{};  ///< on this rail; ascending, no duplicates
-  std::span<const Bytes> bytes{};       ///< by pair: the bytes of the round; only if ViewPart::kBytes, else empty
-  std::span<const RoundView> next{};    ///< the operation's later rounds; only if ViewPart::kRounds, else empty
+  std::uint32_t round = 0;                  ///< of the operation's plan
+  std::uint32_t iteration = 0;              ///< of the job
+  std::span<const ServerPair> pairs{};      ///< on this rail; ascending, no duplicates
+  std::span<const Bytes> bytes{};           ///< by pair: the bytes of the round; only if ViewPart::kBytes, else empty
+  std::span<const RoundView> next{};        ///< the operation's later rounds; only if ViewPart::kRounds, else empty
   std::span<const Requester> requesters{};  ///< the ranks that sent the request, in order of arrival
-  std::uint32_t members = 0;            ///< ranks that must send it before it is complete (2 for a send)
-  std::uint32_t asked = 0;              ///< ranks that have sent it
-  Time since{};                         ///< arrival of the first
-  Time complete{};                      ///< arrival of the last
+  std::uint32_t members = 0;                ///< ranks that must send it before it is complete (2 for a send)
+  std::uint32_t asked = 0;                  ///< ranks that have sent it
+  Time since{};                             ///< arrival of the first
+  Time complete{};                          ///< arrival of the last
   /// Every member has reached the operation, which lacks nothing but circuits. With Service::kByPair the pairs (and
   /// bytes) are then those that sends wait for now. They change during the operation, and the request is removed when none
   /// is left.
@@ -122,7 +122,9 @@ struct ReconfigurationTerms {
   /// total() plus the maximum wait of a command at its switch when every job sends one command per slot of a timetable.
   [[nodiscard]] Duration total_with_queue() const { return total() + batching + command_gap * (std::int64_t{jobs} - 1); }
   /// The shortest slot of a timetable in which switches carry out each command before the next one arrives.
-  [[nodiscard]] Duration shortest_slot() const { return std::max(total_with_queue(), command_gap * std::int64_t{jobs}) + Duration{1}; }
+  [[nodiscard]] Duration shortest_slot() const {
+    return std::max(total_with_queue(), command_gap * std::int64_t{jobs}) + Duration{1};
+  }
 };
 
 class WaitingPairs;
@@ -139,12 +141,12 @@ struct FabricView {
   std::span<const PortId> receive{};           ///< by PortId: the transmit side that points here, or none
   std::span<const CircuitRequest> requests{};  ///< complete requests (all members sent theirs), in order of completion
   std::span<const CircuitRequest> partial_requests{};  ///< partial requests: those of some members are missing
-  std::span<const RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
-  std::span<const PairTraffic> traffic{};      ///< of the previous iteration, by pair; only if ViewPart::kTraffic
-  std::span<const PairTraffic> traffic_now{};  ///< of the present iteration so far; only if ViewPart::kTraffic
-  Duration hop_latency{};                      ///< latency of a message over one circuit, without its bytes
+  std::span<const RankSchedule> schedule{};            ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
+  std::span<const PairTraffic> traffic{};              ///< of the previous iteration, by pair; only if ViewPart::kTraffic
+  std::span<const PairTraffic> traffic_now{};          ///< of the present iteration so far; only if ViewPart::kTraffic
+  Duration hop_latency{};                              ///< latency of a message over one circuit, without its bytes
   std::uint32_t running = 0;  ///< operations of the whole job with bytes in flight; only if ViewPart::kTaskEvents
-  Bandwidth port_rate{};                       ///< of one port, each direction
+  Bandwidth port_rate{};      ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane
   /// The positions of this job's GPUs in the order of its ranks: first those of ranks on this rail, then those that relay

@@ -57,7 +57,7 @@ class Observer {
   /// observers are notified of the begin, the progress and the end only.
   [[nodiscard]] virtual bool needs_every_rank() const { return true; }
 
-  virtual void begin(const Scenario&) {}  ///< the scenario outlives end(); of several jobs, it has all side by side
+  virtual void begin(const Scenario&) {}        ///< the scenario outlives end(); of several jobs, it has all side by side
   virtual void compute(const ComputeEvent&) {}  ///< at the finish of the computation
   virtual void operation(const OperationEvent&) {}
   virtual void circuit(const CircuitEvent&) {}

@@ -1,4 +1,5 @@
-// Controllers and collectives of your own in a shared library that the command loads: `photonrail --plugin libmine.so run ...`.
+// Controllers and collectives of your own in a shared library that the command loads: `photonrail --plugin libmine.so run
+// ...`.
 //
 //     PHOTONRAIL_PLUGIN(known) { known.controllers.add(my_policy()); }
 //
@@ -25,11 +26,11 @@ namespace plugin {
 /// What the command and a plug-in tell each other. Its layout is the same in every version.
 struct Call {
   std::uint32_t size = sizeof(Call);  ///< bytes
-  std::uint32_t version_differs = 0;        ///< set by the plug-in to 1: then nothing was registered
-  char command[96] = {};                    ///< what the command was built with, as set_interface() says it
-  char plugin[96] = {};                     ///< set by the plug-in: what it was built with
-  char problem[1024] = {};                  ///< set by the plug-in: what was thrown while registering, cut off where too long
-  void* registries = nullptr;               ///< Registries of the command; the call ends before they do
+  std::uint32_t version_differs = 0;  ///< set by the plug-in to 1: then nothing was registered
+  char command[96] = {};              ///< what the command was built with, as set_interface() says it
+  char plugin[96] = {};               ///< set by the plug-in: what it was built with
+  char problem[1024] = {};            ///< set by the plug-in: what was thrown while registering, cut off where too long
+  void* registries = nullptr;         ///< Registries of the command; the call ends before they do
 };
 
 /// The one entry point of a plug-in, "photonrail_plugin", which PHOTONRAIL_PLUGIN writes. Throws nothing.
@@ -74,9 +75,9 @@ inline void answer(Call* call, void (*register_names)(Registries&)) {
 }  // namespace photonrail
 
 /// The entry point of a plug-in. The block after it has the Registries under the name that is given here, and adds to them.
-#define PHOTONRAIL_PLUGIN(known)                                                                         \
-  static void photonrail_plugin_names(photonrail::Registries& known);                                    \
+#define PHOTONRAIL_PLUGIN(known)                                                                             \
+  static void photonrail_plugin_names(photonrail::Registries& known);                                        \
   extern "C" __attribute__((visibility("default"))) void photonrail_plugin(photonrail::plugin::Call* call) { \
-    photonrail::plugin::answer(call, &photonrail_plugin_names);                                          \
-  }                                                                                                      \
+    photonrail::plugin::answer(call, &photonrail_plugin_names);                                              \
+  }                                                                                                          \
   static void photonrail_plugin_names([[maybe_unused]] photonrail::Registries& known)

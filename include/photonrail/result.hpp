@@ -29,8 +29,8 @@ struct FoldingSummary {
 struct EngineSummary {
   std::uint64_t events = 0;
   std::uint64_t sends = 0;
-  double wall_s = 0.0;       ///< may differ between two runs
-  double peak_rss_mb = 0.0;  ///< may differ between two runs
+  double wall_s = 0.0;                ///< may differ between two runs
+  double peak_rss_mb = 0.0;           ///< may differ between two runs
   double network_accuracy = 0.0;      ///< RunSpec's; 0: every flow is exact
   std::uint64_t epochs = 0;           ///< of the network, in which flows were taken together
   std::uint64_t flows_in_epochs = 0;  ///< whose ends are estimates within the accuracy
@@ -66,22 +66,22 @@ struct RunResult {
   /// ascending.
   std::map<std::pair<Dimension, Dimension>, std::vector<WindowCount>> windows;
   std::optional<CostSummary> cost;  ///< of a scenario with prices
-  /// (dimension) -> how long operations ran, from the instant when an operation has its members and lanes until its last member
-  /// is done, waits for circuits included; and how long rounds of operations, or pairs, waited for circuits.
+  /// (dimension) -> how long operations ran, from the instant when an operation has its members and lanes until its last
+  /// member is done, waits for circuits included; and how long rounds of operations, or pairs, waited for circuits.
   std::map<Dimension, DurationHistogram> operation_times;
   std::map<Dimension, DurationHistogram> circuit_waits;
   std::optional<Utilisation> utilisation;  ///< none of a bound
-  ClusterSpec cluster{};          ///< as it was simulated
-  ControllerSpec controller{};    ///< as it was simulated; of several jobs each has its own
-  ScenarioSource source{};        ///< of the scenario
-  std::vector<StageMemory> memory;   ///< of a generated training job, by pipeline stage; else empty
-  std::optional<TrainingWork> work;  ///< of a generated training job: of one step
-  std::string infeasible;            ///< Scenario::infeasible()
-  std::vector<std::string> warnings;  ///< Scenario::warnings(), and what the run adds
-  std::vector<std::string> choices;  ///< what "auto" took for which collective, and why: each line is complete
-  EngineSummary engine;              ///< of what was simulated
+  ClusterSpec cluster{};                   ///< as it was simulated
+  ControllerSpec controller{};             ///< as it was simulated; of several jobs each has its own
+  ScenarioSource source{};                 ///< of the scenario
+  std::vector<StageMemory> memory;         ///< of a generated training job, by pipeline stage; else empty
+  std::optional<TrainingWork> work;        ///< of a generated training job: of one step
+  std::string infeasible;                  ///< Scenario::infeasible()
+  std::vector<std::string> warnings;       ///< Scenario::warnings(), and what the run adds
+  std::vector<std::string> choices;        ///< what "auto" took for which collective, and why: each line is complete
+  EngineSummary engine;                    ///< of what was simulated
   FoldingSummary folding;
-  Time start{};                    ///< of one of several jobs: when it began. Its makespan and iterations count from then on
+  Time start{};  ///< of one of several jobs: when it began. Its makespan and iterations count from then on
   std::optional<Duration> alone{};  ///< of one of several jobs: its makespan with the cluster to itself
   /// Each job's own, where several share the cluster. The rest is then of all together: `ranks` one job after another, each
   /// for the whole makespan; no iterations.
@@ -96,8 +96,8 @@ struct RunResult {
   /// The step time by which runs are compared: steady_iteration(), or the only iteration, or without iterations (of several
   /// jobs) the makespan. The page finds the same by the columns of a table (selection.js).
   [[nodiscard]] Duration step_time() const;
-  /// Of a generated training job, by its steady step, or the only one: tokens a second; the model's FLOPs over those that the
-  /// GPUs of all ranks could do at their peak; none where the job has none, or a step takes no time.
+  /// Of a generated training job, by its steady step, or the only one: tokens a second; the model's FLOPs over those that
+  /// the GPUs of all ranks could do at their peak; none where the job has none, or a step takes no time.
   [[nodiscard]] std::optional<double> tokens_per_s() const;
   [[nodiscard]] std::optional<double> mfu() const;
   /// What the fullest GPU of a generated training job holds, bytes; of several jobs, the most of them.

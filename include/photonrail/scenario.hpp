@@ -18,8 +18,8 @@ namespace photonrail {
 /// Where a scenario comes from. Nothing in a run depends on it.
 struct ScenarioSource {
   std::vector<std::string> overrides;  ///< "/json/pointer=value", in the order in which they were applied
-  /// Of the scenario after all overrides and of the files that it names, 16 hexadecimal digits (docs/formats.md); empty where
-  /// the scenario is not from a file.
+  /// Of the scenario after all overrides and of the files that it names, 16 hexadecimal digits (docs/formats.md); empty
+  /// where the scenario is not from a file.
   std::string hash;
 
   friend bool operator==(const ScenarioSource&, const ScenarioSource&) = default;
@@ -34,7 +34,7 @@ struct Scenario {
   ExecutorSpec executor{};
   CollectiveSpec collectives{};
   TaskGraph graph;
-  std::vector<StageMemory> memory;  ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
+  std::vector<StageMemory> memory;   ///< of a generated training job: what a GPU of each pipeline stage holds; else empty
   std::optional<TrainingWork> work;  ///< of a generated training job: of one step
   std::vector<StragglerSpec> stragglers;
   std::optional<Pricing> pricing;  ///< none: the result has no cost

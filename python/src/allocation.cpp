@@ -20,8 +20,8 @@ py::dict allocate(const std::filesystem::path& path, const std::optional<std::st
     const py::gil_scoped_release unlock;
     std::vector<Override> set;
     for (const auto& [pointer, value] : overrides) set.push_back({pointer, value});
-    const allocation::AllocationStudy study = text ? allocation::parse_study(*text, directory, path.string(), set)
-                                                   : allocation::read_study(path, set);
+    const allocation::AllocationStudy study =
+        text ? allocation::parse_study(*text, directory, path.string(), set) : allocation::read_study(path, set);
     const allocation::AllocationOutcome outcome = run_allocation(study, known);
     json = allocation_json(study, outcome);
     for (const allocation::StreamOutcome& stream : outcome.streams) {

@@ -31,8 +31,8 @@ class PythonCollective final : public CollectiveAlgorithm {
     return algorithm_.get().attr("supports")(std::string(photonrail::name(op)), members).cast<bool>();
   }
 
-  // The answer is (chunk_count, sends); a send is a dict with from, to, chunk, chunks, round, reduce and after (positions of
-  // earlier sends). Its bytes are those of its chunks.
+  // The answer is (chunk_count, sends); a send is a dict with from, to, chunk, chunks, round, reduce and after (positions
+  // of earlier sends). Its bytes are those of its chunks.
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const override {
     const py::gil_scoped_acquire lock;
     const auto answer = algorithm_.get().attr("plan")(call_of(call)).cast<py::tuple>();
@@ -88,11 +88,12 @@ std::string replay_problem(const Registries& known, const std::string& algorithm
 }  // namespace
 
 void bind_collectives(py::module_& module) {
-  module.def("add_collective", [](Registries& known, const std::string& name, const std::string& summary, const py::object& algorithm) {
-    known.collectives.add(std::make_unique<PythonCollective>(name, summary, algorithm));
-  });
-  module.def("replay_problem", &replay_problem, py::arg("registries"), py::arg("algorithm"), py::arg("op"), py::arg("members"),
-             py::arg("bytes"));
+  module.def("add_collective",
+             [](Registries& known, const std::string& name, const std::string& summary, const py::object& algorithm) {
+               known.collectives.add(std::make_unique<PythonCollective>(name, summary, algorithm));
+             });
+  module.def("replay_problem", &replay_problem, py::arg("registries"), py::arg("algorithm"), py::arg("op"),
+             py::arg("members"), py::arg("bytes"));
 }
 
 }  // namespace photonrail::python

@@ -31,14 +31,18 @@ void raise(PyObject* type, const std::exception& error, const std::vector<std::p
 
 void bind_errors(py::module_& module) {
   PyObject* base = new_error(module, "Error", "What photonrail raises.", PyExc_Exception);
-  g_config_error = new_error(module, "ConfigError", "Bad input: `where` it is (file, JSON pointer, field), `what` is wrong, `hint`: what would do.", base);
-  g_deadlock_error = new_error(module, "DeadlockError", "The simulated job cannot finish: `stuck` has a line for each rank.", base);
+  g_config_error =
+      new_error(module, "ConfigError",
+                "Bad input: `where` it is (file, JSON pointer, field), `what` is wrong, `hint`: what would do.", base);
+  g_deadlock_error =
+      new_error(module, "DeadlockError", "The simulated job cannot finish: `stuck` has a line for each rank.", base);
   g_controller_error = new_error(module, "ControllerError", "A policy asked for what no switch can do.", base);
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const ConfigError& e) {
-      raise(g_config_error, e, {{"where", py::str(e.where())}, {"what", py::str(e.problem())}, {"hint", py::str(e.hint())}});
+      raise(g_config_error, e,
+            {{"where", py::str(e.where())}, {"what", py::str(e.problem())}, {"hint", py::str(e.hint())}});
     } catch (const DeadlockError& e) {
       raise(g_deadlock_error, e, {{"stuck", py::cast(e.stuck())}});
     } catch (const ControllerError& e) {

@@ -106,8 +106,8 @@ class PairPorts {
 };
 
 // Circuits that are missing for all pairs to be joined at the same time, on ports that are idle; none when they cannot be.
-std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> connect(const View& shown,
-                                                                            const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs) {
+std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> connect(
+    const View& shown, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs) {
   PairPorts ports(shown.get());
   std::vector<ServerPair> missing;
   for (const auto& [from, to] : pairs) {
@@ -211,7 +211,9 @@ PolicyNeeds needs_of(const PolicyWords& words) {
   PolicyNeeds needs;
   for (const std::string& word : words.view) {
     const auto part = kParts.find(word);
-    if (part == kParts.end()) throw ConfigError("view", "unknown part \"" + word + "\"", "bytes, rounds, schedule, traffic, due_times, task_events");
+    if (part == kParts.end())
+      throw ConfigError("view", "unknown part \"" + word + "\"",
+                        "bytes, rounds, schedule, traffic, due_times, task_events");
     needs.view.add(part->second);
   }
   needs.ranks.announce = words.ahead ? Announcement::kAhead : Announcement::kOnDemand;
@@ -228,7 +230,8 @@ void add_policy(Registries& registries, const std::string& name, const std::stri
   factory.rank_symmetric = words.rank_symmetric;
   factory.work_conserving = words.work_conserving;
   factory.needs = [needs = needs_of(words)](const ControllerSpec&) { return needs; };
-  factory.make = [shared = SharedObject(make)](const ControllerSpec&, RailId rail, std::uint32_t gpus, std::uint32_t ports) {
+  factory.make = [shared = SharedObject(make)](const ControllerSpec&, RailId rail, std::uint32_t gpus,
+                                               std::uint32_t ports) {
     const py::gil_scoped_acquire lock;
     return std::unique_ptr<Controller>(std::make_unique<PythonController>(shared.get()(rail.value, gpus, ports)));
   };
@@ -241,25 +244,37 @@ void bind_policies(py::module_& module) {
   py::class_<View>(module, "View", "The state of one rail, valid during decide() only.")
       .def_property_readonly("now_ps", [](const View& v) { return v.get().now.since_start().count(); })
       .def_property_readonly("rail", [](const View& v) { return v.get().rail.value; })
-      .def_property_readonly("positions", [](const View& v) { return v.get().positions; }, "Servers.")
+      .def_property_readonly(
+          "positions", [](const View& v) { return v.get().positions; }, "Servers.")
       .def_property_readonly("ports_per_gpu", [](const View& v) { return v.get().ports_per_gpu; })
-      .def_property_readonly("requests", [](const View& v) { return requests_of(v.get().requests); }, "Complete requests, oldest first.")
-      .def_property_readonly("partial_requests", [](const View& v) { return requests_of(v.get().partial_requests); }, "Partial requests.")
-      .def_property_readonly("ports", [](const View& v) { return ports_of(v.get()); }, "int64[ports, 5]: peer or -1, lit, in use, draining, faulty.")
+      .def_property_readonly(
+          "requests", [](const View& v) { return requests_of(v.get().requests); }, "Complete requests, oldest first.")
+      .def_property_readonly(
+          "partial_requests", [](const View& v) { return requests_of(v.get().partial_requests); }, "Partial requests.")
+      .def_property_readonly(
+          "ports", [](const View& v) { return ports_of(v.get()); },
+          "int64[ports, 5]: peer or -1, lit, in use, draining, faulty.")
       .def_property_readonly("port_gb_per_s", [](const View& v) { return v.get().port_rate.bytes_per_second / 1e9; })
       .def_property_readonly("reconfiguration_ps", [](const View& v) { return v.get().reconfiguration.total().count(); })
-      .def("peer", [](const View& v, std::uint32_t port) {
-        const PortId peer = v.get().transmit[port].peer;
-        return peer.is_none() ? std::int64_t{-1} : std::int64_t{peer.value};
-      }, "The receive side that a transmit port points to, or -1.")
+      .def(
+          "peer",
+          [](const View& v, std::uint32_t port) {
+            const PortId peer = v.get().transmit[port].peer;
+            return peer.is_none() ? std::int64_t{-1} : std::int64_t{peer.value};
+          },
+          "The receive side that a transmit port points to, or -1.")
       .def("connect", &connect, py::arg("pairs"),
-           "The circuits, (from_port, to_port), that are missing for all pairs of positions to be joined at the same time, on ports "
+           "The circuits, (from_port, to_port), that are missing for all pairs of positions to be joined at the same time, "
+           "on ports "
            "that are idle; [] when all are; None when they cannot be.")
       .def("in_use", [](const View& v, std::uint32_t port) { return v.get().transmit[port].in_use; })
-      .def("transmitter", [](const View& v, std::uint32_t port) {
-        const PortId from = v.get().receive[port];
-        return from.is_none() ? std::int64_t{-1} : std::int64_t{from.value};
-      }, "The transmit side that points to a receive port, or -1.");
+      .def(
+          "transmitter",
+          [](const View& v, std::uint32_t port) {
+            const PortId from = v.get().receive[port];
+            return from.is_none() ? std::int64_t{-1} : std::int64_t{from.value};
+          },
+          "The transmit side that points to a receive port, or -1.");
   py::class_<PolicyWords>(module, "PolicyWords")
       .def(py::init<>())
       .def_readwrite("view", &PolicyWords::view)

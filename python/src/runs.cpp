@@ -32,7 +32,8 @@ class PythonObserver final : public Observer {
 
   [[nodiscard]] bool needs_every_rank() const override { return computes_ || operates_ || circuits_ || iterates_; }
   void compute(const ComputeEvent& e) override {
-    if (computes_) call("compute", e.rank.value, e.task.value, e.start.since_start().count(), e.finish.since_start().count());
+    if (computes_)
+      call("compute", e.rank.value, e.task.value, e.start.since_start().count(), e.finish.since_start().count());
   }
   void operation(const OperationEvent& e) override {
     static constexpr const char* kStates[] = {"arrived", "waiting_for_circuits", "running", "done"};
@@ -43,7 +44,8 @@ class PythonObserver final : public Observer {
   void circuit(const CircuitEvent& e) override {
     static constexpr const char* kStates[] = {"switching", "lit", "dark"};
     if (circuits_)
-      call("circuit", e.at.since_start().count(), e.rail.value, e.circuit.from.value, e.circuit.to.value, kStates[static_cast<std::size_t>(e.state)]);
+      call("circuit", e.at.since_start().count(), e.rail.value, e.circuit.from.value, e.circuit.to.value,
+           kStates[static_cast<std::size_t>(e.state)]);
   }
   void iteration(RankId rank, std::uint32_t finished, Time at) override {
     if (iterates_) call("iteration", rank.value, finished, at.since_start().count());
@@ -91,7 +93,8 @@ class Timeline final : public Observer {
   }
 
   [[nodiscard]] py::dict computes() const {
-    return columns("rank", array_of(ranks_), "task", array_of(tasks_), "start_ps", array_of(starts_), "finish_ps", array_of(finishes_));
+    return columns("rank", array_of(ranks_), "task", array_of(tasks_), "start_ps", array_of(starts_), "finish_ps",
+                   array_of(finishes_));
   }
   [[nodiscard]] py::dict operations() const {
     py::dict all = columns("rank", array_of(operation_ranks_), "at_ps", array_of(operation_times_), "operation",
@@ -100,14 +103,15 @@ class Timeline final : public Observer {
     return all;
   }
   [[nodiscard]] py::dict circuits() const {
-    py::dict all = columns("rail", array_of(rails_), "from", array_of(from_), "to", array_of(to_), "at_ps", array_of(circuit_times_));
+    py::dict all =
+        columns("rail", array_of(rails_), "from", array_of(from_), "to", array_of(to_), "at_ps", array_of(circuit_times_));
     all["state"] = array_of(circuit_states_);
     return all;
   }
 
  private:
-  static py::dict columns(const char* a, py::object x, const char* b, py::object y, const char* c, py::object z, const char* d,
-                          py::object w) {
+  static py::dict columns(const char* a, py::object x, const char* b, py::object y, const char* c, py::object z,
+                          const char* d, py::object w) {
     py::dict all;
     all[a] = std::move(x);
     all[b] = std::move(y);
@@ -121,7 +125,8 @@ class Timeline final : public Observer {
   std::vector<std::uint8_t> operation_states_, operation_kinds_, circuit_states_;
 };
 
-RunResult run(const Scenario& scenario, const std::vector<py::object>& observers, Timeline* timeline, const Registries& known) {
+RunResult run(const Scenario& scenario, const std::vector<py::object>& observers, Timeline* timeline,
+              const Registries& known) {
   std::vector<std::unique_ptr<Observer>> own;
   own.push_back(std::make_unique<InterruptObserver>());
   for (const py::object& observer : observers) own.push_back(std::make_unique<PythonObserver>(observer));
@@ -136,7 +141,8 @@ RunResult run(const Scenario& scenario, const std::vector<py::object>& observers
 py::array_t<std::int64_t> rank_times(const RunResult& result) {
   std::vector<std::int64_t> flat;
   for (const RankTime& t : result.ranks) {
-    for (const Duration d : {t.compute, t.exposed_communication, t.reconfiguration_wait, t.peer_wait}) flat.push_back(d.count());
+    for (const Duration d : {t.compute, t.exposed_communication, t.reconfiguration_wait, t.peer_wait})
+      flat.push_back(d.count());
   }
   return array_of(flat).reshape({static_cast<py::ssize_t>(result.ranks.size()), py::ssize_t{4}});
 }
@@ -177,14 +183,16 @@ void bind_runs(py::module_& module) {
       .def_readonly("name", &RunResult::name)
       .def_property_readonly("makespan_ps", [](const RunResult& r) { return r.makespan.count(); })
       .def_property_readonly("step_ps", [](const RunResult& r) { return r.step_time().count(); })
-      .def_property_readonly("iterations_ps", [](const RunResult& r) {
-        std::vector<std::int64_t> list;
-        for (const Duration d : r.iterations) list.push_back(d.count());
-        return array_of(list);
-      })
+      .def_property_readonly("iterations_ps",
+                             [](const RunResult& r) {
+                               std::vector<std::int64_t> list;
+                               for (const Duration d : r.iterations) list.push_back(d.count());
+                               return array_of(list);
+                             })
       .def("rank_times_ps", &rank_times)
       .def("json", [](const RunResult& r) { return to_json(r); });
-  module.def("simulate", &run, py::arg("scenario"), py::arg("observers"), py::arg("timeline").none(true), py::arg("registries"));
+  module.def("simulate", &run, py::arg("scenario"), py::arg("observers"), py::arg("timeline").none(true),
+             py::arg("registries"));
 }
 
 }  // namespace photonrail::python

@@ -60,7 +60,8 @@ py::dict goodput(const std::filesystem::path& file, const std::vector<std::pair<
     result = run_goodput(scenario, options, known);
   }
   py::dict steps;
-  for (const auto& [text, seconds] : result.configurations) steps[py::str(text)] = seconds < 0.0 ? py::object(py::none()) : py::float_(seconds);
+  for (const auto& [text, seconds] : result.configurations)
+    steps[py::str(text)] = seconds < 0.0 ? py::object(py::none()) : py::float_(seconds);
   py::list rows;
   for (const reliability::History& history : result.histories) {
     py::dict row;
@@ -125,8 +126,8 @@ py::dict astra_run(const AstraOptions& files, bool aware) {
 
 void bind_studies(py::module_& module) {
   module.def("run_sweep_file", &run_sweep_file, py::arg("file"), py::arg("out"), py::arg("threads"), py::arg("registries"));
-  module.def("goodput", &goodput, py::arg("file"), py::arg("overrides"), py::arg("seeds"), py::arg("threads"), py::arg("out"),
-             py::arg("registries"));
+  module.def("goodput", &goodput, py::arg("file"), py::arg("overrides"), py::arg("seeds"), py::arg("threads"),
+             py::arg("out"), py::arg("registries"));
   module.def("law_problems", &law_problems, py::arg("registries"), py::arg("policy"));
   module.def("fuzz_problem", &fuzz_problem, py::arg("registries"), py::arg("policy"), py::arg("cases"), py::arg("seed"));
   py::class_<AstraOptions>(module, "AstraOptions")

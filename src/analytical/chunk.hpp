@@ -17,19 +17,19 @@ struct EarlyMessage {
 
 enum class TreeState : std::uint8_t { kBegin, kTwoChildren, kOneChild, kToParent, kFromParent, kToChildren, kEnd };
 
-/// Counts of a phase. A packet is a message that the member may send: it is made by the start or by a message that came, ready
-/// once the endpoint is through with it, and sent in its turn.
+/// Counts of a phase. A packet is a message that the member may send: it is made by the start or by a message that came,
+/// ready once the endpoint is through with it, and sent in its turn.
 struct Progress {
   std::uint32_t messages_left = 0;  // to send
   std::uint32_t made = 0;           // packets
   std::uint32_t sent = 0;
-  std::uint32_t ready = 0;          // packets that the endpoint is through with, and that are not sent
+  std::uint32_t ready = 0;  // packets that the endpoint is through with, and that are not sent
   std::uint32_t received = 0;
-  std::uint32_t plain = 0;          // the next so many packets are not reduced
-  std::uint32_t reduced = 0;        // and the next so many after them may be
-  bool first_pass = false;          // of an all-reduce: the one that reduces
+  std::uint32_t plain = 0;    // the next so many packets are not reduced
+  std::uint32_t reduced = 0;  // and the next so many after them may be
+  bool first_pass = false;    // of an all-reduce: the one that reduces
   TreeState tree = TreeState::kBegin;
-  bool one_reduced = false;         // tree: one of the two children's data is
+  bool one_reduced = false;  // tree: one of the two children's data is
 };
 
 struct CollectiveInstance;
@@ -40,12 +40,12 @@ struct Chunk {
   std::uint32_t rank = 0;
   std::uint32_t member = 0;
   CollectiveInstance* instance = nullptr;
-  std::uint32_t call = 0;        // of its rank
-  std::int64_t priority = 0;     // the higher goes first
+  std::uint32_t call = 0;     // of its rank
+  std::int64_t priority = 0;  // the higher goes first
   std::uint32_t phase = kNoPhase;
-  bool started = false;          // its phase is
-  std::uint64_t since = 0;       // when it was, ns
-  std::uint32_t place = 0;       // in the circle of the phase
+  bool started = false;     // its phase is
+  std::uint64_t since = 0;  // when it was, ns
+  std::uint32_t place = 0;  // in the circle of the phase
   Progress at;
   std::vector<std::int32_t> balance;  // by source: messages that came, less those that were waited for
   std::vector<EarlyMessage> early;

@@ -110,8 +110,8 @@ std::unique_ptr<CollectiveInstance> Collectives::make_instance(const AnalyticalT
   auto instance = std::make_unique<CollectiveInstance>();
   instance->op = task.op;
   instance->bytes = bytes;
-  instance->phases = phases_of(task.op, bytes, m.topology, task.group == 0 ? task.dimensions : ~0U,
-                               job_.system.hierarchical_all_reduce);
+  instance->phases =
+      phases_of(task.op, bytes, m.topology, task.group == 0 ? task.dimensions : ~0U, job_.system.hierarchical_all_reduce);
   for (Phase& phase : instance->phases) {
     phase.fast_endpoint = m.subset;
     if (phase.how.algorithm != AnalyticalAlgorithm::kDoubleBinaryTree) continue;
@@ -199,7 +199,8 @@ void Collectives::leave(Chunk& chunk) {
   chunks.erase(std::find(chunks.begin(), chunks.end(), &chunk));
 }
 
-// The order matters where instants are equal: the chunk is in its next queue before the one that waits behind it here starts.
+// The order matters where instants are equal: the chunk is in its next queue before the one that waits behind it here
+// starts.
 void Collectives::finish(Chunk& chunk) {
   if (folding_.of_chunks)
     folding_.duration.try_emplace({chunk.instance->op, chunk.instance->bytes}, clock_.now() - chunk.since);
@@ -289,7 +290,8 @@ std::string Collectives::waits_for(std::uint32_t rank, std::uint32_t task) const
   for (const auto& instance : instances_) {
     if (!instance) continue;
     const auto is_mine = [&](const Chunk& c) {
-      return c.phase != Chunk::kNoPhase && c.rank == rank && calls_[rank][c.call].task == task && calls_[rank][c.call].chunks_left > 0;
+      return c.phase != Chunk::kNoPhase && c.rank == rank && calls_[rank][c.call].task == task &&
+             calls_[rank][c.call].chunks_left > 0;
     };
     if (std::none_of(instance->chunks.begin(), instance->chunks.end(), is_mine)) continue;
     std::string missing;
@@ -298,7 +300,8 @@ std::string Collectives::waits_for(std::uint32_t rank, std::uint32_t task) const
       if (c.phase == Chunk::kNoPhase && count++ < 8) missing += (missing.empty() ? "" : ", ") + std::to_string(c.member);
     }
     if (count == 0) continue;
-    return "members " + missing + (count > 8 ? " and " + std::to_string(count - 8) + " more" : "") + " of its group, which never call it";
+    return "members " + missing + (count > 8 ? " and " + std::to_string(count - 8) + " more" : "") +
+           " of its group, which never call it";
   }
   return "messages of other members";
 }

@@ -113,11 +113,11 @@ class Collectives final : public ChunkActions {
   std::unordered_map<std::uint64_t, std::uint32_t> next_number_;  // by rank and group: of the next chunk
   std::unordered_map<std::uint64_t, std::uint32_t> by_number_;    // by group and number: place in instances_
   std::vector<std::unique_ptr<CollectiveInstance>> instances_;
-  std::vector<std::uint32_t> unused_;                     // places in instances_
-  std::vector<std::vector<Call>> calls_;                  // by rank
-  std::vector<std::int64_t> collectives_;                 // by rank: begun
-  std::vector<Queue> queues_;                             // by rank and dimension
-  std::unordered_map<std::uint64_t, bool> next_tree_;     // by operation and dimension: which tree is next
+  std::vector<std::uint32_t> unused_;                  // places in instances_
+  std::vector<std::vector<Call>> calls_;               // by rank
+  std::vector<std::int64_t> collectives_;              // by rank: begun
+  std::vector<Queue> queues_;                          // by rank and dimension
+  std::unordered_map<std::uint64_t, bool> next_tree_;  // by operation and dimension: which tree is next
 };
 
 /// Whether chunks of equal size of a collective take equally long, whatever else goes on: one phase, links that know no

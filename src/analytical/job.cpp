@@ -17,7 +17,8 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
 
 void check_network(const AnalyticalJob& job) {
   if (job.network.empty() || job.network.size() > kMostDimensions)
-    throw ConfigError("network", std::to_string(job.network.size()) + " dimensions", "1 to " + std::to_string(kMostDimensions));
+    throw ConfigError("network", std::to_string(job.network.size()) + " dimensions",
+                      "1 to " + std::to_string(kMostDimensions));
   std::uint64_t ranks = 1;
   for (const AnalyticalDimension& d : job.network) {
     if (d.members < 2) throw ConfigError("network.members", "a dimension needs two members");
@@ -34,14 +35,16 @@ void check_implementations(const AnalyticalJob& job, CollectiveOp op, const char
   const auto& list = analytical::implementations(job.system, op);
   const std::string where = std::string("system.") + field;
   if (list.size() > job.network.size())
-    throw ConfigError(where, std::to_string(list.size()) + " implementations for " + std::to_string(job.network.size()) + " dimensions");
+    throw ConfigError(
+        where, std::to_string(list.size()) + " implementations for " + std::to_string(job.network.size()) + " dimensions");
   for (std::size_t d = 0; d < list.size(); ++d) {
     const std::uint32_t members = list[d].whole_network ? job.rank_count() : job.network[d].members;
     const bool needs_power = list[d].algorithm == AnalyticalAlgorithm::kHalvingDoubling ||
                              list[d].algorithm == AnalyticalAlgorithm::kDoubleBinaryTree;
     if (needs_power && !std::has_single_bit(members))
-      throw ConfigError(where, "halving-doubling and trees need a power of two of members, and dimension " + std::to_string(d) +
-                                   " has " + std::to_string(members),
+      throw ConfigError(where,
+                        "halving-doubling and trees need a power of two of members, and dimension " + std::to_string(d) +
+                            " has " + std::to_string(members),
                         "ring or direct");
     if (op == CollectiveOp::kAllToAll && needs_power)
       throw ConfigError(where, "no all-to-all by halving-doubling or trees", "ring or direct");
@@ -90,10 +93,13 @@ void check_task(const AnalyticalJob& job, std::size_t rank, const AnalyticalTask
   const bool known = task.op == CollectiveOp::kAllReduce || task.op == CollectiveOp::kAllGather ||
                      task.op == CollectiveOp::kReduceScatter || task.op == CollectiveOp::kAllToAll ||
                      task.op == CollectiveOp::kBroadcast;
-  if (!known) fail(std::string(name(task.op)) + " is not modelled", "all-reduce, all-gather, reduce-scatter, all-to-all; broadcast as recorded");
+  if (!known)
+    fail(std::string(name(task.op)) + " is not modelled",
+         "all-reduce, all-gather, reduce-scatter, all-to-all; broadcast as recorded");
   if (task.group == 0) return;
   const auto& members = job.groups[task.group - 1];
-  if (std::find(members.begin(), members.end(), rank) == members.end()) fail("the rank is not in the group of its collective");
+  if (std::find(members.begin(), members.end(), rank) == members.end())
+    fail("the rank is not in the group of its collective");
 }
 
 }  // namespace
@@ -106,7 +112,8 @@ std::uint32_t AnalyticalJob::rank_count() const {
 
 void AnalyticalJob::validate() const {
   check_network(*this);
-  if (system.active_chunks == 0 || system.chunks == 0) throw ConfigError("system", "chunks and active_chunks must be 1 or more");
+  if (system.active_chunks == 0 || system.chunks == 0)
+    throw ConfigError("system", "chunks and active_chunks must be 1 or more");
   if (system.chunks > 1'000'000) throw ConfigError("system.chunks", "more than 1e6");
   if (system.endpoint_delay_ns > 1'000'000'000'000) throw ConfigError("system.endpoint_delay_ns", "more than 1e12 ns");
   for (const auto& group : groups) {
@@ -119,7 +126,8 @@ void AnalyticalJob::validate() const {
   }
   if ((reduces(*this) || system.roofline) && !(system.memory_gb_per_s > 0.0))
     throw ConfigError("system.memory_gb_per_s", "must be above 0: reductions and the roofline use it");
-  if (system.roofline && !(system.peak_tflops > 0.0)) throw ConfigError("system.peak_tflops", "must be above 0 with the roofline");
+  if (system.roofline && !(system.peak_tflops > 0.0))
+    throw ConfigError("system.peak_tflops", "must be above 0 with the roofline");
   const std::pair<CollectiveOp, const char*> ops[] = {{CollectiveOp::kAllReduce, "all_reduce"},
                                                       {CollectiveOp::kAllGather, "all_gather"},
                                                       {CollectiveOp::kReduceScatter, "reduce_scatter"},

@@ -10,7 +10,9 @@ namespace {
 
 constexpr double kGibibyte = 1073741824.0;
 
-std::uint32_t clockwise(std::uint32_t from, std::uint32_t to, std::uint32_t members) { return (to + members - from) % members; }
+std::uint32_t clockwise(std::uint32_t from, std::uint32_t to, std::uint32_t members) {
+  return (to + members - from) % members;
+}
 
 /// A ring has a link each way, a switch one up and one down, a full connection one to each member.
 std::uint32_t links_of_a_rank(const AnalyticalDimension& d) {
@@ -26,7 +28,8 @@ std::uint32_t hops(const AnalyticalDimension& d, std::uint32_t from, std::uint32
 
 }  // namespace
 
-Links::Links(const std::vector<AnalyticalDimension>& network, AnalyticalBackend backend, Clock& clock, engine::Action arrived)
+Links::Links(const std::vector<AnalyticalDimension>& network, AnalyticalBackend backend, Clock& clock,
+             engine::Action arrived)
     : aware_(backend == AnalyticalBackend::kCongestionAware), clock_(clock), arrived_(arrived) {
   std::uint32_t ranks = 1;
   for (const AnalyticalDimension& d : network) {
@@ -57,7 +60,8 @@ void Links::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std:
   if (!aware_) {
     const Dimension& d = first_difference(from, to);
     const double serialization = static_cast<double>(bytes) / d.bytes_per_ns;
-    return arrive(message, whole_nanoseconds(hops(d.spec, place(from, d), place(to, d)) * d.spec.latency_ns + serialization));
+    return arrive(message,
+                  whole_nanoseconds(hops(d.spec, place(from, d), place(to, d)) * d.spec.latency_ns + serialization));
   }
   if (unused_.empty()) {
     unused_.push_back(flights_.size());
@@ -69,8 +73,8 @@ void Links::send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std:
   hop(flight);
 }
 
-// Over the link that a message takes next, once the messages before it have left it: a link takes them in their order, so its
-// queue needs no more than the time at which it is free.
+// Over the link that a message takes next, once the messages before it have left it: a link takes them in their order, so
+// its queue needs no more than the time at which it is free.
 void Links::hop(std::uint64_t flight) {
   InFlight& f = flights_[flight];
   const Dimension& d = first_difference(f.at, f.to);

@@ -22,9 +22,9 @@ class Links {
   struct Dimension {
     AnalyticalDimension spec;
     double bytes_per_ns = 1.0;
-    std::uint32_t stride = 1;     // between neighbours
-    std::size_t first_link = 0;   // in free_at_
-    std::uint32_t links = 0;      // of a rank
+    std::uint32_t stride = 1;    // between neighbours
+    std::size_t first_link = 0;  // in free_at_
+    std::uint32_t links = 0;     // of a rank
   };
   struct InFlight {
     std::uint64_t message = 0;

@@ -56,7 +56,8 @@ std::uint64_t bytes_after(CollectiveOp op, std::uint64_t bytes, std::uint32_t me
 
 // Partners at distance 1, 2, 4 ... with half of the data, a quarter ... and back; the message after the last one is never
 // sent, but its size counts where the one before it is reduced.
-std::vector<HalvingStep> halving_steps(CollectiveOp op, std::uint64_t bytes, std::uint32_t members, std::uint32_t messages) {
+std::vector<HalvingStep> halving_steps(CollectiveOp op, std::uint64_t bytes, std::uint32_t members,
+                                       std::uint32_t messages) {
   const bool gathers = op == CollectiveOp::kAllGather;
   HalvingStep step{gathers ? members / 2 : 1, gathers ? bytes : bytes / 2};
   bool outwards = !gathers;
@@ -75,9 +76,7 @@ std::vector<HalvingStep> halving_steps(CollectiveOp op, std::uint64_t bytes, std
 void fill_ring(Phase& p) {
   const std::uint32_t n = p.circle.members;
   p.message_bytes = p.op == CollectiveOp::kAllGather ? p.bytes : p.bytes / n;
-  p.messages = p.op == CollectiveOp::kAllReduce  ? 2 * (n - 1)
-               : p.op == CollectiveOp::kAllToAll ? (n - 1) * n / 2
-                                                 : n - 1;
+  p.messages = p.op == CollectiveOp::kAllReduce ? 2 * (n - 1) : p.op == CollectiveOp::kAllToAll ? (n - 1) * n / 2 : n - 1;
   if (p.how.algorithm == AnalyticalAlgorithm::kRing) return;
   if (p.op == CollectiveOp::kAllToAll) p.messages = n - 1;
   p.at_once = p.how.window == 0 ? n - 1 : std::min(p.how.window, n - 1);

@@ -14,7 +14,7 @@ namespace photonrail::analytical {
 struct Circle {
   std::uint32_t members = 1;
   std::uint32_t stride = 1;
-  bool of_all = false;  // every rank is in it, in order
+  bool of_all = false;                                      // every rank is in it, in order
   std::shared_ptr<const std::vector<std::uint32_t>> ranks;  // of a group; else null
 
   [[nodiscard]] std::uint32_t place(std::uint32_t rank) const;
@@ -59,6 +59,7 @@ struct Topology {
                                            std::uint32_t dimensions, bool hierarchical);
 
 /// How `bytes` are cut into chunks. A chunk is no smaller than a byte a rank, but for an all-gather's.
-[[nodiscard]] std::vector<std::uint64_t> chunks_of(CollectiveOp op, std::uint64_t bytes, std::uint32_t chunks, std::uint32_t ranks);
+[[nodiscard]] std::vector<std::uint64_t> chunks_of(CollectiveOp op, std::uint64_t bytes, std::uint32_t chunks,
+                                                   std::uint32_t ranks);
 
 }  // namespace photonrail::analytical

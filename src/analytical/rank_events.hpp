@@ -1,5 +1,5 @@
-// Events of single ranks. Those of a rank at the same instant run one after another, as one event that was scheduled with the
-// first of them: the order of ASTRA-sim's system layer, which is visible where instants are equal.
+// Events of single ranks. Those of a rank at the same instant run one after another, as one event that was scheduled with
+// the first of them: the order of ASTRA-sim's system layer, which is visible where instants are equal.
 #pragma once
 
 #include "analytical/clock.hpp"

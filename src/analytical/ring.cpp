@@ -27,7 +27,8 @@ void make_packet(Chunk& chunk, ChunkActions& act) {
   }
   const bool is_plain = at.plain > 0;
   --(is_plain ? at.plain : at.reduced);
-  const bool reduce = !is_plain && (p.op == CollectiveOp::kReduceScatter || (p.op == CollectiveOp::kAllReduce && at.first_pass));
+  const bool reduce =
+      !is_plain && (p.op == CollectiveOp::kReduceScatter || (p.op == CollectiveOp::kAllReduce && at.first_pass));
   const std::uint64_t bytes = is_halving(p) ? p.halving[at.made].bytes : p.message_bytes;
   ++at.made;
   act.handle(chunk, reduce, bytes);

@@ -56,7 +56,8 @@ class Machine final : public RankCalls {
 
 bool same_work(const AnalyticalTask& a, const AnalyticalTask& b) {
   const auto work = [](const AnalyticalTask& t) {
-    return std::tie(t.kind, t.on_cpu, t.op, t.group, t.bytes, t.dimensions, t.priority, t.flops, t.memory_bytes, t.recorded_ns, t.after);
+    return std::tie(t.kind, t.on_cpu, t.op, t.group, t.bytes, t.dimensions, t.priority, t.flops, t.memory_bytes,
+                    t.recorded_ns, t.after);
   };
   return work(a) == work(b);
 }
@@ -65,15 +66,19 @@ bool same_work(const AnalyticalTask& a, const AnalyticalTask& b) {
 void check_memory(const AnalyticalJob& job) {
   constexpr std::uint64_t kMostCounters = std::uint64_t{1} << 29;
   std::uint64_t of_a_chunk = 32;  // as many counters as its state is worth
-  for (const auto* list : {&job.system.all_reduce, &job.system.all_gather, &job.system.reduce_scatter, &job.system.all_to_all}) {
+  for (const auto* list :
+       {&job.system.all_reduce, &job.system.all_gather, &job.system.reduce_scatter, &job.system.all_to_all}) {
     for (std::size_t d = 0; d < list->size() && d < job.network.size(); ++d) {
       if ((*list)[d].algorithm != AnalyticalAlgorithm::kDirect) continue;
-      of_a_chunk = std::max<std::uint64_t>(of_a_chunk, (*list)[d].whole_network ? job.rank_count() : job.network[d].members);
+      of_a_chunk =
+          std::max<std::uint64_t>(of_a_chunk, (*list)[d].whole_network ? job.rank_count() : job.network[d].members);
     }
   }
   if (job.ranks.size() * std::uint64_t{job.system.chunks} <= kMostCounters / of_a_chunk) return;
-  throw ConfigError("system.chunks", std::to_string(job.system.chunks) + " chunks on " + std::to_string(job.ranks.size()) +
-                                         " ranks are more than the memory holds", "fewer chunks (preferred-dataset-splits)");
+  throw ConfigError("system.chunks",
+                    std::to_string(job.system.chunks) + " chunks on " + std::to_string(job.ranks.size()) +
+                        " ranks are more than the memory holds",
+                    "fewer chunks (preferred-dataset-splits)");
 }
 
 // What is simulated of a job, message by message. Of a collective of a group, a ring's.
@@ -109,8 +114,8 @@ void check_work(const AnalyticalJob& job) {
                     "fewer chunks (preferred-dataset-splits), or photonrail's own simulation: photonrail import astra");
 }
 
-// Whether each link carries messages of one rank alone: those to a neighbour, or links that two ranks have to themselves. Where
-// several share one, what is sent at the same instant is in an order that tells ranks apart.
+// Whether each link carries messages of one rank alone: those to a neighbour, or links that two ranks have to themselves.
+// Where several share one, what is sent at the same instant is in an order that tells ranks apart.
 bool links_have_one_user(const AnalyticalJob& job, const AnalyticalImplementations& how) {
   for (std::size_t d = 0; d < how.size() && d < job.network.size(); ++d) {
     if (how[d].whole_network && job.network.size() > 1) return false;
@@ -128,10 +133,12 @@ bool alike(const AnalyticalJob& job, AnalyticalBackend backend) {
     const auto& how = implementations(job.system, t.op);
     if (backend == AnalyticalBackend::kCongestionAware && !links_have_one_user(job, how)) return false;
     return (t.group == 0 || job.groups[t.group - 1].size() == job.ranks.size()) &&
-           std::none_of(how.begin(), how.end(), [](const auto& h) { return h.algorithm == AnalyticalAlgorithm::kDoubleBinaryTree; });
+           std::none_of(how.begin(), how.end(),
+                        [](const auto& h) { return h.algorithm == AnalyticalAlgorithm::kDoubleBinaryTree; });
   };
   const auto& first = job.ranks.front();
-  return std::all_of(first.begin(), first.end(), symmetric) && std::all_of(job.ranks.begin(), job.ranks.end(), [&](const auto& tasks) {
+  return std::all_of(first.begin(), first.end(), symmetric) &&
+         std::all_of(job.ranks.begin(), job.ranks.end(), [&](const auto& tasks) {
            return std::equal(tasks.begin(), tasks.end(), first.begin(), first.end(), same_work);
          });
 }

@@ -174,8 +174,8 @@ std::vector<std::uint64_t> Tasks::exposed_ns() const {
 std::string Tasks::waits_for(std::uint32_t r, std::uint32_t index) const {
   const AnalyticalTask& task = task_of(r, index);
   if (task.kind == Kind::kCollective) return collectives_.waits_for(r, index);
-  std::string text = "a message of " + std::to_string(task.bytes) + " bytes with tag " + std::to_string(task.tag) + " from rank " +
-                     std::to_string(task.peer);
+  std::string text = "a message of " + std::to_string(task.bytes) + " bytes with tag " + std::to_string(task.tag) +
+                     " from rank " + std::to_string(task.peer);
   for (const auto& [link, box] : mailboxes_) {
     const auto [from, to, tag, bytes] = link;
     if (from == task.peer && to == r && tag == task.tag && box.arrived > 0)
@@ -189,7 +189,8 @@ void Tasks::check_finished() const {
   std::vector<std::string> stuck;
   for (std::uint32_t r = 0; r < ranks_.size() && stuck.size() < kShown; ++r) {
     if (ranks_[r].left == 0) continue;
-    if (ranks_[r].running.empty()) stuck.push_back("rank " + std::to_string(r) + ": its tasks wait for each other in a circle");
+    if (ranks_[r].running.empty())
+      stuck.push_back("rank " + std::to_string(r) + ": its tasks wait for each other in a circle");
     for (const std::uint32_t task : ranks_[r].running) {
       stuck.push_back("rank " + std::to_string(r) + ": " + task_of(r, task).name + " waits for " + waits_for(r, task));
     }

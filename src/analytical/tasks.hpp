@@ -1,5 +1,5 @@
-// The tasks of all ranks: which is ready, which runs, and the resources of a rank: one computation on the CPU, one on the GPU,
-// one collective or send at a time; receives take none.
+// The tasks of all ranks: which is ready, which runs, and the resources of a rank: one computation on the CPU, one on the
+// GPU, one collective or send at a time; receives take none.
 #pragma once
 
 #include "analytical/clock.hpp"
@@ -34,7 +34,7 @@ class Tasks {
 
  private:
   struct Rank {
-    std::vector<std::uint32_t> waits_for;               // by task: predecessors that are not over
+    std::vector<std::uint32_t> waits_for;                // by task: predecessors that are not over
     std::vector<std::vector<std::uint32_t>> successors;  // by task
     std::set<std::uint32_t> ready;
     std::set<std::uint32_t> running;
@@ -55,7 +55,9 @@ class Tasks {
     std::uint32_t task = 0;
   };
 
-  [[nodiscard]] const AnalyticalTask& task_of(std::uint32_t rank, std::uint32_t task) const { return job_.ranks[rank][task]; }
+  [[nodiscard]] const AnalyticalTask& task_of(std::uint32_t rank, std::uint32_t task) const {
+    return job_.ranks[rank][task];
+  }
   [[nodiscard]] bool* resource(Rank& rank, const AnalyticalTask& task) const;
   void issue_ready(std::uint32_t rank);
   bool issue(std::uint32_t rank, std::uint32_t task);

@@ -119,8 +119,8 @@ class Matcher {
 
   const ByteGrid& grid_;
   std::int64_t threshold_ = 1;
-  std::vector<Member> to_;    ///< by sender
-  std::vector<Member> from_;  ///< by receiver
+  std::vector<Member> to_;             ///< by sender
+  std::vector<Member> from_;           ///< by receiver
   std::vector<std::uint64_t> unseen_;  ///< bits: receivers that the present search has not tried
 };
 

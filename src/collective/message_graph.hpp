@@ -67,7 +67,7 @@ class MessageGraph {
   [[nodiscard]] std::vector<std::uint32_t> indegrees() const;
   [[nodiscard]] std::vector<std::vector<Node>> successors() const;
 
-  std::vector<std::vector<Edge>> before_;  ///< by node
+  std::vector<std::vector<Edge>> before_;     ///< by node
   std::vector<std::vector<Node>> protected_;  ///< by node: protect()
   std::vector<Message> sent_;
   std::vector<Message> received_;

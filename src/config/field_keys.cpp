@@ -21,67 +21,70 @@ std::span<const FieldKey> scenario_keys() {
   return kKeys;
 }
 
-std::span<const FieldKey> cluster_keys() {
-  static constexpr FieldKey kKeys[] = {
-      {"servers", "servers"},
-      {"gpus_per_server", "gpus_per_server"},
-      {"gpu.peak_tflops", "gpu/peak_tflops"},
-      {"gpu.memory_gb_per_s", "gpu/memory_gb_per_s"},
-      {"gpu.memory_gb", "gpu/memory_gb"},
-      {"gpu.compute_efficiency", "gpu/compute_efficiency"},
-      {"scale_up.per_gpu", "scale_up/gb_per_s"},
-      {"scale_up.latency", "scale_up/latency", "ns"},
-      {"scale_up.face_latency", "scale_up/torus/face_latency", "ns"},
-      {"scale_up.shape", "scale_up"},
-      {"scale_up.shape.sides", "scale_up/torus/sides"},
-      {"scale_up.shape.wraps", "scale_up/torus/wrap"},
-      {"scale_up.shape.twisted", "scale_up/torus/twisted"},
-      {"scale_up.shape.block", "scale_up/torus/cube"},
-      {"scale_up.shape.rail_rings", "scale_up/torus/rail_rings"},
-      {"scale_up.faults", "scale_up/faults"},
-      {"scale_up.faults[].server", "scale_up/faults/[]/server"},
-      {"scale_up.faults[].gpu", "scale_up/faults/[]/gpu"},
-      {"scale_up.faults[].to", "scale_up/faults/[]/to"},
-      {"scale_up.faults[].dimension", "scale_up/faults/[]/switch"},
-      {"scale_up.faults[].position", "scale_up/faults/[]/switch"},
-      {"scale_up.faults[].rate", "scale_up/faults/[]/rate"},
-      {"scale_up.faults[].at", "scale_up/faults/[]/at", "ms"},
-      {"scale_up.faults[].lasts", "scale_up/faults/[]/lasts", "ms"},
-      {"scale_up.shape.reach", "scale_up/ring/reach"},
-      {"scale_up.shape.bypassed", "scale_up/ring/bypassed"},
-      {"nic.ports", "nic/ports"},
-      {"nic.per_port", "nic/port_gb_per_s"},
-      {"nic.latency", "nic/latency", "ns"},
-      {"nic.message_overhead", "nic/message_overhead", "ns"},
-      {"nic.optical_budget_db", "nic/optical_budget_db"},
-      {"rail.kind", "rail/kind"},
-      {"rail.switch_radix", "rail/radix"},
-      {"rail.oversubscription", "rail/oversubscription"},
-      {"rail.tier_latency", "rail/tier_latency", "ns"},
-      {"rail.optical.ports", "rail/switch/ports"},
-      {"rail.optical.reconfiguration", "rail/switch/reconfiguration", "ms"},
-      {"rail.optical.settle", "rail/switch/settle", "ms"},
-      {"rail.optical.link_up", "rail/switch/link_up", "ms"},
-      {"rail.optical.batching", "rail/switch/batching", "us"},
-      {"rail.optical.command_gap", "rail/switch/commands_per_s"},
-      {"rail.optical.insertion_loss_db", "rail/switch/insertion_loss_db"},
-      {"rail.optical.power_w", "rail/switch/power_w"},
-      {"rail.optical.usd_per_port", "rail/switch/usd_per_port"},
-      {"rail.planes", "rail/planes"},
-      {"rail.pods", "rail/pods"},
-      {"rail.pods.servers", "rail/pods/servers"},
-      {"rail.pods.oversubscription", "rail/pods/oversubscription"},
-      {"rail.pods.latency", "rail/pods/latency", "ns"},
-      {"rail.faults[].rail", "rail/faults/[]/rail"},
-      {"rail.faults[].server", "rail/faults/[]/server"},
-      {"rail.faults[].port", "rail/faults/[]/port"},
-      {"rail.faults[].plane", "rail/faults/[]/plane"},
-      {"rail.faults[].detection", "rail/faults/[]/detection", "ms"},
-      {"rail.faults[].at", "rail/faults/[]/at", "ms"},
-      {"rail.faults[].lasts", "rail/faults/[]/lasts", "ms"},
-  };
-  return kKeys;
-}
+namespace {
+
+constexpr FieldKey kClusterKeys[] = {
+    {"servers", "servers"},
+    {"gpus_per_server", "gpus_per_server"},
+    {"gpu.peak_tflops", "gpu/peak_tflops"},
+    {"gpu.memory_gb_per_s", "gpu/memory_gb_per_s"},
+    {"gpu.memory_gb", "gpu/memory_gb"},
+    {"gpu.compute_efficiency", "gpu/compute_efficiency"},
+    {"scale_up.per_gpu", "scale_up/gb_per_s"},
+    {"scale_up.latency", "scale_up/latency", "ns"},
+    {"scale_up.face_latency", "scale_up/torus/face_latency", "ns"},
+    {"scale_up.shape", "scale_up"},
+    {"scale_up.shape.sides", "scale_up/torus/sides"},
+    {"scale_up.shape.wraps", "scale_up/torus/wrap"},
+    {"scale_up.shape.twisted", "scale_up/torus/twisted"},
+    {"scale_up.shape.block", "scale_up/torus/cube"},
+    {"scale_up.shape.rail_rings", "scale_up/torus/rail_rings"},
+    {"scale_up.faults", "scale_up/faults"},
+    {"scale_up.faults[].server", "scale_up/faults/[]/server"},
+    {"scale_up.faults[].gpu", "scale_up/faults/[]/gpu"},
+    {"scale_up.faults[].to", "scale_up/faults/[]/to"},
+    {"scale_up.faults[].dimension", "scale_up/faults/[]/switch"},
+    {"scale_up.faults[].position", "scale_up/faults/[]/switch"},
+    {"scale_up.faults[].rate", "scale_up/faults/[]/rate"},
+    {"scale_up.faults[].at", "scale_up/faults/[]/at", "ms"},
+    {"scale_up.faults[].lasts", "scale_up/faults/[]/lasts", "ms"},
+    {"scale_up.shape.reach", "scale_up/ring/reach"},
+    {"scale_up.shape.bypassed", "scale_up/ring/bypassed"},
+    {"nic.ports", "nic/ports"},
+    {"nic.per_port", "nic/port_gb_per_s"},
+    {"nic.latency", "nic/latency", "ns"},
+    {"nic.message_overhead", "nic/message_overhead", "ns"},
+    {"nic.optical_budget_db", "nic/optical_budget_db"},
+    {"rail.kind", "rail/kind"},
+    {"rail.switch_radix", "rail/radix"},
+    {"rail.oversubscription", "rail/oversubscription"},
+    {"rail.tier_latency", "rail/tier_latency", "ns"},
+    {"rail.optical.ports", "rail/switch/ports"},
+    {"rail.optical.reconfiguration", "rail/switch/reconfiguration", "ms"},
+    {"rail.optical.settle", "rail/switch/settle", "ms"},
+    {"rail.optical.link_up", "rail/switch/link_up", "ms"},
+    {"rail.optical.batching", "rail/switch/batching", "us"},
+    {"rail.optical.command_gap", "rail/switch/commands_per_s"},
+    {"rail.optical.insertion_loss_db", "rail/switch/insertion_loss_db"},
+    {"rail.optical.power_w", "rail/switch/power_w"},
+    {"rail.optical.usd_per_port", "rail/switch/usd_per_port"},
+    {"rail.planes", "rail/planes"},
+    {"rail.pods", "rail/pods"},
+    {"rail.pods.servers", "rail/pods/servers"},
+    {"rail.pods.oversubscription", "rail/pods/oversubscription"},
+    {"rail.pods.latency", "rail/pods/latency", "ns"},
+    {"rail.faults[].rail", "rail/faults/[]/rail"},
+    {"rail.faults[].server", "rail/faults/[]/server"},
+    {"rail.faults[].port", "rail/faults/[]/port"},
+    {"rail.faults[].plane", "rail/faults/[]/plane"},
+    {"rail.faults[].detection", "rail/faults/[]/detection", "ms"},
+    {"rail.faults[].at", "rail/faults/[]/at", "ms"},
+    {"rail.faults[].lasts", "rail/faults/[]/lasts", "ms"},
+};
+
+}  // namespace
+
+std::span<const FieldKey> cluster_keys() { return kClusterKeys; }
 
 // The prices are those of a catalogue, which is read from a file of its own.
 std::span<const FieldKey> cost_keys() {
@@ -134,8 +137,10 @@ std::span<const FieldKey> collectives_keys() {
 }
 
 std::span<const FieldKey> stragglers_keys() {
-  static constexpr FieldKey kKeys[] = {
-      {"[].ranks[]", "[]/ranks/[]"}, {"[].slowdown", "[]/slowdown"}, {"[].delay", "[]/delay", "us"}, {"[].at", "[]/at", "ms"}};
+  static constexpr FieldKey kKeys[] = {{"[].ranks[]", "[]/ranks/[]"},
+                                       {"[].slowdown", "[]/slowdown"},
+                                       {"[].delay", "[]/delay", "us"},
+                                       {"[].at", "[]/at", "ms"}};
   return kKeys;
 }
 

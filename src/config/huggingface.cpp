@@ -137,10 +137,10 @@ struct Architecture {
   void (*read)(Keys&, ModelSpec&);
 };
 constexpr Architecture kArchitectures[] = {
-    {"llama", read_llama},           {"mistral", read_llama},         {"mixtral", read_mixtral},
-    {"qwen2", read_llama},           {"qwen2_moe", read_qwen_moe},    {"qwen3", read_qwen3},
-    {"qwen3_moe", read_qwen3_moe},   {"deepseek_v2", read_deepseek},  {"deepseek_v3", read_deepseek},
-    {"gpt_oss", read_gpt_oss},       {"gemma", read_gemma},           {"gemma2", read_gemma},
+    {"llama", read_llama},         {"mistral", read_llama},        {"mixtral", read_mixtral},
+    {"qwen2", read_llama},         {"qwen2_moe", read_qwen_moe},   {"qwen3", read_qwen3},
+    {"qwen3_moe", read_qwen3_moe}, {"deepseek_v2", read_deepseek}, {"deepseek_v3", read_deepseek},
+    {"gpt_oss", read_gpt_oss},     {"gemma", read_gemma},          {"gemma2", read_gemma},
     {"gemma3_text", read_gemma3},
 };
 

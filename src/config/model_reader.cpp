@@ -112,7 +112,8 @@ ModelPreset parse_model(std::string_view text, std::string key, const std::strin
   const config::Json root = config::parse_json(text, file);
   try {
     if (config::is_huggingface(root)) {
-      ModelPreset preset{std::move(key), "config.json of Hugging Face's transformers", config::read_huggingface(JsonReader(root))};
+      ModelPreset preset{std::move(key), "config.json of Hugging Face's transformers",
+                         config::read_huggingface(JsonReader(root))};
       preset.spec.name = preset.key;
       return preset;
     }

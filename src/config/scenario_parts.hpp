@@ -74,8 +74,8 @@ struct Placement {
 
 struct Workload {
   TaskGraph graph;
-  bool generated = false;             ///< by the training generator
-  std::vector<StageMemory> memory{};  ///< of a generated job, by pipeline stage
+  bool generated = false;              ///< by the training generator
+  std::vector<StageMemory> memory{};   ///< of a generated job, by pipeline stage
   std::optional<TrainingWork> work{};  ///< of a generated job
 };
 /// `at` names the workload in the error when `ranks` do not fit the cluster.

@@ -36,7 +36,8 @@ StragglerSpec read_straggler(JsonReader section, const std::filesystem::path& di
   spec.lasts = section.duration("lasts", "ms");
   if (const auto v = section.optional("stops")) spec.stops = v->boolean();
   if (!slowdown && !delay && !spec.stops) {
-    section.fail("is neither late nor slow", "give it a \"delay_us\" or a \"slowdown\", or an \"at_ms\" from which it \"stops\"");
+    section.fail("is neither late nor slow",
+                 "give it a \"delay_us\" or a \"slowdown\", or an \"at_ms\" from which it \"stops\"");
   }
   section.finish();
   return spec;

@@ -19,7 +19,7 @@ using config::Json;
 using config::JsonReader;
 
 constexpr std::string_view kGraphSchema = "photonrail.graph/1";
-constexpr std::uint32_t kMaxGraphRanks = 1U << 20;  // each has a program of its own
+constexpr std::uint32_t kMaxGraphRanks = 1U << 20;           // each has a program of its own
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
 constexpr double kMaxFlops = 1e21;
 
@@ -237,8 +237,8 @@ class GraphReader {
   TaskGraphBuilder builder_;
   std::shared_ptr<DemandTable> demands_ = std::make_shared<DemandTable>();
   std::map<std::string, GroupOf> groups_;
-  std::vector<std::map<std::string, TaskId>> ids_;              // by rank
-  std::vector<std::size_t> next_;                               // by rank: how many tasks so far
+  std::vector<std::map<std::string, TaskId>> ids_;  // by rank
+  std::vector<std::size_t> next_;                   // by rank: how many tasks so far
 };
 
 }  // namespace

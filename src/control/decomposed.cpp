@@ -131,8 +131,8 @@ class Decomposed : public Controller {
     }
   }
 
-  // All of its pairs are in matchings that begin now on other ports: it is the rest of their bytes, and a send is not cut. The
-  // port does more good in one of those as a whole (repeat()).
+  // All of its pairs are in matchings that begin now on other ports: it is the rest of their bytes, and a send is not cut.
+  // The port does more good in one of those as a whole (repeat()).
   [[nodiscard]] bool begins(const Matching& matching) const {
     return std::all_of(matching.begin(), matching.end(), [this](ServerPair pair) {
       for (std::size_t port = 0; port < served_.size(); ++port) {
@@ -251,8 +251,8 @@ class Decomposed : public Controller {
     return plan;
   }
 
-  // Ports of equal numbers may all have failed at one end or the other. Such a pair gets any two sound ports of one plane that
-  // no matching has.
+  // Ports of equal numbers may all have failed at one end or the other. Such a pair gets any two sound ports of one plane
+  // that no matching has.
   void cross_over(const FabricView& view, CircuitPlan& plan) const {
     if (view.ports_per_gpu == 1) return;
     if (std::none_of(view.transmit.begin(), view.transmit.end(), [](const PortView& port) { return port.faulty; })) return;
@@ -304,7 +304,7 @@ class Decomposed : public Controller {
   std::deque<Matching> matchings_;    // that no port has begun
   std::vector<PortMatching> served_;  // by port of a NIC
   std::vector<bool> begun_;           // by port: in this decision
-  CircuitPlan asked_;               // that the last decision still lacked
+  CircuitPlan asked_;                 // that the last decision still lacked
 };
 
 PolicyNeeds decomposed_needs(const ControllerSpec&) { return {.view = {ViewPart::kBytes}, .service = Service::kByPair}; }

@@ -11,8 +11,8 @@ namespace photonrail::control {
 
 /// A phase is what a parallelism dimension does; it has partners for a GPU to send to and to receive from. Where the ports
 /// of a GPU are enough for all of them, each partner gets its share for good, and nothing is re-pointed within the phase.
-/// Where they are not, or where the phase's largest message loses more on fewer ports than a reconfiguration takes, the ports
-/// go to the partners of the operation in hand.
+/// Where they are not, or where the phase's largest message loses more on fewer ports than a reconfiguration takes, the
+/// ports go to the partners of the operation in hand.
 class PhaseWidth {
  public:
   /// Learns the partners from FabricView::schedule, once; without a schedule every operation is a phase of its own.

@@ -26,7 +26,7 @@ class Places {
   [[nodiscard]] ServerPair positions(ServerPair places) const { return {position(places.from), position(places.to)}; }
 
  private:
-  std::vector<ServerIndex> own_;         // empty: all, ascending
+  std::vector<ServerIndex> own_;      // empty: all, ascending
   std::vector<std::uint32_t> place_;  // by position
   std::uint32_t count_ = 0;
 };

@@ -21,8 +21,8 @@ namespace photonrail::control {
 
 namespace {
 
-constexpr Duration kFreeSlot{100'000'000};                       // 100 us, where circuits cost nothing
-constexpr std::uint64_t kMaxCircuits = std::uint64_t{1} << 26;   // of a whole turn: 512 MiB
+constexpr Duration kFreeSlot{100'000'000};                      // 100 us, where circuits cost nothing
+constexpr std::uint64_t kMaxCircuits = std::uint64_t{1} << 26;  // of a whole turn: 512 MiB
 
 class Rotor : public Controller {
  public:

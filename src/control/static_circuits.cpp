@@ -21,7 +21,7 @@ class StaticCircuits : public Controller {
 };
 
 std::unique_ptr<Controller> make_static_circuits(const ControllerSpec& spec, RailId rail, std::uint32_t gpus_per_server,
-                                 std::uint32_t ports_per_gpu) {
+                                                 std::uint32_t ports_per_gpu) {
   CircuitPlan plan;
   for (const StaticCircuit& circuit : spec.circuits) {
     if (circuit.from.value % gpus_per_server != rail.value) continue;

@@ -141,15 +141,16 @@ void ControlPlane::summarize(std::span<const RailId> rail_image, Reconfiguration
   }
 }
 
-// ---- restarts: a controller that is down decides nothing and hears nothing. When it is back it has forgotten what it knew,
-// and the ranks repeat what they still wait for. Switches keep their circuits; commands under way are carried out.
+// ---- restarts: a controller that is down decides nothing and hears nothing. When it is back it has forgotten what it
+// knew, and the ranks repeat what they still wait for. Switches keep their circuits; commands under way are carried out.
 
 void ControlPlane::schedule_restarts() {
   const std::vector<ControllerRestart>& restarts = run_.spec.control.restarts;
   for (std::size_t i = 0; i < restarts.size(); ++i) {
     const Time down = run_.engine.now() + restarts[i].at;  // of a job that begins later: from then on
     run_.engine.schedule(down, engine::Phase::kFinish, engine::Action::to<&ControlPlane::go_down>(*this, i));
-    run_.engine.schedule(down + restarts[i].down, engine::Phase::kFinish, engine::Action::to<&ControlPlane::come_up>(*this, i));
+    run_.engine.schedule(down + restarts[i].down, engine::Phase::kFinish,
+                         engine::Action::to<&ControlPlane::come_up>(*this, i));
   }
 }
 

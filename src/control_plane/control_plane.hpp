@@ -48,8 +48,8 @@ class ControlPlane : public fabric::CircuitListener,
   void begin();
   /// The job has ended: from the next instant on no controller is asked, and timetables stop.
   void end();
-  /// No event is left although the job has not ended: asks the policies with ViewPart::kTaskEvents again. False: there is no
-  /// such policy, or the previous attempt changed nothing.
+  /// No event is left although the job has not ended: asks the policies with ViewPart::kTaskEvents again. False: there is
+  /// no such policy, or the previous attempt changed nothing.
   [[nodiscard]] bool stand_still();
   /// The remarks of controllers about the run (Controller::remark).
   [[nodiscard]] std::vector<std::string> remarks(Duration makespan) const;
@@ -92,7 +92,7 @@ class ControlPlane : public fabric::CircuitListener,
   std::vector<std::unique_ptr<RailAgent>> agents_;  // by rail; null where the job has no GPU
   std::unique_ptr<RoundOpener> service_;
   std::optional<ProfiledSchedule> schedule_;
-  std::uint32_t running_ = 0;     // operations with bytes on their way
+  std::uint32_t running_ = 0;  // operations with bytes on their way
   std::uint64_t tasks_ended_ = 0;
   std::vector<Time> last_event_;  // by rank, where the policy wants it
   std::optional<Time> stands_still_;

@@ -18,7 +18,8 @@ std::string foreign_gpu(const ControlContext& run, const RailCrossing& crossing)
     const std::uint32_t gpu = server * run.plant().gpus_per_server + crossing.rail.value;
     return " over GPU " + std::to_string(gpu) + " (server " + std::to_string(server) + " on rail " +
            std::to_string(crossing.rail.value) +
-           "), which belongs to another job: place the ranks so that they talk over their own rails, or give each job whole servers";
+           "), which belongs to another job: place the ranks so that they talk over their own rails, or give each job "
+           "whole servers";
   }
   return "";
 }

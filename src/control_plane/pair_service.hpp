@@ -1,6 +1,6 @@
 // Serves pairs one by one: a send waits for the circuit of its own pair, and a pair holds its circuit while something is on
-// its way over it and no longer. So a pair that has nothing to send keeps no port from one that has, and operations that want
-// more circuits than there are ports get on.
+// its way over it and no longer. So a pair that has nothing to send keeps no port from one that has, and operations that
+// want more circuits than there are ports get on.
 #pragma once
 
 #include "control_plane/control_plane.hpp"
@@ -75,9 +75,9 @@ class PairService : public RoundOpener {
   ControlContext run_;
   ControlPlane& plane_;
   execution::RoundListener* listener_ = nullptr;
-  std::vector<std::vector<Round>> rounds_;                           // by operation
-  std::vector<std::pair<execution::OpId, std::uint32_t>> to_open_;   // in the start phase of this instant
-  std::vector<std::pair<execution::OpId, std::uint32_t>> offered_;   // rounds with sends to be tried at this instant
+  std::vector<std::vector<Round>> rounds_;                          // by operation
+  std::vector<std::pair<execution::OpId, std::uint32_t>> to_open_;  // in the start phase of this instant
+  std::vector<std::pair<execution::OpId, std::uint32_t>> offered_;  // rounds with sends to be tried at this instant
 };
 
 }  // namespace photonrail::control_plane

@@ -95,7 +95,8 @@ void PlanSequencer::turn(std::int64_t slot, std::vector<Issued>& issued) {
 }
 
 // `since`: of a timetable.
-void PlanSequencer::carry_out(const CircuitPlan& plan, bool preempt, std::optional<Time> since, std::vector<Issued>& issued) {
+void PlanSequencer::carry_out(const CircuitPlan& plan, bool preempt, std::optional<Time> since,
+                              std::vector<Issued>& issued) {
   const OpticalRail::Terms terms{messages_.command(id_), messages_.acknowledgement(id_), preempt, since};
   const std::optional<OpticalRail::Command> command = rail_.apply(plan, terms);
   if (!command) return;

@@ -40,8 +40,7 @@ void PortMirror::sync() {
   if (!shows_bytes_) return;
   for (std::uint32_t p = 0; p < transmit_.size(); ++p) {
     PortView& fibre = transmit_[p];
-    fibre.bytes_left =
-        fibre.in_use ? rail_.bytes_left(p / ports_per_gpu_, fibre.peer.value / ports_per_gpu_) : Bytes{};
+    fibre.bytes_left = fibre.in_use ? rail_.bytes_left(p / ports_per_gpu_, fibre.peer.value / ports_per_gpu_) : Bytes{};
   }
 }
 

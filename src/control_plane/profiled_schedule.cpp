@@ -5,8 +5,7 @@ namespace photonrail::control_plane {
 using fabric::Fabric;
 
 ProfiledSchedule::ProfiledSchedule(const TaskGraph& graph, execution::OperationTable& operations, const Fabric& fabric,
-                             std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule,
-                                   Unknown unknown)
+                                   std::span<const GpuId> gpu_of_rank, const execution::Schedule& schedule, Unknown unknown)
     : unknown_(unknown), operations_(schedule.size()), rails_(fabric.rails()) {
   for (std::size_t r = 0; r < schedule.size(); ++r) {
     const RankId rank{r};

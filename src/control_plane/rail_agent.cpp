@@ -208,7 +208,8 @@ void RailAgent::log_issued() {
   issued_.clear();
 }
 
-// The controller is not asked again while nothing is going on, nor for ever while nothing comes of it: the job may be stuck.
+// The controller is not asked again while nothing is going on, nor for ever while nothing comes of it: the job may be
+// stuck.
 void RailAgent::set_timer() {
   // Bytes whose circuit went dark under them wait for it as requests do.
   std::optional<Time> at = sequencer_->next(!around_.board.blocked(id_).empty() || rail_.holds().held());

@@ -29,8 +29,8 @@ class RetryListener {
 /// What only some policies are shown.
 struct SharedView {
   std::span<const RankSchedule> schedule{};
-  std::uint32_t running = 0;       ///< operations with bytes on their way
-  std::uint64_t tasks_ended = 0;   ///< so far
+  std::uint32_t running = 0;      ///< operations with bytes on their way
+  std::uint64_t tasks_ended = 0;  ///< so far
 };
 
 class ViewSource {

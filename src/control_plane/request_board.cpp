@@ -25,8 +25,8 @@ bool before(const execution::OperationTable& operations, bool one_order, const R
     const execution::OperationKey& op = operation.key;
     const Time complete = one_order ? Time{} : d.view.complete;
     const std::uint32_t sequence = one_order ? operation.sequence : 0;
-    return std::tuple{!d.missed,   complete, op.iteration,     d.first_task,
-                      d.last_task, op.tag,   d.view.dimension, d.round,     sequence};
+    return std::tuple{!d.missed, complete,         op.iteration, d.first_task, d.last_task,
+                      op.tag,    d.view.dimension, d.round,      sequence};
   };
   return key(a) < key(b);
 }
@@ -348,8 +348,7 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
     request->view.blocking = true;
   }
   const bool another_holder = request->pairs.has(pair);
-  const Bytes bytes =
-      another_holder || !needs_.weighs() ? Bytes{} : run_.fabric.rail(rail).bytes_left(pair.from, pair.to);
+  const Bytes bytes = another_holder || !needs_.weighs() ? Bytes{} : run_.fabric.rail(rail).bytes_left(pair.from, pair.to);
   add_pair(rails_[rail.index()].complete, *request, pair, bytes, run_.engine.now());
   if (another_holder) return;
   refresh(*request);
@@ -421,9 +420,9 @@ void RequestBoard::starved(std::uint64_t slot) {
     if (oldest + run_.spec.starvation > run_.engine.now()) return arm(request, oldest);
   }
   throw ControllerError("controller '" + run_.spec.name + "' on rail " + std::to_string(request.rail.value) + " at " +
-                        std::to_string(to_seconds(run_.engine.now())) + " s: " + describe(static_cast<std::uint32_t>(slot)) +
-                        " has waited for its circuits longer than the " + std::to_string(to_seconds(run_.spec.starvation)) +
-                        " s that the controller allows (starvation)");
+                        std::to_string(to_seconds(run_.engine.now())) + " s: " +
+                        describe(static_cast<std::uint32_t>(slot)) + " has waited for its circuits longer than the " +
+                        std::to_string(to_seconds(run_.spec.starvation)) + " s that the controller allows (starvation)");
 }
 
 std::string RequestBoard::describe(std::uint32_t slot) const {

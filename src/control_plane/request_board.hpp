@@ -41,7 +41,7 @@ struct Request {
   std::uint32_t round = 0;
   std::uint32_t serial = 0;
   bool open = false;
-  bool missed = false;  ///< for circuits that were taken away in use
+  bool missed = false;          ///< for circuits that were taken away in use
   engine::EventHandle alarm{};  ///< the end of ControllerSpec::starvation
 };
 
@@ -49,8 +49,8 @@ struct Request {
 class RequestBoard : private RequestListener {
  public:
   /// All must outlive the object. `ambiguity`: of a folded run, else null.
-  RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel,
-               RequestBoardListener& listener, folding::OrderAmbiguity* ambiguity);
+  RequestBoard(const ControlContext& run, const PolicyNeeds& needs, RequestChannel& channel, RequestBoardListener& listener,
+               folding::OrderAmbiguity* ambiguity);
 
   /// A member requests the circuits of a round. Idempotent. `task`: the task of the member.
   void ask(execution::OpId op, std::uint32_t round, Member member, TaskId task);

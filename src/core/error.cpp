@@ -71,7 +71,8 @@ std::string suggest(std::string_view word, const std::vector<std::string>& known
     const std::string low_candidate = in_lower_case(candidate);
     if (low_candidate == low) return "did you mean " + candidate + "?";
     const bool contains = word.size() > 2 && low_candidate.find(low) != std::string::npos;
-    if (contains || edit_distance(low, low_candidate) <= std::max<std::size_t>(word.size() > 3 ? 2 : 1, word.size() / 3)) near.push_back(candidate);
+    if (contains || edit_distance(low, low_candidate) <= std::max<std::size_t>(word.size() > 3 ? 2 : 1, word.size() / 3))
+      near.push_back(candidate);
   }
   if (near.empty() || near.size() > 3) return "known: " + join(known, ", ");
   return "did you mean " + join(near, " or ") + "?";

@@ -96,14 +96,14 @@ class EventQueue {
   void spill();
   [[nodiscard]] std::vector<QueueEntry> take_all();
 
-  static constexpr std::size_t kArity = 4;          // the four children of a node lie in one cache line or two
+  static constexpr std::size_t kArity = 4;         // the four children of a node lie in one cache line or two
   static constexpr std::size_t kMaxInHeap = 8192;  // a heap of more entries (128 KiB) is spread over buckets
   static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
   std::size_t size_ = 0;
   bool root_gone_ = false;  // the first entry of the heap was popped, and its place is free
   std::vector<QueueEntry> heap_;
-  std::size_t spill_above_ = kMaxInHeap;       // more, while the heap is full of entries that time cannot part
+  std::size_t spill_above_ = kMaxInHeap;        // more, while the heap is full of entries that time cannot part
   std::int64_t heap_end_ = kForever;            // entries before it are in the heap
   std::vector<Rung> rungs_;                     // the last is the finest and the nearest
   std::vector<QueueEntry> far_;                 // after all rungs, unsorted

@@ -25,8 +25,8 @@ struct ExecutorOptions {
   ExecutorSpec spec{};
   RankBehaviour behaviour{};
   ProfileUse profile{};
-  const SlackProfile* slack = nullptr;             ///< when tasks are expected and due, of a profiling run; null: not known
-  folding::OrderAmbiguity* ambiguity = nullptr;    ///< of a folded run, else null
+  const SlackProfile* slack = nullptr;           ///< when tasks are expected and due, of a profiling run; null: not known
+  folding::OrderAmbiguity* ambiguity = nullptr;  ///< of a folded run, else null
 };
 
 class Executor : private ProgramListener, private ComputeListener, private MemberListener {

@@ -74,7 +74,7 @@ void IssueOrder::announce(RankId id, TaskId task, std::uint32_t iteration) {
   const auto [op_id, member] = operations_.seat(id, graph_.program(id).task(task), iteration);
   const Operation& op = operations_[op_id];
   if (op.present(member)) return;      // it arrived, and asked
-  if (op.runnable == nullptr) return;       // its circuits depend on the straggler
+  if (op.runnable == nullptr) return;  // its circuits depend on the straggler
   if (op.takes_part(member, 0)) circuits_.request(op_id, 0, member, task);
 }
 

@@ -1,6 +1,5 @@
 #include "execution/lanes.hpp"
 
-
 #include <algorithm>
 #include <iterator>
 #include <utility>

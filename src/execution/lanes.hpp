@@ -34,8 +34,8 @@ class Lanes {
     OpId op;
 
     [[nodiscard]] bool same_to_programs(const Ready& o) const {
-      return iteration == o.iteration && due == o.due && task == o.task && last == o.last && tag == o.tag && match == o.match &&
-             dimension == o.dimension;
+      return iteration == o.iteration && due == o.due && task == o.task && last == o.last && tag == o.tag &&
+             match == o.match && dimension == o.dimension;
     }
 
     friend auto operator<=>(const Ready&, const Ready&) = default;

@@ -26,7 +26,8 @@ void ProxyQueues::go_on(RankId rank, Proxy& proxy) {
     if (entry.fence) {
       if (proxy.on_the_way > 0) return;
       proxy.fencing = true;
-      engine_.schedule(engine_.now() + entry.wait, engine::Phase::kFinish, engine::Action::to<&ProxyQueues::over>(*this, rank.value));
+      engine_.schedule(engine_.now() + entry.wait, engine::Phase::kFinish,
+                       engine::Action::to<&ProxyQueues::over>(*this, rank.value));
       return;
     }
     proxy.queue.pop_front();

@@ -45,7 +45,8 @@ void RankProgress::begin_iteration(RankId id, CriticalPathTag cause) {
   const Time now = run_.engine.now();
   run_.accounting.compute_began(id, now);
   const std::uint64_t argument = std::uint64_t{cause.reconfigurations} << 32 | id.value;
-  run_.engine.schedule(now + step.delay, engine::Phase::kFinish, engine::Action::to<&RankProgress::end_stall>(*this, argument));
+  run_.engine.schedule(now + step.delay, engine::Phase::kFinish,
+                       engine::Action::to<&RankProgress::end_stall>(*this, argument));
 }
 
 // The rank was held up at the start of its iteration.

@@ -26,7 +26,9 @@ struct RankBehaviour {
   bool yields_lanes = false;        ///< an operation leaves its lanes to others while it waits for circuits
   bool earliest_due_first = false;  ///< operations that want a lane are ranked by their due times
 
-  [[nodiscard]] bool announces_any() const { return std::find(announces.begin(), announces.end(), true) != announces.end(); }
+  [[nodiscard]] bool announces_any() const {
+    return std::find(announces.begin(), announces.end(), true) != announces.end();
+  }
 };
 
 }  // namespace photonrail::execution

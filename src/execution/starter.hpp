@@ -52,9 +52,9 @@ class Starter : public LaneArbiter {
   StartTargets targets_;
   Lanes lanes_;
   bool yields_lanes_;
-  std::vector<Lanes::Ready> fresh_;               // rail operations that became ready at this instant
-  std::vector<std::pair<RankId, TaskId>> came_;       // to be recorded: operations that a rank came to at this instant
-  std::vector<std::pair<RankId, TaskId>> started_;    // to be recorded: rail operations that started
+  std::vector<Lanes::Ready> fresh_;                 // rail operations that became ready at this instant
+  std::vector<std::pair<RankId, TaskId>> came_;     // to be recorded: operations that a rank came to at this instant
+  std::vector<std::pair<RankId, TaskId>> started_;  // to be recorded: rail operations that started
   bool scheduled_ = false;
 };
 

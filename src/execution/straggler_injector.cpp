@@ -35,7 +35,8 @@ bool StragglerInjector::concerns(std::size_t straggler, RankId rank, std::uint32
 
 bool StragglerInjector::lists(std::size_t straggler, RankId rank) const {
   const StragglerSpec& spec = stragglers_[straggler];
-  return spec.whom == StragglerSpec::Whom::kAll || std::find(spec.ranks.begin(), spec.ranks.end(), rank) != spec.ranks.end();
+  return spec.whom == StragglerSpec::Whom::kAll ||
+         std::find(spec.ranks.begin(), spec.ranks.end(), rank) != spec.ranks.end();
 }
 
 // Between two moments at which a failure begins or ends, the GPU has one speed: 1 / the product of the slowdowns, or 0.

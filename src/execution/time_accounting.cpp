@@ -13,8 +13,7 @@ using core::checked_sum;
 
 void merge_equal(std::vector<WindowCount>& windows) {
   if (windows.empty()) return;
-  std::sort(windows.begin(), windows.end(),
-            [](const WindowCount& a, const WindowCount& b) { return a.length < b.length; });
+  std::sort(windows.begin(), windows.end(), [](const WindowCount& a, const WindowCount& b) { return a.length < b.length; });
   std::size_t kept = 0;
   for (std::size_t i = 1; i < windows.size(); ++i) {
     if (windows[i].length == windows[kept].length) {

@@ -29,8 +29,8 @@ struct Accounts {
 
 class TimeAccounting {
  public:
-  /// `class_of_rank`: in a folded run, which of the ranks run here stands for each rank of the job; otherwise empty. It must
-  /// outlive the object.
+  /// `class_of_rank`: in a folded run, which of the ranks run here stands for each rank of the job; otherwise empty. It
+  /// must outlive the object.
   explicit TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank = {});
 
   void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }

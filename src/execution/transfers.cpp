@@ -239,7 +239,8 @@ void Transfers::begin_step(Operation& op, const Send& send, std::uint64_t tag) {
       gpus_.compute(rank, op.key.iteration, step, tag);
       break;
     case LocalStep::Kind::kWait:
-      run_.engine.schedule(run_.engine.now() + step.wait, engine::Phase::kFinish, engine::Action::to<&Transfers::delivered>(*this, tag));
+      run_.engine.schedule(run_.engine.now() + step.wait, engine::Phase::kFinish,
+                           engine::Action::to<&Transfers::delivered>(*this, tag));
       break;
     case LocalStep::Kind::kFence:
       proxies_.fence(rank, tag, step.wait);

@@ -27,8 +27,7 @@ Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, std::uint64_t se
     : spec_(spec),
       folded_(folded),
       plant_(plant_for(spec, folded)),
-      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed,
-                                          folded == nullptr ? gpus : std::span<const GpuId>{})),
+      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed, folded == nullptr ? gpus : std::span<const GpuId>{})),
       shared_(*own_),
       network_(shared_.network()) {
   if (spec.rail.kind != RailKind::kOptical) return;

@@ -33,7 +33,7 @@ struct FoldedPlant {
   std::uint32_t servers = 1;
   std::uint32_t gpus_per_server = 1;
   std::vector<std::pair<GpuId, GpuId>> images;  ///< ascending: a GPU with traffic, the one that stands for it
-  std::vector<std::uint32_t> stands_for;  ///< by GPU of the smaller plant: how many
+  std::vector<std::uint32_t> stands_for;        ///< by GPU of the smaller plant: how many
 
   /// REQUIRES: the GPU has traffic.
   [[nodiscard]] GpuId image(GpuId gpu) const {
@@ -53,7 +53,8 @@ class Fabric {
 
   /// The fabric as one of several jobs has it: a network and switches that all of them share, and circuits of its own,
   /// between ports that are its own (SharedFabric::seat). `gpus`: of its ranks. All must outlive the fabric.
-  Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job, std::span<const GpuId> gpus);
+  Fabric(engine::Engine& engine, const ClusterSpec& spec, SharedFabric& shared, std::uint32_t job,
+         std::span<const GpuId> gpus);
 
   /// Sets the listeners for deliveries and circuits. Both must outlive the fabric.
   void attach(network::DeliveryListener& deliveries, CircuitListener& circuits);

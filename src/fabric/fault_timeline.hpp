@@ -33,7 +33,7 @@ class FaultTimeline {
   void strike(std::uint64_t index);  // light is gone, and the control plane does not know it
   void pass(std::uint64_t index);    // repaired before it was detected
   void detect(std::uint64_t index);
-  void begin(std::uint64_t index);   // known from the first moment on, or from now on
+  void begin(std::uint64_t index);  // known from the first moment on, or from now on
   void end(std::uint64_t index);
   void fail(PortId port);
 

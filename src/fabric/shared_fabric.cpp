@@ -46,8 +46,8 @@ SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, cons
 
 void SharedFabric::add_rail(const ClusterSpec& spec, const Plant& plant, RailId id, std::uint64_t seed) {
   const std::uint32_t ports = plant.spec().nic_ports;
-  rails_[id.index()] = std::make_unique<SharedRail>(
-      SharedRail{RailSwitches(spec.rail, plant.spec().servers, ports, id, seed), capacities_});
+  rails_[id.index()] =
+      std::make_unique<SharedRail>(SharedRail{RailSwitches(spec.rail, plant.spec().servers, ports, id, seed), capacities_});
   SharedRail& rail = *rails_[id.index()];
   const PodSpec& pods = spec.rail.pods;
   if (pods.servers == 0 || pods.layer != PodSpec::Layer::kElectrical || pods.oversubscription == 1.0) return;

@@ -37,8 +37,8 @@ struct FoldingInput {
 
 /// A smaller job that stands for a scenario's.
 struct Folding {
-  TaskGraph graph;             ///< a rank for each class
-  MemberPlacement placement;   ///< of its communicators
+  TaskGraph graph;            ///< a rank for each class
+  MemberPlacement placement;  ///< of its communicators
   fabric::FoldedPlant plant;
   std::vector<RailId> rail_image;            ///< by rail of the cluster: the one of `plant` that stands for it, or none
   std::vector<std::uint32_t> class_of_rank;  ///< by rank of the job

@@ -59,8 +59,8 @@ FieldPlaces::Section FieldPlaces::inside(const Section& section, const FieldKey&
 std::optional<std::string> FieldPlaces::pointer_in(const Section& section, const core::Field& field) {
   const auto rest = below(field.pattern, section.field);
   if (!rest) return std::nullopt;
-  const auto row = std::find_if(section.keys.begin(), section.keys.end(),
-                                [&](const FieldKey& key) { return matches(key, *rest); });
+  const auto row =
+      std::find_if(section.keys.begin(), section.keys.end(), [&](const FieldKey& key) { return matches(key, *rest); });
   if (row == section.keys.end()) return std::nullopt;
   if (row->inside != nullptr) return pointer_in(inside(section, *row), field);
   if (row->key.empty()) return section.pointer;

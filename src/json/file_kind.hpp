@@ -7,7 +7,8 @@
 
 namespace photonrail::json {
 
-/// Throws unless the key "schema" of a file has that value; of another format of photonrail's, the hint names what reads it.
+/// Throws unless the key "schema" of a file has that value; of another format of photonrail's, the hint names what reads
+/// it.
 void require_schema(JsonReader& top, std::string_view wanted);
 
 }  // namespace photonrail::json

@@ -29,10 +29,9 @@ class Json {
   template <std::same_as<bool> T>
   Json(T value) : Json(from_boolean(value)) {}
   template <std::integral T>
-    requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-  Json(T value)
-      : Json(value < T{} ? from_negative(static_cast<std::int64_t>(value)) : from_natural(static_cast<std::uint64_t>(value))) {
-  }
+  requires(!std::same_as<T, bool> && !std::same_as<T, char>) Json(T value)
+      : Json(value < T{} ? from_negative(static_cast<std::int64_t>(value))
+                         : from_natural(static_cast<std::uint64_t>(value))) {}
   Json(double value) noexcept;
   Json(const char* text);
   Json(std::string_view text);
@@ -64,9 +63,9 @@ class Json {
 
   // REQUIRES for each: the value is of that kind.
   [[nodiscard]] bool boolean() const;
-  [[nodiscard]] double number() const;           ///< of any kind of number
-  [[nodiscard]] std::uint64_t natural() const;   ///< of an integer from 0 on
-  [[nodiscard]] std::int64_t integer() const;    ///< of an integer that int64 holds
+  [[nodiscard]] double number() const;          ///< of any kind of number
+  [[nodiscard]] std::uint64_t natural() const;  ///< of an integer from 0 on
+  [[nodiscard]] std::int64_t integer() const;   ///< of an integer that int64 holds
   [[nodiscard]] const std::string& string() const;
 
   /// Of an array or an object; else 0.
@@ -80,15 +79,15 @@ class Json {
 
   // Objects. REQUIRES: an object; operator[] and insert() make one of null.
   [[nodiscard]] const Members& members() const;
-  Json& operator[](std::string_view key);  ///< null is added where there is no such key
+  Json& operator[](std::string_view key);     ///< null is added where there is no such key
   Json& insert(std::string key, Json value);  ///< REQUIRES: the key is not there
   /// Null pointers when the value is no object or has no such key.
   [[nodiscard]] const Json* find(std::string_view key) const;
   [[nodiscard]] Json* find(std::string_view key);
   [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
 
-  /// JSON text with the keys in their order. `indent`: blanks for each level, negative: all in one line without blanks. Bytes
-  /// that are no UTF-8 become U+FFFD, and numbers that are not finite null.
+  /// JSON text with the keys in their order. `indent`: blanks for each level, negative: all in one line without blanks.
+  /// Bytes that are no UTF-8 become U+FFFD, and numbers that are not finite null.
   [[nodiscard]] std::string dump(int indent = -1) const;
   /// One line with the keys of each object in ascending order: the same for equal values, so that it can be hashed.
   [[nodiscard]] std::string canonical() const;

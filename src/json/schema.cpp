@@ -17,18 +17,19 @@ using Sample = SchemaPlace::Sample;
 constexpr double kNoLimit = 1e300;
 
 // What the ends of keys say.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kUnitsOfKeys{{{"gb_per_s", "10^9 bytes per second"},
-                                                                                      {"_per_s", "per second"},
-                                                                                      {"_ps", "picoseconds"},
-                                                                                      {"_ns", "nanoseconds"},
-                                                                                      {"_us", "microseconds"},
-                                                                                      {"_ms", "milliseconds"},
-                                                                                      {"_s", "seconds"},
-                                                                                      {"_gb", "10^9 bytes"},
-                                                                                      {"bytes", "bytes"},
-                                                                                      {"_tflops", "10^12 operations per second"},
-                                                                                      {"_db", "decibels"},
-                                                                                      {"_w", "watts"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kUnitsOfKeys{
+    {{"gb_per_s", "10^9 bytes per second"},
+     {"_per_s", "per second"},
+     {"_ps", "picoseconds"},
+     {"_ns", "nanoseconds"},
+     {"_us", "microseconds"},
+     {"_ms", "milliseconds"},
+     {"_s", "seconds"},
+     {"_gb", "10^9 bytes"},
+     {"bytes", "bytes"},
+     {"_tflops", "10^12 operations per second"},
+     {"_db", "decibels"},
+     {"_w", "watts"}}};
 
 Json number_of(double x) {
   if (x == std::floor(x) && std::abs(x) < 9e15) return static_cast<std::int64_t>(x);
@@ -83,7 +84,8 @@ class SchemaWriter {
       case Kind::kNumber:
       case Kind::kWhole:
         all["type"] = kind == Kind::kWhole ? "integer" : "number";
-        if (place.range.least > -kNoLimit) all[place.range.above ? "exclusiveMinimum" : "minimum"] = number_of(place.range.least);
+        if (place.range.least > -kNoLimit)
+          all[place.range.above ? "exclusiveMinimum" : "minimum"] = number_of(place.range.least);
         if (place.range.greatest < kNoLimit) all["maximum"] = number_of(place.range.greatest);
         break;
       case Kind::kArray:
@@ -106,7 +108,8 @@ class SchemaWriter {
     for (const std::string& key : place.keys) {
       Json& value = properties[key] = schema(join_pointer(pattern, key));
       if (value.contains("$ref")) continue;
-      const auto unit = std::find_if(kUnitsOfKeys.begin(), kUnitsOfKeys.end(), [&](const auto& u) { return key.ends_with(u.first); });
+      const auto unit =
+          std::find_if(kUnitsOfKeys.begin(), kUnitsOfKeys.end(), [&](const auto& u) { return key.ends_with(u.first); });
       if (unit != kUnitsOfKeys.end()) value["description"] = unit->second;
     }
     const auto finished = [](const Sample& sample) { return sample.missing.empty(); };
@@ -119,12 +122,14 @@ class SchemaWriter {
   }
 
   // What must be there, always or depending on another key.
-  void write_presence(const std::string& pattern, const SchemaPlace& place, Json& into, std::vector<Json>& conditions) const {
+  void write_presence(const std::string& pattern, const SchemaPlace& place, Json& into,
+                      std::vector<Json>& conditions) const {
     std::vector<std::string> always;
     for (const std::string& key : place.keys) {
       const auto needs = [&](const Sample& s) { return s.missing == key; };
       // Where no file with such an object was accepted, an object that was read to its end counts.
-      const bool any_whole = std::any_of(place.samples.begin(), place.samples.end(), [](const Sample& s) { return s.whole; });
+      const bool any_whole =
+          std::any_of(place.samples.begin(), place.samples.end(), [](const Sample& s) { return s.whole; });
       std::vector<const Sample*> without;  // the key, and either it was missing or nothing was
       for (const Sample& sample : place.samples) {
         const bool good = any_whole ? sample.whole : sample.missing.empty();

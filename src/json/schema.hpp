@@ -1,5 +1,5 @@
-// JSON Schema (2020-12) of a format, found by asking its reader: what a reader looks up, in which ranges and with which words,
-// is what a file may have. There is no second table.
+// JSON Schema (2020-12) of a format, found by asking its reader: what a reader looks up, in which ranges and with which
+// words, is what a file may have. There is no second table.
 #pragma once
 
 #include "json/json.hpp"

@@ -317,7 +317,7 @@ class Explorer {
   const ReadFunction* read_;
   std::span<const SamePlace> same_;
   SchemaPlaces places_;
-  std::set<std::string> maps_;   // patterns of objects whose keys are data
+  std::set<std::string> maps_;        // patterns of objects whose keys are data
   std::map<std::string, int> tried_;  // by pattern, how often
   std::set<std::string> removed_;     // objects whose keys were removed one by one, by pattern, keys and words
   std::deque<Json> files_;

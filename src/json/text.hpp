@@ -16,15 +16,15 @@ namespace photonrail::json {
 /// Values in one document: numbers, strings, arrays and so on, keys not counted.
 inline constexpr std::uint64_t kMaxValues = 50'000'000;
 
-/// Strict JSON, with comments, of at most kMaxDepth levels and `max_values` values. Throws ConfigError that begins with `file`
-/// and has line:column; a key that occurs twice in an object is an error.
+/// Strict JSON, with comments, of at most kMaxDepth levels and `max_values` values. Throws ConfigError that begins with
+/// `file` and has line:column; a key that occurs twice in an object is an error.
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view file, std::uint64_t max_values = kMaxValues);
 
 /// The same without comments; none when `text` is no such JSON.
 [[nodiscard]] std::optional<Json> parse_if_json(std::string_view text);
 
-/// A document of which the array `list` of the top object is too long to be kept: each of its elements goes to `element`, and
-/// the document returned has it empty. Throws ConfigError that begins with `file` and names the byte.
+/// A document of which the array `list` of the top object is too long to be kept: each of its elements goes to `element`,
+/// and the document returned has it empty. Throws ConfigError that begins with `file` and names the byte.
 [[nodiscard]] Json parse_listed(std::istream& in, std::string_view file, const std::string& list,
                                 const std::function<void(const Json&)>& element);
 

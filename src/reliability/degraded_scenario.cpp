@@ -27,7 +27,8 @@ bool is_identity(const std::vector<GpuId>& gpu_of_rank) {
 }
 
 // The same work in each of the replicas that are left: data parallelism and the global batch shrink together.
-void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& training, std::uint32_t dropped, Scenario& scenario) {
+void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& training, std::uint32_t dropped,
+                   Scenario& scenario) {
   const auto refuse = [](const std::string& why) {
     throw ConfigError("reliability.recovery", "replicas cannot be dropped: " + why, "remove the option \"drop_replica\"");
   };
@@ -50,7 +51,8 @@ void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& t
 }
 
 void slow_gpu(std::uint32_t gpu, double factor, Scenario& scenario) {
-  const auto rank = std::find_if(scenario.gpu_of_rank.begin(), scenario.gpu_of_rank.end(), [&](GpuId g) { return g.value == gpu; });
+  const auto rank =
+      std::find_if(scenario.gpu_of_rank.begin(), scenario.gpu_of_rank.end(), [&](GpuId g) { return g.value == gpu; });
   if (rank == scenario.gpu_of_rank.end()) return;  // the job does not use it
   StragglerSpec straggler;
   straggler.whom = StragglerSpec::Whom::kListed;

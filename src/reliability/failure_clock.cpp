@@ -77,9 +77,11 @@ std::uint32_t FailureClock::draw_part(Line& line) const {
   if (line.cumulative.empty()) return line.first_part + static_cast<std::uint32_t>(line.times.below(line.parts));
   const double at = line.times.uniform() * line.rate_sum;
   const auto found = std::upper_bound(line.cumulative.begin(), line.cumulative.end(), at);
-  const auto server = std::min<std::size_t>(static_cast<std::size_t>(found - line.cumulative.begin()), line.cumulative.size() - 1);
+  const auto server =
+      std::min<std::size_t>(static_cast<std::size_t>(found - line.cumulative.begin()), line.cumulative.size() - 1);
   const std::uint32_t per_server = spec_->failures[line.source].per_server;
-  return line.first_part + static_cast<std::uint32_t>(server) * per_server + static_cast<std::uint32_t>(line.times.below(per_server));
+  return line.first_part + static_cast<std::uint32_t>(server) * per_server +
+         static_cast<std::uint32_t>(line.times.below(per_server));
 }
 
 void FailureClock::draw_clock(Line& line, std::uint32_t part, LongTime now) {
@@ -153,7 +155,8 @@ Failure FailureClock::pop() {
 void FailureClock::renew(std::uint32_t source, std::uint32_t part, LongTime now) {
   if (source >= spec_->failures.size() || is_poisson(spec_->failures[source])) return;
   for (Line& line : lines_) {
-    if (line.source == source && part >= line.first_part && part < line.first_part + line.parts) draw_clock(line, part, now);
+    if (line.source == source && part >= line.first_part && part < line.first_part + line.parts)
+      draw_clock(line, part, now);
   }
 }
 

@@ -49,10 +49,10 @@ class FailureClock {
     std::uint32_t parts = 0;
     RandomStream times;
     RandomStream delays;
-    double rate_sum = 0.0;               ///< exponential: of all parts, in units of one part's rate
-    std::vector<double> cumulative{};    ///< exponential with unequal servers: of rate_sum, by server
-    std::optional<LongTime> next{};      ///< exponential
-    std::vector<Clock> clocks{};         ///< others: a heap
+    double rate_sum = 0.0;             ///< exponential: of all parts, in units of one part's rate
+    std::vector<double> cumulative{};  ///< exponential with unequal servers: of rate_sum, by server
+    std::optional<LongTime> next{};    ///< exponential
+    std::vector<Clock> clocks{};       ///< others: a heap
   };
 
   void add_line(std::uint32_t source, std::uint32_t first, std::uint32_t parts, const char* where);
@@ -67,7 +67,7 @@ class FailureClock {
   const GoodputSpec* spec_;
   std::uint64_t seed_;
   LongTime end_;
-  std::vector<double> spread_;         // by server; empty: all 1
+  std::vector<double> spread_;  // by server; empty: all 1
   std::vector<Line> lines_;
   std::vector<std::uint32_t> server_;  // of the trace's servers
   std::size_t traced_ = 0;             // faults of the trace that were popped

@@ -26,7 +26,8 @@ WorkLedger::Plan plan_of(const GoodputSpec& spec, Duration step) {
 }
 
 TimeUse use_of(int state) {
-  constexpr TimeUse kUses[] = {TimeUse::kProductive, TimeUse::kDetecting, TimeUse::kWaiting, TimeUse::kRecovering, TimeUse::kPlanned};
+  constexpr TimeUse kUses[] = {TimeUse::kProductive, TimeUse::kDetecting, TimeUse::kWaiting, TimeUse::kRecovering,
+                               TimeUse::kPlanned};
   return kUses[state];
 }
 
@@ -142,7 +143,8 @@ void Process::push(LongTime at, Timed::Kind kind, const Failure& failure, std::s
 }
 
 void Process::record(LongTime at, std::uint64_t what, std::uint64_t a, std::uint64_t b) {
-  const std::string text = at.picoseconds() + ":" + std::to_string(what) + ":" + std::to_string(a) + ":" + std::to_string(b);
+  const std::string text =
+      at.picoseconds() + ":" + std::to_string(what) + ":" + std::to_string(a) + ":" + std::to_string(b);
   result_.hash = core::fnv1a(text, result_.hash);
 }
 
@@ -201,7 +203,8 @@ void Process::fail(const Failure& failure) {
   if (effect == FailureEffect::kSlow) {
     if (!on_job) return;
     push(now_.at + failure.detection, Timed::Kind::kSlowNoticed, failure);
-    if (now_.state == State::kRunning && !update_speed()) stop_job(failure, active_server(failure.source, failure.part), failure.detection, false);
+    if (now_.state == State::kRunning && !update_speed())
+      stop_job(failure, active_server(failure.source, failure.part), failure.detection, false);
     return;
   }
   if (!on_job) return;
@@ -309,7 +312,8 @@ void Process::silent_found(const Timed& timed) {
   for (const std::uint32_t s : servers) {
     if (pool_.is_active(s)) pending_.push_back({failure.source, failure.part, s, failure.repair.seconds(), false, {}});
   }
-  if (pending_.size() == before) pending_.push_back({failure.source, failure.part, ServerPool::kNoPlace, failure.repair.seconds(), false, {}});
+  if (pending_.size() == before)
+    pending_.push_back({failure.source, failure.part, ServerPool::kNoPlace, failure.repair.seconds(), false, {}});
   if (running || now_.state == State::kRecovering) enter(State::kDetecting, now_.at, failure.source);
 }
 
@@ -346,7 +350,8 @@ bool Process::update_speed() {
   if (!step) return false;
   const LongTime whole = LongTime::of(*step);
   const std::uint32_t replicas = parts_.spec.job.replicas;
-  const LongTime credit = LongTime{healthy_.times(replicas - now.dropped)}.scaled(LongTime::of(Duration{1}), LongTime::of(Duration{replicas}));
+  const LongTime credit =
+      LongTime{healthy_.times(replicas - now.dropped)}.scaled(LongTime::of(Duration{1}), LongTime::of(Duration{replicas}));
   const bool slow = now.dropped > 0 || !now.parts.empty();
   if (slow != now_.slow) {
     report_period();

@@ -45,7 +45,7 @@ class Process {
     std::uint64_t sequence = 0;
     Kind kind = Kind::kRepaired;
     Failure failure{};
-    std::size_t mark = 0;  ///< kSilentFound: of marks_
+    std::size_t mark = 0;                                     ///< kSilentFound: of marks_
     [[nodiscard]] bool operator<(const Timed& other) const {  // std::priority_queue: the earliest is on top
       return at != other.at ? at > other.at : sequence > other.sequence;
     }
@@ -97,16 +97,16 @@ class Process {
   struct Now {
     LongTime at{};
     State state = State::kRunning;
-    LongTime until{};           ///< of kDetecting, kRecovering, kPlanned
-    std::uint32_t source = 0;   ///< of the failure that the state comes from
-    LongTime since{};           ///< when the period that the observer is told of began
-    bool slow = false;          ///< running slower than healthy
-    bool maintenance = false;   ///< due at the next boundary
+    LongTime until{};          ///< of kDetecting, kRecovering, kPlanned
+    std::uint32_t source = 0;  ///< of the failure that the state comes from
+    LongTime since{};          ///< when the period that the observer is told of began
+    bool slow = false;         ///< running slower than healthy
+    bool maintenance = false;  ///< due at the next boundary
     bool degraded_seen = false;
     std::uint64_t sequence = 0;
   } now_;
   std::vector<Pending> pending_;
-  std::vector<std::vector<std::uint8_t>> down_;  // by source, by part
+  std::vector<std::vector<std::uint8_t>> down_;                    // by source, by part
   std::vector<std::pair<std::uint32_t, std::uint32_t>> degraded_;  // (source, part) that degrade the step, ascending
   std::priority_queue<Timed> timed_;
   std::vector<WorkLedger::Mark> marks_;  // of wrong results that are not found yet

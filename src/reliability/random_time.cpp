@@ -50,10 +50,13 @@ void RandomTime::validate(const std::string& where) const {
     if (!holds) throw core::FieldError({where, {}}, problem);
   };
   require(is_time(mean_s), "must be a time from 0 to 1e15 s");
-  if (law == Law::kWeibull) require(shape >= 0.1 && shape <= 100.0, "the shape of a Weibull distribution must be from 0.1 to 100");
-  if (law == Law::kLogNormal) require(shape >= 0.0 && shape <= 5.0, "the sigma of a log-normal distribution must be from 0 to 5");
+  if (law == Law::kWeibull)
+    require(shape >= 0.1 && shape <= 100.0, "the shape of a Weibull distribution must be from 0.1 to 100");
+  if (law == Law::kLogNormal)
+    require(shape >= 0.0 && shape <= 5.0, "the sigma of a log-normal distribution must be from 0 to 5");
   if (law == Law::kUniform) {
-    require(is_time(least_s) && is_time(greatest_s) && least_s <= greatest_s, "a uniform distribution needs 0 <= least <= greatest");
+    require(is_time(least_s) && is_time(greatest_s) && least_s <= greatest_s,
+            "a uniform distribution needs 0 <= least <= greatest");
   }
   if (law == Law::kSamples) {
     require(!samples_s.empty() && std::all_of(samples_s.begin(), samples_s.end(), is_time),

@@ -25,7 +25,8 @@ constexpr std::string_view kTraceName = "trace";
 
 // Whether something that the job needs is down, so that a restart alone does not help.
 bool Process::is_blocked(const Pending& pending) const {
-  if (pending.server != ServerPool::kNoPlace && pool_.is_active(pending.server) && pool_.is_down(pending.server)) return true;
+  if (pending.server != ServerPool::kNoPlace && pool_.is_active(pending.server) && pool_.is_down(pending.server))
+    return true;
   if (down_[pending.source][pending.part] == 0) return false;
   if (degrades(pending.source)) return !parts_.steps.of(configuration()).has_value();
   return pending.server == ServerPool::kNoPlace && servers_of(pending.source, pending.part).empty();
@@ -78,8 +79,8 @@ std::optional<std::size_t> Process::choose(const Pending& pending) const {
   const auto chosen = parts_.recovery.decide(view);
   if (!chosen && pending.slow) return chosen;
   if (!chosen || *chosen >= options.size() || !options[*chosen].possible) {
-    throw ConfigError("reliability.policy", "the policy " + parts_.spec.policy + " chose no possible option for a failure of " +
-                                                std::string(view.source));
+    throw ConfigError("reliability.policy", "the policy " + parts_.spec.policy +
+                                                " chose no possible option for a failure of " + std::string(view.source));
   }
   return chosen;
 }

@@ -96,7 +96,8 @@ void ServerPool::swap(std::uint32_t place, const SparePlacement& placement) {
   for (SpareView& spare : spares) spare.idle_in_rack = idle_in[spare.rack];
   PHOTONRAIL_CHECK(!spares.empty());
   const std::size_t chosen = placement.choose(rack_at(place), spares);
-  if (chosen >= spares.size()) throw ConfigError("reliability.spare_placement", "the policy chose a spare that there is not");
+  if (chosen >= spares.size())
+    throw ConfigError("reliability.spare_placement", "the policy chose a spare that there is not");
   replace(place, spares[chosen].server);
 }
 

@@ -70,7 +70,7 @@ class ServerPool {
   std::vector<std::uint32_t> down_;       // by server
   std::vector<std::uint32_t> idle_in_;    // by rack: idle servers
   std::uint32_t idle_ = 0;
-  std::vector<bool> dropped_;             // by replica
+  std::vector<bool> dropped_;  // by replica
   std::uint32_t dropped_count_ = 0;
 };
 

@@ -23,18 +23,20 @@ constexpr double kMaxFailures = 1e8;
 
 void check_source(const GoodputSpec& spec, const FailureSource& source, std::size_t i) {
   const int shapes = (source.per_server != 0) + (source.servers_per_part != 0) + (source.parts != 0);
-  require(shapes == 1, field("failures[].of", i), "the parts are to be counted by server, by group or for the whole cluster",
-          "give one of the three");
+  require(shapes == 1, field("failures[].of", i),
+          "the parts are to be counted by server, by group or for the whole cluster", "give one of the three");
   std::uint64_t parts = source.parts;
   if (source.per_server != 0) parts = std::uint64_t{source.per_server} * spec.servers();
-  require(parts <= kMaxParts, field("failures[].of", i), "there are more than " + std::to_string(kMaxParts) + " such parts");
+  require(parts <= kMaxParts, field("failures[].of", i),
+          "there are more than " + std::to_string(kMaxParts) + " such parts");
   core::check_member(field("failures[]", i), [&] {
     source.time_to_failure.validate("time_to_failure");
     source.detection.validate("detection");
     source.repair.validate("repair");
   });
   require(source.time_to_failure.mean() > 0.0, field("failures[].time_to_failure", i), "must not be 0");
-  const double failures = static_cast<double>(std::max<std::uint64_t>(parts, 1)) * spec.days * 86400.0 / source.time_to_failure.mean();
+  const double failures =
+      static_cast<double>(std::max<std::uint64_t>(parts, 1)) * spec.days * 86400.0 / source.time_to_failure.mean();
   require(failures <= kMaxFailures, field("failures[].time_to_failure", i), "a history would have more than 1e8 failures",
           "a longer time to failure, or a shorter history");
   require(std::isfinite(source.factor) && source.factor >= 1.0 && source.factor <= 1e6, field("failures[].factor", i),
@@ -47,7 +49,8 @@ void check_source(const GoodputSpec& spec, const FailureSource& source, std::siz
   const bool needs_cluster = source.degradation == Degradation::kPlane || source.degradation == Degradation::kUplinks;
   require(source.degradation == Degradation::kNone || source.degradation == Degradation::kNicRate ||
               cluster_part == needs_cluster,
-          field("failures[].degradation", i), "does not fit the part: planes and uplinks are of the cluster, others of a server");
+          field("failures[].degradation", i),
+          "does not fit the part: planes and uplinks are of the cluster, others of a server");
   require(source.degradation == Degradation::kNone || source.servers_per_part == 0, field("failures[].degradation", i),
           "groups of servers fail as a whole");
 }
@@ -61,8 +64,8 @@ void check_recovery(const GoodputSpec& spec) {
       }
     }
     for (const std::string& name : option.sources) {
-      const bool known = std::any_of(spec.failures.begin(), spec.failures.end(),
-                                     [&](const FailureSource& s) { return s.name == name; });
+      const bool known =
+          std::any_of(spec.failures.begin(), spec.failures.end(), [&](const FailureSource& s) { return s.name == name; });
       require(known, field("recovery[].sources", i), "there is no failure \"" + name + "\"");
     }
   }
@@ -80,9 +83,11 @@ void check_trace(const GoodputSpec& spec) {
   for (std::size_t i = 0; i < spec.trace->faults.size(); ++i) {
     const TraceFault& fault = spec.trace->faults[i];
     require(std::isfinite(fault.start_d) && fault.start_d >= before && fault.end_d >= fault.start_d && fault.end_d <= 1e6,
-            field("trace.faults[]", i), "must begin no earlier than the fault before it, and end no earlier than it begins");
-    require(fault.server < spec.servers(), field("trace.faults[]", i),
-            "there is no server " + std::to_string(fault.server) + ": job and spares have " + std::to_string(spec.servers()));
+            field("trace.faults[]", i),
+            "must begin no earlier than the fault before it, and end no earlier than it begins");
+    require(
+        fault.server < spec.servers(), field("trace.faults[]", i),
+        "there is no server " + std::to_string(fault.server) + ": job and spares have " + std::to_string(spec.servers()));
     before = fault.start_d;
   }
 }
@@ -152,7 +157,8 @@ void GoodputSpec::validate() const {
     require(std::isfinite(s) && s >= 0.0 && s <= 1e9, field("checkpoint"), "its times must be from 0 to 1e9 s");
   }
   check_recovery(*this);
-  require(maintenance.every_d == 0.0 || maintenance.every_d >= 1e-3, field("maintenance.every_d"), "must be 0 or at least 0.001");
+  require(maintenance.every_d == 0.0 || maintenance.every_d >= 1e-3, field("maintenance.every_d"),
+          "must be 0 or at least 0.001");
   core::check_member(field("maintenance"), [&] { maintenance.lasts.validate("lasts"); });
 }
 

@@ -73,15 +73,15 @@ class WorkLedger {
 
   Plan plan_;
   Speed speed_{};
-  TimeBooks books_{};        // but productive time
-  LongTime elapsed_{};       // of the step in flight, not booked yet
-  LongTime left_{};          // of it, at the current speed
-  LongTime stall_left_{};    // of a checkpoint in progress
-  bool stalled_ = false;     // a checkpoint is in progress
+  TimeBooks books_{};      // but productive time
+  LongTime elapsed_{};     // of the step in flight, not booked yet
+  LongTime left_{};        // of it, at the current speed
+  LongTime stall_left_{};  // of a checkpoint in progress
+  bool stalled_ = false;   // a checkpoint is in progress
   std::int64_t steps_ = 0;
-  std::int64_t since_ = 0;   // steps since the last checkpoint began
+  std::int64_t since_ = 0;  // steps since the last checkpoint began
   Mark durable_{};
-  LongTime tentative_{};     // credit after durable_
+  LongTime tentative_{};  // credit after durable_
   std::optional<Copy> copy_;
 };
 

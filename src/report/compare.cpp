@@ -33,9 +33,8 @@ bool among(const std::array<std::string_view, N>& words, std::string_view word) 
 constexpr std::array<std::string_view, 4> kOfTheMachine{"engine/wall_s", "engine/peak_rss_mb", "wall_s", "peak_rss_mb"};
 // Keys of results and columns of tables that describe the run and how it was simulated. Their differences are not judged.
 constexpr std::array<std::string_view, 13> kNotJudged{
-    "name",    "photonrail_version", "seed",      "warnings",   "choices",      "folding",
-    "engine",  "version",            "host",      "started",    "scenario_hash", "simulated",
-    "infeasible"};
+    "name",    "photonrail_version", "seed",      "warnings",  "choices", "folding", "engine", "version", "host",
+    "started", "scenario_hash",      "simulated", "infeasible"};
 
 std::string text_of(const Json& value) { return value.is_string() ? value.string() : value.dump(); }
 

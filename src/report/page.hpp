@@ -23,9 +23,9 @@ struct PageChoices {
   std::string log{};     ///< logarithmic axes: "x", "y", "xy", "none"; empty: chosen from the data
   std::string title{};   ///< before the titles of figures, and of the page; empty: the name of the sweep for the page alone
   std::string figure{};  ///< of the figures as files this one alone, by its id: "comparison"; empty: all
-  std::uint32_t width = 0;   ///< of figures as files, pixels; 0: 900
-  std::uint32_t height = 0;  ///< the same; 0: what each needs
-  std::uint32_t font = 0;    ///< size of the letters of axes, pixels; 0: 12
+  std::uint32_t width = 0;          ///< of figures as files, pixels; 0: 900
+  std::uint32_t height = 0;         ///< the same; 0: what each needs
+  std::uint32_t font = 0;           ///< size of the letters of axes, pixels; 0: 12
   bool include_infeasible = false;  ///< also rank points that could not run on such GPUs (Scenario::infeasible)
 };
 

@@ -96,13 +96,13 @@ Json communication(const RunResult& result) {
   for (std::size_t d = 0; d < result.traffic.size(); ++d) {
     const DimensionTraffic& traffic = result.traffic[d];
     if (traffic.operations == 0) continue;
-    by_dimension[std::string(name(static_cast<Dimension>(d)))] = {{"bytes", traffic.bytes.count},
-                                                                  {"operations", traffic.operations},
-                                                                  {"busy_s", to_seconds(traffic.busy)},
-                                                                  {"exposed_s", to_seconds(traffic.exposed)},
-                                                                  {"reconfiguration_wait_s",
-                                                                   to_seconds(traffic.reconfiguration_wait)},
-                                                                  {"commands", report::commands_for(result, d)}};
+    by_dimension[std::string(name(static_cast<Dimension>(d)))] = {
+        {"bytes", traffic.bytes.count},
+        {"operations", traffic.operations},
+        {"busy_s", to_seconds(traffic.busy)},
+        {"exposed_s", to_seconds(traffic.exposed)},
+        {"reconfiguration_wait_s", to_seconds(traffic.reconfiguration_wait)},
+        {"commands", report::commands_for(result, d)}};
   }
   return by_dimension;
 }
@@ -117,9 +117,9 @@ Json reconfigurations(const ReconfigurationSummary& summary) {
           {"exposed_s", to_seconds(summary.exposed)},
           {"hidden_share", hidden ? Json(*hidden) : Json(nullptr)},
           {"circuits", summary.circuits},
-          {"circuits_per_command", summary.count == 0 ? Json(nullptr)
-                                                      : Json(static_cast<double>(summary.circuits) /
-                                                             static_cast<double>(summary.count))},
+          {"circuits_per_command", summary.count == 0
+                                       ? Json(nullptr)
+                                       : Json(static_cast<double>(summary.circuits) / static_cast<double>(summary.count))},
           {"by_change", report::changes_json(summary)}};
 }
 

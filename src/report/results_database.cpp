@@ -32,7 +32,8 @@ SQLite::Database open(const std::filesystem::path& file) {
     database.execAndGet("SELECT count(*) FROM meta");
     return database;
   } catch (const SQLite::Exception&) {
-    return SQLite::Database("file:" + uri_escaped(file.string()) + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    return SQLite::Database("file:" + uri_escaped(file.string()) + "?immutable=1",
+                            SQLite::OPEN_READONLY | SQLite::OPEN_URI);
   }
 }
 
@@ -110,7 +111,7 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   Table& table = tables.points;
   std::string errors;
   std::size_t warned = 0;
-  std::string warning;  // the first
+  std::string warning;                                                         // the first
   const bool older = database.execAndGet("PRAGMA user_version").getInt() < 2;  // without what points were warned of
   SQLite::Statement query(database, std::string("SELECT point, name, seed, repetition, status, error, ") +
                                         (older ? "NULL, NULL" : "infeasible, warnings") + " FROM runs ORDER BY point");
@@ -123,7 +124,8 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
     rows.add(point, !query.getColumn(6).isNull());
     set_text(table, "infeasible", row, query.getColumn(6));
     set_text(table, "warnings", row, query.getColumn(7));
-    if (!query.getColumn(7).isNull() && warned++ == 0) warning = query.getColumn(1).getString() + ": " + first_line(query.getColumn(7));
+    if (!query.getColumn(7).isNull() && warned++ == 0)
+      warning = query.getColumn(1).getString() + ": " + first_line(query.getColumn(7));
     set(table.column("name", "info"), row, query.getColumn(1));
     set(table.column("status", "info"), row, query.getColumn(4));
     set(table.column("seed", "replicate"), row, query.getColumn(2));
@@ -160,8 +162,8 @@ json::Json about(SQLite::Database& database) {
 // Whether points that could not run stay out of the figures; not where there would be none left.
 bool leaves_out_infeasible(const Rows& rows, PageTables& tables) {
   if (rows.infeasible_count() == 0) return false;
-  const std::string those =
-      std::to_string(rows.infeasible_count()) + " of " + std::to_string(rows.count()) + " points could not run on such GPUs";
+  const std::string those = std::to_string(rows.infeasible_count()) + " of " + std::to_string(rows.count()) +
+                            " points could not run on such GPUs";
   const bool leaves_out = !tables.include_infeasible && rows.infeasible_count() < rows.count();
   tables.notes.push_back(those + (leaves_out ? " (column infeasible) and are in no figure; --include-infeasible shows them"
                                              : " (column infeasible), and are shown all the same"));
@@ -207,7 +209,8 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
   try {
     SQLite::Database database = open(file);
     if (const std::string schema = meta(database, "schema"); schema != kDatabaseSchema) {
-      throw ConfigError(file.string(), "its schema is \"" + schema + "\"", std::string("this version reads ") + kDatabaseSchema);
+      throw ConfigError(file.string(), "its schema is \"" + schema + "\"",
+                        std::string("this version reads ") + kDatabaseSchema);
     }
     tables.title = meta(database, "name");
     tables.why = meta(database, "why");

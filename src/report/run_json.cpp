@@ -18,9 +18,9 @@ constexpr std::array kProbabilities{0.0, 0.5, 0.9, 0.99, 1.0};
 
 Json controller_json(const ControllerSpec& spec) {
   Json json = {{"name", spec.name}, {"policy", spec.describe()}};
-  for (const auto& [key, delay] : {std::pair{"request_s", spec.request}, std::pair{"service_s", spec.service},
-                                   std::pair{"command_s", spec.command},
-                                   std::pair{"acknowledgement_s", spec.acknowledgement}}) {
+  for (const auto& [key, delay] :
+       {std::pair{"request_s", spec.request}, std::pair{"service_s", spec.service}, std::pair{"command_s", spec.command},
+        std::pair{"acknowledgement_s", spec.acknowledgement}}) {
     if (delay > Duration{}) json[key] = to_seconds(delay);
   }
   for (const auto& [key, value] : spec.parameters.all()) {
@@ -156,9 +156,7 @@ std::uint64_t commands_for(const RunResult& result, std::size_t dimension) {
 }
 
 Json utilisation_json(const Utilisation& utilisation) {
-  return {{"rail_ports", utilisation.rail_ports},
-          {"scale_up", utilisation.scale_up},
-          {"switching", utilisation.switching}};
+  return {{"rail_ports", utilisation.rail_ports}, {"scale_up", utilisation.scale_up}, {"switching", utilisation.switching}};
 }
 
 Json quantiles_json(const RunResult& result) {

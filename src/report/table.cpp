@@ -152,12 +152,10 @@ void add_training(Rows& rows) {
     return value ? text(*value) : std::string(kNothing);
   };
   if (rows.any([](const RunResult& run) { return run.work.has_value(); })) {
-    rows.add("tokens/s", [&](const RunResult& run) {
-      return cell(run.tokens_per_s(), [](double x) { return number("%.4g", x); });
-    });
-    rows.add("model FLOPs utilisation", [&](const RunResult& run) {
-      return cell(run.mfu(), [](double x) { return percent(x); });
-    });
+    rows.add("tokens/s",
+             [&](const RunResult& run) { return cell(run.tokens_per_s(), [](double x) { return number("%.4g", x); }); });
+    rows.add("model FLOPs utilisation",
+             [&](const RunResult& run) { return cell(run.mfu(), [](double x) { return percent(x); }); });
   }
   if (!rows.any([](const RunResult& run) { return run.peak_memory_bytes().has_value(); })) return;
   rows.add("memory of the fullest GPU", [&](const RunResult& run) {

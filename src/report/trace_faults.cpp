@@ -50,7 +50,8 @@ void write_faults(const std::vector<FaultSpan>& faults, std::uint32_t process, T
     const Time known = std::min(fault.known, end);
     const Time over = std::min(fault.over.value_or(end), end);
     if (known > fault.at) text.span(thread, fault.at, known, "fault", "not detected: " + fault.name, {});
-    if (over > known) text.span(thread, known, over, "fault", (fault.over ? "until the repair: " : "for good: ") + fault.name, {});
+    if (over > known)
+      text.span(thread, known, over, "fault", (fault.over ? "until the repair: " : "for good: ") + fault.name, {});
     text.name_thread(thread, fault.name, thread.thread);
     any = true;
   }

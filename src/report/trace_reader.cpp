@@ -19,7 +19,7 @@ namespace {
 using json::Json;
 
 constexpr std::size_t kMaxSpans = 2'000'000;  // more would make the page too big
-constexpr double kSecond = 1e6;                // the format counts in microseconds
+constexpr double kSecond = 1e6;               // the format counts in microseconds
 
 struct Span {
   std::pair<std::uint32_t, std::uint32_t> thread;  // process, thread

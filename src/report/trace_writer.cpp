@@ -117,7 +117,8 @@ class OperationSpans {
     if (place == open_.end()) return;  // news of an operation that is done on this rank
     Open& open = place->second;
     close(open, event.at);
-    if (open.last.state == OperationEvent::State::kRunning && event.state == OperationEvent::State::kDone) join(open, event.at);
+    if (open.last.state == OperationEvent::State::kRunning && event.state == OperationEvent::State::kDone)
+      join(open, event.at);
     if (open.last.state == OperationEvent::State::kWaitingForCircuits) point_to_command(open, event);
     open.last = event;
     if (event.state != OperationEvent::State::kDone) return;
@@ -217,8 +218,8 @@ class OperationSpans {
   const std::vector<bool>& shown_;
   const report::LitCircuits& lit_;
   TraceText& text_;
-  std::uint64_t circuits_ = 0;           // arrows to operations
-  std::map<std::uint32_t, End> ends_;    // of messages, by sequence: the end that came first
+  std::uint64_t circuits_ = 0;                             // arrows to operations
+  std::map<std::uint32_t, End> ends_;                      // of messages, by sequence: the end that came first
   std::vector<std::array<Lanes, kDimensionCount>> lanes_;  // by rank
   std::map<std::pair<RankId, std::uint32_t>, Open> open_;
 };

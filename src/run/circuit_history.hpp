@@ -19,8 +19,7 @@ class CircuitHistory {
       if (same->until >= until) return;
       latest_.erase(same);
     }
-    const auto place =
-        std::find_if(latest_.begin(), latest_.end(), [until](const Use& use) { return use.until < until; });
+    const auto place = std::find_if(latest_.begin(), latest_.end(), [until](const Use& use) { return use.until < until; });
     latest_.insert(place, {peer, until});
     if (latest_.size() > std::size_t{ports} + 1) latest_.pop_back();
   }

@@ -18,7 +18,7 @@ namespace {
 constexpr double kSecondsASend = 1.0e-6;
 constexpr double kSecondsATask = 0.9e-6;
 constexpr double kSecondsARank = 3e-6;  // to make the graph and to fold it: ranks share programs
-constexpr double kSmall = 0.2;                  // seconds: less is not worth a closer look
+constexpr double kSmall = 0.2;          // seconds: less is not worth a closer look
 
 /// What one step of a rank comes to.
 double seconds_of_step(const Scenario& job, RankId rank, bool by_send) {
@@ -29,7 +29,8 @@ double seconds_of_step(const Scenario& job, RankId rank, bool by_send) {
     if (task.kind == TaskKind::kCompute) continue;
     double sends = 1.0;
     if (task.kind == TaskKind::kCollective) {
-      const auto members = static_cast<double>(graph.communicators()[graph.communicator(rank, task.slot).index()].members.size());
+      const auto members =
+          static_cast<double>(graph.communicators()[graph.communicator(rank, task.slot).index()].members.size());
       const bool ring = job.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
       if (by_send || !ring) sends = members * (task.op == CollectiveOp::kAllReduce ? 2.0 : 1.0) * job.collectives.chunks;
     }
@@ -69,8 +70,9 @@ double expected_of_job(const Scenario& job, const Registries& registries) {
   const double step = seconds_of_job(job, by_send);
   double graph = static_cast<double>(job.graph.ranks()) * kSecondsARank;
   for (const Program& program : job.graph.programs()) graph += static_cast<double>(program.tasks().size()) * kSecondsATask;
-  const double rehearsals =
-      optical && factory.rehearse != nullptr ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size()) : 0.0;
+  const double rehearsals = optical && factory.rehearse != nullptr
+                                ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size())
+                                : 0.0;
   const double steps = job.run.iterations;
   const double all = graph + step * (steps * (1.0 + rehearsals) + 1.0);
   if (all < kSmall) return all;

@@ -30,8 +30,8 @@ const char* control_problem(const ControlPlaneSpec& control) {
 
 }  // namespace
 
-std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
-                             const ControllerFactory& factory, bool rehearsal) {
+std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller, const ControllerFactory& factory,
+                             bool rehearsal) {
   if (!cluster.scale_up.shape.crossbar()) return "a torus or a ring inside the servers: messages share links on their way";
   if (cluster.rail.kind == RailKind::kElectrical) {
     return cluster.plant().two_tier() ? "electrical rails of two tiers: messages share uplinks" : "";

@@ -29,8 +29,8 @@ BoundTerms terms_of(const BoundedJob& job) {
   terms.ports = job.cluster.nic.ports;
   terms.port_rate = job.cluster.nic.per_port;
   terms.forwarded = job.cluster.rail.forwarding || controller.parameters.flag("forwarding");
-  terms.dark = least(optical.reconfiguration) + optical.settle + optical.link_up + controller.command +
-               controller.acknowledgement;
+  terms.dark =
+      least(optical.reconfiguration) + optical.settle + optical.link_up + controller.command + controller.acknowledgement;
   return terms;
 }
 
@@ -223,8 +223,8 @@ void LowerBound::require_finished() {
     for (Member m = 0; m < op.members(); ++m) {
       if (!op.present(m)) missing += (missing.empty() ? "" : ", ") + std::to_string(op.rank(m).value);
     }
-    stuck.push_back(std::string(name(op.op)) + " of group '" + op.communicator->name + "' waits for ranks that never come: " +
-                    missing);
+    stuck.push_back(std::string(name(op.op)) + " of group '" + op.communicator->name +
+                    "' waits for ranks that never come: " + missing);
   }
   if (!stuck.empty()) throw DeadlockError(std::move(stuck));
 }

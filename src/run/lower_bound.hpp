@@ -51,9 +51,9 @@ class LowerBound {
     std::uint32_t iteration = 0;
     std::size_t tasks_left = 0;
     double slowdown = 1.0;
-    std::vector<std::uint32_t> waits;  // by task
-    std::vector<Pending> pending;      // by task
-    Pending last;                      // of the tasks that are done
+    std::vector<std::uint32_t> waits;                                 // by task
+    std::vector<Pending> pending;                                     // by task
+    Pending last;                                                     // of the tasks that are done
     std::array<std::vector<std::pair<Time, Duration>>, 2> computing;  // by stream: from when on, how long
   };
   /// The members of an operation that have arrived.

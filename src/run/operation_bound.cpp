@@ -23,8 +23,8 @@ Duration least_time(Bytes bytes, Bandwidth rate) {
   return floor_picoseconds(static_cast<double>(bytes.count) * (1e12 / rate.bytes_per_second));
 }
 
-// Whatever is there from some time on leaves after it, at the rate of all fibres at the most. And since everything is dark in
-// the beginning, each peer costs one of the fibres a change.
+// Whatever is there from some time on leaves after it, at the rate of all fibres at the most. And since everything is dark
+// in the beginning, each peer costs one of the fibres a change.
 Time FibreLoad::end(const BoundTerms& terms) {
   const Bandwidth all{terms.port_rate.bytes_per_second * terms.ports};
   std::sort(uses.begin(), uses.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -128,8 +128,9 @@ void OperationBound::find_new_sources() {
   }
 }
 
-// As Fabric::route has it, over one circuit that has all ports of a GPU. A flow that stands for many sends (stream fidelity) has the
-// latency of one of them here: a policy that serves pair by pair runs the sends themselves, some of which overlap.
+// As Fabric::route has it, over one circuit that has all ports of a GPU. A flow that stands for many sends (stream
+// fidelity) has the latency of one of them here: a policy that serves pair by pair runs the sends themselves, some of which
+// overlap.
 OperationBound::Way OperationBound::way(GpuId from, GpuId to, bool crosses) const {
   const ClusterSpec& cluster = fabric_.spec();
   const std::uint32_t rails = cluster.gpus_per_server;
@@ -232,7 +233,8 @@ Time OperationBound::deliver(const Send& send, SendIndex index) {
 }
 
 void OperationBound::close(Link& link) {
-  link.last = std::max(link.last, link.first + link.way.overhead + least_time(link.bytes, link.way.rate) + link.way.latency);
+  link.last =
+      std::max(link.last, link.first + link.way.overhead + least_time(link.bytes, link.way.rate) + link.way.latency);
   MemberRound& from = members_[link.round * op_->members() + link.from];
   MemberRound& to = members_[link.round * op_->members() + link.to];
   from.end = std::max(from.end, link.last);

@@ -1,9 +1,9 @@
 // The earliest times at which one operation can be over, whatever circuits the controllers make: a part of LowerBound.
 #pragma once
 
+#include "execution/operation_table.hpp"
 #include "photonrail/cluster.hpp"
 #include "run/circuit_history.hpp"
-#include "execution/operation_table.hpp"
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ namespace photonrail::run {
 
 /// What the circuits of every policy cost at least.
 struct BoundTerms {
-  Duration dark{};         ///< a fibre that changes its peer carries nothing for so long
+  Duration dark{};  ///< a fibre that changes its peer carries nothing for so long
   std::uint32_t ports = 1;
   Bandwidth port_rate{};
   bool forwarded = false;  ///< sends may take several circuits, so that the peers of a port are not known
@@ -117,7 +117,7 @@ class OperationBound {
   // Of the operation in hand:
   const execution::Operation* op_ = nullptr;
   std::vector<Part>* parts_ = nullptr;
-  std::vector<Link> links_;          // ascending by round, sender and receiver
+  std::vector<Link> links_;  // ascending by round, sender and receiver
   std::vector<RoundState> rounds_;
   std::vector<MemberRound> members_;  // by round and member
   std::vector<Time> when_;            // by send: what it waits for has arrived

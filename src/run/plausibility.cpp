@@ -74,8 +74,9 @@ bool computes(const TaskGraph& graph) {
 void check_efficiency(const Scenario& job, std::vector<std::string>& lines) {
   const GpuSpec& gpu = job.cluster.gpu;
   if (!gpu.efficiency_assumed || gpu.compute_efficiency != 1.0 || !computes(job.graph)) return;
-  lines.push_back("computations are taken to reach all of the GPU's peak, since cluster.gpu.compute_efficiency is not given: "
-                  "kernels of real jobs reach 0.4 to 0.6; set it, or fit it with photonrail calibrate");
+  lines.push_back(
+      "computations are taken to reach all of the GPU's peak, since cluster.gpu.compute_efficiency is not given: "
+      "kernels of real jobs reach 0.4 to 0.6; set it, or fit it with photonrail calibrate");
 }
 
 void check_tensor_parallelism(const Scenario& job, std::vector<std::string>& lines) {
@@ -83,7 +84,8 @@ void check_tensor_parallelism(const Scenario& job, std::vector<std::string>& lin
   for (const Communicator& group : groups) {
     if (group.dimension != Dimension::kTp || group.point_to_point) continue;
     std::set<std::uint32_t> servers;
-    for (const RankId rank : group.members) servers.insert(job.gpu_of_rank[rank.index()].value / job.cluster.gpus_per_server);
+    for (const RankId rank : group.members)
+      servers.insert(job.gpu_of_rank[rank.index()].value / job.cluster.gpus_per_server);
     if (servers.size() < 2) continue;
     lines.push_back("tensor parallelism is wider than a server: group " + group.name + " has " +
                     std::to_string(group.members.size()) + " ranks on " + std::to_string(servers.size()) + " servers of " +

@@ -270,8 +270,7 @@ RunSpec profiling_run(RunSpec run) {
 
 }  // namespace
 
-std::optional<execution::Schedule> Runner::profile_order(const folding::Folding* folding,
-                                                         std::string& why_not) const {
+std::optional<execution::Schedule> Runner::profile_order(const folding::Folding* folding, std::string& why_not) const {
   const ClusterSpec cluster = electrical();
   const ControllerSpec controller;
   execution::Schedule order;
@@ -357,8 +356,8 @@ std::optional<execution::SlackProfile> Runner::record_slack(const folding::Foldi
 }
 
 bool Runner::follows_a_schedule() const {
-  const bool wanted = needs_.ranks.announces_any() || needs_.ranks.order == OperationOrder::kScheduled ||
-                      needs_.has(ViewPart::kSchedule);
+  const bool wanted =
+      needs_.ranks.announces_any() || needs_.ranks.order == OperationOrder::kScheduled || needs_.has(ViewPart::kSchedule);
   return scenario_.cluster.rail.kind == RailKind::kOptical && wanted;
 }
 

@@ -80,7 +80,8 @@ class Runner {
   void finish(Simulation& simulation, RunResult& result) const;
   /// The order in which each rank's rail operations start on electrical rails without stragglers; nullopt: the folded run
   /// is ambiguous, for the reason in `why_not`.
-  [[nodiscard]] std::optional<execution::Schedule> profile_order(const folding::Folding* folding, std::string& why_not) const;
+  [[nodiscard]] std::optional<execution::Schedule> profile_order(const folding::Folding* folding,
+                                                                 std::string& why_not) const;
   [[nodiscard]] std::optional<execution::Schedule> order_of_classes(const folding::Folding& folding,
                                                                     std::string& why_not) const;
   [[nodiscard]] execution::Schedule profile_order_unfolded() const;

@@ -160,11 +160,13 @@ void check_gpu_failure(const StragglerSpec& straggler, std::size_t i) {
   if (straggler.whom == StragglerSpec::Whom::kOneAtRandom) {
     throw FieldError(field("stragglers[].at", i), "is of ranks that are known", "list them, or take all");
   }
-  if (straggler.delay.a != Duration{} || straggler.delay.kind != DelayDistribution::Kind::kConstant || !straggler.trace.empty()) {
+  if (straggler.delay.a != Duration{} || straggler.delay.kind != DelayDistribution::Kind::kConstant ||
+      !straggler.trace.empty()) {
     throw FieldError(field("stragglers[].delay", i), "is of steps, and this is a failure at a time", "give one of the two");
   }
   if (straggler.stops && straggler.slowdown != 1.0) {
-    throw FieldError(field("stragglers[].slowdown", i), "is of a GPU that computes, and this one stops", "give one of the two");
+    throw FieldError(field("stragglers[].slowdown", i), "is of a GPU that computes, and this one stops",
+                     "give one of the two");
   }
 }
 

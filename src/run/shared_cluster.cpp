@@ -121,7 +121,8 @@ class Jobs {
       Job& made = *jobs_.emplace_back(std::make_unique<Job>(
           Job{JobObserver(observers, j, scenario.jobs.size(), ranks, communicators), {}, {}, {}, {}}));
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
-      made.context.emplace(SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j), holder_of_controller(scenario, j)});
+      made.context.emplace(
+          SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j), holder_of_controller(scenario, j)});
       made.runner = Runner::for_sharing(job, run_of(scenario, j), made.observer_list, registries);
       made.simulation = made.runner->share(*made.context);
       ranks += job.graph.ranks();

@@ -29,7 +29,8 @@ void price(const Scenario& scenario, RunResult& result) {
   const auto computing = static_cast<double>(result.mean_rank_time().compute.count());
   const double utilisation = result.makespan > Duration{} ? computing / static_cast<double>(result.makespan.count()) : 0.0;
   try {
-    result.cost = cost_of(scenario.cluster, *scenario.pricing, step, static_cast<std::uint32_t>(result.ranks.size()), utilisation);
+    result.cost =
+        cost_of(scenario.cluster, *scenario.pricing, step, static_cast<std::uint32_t>(result.ranks.size()), utilisation);
   } catch (const ConfigError& error) {
     result.warnings.push_back(std::string("no cost: ") + error.what());
   }

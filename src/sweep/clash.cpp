@@ -39,7 +39,8 @@ bool overwrites(const Override& later, const Override& earlier) {
 }
 
 const Override* overwritten(std::span<const Override> set, const Override& later) {
-  const auto found = std::find_if(set.begin(), set.end(), [&](const Override& earlier) { return overwrites(later, earlier); });
+  const auto found =
+      std::find_if(set.begin(), set.end(), [&](const Override& earlier) { return overwrites(later, earlier); });
   return found == set.end() ? nullptr : &*found;
 }
 

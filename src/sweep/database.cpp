@@ -10,7 +10,7 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr int kSchemaVersion = 2;  // 1: runs had no infeasible and no warnings
+constexpr int kSchemaVersion = 2;         // 1: runs had no infeasible and no warnings
 constexpr int kApplication = 0x70687264;  // "phrd"
 constexpr int kPatience = 10'000;         // ms that a writer waits for another connection
 

@@ -14,7 +14,8 @@
 
 namespace photonrail::sweep {
 
-/// The files that the base and the patches of `sweep` name, as they are now, by path. Throws ConfigError: one cannot be read.
+/// The files that the base and the patches of `sweep` name, as they are now, by path. Throws ConfigError: one cannot be
+/// read.
 [[nodiscard]] std::vector<SweepInput> inputs_of(const Sweep& sweep, const Json& base);
 
 /// The file as it is now. Throws ConfigError: it cannot be read.

@@ -56,7 +56,8 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema");
-    if (schema.string() != kManifestSchema) schema.fail("unknown schema", "this reader knows " + std::string(kManifestSchema));
+    if (schema.string() != kManifestSchema)
+      schema.fail("unknown schema", "this reader knows " + std::string(kManifestSchema));
     Manifest manifest;
     manifest.name = top.child("name").string();
     manifest.why = top.child("why").string();

@@ -210,8 +210,8 @@ Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const 
   return found;
 }
 
-std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, std::uint32_t threads,
-                                         const Stop& stop, std::vector<PointPreview>* previews) const {
+std::vector<Estimate> PointRunner::check(std::span<const std::uint32_t> points, std::uint32_t threads, const Stop& stop,
+                                         std::vector<PointPreview>* previews) const {
   // Points that differ in their seed only are checked once.
   std::vector<std::string> problems(points.size());
   std::vector<std::size_t> same_as(points.size());

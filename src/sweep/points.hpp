@@ -35,8 +35,8 @@ class PointRunner {
   /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are
   /// no scenarios; Stopped.
   /// `previews`: in the order of `points`, where it is not null.
-  [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads,
-                                            const Stop& stop, std::vector<PointPreview>* previews = nullptr) const;
+  [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads, const Stop& stop,
+                                            std::vector<PointPreview>* previews = nullptr) const;
   /// As in the record of the point. Throws ConfigError.
   [[nodiscard]] std::string scenario_hash(std::uint32_t point) const;
   /// The record of an equal scenario as that of the point.

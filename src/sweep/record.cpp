@@ -113,8 +113,8 @@ Record read_record(JsonReader line) {
   for (const auto& [key, value] : line.child("metrics").members()) record.metrics.emplace_back(key, any_number(value));
   for (auto [key, phase] : line.child("phases").members()) {
     const auto bytes = static_cast<std::int64_t>(phase.child("bytes").integer(0, std::numeric_limits<std::int64_t>::max()));
-    record.phases.push_back({key, bytes, phase.child("operations").integer(0, kMaxCount),
-                             any_number(phase.child("busy_s")), any_number(phase.child("exposed_s"))});
+    record.phases.push_back({key, bytes, phase.child("operations").integer(0, kMaxCount), any_number(phase.child("busy_s")),
+                             any_number(phase.child("exposed_s"))});
   }
   for (const JsonReader& window : line.child("windows").elements()) record.windows.push_back(read_window(window));
   JsonReader made = line.child("provenance");

@@ -27,8 +27,8 @@ std::string sources(const OperatorUsage& usage) {
 
 std::string error_line(const char* what, const RowErrors& errors) {
   return std::string(what) + ": " + std::to_string(errors.rows) + " rows, median error " +
-         number("%.1f", 100.0 * errors.median) + " %, 90th percentile " + number("%.1f", 100.0 * errors.p90) +
-         " %, mean " + number("%+.1f", 100.0 * errors.bias) + " %\n";
+         number("%.1f", 100.0 * errors.median) + " %, 90th percentile " + number("%.1f", 100.0 * errors.p90) + " %, mean " +
+         number("%+.1f", 100.0 * errors.bias) + " %\n";
 }
 
 constexpr double kSize = 520.0;  // of the picture's square, px

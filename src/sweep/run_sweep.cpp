@@ -204,7 +204,8 @@ class Run {
       done += seconds.at(record.point);
       if (all > 0.0) observer_.advanced(done / all);
       const SweepPoint& point = sweep_.points[record.point];
-      if (!record.warnings.empty() || !record.infeasible.empty()) observer_.warned(point, record.warnings, record.infeasible);
+      if (!record.warnings.empty() || !record.infeasible.empty())
+        observer_.warned(point, record.warnings, record.infeasible);
       observer_.recorded(point, record.error);
     });
   }
@@ -262,8 +263,9 @@ std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& kn
   std::vector<std::uint32_t> all(sweep.points.size());
   std::iota(all.begin(), all.end(), 0U);
   std::vector<PointPreview> previews;
-  static_cast<void>(
-      sweep::PointRunner(sweep, known).check(all, sweep::threads_of({}), [] { return false; }, &previews));
+  static_cast<void>(sweep::PointRunner(sweep, known)
+                        .check(
+                            all, sweep::threads_of({}), [] { return false; }, &previews));
   return previews;
 }
 

@@ -44,7 +44,9 @@ std::vector<Format> described_formats(const Registries& known) {
            [](const Json& root, ReadObserver& observer) { sweep::read_sweep_json(root, kNoFolder, observer); },
            sweep::sweep_examples()},
           {"graph", "photonrail.graph/1",
-           [](const Json& root, ReadObserver& observer) { static_cast<void>(config::read_graph(JsonReader(root, {}, &observer))); },
+           [](const Json& root, ReadObserver& observer) {
+             static_cast<void>(config::read_graph(JsonReader(root, {}, &observer)));
+           },
            sweep::graph_examples()},
           {"model", "photonrail.model/1",
            [](const Json& root, ReadObserver& observer) {

@@ -76,8 +76,7 @@ std::string script_of(const Sweep& sweep, const SweepOptions& options, const Slu
   for (const std::string& option : profile.options) text << "#SBATCH " << option << '\n';
   text << "shards=" << tasks << "\ncommand=(" << quoted(program.string());
   for (const SweepInput& plugin : sweep.plugins) text << " --plugin " << quoted(plugin.file.string());
-  text << " sweep "
-       << quoted(absolute(sweep.file).lexically_normal().string());
+  text << " sweep " << quoted(absolute(sweep.file).lexically_normal().string());
   for (const Override& set : sweep.set) text << " --set " << quoted(set.pointer + "=" + set.value);
   text << " --out " << quoted(folder.string()) << " --jobs " << profile.cpus_per_task;
   if (options.memory_bytes > 0) text << " --memory " << options.memory_bytes;
@@ -123,8 +122,7 @@ SlurmProfile read_slurm_profile(const std::filesystem::path& file) {
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema", "\"" + std::string(kTaskSchema) + "\"");
-    if (schema.string() != kTaskSchema)
-      schema.fail("unknown schema", "this reader knows " + std::string(kTaskSchema));
+    if (schema.string() != kTaskSchema) schema.fail("unknown schema", "this reader knows " + std::string(kTaskSchema));
     SlurmProfile profile;
     if (const auto v = top.optional("partition")) profile.partition = v->string();
     if (const auto v = top.optional("time")) profile.time = v->string();
@@ -149,8 +147,8 @@ SlurmJob submit_to_slurm(const Sweep& sweep, const SweepOptions& options, const 
   const std::uint64_t missing = prepare_for_shards(sweep, options, known);
   if (missing == 0) return {};
   const std::uint64_t points = sweep.points.size();
-  const std::uint64_t each = profile.points_per_task > 0 ? profile.points_per_task
-                                                         : (points + kTasksByDefault - 1) / kTasksByDefault;
+  const std::uint64_t each =
+      profile.points_per_task > 0 ? profile.points_per_task : (points + kTasksByDefault - 1) / kTasksByDefault;
   SlurmJob job;
   job.tasks = static_cast<std::uint32_t>((points + each - 1) / each);
   job.script = absolute(options.directory).lexically_normal() / "slurm" / "job.sh";

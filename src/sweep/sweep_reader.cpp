@@ -115,7 +115,8 @@ Plan read_plan(JsonReader& top) {
 }
 
 constexpr const char* kClashHint =
-    "one parameter for each place: \"zip\" or \"variants\" for values that go together, \"when\" for axes that exclude each "
+    "one parameter for each place: \"zip\" or \"variants\" for values that go together, \"when\" for axes that exclude "
+    "each "
     "other";
 
 // Throws when the choice sets what an axis above, or another list of its zip, has set in the same point.
@@ -212,7 +213,8 @@ void add_points(const Draft& draft, const std::string& problem, const Plan& plan
 // Before anything is computed for a draft: what is excluded by a derived value only counts as a point when it is known.
 void check_count(const JsonReader& top, const Plan& plan, const std::vector<Draft>& drafts, std::uint64_t of_each) {
   const auto names_derived = [&](const Condition& c) {
-    return std::any_of(plan.derived.begin(), plan.derived.end(), [&](const Derived& d) { return c.any_of.contains(d.name); });
+    return std::any_of(plan.derived.begin(), plan.derived.end(),
+                       [&](const Derived& d) { return c.any_of.contains(d.name); });
   };
   if (std::any_of(plan.exclude.begin(), plan.exclude.end(), names_derived)) return;
   std::uint64_t points = 0;

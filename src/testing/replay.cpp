@@ -203,7 +203,8 @@ class Shape {
 
   void read(SendIndex i) {
     const Send send = sends_[i] = plan_.send(i);
-    if (send.from >= members_ || send.to >= members_ || send.from == send.to) fail(describe_send(i, send) + ": no such pair");
+    if (send.from >= members_ || send.to >= members_ || send.from == send.to)
+      fail(describe_send(i, send) + ": no such pair");
     if (send.round >= plan_.rounds()) fail(describe_send(i, send) + ": no such round");
     plan_.data(i, data_);
     first_data_.push_back(data_.size());

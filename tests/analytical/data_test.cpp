@@ -16,10 +16,11 @@ namespace {
 using nlohmann::json;
 
 AnalyticalImplementation implementation_of(const std::string& word) {
-  static const std::map<std::string, AnalyticalAlgorithm> known{{"ring", AnalyticalAlgorithm::kRing},
-                                                                {"direct", AnalyticalAlgorithm::kDirect},
-                                                                {"halvingDoubling", AnalyticalAlgorithm::kHalvingDoubling},
-                                                                {"doubleBinaryTree", AnalyticalAlgorithm::kDoubleBinaryTree}};
+  static const std::map<std::string, AnalyticalAlgorithm> known{
+      {"ring", AnalyticalAlgorithm::kRing},
+      {"direct", AnalyticalAlgorithm::kDirect},
+      {"halvingDoubling", AnalyticalAlgorithm::kHalvingDoubling},
+      {"doubleBinaryTree", AnalyticalAlgorithm::kDoubleBinaryTree}};
   return {.algorithm = known.at(word)};
 }
 
@@ -55,8 +56,8 @@ TEST(AnalyticalData, EveryRunTakesTheCyclesOfTheBinary) {
   ASSERT_GE(file["runs"].size(), 15U);
   for (const json& run : file["runs"]) {
     const bool aware = run["backend"] == "aware";
-    const AnalyticalResult result =
-        simulate_analytical(job_of(run), aware ? AnalyticalBackend::kCongestionAware : AnalyticalBackend::kCongestionUnaware);
+    const AnalyticalResult result = simulate_analytical(
+        job_of(run), aware ? AnalyticalBackend::kCongestionAware : AnalyticalBackend::kCongestionUnaware);
     const json& expected = run["finish_cycles"];
     for (std::size_t r = 0; r < result.finish_ns.size(); ++r) {
       const std::uint64_t cycles = expected.is_array() ? expected[r].get<std::uint64_t>() : expected.get<std::uint64_t>();

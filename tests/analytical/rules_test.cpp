@@ -61,12 +61,15 @@ AnalyticalTask computation(std::uint64_t ns) {
   return task;
 }
 
-std::vector<std::uint64_t> cycles(AnalyticalJob job, const AnalyticalTask& everywhere, AnalyticalBackend backend = kUnaware) {
+std::vector<std::uint64_t> cycles(AnalyticalJob job, const AnalyticalTask& everywhere,
+                                  AnalyticalBackend backend = kUnaware) {
   for (auto& tasks : job.ranks) tasks = {everywhere};
   return simulate_analytical(job, backend).finish_ns;
 }
 
-AnalyticalJob ring(std::uint32_t members) { return network({{AnalyticalShape::kRing, members}}, AnalyticalAlgorithm::kRing); }
+AnalyticalJob ring(std::uint32_t members) {
+  return network({{AnalyticalShape::kRing, members}}, AnalyticalAlgorithm::kRing);
+}
 
 TEST(AnalyticalRules, ARingSendsToItsNeighbourStepByStep) {
   // 5 to start, then 3 steps of 100 + 10 on the way and 5 at the endpoint.
@@ -113,8 +116,8 @@ TEST(AnalyticalRules, HalvingReducesWhatItWillSend) {
 
 TEST(AnalyticalRules, ATreeReducesAtEveryNodeOnTheWayUpAndDown) {
   const AnalyticalJob job = network({{AnalyticalShape::kFullyConnected, 4}}, AnalyticalAlgorithm::kDoubleBinaryTree);
-  // Leaves 0 and 2 send at 5; node 1 has both at 115, reduced at 420; the root 3 has its at 530, reduced at 835, and sends it
-  // down; node 1 has it at 945, handled at 1250; leaves at 1360, and 5 later they are done.
+  // Leaves 0 and 2 send at 5; node 1 has both at 115, reduced at 420; the root 3 has its at 530, reduced at 835, and sends
+  // it down; node 1 has it at 945, handled at 1250; leaves at 1360, and 5 later they are done.
   EXPECT_THAT(cycles(job, collective(CollectiveOp::kAllReduce, 100)), ElementsAre(1365, 1250, 1365, 835));
 }
 
@@ -157,7 +160,8 @@ TEST(AnalyticalRules, ALateRankDelaysThoseThatNeedItsData) {
 TEST(AnalyticalRules, ARankComputesAndCommunicatesOneThingAtATime) {
   AnalyticalJob job = ring(2);
   for (auto& tasks : job.ranks)
-    tasks = {computation(50), computation(70), collective(CollectiveOp::kAllGather, 100), collective(CollectiveOp::kAllGather, 100)};
+    tasks = {computation(50), computation(70), collective(CollectiveOp::kAllGather, 100),
+             collective(CollectiveOp::kAllGather, 100)};
   EXPECT_THAT(simulate_analytical(job, kUnaware).finish_ns, Each(2 * 120));
 }
 
@@ -177,7 +181,8 @@ TEST(AnalyticalRules, TheRooflineIsTheSmallerOfPeakAndMemory) {
 TEST(AnalyticalRules, OneRankStandsForAllThatAreAlike) {
   using enum CollectiveOp;
   for (const auto shape : {AnalyticalShape::kRing, AnalyticalShape::kSwitch, AnalyticalShape::kFullyConnected}) {
-    for (const auto how : {AnalyticalAlgorithm::kRing, AnalyticalAlgorithm::kDirect, AnalyticalAlgorithm::kHalvingDoubling}) {
+    for (const auto how :
+         {AnalyticalAlgorithm::kRing, AnalyticalAlgorithm::kDirect, AnalyticalAlgorithm::kHalvingDoubling}) {
       for (const auto op : {kAllReduce, kAllGather, kReduceScatter, kAllToAll}) {
         if (op == kAllToAll && how == AnalyticalAlgorithm::kHalvingDoubling) continue;
         AnalyticalJob job = network({{shape, 8}, {AnalyticalShape::kRing, 4}}, how);
@@ -277,7 +282,7 @@ TEST(AnalyticalRules, WhatAlgorithmsCannotDoIsRefused) {
   EXPECT_THROW(static_cast<void>(cycles(job, collective(CollectiveOp::kReduce, 600))), ConfigError);
   job = ring(1024);
   job.system.chunks = 1'000'000;
-  job.ranks.back() = {computation(1)};  // so that each rank is simulated
+  job.ranks.back() = {computation(1)};                                             // so that each rank is simulated
   EXPECT_THROW(static_cast<void>(simulate_analytical(job, kAware)), ConfigError);  // more than 2^29 counters
   job = ring(4);
   job.system.memory_gb_per_s = 0.0;

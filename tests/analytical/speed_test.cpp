@@ -27,7 +27,8 @@ double seconds_of(const AnalyticalJob& job, AnalyticalBackend backend, const cha
   const double before = test::processor_seconds();
   const AnalyticalResult result = simulate_analytical(job, backend);
   const double seconds = test::processor_seconds() - before;
-  std::cout << what << ": " << seconds << " s of the processor, " << result.messages << " messages, " << result.finish_ns[0] << " cycles\n";
+  std::cout << what << ": " << seconds << " s of the processor, " << result.messages << " messages, " << result.finish_ns[0]
+            << " cycles\n";
   return seconds;
 }
 
@@ -39,7 +40,8 @@ TEST(AnalyticalSpeed, AThousandRanksAreTenTimesFasterThanTheBackEnds) {
   const auto ring = [](std::uint32_t chunks) {
     return one_collective(AnalyticalShape::kRing, AnalyticalAlgorithm::kRing, CollectiveOp::kAllReduce, chunks);
   };
-  const auto all_to_all = one_collective(AnalyticalShape::kSwitch, AnalyticalAlgorithm::kDirect, CollectiveOp::kAllToAll, 1);
+  const auto all_to_all =
+      one_collective(AnalyticalShape::kSwitch, AnalyticalAlgorithm::kDirect, CollectiveOp::kAllToAll, 1);
   EXPECT_LT(seconds_of(ring(1), kCongestionUnaware, "ring all-reduce"), 5.1 / 10);
   EXPECT_LT(seconds_of(ring(1), kCongestionAware, "ring all-reduce, aware"), 5.1 / 10);
   EXPECT_LT(seconds_of(ring(4), kCongestionUnaware, "ring all-reduce in 4 chunks"), 30.0 / 10);

@@ -49,7 +49,8 @@ std::string lines(const std::vector<std::string>& names) {
 
 TEST(FrontDoor, HasFewHeadersAndTypes) {
   const FrontDoor door = front_door(kFolder, sources_below(PHOTONRAIL_SOURCE_DIR, "include"));
-  std::cout << "first level of include/photonrail: " << door.headers.size() << " headers, " << door.types.size() << " types\n";
+  std::cout << "first level of include/photonrail: " << door.headers.size() << " headers, " << door.types.size()
+            << " types\n";
   EXPECT_GE(door.headers.size(), 10u) << "the checker finds hardly any header";
   EXPECT_GE(door.types.size(), 50u) << "the checker finds hardly any type";
   EXPECT_LE(door.headers.size(), kMaxHeaders) << lines(door.headers);
@@ -57,17 +58,15 @@ TEST(FrontDoor, HasFewHeadersAndTypes) {
 }
 
 TEST(FrontDoor, OfTheTestKitIsSmall) {
-  const FrontDoor door =
-      front_door("include/photonrail/testing/", sources_below(PHOTONRAIL_SOURCE_DIR, "include"));
+  const FrontDoor door = front_door("include/photonrail/testing/", sources_below(PHOTONRAIL_SOURCE_DIR, "include"));
   EXPECT_GE(door.headers.size(), 1u);
   EXPECT_LE(door.headers.size(), kMaxHeadersOfTheTestKit) << lines(door.headers);
 }
 
 TEST(FrontDoor, CountsTheFirstLevelAlone) {
   const std::string text = "namespace photonrail {\nclass A {};\nstruct B {};\nusing C = A;\n}\n";
-  const FrontDoor door = front_door(kFolder, {{"include/photonrail/a.hpp", text},
-                                              {"include/photonrail/topic/b.hpp", text},
-                                              {"src/core/c.hpp", text}});
+  const FrontDoor door = front_door(
+      kFolder, {{"include/photonrail/a.hpp", text}, {"include/photonrail/topic/b.hpp", text}, {"src/core/c.hpp", text}});
   EXPECT_EQ(door.headers, std::vector<std::string>{"include/photonrail/a.hpp"});
   EXPECT_EQ(door.types.size(), 3u);
 }

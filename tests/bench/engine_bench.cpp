@@ -37,7 +37,8 @@ class Fickle {
  private:
   engine::EventHandle plan() {
     const auto distance = static_cast<std::int64_t>(1 + (random_.next() >> 44));
-    return engine_.schedule(engine_.now() + Duration{distance}, engine::Phase::kFinish, engine::Action::to<&Fickle::nothing>(*this));
+    return engine_.schedule(engine_.now() + Duration{distance}, engine::Phase::kFinish,
+                            engine::Action::to<&Fickle::nothing>(*this));
   }
   engine::Engine& engine_;
   RandomStream random_{1, "fickle"};
@@ -61,7 +62,9 @@ BENCHMARK(engine_cancel_heavy)->ArgName("pending")->Arg(1'000)->Arg(1'000'000)->
 class Chain {
  public:
   explicit Chain(engine::Engine& engine) : engine_(engine) {}
-  void again(std::uint64_t) { engine_.schedule(engine_.now(), engine::Phase::kStart, engine::Action::to<&Chain::again>(*this)); }
+  void again(std::uint64_t) {
+    engine_.schedule(engine_.now(), engine::Phase::kStart, engine::Action::to<&Chain::again>(*this));
+  }
 
  private:
   engine::Engine& engine_;

@@ -19,7 +19,8 @@ class Hold {
   }
   void again(std::uint64_t which) {
     const auto distance = static_cast<std::int64_t>(1 + (random_.next() >> 44));  // up to 2^20 ps
-    engine_.schedule(engine_.now() + Duration{distance}, engine::Phase::kFinish, engine::Action::to<&Hold::again>(*this, which));
+    engine_.schedule(engine_.now() + Duration{distance}, engine::Phase::kFinish,
+                     engine::Action::to<&Hold::again>(*this, which));
   }
 
  private:

@@ -40,7 +40,8 @@ void network_all_to_all_equal(benchmark::State& state) {
 }
 BENCHMARK(network_all_to_all_equal)->ArgName("ranks")->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 
-// Every departure changes the rates of a third of the flows that are left: the work grows with the fourth power of the ranks.
+// Every departure changes the rates of a third of the flows that are left: the work grows with the fourth power of the
+// ranks.
 void network_all_to_all_random(benchmark::State& state) {
   measure(state, [](Switch& network) { network.post_all_to_all(true); });
 }

@@ -17,7 +17,8 @@ class Completion : public Command {
   [[nodiscard]] std::set<std::string> offered(const std::vector<std::string>& words) const {
     std::string line = "cd '" + folder_.string() + "' && bash -c 'source ./script; COMP_WORDS=(photonrail";
     for (const std::string& word : words) line += " \"" + word + "\"";
-    line += "); COMP_CWORD=" + std::to_string(words.size()) + "; _photonrail; printf \"%s\\n\" \"${COMPREPLY[@]}\"' >offered";
+    line +=
+        "); COMP_CWORD=" + std::to_string(words.size()) + "; _photonrail; printf \"%s\\n\" \"${COMPREPLY[@]}\"' >offered";
     EXPECT_EQ(std::system(line.c_str()), 0);
     std::istringstream text(read(folder_ / "offered"));
     std::set<std::string> all;
@@ -50,7 +51,8 @@ TEST_F(Completion, ZshAndFishScriptsHaveTheSameWords) {
   for (const char* shell : {"zsh", "fish"}) {
     const Outcome outcome = run(std::string("completion ") + shell);
     ASSERT_EQ(outcome.status, 0);
-    for (const char* word : {"sweep", "launcher", "trace-ranks", "plugin", "controllers"}) EXPECT_THAT(outcome.out, HasSubstr(word)) << shell;
+    for (const char* word : {"sweep", "launcher", "trace-ranks", "plugin", "controllers"})
+      EXPECT_THAT(outcome.out, HasSubstr(word)) << shell;
     if (!there_is(shell)) {
       std::cout << "THE SCRIPT FOR " << shell << " IS NOT PARSED: there is no such shell here\n";
       continue;
@@ -70,7 +72,8 @@ TEST_F(Completion, EachCommandHasAManualPage) {
     std::cout << "THE PAGES ARE NOT FORMATTED: there is no man here\n";
     return;
   }
-  const std::string line = "cd '" + folder_.string() + "' && MANROFFOPT= man --warnings -l pages/photonrail-run.1 >shown 2>warnings </dev/null";
+  const std::string line =
+      "cd '" + folder_.string() + "' && MANROFFOPT= man --warnings -l pages/photonrail-run.1 >shown 2>warnings </dev/null";
   EXPECT_EQ(std::system(line.c_str()), 0);
   EXPECT_EQ(read(folder_ / "warnings"), "");
 }

@@ -62,13 +62,15 @@ TEST_F(Errors, MissingScenario) { expect_refused("absent.json", {"absent.json", 
 
 // It never ends.
 TEST_F(Errors, ADeviceInPlaceOfAFile) {
-  expect_refused("/dev/zero", {"/dev/zero: is a pipe or device of more than 268435456 bytes", "write it into a file first"});
+  expect_refused("/dev/zero",
+                 {"/dev/zero: is a pipe or device of more than 268435456 bytes", "write it into a file first"});
   json scenario = tiny("a");
   scenario["workload"] = {{"graph", "/dev/zero"}};
   write("a.json", scenario);
   expect_refused("a.json", {"a.json: /workload/graph: /dev/zero: is a pipe or device"});
-  for (const char* line : {"sweep /dev/zero", "compare /dev/zero /dev/zero", "card import /dev/zero -o c.json",
-                           "collective info /dev/zero", "cost --catalogue /dev/zero", "goodput /dev/zero", "allocate /dev/zero"}) {
+  for (const char* line :
+       {"sweep /dev/zero", "compare /dev/zero /dev/zero", "card import /dev/zero -o c.json", "collective info /dev/zero",
+        "cost --catalogue /dev/zero", "goodput /dev/zero", "allocate /dev/zero"}) {
     const Outcome done = run(line);
     EXPECT_EQ(done.status, 2) << line;
     EXPECT_THAT(done.err, HasSubstr("is a pipe or device")) << line;
@@ -80,9 +82,11 @@ TEST_F(Errors, AScenarioFromAPipeIsAsGoodAsAFile) {
   for (const char* line : {"run a.json", "run /dev/stdin < a.json", "run /dev/fd/3 < a.json 3<&0"}) {
     EXPECT_EQ(run(line).status, 0) << line;
   }
-  EXPECT_EQ(std::system(("cd '" + folder_.string() + "' && cat a.json | '" PHOTONRAIL_COMMAND "' run /dev/stdin >.out").c_str()),
-            0);
-  EXPECT_EQ(std::system(("cd '" + folder_.string() + "' && bash -c \"'" PHOTONRAIL_COMMAND "' run <(cat a.json)\" >.out").c_str()),
+  EXPECT_EQ(
+      std::system(("cd '" + folder_.string() + "' && cat a.json | '" PHOTONRAIL_COMMAND "' run /dev/stdin >.out").c_str()),
+      0);
+  EXPECT_EQ(std::system(
+                ("cd '" + folder_.string() + "' && bash -c \"'" PHOTONRAIL_COMMAND "' run <(cat a.json)\" >.out").c_str()),
             0);
 }
 

@@ -11,7 +11,8 @@ class Init : public Command {};
 TEST_F(Init, AGridOfOptionsValidatesAndRuns) {
   int written = 0;
   for (const char* model : {"llama3_8b", "mixtral_8x7b", "deepseek_v2"}) {
-    for (const char* cluster : {"--servers 2 --gpus-per-server 1", "--servers 2 --gpus-per-server 8", "--servers 6 --gpus-per-server 4"}) {
+    for (const char* cluster :
+         {"--servers 2 --gpus-per-server 1", "--servers 2 --gpus-per-server 8", "--servers 6 --gpus-per-server 4"}) {
       for (const char* rail : {"--rail electrical", "--controller opus", "--controller rotor --switch rotor"}) {
         const std::string file = "s" + std::to_string(written++) + ".json";
         const std::string options = std::string(" --model ") + model + " " + cluster + " " + rail + " --sequence 2048";

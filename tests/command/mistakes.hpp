@@ -8,10 +8,10 @@ namespace photonrail::test {
 
 /// A change of a good scenario, sweep or command line.
 struct Mistake {
-  const char* what;       ///< for people
-  const char* change;     ///< of the file: a JSON merge patch; of a command line: its words
-  const char* says;       ///< part of the message
-  int status = 2;         ///< 0: a warning
+  const char* what;    ///< for people
+  const char* change;  ///< of the file: a JSON merge patch; of a command line: its words
+  const char* says;    ///< part of the message
+  int status = 2;      ///< 0: a warning
 };
 
 /// In `opus.json`: 4 servers of 2 GPUs, optical rails under Opus, an all-reduce.

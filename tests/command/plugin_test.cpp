@@ -119,7 +119,8 @@ TEST_F(Plugin, WhatCannotBeLoadedIsAnErrorThatSaysWhy) {
   fails(".", "is a directory");
   fails("my_policy.json", "cannot be loaded: ");
   fails(library("no_entry"), "has no entry point photonrail_plugin (write PHOTONRAIL_PLUGIN(known)");
-  fails(library("other_version"), "was built for another version: photonrail 0.0.9; this is photonrail " + std::string(version()));
+  fails(library("other_version"),
+        "was built for another version: photonrail 0.0.9; this is photonrail " + std::string(version()));
   fails(library("throws"), "failed to register its names: no licence today");
   fails(library("throws_no_exception"), "something that is no std::exception was thrown");
   fails(library("name_twice"), "there is already a controller \"opus\"");

@@ -101,8 +101,12 @@ TEST_F(Report, NamesOfARunAreTextAndNeverMarkup) {
   scenario["cluster"]["rail"] = {{"kind", "optical"}, {"switch", {{"reconfiguration_us", 100}}}};
   scenario["controller"] = {{"name", "opus"}};
   json computation = {{"rank", "all"}, {"id", "t"}, {"name", markup("task")}, {"compute_us", 500}};
-  json collective = {{"rank", "all"},           {"collective", "all_reduce"}, {"name", markup("collective")},
-                     {"communicator", markup("group")}, {"bytes", 10'000'000},        {"after", {"t"}}};
+  json collective = {{"rank", "all"},
+                     {"collective", "all_reduce"},
+                     {"name", markup("collective")},
+                     {"communicator", markup("group")},
+                     {"bytes", 10'000'000},
+                     {"after", {"t"}}};
   scenario["workload"] = {{"graph",
                            {{"schema", "photonrail.graph/1"},
                             {"ranks", 4},
@@ -118,10 +122,11 @@ TEST_F(Report, LabelsOfASweepAreTextAndNeverMarkupOrFormulas) {
   json sweep = {{"schema", "photonrail.sweep/1"}, {"name", markup("sweep")}, {"base", tiny("base")}};
   sweep["base"]["workload"]["collective"].erase("ranks");
   const std::string formula = "=HYPERLINK(\"http://x\")";
-  sweep["axes"] = {{{"name", markup("axis")},
-                    {"variants",
-                     {{markup("label"), {{"/cluster/nic/port_gb_per_s", 50}}}, {formula, {{"/cluster/nic/port_gb_per_s", 25}}}}}},
-                   {{"pointer", "/cluster/servers"}, {"values", {4, 8, 16, 64}}}};
+  sweep["axes"] = {
+      {{"name", markup("axis")},
+       {"variants",
+        {{markup("label"), {{"/cluster/nic/port_gb_per_s", 50}}}, {formula, {{"/cluster/nic/port_gb_per_s", 25}}}}}},
+      {{"pointer", "/cluster/servers"}, {"values", {4, 8, 16, 64}}}};
   write("sweep.json", sweep);
   ASSERT_EQ(run("sweep sweep.json --quiet --out sweep").status, 0) << read(folder_ / ".err");
   EXPECT_THAT(read(folder_ / "sweep/results.csv"), testing::HasSubstr(",\"'=HYPERLINK(\"\"http://x\"\")\","));
@@ -288,7 +293,8 @@ TEST_F(Report, ReadySweepsHaveGoodPages) {
   const fs::path sweeps = fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/sweeps";
   for (const std::string name :
        {"nic-rate", "ocs-technologies", "straggler-break-even", "scaling-pp", "slices-against-load"}) {
-    ASSERT_EQ(run("sweep '" + (sweeps / (name + ".json")).string() + "' --quiet --out " + name).status, 0) << read(folder_ / ".err");
+    ASSERT_EQ(run("sweep '" + (sweeps / (name + ".json")).string() + "' --quiet --out " + name).status, 0)
+        << read(folder_ / ".err");
     ASSERT_EQ(run("report " + name).status, 0) << read(folder_ / ".err");
     browse("ready.mjs", name + "/report.html", "4");
   }

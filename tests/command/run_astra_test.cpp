@@ -43,9 +43,10 @@ TEST_F(AstraCommand, ImportsAScenarioThatOneEditMakesOptical) {
   const Outcome outcome = run("import astra --system system.json" + files_ + " -o scenario.json");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   ASSERT_EQ(run("run scenario.json --quiet --out electrical").status, 0);
-  const Outcome optical = run(
-      "run scenario.json --quiet --out optical --set '/cluster/rail={\"kind\": \"optical\", \"switch\": {\"reconfiguration_ms\": 1}}'"
-      " --set '/controller={\"name\": \"opus\"}'");
+  const Outcome optical =
+      run("run scenario.json --quiet --out optical --set '/cluster/rail={\"kind\": \"optical\", \"switch\": "
+          "{\"reconfiguration_ms\": 1}}'"
+          " --set '/controller={\"name\": \"opus\"}'");
   ASSERT_EQ(optical.status, 0) << optical.err;
   EXPECT_GT(result("optical/result.json")["makespan_s"], result("electrical/result.json")["makespan_s"]);
 }

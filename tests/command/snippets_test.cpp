@@ -36,7 +36,9 @@ std::vector<std::string> split_lines(const std::string& text) {
 }
 
 // The command without what is said beside it.
-std::string without_comment(const std::string& line) { return std::regex_replace(line, std::regex(" {2,}(#.*)?[^ ].*$| +$"), ""); }
+std::string without_comment(const std::string& line) {
+  return std::regex_replace(line, std::regex(" {2,}(#.*)?[^ ].*$| +$"), "");
+}
 
 // A line that says what a command takes, with words in capitals for what is to be filled in.
 bool is_usage(const std::string& line) {
@@ -97,7 +99,8 @@ TEST_F(Snippets, EveryCommandRunsAsPrinted) {
       const std::string command = without_comment(line.text);
       if (is_usage(command) || (line.text.find("# some minutes") != std::string::npos && test_cases(0) == 0)) continue;
       const Outcome outcome = shell(command);
-      const bool names_data = outcome.err.find("trace") != std::string::npos || outcome.err.find("PHOTONRAIL_SHARED_DATA") != std::string::npos;
+      const bool names_data =
+          outcome.err.find("trace") != std::string::npos || outcome.err.find("PHOTONRAIL_SHARED_DATA") != std::string::npos;
       const bool without_data = !shared_data() && names_data;
       const bool without_page = outcome.err.find("no page for reports") != std::string::npos;
       if (outcome.status != 0 && (without_data || without_page)) {

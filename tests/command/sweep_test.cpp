@@ -56,7 +56,8 @@ class Sweeps : public Command {
            {"seeds", {1, 2, 3}}});
   }
 
-  /// The command as a child of its own, which gives way to the test: what the test does to it comes in time on a busy machine.
+  /// The command as a child of its own, which gives way to the test: what the test does to it comes in time on a busy
+  /// machine.
   [[nodiscard]] pid_t start(const std::string& out, const std::string& err = "/dev/null") const {
     const pid_t child = ::fork();
     if (child != 0) return child;
@@ -84,8 +85,8 @@ class Sweeps : public Command {
     }
     return false;
   }
-  /// Kills a run into `out` when it has recorded something, then 20, each at any moment of its first so many seconds; how many
-  /// of these were killed.
+  /// Kills a run into `out` when it has recorded something, then 20, each at any moment of its first so many seconds; how
+  /// many of these were killed.
   [[nodiscard]] int kill_twenty(const std::string& out, double seconds) const {
     const pid_t first = start(out);
     EXPECT_TRUE(has_begun(out, first));
@@ -113,11 +114,12 @@ TEST_F(Sweeps, KilledAtAnyMomentItEndsInTheSameTable) {
   const auto begin = std::chrono::steady_clock::now();
   ASSERT_EQ(run("sweep sweep.json --out whole").status, 0);
   const double whole_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  // In the first tenth of a run, so that most find work that is not done. Where the machine has become faster since the time
-  // was taken, so that one came to its end, they come sooner.
+  // In the first tenth of a run, so that most find work that is not done. Where the machine has become faster since the
+  // time was taken, so that one came to its end, they come sooner.
   double within_s = 0.1 * whole_s;
   int killed = kill_twenty("out", within_s);
-  for (; fs::exists(folder_ / "out/results.csv"); killed = kill_twenty("out", within_s /= 2)) fs::remove_all(folder_ / "out");
+  for (; fs::exists(folder_ / "out/results.csv"); killed = kill_twenty("out", within_s /= 2))
+    fs::remove_all(folder_ / "out");
   EXPECT_GE(killed, 10);
   const Outcome end = run("sweep sweep.json --out out --resume");
   EXPECT_EQ(end.status, 0) << end.err;

@@ -87,16 +87,19 @@ std::string problem(const std::string& text) {
 }
 
 TEST(Huggingface, WhatIsNotKnownIsRefusedByName) {
-  EXPECT_THAT(problem(R"({"model_type": "mamba2", "architectures": ["Mamba2ForCausalLM"]})"),
-              ::testing::AllOf(HasSubstr("the architecture \"mamba2\" is not known"), HasSubstr("known: llama, mistral, mixtral")));
+  EXPECT_THAT(
+      problem(R"({"model_type": "mamba2", "architectures": ["Mamba2ForCausalLM"]})"),
+      ::testing::AllOf(HasSubstr("the architecture \"mamba2\" is not known"), HasSubstr("known: llama, mistral, mixtral")));
   EXPECT_THAT(problem(R"({"model_type": "llama4"})"), HasSubstr("did you mean llama?"));
   EXPECT_THAT(problem(R"({"model_type": "llama", "hidden_size": 64})"), HasSubstr("/num_hidden_layers: missing"));
   EXPECT_THAT(problem(R"({"model_type": "llama", "num_hidden_layers": "32"})"), HasSubstr("must be a number"));
   EXPECT_THAT(problem(R"({"model_type": "llama", "num_hidden_layers": 100000000})"), HasSubstr("from 1 to 10000"));
   EXPECT_THAT(problem(R"({"architectures": ["LlamaForCausalLM"]})"), HasSubstr("/model_type: missing"));
-  EXPECT_THAT(test::error_of([] { static_cast<void>(parse_scenario(
-                  scenario(R"({"preset": "llama3_8b", "huggingface": "x.json"})"), ".", "s")); }).what(),
-              HasSubstr("remove one of the two"));
+  EXPECT_THAT(
+      test::error_of([] {
+        static_cast<void>(parse_scenario(scenario(R"({"preset": "llama3_8b", "huggingface": "x.json"})"), ".", "s"));
+      }).what(),
+      HasSubstr("remove one of the two"));
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ TEST(OwnNames, AControllerWithItsKeys) {
 
 TEST(OwnNames, ACollectiveInBothPlaces) {
   const std::string section = scenario(R"({ "name": "opus" })", kRing, R"(, "collectives": { "all_reduce": "mine" })");
-  const std::string inside = scenario(
-      R"({ "name": "opus" })", R"({ "collective": { "op": "all_reduce", "bytes": 1000, "algorithm": "mine" } })");
+  const std::string inside =
+      scenario(R"({ "name": "opus" })", R"({ "collective": { "op": "all_reduce", "bytes": 1000, "algorithm": "mine" } })");
   for (const std::string& text : {section, inside}) {
     const Scenario read = parse_scenario(text, ".", "s.json", {}, own());
     EXPECT_EQ(read.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)], "mine");
@@ -77,8 +77,10 @@ TEST(OwnNames, InEachOfSeveralJobsAndInOverrides) {
   const std::string job = R"(, "workload": { "collective": { "op": "all_reduce", "bytes": 1000, "algorithm": "mine" } } })";
   const std::string text = R"({ "schema": "photonrail.scenario/1", "cluster": { "servers": 4, "gpus_per_server": 1,
       "rail": { "kind": "optical", "switch": { "reconfiguration_ms": 1 } } }, "controller": { "name": "silent" }, "jobs": [
-      { "name": "a", "servers": [0, 1])" + job + R"(, { "name": "b", "servers": [2, 3],
-        "controller": { "name": "silent", "patience": 5 })" + job + "] }";
+      { "name": "a", "servers": [0, 1])" +
+                           job + R"(, { "name": "b", "servers": [2, 3],
+        "controller": { "name": "silent", "patience": 5 })" +
+                           job + "] }";
   const Override set[] = {{"/controller/patience", "7"}, {"/jobs/1/controller/patience", "9"}};
   const Scenario read = parse_scenario(text, ".", "s.json", set, own());
   ASSERT_EQ(read.jobs.size(), 2u);
@@ -96,7 +98,8 @@ TEST(OwnNames, InEachOfSeveralJobsAndInOverrides) {
 TEST(InlineGraph, StandsInTheScenario) {
   const auto with_size = [](const std::string& bytes) {
     return scenario(R"({ "name": "opus" })", R"({ "graph": { "schema": "photonrail.graph/1", "ranks": 2, "tasks": [
-      { "rank": 0, "send_to": 1, "bytes": )" + bytes + R"( }, { "rank": 1, "receive_from": 0, "bytes": 1000 } ] } })");
+      { "rank": 0, "send_to": 1, "bytes": )" + bytes +
+                                                 R"( }, { "rank": 1, "receive_from": 0, "bytes": 1000 } ] } })");
   };
   EXPECT_EQ(parse_scenario(with_size("1000"), ".").graph.task_count(), 2u);
   try {

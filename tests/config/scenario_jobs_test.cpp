@@ -105,7 +105,6 @@ TEST(ScenarioJobs, SayWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of(scenario), HasSubstr("/jobs/1/workload: missing"));
 }
 
-
 json fixed_circuits(const std::vector<std::pair<int, int>>& circuits) {
   json list = json::array();
   for (const auto& [from, to] : circuits) list.push_back({{"from", from}, {"to", to}});
@@ -135,7 +134,8 @@ TEST(ScenarioJobs, HaveNoFixedCircuitToAnotherJob) {
 TEST(ScenarioJobs, OfTheirOwnFixedCircuitsLightNoneOfAnotherJob) {
   json scenario = two_jobs();  // GPUs 2, 3, 8, 9, and 11 and 0
   scenario["jobs"][0]["controller"] = fixed_circuits({{8, 2}, {4, 6}});
-  EXPECT_THAT(parse(scenario).jobs[0].controller.circuits, ElementsAre(StaticCircuit{GpuId{8}, GpuId{2}})) << "4 and 6 run nothing";
+  EXPECT_THAT(parse(scenario).jobs[0].controller.circuits, ElementsAre(StaticCircuit{GpuId{8}, GpuId{2}}))
+      << "4 and 6 run nothing";
   scenario["jobs"][0]["controller"] = fixed_circuits({{8, 2}, {2, 0}});
   EXPECT_THAT(error_of(scenario), HasSubstr("/jobs/0/controller/circuits/1: joins GPU 2 of a to GPU 0 of job 1"));
 }

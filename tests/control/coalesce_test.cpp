@@ -109,8 +109,8 @@ TEST(Coalesce, LightsWhatNobodyElseHas) {
   EXPECT_EQ(decision.plan(), rail.plan({{2, 3}}));
 }
 
-// First the ring (1 ms, ends 3 ms before it is due), then a change: the hop ends at 12 ms, 8 before it is due. First the hop:
-// it ends at 11 ms, and the ring at 22 ms, 18 ms late.
+// First the ring (1 ms, ends 3 ms before it is due), then a change: the hop ends at 12 ms, 8 before it is due. First the
+// hop: it ends at 11 ms, and the ring at 22 ms, 18 ms late.
 TEST(Coalesce, KeepsCircuitsForWhatIsDueSoon) {
   Rail rail;
   rail.wants({{0, 1}, {1, 0}}, milliseconds(1), milliseconds(4)).wants({{0, 2}}, milliseconds(1), milliseconds(20));

@@ -100,11 +100,12 @@ TEST_P(Decomposed, PortsWithoutAMatchingJoinTheSame) {
   shown.bytes(0, {1000, 1000});
   const CircuitPlan plan = make_controller(GetParam(), {}, 3)->decide(shown.view).plan();
   EXPECT_EQ(check_plan(rail.view(), plan), "");
-  EXPECT_THAT(joined(rail.view(), plan),
-              ::testing::ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{1, 2}, ServerPair{1, 2}));
+  EXPECT_THAT(joined(rail.view(), plan), ::testing::ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{0, 1},
+                                                                ServerPair{1, 2}, ServerPair{1, 2}, ServerPair{1, 2}));
 }
 
-// Cut exactly, the byte that one pair has more is a matching of its own. No send is cut, so that it takes no port from the others.
+// Cut exactly, the byte that one pair has more is a matching of its own. No send is cut, so that it takes no port from the
+// others.
 TEST_P(Decomposed, TheRestOfAPairThatBeginsTakesNoPort) {
   RailView rail(3, 2);
   rail.demand({{0, 1}, {1, 2}, {2, 0}});
@@ -112,8 +113,8 @@ TEST_P(Decomposed, TheRestOfAPairThatBeginsTakesNoPort) {
   shown.bytes(0, {1000, 1001, 1000});
   const CircuitPlan plan = make_controller(GetParam(), {}, 2)->decide(shown.view).plan();
   EXPECT_EQ(check_plan(rail.view(), plan), "");
-  EXPECT_THAT(joined(rail.view(), plan),
-              ::testing::ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{1, 2}, ServerPair{1, 2}, ServerPair{2, 0}, ServerPair{2, 0}));
+  EXPECT_THAT(joined(rail.view(), plan), ::testing::ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{1, 2},
+                                                                ServerPair{1, 2}, ServerPair{2, 0}, ServerPair{2, 0}));
 }
 
 // A circuit of the matching is gone, as when its port failed for a moment, and its send waits again.

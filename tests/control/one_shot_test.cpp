@@ -32,7 +32,8 @@ TEST(StaticSplit, SharesPortsByTheSquareRootOfTheBytes) {
   const auto controller = make_controller("static_split", {}, 3);
   const Decision decision = controller->decide(shown.view);
   EXPECT_EQ(check_plan(shown.view, decision.plan()), "");
-  EXPECT_THAT(joined(shown.view, decision.plan()), ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{0, 2}, ServerPair{1, 0}, ServerPair{1, 0}));
+  EXPECT_THAT(joined(shown.view, decision.plan()),
+              ElementsAre(ServerPair{0, 1}, ServerPair{0, 1}, ServerPair{0, 2}, ServerPair{1, 0}, ServerPair{1, 0}));
   EXPECT_TRUE(controller->decide(shown.view).keeps()) << "once";
 }
 

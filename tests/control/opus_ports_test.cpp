@@ -55,9 +55,11 @@ TEST(OpusPorts, AFaultyPortIsLeftAlone) {
   const FabricView plain = rail.view();
   EXPECT_EQ(opus_policy()->decide(plain).plan().connect.size(), 2u);
   const Faulty sender(rail, {plain.port(0, 0)});
-  EXPECT_EQ(opus_policy()->decide(sender.view).plan().connect, (std::vector<Circuit>{{plain.port(0, 1), plain.port(1, 0)}}));
+  EXPECT_EQ(opus_policy()->decide(sender.view).plan().connect,
+            (std::vector<Circuit>{{plain.port(0, 1), plain.port(1, 0)}}));
   const Faulty receiver(rail, {plain.port(1, 0)});
-  EXPECT_EQ(opus_policy()->decide(receiver.view).plan().connect, (std::vector<Circuit>{{plain.port(0, 0), plain.port(1, 1)}}));
+  EXPECT_EQ(opus_policy()->decide(receiver.view).plan().connect,
+            (std::vector<Circuit>{{plain.port(0, 0), plain.port(1, 1)}}));
   const Faulty none_left(rail, {plain.port(1, 0), plain.port(1, 1)});
   EXPECT_TRUE(opus_policy()->decide(none_left.view).keeps());
 }

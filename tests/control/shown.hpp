@@ -44,7 +44,8 @@ class Shown {
     return *this;
   }
   /// The rank at the position sends over its pairs in a step.
-  Shown& sends(ServerIndex from, Dimension dimension, std::vector<ServerPair> pairs, const std::vector<std::int64_t>& counts) {
+  Shown& sends(ServerIndex from, Dimension dimension, std::vector<ServerPair> pairs,
+               const std::vector<std::int64_t>& counts) {
     pairs_.push_back(std::move(pairs));
     ScheduledOperation op;
     op.dimension = dimension;

@@ -26,9 +26,9 @@ using fabric::RailCrossing;
 
 namespace {
 
-using ::testing::ElementsAre;
 using test::PartFixture;
 using test::us;
+using ::testing::ElementsAre;
 
 TEST(PairQueue, KeepsPairsInOrderWithWhatWaits) {
   PairQueue queue;

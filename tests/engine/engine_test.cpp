@@ -194,7 +194,6 @@ TEST(Engine, RunStopsAtItsLimit) {
   EXPECT_EQ(engine.run(), 3u);
 }
 
-
 // Schedules itself anew, so much later each time.
 struct Repeater {
   engine::Engine& engine;
@@ -204,7 +203,8 @@ struct Repeater {
   void again(std::uint64_t left) {
     ++times;
     if (left > 0)
-      engine.schedule(engine.now() + Duration{step}, engine::Phase::kFinish, engine::Action::to<&Repeater::again>(*this, left - 1));
+      engine.schedule(engine.now() + Duration{step}, engine::Phase::kFinish,
+                      engine::Action::to<&Repeater::again>(*this, left - 1));
   }
 };
 

@@ -26,11 +26,11 @@ using network::DeliveryListener;
 
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using test::FakeCircuits;
 using test::PartFixture;
 using test::us;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 test::Job all_reduce_of_two() {
   test::Job job(2);

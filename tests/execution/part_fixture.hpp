@@ -23,9 +23,7 @@ struct PartFixture {
     return job;
   }
   [[nodiscard]] const TaskGraph& graph() const { return job_.scenario.graph; }
-  [[nodiscard]] execution::RunContext context() {
-    return {engine, fabric, operations, accounting, stragglers, observers};
-  }
+  [[nodiscard]] execution::RunContext context() { return {engine, fabric, operations, accounting, stragglers, observers}; }
   /// Runs every event; returns the time of the last.
   Time run_all() {
     engine.run();
@@ -73,9 +71,7 @@ struct FakeCircuits : execution::CircuitService {
   void set_running(std::uint32_t operations) override { running = operations; }
   void task_ended(RankId rank) override { calls.push_back("ended on " + std::to_string(rank.value)); }
   void job_ended() override { calls.push_back("job ended"); }
-  void set_progress(RankId rank, std::uint32_t, std::size_t next) override {
-    progress.emplace_back(rank.value, next);
-  }
+  void set_progress(RankId rank, std::uint32_t, std::size_t next) override { progress.emplace_back(rank.value, next); }
   [[nodiscard]] std::string missing(execution::OpId) const override { return lack; }
 
   execution::RoundListener* rounds = nullptr;

@@ -10,9 +10,9 @@
 namespace photonrail::execution {
 namespace {
 
-using ::testing::ElementsAre;
 using test::PartFixture;
 using test::us;
+using ::testing::ElementsAre;
 
 TEST(CriticalPath, TheLaterConditionBinds) {
   EXPECT_EQ(later_of({Time{5}, 1}, {Time{3}, 9}).reconfigurations, 1u);
@@ -20,9 +20,7 @@ TEST(CriticalPath, TheLaterConditionBinds) {
 }
 
 struct Ready : ProgramListener {
-  void iteration_began(RankId rank, std::uint32_t iteration, double) override {
-    began.emplace_back(rank.value, iteration);
-  }
+  void iteration_began(RankId rank, std::uint32_t iteration, double) override { began.emplace_back(rank.value, iteration); }
   void all_ranks_finished() override { ++finished; }
   void task_ready(RankId rank, TaskId task, CriticalPathTag cause) override {
     ready.emplace_back(rank.value, task.value);

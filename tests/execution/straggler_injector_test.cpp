@@ -38,13 +38,13 @@ StragglerSpec failure(Duration at, std::optional<Duration> lasts, double slowdow
   return spec;
 }
 
-// Of 10 us, begun at 0: 4 us, then 3 us that are half of 6, then 3 us: 13. A stop from 4 to 10: 16. Both: from 4 to 10 nothing,
-// then 6 us.
+// Of 10 us, begun at 0: 4 us, then 3 us that are half of 6, then 3 us: 13. A stop from 4 to 10: 16. Both: from 4 to 10
+// nothing, then 6 us.
 TEST(StragglerInjector, AFailureMeetsComputationsInProgress) {
   const StragglerSpec slow = failure(us(4), us(6), 2.0);
   const StragglerSpec stop = failure(us(4), us(6), 1.0);
-  for (const auto& [specs, expected] : {std::pair{std::vector{slow}, us(13)}, {std::vector{stop}, us(16)},
-                                        {std::vector{slow, stop}, us(16)}}) {
+  for (const auto& [specs, expected] :
+       {std::pair{std::vector{slow}, us(13)}, {std::vector{stop}, us(16)}, {std::vector{slow, stop}, us(16)}}) {
     const StragglerInjector injector(specs, 2, 1);
     EXPECT_EQ(injector.with_failures(RankId{1u}, Time{}, us(10)), expected);
     EXPECT_EQ(injector.with_failures(RankId{0u}, Time{}, us(10)), us(10)) << "another rank";

@@ -134,10 +134,9 @@ TEST(Cluster, TheOcsNeedsTwoPortsForEveryNicPortOfTheRail) {
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.problem(), HasSubstr("has 15 ports"));
     EXPECT_THAT(error.problem(), HasSubstr("needs 16"));
-    EXPECT_EQ(
-        error.hint(),
-        "at most 3 servers, fewer NIC ports, a larger switch, or several of them (rail.pods)");  // 3 x 2 x 2 = 12
-                                                                                                          // <= 15
+    EXPECT_EQ(error.hint(),
+              "at most 3 servers, fewer NIC ports, a larger switch, or several of them (rail.pods)");  // 3 x 2 x 2 = 12
+                                                                                                       // <= 15
   }
 }
 

@@ -14,10 +14,11 @@ using ::testing::IsEmpty;
 // Three servers of two ports; server 0 has ports 0 and 1, server 1 ports 2 and 3.
 struct Timeline : TransitionsSite {
   explicit Timeline(const PortFault& fault, std::uint32_t planes = 1)
-      : TransitionsSite(3, 2, [&](RailSpec& spec) {
-          spec.faults = {fault};
-          spec.planes = planes;
-        }),
+      : TransitionsSite(3, 2,
+                        [&](RailSpec& spec) {
+                          spec.faults = {fault};
+                          spec.planes = planes;
+                        }),
         faults(circuits),
         timeline(site.context, circuits, faults, transitions, site.notifier) {
     connect({circuit(0, 2), circuit(3, 1)});

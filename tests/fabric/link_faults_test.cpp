@@ -64,7 +64,8 @@ TEST(LinkFaultsOfAFabric, AWayIsAroundTheLinkOnlyWhileItHasFailed) {
   EXPECT_EQ(way->front().slot, 1u);
   EXPECT_EQ(site.faults->detour(0, 0, 1), nullptr) << "of the other server";
   EXPECT_EQ(site.faults->detour(1, 1, 2), nullptr) << "of another link";
-  EXPECT_THAT(site.faults->lines(), ElementsAre(HasSubstr("server 1: the link between GPUs 0 and 1 failed from 0.000000 s")));
+  EXPECT_THAT(site.faults->lines(),
+              ElementsAre(HasSubstr("server 1: the link between GPUs 0 and 1 failed from 0.000000 s")));
   site.run_to(Duration{11'000});
   EXPECT_EQ(site.faults->detour(1, 0, 1), nullptr);
 }
@@ -80,8 +81,9 @@ TEST(LinkFaultsOfAFabric, APathThatWasFoundBeforeIsDiverted) {
   EXPECT_FALSE(site.faults->divert(path));
   site.run_to(Duration{7000});
   EXPECT_TRUE(site.faults->divert(path));
-  EXPECT_THAT(path.hops(), ElementsAre(site.capacities->scale_up_link(GpuId{4}, 1), site.capacities->scale_up_link(GpuId{7}, 1),
-                                       site.capacities->scale_up_link(GpuId{6}, 1), behind));
+  EXPECT_THAT(path.hops(),
+              ElementsAre(site.capacities->scale_up_link(GpuId{4}, 1), site.capacities->scale_up_link(GpuId{7}, 1),
+                          site.capacities->scale_up_link(GpuId{6}, 1), behind));
   EXPECT_EQ(path.latency, Duration{11'000});
   EXPECT_FALSE(site.faults->divert(path)) << "none of its links has failed";
 }

@@ -316,8 +316,7 @@ TEST(Faults, ThatLastAWhileAreRepaired) {
   r.engine.run();
   EXPECT_THAT(r.lit, ElementsAre(Pair(Rail::circuit(0, 1), microseconds(170))));
   EXPECT_THAT(r.changed, ElementsAre(kNothing, microseconds(70)));
-  EXPECT_THAT(r.rail().faults(),
-              ElementsAre(HasSubstr("port 0 of server 0 failed from 0.000000 s to 0.000070 s")));
+  EXPECT_THAT(r.rail().faults(), ElementsAre(HasSubstr("port 0 of server 0 failed from 0.000000 s to 0.000070 s")));
 }
 
 TEST(Faults, WithoutAServerOrAPortAreOfAll) {

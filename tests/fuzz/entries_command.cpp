@@ -82,7 +82,8 @@ bool ends_soon(const std::vector<std::string>& arguments) {
   const auto has = [&](const char* word) { return std::find(arguments.begin(), arguments.end(), word) != arguments.end(); };
   if (arguments.empty()) return false;
   const std::string& first = arguments.front();
-  if (first == "sweep") return arguments.size() > 1 && (has("--dry-run") || arguments[1] == "status" || arguments[1] == "merge");
+  if (first == "sweep")
+    return arguments.size() > 1 && (has("--dry-run") || arguments[1] == "status" || arguments[1] == "merge");
   if (first == "collective") return has("info") || has("export");
   if (first == "pip-switch") return !has_number_above(arguments, kMaxPorts);
   const std::array soon{"validate", "list", "trace", "cost", "compare", "card"};

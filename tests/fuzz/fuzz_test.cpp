@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kCases = 60;  // in the gate
+constexpr std::uint64_t kCases = 60;   // in the gate
 constexpr double kSlowSeconds = 20.0;  // of the processor: the machine may be busy
 constexpr rlim_t kMemory = rlim_t{3} << 30;
 

@@ -38,7 +38,9 @@ Duration best_opus(const Scenario& scenario, double delay_ms) {
   return best;
 }
 
-Scenario fsdp(const std::string& lanes) { return load("papers/opus/fsdp16-electrical.json", {"/executor/comm_lanes=" + lanes}); }
+Scenario fsdp(const std::string& lanes) {
+  return load("papers/opus/fsdp16-electrical.json", {"/executor/comm_lanes=" + lanes});
+}
 
 class Fsdp : public ::testing::TestWithParam<std::string> {};
 
@@ -85,7 +87,8 @@ INSTANTIATE_TEST_SUITE_P(Jobs, OnTraces,
                                                                       "quickstart-on-demand.json"}),
                          [](const auto& job) {
                            std::string name = job.param.substr(job.param.rfind('/') + 1);
-                           std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
                            return name;
                          });
 

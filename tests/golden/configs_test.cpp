@@ -162,8 +162,8 @@ Duration hottest_receiver(const TrafficMatrix& demand, Bandwidth rate) {
 /// For each shift of servers of two GPUs, one after another, what its circuits need: a circuit carries to a GPU what both
 /// GPUs of a server send it.
 struct ServerShifts {
-  Duration busiest{};   ///< what the busiest circuit carries, without a pause
-  Duration in_turn{};   ///< the same, and then the largest pair to the other local index once more
+  Duration busiest{};  ///< what the busiest circuit carries, without a pause
+  Duration in_turn{};  ///< the same, and then the largest pair to the other local index once more
 };
 
 ServerShifts server_shifts(const TrafficMatrix& demand, Bandwidth rate) {
@@ -206,9 +206,9 @@ TEST(Families, MixtureOfExpertsWaitsForEveryRoundOnCircuits) {
   EXPECT_GT(electrical.makespan, hottest);
   // Optical: the 8 servers are shifted 7 times, and each shift points both rails at once and waits 80 us. Its two steps, to
   // the same local index and to the other, take at least what the busiest circuit carries; a member whose first step shared
-  // its circuit with another's second one has its own second step still to go, so that both take at most the largest pair of
-  // that more. What is left is latency, of the rail and of the way to another local index, and overhead: at
-  // most 2.01 us a step.
+  // its circuit with another's second one has its own second step still to go, so that both take at most the largest pair
+  // of that more. What is left is latency, of the rail and of the way to another local index, and overhead: at most 2.01 us
+  // a step.
   EXPECT_EQ(optical.reconfigurations.count, 8u * 14);
   EXPECT_GT(optical.makespan, shifts.busiest + 8 * 7 * ms(0.08));
   EXPECT_LE(optical.makespan, shifts.in_turn + 8 * 7 * ms(0.08) + 8 * 15 * ms(0.00201));

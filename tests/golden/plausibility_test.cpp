@@ -53,7 +53,8 @@ TEST(Plausibility, ARateThatNoDeviceHasIsPointedAt) {
   text["cluster"]["scale_up"]["gb_per_s"] = 3600;
   EXPECT_THAT(warnings_of(text), ElementsAre(StartsWith("cluster.scale_up.per_gpu is 3600 GB/s")));
   text = training(4, 2);
-  text["cluster"]["gpu"] = {{"peak_tflops", 989e3}, {"memory_gb_per_s", 3.35}, {"memory_gb", 141}, {"compute_efficiency", 0.5}};
+  text["cluster"]["gpu"] = {
+      {"peak_tflops", 989e3}, {"memory_gb_per_s", 3.35}, {"memory_gb", 141}, {"compute_efficiency", 0.5}};
   EXPECT_THAT(warnings_of(text), ElementsAre(StartsWith("cluster.gpu.peak_tflops is 9.89e+05 TFLOP/s"),
                                              StartsWith("cluster.gpu.memory_gb_per_s is 3.35 GB/s")));
 }
@@ -71,8 +72,8 @@ TEST(Plausibility, TheFullPeakIsAWarningOnlyWhereItIsTheDefault) {
 }
 
 TEST(Plausibility, TensorParallelismOverServersIsPointedAt) {
-  EXPECT_THAT(warnings_of(training(8, 1)),
-              ElementsAre(AllOf(HasSubstr("tensor parallelism is wider than a server"), HasSubstr("8 ranks on 2 servers of 4 GPUs"))));
+  EXPECT_THAT(warnings_of(training(8, 1)), ElementsAre(AllOf(HasSubstr("tensor parallelism is wider than a server"),
+                                                             HasSubstr("8 ranks on 2 servers of 4 GPUs"))));
   json text = training(4, 2);  // tp is the outer dimension: its groups leave the servers all the same
   text["placement"] = {{"order", {"dp", "tp"}}};
   EXPECT_THAT(warnings_of(text), ElementsAre(HasSubstr("4 ranks on 2 servers")));
@@ -83,7 +84,8 @@ TEST(Plausibility, APlanThatDoesNotFitIsInfeasible) {
   text["cluster"]["gpu"] = {{"preset", "h100"}, {"memory_gb", 1}, {"compute_efficiency", 0.5}};
   const Scenario scenario = parse_checked(text);
   EXPECT_THAT(scenario.infeasible(), AllOf(StartsWith("stage 0 needs "), HasSubstr(" GB, and a GPU has 1.0")));
-  EXPECT_THAT(warnings_of(text), ElementsAre(AllOf(StartsWith("the plan does not fit the GPU: stage 0 needs "), HasSubstr("(parameters "))));
+  EXPECT_THAT(warnings_of(text),
+              ElementsAre(AllOf(StartsWith("the plan does not fit the GPU: stage 0 needs "), HasSubstr("(parameters "))));
   EXPECT_EQ(simulate(scenario).infeasible, scenario.infeasible());
   text["cluster"]["gpu"]["memory_gb"] = 0;  // unknown
   EXPECT_EQ(parse_checked(text).infeasible(), "");
@@ -95,7 +97,8 @@ TEST(Plausibility, EachJobSaysItsOwn) {
   text.erase("workload");
   text["cluster"]["gpu"] = {{"preset", "h100"}, {"memory_gb", 1}, {"compute_efficiency", 0.5}};
   text["cluster"]["nic"]["port_gb_per_s"] = 400;
-  text["jobs"] = {{{"name", "a"}, {"servers", {0}}, {"workload", job}}, {{"name", "b"}, {"servers", {1}}, {"workload", job}}};
+  text["jobs"] = {{{"name", "a"}, {"servers", {0}}, {"workload", job}},
+                  {{"name", "b"}, {"servers", {1}}, {"workload", job}}};
   const auto lines = warnings_of(text);
   EXPECT_THAT(lines, ElementsAre(StartsWith("cluster.nic.per_port"), StartsWith("a: the plan does not fit"),
                                  StartsWith("b: the plan does not fit")));

@@ -28,22 +28,21 @@ std::ostream& operator<<(std::ostream& out, const FoldedJob& job) {
 
 Scenario scenario_of(const FoldedJob& job) {
   const int ranks = job.tp * job.dp * job.pp;
-  const json text = {
-      {"schema", "photonrail.scenario/1"},
-      {"cluster",
-       {{"servers", ranks / job.tp},
-        {"gpus_per_server", job.tp},
-        {"gpu", {{"preset", "h200"}, {"compute_efficiency", 0.5}}},
-        {"nic", {{"ports", job.ports}, {"port_gb_per_s", 50}, {"latency_us", 2}}},
-        {"rail", {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", job.reconfiguration_ms}}}}}}},
-      {"controller", {{"name", "coalesce"}}},
-      {"workload",
-       {{"training",
-         {{"model", {{"preset", "llama3_8b"}, {"layers", 8}}},
-          {"sequence", 1024},
-          {"global_batch", 4 * job.dp},
-          {"parallelism", {{"tp", job.tp}, {"dp", job.dp}, {"pp", job.pp}, {"fsdp", job.fsdp}}}}}}},
-      {"run", {{"iterations", 2}}}};
+  const json text = {{"schema", "photonrail.scenario/1"},
+                     {"cluster",
+                      {{"servers", ranks / job.tp},
+                       {"gpus_per_server", job.tp},
+                       {"gpu", {{"preset", "h200"}, {"compute_efficiency", 0.5}}},
+                       {"nic", {{"ports", job.ports}, {"port_gb_per_s", 50}, {"latency_us", 2}}},
+                       {"rail", {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", job.reconfiguration_ms}}}}}}},
+                     {"controller", {{"name", "coalesce"}}},
+                     {"workload",
+                      {{"training",
+                        {{"model", {{"preset", "llama3_8b"}, {"layers", 8}}},
+                         {"sequence", 1024},
+                         {"global_batch", 4 * job.dp},
+                         {"parallelism", {{"tp", job.tp}, {"dp", job.dp}, {"pp", job.pp}, {"fsdp", job.fsdp}}}}}}},
+                     {"run", {{"iterations", 2}}}};
   return parse_scenario(text.dump(), ".");
 }
 

@@ -1,6 +1,6 @@
 // The smoke test of the Opus artifact (arXiv 2602.12521): 8 ranks, DP2 PP2 TP2, 96 layers, one micro-batch; ranks 0-3 are
-// pipeline stage 0, ranks 4-7 stage 1. What a delay costs is derived here from the timeline of the electrical run. Where the
-// data is (support/shared_data.hpp), the job is the trace, else the one that stands in for it (smoke_job.hpp).
+// pipeline stage 0, ranks 4-7 stage 1. What a delay costs is derived here from the timeline of the electrical run. Where
+// the data is (support/shared_data.hpp), the job is the trace, else the one that stands in for it (smoke_job.hpp).
 #include "golden/golden.hpp"
 
 #include <algorithm>

@@ -43,7 +43,6 @@ TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpecte
   EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 24), ::testing::Pair(2, 39)));
 }
 
-
 // Between its two messages the channel pauses for its overhead, and there the path stops.
 TEST(Channel, AMessageThatFollowsOnAPathThatStandsStillWaitsUntilItGoesOn) {
   engine::Engine engine;

@@ -31,15 +31,15 @@ GoodputSummary summary_of(const GoodputSpec& spec, double step_s, std::uint32_t 
   return reliability::summarise(spec, from_seconds(step_s), histories);
 }
 
-// arXiv 2407.21783: 419 unexpected interruptions of 16,384 GPUs (2,048 servers) in 54 days: 419 / (2048 x 54) x 1000 = 3.79,
-// and 54 x 24 h / 419 = 3.093 h.
+// arXiv 2407.21783: 419 unexpected interruptions of 16,384 GPUs (2,048 servers) in 54 days: 419 / (2048 x 54) x 1000
+// = 3.79, and 54 x 24 h / 419 = 3.093 h.
 TEST(Anchors, Llama3RateAndMeanTime) {
   EXPECT_NEAR(419.0 / (2048.0 * 54.0) * 1000.0, 3.79, 0.005);
   EXPECT_NEAR(job_of(2048, 419.0 / (2048.0 * 54.0) * 1000.0, 54.0).job_mttf_s() / 3600.0, 3.093, 0.0005);
 }
 
-// A Poisson count of 419 has a deviation of 20.5: the published one is one draw. 100 seeds give the mean within 3 x 2.05, and
-// 95 of them within 41; at least 88 with a probability of more than 0.999.
+// A Poisson count of 419 has a deviation of 20.5: the published one is one draw. 100 seeds give the mean within 3 x 2.05,
+// and 95 of them within 41; at least 88 with a probability of more than 0.999.
 TEST(Anchors, Llama3CountOfInterruptions) {
   const GoodputSpec spec = job_of(2048, 3.79, 54.0);
   int within = 0;
@@ -60,8 +60,8 @@ TEST(Anchors, RscMeanTimeByJobSize) {
   EXPECT_NEAR(job_of(12500, 2.34, 1.0).job_mttf_s(), 2953.846, 0.001);
 }
 
-// The same source: at least 0.90 within 0.02 for 2,048 to 4,096 GPUs with hourly checkpoints; restarts of 5 to 20 minutes, of
-// which the middle is taken.
+// The same source: at least 0.90 within 0.02 for 2,048 to 4,096 GPUs with hourly checkpoints; restarts of 5 to 20 minutes,
+// of which the middle is taken.
 TEST(Anchors, RscHourlyCheckpoints) {
   for (const std::uint32_t servers : {256U, 512U}) {
     GoodputSpec spec = job_of(servers, 6.5, 200.0);
@@ -71,9 +71,10 @@ TEST(Anchors, RscHourlyCheckpoints) {
   }
 }
 
-// The same source: 100,000 GPUs at 2.34 need an interval and a restart of about 2 minutes for an ETTR of 0.9. With M = 2954 s
-// and both x: x / (M e^(x/M) (e^(x/M) - 1)) = 0.9 at x = 3.4 minutes, 1.7 times the published figure. That has no detection: by
-// the health checks of the source, every 5 minutes, a failure is found after 2.5 minutes on average, and x is 1.8 minutes.
+// The same source: 100,000 GPUs at 2.34 need an interval and a restart of about 2 minutes for an ETTR of 0.9. With M = 2954
+// s and both x: x / (M e^(x/M) (e^(x/M) - 1)) = 0.9 at x = 3.4 minutes, 1.7 times the published figure. That has no
+// detection: by the health checks of the source, every 5 minutes, a failure is found after 2.5 minutes on average, and x
+// is 1.8 minutes.
 TEST(Anchors, RscHundredThousandGpus) {
   constexpr double kM = 2953.846;
   const auto ettr = [](double x, double detection) { return x / expected_segment_s(kM, x, 0.0, x + detection); };
@@ -113,8 +114,8 @@ TEST(Anchors, FtHsdp) {
   }
 }
 
-// arXiv 2508.03674, figure 8c: circuits re-pointed and job started 1.1 s after the failure, collectives at 4.5 s, first step
-// done at 25.6 s. arXiv 2505.23105: about 1 s to swap and restart.
+// arXiv 2508.03674, figure 8c: circuits re-pointed and job started 1.1 s after the failure, collectives at 4.5 s, first
+// step done at 25.6 s. arXiv 2505.23105: about 1 s to swap and restart.
 TEST(Anchors, SwapByCircuits) {
   for (const auto& [stages, total] : {std::pair{std::vector{1.1, 3.4, 21.1}, 25.6}, {std::vector{1.0}, 1.0}}) {
     GoodputSpec spec;
@@ -212,8 +213,8 @@ TEST(Anchors, MorphluxSpares) {
   EXPECT_GT(reliability::more_than_k_down(32, 1, 0.0231), 0.05);
 }
 
-// arXiv 2509.16293: 0.97 +- 0.01 at 9,600 GPUs with detection in 30 s. Rate of Llama 3, checkpoints every 5 minutes without a
-// stall, restart of 420 s: the source has none of the three in what we know of it.
+// arXiv 2509.16293: 0.97 +- 0.01 at 9,600 GPUs with detection in 30 s. Rate of Llama 3, checkpoints every 5 minutes without
+// a stall, restart of 420 s: the source has none of the three in what we know of it.
 TEST(Anchors, ByteRobustDense) {
   GoodputSpec spec = job_of(1200, 3.79, 90.0);
   spec.failures[0].detection = RandomTime::constant(30.0);

@@ -43,8 +43,8 @@ TEST(FailureClock, ExponentialPartsAreAPoissonProcess) {
   EXPECT_EQ(by_part.size(), 1000u);
 }
 
-// Renewal theory: 1,000 days / 10 days, and (cv^2 - 1) / 2 more for parts that are new at the start; a Weibull distribution of
-// shape 0.7 has cv^2 = gamma(1 + 2 / k) / gamma(1 + 1 / k)^2 - 1 = 2.1; a log-normal one of sigma 1 has e - 1 = 1.72.
+// Renewal theory: 1,000 days / 10 days, and (cv^2 - 1) / 2 more for parts that are new at the start; a Weibull distribution
+// of shape 0.7 has cv^2 = gamma(1 + 2 / k) / gamma(1 + 1 / k)^2 - 1 = 2.1; a log-normal one of sigma 1 has e - 1 = 1.72.
 TEST(FailureClock, OtherLawsHaveTheirMean) {
   const double cv2 = std::tgamma(1.0 + 2.0 / 0.7) / std::pow(std::tgamma(1.0 + 1.0 / 0.7), 2.0) - 1.0;
   const auto weibull = all(many_servers({RandomTime::Law::kWeibull, 10.0 * 86400.0, 0.7, 0.0, 0.0, {}}));
@@ -55,8 +55,8 @@ TEST(FailureClock, OtherLawsHaveTheirMean) {
   EXPECT_NEAR(static_cast<double>(samples.size()), 100'000.0 - 1000.0 * 0.375, 4.0 * 316.0 * 0.5);
 }
 
-// A gamma distribution of shape 0.5 and mean 1 has a variance of 2: failures of a server in 100 mean times have the variance
-// 100 + 100^2 x 2 = 141^2, not 10^2. The total stays.
+// A gamma distribution of shape 0.5 and mean 1 has a variance of 2: failures of a server in 100 mean times have the
+// variance 100 + 100^2 x 2 = 141^2, not 10^2. The total stays.
 TEST(FailureClock, UnequalServersAreOverDispersed) {
   GoodputSpec spec = many_servers(RandomTime::exponential(10.0 * 86400.0));
   spec.server_spread = 0.5;

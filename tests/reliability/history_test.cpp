@@ -103,7 +103,8 @@ TEST(History, FailuresThatAreNotDrawnChangeNothing) {
   EXPECT_EQ(a.sources[0].failures, 0u);
   EXPECT_EQ(a.books, b.books);
   EXPECT_EQ(a.wall, b.wall);
-  // 7.3 s x 100,000 steps; a checkpoint of 20 s before each step whose number is a multiple of round(3600 / 7.3) = 493: 202.
+  // 7.3 s x 100,000 steps; a checkpoint of 20 s before each step whose number is a multiple of round(3600 / 7.3) = 493:
+  // 202.
   EXPECT_EQ(a.books[TimeUse::kProductive], LongTime::from_seconds(730'000.0));
   EXPECT_EQ(a.books[TimeUse::kCheckpoint], LongTime::from_seconds(20.0 * 202));
   EXPECT_EQ(a.wall, LongTime::from_seconds(730'000.0 + 20.0 * 202));
@@ -163,12 +164,36 @@ TEST(History, ASlowPartIsBookedAsTheDifference) {
 
 TEST(History, BadValuesNameTheField) {
   GoodputSpec spec = one_server(1.0, 1.0, 0.0, 0.0, 1.0);
-  EXPECT_THAT(error_of([&] { GoodputSpec s = spec; s.recovery.clear(); static_cast<void>(history_of(s)); }).where(), "recovery");
-  EXPECT_THAT(error_of([&] { GoodputSpec s = spec; s.job.replicas = 2; static_cast<void>(history_of(s)); }).where(), "job.replicas");
-  EXPECT_THAT(error_of([&] { GoodputSpec s = spec; s.days = 1e9; static_cast<void>(history_of(s)); }).where(), "days");
-  EXPECT_THAT(error_of([&] { GoodputSpec s = spec; s.days = 30000; s.failures[0].time_to_failure.mean_s = 1e-3; static_cast<void>(history_of(s)); }).where(),
+  EXPECT_THAT(error_of([&] {
+                GoodputSpec s = spec;
+                s.recovery.clear();
+                static_cast<void>(history_of(s));
+              }).where(),
+              "recovery");
+  EXPECT_THAT(error_of([&] {
+                GoodputSpec s = spec;
+                s.job.replicas = 2;
+                static_cast<void>(history_of(s));
+              }).where(),
+              "job.replicas");
+  EXPECT_THAT(error_of([&] {
+                GoodputSpec s = spec;
+                s.days = 1e9;
+                static_cast<void>(history_of(s));
+              }).where(),
+              "days");
+  EXPECT_THAT(error_of([&] {
+                GoodputSpec s = spec;
+                s.days = 30000;
+                s.failures[0].time_to_failure.mean_s = 1e-3;
+                static_cast<void>(history_of(s));
+              }).where(),
               "failures[0].time_to_failure");
-  EXPECT_THAT(error_of([&] { GoodputSpec s = spec; s.policy = "in_ordr"; static_cast<void>(history_of(s)); }).hint(),
+  EXPECT_THAT(error_of([&] {
+                GoodputSpec s = spec;
+                s.policy = "in_ordr";
+                static_cast<void>(history_of(s));
+              }).hint(),
               ::testing::HasSubstr("in_order"));
 }
 

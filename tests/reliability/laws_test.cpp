@@ -57,10 +57,13 @@ GoodputSpec drawn(std::uint64_t seed) {
   for (std::uint64_t i = 0, n = 1 + random.below(3); i < n; ++i) {
     FailureSource source = servers_fail(86400.0 * (0.5 + 5.0 * random.uniform()));
     source.name = "source " + std::to_string(i);
-    if (random.below(3) == 0) source.repair = RandomTime::exponential(3600.0 * 20.0 * random.uniform());
-    else if (random.below(3) != 0) source.repair = RandomTime::constant(3600.0 * static_cast<double>(random.below(50)));
+    if (random.below(3) == 0)
+      source.repair = RandomTime::exponential(3600.0 * 20.0 * random.uniform());
+    else if (random.below(3) != 0)
+      source.repair = RandomTime::constant(3600.0 * static_cast<double>(random.below(50)));
     source.detection = RandomTime::constant(static_cast<double>(random.below(100)));
-    if (random.below(4) == 0) source.time_to_failure = {RandomTime::Law::kWeibull, source.time_to_failure.mean_s, 0.6, 0, 0, {}};
+    if (random.below(4) == 0)
+      source.time_to_failure = {RandomTime::Law::kWeibull, source.time_to_failure.mean_s, 0.6, 0, 0, {}};
     if (random.below(5) == 0) {
       source.per_server = 0;
       source.servers_per_part = 1 + static_cast<std::uint32_t>(random.below(spec.job.servers));
@@ -77,11 +80,13 @@ GoodputSpec drawn(std::uint64_t seed) {
   for (const auto action : {RecoveryAction::kSwapInRack, RecoveryAction::kSwap, RecoveryAction::kMoveRack,
                             RecoveryAction::kDropReplica, RecoveryAction::kRestart}) {
     if (random.below(2) == 0) continue;
-    spec.recovery.push_back(option(action, static_cast<double>(random.below(2000)), random.below(2) == 0 ? Rollback::kStep : Rollback::kCheckpoint));
+    spec.recovery.push_back(option(action, static_cast<double>(random.below(2000)),
+                                   random.below(2) == 0 ? Rollback::kStep : Rollback::kCheckpoint));
     spec.recovery.back().for_slow = random.below(2) == 0;
   }
   spec.recovery.push_back(option(RecoveryAction::kWait, 100.0));
-  spec.checkpoint = {reliability::IntervalRule::kYoung, 0.0, static_cast<double>(random.below(60)), static_cast<double>(random.below(600))};
+  spec.checkpoint = {reliability::IntervalRule::kYoung, 0.0, static_cast<double>(random.below(60)),
+                     static_cast<double>(random.below(600))};
   if (random.below(4) == 0) spec.maintenance = {0.7, RandomTime::constant(1800.0)};
   return spec;
 }
@@ -120,12 +125,14 @@ TEST(PolicyLaws, MoreSparesNeverLowerTheGoodputOfTheJob) {
     spec.job.servers = 20;
     spec.days = 100.0;
     spec.failures = {servers_fail(20.0 * 86400.0, 2.0 * 86400.0)};
-    spec.recovery = {option(RecoveryAction::kSwap, 0.0, Rollback::kStep), option(RecoveryAction::kWait, 0.0, Rollback::kStep)};
+    spec.recovery = {option(RecoveryAction::kSwap, 0.0, Rollback::kStep),
+                     option(RecoveryAction::kWait, 0.0, Rollback::kStep)};
     double before = 0.0;
     for (const std::uint32_t spares : {0U, 1U, 2U, 4U, 8U, 16U}) {
       spec.spares.anywhere = spares;
       const double ettr = history_of(spec, 10.0, seed).ettr();
-      EXPECT_GE(ettr, before - 0.002) << seed << ", " << spares;  // at most a step a failure: 500 x 10 s of 100 days are 0.06 %
+      EXPECT_GE(ettr, before - 0.002) << seed << ", "
+                                      << spares;  // at most a step a failure: 500 x 10 s of 100 days are 0.06 %
       before = ettr;
     }
   }
@@ -147,7 +154,8 @@ TEST(PolicyLaws, APolicyThatChoosesTheImpossibleIsAnError) {
   GoodputSpec spec = one_server(3600.0, 600.0, 0.0, 60.0, 30.0);
   spec.policy = "no_answer";
   ConstantSteps steps(spec, from_seconds(1.0));
-  EXPECT_EQ(error_of([&] { static_cast<void>(reliability::run_history(spec, steps, 1, table)); }).where(), "reliability.policy");
+  EXPECT_EQ(error_of([&] { static_cast<void>(reliability::run_history(spec, steps, 1, table)); }).where(),
+            "reliability.policy");
 }
 
 // A rack of 2 moves to the idle rack when one of its servers fails for good; the next failure finds none.
@@ -189,7 +197,8 @@ TEST(Recovery, SilentCorruptionTakesTheCheckpointsAfterIt) {
   spec.failures[0].time_to_failure = RandomTime::constant(0.35 * 86400.0);
   spec.failures[0].detection = RandomTime::constant(0.3 * 86400.0);
   const History history = history_of(spec);
-  // Failures at 0.35 and 0.70 days; the first is found at 0.65, when 0.35 minus the checkpoint at 50 x 600 s = 30,000 s is left.
+  // Failures at 0.35 and 0.70 days; the first is found at 0.65, when 0.35 minus the checkpoint at 50 x 600 s = 30,000 s is
+  // left.
   EXPECT_NEAR(history.books[TimeUse::kLost].seconds(), 0.65 * 86400.0 - 30'000.0, 1.0);
   EXPECT_EQ(history.failures, 1u);
 }

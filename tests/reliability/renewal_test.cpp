@@ -26,9 +26,9 @@ struct Case {
 
 // The mean times are those of jobs of published failure rates: 3.79, 6.5 and 2.34 failures per 1,000 servers and day.
 constexpr Case kCases[] = {
-    {"llama3_rate_10_min", 11134.8, 600, 30, 600, 0.87713},   {"llama3_rate_30_min", 11134.8, 1800, 5, 420, 0.88458},
-    {"rsc1_16384_hourly", 6490.8, 3600, 60, 600, 0.66756},    {"rsc1_131072_2_min", 811.44, 120, 10, 120, 0.73411},
-    {"rsc2_100000_10_min", 2953.846, 600, 0, 600, 0.73609},   {"young_optimum", 8280.0, 996.795, 60, 0, 0.88431},
+    {"llama3_rate_10_min", 11134.8, 600, 30, 600, 0.87713}, {"llama3_rate_30_min", 11134.8, 1800, 5, 420, 0.88458},
+    {"rsc1_16384_hourly", 6490.8, 3600, 60, 600, 0.66756},  {"rsc1_131072_2_min", 811.44, 120, 10, 120, 0.73411},
+    {"rsc2_100000_10_min", 2953.846, 600, 0, 600, 0.73609}, {"young_optimum", 8280.0, 996.795, 60, 0, 0.88431},
 };
 
 class Renewal : public ::testing::TestWithParam<Case> {};
@@ -61,7 +61,8 @@ TEST_P(Renewal, AHistoryOfAHundredThousandFailuresIsWithinOnePercent) {
   EXPECT_NEAR(mean, c.ettr, 4.0 * error);
 }
 
-INSTANTIATE_TEST_SUITE_P(, Renewal, ::testing::ValuesIn(kCases), [](const auto& case_) { return std::string(case_.param.name); });
+INSTANTIATE_TEST_SUITE_P(, Renewal, ::testing::ValuesIn(kCases),
+                         [](const auto& case_) { return std::string(case_.param.name); });
 
 // sqrt(2 x 60 s x 8280 s) = 996.8 s; sqrt(2 x 60 / 8280) = 0.1204.
 TEST(Formulas, YoungOfAMinuteAndTwoHours) {
@@ -126,7 +127,8 @@ TEST(Formulas, SparesOfAJobAreKOfN) {
   spec.failures = {servers_fail(9.0 * 86400.0)};
   spec.failures[0].repair = RandomTime::exponential(86400.0);
   spec.checkpoint.interval_s = 1e6;
-  spec.recovery = {option(RecoveryAction::kSwap, 0.0, Rollback::kStep), option(RecoveryAction::kWait, 0.0, Rollback::kStep)};
+  spec.recovery = {option(RecoveryAction::kSwap, 0.0, Rollback::kStep),
+                   option(RecoveryAction::kWait, 0.0, Rollback::kStep)};
   const double expected = more_than_k_down(10, 2, 0.1);
   double waiting = 0.0;
   std::uint64_t failures = 0;

@@ -182,8 +182,13 @@ TEST(SimulatedSteps, ADroppedReplicaIsASmallerJob) {
 TEST(SimulatedSteps, WhatHasNoScenarioIsAnError) {
   const GoodputSpec spec = small_spec();
   const Scenario job = small_job(RailKind::kElectrical);
-  EXPECT_EQ(error_of([&] { static_cast<void>(degraded_scenario(spec, job, {}, Configuration{1, {}})); }).where(), "reliability.recovery");
-  EXPECT_EQ(error_of([&] { static_cast<void>(degraded_scenario(spec, job, {}, Configuration{0, {{1, 0, 0, 0}}})); }).where(),
+  EXPECT_EQ(error_of([&] {
+              static_cast<void>(degraded_scenario(spec, job, {}, Configuration{1, {}}));
+            }).where(),
+            "reliability.recovery");
+  EXPECT_EQ(error_of([&] {
+              static_cast<void>(degraded_scenario(spec, job, {}, Configuration{0, {{1, 0, 0, 0}}}));
+            }).where(),
             "reliability.failures");
 }
 

@@ -53,8 +53,9 @@ TEST(Compare, SaysByHowMuch) {
   other.ranks[1].compute = milliseconds(45);  // - 10 %; the mean 45 -> 42.5, - 5.6 %
   other.traffic[static_cast<std::size_t>(Dimension::kDp)].bytes = {1500};
   const Comparison found = with(other);
-  EXPECT_EQ(places(found), (std::vector<std::string>{"makespan_s", "per_rank_mean_s/compute", "per_rank_spread_s/compute/most",
-                                                     "communication/dp/bytes", "ranks/*/compute"}));
+  EXPECT_EQ(places(found),
+            (std::vector<std::string>{"makespan_s", "per_rank_mean_s/compute", "per_rank_spread_s/compute/most",
+                                      "communication/dp/bytes", "ranks/*/compute"}));
   EXPECT_NEAR(found.differences[0].relative, 0.02, 1e-12);
   EXPECT_NEAR(found.differences[1].relative, -2.5 / 45, 1e-12);
   EXPECT_NEAR(found.differences[2].relative, -0.1, 1e-12);

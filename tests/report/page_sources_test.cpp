@@ -289,8 +289,10 @@ TEST_F(PageSources, ConditionsAndSizesAreChecked) {
   choices.log = "xy";
   choices.width = 640;
   choices.baseline = "none";
-  EXPECT_EQ(choices_of(choices),
-            ParsedJson({{"where", {{"controller", "opus"}, {"delay_ms", 15.0}}}, {"log", "xy"}, {"width", 640}, {"baseline", "none"}}));
+  EXPECT_EQ(
+      choices_of(choices),
+      ParsedJson(
+          {{"where", {{"controller", "opus"}, {"delay_ms", 15.0}}}, {"log", "xy"}, {"width", 640}, {"baseline", "none"}}));
   choices.log = "none";
   EXPECT_EQ(choices_of(choices)["log"], "");
   EXPECT_EQ(error_with({}, "z"), "--log: \"z\" is no choice of axes (x, y, xy or none)");
@@ -303,7 +305,8 @@ TEST_F(PageSources, ConditionsAndSizesAreChecked) {
 TEST_F(PageSources, ASweepSaysWhatItsBaseIs) {
   write_results(folder_, {"controller"}, 2, two_controllers);
   EXPECT_TRUE(database().about.empty());  // as older versions wrote it
-  change(R"(INSERT INTO meta VALUES('base', '{"name":"x","cluster":{"servers":4,"rail":{"kind":"optical"}},"run":{"seed":1}}'))");
+  change(
+      R"(INSERT INTO meta VALUES('base', '{"name":"x","cluster":{"servers":4,"rail":{"kind":"optical"}},"run":{"seed":1}}'))");
   change(R"(INSERT INTO meta VALUES('varied', '["/cluster/rail","/cluster/nic/ports","/controller/name"]'))");
   EXPECT_EQ(ParsedJson::parse(database().about.dump()),
             ParsedJson::parse(R"([{"topic": "cluster", "text": "servers 4, rail varied, nic ports varied"},

@@ -66,7 +66,8 @@ TEST(ResultJson, KeysStandInAFixedOrder) {
   EXPECT_EQ(keys(json), expected);
   EXPECT_EQ(keys(json["per_rank_mean_s"]),
             (std::vector<std::string>{"compute", "exposed_communication", "reconfiguration_wait", "peer_wait"}));
-  EXPECT_EQ(keys(json["communication"]["dp"]), (std::vector<std::string>{"bytes", "operations", "busy_s", "exposed_s", "reconfiguration_wait_s", "commands"}));
+  EXPECT_EQ(keys(json["communication"]["dp"]),
+            (std::vector<std::string>{"bytes", "operations", "busy_s", "exposed_s", "reconfiguration_wait_s", "commands"}));
   EXPECT_EQ(json["schema"], "photonrail.result/1");
   EXPECT_EQ(json["photonrail_version"], std::string(version()));
 }

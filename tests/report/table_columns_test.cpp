@@ -11,7 +11,9 @@ using ParsedJson = nlohmann::json;
 using report::Table;
 using testing::ElementsAre;
 
-std::string encoding(const ParsedJson& table, std::size_t column = 0) { return table["columns"][column]["data"]["encoding"]; }
+std::string encoding(const ParsedJson& table, std::size_t column = 0) {
+  return table["columns"][column]["data"]["encoding"];
+}
 
 TEST(TableColumns, OneValueIsAConstant) {
   Table table;

@@ -112,11 +112,13 @@ TEST(TraceWriter, AnOperationIsItsWaitsAndItself) {
   EXPECT_EQ(name_of(events, "thread_name", span), "dp");
 }
 
-// An OCS whose failure is detected 3 us later and repaired 6 us after it began; a GPU that stops for good; a fault after the end.
+// An OCS whose failure is detected 3 us later and repaired 6 us after it began; a GPU that stops for good; a fault after
+// the end.
 TEST(TraceWriter, AFailureIsItsDetectionAndItsRepair) {
   Scenario scenario = two_ranks_scenario();
   const PortFault late{.at = Time{us(50)}};
-  scenario.cluster.rail.faults = {{.rail = RailId{1}, .at = Time{us(2)}, .lasts = us(6), .plane = 0, .detection = us(3)}, late};
+  scenario.cluster.rail.faults = {{.rail = RailId{1}, .at = Time{us(2)}, .lasts = us(6), .plane = 0, .detection = us(3)},
+                                  late};
   StragglerSpec gpu;
   gpu.whom = StragglerSpec::Whom::kListed;
   gpu.ranks = {RankId{1}};

@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// {0,1} and {2,3} are two rings of 20 ms each. The second is asked for at 1 ms, while the first has bytes on their way, and no
-// task of its ranks ends any more before it is served.
+// {0,1} and {2,3} are two rings of 20 ms each. The second is asked for at 1 ms, while the first has bytes on their way, and
+// no task of its ranks ends any more before it is served.
 RunResult two_rings(Duration time_out, Duration own_event = {}) {
   Job job(4);
   job.optical(Duration{}, "opus_artifact");
@@ -57,8 +57,8 @@ TEST(ArtifactRetry, NothingIsSaidWhereNothingWasForgotten) {
   EXPECT_THAT(job.run().warnings, IsEmpty());
 }
 
-// All ranks are of one stage, since a ring joins them. The hop of the pipeline and its way back are in the group's own request:
-// that both are known as hops of the stage makes no third circuit of them.
+// All ranks are of one stage, since a ring joins them. The hop of the pipeline and its way back are in the group's own
+// request: that both are known as hops of the stage makes no third circuit of them.
 TEST(ArtifactStages, AHopThatAsksForBothWaysGetsBothOnce) {
   Job job(3);
   job.optical(ms(1), "opus_artifact");

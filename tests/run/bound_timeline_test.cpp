@@ -22,7 +22,8 @@ class Recorder : public Observer {
   std::vector<Duration> ends;
 };
 
-// Rank 0 computes in [0, 1) and [2, 5) ms, rank 1 is delayed in [1, 4) ms. Of 6 ms rank 0 computes 1 + 3 = 4 ms, rank 1 3 ms.
+// Rank 0 computes in [0, 1) and [2, 5) ms, rank 1 is delayed in [1, 4) ms. Of 6 ms rank 0 computes 1 + 3 = 4 ms, rank 1 3
+// ms.
 TEST(BoundTimeline, SortsEntriesThatComeOutOfOrder) {
   Recorder recorder;
   std::vector<Observer*> observers{&recorder};

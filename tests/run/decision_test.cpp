@@ -246,17 +246,18 @@ TEST(Checks, WhoAsksAgainForEverDoesNotKeepAStuckJobGoing) {
 TEST(View, ShowsBytesThatAreLeft) {
   std::vector<std::int64_t> left;
   std::vector<std::int64_t> wanted;
-  const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kBytes}}, two_sends().scenario, [&](const FabricView& view) {
-    if (view.transmit[0].in_use) left.push_back(view.transmit[0].bytes_left.count);
-    if (!view.requests.empty() && wanted.empty()) wanted.push_back(view.requests[0].bytes[0].count);
-    Decision decision;
-    decision.ask_again = Time{ms(3)};
-    if (view.now == Time{ms(3)}) decision.ask_again = Time{ms(4)};
-    if (!view.requests.empty() && !view.transmit[0].in_use) {
-      decision.steps = {{circuits({{0, view.requests[0].pairs[0].to}})}};
-    }
-    return decision;
-  });
+  const RunResult result =
+      run_scripted(PolicyNeeds{.view = {ViewPart::kBytes}}, two_sends().scenario, [&](const FabricView& view) {
+        if (view.transmit[0].in_use) left.push_back(view.transmit[0].bytes_left.count);
+        if (!view.requests.empty() && wanted.empty()) wanted.push_back(view.requests[0].bytes[0].count);
+        Decision decision;
+        decision.ask_again = Time{ms(3)};
+        if (view.now == Time{ms(3)}) decision.ask_again = Time{ms(4)};
+        if (!view.requests.empty() && !view.transmit[0].in_use) {
+          decision.steps = {{circuits({{0, view.requests[0].pairs[0].to}})}};
+        }
+        return decision;
+      });
   EXPECT_EQ(result.makespan, ms(7));
   EXPECT_THAT(wanted, ElementsAre(4 * kMs));
   // Lit at 1: of 4 ms 2 are left at 3, and 1 at 4.
@@ -288,20 +289,21 @@ TEST(View, ShowsWhoWaitsSinceWhen) {
 
 TEST(View, ShowsTheKnownScheduleAndWhereRanksStand) {
   std::vector<std::uint32_t> stands;
-  const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kSchedule}}, two_sends().scenario, [&](const FabricView& view) {
-    EXPECT_EQ(view.schedule.size(), 3u);
-    const RankSchedule& rank = view.schedule[0];
-    EXPECT_EQ(rank.position, 0u);
-    EXPECT_EQ(rank.operations.size(), 2u);
-    EXPECT_EQ(rank.operations[0].start, Duration{});
-    EXPECT_EQ(rank.operations[1].start, ms(4));
-    EXPECT_EQ(rank.operations[1].pairs[0], (ServerPair{0, 2}));
-    EXPECT_EQ(rank.operations[1].bytes[0].count, kMs);
-    EXPECT_EQ(view.schedule[2].operations.size(), 1u);
-    if (stands.empty() || stands.back() != rank.next) stands.push_back(rank.next);
-    if (view.requests.empty() || view.transmit[0].in_use) return Decision{};
-    return Decision{circuits({{0, view.requests[0].pairs[0].to}})};
-  });
+  const RunResult result =
+      run_scripted(PolicyNeeds{.view = {ViewPart::kSchedule}}, two_sends().scenario, [&](const FabricView& view) {
+        EXPECT_EQ(view.schedule.size(), 3u);
+        const RankSchedule& rank = view.schedule[0];
+        EXPECT_EQ(rank.position, 0u);
+        EXPECT_EQ(rank.operations.size(), 2u);
+        EXPECT_EQ(rank.operations[0].start, Duration{});
+        EXPECT_EQ(rank.operations[1].start, ms(4));
+        EXPECT_EQ(rank.operations[1].pairs[0], (ServerPair{0, 2}));
+        EXPECT_EQ(rank.operations[1].bytes[0].count, kMs);
+        EXPECT_EQ(view.schedule[2].operations.size(), 1u);
+        if (stands.empty() || stands.back() != rank.next) stands.push_back(rank.next);
+        if (view.requests.empty() || view.transmit[0].in_use) return Decision{};
+        return Decision{circuits({{0, view.requests[0].pairs[0].to}})};
+      });
   EXPECT_EQ(result.makespan, ms(7));
   EXPECT_THAT(stands, ElementsAre(0, 1, 2));
 }
@@ -313,18 +315,19 @@ TEST(View, ShowsTheRoundsThatCome) {
   job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kAllToAll, 4 * kMs);
   job.build();
   std::vector<std::size_t> to_come;
-  const RunResult result = run_scripted(PolicyNeeds{.view = {ViewPart::kRounds}}, job.scenario, [&](const FabricView& view) -> Decision {
-    CircuitPlan plan;
-    for (const CircuitRequest& demand : view.requests) {
-      to_come.push_back(demand.next.size());
-      for (const RoundView& round : demand.next) EXPECT_EQ(round.bytes[0].count, kMs);
-      for (const ServerPair pair : demand.pairs) {
-        if (view.transmit[pair.from].in_use) return std::nullopt;
-        plan.connect.push_back({view.port(pair.from, 0), view.port(pair.to, 0)});
-      }
-    }
-    return plan;
-  });
+  const RunResult result =
+      run_scripted(PolicyNeeds{.view = {ViewPart::kRounds}}, job.scenario, [&](const FabricView& view) -> Decision {
+        CircuitPlan plan;
+        for (const CircuitRequest& demand : view.requests) {
+          to_come.push_back(demand.next.size());
+          for (const RoundView& round : demand.next) EXPECT_EQ(round.bytes[0].count, kMs);
+          for (const ServerPair pair : demand.pairs) {
+            if (view.transmit[pair.from].in_use) return std::nullopt;
+            plan.connect.push_back({view.port(pair.from, 0), view.port(pair.to, 0)});
+          }
+        }
+        return plan;
+      });
   EXPECT_THAT(to_come, ::testing::IsSupersetOf({2u, 1u, 0u}));
   EXPECT_EQ(result.makespan, ms(6));  // three rounds of 1 ms, and 1 ms to light each
 }

@@ -1,7 +1,7 @@
 // Corners of the simulation core: what the property tests found, each as small as it gets.
+#include "execution/time_accounting.hpp"
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
-#include "execution/time_accounting.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

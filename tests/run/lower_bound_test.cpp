@@ -86,7 +86,8 @@ TEST(LowerBound, AFibreIsOnOnePeerAtATime) {
   EXPECT_GE(under(job.scenario, "solstice"), 3 * ms(10.02));
 }
 
-// A pipeline of three stages with two ports a NIC: each neighbour has a port, and after the first circuits nothing is re-pointed.
+// A pipeline of three stages with two ports a NIC: each neighbour has a port, and after the first circuits nothing is
+// re-pointed.
 TEST(TwoPorts, OpusGivesEachNeighbourOfAStageOne) {
   for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
     Job job(3);
@@ -251,15 +252,16 @@ TEST(LowerBound, NoPolicyBeatsItOnRandomScenarios) {
   EXPECT_GT(compared, 1000u);
 }
 
-// Two servers of two GPUs: what 0 sends to 3 changes to rail 1 in its server and arrives over the circuit that 1 uses as well. One
-// circuit a direction and rail serves the whole all-to-all.
+// Two servers of two GPUs: what 0 sends to 3 changes to rail 1 in its server and arrives over the circuit that 1 uses as
+// well. One circuit a direction and rail serves the whole all-to-all.
 TEST(LowerBound, GpusOfOneServerAreOnePeer) {
   Job job(4, 2);
   job.optical(ms(10));
   job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "direct";
   job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kAllToAll, 4 * kMs).build();
   EXPECT_GE(bound(job.scenario), ms(10 + 2));  // two times 1 ms over a port
-  for (const char* policy : {"opus", "lru", "mixnet", "harvest"}) EXPECT_LE(bound(job.scenario), under(job.scenario, policy)) << policy;
+  for (const char* policy : {"opus", "lru", "mixnet", "harvest"})
+    EXPECT_LE(bound(job.scenario), under(job.scenario, policy)) << policy;
 }
 
 }  // namespace

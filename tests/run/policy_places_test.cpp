@@ -216,7 +216,8 @@ TEST(RotorRuns, SlotsThatTheSwitchCannotKeepAreRefused) {
     (void)job.run();
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("a slot takes 40.000000 us, re-pointing 1.000000 us, collecting commands"));
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr("a slot takes 40.000000 us, re-pointing 1.000000 us, collecting commands"));
   }
 }
 

@@ -7,7 +7,7 @@
 
 namespace photonrail::test {
 
-inline constexpr std::int64_t kMs = 50'000'000;           ///< bytes that take 1 ms
+inline constexpr std::int64_t kMs = 50'000'000;        ///< bytes that take 1 ms
 inline constexpr Duration kGiB{1'073'741'824LL * 20};  ///< what 1 GiB takes
 
 }  // namespace photonrail::test

@@ -313,7 +313,8 @@ TEST(StragglarTime, RandomJobs) {
   }
 }
 
-// Who sends to whom is known when all but one have come. Circuits that are set once join any two that may exchange something.
+// Who sends to whom is known when all but one have come. Circuits that are set once join any two that may exchange
+// something.
 TEST(StragglarInTime, RunsOverCircuitsThatAreSetOnce) {
   for (const char* policy : {"static_split", "topoopt"}) {
     for (const Member n : {2u, 4u, 6u}) {

@@ -72,8 +72,8 @@ TEST(Stuck, WhatLacksCircuitsComesFirstAmongManyLines) {
   }
 }
 
-/// Two servers of two GPUs. The first job has GPUs 0 and 3, so that its message leaves server 0 over GPU 1; the second job has
-/// GPUs 1 and 2.
+/// Two servers of two GPUs. The first job has GPUs 0 and 3, so that its message leaves server 0 over GPU 1; the second job
+/// has GPUs 1 and 2.
 Scenario crossed_jobs(const std::string& controller) {
   Scenario all;
   all.cluster.servers = 2;

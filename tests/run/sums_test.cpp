@@ -50,8 +50,7 @@ TEST(Sums, OfDarkPortsPassTheRangeOfADuration) {
   job.optical(Duration{2'000'000'000'000'000'000}).build();
   const RunResult result = job.run();
   EXPECT_DOUBLE_EQ(to_seconds(result.reconfigurations.dark_port), 16 * 2e6);
-  EXPECT_DOUBLE_EQ(to_seconds(result.reconfigurations.total),
-                   static_cast<double>(result.reconfigurations.count) * 2e6);
+  EXPECT_DOUBLE_EQ(to_seconds(result.reconfigurations.total), static_cast<double>(result.reconfigurations.count) * 2e6);
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ TEST(TimePasses, ARotorOfAJobThatCannotFinishEndsToo) {
 }
 
 TEST(TimePasses, ARotorWhoseMessageLostHalfOfItsWayForGoodEnds) {
-  // Slots of 10 / (1 - 0.9) = 100 us. In the second one the message goes from 0 over 2 to 1, whose port fails at 150 us: the
-  // circuit from 0 to 2 comes back every other slot, and carries nothing.
+  // Slots of 10 / (1 - 0.9) = 100 us. In the second one the message goes from 0 over 2 to 1, whose port fails at 150 us:
+  // the circuit from 0 to 2 comes back every other slot, and carries nothing.
   Job job(3);
   job.compute(0, us(120)).compute(1, us(120)).send(0, 1, 100'000'000).receive(0, 1, 100'000'000);
   job.optical(us(10), "rotor").build();

@@ -164,8 +164,8 @@ TEST(Uneven, DecompositionsOnOpticalRails) {
   EXPECT_EQ(time("birkhoff", ms(10)), ms(24));
 }
 
-// Two all-to-alls without traffic wait for the lane of the reduction, and are over as they begin: the second begins while the
-// lane that the first gives back names it once more.
+// Two all-to-alls without traffic wait for the lane of the reduction, and are over as they begin: the second begins while
+// the lane that the first gives back names it once more.
 TEST(Uneven, OperationsThatAreOverAtOnceBeginOnce) {
   for (const bool optical : {false, true}) {
     Job job = bare(2);

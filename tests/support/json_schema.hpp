@@ -45,7 +45,8 @@ class JsonSchema {
     const auto number = [&] { return value.is_number() ? value.get<double>() : std::nan(""); };
     if (keyword == "$ref") return problem(root, root.at(json::json_pointer(what.get<std::string>().substr(1))), value, at);
     if (keyword == "type") return is_of(what, value) ? "" : at + " is no " + what.get<std::string>();
-    if (keyword == "enum") return std::find(what.begin(), what.end(), value) != what.end() ? "" : at + " is none of the words";
+    if (keyword == "enum")
+      return std::find(what.begin(), what.end(), value) != what.end() ? "" : at + " is none of the words";
     if (keyword == "minimum") return number() < what.get<double>() ? at + " is too small" : "";
     if (keyword == "exclusiveMinimum") return number() <= what.get<double>() ? at + " is too small" : "";
     if (keyword == "maximum") return number() > what.get<double>() ? at + " is too large" : "";

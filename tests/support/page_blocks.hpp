@@ -8,10 +8,10 @@
 namespace photonrail::test {
 
 struct PageBlock {
-  std::size_t line = 0;   ///< of its first line, from 1
-  std::string language;   ///< of a fence; empty where there is none, and of indented blocks
-  std::string before;     ///< the last line above it that is not empty
-  std::string text;       ///< without indentation
+  std::size_t line = 0;  ///< of its first line, from 1
+  std::string language;  ///< of a fence; empty where there is none, and of indented blocks
+  std::string before;    ///< the last line above it that is not empty
+  std::string text;      ///< without indentation
 };
 
 /// Fenced blocks, and indented ones that follow an empty line and are not in a list.

@@ -9,7 +9,9 @@ namespace photonrail::test {
 inline double processor_seconds(bool of_children = false) {
   rusage used{};
   getrusage(of_children ? RUSAGE_CHILDREN : RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 

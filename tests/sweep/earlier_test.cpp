@@ -1,6 +1,6 @@
 // A sweep file that was edited: points with the same scenario are taken over, in a folder, by shards and after a way back.
-#include "photonrail/error.hpp"
 #include "sweep/earlier.hpp"
+#include "photonrail/error.hpp"
 #include "sweep/sweep_support.hpp"
 
 #include <gmock/gmock.h>
@@ -112,12 +112,14 @@ TEST_F(EarlierStates, AnEditThatIsNoScenarioLeavesTheTables) {
 TEST_F(EarlierStates, APointThatFailedIsRunAgain) {
   json base = small_scenario();
   base["workload"] = {{"graph", "stuck.json"}};
-  write("stuck.json", json({{"schema", "photonrail.graph/1"},
-                            {"ranks", 2},
-                            {"tasks", {{{"rank", 0}, {"send_to", 1}, {"bytes", 100000000}}, {{"rank", 1}, {"compute_us", 5}}}}})
-                          .dump());
+  write("stuck.json",
+        json({{"schema", "photonrail.graph/1"},
+              {"ranks", 2},
+              {"tasks", {{{"rank", 0}, {"send_to", 1}, {"bytes", 100000000}}, {{"rank", 1}, {"compute_us", 5}}}}})
+            .dump());
   const auto sweep_with = [&](const std::string& keys) {
-    return read_sweep(write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + base.dump() + ", " + keys + "}"));
+    return read_sweep(
+        write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + base.dump() + ", " + keys + "}"));
   };
   PointListener first;
   EXPECT_EQ(run(sweep_with(servers("[2]")), first).failed, 1);

@@ -1,6 +1,6 @@
 // The files that the points of a sweep read: which they are, and that no table mixes two states of one.
-#include "photonrail/error.hpp"
 #include "sweep/inputs.hpp"
+#include "photonrail/error.hpp"
 #include "sweep/sweep_support.hpp"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,8 @@ class Inputs : public InFolder {
     base[json::json_pointer(pointer)] = value;
     write("base.json", base.dump());
     std::vector<std::string> names;
-    for (const SweepInput& input : read_sweep(write("one.json", R"({"schema": "photonrail.sweep/1", "base": "base.json"})")).inputs) {
+    for (const SweepInput& input :
+         read_sweep(write("one.json", R"({"schema": "photonrail.sweep/1", "base": "base.json"})")).inputs) {
       names.push_back(input.file.filename().string());
     }
     return names;
@@ -126,7 +127,8 @@ TEST_F(Inputs, AFileThatOnlyPointsToComeReadMayChange) {
 
 TEST_F(Inputs, AFileThatMadePointsFailMayBeMended) {
   // Rank 1 waits for a message that rank 0 never sends.
-  write("even.json", R"({"schema": "photonrail.graph/1", "ranks": 2, "tasks": [{"rank": 1, "receive_from": 0, "bytes": 1}]})");
+  write("even.json",
+        R"({"schema": "photonrail.graph/1", "ranks": 2, "tasks": [{"rank": 1, "receive_from": 0, "bytes": 1}]})");
   write("odd.json", job(1));
   EXPECT_EQ(run(four_points()).failed, 2u);
   write("even.json", job(1));

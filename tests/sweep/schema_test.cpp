@@ -6,6 +6,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "support/errors.hpp"
+#include "support/folder.hpp"
 #include "support/json_schema.hpp"
 #include "support/own_names.hpp"
 #include "support/processor_time.hpp"
@@ -51,7 +52,8 @@ std::vector<fs::path> shipped(const std::string& format) {
   std::vector<fs::path> files;
   for (const char* folder : {"configs", "docs/examples"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kSource / folder)) {
-      if (entry.path().extension() == ".json" && format_of(read_commented(entry.path())) == format) files.push_back(entry.path());
+      if (entry.path().extension() == ".json" && format_of(read_commented(entry.path())) == format)
+        files.push_back(entry.path());
     }
   }
   std::sort(files.begin(), files.end());
@@ -139,14 +141,9 @@ bool is_of_shape(const std::string& problem) {
 std::string complaint_of_reader(const std::string& format, const json& file, const fs::path& folder) {
   try {
     if (format == "scenario") static_cast<void>(parse_scenario(file.dump(), folder, ""));
-    if (format == "model" || format == "sweep") {
-      const fs::path copy = folder / (".schema_test_" + std::to_string(::getpid()) + ".json");
-      std::ofstream(copy) << file;
-      struct Gone {
-        fs::path file;
-        ~Gone() { fs::remove(file); }
-      } gone{copy};
-      format == "model" ? static_cast<void>(read_model(copy)) : static_cast<void>(read_sweep(copy));
+    if (format == "model") {
+      const Folder copies;
+      static_cast<void>(read_model(copies.write("model.json", file.dump())));
     }
     return {};
   } catch (const ConfigError& error) {

@@ -115,8 +115,9 @@ TEST_F(SweepReader, AMessageListsSomeOfManyValues) {
   // 1000 values; 20 of them are listed.
   expect_refused(R"("axes": [{"pointer": "/a/x", "range": {"from": 1, "to": 1000, "step": 1}},
                              {"pointer": "/a/y", "values": [1], "when": {"x": 0}}])",
-                 "/axes/1/when/x", "x is never 0 (its values: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, "
-                                   "19, 20, ...)");
+                 "/axes/1/when/x",
+                 "x is never 0 (its values: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, "
+                 "19, 20, ...)");
 }
 
 // What takes the square of their number takes 10^10 comparisons here, minutes.
@@ -125,8 +126,8 @@ TEST_F(SweepReader, LongListsTakeAsLongAsTheyAre) {
   for (int i = 0; i < 100'000; ++i) numbers += (i == 0 ? "" : ",") + std::to_string(i);
   const double before = processor_seconds();
   const auto sweep = sweep_of(R"("axes": [{"pointer": "/a/x", "values": [)" + numbers + R"(]},
-      {"pointer": "/a/y", "values": [1], "when": {"x": [)" + numbers + R"(]}}], "exclude": [{"x": [)" +
-                              numbers.substr(2) + "]}]");
+      {"pointer": "/a/y", "values": [1], "when": {"x": [)" +
+                              numbers + R"(]}}], "exclude": [{"x": [)" + numbers.substr(2) + "]}]");
   EXPECT_EQ(sweep.points.size(), 1);  // x = 0
   EXPECT_EQ(sweep_of("\"seeds\": [" + numbers + "]").points.size(), 100'000);
   EXPECT_LT(processor_seconds() - before, 60.0);
@@ -237,8 +238,10 @@ TEST_F(SweepReader, OfManyProblemsTheFirstAreNamed) {
   // 0 servers is one problem for 30 points that do not follow each other; -1 to -25 are 25 others.
   std::string values = "0";
   for (int i = 1; i <= 25; ++i) values += "," + std::to_string(-i);
-  const auto sweep = sweep_of(R"("axes": [{"pointer": "/workload/collective/bytes", "range": {"from": 1, "to": 30, "step": 1}},
-      {"pointer": "/cluster/servers", "values": [)" + values + "]}]");
+  const auto sweep =
+      sweep_of(R"("axes": [{"pointer": "/workload/collective/bytes", "range": {"from": 1, "to": 30, "step": 1}},
+      {"pointer": "/cluster/servers", "values": [)" +
+               values + "]}]");
   const std::string text = error_of([&] { check_sweep(sweep); }).what();
   EXPECT_THAT(text, HasSubstr("780 of 780 points cannot run"));
   EXPECT_THAT(text, HasSubstr("points 0, 26, 52"));
@@ -263,11 +266,14 @@ TEST_F(SweepReader, TwoParametersOfOnePlaceAreRefused) {
   expect_refused(axes(R"({"pointer": "/cluster/nic/port_gb_per_s", "name": "rate", "values": [100]})"), "/axes/1", what);
   // Around the place, and in the value of the axis above.
   expect_refused(axes(R"({"pointer": "/cluster/nic", "values": [{"ports": 1}]})"), "/axes/1", what);
-  expect_refused(R"("axes": [{"pointer": "/cluster/nic", "values": [{"port_gb_per_s": 25}]}, )" + kRate + "]", "/axes/1", what);
-  expect_refused(axes(R"({"name": "nic", "variants": {"a": {}, "b": {"/cluster/nic/port_gb_per_s": 10}}})"), "/axes/1", what);
+  expect_refused(R"("axes": [{"pointer": "/cluster/nic", "values": [{"port_gb_per_s": 25}]}, )" + kRate + "]", "/axes/1",
+                 what);
+  expect_refused(axes(R"({"name": "nic", "variants": {"a": {}, "b": {"/cluster/nic/port_gb_per_s": 10}}})"), "/axes/1",
+                 what);
   expect_refused(R"("axes": [{"zip": {"/cluster/nic": [{"ports": 2}], "/cluster/nic/ports": [1]}}])", "/axes/0", what);
-  expect_refused(R"("axes": [)" + kRate + R"(], "derived": [{"pointer": "/cluster/nic/port_gb_per_s", "name": "d", "product": [2]}])",
-                 "/derived/0", what);
+  expect_refused(
+      R"("axes": [)" + kRate + R"(], "derived": [{"pointer": "/cluster/nic/port_gb_per_s", "name": "d", "product": [2]}])",
+      "/derived/0", what);
   expect_refused(R"("derived": [{"pointer": "/cluster/servers", "product": [4]},
                                 {"pointer": "/cluster/servers", "name": "again", "product": [8]}])",
                  "/derived/1", what);
@@ -280,7 +286,8 @@ TEST_F(SweepReader, ParametersThatShareNoPlaceInAnyPointAreFine) {
       {"pointer": "/cluster/nic/port_gb_per_s", "name": "of 4", "values": [50], "when": {"servers": 4}}])")
                 .size(),
             2);
-  EXPECT_EQ(names(R"("axes": [{"name": "nic", "variants": {"one": {"/cluster/nic": {"ports": 1}}}}, )" + kRate + "]").size(), 2);
+  EXPECT_EQ(
+      names(R"("axes": [{"name": "nic", "variants": {"one": {"/cluster/nic": {"ports": 1}}}}, )" + kRate + "]").size(), 2);
   EXPECT_EQ(names(R"("axes": [{"pointer": "/cluster/nic/ports", "values": [1]}, )" + kRate + "]").size(), 2);
 }
 

@@ -22,11 +22,9 @@ json training() {
   json scenario = small_scenario(1);
   scenario["cluster"]["gpus_per_server"] = 8;
   scenario["cluster"]["gpu"] = {{"preset", "h100"}, {"compute_efficiency", 0.5}};
-  scenario["workload"] = {{"training",
-                           {{"model", "llama3_8b"},
-                            {"sequence", 2048},
-                            {"global_batch", 8},
-                            {"parallelism", {{"tp", 1}, {"dp", 8}}}}}};
+  scenario["workload"] = {
+      {"training",
+       {{"model", "llama3_8b"}, {"sequence", 2048}, {"global_batch", 8}, {"parallelism", {{"tp", 1}, {"dp", 8}}}}}};
   return scenario;
 }
 

@@ -1,6 +1,6 @@
 // Every policy of the registry keeps every law; and each law is broken by some policy that is made to.
-#include "photonrail/simulate.hpp"
 #include "photonrail/testing/conformance.hpp"
+#include "photonrail/simulate.hpp"
 
 #include "testing/broken_policies.hpp"
 

@@ -17,7 +17,7 @@ using topology::Plant;
 namespace {
 
 PlantSpec electrical_plant(std::uint32_t servers, std::uint32_t gpus, std::uint32_t ports, std::uint32_t radix = 64,
-                     double oversubscription = 1.0) {
+                           double oversubscription = 1.0) {
   PlantSpec spec;
   spec.servers = servers;
   spec.gpus_per_server = gpus;

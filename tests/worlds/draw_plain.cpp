@@ -1,5 +1,6 @@
-// Plain worlds: one job alone on optical rails, where nothing but bytes, messages and switching takes time. The strictest laws
-// hold for these (what a policy makes of its ports, rails and circuits), and the mixture of everything seldom meets them.
+// Plain worlds: one job alone on optical rails, where nothing but bytes, messages and switching takes time. The strictest
+// laws hold for these (what a policy makes of its ports, rails and circuits), and the mixture of everything seldom meets
+// them.
 #include "photonrail/controller.hpp"
 #include "worlds/world.hpp"
 
@@ -28,7 +29,8 @@ Json draw_plain_cluster(Dice& dice, Extent& extent) {
 
 Json draw_all_ranks(Dice& dice, const Extent& extent) {
   const std::string op = dice.pick<std::string>({"all_to_all", "all_to_all", "all_reduce", "all_gather"});
-  return {{"collective", {{"op", op}, {"ranks", extent.gpus()}, {"bytes", dice.pick<std::uint64_t>({65536, 1000000, 64 << 20})}}}};
+  return {{"collective",
+           {{"op", op}, {"ranks", extent.gpus()}, {"bytes", dice.pick<std::uint64_t>({65536, 1000000, 64 << 20})}}}};
 }
 
 // A stage a server, tensor parallelism within it: only the pipeline crosses rails.
@@ -54,8 +56,8 @@ Json draw_pipeline(Dice& dice, const Extent& extent) {
 Json draw_plain(Dice& dice) {
   Extent extent;
   Json scenario{{"cluster", draw_plain_cluster(dice, extent)}};
-  const std::string policy = dice.pick<std::string>(
-      {"opus", "opus", "opus", "lru", "coalesce", "max_weight", "mixnet", "bvn", "solstice", "topoopt", "static_split", "oracle"});
+  const std::string policy = dice.pick<std::string>({"opus", "opus", "opus", "lru", "coalesce", "max_weight", "mixnet",
+                                                     "bvn", "solstice", "topoopt", "static_split", "oracle"});
   scenario["controller"] = {{"name", policy}};
   scenario["workload"] = dice.one_in(3) ? draw_pipeline(dice, extent) : draw_all_ranks(dice, extent);
   if (scenario["workload"].contains("training")) scenario["placement"] = {{"order", {"tp", "pp"}}};

@@ -1,10 +1,10 @@
 #include "worlds/judge.hpp"
 
-#include "photonrail/study/ccl_bench.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/ccl_bench.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "worlds/laws.hpp"
 

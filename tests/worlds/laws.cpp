@@ -139,8 +139,8 @@ LawAnswer same_makespan(const std::optional<Json>& twin, const char* what, const
   const Outcome other = run_twin(*twin, verdict);
   if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
   // Rates that several flows share are rounded to picoseconds flow by flow, in an order that names may change.
-  const Duration apart = std::max(other.result.makespan, first.result.makespan) -
-                         std::min(other.result.makespan, first.result.makespan);
+  const Duration apart =
+      std::max(other.result.makespan, first.result.makespan) - std::min(other.result.makespan, first.result.makespan);
   if (apart <= Duration{1000 + first.result.makespan.count() / 1'000'000}) return {true, ""};
   return {true, longer(what, first.result.makespan, other.result.makespan)};
 }
@@ -255,18 +255,17 @@ LawAnswer bound_holds(const World& world, const Outcome& first, Verdict& verdict
 }
 
 std::vector<PolicyProperty> laws_of_twins() {
-  return {
-      {"bytes_fidelity", "both fidelities move the same bytes", same_bytes_at_both_fidelities},
-      {"fidelity_time", "both fidelities take the same time but for latencies", fidelities_agree},
-      {"folding", "a folded run has the result of the whole", same_result_folded},
-      {"time_scale", "all times twice as long: a run twice as long", times_scale},
-      {"names", "renamed servers: the same makespan, where the policy is symmetric", names_do_not_matter},
-      {"unused_server", "a server without ranks changes nothing, where the policy is symmetric",
-       unused_server_does_not_matter},
-      {"faster_ports", "ports of twice the rate are not slower, where the policy claims it", faster_ports},
-      {"one_more_port", "one more port is not slower, where the policy claims it", one_more_port},
-      {"shorter_delay", "half of the switching delay is not slower, where the policy claims it", shorter_delay},
-      {"bound", "no policy is faster than the oracle", bound_holds}};
+  return {{"bytes_fidelity", "both fidelities move the same bytes", same_bytes_at_both_fidelities},
+          {"fidelity_time", "both fidelities take the same time but for latencies", fidelities_agree},
+          {"folding", "a folded run has the result of the whole", same_result_folded},
+          {"time_scale", "all times twice as long: a run twice as long", times_scale},
+          {"names", "renamed servers: the same makespan, where the policy is symmetric", names_do_not_matter},
+          {"unused_server", "a server without ranks changes nothing, where the policy is symmetric",
+           unused_server_does_not_matter},
+          {"faster_ports", "ports of twice the rate are not slower, where the policy claims it", faster_ports},
+          {"one_more_port", "one more port is not slower, where the policy claims it", one_more_port},
+          {"shorter_delay", "half of the switching delay is not slower, where the policy claims it", shorter_delay},
+          {"bound", "no policy is faster than the oracle", bound_holds}};
 }
 
 // A file that leaves out what a twin changes has no such twin.
@@ -293,8 +292,7 @@ void examine_laws(const World& world, const Outcome& first, const JudgeOptions& 
   for (std::size_t i = 0; i < laws().size() && verdict.symptom.empty(); ++i) {
     const PolicyProperty& law = laws()[i];
     if (!options.only_law.empty() && options.only_law != law.name) continue;
-    const bool chosen =
-        options.all_laws || !options.only_law.empty() || law.on_every_world || (world.seed + i) % 3 == 0;
+    const bool chosen = options.all_laws || !options.only_law.empty() || law.on_every_world || (world.seed + i) % 3 == 0;
     if (!chosen) continue;
     const LawAnswer answer = answer_of(law, world, first, verdict);
     if (answer.applies) verdict.laws.push_back(law.name);

@@ -35,7 +35,8 @@ void set_delay(Json& scenario, double us) {
   scenario["cluster"]["rail"]["switch"]["reconfiguration_us"] = us;
 }
 
-// Everything one after the other, and each message waits for many times of everything that the scenario can make it wait for.
+// Everything one after the other, and each message waits for many times of everything that the scenario can make it wait
+// for.
 LawAnswer ends_in_time(const World& world, const Outcome& first, Verdict&) {
   constexpr double kWaits = 32.0;  // a message is lost, or loses its circuit to another, that often in a row at the most
   const Json& scenario = world.scenario;
@@ -130,7 +131,8 @@ LawAnswer circuits_are_made_once(const World& world, const Outcome& first, Verdi
   if (other.ending != Ending::kDone || other.circuits.peers(ports) > ports) return {};
   const std::uint32_t most = other.circuits.most_joined(ports);
   if (most <= ports) return {true, ""};
-  return {true, "the circuits of all pairs fit at once, and those of one pair were made " + std::to_string(most) + " times"};
+  return {true,
+          "the circuits of all pairs fit at once, and those of one pair were made " + std::to_string(most) + " times"};
 }
 
 // An all-to-all in shifts waits for one delay a shift of the servers, however many rails it crosses.
@@ -140,7 +142,8 @@ LawAnswer rails_are_asked_at_once(const World& world, const Outcome&, Verdict& v
   if (!is_serial(scenario) || !is_steady(scenario) || !has_plain_rails(scenario)) return {};
   const Json& call = scenario["workload"]["collective"];
   if (call["op"] != "all_to_all" || call.contains("moe") || scenario.contains("placement")) return {};
-  if (!is_one_of(policy_of(scenario), kPolicies) || call.value("algorithm", "pairwise") != std::string("pairwise")) return {};
+  if (!is_one_of(policy_of(scenario), kPolicies) || call.value("algorithm", "pairwise") != std::string("pairwise"))
+    return {};
   if (scenario.value("/collectives/all_to_all"_json_pointer, std::string("pairwise")) != "pairwise") return {};
   const Json& cluster = scenario["cluster"];
   const std::uint32_t servers = cluster["servers"];

@@ -21,9 +21,10 @@ std::string cycles_json(const AnalyticalJob& job, const AnalyticalResult& result
     return "[" + text + "]";
   };
   std::ostringstream out;
-  out << "{\n  \"schema\": \"photonrail.astra_result/1\",\n  \"backend\": \"" << backend << "\",\n  \"ranks\": " << job.ranks.size()
-      << ",\n  \"finish_cycles\": " << list(result.finish_ns) << ",\n  \"exposed_communication_cycles\": " << list(result.exposed_ns)
-      << ",\n  \"messages\": " << result.messages << ",\n  \"events\": " << result.events << "\n}\n";
+  out << "{\n  \"schema\": \"photonrail.astra_result/1\",\n  \"backend\": \"" << backend
+      << "\",\n  \"ranks\": " << job.ranks.size() << ",\n  \"finish_cycles\": " << list(result.finish_ns)
+      << ",\n  \"exposed_communication_cycles\": " << list(result.exposed_ns) << ",\n  \"messages\": " << result.messages
+      << ",\n  \"events\": " << result.events << "\n}\n";
   return out.str();
 }
 
@@ -33,7 +34,8 @@ void astra_run(const AstraCommandOptions& options) {
   if (!options.out.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.out, error);
-    if (error) throw ConfigError(options.out.string(), "cannot make the folder: " + error.message(), "choose another for --out");
+    if (error)
+      throw ConfigError(options.out.string(), "cannot make the folder: " + error.message(), "choose another for --out");
   }
   const AnalyticalJob job = read_astra(options.files);
   const bool aware = options.backend == "aware" || options.backend == "congestion_aware";

@@ -69,18 +69,22 @@ void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesyst
              const Registries& known) {
   CLI::App* command = app.add_subcommand("run", "Simulate scenarios and print them side by side");
   auto* scenarios = command->add_option("SCENARIO.json", options.scenarios, "Scenario files");
-  auto* astra = command->add_option("--astra", options.astra.files.system, "ASTRA-sim's system file, in place of scenarios: run by its rules")
+  auto* astra = command
+                    ->add_option("--astra", options.astra.files.system,
+                                 "ASTRA-sim's system file, in place of scenarios: run by its rules")
                     ->type_name("SYSTEM.json")
                     ->excludes(scenarios);
   add_astra(*command, options.astra, astra);
-  command->add_option("--backend", options.astra.backend, "With --astra: links without (unaware) or with congestion (aware)")
+  command
+      ->add_option("--backend", options.astra.backend, "With --astra: links without (unaware) or with congestion (aware)")
       ->needs(astra)
       ->check(CLI::IsMember({"unaware", "aware", "congestion_unaware", "congestion_aware"}))
       ->capture_default_str();
   add_set(*command, options.set);
   auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
                   ->type_name("DIR");
-  auto* trace = command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
+  auto* trace =
+      command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
   command->add_option("--trace-ranks", options.trace_ranks, "Ranks that the timeline shows: 0-7,12 (default: all)")
       ->type_name("RANKS")
       ->needs(trace);
@@ -98,7 +102,9 @@ void add_import(CLI::App& app, AstraCommandOptions& options, InfragraphOptions& 
       app.add_subcommand("import", "Make a scenario of the inputs of another simulator, or of an infrastructure");
   read->require_subcommand(1);
   CLI::App* command = read->add_subcommand("astra", "Write a scenario from ASTRA-sim's inputs");
-  auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")->type_name("SYSTEM.json")->required();
+  auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")
+                     ->type_name("SYSTEM.json")
+                     ->required();
   add_astra(*command, options, system);
   command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
   command->callback([&options] { astra_import(options); });
@@ -276,12 +282,15 @@ void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
 }
 
 void add_goodput(CLI::App& app, GoodputCommandOptions& options, const Registries& known) {
-  CLI::App* command = app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
+  CLI::App* command =
+      app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
   add_scenarios(*command, options.scenarios);
   add_set(*command, options.set);
-  command->add_option("--out", options.out, "Write goodput.json, figures and every history here, and go on with what is there")
+  command
+      ->add_option("--out", options.out, "Write goodput.json, figures and every history here, and go on with what is there")
       ->type_name("DIR");
-  command->add_option("--seeds", options.seeds, "Histories of each scenario (its own number)")->check(CLI::Range(1U, 10'000'000U));
+  command->add_option("--seeds", options.seeds, "Histories of each scenario (its own number)")
+      ->check(CLI::Range(1U, 10'000'000U));
   command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
   command->add_flag("--json", options.json, "For programs");
   command->callback([&options, &known] { goodput(options, known); });
@@ -403,10 +412,12 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
 }
 
 void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& known) {
-  CLI::App* command = app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
+  CLI::App* command =
+      app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
   command->add_option("FILE.json", options.file, "What to do (docs/slices.md)")->required();
   add_set(*command, options.set);
-  command->add_option("--out", options.out, "Write result.json, jobs, maps of the pod and index.html here")->type_name("DIR");
+  command->add_option("--out", options.out, "Write result.json, jobs, maps of the pod and index.html here")
+      ->type_name("DIR");
   command->add_flag("--json", options.json, "Print the result as JSON");
   command->callback([&options, &known] { allocate_slices(options, known); });
 }
@@ -470,7 +481,8 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return static_cast<void>(app.exit(error));  // --help, --version
     const std::string unknown = unknown_word(app, argc, argv);
-    throw CommandError(2, unknown.empty() ? std::string(error.what()) + " (photonrail --help says what there is)" : unknown);
+    throw CommandError(2,
+                       unknown.empty() ? std::string(error.what()) + " (photonrail --help says what there is)" : unknown);
   }
   if (!std::cout.flush()) throw CommandError(1, "cannot write to standard output");
 }

@@ -45,9 +45,9 @@ struct RunOptions {
   std::filesystem::path out;     ///< empty: write nothing
   bool trace = false;
   std::string trace_ranks;  ///< "0-7,12"; empty: all
-  bool ccl_bench = false;  ///< also write ccl_bench.json
-  bool quiet = false;      ///< no table, no warnings, no progress; only the paths of what was written
-  bool explain = false;    ///< also print what the time of computations rests on, and the costliest operators
+  bool ccl_bench = false;   ///< also write ccl_bench.json
+  bool quiet = false;       ///< no table, no warnings, no progress; only the paths of what was written
+  bool explain = false;     ///< also print what the time of computations rests on, and the costliest operators
   std::vector<std::filesystem::path> plugins;  ///< absolute: those that were loaded, for the result
 };
 void run(const RunOptions& options, const Registries& known);

@@ -66,8 +66,8 @@ std::string path_of(const CLI::App& app) {
 
 // The cases of a shell's `case`, one a command: what the script does with options and words.
 void write_cases(const CLI::App& app, const std::string& prefix, const std::string& suffix, std::ostream& text) {
-  text << "    " << (app.get_parent() == nullptr ? "''" : path_of(app)) << ")" << prefix << "options='" << joined(all_spellings(app))
-       << "' words='" << joined(words_after(app)) << "'" << suffix << " ;;\n";
+  text << "    " << (app.get_parent() == nullptr ? "''" : path_of(app)) << ")" << prefix << "options='"
+       << joined(all_spellings(app)) << "' words='" << joined(words_after(app)) << "'" << suffix << " ;;\n";
   for (const CLI::App* const sub : subcommands(app)) write_cases(*sub, prefix, suffix, text);
 }
 
@@ -123,7 +123,8 @@ std::string zsh_script(const CLI::App& app) {
   std::ostringstream cases;
   write_cases(app, " ", "", cases);
   std::string body = cases.str();
-  for (std::size_t at = 0; (at = body.find("' words='", at)) != std::string::npos; at += 3) body.replace(at, 9, "' words_here='");
+  for (std::size_t at = 0; (at = body.find("' words='", at)) != std::string::npos; at += 3)
+    body.replace(at, 9, "' words_here='");
   text << body
        << "  esac\n"
           "  if [[ ${words[CURRENT]} == -* ]]; then\n"
@@ -166,9 +167,12 @@ void write_fish(const CLI::App& app, std::ostream& text) {
 std::string troff(const std::string& text) {
   std::string safe;
   for (const char c : text) {
-    if (c == '\\') safe += "\\e";
-    else if (c == '-') safe += "\\-";
-    else safe += c;
+    if (c == '\\')
+      safe += "\\e";
+    else if (c == '-')
+      safe += "\\-";
+    else
+      safe += c;
   }
   if (!safe.empty() && (safe.front() == '.' || safe.front() == '\'')) safe.insert(0, "\\&");
   return safe;
@@ -211,7 +215,8 @@ std::string manual_page(const CLI::App& app, const std::string& path) {
     if (option->nonpositional()) text << ".TP\n" << with_value(*option) << '\n' << troff(option->get_description()) << '\n';
   }
   text << ".SH EXIT STATUS\n"
-          "0 done; 2 wrong input; 3 the simulated job cannot finish, or a point of a sweep failed; 1 an internal error, or a\n"
+          "0 done; 2 wrong input; 3 the simulated job cannot finish, or a point of a sweep failed; 1 an internal error, or "
+          "a\n"
           "difference that compare found.\n.SH SEE ALSO\n"
        << (app.get_parent() == nullptr ? "photonrail COMMAND \\-\\-help" : "\\fBphotonrail\\fR(1)") << '\n';
   return text.str();

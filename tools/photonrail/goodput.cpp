@@ -39,7 +39,8 @@ bool is_sweep(const std::filesystem::path& file) {
   return text.str().find("\"photonrail.sweep/1\"") != std::string::npos;
 }
 
-std::vector<Point> points_of_sweep(const std::filesystem::path& file, const std::vector<Override>& set, const Registries& known) {
+std::vector<Point> points_of_sweep(const std::filesystem::path& file, const std::vector<Override>& set,
+                                   const Registries& known) {
   const Sweep sweep = read_sweep(file, set);
   std::vector<Point> points;
   for (const SweepPoint& point : sweep.points) {
@@ -131,14 +132,17 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
     const GoodputResult result = run_point(point, how, known);
     if (signals.stop()) throw CommandError(1, "stopped; what is complete is kept, the same command goes on");
     report::GoodputRow row{result.summary, point.parameters, {}, result.configurations};
-    if (!options.out.empty()) row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);
+    if (!options.out.empty())
+      row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);
     rows.push_back(std::move(row));
-    notes += point.scenario.name + ": " + std::to_string(result.summary.seeds) + " seeds (" + std::to_string(result.resumed) +
-             " of them from the folder), " + std::to_string(result.summary.configurations) + " configurations, " +
-             std::to_string(result.simulated) + " simulated now\n";
+    notes += point.scenario.name + ": " + std::to_string(result.summary.seeds) + " seeds (" +
+             std::to_string(result.resumed) + " of them from the folder), " +
+             std::to_string(result.summary.configurations) + " configurations, " + std::to_string(result.simulated) +
+             " simulated now\n";
   }
   line.reset();  // the line is erased before anything is printed
-  if (!options.out.empty()) write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
+  if (!options.out.empty())
+    write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
   std::cout << (options.json ? report::goodput_json(rows) : report::goodput_table(rows) + "\n" + notes);
   if (!options.out.empty() && !options.json) std::cout << (options.out / "goodput.html").string() << "\n";
 }

@@ -24,14 +24,22 @@ void add_init(CLI::App& app, InitOptions& options, const Registries& known) {
   add("--servers", options.servers, "Of the cluster", "N")->check(CLI::Range(1U, 1'000'000U));
   add("--gpus-per-server", options.gpus_per_server, "Of each server", "N")->check(CLI::Range(1U, 1024U));
   add("--gpu", options.gpu, "A name of `list gpus`", "NAME");
-  add("--rail", options.rail, "optical or electrical", "KIND")->transform(CLI::IsMember({"optical", "electrical"}, CLI::ignore_case));
+  add("--rail", options.rail, "optical or electrical", "KIND")
+      ->transform(CLI::IsMember({"optical", "electrical"}, CLI::ignore_case));
   add("--switch", options.switches, "Of optical rails: a name of `list switches`", "NAME");
-  command->add_option("--controller", options.controller, "Of optical rails: a name of `list controllers` (the first for all jobs)")
+  command
+      ->add_option("--controller", options.controller,
+                   "Of optical rails: a name of `list controllers` (the first for all jobs)")
       ->type_name("NAME");
-  command->add_option("--tp", options.tp, "Tensor parallelism (as wide as a server and the heads allow)")->type_name("N")->check(CLI::Range(1U, 1024U));
-  command->add_option("--pp", options.pp, "Pipeline stages (as few as the memory allows)")->type_name("N")->check(CLI::Range(1U, 10'000U));
+  command->add_option("--tp", options.tp, "Tensor parallelism (as wide as a server and the heads allow)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1024U));
+  command->add_option("--pp", options.pp, "Pipeline stages (as few as the memory allows)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 10'000U));
   add("--sequence", options.sequence, "Tokens of a sequence", "N")->check(CLI::Range(1U, 100'000'000U));
-  auto* questions = command->add_flag("--questions", options.questions, "Ask for the values (at a terminal also where no option is given)");
+  auto* questions = command->add_flag("--questions", options.questions,
+                                      "Ask for the values (at a terminal also where no option is given)");
   command->callback([command, questions, &options, &known] {
     std::size_t given = 0;
     for (const CLI::Option* const option : command->get_options()) given += option->nonpositional() ? option->count() : 0;
@@ -65,10 +73,14 @@ void man(const CLI::App& app, const ManOptions& options) {
 void add_help_commands(CLI::App& app, HelpOptions& options, const Registries& known) {
   add_init(app, options.init, known);
   CLI::App* schema = app.add_subcommand("schema", "JSON Schema of a format, for editors");
-  schema->add_option("FORMAT", options.schema.format)->required()->transform(CLI::IsMember(schema_formats(), CLI::ignore_case));
+  schema->add_option("FORMAT", options.schema.format)
+      ->required()
+      ->transform(CLI::IsMember(schema_formats(), CLI::ignore_case));
   schema->callback([&options, &known] { std::cout << json_schema(options.schema.format, known); });
   CLI::App* completion = app.add_subcommand("completion", "A script that completes command lines");
-  completion->add_option("SHELL", options.completion.shell)->required()->transform(CLI::IsMember({"bash", "zsh", "fish"}, CLI::ignore_case));
+  completion->add_option("SHELL", options.completion.shell)
+      ->required()
+      ->transform(CLI::IsMember({"bash", "zsh", "fish"}, CLI::ignore_case));
   completion->callback([&app, &options] { std::cout << completion_script(app, options.completion.shell); });
   CLI::App* pages = app.add_subcommand("man", "The manual page, or all of them as files");
   pages->add_option("DIR", options.man.folder, "Write a page for each command here");

@@ -22,7 +22,7 @@ struct InitOptions {
   std::uint32_t gpus_per_server = 8;
   std::string rail = "optical";  ///< or electrical
   std::string switches = "polatis_6000";
-  std::string controller;  ///< empty: the first that decides something and takes no list of circuits
+  std::string controller;               ///< empty: the first that decides something and takes no list of circuits
   std::optional<std::uint32_t> tp, pp;  ///< none: as the model fits
   std::uint32_t sequence = 8192;
   bool questions = false;  ///< asks on standard error for what is not given

@@ -40,9 +40,11 @@ std::string parallelism(const Split& split) {
 }
 
 std::string rail_text(const InitOptions& options) {
-  if (options.rail == "electrical") return "{ \"kind\": \"electrical\" }  // packet switches that join any two ports at the full rate";
+  if (options.rail == "electrical")
+    return "{ \"kind\": \"electrical\" }  // packet switches that join any two ports at the full rate";
   return "{ \"kind\": \"optical\",\n"
-         "      // A name of `photonrail list switches`. To vary its delay: --set /cluster/rail/switch/reconfiguration_ms=10\n"
+         "      // A name of `photonrail list switches`. To vary its delay: --set "
+         "/cluster/rail/switch/reconfiguration_ms=10\n"
          "      \"switch\": { \"preset\": " +
          quoted(options.switches) + " } }";
 }
@@ -52,7 +54,9 @@ std::string controller_text(const InitOptions& options, const Registries& known)
   const bool has_mode = known.controllers.find(options.controller).reads(PolicyField::kMode);
   const std::string mode = has_mode ? ", \"mode\": \"provisioned\"" : "";
   return "  // Decides which circuits are lit: a name of `photonrail list controllers`" +
-         std::string(mode.empty() ? "." : ". on_demand: ranks ask only when they need a\n  // circuit; provisioned: also ahead of it.") +
+         std::string(mode.empty()
+                         ? "."
+                         : ". on_demand: ranks ask only when they need a\n  // circuit; provisioned: also ahead of it.") +
          "\n  \"controller\": { \"name\": " + quoted(options.controller) + mode + " },\n";
 }
 
@@ -63,16 +67,20 @@ std::string text_of(const InitOptions& options, const Split& split, const Regist
   text << "// Written by `photonrail init`. All keys with their units: docs/formats.md, or photonrail schema scenario.\n"
        << "// photonrail run FILE runs it; --set /json/pointer=value changes a value for one run.\n"
        << "{\n  \"schema\": \"photonrail.scenario/1\",\n  \"name\": "
-       << quoted(options.model + " on " + std::to_string(options.servers * options.gpus_per_server) + " GPUs, " + options.rail + " rails")
-       << ",\n  \"cluster\": {\n    \"servers\": " << options.servers << ",\n    \"gpus_per_server\": " << options.gpus_per_server
-       << ",\n    // A name of `photonrail list gpus`. The efficiency is the share of the peak that large matrix products reach;\n"
+       << quoted(options.model + " on " + std::to_string(options.servers * options.gpus_per_server) + " GPUs, " +
+                 options.rail + " rails")
+       << ",\n  \"cluster\": {\n    \"servers\": " << options.servers
+       << ",\n    \"gpus_per_server\": " << options.gpus_per_server
+       << ",\n    // A name of `photonrail list gpus`. The efficiency is the share of the peak that large matrix products "
+          "reach;\n"
           "    // `photonrail calibrate` fits it to a measured step.\n"
        << "    \"gpu\": { \"preset\": " << quoted(options.gpu) << ", \"compute_efficiency\": 0.5 },\n"
        << "    \"scale_up\": { \"gb_per_s\": 450 },  // of a GPU, one way, inside its server\n"
        << "    \"nic\": { \"ports\": 1, \"port_gb_per_s\": 50 },  // of a GPU; 50 GB/s are 400 Gb/s\n"
        << "    // Rail r joins the GPUs number r of all servers.\n    \"rail\": " << rail_text(options) << "\n  },\n"
        << controller_text(options, known) << "  \"workload\": {\n    \"training\": {\n"
-       << "      \"model\": " << quoted(options.model) << ",  // a name of `photonrail list models`, or the path of a file\n"
+       << "      \"model\": " << quoted(options.model)
+       << ",  // a name of `photonrail list models`, or the path of a file\n"
        << "      // tp x pp x dp = ranks; tp inside a server.\n      \"parallelism\": " << parallelism(split) << ",\n"
        << "      \"sequence\": " << options.sequence << ",  // tokens of a sequence\n"
        << "      \"global_batch\": " << batch << "  // sequences of a step\n    }\n  },\n"
@@ -93,7 +101,8 @@ Split split_of(const InitOptions& options, std::uint32_t pp) {
   const ModelSpec& model = model_preset(options.model);
   const std::uint32_t ranks = options.servers * options.gpus_per_server;
   Split split;
-  split.tp = options.tp.value_or(std::gcd(options.gpus_per_server, std::gcd(model.heads, model.latent ? model.heads : model.kv_heads)));
+  split.tp = options.tp.value_or(
+      std::gcd(options.gpus_per_server, std::gcd(model.heads, model.latent ? model.heads : model.kv_heads)));
   split.pp = pp;
   split.dp = std::max(1U, ranks / std::max(1U, split.tp * split.pp));
   if (model.moe) split.ep = std::gcd(split.dp, model.moe->experts);
@@ -106,7 +115,8 @@ Split choose_split(const InitOptions& options, const Registries& known) {
   constexpr std::array<std::uint32_t, 6> kStages{1, 2, 4, 8, 16, 32};
   for (const std::uint32_t pp : kStages) {
     const Split split = split_of(options, pp);
-    if (split.tp * split.pp * split.dp == options.servers * options.gpus_per_server && fits(options, split, known)) return split;
+    if (split.tp * split.pp * split.dp == options.servers * options.gpus_per_server && fits(options, split, known))
+      return split;
   }
   Split sharded = split_of(options, 1);
   sharded.fsdp = true;

@@ -28,8 +28,8 @@ Rows controllers(const Registries& known) {
       keys += (keys.empty() ? " [" : ", ") + parameter.describe();
     }
     const std::string claims = factory.claims.describe();
-    rows.push_back({factory.name, factory.summary + keys + (keys.empty() ? "" : "]") +
-                                      (claims.empty() ? "" : "; " + claims)});
+    rows.push_back(
+        {factory.name, factory.summary + keys + (keys.empty() ? "" : "]") + (claims.empty() ? "" : "; " + claims)});
   }
   return rows;
 }

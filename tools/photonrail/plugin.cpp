@@ -25,7 +25,8 @@ std::string complaint_of_loader(const std::filesystem::path& file) {
 
 std::string hint_of(const std::string& complaint) {
   if (complaint.find("undefined symbol") != std::string::npos) {
-    return "the library must define what it uses beside photonrail; a program of your own that calls command_main() must export "
+    return "the library must define what it uses beside photonrail; a program of your own that calls command_main() must "
+           "export "
            "the symbols of photonrail (docs/extending.md)";
   }
   return "a shared library: c++ -std=c++20 -shared -fPIC mine.cpp -o libmine.so (docs/extending.md)";
@@ -80,7 +81,8 @@ std::filesystem::path load_plugin(const std::filesystem::path& file, Registries&
   const std::string where = "--plugin " + file.string();
   std::error_code error;
   const std::filesystem::path path = std::filesystem::absolute(file, error).lexically_normal();
-  if (!std::filesystem::exists(path, error)) throw ConfigError(where, "there is no such file", "the path of a shared library");
+  if (!std::filesystem::exists(path, error))
+    throw ConfigError(where, "there is no such file", "the path of a shared library");
   if (std::filesystem::is_directory(path, error))
     throw ConfigError(where, "is a directory", "the path of the shared library in it");
   const plugin::Entry entry = entry_of(path, where);

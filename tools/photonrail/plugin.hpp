@@ -12,8 +12,8 @@ namespace photonrail::command {
 [[nodiscard]] Registries extendable(const Registries& known);
 
 /// Loads the library and adds to `known` what it has. The library stays loaded until the process ends, since names that
-/// it added may outlive any owner. Returns its absolute path. Throws ConfigError: there is no such file, it cannot be loaded,
-/// it has no entry point, it was built for another version, or what it threw while it registered its names.
+/// it added may outlive any owner. Returns its absolute path. Throws ConfigError: there is no such file, it cannot be
+/// loaded, it has no entry point, it was built for another version, or what it threw while it registered its names.
 std::filesystem::path load_plugin(const std::filesystem::path& file, Registries& known);
 
 }  // namespace photonrail::command

@@ -81,7 +81,9 @@ TraceWriter::Options timeline_options(const std::string& text, const Scenario& s
     const int found = std::sscanf(part.c_str(), "%u-%u%c", &first, &last, &rest);
     const bool single = found == 1 && part.find_first_not_of("0123456789") == std::string::npos;
     if (single) last = first;
-    if ((!single && found != 2) || first > last || last >= ranks || part.find_first_not_of("0123456789-") != std::string::npos) fail(part);
+    if ((!single && found != 2) || first > last || last >= ranks ||
+        part.find_first_not_of("0123456789-") != std::string::npos)
+      fail(part);
     for (unsigned rank = first; rank <= last; ++rank) options.ranks.emplace_back(rank);
   }
   return options;

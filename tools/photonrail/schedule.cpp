@@ -31,9 +31,9 @@ std::string title_of(const PipelineShape& shape) {
 
 report::Chart chart_of(const PipelineShape& shape, const PipelineTimeline& played) {
   static const std::array<report::ChartKind, 4> kKinds{{{"F", "forward", "#79aee0"},  // by PassKind
-                                                {"B", "backward", "#6bb98a"},
-                                                {"b", "backward for the input", "#a98bd0"},
-                                                {"w", "backward for the weights", "#f0b060"}}};
+                                                        {"B", "backward", "#6bb98a"},
+                                                        {"b", "backward for the input", "#a98bd0"},
+                                                        {"w", "backward for the weights", "#f0b060"}}};
   report::Chart chart;
   chart.title = title_of(shape);
   chart.unit = kUnit;

@@ -203,7 +203,8 @@ std::filesystem::path own_program() {
 }
 
 sweep::SlurmProfile profile_of(const SweepCommandOptions& options) {
-  sweep::SlurmProfile profile = options.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(options.profile);
+  sweep::SlurmProfile profile =
+      options.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(options.profile);
   if (!options.partition.empty()) profile.partition = options.partition;
   if (!options.time.empty()) profile.time = options.time;
   if (options.points_per_task > 0) profile.points_per_task = options.points_per_task;

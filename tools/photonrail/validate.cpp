@@ -77,9 +77,7 @@ void validate(const ValidateOptions& options, const Registries& known) {
   for (const auto& file : options.scenarios) {
     const Scenario scenario = read_one(file, options.set, known);
     warn(scenario.name, scenario.warnings());
-    const auto describe = [&text](const Scenario& job) {
-      text += summary_line(job) + "\n" + memory_table(job);
-    };
+    const auto describe = [&text](const Scenario& job) { text += summary_line(job) + "\n" + memory_table(job); };
     if (scenario.jobs.empty()) describe(scenario);
     std::for_each(scenario.jobs.begin(), scenario.jobs.end(), describe);
     if (!options.graphviz.empty()) {

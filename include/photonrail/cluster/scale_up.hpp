@@ -83,7 +83,7 @@ struct ScaleUpSpec {
   Bandwidth per_gpu = Bandwidth::from_gb_per_s(450);
   Duration latency{};  ///< crossbar: GPU to GPU; shape: of each link on the way
   ScaleUpShape shape{};
-  Duration face_latency{};  ///< cubes: added for each link on the way that an optical switch makes
+  Duration face_latency{};             ///< cubes: added for each link on the way that an optical switch makes
   std::vector<ScaleUpFault> faults{};  ///< not of a crossbar; of several on one link the one that leaves least counts
 
   /// All links or the port of a GPU, each direction.

@@ -36,7 +36,7 @@ struct SynthesisTopology {
 
 enum class SwitchPolicy : std::uint8_t {
   kFewestConnections,  ///< among equally good links, one that is in use already (TACCL's uc-min)
-  kMaxConnections     ///< ... one that is not (uc-max)
+  kMaxConnections      ///< ... one that is not (uc-max)
 };
 
 /// Nodes behind one switch: links among them are connections of it.

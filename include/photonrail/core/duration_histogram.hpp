@@ -8,8 +8,8 @@
 
 namespace photonrail {
 
-/// Lengths of time, counted in buckets of 1/64 of their length at most: quantiles are up to 1.6 % too long, the least and the
-/// greatest exact (the idea of DDSketch, Masson et al., VLDB 2019, with integers only).
+/// Lengths of time, counted in buckets of 1/64 of their length at most: quantiles are up to 1.6 % too long, the least and
+/// the greatest exact (the idea of DDSketch, Masson et al., VLDB 2019, with integers only).
 class DurationHistogram {
  public:
   /// REQUIRES: not negative.

@@ -50,13 +50,13 @@ struct History {
   std::uint64_t seed = 0;
   LongTime wall{};
   TimeBooks books{};
-  std::int64_t steps = 0;            ///< done and kept
-  std::uint64_t failures = 0;        ///< that hit the job
-  std::uint64_t interruptions = 0;   ///< of them those that stopped a running job
+  std::int64_t steps = 0;           ///< done and kept
+  std::uint64_t failures = 0;       ///< that hit the job
+  std::uint64_t interruptions = 0;  ///< of them those that stopped a running job
   std::uint64_t swaps = 0;
   std::uint64_t drops = 0;
   std::vector<SourceTally> sources;
-  std::uint64_t hash = 0;            ///< of all events with their times
+  std::uint64_t hash = 0;  ///< of all events with their times
 
   /// Productive / wall time: the effective training time ratio of the job.
   [[nodiscard]] double ettr() const;
@@ -83,7 +83,8 @@ class HistoryObserver {
 };
 
 /// The same arguments give the same history, on every machine and in any thread. `steps` is asked for the configurations
-/// that occur. Throws ConfigError (a spec that is not valid, unknown policies) and DeadlockError: the healthy job cannot run.
+/// that occur. Throws ConfigError (a spec that is not valid, unknown policies) and DeadlockError: the healthy job cannot
+/// run.
 [[nodiscard]] History run_history(const GoodputSpec& spec, StepTimes& steps, std::uint64_t seed,
                                   const PolicyTable& policies = {}, HistoryObserver* observer = nullptr);
 

@@ -9,7 +9,8 @@
 
 namespace photonrail::reliability {
 
-/// Picoseconds in 128 bits: a length, or an instant as the length since the start of a history. A Duration ends at 106 days.
+/// Picoseconds in 128 bits: a length, or an instant as the length since the start of a history. A Duration ends at 106
+/// days.
 class LongTime {
  public:
   constexpr LongTime() = default;

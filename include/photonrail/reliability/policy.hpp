@@ -24,14 +24,14 @@ struct OptionView {
 
 struct RecoveryView {
   LongTime now{};
-  std::string_view source;              ///< what failed
+  std::string_view source;  ///< what failed
   FailureEffect effect = FailureEffect::kStop;
-  bool server_down = false;             ///< the failure took a server of the job that is not repaired yet
-  double repair_s = 0.0;                ///< mean repair time of the source
-  double work_at_risk_s = 0.0;          ///< done since the last durable checkpoint
-  std::uint32_t spares_in_rack = 0;     ///< idle and healthy, in the rack of the failure
+  bool server_down = false;          ///< the failure took a server of the job that is not repaired yet
+  double repair_s = 0.0;             ///< mean repair time of the source
+  double work_at_risk_s = 0.0;       ///< done since the last durable checkpoint
+  std::uint32_t spares_in_rack = 0;  ///< idle and healthy, in the rack of the failure
   std::uint32_t spares_elsewhere = 0;
-  std::uint32_t replicas = 1;           ///< that take part now
+  std::uint32_t replicas = 1;  ///< that take part now
   std::uint32_t all_replicas = 1;
   std::span<const OptionView> options;  ///< in the order of the scenario
 };

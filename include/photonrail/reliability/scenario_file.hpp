@@ -26,8 +26,8 @@ struct GoodputScenario {
   std::optional<Scenario> job{};           ///< whose steps are simulated; none: `step` is given
   std::optional<TrainingSpec> training{};  ///< of a generated job
   Duration step{};                         ///< without a job
-  std::string hash;       ///< of everything that histories depend on, 16 hexadecimal digits
-  std::string step_hash;  ///< of what the steps depend on: everything but the section
+  std::string hash;                        ///< of everything that histories depend on, 16 hexadecimal digits
+  std::string step_hash;                   ///< of what the steps depend on: everything but the section
 };
 
 /// Reads a `photonrail.scenario/1` with a "reliability" section (docs/goodput.md). Throws ConfigError.

@@ -27,10 +27,11 @@ enum class Degradation : std::uint8_t { kNone, kCompute, kPort, kPlane, kUplinks
 struct FailureSource {
   std::string name = "server";
   // How many parts: exactly one of these is not 0.
-  std::uint32_t per_server = 0;        ///< parts in each server; a failure is one of its server
-  std::uint32_t servers_per_part = 0;  ///< a shared-risk group: so many consecutive servers of the job, and their rack's spares
-  std::uint32_t parts = 0;             ///< in the whole cluster; a failure takes no server, it is one of the job
-  RandomTime time_to_failure{};        ///< of one part, from its start or repair on
+  std::uint32_t per_server = 0;  ///< parts in each server; a failure is one of its server
+  std::uint32_t servers_per_part =
+      0;                         ///< a shared-risk group: so many consecutive servers of the job, and their rack's spares
+  std::uint32_t parts = 0;       ///< in the whole cluster; a failure takes no server, it is one of the job
+  RandomTime time_to_failure{};  ///< of one part, from its start or repair on
   FailureEffect effect = FailureEffect::kStop;
   RandomTime detection{};
   RandomTime repair{};  ///< 0: the part works again at once, as after a restart
@@ -111,8 +112,8 @@ struct Maintenance {
 struct GoodputSpec {
   JobShape job{};
   Spares spares{};
-  double days = 30.0;       ///< length of a history
-  std::int64_t steps = 0;   ///< 0: a history lasts `days`; else until so many steps are done, at most `days`
+  double days = 30.0;      ///< length of a history
+  std::int64_t steps = 0;  ///< 0: a history lasts `days`; else until so many steps are done, at most `days`
   std::uint64_t first_seed = 1;
   std::uint32_t seeds = 100;
   std::vector<FailureSource> failures{};

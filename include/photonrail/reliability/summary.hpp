@@ -40,9 +40,9 @@ struct GoodputSummary {
   double interval_s = 0.0;     ///< work between two checkpoints
   double wall_d = 0.0;         ///< mean length of a history
   std::array<Estimate, kTimeUses> shares{};
-  Estimate ettr{};          ///< effective training time ratio: productive / wall time of the job
-  Estimate goodput{};       ///< productive GPU time / GPU time of the job and its spares
-  Estimate failures{};      ///< of the job
+  Estimate ettr{};      ///< effective training time ratio: productive / wall time of the job
+  Estimate goodput{};   ///< productive GPU time / GPU time of the job and its spares
+  Estimate failures{};  ///< of the job
   Estimate interruptions{};
   Estimate mttf_h{};        ///< wall time / failures of the job; of seeds with a failure
   double job_mttf_h = 0.0;  ///< by the rates alone; infinite without failures
@@ -58,8 +58,8 @@ struct GoodputSummary {
 /// `histories`: of one scenario, at least one.
 [[nodiscard]] GoodputSummary summarise(const GoodputSpec& spec, Duration step, std::span<const History> histories);
 
-/// How many GPUs more than `other` has the baseline's cluster would need to do as many steps a day, if its throughput grew in
-/// proportion to its GPUs; negative where it would need fewer. Both do the same work a step.
+/// How many GPUs more than `other` has the baseline's cluster would need to do as many steps a day, if its throughput grew
+/// in proportion to its GPUs; negative where it would need fewer. Both do the same work a step.
 [[nodiscard]] double worth_gpus(const GoodputSummary& baseline, const GoodputSummary& other);
 
 }  // namespace photonrail::reliability

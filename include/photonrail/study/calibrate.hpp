@@ -27,8 +27,9 @@ struct Calibration {
 [[nodiscard]] Calibration fit_compute_efficiency(Duration measured, const std::function<Duration(double)>& step_of,
                                                  double tolerance = 1e-4);
 
-/// The same with simulate() and RunResult::step_time(): every compute task of the scenario is run at the efficiency in question, whatever the scenario
-/// itself says. Leaves out: kernels differ in the efficiency that they reach; one number stands for all.
+/// The same with simulate() and RunResult::step_time(): every compute task of the scenario is run at the efficiency in
+/// question, whatever the scenario itself says. Leaves out: kernels differ in the efficiency that they reach; one number
+/// stands for all.
 [[nodiscard]] Calibration calibrate(const Scenario& scenario, Duration measured, double tolerance = 1e-4);
 /// The same for a scenario that names controllers or collectives of the caller, as simulate() takes them.
 [[nodiscard]] Calibration calibrate(const Scenario& scenario, Duration measured, double tolerance, const Registries& known);

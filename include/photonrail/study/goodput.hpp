@@ -44,8 +44,8 @@ struct GoodputProgress {
 
 struct GoodputOptions {
   /// Made when it is missing; empty: nothing is written. seeds.jsonl: a line for each history, the moment it is complete.
-  /// steps-HASH.jsonl: a line for each configuration that was simulated, by the hash of what steps depend on. What they have
-  /// is not done again.
+  /// steps-HASH.jsonl: a line for each configuration that was simulated, by the hash of what steps depend on. What they
+  /// have is not done again.
   std::filesystem::path directory;
   std::uint32_t jobs = 1;                   ///< threads; 0: as many as cores. Results do not depend on it
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: no further history begins
@@ -57,15 +57,15 @@ struct GoodputOptions {
 
 struct GoodputResult {
   reliability::GoodputSummary summary;
-  std::vector<reliability::History> histories;  ///< by seed, ascending
-  Duration step{};                              ///< of the healthy cluster
+  std::vector<reliability::History> histories;                 ///< by seed, ascending
+  Duration step{};                                             ///< of the healthy cluster
   std::vector<std::pair<std::string, double>> configurations;  ///< text, step in seconds; negative: the job cannot go on
-  std::size_t simulated = 0;                    ///< configurations that this call simulated
-  std::uint32_t resumed = 0;                    ///< histories that were in the folder
+  std::size_t simulated = 0;                                   ///< configurations that this call simulated
+  std::uint32_t resumed = 0;                                   ///< histories that were in the folder
 };
 
-/// Runs the histories of the scenario's seeds. Throws ConfigError (bad scenario, a folder of another scenario or version, or
-/// one that cannot be written: what was recorded stays), DeadlockError (the healthy job cannot run).
+/// Runs the histories of the scenario's seeds. Throws ConfigError (bad scenario, a folder of another scenario or version,
+/// or one that cannot be written: what was recorded stays), DeadlockError (the healthy job cannot run).
 [[nodiscard]] GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options = {},
                                         const Registries& known = {}, const reliability::PolicyTable& policies = {});
 

@@ -31,9 +31,9 @@ struct SweepPoint {
 /// A file that points of a sweep read, as it was when the sweep was read.
 struct SweepInput {
   std::filesystem::path file;
-  std::string hash;           ///< of its content, 16 hexadecimal digits
-  std::uint64_t bytes = 0;    ///< its size
-  std::int64_t changed = 0;   ///< when it was changed last, in ticks of the file system's clock
+  std::string hash;          ///< of its content, 16 hexadecimal digits
+  std::uint64_t bytes = 0;   ///< its size
+  std::int64_t changed = 0;  ///< when it was changed last, in ticks of the file system's clock
 };
 
 /// A sweep file, read and expanded.
@@ -47,16 +47,16 @@ struct Sweep {
   std::filesystem::path base_directory;  ///< to which its paths are relative
   std::vector<std::string> parameters;   ///< names, in the order of the file
   std::vector<SweepPoint> points;
-  std::vector<SweepInput> inputs;        ///< the files that the base and the points name, by path
-  std::vector<SweepInput> plugins;       ///< shared libraries with names of their own that the points may have
+  std::vector<SweepInput> inputs;   ///< the files that the base and the points name, by path
+  std::vector<SweepInput> plugins;  ///< shared libraries with names of their own that the points may have
   /// Of the base, the points, the plug-ins and the version of the library. What the inputs hold is in the hash of each
   /// point; what the plug-ins hold in both.
   std::string hash;
 };
 
 /// Reads `photonrail.sweep/1` (docs/formats.md). `set` is applied to the base before the axes. Controllers and collectives
-/// are looked up by the functions that read the points, not here. `plugins`: the libraries that have those of the caller, by
-/// absolute path (photonrail/plugin.hpp); when one is built anew, no point is taken over. Throws ConfigError.
+/// are looked up by the functions that read the points, not here. `plugins`: the libraries that have those of the caller,
+/// by absolute path (photonrail/plugin.hpp); when one is built anew, no point is taken over. Throws ConfigError.
 [[nodiscard]] Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set = {},
                                std::span<const std::filesystem::path> plugins = {});
 

@@ -97,9 +97,9 @@ struct Violation {
 
 /// Limits on waiting times: long enough for a rotation through all matchings that ignores requests.
 struct Patience {
-  double serial_times = 100;   ///< of serial_time(), for one wait; for the job twice as many
+  double serial_times = 100;                       ///< of serial_time(), for one wait; for the job twice as many
   Duration least{std::chrono::milliseconds(200)};  ///< or so long, where that is longer
-  std::uint64_t asked = 5000;  ///< questions on all rails
+  std::uint64_t asked = 5000;                      ///< questions on all rails
 };
 
 /// The first promise that the policy breaks in the case, which must be valid(). Runs it twice.

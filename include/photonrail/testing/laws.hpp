@@ -26,8 +26,8 @@ struct PolicyUnderTest {
   std::function<void(Scenario&)> fit{};
 };
 
-/// Every policy of the registry, in the settings that matter and in which it promises to serve all: both modes and orders of
-/// Opus, each word and flag of a policy's own parameters.
+/// Every policy of the registry, in the settings that matter and in which it promises to serve all: both modes and orders
+/// of Opus, each word and flag of a policy's own parameters.
 [[nodiscard]] std::vector<PolicyUnderTest> subjects_of(const ControllerRegistry& registry);
 
 /// `scenario` under the policy in one of its settings: the controller of `scenario` is replaced, its delays stay.
@@ -49,7 +49,8 @@ struct PolicyProperty {
 [[nodiscard]] std::vector<PolicyProperty> laws();
 
 /// The first of some random small jobs that the policy runs in less time than `bound` says of the scenario, or "".
-[[nodiscard]] std::string bound_problem(const PolicyUnderTest& subject, const std::function<Duration(const Scenario&)>& bound);
+[[nodiscard]] std::string bound_problem(const PolicyUnderTest& subject,
+                                        const std::function<Duration(const Scenario&)>& bound);
 
 /// Its name.
 std::ostream& operator<<(std::ostream& out, const PolicyProperty& law);

@@ -95,11 +95,11 @@ class RailView {
 struct Answer {
   Time at{};
   RailId rail{};
-  bool keeps = true;           ///< nothing is to change
+  bool keeps = true;                 ///< nothing is to change
   std::vector<ServerPair> connects;  ///< by position; circuits that are there already count too
   std::vector<ServerPair> darkens;   ///< pairs that lose a circuit
-  std::string no_matching;     ///< why it is none, or ports that do not exist; "" when it is one
-  std::string torn_down;       ///< a circuit in use that would go dark although the step does not preempt; or ""
+  std::string no_matching;           ///< why it is none, or ports that do not exist; "" when it is one
+  std::string torn_down;             ///< a circuit in use that would go dark although the step does not preempt; or ""
 
   /// What is wrong with it, or "".
   [[nodiscard]] const std::string& problem() const { return no_matching.empty() ? torn_down : no_matching; }

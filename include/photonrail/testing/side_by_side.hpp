@@ -17,7 +17,8 @@ struct PolicyResult {
 };
 
 /// Every policy in each of its settings, on the scenario's job, cluster and delays. In the order of `policies`.
-[[nodiscard]] std::vector<PolicyResult> run_side_by_side(const Scenario& scenario, std::span<const PolicyUnderTest> policies);
+[[nodiscard]] std::vector<PolicyResult> run_side_by_side(const Scenario& scenario,
+                                                         std::span<const PolicyUnderTest> policies);
 
 /// In Markdown, a line each: makespan, how much longer than the first that finished on electrical rails (or, without one,
 /// than the shortest), reconfigurations, mean wait for them, hidden share. Runs that did not finish come last, with why.

@@ -101,8 +101,8 @@ class Stragglar final : public CollectiveAlgorithm {
   [[nodiscard]] CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const override {
     return {.least_bytes = true, .matchings = true};
   }
-  /// If no member is late: the ring of the others, then the rounds, with a chunk of size / (n-1) in each step of both. Where
-  /// a search for the rounds would take long, the fewest that there can be.
+  /// If no member is late: the ring of the others, then the rounds, with a chunk of size / (n-1) in each step of both.
+  /// Where a search for the rounds would take long, the fewest that there can be.
   [[nodiscard]] std::optional<CollectiveCost> cost(const CollectiveCall& call, const CostModel& on) const override {
     const Member n = call.members;
     const bool known = std::has_single_bit(n) || n > kMaxSearchedForCost;

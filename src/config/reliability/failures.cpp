@@ -20,12 +20,13 @@ RandomTime read_law(JsonReader value, double unit, const std::filesystem::path& 
   using enum RandomTime::Law;
   RandomTime time;
   if (!value.is_object()) return RandomTime::constant(value.number(0.0, kMaxTime / unit) * unit);
-  time.law = value.child("distribution").choice<RandomTime::Law>({{"constant", kConstant},
-                                                                  {"exponential", kExponential},
-                                                                  {"weibull", kWeibull},
-                                                                  {"log_normal", kLogNormal},
-                                                                  {"uniform", kUniform},
-                                                                  {"samples", kSamples}});
+  time.law = value.child("distribution")
+                 .choice<RandomTime::Law>({{"constant", kConstant},
+                                           {"exponential", kExponential},
+                                           {"weibull", kWeibull},
+                                           {"log_normal", kLogNormal},
+                                           {"uniform", kUniform},
+                                           {"samples", kSamples}});
   if (time.law == kUniform) {
     time.least_s = value.child("least").number(0.0, kMaxTime / unit) * unit;
     time.greatest_s = value.child("greatest").number(0.0, kMaxTime / unit) * unit;
@@ -33,7 +34,8 @@ RandomTime read_law(JsonReader value, double unit, const std::filesystem::path& 
     time.samples_s = inline_or_file(value.child("values", "an array of times, or the path of a JSON file that holds one"),
                                     directory, [&](const JsonReader& list) {
                                       std::vector<double> samples;
-                                      for (const JsonReader& x : list.elements()) samples.push_back(x.number(0.0, kMaxTime / unit) * unit);
+                                      for (const JsonReader& x : list.elements())
+                                        samples.push_back(x.number(0.0, kMaxTime / unit) * unit);
                                       return samples;
                                     });
   } else {
@@ -46,7 +48,8 @@ RandomTime read_law(JsonReader value, double unit, const std::filesystem::path& 
 }
 
 // How many parts there are. Without a cluster in the file only what the job's section says is known.
-void read_parts(const JsonReader& of, const ReliabilityContext& context, const reliability::JobShape& job, FailureSource& into) {
+void read_parts(const JsonReader& of, const ReliabilityContext& context, const reliability::JobShape& job,
+                FailureSource& into) {
   const std::uint32_t ports = context.cluster ? context.cluster->nic.ports : 1;
   const std::uint32_t planes = context.cluster ? context.cluster->rail.planes : 1;
   if (of.is_object()) {
@@ -60,14 +63,21 @@ void read_parts(const JsonReader& of, const ReliabilityContext& context, const r
     return;
   }
   const std::string word = of.string();
-  if (word == "gpu" || word == "nic") into.per_server = job.gpus_per_server;
-  else if (word == "port" || word == "transceiver") into.per_server = job.gpus_per_server * ports;
-  else if (word == "server") into.per_server = 1;
-  else if (word == "ocs" || word == "plane") into.parts = job.gpus_per_server * planes;
-  else if (word == "rail") into.parts = job.gpus_per_server;
-  else if (word == "job") into.parts = 1;
-  else of.fail("unknown value \"" + word + "\"; a group is {\"servers\": N}, N parts of the cluster are {\"parts\": N}",
-               suggest(word, {"gpu", "nic", "port", "transceiver", "server", "ocs", "plane", "rail", "job"}));
+  if (word == "gpu" || word == "nic")
+    into.per_server = job.gpus_per_server;
+  else if (word == "port" || word == "transceiver")
+    into.per_server = job.gpus_per_server * ports;
+  else if (word == "server")
+    into.per_server = 1;
+  else if (word == "ocs" || word == "plane")
+    into.parts = job.gpus_per_server * planes;
+  else if (word == "rail")
+    into.parts = job.gpus_per_server;
+  else if (word == "job")
+    into.parts = 1;
+  else
+    of.fail("unknown value \"" + word + "\"; a group is {\"servers\": N}, N parts of the cluster are {\"parts\": N}",
+            suggest(word, {"gpu", "nic", "port", "transceiver", "server", "ocs", "plane", "rail", "job"}));
 }
 
 // Exactly one of the units in which operators give rates.
@@ -80,7 +90,8 @@ void read_rate(JsonReader& section, const FailureSource& parts, RandomTime& into
     section.fail("needs exactly one of \"per_1000_server_days\", \"fit\", \"mtbf_h\", \"share_per_day\"");
   }
   if (days) {
-    if (parts.per_server == 0) days->fail("is a rate of servers", "take \"mtbf_h\", \"fit\" or \"share_per_day\" of one part");
+    if (parts.per_server == 0)
+      days->fail("is a rate of servers", "take \"mtbf_h\", \"fit\" or \"share_per_day\" of one part");
     const double rate = days->number(0.0, 1e12);
     into.mean_s = rate > 0.0 ? 1000.0 * kDay * parts.per_server / rate : 0.0;
   }
@@ -92,14 +103,16 @@ void read_rate(JsonReader& section, const FailureSource& parts, RandomTime& into
 
 void read_law_of_failures(const JsonReader& law, RandomTime& into) {
   if (!law.is_object()) {
-    into.law = law.choice<RandomTime::Law>({{"exponential", RandomTime::Law::kExponential}, {"constant", RandomTime::Law::kConstant}});
+    into.law = law.choice<RandomTime::Law>(
+        {{"exponential", RandomTime::Law::kExponential}, {"constant", RandomTime::Law::kConstant}});
     return;
   }
   JsonReader object = law;
   const auto weibull = object.optional("weibull");
   const auto log_normal = object.optional("log_normal");
   object.finish();
-  if (weibull.has_value() == log_normal.has_value()) law.fail("needs exactly one of \"weibull\" (its shape), \"log_normal\" (its sigma)");
+  if (weibull.has_value() == log_normal.has_value())
+    law.fail("needs exactly one of \"weibull\" (its shape), \"log_normal\" (its sigma)");
   into.law = weibull ? RandomTime::Law::kWeibull : RandomTime::Law::kLogNormal;
   into.shape = weibull ? weibull->number(0.1, 100.0) : log_normal->number(0.0, 5.0);
 }
@@ -128,7 +141,8 @@ void read_degradation(JsonReader section, FailureSource& into) {
 
 }  // namespace
 
-std::optional<RandomTime> read_random_time(JsonReader& section, std::string_view stem, const std::filesystem::path& directory) {
+std::optional<RandomTime> read_random_time(JsonReader& section, std::string_view stem,
+                                           const std::filesystem::path& directory) {
   std::optional<RandomTime> found;
   for (const auto& [suffix, unit] : {std::pair{"_s", 1.0}, {"_h", 3600.0}, {"_d", kDay}}) {
     const std::string key = std::string(stem) + suffix;

@@ -58,8 +58,8 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
   const Json rest = without_members(root, {"name", "why", "reliability"});
   scenario.step_hash = config::scenario_hash(rest, directory);
   std::optional<Duration> step;
-  for (const char* key : {"cluster", "placement", "controller", "executor", "collectives", "workload", "stragglers", "cost", "run",
-                          "jobs", "network", "astra"}) {
+  for (const char* key : {"cluster", "placement", "controller", "executor", "collectives", "workload", "stragglers", "cost",
+                          "run", "jobs", "network", "astra"}) {
     static_cast<void>(top.optional(key));  // read below, or of no use to a job whose step is given
   }
   top.finish();
@@ -116,7 +116,8 @@ std::vector<TraceFault> read_faults(const std::filesystem::path& file) {
   } else {
     faults = from_csv(file);
   }
-  std::stable_sort(faults.begin(), faults.end(), [](const TraceFault& a, const TraceFault& b) { return a.start_d < b.start_d; });
+  std::stable_sort(faults.begin(), faults.end(),
+                   [](const TraceFault& a, const TraceFault& b) { return a.start_d < b.start_d; });
   return faults;
 }
 
@@ -131,7 +132,8 @@ GoodputScenario parse_goodput(std::string_view json, const std::filesystem::path
   }
 }
 
-GoodputScenario read_goodput(const std::filesystem::path& file, std::span<const Override> overrides, const Registries& known) {
+GoodputScenario read_goodput(const std::filesystem::path& file, std::span<const Override> overrides,
+                             const Registries& known) {
   return parse_goodput(json::file_text(file), file.parent_path(), file.string(), overrides, known);
 }
 
@@ -139,6 +141,7 @@ GoodputScenario read_goodput(const std::filesystem::path& file, std::span<const 
 
 photonrail::reliability::GoodputScenario photonrail::config::read_goodput_json(const Json& root,
                                                                                const std::filesystem::path& directory,
-                                                                               const Registries& known, GraphCache* graphs) {
+                                                                               const Registries& known,
+                                                                               GraphCache* graphs) {
   return photonrail::reliability::read_json(root, directory, known, graphs);
 }

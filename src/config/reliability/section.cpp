@@ -121,14 +121,16 @@ RecoveryOption read_recovery_option(JsonReader section, const std::filesystem::p
   return option;
 }
 
-reliability::GoodputSpec read_reliability(JsonReader section, const ReliabilityContext& context, std::optional<Duration>& step) {
+reliability::GoodputSpec read_reliability(JsonReader section, const ReliabilityContext& context,
+                                          std::optional<Duration>& step) {
   GoodputSpec spec;
   step = section.duration("step", "s");
   read_shape(section.optional("job"), context, spec.job);
   if (const auto v = section.optional("days")) spec.days = v->positive(36500.0);
   if (const auto v = section.optional("steps")) spec.steps = static_cast<std::int64_t>(v->integer(1, 1'000'000'000'000));
   if (const auto v = section.optional("seeds")) spec.seeds = v->count(1, 10'000'000);
-  if (const auto v = section.optional("first_seed")) spec.first_seed = v->integer(0, std::numeric_limits<std::int64_t>::max());
+  if (const auto v = section.optional("first_seed"))
+    spec.first_seed = v->integer(0, std::numeric_limits<std::int64_t>::max());
   if (const auto v = section.optional("spares")) read_spares(*v, spec.spares);
   if (const auto v = section.optional("failures")) {
     for (const JsonReader& failure : v->elements()) spec.failures.push_back(read_failure(failure, context, spec.job));
@@ -139,7 +141,8 @@ reliability::GoodputSpec read_reliability(JsonReader section, const ReliabilityC
   if (const auto v = section.optional("policy")) spec.policy = v->string();
   if (const auto v = section.optional("spare_placement")) spec.spare_placement = v->string();
   const JsonReader recovery = section.child("recovery", "the options of a recovery, at least {\"action\": \"wait\"}");
-  for (const JsonReader& option : recovery.elements()) spec.recovery.push_back(read_recovery_option(option, context.directory));
+  for (const JsonReader& option : recovery.elements())
+    spec.recovery.push_back(read_recovery_option(option, context.directory));
   if (const auto v = section.optional("maintenance")) {
     JsonReader at = *v;
     spec.maintenance.every_d = at.child("every_d").positive(36500.0);

@@ -15,7 +15,8 @@ namespace photonrail::formats::astra {
 /// The system file. Keys that it does not know become warnings.
 [[nodiscard]] AnalyticalSystem read_system(const std::filesystem::path& file, std::vector<std::string>& warnings);
 
-[[nodiscard]] std::vector<AnalyticalDimension> read_network(const std::filesystem::path& file, std::vector<std::string>& warnings);
+[[nodiscard]] std::vector<AnalyticalDimension> read_network(const std::filesystem::path& file,
+                                                            std::vector<std::string>& warnings);
 
 /// Throws ConfigError when the file says anything but that there is none.
 void check_remote_memory(const std::filesystem::path& file);

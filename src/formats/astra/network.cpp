@@ -40,7 +40,8 @@ AnalyticalShape shape_of(const YAML::Node& node, std::size_t index) {
   if (word == "Ring") return AnalyticalShape::kRing;
   if (word == "FullyConnected") return AnalyticalShape::kFullyConnected;
   if (word == "Switch") return AnalyticalShape::kSwitch;
-  throw ConfigError("/topology/" + std::to_string(index), "the topology \"" + word + "\" is not modelled", "Ring, FullyConnected, Switch");
+  throw ConfigError("/topology/" + std::to_string(index), "the topology \"" + word + "\" is not modelled",
+                    "Ring, FullyConnected, Switch");
 }
 
 std::vector<AnalyticalDimension> dimensions_of(const YAML::Node& root) {

@@ -1,6 +1,6 @@
 // ASTRA-sim's inputs as a scenario of the project's own.
-#include "formats/astra/files.hpp"
 #include "formats/astra/scenario.hpp"
+#include "formats/astra/files.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ using json::Json;
 
 constexpr double kGigabytesPerGibibyte = 1.073741824;
 
-/// The rate of a member, not of a link: of a full connection it has one to every other member, of a ring its algorithms use one.
+/// The rate of a member, not of a link: of a full connection it has one to every other member, of a ring its algorithms use
+/// one.
 double member_gb_per_s(const AnalyticalDimension& d) {
   const double links = d.shape == AnalyticalShape::kFullyConnected ? d.members - 1.0 : 1.0;
   return d.gib_per_s * kGigabytesPerGibibyte * links;
@@ -95,11 +96,15 @@ std::string path_from(const std::filesystem::path& directory, const std::filesys
 
 std::string why_of(const std::vector<AnalyticalDimension>& network) {
   std::string why =
-      "ASTRA-sim's inputs on electrical rails. Otherwise than there: members of a collective start together, flows share ports "
-      "fairly, reductions take no time, a ring network is a switch, and a full connection a switch as fast as all its links.";
+      "ASTRA-sim's inputs on electrical rails. Otherwise than there: members of a collective start together, flows share "
+      "ports "
+      "fairly, reductions take no time, a ring network is a switch, and a full connection a switch as fast as all its "
+      "links.";
   if (network.size() > 2) why += " The rails stand for all dimensions but the innermost, with the rate of the slowest.";
-  return why + " For optical rails, set /cluster/rail to {\"kind\": \"optical\", \"switch\": \"polatis_6000\"} and /controller to "
-               "{\"name\": \"opus\", \"mode\": \"provisioned\"}.";
+  return why +
+         " For optical rails, set /cluster/rail to {\"kind\": \"optical\", \"switch\": \"polatis_6000\"} and /controller "
+         "to "
+         "{\"name\": \"opus\", \"mode\": \"provisioned\"}.";
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ using json::JsonReader;
 
 /// Keys that change no cycle of the analytical back ends, as long as nothing else asks for them.
 const std::set<std::string, std::less<>> kWithoutEffect{
-    "boost-mode", "trace-enabled", "track-local-mem", "local-mem-trace-filename", "local-reduction-delay", "L", "o", "g", "G"};
+    "boost-mode", "trace-enabled", "track-local-mem", "local-mem-trace-filename", "local-reduction-delay", "L", "o", "g",
+    "G"};
 
 AnalyticalImplementation implementation_of(const JsonReader& place) {
   std::string word = place.string();
@@ -26,11 +27,13 @@ AnalyticalImplementation implementation_of(const JsonReader& place) {
   if (word.starts_with("one")) {
     how.whole_network = true;
     word = word.substr(3);
-    if (!word.empty() && word.front() >= 'A' && word.front() <= 'Z') word.front() = static_cast<char>(word.front() - 'A' + 'a');
+    if (!word.empty() && word.front() >= 'A' && word.front() <= 'Z')
+      word.front() = static_cast<char>(word.front() - 'A' + 'a');
   }
   if (word == "ring") return how;
   if (word == "halvingDoubling" || (word == "doubleBinaryTree" && !how.whole_network)) {
-    how.algorithm = word == "halvingDoubling" ? AnalyticalAlgorithm::kHalvingDoubling : AnalyticalAlgorithm::kDoubleBinaryTree;
+    how.algorithm =
+        word == "halvingDoubling" ? AnalyticalAlgorithm::kHalvingDoubling : AnalyticalAlgorithm::kDoubleBinaryTree;
     return how;
   }
   constexpr std::string_view kDirect = "direct";
@@ -38,8 +41,9 @@ AnalyticalImplementation implementation_of(const JsonReader& place) {
   const auto [end, problem] = std::from_chars(window.data(), window.data() + window.size(), how.window);
   const bool numbered = problem == std::errc{} && end == window.data() + window.size() && how.window > 0;
   if (!word.starts_with(kDirect) || (!window.empty() && !numbered)) {
-    place.fail("unknown implementation \"" + place.string() + "\"",
-               "ring, direct, direct4 (a window), halvingDoubling, doubleBinaryTree, oneRing, oneDirect, oneHalvingDoubling");
+    place.fail(
+        "unknown implementation \"" + place.string() + "\"",
+        "ring, direct, direct4 (a window), halvingDoubling, doubleBinaryTree, oneRing, oneDirect, oneHalvingDoubling");
   }
   how.algorithm = AnalyticalAlgorithm::kDirect;
   return how;
@@ -61,9 +65,7 @@ void refuse_what_is_not_modelled(const JsonReader& root) {
 }
 
 // 0 and 1, false and true.
-bool flag(const JsonReader& value) {
-  return value.json().is_boolean() ? value.boolean() : value.number(-1e9, 1e9) != 0.0;
-}
+bool flag(const JsonReader& value) { return value.json().is_boolean() ? value.boolean() : value.number(-1e9, 1e9) != 0.0; }
 
 void warn_of_unknown_keys(const JsonReader& root, const std::filesystem::path& file, const std::set<std::string>& read,
                           std::vector<std::string>& warnings) {

@@ -74,7 +74,8 @@ class TraceTasks {
         break;
       case NodeType::kMemoryLoad:
       case NodeType::kMemoryStore:
-        fail(n, "remote memory is not modelled", "a trace without memory nodes; photonrail's own simulation reads them: photonrail import astra");
+        fail(n, "remote memory is not modelled",
+             "a trace without memory nodes; photonrail's own simulation reads them: photonrail import astra");
       case NodeType::kCompute:
         add_compute(n, task);
         break;
@@ -95,7 +96,8 @@ class TraceTasks {
     task.kind = Kind::kCompute;
     task.flops = n.operations;
     task.memory_bytes = static_cast<double>(n.number(Number::kTensorSize).value_or(0));
-    if (roofline_ && !n.on_cpu && task.memory_bytes == 0.0) doubts_.without_memory.add([&] { return file_ + ": " + task.name; });
+    if (roofline_ && !n.on_cpu && task.memory_bytes == 0.0)
+      doubts_.without_memory.add([&] { return file_ + ": " + task.name; });
   }
 
   [[nodiscard]] std::uint64_t bytes_of(const TraceNode& n) const {
@@ -109,7 +111,8 @@ class TraceTasks {
     const auto own = n.number(sends ? Number::kCommSource : Number::kCommDestination);
     const auto peer = n.number(sends ? Number::kCommDestination : Number::kCommSource);
     if (!peer) fail(n, sends ? "has no comm_dst" : "has no comm_src");
-    if (own && *own != rank_) fail(n, "is of rank " + std::to_string(*own) + ", but this is the file of rank " + std::to_string(rank_));
+    if (own && *own != rank_)
+      fail(n, "is of rank " + std::to_string(*own) + ", but this is the file of rank " + std::to_string(rank_));
     if (*peer > std::numeric_limits<std::uint32_t>::max()) fail(n, "rank " + std::to_string(*peer) + " does not exist");
     task.kind = sends ? Kind::kSend : Kind::kReceive;
     task.peer = static_cast<std::uint32_t>(*peer);
@@ -126,13 +129,15 @@ class TraceTasks {
     task.op = chakra::kCollectiveTypes[*type];
     task.bytes = task.op == CollectiveOp::kBroadcast ? n.number(Number::kCommSize).value_or(0) : bytes_of(n);
     task.dimensions = n.dimensions;
-    task.priority = static_cast<std::int64_t>(std::min<std::uint64_t>(n.number(Number::kCommPriority).value_or(0), UINT32_MAX));
+    task.priority =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(n.number(Number::kCommPriority).value_or(0), UINT32_MAX));
     try {
       task.group = groups_.find(std::string(trace_.group(n)));
     } catch (const ConfigError& e) {
       fail(n, e.problem(), e.hint());
     }
-    if (task.group != 0 && groups_.groups()[task.group - 1].size() == 1) doubts_.alone.add([&] { return file_ + ": " + task.name; });
+    if (task.group != 0 && groups_.groups()[task.group - 1].size() == 1)
+      doubts_.alone.add([&] { return file_ + ": " + task.name; });
   }
 
   const Trace& trace_;
@@ -147,7 +152,8 @@ void tell(const WorkloadDoubts& doubts, std::vector<std::string>& warnings) {
   const auto add = [&](const Tally& tally, const std::string& what) {
     if (tally.count > 0) warnings.push_back(std::to_string(tally.count) + " " + what + ", first " + tally.example);
   };
-  add(doubts.absent, "files have dependencies on nodes that they do not have; these are dropped (ASTRA-sim waits for ever)");
+  add(doubts.absent,
+      "files have dependencies on nodes that they do not have; these are dropped (ASTRA-sim waits for ever)");
   add(doubts.untyped_on_cpu, "collectives on the CPU without comm_type take no time");
   add(doubts.without_memory, "computations without tensor_size take no time under the roofline, as in ASTRA-sim");
   add(doubts.alone, "collectives in groups of one take no time (ASTRA-sim waits for ever)");
@@ -207,26 +213,27 @@ std::uint32_t GroupTable::find(const std::string& name) const {
   if (at != by_name_.end()) return at->second;
   std::vector<std::string> known;
   for (const auto& entry : by_name_) known.push_back(entry.first);
-  throw ConfigError("", "names the unknown group \"" + name + "\"", known.empty() ? "give the groups: --comm-group" : suggest(name, known));
+  throw ConfigError("", "names the unknown group \"" + name + "\"",
+                    known.empty() ? "give the groups: --comm-group" : suggest(name, known));
 }
 
 void read_workload(const AstraOptions& options, AnalyticalJob& job) {
   const std::size_t ranks = job.rank_count();
   auto files = chakra::find_traces(options.workload);
   if (files.size() < ranks)
-    throw ConfigError(chakra::trace_file(options.workload, files.size()).string(), "no such file, but the network has " +
-                                                                                        std::to_string(ranks) + " NPUs",
-                      "one file for each NPU");
+    throw ConfigError(chakra::trace_file(options.workload, files.size()).string(),
+                      "no such file, but the network has " + std::to_string(ranks) + " NPUs", "one file for each NPU");
   if (files.size() > ranks) {
-    job.warnings.push_back(options.workload.string() + ": " + std::to_string(files.size()) + " files, of which the network's " +
-                           std::to_string(ranks) + " NPUs use the first");
+    job.warnings.push_back(options.workload.string() + ": " + std::to_string(files.size()) +
+                           " files, of which the network's " + std::to_string(ranks) + " NPUs use the first");
     files.resize(ranks);
   }
   const auto traces = chakra::read_traces(files);
   GroupTable groups(ranks);
   if (has_groups(options.comm_groups)) groups.read_file(options.comm_groups);
   for (std::size_t r = 0; r < traces.size(); ++r) {
-    for (const chakra::GroupText& text : traces[r].groups) groups.read_text(text.json, files[r].string() + ": " + text.where);
+    for (const chakra::GroupText& text : traces[r].groups)
+      groups.read_text(text.json, files[r].string() + ": " + text.where);
   }
   WorkloadDoubts doubts;
   for (std::size_t r = 0; r < traces.size(); ++r) {

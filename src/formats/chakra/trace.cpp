@@ -305,8 +305,8 @@ class Parser {
   Trace trace_;
   std::vector<TraceParser::Sample::Piece> pieces_;  // one a node
   std::size_t known_ = 0;                           // nodes that are the sample's
-  std::size_t offset_ = 0;                        // where the message at hand begins
-  std::vector<protozero::data_view> attributes_;  // of the node at hand
+  std::size_t offset_ = 0;                          // where the message at hand begins
+  std::vector<protozero::data_view> attributes_;    // of the node at hand
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ struct TraceNode {
   NodeType type = NodeType::kInvalid;
   bool on_cpu = false;
   bool has_operations = false;
-  std::uint16_t present = 0;  // by Number
+  std::uint16_t present = 0;       // by Number
   std::uint32_t dimensions = ~0U;  ///< of a collective: a bit for each dimension of the network that takes part
   Range name;
   Range group;    ///< pg_name; empty when absent

@@ -11,7 +11,8 @@ namespace photonrail::formats::kineto {
 [[nodiscard]] std::vector<std::filesystem::path> find_files(const std::filesystem::path& files);
 
 /// The files of a folder under the names that torch.profiler gives them, HOST_PROCESS.TIME.pt.trace.json or .json.gz, in
-/// the order of their names, which do not say the rank. Empty: `files` is no folder, or one with rank*_trace.json, or has none.
+/// the order of their names, which do not say the rank. Empty: `files` is no folder, or one with rank*_trace.json, or has
+/// none.
 [[nodiscard]] std::vector<std::filesystem::path> find_unnumbered(const std::filesystem::path& files);
 
 }  // namespace photonrail::formats::kineto

@@ -190,8 +190,8 @@ class Handler : public json::JsonEvents {
   }
 
   Trace trace_;
-  std::map<std::uint64_t, Call> recorded_;                            // what the host said of calls, by External id
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> unnamed_;      // of kernels that do not say: call, External id
+  std::map<std::uint64_t, Call> recorded_;                        // what the host said of calls, by External id
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> unnamed_;  // of kernels that do not say: call, External id
   Event event_;
   std::string key_;
   std::vector<Place> places_;

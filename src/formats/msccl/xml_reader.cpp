@@ -1,7 +1,7 @@
 // MSCCL XML into the program that it stands for.
+#include "formats/msccl/xml_reader.hpp"
 #include "formats/input_file.hpp"
 #include "formats/msccl/import.hpp"
-#include "formats/msccl/xml_reader.hpp"
 #include "photonrail/collective/plan_file.hpp"
 #include "photonrail/error.hpp"
 

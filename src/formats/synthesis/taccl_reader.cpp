@@ -1,9 +1,9 @@
 // TACCL's algorithm JSON: addresses of chunks sent from rank to rank, in steps.
 #include "collective/message_graph.hpp"
-#include "json/json_reader.hpp"
 #include "formats/input_file.hpp"
 #include "formats/msccl/export.hpp"
 #include "formats/msccl/import.hpp"
+#include "json/json_reader.hpp"
 #include "json/text.hpp"
 #include "photonrail/collective/plan_file.hpp"
 

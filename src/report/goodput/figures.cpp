@@ -36,13 +36,13 @@ std::string label(double x, double y, const char* anchor, std::string_view text)
 }
 
 std::string box(double x, double y, double width, double height, const char* colour, const std::string& tip) {
-  return "<rect x=\"" + num(x) + "\" y=\"" + num(y) + "\" width=\"" + num(std::max(width, 0.0)) + "\" height=\"" + num(height) +
-         "\" fill=\"" + colour + "\"><title>" + escaped(tip) + "</title></rect>\n";
+  return "<rect x=\"" + num(x) + "\" y=\"" + num(y) + "\" width=\"" + num(std::max(width, 0.0)) + "\" height=\"" +
+         num(height) + "\" fill=\"" + colour + "\"><title>" + escaped(tip) + "</title></rect>\n";
 }
 
 std::string stroke(double x1, double y1, double x2, double y2, const char* colour, double width) {
-  return "<line x1=\"" + num(x1) + "\" y1=\"" + num(y1) + "\" x2=\"" + num(x2) + "\" y2=\"" + num(y2) + "\" stroke=\"" + colour +
-         "\" stroke-width=\"" + num(width) + "\"/>\n";
+  return "<line x1=\"" + num(x1) + "\" y1=\"" + num(y1) + "\" x2=\"" + num(x2) + "\" y2=\"" + num(y2) + "\" stroke=\"" +
+         colour + "\" stroke-width=\"" + num(width) + "\"/>\n";
 }
 
 std::string figure(double height, const std::string& title, const std::string& body) {
@@ -89,8 +89,10 @@ std::vector<Series> series_of(const std::vector<GoodputRow>& rows) {
       key += (key.empty() ? "" : ", ") + row.parameters[p].first + "=" + value_text(row.parameters[p].second);
     }
     const auto at = std::find_if(all.begin(), all.end(), [&](const Series& s) { return s.name == key; });
-    if (at == all.end()) all.push_back({key, {&row}});
-    else at->rows.push_back(&row);
+    if (at == all.end())
+      all.push_back({key, {&row}});
+    else
+      at->rows.push_back(&row);
   }
   return all;
 }
@@ -143,7 +145,8 @@ std::string goodput_lines_svg(const std::vector<GoodputRow>& rows) {
   std::string svg;
   for (int i = 0; i <= 5; ++i) {
     const double share = low + (1.0 - low) * i / 5.0;
-    svg += stroke(left, y_of(share), kWide - 40.0, y_of(share), "#e5e5e5", 1.0) + label(left - 8.0, y_of(share) + 4.0, "end", number("%.1f", share * 100.0) + " %");
+    svg += stroke(left, y_of(share), kWide - 40.0, y_of(share), "#e5e5e5", 1.0) +
+           label(left - 8.0, y_of(share) + 4.0, "end", number("%.1f", share * 100.0) + " %");
   }
   for (const std::string& tick : ticks) svg += label(x_of(tick), kFloor + 18.0, "middle", fit(tick, 24));
   svg += label((left + kWide) / 2.0, kFloor + 38.0, "middle", rows.front().parameters[0].first);
@@ -155,7 +158,8 @@ std::string goodput_lines_svg(const std::vector<GoodputRow>& rows) {
       const auto& e = all[i].rows[r]->summary.goodput;
       const double x = x_of(value_text(all[i].rows[r]->parameters[0].second));
       svg += stroke(x, y_of(e.low), x, y_of(e.high), colour, 2.0) +
-             box(x - 4.0, y_of(e.mean) - 4.0, 8.0, 8.0, colour, all[i].rows[r]->summary.name + ": " + number("%.2f", e.mean * 100.0) + " %");
+             box(x - 4.0, y_of(e.mean) - 4.0, 8.0, 8.0, colour,
+                 all[i].rows[r]->summary.name + ": " + number("%.2f", e.mean * 100.0) + " %");
       if (r == 0) continue;
       const double before = x_of(value_text(all[i].rows[r - 1]->parameters[0].second));
       svg += stroke(before, y_of(all[i].rows[r - 1]->summary.goodput.mean), x, y_of(e.mean), colour, 1.5);
@@ -178,7 +182,8 @@ std::string goodput_week_svg(const std::vector<GoodputRow>& rows) {
       const double to = std::min(p.to.days(), kDays);
       const auto state = static_cast<std::size_t>(p.state);
       svg += box(kLeft + from * scale, y, std::max((to - from) * scale, 0.7), kRow - 4.0, kStateColours[state],
-                 std::string(kStateNames[state]) + " from day " + number("%.3f", from) + " for " + number("%.1f", (to - from) * 1440.0) + " min");
+                 std::string(kStateNames[state]) + " from day " + number("%.3f", from) + " for " +
+                     number("%.1f", (to - from) * 1440.0) + " min");
     }
     y += kRow;
   }

@@ -43,7 +43,8 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines) {
 
 std::string source_lines(const GoodputSummary& summary) {
   if (summary.sources.empty()) return {};
-  std::vector<std::vector<std::string>> lines{{"failures of " + summary.name, "parts", "failures", "of the job", "GPUs hit", "GPU-hours each"}};
+  std::vector<std::vector<std::string>> lines{
+      {"failures of " + summary.name, "parts", "failures", "of the job", "GPUs hit", "GPU-hours each"}};
   for (const auto& s : summary.sources) {
     lines.push_back({s.name, std::to_string(s.parts), number("%.1f", s.failures), number("%.1f", s.on_job),
                      std::to_string(s.gpus_hit), number("%.1f", s.gpu_hours_each)});
@@ -64,8 +65,12 @@ Json row_json(const GoodputRow& row, const GoodputRow& first) {
   }
   Json sources = Json::array();
   for (const auto& source : s.sources) {
-    sources.push_back(Json{{"name", source.name}, {"parts", source.parts}, {"failures", source.failures}, {"on_job", source.on_job},
-                           {"gpus_hit", source.gpus_hit}, {"gpu_hours_each", source.gpu_hours_each}});
+    sources.push_back(Json{{"name", source.name},
+                           {"parts", source.parts},
+                           {"failures", source.failures},
+                           {"on_job", source.on_job},
+                           {"gpus_hit", source.gpus_hit},
+                           {"gpu_hours_each", source.gpu_hours_each}});
   }
   Json configurations = Json::array();
   for (const auto& [text, step_s] : row.configurations) {
@@ -73,27 +78,46 @@ Json row_json(const GoodputRow& row, const GoodputRow& first) {
   }
   Json parameters = Json::object();
   for (const auto& [key, value] : row.parameters) parameters.insert(key, value);
-  return Json{{"name", s.name}, {"parameters", parameters}, {"seeds", s.seeds}, {"job_gpus", s.job_gpus}, {"all_gpus", s.all_gpus},
-              {"step_s", s.step_s}, {"checkpoint_interval_s", s.interval_s}, {"wall_d", s.wall_d},
-              {"ettr", estimate_json(s.ettr)}, {"goodput", estimate_json(s.goodput)}, {"shares", shares},
-              {"failures", estimate_json(s.failures)}, {"interruptions", estimate_json(s.interruptions)},
-              {"mttf_h", estimate_json(s.mttf_h)}, {"mttf_by_rates_h", finite(s.job_mttf_h)}, {"swaps", s.swaps}, {"drops", s.drops},
-              {"steps_per_day", s.steps_per_day()}, {"worth_gpus", finite(worth_gpus(first.summary, s))},
-              {"sources", sources}, {"configurations", configurations}};
+  return Json{{"name", s.name},
+              {"parameters", parameters},
+              {"seeds", s.seeds},
+              {"job_gpus", s.job_gpus},
+              {"all_gpus", s.all_gpus},
+              {"step_s", s.step_s},
+              {"checkpoint_interval_s", s.interval_s},
+              {"wall_d", s.wall_d},
+              {"ettr", estimate_json(s.ettr)},
+              {"goodput", estimate_json(s.goodput)},
+              {"shares", shares},
+              {"failures", estimate_json(s.failures)},
+              {"interruptions", estimate_json(s.interruptions)},
+              {"mttf_h", estimate_json(s.mttf_h)},
+              {"mttf_by_rates_h", finite(s.job_mttf_h)},
+              {"swaps", s.swaps},
+              {"drops", s.drops},
+              {"steps_per_day", s.steps_per_day()},
+              {"worth_gpus", finite(worth_gpus(first.summary, s))},
+              {"sources", sources},
+              {"configurations", configurations}};
 }
 
 }  // namespace
 
 std::string goodput_table(const std::vector<GoodputRow>& rows) {
-  std::vector<std::vector<std::string>> lines{
-      {"", "GPUs", "step", "goodput [95 %]", "ETTR", "failures", "MTTF h", "checkpoint", "lost", "detect", "recover", "degraded", "waiting", "planned", "worth GPUs"}};
+  std::vector<std::vector<std::string>> lines{{"", "GPUs", "step", "goodput [95 %]", "ETTR", "failures", "MTTF h",
+                                               "checkpoint", "lost", "detect", "recover", "degraded", "waiting", "planned",
+                                               "worth GPUs"}};
   for (const GoodputRow& row : rows) {
     const GoodputSummary& s = row.summary;
-    std::vector<std::string> line{s.name, std::to_string(s.all_gpus), number("%.4g", s.step_s) + " s",
-                                  spread(s.goodput, "%.2f", 100.0) + " %", share_text(s.ettr.mean), number("%.1f", s.failures.mean),
+    std::vector<std::string> line{s.name,
+                                  std::to_string(s.all_gpus),
+                                  number("%.4g", s.step_s) + " s",
+                                  spread(s.goodput, "%.2f", 100.0) + " %",
+                                  share_text(s.ettr.mean),
+                                  number("%.1f", s.failures.mean),
                                   number("%.2f", s.mttf_h.mean)};
-    for (const TimeUse use : {TimeUse::kCheckpoint, TimeUse::kLost, TimeUse::kDetecting, TimeUse::kRecovering, TimeUse::kDegraded,
-                              TimeUse::kWaiting, TimeUse::kPlanned}) {
+    for (const TimeUse use : {TimeUse::kCheckpoint, TimeUse::kLost, TimeUse::kDetecting, TimeUse::kRecovering,
+                              TimeUse::kDegraded, TimeUse::kWaiting, TimeUse::kPlanned}) {
       line.push_back(share_text(s.shares[static_cast<std::size_t>(use)].mean));
     }
     line.push_back(number("%+.0f", worth_gpus(rows.front().summary, s)));

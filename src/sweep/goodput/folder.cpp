@@ -39,7 +39,8 @@ LineFile::LineFile(std::filesystem::path path, const std::string& head) : path_(
     lines_.push_back(text.substr(at, end - at));
   }
   if (!lines_.empty() && lines_.front() != head) {
-    throw ConfigError(path_.string(), "is of another scenario, or of another version of photonrail", "choose another folder");
+    throw ConfigError(path_.string(), "is of another scenario, or of another version of photonrail",
+                      "choose another folder");
   }
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   // What follows the last complete line goes, so that the next line begins on its own.
@@ -72,7 +73,8 @@ std::string history_line(const History& history) {
   line.insert("seed", history.seed);
   line.insert("wall_ps", history.wall.picoseconds());
   for (std::size_t u = 0; u < reliability::kTimeUses; ++u) {
-    line.insert(std::string(reliability::name(static_cast<reliability::TimeUse>(u))) + "_ps", history.books.of[u].picoseconds());
+    line.insert(std::string(reliability::name(static_cast<reliability::TimeUse>(u))) + "_ps",
+                history.books.of[u].picoseconds());
   }
   line.insert("steps", history.steps);
   line.insert("failures", history.failures);
@@ -93,7 +95,9 @@ std::optional<History> history_of_line(const std::string& line) {
   if (!parsed) return std::nullopt;
   try {
     JsonReader at(*parsed);
-    const auto natural = [](const JsonReader& value) { return value.json().is_natural() ? value.json().natural() : throw ConfigError("", "no count"); };
+    const auto natural = [](const JsonReader& value) {
+      return value.json().is_natural() ? value.json().natural() : throw ConfigError("", "no count");
+    };
     History history;
     history.seed = natural(at.child("seed"));
     history.wall = LongTime::parse(at.child("wall_ps").string());
@@ -107,7 +111,8 @@ std::optional<History> history_of_line(const std::string& line) {
     history.swaps = natural(at.child("swaps"));
     history.drops = natural(at.child("drops"));
     for (JsonReader s : at.child("sources").elements()) {
-      history.sources.push_back({natural(s.child("failures")), natural(s.child("on_job")), LongTime::parse(s.child("cost_ps").string())});
+      history.sources.push_back(
+          {natural(s.child("failures")), natural(s.child("on_job")), LongTime::parse(s.child("cost_ps").string())});
     }
     history.hash = natural(at.child("hash"));
     at.finish();

@@ -58,7 +58,9 @@ class StoredSteps {
  public:
   StoredSteps(const GoodputScenario& scenario, const std::filesystem::path& folder, const Registries& known,
               KnownSteps* shared = nullptr, ProgressTeller* teller = nullptr)
-      : hash_(scenario.step_hash), shared_(scenario.job ? shared : nullptr), teller_(teller),
+      : hash_(scenario.step_hash),
+        shared_(scenario.job ? shared : nullptr),
+        teller_(teller),
         file_(scenario.job ? in_folder(folder, "steps-" + scenario.step_hash + ".jsonl") : std::filesystem::path{},
               head_of("photonrail.goodput_steps/1", scenario.step_hash)) {
     if (!scenario.job) {
@@ -133,9 +135,13 @@ class RecordingSteps : public StepTimes {
 /// The histories of the seeds that have none yet, in threads; each takes the next seed.
 class Seeds {
  public:
-  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StepTimes& steps, const reliability::PolicyTable& policies,
-        ProgressTeller& teller)
-      : scenario_(scenario), options_(options), steps_(steps), policies_(policies), teller_(teller),
+  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StepTimes& steps,
+        const reliability::PolicyTable& policies, ProgressTeller& teller)
+      : scenario_(scenario),
+        options_(options),
+        steps_(steps),
+        policies_(policies),
+        teller_(teller),
         file_(in_folder(options.directory, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", scenario.hash)),
         histories_(scenario.spec.seeds) {
     for (const std::string& line : file_.lines()) {
@@ -218,8 +224,8 @@ void KnownSteps::add(const std::string& step_hash, const std::string& configurat
   of_.emplace(std::pair(step_hash, configuration), step);
 }
 
-GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options, const Registries& known,
-                          const reliability::PolicyTable& policies) {
+GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options,
+                          const Registries& known, const reliability::PolicyTable& policies) {
   scenario.spec.validate();
   sweep::ProgressTeller teller(options, scenario.spec.seeds);
   sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known,

@@ -1,7 +1,7 @@
 // The order of sends and receives among the passes, found by running all stages with blocking messages.
+#include "workload/pipeline/actions.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/workload/pipeline.hpp"
-#include "workload/pipeline/actions.hpp"
 #include "workload/pipeline/order.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "photonrail/training.hpp"
 #include "workload/training/memory.hpp"
+#include "photonrail/training.hpp"
 #include "workload/training/part_cost.hpp"
 #include "workload/training/stage_slots.hpp"
 #include "workload/training/stage_units.hpp"

@@ -22,9 +22,9 @@ struct Unit {
   enum class Kind : std::uint8_t { kEmbedding, kLayer, kHead };
   Kind kind = Kind::kLayer;
   std::string name;
-  bool experts = false;  ///< instead of an MLP
-  std::uint32_t layer = 0;  ///< from the model's number of layers on: the layers of modules that predict further tokens
-  std::int64_t parameters = 0;         ///< on one rank, before sharding; without experts that are spread in another way
+  bool experts = false;         ///< instead of an MLP
+  std::uint32_t layer = 0;      ///< from the model's number of layers on: the layers of modules that predict further tokens
+  std::int64_t parameters = 0;  ///< on one rank, before sharding; without experts that are spread in another way
   std::int64_t expert_parameters = 0;  ///< those
   std::int64_t borrowed = 0;           ///< used here, owned by another unit: the tied embedding of the head
   LayerKind has{};                     ///< of a layer

@@ -17,7 +17,8 @@ class WeightWriter {
   /// Both must outlive the writer. `actions`: of the stage, in order.
   WeightWriter(const StageModel& model, StageTasks& tasks, const std::vector<PipelineAction>& actions);
 
-  /// Asks for the weights of the pass's unit `number` after `pass.issued`, where they are not here. REQUIRES: units in order.
+  /// Asks for the weights of the pass's unit `number` after `pass.issued`, where they are not here. REQUIRES: units in
+  /// order.
   void ask_for(StagePass& pass, std::size_t number);
   /// After the backward pass of a unit.
   void reduce_gradients(StagePass& pass, std::size_t number);

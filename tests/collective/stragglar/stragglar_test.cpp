@@ -257,11 +257,13 @@ TEST_F(StragglarPlan, LargeGroups) {
 // 65,536 members would need 2^32 moves of 16 bytes, and 1,000 minutes of search.
 TEST_F(StragglarPlan, NotAmongMoreMembersThanAScheduleCanBeMadeFor) {
   const CollectiveAlgorithm& stragglar = registry_.find("stragglar");
-  for (const Member n : {2u, 3u, 511u, 512u, 1024u, 4096u}) EXPECT_TRUE(stragglar.supports(CollectiveOp::kAllReduce, n)) << n;
+  for (const Member n : {2u, 3u, 511u, 512u, 1024u, 4096u})
+    EXPECT_TRUE(stragglar.supports(CollectiveOp::kAllReduce, n)) << n;
   for (const Member n : {513u, 1000u, 8192u, 65536u}) EXPECT_FALSE(stragglar.supports(CollectiveOp::kAllReduce, n)) << n;
 }
 
-// With a message of 1 ps and no bandwidth to speak of, the time counts the rounds: 509 of the ring, and 509 + 9 at the least.
+// With a message of 1 ps and no bandwidth to speak of, the time counts the rounds: 509 of the ring, and 509 + 9 at the
+// least.
 TEST_F(StragglarPlan, ACostNeedsNoSearchAmongMany) {
   CostModel on;
   on.rail = {Duration{1}, Duration{0}, Bandwidth::from_gb_per_s(1e6)};

@@ -26,8 +26,8 @@ std::string problem(const std::vector<Override>& set) {
   return error_of([&] { static_cast<void>(parsed(set)); }).what();
 }
 
-// Per 1,000 server-days: the 8 GPUs of a server share the rate, so that each fails every 2,000 days. A FIT is a failure in 10^9
-// hours.
+// Per 1,000 server-days: the 8 GPUs of a server share the rate, so that each fails every 2,000 days. A FIT is a failure in
+// 10^9 hours.
 TEST(ReliabilitySection, RatesInTheUnitsOfOperators) {
   EXPECT_DOUBLE_EQ(parsed().spec.failures[0].time_to_failure.mean_s, 2000.0 * 86400.0);
   const auto mean = [](const char* failure) {
@@ -41,11 +41,15 @@ TEST(ReliabilitySection, RatesInTheUnitsOfOperators) {
 
 TEST(ReliabilitySection, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem({{"/reliability/failures/0/fit", "3"}}),
-            "s.json: /reliability/failures/0: needs exactly one of \"per_1000_server_days\", \"fit\", \"mtbf_h\", \"share_per_day\"");
+            "s.json: /reliability/failures/0: needs exactly one of \"per_1000_server_days\", \"fit\", \"mtbf_h\", "
+            "\"share_per_day\"");
   EXPECT_NE(problem({{"/reliability/sparse", "3"}}).find("s.json: /reliability/sparse: unknown key"), std::string::npos);
-  EXPECT_NE(problem({{"/reliability/recovery/0/action", "\"swap\""}}).find("s.json: /reliability/recovery: has no option \"wait\""), std::string::npos);
+  EXPECT_NE(problem({{"/reliability/recovery/0/action", "\"swap\""}})
+                .find("s.json: /reliability/recovery: has no option \"wait\""),
+            std::string::npos);
   EXPECT_NE(problem({{"/reliability/recovery/0/sources", "[\"gpus\"]"}}).find("/reliability/recovery"), std::string::npos);
-  EXPECT_NE(problem({{"/reliability/failures/0/effect", "\"slow\""}}).find("/reliability/failures/0/degrade"), std::string::npos);
+  EXPECT_NE(problem({{"/reliability/failures/0/effect", "\"slow\""}}).find("/reliability/failures/0/degrade"),
+            std::string::npos);
   EXPECT_NE(problem({{"/reliability/job/replicas", "5"}}).find("/reliability/job/replicas"), std::string::npos);
   EXPECT_NE(problem({{"/reliability/failures/0/repair_d", "5"}}).find("two units"), std::string::npos);
 }
@@ -62,13 +66,16 @@ TEST(ReliabilitySection, ARunIgnoresItButChecksIt) {
     "rail": {"kind": "electrical"}}, "workload": {"collective": {"op": "all_reduce", "bytes": 1000}},
     "reliability": {"recovery": [{"action": "wait"}]}})";
   EXPECT_NO_THROW(static_cast<void>(parse_scenario(scenario, {})));
-  const auto wrong = error_of([&] { static_cast<void>(parse_scenario(scenario, {}, "s.json", std::vector{Override{"/reliability/days", "-1"}})); });
+  const auto wrong = error_of([&] {
+    static_cast<void>(parse_scenario(scenario, {}, "s.json", std::vector{Override{"/reliability/days", "-1"}}));
+  });
   EXPECT_EQ(wrong.where(), "s.json: /reliability/days");
 }
 
 TEST(Faults, CsvAndJsonAreTheSame) {
   const Folder folder;
-  const auto csv = folder.write("f.csv", "server,start_day,end_day,level,class,description\n3,2.5,4,Hardware,NIC,\"a, b\"\n1,1,1.5,x,GPU,y\n");
+  const auto csv = folder.write(
+      "f.csv", "server,start_day,end_day,level,class,description\n3,2.5,4,Hardware,NIC,\"a, b\"\n1,1,1.5,x,GPU,y\n");
   const auto json = folder.write("f.json", R"([{"server": 1, "start_day": 1, "end_day": 1.5, "class": "GPU"},
     {"server": 3, "start_day": 2.5, "end_day": 4, "class": "NIC"}])");
   const auto a = reliability::read_faults(csv);

@@ -29,8 +29,9 @@ TEST(AstraData, EveryInputSetTakesTheCyclesOfTheBinary) {
     ++sets;
     const auto expected = nlohmann::json::parse(std::ifstream(entry.path() / "expected.json"));
     const bool aware = expected["backend"] == "congestion_aware";
-    const AnalyticalResult result = simulate_analytical(
-        read_astra(options_of(entry.path())), aware ? AnalyticalBackend::kCongestionAware : AnalyticalBackend::kCongestionUnaware);
+    const AnalyticalResult result =
+        simulate_analytical(read_astra(options_of(entry.path())),
+                            aware ? AnalyticalBackend::kCongestionAware : AnalyticalBackend::kCongestionUnaware);
     const auto cycles = expected["finish_cycles"].get<std::vector<std::uint64_t>>();
     EXPECT_EQ(result.finish_ns, cycles) << entry.path().filename();
   }

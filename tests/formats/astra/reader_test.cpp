@@ -16,7 +16,8 @@ using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kNetwork = "topology: [ Switch, Ring ]\nnpus_count: [ 2, 2 ]\nbandwidth: [ 50.0, 25.0 ]\nlatency: [ 500, 700.5 ]\n";
+constexpr const char* kNetwork =
+    "topology: [ Switch, Ring ]\nnpus_count: [ 2, 2 ]\nbandwidth: [ 50.0, 25.0 ]\nlatency: [ 500, 700.5 ]\n";
 constexpr const char* kSystem = R"({
   "scheduling-policy": "FIFO", "endpoint-delay": 10, "active-chunks-per-dimension": 2, "preferred-dataset-splits": 4,
   "all-reduce-implementation": ["direct3", "ring"], "all-gather-implementation": ["oneRing"],
@@ -110,8 +111,8 @@ TEST_F(AstraReader, KeysThatAreNotReadAreWarningsWithTheirNames) {
   system.replace(system.find("\"boost-mode\""), 12, "\"intra-dimension-scheduling\": \"SCF\", \"boost-mode\"");
   folder_.write("system.json", system);
   folder_.write("network.yml", std::string(kNetwork) + "weather: fine\n");
-  EXPECT_THAT(read_astra(options_).warnings,
-              testing::ElementsAre(HasSubstr("/intra-dimension-scheduling: not modelled"), HasSubstr("/weather: not modelled")));
+  EXPECT_THAT(read_astra(options_).warnings, testing::ElementsAre(HasSubstr("/intra-dimension-scheduling: not modelled"),
+                                                                  HasSubstr("/weather: not modelled")));
 }
 
 TEST_F(AstraReader, AScenarioFromThemRunsAndOneEditMakesItOptical) {
@@ -135,7 +136,8 @@ TEST_F(AstraReader, ASectionOfAScenarioGivesWhatTheScenarioDoesNot) {
   EXPECT_EQ(scenario.cluster.gpus_per_server, 2U);
   EXPECT_EQ(scenario.graph.ranks(), 4U);
   const std::string error = message_of([&] {
-    static_cast<void>(parse_scenario(R"({"schema": "photonrail.scenario/1", "astra": {"system": "system.json"}})", folder_.path(), "f"));
+    static_cast<void>(
+        parse_scenario(R"({"schema": "photonrail.scenario/1", "astra": {"system": "system.json"}})", folder_.path(), "f"));
   });
   EXPECT_THAT(error, HasSubstr("/astra/network"));
 }

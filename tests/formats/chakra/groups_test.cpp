@@ -60,19 +60,21 @@ std::vector<std::string> warnings_on(std::uint32_t gpus_per_server, const std::s
     folder.write("t." + std::to_string(rank) + ".et", trace({collective(0, 0, 8, rank < 2 ? first : second)}));
   }
   folder.write("t.json", "{\"" + first + "\": [0, 1], \"" + second + "\": [2, 3]}");
-  const Scenario scenario = parse_scenario(
-      R"({ "schema": "photonrail.scenario/1", "cluster": { "servers": 4, "gpus_per_server": )" + std::to_string(gpus_per_server) +
-          R"( }, "workload": { "chakra": { "prefix": "t", "comm_groups": "t.json" } })" + more + "}",
-      folder.path());
+  const Scenario scenario =
+      parse_scenario(R"({ "schema": "photonrail.scenario/1", "cluster": { "servers": 4, "gpus_per_server": )" +
+                         std::to_string(gpus_per_server) +
+                         R"( }, "workload": { "chakra": { "prefix": "t", "comm_groups": "t.json" } })" + more + "}",
+                     folder.path());
   return scenario.graph.warnings();
 }
 
 TEST(ChakraGroups, ADoubtfulDimensionIsTold) {
   EXPECT_THAT(warnings_on(2, "1", "2"), IsEmpty());  // inside a server: tp
-  EXPECT_THAT(warnings_on(1, "1", "2"),
-              ElementsAre("group \"1\" of the trace (ranks 0 to 1) counts as dp by the default placement, rank r on GPU r with 1 "
-                          "GPUs a server, though its ranks are consecutive, as those of tp usually are (2 such groups); name "
-                          "dimensions in /workload/chakra/dimensions, or give /placement"));
+  EXPECT_THAT(
+      warnings_on(1, "1", "2"),
+      ElementsAre("group \"1\" of the trace (ranks 0 to 1) counts as dp by the default placement, rank r on GPU r with 1 "
+                  "GPUs a server, though its ranks are consecutive, as those of tp usually are (2 such groups); name "
+                  "dimensions in /workload/chakra/dimensions, or give /placement"));
   // A placement that is given is meant; a name that says otherwise is told all the same.
   const std::string placed = R"(, "placement": { "rank_to_gpu": [0, 1, 2, 3] })";
   EXPECT_THAT(warnings_on(1, "1", "2", placed), IsEmpty());

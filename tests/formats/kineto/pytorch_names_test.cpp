@@ -35,7 +35,8 @@ TEST(PytorchNames, WhatIsWrongWithThemIsSaid) {
   folder.write("a.1.pt.trace.json", of_rank(0, 2, {kernel(0, 2)}));
   EXPECT_THAT(error_in(folder), HasSubstr("the job has 2 ranks, but there are 1 files"));
   folder.write("b.1.pt.trace.json", of_rank(0, 2, {kernel(0, 2)}));
-  EXPECT_THAT(error_in(folder), testing::AllOf(HasSubstr("b.1.pt.trace.json: is of rank 0, as "), HasSubstr("a.1.pt.trace.json")));
+  EXPECT_THAT(error_in(folder),
+              testing::AllOf(HasSubstr("b.1.pt.trace.json: is of rank 0, as "), HasSubstr("a.1.pt.trace.json")));
   folder.write("b.1.pt.trace.json", of_rank(7, 2, {kernel(0, 2)}));
   EXPECT_THAT(error_in(folder), HasSubstr("is of rank 7, but there are 2 files"));
 }
@@ -45,7 +46,8 @@ std::vector<KinetoJson> recorded(double start, std::int64_t elements, int extern
   KinetoJson silent = nccl(start, 1, {});
   const KinetoJson arguments = nccl(start, 1, {"all_gather", elements, 2 * elements})["args"];
   silent["args"] = {{"device", 0}, {"stream", 20}, {"External id", external}};
-  KinetoJson host{{"ph", "X"}, {"cat", "cpu_op"}, {"name", "record_param_comms"}, {"ts", start - 1}, {"dur", 0.5}, {"tid", 1}};
+  KinetoJson host{{"ph", "X"},       {"cat", "cpu_op"}, {"name", "record_param_comms"},
+                  {"ts", start - 1}, {"dur", 0.5},      {"tid", 1}};
   host["args"] = arguments;
   host["args"]["External id"] = external;
   return {silent, host};

@@ -184,7 +184,10 @@ TEST(KinetoReader, PackedFilesAndPatterns) {
 TEST(KinetoReader, AMissingRankIsSaid) {
   const Folder folder;
   const std::string text = kineto_trace({kernel(0, 2)});
-  EXPECT_THAT(message_of([&] { static_cast<void>(read_kineto({folder.path(), {}})); }), HasSubstr("has no rank0_trace.json"));
+  EXPECT_THAT(message_of([&] {
+                static_cast<void>(read_kineto({folder.path(), {}}));
+              }),
+              HasSubstr("has no rank0_trace.json"));
   folder.write("rank0_trace.json", text);
   folder.write("rank2_trace.json", text);
   EXPECT_THAT(message_of([&] {

@@ -40,7 +40,10 @@ class GoodputSweep : public InFolder {
   static json months() {
     json scenario = small_scenario(4);
     scenario["workload"] = {{"training",
-                             {{"model", "llama3_8b"}, {"sequence", 1024}, {"global_batch", 4}, {"micro_batch", 1},
+                             {{"model", "llama3_8b"},
+                              {"sequence", 1024},
+                              {"global_batch", 4},
+                              {"micro_batch", 1},
                               {"parallelism", {{"dp", 4}}}}}};
     scenario["cluster"]["gpu"] = "h200";
     scenario["reliability"] = {
@@ -54,7 +57,8 @@ class GoodputSweep : public InFolder {
   }
   [[nodiscard]] Sweep sweep_with(const json& base, const std::string& axes) const {
     write("base.json", base.dump());
-    return read_sweep(write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": "base.json", "axes": )" + axes + "}"));
+    return read_sweep(
+        write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": "base.json", "axes": )" + axes + "}"));
   }
   SweepSummary run(const Sweep& sweep, StopAfter& observer, const std::string& out, std::uint32_t jobs = 1) const {
     SweepOptions options;
@@ -84,7 +88,8 @@ TEST_F(GoodputSweep, HasTheNumbersOfTheGoodputCommandAndOfTheRun) {
   EXPECT_EQ(run(sweep, observer, "out").done, 4u);
   const auto of = metrics("out");
   for (const SweepPoint& point : sweep.points) {
-    const auto scenario = reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, Registries{});
+    const auto scenario =
+        reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, Registries{});
     const GoodputResult result = run_goodput(scenario);
     const auto& row = of.at(point.name);
     EXPECT_DOUBLE_EQ(row.at("goodput.share"), result.summary.goodput.mean);
@@ -122,7 +127,8 @@ TEST_F(GoodputSweep, GoesOnWithWhatIsMissingAndTakesOverEqualScenarios) {
   EXPECT_EQ(rest.begun, (std::pair<std::uint64_t, std::uint64_t>{2, 2}));
   EXPECT_EQ(content(folder_ / "out/results.csv"), content(folder_ / "whole/results.csv"));
   // A third value of the section's axis: the four points that are the same are not run again.
-  const Sweep longer = sweep_with(months(), R"([{"name": "mtbf", "pointer": "/reliability/failures/0/mtbf_h", "values": [10, 30, 100]},
+  const Sweep longer =
+      sweep_with(months(), R"([{"name": "mtbf", "pointer": "/reliability/failures/0/mtbf_h", "values": [10, 30, 100]},
                                                {"name": "rate", "pointer": "/cluster/nic/port_gb_per_s", "values": [50, 5]}])");
   StopAfter more;
   EXPECT_EQ(run(longer, more, "out").done, 6u);
@@ -141,7 +147,8 @@ TEST_F(GoodputSweep, AGivenStepNeedsNoJob) {
   EXPECT_EQ(of.at("interval_s=100").at("goodput.step_s"), 10.0);
   EXPECT_FALSE(of.at("interval_s=100").contains("makespan_s"));
   // Ten times as many stalls of a second.
-  const double stalls = of.at("interval_s=100").at("goodput.checkpoint_share") / of.at("interval_s=1000").at("goodput.checkpoint_share");
+  const double stalls =
+      of.at("interval_s=100").at("goodput.checkpoint_share") / of.at("interval_s=1000").at("goodput.checkpoint_share");
   EXPECT_NEAR(stalls, 10.0, 0.5);
 }
 
@@ -158,7 +165,8 @@ TEST_F(GoodputSweep, SaysAtWhichPointerASectionIsWrong) {
 TEST_F(GoodputSweep, AConfigurationWithoutAScenarioFailsItsPointAlone) {
   json base = months();
   base["workload"] = {{"collective", {{"op", "all_reduce"}, {"algorithm", "ring"}, {"bytes", 1000000}}}};
-  const Sweep sweep = sweep_with(base, R"([{"pointer": "/reliability/recovery/0/action", "values": ["drop_replica", "restart"]}])");
+  const Sweep sweep =
+      sweep_with(base, R"([{"pointer": "/reliability/recovery/0/action", "values": ["drop_replica", "restart"]}])");
   StopAfter observer;
   const SweepSummary summary = run(sweep, observer, "out");
   EXPECT_EQ(summary.failed, 1u);

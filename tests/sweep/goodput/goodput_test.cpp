@@ -47,7 +47,8 @@ TEST(Goodput, EveryPointOfTheConfigsIsAScenario) {
     if (text.find("\"photonrail.sweep/1\"") == std::string::npos) continue;
     const Sweep sweep = read_sweep(entry.path());
     for (const SweepPoint& point : sweep.points) {
-      const auto scenario = reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, Registries{});
+      const auto scenario =
+          reliability::parse_goodput(sweep.base, sweep.base_directory, sweep.base_name, point.patch, Registries{});
       EXPECT_TRUE(scenario.job.has_value());
       EXPECT_FALSE(scenario.spec.failures.empty() && !scenario.spec.trace);
       ++points;
@@ -111,7 +112,12 @@ TEST(Goodput, AFolderIsGoneOnWith) {
   EXPECT_EQ(third.resumed, 15u);
   EXPECT_EQ(third.simulated, 0u);
   const GoodputScenario other = dark_ports({{"/reliability/days", "91"}});
-  EXPECT_NE(error_of([&] { static_cast<void>(run_goodput(other, {folder.path(), 1})); }).problem().find("another scenario"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              static_cast<void>(run_goodput(other, {folder.path(), 1}));
+            })
+                .problem()
+                .find("another scenario"),
+            std::string::npos);
 }
 
 // SIGKILL while histories are written: those whose lines are complete are there, the same as without the kill.
@@ -157,7 +163,9 @@ TEST(Goodput, TheTimelineCoversTheHistory) {
 // The published trace: what follows from it, computed here from its events alone.
 class Trace : public ::testing::Test {
  protected:
-  static std::vector<reliability::TraceFault> faults(const fs::path& data) { return reliability::read_faults(data / "faults/trace.csv"); }
+  static std::vector<reliability::TraceFault> faults(const fs::path& data) {
+    return reliability::read_faults(data / "faults/trace.csv");
+  }
 
   /// Time with so many of the 400 servers down, in days.
   static std::vector<double> time_with(const std::vector<reliability::TraceFault>& all, double days) {

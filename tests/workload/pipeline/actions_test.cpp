@@ -1,5 +1,5 @@
-#include "photonrail/workload/pipeline.hpp"
 #include "workload/pipeline/actions.hpp"
+#include "photonrail/workload/pipeline.hpp"
 #include "workload/pipeline/pipeline_shapes.hpp"
 
 #include <gtest/gtest.h>

@@ -27,7 +27,8 @@ void write(std::size_t max_tasks) {
 TEST(StageWriter, StopsAtItsShareOfTheTasks) {
   const ConfigError error = test::error_of([] { write(40); });
   EXPECT_EQ(error.where(), "global_batch");
-  EXPECT_THAT(error.problem(), HasSubstr("4 micro-batches are too many for a task graph: the stages have more than 40 tasks"));
+  EXPECT_THAT(error.problem(),
+              HasSubstr("4 micro-batches are too many for a task graph: the stages have more than 40 tasks"));
   EXPECT_NO_THROW(write(StageWriter::kMaxTasks));
 }
 

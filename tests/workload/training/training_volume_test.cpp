@@ -15,7 +15,7 @@ using test::small_spec;
 using test::volume;
 
 constexpr std::int64_t kActivationBytes = 2 * 16 * 64 * 2;  // micro-batch x sequence x hidden x 2 bytes = 4096
-constexpr std::int64_t kNorms = 5 * 2 * 64 + 64;       // whole on every tp rank
+constexpr std::int64_t kNorms = 5 * 2 * 64 + 64;            // whole on every tp rank
 
 TEST(TrainingVolume, FlopsFollowSixNT) {
   // Every weight of a matrix product costs 2 FLOPs a token forward and 4 backward: 6 N T, N without the embedding (a
@@ -57,7 +57,8 @@ TEST(TrainingVolume, TensorParallelWithSequenceParallelism) {
   EXPECT_EQ(volume(graph, Dimension::kTp, CollectiveOp::kAllReduce), 0);
   // Full recomputation repeats the forward exchanges of the layers: 2 L = 10 more of each.
   spec.recompute = Recompute::kFull;
-  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kTp, CollectiveOp::kReduceScatter), 2 * 2 * 4 * 32 * kActivationBytes);
+  EXPECT_EQ(volume(make_training_graph(spec), Dimension::kTp, CollectiveOp::kReduceScatter),
+            2 * 2 * 4 * 32 * kActivationBytes);
 }
 
 TEST(TrainingVolume, TensorParallelWithoutSequenceParallelism) {

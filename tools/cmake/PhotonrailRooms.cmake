@@ -32,9 +32,9 @@ function(photonrail_compile_options target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion>)
-  # "text" + std::string is a false alarm of GCC 12 (gcc.gnu.org/PR105651), copies of strings another (PR105329).
+  # "text" + std::string is a false alarm of GCC 12 (gcc.gnu.org/PR105651), copies of strings are others (PR105329).
   set(gcc_12 "$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>")
-  target_compile_options(${target} PRIVATE "$<${gcc_12}:-Wno-restrict;-Wno-stringop-overflow>")
+  target_compile_options(${target} PRIVATE "$<${gcc_12}:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
 endfunction()
 
 # What most units include of the standard library, compiled once for all that are compiled with the same options.

@@ -15,8 +15,9 @@ namespace {
 std::uint32_t long_side(const Shape& shape) {
   const auto [least, most] = std::minmax_element(shape.sides.begin(), shape.sides.begin() + shape.dimensions);
   const bool doubled = *most == 2 * *least;
-  const bool plain = std::all_of(shape.sides.begin(), shape.sides.begin() + shape.dimensions,
-                                 [&](std::uint32_t side) { return side == *least || side == *most; });
+  const bool plain =
+      std::all_of(shape.sides.begin(), shape.sides.begin() + shape.dimensions,
+                  [k = *least, longest = *most](std::uint32_t side) { return side == k || side == longest; });
   if (!doubled || !plain || shape.dimensions != 3) {
     throw ConfigError("shape", shape.text() + " has no twisted form", "sides k, k, 2k or k, 2k, 2k");
   }

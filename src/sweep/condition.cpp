@@ -63,7 +63,7 @@ Condition KnownParameters::read(const JsonReader& section) const {
       value.fail("no such parameter", known.empty() ? "there is none above" : suggest(name, known));
     }
     ValueSet& wanted = condition.any_of[name];
-    const auto want = [&](const Json& one) {
+    const auto want = [&, &name = name, &value = value](const Json& one) {  // clang 14 captures bindings by name alone
       if (values != values_.end() && !values->second.contains(one))
         value.fail(name + " is never " + one.canonical(), "its values: " + values->second.list());
       wanted.add(one);

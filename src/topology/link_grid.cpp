@@ -24,8 +24,9 @@ std::string text_of(const std::vector<std::uint32_t>& sides) {
 std::uint32_t twist_of(const ScaleUpShape& shape) {
   if (shape.sides.size() != 3) return 0;
   const auto [least, most] = std::minmax_element(shape.sides.begin(), shape.sides.end());
-  const bool plain = std::all_of(shape.sides.begin(), shape.sides.end(),
-                                 [&](std::uint32_t side) { return side == *least || side == *most; });
+  const bool plain = std::all_of(shape.sides.begin(), shape.sides.end(), [k = *least, longest = *most](std::uint32_t side) {
+    return side == k || side == longest;
+  });
   return plain && *most == 2 * *least && *least > 2 ? *least : 0;
 }
 

@@ -104,7 +104,7 @@ OperatorUsage total_usage(const std::vector<std::vector<OperatorUse>>& stages) {
     for (const OperatorUse& use : stage) {
       if (use.times <= 0.0) continue;
       OperatorUse& into =
-          merged.try_emplace({use.kind, use.name, use.source}, use.name, use.kind, use.source).first->second;
+          merged.try_emplace({use.kind, use.name, use.source}, OperatorUse{use.name, use.kind, use.source}).first->second;
       into.times += use.times;
       into.seconds += use.seconds;
     }

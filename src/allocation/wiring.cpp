@@ -1,5 +1,6 @@
 #include "photonrail/allocation/slices.hpp"
 
+#include "core/twist.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -13,15 +14,9 @@ namespace {
 
 /// The long side, along all of which the wrap-around of short sides is shifted; throws when the shape has no twisted form.
 std::uint32_t long_side(const Shape& shape) {
-  const auto [least, most] = std::minmax_element(shape.sides.begin(), shape.sides.begin() + shape.dimensions);
-  const bool doubled = *most == 2 * *least;
-  const bool plain =
-      std::all_of(shape.sides.begin(), shape.sides.begin() + shape.dimensions,
-                  [k = *least, longest = *most](std::uint32_t side) { return side == k || side == longest; });
-  if (!doubled || !plain || shape.dimensions != 3) {
-    throw ConfigError("shape", shape.text() + " has no twisted form", "sides k, k, 2k or k, 2k, 2k");
-  }
-  return *most;
+  const std::uint32_t k = core::short_side_of_twist({shape.sides.data(), shape.dimensions});
+  if (k == 0) throw ConfigError("shape", shape.text() + " has no twisted form", "sides k, k, 2k or k, 2k, 2k");
+  return 2 * k;
 }
 
 class WiringSearch {

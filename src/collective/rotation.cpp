@@ -22,10 +22,14 @@ Rotation::Rotation(const SendPlan& plan) : members_(plan.members()), by_sender_(
 
 bool Rotation::same_for_all(const SendPlan& plan) const {
   const std::vector<SendIndex>& first = by_sender_.front();
-  for (Member m = 1; m < members_; ++m) {
-    if (by_sender_[m].size() != first.size()) return false;
-    for (std::size_t k = 0; k < first.size(); ++k) {
-      if (!same(plan, first[k], by_sender_[m][k])) return false;
+  for (const std::vector<SendIndex>& sends : by_sender_) {
+    if (sends.size() != first.size()) return false;
+  }
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    const std::vector<Released> wanted = released(plan, first[k]);
+    for (Member m = 1; m < members_; ++m) {
+      const SendIndex other = by_sender_[m][k];
+      if (!same(plan, first[k], other) || released(plan, other) != wanted) return false;
     }
   }
   return true;
@@ -35,7 +39,7 @@ bool Rotation::same(const SendPlan& plan, SendIndex a, SendIndex b) const {
   const Send x = plan.send(a);
   const Send y = plan.send(b);
   return (x.to + y.from) % members_ == (y.to + x.from) % members_ && x.bytes == y.bytes && x.round == y.round &&
-         x.reduce == y.reduce && plan.waits_for(a) == plan.waits_for(b) && released(plan, a) == released(plan, b);
+         x.reduce == y.reduce && plan.waits_for(a) == plan.waits_for(b);
 }
 
 std::vector<Rotation::Released> Rotation::released(const SendPlan& plan, SendIndex i) const {

@@ -30,6 +30,7 @@ class Rotation {
   };
 
   [[nodiscard]] bool same_for_all(const SendPlan& plan) const;
+  /// But for what they release.
   [[nodiscard]] bool same(const SendPlan& plan, SendIndex a, SendIndex b) const;
   [[nodiscard]] std::vector<Released> released(const SendPlan& plan, SendIndex i) const;
 

@@ -1,5 +1,6 @@
 #include "topology/link_grid.hpp"
 
+#include "core/twist.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -20,14 +21,10 @@ std::string text_of(const std::vector<std::uint32_t>& sides) {
   return text;
 }
 
-/// The side k > 2 of k, k, 2k or k, 2k, 2k in any order; 0: the sides are others.
+/// The side k > 2 of a torus with a twisted form; 0: it has none.
 std::uint32_t twist_of(const ScaleUpShape& shape) {
-  if (shape.sides.size() != 3) return 0;
-  const auto [least, most] = std::minmax_element(shape.sides.begin(), shape.sides.end());
-  const bool plain = std::all_of(shape.sides.begin(), shape.sides.end(), [k = *least, longest = *most](std::uint32_t side) {
-    return side == k || side == longest;
-  });
-  return plain && *most == 2 * *least && *least > 2 ? *least : 0;
+  const std::uint32_t k = core::short_side_of_twist(shape.sides);
+  return k > 2 ? k : 0;
 }
 
 std::optional<Problem> problem_of_sides(const ScaleUpShape& shape, std::uint32_t gpus) {

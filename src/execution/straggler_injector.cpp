@@ -11,6 +11,11 @@ std::string stream_name(std::size_t straggler, std::uint32_t iteration) {
   return "straggler " + std::to_string(straggler) + " in step " + std::to_string(iteration);
 }
 
+bool lists(const StragglerSpec& spec, RankId rank) {
+  return spec.whom == StragglerSpec::Whom::kAll ||
+         std::find(spec.ranks.begin(), spec.ranks.end(), rank) != spec.ranks.end();
+}
+
 }  // namespace
 
 StragglerInjector::Step StragglerInjector::of(RankId rank, std::uint32_t iteration) const {
@@ -26,24 +31,17 @@ StragglerInjector::Step StragglerInjector::of(RankId rank, std::uint32_t iterati
 
 bool StragglerInjector::concerns(std::size_t straggler, RankId rank, std::uint32_t iteration) const {
   const StragglerSpec& spec = stragglers_[straggler];
-  if (spec.whom == StragglerSpec::Whom::kAll) return true;
   if (spec.whom == StragglerSpec::Whom::kOneAtRandom) {
     return RandomStream(seed_, stream_name(straggler, iteration)).below(ranks_) == rank.value;
   }
-  return lists(straggler, rank);
-}
-
-bool StragglerInjector::lists(std::size_t straggler, RankId rank) const {
-  const StragglerSpec& spec = stragglers_[straggler];
-  return spec.whom == StragglerSpec::Whom::kAll ||
-         std::find(spec.ranks.begin(), spec.ranks.end(), rank) != spec.ranks.end();
+  return lists(spec, rank);
 }
 
 // Between two moments at which a failure begins or ends, the GPU has one speed: 1 / the product of the slowdowns, or 0.
 std::optional<Duration> StragglerInjector::with_failures(RankId rank, Time start, Duration time) const {
   std::vector<const StragglerSpec*> mine;
-  for (std::size_t s = 0; s < stragglers_.size(); ++s) {
-    if (stragglers_[s].at && lists(s, rank)) mine.push_back(&stragglers_[s]);
+  for (const StragglerSpec* spec : failures_) {
+    if (lists(*spec, rank)) mine.push_back(spec);
   }
   Time now = start;
   double left = static_cast<double>(time.count());  // picoseconds of a GPU without failures
@@ -75,12 +73,12 @@ std::optional<Duration> StragglerInjector::with_failures(RankId rank, Time start
 
 std::vector<std::string> StragglerInjector::failures_until(Time now) const {
   std::vector<std::string> lines;
-  for (const StragglerSpec& spec : stragglers_) {
-    if (!spec.at || *spec.at > now) continue;
-    std::string line = spec.whom == StragglerSpec::Whom::kAll ? "the GPU of every rank" : "the GPU of rank";
-    for (const RankId rank : spec.ranks) line += " " + std::to_string(rank.value);
-    line += (spec.stops ? " stopped at " : " became slow at ") + std::to_string(to_seconds(*spec.at)) + " s";
-    lines.push_back(line + (spec.lasts ? " for " + std::to_string(to_seconds(*spec.lasts)) + " s" : ""));
+  for (const StragglerSpec* spec : failures_) {
+    if (*spec->at > now) continue;
+    std::string line = spec->whom == StragglerSpec::Whom::kAll ? "the GPU of every rank" : "the GPU of rank";
+    for (const RankId rank : spec->ranks) line += " " + std::to_string(rank.value);
+    line += (spec->stops ? " stopped at " : " became slow at ") + std::to_string(to_seconds(*spec->at)) + " s";
+    lines.push_back(line + (spec->lasts ? " for " + std::to_string(to_seconds(*spec->lasts)) + " s" : ""));
   }
   return lines;
 }

@@ -22,7 +22,11 @@ class StragglerInjector {
 
   /// `stragglers` must outlive the object.
   StragglerInjector(std::span<const StragglerSpec> stragglers, std::size_t ranks, std::uint64_t seed)
-      : stragglers_(stragglers), ranks_(ranks), seed_(seed) {}
+      : stragglers_(stragglers), ranks_(ranks), seed_(seed) {
+    for (const StragglerSpec& spec : stragglers) {
+      if (spec.at) failures_.push_back(&spec);
+    }
+  }
 
   [[nodiscard]] Step of(RankId rank, std::uint32_t iteration) const;
   /// How long a computation of the rank that begins at `start`, and would take `time`, takes with the failures of its GPU
@@ -35,9 +39,8 @@ class StragglerInjector {
   [[nodiscard]] bool concerns(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
   [[nodiscard]] Duration delay(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
 
-  [[nodiscard]] bool lists(std::size_t straggler, RankId rank) const;
-
   std::span<const StragglerSpec> stragglers_;
+  std::vector<const StragglerSpec*> failures_;  // those of a certain time: every computation asks for them
   std::size_t ranks_;
   std::uint64_t seed_;
 };

@@ -139,7 +139,7 @@ TEST(AllocatorLaws, HoldForEveryPolicyOnRandomPods) {
   const AllocatorRegistry known = AllocatorRegistry::builtin();
   for (const AllocatorFactory& factory : known.all()) {
     RandomStream random(1, factory.name);
-    for (std::uint64_t pod = 0; pod < test::test_cases(12) && !testing::Test::HasFatalFailure(); ++pod) {
+    for (std::uint64_t pod = 0; pod < test::test_cases(12) && !::testing::Test::HasFatalFailure(); ++pod) {
       PodWalk walk(factory, random_spec(random), random);
       for (int step = 0; step < 60; ++step) walk.step();
     }

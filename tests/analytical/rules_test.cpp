@@ -12,9 +12,9 @@
 namespace photonrail {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr double kOneBytePerNs = 1953125.0 / 2097152.0;  // 1e9 / 2^30
 constexpr auto kUnaware = AnalyticalBackend::kCongestionUnaware;

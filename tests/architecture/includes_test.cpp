@@ -56,27 +56,6 @@ TEST(Includes, TheTablePointsOneWay) {
   }
 }
 
-TEST(Includes, CMakeLinksByTheSameTable) {
-  const std::filesystem::path root = PHOTONRAIL_SOURCE_DIR;
-  std::istringstream words(read_source(root, root / "src/CMakeLists.txt").text);
-  std::size_t seen = 0;
-  for (std::string word; words >> word;) {
-    constexpr std::string_view kCall = "photonrail_room(";
-    if (!word.starts_with(kCall)) continue;
-    const auto name = word.substr(kCall.size());
-    const Room* room = find_room(name.substr(0, name.find(')')));
-    ASSERT_NE(room, nullptr) << word;
-    std::vector<std::string> linked;
-    while (!word.ends_with(')') && words >> word && word != "LIBRARIES") {
-      if (word != "ROOMS" && word != "FOLDERS_APART" && word != "OPTIMISE_LITTLE")
-        linked.push_back(word.substr(0, word.find(')')));
-    }
-    EXPECT_EQ(linked, room->may_include) << room->name;
-    ++seen;
-  }
-  EXPECT_EQ(seen, rooms().size());
-}
-
 TEST(Includes, EveryPublicHeaderHasARoom) {
   for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, "include")) EXPECT_NE(room_of(file.path), "") << file.path;
 }

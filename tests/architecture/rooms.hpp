@@ -19,7 +19,7 @@ struct Room {
   std::vector<std::string> third_party;  ///< beginnings of include names (POSIX too), in .cpp and private headers only
 };
 
-/// Includes point only up in this list. src/CMakeLists.txt says the same to the linker, and a test compares the two.
+/// Includes point only up in this list.
 inline const std::vector<Room>& rooms() {
   static const std::vector<Room> table{
       {"core", {}, {}},

@@ -9,7 +9,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string slices(const std::string& name) {
   return "'" + std::string(PHOTONRAIL_SOURCE_DIR) + "/configs/slices/" + name + "'";

@@ -3,8 +3,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// 1e12 FLOPs, 10 ms at 100 TFLOP/s, then an all-reduce of 1 GB between two GPUs at 50 GB/s, 20 ms.
 class Calibrate : public Command {

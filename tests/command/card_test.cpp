@@ -3,7 +3,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST_F(Command, ACardGoesOutAndComesIn) {
   json scenario = tiny("first");

@@ -4,8 +4,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 json square() {
   json links = json::array();

@@ -29,7 +29,7 @@ inline std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-class Command : public testing::Test {
+class Command : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
@@ -46,7 +46,7 @@ class Command : public testing::Test {
   [[nodiscard]] json result(const std::string& file) const { return json::parse(read(folder_ / file)); }
 
   fs::path folder_ = fs::temp_directory_path() / ("photonrail_command_" + std::to_string(::getpid()) + "_" +
-                                                  testing::UnitTest::GetInstance()->current_test_info()->name());
+                                                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 /// An all-reduce over 4 servers of one GPU, electrical, ring, no latency.

@@ -14,9 +14,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 /// The same on an OCS whose only circuits join GPU 0 and GPU 1: the ring never closes.
 json stuck(const std::string& name) {
@@ -79,7 +79,7 @@ TEST_F(Command, OutHoldsTheMetricsOfCclBench) {
 }
 
 /// A small training job on an OCS: three dimensions, operations at once, circuits that are re-pointed.
-json training(const std::string& schedule) {
+json pipeline_training(const std::string& schedule) {
   json scenario = stuck("training");
   scenario["cluster"]["rail"]["switch"]["ports"] = 16;
   scenario["cluster"]["gpus_per_server"] = 2;
@@ -94,7 +94,7 @@ json training(const std::string& schedule) {
 }
 
 TEST_F(Command, TheSpansOfATraceNeverOverlapOnAThread) {
-  write("a.json", training("1f1b"));
+  write("a.json", pipeline_training("1f1b"));
   const Outcome done = run("run a.json --out results --trace --quiet");
   ASSERT_EQ(done.status, 0) << done.err;
   std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> threads;
@@ -283,7 +283,7 @@ TEST_F(Command, AutoSaysWhatItTook) {
 
 TEST_F(Command, EveryListedScheduleIsOneThatAScenarioCanName) {
   for (const auto& schedule : pipeline_schedules()) {
-    json scenario = training(std::string(schedule.name));
+    json scenario = pipeline_training(std::string(schedule.name));
     json& job = scenario["workload"]["training"];
     job["global_batch"] = 8;  // four micro-batches: DualPipe wants twice the stages
     if (schedule.name == "interleaved") job["parallelism"]["virtual_stages"] = 2;
@@ -296,7 +296,7 @@ TEST_F(Command, EveryListedScheduleIsOneThatAScenarioCanName) {
 }
 
 TEST_F(Command, ValidateShowsTheMemoryOfAGpuByStage) {
-  json scenario = training("1f1b");
+  json scenario = pipeline_training("1f1b");
   scenario["cluster"]["gpu"] = {{"preset", "h100"}, {"memory_gb", 1}};
   write("a.json", scenario);
   const Outcome done = run("validate a.json");
@@ -306,7 +306,7 @@ TEST_F(Command, ValidateShowsTheMemoryOfAGpuByStage) {
 }
 
 TEST_F(Command, AScheduleIsDrawnAsAChart) {
-  write("a.json", training("1f1b"));
+  write("a.json", pipeline_training("1f1b"));
   const Outcome done = run("trace info a.json --schedule -o chart.svg");
   ASSERT_EQ(done.status, 0) << done.err;
   // Two micro-batches: the bubble is (p - 1) (f + b) = 1 + 2 units of a step of 9.
@@ -323,7 +323,7 @@ TEST_F(Command, AScheduleIsDrawnAsAChart) {
 }
 
 TEST_F(Command, AScheduleThatCannotExistIsRefusedAtItsPlace) {
-  write("a.json", training("dualpipe"));
+  write("a.json", pipeline_training("dualpipe"));
   const Outcome done = run("trace info a.json --schedule");
   EXPECT_EQ(done.status, 2);
   EXPECT_THAT(done.err, HasSubstr("a.json: /workload/training/global_batch: the schedule \"dualpipe\" over 2 stages"));
@@ -341,10 +341,10 @@ TEST_F(Command, AnExportedTraceIsReadBackAsItWas) {
   EXPECT_THAT(exported.out, StartsWith("wrote 5 files"));  // 4 ranks and the groups
   const Outcome original = run("trace info a.json");
   ASSERT_EQ(original.status, 0) << original.err;
-  EXPECT_THAT(original.out, testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
+  EXPECT_THAT(original.out, ::testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
   const Outcome copy = run("trace info --prefix copy --groups copy.json");
   ASSERT_EQ(copy.status, 0) << copy.err;
-  EXPECT_THAT(copy.out, testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
+  EXPECT_THAT(copy.out, ::testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Completion : public Command {
  protected:
@@ -36,9 +36,9 @@ TEST_F(Completion, BashCompletesCommandsOptionsAndWords) {
   fs::copy_file(folder_ / ".out", folder_ / "script");
   ASSERT_EQ(std::system(("bash -n '" + (folder_ / "script").string() + "'").c_str()), 0);
   EXPECT_EQ(offered({"swe"}), std::set<std::string>{"sweep"});
-  EXPECT_THAT(offered({""}), testing::AllOf(Contains("run"), Contains("init"), Contains("completion")));
+  EXPECT_THAT(offered({""}), ::testing::AllOf(Contains("run"), Contains("init"), Contains("completion")));
   EXPECT_EQ(offered({"run", "--trace-r"}), std::set<std::string>{"--trace-ranks"});
-  EXPECT_THAT(offered({"run", "--"}), testing::AllOf(Contains("--out"), Contains("--plugin"), Not(Contains("--jobs"))));
+  EXPECT_THAT(offered({"run", "--"}), ::testing::AllOf(Contains("--out"), Contains("--plugin"), Not(Contains("--jobs"))));
   EXPECT_EQ(offered({"trace", "ex"}), std::set<std::string>{"export"});
   EXPECT_EQ(offered({"trace", "export", "--pre"}), std::set<std::string>{"--prefix"});
   EXPECT_EQ(offered({"list", "cont"}), std::set<std::string>{"controllers"});

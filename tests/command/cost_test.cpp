@@ -6,8 +6,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST_F(Command, CostOfClustersIsAnArrayForPrograms) {
   const Outcome done = run("cost --catalogue h200_400g --rule opus_artifact --gpus 512,1024 --json");

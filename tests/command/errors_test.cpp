@@ -11,9 +11,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr std::int64_t kGiB = 1 << 30;
 
@@ -127,7 +127,7 @@ struct Fault {
 
 std::ostream& operator<<(std::ostream& out, const Fault& fault) { return out << fault.name; }
 
-class BadValues : public Errors, public testing::WithParamInterface<Fault> {};
+class BadValues : public Errors, public ::testing::WithParamInterface<Fault> {};
 
 TEST_P(BadValues, AreRefusedAtTheirPlace) {
   const Fault& fault = GetParam();
@@ -143,18 +143,19 @@ TEST_P(BadValues, AreRefusedAtTheirPlace) {
 
 INSTANTIATE_TEST_SUITE_P(
     Of, BadValues,
-    testing::Values(Fault{"UnknownKey", "/cluster/nic/port", "1", "unknown key"},
-                    Fault{"UnknownKeyAtTheTop", "/clutser", "{}", "did you mean cluster?"},
-                    Fault{"WrongUnitOfARate", "/cluster/nic/port_gbit_per_s", "400", "GB/s"},
-                    Fault{"WrongUnitOfATime", "/cluster/nic/latency_min", "1", "did you mean latency_ns?"},
-                    Fault{"SizeThatIsNoNumber", "/workload/collective/bytes", "\"1 MB\"", "must be a"},
-                    Fault{"MorePortsThanTheSwitchHas", "/cluster/rail/switch/ports", "7", "needs 8: a NIC port takes two"},
-                    Fault{"ZeroBandwidth", "/cluster/nic/port_gb_per_s", "0", "must be positive, but is 0"},
-                    Fault{"NegativeBandwidth", "/cluster/nic/port_gb_per_s", "-50", "must be positive, but is -50"},
-                    Fault{"ZeroScaleUp", "/cluster/scale_up/gb_per_s", "0", "must be positive"},
-                    Fault{"NanAsAString", "/cluster/nic/port_gb_per_s", "\"NaN\"", "must be a number"},
-                    Fault{"NegativeDelay", "/cluster/rail/switch/reconfiguration_ms", "-1", "negative"},
-                    Fault{"Controller", "/controller/name", "\"opsu\"", "opus"}),
+    ::testing::Values(Fault{"UnknownKey", "/cluster/nic/port", "1", "unknown key"},
+                      Fault{"UnknownKeyAtTheTop", "/clutser", "{}", "did you mean cluster?"},
+                      Fault{"WrongUnitOfARate", "/cluster/nic/port_gbit_per_s", "400", "GB/s"},
+                      Fault{"WrongUnitOfATime", "/cluster/nic/latency_min", "1", "did you mean latency_ns?"},
+                      Fault{"SizeThatIsNoNumber", "/workload/collective/bytes", "\"1 MB\"", "must be a"},
+                      Fault{"MorePortsThanTheSwitchHas", "/cluster/rail/switch/ports", "7",
+                            "needs 8: a NIC port takes two"},
+                      Fault{"ZeroBandwidth", "/cluster/nic/port_gb_per_s", "0", "must be positive, but is 0"},
+                      Fault{"NegativeBandwidth", "/cluster/nic/port_gb_per_s", "-50", "must be positive, but is -50"},
+                      Fault{"ZeroScaleUp", "/cluster/scale_up/gb_per_s", "0", "must be positive"},
+                      Fault{"NanAsAString", "/cluster/nic/port_gb_per_s", "\"NaN\"", "must be a number"},
+                      Fault{"NegativeDelay", "/cluster/rail/switch/reconfiguration_ms", "-1", "negative"},
+                      Fault{"Controller", "/controller/name", "\"opsu\"", "opus"}),
     [](const auto& fault) { return fault.param.name; });
 
 // JSON has no NaN: the place is a line and a column.
@@ -179,8 +180,8 @@ TEST_F(Errors, AReceiveThatIsNeverPostedIsExitThreeAndNamesWhoWaits) {
   EXPECT_EQ(done.out, "");
   EXPECT_THAT(done.err, HasSubstr("a.json: the simulated job cannot finish"));
   // Rank, task, group and peer of the send; and of the ranks that wait for rank 1 in turn.
-  EXPECT_THAT(done.err, testing::ContainsRegex("rank 1, task 1 'pass on': send of group '[^']+' waits for rank 3, "
-                                               "which never posts its receive \\(tag 5\\)"));
+  EXPECT_THAT(done.err, ::testing::ContainsRegex("rank 1, task 1 'pass on': send of group '[^']+' waits for rank 3, "
+                                                 "which never posts its receive \\(tag 5\\)"));
   for (const char* rank : {"0, task 2", "2, task 2", "3, task 1"}) {
     EXPECT_THAT(done.err, HasSubstr("rank " + std::string(rank) +
                                     " 'gradients': all_reduce of group 'all' waits for rank 1 to reach it"));

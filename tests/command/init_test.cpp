@@ -4,7 +4,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class Init : public Command {};
 
@@ -37,8 +37,8 @@ TEST_F(Init, TakesTheFewestStagesWithWhichTheModelFits) {
   ASSERT_EQ(run("init one.json --servers 16 --gpus-per-server 8").status, 0);
   EXPECT_THAT(read(folder_ / "one.json"), HasSubstr("\"tp\": 8, \"pp\": 1, \"dp\": 16"));
   ASSERT_EQ(run("init large.json --servers 16 --gpus-per-server 8 --model llama3_405b").status, 0);
-  EXPECT_THAT(read(folder_ / "large.json"), testing::Not(HasSubstr("\"pp\": 1,")));
-  EXPECT_THAT(run("validate large.json").err, testing::Not(HasSubstr("memory")));
+  EXPECT_THAT(read(folder_ / "large.json"), ::testing::Not(HasSubstr("\"pp\": 1,")));
+  EXPECT_THAT(run("validate large.json").err, ::testing::Not(HasSubstr("memory")));
   ASSERT_EQ(run("init asked.json --servers 16 --gpus-per-server 8 --tp 4 --pp 2").status, 0);
   EXPECT_THAT(read(folder_ / "asked.json"), HasSubstr("\"tp\": 4, \"pp\": 2, \"dp\": 16"));
 }

@@ -4,7 +4,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Two all-reduces over leaves of two servers, one of each job, with uplinks of half the rate: radix 3, 3 x 2 / 3 = 2
 /// ports.

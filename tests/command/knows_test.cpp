@@ -6,9 +6,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Llama-3-8B in 4 layers over 4 servers of 2 GPUs, under Opus.
 json opus() {

@@ -175,7 +175,7 @@ class FileMistakes : public Command {
       write("bad.json", bad);
       const Outcome outcome = run(command + " bad.json");
       EXPECT_EQ(outcome.status, mistake.status) << mistake.what << ": " << outcome.err;
-      EXPECT_THAT(outcome.err, testing::HasSubstr(mistake.says)) << mistake.what;
+      EXPECT_THAT(outcome.err, ::testing::HasSubstr(mistake.says)) << mistake.what;
     }
   }
 

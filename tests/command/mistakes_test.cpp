@@ -79,7 +79,7 @@ TEST_F(CommandMistakes, EachSaysWhatWouldDo) {
   for (const Mistake& mistake : mistakes_on_the_command_line()) {
     const Outcome outcome = run(mistake.change);
     EXPECT_EQ(outcome.status, mistake.status) << mistake.what << ": " << outcome.err;
-    EXPECT_THAT(outcome.err, testing::HasSubstr(mistake.says)) << mistake.what;
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr(mistake.says)) << mistake.what;
     EXPECT_EQ(outcome.out, "") << mistake.what;
   }
 }

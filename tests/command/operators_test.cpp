@@ -3,8 +3,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(Command, OperatorTablesAreListedCheckedAndImported) {
   const Outcome info = run("operators info h100");

@@ -11,8 +11,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// Takes what is written to a stream while it lives.
 class Captured {
@@ -60,7 +60,7 @@ class OwnCommand : public Command {
 
 TEST_F(OwnCommand, ListsThem) {
   EXPECT_THAT(call({"list", "controllers"}).out,
-              testing::ContainsRegex("\nlights_once +circuits of the first request, lit once .hold_us = 0.\n"));
+              ::testing::ContainsRegex("\nlights_once +circuits of the first request, lit once .hold_us = 0.\n"));
   EXPECT_THAT(call({"list", "collectives"}).out, HasSubstr("a ring of the caller (all_reduce)"));
 }
 
@@ -93,7 +93,7 @@ TEST_F(OwnCommand, SweepsThem) {
   const Outcome all = call({"sweep", path("sweep.json"), "--out", path("swept")});
   EXPECT_EQ(all.status, 0) << all.err;
   EXPECT_THAT(read(folder_ / "swept" / "results.csv"), HasSubstr("0.00153"));
-  EXPECT_THAT(call({"sweep", "status", path("swept")}).out, testing::ContainsRegex("done +2\n"));
+  EXPECT_THAT(call({"sweep", "status", path("swept")}).out, ::testing::ContainsRegex("done +2\n"));
 }
 
 // 1e12 FLOPs of 100 TFLOP/s are 10 ms, 25 ms at efficiency 0.4; the rest of a step is 1.03 ms.

@@ -6,7 +6,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST_F(Command, PipSwitchTellsTheFewestMatchings) {
   const Outcome told = run("pip-switch --ports 16 --mesh 9x9 -o mesh.svg --matching 14");

@@ -8,8 +8,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string library(const std::string& name) { return std::string(PHOTONRAIL_PLUGINS "/plugin_") + name + ".so"; }
 std::string with(const std::string& name) { return "--plugin '" + library(name) + "' "; }
@@ -43,7 +43,7 @@ TEST_F(Plugin, IsListedRunAndValidated) {
 
 TEST_F(Plugin, SeveralAreLoadedTogether) {
   const std::string both = with("oldest_first") + with("own_ring");
-  EXPECT_THAT(run(both + "list controllers").out, testing::AllOf(HasSubstr("oldest_first"), HasSubstr("lights_once")));
+  EXPECT_THAT(run(both + "list controllers").out, ::testing::AllOf(HasSubstr("oldest_first"), HasSubstr("lights_once")));
   EXPECT_THAT(run(both + "list collectives").out, HasSubstr("a ring of the caller"));
   const Outcome done = run(both + "run my_policy.json --out out --set /workload/collective/algorithm=own_ring");
   EXPECT_EQ(done.status, 0) << done.err;
@@ -54,7 +54,7 @@ TEST_F(Plugin, IsSweptComparedAndReported) {
   const Outcome swept = run(with("oldest_first") + "sweep my_sweep.json --out swept");
   EXPECT_EQ(swept.status, 0) << swept.err;
   // 36 ms of bytes and one delay of 100 ms.
-  EXPECT_THAT(read(folder_ / "swept/results.csv"), testing::ContainsRegex("100,oldest_first[^\n]*,0\\.136[,\n]"));
+  EXPECT_THAT(read(folder_ / "swept/results.csv"), ::testing::ContainsRegex("100,oldest_first[^\n]*,0\\.136[,\n]"));
   EXPECT_EQ(run(with("oldest_first") + "compare swept swept").status, 0);
   EXPECT_EQ(run("report swept --format csv --out figures").status, 0);
   const Outcome again = run(with("oldest_first") + "sweep my_sweep.json --out swept");
@@ -92,7 +92,7 @@ TEST_F(Plugin, TasksOfSlurmLoadItToo) {
                            (folder_ / "log").string() + "' 2>&1";
   ASSERT_EQ(std::system(line.c_str()), 0) << read(folder_ / "log");
   EXPECT_EQ(run("sweep merge swept").status, 0);
-  EXPECT_THAT(read(folder_ / "swept/results.csv"), testing::ContainsRegex("100,oldest_first[^\n]*,0\\.136[,\n]"));
+  EXPECT_THAT(read(folder_ / "swept/results.csv"), ::testing::ContainsRegex("100,oldest_first[^\n]*,0\\.136[,\n]"));
 }
 
 TEST_F(Plugin, WhatTheFuzzerFindsTheCommandRepeats) {
@@ -113,7 +113,7 @@ TEST_F(Plugin, WhatCannotBeLoadedIsAnErrorThatSaysWhy) {
     const Outcome outcome = run("--plugin '" + plugin + "' list controllers");
     EXPECT_EQ(outcome.status, 2) << plugin;
     EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, testing::AllOf(HasSubstr("--plugin " + plugin), HasSubstr(why)));
+    EXPECT_THAT(outcome.err, ::testing::AllOf(HasSubstr("--plugin " + plugin), HasSubstr(why)));
   };
   fails("nowhere.so", "there is no such file");
   fails(".", "is a directory");

@@ -88,7 +88,7 @@ TEST_F(Report, OfASweepShowsEveryFigureInChromium) {
   const Outcome outcome = run("report sweep -o page.html");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "wrote page.html\n");
-  EXPECT_THAT(outcome.err, testing::HasSubstr("1 of 19 points failed; point 18: rank 3 <waits> for rank 4"));
+  EXPECT_THAT(outcome.err, ::testing::HasSubstr("1 of 19 points failed; point 18: rank 3 <waits> for rank 4"));
   browse("sweep.mjs", "page.html");
 }
 
@@ -129,12 +129,12 @@ TEST_F(Report, LabelsOfASweepAreTextAndNeverMarkupOrFormulas) {
       {{"pointer", "/cluster/servers"}, {"values", {4, 8, 16, 64}}}};
   write("sweep.json", sweep);
   ASSERT_EQ(run("sweep sweep.json --quiet --out sweep").status, 0) << read(folder_ / ".err");
-  EXPECT_THAT(read(folder_ / "sweep/results.csv"), testing::HasSubstr(",\"'=HYPERLINK(\"\"http://x\"\")\","));
+  EXPECT_THAT(read(folder_ / "sweep/results.csv"), ::testing::HasSubstr(",\"'=HYPERLINK(\"\"http://x\"\")\","));
   if (!installed("chromium") || !installed("node")) GTEST_SKIP() << "THE PAGE IS NOT TESTED: no chromium or no node here";
   ASSERT_EQ(run("report sweep").status, 0) << read(folder_ / ".err");
   browse("hostile.mjs", "sweep/report.html", "'window.pwned='\\''label'");
   ASSERT_EQ(run("report sweep --format csv -o drawn").status, 0) << read(folder_ / ".err");
-  EXPECT_THAT(read(folder_ / "drawn/comparison.csv"), testing::HasSubstr(",\"'=HYPERLINK(\"\"http://x\"\")\","));
+  EXPECT_THAT(read(folder_ / "drawn/comparison.csv"), ::testing::HasSubstr(",\"'=HYPERLINK(\"\"http://x\"\")\","));
 }
 
 TEST_F(Report, OfNextToNothingIsAPage) {
@@ -207,8 +207,8 @@ TEST_F(Report, FiguresAreFiles) {
   // Against the electrical point of the same seed: (1.01 + 0.4) / 1.01, (1.02 + 0.4) / 1.02, (1.03 + 0.4) / 1.03 at 0.1 s,
   // whose mean is 1 + 0.4 / 3 * (1 / 1.01 + 1 / 1.02 + 1 / 1.03) = 1.392183.
   const std::string csv = read(folder_ / "sweep/figures/comparison.csv");
-  EXPECT_THAT(csv, testing::HasSubstr("\n100,opus,1.39218"));
-  EXPECT_THAT(csv, testing::HasSubstr("\n100,electrical,1,0,3,1,1\n"));  // mean, deviation, seeds, least, most
+  EXPECT_THAT(csv, ::testing::HasSubstr("\n100,opus,1.39218"));
+  EXPECT_THAT(csv, ::testing::HasSubstr("\n100,electrical,1,0,3,1,1\n"));  // mean, deviation, seeds, least, most
 
   ASSERT_EQ(run("report sweep --format svg -o drawn").status, 0);
   for (const char* figure : {"comparison", "breakdown", "pareto-cost", "pareto-power", "windows"}) {
@@ -258,12 +258,12 @@ TEST_F(Report, FiguresAreAsTheReaderWantsThem) {
   EXPECT_EQ(drawn.out, "wrote drawn/comparison.svg\n") << drawn.err;
   const std::string svg = read(folder_ / "drawn/comparison.svg");
   EXPECT_TRUE(svg.starts_with("<svg width=\"640\" height=\"300\"")) << svg.substr(0, 200);
-  EXPECT_THAT(svg, testing::HasSubstr(">Figure 7: makespan against reconfiguration<"));
-  EXPECT_THAT(svg, testing::HasSubstr("controller = policy 3"));  // what all of its points have in common
+  EXPECT_THAT(svg, ::testing::HasSubstr(">Figure 7: makespan against reconfiguration<"));
+  EXPECT_THAT(svg, ::testing::HasSubstr("controller = policy 3"));  // what all of its points have in common
   const auto fails = [&](const std::string& arguments, const char* message) {
     const Outcome outcome = run("report sweep --format svg " + arguments);
     EXPECT_EQ(outcome.status, 2) << arguments;
-    EXPECT_THAT(outcome.err, testing::HasSubstr(message)) << arguments;
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr(message)) << arguments;
   };
   fails("--figure compare", "--figure: there is no figure \"compare\": comparison, break-even");
   fails("--size 640by300", "--size: \"640by300\" is no number of pixels");
@@ -299,8 +299,8 @@ TEST_F(Report, ReadySweepsHaveGoodPages) {
     browse("ready.mjs", name + "/report.html", "4");
   }
   const std::string page = read(folder_ / "nic-rate/report.html");
-  EXPECT_THAT(page, testing::HasSubstr(R"("topic":"workload")"));
-  EXPECT_THAT(page, testing::HasSubstr("port_gb_per_s varied"));
+  EXPECT_THAT(page, ::testing::HasSubstr(R"("topic":"workload")"));
+  EXPECT_THAT(page, ::testing::HasSubstr("port_gb_per_s varied"));
 }
 
 TEST_F(Report, SaysWhatIsWrong) {
@@ -309,7 +309,7 @@ TEST_F(Report, SaysWhatIsWrong) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.status, 2) << arguments;
     EXPECT_EQ(outcome.out, "") << arguments;
-    EXPECT_THAT(outcome.err, testing::HasSubstr(message)) << arguments;
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr(message)) << arguments;
   };
   fails("report nowhere", "nowhere: is not a folder");
   fails("report empty", "empty: has no results.db and no result.json");

@@ -4,7 +4,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class AstraCommand : public Command {
  protected:

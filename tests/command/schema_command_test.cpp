@@ -8,8 +8,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class SchemaCommand : public Command {};
 

@@ -15,7 +15,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const fs::path kSource = PHOTONRAIL_SOURCE_DIR;
 
@@ -179,7 +179,7 @@ TEST_F(Snippets, EveryBlockOfCodeIsThatOfAFile) {
   for (const fs::path& page : pages()) {
     for (const PageBlock& block : blocks_of(read(page))) {
       if (block.language != "cpp") continue;
-      EXPECT_THAT(block.before, testing::StartsWith("<!-- examples/")) << page << ":" << block.line;
+      EXPECT_THAT(block.before, ::testing::StartsWith("<!-- examples/")) << page << ":" << block.line;
       ++blocks;
     }
   }

@@ -16,9 +16,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;

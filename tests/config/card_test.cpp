@@ -7,8 +7,8 @@ namespace photonrail::test {
 namespace {
 
 using Json = nlohmann::json;
-using testing::AllOf;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 constexpr const char* kCard = R"(version: 1
 description: > # as in the template

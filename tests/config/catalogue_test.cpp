@@ -140,7 +140,7 @@ TEST(Catalogues, AreChosenByTheRateOfThePort) {
   EXPECT_EQ(error_of([] { static_cast<void>(cost_rule("opus")); }).where(), "rule");
 }
 
-class CatalogueFile : public testing::Test {
+class CatalogueFile : public ::testing::Test {
  protected:
   void SetUp() override {
     fs::create_directories(folder_);

@@ -8,7 +8,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Four ranks that do one all-to-all with these keys; `directory` is where files are.
 Scenario parse(const std::string& keys, const std::filesystem::path& directory = "/nowhere") {

@@ -8,7 +8,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string kLayerExperts = R"("experts": 8, "top_k": 2, "tokens": 100, "hidden": 10, "ffn": 30)";
 

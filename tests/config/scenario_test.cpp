@@ -307,7 +307,7 @@ TEST(Scenario, AWarningSaysThatAPlanDoesNotFitTheGpu) {
   auto small = training;
   small.push_back({"/cluster/gpu", R"({"preset": "h100", "memory_gb": 1})"});
   const Scenario s = parse(kMinimal, small);
-  EXPECT_THAT(s.warnings(), testing::Contains(HasSubstr("the plan does not fit the GPU: stage ")));
+  EXPECT_THAT(s.warnings(), ::testing::Contains(HasSubstr("the plan does not fit the GPU: stage ")));
 }
 
 // Paths are relative to the folder of the scenario, not to the working directory.

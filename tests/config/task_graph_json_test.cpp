@@ -6,9 +6,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TaskGraph parse_graph(std::string_view text) {
   const Folder folder;
@@ -54,7 +54,7 @@ TEST(TaskGraphJson, EveryKindOfTask) {
   EXPECT_EQ(graph.program(RankId{0}).name(TaskId{2}), "gradients");
   EXPECT_EQ(communicator(graph, 0, task(graph, 0, 2)), (Communicator{"a", ranks({0, 1}), Dimension::kDp, false}));
   EXPECT_EQ(communicator(graph, 0, task(graph, 0, 4)).members, ranks({1, 0}));
-  EXPECT_THAT(graph.warnings(), testing::IsEmpty());
+  EXPECT_THAT(graph.warnings(), ::testing::IsEmpty());
 }
 
 TEST(TaskGraphJson, CommentsAreAllowedAndRanksMayHaveNothingToDo) {

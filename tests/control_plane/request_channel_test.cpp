@@ -3,6 +3,7 @@
 
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
+#include "support/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +17,6 @@ using control_plane::deliver;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr Duration kGiB{1073741824LL * 20};  // at 50 GB/s
 
 // ---- one message
 

@@ -2,6 +2,7 @@
 
 #include "photonrail/simulate.hpp"
 #include "run/job.hpp"
+#include "support/sizes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +11,6 @@ namespace {
 
 using execution::SlackProfile;
 using execution::SlackRecorder;
-
-constexpr Duration kGiB{(std::int64_t{1} << 30) * 20};
 
 // Rank 0 computes for 5 ms and for 20 ms; rank 1 for 10 ms, then both reduce. The step is 25 ms + the reduction. Rank 1's
 // computation may end when rank 0's does, at 25 ms; rank 0's first one has to end when its second has to begin.

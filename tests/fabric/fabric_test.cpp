@@ -41,9 +41,11 @@ ClusterSpec cluster(std::uint32_t servers, std::uint32_t gpus_per_server, RailKi
 }
 
 /// A fabric, and a log of what was delivered when.
-class Fixture : public DeliveryListener, public CircuitListener {
+class FabricFixture : public DeliveryListener, public CircuitListener {
  public:
-  explicit Fixture(const ClusterSpec& cluster) : spec(cluster), fabric(engine, spec, 1) { fabric.attach(*this, *this); }
+  explicit FabricFixture(const ClusterSpec& cluster) : spec(cluster), fabric(engine, spec, 1) {
+    fabric.attach(*this, *this);
+  }
 
   void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().since_start()); }
   void circuit_changed(RailId, Circuit, CircuitState) override {}
@@ -73,7 +75,7 @@ class Fixture : public DeliveryListener, public CircuitListener {
 
 TEST(Fabric, WithinAServerAMessageUsesTheScaleUpPortsOfItsEnds) {
   for (const RailKind kind : {RailKind::kElectrical, RailKind::kOptical}) {
-    Fixture f(cluster(2, 4, kind));
+    FabricFixture f(cluster(2, 4, kind));
     const Plant& plant = f.fabric.plant();
     EXPECT_FALSE(f.fabric.crossing(GpuId{4}, GpuId{7}).has_value());
     EXPECT_THAT(f.hops(4, 7), ElementsAre(plant.scale_up_out(GpuId{4}), plant.scale_up_in(GpuId{7})));
@@ -86,7 +88,7 @@ TEST(Fabric, WithinAServerAMessageUsesTheScaleUpPortsOfItsEnds) {
 }
 
 TEST(Fabric, AlongARailAMessageUsesTheNicsOfItsEnds) {
-  Fixture f(cluster(3, 2, RailKind::kElectrical));
+  FabricFixture f(cluster(3, 2, RailKind::kElectrical));
   const Plant& plant = f.fabric.plant();
   EXPECT_THAT(f.hops(1, 5), ElementsAre(plant.nic_out(GpuId{1}, 0), plant.nic_in(GpuId{5}, 0)));
   EXPECT_EQ(f.latency(1, 5), kNicLatency);
@@ -98,7 +100,7 @@ TEST(Fabric, AlongARailAMessageUsesTheNicsOfItsEnds) {
 }
 
 TEST(Fabric, ToAnotherLocalIndexAMessageGoesThroughTheScaleUpFabricToTheRailOfItsDestination) {
-  Fixture f(cluster(2, 2, RailKind::kElectrical));  // servers {0, 1} and {2, 3}
+  FabricFixture f(cluster(2, 2, RailKind::kElectrical));  // servers {0, 1} and {2, 3}
   const Plant& plant = f.fabric.plant();
   EXPECT_THAT(f.hops(0, 3), ElementsAre(plant.scale_up_out(GpuId{0}), plant.scale_up_in(GpuId{1}),
                                         plant.nic_out(GpuId{1}, 0), plant.nic_in(GpuId{3}, 0)));
@@ -110,7 +112,7 @@ TEST(Fabric, ToAnotherLocalIndexAMessageGoesThroughTheScaleUpFabricToTheRailOfIt
 TEST(Fabric, AnElectricalNicOfTwoPortsIsOneOfTheirSummedRate) {
   ClusterSpec spec = cluster(2, 1, RailKind::kElectrical);
   spec.nic.ports = 2;
-  Fixture f(spec);
+  FabricFixture f(spec);
   f.post(0, 1, 10000000, 1);
   f.engine.run();
   // 10 MB at 2 x 50 GB/s.
@@ -120,7 +122,7 @@ TEST(Fabric, AnElectricalNicOfTwoPortsIsOneOfTheirSummedRate) {
 TEST(Fabric, ARailLargerThanASwitchCrossesLeafAndSpine) {
   ClusterSpec spec = cluster(8, 1, RailKind::kElectrical);
   spec.rail.switch_radix = 4;  // 2 ports down and 2 up: leaves {0, 1}, {2, 3}, {4, 5}, {6, 7}
-  Fixture f(spec);
+  FabricFixture f(spec);
   const Plant& plant = f.fabric.plant();
   EXPECT_THAT(f.hops(2, 3), ElementsAre(plant.nic_out(GpuId{2}, 0), plant.nic_in(GpuId{3}, 0)));
   EXPECT_EQ(f.latency(2, 3), kNicLatency);
@@ -133,7 +135,7 @@ TEST(Fabric, UplinksAreSharedWhereTheLeafIsOversubscribed) {
   ClusterSpec spec = cluster(6, 1, RailKind::kElectrical);
   spec.rail.switch_radix = 4;
   spec.rail.oversubscription = 3;  // 3 ports down, 1 up: leaves {0, 1, 2} and {3, 4, 5}
-  Fixture f(spec);
+  FabricFixture f(spec);
   f.post(0, 3, 10000000, 1);
   f.post(1, 4, 10000000, 2);
   f.post(2, 1, 10000000, 3);
@@ -145,7 +147,7 @@ TEST(Fabric, UplinksAreSharedWhereTheLeafIsOversubscribed) {
 }
 
 TEST(Fabric, AnOpticalRailHasAWayOnlyWhereACircuitIsLit) {
-  Fixture f(cluster(3, 2, RailKind::kOptical));
+  FabricFixture f(cluster(3, 2, RailKind::kOptical));
   const Plant& plant = f.fabric.plant();
   EXPECT_FALSE(f.fabric.route(GpuId{1}, GpuId{5}).has_value());
   f.fabric.rail(RailId{1}).apply({{{PortId{0}, PortId{2}}}, {}}, {});
@@ -165,7 +167,7 @@ TEST(Fabric, ComputeTimeIsThatOfTheGpu) {
   ClusterSpec spec = cluster(1, 1, RailKind::kElectrical);
   spec.gpu.peak_tflops = 100;
   spec.gpu.compute_efficiency = 0.5;
-  Fixture f(spec);
+  FabricFixture f(spec);
   EXPECT_EQ(f.fabric.compute_time(5e9, Bytes{0}), microseconds(100));  // 5 GFLOP at 50 TFLOP/s
 }
 

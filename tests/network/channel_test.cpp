@@ -12,9 +12,9 @@ using network::Path;
 
 namespace {
 
-class Log : public DeliveryListener {
+class ArrivalLog : public DeliveryListener {
  public:
-  explicit Log(engine::Engine& engine) : engine_(engine) {}
+  explicit ArrivalLog(engine::Engine& engine) : engine_(engine) {}
   void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine_.now().since_start().count()); }
 
   std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
@@ -26,7 +26,7 @@ class Log : public DeliveryListener {
 TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpectedTo) {
   engine::Engine engine;
   Network network(engine);
-  Log log(engine);
+  ArrivalLog log(engine);
   network.attach(log);
   network.resize(1);
   network.set_rate(0, {1e12});  // 1 byte per picosecond
@@ -47,7 +47,7 @@ TEST(Channel, TheNextMessageLeavesWhenTheOneBeforeHasLeftEarlierThanItWasExpecte
 TEST(Channel, AMessageThatFollowsOnAPathThatStandsStillWaitsUntilItGoesOn) {
   engine::Engine engine;
   Network network(engine);
-  Log log(engine);
+  ArrivalLog log(engine);
   network.attach(log);
   network.resize(1);
   network.set_rate(0, {1e12});  // 1 byte per picosecond

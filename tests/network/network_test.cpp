@@ -26,9 +26,9 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 
 // A network of capacities in bytes per second, and a log of what arrived when.
-class Fixture : public DeliveryListener {
+class NetworkFixture : public DeliveryListener {
  public:
-  explicit Fixture(const std::vector<double>& rates, std::uint8_t most_visits = Network::kMaxVisits)
+  explicit NetworkFixture(const std::vector<double>& rates, std::uint8_t most_visits = Network::kMaxVisits)
       : network(engine, most_visits) {
     network.attach(*this);
     network.resize(rates.size());
@@ -51,14 +51,14 @@ class Fixture : public DeliveryListener {
     later.push_back({this, path(hops), bytes, tag});
     engine.schedule(Time{at}, engine::Phase::kStart,
                     {[](void* self, std::uint64_t index) {
-                       Later& l = static_cast<Fixture*>(self)->later[index];
+                       Later& l = static_cast<NetworkFixture*>(self)->later[index];
                        l.fixture->network.post(Network::kNone, l.path, Bytes{l.bytes}, l.tag);
                      },
                      this, later.size() - 1});
   }
 
   struct Later {
-    Fixture* fixture;
+    NetworkFixture* fixture;
     Path path;
     std::int64_t bytes;
     std::uint64_t tag;
@@ -72,22 +72,22 @@ class Fixture : public DeliveryListener {
 constexpr double kGiga = 1e9;
 
 TEST(Network, ALoneFlowTakesBytesOverRatePlusOverheadPlusLatency) {
-  Fixture f({50 * kGiga, 50 * kGiga});
-  f.network.post(Network::kNone, Fixture::path({0, 1}, 936250, 10000), Bytes{1}, 7);
+  NetworkFixture f({50 * kGiga, 50 * kGiga});
+  f.network.post(Network::kNone, NetworkFixture::path({0, 1}, 936250, 10000), Bytes{1}, 7);
   f.engine.run();
   // 1 byte at 50 GB/s is 20 ps; then 10 ns of overhead and 936.25 ns of latency.
   EXPECT_THAT(f.arrivals, ElementsAre(Pair(7, 20 + 10000 + 936250)));
 }
 
 TEST(Network, TheSlowestCapacityOfAPathCounts) {
-  Fixture f({50 * kGiga, 10 * kGiga});
+  NetworkFixture f({50 * kGiga, 10 * kGiga});
   f.post({0, 1}, 1000, 1);
   f.engine.run();
   EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 100000)));  // 1000 B at 10 GB/s
 }
 
 TEST(Network, TwoFlowsShareACapacityAndTheRestTakesOver) {
-  Fixture f({1 * kGiga, 1 * kGiga, 1 * kGiga});
+  NetworkFixture f({1 * kGiga, 1 * kGiga, 1 * kGiga});
   f.post({0, 1}, 1000, 1);
   f.post({0, 2}, 3000, 2);
   f.engine.run();
@@ -97,7 +97,7 @@ TEST(Network, TwoFlowsShareACapacityAndTheRestTakesOver) {
 }
 
 TEST(Network, AFlowThatComesLateTakesItsShareFromThenOn) {
-  Fixture f({1 * kGiga});
+  NetworkFixture f({1 * kGiga});
   f.post({0}, 2000, 1);
   f.post_at(1000000, {0}, 500, 2);
   f.engine.run();
@@ -107,8 +107,8 @@ TEST(Network, AFlowThatComesLateTakesItsShareFromThenOn) {
 }
 
 TEST(Network, AFlowThatHasLeftDoesNotShareThoughItHasNotArrived) {
-  Fixture f({1 * kGiga});
-  f.network.post(Network::kNone, Fixture::path({0}, 5000000), Bytes{1000}, 1);  // leaves at 1 us, arrives at 6 us
+  NetworkFixture f({1 * kGiga});
+  f.network.post(Network::kNone, NetworkFixture::path({0}, 5000000), Bytes{1000}, 1);  // leaves at 1 us, arrives at 6 us
   f.post_at(2000000, {0}, 1000, 2);
   f.engine.run();
   EXPECT_THAT(f.arrivals, ElementsAre(Pair(2, 3000000), Pair(1, 6000000)));
@@ -117,7 +117,7 @@ TEST(Network, AFlowThatHasLeftDoesNotShareThoughItHasNotArrived) {
 TEST(Network, MaxMinOfTheClassicThreeFlowChain) {
   // Capacities a = 1, b = 2. Flow 1 uses both, flow 2 only a, flow 3 only b. Fair share of a is 1/2 for flows 1 and 2; flow
   // 3 gets what flow 1 leaves of b: 3/2.
-  Fixture f({1 * kGiga, 2 * kGiga});
+  NetworkFixture f({1 * kGiga, 2 * kGiga});
   f.post({0, 1}, 1000000, 1);
   f.post({0}, 1000000, 2);
   f.post({1}, 1000000, 3);
@@ -129,19 +129,19 @@ TEST(Network, MaxMinOfTheClassicThreeFlowChain) {
 }
 
 TEST(Network, AChannelSendsOneMessageAtATimeInOrder) {
-  Fixture f({1 * kGiga});
+  NetworkFixture f({1 * kGiga});
   const auto channel = f.network.open_channel();
-  for (std::uint64_t tag = 1; tag <= 3; ++tag) f.network.post(channel, Fixture::path({0}, 100, 10), Bytes{1}, tag);
+  for (std::uint64_t tag = 1; tag <= 3; ++tag) f.network.post(channel, NetworkFixture::path({0}, 100, 10), Bytes{1}, tag);
   f.engine.run();
   // 1 byte = 1000 ps, then a gap of 10 ps; each arrives 100 ps after its gap: 1110, 2120, 3130.
   EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 1110), Pair(2, 2120), Pair(3, 3130)));
 }
 
 TEST(Network, AChannelKeepsItsOrderWhenItsCapacityIsShared) {
-  Fixture f({1 * kGiga});
+  NetworkFixture f({1 * kGiga});
   const auto channel = f.network.open_channel();
-  f.network.post(channel, Fixture::path({0}), Bytes{1000}, 1);
-  f.network.post(channel, Fixture::path({0}), Bytes{1000}, 2);
+  f.network.post(channel, NetworkFixture::path({0}), Bytes{1000}, 1);
+  f.network.post(channel, NetworkFixture::path({0}), Bytes{1000}, 2);
   f.post({0}, 3000, 3);
   f.engine.run();
   // Flow 3 shares with 1, then with 2, at 0.5 GB/s: 1 ends at 2 us, 2 at 4 us; flow 3 has sent 2000 B by then: 5 us.
@@ -149,18 +149,18 @@ TEST(Network, AChannelKeepsItsOrderWhenItsCapacityIsShared) {
 }
 
 TEST(Network, AChannelThatIsAloneCostsOneEventAMessage) {
-  Fixture f({1 * kGiga});
+  NetworkFixture f({1 * kGiga});
   const auto channel = f.network.open_channel();
-  for (std::uint64_t tag = 0; tag < 100; ++tag) f.network.post(channel, Fixture::path({0}, 100, 10), Bytes{1}, tag);
+  for (std::uint64_t tag = 0; tag < 100; ++tag) f.network.post(channel, NetworkFixture::path({0}, 100, 10), Bytes{1}, tag);
   f.engine.run();
   EXPECT_EQ(f.arrivals.back(), std::pair(std::uint64_t{99}, std::int64_t{100 * 1010 + 100}));
   EXPECT_EQ(f.engine.events_run(), 100u);
 }
 
 TEST(Network, WhatAChannelHasToSendWaitsAgainWhenAnotherFlowComes) {
-  Fixture f({1 * kGiga});
+  NetworkFixture f({1 * kGiga});
   const auto channel = f.network.open_channel();
-  for (std::uint64_t tag = 1; tag <= 3; ++tag) f.network.post(channel, Fixture::path({0}), Bytes{1000}, tag);
+  for (std::uint64_t tag = 1; tag <= 3; ++tag) f.network.post(channel, NetworkFixture::path({0}), Bytes{1000}, tag);
   f.post_at(1500000, {0}, 1000, 4);
   f.engine.run();
   // 1 leaves at 1 us. 2 has sent 500 B when 4 comes at 1.5 us; both at 0.5 GB/s: 2 leaves at 2.5 us, 4 has 500 B left. Then
@@ -170,9 +170,10 @@ TEST(Network, WhatAChannelHasToSendWaitsAgainWhenAnotherFlowComes) {
 }
 
 TEST(Network, AFlowThatComesInTheGapBetweenTwoMessagesOfAChannel) {
-  Fixture f({1 * kGiga});
+  NetworkFixture f({1 * kGiga});
   const auto channel = f.network.open_channel();
-  for (std::uint64_t tag = 1; tag <= 2; ++tag) f.network.post(channel, Fixture::path({0}, 0, 500000), Bytes{1000}, tag);
+  for (std::uint64_t tag = 1; tag <= 2; ++tag)
+    f.network.post(channel, NetworkFixture::path({0}, 0, 500000), Bytes{1000}, tag);
   f.post_at(1200000, {0}, 1000, 3);
   f.engine.run();
   // 1 leaves at 1 us and arrives after its gap at 1.5 us, when 2 starts. 3 is alone from 1.2 to 1.5 us (300 B); then both
@@ -182,7 +183,7 @@ TEST(Network, AFlowThatComesInTheGapBetweenTwoMessagesOfAChannel) {
 }
 
 TEST(Network, RateZeroStopsAFlowAndANewRateLetsItGoOn) {
-  Fixture f({1 * kGiga});
+  NetworkFixture f({1 * kGiga});
   f.post({0}, 2000, 1);
   f.engine.schedule(Time{500000}, engine::Phase::kFinish,
                     {[](void* n, std::uint64_t) { static_cast<Network*>(n)->set_rate(0, {0.0}); }, &f.network, 0});
@@ -194,7 +195,7 @@ TEST(Network, RateZeroStopsAFlowAndANewRateLetsItGoOn) {
 }
 
 TEST(Network, ExclusiveFlowsCostNoSolving) {
-  Fixture f({1 * kGiga, 1 * kGiga});
+  NetworkFixture f({1 * kGiga, 1 * kGiga});
   for (int i = 0; i < 100; ++i) f.post_at(1 + i * 10000000, {0, 1}, 1000, static_cast<std::uint64_t>(i));
   f.engine.run();
   EXPECT_EQ(f.arrivals.size(), 100u);
@@ -203,7 +204,7 @@ TEST(Network, ExclusiveFlowsCostNoSolving) {
 }
 
 TEST(Network, OnlyTheComponentThatChangedIsSolved) {
-  Fixture f({1 * kGiga, 1 * kGiga});
+  NetworkFixture f({1 * kGiga, 1 * kGiga});
   f.post({0}, 1000, 1);
   f.post({0}, 1000, 2);
   f.engine.step();  // settles the two flows on capacity 0
@@ -259,7 +260,7 @@ TEST_P(NetworkAfterVisits, AgreesWithThePlainSolverOnRandomNetworksWhileFlowsCom
     const std::size_t capacities = 1 + random() % 12;
     std::vector<double> rates;
     for (std::size_t c = 0; c < capacities; ++c) rates.push_back(static_cast<double>(1 + random() % 8) * kGiga);
-    Fixture f(rates, GetParam());
+    NetworkFixture f(rates, GetParam());
     std::map<std::uint64_t, std::vector<CapacityId>> open;
     for (std::uint64_t tag = 0; tag < 25; ++tag) {
       std::vector<CapacityId> hops;
@@ -298,7 +299,7 @@ TEST_P(NetworkAfterVisits, AgreesWithThePlainSolverThroughLongHistories) {
     const std::size_t capacities = 4 + random() % 40;
     std::vector<double> rates;
     for (std::size_t c = 0; c < capacities; ++c) rates.push_back(static_cast<double>(1 + random() % 5) * kGiga);
-    Fixture f(rates, GetParam());
+    NetworkFixture f(rates, GetParam());
     std::map<std::uint64_t, std::vector<CapacityId>> paths;
     for (std::uint64_t step = 0; step < 300; ++step) {
       const auto a = static_cast<CapacityId>(random() % capacities);
@@ -365,7 +366,7 @@ TEST_P(NetworkAfterVisits, FlowsEndWhenThePlainSolutionSaysSo) {
     const std::size_t capacities = 2 + random() % 12;
     std::vector<double> rates;
     for (std::size_t c = 0; c < capacities; ++c) rates.push_back(static_cast<double>(1 + random() % 5) * kGiga);
-    Fixture f(rates, GetParam());
+    NetworkFixture f(rates, GetParam());
     std::vector<Job> jobs;
     std::int64_t at = 0;
     for (std::uint64_t tag = 0; tag < 60; ++tag) {
@@ -386,11 +387,11 @@ TEST_P(NetworkAfterVisits, FlowsEndWhenThePlainSolutionSaysSo) {
 }
 
 TEST(Network, FlowsThatEndAndArriveTogetherCostOneEvent) {
-  Fixture f({1 * kGiga, 1 * kGiga, 1 * kGiga, 1 * kGiga});
+  NetworkFixture f({1 * kGiga, 1 * kGiga, 1 * kGiga, 1 * kGiga});
   std::uint64_t tag = 0;
   for (const CapacityId from : {0u, 1u}) {
     for (const CapacityId to : {2u, 3u}) {
-      f.network.post(Network::kNone, Fixture::path({from, to}, 100), Bytes{1000}, tag++);
+      f.network.post(Network::kNone, NetworkFixture::path({from, to}, 100), Bytes{1000}, tag++);
     }
   }
   f.engine.run();
@@ -402,10 +403,10 @@ TEST(Network, FlowsThatEndAndArriveTogetherCostOneEvent) {
 
 TEST(Network, ManyBytesThroughOneCapacityAreCountedExactly) {
   // A long flow shares with short ones, one after another: 20,000 x 1 MB, so that 20 GB are served to each of the two.
-  Fixture f({2 * kGiga});
+  NetworkFixture f({2 * kGiga});
   const auto channel = f.network.open_channel();
   f.post({0}, 20'000'000'000, 1);
-  for (std::uint64_t i = 0; i < 20'000; ++i) f.network.post(channel, Fixture::path({0}), Bytes{1'000'000}, 2 + i);
+  for (std::uint64_t i = 0; i < 20'000; ++i) f.network.post(channel, NetworkFixture::path({0}), Bytes{1'000'000}, 2 + i);
   f.engine.run();
   // Both halves run at 1 GB/s: 20 s for each, 1 ms for each short one, without a picosecond between them.
   ASSERT_EQ(f.arrivals.size(), 20'001u);
@@ -417,7 +418,7 @@ TEST(Network, ManyBytesThroughOneCapacityAreCountedExactly) {
 
 TEST(Network, EveryByteArrivesWhateverIsPosted) {
   std::mt19937_64 random(3);
-  Fixture f({1 * kGiga, 2 * kGiga, 3 * kGiga, 1 * kGiga});
+  NetworkFixture f({1 * kGiga, 2 * kGiga, 3 * kGiga, 1 * kGiga});
   std::vector<Network::ChannelId> channels;
   for (int i = 0; i < 5; ++i) channels.push_back(f.network.open_channel());
   for (std::uint64_t tag = 0; tag < 2000; ++tag) {
@@ -425,7 +426,7 @@ TEST(Network, EveryByteArrivesWhateverIsPosted) {
     const auto b = static_cast<CapacityId>((a + 1 + random() % 3) % 4);
     const auto channel = random() % 2 == 0 ? Network::kNone : channels[random() % channels.size()];
     const auto latency = static_cast<std::int64_t>(random() % 1000);
-    f.network.post(channel, Fixture::path({a, b}, latency, static_cast<std::int64_t>(random() % 50)),
+    f.network.post(channel, NetworkFixture::path({a, b}, latency, static_cast<std::int64_t>(random() % 50)),
                    Bytes{static_cast<std::int64_t>(random() % 3000)}, tag);
     f.engine.run(random() % 8);
   }
@@ -449,7 +450,7 @@ TEST(Path, HoldsMoreHopsThanItsInlinePart) {
 // 1 byte per picosecond. Of 1000 bytes that are alone 600 are left at 400. Then 500 more share: at 600 the first has had
 // 100 more and 500 left, the other 400.
 TEST(Network, SaysHowManyBytesACapacityHasLeft) {
-  Fixture f({1e12, 1e12});
+  NetworkFixture f({1e12, 1e12});
   f.post_at(0, {0}, 1000, 1);
   f.post_at(400, {0, 1}, 500, 2);
   std::vector<std::int64_t> left;
@@ -458,7 +459,7 @@ TEST(Network, SaysHowManyBytesACapacityHasLeft) {
                       {[](void* self, std::uint64_t argument) {
                          auto* out = reinterpret_cast<std::vector<std::int64_t>*>(argument);
                          for (const CapacityId id : {0u, 1u}) {
-                           out->push_back(static_cast<Fixture*>(self)->network.bytes_left(id).count);
+                           out->push_back(static_cast<NetworkFixture*>(self)->network.bytes_left(id).count);
                          }
                        },
                        &f, reinterpret_cast<std::uint64_t>(&left)});
@@ -471,10 +472,10 @@ TEST(Network, SaysHowManyBytesACapacityHasLeft) {
 
 // A channel sends one message at a time; those behind count too.
 TEST(Network, CountsTheMessagesThatWaitInAChannel) {
-  Fixture f({1e12});
+  NetworkFixture f({1e12});
   const Network::ChannelId channel = f.network.open_channel();
-  f.network.post(channel, Fixture::path({0}), Bytes{300}, 1);
-  f.network.post(channel, Fixture::path({0}), Bytes{200}, 2);
+  f.network.post(channel, NetworkFixture::path({0}), Bytes{300}, 1);
+  f.network.post(channel, NetworkFixture::path({0}), Bytes{200}, 2);
   EXPECT_EQ(f.network.bytes_left(0).count, 500);
   f.engine.run();
   EXPECT_EQ(f.network.bytes_left(0).count, 0);

@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 RunResult run() {
   RunResult result;
@@ -118,7 +118,7 @@ TEST(Compare, WhatIsNoResultIsRefused) {
   EXPECT_EQ(where("{"), "b:1:2");
 }
 
-class ComparedFiles : public testing::Test {
+class ComparedFiles : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }

@@ -11,7 +11,7 @@ using report::to_table;
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Bill bill() {
   return {NetworkFabric::kPhotonicRail,

@@ -40,7 +40,7 @@ inline std::string inflated(const std::string& base64) {
 }
 
 /// A value that was written as text, and read by another reader than the project's.
-inline nlohmann::json read_back(const json::Json& written) { return nlohmann::json::parse(written.dump()); }
+inline nlohmann::json read_back(const photonrail::json::Json& written) { return nlohmann::json::parse(written.dump()); }
 
 /// The numbers behind "data" of a column: bytes by place, little endian.
 template <class Number>
@@ -81,7 +81,7 @@ inline std::vector<nlohmann::json> cells(const nlohmann::json& table, const std:
   throw std::runtime_error("no column " + name);
 }
 
-inline std::vector<nlohmann::json> cells(const json::Json& table, const std::string& name) {
+inline std::vector<nlohmann::json> cells(const photonrail::json::Json& table, const std::string& name) {
   return cells(read_back(table), name);
 }
 

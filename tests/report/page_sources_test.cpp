@@ -20,10 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 using ParsedJson = nlohmann::json;
 using report::PageTables;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class PageSources : public testing::Test {
+class PageSources : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }

@@ -9,7 +9,7 @@ namespace {
 
 using ParsedJson = nlohmann::json;
 using report::Table;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::string encoding(const ParsedJson& table, std::size_t column = 0) {
   return table["columns"][column]["data"]["encoding"];

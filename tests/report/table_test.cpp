@@ -13,9 +13,9 @@ namespace photonrail::test {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 RunResult run(std::string name, std::vector<RankTime> ranks) {
   RunResult result;

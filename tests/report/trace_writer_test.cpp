@@ -35,9 +35,9 @@ Scenario two_ranks_scenario() {
   return scenario;
 }
 
-class Trace {
+class TraceFile {
  public:
-  Trace() { writer_.begin(two_ranks_scenario()); }  // the scenario is gone when the file is written
+  TraceFile() { writer_.begin(two_ranks_scenario()); }  // the scenario is gone when the file is written
 
   void operation(Duration at, std::uint32_t sequence, std::size_t rank, OperationState state) {
     const TaskId task{sequence + 1};
@@ -91,7 +91,7 @@ void expect_no_overlap(const ParsedJson& events) {
 }
 
 TEST(TraceWriter, AnOperationIsItsWaitsAndItself) {
-  Trace trace;
+  TraceFile trace;
   trace.operation(us(1), 0, 0, OperationState::kArrived);
   trace.operation(us(3), 0, 0, OperationState::kWaitingForCircuits);
   trace.operation(us(3) + Duration{5}, 0, 0, OperationState::kRunning);
@@ -125,7 +125,7 @@ TEST(TraceWriter, AFailureIsItsDetectionAndItsRepair) {
   gpu.at = Time{us(7)};
   gpu.stops = true;
   scenario.stragglers = {gpu};
-  Trace trace;
+  TraceFile trace;
   trace.writer().begin(scenario);
   trace.writer().end(Time{us(10)});
   const ParsedJson faults = spans(trace.events(), "fault");
@@ -141,7 +141,7 @@ TEST(TraceWriter, AFailureIsItsDetectionAndItsRepair) {
 }
 
 TEST(TraceWriter, OperationsAtOnceGetLanesOfTheirOwn) {
-  Trace trace;
+  TraceFile trace;
   trace.operation(us(0), 0, 0, OperationState::kArrived);
   trace.operation(us(1), 0, 0, OperationState::kRunning);
   trace.operation(us(2), 1, 0, OperationState::kArrived);  // while the first runs
@@ -158,7 +158,7 @@ TEST(TraceWriter, OperationsAtOnceGetLanesOfTheirOwn) {
 }
 
 TEST(TraceWriter, OneAfterTheOtherShareALane) {
-  Trace trace;
+  TraceFile trace;
   for (std::uint32_t i = 0; i < 2; ++i) {
     trace.operation(us(2 * i), i, 1, OperationState::kArrived);
     trace.operation(us(2 * i), i, 1, OperationState::kRunning);
@@ -173,7 +173,7 @@ TEST(TraceWriter, OneAfterTheOtherShareALane) {
 }
 
 TEST(TraceWriter, NewsOfAnOperationThatIsDoneIsIgnored) {
-  Trace trace;
+  TraceFile trace;
   trace.operation(us(1), 0, 0, OperationState::kArrived);
   trace.operation(us(1), 0, 0, OperationState::kRunning);
   trace.operation(us(5), 0, 0, OperationState::kDone);
@@ -183,14 +183,14 @@ TEST(TraceWriter, NewsOfAnOperationThatIsDoneIsIgnored) {
 }
 
 TEST(TraceWriter, WhatIsOpenAtTheEndIsClosedThere) {
-  Trace trace;
+  TraceFile trace;
   trace.operation(us(1), 0, 0, OperationState::kArrived);
   trace.writer().end(Time{us(10)});
   EXPECT_DOUBLE_EQ(spans(trace.events(), "peers").at(0)["dur"], 9.0);
 }
 
 TEST(TraceWriter, ComputeAndHostHaveThreads) {
-  Trace trace;
+  TraceFile trace;
   trace.writer().compute({Time{us(1)}, Time{us(4)}, RankId{1}, TaskId{0}, Stream::kGpu});
   trace.writer().compute({Time{us(2)}, Time{us(3)}, RankId{1}, TaskId{0}, Stream::kHost});
   const ParsedJson events = trace.events();
@@ -204,7 +204,7 @@ TEST(TraceWriter, ComputeAndHostHaveThreads) {
 
 TEST(TraceWriter, APortShowsWhatItPointsTo) {
   using S = CircuitState;
-  Trace trace;
+  TraceFile trace;
   trace.circuit(us(0), 0, 1, S::kLit, CommunicatorId::none());
   trace.circuit(us(4), 0, 1, S::kDark, CommunicatorId::none());
   trace.circuit(us(4), 0, 2, S::kSwitching, CommunicatorId{0});

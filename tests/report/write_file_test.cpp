@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class WriteFile : public testing::Test {
+class WriteFile : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
@@ -42,7 +42,7 @@ TEST_F(WriteFile, SaysWhatIsWrong) {
     FAIL() << "a folder that does not exist";
   } catch (const ConfigError& e) {
     EXPECT_EQ(e.where(), (folder_ / "absent" / "a").string());
-    EXPECT_THAT(e.what(), testing::HasSubstr("No such file"));
+    EXPECT_THAT(e.what(), ::testing::HasSubstr("No such file"));
   }
   EXPECT_THROW(write_file(folder_, "x"), ConfigError);
   EXPECT_EQ(files(), 0);

@@ -2,7 +2,7 @@
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
 #include "run/scripted.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

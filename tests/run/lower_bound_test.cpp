@@ -4,7 +4,7 @@
 #include "photonrail/error.hpp"
 #include "run/drawing.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The policies of the library in runs of whole jobs, against times that follow from what they claim.
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // What every policy of the Opus family has to show on jobs whose answer is known.
 #include "photonrail/observer.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,6 @@
 
 namespace photonrail::test {
 namespace {
-
-// An all-reduce of 1 GiB between two ranks: two steps of half of it at 50 GB/s.
-constexpr Duration kGiB{(std::int64_t{1} << 30) * 20};
 
 struct Way {
   std::string name;

@@ -1,7 +1,7 @@
 // Policies on jobs that have some of a cluster's GPUs, on servers with other names, and on NICs with more ports.
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // Jobs on optical switches that queue, darken as a whole, have planes and pods, and lose ports.
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
 #include "support/folded.hpp"
+#include "support/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // All-to-alls that follow demand matrices, on electrical and on optical rails. 50 GB/s: 50 MB take 1 ms.
 #include "run/job.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gtest/gtest.h>
 

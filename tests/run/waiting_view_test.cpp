@@ -2,7 +2,7 @@
 // requests: they decide the same.
 #include "photonrail/testing/tiny_job.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
+#include "support/sizes.hpp"
 
 #include <gtest/gtest.h>
 

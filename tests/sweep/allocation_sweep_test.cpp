@@ -12,7 +12,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Jobs of one, of eight and of all accelerators of a 4x4x4; failures that come every so many hours to a server of four.
 json slices_study(double failure_h) {

@@ -10,8 +10,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// Two ranks that compute for so long.
 std::string job(int compute_us) {

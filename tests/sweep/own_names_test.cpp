@@ -10,8 +10,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class SweepOwnNames : public InFolder {
  protected:

@@ -16,8 +16,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class Listener : public SweepObserver {
  public:
@@ -76,7 +76,7 @@ TEST_F(RunSweep, KeepsARowAPointWithTheNumbersOfARunOfItsOwn) {
   EXPECT_EQ(query("SELECT sum(bytes) FROM phases JOIN parameters USING (point) WHERE value = 8"), 14e6);
   EXPECT_EQ(query("SELECT value FROM meta WHERE key = 'points'"), 4);
   EXPECT_THAT(table(),
-              testing::StartsWith(
+              ::testing::StartsWith(
                   "point,name,servers,seed,repetition,status,error,infeasible,warnings,scenario_hash,version,makespan_s,"));
   EXPECT_THAT(table(), HasSubstr("\n1,servers=8,8,1,0,done,,"));
 }

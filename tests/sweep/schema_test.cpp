@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const fs::path kSource = PHOTONRAIL_SOURCE_DIR;
 
@@ -194,18 +194,18 @@ TEST(Schema, SaysRangesUnitsAndWords) {
   const json scenario = schema("scenario");
   EXPECT_EQ(scenario["$schema"], "https://json-schema.org/draft/2020-12/schema");
   const json& cluster = scenario["properties"]["cluster"];
-  EXPECT_THAT(cluster["required"], testing::UnorderedElementsAre("servers", "gpus_per_server"));
+  EXPECT_THAT(cluster["required"], ::testing::UnorderedElementsAre("servers", "gpus_per_server"));
   EXPECT_EQ(cluster["properties"]["servers"], json({{"type", "integer"}, {"minimum", 1}, {"maximum", 1000000}}));
   EXPECT_EQ(cluster["properties"]["nic"]["properties"]["port_gb_per_s"]["description"], "10^9 bytes per second");
   EXPECT_EQ(cluster["properties"]["rail"]["properties"]["kind"]["enum"], json({"electrical", "optical"}));
   EXPECT_THAT(scenario["properties"]["controller"]["properties"]["name"]["enum"].get<std::vector<std::string>>(),
-              testing::Contains("opus"));
+              ::testing::Contains("opus"));
 }
 
 TEST(Schema, HasTheNamesAndKeysOfTheCaller) {
   const json own = json::parse(json_schema("scenario", own_names()));
   EXPECT_THAT(own["properties"]["controller"]["properties"]["name"]["enum"].get<std::vector<std::string>>(),
-              testing::Contains("lights_once"));
+              ::testing::Contains("lights_once"));
   EXPECT_TRUE(own["properties"]["controller"]["properties"].contains("hold_us"));
   EXPECT_FALSE(schema("scenario")["properties"]["controller"]["properties"].contains("hold_us"));
 }

@@ -10,11 +10,11 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 class SweepReader : public InFolder {
  protected:
@@ -40,7 +40,7 @@ TEST_F(SweepReader, AxesMultiplyAndTheLastVariesFastest) {
   ASSERT_EQ(sweep.points.size(), 4);  // 2 x 2
   EXPECT_EQ(sweep.points[1].name, "servers=2, size=2000");
   EXPECT_EQ(sweep.points[2].name, "servers=4, size=1000");
-  EXPECT_THAT(sweep.points[2].parameters, ElementsAre(testing::Pair("servers", "4"), testing::Pair("size", "1000")));
+  EXPECT_THAT(sweep.points[2].parameters, ElementsAre(::testing::Pair("servers", "4"), ::testing::Pair("size", "1000")));
   EXPECT_EQ(scenario_of(sweep, sweep.points[2]).cluster.servers, 4);
   EXPECT_EQ(scenario_of(sweep, sweep.points[1]).graph.ranks(), 2);
 }

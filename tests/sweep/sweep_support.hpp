@@ -34,7 +34,7 @@ inline json small_scenario(int servers = 4) {
           {"workload", {{"collective", {{"op", "all_reduce"}, {"algorithm", "ring"}, {"bytes", 1000000}}}}}};
 }
 
-class InFolder : public testing::Test {
+class InFolder : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
@@ -50,7 +50,7 @@ class InFolder : public testing::Test {
   }
 
   fs::path folder_ = fs::temp_directory_path() / ("photonrail_sweep_" + std::to_string(::getpid()) + "_" +
-                                                  testing::UnitTest::GetInstance()->current_test_info()->name());
+                                                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 }  // namespace photonrail::test

@@ -10,12 +10,12 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::Each;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// Llama-3-8B with its optimizer on 8 GPUs of 80 GB: unsharded it does not fit, over tp 8 it does.
 json training() {

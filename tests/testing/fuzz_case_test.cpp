@@ -16,7 +16,7 @@ namespace {
 
 using namespace testing;
 
-std::uint64_t history(const Scenario& scenario) {
+std::uint64_t history_of(const Scenario& scenario) {
   HistoryHash hash;
   Observer* const observers[] = {&hash};
   (void)simulate(scenario, observers);
@@ -34,7 +34,7 @@ TEST(FuzzCase, TheFileIsTheScenario) {
       const Scenario read = parse_scenario(text, ".");
       EXPECT_EQ(read.cluster.gpus(), drawn.ranks());
       EXPECT_EQ(read.graph.task_count(), scenario.graph.task_count());
-      EXPECT_EQ(history(read), history(scenario)) << text;
+      EXPECT_EQ(history_of(read), history_of(scenario)) << text;
     }
   }
 }

@@ -25,7 +25,7 @@ using testing::PolicyUnderTest;
 using testing::subjects_of;
 
 /// All policies of the registry together: each gets its share, and some in any case.
-const std::size_t kCases = test_cases(5'000);
+const std::size_t kCasesOfAll = test_cases(5'000);
 constexpr std::size_t kLeast = 1'000;
 
 class Policies : public ::testing::TestWithParam<PolicyUnderTest> {};
@@ -33,7 +33,7 @@ class Policies : public ::testing::TestWithParam<PolicyUnderTest> {};
 TEST_P(Policies, BreakNoPromiseInRandomSmallJobs) {
   const ControllerRegistry registry = ControllerRegistry::builtin();
   const std::size_t policies = registry.all().size();
-  const auto share = static_cast<std::uint32_t>(std::max(kLeast, (kCases + policies - 1) / policies));
+  const auto share = static_cast<std::uint32_t>(std::max(kLeast, (kCasesOfAll + policies - 1) / policies));
   const FuzzReport report = fuzz(GetParam(), {.cases = share});
   EXPECT_EQ(report.cases, share);
   EXPECT_FALSE(report.found) << report.found->text();

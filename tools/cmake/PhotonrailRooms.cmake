@@ -1,5 +1,4 @@
-# A room is a folder of src/. Its objects are compiled once; photonrail_<room> is what its tests link, so that a room that
-# reaches for one that it may not include does not link either.
+# A room is a folder of src/: photonrail_<room>_objects. Which one may include which is in tests/architecture/rooms.hpp.
 
 # Without it ccache keeps nothing that was compiled with a precompiled header.
 set(photonrail_ccache_with_precompiled_headers $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -55,13 +54,12 @@ endfunction()
 # Optimised little in a release, which takes a third off the time of compiling: for what is no part of a simulation.
 function(photonrail_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>)
-  photonrail_precompile_standard_library(${target} photonrail_cost_objects)
+  photonrail_precompile_standard_library(${target} photonrail_json_objects)
 endfunction()
 
-# photonrail_room(<room> [FOLDERS_APART] [OPTIMISE_LITTLE] ROOMS <rooms that it may include>...
-#   LIBRARIES <private third-party>...)
+# photonrail_room(<room> [FOLDERS_APART] [OPTIMISE_LITTLE] LIBRARIES <private third-party>...)
 function(photonrail_room room)
-  cmake_parse_arguments(ARG "FOLDERS_APART;OPTIMISE_LITTLE" "" "ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "FOLDERS_APART;OPTIMISE_LITTLE" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
   if(NOT sources)
     return()
@@ -76,14 +74,6 @@ function(photonrail_room room)
   else()
     photonrail_precompile_standard_library(photonrail_${room}_objects photonrail_core_objects)
   endif()
-
-  add_library(photonrail_${room} STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:photonrail_${room}_objects>)
-  target_compile_features(photonrail_${room} PUBLIC cxx_std_20)
-  target_include_directories(photonrail_${room} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
-  set_target_properties(photonrail_${room} PROPERTIES LINKER_LANGUAGE CXX
-    ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/rooms")
-  list(TRANSFORM ARG_ROOMS PREPEND photonrail_)
-  target_link_libraries(photonrail_${room} PUBLIC ${ARG_ROOMS} PRIVATE ${ARG_LIBRARIES})
 endfunction()
 
 # photonrail_library(<target> EXPORT_NAME <name> SOURCES <objects>... HEADERS <pattern below include/> WITHOUT <regular

@@ -12,9 +12,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::Each;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* kNetwork =
     "topology: [ Switch, Ring ]\nnpus_count: [ 2, 2 ]\nbandwidth: [ 50.0, 25.0 ]\nlatency: [ 500, 700.5 ]\n";
@@ -25,7 +25,7 @@ constexpr const char* kSystem = R"({
   "collective-optimization": "localBWAware", "local-mem-bw": 1600, "boost-mode": 0, "roofline-enabled": 1, "peak-perf": 900 })";
 
 /// Four ranks: a computation, then an all-reduce of all, and an all-gather of a group.
-class AstraReader : public testing::Test {
+class AstraReader : public ::testing::Test {
  protected:
   AstraReader() {
     options_.system = folder_.write("system.json", kSystem);
@@ -62,10 +62,10 @@ TEST_F(AstraReader, ReadsTheSystemTheNetworkAndTheTraces) {
   EXPECT_DOUBLE_EQ(job.network[1].latency_ns, 700.5);
   ASSERT_EQ(job.ranks.size(), 4U);
   EXPECT_EQ(job.ranks[3].at(2).group, 2U);
-  EXPECT_THAT(job.groups.at(1), testing::ElementsAre(3, 1));  // the order of the ring
-  EXPECT_THAT(job.ranks[0].at(2).after, testing::ElementsAre(1));
+  EXPECT_THAT(job.groups.at(1), ::testing::ElementsAre(3, 1));  // the order of the ring
+  EXPECT_THAT(job.ranks[0].at(2).after, ::testing::ElementsAre(1));
   // 9e8 FLOPs at 1.6e12 B/s x 9e5 FLOP/B > 900e12 FLOP/s: 1000 ns before anything else.
-  EXPECT_THAT(simulate_analytical(job, AnalyticalBackend::kCongestionUnaware).finish_ns, Each(testing::Gt(1000)));
+  EXPECT_THAT(simulate_analytical(job, AnalyticalBackend::kCongestionUnaware).finish_ns, Each(::testing::Gt(1000)));
 }
 
 TEST_F(AstraReader, InvolvedDimensionsAndPrioritiesComeFromTheTrace) {
@@ -111,8 +111,8 @@ TEST_F(AstraReader, KeysThatAreNotReadAreWarningsWithTheirNames) {
   system.replace(system.find("\"boost-mode\""), 12, "\"intra-dimension-scheduling\": \"SCF\", \"boost-mode\"");
   folder_.write("system.json", system);
   folder_.write("network.yml", std::string(kNetwork) + "weather: fine\n");
-  EXPECT_THAT(read_astra(options_).warnings, testing::ElementsAre(HasSubstr("/intra-dimension-scheduling: not modelled"),
-                                                                  HasSubstr("/weather: not modelled")));
+  EXPECT_THAT(read_astra(options_).warnings, ::testing::ElementsAre(HasSubstr("/intra-dimension-scheduling: not modelled"),
+                                                                    HasSubstr("/weather: not modelled")));
 }
 
 TEST_F(AstraReader, AScenarioFromThemRunsAndOneEditMakesItOptical) {

@@ -39,7 +39,7 @@ const std::vector<KindCase>& kinds() {
   return all;
 }
 
-class ChakraAttributeKind : public testing::TestWithParam<KindCase> {
+class ChakraAttributeKind : public ::testing::TestWithParam<KindCase> {
  protected:
   // A compute node whose num_ops, tensor_size and is_cpu_op are 7, 7 and 1 of the kind, then a send of 7 bytes to rank 1.
   static TaskGraph read_sevens() {
@@ -72,17 +72,17 @@ TEST_P(ChakraAttributeKind, IsReadAsTheNumberItIs) {
   EXPECT_EQ(communicator(graph, 0, task(graph, 0, 1)).members, ranks({0, 1}));
   EXPECT_EQ(task(graph, 0, 2).op, CollectiveOp::kReduce);
   EXPECT_EQ(task(graph, 0, 2).root(), 1u);
-  EXPECT_THAT(graph.warnings(), testing::IsEmpty());
+  EXPECT_THAT(graph.warnings(), ::testing::IsEmpty());
 }
 
-class ChakraSignedKind : public testing::TestWithParam<KindCase> {};
+class ChakraSignedKind : public ::testing::TestWithParam<KindCase> {};
 
 TEST_P(ChakraSignedKind, ANegativeSizeNamesFileNodeAndAttribute) {
   Node n(12, kCollective, "all\nreduce");
   n.number("comm_type", 0).attribute("comm_size", [&](Writer& a) { GetParam().add(a, -5); });
   EXPECT_THAT(error_of_reading({{n}}),
-              testing::AllOf(testing::HasSubstr("t.0.et: node 12 (all reduce) at byte "),
-                             testing::HasSubstr("attribute comm_size"), testing::HasSubstr("is -5")));
+              ::testing::AllOf(::testing::HasSubstr("t.0.et: node 12 (all reduce) at byte "),
+                               ::testing::HasSubstr("attribute comm_size"), ::testing::HasSubstr("is -5")));
 }
 
 std::vector<KindCase> signed_kinds() {
@@ -91,10 +91,10 @@ std::vector<KindCase> signed_kinds() {
   return some;
 }
 
-std::string name_of(const testing::TestParamInfo<KindCase>& kind) { return kind.param.kind; }
+std::string name_of(const ::testing::TestParamInfo<KindCase>& kind) { return kind.param.kind; }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ChakraAttributeKind, testing::ValuesIn(kinds()), name_of);
-INSTANTIATE_TEST_SUITE_P(Kinds, ChakraSignedKind, testing::ValuesIn(signed_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Kinds, ChakraAttributeKind, ::testing::ValuesIn(kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Kinds, ChakraSignedKind, ::testing::ValuesIn(signed_kinds()), name_of);
 
 std::string error_with_size(const std::function<void(Writer&)>& add) {
   Node n(3, kCollective, "x");
@@ -104,32 +104,32 @@ std::string error_with_size(const std::function<void(Writer&)>& add) {
 
 TEST(ChakraAttribute, ANumberThatIsNotWholeIsAnError) {
   EXPECT_THAT(error_with_size([](Writer& a) { a.add_double(3, 1.5); }),
-              testing::HasSubstr("is 1.5, but must be a whole number"));
+              ::testing::HasSubstr("is 1.5, but must be a whole number"));
   EXPECT_THAT(error_with_size([](Writer& a) { a.add_float(5, 0.5F); }),
-              testing::HasSubstr("is 0.5, but must be a whole number"));
+              ::testing::HasSubstr("is 0.5, but must be a whole number"));
   const double kinds_of_nothing[] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
   for (const double v : kinds_of_nothing) {
-    EXPECT_THAT(error_with_size([&](Writer& a) { a.add_double(3, v); }), testing::HasSubstr("must be a number from 0"));
+    EXPECT_THAT(error_with_size([&](Writer& a) { a.add_double(3, v); }), ::testing::HasSubstr("must be a number from 0"));
   }
-  EXPECT_THAT(error_with_size([](Writer& a) { a.add_double(3, 1e30); }), testing::HasSubstr("below 2^64"));
+  EXPECT_THAT(error_with_size([](Writer& a) { a.add_double(3, 1e30); }), ::testing::HasSubstr("below 2^64"));
 }
 
 TEST(ChakraAttribute, TextListsAndUnknownKindsAreNoNumbers) {
-  EXPECT_THAT(error_with_size([](Writer& a) { a.add_string(29, "7"); }), testing::HasSubstr("comm_size: is text"));
+  EXPECT_THAT(error_with_size([](Writer& a) { a.add_string(29, "7"); }), ::testing::HasSubstr("comm_size: is text"));
   EXPECT_THAT(error_with_size([](Writer& a) { a.add_message(10, std::string("\x08\x07")); }),
-              testing::HasSubstr("comm_size: is a list"));
+              ::testing::HasSubstr("comm_size: is a list"));
   EXPECT_THAT(error_with_size([](Writer& a) { a.add_uint64(99, 7); }),
-              testing::HasSubstr("kind that Chakra does not have"));
+              ::testing::HasSubstr("kind that Chakra does not have"));
 }
 
 TEST(ChakraAttribute, AValueOnTheWrongWireTypeIsNotReadAsZero) {
   // Field 9 is int64, which is a varint; here it is eight fixed bytes.
   EXPECT_THAT(error_with_size([](Writer& a) { a.add_fixed64(9, 7); }),
-              testing::HasSubstr("kind that Chakra does not have"));
+              ::testing::HasSubstr("kind that Chakra does not have"));
 }
 
 TEST(ChakraAttribute, WithoutAValueItIsAbsent) {
-  EXPECT_THAT(error_with_size([](Writer&) {}), testing::HasSubstr("has no comm_size"));
+  EXPECT_THAT(error_with_size([](Writer&) {}), ::testing::HasSubstr("has no comm_size"));
 }
 
 TEST(ChakraAttribute, AZeroOnTheWireIsAZero) {

@@ -8,11 +8,11 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 ChakraOptions options_of(const std::filesystem::path& prefix, const std::filesystem::path& groups = {}) {
   ChakraOptions options;

@@ -14,7 +14,7 @@ struct Kind {
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 
-class ChakraExport : public testing::TestWithParam<Kind> {
+class ChakraExport : public ::testing::TestWithParam<Kind> {
  protected:
   // What the workloads name: a small graph, and a Kineto trace of four ranks.
   void SetUp() override {
@@ -63,7 +63,7 @@ TEST_P(ChakraExport, RunsAsTheOriginal) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ChakraExport,
-                         testing::ValuesIn(std::vector<Kind>{
+                         ::testing::ValuesIn(std::vector<Kind>{
                              Kind{"training", R"({ "training": { "model": "llama3_8b", "sequence": 1024, "global_batch": 4,
                             "parallelism": { "tp": 2, "pp": 2, "dp": 1 } } })"},
                              Kind{"fsdp", R"({ "training": { "model": "llama3_8b", "sequence": 1024, "global_batch": 4,

@@ -5,9 +5,9 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string error_of_prefix(const std::filesystem::path& prefix) {
   return message_of([&] {

@@ -4,10 +4,10 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<std::vector<Node>> all_call(std::size_t ranks, std::string_view group) {
   return std::vector<std::vector<Node>>(ranks, {collective(0, 0, 8, group)});

@@ -13,7 +13,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::size_t different(const std::vector<formats::chakra::RankTrace>& ranks) {
   std::set<const void*> nodes;
@@ -127,10 +127,10 @@ TEST(RankTraces, ARootIsAMemberOfTheRanksGroup) {
 TEST(RankTraces, ErrorsNameTheRanksOwnFile) {
   const auto peer = [](std::int64_t rank) { return std::vector{send(0, rank, 100)}; };
   EXPECT_THAT(error_of_reading({peer(1), peer(7)}),
-              testing::AllOf(HasSubstr("t.1.et: node 0 (send)"), HasSubstr("comm_dst is 7")));
-  EXPECT_THAT(error_of_reading({peer(1), peer(1)}), testing::AllOf(HasSubstr("t.1.et"), HasSubstr("its own rank")));
+              ::testing::AllOf(HasSubstr("t.1.et: node 0 (send)"), HasSubstr("comm_dst is 7")));
+  EXPECT_THAT(error_of_reading({peer(1), peer(1)}), ::testing::AllOf(HasSubstr("t.1.et"), HasSubstr("its own rank")));
   EXPECT_THAT(error_of_reading({{collective(0, 0, 8, "a")}, {collective(0, 0, 8, "z")}}, {}, R"({"a": [0, 1]})"),
-              testing::AllOf(HasSubstr("t.1.et"), HasSubstr("unknown group \"z\"")));
+              ::testing::AllOf(HasSubstr("t.1.et"), HasSubstr("unknown group \"z\"")));
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Node compute(std::uint64_t id) { return Node(id, kCompute, "compute").number("num_ops", 10).number("tensor_size", 20); }
 

@@ -6,10 +6,10 @@
 namespace photonrail::test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Three ranks: 0 and 1 reduce with each other and all three gather; 2 sends to 0. One program serves ranks 0 and 1.
 TaskGraph sample() {

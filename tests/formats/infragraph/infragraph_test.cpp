@@ -17,7 +17,7 @@ namespace photonrail::test {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Four servers of two GPUs behind NICs of their own; a switch for each local index.
 constexpr const char* kRails = R"(name: rails
@@ -44,7 +44,7 @@ edges:
 - {ep1: {instance: h, component: "cx[1:2].port"}, ep2: {instance: "l[1]", component: port}, scheme: one2one, link: eth}
 )";
 
-class Infragraph : public testing::Test {
+class Infragraph : public ::testing::Test {
  protected:
   [[nodiscard]] Scenario read(const std::string& text) {
     return parse_scenario(scenario_from_infragraph(folder_.write("infra.yaml", text)), folder_.path());

@@ -10,7 +10,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-std::vector<std::string> valid_files() {
+std::vector<std::string> kineto_files() {
   KinetoJson cut = nccl(30, 5, {"_allgather_base", 10, 20, "Half", "1", "[0, ...]"}, 24);
   cut["args"]["In split size"] = "[1, 1]";
   std::vector<std::string> files;
@@ -23,7 +23,7 @@ std::vector<std::string> valid_files() {
 }
 
 // Bytes anywhere, and pieces of the text itself put elsewhere, so that keys get the values of others.
-void mutate(std::string& data, Random& random) {
+void mutate_kineto(std::string& data, Random& random) {
   const std::size_t at = below(random, data.size());
   const std::size_t from = below(random, data.size());
   const std::string piece = data.substr(from, 1 + below(random, 12));
@@ -57,7 +57,7 @@ void mutate_digit(std::string& data, Random& random) {
 }
 
 TEST(KinetoFuzz, AReaderGivesAGraphOrAnError) {
-  const auto files = valid_files();
+  const auto files = kineto_files();
   const Folder folder;
   EXPECT_EQ(message_of([&] { static_cast<void>(read_kineto(put_kineto(folder, files))); }), "");
   Random random(1);
@@ -67,7 +67,7 @@ TEST(KinetoFuzz, AReaderGivesAGraphOrAnError) {
     auto damaged = files;
     std::string& data = damaged[below(random, 2)];
     if (below(random, 2) == 0) {
-      mutate(data, random);
+      mutate_kineto(data, random);
     } else {
       for (std::size_t n = 1 + below(random, 3); n > 0; --n) mutate_digit(data, random);
     }
@@ -80,13 +80,13 @@ TEST(KinetoFuzz, AReaderGivesAGraphOrAnError) {
 }
 
 TEST(KinetoFuzz, AParserGivesATraceOrAnError) {
-  const std::string file = valid_files()[0];
+  const std::string file = kineto_files()[0];
   Random random(2);
   int sound = 0;
   const int kCases = static_cast<int>(test_cases(5'000));
   for (int i = 0; i < kCases; ++i) {
     std::string data = file;
-    mutate(data, random);
+    mutate_kineto(data, random);
     sound += message_of([&] { EXPECT_LE(formats::kineto::parse_trace(data).kernels.size(), 5u); }).empty();
   }
   EXPECT_GT(sound, kCases / 20);

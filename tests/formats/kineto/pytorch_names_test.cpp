@@ -5,7 +5,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // As torch.profiler writes it: the rank is in the text alone.
 std::string of_rank(int rank, int ranks, const std::vector<KinetoJson>& events) {
@@ -36,7 +36,7 @@ TEST(PytorchNames, WhatIsWrongWithThemIsSaid) {
   EXPECT_THAT(error_in(folder), HasSubstr("the job has 2 ranks, but there are 1 files"));
   folder.write("b.1.pt.trace.json", of_rank(0, 2, {kernel(0, 2)}));
   EXPECT_THAT(error_in(folder),
-              testing::AllOf(HasSubstr("b.1.pt.trace.json: is of rank 0, as "), HasSubstr("a.1.pt.trace.json")));
+              ::testing::AllOf(HasSubstr("b.1.pt.trace.json: is of rank 0, as "), HasSubstr("a.1.pt.trace.json")));
   folder.write("b.1.pt.trace.json", of_rank(7, 2, {kernel(0, 2)}));
   EXPECT_THAT(error_in(folder), HasSubstr("is of rank 7, but there are 2 files"));
 }

@@ -8,8 +8,8 @@ namespace photonrail::test {
 namespace {
 
 using Events = std::vector<KinetoJson>;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TaskGraph graph_of(const std::vector<Events>& ranks, std::optional<std::uint64_t> iteration = {}) {
   const Folder folder;
@@ -56,7 +56,7 @@ struct Spelling {
   std::int64_t bytes;  // of 1000 Float in, 2000 out, two ranks
 };
 std::ostream& operator<<(std::ostream& out, const Spelling& s) { return out << s.name; }
-class KinetoSpelling : public testing::TestWithParam<Spelling> {};
+class KinetoSpelling : public ::testing::TestWithParam<Spelling> {};
 
 TEST_P(KinetoSpelling, IsAnOperationWithItsSize) {
   const TaskGraph graph = pair_of({nccl(0, 1, {GetParam().name, 1000, 2000})});
@@ -67,7 +67,7 @@ TEST_P(KinetoSpelling, IsAnOperationWithItsSize) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, KinetoSpelling,
-    testing::ValuesIn(std::vector<Spelling>{
+    ::testing::ValuesIn(std::vector<Spelling>{
         Spelling{"allreduce", CollectiveOp::kAllReduce, 4000},
         Spelling{"allreduce_coalesced", CollectiveOp::kAllReduce, 4000},
         Spelling{"_allgather_base", CollectiveOp::kAllGather, 4000},  // a shard

@@ -19,7 +19,7 @@ std::string exported(const char* algorithm, CollectiveOp op) {
 }
 
 // Mostly what a mistaken writer would do: another number or word; now and then a byte.
-void mutate(std::string& text, Random& random) {
+void mutate_xml(std::string& text, Random& random) {
   const std::size_t at = below(random, text.size());
   const std::size_t quote = text.find('"', at);
   if (below(random, 4) != 0 && quote != std::string::npos) {
@@ -53,7 +53,7 @@ TEST(MscclFuzz, AFileGivesACollectiveOrAnError) {
   const int kCases = static_cast<int>(test_cases(5'000));
   for (int i = 0; i < kCases; ++i) {
     std::string text = files[below(random, files.size())];
-    for (std::size_t n = 1 + below(random, 2); n > 0; --n) mutate(text, random);
+    for (std::size_t n = 1 + below(random, 2); n > 0; --n) mutate_xml(text, random);
     const std::string problem = problem_of(text);
     if (!problem.empty()) {
       EXPECT_TRUE(problem.starts_with("x.xml: ")) << problem;

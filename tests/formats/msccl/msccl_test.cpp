@@ -35,15 +35,15 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-struct Counts {
+struct ProgramCounts {
   std::map<std::string, int> steps;
   std::vector<std::uint32_t> chunks_sent;  // by GPU
   std::set<MemberPair> pairs;
   std::set<std::size_t> blocks;
 };
 
-Counts count(const formats::msccl::Program& program) {
-  Counts counts;
+ProgramCounts count(const formats::msccl::Program& program) {
+  ProgramCounts counts;
   counts.chunks_sent.resize(program.gpus.size());
   for (Member g = 0; g < program.gpus.size(); ++g) {
     counts.blocks.insert(program.gpus[g].blocks.size());
@@ -71,7 +71,7 @@ TEST(MscclData, FilesHoldWhatTheOracleCounted) {
     EXPECT_EQ(program.channels, expected["nchannels"]) << file;
     EXPECT_EQ(program.in_place, expected["inplace"]) << file;
     EXPECT_EQ(std::string(*formats::msccl::collective_name(program.op)), expected["coll"]) << file;
-    const Counts counts = count(program);
+    const ProgramCounts counts = count(program);
     EXPECT_EQ(counts.steps, (expected["op_counts"].get<std::map<std::string, int>>())) << file;
     EXPECT_EQ(std::set<std::uint32_t>(counts.chunks_sent.begin(), counts.chunks_sent.end()),
               expected["chunks_sent_per_gpu"].get<std::set<std::uint32_t>>())
@@ -93,7 +93,7 @@ TEST(MscclData, FilesReplayToTheirCollective) {
     const auto plan = read.algorithm->expand(call);
     expect_correct(call, *plan, file.filename().string());
     // Every chunk that the steps send is in the plan.
-    const Counts counts = count(formats::msccl::parse_program(text_of(file)));
+    const ProgramCounts counts = count(formats::msccl::parse_program(text_of(file)));
     std::vector<std::uint32_t> chunks(call.members);
     for (SendIndex i = 0; i < plan->send_count(); ++i) chunks[plan->send(i).from] += plan->send(i).chunks;
     EXPECT_EQ(chunks, counts.chunks_sent) << file;

@@ -17,8 +17,8 @@
 namespace photonrail::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* kDevice =
     "# photonrail.operators/1\n# gpu: x1\n# kind: device\nquantity,value\nbf16_tflops,100\nmemory_gb_per_s,1000\n";
@@ -98,7 +98,7 @@ TEST(OperatorFiles, AUsersFolderGoesFirst) {
   std::filesystem::create_directories(folder.path() / "h100");
   folder.write("x1/device.csv", kDevice);
   folder.write("x1/products_bf16.csv", std::string(kHeader) + "m,n,k,time_us\n1000,1000,1000,40\n2000,1000,1000,70\n");
-  EXPECT_THAT(operator_gpus(folder.path()), testing::Contains("x1"));
+  EXPECT_THAT(operator_gpus(folder.path()), ::testing::Contains("x1"));
   const OperatorTime found =
       operator_times("x1", folder.path()).time(MatrixProduct{OperatorPrecision::kBf16, 2000, 1000, 1000});
   EXPECT_NEAR(microseconds(found), 70.0, 1e-4);

@@ -12,7 +12,7 @@
 namespace photonrail::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Stops the sweep after so many points.
 class StopAfter : public SweepObserver {

@@ -129,10 +129,16 @@ TEST_F(Sweeps, KilledAtAnyMomentItEndsInTheSameTable) {
 
 TEST_F(Sweeps, StopsOnCtrlCAndSaysHowToGoOn) {
   write_sweep();
-  const pid_t child = start("out", "said");
-  ASSERT_TRUE(has_begun("out", child));
-  ::kill(child, SIGINT);
-  EXPECT_EQ(wait_for(child), 128 + SIGINT);
+  // On a busy machine the sweep may come to its end between the look at its records and the signal: then once more.
+  int status_of_run = 0;
+  for (int i = 0; status_of_run == 0 && i < 20; ++i) {
+    fs::remove_all(folder_ / "out");
+    const pid_t child = start("out", "said");
+    ASSERT_TRUE(has_begun("out", child));
+    ::kill(child, SIGINT);
+    status_of_run = wait_for(child);
+  }
+  EXPECT_EQ(status_of_run, 128 + SIGINT);
   EXPECT_THAT(read(folder_ / "said"),
               AllOf(StartsWith("photonrail: error: stopped with "), HasSubstr("the same command goes on")));
   const std::size_t kept = records(folder_ / "out").size();

@@ -9,16 +9,19 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace photonrail::allocation {
 
 class AllocatorMemo {
  public:
-  /// `factory` must outlive the memo.
-  AllocatorMemo(const AllocatorFactory& factory, const PodSpec& spec) : factory_(factory), allocator_(factory.make(spec)) {}
+  /// `factory` must outlive the memo. `empty`: the pod without jobs.
+  AllocatorMemo(const AllocatorFactory& factory, Pod empty)
+      : factory_(factory), allocator_(factory.make(empty.spec())), empty_(std::move(empty)) {}
 
   [[nodiscard]] SliceFabric fabric() const { return factory_.fabric; }
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
+  [[nodiscard]] const Pod& empty() const { return empty_; }
 
   /// A refusal stays until forget().
   [[nodiscard]] SliceDecision decide(const Pod& pod, const SliceRequest& request) {
@@ -40,20 +43,22 @@ class AllocatorMemo {
   void forget() { refused_.clear(); }
 
   /// An empty pod refuses it.
-  [[nodiscard]] bool never(const PodSpec& spec, const SliceRequest& request) {
+  [[nodiscard]] bool never(const SliceRequest& request) {
     const auto [known, is_new] = never_.try_emplace(RequestKey(request), false);
-    if (is_new) known->second = !try_in(Pod(spec), request);
+    if (is_new) known->second = !try_in(empty_, request);
     return known->second;
   }
   /// It has a side longer than a torus without optical switches.
-  [[nodiscard]] bool too_long(const PodSpec& spec, const SliceRequest& request) const {
+  [[nodiscard]] bool too_long(const SliceRequest& request) const {
     const auto longest = [](const Shape& s) { return *std::max_element(s.sides.begin(), s.sides.end()); };
-    return factory_.fabric == SliceFabric::kTorus && request.shape && longest(*request.shape) > longest(spec.torus);
+    return factory_.fabric == SliceFabric::kTorus && request.shape &&
+           longest(*request.shape) > longest(empty_.spec().torus);
   }
 
  private:
   const AllocatorFactory& factory_;
   std::unique_ptr<Allocator> allocator_;
+  Pod empty_;
   std::map<RequestKey, RefusalReason> refused_;
   std::map<RequestKey, bool> never_;
   std::uint64_t decisions_ = 0;

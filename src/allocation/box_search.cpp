@@ -4,10 +4,10 @@
 
 namespace photonrail::allocation {
 
-BoxSearch::BoxSearch(const Pod& pod) : torus_(pod.spec().torus) {
-  for (std::size_t d = 0; d < 3; ++d) unrolled_[d] = torus_[d] == 1 ? 2 : 2 * torus_[d] + 1;
+BoxSearch::BoxSearch(const Pod& pod, const Shape& shape) : torus_(pod.spec().torus), idle_(pod.idle_map()) {
+  const std::uint32_t reach = *std::max_element(shape.sides.begin(), shape.sides.end()) + 2;  // with its neighbours
+  for (std::size_t d = 0; d < 3; ++d) unrolled_[d] = torus_[d] + std::min(reach, torus_[d]) + 1;
   prefix_.assign(std::size_t{unrolled_[0]} * unrolled_[1] * unrolled_[2], 0);
-  const auto idle = pod.idle_map();
   const std::size_t plane = std::size_t{unrolled_[1]} * unrolled_[2];
   for (std::uint32_t x = 1; x < unrolled_[0]; ++x) {
     for (std::uint32_t y = 1; y < unrolled_[1]; ++y) {
@@ -16,15 +16,11 @@ BoxSearch::BoxSearch(const Pod& pod) : torus_(pod.spec().torus) {
       std::uint32_t in_row = 0;
       for (std::uint32_t z = 1; z < unrolled_[2]; ++z, ++at) {
         const std::uint32_t wrapped = z - 1 >= torus_[2] ? z - 1 - torus_[2] : z - 1;
-        in_row += idle[row + wrapped] == 0 ? 1 : 0;
+        in_row += idle_[row + wrapped] == 0 ? 1 : 0;
         prefix_[at] = in_row + prefix_[at - plane] + prefix_[at - unrolled_[2]] - prefix_[at - plane - unrolled_[2]];
       }
     }
   }
-}
-
-std::uint32_t BoxSearch::sum(std::uint32_t x, std::uint32_t y, std::uint32_t z) const {
-  return prefix_[(std::size_t{x} * unrolled_[1] + y) * unrolled_[2] + z];
 }
 
 std::uint32_t BoxSearch::busy(const Coordinates& start, const Coordinates& sides) const {
@@ -42,27 +38,10 @@ bool BoxSearch::fits(const Shape& shape) const {
 
 std::optional<Coordinates> BoxSearch::first(const Shape& shape) const {
   if (!fits(shape)) return std::nullopt;
-  for (std::uint32_t x = 0; x < torus_[0]; ++x) {
-    for (std::uint32_t y = 0; y < torus_[1]; ++y) {
-      for (std::uint32_t z = 0; z < torus_[2]; ++z) {
-        if (busy({x, y, z}, shape.sides) == 0) return Coordinates{x, y, z};
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Coordinates> BoxSearch::first_in_blocks(const Shape& shape, const Coordinates& steps,
-                                                      std::uint32_t block) const {
-  const auto crosses = [&](std::uint32_t at, std::size_t d) { return at % block + shape[d] > block; };
-  if (!fits(shape)) return std::nullopt;
-  for (std::uint32_t x = 0; x < torus_[0]; x += steps[0]) {
-    for (std::uint32_t y = 0; y < torus_[1]; y += steps[1]) {
-      for (std::uint32_t z = 0; z < torus_[2]; z += steps[2]) {
-        if (crosses(x, 0) || crosses(y, 1) || crosses(z, 2)) continue;
-        if (busy({x, y, z}, shape.sides) == 0) return Coordinates{x, y, z};
-      }
-    }
+  for (std::uint32_t start = 0; start < torus_.size(); ++start) {
+    if (idle_[start] == 0) continue;
+    const Coordinates at = torus_.at(start);
+    if (busy(at, shape.sides) == 0) return at;
   }
   return std::nullopt;
 }
@@ -71,6 +50,7 @@ std::optional<Coordinates> BoxSearch::tightest(const Shape& shape, std::uint32_t
   if (!fits(shape)) return std::nullopt;
   std::optional<Coordinates> best;
   for (std::uint32_t start = 0; start < torus_.size(); ++start) {
+    if (idle_[start] == 0) continue;
     const Coordinates at = torus_.at(start);
     if (busy(at, shape.sides) != 0) continue;
     Coordinates around{};  // one more on both sides, where the torus has room

@@ -9,7 +9,7 @@ namespace {
 class FirstFit : public Allocator {
  public:
   [[nodiscard]] std::optional<Placement> place(const Pod& pod, const Shape& shape) const override {
-    const BoxSearch search(pod);
+    const BoxSearch search(pod, shape);
     for (const Shape& turned : shape.rotations()) {
       if (const auto start = search.first(turned)) return box_at(pod.spec().torus, *start, turned);
     }
@@ -21,7 +21,7 @@ class FirstFit : public Allocator {
 class BestFit : public Allocator {
  public:
   [[nodiscard]] std::optional<Placement> place(const Pod& pod, const Shape& shape) const override {
-    const BoxSearch search(pod);
+    const BoxSearch search(pod, shape);
     std::optional<Placement> best;
     std::uint32_t fewest = 0;
     for (const Shape& turned : shape.rotations()) {

@@ -3,6 +3,7 @@
 
 #include "allocation/allocator_memo.hpp"
 #include "allocation/job_queue.hpp"
+#include "allocation/spare_pool.hpp"
 #include "photonrail/allocation/scheduling.hpp"
 #include "photonrail/allocation/slices.hpp"
 #include "photonrail/core/random.hpp"
@@ -69,6 +70,8 @@ class PodSchedule {
   void leave(std::uint32_t job, RunEnd how);
   void stop(std::uint32_t job, RunEnd how);
   void fail_server(std::uint32_t server);
+  void restart_on_spares(std::uint32_t job);
+  [[nodiscard]] Span left_if_stopped(std::uint32_t job) const;  // of the job on its full bandwidth: what it did not save
   [[nodiscard]] double share_of(std::uint32_t job) const;
   [[nodiscard]] double stretch_of(double share) const;
   [[noreturn]] void fail_stuck() const;
@@ -93,6 +96,7 @@ class PodSchedule {
   Pod pod_;
   AllocatorMemo allocator_;
   FailureProcess failures_;
+  SparePool spares_;
   RandomStream random_;
   JobQueue queue_;
   std::set<std::pair<Instant, std::uint32_t>> ends_;  // running jobs by planned end

@@ -97,10 +97,12 @@ PodSchedule::PodSchedule(const std::vector<SliceJob>& jobs, const ScheduleSpec& 
     : jobs_(jobs),
       spec_(spec),
       pod_(spec.pod),
-      allocator_(factory, spec.pod),
+      allocator_(factory, without_spares(spec.pod, spec.failures.spares)),
       failures_(spec),
+      spares_(spec.pod, spec.failures.spares),
       random_(spec.seed, "order of the queue"),
       progress_(jobs.size()) {
+  spares_.top_up(pod_);
   result_.jobs.resize(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); ++j) progress_[j].remaining = jobs[j].duration;
 }
@@ -132,6 +134,7 @@ ScheduleResult PodSchedule::run() {
     } else {
       enqueue(by_arrival[arrived++]);
     }
+    spares_.top_up(pod_);
     fill();
   }
   return account();
@@ -203,8 +206,9 @@ void PodSchedule::leave(std::uint32_t job, RunEnd how) {
   pod_.release(progress.slice);
   allocator_.forget();
   head_start_.reset();
-  busy_ += static_cast<double>((now_ - progress.started).count()) * progress.slice.shape.size();
-  result_.runs.push_back({job, progress.started, now_, how, progress.share, {}});
+  const std::uint32_t accelerators = progress.slice.shape.size();
+  busy_ += static_cast<double>((now_ - progress.started).count()) * accelerators;
+  result_.runs.push_back({job, progress.started, now_, how, progress.share, accelerators, {}});
   if (result_.runs.size() <= kKeptSlices) result_.runs.back().slice = std::move(progress.slice);
   progress.slice = {};
 }
@@ -215,12 +219,16 @@ void PodSchedule::finish(std::uint32_t job) {
   result_.makespan = now_;
 }
 
-void PodSchedule::stop(std::uint32_t job, RunEnd how) {
-  Progress& progress = progress_[job];
+Span PodSchedule::left_if_stopped(std::uint32_t job) const {
+  const Progress& progress = progress_[job];
   const Span ran = std::max(Span{}, now_ - progress.started - progress.overhead);
   Span done{static_cast<std::int64_t>(static_cast<double>(ran.count()) / progress.stretch)};
   if (const Span every = spec_.failures.checkpoint; every.count() > 0) done -= done % every;
-  progress.remaining = std::max(Span{1}, progress.remaining - done);
+  return std::max(Span{1}, progress.remaining - done);
+}
+
+void PodSchedule::stop(std::uint32_t job, RunEnd how) {
+  progress_[job].remaining = left_if_stopped(job);
   leave(job, how);
   if (++result_.jobs[job].stops > kMaxStops) fail_stuck();
   enqueue(job);
@@ -260,7 +268,26 @@ void PodSchedule::fail_server(std::uint32_t server) {
     stop(job, RunEnd::kFailure);
   }
   result_.blast_radius += static_cast<double>(std::max(idled, members.size()));
+  spares_.give_up(pod_, members);
   pod_.take(members);
+  if (spares_.empty()) return;
+  allocator_.forget();
+  head_start_.reset();
+  for (const std::uint32_t job : hit) restart_on_spares(job);
+}
+
+void PodSchedule::restart_on_spares(std::uint32_t job) {
+  const SliceRequest& request = jobs_[job].request;
+  auto slice = allocator_.try_in(pod_, request);
+  if (!slice) {
+    Pod with = pod_;
+    spares_.lend(with);
+    slice = allocator_.try_in(with, request);
+    if (!slice) return;
+    spares_.give_up(pod_, slice->accelerators);
+  }
+  ++result_.restarts_at_once;
+  start(job, *std::move(slice));
 }
 
 ScheduleResult PodSchedule::account() {

@@ -45,8 +45,8 @@ bool PodSchedule::serve(std::uint32_t job) {
     return true;
   }
   const SliceRequest& request = jobs_[job].request;
-  const bool may_skip = spec_.impossible == ImpossibleJobs::kSkip || pod_.idle_count() == pod_.size();
-  if (!allocator_.too_long(spec_.pod, request) && !(may_skip && allocator_.never(spec_.pod, request))) return false;
+  const bool may_skip = spec_.impossible == ImpossibleJobs::kSkip || pod_.idle_count() == allocator_.empty().idle_count();
+  if (!allocator_.too_long(request) && !(may_skip && allocator_.never(request))) return false;
   queue_.remove(job, RequestKey(jobs_[job].request), progress_[job].key);
   ++result_.skipped;
   return true;
@@ -113,27 +113,52 @@ void PodSchedule::fill_by_group() {
   }
 }
 
+/// Stops running jobs that would have more service left than `job`, both counted alike as what the queue would have of
+/// them, so that no two jobs stop each other in turn. The smallest slices that are as large as the job's come first, then
+/// smaller ones, the largest first; of equal ones those with most left.
 bool PodSchedule::preempt_for(std::uint32_t job) {
   constexpr std::size_t kMaxVictims = 64;
-  const auto left = [&](std::uint32_t running) {
-    return static_cast<double>((progress_[running].end - now_).count()) * jobs_[running].request.accelerators;
-  };
+  const std::uint32_t wanted = jobs_[job].request.accelerators;
   const double own = key_of(job);
-  std::vector<std::uint32_t> victims;
+  struct Victim {
+    std::uint32_t job = 0;
+    std::uint32_t accelerators = 0;
+    double left = 0.0;
+  };
+  std::vector<Victim> victims;
   for (const auto& [end, running] : ends_) {
-    if (left(running) > own) victims.push_back(running);
+    const std::uint32_t accelerators = jobs_[running].request.accelerators;
+    const double left = static_cast<double>(left_if_stopped(running).count()) * accelerators;
+    if (left > own) victims.push_back({running, accelerators, left});
   }
-  std::stable_sort(victims.begin(), victims.end(), [&](std::uint32_t a, std::uint32_t b) { return left(a) > left(b); });
+  std::stable_sort(victims.begin(), victims.end(), [&](const Victim& a, const Victim& b) {
+    const bool a_fits = a.accelerators >= wanted;
+    if (a_fits != (b.accelerators >= wanted)) return a_fits;
+    if (a.accelerators != b.accelerators) return (a.accelerators < b.accelerators) == a_fits;
+    return a.left > b.left;
+  });
+  if (victims.size() > kMaxVictims) victims.resize(kMaxVictims);
   Pod later = pod_;
-  for (std::size_t v = 0; v < std::min(victims.size(), kMaxVictims); ++v) {
-    later.release(progress_[victims[v]].slice);
-    auto slice = allocator_.try_in(later, jobs_[job].request);
-    if (!slice) continue;
-    for (std::size_t stopped = 0; stopped <= v; ++stopped) stop(victims[stopped], RunEnd::kPreemption);
-    start(job, *std::move(slice));
-    return true;
+  std::optional<Placement> slice;
+  std::vector<std::uint32_t> stopped;
+  for (auto victim = victims.begin(); victim != victims.end() && !slice; ++victim) {
+    stopped.push_back(victim->job);
+    later.release(progress_[victim->job].slice);
+    slice = allocator_.try_in(later, jobs_[job].request);
   }
-  return false;
+  if (!slice) return false;
+  for (std::size_t i = 0; i + 1 < stopped.size();) {  // those whose room is not needed run on
+    later.take(progress_[stopped[i]].slice);
+    if (auto without = allocator_.try_in(later, jobs_[job].request)) {
+      slice = std::move(without);
+      stopped.erase(stopped.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      later.release(progress_[stopped[i++]].slice);
+    }
+  }
+  for (const std::uint32_t victim : stopped) stop(victim, RunEnd::kPreemption);
+  start(job, *std::move(slice));
+  return true;
 }
 
 /// Accelerators of slices of that request that the pod has room for now.

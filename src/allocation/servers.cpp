@@ -8,6 +8,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace photonrail::allocation {
@@ -23,18 +24,30 @@ void check_servers(const PodSpec& spec) {
   }
 }
 
-/// Rotations of a slice inside a rack that cut no server, or are cut from one.
+std::uint32_t servers_along(const PodSpec& spec, const Shape& slice, std::size_t dimension) {
+  return (slice[dimension] + spec.server[dimension] - 1) / spec.server[dimension];
+}
+
+/// Servers that a slice has accelerators of, in each dimension.
+Shape servers_of(const PodSpec& spec, const Shape& slice) {
+  Shape servers = slice;
+  for (std::size_t d = 0; d < 3; ++d) servers.sides[d] = servers_along(spec, slice, d);
+  return servers;
+}
+
+/// Rotations of a slice inside a rack that cut no server, or are cut from one. Where there is none, those that leave a part
+/// of a server unused, fewest servers first.
 std::vector<Shape> rotations_by_servers(const PodSpec& spec, const Shape& shape) {
   std::vector<Shape> kept;
   for (const Shape& turned : shape.rotations()) {
     bool whole = true;
-    bool inside = true;
-    for (std::size_t d = 0; d < 3; ++d) {
-      whole = whole && turned[d] % spec.server[d] == 0;
-      inside = inside && turned[d] <= spec.server[d];
-    }
-    if (whole || inside) kept.push_back(turned);
+    for (std::size_t d = 0; d < 3; ++d) whole = whole && turned[d] % spec.server[d] == 0;
+    if (whole || servers_of(spec, turned).size() == 1) kept.push_back(turned);
   }
+  if (!kept.empty()) return kept;
+  kept = shape.rotations();
+  std::stable_sort(kept.begin(), kept.end(),
+                   [&](const Shape& a, const Shape& b) { return servers_of(spec, a).size() < servers_of(spec, b).size(); });
   return kept;
 }
 
@@ -45,12 +58,10 @@ bool within_rack(const PodSpec& spec, const Shape& shape) {
 /// Servers of one rack and the circuits between them.
 class RackWiring {
  public:
-  RackWiring(const Pod& pod, const Shape& slice) : pod_(pod), slice_(slice), all_(pod.servers()), logical_(slice) {
+  RackWiring(const Pod& pod, const Shape& slice)
+      : pod_(pod), slice_(slice), all_(pod.servers()), logical_(servers_of(pod.spec(), slice)) {
     const PodSpec& spec = pod.spec();
-    for (std::size_t d = 0; d < 3; ++d) {
-      rack_[d] = std::max(1U, std::min(spec.block, spec.torus[d]) / spec.server[d]);
-      logical_.sides[d] = std::max(1U, slice[d] / spec.server[d]);
-    }
+    for (std::size_t d = 0; d < 3; ++d) rack_[d] = std::max(1U, std::min(spec.block, spec.torus[d]) / spec.server[d]);
   }
 
   [[nodiscard]] const Shape& logical() const { return logical_; }
@@ -67,21 +78,26 @@ class RackWiring {
       Coordinates back = here;
       if (here[d] > 0) {
         --back[d];
-        busiest = std::max(busiest, route(servers[logical_.index(back)], servers[at], circuits_of(d), load));
+        busiest = std::max(busiest, route(servers[logical_.index(back)], servers[at], circuits_of(d, here), load));
       }
       const bool closes = here[d] + 1 == side && side > 2 && slice_[d] % pod_.spec().block == 0;
       if (!closes) continue;
       Coordinates first = here;
       first[d] = 0;
-      busiest = std::max(busiest, route(servers[at], servers[logical_.index(first)], circuits_of(d), load));
+      busiest = std::max(busiest, route(servers[at], servers[logical_.index(first)], circuits_of(d, here), load));
     }
     return busiest;
   }
 
  private:
-  /// Links between two neighbouring servers of the slice: accelerators of the face.
-  [[nodiscard]] std::uint32_t circuits_of(std::size_t dimension) const {
-    return pod_.spec().server.size() / pod_.spec().server[dimension];
+  /// Links between two neighbouring servers of the slice: accelerators of the face that the slice has of them.
+  [[nodiscard]] std::uint32_t circuits_of(std::size_t dimension, const Coordinates& logical) const {
+    const Shape& server = pod_.spec().server;
+    std::uint32_t circuits = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (d != dimension) circuits *= std::min(server[d], slice_[d] - logical[d] * server[d]);
+    }
+    return circuits;
   }
 
   /// Dimension by dimension, the shorter way round the rack, forwards when both are equal.
@@ -190,16 +206,55 @@ Placement on_servers(const Pod& pod, const Shape& slice, const RackWiring& wirin
   return placement;
 }
 
-/// A box that starts at multiples of its own sides and stays inside a rack.
+bool box_is_idle(const Pod& pod, const Coordinates& from, const Coordinates& sides) {
+  for (std::uint32_t x = 0; x < sides[0]; ++x) {
+    for (std::uint32_t y = 0; y < sides[1]; ++y) {
+      const std::uint32_t row = pod.spec().torus.index({from[0] + x, from[1] + y, from[2]});
+      for (std::uint32_t z = 0; z < sides[2]; ++z) {
+        if (!pod.idle(row + z)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Multiples of a side inside each rack, along one dimension of the pod.
+std::vector<std::uint32_t> aligned_starts(std::uint32_t pod, std::uint32_t rack, std::uint32_t side) {
+  std::vector<std::uint32_t> starts;
+  for (std::uint32_t first = 0; first < pod; first += rack) {
+    const std::uint32_t end = std::min(first + rack, pod);
+    for (std::uint32_t at = first; at + side <= end; at += side) starts.push_back(at);
+  }
+  return starts;
+}
+
+/// The first idle box of a rack that starts at a multiple of its sides.
+std::optional<Coordinates> first_aligned(const Pod& pod, const Coordinates& sides) {
+  const PodSpec& spec = pod.spec();
+  std::array<std::vector<std::uint32_t>, 3> starts;
+  for (std::size_t d = 0; d < 3; ++d) starts[d] = aligned_starts(spec.torus[d], spec.block, sides[d]);
+  for (const std::uint32_t x : starts[0]) {
+    for (const std::uint32_t y : starts[1]) {
+      for (const std::uint32_t z : starts[2]) {
+        if (box_is_idle(pod, {x, y, z}, sides)) return Coordinates{x, y, z};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// A box that starts at multiples of its own sides and stays inside a rack. One that cuts servers is given all of them.
 std::optional<Placement> place_aligned(const Pod& pod, const Shape& shape) {
   const PodSpec& spec = pod.spec();
-  const BoxSearch search(pod);
   for (const Shape& turned : rotations_by_servers(spec, shape)) {
-    if (!search.fits(turned)) continue;
-    const auto start = search.first_in_blocks(turned, turned.sides, spec.block);
+    const RackWiring wiring(pod, turned);
+    Coordinates given = turned.sides;
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (wiring.logical().size() > 1) given[d] = std::min(wiring.logical()[d] * spec.server[d], spec.torus[d]);
+    }
+    const auto start = first_aligned(pod, given);
     if (!start) continue;
     Placement box = box_at(spec.torus, *start, turned);
-    const RackWiring wiring(pod, turned);
     std::vector<std::uint32_t> servers(wiring.logical().size());
     for (std::uint32_t i = 0; i < turned.size(); ++i) {
       Coordinates logical = turned.at(i);
@@ -256,8 +311,8 @@ class AlignedBlocks : public Allocator {
 
   [[nodiscard]] static std::optional<Placement> scatter(const Pod& pod, const Shape& shape) {
     for (const Shape& turned : rotations_by_servers(pod.spec(), shape)) {
-      if (turned.size() < pod.spec().server.size()) continue;
       const RackWiring wiring(pod, turned);
+      if (wiring.logical().size() == 1) continue;  // an aligned place is all that there is
       for (const auto& servers : free_servers(pod)) {
         if (servers.size() < wiring.logical().size()) continue;
         const std::vector<std::uint32_t> chosen = ServerMapping(pod, wiring, servers).find();

@@ -113,7 +113,7 @@ void Fabric::add_scale_up(GpuId from, GpuId to, Path& path) const {
   }
 }
 
-// Ways that were found before a link of theirs failed.
+// Ways that were found before a link failed or was repaired.
 void Fabric::post_around(network::Network::ChannelId channel, Path path, Bytes bytes, std::uint64_t tag) {
   shared_.link_faults()->divert(path);
   network_.post(channel, path, bytes, tag);

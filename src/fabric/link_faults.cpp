@@ -9,6 +9,10 @@ using topology::GridLink;
 
 namespace {
 
+// Of a link. One that failed once, or is on a detour, stays marked: a way over it may be another than that of the grid.
+constexpr std::uint8_t kFailed = 1;
+constexpr std::uint8_t kDetour = 2;
+
 std::string seconds(Time at) { return std::to_string(to_seconds(at)) + " s"; }
 
 std::string place_of(const ScaleUpFault& fault) {
@@ -55,8 +59,8 @@ void LinkFaults::each_link(const ScaleUpFault& fault, Visit&& visit) const {
 void LinkFaults::begin(std::uint64_t index) { change(parts_.spec.scale_up.faults[index], true); }
 void LinkFaults::end(std::uint64_t index) { change(parts_.spec.scale_up.faults[index], false); }
 
-// Messages on links that failed go on over other links with what they have left; those that no way is left for wait on
-// theirs until one opens.
+// Messages whose way is another now go on over it with what they have left: around links that failed, and back after a
+// repair. Those that no way is left for wait on theirs until one opens.
 void LinkFaults::change(const ScaleUpFault& fault, bool begins) {
   each_link(fault, [&](GpuId gpu, std::uint32_t slot) {
     const CapacityId id = parts_.capacities.scale_up_link(gpu, slot);
@@ -67,7 +71,7 @@ void LinkFaults::change(const ScaleUpFault& fault, bool begins) {
       shares.erase(shares.find(fault.rate));
     }
     const double share = shares.empty() ? 1.0 : *shares.begin();
-    failed_[id] = share == 0.0 ? 1 : 0;
+    failed_[id] = share == 0.0 ? kFailed | kDetour : failed_[id] & kDetour;
     const Bandwidth whole = parts_.plant.rate(parts_.plant.scale_up_link(gpu, slot));
     parts_.network.set_rate(id, {whole.bytes_per_second * share});
   });
@@ -76,7 +80,7 @@ void LinkFaults::change(const ScaleUpFault& fault, bool begins) {
 }
 
 bool LinkFaults::failed(std::uint32_t server, const GridLink& link) const {
-  return failed_[parts_.capacities.scale_up_link(parts_.plant.gpu(server, link.from), link.slot)] != 0;
+  return (failed_[parts_.capacities.scale_up_link(parts_.plant.gpu(server, link.from), link.slot)] & kFailed) != 0;
 }
 
 Duration LinkFaults::latency(const GridLink& link) const {
@@ -89,7 +93,12 @@ const LinkFaults::Way* LinkFaults::detour(std::uint32_t server, std::uint32_t fr
   parts_.plant.grid()->route(from, to, [&](const GridLink& link) { whole = whole && !failed(server, link); });
   if (whole) return nullptr;
   const auto [at, is_new] = detours_.try_emplace({server, from, to});
-  if (is_new) at->second = shortest(server, from, to);
+  if (is_new) {
+    at->second = shortest(server, from, to);
+    for (const GridLink& link : at->second) {
+      failed_[parts_.capacities.scale_up_link(parts_.plant.gpu(server, link.from), link.slot)] |= kDetour;
+    }
+  }
   return at->second.empty() ? nullptr : &at->second;
 }
 
@@ -131,6 +140,7 @@ bool LinkFaults::divert(network::Path& path) {
     other.latency -= latency(link_of_[hops[links] - first_].link);
     ++links;
   }
+  if (links == 0) return false;
   const Link& first = link_of_[hops.front() - first_];
   const GridLink& last = link_of_[hops[links - 1] - first_].link;
   const std::uint32_t to = *parts_.plant.grid()->neighbour(last.from, last.slot);
@@ -141,7 +151,6 @@ bool LinkFaults::divert(network::Path& path) {
   if (const Way* way = detour(first.server, first.link.from, to)) {
     std::for_each(way->begin(), way->end(), add);
   } else {
-    // A detour may have failed in its turn while the way of the grid is whole again.
     bool whole = true;
     parts_.plant.grid()->route(first.link.from, to,
                                [&](const GridLink& link) { whole = whole && !failed(first.server, link); });
@@ -149,6 +158,7 @@ bool LinkFaults::divert(network::Path& path) {
     parts_.plant.grid()->route(first.link.from, to, add);
   }
   for (std::size_t i = links; i < hops.size(); ++i) other.add(hops[i]);
+  if (std::ranges::equal(other.hops(), hops)) return false;
   path = other;
   return true;
 }

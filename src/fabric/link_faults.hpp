@@ -37,7 +37,7 @@ class LinkFaults {
 
   /// The way around links that failed, of local indices; null: the way of the grid is whole, or no way is left.
   [[nodiscard]] const Way* detour(std::uint32_t server, std::uint32_t from, std::uint32_t to);
-  /// Puts the links of the path on the way that is open now. False: none of them failed, or no way is left.
+  /// Puts the links of the path on the way that a message would find now. False: they are on it, or no way is left.
   bool divert(network::Path& path);
 
   /// What has been wrong so far, and which GPUs are cut off from each other now, each a line for people.
@@ -60,7 +60,7 @@ class LinkFaults {
 
   Parts parts_;
   std::vector<std::multiset<double>> shares_;  // by link: of its rate, what each fault on it leaves
-  std::vector<std::uint8_t> failed_;           // by capacity
+  std::vector<std::uint8_t> failed_;           // by capacity: whether it failed, and whether ways over it may be detours
   std::vector<Link> link_of_;                  // by capacity, from first_ on
   topology::CapacityId first_ = 0;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Way> detours_;  // empty: no way is left

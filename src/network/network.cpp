@@ -34,8 +34,12 @@ void Network::set_rate(CapacityId id, Bandwidth rate) {
   shared_.change_rate(id, more);
 }
 
-// Of what is sent alone nothing is on a blocked capacity: set_rate() made shared flows of it when the rate fell to 0.
 void Network::divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change) {
+  for (CapacityId id = 0; id < blocked.size(); ++id) {
+    if (blocked[id] == 0) continue;
+    const FlowId occupant = exclusive_.occupant(id);
+    if (occupant != kNone) share_instead(occupant);
+  }
   shared_.settle();  // flows that came in this instant get a bottleneck, without which they cannot be taken out
   for (FlowId id = 0; id < flows_.all().size(); ++id) {
     const FlowState state = flows_[id].state;

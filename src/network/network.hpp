@@ -53,9 +53,9 @@ class Network {
   /// Flows on the capacity get their new share within this instant. Rate 0 stops them.
   void set_rate(CapacityId capacity, Bandwidth rate);
 
-  /// Puts messages that have a blocked capacity before them, in flight or waiting in their channels, on other paths with
-  /// what they have left. `blocked`: by capacity, those beyond its end are not. `change`: replaces a path, or returns false
-  /// and leaves it.
+  /// Puts messages that have a marked capacity before them, in flight or waiting in their channels, on other paths with
+  /// what they have left. `blocked`: the marks, by capacity; beyond its end is none. `change`: replaces a path, or returns
+  /// false and leaves it.
   void divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change);
 
   /// A channel sends one message at a time, in the order of posting.

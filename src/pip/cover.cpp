@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/pip/pip_switch.hpp"
 #include "pip/exact.hpp"
+#include "pip/router.hpp"
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@ using core::Circle;
 namespace {
 
 constexpr std::uint32_t kShifts = 8;  // ports that are tried in the middle of the circle
+constexpr int kPackingRounds = 40;
 
 /// Port `shift` is player 0: which port is in the middle of the circle, whose chord crosses the others, is free to choose.
 std::vector<PortPair> round_of(std::uint32_t ports, std::uint32_t round, std::uint32_t shift) {
@@ -39,14 +41,20 @@ bool meets(const std::vector<PortPair>& pairs, PortPair pair) {
   });
 }
 
-/// Joins as many of the pairs as it finds room for, in their order, to those that are routed; what remains is left.
+/// Joins as many of the pairs as it finds room for, in their order, to those that are routed; what remains is left. A pair
+/// that has a way beside those that are routed leaves them as they are; for others all are routed anew, in a few rounds:
+/// most pairs that are tried have no room.
 void pack(const PipMesh& mesh, std::vector<PortPair>& pairs, std::vector<PipRoute>& routes) {
   std::vector<PortPair> joined = ends_of(routes);
   std::vector<PortPair> left;
   for (const PortPair pair : pairs) {
     if (!meets(joined, pair)) {
       joined.push_back(pair);
-      if (auto routed = route_matching(mesh, joined)) {
+      if (auto alone = route_within(mesh, {&pair, 1}, routes, 1)) {
+        routes.push_back(std::move(alone->front()));
+        continue;
+      }
+      if (auto routed = route_within(mesh, joined, {}, kPackingRounds)) {
         routes = std::move(*routed);
         continue;
       }

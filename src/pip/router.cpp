@@ -1,4 +1,6 @@
 // Ways of light that share no waveguide: negotiated congestion, and exhaustive search.
+#include "pip/router.hpp"
+
 #include "photonrail/error.hpp"
 #include "photonrail/pip/pip_switch.hpp"
 
@@ -57,7 +59,6 @@ void check_pairs(const PipMesh& mesh, std::span<const PortPair> pairs) {
 /// Every route pays for the waveguides that others use too, more from round to round, until no two routes share one.
 class Negotiation {
  public:
-  static constexpr int kRounds = 150;
   static constexpr std::uint64_t kLength = 8;  // a waveguide's own price
 
   Negotiation(const PipMesh& mesh, std::span<const PortPair> pairs, std::span<const PipRoute> taken)
@@ -75,9 +76,9 @@ class Negotiation {
     }
   }
 
-  [[nodiscard]] bool run() {
+  [[nodiscard]] bool run(int rounds) {
     std::uint64_t sharing = 0;  // the price of a waveguide for each other user
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       for (std::size_t i = 0; i < pairs_.size(); ++i) {
         if (round > 0 && !shares(routes_[i])) continue;
         for (const std::uint32_t waveguide : routes_[i]) --users_[waveguide];
@@ -228,12 +229,18 @@ class Exhaustion {
 
 }  // namespace
 
-std::optional<std::vector<PipRoute>> route_matching(const PipMesh& mesh, std::span<const PortPair> pairs,
-                                                    std::span<const PipRoute> taken) {
+std::optional<std::vector<PipRoute>> route_within(const PipMesh& mesh, std::span<const PortPair> pairs,
+                                                  std::span<const PipRoute> taken, int rounds) {
   check_pairs(mesh, pairs);
   Negotiation negotiation(mesh, pairs, taken);
-  if (!negotiation.run()) return std::nullopt;
+  if (!negotiation.run(rounds)) return std::nullopt;
   return std::move(negotiation).routes();
+}
+
+std::optional<std::vector<PipRoute>> route_matching(const PipMesh& mesh, std::span<const PortPair> pairs,
+                                                    std::span<const PipRoute> taken) {
+  constexpr int kRounds = 150;
+  return route_within(mesh, pairs, taken, kRounds);
 }
 
 PipSearch search_routes(const PipMesh& mesh, std::span<const PortPair> pairs, std::uint64_t steps) {

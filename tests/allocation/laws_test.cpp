@@ -52,6 +52,58 @@ bool has_idle_box(const Pod& pod, const Shape& shape) {
   return false;
 }
 
+/// Sides of the shape in parts of so many, rounded up: how many parts there are.
+std::uint32_t parts_of(const Shape& shape, const Coordinates& part) {
+  std::uint32_t parts = 1;
+  for (std::size_t d = 0; d < 3; ++d) parts *= (shape[d] + part[d] - 1) / part[d];
+  return parts;
+}
+
+/// Idle units of the pod, each given by its accelerators, by the group that `group` names.
+template <class UnitOf, class GroupOf>
+std::map<std::uint32_t, std::uint32_t> idle_units(const Pod& pod, UnitOf&& unit, GroupOf&& group) {
+  std::map<std::uint32_t, bool> idle;  // by unit
+  for (std::uint32_t a = 0; a < pod.size(); ++a) {
+    const auto known = idle.try_emplace(unit(a), true).first;
+    known->second = known->second && pod.idle(a);
+  }
+  std::map<std::uint32_t, std::uint32_t> found;
+  std::set<std::uint32_t> counted;
+  for (std::uint32_t a = 0; a < pod.size(); ++a) {
+    if (idle.at(unit(a)) && counted.insert(unit(a)).second) ++found[group(a)];
+  }
+  return found;
+}
+
+std::uint32_t cube_of(const Pod& pod, std::uint32_t accelerator) {
+  const Coordinates at = pod.spec().torus.at(accelerator);
+  return (at[0] / 4 * 64 + at[1] / 4) * 64 + at[2] / 4;
+}
+
+bool any_has(const std::map<std::uint32_t, std::uint32_t>& groups, std::uint32_t wanted) {
+  return std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return group.second >= wanted; });
+}
+
+/// What docs/slices.md says that a policy does not refuse, counted without the policy's own code.
+bool must_place(const std::string& policy, const Pod& pod, const Shape& shape) {
+  const auto itself = [](std::uint32_t a) { return a; };
+  const auto cube = [&](std::uint32_t a) { return cube_of(pod, a); };
+  if (policy == "switched") {
+    return any_has(idle_units(pod, itself, [&](std::uint32_t a) { return a / pod.spec().domain; }), shape.size());
+  }
+  if (policy == "ocs_cubes") {
+    return any_has(idle_units(pod, cube, [](std::uint32_t) { return 0U; }), parts_of(shape, {4, 4, 4}));
+  }
+  const Coordinates& sides = shape.sides;
+  const bool in_rack = std::all_of(sides.begin(), sides.end(), [](std::uint32_t side) { return side <= 4; });
+  if (policy != "photonic" || pod.spec().fibres != 0 || !in_rack) return false;
+  std::uint32_t servers = UINT32_MAX;
+  for (const Shape& turned : shape.rotations()) servers = std::min(servers, parts_of(turned, pod.spec().server.sides));
+  return any_has(idle_units(
+                     pod, [&](std::uint32_t a) { return server_of(pod.spec(), a).front(); }, cube),
+                 servers);
+}
+
 /// A pod with slices that come and go, and the checks after each request.
 class PodWalk {
  public:
@@ -87,6 +139,7 @@ class PodWalk {
       EXPECT_FALSE(factory_.takes_any_idle) << what;
       const bool must_fit = factory_.finds_every_box && request.shape && has_idle_box(pod_, *request.shape);
       EXPECT_FALSE(must_fit) << what;
+      EXPECT_FALSE(request.shape && must_place(factory_.name, pod_, *request.shape)) << what;
       return;
     }
     const Placement& slice = *decision.placement;

@@ -263,6 +263,35 @@ TEST(PhotonicServers, JoinWhatIsFree) {
                    .has_value());
 }
 
+// 3 accelerators are 2 + 1 of two servers of 2x2x1, joined by one circuit. 3x3x3 needs 2 x 2 x 3 servers: an idle rack has
+// them aligned, one that lacks a server has 12 of 15 somewhere.
+TEST(PhotonicServers, GiveWholeServersToShapesThatCutThem) {
+  const Pod idle = pod_with(Shape::of({4, 4, 4}), {{{0, 0, 0}, {4, 4, 4}}});
+  for (const char* policy : {"aligned", "photonic"}) {
+    const auto three = place(policy, idle, Shape::of({1, 1, 3}));
+    ASSERT_TRUE(three.has_value()) << policy;
+    ASSERT_EQ(three->fibres.size(), 1u);
+    EXPECT_EQ(three->fibres[0].circuits, 1u);
+    ASSERT_TRUE(place(policy, idle, Shape::of({3, 3, 3})).has_value()) << policy;
+  }
+  Pod lacks = idle;
+  lacks.take(std::vector<std::uint32_t>{0, 4, 16, 20});
+  EXPECT_FALSE(place("aligned", lacks, Shape::of({3, 3, 3})).has_value());
+  const auto scattered = place("photonic", lacks, Shape::of({3, 3, 3}));
+  ASSERT_TRUE(scattered.has_value());
+  std::set<std::uint32_t> servers;
+  for (const std::uint32_t a : scattered->accelerators) servers.insert(server_of(lacks.spec(), a).front());
+  EXPECT_EQ(servers.size(), 12u);
+}
+
+// 2x2x3 begins at multiples of 3 inside each rack: at z = 4 where the first rack is busy.
+TEST(Aligned, CountsFromTheBeginningOfARack) {
+  const Pod pod = pod_with(Shape::of({4, 4, 8}), {{{0, 0, 4}, {4, 4, 4}}});
+  const auto slice = place("aligned", pod, Shape::of({2, 2, 3}));
+  ASSERT_TRUE(slice.has_value());
+  EXPECT_EQ(places(pod, *slice).front(), (Coordinates{0, 0, 4}));
+}
+
 // 8 servers of 4 in a line; 2 and 5, 6 are not idle. Reach 2 bypasses one: 3 4 | 7 0 1 wraps round to 3 over 2.
 TEST(KHop, ReachesOverBusyServers) {
   PodSpec spec;

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,34 @@ TEST(QueueOrders, DifferInWhoOvertakes) {
   EXPECT_EQ(*preempted.jobs[0].end, seconds(110));
 }
 
+// Both want the whole pod and take 10 s to start. Job 0 has 100 s left when it has begun, and job 1 105: job 0 runs on,
+// though its end is 110 s away.
+TEST(Preemption, ComparesWhatTheQueueWouldHave) {
+  ScheduleSpec spec = small_spec();
+  spec.order = QueueOrder::kShortestService;
+  spec.preempt = true;
+  spec.reconfiguration = seconds(10);
+  const ScheduleResult result = schedule_jobs({job(0, 100, 4, 4), job(0, 105, 4, 4)}, spec, policy("firstfit"));
+  EXPECT_EQ(starts_of(result), (std::vector<std::int64_t>{0, 110}));
+  EXPECT_EQ(result.jobs[0].stops + result.jobs[1].stops, 0u);
+}
+
+// Rows 0 to 4 have jobs 0, 1, 2, 2, 3. Job 4 wants two rows at 10. Job 0 has most left, but its row lies between those of 1
+// and 3, which have less left than job 4: 2 alone makes room.
+TEST(Preemption, StopsOnlyJobsWhoseRoomIsNeeded) {
+  ScheduleSpec spec = small_spec();
+  spec.pod.torus = Shape::of({4, 5});
+  spec.order = QueueOrder::kShortestService;
+  spec.preempt = true;
+  const ScheduleResult result =
+      schedule_jobs({job(0, 1'000, 4, 1), job(0, 13, 4, 1), job(0, 450, 4, 2), job(0, 13, 4, 1), job(10, 2, 4, 2)}, spec,
+                    policy("firstfit"));
+  EXPECT_EQ(starts_of(result), (std::vector<std::int64_t>{0, 0, 0, 0, 10}));
+  EXPECT_EQ(result.jobs[0].stops, 0u);
+  EXPECT_EQ(result.jobs[2].stops, 1u);
+  EXPECT_EQ(*result.jobs[2].end, seconds(12 + 440));
+}
+
 // 4x2 of 16 for 100 s, then 16 of 16 from 100 to 110, then two of 8 to 160 and 310: 800 + 160 + 400 + 1,600 of 16 x 310.
 TEST(Accounts, UtilisationAndBlockingAddUp) {
   const std::vector<SliceJob> jobs{job(0, 100, 4, 2), job(10, 10, 4, 4), job(12, 50, 4, 2), job(13, 200, 4, 2)};
@@ -143,6 +172,86 @@ TEST(Accounts, AnImpossibleJobMayDrainTheQueue) {
             (std::vector<std::int64_t>{0, -1, 100}));
 }
 
+/// None is in two places, and none keeps a failed server.
+void expect_exclusive(const ScheduleResult& result, const ScheduleSpec& spec) {
+  std::map<std::uint32_t, std::vector<std::pair<Instant, Instant>>> stays;  // by accelerator
+  for (const SliceRun& run : result.runs) {
+    for (const std::uint32_t a : run.slice.accelerators) stays[a].emplace_back(run.start, run.end);
+  }
+  for (const Outage& outage : result.outages) {
+    for (const std::uint32_t a : server_of(spec.pod, outage.server)) {
+      stays[a].emplace_back(outage.start, std::min(outage.end, std::max(outage.start, result.makespan)));
+    }
+  }
+  for (auto& [accelerator, list] : stays) {
+    std::sort(list.begin(), list.end());
+    for (std::size_t i = 1; i < list.size(); ++i) EXPECT_LE(list[i - 1].second, list[i].first) << accelerator;
+  }
+}
+
+/// Runs that begin at the instant at which a failure stopped the job.
+std::uint32_t seamless(const ScheduleResult& result) {
+  std::map<std::uint32_t, std::set<Instant>> starts;  // by job
+  for (const SliceRun& run : result.runs) starts[run.job].insert(run.start);
+  return static_cast<std::uint32_t>(std::count_if(result.runs.begin(), result.runs.end(), [&](const SliceRun& run) {
+    return run.how == RunEnd::kFailure && starts[run.job].contains(run.end);
+  }));
+}
+
+// Slices of 8 and 16 in racks of 64 that are nearly always full. One server of each rack held back takes the place of a
+// failed one where servers are photonic; aligned boxes can rarely use it. Spare cubes do for whole cubes.
+TEST(Spares, LetJobsGoOnWhenAServerFails) {
+  StreamSpec stream;
+  stream.jobs = 400;
+  stream.slices = {{Shape::of({2, 2, 2}), 1.0}, {Shape::of({2, 2, 4}), 1.0}};
+  stream.mean_interarrival = seconds(120);
+  ScheduleSpec spec;
+  spec.pod.torus = Shape::of({4, 4, 16});
+  spec.failures = {std::chrono::hours(20), std::chrono::hours(1), std::chrono::minutes(10), seconds(30), {1}};
+  std::map<std::string, double> at_once;  // of the jobs that a failure stopped
+  for (const char* name : {"aligned", "photonic"}) {
+    const ScheduleResult result = schedule_jobs(draw_jobs(stream), spec, policy(name));
+    expect_exclusive(result, spec);
+    const auto stops = std::count_if(result.runs.begin(), result.runs.end(),
+                                     [](const SliceRun& run) { return run.how == RunEnd::kFailure; });
+    EXPECT_GT(stops, 20);
+    EXPECT_EQ(result.restarts_at_once, seamless(result));
+    at_once[name] = result.restarts_at_once / static_cast<double>(stops);
+  }
+  std::cout << "go on at once: aligned " << at_once["aligned"] << ", photonic " << at_once["photonic"] << '\n';
+  EXPECT_GT(at_once["photonic"], 0.9);
+  EXPECT_LT(at_once["aligned"], at_once["photonic"]);
+  spec.failures.spares = {};
+  EXPECT_EQ(schedule_jobs(draw_jobs(stream), spec, policy("photonic")).restarts_at_once, 0u);
+
+  stream.slices = {{Shape::of({4, 4, 4}), 1.0}};
+  spec.failures.spares = {1, Spares::Kind::kRacks};
+  const ScheduleResult racks = schedule_jobs(draw_jobs(stream), spec, policy("ocs_cubes"));
+  expect_exclusive(racks, spec);
+  EXPECT_GT(racks.restarts_at_once, 5u);
+  EXPECT_EQ(racks.restarts_at_once, seamless(racks));
+}
+
+// Four servers, the last one held back. A job of four is impossible, one of three never waits while one server is down.
+TEST(Spares, AreNoRoomForTheQueue) {
+  ScheduleSpec spec;
+  spec.pod.torus = Shape::of({4});
+  spec.pod.server = Shape::of({1});
+  spec.failures = {std::chrono::hours(100), seconds(1), std::chrono::hours(1), {}, {1}};
+  const auto line = [](std::uint32_t servers, int hours) {
+    return SliceJob{Instant{}, std::chrono::hours(hours), SliceRequest::count(servers)};
+  };
+  const ScheduleResult result = schedule_jobs({line(4, 1), line(3, 1'000)}, spec, policy("switched"));
+  EXPECT_EQ(result.skipped, 1u);
+  EXPECT_EQ(result.jobs[1].stops, result.restarts_at_once);
+  EXPECT_GT(result.restarts_at_once, 5u);
+  EXPECT_EQ(result.jobs[1].waiting, Span{});
+  spec.failures.spares.count = 4;
+  EXPECT_THROW((void)schedule_jobs({line(1, 1)}, spec, policy("switched")), ConfigError);
+  spec.failures.spares = {1, Spares::Kind::kRacks};
+  EXPECT_THROW((void)schedule_jobs({line(1, 1)}, spec, policy("switched")), ConfigError);
+}
+
 // Whatever fails: every job ends, none is in two places, busy time is that of the runs, and none keeps a failed server.
 TEST(Failures, LoseOnlyWhatWasNotSaved) {
   StreamSpec stream;
@@ -165,19 +274,7 @@ TEST(Failures, LoseOnlyWhatWasNotSaved) {
   EXPECT_LE(result.blast_radius, 128.0);
   EXPECT_EQ(result.runs.size(), result.jobs.size() + stops);
   EXPECT_LT(result.goodput, result.utilisation);
-  std::map<std::uint32_t, std::vector<std::pair<Instant, Instant>>> stays;  // by accelerator
-  for (const SliceRun& run : result.runs) {
-    for (const std::uint32_t a : run.slice.accelerators) stays[a].emplace_back(run.start, run.end);
-  }
-  for (const Outage& outage : result.outages) {
-    for (const std::uint32_t a : server_of(spec.pod, outage.server)) {
-      stays[a].emplace_back(outage.start, std::min(outage.end, std::max(outage.start, result.makespan)));
-    }
-  }
-  for (auto& [accelerator, list] : stays) {
-    std::sort(list.begin(), list.end());
-    for (std::size_t i = 1; i < list.size(); ++i) EXPECT_LE(list[i - 1].second, list[i].first) << accelerator;
-  }
+  expect_exclusive(result, spec);
 }
 
 // 4x2 of a 4x4 torus of servers of one: fixed links give 4 ring links in x of 2 each and one of two in y: (1 + 1/2 + 0)

@@ -69,6 +69,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"error.hpp", "core"}, {"ids.hpp", "core"}, {"units.hpp", "core"}, {"version.hpp", "core"},
       {"core/circuit.hpp", "core"}, {"core/duration_histogram.hpp", "core"}, {"core/random.hpp", "core"},
       {"core/total_time.hpp", "core"}, {"cluster/scale_up.hpp", "core"}, {"cluster/topology.hpp", "topology"}, {"pip/pip_switch.hpp", "pip"},
+      {"pip/optics.hpp", "pip"},
       {"cluster/device.hpp", "device"}, {"collective.hpp", "collective"}, {"collective/choice.hpp", "collective"},
       {"collective/cost.hpp", "collective"}, {"collective/scale_up.hpp", "collective"}, {"collective/send_plan.hpp", "collective"},
       {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},

@@ -25,6 +25,26 @@ TEST_F(Command, AllocateSaysWhichDecisionsAreAsExpected) {
   EXPECT_THAT(other.err, HasSubstr("decisions are not as expected"));
 }
 
+// A policy that the allocator of a data set does not know refuses everything; a refusal may be expected for any reason.
+TEST_F(Command, DecisionsOfDataSetsNameUnknownPolicies) {
+  const auto one = [](const char* policy, const json& dims, const json& shape, const char* idle) {
+    return json{
+        {"dims", dims}, {"policy", policy}, {"job_shape", shape}, {"idle", idle}, {"expect", {{"decision", "reject"}}}};
+  };
+  json study{{"schema", "photonrail.allocation/1"},
+             {"decisions", {one("unknown", {4, 4}, {1, 1}, "ffff"), one("firstfit", {4, 4}, {4, 4}, "0fff")}}};
+  write("cases.json", study);
+  const Outcome told = run("allocate cases.json");
+  EXPECT_EQ(told.status, 0) << told.out << told.err;
+  EXPECT_THAT(told.out, HasSubstr("2 decisions, 2 of 2 as expected"));
+  study["decisions"][0]["job_shape"] = {2, 2, 2};
+  write("cases.json", study);
+  EXPECT_THAT(run("allocate cases.json").err, HasSubstr("/decisions/0/job_shape: 2x2x2 has more dimensions"));
+  study["decisions"][0] = one("reconfig", {6, 6}, {2, 2}, "fffffffff");
+  write("cases.json", study);
+  EXPECT_THAT(run("allocate cases.json").err, HasSubstr("/decisions/0/policy: pod.block: 4 does not divide"));
+}
+
 TEST_F(Command, AllocateWritesMapsOfThePod) {
   const Outcome told =
       run("allocate " + slices("tpu-v4-queue.json") +
@@ -33,7 +53,11 @@ TEST_F(Command, AllocateWritesMapsOfThePod) {
   const json result = json::parse(read(folder_ / "out/result.json"));
   EXPECT_EQ(result["schema"], "photonrail.allocation_result/1");
   EXPECT_EQ(result["streams"][0]["runs"], 60);
-  EXPECT_THAT(read(folder_ / "out/map-ocs_cubes-backfill.svg"), HasSubstr("<title>job 59"));
+  const std::string map = read(folder_ / "out/map-ocs_cubes-backfill.svg");
+  EXPECT_THAT(map, HasSubstr("<title>job 59"));
+  EXPECT_THAT(map, HasSubstr("48 circuits"));         // a cube of its own: three dimensions of 16 that are closed
+  EXPECT_THAT(map, HasSubstr("class=\"circuits\""));  // over time
+  EXPECT_THAT(map, HasSubstr("class=\"joined\""));    // cubes of a slice
   EXPECT_THAT(read(folder_ / "out/index.html"), HasSubstr("</svg>"));
   const std::string jobs = read(folder_ / "out/jobs-ocs_cubes-backfill.csv");
   EXPECT_EQ(std::count(jobs.begin(), jobs.end(), '\n'), 61);
@@ -82,6 +106,9 @@ TEST_F(Command, AllocateSaysWhatIsWrong) {
       {"/jobs={\"drawn\":{\"count\":10,\"slices\":[]}}", "slices"},
       {"/jobs={\"csv\":\"none.csv\"}", "none.csv"},
       {"/failures={\"mean_between_h\":1}", "/failures"},
+      {"/jobs/list/0/shape=[2,2,2]&/pod/torus=[4,4]", "/jobs/list/0/shape: 2x2x2 has more dimensions than the torus 4x4"},
+      {"/failures={\"mean_between_h\":1,\"mean_repair_h\":1,\"spares\":{}}", "/failures/spares: needs one kind"},
+      {"/failures={\"mean_between_h\":1,\"mean_repair_h\":1,\"spares\":{\"racks\":1}}", "/failures/spares: leave nothing"},
   };
   write("good.json", good);
   EXPECT_EQ(run("allocate good.json").status, 0);

@@ -29,6 +29,23 @@ TEST_F(Command, PipSwitchAsJsonJoinsEveryTwoPorts) {
   EXPECT_EQ(pairs.size(), 28);
 }
 
+// 16 ports on 9x9 with cells of 0.1 dB that leak -60 dB: the loss is that of the cells and of two ends of 1 dB.
+TEST_F(Command, PipSwitchHasTheLossOfItsCells) {
+  const std::string options = "pip-switch --ports 16 --mesh 9x9 --cell-loss-db 0.1 --crosstalk-db -60";
+  const Outcome told = run(options + " --json");
+  ASSERT_EQ(told.status, 0) << told.err;
+  const json cover = json::parse(told.out);
+  ASSERT_EQ(cover["budgets"].size(), cover["matchings"].size());
+  for (const json& budget : cover["budgets"]) {
+    EXPECT_NEAR(budget["loss_db"], 2.0 + 0.1 * budget["cells"].get<int>(), 0.01);
+    EXPECT_GT(budget["penalty_db"], 0.0);
+  }
+  EXPECT_THAT(run(options).out, HasSubstr("so much is the \"insertion_loss_db\" of a rail's switch"));
+  EXPECT_THAT(run(options + " --port-loss-db 21").err, HasSubstr("port_loss_db"));
+  EXPECT_THAT(run("pip-switch --ports 4 --mesh 2x2 --cell-loss-db 0.1 --crosstalk-db -3").out,
+              HasSubstr("No budget bridges"));
+}
+
 TEST_F(Command, PipSwitchSaysWhatIsWrong) {
   for (const auto& [arguments, what] :
        {std::pair{"--mesh 9", "\"9\" is not ROWSxCOLUMNS"}, std::pair{"--mesh 9x9x9", "is not ROWSxCOLUMNS"},

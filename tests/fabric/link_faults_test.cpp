@@ -85,7 +85,11 @@ TEST(LinkFaultsOfAFabric, APathThatWasFoundBeforeIsDiverted) {
               ElementsAre(site.capacities->scale_up_link(GpuId{4}, 1), site.capacities->scale_up_link(GpuId{7}, 1),
                           site.capacities->scale_up_link(GpuId{6}, 1), behind));
   EXPECT_EQ(path.latency, Duration{11'000});
-  EXPECT_FALSE(site.faults->divert(path)) << "none of its links has failed";
+  EXPECT_FALSE(site.faults->divert(path)) << "it is on its way";
+  site.run_to(Duration{11'000});
+  EXPECT_TRUE(site.faults->divert(path)) << "the link is repaired";
+  EXPECT_THAT(path.hops(), ElementsAre(failing, behind));
+  EXPECT_EQ(path.latency, Duration{9000});
 }
 
 }  // namespace

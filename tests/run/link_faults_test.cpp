@@ -70,9 +70,24 @@ TEST(LinkFaults, WhatIsInFlightGoesOnOverOtherLinks) {
   fault.at = Time{} + us(5);
   Job job = message_job({fault});
   EXPECT_EQ(in_all(job), us(23));
-  fault.lasts = us(2);  // repaired: the message stays on its detour
+  fault.lasts = us(2);  // repaired at 7 us: what is left at 20 us has one link to go again
   Job repaired = message_job({fault});
-  EXPECT_EQ(in_all(repaired), us(23));
+  EXPECT_EQ(in_all(repaired), us(21));
+}
+
+// Two chunks of a send are on one way that was found for both. The first, on its detour when the link is repaired at 7 us,
+// returns, and so does the second: 40 us in all and one link, as in a run that never had the fault.
+TEST(LinkFaults, MessagesAfterARepairTakeTheirWayAgain) {
+  ScaleUpFault fault = fault_of(0, 1);
+  fault.lasts = us(7);
+  const auto two = [](Job job) {
+    job.send(0, 1, kMegabyte).send(0, 1, kMegabyte).receive(0, 1, kMegabyte).receive(0, 1, kMegabyte);
+    return job;
+  };
+  Job repaired = two(links_job(4, {4}));
+  repaired.scenario.cluster.scale_up.faults = {fault};
+  Job healthy = two(links_job(4, {4}));
+  EXPECT_EQ(in_all(repaired), in_all(healthy));
 }
 
 TEST(LinkFaults, WithoutAnotherWayItWaitsForTheRepair) {

@@ -31,8 +31,8 @@ allocation::AllocationOutcome outcome_of(const std::filesystem::path& file, cons
   }
 }
 
-void write_all(const std::filesystem::path& out, const AllocationStudy& study,
-               const allocation::AllocationOutcome& outcome) {
+void write_all(const std::filesystem::path& out, const AllocationStudy& study, const allocation::AllocationOutcome& outcome,
+               const AllocatorRegistry& known) {
   std::error_code error;
   std::filesystem::create_directories(out, error);
   if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for --out");
@@ -41,7 +41,8 @@ void write_all(const std::filesystem::path& out, const AllocationStudy& study,
   for (const allocation::StreamOutcome& stream : outcome.streams) {
     if (stream.order.empty()) continue;
     const std::string stem = stream.policy + "-" + stream.order;
-    const std::string map = report::slice_map_svg(stream.schedule, study.schedule.pod, stream.policy + ", " + stream.order);
+    const std::string map = report::slice_map_svg(stream.schedule, study.schedule.pod, known.find(stream.policy).fabric,
+                                                  stream.policy + ", " + stream.order);
     write_file(out / ("jobs-" + stem + ".csv"), report::jobs_csv(study.jobs, stream.schedule));
     write_file(out / ("map-" + stem + ".svg"), map);
     maps += map;
@@ -55,7 +56,7 @@ void allocate_slices(const AllocateOptions& options, const Registries& registrie
   const AllocatorRegistry known = AllocatorRegistry::builtin();
   const AllocationStudy study = allocation::read_study(options.file, parse_set(options.set), known);
   const allocation::AllocationOutcome outcome = outcome_of(options.file, study, known, registries);
-  if (!options.out.empty()) write_all(options.out, study, outcome);
+  if (!options.out.empty()) write_all(options.out, study, outcome, known);
   std::cout << (options.json ? report::allocation_json(study, outcome) : report::allocation_text(study, outcome));
   if (!options.out.empty() && !options.json) std::cout << "wrote " << options.out.string() << "/index.html\n";
   if (outcome.unexpected() > 0) throw CommandError(1, options.file.string() + ": decisions are not as expected");

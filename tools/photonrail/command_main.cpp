@@ -408,6 +408,9 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   command->add_flag("--json", options.json, "With the waveguides of every route, as JSON");
   auto* svg = command->add_option("-o", options.svg, "Also draw a matching here, as SVG")->type_name("FILE");
   command->add_option("--matching", options.matching, "Which matching to draw (0)")->needs(svg);
+  auto* loss = command->add_option("--cell-loss-db", options.cell_loss_db, "Also loss and crosstalk: loss of a cell");
+  command->add_option("--port-loss-db", options.port_loss_db, "Loss between a fibre and the mesh (1)")->needs(loss);
+  command->add_option("--crosstalk-db", options.crosstalk_db, "What a cell leaks, below what it passes (-30)")->needs(loss);
   command->callback([&options] { pip_switch(options); });
 }
 

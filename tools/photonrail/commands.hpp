@@ -215,6 +215,9 @@ struct PipSwitchOptions {
   bool json = false;
   std::filesystem::path svg;  ///< a picture of one matching; empty: none
   std::uint32_t matching = 0;
+  std::optional<double> cell_loss_db{};  ///< with it also loss and crosstalk of the matchings
+  double port_loss_db = 1.0;
+  double crosstalk_db = -30.0;
 };
 /// Matchings that join every two ports of a switch on a mesh of programmable cells, with their routes.
 void pip_switch(const PipSwitchOptions& options);

@@ -2,14 +2,17 @@
 #include "photonrail/pip/pip_switch.hpp"
 #include "commands.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/pip/optics.hpp"
 #include "photonrail/report.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <sstream>
+#include <vector>
 
 namespace photonrail::command {
 
@@ -34,11 +37,37 @@ pip::PipMesh mesh_of(const PipSwitchOptions& options) {
   return {rows, columns, options.ports};
 }
 
-std::string in_words(const pip::PipMesh& mesh, const pip::PipCover& cover) {
+/// By matching; empty: not asked for.
+std::vector<pip::PipBudget> budgets_of(const pip::PipMesh& mesh, const pip::PipCover& cover,
+                                       const PipSwitchOptions& options) {
+  std::vector<pip::PipBudget> budgets;
+  if (!options.cell_loss_db) return budgets;
+  const pip::PipOptics optics{*options.cell_loss_db, options.port_loss_db, options.crosstalk_db};
+  for (const std::vector<pip::PipRoute>& matching : cover.matchings) budgets.push_back(budget_of(mesh, matching, optics));
+  return budgets;
+}
+
+const pip::PipBudget& worst_of(const std::vector<pip::PipBudget>& budgets) {
+  return *std::max_element(budgets.begin(), budgets.end(),
+                           [](const auto& a, const auto& b) { return a.needed_db() < b.needed_db(); });
+}
+
+std::string decibels(double db) {
+  if (!std::isfinite(db)) return db > 0 ? "no" : "none";
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2) << db << " dB";
+  return text.str();
+}
+
+std::string in_words(const pip::PipMesh& mesh, const pip::PipCover& cover, const std::vector<pip::PipBudget>& budgets) {
   std::ostringstream text;
   for (std::size_t m = 0; m < cover.matchings.size(); ++m) {
     text << "matching " << m << ':';
     for (const pip::PipRoute& route : cover.matchings[m]) text << ' ' << route.ends.a << '-' << route.ends.b;
+    if (!budgets.empty()) {
+      const pip::PipBudget& b = budgets[m];
+      text << "; up to " << b.cells << " cells, loss " << decibels(b.loss_db) << ", crosstalk " << decibels(b.crosstalk_db);
+    }
     text << '\n';
   }
   text << mesh.ports() << " ports on " << mesh.rows() << 'x' << mesh.columns() << " hexagons (" << mesh.cells().size()
@@ -46,10 +75,27 @@ std::string in_words(const pip::PipMesh& mesh, const pip::PipCover& cover) {
        << (cover.proven_minimal() ? "the fewest there can be"
                                   : "at least " + std::to_string(cover.lower_bound) + " are needed")
        << ".\nEvery route was checked by following the light.\n";
+  if (budgets.empty()) return text.str();
+  const pip::PipBudget& worst = worst_of(budgets);
+  if (std::isfinite(worst.needed_db())) {
+    text << "The worst matching needs " << decibels(worst.needed_db()) << ": loss of " << decibels(worst.loss_db)
+         << " and a penalty of " << decibels(worst.penalty_db)
+         << " for crosstalk; so much is the \"insertion_loss_db\" of a rail's switch.\n";
+  } else {
+    text << "No budget bridges the crosstalk of the worst matching: fewer ports, or cells that leak less.\n";
+  }
   return text.str();
 }
 
-std::string in_json(const pip::PipMesh& mesh, const pip::PipCover& cover) {
+/// A number, or null for what is infinite.
+std::string json_number(double value) {
+  std::ostringstream text;
+  text << std::setprecision(12);
+  std::isfinite(value) ? text << value : text << "null";
+  return text.str();
+}
+
+std::string in_json(const pip::PipMesh& mesh, const pip::PipCover& cover, const std::vector<pip::PipBudget>& budgets) {
   std::ostringstream text;
   text << "{\n  \"rows\": " << mesh.rows() << ", \"columns\": " << mesh.columns() << ", \"ports\": " << mesh.ports()
        << ", \"cells\": " << mesh.cells().size() << ",\n  \"lower_bound\": " << cover.lower_bound
@@ -67,7 +113,15 @@ std::string in_json(const pip::PipMesh& mesh, const pip::PipCover& cover) {
     }
     text << ']';
   }
-  text << "\n  ]\n}\n";
+  text << "\n  ]";
+  const char* before_budget = ",\n  \"budgets\": [\n    ";
+  for (const pip::PipBudget& b : budgets) {
+    text << before_budget << "{\"cells\": " << b.cells << ", \"loss_db\": " << json_number(b.loss_db)
+         << ", \"crosstalk_db\": " << json_number(b.crosstalk_db) << ", \"penalty_db\": " << json_number(b.penalty_db)
+         << '}';
+    before_budget = ",\n    ";
+  }
+  text << (budgets.empty() ? "\n}\n" : "\n  ]\n}\n");
   return text.str();
 }
 
@@ -114,7 +168,8 @@ void pip_switch(const PipSwitchOptions& options) {
                       "0 to " + std::to_string(cover.matchings.size() - 1));
   }
   if (!options.svg.empty()) write_file(options.svg, picture(mesh, cover.matchings[options.matching]));
-  std::cout << (options.json ? in_json(mesh, cover) : in_words(mesh, cover));
+  const std::vector<pip::PipBudget> budgets = budgets_of(mesh, cover, options);
+  std::cout << (options.json ? in_json(mesh, cover, budgets) : in_words(mesh, cover, budgets));
   if (!options.svg.empty() && !options.json) std::cout << "wrote " << options.svg.string() << '\n';
 }
 

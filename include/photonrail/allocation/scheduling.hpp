@@ -61,19 +61,36 @@ enum class ImpossibleJobs : std::uint8_t {
   kBlockUntilEmpty,  ///< waits until the pod is empty, as in the public scheduler of RFold: a fifo queue drains for it
 };
 
+/// Servers that wait idle for jobs that a failure stops. Such a job goes on at once, from what it saved, where the policy
+/// places it among idle accelerators and spares; used ones are replaced as soon as servers are idle. Those nearest to the
+/// end of a rack (of the pod) are spares first.
+struct Spares {
+  enum class Kind : std::uint8_t {
+    kServersOfRack,  ///< so many servers of each rack, which is a cube of PodSpec::block
+    kRacks,          ///< so many whole racks of the pod
+  };
+
+  std::uint32_t count = 0;  ///< 0: none
+  Kind kind = Kind::kServersOfRack;
+
+  /// Throws ConfigError when racks do not fill the torus, or nothing is left to the jobs.
+  void check(const PodSpec& pod) const;
+};
+
 /// Servers (PodSpec::server) fail independently.
 struct ServerFailures {
   Span mean_between{};  ///< exponential, of one server; 0: servers do not fail
   Span mean_repair{};   ///< exponential
   Span checkpoint{};    ///< a job that is stopped loses what it did since a multiple of this; 0: nothing is lost
   Span restart{};       ///< added to each start after the first
+  Spares spares{};
 };
 
 struct ScheduleSpec {
   PodSpec pod{};
   QueueOrder order = QueueOrder::kFifo;
-  /// A job that is refused may stop jobs that have more service (accelerators x time) left than itself, those with the most
-  /// first. REQUIRES (else ConfigError): kShortestService.
+  /// A job that is refused may stop jobs that would have more service (accelerators x time) left than itself in the queue,
+  /// the smallest slices that make room, and only those it needs. REQUIRES (else ConfigError): kShortestService.
   bool preempt = false;
   ImpossibleJobs impossible = ImpossibleJobs::kSkip;
   ServerFailures failures{};
@@ -97,8 +114,9 @@ struct SliceRun {
   Instant start{};
   Instant end{};
   RunEnd how = RunEnd::kDone;
-  double share = 1.0;  ///< of its bandwidth that the slice had; see ScheduleSpec::shared_links and fixed_egress
-  Placement slice{};   ///< of the first kKeptSlices runs; of the others it is empty
+  double share = 1.0;              ///< of its bandwidth that the slice had; see ScheduleSpec::shared_links and fixed_egress
+  std::uint32_t accelerators = 0;  ///< of the slice
+  Placement slice{};               ///< of the first kKeptSlices runs; of the others it is empty
 };
 
 struct Outage {
@@ -127,7 +145,8 @@ struct ScheduleResult {
   double mean_share = 1.0;      ///< SliceRun::share, mean over runs
   double blast_radius = 0.0;    ///< accelerators that a failure of a server idled, mean over outages
   std::uint32_t skipped = 0;    ///< jobs that even an empty pod refuses
-  std::uint64_t decisions = 0;  ///< questions to the allocator
+  std::uint32_t restarts_at_once = 0;  ///< of jobs that a failure stopped, ahead of the queue; 0 without Spares
+  std::uint64_t decisions = 0;         ///< questions to the allocator
 
   double mean_waiting_s = 0.0;     ///< seconds in the queue, of jobs that ran
   double mean_completion_s = 0.0;  ///< seconds from arrival to end

@@ -15,8 +15,12 @@ namespace photonrail::allocation {
 
 /// One question to an allocator, and what is expected of the answer.
 struct DecisionCase {
+  /// Stands for a policy that the allocator of a data set does not know, and which therefore refuses everything.
+  static constexpr const char* kUnknownPolicy = "unknown";
+
   struct Expected {
-    std::optional<RefusalReason> refusal{};  ///< none: a placement
+    bool placed = true;
+    std::optional<RefusalReason> refusal{};  ///< without a placement; none: for any reason
     std::optional<Shape> shape{};
     std::vector<std::uint32_t> accelerators{};  ///< ascending; empty: any
   };

@@ -7,7 +7,7 @@
 // a corner on the rim one waveguide of two cells is left open, and those ends take the fibres. Light goes both ways along a
 // route, so that a circuit joins two ports in both directions.
 //
-// Leaves out: loss and crosstalk, the partial (splitting) state of cells, and the time that a cell takes.
+// Loss and crosstalk are in optics.hpp. Leaves out: the partial (splitting) state of cells, and the time that a cell takes.
 #pragma once
 
 #include <array>

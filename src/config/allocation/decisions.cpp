@@ -37,9 +37,12 @@ Pod read_idle(const JsonReader& value, const PodSpec& spec) {
 DecisionCase::Expected read_expected(JsonReader section, const Shape& torus) {
   DecisionCase::Expected expected;
   const bool admit = section.child("decision").choice<bool>({{"admit", true}, {"reject", false}});
+  expected.placed = admit;
   if (!admit) {
-    expected.refusal = section.child("reason").choice<RefusalReason>(
-        {{"resource", RefusalReason::kResource}, {"shape", RefusalReason::kShape}});
+    if (const auto v = section.optional("reason")) {
+      expected.refusal =
+          v->choice<RefusalReason>({{"resource", RefusalReason::kResource}, {"shape", RefusalReason::kShape}});
+    }
   }
   if (const auto v = section.optional("shape")) expected.shape = read_shape(*v);
   static_cast<void>(section.optional("nodes"));  // the size of the shape
@@ -63,13 +66,14 @@ DecisionCase read_case(JsonReader section, const allocation::AllocatorRegistry& 
   static_cast<void>(section.optional("origin"));
   PodSpec spec;
   spec.torus = read_shape(section.child("dims", "sides of the torus"));
-  if (const auto v = section.optional("block")) spec.block = v->count(1, 1024);
+  read_pod_parts(section, spec);
   const JsonReader policy = section.child("policy");
-  one.policy = policy.lookup([&](const std::string& word) { return known.find(word); }).name;
+  one.policy = policy.string();
+  if (one.policy != DecisionCase::kUnknownPolicy) one.policy = read_policy(policy, known, spec);
   const auto shape = section.optional("job_shape");
   const auto accelerators = section.optional("accelerators");
   if (shape.has_value() == accelerators.has_value()) section.fail("wants a job_shape or a number of accelerators");
-  one.request = shape ? allocation::SliceRequest::box(read_shape(*shape))
+  one.request = shape ? allocation::SliceRequest::box(read_shape(*shape, spec.torus))
                       : allocation::SliceRequest::count(accelerators->count(1, allocation::kMaxAccelerators));
   one.pod = read_idle(section.child("idle", "a hexadecimal map"), spec);
   if (const auto v = section.optional("idle_count"); v && v->count(0, one.pod.size()) != one.pod.idle_count()) {

@@ -18,17 +18,24 @@ inline constexpr std::string_view kAllocationSchema = "photonrail.allocation/1";
                                                           const allocation::AllocatorRegistry& known);
 
 [[nodiscard]] allocation::Shape read_shape(const JsonReader& value);
+/// A shape that a job may ask of `torus`: it has no more dimensions.
+[[nodiscard]] allocation::Shape read_shape(const JsonReader& value, const allocation::Shape& torus);
 /// "pod": the torus and what is in it.
 [[nodiscard]] allocation::PodSpec read_pod(JsonReader section);
+/// The keys of a pod beside its torus.
+void read_pod_parts(JsonReader& section, allocation::PodSpec& pod);
+/// The name of a policy that can serve the pod.
+[[nodiscard]] std::string read_policy(const JsonReader& value, const allocation::AllocatorRegistry& known,
+                                      const allocation::PodSpec& pod);
 /// A length of time under `stem` + "_s", "_h" or "_days"; `otherwise` when there is none. Two are an error.
 [[nodiscard]] allocation::Span read_span(JsonReader& section, std::string_view stem, allocation::Span otherwise);
 
 [[nodiscard]] std::vector<allocation::DecisionCase> read_decisions(const JsonReader& value,
                                                                    const std::filesystem::path& directory,
                                                                    const allocation::AllocatorRegistry& known);
-/// "jobs": a list, a file of them, or a distribution. `seed`: of the distribution.
+/// "jobs": a list, a file of them, or a distribution, for the torus and the seed of `schedule`.
 [[nodiscard]] std::vector<allocation::SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory,
-                                                            std::uint64_t seed);
+                                                            const allocation::ScheduleSpec& schedule);
 [[nodiscard]] allocation::WasteStudy read_waste(JsonReader section, const std::filesystem::path& directory);
 
 }  // namespace photonrail::config

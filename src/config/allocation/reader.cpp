@@ -26,16 +26,47 @@ Shape read_shape(const JsonReader& value) {
   }
 }
 
-allocation::PodSpec read_pod(JsonReader section) {
-  allocation::PodSpec pod;
-  pod.torus = read_shape(section.child("torus", "its sides, such as [16, 16, 16]"));
+Shape read_shape(const JsonReader& value, const Shape& torus) {
+  const Shape shape = read_shape(value);
+  for (std::uint32_t d = torus.dimensions; d < shape.dimensions; ++d) {
+    if (shape[d] == 1) continue;
+    value.fail(shape.text() + " has more dimensions than the torus " + torus.text(),
+               "a shape of " + std::to_string(torus.dimensions) + " sides");
+  }
+  return shape;
+}
+
+void read_pod_parts(JsonReader& section, allocation::PodSpec& pod) {
   if (const auto v = section.optional("block")) pod.block = v->count(1, 1024);
   if (const auto v = section.optional("server")) pod.server = read_shape(*v);
   if (const auto v = section.optional("fibres")) pod.fibres = v->count(1, 1U << 20);
   if (const auto v = section.optional("reach")) pod.reach = v->count(1, 64);
   if (const auto v = section.optional("domain")) pod.domain = v->count(1, allocation::kMaxAccelerators);
+  try {
+    pod.check();
+  } catch (const ConfigError& e) {
+    section.fail(e.where() + ": " + e.problem(), e.hint());
+  }
+}
+
+allocation::PodSpec read_pod(JsonReader section) {
+  allocation::PodSpec pod;
+  pod.torus = read_shape(section.child("torus", "its sides, such as [16, 16, 16]"));
+  read_pod_parts(section, pod);
   section.finish();
   return pod;
+}
+
+std::string read_policy(const JsonReader& value, const allocation::AllocatorRegistry& known,
+                        const allocation::PodSpec& pod) {
+  const allocation::AllocatorFactory& factory =
+      value.lookup([&](const std::string& word) -> const allocation::AllocatorFactory& { return known.find(word); });
+  try {
+    static_cast<void>(factory.make(pod));
+  } catch (const ConfigError& e) {
+    value.fail(e.where() + ": " + e.problem(), e.hint());
+  }
+  return factory.name;
 }
 
 Span read_span(JsonReader& section, std::string_view stem, Span otherwise) {
@@ -64,22 +95,34 @@ QueueOrder read_order(const JsonReader& value) {
                                    {"random", QueueOrder::kRandom}});
 }
 
+allocation::ServerFailures read_failures(JsonReader section) {
+  allocation::ServerFailures f;
+  f.mean_between = read_span(section, "mean_between", Span{});
+  f.mean_repair = read_span(section, "mean_repair", Span{});
+  f.checkpoint = read_span(section, "checkpoint", Span{});
+  f.restart = read_span(section, "restart", Span{});
+  if (auto spares = section.optional("spares")) {
+    const auto servers = spares->optional("servers_per_rack");
+    const auto racks = spares->optional("racks");
+    if (servers.has_value() == racks.has_value()) {
+      spares->fail("needs one kind of spares", "\"servers_per_rack\" or \"racks\"");
+    }
+    f.spares = {(servers ? *servers : *racks).count(1, allocation::kMaxAccelerators),
+                servers ? allocation::Spares::Kind::kServersOfRack : allocation::Spares::Kind::kRacks};
+    spares->finish();
+  }
+  section.finish();
+  if (f.mean_between.count() == 0 || f.mean_repair.count() == 0) section.fail("needs mean_between and mean_repair above 0");
+  return f;
+}
+
 /// The stream and how it is scheduled.
 void read_stream_study(JsonReader& top, const std::filesystem::path& directory, const allocation::AllocatorRegistry& known,
                        AllocationStudy& study) {
   study.schedule.pod = read_pod(top.child("pod"));
   for (const JsonReader& policy : top.child("policies", "a list of names").elements()) {
-    const allocation::AllocatorFactory& factory =
-        policy.lookup([&](const std::string& word) -> const allocation::AllocatorFactory& { return known.find(word); });
-    if (std::find(study.policies.begin(), study.policies.end(), factory.name) != study.policies.end()) {
-      policy.fail("is named twice");
-    }
-    try {
-      static_cast<void>(factory.make(study.schedule.pod));
-    } catch (const ConfigError& e) {
-      policy.fail(e.where() + ": " + e.problem(), e.hint());
-    }
-    study.policies.push_back(factory.name);
+    study.policies.push_back(read_policy(policy, known, study.schedule.pod));
+    if (std::count(study.policies.begin(), study.policies.end(), study.policies.back()) > 1) policy.fail("is named twice");
   }
   if (const auto orders = top.optional("orders")) {
     for (const JsonReader& order : orders->elements()) study.orders.push_back(read_order(order));
@@ -98,17 +141,13 @@ void read_stream_study(JsonReader& top, const std::filesystem::path& directory, 
     }
   }
   study.schedule.reconfiguration = read_span(top, "reconfiguration", Span{});
-  if (auto failures = top.optional("failures")) {
-    allocation::ServerFailures& f = study.schedule.failures;
-    f.mean_between = read_span(*failures, "mean_between", Span{});
-    f.mean_repair = read_span(*failures, "mean_repair", Span{});
-    f.checkpoint = read_span(*failures, "checkpoint", Span{});
-    f.restart = read_span(*failures, "restart", Span{});
-    failures->finish();
-    if (f.mean_between.count() == 0 || f.mean_repair.count() == 0)
-      failures->fail("needs mean_between and mean_repair above 0");
+  if (auto failures = top.optional("failures")) study.schedule.failures = read_failures(*std::move(failures));
+  try {
+    study.schedule.failures.spares.check(study.schedule.pod);
+  } catch (const ConfigError& e) {
+    top.child("failures").child("spares").fail(e.problem(), e.hint());
   }
-  study.jobs = read_stream(top.child("jobs"), directory, study.schedule.seed);
+  study.jobs = read_stream(top.child("jobs"), directory, study.schedule);
 }
 
 allocation::AvailabilityStudy read_availability(JsonReader section) {

@@ -20,7 +20,7 @@ constexpr std::size_t kMostJobs = 1'000'000;
 
 Span in_span(double seconds) { return Span{std::llround(seconds * 1e6)}; }
 
-SliceJob read_job_entry(JsonReader section) {
+SliceJob read_job_entry(JsonReader section, const Shape& torus) {
   SliceJob job;
   job.arrival = in_span(section.child("arrival_s").number(0.0, kMostSeconds));
   job.duration = in_span(section.child("duration_s").number(1e-6, kMostSeconds));
@@ -28,7 +28,7 @@ SliceJob read_job_entry(JsonReader section) {
   const auto accelerators = section.optional("accelerators");
   if (shape.has_value() == accelerators.has_value())
     section.fail("wants a shape or a number of accelerators", "one of them");
-  job.request = shape ? SliceRequest::box(read_shape(*shape))
+  job.request = shape ? SliceRequest::box(read_shape(*shape, torus))
                       : SliceRequest::count(accelerators->count(1, allocation::kMaxAccelerators));
   section.finish();
   return job;
@@ -56,27 +56,33 @@ SliceRequest request_of(const std::filesystem::path& file, std::size_t line, con
   }
 }
 
-std::vector<SliceJob> jobs_in_csv(const std::filesystem::path& file) {
+std::vector<SliceJob> jobs_in_csv(const std::filesystem::path& file, const Shape& torus) {
   std::vector<SliceJob> jobs;
   read_csv(file, {"arrival_s", "duration_s", "shape", "accelerators"}, [&](std::size_t line, const auto& cells) {
     if (jobs.size() == kMostJobs) throw ConfigError(file.string(), "has more than " + std::to_string(kMostJobs) + " jobs");
     jobs.push_back({in_span(csv_number(file, line, cells[0], 0.0, kMostSeconds)),
                     in_span(csv_number(file, line, cells[1], 1e-6, kMostSeconds)),
                     request_of(file, line, cells[2], cells[3])});
+    const std::optional<Shape>& shape = jobs.back().request.shape;
+    for (std::uint32_t d = torus.dimensions; shape && d < shape->dimensions; ++d) {
+      if ((*shape)[d] == 1) continue;
+      throw ConfigError(file.string() + ":" + std::to_string(line),
+                        shape->text() + " has more dimensions than the torus " + torus.text());
+    }
   });
   return jobs;
 }
 
-std::vector<SliceJob> drawn_jobs(JsonReader section, std::uint64_t seed) {
+std::vector<SliceJob> drawn_jobs(JsonReader section, const allocation::ScheduleSpec& schedule) {
   allocation::StreamSpec spec;
-  spec.seed = seed;
+  spec.seed = schedule.seed;
   spec.jobs = section.child("count").count(1, kMostJobs);
   const JsonReader slices = section.child("slices", "\"tpu_v4\", or a list of shapes with shares");
   if (slices.is_string()) {
     spec.slices = slices.choice<std::vector<allocation::SliceShare>>({{"tpu_v4", allocation::tpu_v4_slices()}});
   } else {
     for (JsonReader entry : slices.elements()) {
-      spec.slices.push_back({read_shape(entry.child("shape")), entry.child("share").positive(1e9)});
+      spec.slices.push_back({read_shape(entry.child("shape"), schedule.pod.torus), entry.child("share").positive(1e9)});
       entry.finish();
     }
   }
@@ -92,7 +98,8 @@ std::vector<SliceJob> drawn_jobs(JsonReader section, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory, std::uint64_t seed) {
+std::vector<SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory,
+                                  const allocation::ScheduleSpec& schedule) {
   std::vector<SliceJob> jobs;
   const auto csv = section.optional("csv");
   const auto list = section.optional("list");
@@ -101,11 +108,11 @@ std::vector<SliceJob> read_stream(JsonReader section, const std::filesystem::pat
     section.fail("needs one source of jobs", "\"csv\", \"list\" or \"drawn\"");
   }
   section.finish();
-  if (csv) jobs = jobs_in_csv(read_path(*csv, directory));
+  if (csv) jobs = jobs_in_csv(read_path(*csv, directory), schedule.pod.torus);
   if (list) {
-    for (const JsonReader& entry : list->elements()) jobs.push_back(read_job_entry(entry));
+    for (const JsonReader& entry : list->elements()) jobs.push_back(read_job_entry(entry, schedule.pod.torus));
   }
-  if (drawn) jobs = drawn_jobs(*drawn, seed);
+  if (drawn) jobs = drawn_jobs(*drawn, schedule);
   if (jobs.empty()) section.fail("there are no jobs");
   std::stable_sort(jobs.begin(), jobs.end(), [](const SliceJob& a, const SliceJob& b) { return a.arrival < b.arrival; });
   return jobs;

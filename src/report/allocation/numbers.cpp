@@ -26,6 +26,7 @@ void add_queue(Numbers& numbers, const allocation::ScheduleResult& r, const std:
                                                    {"mean_share", r.mean_share},
                                                    {"blast_radius", r.blast_radius},
                                                    {"skipped", r.skipped},
+                                                   {"restarts_at_once", r.restarts_at_once},
                                                    {"runs", static_cast<double>(r.runs.size())},
                                                    {"outages", static_cast<double>(r.outages.size())},
                                                    {"decisions", static_cast<double>(r.decisions)}};

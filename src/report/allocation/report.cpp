@@ -189,6 +189,7 @@ Json stream_json(const StreamOutcome& stream) {
   entry.insert("mean_share", r.mean_share);
   entry.insert("blast_radius", r.blast_radius);
   entry.insert("skipped", r.skipped);
+  entry.insert("restarts_at_once", r.restarts_at_once);
   entry.insert("runs", r.runs.size());
   entry.insert("outages", r.outages.size());
   entry.insert("decisions", r.decisions);

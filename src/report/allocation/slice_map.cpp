@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -19,6 +20,7 @@ using allocation::PodSpec;
 using allocation::RunEnd;
 using allocation::ScheduleResult;
 using allocation::Shape;
+using allocation::SliceFabric;
 using allocation::SliceRun;
 
 constexpr double kLeft = 60.0;
@@ -40,6 +42,10 @@ class CubeRows {
 
   [[nodiscard]] std::uint32_t rows() const { return cubes_.size(); }
   [[nodiscard]] double height() const { return std::clamp(640.0 / rows(), 3.0, 24.0); }
+  [[nodiscard]] std::uint32_t row_of(std::uint32_t accelerator) const {
+    const Coordinates at = torus_.at(accelerator);
+    return cubes_.index({at[0] / edge_[0], at[1] / edge_[1], at[2] / edge_[2]});
+  }
   [[nodiscard]] double of_cube() const { return double{1} * edge_[0] * edge_[1] * edge_[2]; }
 
   /// By row: the number of accelerators, and the least position of them inside the cube.
@@ -65,11 +71,39 @@ class CubeRows {
   Shape cubes_{};
 };
 
+/// The circuits of a slice: how many, and which cubes they join.
+struct SliceCircuits {
+  std::size_t count = 0;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> rows{};
+};
+
+SliceCircuits circuits_of(const PodSpec& pod, SliceFabric fabric, const CubeRows& rows, const SliceRun& run) {
+  SliceCircuits circuits;
+  if (run.slice.accelerators.empty()) return circuits;
+  if (fabric == SliceFabric::kRing) {  // between one server and the next
+    std::set<std::uint32_t> servers;
+    for (const std::uint32_t a : run.slice.accelerators) servers.insert(server_of(pod, a).front());
+    circuits.count = servers.size() - 1;
+  }
+  if (fabric == SliceFabric::kServers && !run.slice.fibres.empty()) {
+    for (const auto& boundary : run.slice.fibres) circuits.count += boundary.circuits;
+  } else if (fabric == SliceFabric::kServers || fabric == SliceFabric::kCubes) {
+    const allocation::SliceWiring wiring = wiring_of(pod, run.slice, fabric);
+    circuits.count = wiring.circuits.size();
+    for (const auto& circuit : wiring.circuits) {
+      const auto ends = std::minmax({rows.row_of(circuit.from), rows.row_of(circuit.to)});
+      if (ends.first != ends.second) circuits.rows.insert(ends);
+    }
+  }
+  return circuits;
+}
+
 class MapDrawing {
  public:
-  MapDrawing(const ScheduleResult& result, const PodSpec& pod)
+  MapDrawing(const ScheduleResult& result, const PodSpec& pod, SliceFabric fabric)
       : result_(result),
         pod_(pod),
+        fabric_(fabric),
         rows_(pod),
         scale_(kWidth / std::max(1.0, static_cast<double>(result.makespan.count()))) {}
 
@@ -79,10 +113,25 @@ class MapDrawing {
          << "\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" "
             "fill=\"#ffffff\"/>\n<text x=\""
          << kLeft << "\" y=\"18\" font-size=\"14\">" << escaped(title) << "</text>\n";
-    curve();
+    std::vector<std::pair<Instant, double>> in_use;
+    std::vector<std::pair<Instant, double>> lit;
     grid(bottom);
     for (const SliceRun& run : result_.runs) {
-      if (!run.slice.accelerators.empty()) bar(run);
+      in_use.emplace_back(run.start, run.accelerators);
+      in_use.emplace_back(run.end, -double{1} * run.accelerators);
+      if (run.slice.accelerators.empty()) continue;
+      const SliceCircuits circuits = circuits_of(pod_, fabric_, rows_, run);
+      lit.emplace_back(run.start, static_cast<double>(circuits.count));
+      lit.emplace_back(run.end, -static_cast<double>(circuits.count));
+      bar(run, circuits.count);
+      join(run, circuits);
+    }
+    curve(std::move(in_use), pod_.torus.size(), "slices", "#333333");
+    label(8, "100 %");
+    label(kCurve, "in use");
+    if (const double most = curve(std::move(lit), 0.0, "circuits", "#c0392b"); most > 0.0) {
+      out_ << "<text x=\"" << kLeft + kWidth << "\" y=\"18\" text-anchor=\"end\" fill=\"#c0392b\">circuits, at most "
+           << number("%.0f", most) << "</text>\n";
     }
     for (const allocation::Outage& outage : result_.outages) dark(outage);
     out_ << "</svg>\n";
@@ -101,14 +150,16 @@ class MapDrawing {
          << number("%.2f", rows_.height() * part.count / rows_.of_cube()) << "\" " << look;
   }
 
-  void bar(const SliceRun& run) {
+  void bar(const SliceRun& run, std::size_t circuits) {
     const char* how = run.how == RunEnd::kDone      ? "done"
                       : run.how == RunEnd::kFailure ? "stopped by a failure"
                                                     : "preempted";
     std::ostringstream look;
     look << "fill=\"" << kFills[run.job % kFills.size()] << "\"><title>job " << run.job << ", " << run.slice.shape.text()
          << ", " << number("%.0f", static_cast<double>(run.start.count()) / 1e6) << " to "
-         << number("%.0f", static_cast<double>(run.end.count()) / 1e6) << " s, " << how << "</title></rect>\n";
+         << number("%.0f", static_cast<double>(run.end.count()) / 1e6) << " s, " << how;
+    if (circuits > 0) look << ", " << circuits << " circuits";
+    look << "</title></rect>\n";
     for (const auto& [row, part] : rows_.parts(run.slice.accelerators))
       rectangle(run.start, run.end, row, part, look.str());
   }
@@ -120,27 +171,43 @@ class MapDrawing {
     }
   }
 
-  /// Share of the pod in slices.
-  void curve() {
-    std::vector<std::pair<Instant, double>> changes;
-    for (const SliceRun& run : result_.runs) {
-      changes.emplace_back(run.start, run.slice.shape.size());
-      changes.emplace_back(run.end, -double{1} * run.slice.shape.size());
+  /// Arcs between the cubes that the circuits of a slice join.
+  void join(const SliceRun& run, const SliceCircuits& circuits) {
+    constexpr std::size_t kMaxArcs = 20'000;
+    for (const auto& [upper, lower] : circuits.rows) {
+      if (++arcs_ > kMaxArcs) return;
+      const double from = kTop + (upper + 0.5) * rows_.height();
+      const double to = kTop + (lower + 0.5) * rows_.height();
+      out_ << "<path class=\"joined\" fill=\"none\" stroke=\"#c0392b\" stroke-width=\"0.4\" d=\"M"
+           << number("%.2f", x(run.start)) << ' ' << number("%.2f", from) << " q6 " << number("%.2f", (to - from) / 2)
+           << " 0 " << number("%.2f", to - from) << "\"/>\n";
     }
+  }
+
+  void label(double below_top, const char* text) {
+    out_ << "<text x=\"4\" y=\"" << kTop - kCurve - 8 + below_top << "\">" << text << "</text>\n";
+  }
+
+  /// A sum of changes over time, as high as `all` (0: as its greatest value, which is the result).
+  double curve(std::vector<std::pair<Instant, double>> changes, double all, const char* name, const char* stroke) {
     std::sort(changes.begin(), changes.end());
+    double most = all;
+    double sum = 0.0;
+    for (const auto& [at, change] : changes) most = std::max(most, sum += change);
+    if (most == 0.0) return 0.0;
     const double top = kTop - kCurve - 8;
-    out_ << "<polyline fill=\"none\" stroke=\"#333333\" points=\"";
-    double busy = 0.0;
+    out_ << "<polyline class=\"" << name << "\" fill=\"none\" stroke=\"" << stroke << "\" points=\"";
+    sum = 0.0;
     const auto point = [&](Instant at) {
-      out_ << number("%.2f", x(at)) << ',' << number("%.2f", top + kCurve * (1.0 - busy / pod_.torus.size())) << ' ';
+      out_ << number("%.2f", x(at)) << ',' << number("%.2f", top + kCurve * (1.0 - sum / most)) << ' ';
     };
     for (const auto& [at, change] : changes) {
       point(at);
-      busy += change;
+      sum += change;
       point(at);
     }
-    out_ << "\"/>\n<text x=\"4\" y=\"" << top + 8 << "\">100 %</text><text x=\"4\" y=\"" << top + kCurve
-         << "\">in use</text>\n";
+    out_ << "\"/>\n";
+    return most;
   }
 
   void grid(double bottom) {
@@ -158,15 +225,17 @@ class MapDrawing {
 
   const ScheduleResult& result_;
   const PodSpec& pod_;
+  SliceFabric fabric_;
   CubeRows rows_;
   double scale_;
+  std::size_t arcs_ = 0;
   std::ostringstream out_;
 };
 
 }  // namespace
 
-std::string slice_map_svg(const ScheduleResult& result, const PodSpec& pod, const std::string& title) {
-  return MapDrawing(result, pod).svg(title);
+std::string slice_map_svg(const ScheduleResult& result, const PodSpec& pod, SliceFabric fabric, const std::string& title) {
+  return MapDrawing(result, pod, fabric).svg(title);
 }
 
 }  // namespace photonrail::report

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/allocation/scheduling.hpp"
+#include "photonrail/allocation/slices.hpp"
 
 #include <string>
 
@@ -9,8 +10,10 @@ namespace photonrail::report {
 
 /// A complete SVG file: a row for each cube (PodSpec::block) in row-major order, time to the right; each run of a job is a
 /// bar in the rows of its cubes, as high as its share of the cube, with the job, its shape and its end as a tool tip;
-/// outages of servers are dark; above it the share of the pod that is in slices. Shows the runs whose slices were kept.
+/// outages of servers are dark. Where `fabric` has circuits, arcs at the beginning of a run join the cubes that the
+/// circuits of its slice join. Above the rows: the share of the pod that is in slices, and the number of circuits. Bars and
+/// circuits are those of runs whose slices were kept.
 [[nodiscard]] std::string slice_map_svg(const allocation::ScheduleResult& result, const allocation::PodSpec& pod,
-                                        const std::string& title);
+                                        allocation::SliceFabric fabric, const std::string& title);
 
 }  // namespace photonrail::report

@@ -15,14 +15,19 @@
 
 namespace photonrail {
 
-/// Where a rank's time goes. The four add up to the makespan, to the picosecond.
+/// Where a rank's time goes. The five add up to the makespan, to the picosecond.
 struct RankTime {
   Duration compute{};                ///< a compute task runs
   Duration exposed_communication{};  ///< no compute runs, and bytes of an operation of this rank are on their way
   Duration reconfiguration_wait{};   ///< nothing of the above, and an operation lacks only its circuits
   Duration peer_wait{};              ///< the rest: waiting for other ranks, or done
+  /// In place of one of the above: the rank's GPU has stopped, or, where the rank does not compute, a circuit of an
+  /// operation of the rank has lost its light, and the failure is not yet detected.
+  Duration detection{};
 
-  [[nodiscard]] Duration total() const { return compute + exposed_communication + reconfiguration_wait + peer_wait; }
+  [[nodiscard]] Duration total() const {
+    return compute + exposed_communication + reconfiguration_wait + peer_wait + detection;
+  }
 
   friend bool operator==(const RankTime&, const RankTime&) = default;
 };

@@ -25,10 +25,12 @@ struct NicSpec {
 enum class OnDark : std::uint8_t { kError, kPause };
 
 /// A NIC port of an optical rail that failed (no light in or out), or is stuck: the switch can no longer re-point its
-/// fibres, and the circuits that they are in stay. What is not given is every rail, server or port: a server is a NIC of
-/// each rail, a rail and a server a NIC, a rail and a plane an OCS.
+/// fibres, and the circuits that they are in stay; or is slow. What is not given is every rail, server or port: a server is
+/// a NIC of each rail, a rail and a server a NIC, a rail and a plane an OCS. On electrical rails, where a message spreads
+/// over all ports of its NIC, whole NICs fail (what they carry stands still) or are slow.
 struct PortFault {
-  enum class Kind : std::uint8_t { kFailed, kStuck };
+  /// kSlow: the port sends and receives at a share of its rate (fail-slow); its circuits can be changed as ever.
+  enum class Kind : std::uint8_t { kFailed, kStuck, kSlow };
 
   Kind kind = Kind::kFailed;
   std::optional<RailId> rail{};
@@ -38,8 +40,10 @@ struct PortFault {
   std::optional<Duration> lasts{};       ///< nothing: to the end of the run
   std::optional<std::uint32_t> plane{};  ///< the NIC's ports of this plane, where no port is given
   /// kFailed: for so long the control plane does not know it (a time-out, a heartbeat). Light is gone at once, bytes on its
-  /// circuits stand still, and the controller is shown circuits that are switching.
+  /// circuits stand still, and the controller is shown circuits that are switching. On electrical rails nothing asks.
   Duration detection{};
+  /// kSlow: the share of its rate, from 1e-6 to 1. Several of one port multiply; a circuit is as fast as its slower end.
+  double rate = 1.0;
 };
 
 /// Switches smaller than the rail: each pod of so many consecutive servers has switches of its own, with as many uplinks

@@ -42,6 +42,9 @@ struct StragglerSpec {
   std::optional<Time> at{};         ///< from then on; nothing: in all steps
   std::optional<Duration> lasts{};  ///< until the repair; nothing: to the end of the run
   bool stops = false;               ///< the GPU computes nothing meanwhile, in place of the slowdown
+  /// `stops`: for so long nothing knows it (a watchdog, a time-out of a collective). Changes no history, but where the time
+  /// of the rank is booked (RankTime::detection); at most `lasts`.
+  Duration detection{};
 };
 
 struct RunSpec {

@@ -36,8 +36,11 @@ struct Communicator {
 
 enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive };
 
-/// Where a compute task runs: the GPU's compute stream, or the host's thread (CPU operators of a recorded trace).
-enum class Stream : std::uint8_t { kGpu, kHost };
+/// Where a compute task runs: the GPU's compute stream, or the host's thread (CPU operators of a recorded trace). kStorage
+/// computes nothing: the task is a transfer over a network to storage that the rank shares with nothing else, and counts as
+/// communication of no known dimension.
+enum class Stream : std::uint8_t { kGpu, kHost, kStorage };
+inline constexpr int kStreamCount = 3;
 
 /// One task of a rank, 40 bytes. Made by the functions below; what a task of its kind does not have is zero.
 class Task {
@@ -150,6 +153,7 @@ class TaskGraph {
   [[nodiscard]] std::size_t task_count() const;  ///< over all ranks
   /// The source of the traffic matrices of its all-to-alls; null when all are even.
   [[nodiscard]] const TrafficSource* demands() const { return demands_.get(); }
+  [[nodiscard]] const std::shared_ptr<const TrafficSource>& shared_demands() const { return demands_; }
 
   /// The warnings of the graph's reader and builder, each a complete line.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }

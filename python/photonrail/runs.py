@@ -125,13 +125,13 @@ class Result:
 
     @property
     def rank_times_ps(self):
-        """int64[ranks, 4]: compute, exposed communication, reconfiguration wait, peer wait; each row sums to the makespan."""
+        """int64[ranks, 5]: compute, exposed communication, reconfiguration wait, peer wait, detection; each row sums to the makespan."""
         return self._native.rank_times_ps()
 
     @property
     def ranks(self):
         """The same as a frame, in seconds."""
-        columns = ["compute_s", "exposed_communication_s", "reconfiguration_wait_s", "peer_wait_s"]
+        columns = ["compute_s", "exposed_communication_s", "reconfiguration_wait_s", "peer_wait_s", "detection_s"]
         return pd.DataFrame(self.rank_times_ps / _PS, columns=columns).rename_axis("rank")
 
     @property

@@ -137,14 +137,14 @@ RunResult run(const Scenario& scenario, const std::vector<py::object>& observers
   return simulate(scenario, all, known);
 }
 
-// A row a rank: compute, exposed communication, reconfiguration wait, peer wait.
+// A row a rank: compute, exposed communication, reconfiguration wait, peer wait, detection.
 py::array_t<std::int64_t> rank_times(const RunResult& result) {
   std::vector<std::int64_t> flat;
   for (const RankTime& t : result.ranks) {
-    for (const Duration d : {t.compute, t.exposed_communication, t.reconfiguration_wait, t.peer_wait})
+    for (const Duration d : {t.compute, t.exposed_communication, t.reconfiguration_wait, t.peer_wait, t.detection})
       flat.push_back(d.count());
   }
-  return array_of(flat).reshape({static_cast<py::ssize_t>(result.ranks.size()), py::ssize_t{4}});
+  return array_of(flat).reshape({static_cast<py::ssize_t>(result.ranks.size()), py::ssize_t{5}});
 }
 
 std::vector<Override> overrides_of(const std::vector<std::pair<std::string, std::string>>& set) {

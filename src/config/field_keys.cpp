@@ -73,6 +73,8 @@ constexpr FieldKey kClusterKeys[] = {
     {"rail.pods.servers", "rail/pods/servers"},
     {"rail.pods.oversubscription", "rail/pods/oversubscription"},
     {"rail.pods.latency", "rail/pods/latency", "ns"},
+    {"rail.faults[].kind", "rail/faults/[]/kind"},
+    {"rail.faults[].rate", "rail/faults/[]/rate"},
     {"rail.faults[].rail", "rail/faults/[]/rail"},
     {"rail.faults[].server", "rail/faults/[]/server"},
     {"rail.faults[].port", "rail/faults/[]/port"},
@@ -140,12 +142,21 @@ std::span<const FieldKey> stragglers_keys() {
   static constexpr FieldKey kKeys[] = {{"[].ranks[]", "[]/ranks/[]"},
                                        {"[].slowdown", "[]/slowdown"},
                                        {"[].delay", "[]/delay", "us"},
+                                       {"[].detection", "[]/detection", "ms"},
                                        {"[].at", "[]/at", "ms"}};
   return kKeys;
 }
 
 std::span<const FieldKey> workload_keys() {
-  static constexpr FieldKey kKeys[] = {{"", ""}};
+  static constexpr FieldKey kKeys[] = {
+      {"", ""},
+      {"checkpoint.bytes", "checkpoint/bytes_per_rank"},
+      {"checkpoint.over_steps", "checkpoint/over_steps"},
+      {"checkpoint.distance", "checkpoint/distance"},
+      {"checkpoint.servers", "checkpoint/servers"},
+      {"checkpoint.own_rate", "checkpoint/gb_per_s"},
+      {"checkpoint.own_latency", "checkpoint/latency", "us"},
+  };
   return kKeys;
 }
 

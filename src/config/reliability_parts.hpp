@@ -18,7 +18,8 @@ namespace photonrail::config {
 struct ReliabilityContext {
   const std::filesystem::path& directory;
   std::optional<ClusterSpec> cluster{};
-  std::uint64_t ranks = 0;  ///< of the job; 0: not known
+  std::uint64_t ranks = 0;            ///< of the job; 0: not known
+  bool simulated_checkpoint = false;  ///< the step simulator says what a checkpoint takes
 };
 
 /// The whole section. `step`: "step_s", where the section has it. Throws ConfigError; the spec is valid.

@@ -201,6 +201,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
     throw places_of(sections).located(e);
   }
   infer_dimensions(sections, into);
+  read_checkpoint(*sections.workload, work.state, !sections.pointer.empty(), into);
 }
 
 std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context,

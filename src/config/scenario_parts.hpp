@@ -54,6 +54,18 @@ void read_control_plane(JsonReader& controller, const std::filesystem::path& dir
 [[nodiscard]] RunSpec read_run(JsonReader section);
 /// The accuracy of the network.
 [[nodiscard]] double read_network(JsonReader section);
+/// The "server_faults" section: servers that stop with all their GPUs and NICs.
+struct ServerFault {
+  std::uint32_t server = 0;
+  Time at{};
+  std::optional<Duration> lasts{};
+  Duration detection{};
+};
+[[nodiscard]] std::vector<ServerFault> read_server_faults(const JsonReader& section, std::uint32_t servers);
+/// Of their NICs. On electrical rails nothing detects these.
+void fail_nics(const std::vector<ServerFault>& faults, ClusterSpec& cluster);
+/// Of the GPUs of the ranks that a job, which is placed, has in the servers.
+void stop_gpus(const std::vector<ServerFault>& faults, Scenario& job);
 [[nodiscard]] std::vector<StragglerSpec> read_stragglers(const JsonReader& section, const std::filesystem::path& directory);
 
 /// `section` absent: the catalogue that fits the NIC, and the physical rule.
@@ -77,7 +89,12 @@ struct Workload {
   bool generated = false;              ///< by the training generator
   std::vector<StageMemory> memory{};   ///< of a generated job, by pipeline stage
   std::optional<TrainingWork> work{};  ///< of a generated job
+  std::vector<double> state{};         ///< bytes that a rank of each program saves in a checkpoint; empty: not known
 };
+/// The section "checkpoint" of a workload, where it is there: puts it into the graph of a job that is placed. `state`: of
+/// the workload. `shared`: other jobs have servers of the cluster.
+void read_checkpoint(const JsonReader& workload, const std::vector<double>& state, bool shared, Scenario& job);
+
 /// `at` names the workload in the error when `ranks` do not fit the cluster.
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster);
 /// Reads the files that the section names, relative to `directory`. A collective workload sets its algorithm.

@@ -90,8 +90,10 @@ PodSpec read_pods(JsonReader section) {
 PortFault read_fault(JsonReader section) {
   constexpr std::uint32_t kMaxNumber = 1'000'000'000;
   PortFault fault;
-  fault.kind = section.child("kind", R"("failed" or "stuck")")
-                   .choice<PortFault::Kind>({{"failed", PortFault::Kind::kFailed}, {"stuck", PortFault::Kind::kStuck}});
+  using enum PortFault::Kind;
+  fault.kind = section.child("kind", R"("failed", "stuck" or "slow")")
+                   .choice<PortFault::Kind>({{"failed", kFailed}, {"stuck", kStuck}, {"slow", kSlow}});
+  if (fault.kind == kSlow) fault.rate = section.child("rate", "the share of its rate that it has left").number(1e-6, 1.0);
   if (const auto v = section.optional("rail")) fault.rail = RailId{v->count(0, kMaxNumber)};
   if (const auto v = section.optional("server")) fault.server = v->count(0, kMaxNumber);
   if (const auto v = section.optional("port")) fault.port = v->count(0, kMaxNumber);
@@ -103,13 +105,20 @@ PortFault read_fault(JsonReader section) {
   return fault;
 }
 
+void read_faults(JsonReader& rail, RailSpec& spec) {
+  if (const auto v = rail.optional("faults")) {
+    for (const JsonReader& fault : v->elements()) spec.faults.push_back(read_fault(fault));
+  }
+}
+
 void read_electrical(JsonReader& rail, RailSpec& spec) {
-  for (const char* key : {"switch", "forwarding", "on_dark", "planes", "pods", "faults"}) {
+  for (const char* key : {"switch", "forwarding", "on_dark", "planes", "pods"}) {
     rail.refuse(key, "electrical rails have no circuits", "remove it, or set \"kind\" to \"optical\"");
   }
   if (const auto v = rail.optional("radix")) spec.switch_radix = v->count(2, 1'000'000);
   if (const auto v = rail.optional("oversubscription")) spec.oversubscription = v->number(1.0, 1e6);
   rail.read_duration("tier_latency", spec.tier_latency);
+  read_faults(rail, spec);
 }
 
 void read_optical(JsonReader& rail, const std::filesystem::path& directory, RailSpec& spec) {
@@ -124,9 +133,7 @@ void read_optical(JsonReader& rail, const std::filesystem::path& directory, Rail
   }
   if (const auto v = rail.optional("planes")) spec.planes = v->count(1, 1'000'000);
   if (const auto v = rail.optional("pods")) spec.pods = read_pods(*v);
-  if (const auto v = rail.optional("faults")) {
-    for (const JsonReader& fault : v->elements()) spec.faults.push_back(read_fault(fault));
-  }
+  read_faults(rail, spec);
 }
 
 }  // namespace

@@ -47,26 +47,34 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const auto cost = top.optional("cost");
   const auto run = top.optional("run");
   const auto network = top.optional("network");
+  const auto server_faults = top.optional("server_faults");
   const auto reliability = top.optional("reliability");
   static_cast<void>(top.optional("astra"));  // expanded above; the schema has it
   top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
   scenario.cluster = config::read_cluster(top.child("cluster"), directory);
   scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
+  std::vector<config::ServerFault> faults;
+  if (server_faults) faults = config::read_server_faults(*server_faults, scenario.cluster.servers);
+  config::fail_nics(faults, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
   if (network) scenario.run.network_accuracy = config::read_network(*network);
   const config::ReadContext context{directory, known, graphs};
   if (jobs) {
     scenario.jobs = config::read_jobs(*jobs, sections, context, scenario);
+    for (Scenario& job : scenario.jobs) config::stop_gpus(faults, job);
     config::in_section(top, config::scenario_keys(), [&] { run::check_jobs(scenario); });
     if (reliability) reliability->fail("is of one job", "remove it, or all jobs but one");
     return scenario;
   }
   static_cast<void>(top.child("workload"));
   config::read_job(sections, {}, context, scenario);
+  config::stop_gpus(faults, scenario);
   if (reliability) {  // a run has no use for it; what is wrong in it is told all the same
     std::optional<Duration> step;
-    static_cast<void>(config::read_reliability(*reliability, {directory, scenario.cluster, scenario.graph.ranks()}, step));
+    const std::size_t ranks = scenario.graph.ranks() - scenario.storage_ranks;
+    const bool checkpoint = sections.workload->json().contains("checkpoint");
+    static_cast<void>(config::read_reliability(*reliability, {directory, scenario.cluster, ranks, checkpoint}, step));
   }
   return scenario;
 }

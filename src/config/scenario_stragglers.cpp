@@ -1,4 +1,5 @@
-// The "stragglers" section: ranks that are late or slow.
+// The sections "stragglers", ranks that are late or slow, and "server_faults", servers that stop.
+#include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 
 #include <limits>
@@ -35,6 +36,7 @@ StragglerSpec read_straggler(JsonReader section, const std::filesystem::path& di
   if (const auto at = section.duration("at", "ms")) spec.at = Time{*at};
   spec.lasts = section.duration("lasts", "ms");
   if (const auto v = section.optional("stops")) spec.stops = v->boolean();
+  if (spec.stops) spec.detection = section.duration("detection", "ms").value_or(Duration{});
   if (!slowdown && !delay && !spec.stops) {
     section.fail("is neither late nor slow",
                  "give it a \"delay_us\" or a \"slowdown\", or an \"at_ms\" from which it \"stops\"");
@@ -49,6 +51,57 @@ std::vector<StragglerSpec> read_stragglers(const JsonReader& section, const std:
   std::vector<StragglerSpec> stragglers;
   for (const JsonReader& straggler : section.elements()) stragglers.push_back(read_straggler(straggler, directory));
   return stragglers;
+}
+
+namespace {
+
+ServerFault read_server_fault(JsonReader section, std::uint32_t servers) {
+  ServerFault fault;
+  fault.server = read_index(section.child("server", "the number of a server, from 0"), servers);
+  section.read_time("at", fault.at, "ms");
+  fault.lasts = section.duration("lasts", "ms");
+  fault.detection = section.duration("detection", "ms").value_or(Duration{});
+  if (fault.lasts && fault.detection > *fault.lasts) {
+    section.fail("is over before it is detected", "a \"detection\" of at most the length of the fault");
+  }
+  section.finish();
+  return fault;
+}
+
+}  // namespace
+
+std::vector<ServerFault> read_server_faults(const JsonReader& section, std::uint32_t servers) {
+  std::vector<ServerFault> faults;
+  for (const JsonReader& fault : section.elements()) faults.push_back(read_server_fault(fault, servers));
+  return faults;
+}
+
+void fail_nics(const std::vector<ServerFault>& faults, ClusterSpec& cluster) {
+  const bool optical = cluster.rail.kind == RailKind::kOptical;
+  for (const ServerFault& fault : faults) {
+    PortFault nics;
+    nics.server = fault.server;
+    nics.at = fault.at;
+    nics.lasts = fault.lasts;
+    if (optical) nics.detection = fault.detection;
+    cluster.rail.faults.push_back(nics);
+  }
+}
+
+void stop_gpus(const std::vector<ServerFault>& faults, Scenario& job) {
+  for (const ServerFault& fault : faults) {
+    StragglerSpec gpus;
+    gpus.whom = StragglerSpec::Whom::kListed;
+    for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
+      if (job.gpu_of_rank[r].value / job.cluster.gpus_per_server == fault.server) gpus.ranks.push_back(RankId{r});
+    }
+    if (gpus.ranks.empty()) continue;
+    gpus.at = fault.at;
+    gpus.lasts = fault.lasts;
+    gpus.stops = true;
+    gpus.detection = fault.detection;
+    job.stragglers.push_back(std::move(gpus));
+  }
 }
 
 }  // namespace photonrail::config

@@ -156,6 +156,21 @@ TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path&
   return spec;
 }
 
+namespace {
+
+// By pipeline stage: the state of the optimizer, of which ranks that have the same save equal parts. Where it is not
+// sharded, experts have fewer copies than the rest: their part is not known.
+std::vector<double> saved_state(const TrainingSpec& spec, const std::vector<StageMemory>& memory) {
+  const ParallelismSpec& p = spec.parallelism;
+  const std::uint32_t copies = p.fsdp ? p.dp_replicate : p.zero1 ? 1 : p.cp * p.dp;
+  std::vector<double> state;
+  if (copies > 1 && spec.model.moe && p.ep > 1) return state;
+  for (const StageMemory& stage : memory) state.push_back(stage.optimizer / copies);
+  return state;
+}
+
+}  // namespace
+
 Workload read_training(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                        const Placement& placement) {
   const TrainingSpec spec = read_training_spec(section, directory, placement, &cluster.gpu);
@@ -163,7 +178,9 @@ Workload read_training(const JsonReader& section, const std::filesystem::path& d
   check_fit(section.pointer() + "/parallelism", rank_count(spec.parallelism), cluster);
   return in_section(section, training_keys(), [&]() -> Workload {
     TrainingStep step = make_training_step(spec);
-    return {std::move(step.graph), true, workload::memory_of_stages(spec), std::move(step.work)};
+    std::vector<StageMemory> memory = workload::memory_of_stages(spec);
+    std::vector<double> state = saved_state(spec, memory);
+    return {std::move(step.graph), true, std::move(memory), std::move(step.work), std::move(state)};
   });
 }
 

@@ -75,6 +75,7 @@ Workload read_workload(JsonReader section, const std::filesystem::path& director
   const auto collective = section.optional("collective");
   const auto moe_layer = section.optional("moe_layer");
   const auto graph = section.optional("graph");
+  static_cast<void>(section.optional("checkpoint"));  // of the job when it is placed: read_checkpoint()
   section.finish();
   if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + moe_layer.has_value() +
           graph.has_value() !=

@@ -125,6 +125,19 @@ void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t 
   board_.circuit_back(rail, static_cast<execution::OpId>(owner), {from, to});
 }
 
+void ControlPlane::light_lost(RailId rail, std::uint64_t fault, const std::vector<std::uint64_t>& owners) {
+  std::vector<RankId>& ranks = blind_[{rail, fault}];
+  for (const RankId rank : ranks) run_.accounting.blind_ended(rank, run_.engine.now());
+  ranks.clear();
+  for (const std::uint64_t owner : owners) {
+    const execution::Operation& op = run_.operations[static_cast<execution::OpId>(owner)];
+    for (Member m = 0; m < op.members(); ++m) {
+      if (op.present(m)) ranks.push_back(op.rank(m));
+    }
+  }
+  for (const RankId rank : ranks) run_.accounting.blind_began(rank, run_.engine.now());
+}
+
 void ControlPlane::summarize(std::span<const RailId> rail_image, ReconfigurationSummary& summary) const {
   if (agents_.empty()) return;
   for (const RailId rail : rail_image) {

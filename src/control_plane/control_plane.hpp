@@ -11,10 +11,12 @@
 #include "folding/order_ambiguity.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::control_plane {
@@ -67,6 +69,7 @@ class ControlPlane : public fabric::CircuitListener,
   void circuit_back(RailId rail, std::uint64_t owner, std::uint32_t from, std::uint32_t to) override;
   void rail_changed(RailId rail) override { agent(rail).rail_changed(); }
   void light_back(RailId rail) override { agent(rail).light_back(); }
+  void light_lost(RailId rail, std::uint64_t fault, const std::vector<std::uint64_t>& owners) override;
 
   /// `rail_image`: in a folded run, by rail of the cluster, which of the rails run here stands for it, or none; otherwise
   /// empty.
@@ -97,6 +100,7 @@ class ControlPlane : public fabric::CircuitListener,
   std::vector<Time> last_event_;  // by rank, where the policy wants it
   std::optional<Time> stands_still_;
   std::uint64_t commands_at_standstill_ = ~std::uint64_t{0};
+  std::map<std::pair<RailId, std::uint64_t>, std::vector<RankId>> blind_;  // by rail and fault: ranks whose light is gone
 };
 
 }  // namespace photonrail::control_plane

@@ -10,7 +10,7 @@ namespace {
 bool later_task(const ReadyTask& a, const ReadyTask& b) { return a.task > b.task; }
 
 std::uint64_t argument_of(RankId id, Stream stream) {
-  return (static_cast<std::uint64_t>(id.value) << 1) | static_cast<std::uint64_t>(stream);
+  return (static_cast<std::uint64_t>(id.value) << 2) | static_cast<std::uint64_t>(stream);
 }
 
 }  // namespace
@@ -44,6 +44,7 @@ void ComputeStreams::start_ready() {
     ranks_[id.index()].pending = false;
     start(id, Stream::kGpu);
     start(id, Stream::kHost);
+    start(id, Stream::kStorage);
   }
 }
 
@@ -69,7 +70,11 @@ void ComputeStreams::start(RankId id, Stream which) {
   stream.started = run_.engine.now();
   std::optional<Duration> time = time_of(id, graph_.program(id).task(stream.running.task), which);
   if (which == Stream::kGpu) time = run_.stragglers.with_failures(id, stream.started, *time);
-  run_.accounting.compute_began(id, stream.started);
+  if (which == Stream::kStorage) {
+    run_.accounting.running_began(id, Dimension::kOther, stream.started);
+  } else {
+    run_.accounting.compute_began(id, stream.started);
+  }
   if (!time) return;  // the GPU stopped for good
   if (*time > kLongest) fail_too_long(static_cast<double>(time->count()));
   run_.engine.schedule(stream.started + *time, engine::Phase::kFinish,
@@ -77,17 +82,21 @@ void ComputeStreams::start(RankId id, Stream which) {
 }
 
 void ComputeStreams::finish(std::uint64_t rank_and_stream) {
-  const RankId id{rank_and_stream >> 1};
-  ComputeStream& stream = ranks_[id.index()].streams[rank_and_stream & 1];
+  const RankId id{rank_and_stream >> 2};
+  const auto which = static_cast<Stream>(rank_and_stream & 3);
+  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
   const Time now = run_.engine.now();
   const TaskId task = stream.running.task;
   const CriticalPathTag cause{now, stream.running.cause.reconfigurations};
   stream.busy = false;
   stream.freed = cause;
-  run_.accounting.compute_ended(id, now);
-  run_.observers.notify([&](Observer& observer) {
-    observer.compute({stream.started, now, id, task, static_cast<Stream>(rank_and_stream & 1)});
-  });
+  if (which == Stream::kStorage) {
+    run_.accounting.running_ended(id, Dimension::kOther, now);
+  } else {
+    run_.accounting.compute_ended(id, now);
+    if (which == Stream::kGpu) run_.accounting.undetected(id, run_.stragglers.undetected(id, stream.started, now));
+  }
+  run_.observers.notify([&](Observer& observer) { observer.compute({stream.started, now, id, task, which}); });
   if (!stream.ready.empty()) want_start(id);
   listener_.computed(id, task, cause);
 }

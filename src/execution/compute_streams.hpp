@@ -39,7 +39,7 @@ class ComputeStreams {
     std::vector<ReadyTask> ready;  // heap, lowest task first
   };
   struct Rank {
-    ComputeStream streams[2];
+    ComputeStream streams[kStreamCount];
     double slowdown = 1.0;
     std::uint32_t iteration = 0;
     bool pending = false;

@@ -6,7 +6,7 @@
 
 namespace photonrail::execution {
 
-SlackRecorder::SlackRecorder(const TaskGraph& graph) : graph_(graph), last_(2 * graph.ranks(), kNone) {
+SlackRecorder::SlackRecorder(const TaskGraph& graph) : graph_(graph), last_(kStreamCount * graph.ranks(), kNone) {
   for (std::size_t r = 0; r < graph.ranks(); ++r) piece_of_.emplace_back(graph.program(RankId{r}).tasks().size(), kNone);
 }
 
@@ -16,7 +16,7 @@ void SlackRecorder::add(std::size_t piece, RankId rank, TaskId task) {
 }
 
 void SlackRecorder::compute(const ComputeEvent& event) {
-  std::size_t& last = last_[2 * event.rank.index() + static_cast<std::size_t>(event.stream)];
+  std::size_t& last = last_[kStreamCount * event.rank.index() + static_cast<std::size_t>(event.stream)];
   if (last != kNone) pieces_[last].next = pieces_.size();
   last = pieces_.size();
   pieces_.push_back({event.start, event.finish, {}});

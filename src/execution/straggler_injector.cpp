@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace photonrail::execution {
 
@@ -35,6 +37,25 @@ bool StragglerInjector::concerns(std::size_t straggler, RankId rank, std::uint32
     return RandomStream(seed_, stream_name(straggler, iteration)).below(ranks_) == rank.value;
   }
   return lists(spec, rank);
+}
+
+Duration StragglerInjector::undetected(RankId rank, Time from, Time to) const {
+  std::vector<std::pair<Time, Time>> spans;
+  for (const StragglerSpec* spec : failures_) {
+    if (!spec->stops || !lists(*spec, rank)) continue;
+    const Time begin = std::max(from, *spec->at);
+    const Time end = std::min(to, *spec->at + spec->detection);
+    if (begin < end) spans.emplace_back(begin, end);
+  }
+  std::sort(spans.begin(), spans.end());
+  Duration all{};
+  Time counted = from;
+  for (const auto& [begin, end] : spans) {
+    if (end <= counted) continue;
+    all += end - std::max(begin, counted);
+    counted = end;
+  }
+  return all;
 }
 
 // Between two moments at which a failure begins or ends, the GPU has one speed: 1 / the product of the slowdowns, or 0.

@@ -32,6 +32,8 @@ class StragglerInjector {
   /// How long a computation of the rank that begins at `start`, and would take `time`, takes with the failures of its GPU
   /// that the stragglers of a certain time are. None: it never ends.
   [[nodiscard]] std::optional<Duration> with_failures(RankId rank, Time start, Duration time) const;
+  /// How long from `from` to `to` the rank's GPU stood still and it was not yet detected.
+  [[nodiscard]] Duration undetected(RankId rank, Time from, Time to) const;
   /// GPUs that stood still or were slow by then, each a line for people.
   [[nodiscard]] std::vector<std::string> failures_until(Time now) const;
 

@@ -26,8 +26,8 @@ void merge_equal(std::vector<WindowCount>& windows) {
   windows.shrink_to_fit();
 }
 
-TimeAccounting::TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank)
-    : clocks_(ranks), class_of_rank_(class_of_rank), copies_(ranks, class_of_rank.empty() ? 1 : 0) {
+TimeAccounting::TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank, std::size_t uncounted)
+    : clocks_(ranks), class_of_rank_(class_of_rank), copies_(ranks, class_of_rank.empty() ? 1 : 0), uncounted_(uncounted) {
   for (const std::uint32_t c : class_of_rank) ++copies_[c];
 }
 
@@ -45,6 +45,8 @@ TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   }
   if (clock.computing > 0) {
     clock.time.compute += passed;
+  } else if (first < kDimensionCount && clock.blind > 0) {
+    clock.time.detection += passed;
   } else if (first < kDimensionCount) {
     clock.time.exposed_communication += passed;
     clock.exposed[first] += passed;  // the innermost dimension: the one that the rank's next computation waits for
@@ -105,7 +107,7 @@ Accounts TimeAccounting::finish(Time makespan) {
   accounts.circuit_waits = circuit_waits_;
   accounts.rail_bytes = rail_bytes_;
   for (std::size_t r = 0; r < clocks_.size(); ++r) settle(RankId{r}, makespan);
-  const std::size_t ranks = class_of_rank_.empty() ? clocks_.size() : class_of_rank_.size();
+  const std::size_t ranks = (class_of_rank_.empty() ? clocks_.size() : class_of_rank_.size()) - uncounted_;
   accounts.ranks.reserve(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     accounts.ranks.push_back(clocks_[class_of_rank_.empty() ? r : class_of_rank_[r]].time);
@@ -134,14 +136,16 @@ void TimeAccounting::count_windows(Accounts& accounts) {
 }
 
 void TimeAccounting::mean_traffic(std::size_t ranks, Accounts& accounts) const {
+  std::vector<std::int64_t> counted = copies_;
+  for (std::size_t r = ranks; r < ranks + uncounted_; ++r) --counted[class_of_rank_.empty() ? r : class_of_rank_[r]];
   for (std::size_t d = 0; d < kDimensionCount; ++d) {
     Mean busy(ranks);
     Mean exposed(ranks);
     Mean waited(ranks);
     for (std::size_t r = 0; r < clocks_.size(); ++r) {
-      busy.add(clocks_[r].busy[d], copies_[r]);
-      exposed.add(clocks_[r].exposed[d], copies_[r]);
-      waited.add(clocks_[r].waited[d], copies_[r]);
+      busy.add(clocks_[r].busy[d], counted[r]);
+      exposed.add(clocks_[r].exposed[d], counted[r]);
+      waited.add(clocks_[r].waited[d], counted[r]);
     }
     accounts.traffic[d].busy = busy.value();
     accounts.traffic[d].exposed = exposed.value();

@@ -30,11 +30,20 @@ struct Accounts {
 class TimeAccounting {
  public:
   /// `class_of_rank`: in a folded run, which of the ranks run here stands for each rank of the job; otherwise empty. It
-  /// must outlive the object.
-  explicit TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank = {});
+  /// must outlive the object. `uncounted`: so many ranks at the end of the job are in no accounts of ranks, and in no mean.
+  explicit TimeAccounting(std::size_t ranks, std::span<const std::uint32_t> class_of_rank = {}, std::size_t uncounted = 0);
 
   void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }
   void compute_ended(RankId rank, Time now) { --settle(rank, now).computing; }
+
+  /// So much of the computing that just ended was a GPU that stood still, and nothing knew it.
+  void undetected(RankId rank, Duration length) {
+    clocks_[rank.index()].time.compute -= length;
+    clocks_[rank.index()].time.detection += length;
+  }
+  /// Light of an operation of the rank is gone, and the control plane does not know it.
+  void blind_began(RankId rank, Time now) { ++settle(rank, now).blind; }
+  void blind_ended(RankId rank, Time now) { --settle(rank, now).blind; }
 
   /// An operation of the rank has bytes on their way.
   void running_began(RankId rank, Dimension d, Time now) { ++settle(rank, now).running[static_cast<std::size_t>(d)]; }
@@ -66,6 +75,7 @@ class TimeAccounting {
     std::array<std::uint32_t, kDimensionCount> waiting{};
     std::array<Time, kDimensionCount> waiting_since{};
     std::array<std::uint32_t, kDimensionCount> running{};
+    std::uint32_t blind = 0;
     RankTime time;
     std::array<Duration, kDimensionCount> busy{};
     std::array<Duration, kDimensionCount> exposed{};
@@ -90,6 +100,7 @@ class TimeAccounting {
   std::vector<Clock> clocks_;
   std::span<const std::uint32_t> class_of_rank_;
   std::vector<std::int64_t> copies_;  // by clock: ranks of the job that it stands for
+  std::size_t uncounted_;
   std::array<std::array<WindowTally, kDimensionCount>, kDimensionCount> windows_;  // by dimension before, after
   std::map<Dimension, DurationHistogram> operation_times_;
   std::map<Dimension, DurationHistogram> circuit_waits_;

@@ -82,6 +82,12 @@ void CircuitHolds::each_holder(Hop hop, Visit&& visit) {
   }
 }
 
+void CircuitHolds::add_owners(Hop hop, std::vector<std::uint64_t>& owners) const {
+  for (const Hold& hold : holds_) {
+    if (std::find(hold.hops.begin(), hold.hops.end(), hop) != hold.hops.end()) owners.push_back(hold.owner);
+  }
+}
+
 void CircuitHolds::miss(std::span<const Circuit> darkened) {
   std::vector<Hop> hops;
   for (const Circuit circuit : darkened) hops.push_back(circuits_.hop(circuit));

@@ -34,6 +34,9 @@ class CircuitHolds {
   /// The servers are joined again: what waited goes on by itself, and the holds take the new circuits.
   void reattach(Hop hop);
 
+  /// Of the holds on the hop.
+  void add_owners(Hop hop, std::vector<std::uint64_t>& owners) const;
+
   /// How many holds there were so far.
   [[nodiscard]] std::uint64_t uses() const { return uses_; }
   /// There are holds, of circuits lit or taken away.

@@ -40,16 +40,20 @@ CapacityId CircuitLinks::take_capacity(std::uint32_t from, PortId port) {
 
 void CircuitLinks::refresh(std::uint32_t from) {
   std::vector<Link>& links = links_[from];
-  for (Link& link : links) link.width = 0;
+  for (Link& link : links) {
+    link.width = 0;
+    link.ports = 0.0;
+  }
   for (std::uint32_t p = circuits_.first_port(from); p < circuits_.first_port(from + 1); ++p) {
     if (!circuits_.is_lit(PortId{p})) continue;
     const std::uint32_t to = circuits_.peer_server(p);
     auto link = std::find_if(links.begin(), links.end(), [to](const Link& l) { return l.to == to; });
-    if (link == links.end()) link = links.insert(link, {to, take_capacity(from, PortId{p}), 0, 0});
+    if (link == links.end()) link = links.insert(link, {to, take_capacity(from, PortId{p}), 0, 0, 0.0});
     ++link->width;
+    link->ports += circuits_.rate(p);
   }
   std::erase_if(links, [&](const Link& link) {
-    rail_.network.set_rate(link.capacity, {rail_.plant.spec().nic_port.bytes_per_second * link.width});
+    rail_.network.set_rate(link.capacity, {rail_.plant.spec().nic_port.bytes_per_second * link.ports});
     if (link.width > 0 || link.users > 0) return false;
     spare_[from].push_back(link.capacity);
     return true;

@@ -20,6 +20,7 @@ struct Link {
   CapacityId capacity = 0;
   std::uint32_t width = 0;  // lit circuits
   std::uint32_t users = 0;  // holds
+  double ports = 0.0;       // of how many ports they have the rate: less than width where some are slow
 };
 
 class CircuitLinks {

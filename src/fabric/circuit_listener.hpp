@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <vector>
 
 namespace photonrail::fabric {
 
@@ -24,6 +25,9 @@ class CircuitListener {
   virtual void rail_changed(RailId rail) = 0;
   /// A switch that was dark as a whole, for a command of this job or of another, has light again.
   virtual void light_back(RailId rail) = 0;
+  /// Ports failed by fault number `fault` of the cluster, and the control plane does not know it: links of these owners,
+  /// each once, have lost all of their light. No owners: the failure is detected or repaired, or took no light.
+  virtual void light_lost(RailId /*rail*/, std::uint64_t /*fault*/, const std::vector<std::uint64_t>& /*owners*/) {}
 };
 
 /// From one server to another.
@@ -48,6 +52,9 @@ class CircuitNotifier {
   void back(std::uint64_t owner, Hop hop) const { listener_->circuit_back(rail_, owner, hop.from, hop.to); }
   void rail_changed() const { listener_->rail_changed(rail_); }
   void light_back() const { listener_->light_back(rail_); }
+  void light_lost(std::uint64_t fault, const std::vector<std::uint64_t>& owners) const {
+    listener_->light_lost(rail_, fault, owners);
+  }
 
  private:
   RailId rail_;

@@ -72,6 +72,18 @@ void CircuitTransitions::pause(const std::vector<Circuit>& lit) {
   }
 }
 
+std::vector<std::uint64_t> CircuitTransitions::owners_without_light(const std::vector<Circuit>& circuits) const {
+  std::vector<std::uint64_t> owners;
+  for (const Circuit circuit : circuits) {
+    const Link* link = links_.find(circuits_.hop(circuit));
+    if (link == nullptr || link->width > 0) continue;
+    holds_.add_owners(circuits_.hop(circuit), owners);
+  }
+  std::sort(owners.begin(), owners.end());
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  return owners;
+}
+
 void CircuitTransitions::resume(std::vector<Circuit> lit) {
   circuits_.switches_changed();
   std::erase_if(lit, [this](Circuit circuit) { return !end_pause(circuit.from); });

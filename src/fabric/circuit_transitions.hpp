@@ -34,6 +34,10 @@ class CircuitTransitions {
   /// The circuits are on a switch that went dark as a whole, or on a port that failed unnoticed. Their bytes stand still;
   /// their holds remain.
   void pause(const std::vector<Circuit>& lit);
+  /// The holders of links that have no light left, of those that the circuits are of, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> owners_without_light(const std::vector<Circuit>& circuits) const;
+  /// Ports of the server, or at the other ends of its circuits, have another rate.
+  void change_rates(std::uint32_t server) { links_.refresh(server); }
   /// The switch is back: the circuits on it that were paused and have no other dark switch are lit.
   void resume(std::uint32_t which) { resume(circuits_.lit_on(which)); }
   /// What stood in the way of the circuits' light is gone: those of them that were paused are lit.

@@ -214,9 +214,27 @@ void require_faults(const ClusterSpec& cluster) {
     require(!fault.plane || !fault.port, field("rail.faults[].plane", i), "a port is of one plane", "give one of the two");
     require_duration(fault.detection, field("rail.faults[].detection", i));
     require(fault.detection == Duration{} || fault.kind == PortFault::Kind::kFailed, field("rail.faults[].detection", i),
-            "a stuck port does nothing until it is asked to move: there is nothing to detect");
+            "a stuck port does nothing until it is asked to move, and a slow one goes on: there is nothing to detect");
+    const bool slow = fault.kind == PortFault::Kind::kSlow;
+    require(slow || fault.rate == 1.0, field("rail.faults[].rate", i), "is of a port that is slow", "remove it");
+    require(fault.rate >= 1e-6 && fault.rate <= 1.0, field("rail.faults[].rate", i),
+            "must be a share from 1e-6 to 1, not " + text(fault.rate));
     require_duration(fault.at.since_start(), field("rail.faults[].at", i));
     require_duration(fault.lasts.value_or(Duration{}), field("rail.faults[].lasts", i));
+  }
+}
+
+void require_whole_nics(const RailSpec& rail) {
+  constexpr const char* kWhole =
+      "a message on an electrical rail spreads over all ports of its NIC: whole NICs have faults";
+  for (std::size_t i = 0; i < rail.faults.size(); ++i) {
+    const PortFault& fault = rail.faults[i];
+    require(fault.kind != PortFault::Kind::kStuck, field("rail.faults[].kind", i),
+            "electrical rails have no circuits that could be stuck", "\"failed\" or \"slow\"");
+    require(!fault.port, field("rail.faults[].port", i), kWhole, "remove it");
+    require(!fault.plane, field("rail.faults[].plane", i), kWhole, "remove it");
+    require(fault.detection == Duration{}, field("rail.faults[].detection", i),
+            "electrical rails have no control plane that could detect it", "remove it");
   }
 }
 
@@ -256,6 +274,8 @@ void ClusterSpec::validate() const {
   require_duration(nic.message_overhead, field("nic.message_overhead"));
   if (rail.kind == RailKind::kElectrical) {
     require_electrical(rail);
+    require_faults(*this);
+    require_whole_nics(rail);
   } else {
     require_optical(*this);
   }

@@ -1,5 +1,6 @@
 #include "fabric/fault_timeline.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace photonrail::fabric {
@@ -12,6 +13,11 @@ void FaultTimeline::schedule() {
   for (std::size_t f = 0; f < faults.size(); ++f) {
     const PortFault& fault = faults[f];
     if (fault.rail && *fault.rail != rail_.id) continue;
+    if (fault.kind == PortFault::Kind::kSlow) {
+      at(fault.at, Action::to<&FaultTimeline::slow_down>(*this, f));
+      if (fault.lasts) at(fault.at + *fault.lasts, Action::to<&FaultTimeline::speed_up>(*this, f));
+      continue;
+    }
     if (fault.detection == Duration{}) {
       at(fault.at, Action::to<&FaultTimeline::begin>(*this, f));
     } else {
@@ -26,15 +32,47 @@ void FaultTimeline::schedule() {
   }
 }
 
+bool FaultTimeline::concerns(const PortFault& fault, PortId at) const {
+  if (fault.server && *fault.server != circuits_.server(at)) return false;
+  const std::uint32_t port = at.value % circuits_.ports_per_gpu();
+  if (fault.port && *fault.port != port) return false;
+  return !fault.plane || *fault.plane == port % rail_.spec.planes;
+}
+
 template <class Visit>
 void FaultTimeline::each_port(const PortFault& fault, Visit&& visit) const {
   for (std::uint32_t p = 0; p < circuits_.crossbar().ports(); ++p) {
-    if (fault.server && *fault.server != p / circuits_.ports_per_gpu()) continue;
-    const std::uint32_t port = p % circuits_.ports_per_gpu();
-    if (fault.port && *fault.port != port) continue;
-    if (fault.plane && *fault.plane != port % rail_.spec.planes) continue;
-    visit(PortId{p});
+    if (concerns(fault, PortId{p})) visit(PortId{p});
   }
+}
+
+void FaultTimeline::slow_down(std::uint64_t index) {
+  slow_.insert(std::upper_bound(slow_.begin(), slow_.end(), index), index);
+  change_rates(rail_.spec.faults[index]);
+}
+
+void FaultTimeline::speed_up(std::uint64_t index) {
+  slow_.erase(std::find(slow_.begin(), slow_.end(), index));
+  change_rates(rail_.spec.faults[index]);
+}
+
+// Of each port anew from the faults that it has now, so that a rate comes back exactly.
+void FaultTimeline::change_rates(const PortFault& changed) {
+  std::vector<std::uint32_t> servers;  // whose links have other rates
+  each_port(changed, [&](PortId port) {
+    double rate = 1.0;
+    for (const std::uint64_t index : slow_) {
+      const PortFault& fault = rail_.spec.faults[index];
+      if (concerns(fault, port)) rate *= fault.rate;
+    }
+    circuits_.set_rate(port, rate);
+    servers.push_back(circuits_.server(port));
+    const PortId source = circuits_.crossbar().receive()[port.index()].peer;
+    if (!source.is_none()) servers.push_back(circuits_.server(source));
+  });
+  std::sort(servers.begin(), servers.end());
+  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+  for (const std::uint32_t server : servers) transitions_.change_rates(server);
 }
 
 void FaultTimeline::strike(std::uint64_t index) {
@@ -44,9 +82,11 @@ void FaultTimeline::strike(std::uint64_t index) {
     circuits_.begin_blind(port);
   });
   transitions_.pause(lit);
+  notifier_.light_lost(index, transitions_.owners_without_light(lit));
 }
 
 void FaultTimeline::pass(std::uint64_t index) {
+  notifier_.light_lost(index, {});
   std::vector<Circuit> lit;
   each_port(rail_.spec.faults[index], [&](PortId port) {
     circuits_.end_blind(port);
@@ -56,6 +96,7 @@ void FaultTimeline::pass(std::uint64_t index) {
 }
 
 void FaultTimeline::detect(std::uint64_t index) {
+  notifier_.light_lost(index, {});
   begin(index);  // darkens the circuits, so that none is seen without the fault
   each_port(rail_.spec.faults[index], [&](PortId port) { circuits_.end_blind(port); });
 }
@@ -95,6 +136,7 @@ std::vector<std::string> FaultTimeline::lines() const {
     if ((fault.rail && *fault.rail != rail_.id) || fault.at > rail_.engine.now()) continue;
     const bool failed = fault.kind == PortFault::Kind::kFailed;
     const std::string at = std::to_string(to_seconds(fault.at)) + " s";
+    if (fault.kind == PortFault::Kind::kSlow) continue;  // nothing waits for ever because of it
     const std::string when = fault.lasts ? std::string(failed ? " failed from " : " was stuck from ") + at + " to " +
                                                std::to_string(to_seconds(fault.at + *fault.lasts)) + " s"
                                          : (failed ? " failed at " : " is stuck since ") + at;

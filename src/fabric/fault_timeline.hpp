@@ -1,5 +1,5 @@
-// The faults of ports that the cluster's description says, at their times: ports fail or get stuck, and are repaired. A
-// fault with a detection time has its effect on light at once, and on the control plane once it is detected.
+// The faults of ports that the cluster's description says, at their times: ports fail, get stuck or slow, and are repaired.
+// A fault with a detection time has its effect on light at once, and on the control plane once it is detected.
 #pragma once
 
 #include "fabric/circuit_listener.hpp"
@@ -28,6 +28,7 @@ class FaultTimeline {
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:
+  [[nodiscard]] bool concerns(const PortFault& fault, PortId at) const;
   template <class Visit>
   void each_port(const PortFault& fault, Visit&& visit) const;
   void strike(std::uint64_t index);  // light is gone, and the control plane does not know it
@@ -36,12 +37,16 @@ class FaultTimeline {
   void begin(std::uint64_t index);  // known from the first moment on, or from now on
   void end(std::uint64_t index);
   void fail(PortId port);
+  void slow_down(std::uint64_t index);
+  void speed_up(std::uint64_t index);
+  void change_rates(const PortFault& changed);
 
   RailContext rail_;
   RailCircuits& circuits_;
   PortFaults& faults_;
   CircuitTransitions& transitions_;
   const CircuitNotifier& notifier_;
+  std::vector<std::uint64_t> slow_;  // faults that slow ports now, ascending
 };
 
 }  // namespace photonrail::fabric

@@ -41,6 +41,11 @@ void RailCircuits::end_blind(PortId port) {
   ++version_;
 }
 
+void RailCircuits::set_rate(PortId port, double share) {
+  if (rates_.empty()) rates_.resize(crossbar_.ports(), 1.0);
+  rates_[port.index()] = share;
+}
+
 std::uint32_t RailCircuits::begin(const CircuitPlan& change) {
   const std::uint32_t begun = crossbar_.begin(change);
   ++version_;

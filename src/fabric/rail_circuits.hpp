@@ -8,6 +8,7 @@
 #include "photonrail/cluster.hpp"
 #include "topology/plant.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -31,6 +32,7 @@ class RailCircuits {
   /// Lit, no switch on the way is dark as a whole, and no end is blind. `port`: of the transmit side.
   [[nodiscard]] bool is_lit(PortId port) const {
     const device::OpticalSwitch::Fibre& fibre = crossbar_.transmit()[port.index()];
+    const auto is_blind = [this](PortId end) { return !blind_.empty() && blind_[end.index()] > 0; };
     if (fibre.state != CircuitState::kLit || is_blind(port) || is_blind(fibre.peer)) return false;
     return !whole_switch_ || (!switches_.is_dark(switches_.of(port)) && !switches_.is_dark(switches_.of(fibre.peer)));
   }
@@ -45,6 +47,13 @@ class RailCircuits {
   /// such faults may overlap.
   void begin_blind(PortId port);
   void end_blind(PortId port);
+
+  /// From now on the port has this share of its rate.
+  void set_rate(PortId port, double share);
+  /// Of a circuit that begins at the port, by the slower of its ends. REQUIRES: there is a circuit.
+  [[nodiscard]] double rate(std::uint32_t port) const {
+    return rates_.empty() ? 1.0 : std::min(rates_[port], rates_[crossbar_.transmit()[port].peer.index()]);
+  }
 
   /// Darkens what `change` takes, and returns the number for light(). REQUIRES and throws: as OpticalSwitch::begin.
   std::uint32_t begin(const CircuitPlan& change);
@@ -73,14 +82,13 @@ class RailCircuits {
   void switches_changed() { ++version_; }
 
  private:
-  [[nodiscard]] bool is_blind(PortId port) const { return !blind_.empty() && blind_[port.index()] > 0; }
-
   const RailSwitches& switches_;
   bool whole_switch_;  // DarkScope::kSwitch
   std::uint32_t ports_per_gpu_;
   device::OpticalSwitch crossbar_;
   std::vector<bool> draining_;        // by transmit port; empty: none
   std::vector<std::uint32_t> blind_;  // by port: faults that are not known; empty: there was none
+  std::vector<double> rates_;         // by port: share of its rate; empty: all have all of it
   std::vector<PortId> touched_;
   std::vector<bool> is_touched_;  // by port
   std::uint64_t version_ = 0;

@@ -37,6 +37,10 @@ SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, cons
   if (!crossbar && !spec.scale_up.faults.empty()) {
     link_faults_ = std::make_unique<LinkFaults>(LinkFaults::Parts{engine, spec, plant, capacities_, network_});
   }
+  if (!optical && !spec.rail.faults.empty()) {
+    nic_faults_ =
+        std::make_unique<NicFaults>(NicFaults::Parts{engine, spec.rail.faults, plant, capacities_, network_}, first);
+  }
   if (!optical) return;
   rails_.resize(of.gpus_per_server);
   for (std::uint32_t r = 0; r < of.gpus_per_server; ++r) {

@@ -5,6 +5,7 @@
 #include "engine/engine.hpp"
 #include "fabric/capacity_map.hpp"
 #include "fabric/link_faults.hpp"
+#include "fabric/nic_faults.hpp"
 #include "fabric/rail_switches.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
@@ -64,6 +65,7 @@ class SharedFabric : private network::DeliveryListener {
   CapacityMap capacities_;
   network::Network network_;
   std::unique_ptr<LinkFaults> link_faults_;
+  std::unique_ptr<NicFaults> nic_faults_;           // null: the rails are optical, or have no faults
   std::vector<std::unique_ptr<SharedRail>> rails_;  // null where no job has a GPU
   std::vector<network::DeliveryListener*> jobs_;
   const topology::Plant& plant_;

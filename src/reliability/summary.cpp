@@ -76,6 +76,8 @@ GoodputSummary summarise(const GoodputSpec& spec, Duration step, std::span<const
   summary.all_gpus = spec.servers() * spec.job.gpus_per_server;
   summary.step_s = to_seconds(step);
   summary.interval_s = static_cast<double>(spec.steps_between_checkpoints(step)) * summary.step_s;
+  summary.stall_s = spec.checkpoint.stall_s;
+  summary.copy_s = spec.checkpoint.copy_s;
   summary.wall_d = over(histories, [](const History& h) { return h.wall.days(); }).mean;
   for (std::size_t u = 0; u < kTimeUses; ++u) {
     summary.shares[u] = over(histories, [&](const History& h) {

@@ -9,15 +9,23 @@ namespace photonrail::report {
 
 using json::Json;
 
+bool has_detection(const RunResult& result) {
+  return std::any_of(result.ranks.begin(), result.ranks.end(),
+                     [](const RankTime& rank) { return rank.detection > Duration{}; });
+}
+
 Json rank_spread_json(const RunResult& result) {
   Json spread = Json::object();
   if (result.ranks.empty()) return spread;
-  constexpr std::array<std::pair<const char*, Duration RankTime::*>, 4> kParts{
+  constexpr std::array<std::pair<const char*, Duration RankTime::*>, 5> kParts{
       {{"compute", &RankTime::compute},
        {"exposed_communication", &RankTime::exposed_communication},
        {"reconfiguration_wait", &RankTime::reconfiguration_wait},
-       {"peer_wait", &RankTime::peer_wait}}};
+       {"peer_wait", &RankTime::peer_wait},
+       {"detection", &RankTime::detection}}};
+  const bool detection = has_detection(result);
   for (const auto& [name, part] : kParts) {
+    if (part == &RankTime::detection && !detection) continue;
     std::vector<Duration> times;
     times.reserve(result.ranks.size());
     for (const RankTime& rank : result.ranks) times.push_back(rank.*part);

@@ -40,11 +40,14 @@ Json seconds(const std::vector<Duration>& durations) {
   return list;
 }
 
-Json parts(const RankTime& time) {
-  return {{"compute", to_seconds(time.compute)},
-          {"exposed_communication", to_seconds(time.exposed_communication)},
-          {"reconfiguration_wait", to_seconds(time.reconfiguration_wait)},
-          {"peer_wait", to_seconds(time.peer_wait)}};
+// `detection`: of a run in which failures were not detected at once; others have no such entry.
+Json parts(const RankTime& time, bool detection) {
+  Json parts{{"compute", to_seconds(time.compute)},
+             {"exposed_communication", to_seconds(time.exposed_communication)},
+             {"reconfiguration_wait", to_seconds(time.reconfiguration_wait)},
+             {"peer_wait", to_seconds(time.peer_wait)}};
+  if (detection) parts.insert("detection", to_seconds(time.detection));
+  return parts;
 }
 
 /// Ranks whose times are the same.
@@ -66,15 +69,15 @@ struct RankClass {
   }
 };
 
-std::array<std::int64_t, 4> key_of(const RankTime& time) {
+std::array<std::int64_t, 5> key_of(const RankTime& time) {
   return {time.compute.count(), time.exposed_communication.count(), time.reconfiguration_wait.count(),
-          time.peer_wait.count()};
+          time.peer_wait.count(), time.detection.count()};
 }
 
 // One row for all ranks with the same times, in the order of the first of each: of a folded run they are few.
 Json rank_classes(const RunResult& result) {
   std::vector<RankClass> classes;
-  std::map<std::array<std::int64_t, 4>, std::size_t> known;
+  std::map<std::array<std::int64_t, 5>, std::size_t> known;
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     const auto [entry, fresh] = known.try_emplace(key_of(result.ranks[r]), classes.size());
     if (fresh) classes.push_back({&result.ranks[r]});
@@ -85,7 +88,7 @@ Json rank_classes(const RunResult& result) {
     of.end_range();
     of.ranges.pop_back();
     Json& row = list.push_back(Json{{"ranks", of.ranges}, {"count", of.count}});
-    const Json times = parts(*of.time);
+    const Json times = parts(*of.time, report::has_detection(result));
     for (const auto& [part, seconds] : times.members()) row[part] = seconds;
   }
   return list;
@@ -191,7 +194,7 @@ Json jobs(const RunResult& result) {
     entry["simulated"] = report::simulated_json(job);
     report::add_training(job, entry);
     entry["iteration_s"] = seconds(job.iterations);
-    entry["per_rank_mean_s"] = parts(job.mean_rank_time());
+    entry["per_rank_mean_s"] = parts(job.mean_rank_time(), report::has_detection(job));
     entry["communication"] = communication(job);
     entry["reconfigurations"] = reconfigurations(job.reconfigurations);
   }
@@ -233,7 +236,7 @@ Json result_json(const RunResult& result, bool lists) {
   json["simulated"] = simulated_json(result);
   add_training(result, json);
   json["infeasible"] = result.infeasible.empty() ? Json(nullptr) : Json(result.infeasible);
-  json["per_rank_mean_s"] = parts(result.mean_rank_time());
+  json["per_rank_mean_s"] = parts(result.mean_rank_time(), report::has_detection(result));
   json["per_rank_spread_s"] = rank_spread_json(result);
   json["communication"] = communication(result);
   json["reconfigurations"] = reconfigurations(result.reconfigurations);

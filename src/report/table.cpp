@@ -1,5 +1,6 @@
 // Runs side by side: bars over the whole width first, then a column a run, in blocks of as many as the width holds.
 #include "photonrail/report.hpp"
+#include "report/rank_spread.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -24,17 +25,18 @@ constexpr std::size_t kLabelColumns = 26;
 constexpr std::size_t kMinColumn = 12;
 constexpr const char* kNothing = "–";
 
-/// One of the four parts of a rank's time. The glyphs tell them apart without colour.
+/// One of the parts of a rank's time. The glyphs tell them apart without colour.
 struct Part {
   Duration RankTime::*time;
   const char* glyph;
   const char* colour;  ///< SGR code
   const char* label;
 };
-constexpr std::array<Part, 4> kParts{{{&RankTime::compute, "█", "34", "compute"},
+constexpr std::array<Part, 5> kParts{{{&RankTime::compute, "█", "34", "compute"},
                                       {&RankTime::exposed_communication, "▒", "33", "exposed communication"},
                                       {&RankTime::reconfiguration_wait, "╳", "31", "reconfiguration wait"},
-                                      {&RankTime::peer_wait, "·", "90", "waiting for peers"}}};
+                                      {&RankTime::peer_wait, "·", "90", "waiting for peers"},
+                                      {&RankTime::detection, "?", "35", "failure not detected"}}};
 
 struct Row {
   std::string label;
@@ -110,7 +112,9 @@ std::string paint(const std::string& text, const char* colour, bool coloured) {
 
 void add_shares(Rows& rows) {
   rows.heading("share of the time");
+  const bool detection = std::any_of(rows.runs().begin(), rows.runs().end(), report::has_detection);
   for (const Part& part : kParts) {
+    if (part.time == &RankTime::detection && !detection) continue;
     rows.add(std::string("  ") + part.glyph + " " + part.label, [&part](const RunResult& run) {
       const RankTime mean = run.mean_rank_time();
       return share_of(mean.*part.time, mean.total());

@@ -15,7 +15,8 @@ std::string name_of(const PortFault& fault) {
   if (fault.server || !fault.plane) name += ", " + of("server", fault.server);
   if (fault.plane) name += ", plane " + std::to_string(*fault.plane);
   if (fault.port) name += ", port " + std::to_string(*fault.port);
-  return name + (fault.kind == PortFault::Kind::kFailed ? ": failed" : ": stuck");
+  using enum PortFault::Kind;
+  return name + (fault.kind == kFailed ? ": failed" : fault.kind == kStuck ? ": stuck" : ": slow");
 }
 
 std::string name_of(const StragglerSpec& failure) {
@@ -36,7 +37,7 @@ std::vector<FaultSpan> faults_of(const Scenario& scenario) {
   };
   for (const PortFault& fault : scenario.cluster.rail.faults) add(name_of(fault), fault.at, fault.detection, fault.lasts);
   for (const StragglerSpec& failure : scenario.stragglers) {
-    if (failure.at) add(name_of(failure), *failure.at, {}, failure.lasts);
+    if (failure.at) add(name_of(failure), *failure.at, failure.detection, failure.lasts);
   }
   return faults;
 }

@@ -142,6 +142,7 @@ std::string kind_of(const Events& events, const Span& span) {
   if (category == "communication") return thread.substr(0, thread.find(' '));
   if (category == "peers") return "waiting for peers";
   if (category == "circuits") return "waiting for circuits";
+  if (category == "fault") return events.names[span.name].starts_with("not detected") ? "failure not detected" : "fault";
   if (category == "lit") return events.names[span.detail].empty() ? "circuit" : events.names[span.detail];
   return category;
 }

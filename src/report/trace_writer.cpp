@@ -38,6 +38,7 @@ using report::TraceText;
 constexpr std::uint32_t kComputeThread = 1;
 constexpr std::uint32_t kHostThread = 2;
 constexpr std::uint32_t kFirstLane = 3;
+constexpr std::uint32_t kStorageThread = 1'000'000'000;  // beyond all lanes
 
 std::uint32_t process_of(RankId rank) { return rank.value + 1; }
 
@@ -84,11 +85,19 @@ std::vector<bool> shown_ranks(const TaskGraph& graph, const TraceWriter::Options
 void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& events, const std::vector<bool>& shown,
                     TraceText& text) {
   std::vector<bool> has_host(graph.ranks());
+  std::vector<bool> has_storage(graph.ranks());
   for (const ComputeEvent& event : events) {
     if (!shown[event.rank.index()]) continue;
+    const std::uint32_t process = process_of(event.rank);
+    if (event.stream == Stream::kStorage) {
+      has_storage[event.rank.index()] = true;
+      text.span({process, kStorageThread}, event.start, event.finish, "storage",
+                task_label(graph, event.rank, event.task, "storage"), {});
+      continue;
+    }
     const bool host = event.stream == Stream::kHost;
     if (host) has_host[event.rank.index()] = true;
-    text.span({process_of(event.rank), host ? kHostThread : kComputeThread}, event.start, event.finish, "compute",
+    text.span({process, host ? kHostThread : kComputeThread}, event.start, event.finish, "compute",
               task_label(graph, event.rank, event.task, "compute"), {});
   }
   for (std::size_t r = 0; r < graph.ranks(); ++r) {
@@ -97,6 +106,7 @@ void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& eve
     text.name_process(process, "rank " + std::to_string(r));
     text.name_thread({process, kComputeThread}, "compute", 0);
     if (has_host[r]) text.name_thread({process, kHostThread}, "host", 1);
+    if (has_storage[r]) text.name_thread({process, kStorageThread}, "network to storage", 2);
   }
 }
 

@@ -14,7 +14,12 @@ void BoundTimeline::stall(RankId rank, Time from, Time to) {
 }
 
 void BoundTimeline::compute(const ComputeEvent& event) {
-  stall(event.rank, event.start, event.finish);
+  if (event.stream == Stream::kStorage) {
+    entries_.push_back({event.start, event.rank, Entry::Kind::kRuns, Dimension::kOther});
+    entries_.push_back({event.finish, event.rank, Entry::Kind::kRan, Dimension::kOther});
+  } else {
+    stall(event.rank, event.start, event.finish);
+  }
   if (!observers_.empty()) notifications_.push_back({event.finish, true, event, {}});
 }
 

@@ -19,7 +19,8 @@ namespace photonrail::run {
 class BoundTimeline {
  public:
   /// The observers must outlive the object.
-  BoundTimeline(std::size_t ranks, std::span<Observer* const> observers) : observers_(observers), accounting_(ranks) {}
+  BoundTimeline(std::size_t ranks, std::span<Observer* const> observers, std::size_t uncounted = 0)
+      : observers_(observers), accounting_(ranks, {}, uncounted) {}
 
   void begin(const Scenario& scenario);
   /// A straggler delays the begin of the rank's iteration.

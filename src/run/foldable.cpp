@@ -16,7 +16,6 @@ const char* rail_problem(const RailSpec& rail) {
   if (optical.darkness != DarkScope::kPorts) return "a switch that re-points is dark as a whole";
   if (optical.batching != Duration{} || optical.command_gap != Duration{}) return "commands wait for others at the switch";
   if (rail.pods.servers != 0) return "circuits between pods differ from those within one";
-  if (!rail.faults.empty()) return "some ports fail or are stuck";
   return "";
 }
 
@@ -33,6 +32,7 @@ const char* control_problem(const ControlPlaneSpec& control) {
 std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller, const ControllerFactory& factory,
                              bool rehearsal) {
   if (!cluster.scale_up.shape.crossbar()) return "a torus or a ring inside the servers: messages share links on their way";
+  if (!cluster.rail.faults.empty()) return "some ports fail, or are stuck or slow";
   if (cluster.rail.kind == RailKind::kElectrical) {
     return cluster.plant().two_tier() ? "electrical rails of two tiers: messages share uplinks" : "";
   }

@@ -57,7 +57,7 @@ LowerBound::LowerBound(const BoundedJob& job, const Registries& registries, std:
       operations_(graph_, placement_, fabric_, plans_, nullptr),
       stragglers_(job.stragglers, graph_.ranks(), job.run.seed),
       bound_(fabric_, terms_of(job)),
-      timeline_(graph_.ranks(), observers),
+      timeline_(graph_.ranks(), observers, job.scenario.storage_ranks),
       ranks_(graph_.ranks()),
       iteration_ends_(job.run.iterations, Time{}) {}
 

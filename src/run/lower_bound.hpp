@@ -51,10 +51,10 @@ class LowerBound {
     std::uint32_t iteration = 0;
     std::size_t tasks_left = 0;
     double slowdown = 1.0;
-    std::vector<std::uint32_t> waits;                                 // by task
-    std::vector<Pending> pending;                                     // by task
-    Pending last;                                                     // of the tasks that are done
-    std::array<std::vector<std::pair<Time, Duration>>, 2> computing;  // by stream: from when on, how long
+    std::vector<std::uint32_t> waits;                                            // by task
+    std::vector<Pending> pending;                                                // by task
+    Pending last;                                                                // of the tasks that are done
+    std::array<std::vector<std::pair<Time, Duration>>, kStreamCount> computing;  // by stream: from when on, how long
   };
   /// The members of an operation that have arrived.
   struct Meeting {

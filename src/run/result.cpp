@@ -20,7 +20,8 @@ Duration mean(std::span<const RankTime> ranks, Duration RankTime::*part) {
 RankTime RunResult::mean_rank_time() const {
   if (ranks.empty()) return {};
   return {mean(ranks, &RankTime::compute), mean(ranks, &RankTime::exposed_communication),
-          mean(ranks, &RankTime::reconfiguration_wait), mean(ranks, &RankTime::peer_wait)};
+          mean(ranks, &RankTime::reconfiguration_wait), mean(ranks, &RankTime::peer_wait),
+          mean(ranks, &RankTime::detection)};
 }
 
 std::optional<Duration> RunResult::steady_iteration() const {

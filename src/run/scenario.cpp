@@ -35,6 +35,7 @@ void check_placement(const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   const std::size_t ranks = scenario.graph.ranks();
   if (ranks == 0) throw FieldError(field("graph"), "has no ranks");
+  if (scenario.storage_ranks >= ranks) throw FieldError(field("graph"), "all of its ranks are hosts of storage");
   if (ranks > cluster.gpus()) {
     throw FieldError(field("graph"), number(ranks) + " ranks do not fit the cluster: " + gpus_of(cluster),
                      "raise {cluster.servers}, or use fewer ranks");
@@ -163,6 +164,13 @@ void check_gpu_failure(const StragglerSpec& straggler, std::size_t i) {
   if (straggler.delay.a != Duration{} || straggler.delay.kind != DelayDistribution::Kind::kConstant ||
       !straggler.trace.empty()) {
     throw FieldError(field("stragglers[].delay", i), "is of steps, and this is a failure at a time", "give one of the two");
+  }
+  if (straggler.detection < Duration{} || (straggler.lasts && straggler.detection > *straggler.lasts)) {
+    throw FieldError(field("stragglers[].detection", i), "is not from 0 to the end of the failure",
+                     "a failure that is over before it is detected needs no \"detection\"");
+  }
+  if (straggler.detection > Duration{} && !straggler.stops) {
+    throw FieldError(field("stragglers[].detection", i), "is of a GPU that stops", "remove it");
   }
   if (straggler.stops && straggler.slowdown != 1.0) {
     throw FieldError(field("stragglers[].slowdown", i), "is of a GPU that computes, and this one stops",

@@ -48,9 +48,10 @@ Simulation::Simulation(const JobSetup& setup)
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
       plans_(algorithms_, setup.scenario.graph.demands(), plan_options()),
       operations_(setup.graph(), placement_, fabric_, plans_, ambiguity_if_folded()),
-      accounting_(setup.graph().ranks(), setup.folding != nullptr
-                                             ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
-                                             : std::span<const std::uint32_t>{}),
+      accounting_(setup.graph().ranks(),
+                  setup.folding != nullptr ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
+                                           : std::span<const std::uint32_t>{},
+                  setup.scenario.storage_ranks),
       stragglers_(setup.stragglers, setup.graph().ranks(), setup.run.seed),
       control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
@@ -159,7 +160,7 @@ void Simulation::report(RunResult& result) {
 
 Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) const {
   const ClusterSpec& cluster = setup_.scenario.cluster;
-  const double gpus = static_cast<double>(setup_.scenario.gpu_of_rank.size());
+  const double gpus = static_cast<double>(setup_.scenario.gpu_of_rank.size() - setup_.scenario.storage_ranks);
   const double seconds = to_seconds(result.makespan);
   if (seconds <= 0.0) return {};
   Bytes all{};

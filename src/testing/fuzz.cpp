@@ -152,7 +152,8 @@ std::string_view name(Invariant invariant) {
 std::string books_problem(const RunResult& result) {
   for (std::size_t r = 0; r < result.ranks.size(); ++r) {
     const RankTime& time = result.ranks[r];
-    const Duration parts[] = {time.compute, time.exposed_communication, time.reconfiguration_wait, time.peer_wait};
+    const Duration parts[] = {time.compute, time.exposed_communication, time.reconfiguration_wait, time.peer_wait,
+                              time.detection};
     for (const Duration part : parts) {
       if (part < Duration{}) return "a part of rank " + std::to_string(r) + " is negative";
     }

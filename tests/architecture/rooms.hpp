@@ -75,6 +75,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},
       {"task_graph.hpp", "workload"}, {"training.hpp", "workload"}, {"workload/model.hpp", "workload"},
       {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
+      {"workload/checkpoint.hpp", "workload"},
       {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},
       {"control/decision.hpp", "control"}, {"control/needs.hpp", "control"}, {"control/parameter.hpp", "control"},

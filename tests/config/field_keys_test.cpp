@@ -71,6 +71,7 @@ std::map<std::string, Checked> parts() {
   parts["src/run/control_check.cpp"] = {"controller.control", whole};
   parts["src/workload/training/"] = {"", places_of(config::training_keys())};
   parts["src/workload/pipeline/"] = {"pipeline", places_of(config::training_keys())};
+  parts["src/workload/checkpoint.cpp"] = {"", places_of(config::workload_keys())};
   parts["src/workload/moe/moe.cpp"] = {"", places_of(config::moe_keys())};
   parts["src/reliability/"] = {"", places_of(config::reliability_keys())};
   parts["src/workload/moe/layer.cpp"] = {"", places_of(config::moe_layer_keys())};

@@ -136,6 +136,27 @@ TEST(ResultJson, RanksWithTheSameTimesAreOneRow) {
   EXPECT_TRUE(Json::parse(to_json(RunResult{}))["rank_classes"].empty());
 }
 
+// Of 10 ms rank 0 stood still for 4 without anything knowing it.
+TEST(ResultJson, TimeUntilFailuresAreDetectedIsAPartWhereThereIsSome) {
+  RunResult result;
+  result.makespan = Duration{10'000'000'000};
+  result.ranks = {{Duration{6'000'000'000}, {}, {}, {}, Duration{4'000'000'000}}, {{}, {}, {}, result.makespan}};
+  const Json json = Json::parse(to_json(result));
+  EXPECT_EQ(json["per_rank_mean_s"]["detection"], 0.002);
+  EXPECT_EQ(json["per_rank_spread_s"]["detection"]["most"], 0.004);
+  for (const Json& row : json["rank_classes"]) {
+    double sum = 0.0;
+    for (const char* part : {"compute", "exposed_communication", "reconfiguration_wait", "peer_wait", "detection"}) {
+      sum += row[part].get<double>();
+    }
+    EXPECT_DOUBLE_EQ(sum, 0.010);
+  }
+  const std::vector<RunResult> runs{result};
+  EXPECT_NE(to_table(runs).find("failure not detected"), std::string::npos);
+  result.ranks.erase(result.ranks.begin());
+  EXPECT_FALSE(Json::parse(to_json(result))["per_rank_mean_s"].contains("detection"));
+}
+
 TEST(ResultJson, SaysHowFarTheRanksLieApart) {
   const Json json = Json::parse(to_json(two_ranks()));
   EXPECT_EQ(json["per_rank_spread_s"]["compute"], Json({{"least", 0.004}, {"median", 0.004}, {"most", 0.005}}));  // 4, 5 ms

@@ -148,4 +148,29 @@ void draw_links(Dice& dice, Json& cluster) {
   if (gpus > 1 && dice.one_in(3)) draw_link_faults(dice, cluster);
 }
 
+void draw_slow_nics(Dice& dice, const Extent& extent, Json& cluster) {
+  Json& rail = cluster["rail"];
+  if (!rail.contains("faults")) rail["faults"] = Json::array();
+  for (std::uint32_t left = dice.from_to(1, 2); left > 0; --left) {
+    Json fault = draw_fault(dice, extent, rail.value("planes", 1U));
+    fault.erase("detection_us");
+    fault["kind"] = "slow";
+    fault["rate"] = dice.pick<double>({1, 0.75, 0.5, 0.25});
+    if (!extent.optical) {  // whole NICs, which may fail too
+      fault.erase("port");
+      fault.erase("plane");
+      if (dice.one_in(3)) fault.erase("rate");
+      if (!fault.contains("rate")) fault["kind"] = "failed";
+    }
+    rail["faults"].push_back(fault);
+  }
+}
+
+Json draw_server_fault(Dice& dice, const Extent& extent) {
+  Json fault{{"server", dice.from_to(0, extent.servers - 1)}, {"at_us", dice.pick<double>({0, 1, 5, 20, 70, 500, 2000})}};
+  if (dice.one_in(2)) fault["detection_us"] = dice.pick<double>({1, 5, 30});
+  if (!dice.one_in(8)) fault["lasts_us"] = dice.pick<double>({30, 40, 3000});
+  return fault;
+}
+
 }  // namespace photonrail::worlds

@@ -123,7 +123,8 @@ bool may_lose_gpu(const Json& job) {
 
 // What a scenario says that may stop its job for good, whatever the code does.
 bool may_stop(const Json& scenario) {
-  for (const auto& faults : {"/cluster/rail/faults"_json_pointer, "/cluster/scale_up/faults"_json_pointer}) {
+  for (const auto& faults :
+       {"/cluster/rail/faults"_json_pointer, "/cluster/scale_up/faults"_json_pointer, "/server_faults"_json_pointer}) {
     if (!scenario.contains(faults)) continue;
     for (const Json& fault : scenario[faults]) {
       const bool ends = fault.contains("lasts_us") || fault.contains("lasts_ms") || fault.contains("lasts_ps");
@@ -245,7 +246,8 @@ std::string problem_of(const RunResult& result) {
     const RankTime& time = result.ranks[r];
     if (time.total() != result.makespan)
       return "the time of rank " + std::to_string(r) + " does not add up to the makespan";
-    for (const Duration part : {time.compute, time.exposed_communication, time.reconfiguration_wait, time.peer_wait}) {
+    for (const Duration part :
+         {time.compute, time.exposed_communication, time.reconfiguration_wait, time.peer_wait, time.detection}) {
       if (part < Duration{}) return "a part of the time of rank " + std::to_string(r) + " is negative";
     }
   }

@@ -69,7 +69,7 @@ bool write_out_times(Json& controller) {
 }
 
 bool servers_are_alike(const Json& scenario) {
-  if (scenario.contains("jobs")) return false;
+  if (scenario.contains("jobs") || scenario["workload"].contains("checkpoint")) return false;  // peers go by server
   const Json& cluster = scenario["cluster"];
   const Json& rail = cluster["rail"];
   if (rail.contains("pods")) return false;
@@ -142,7 +142,8 @@ std::optional<Json> renamed(const Json& scenario, const std::vector<std::uint32_
   for (std::uint32_t& gpu : gpus) gpu = moved(gpu);
   write_ranks(twin);
   twin["placement"] = {{"rank_to_gpu", gpus}};
-  for (const auto& faults : {"/cluster/rail/faults"_json_pointer, "/cluster/scale_up/faults"_json_pointer}) {
+  for (const auto& faults :
+       {"/cluster/rail/faults"_json_pointer, "/cluster/scale_up/faults"_json_pointer, "/server_faults"_json_pointer}) {
     if (!twin.contains(faults)) continue;
     for (Json& fault : twin[faults]) {
       if (fault.contains("server")) fault["server"] = permutation[fault["server"].get<std::size_t>()];
@@ -170,7 +171,7 @@ std::optional<Json> with_unused_server(const Json& scenario) {
 
 bool is_steady(const Json& scenario) {
   const std::string text = scenario.dump();
-  for (const char* random : {"\"distribution\"", "\"loss\"", "\"faults\"", "\"restarts\"", "\"random\"", "\"dirichlet\"",
+  for (const char* random : {"\"distribution\"", "\"loss\"", "faults\"", "\"restarts\"", "\"random\"", "\"dirichlet\"",
                              "\"zipf\"", "\"source_spread\"", "\"messages\""}) {
     if (text.find(random) != std::string::npos) return false;
   }
@@ -179,6 +180,7 @@ bool is_steady(const Json& scenario) {
 
 bool is_serial(const Json& scenario) {
   if (scenario.contains("jobs") || scenario.contains("stragglers")) return false;
+  if (scenario["workload"].contains("checkpoint")) return false;
   return scenario["workload"].contains("collective") && !scenario["workload"]["collective"].contains("arrival_delay_us");
 }
 
@@ -244,6 +246,7 @@ double least_rate(const Json& scenario) {
   for (const char* place : {"/nic/port_gb_per_s", "/scale_up/gb_per_s"}) {
     rate = std::min(rate, cluster.value(Json::json_pointer(place), rate));
   }
+  for (const Json& fault : cluster.value("/rail/faults"_json_pointer, Json::array())) rate *= fault.value("rate", 1.0);
   if (cluster.contains("/scale_up/faults"_json_pointer)) rate /= 2;  // what slow links keep, at least
   if (cluster.value("/scale_up/pooled"_json_pointer, false)) {
     rate = std::min(rate, cluster.value("/scale_up/gb_per_s"_json_pointer, 450.0) / 6);  // six links at the most

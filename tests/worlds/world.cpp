@@ -56,6 +56,19 @@ Json draw_straggler(Dice& dice, std::uint32_t ranks) {
   return straggler;
 }
 
+// Into the memory of peers, if each rank has one, or over a network of its own.
+Json draw_checkpoint(Dice& dice) {
+  Json checkpoint{{"to", dice.one_in(2) ? "peer" : "own_network"},
+                  {"bytes_per_rank", dice.pick<std::uint32_t>({0, 1, 5000, 5'000'000})}};
+  if (checkpoint["to"] == "own_network") checkpoint["gb_per_s"] = dice.pick<double>({50, 1});
+  if (dice.one_in(2)) {
+    checkpoint["mode"] = "asynchronous";
+    checkpoint["over_steps"] = dice.from_to(1, 2);
+  }
+  if (dice.one_in(3)) checkpoint["host_gb_per_s"] = 50;
+  return checkpoint;
+}
+
 void draw_job(Dice& dice, const Extent& extent, Json& job) {
   std::uint32_t ranks = 1;
   job["workload"] = draw_workload(dice, extent, ranks);
@@ -182,6 +195,10 @@ World draw_world(std::uint64_t seed) {
   if (Dice(seed, "spread").one_in(25)) run["spread_seeds"] = static_cast<int>(1 + seed % 3);
   scenario["run"] = run;
   if (linked) draw_links(shapes, scenario["cluster"]);
+  Dice added(seed, "slow NICs, servers, checkpoints");
+  if (added.one_in(12)) draw_slow_nics(added, extent, scenario["cluster"]);
+  if (added.one_in(12)) scenario["server_faults"] = Json::array({draw_server_fault(added, extent)});
+  if (added.one_in(12) && !scenario.contains("jobs")) scenario["workload"]["checkpoint"] = draw_checkpoint(added);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
   return {seed, scenario};
 }

@@ -42,6 +42,9 @@ struct Extent {
 [[nodiscard]] Json draw_cluster(Dice& dice, Extent& extent);
 /// Links between the GPUs of a server in place of a crossbar: a torus, a mesh or a ring.
 void draw_links(Dice& dice, Json& cluster);
+/// NICs that are slow for a time, or fail on electrical rails.
+void draw_slow_nics(Dice& dice, const Extent& extent, Json& cluster);
+[[nodiscard]] Json draw_server_fault(Dice& dice, const Extent& extent);
 /// A policy in any of its settings, and the control plane; `many_jobs`: ranks differ from job to job.
 [[nodiscard]] Json draw_controller(Dice& dice, const Extent& extent);
 /// A job on as many GPUs as `extent` has; `ranks` is how many of them it uses.

@@ -6,6 +6,7 @@
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -19,15 +20,25 @@ struct Registries;
 
 namespace reliability {
 
+/// A checkpoint whose traffic is simulated ("workload/checkpoint"): the job with the checkpoint in each of its steps. What
+/// `over_steps` of them take longer than steps without it is the stall; the copy is durable at their end.
+struct SimulatedCheckpoint {
+  Scenario job{};
+  std::uint32_t over_steps = 1;
+  bool asynchronous = false;
+  std::string hash;  ///< of the section, 16 hexadecimal digits
+};
+
 struct GoodputScenario {
   std::string name;
   std::string why;
   GoodputSpec spec{};
-  std::optional<Scenario> job{};           ///< whose steps are simulated; none: `step` is given
-  std::optional<TrainingSpec> training{};  ///< of a generated job
-  Duration step{};                         ///< without a job
-  std::string hash;                        ///< of everything that histories depend on, 16 hexadecimal digits
-  std::string step_hash;                   ///< of what the steps depend on: everything but the section
+  std::optional<Scenario> job{};                    ///< whose steps are simulated; none: `step` is given
+  std::optional<TrainingSpec> training{};           ///< of a generated job
+  Duration step{};                                  ///< without a job
+  std::optional<SimulatedCheckpoint> checkpoint{};  ///< none: spec.checkpoint says what it takes
+  std::string hash;                                 ///< of everything that histories depend on, 16 hexadecimal digits
+  std::string step_hash;                            ///< of what the steps depend on: everything but the section
 };
 
 /// Reads a `photonrail.scenario/1` with a "reliability" section (docs/goodput.md). Throws ConfigError.

@@ -38,6 +38,8 @@ struct GoodputSummary {
   std::uint32_t all_gpus = 0;  ///< with spares
   double step_s = 0.0;         ///< of the healthy cluster
   double interval_s = 0.0;     ///< work between two checkpoints
+  double stall_s = 0.0;        ///< that a checkpoint takes of the job, as given or simulated
+  double copy_s = 0.0;         ///< until it is durable
   double wall_d = 0.0;         ///< mean length of a history
   std::array<Estimate, kTimeUses> shares{};
   Estimate ettr{};      ///< effective training time ratio: productive / wall time of the job

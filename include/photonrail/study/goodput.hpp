@@ -59,6 +59,7 @@ struct GoodputResult {
   reliability::GoodputSummary summary;
   std::vector<reliability::History> histories;                 ///< by seed, ascending
   Duration step{};                                             ///< of the healthy cluster
+  std::optional<Duration> checkpoint_step{};                   ///< of the healthy cluster, with the simulated checkpoint
   std::vector<std::pair<std::string, double>> configurations;  ///< text, step in seconds; negative: the job cannot go on
   std::size_t simulated = 0;                                   ///< configurations that this call simulated
   std::uint32_t resumed = 0;                                   ///< histories that were in the folder

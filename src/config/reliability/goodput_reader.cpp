@@ -28,6 +28,28 @@ Json without_members(const Json& object, std::initializer_list<std::string_view>
   return result;
 }
 
+// The file without the traffic of checkpoints in its step.
+Json without_checkpoint(const Json& root) {
+  Json rest = root;
+  if (Json* workload = rest.find("workload"); workload != nullptr && workload->is_object()) {
+    *workload = without_members(*workload, {"checkpoint"});
+  }
+  return rest;
+}
+
+// The job once more, with a checkpoint in each of its steps.
+std::optional<SimulatedCheckpoint> checkpoint_of(const Json& root, const std::filesystem::path& directory,
+                                                 const Registries& known, config::GraphCache* graphs) {
+  const Json* section = json::find_at(root, "/workload/checkpoint");
+  if (section == nullptr) return std::nullopt;
+  SimulatedCheckpoint checkpoint;
+  checkpoint.job = config::read_scenario_json(root, directory, known, graphs);
+  checkpoint.hash = config::scenario_hash(*section, directory);
+  if (const Json* mode = section->find("mode")) checkpoint.asynchronous = mode->string() == "asynchronous";
+  if (const Json* steps = section->find("over_steps")) checkpoint.over_steps = static_cast<std::uint32_t>(steps->integer());
+  return checkpoint;
+}
+
 // A name, and how many seeds there are, change no history.
 std::string hash_of(const Json& root, const std::filesystem::path& directory) {
   Json relevant = without_members(root, {"name", "why"});
@@ -55,11 +77,12 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
   if (const auto v = top.optional("why")) scenario.why = v->string();
   JsonReader section = top.child("reliability", "what fails and how it is recovered");
   scenario.hash = hash_of(root, directory);
-  const Json rest = without_members(root, {"name", "why", "reliability"});
+  const Json with_checkpoint = without_members(root, {"name", "why", "reliability"});
+  const Json rest = without_checkpoint(with_checkpoint);
   scenario.step_hash = config::scenario_hash(rest, directory);
   std::optional<Duration> step;
   for (const char* key : {"cluster", "placement", "controller", "executor", "collectives", "workload", "stragglers", "cost",
-                          "run", "jobs", "network", "astra"}) {
+                          "run", "jobs", "network", "astra", "server_faults"}) {
     static_cast<void>(top.optional(key));  // read below, or of no use to a job whose step is given
   }
   top.finish();
@@ -71,7 +94,9 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
   scenario.job = config::read_scenario_json(rest, directory, known, graphs);
   if (!scenario.job->jobs.empty()) section.fail("is of one job", "remove all jobs but one");
   scenario.training = training_of(root, directory);
-  scenario.spec = config::read_reliability(section, {directory, scenario.job->cluster, scenario.job->graph.ranks()}, step);
+  scenario.checkpoint = checkpoint_of(with_checkpoint, directory, known, graphs);
+  scenario.spec = config::read_reliability(
+      section, {directory, scenario.job->cluster, scenario.job->graph.ranks(), scenario.checkpoint.has_value()}, step);
   return scenario;
 }
 

@@ -64,7 +64,10 @@ reliability::FaultTrace read_trace(JsonReader section, const std::filesystem::pa
   return trace;
 }
 
-void read_checkpoint(JsonReader section, reliability::Checkpointing& into) {
+void read_checkpointing(JsonReader section, bool simulated, reliability::Checkpointing& into) {
+  for (const char* key : {"stall_s", "copy_s"}) {
+    if (simulated) section.refuse(key, "is simulated: /workload/checkpoint says what is saved", "remove one of the two");
+  }
   const auto seconds = section.optional("interval_s");
   const auto rule = section.optional("interval");
   if (seconds.has_value() == rule.has_value()) section.fail("needs exactly one of \"interval_s\", \"interval\"");
@@ -137,7 +140,7 @@ reliability::GoodputSpec read_reliability(JsonReader section, const ReliabilityC
   }
   if (const auto v = section.optional("trace")) spec.trace = read_trace(*v, context.directory);
   if (const auto v = section.optional("server_spread")) spec.server_spread = v->number(0.0, 1e6);
-  if (const auto v = section.optional("checkpoint")) read_checkpoint(*v, spec.checkpoint);
+  if (const auto v = section.optional("checkpoint")) read_checkpointing(*v, context.simulated_checkpoint, spec.checkpoint);
   if (const auto v = section.optional("policy")) spec.policy = v->string();
   if (const auto v = section.optional("spare_placement")) spec.spare_placement = v->string();
   const JsonReader recovery = section.child("recovery", "the options of a recovery, at least {\"action\": \"wait\"}");

@@ -85,6 +85,8 @@ Json row_json(const GoodputRow& row, const GoodputRow& first) {
               {"all_gpus", s.all_gpus},
               {"step_s", s.step_s},
               {"checkpoint_interval_s", s.interval_s},
+              {"checkpoint_stall_s", s.stall_s},
+              {"checkpoint_copy_s", s.copy_s},
               {"wall_d", s.wall_d},
               {"ettr", estimate_json(s.ettr)},
               {"goodput", estimate_json(s.goodput)},

@@ -79,6 +79,8 @@ export function comparisonFigure({ table, rows = allRows(table), selection, widt
 
 export const PARTS = [['compute', 'compute', '#5b7fb5'], ['exposed_communication', 'exposed communication', '#e6a23c'],
   ['reconfiguration_wait', 'reconfiguration wait', '#c1121f'], ['peer_wait', 'waiting for peers', '#c9ced6']];
+// Of runs in which failures were not detected at once; others have no such column.
+const DETECTION = ['detection', 'failure not detected', '#7b2d8b'];
 const partColumn = (table, part) => table.get(`per_rank_mean_s.${part}`);
 
 export const hasBreakdown = (table) => PARTS.every(([part]) => partColumn(table, part));
@@ -112,8 +114,10 @@ export const sideZoom = (count) => (count <= MOST_BARS ? [] : [
 export function breakdownFigure({ table, rows = allRows(table), selection, width = 900 }) {
   const groups = groupsOf(table, rows, selection);
   const bars = [...groups.keys()];
-  const value = (part, key) => mean(groups.get(key).map((row) => partColumn(table, part).values[row]));
-  const legend = legendFor(PARTS.map(([, name]) => name), width);
+  const parts = partColumn(table, DETECTION[0]) ? [...PARTS, DETECTION] : PARTS;
+  const seconds = (part, row) => (part === DETECTION[0] ? partColumn(table, part).values[row] || 0 : partColumn(table, part).values[row]);
+  const value = (part, key) => mean(groups.get(key).map((row) => seconds(part, row)));
+  const legend = legendFor(parts.map(([, name]) => name), width);
   return {
     id: 'breakdown',
     title: 'Where the time of a rank goes, mean of ranks',
@@ -126,10 +130,10 @@ export function breakdownFigure({ table, rows = allRows(table), selection, width
       xAxis: { type: 'value', axisLabel: { formatter: (seconds) => formatValue(seconds, 's', 3), hideOverlap: true }, splitLine: { lineStyle: { color: '#e8ebef' } } },
       yAxis: sideAxis(bars, width),
       dataZoom: sideZoom(bars.length),
-      series: PARTS.map(([part, name, color]) =>
+      series: parts.map(([part, name, color]) =>
         ({ type: 'bar', stack: 'time', name, color, barMaxWidth: 40, data: bars.map((key) => value(part, key)) })),
     },
-    csv: [['point', ...PARTS.map(([part]) => `${part}_s`)], ...bars.map((key) => [key, ...PARTS.map(([part]) => value(part, key))])],
+    csv: [['point', ...parts.map(([part]) => `${part}_s`)], ...bars.map((key) => [key, ...parts.map(([part]) => value(part, key))])],
   };
 }
 

@@ -1,13 +1,13 @@
 // The parts of Apache ECharts that the figures use, and how all figures look.
 import { BarChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
-import { DataZoomComponent, GridComponent, LegendComponent, MarkLineComponent, TitleComponent, TooltipComponent,
+import { DataZoomComponent, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TitleComponent, TooltipComponent,
   VisualMapContinuousComponent } from 'echarts/components';
 import { init, setPlatformAPI, use } from 'echarts/core';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
 import { PALETTE } from './looks.js';
 
 use([BarChart, CustomChart, GraphChart, HeatmapChart, LineChart, ScatterChart, DataZoomComponent, GridComponent, LegendComponent,
-  MarkLineComponent, TitleComponent, TooltipComponent, VisualMapContinuousComponent, CanvasRenderer, SVGRenderer]);
+  MarkAreaComponent, MarkLineComponent, TitleComponent, TooltipComponent, VisualMapContinuousComponent, CanvasRenderer, SVGRenderer]);
 
 const INK = '#3c4450';
 

@@ -3,6 +3,7 @@
 export const COLOURS = {
   compute: '#b8c4d6', host: '#94a3b8', tp: '#7fb069', dp: '#3d7ea6', pp: '#e08e45', ep: '#9467bd', cp: '#c9a227',
   'waiting for circuits': '#c1121f', 'waiting for peers': '#e3e6ea', switching: '#c1121f', circuit: '#888888',
+  storage: '#4d908e', fault: '#5a5a5a', 'failure not detected': '#7b2d8b',
 };
 const URGENT = new Set(['switching', 'waiting for circuits']);  // never dropped, however short
 const MOST_TRACKS = 200;
@@ -16,13 +17,24 @@ export function offsetsOf(trace) {
   return (trace.offsets = offsets);
 }
 
-/** Two ranks, of different pipeline stages if there are some, and the switch ports of the first rail: "rank 0, rank 8, rail 0". */
+/** The faults, if there are some, two ranks, of different pipeline stages if there are some, and the switch ports of the first rail: "rank 0, rank 8, rail 0". */
 export function defaultTracks(trace) {
   const ranks = trace.tracks.filter((track) => track.rank !== undefined).map((track) => track.rank);
   const count = ranks.reduce((most, rank) => Math.max(most, rank + 1), 0);
   const shown = [...new Set([0, Math.floor(count / 2)])].filter((rank) => ranks.includes(rank));
   const rails = trace.tracks.some((track) => track.rail === 0) ? ['rail 0'] : [];
-  return [...shown.map((rank) => `rank ${rank}`), ...rails].join(', ');
+  const faults = faultTracks(trace).length > 0 ? ['faults'] : [];
+  return [...faults, ...shown.map((rank) => `rank ${rank}`), ...rails].join(', ');
+}
+
+const faultTracks = (trace) => trace.tracks.map((track, index) => ({ ...track, index })).filter(({ name }) => name.startsWith('faults '));
+
+/** What failed when: [{ name, kind, from, to }], in seconds. */
+export function faultSpans(trace) {
+  const [start, duration, kind] = ['start_s', 'duration_s', 'kind'].map((column) => trace.spans.get(column).values);
+  const offsets = offsetsOf(trace);
+  return faultTracks(trace).flatMap(({ name, index }) => Array.from({ length: offsets[index + 1] - offsets[index] }, (_, i) => offsets[index] + i)
+    .map((i) => ({ name: name.slice('faults '.length), kind: kind[i], from: start[i], to: start[i] + duration[i] })));
 }
 
 /** The tracks whose names begin with one of the wanted words, separated by commas; "all" is all. At most 200. */

@@ -2,7 +2,7 @@
 import { graphic } from 'echarts/core';
 import { lines } from './dom.js';
 import { formatValue } from './format.js';
-import { chooseTracks, COLOURS, defaultTracks, offsetsOf, visibleSpans } from './spans.js';
+import { chooseTracks, COLOURS, defaultTracks, faultSpans, offsetsOf, visibleSpans } from './spans.js';
 
 const ROW_HEIGHT = 18;
 
@@ -34,6 +34,14 @@ export function timelineSeries(trace, tracks, from, to, pixels) {
   };
 }
 
+// Behind all tracks, so that one sees what was under way when something failed.
+function faultMarks(trace, kind) {
+  const spans = faultSpans(trace).filter((span) => span.kind === kind);
+  if (spans.length === 0) return {};
+  return { markArea: { silent: true, itemStyle: { color: COLOURS[kind], opacity: 0.14 },
+    data: spans.map(({ from, to }) => [{ xAxis: from }, { xAxis: to }]) } };
+}
+
 /** A timeline of the wanted tracks; `from` and `to` in seconds. */
 export function timelineFigure({ trace, wanted = defaultTracks(trace), from = 0, to = trace.end_s, pixels = 1000 }) {
   const { tracks, left } = chooseTracks(trace, wanted);
@@ -55,7 +63,7 @@ export function timelineFigure({ trace, wanted = defaultTracks(trace), from = 0,
       dataZoom: [{ type: 'inside', filterMode: 'none', minValueSpan: 1e-9 },
         { type: 'slider', filterMode: 'none', bottom: 10, height: 20, labelFormatter: (seconds) => formatValue(seconds, 's') }],
       series: [timelineSeries(trace, tracks, from, to, pixels),
-        ...kinds.map((kind) => ({ type: 'bar', name: kind === 'waiting for circuits' ? 'switching, or waiting for it' : kind, color: COLOURS[kind], data: [] }))],
+        ...kinds.map((kind) => ({ type: 'bar', name: kind === 'waiting for circuits' ? 'switching, or waiting for it' : kind, color: COLOURS[kind], data: [], ...faultMarks(trace, kind) }))],
     },
     csv: [['track', 'name', 'kind', 'start_s', 'duration_s'], ...csvRows(trace, tracks)],
   };

@@ -27,6 +27,8 @@ void add_summary(const GoodputSummary& summary, Record& record) {
   const std::pair<const char*, double> numbers[] = {
       {"step_s", summary.step_s},
       {"interval_s", summary.interval_s},
+      {"checkpoint_stall_s", summary.stall_s},
+      {"checkpoint_copy_s", summary.copy_s},
       {"wall_d", summary.wall_d},
       {"seeds", summary.seeds},
       {"job_gpus", summary.job_gpus},

@@ -78,10 +78,22 @@ class StoredSteps {
     if (shared_ == nullptr) return;
     if (const auto step = shared_->find(hash_, text)) simulated_->preset(text, *step);
   }
+  /// The step of the job with the checkpoint in it, on the healthy cluster. Throws DeadlockError.
+  [[nodiscard]] Duration with_checkpoint(const reliability::SimulatedCheckpoint& checkpoint, const Registries& known) {
+    const std::string text = kCheckpoint + checkpoint.hash;
+    if (const auto stored = checkpoints_.find(text); stored != checkpoints_.end()) return stored->second;
+    const auto shared = shared_ != nullptr ? shared_->find(hash_, text) : std::nullopt;
+    if (shared && *shared) return **shared;
+    const Duration step = simulate(checkpoint.job, {}, known).step_time();
+    store(text, step);
+    return step;
+  }
   [[nodiscard]] StepTimes& steps() { return simulated_ ? static_cast<StepTimes&>(*simulated_) : *constant_; }
   [[nodiscard]] std::size_t simulated() const { return simulated_ ? simulated_->simulated() : 0; }
 
  private:
+  static constexpr const char* kCheckpoint = "checkpoint ";
+
   void store(const std::string& text, std::optional<Duration> step) {
     Json line{{"configuration", text}};
     line.insert("step_ps", step ? Json(step->count()) : Json(nullptr));
@@ -94,6 +106,10 @@ class StoredSteps {
     const Json* text = parsed ? parsed->find("configuration") : nullptr;
     const Json* step = parsed ? parsed->find("step_ps") : nullptr;
     if (text == nullptr || !text->is_string() || step == nullptr || !(step->is_null() || step->is_natural())) return;
+    if (text->string().starts_with(kCheckpoint)) {
+      if (step->is_natural()) checkpoints_[text->string()] = Duration{step->integer()};
+      return;
+    }
     simulated_->preset(text->string(), step->is_null() ? std::nullopt : std::optional(Duration{step->integer()}));
   }
 
@@ -103,6 +119,7 @@ class StoredSteps {
   LineFile file_;
   std::unique_ptr<reliability::ConstantSteps> constant_;
   std::unique_ptr<reliability::SimulatedSteps> simulated_;
+  std::map<std::string, Duration> checkpoints_;  // steps with a checkpoint that the file has
 };
 
 /// Remembers which configurations were asked for; what it passes on to locks itself.
@@ -202,6 +219,14 @@ class Seeds {
   std::uint32_t resumed_ = 0;
 };
 
+// What the simulated checkpoint costs: the stall is what its steps take longer than they do without it.
+void set_checkpoint(const reliability::SimulatedCheckpoint& simulated, Duration step, Duration with,
+                    reliability::Checkpointing& into) {
+  const Duration longer = std::max(with - step, Duration{});
+  into.stall_s = to_seconds(longer * simulated.over_steps);
+  into.copy_s = simulated.asynchronous ? to_seconds(with * simulated.over_steps) : 0.0;
+}
+
 class PeriodList : public reliability::HistoryObserver {
  public:
   void period(const reliability::Period& p) override { periods.push_back(p); }
@@ -224,8 +249,9 @@ void KnownSteps::add(const std::string& step_hash, const std::string& configurat
   of_.emplace(std::pair(step_hash, configuration), step);
 }
 
-GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options,
-                          const Registries& known, const reliability::PolicyTable& policies) {
+GoodputResult run_goodput(const reliability::GoodputScenario& given, const GoodputOptions& options, const Registries& known,
+                          const reliability::PolicyTable& policies) {
+  reliability::GoodputScenario scenario = given;
   scenario.spec.validate();
   sweep::ProgressTeller teller(options, scenario.spec.seeds);
   sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known,
@@ -235,6 +261,10 @@ GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const Go
   const auto healthy = steps.of({});
   if (!healthy) throw DeadlockError({"the job cannot run on the healthy cluster"});
   result.step = *healthy;
+  if (scenario.checkpoint) {
+    result.checkpoint_step = stored.with_checkpoint(*scenario.checkpoint, known);
+    sweep::set_checkpoint(*scenario.checkpoint, result.step, *result.checkpoint_step, scenario.spec.checkpoint);
+  }
   sweep::Seeds seeds(scenario, options, steps, policies, teller);
   seeds.run();
   result.histories = seeds.done();
@@ -248,9 +278,13 @@ GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const Go
   return result;
 }
 
-std::vector<reliability::Period> goodput_timeline(const reliability::GoodputScenario& scenario, const GoodputResult& result,
+std::vector<reliability::Period> goodput_timeline(const reliability::GoodputScenario& given, const GoodputResult& result,
                                                   std::uint64_t seed, const Registries& known,
                                                   const reliability::PolicyTable& policies) {
+  reliability::GoodputScenario scenario = given;
+  if (scenario.checkpoint && result.checkpoint_step) {
+    sweep::set_checkpoint(*scenario.checkpoint, result.step, *result.checkpoint_step, scenario.spec.checkpoint);
+  }
   sweep::StoredSteps stored(scenario, {}, known);
   reliability::StepTimes* steps = &stored.steps();
   if (auto* simulated = dynamic_cast<reliability::SimulatedSteps*>(steps)) {

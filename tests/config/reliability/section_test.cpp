@@ -72,6 +72,83 @@ TEST(ReliabilitySection, ARunIgnoresItButChecksIt) {
   EXPECT_EQ(wrong.where(), "s.json: /reliability/days");
 }
 
+constexpr const char* kSaving = R"({"schema": "photonrail.scenario/1", "cluster": {"servers": 4, "gpus_per_server": 2,
+    "gpu": "h200", "rail": {"kind": "electrical"}},
+    "workload": {"training": {"model": "llama3_8b", "sequence": 1024, "global_batch": 4,
+      "parallelism": {"tp": 2, "dp": 2, "pp": 2}}, "checkpoint": {"to": "peer", "distance": 2}},
+    "reliability": {"checkpoint": {"interval": "daly"}, "recovery": [{"action": "wait"}]}})";
+
+Scenario saving(const std::vector<Override>& set = {}) { return parse_scenario(kSaving, {}, "s.json", set); }
+
+// Of the two replicas, which have the same state, each saves a half: 12 bytes a parameter.
+TEST(CheckpointSection, TheStateIsThatOfTheOptimizerEachPartOnce) {
+  const Scenario scenario = saving();
+  double bytes = 0.0;
+  for (std::size_t r = 0; r < scenario.graph.ranks(); ++r) {
+    const auto tasks = scenario.graph.program(RankId{r}).tasks();
+    EXPECT_EQ(tasks[tasks.size() - 2].kind, TaskKind::kSend);
+    bytes += static_cast<double>(tasks[tasks.size() - 2].size().count);
+  }
+  const double held = 4.0 * (scenario.memory[0].optimizer + scenario.memory[1].optimizer);
+  EXPECT_NEAR(bytes, held / 2.0, 8.0);
+  EXPECT_NEAR(bytes, 12.0 * 8.03e9, 12.0 * 0.01e9);
+  EXPECT_EQ(scenario.storage_ranks, 0u);
+}
+
+TEST(CheckpointSection, HostsOfStorageAreServersThatTheJobDoesNotUse) {
+  const Scenario scenario = saving({{"/workload/checkpoint", R"({"to": "storage"})"}, {"/cluster/servers", "5"}});
+  EXPECT_EQ(scenario.storage_ranks, 2u);
+  EXPECT_EQ(scenario.gpu_of_rank.back(), GpuId{9u});
+  const auto months = reliability::parse_goodput(
+      kSaving, {}, "s.json",
+      std::vector{Override{"/workload/checkpoint", R"({"to": "storage"})"}, Override{"/cluster/servers", "5"}},
+      Registries{});
+  EXPECT_EQ(months.spec.job.servers, 4u);
+  EXPECT_EQ(months.job->graph.ranks(), 8u);
+  EXPECT_EQ(months.checkpoint->job.graph.ranks(), 10u);
+}
+
+TEST(CheckpointSection, SaysWhatIsWrongAndWhere) {
+  const auto problem = [](const std::vector<Override>& set) {
+    return std::string(error_of([&] { static_cast<void>(saving(set)); }).what());
+  };
+  const auto expect = [&](const char* checkpoint, const char* text) {
+    EXPECT_NE(problem({{"/workload/checkpoint", checkpoint}}).find(text), std::string::npos)
+        << problem({{"/workload/checkpoint", checkpoint}});
+  };
+  expect(R"({"to": "storage"})", "s.json: /workload/checkpoint/servers: the last 1 of 4 servers");
+  expect(R"({"to": "peer", "distance": 4})", "s.json: /workload/checkpoint/distance: a rank would be its own peer");
+  expect(R"({"to": "own_network"})", "/workload/checkpoint/gb_per_s");
+  expect(R"({"to": "peer", "over_steps": 2})", "/workload/checkpoint/over_steps: unknown key");
+  expect(R"({"to": "peer", "gb_per_s": 2})", "/workload/checkpoint/gb_per_s: unknown key");
+  EXPECT_NE(
+      problem({{"/reliability/checkpoint/stall_s", "1"}}).find("s.json: /reliability/checkpoint/stall_s: is simulated"),
+      std::string::npos);
+  const std::string other = R"({"collective": {"op": "all_reduce", "bytes": 1000}, "checkpoint": {"to": "peer"}})";
+  EXPECT_NE(problem({{"/workload", other}}).find("/workload/checkpoint/bytes_per_rank: missing"), std::string::npos)
+      << problem({{"/workload", other}});
+}
+
+TEST(ServerFaults, AreOfAllGpusAndNicsOfTheServer) {
+  const std::string fault = R"([{"server": 1, "at_ms": 5, "lasts_ms": 10, "detection_ms": 2}])";
+  const Scenario scenario = saving({{"/server_faults", fault}});
+  ASSERT_EQ(scenario.cluster.rail.faults.size(), 1u);
+  EXPECT_EQ(scenario.cluster.rail.faults[0].server, 1u);
+  EXPECT_EQ(scenario.cluster.rail.faults[0].detection, Duration{}) << "electrical";
+  ASSERT_EQ(scenario.stragglers.size(), 1u);
+  EXPECT_EQ(scenario.stragglers[0].ranks, (std::vector{RankId{2u}, RankId{3u}}));
+  EXPECT_TRUE(scenario.stragglers[0].stops);
+  EXPECT_EQ(scenario.stragglers[0].detection, from_seconds(0.002));
+  const RunResult result = simulate(scenario);
+  EXPECT_EQ(result.ranks[2].detection, from_seconds(0.002));
+  EXPECT_EQ(result.ranks[2].total(), result.makespan);
+  const auto problem = [](const char* faults) {
+    return std::string(error_of([&] { static_cast<void>(saving({{"/server_faults", faults}})); }).what());
+  };
+  EXPECT_NE(problem(R"([{"server": 4}])").find("/server_faults/0/server"), std::string::npos);
+  EXPECT_NE(problem(R"([{"server": 1, "lasts_ms": 1, "detection_ms": 2}])").find("/server_faults/0"), std::string::npos);
+}
+
 TEST(Faults, CsvAndJsonAreTheSame) {
   const Folder folder;
   const auto csv = folder.write(

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
 const { breakEvenFigure, stretchesBelow } = await import(new URL('break_even.js', page));
-const { comparisonFigure } = await import(new URL('charts.js', page));
+const { breakdownFigure, comparisonFigure } = await import(new URL('charts.js', page));
 const { heatmapAxis, heatmapFigure } = await import(new URL('heatmap.js', page));
 const { lookOf, withMarks } = await import(new URL('looks.js', page));
 const { exposureMetrics, facetsOf, metricsFigure, multiplesFigure } = await import(new URL('panels.js', page));
@@ -221,6 +221,16 @@ test('the spread over ranks goes from the least to the most', () => {
   assert.equal(hasSpread(table), true);
   const [row] = show(spreadFigure, table).csv.slice(1);
   assert.deepEqual(row.slice(1), ['compute', 0.5, 1.5, 4]);
+});
+
+test('the parts of a rank, with the time until failures are detected where there is some, add up', () => {
+  const parts = (compute, detection) => ({ makespan_s: 10, 'per_rank_mean_s.compute': compute, 'per_rank_mean_s.exposed_communication': 1,
+    'per_rank_mean_s.reconfiguration_wait': 1, 'per_rank_mean_s.peer_wait': 2, ...(detection ? { 'per_rank_mean_s.detection': detection } : {}) });
+  const sums = (figure) => figure.csv.slice(1).map(([, ...row]) => row.reduce((sum, value) => sum + value, 0));
+  const without = show(breakdownFigure, sweepOf({ kind: ['a', 'b'] }, () => parts(6)));
+  assert.deepEqual([without.csv[0].length, sums(without)], [5, [10, 10]]);
+  const late = show(breakdownFigure, sweepOf({ kind: ['a', 'b'] }, ({ kind }) => (kind === 'a' ? parts(6) : parts(3, 3))));
+  assert.deepEqual([late.csv[0].at(-1), sums(late)], ['detection_s', [10, 10]]);  // a row without it has none of it
 });
 
 test('axes have ticks at round numbers, and digits that tell them apart', () => {

@@ -8,7 +8,7 @@ const { formatValue, labelOf, toCsv } = await import(new URL('format.js', page))
 const { cumulative, deviation, distinct, mean, paretoFront, spansDecades } = await import(new URL('statistics.js', page));
 const { compare, defaultSelection, fixOthers, pointsOf, stepTimeOf } = await import(new URL('selection.js', page));
 const { filterRows, predicateOf, sortRows } = await import(new URL('table_filter.js', page));
-const { chooseTracks, defaultTracks, spanAt, visibleSpans } = await import(new URL('spans.js', page));
+const { chooseTracks, defaultTracks, faultSpans, spanAt, visibleSpans } = await import(new URL('spans.js', page));
 
 const NONE = NaN;
 
@@ -203,4 +203,19 @@ test('tracks are chosen by the beginning of their names, spans by an instant', (
   assert.equal(spanAt(trace, 0, 0.0045), 2);
   assert.equal(spanAt(trace, 0, 0.0055), -1);  // between two
   assert.equal(spanAt(trace, 1, 0.75), 1001);
+});
+
+test('faults are shown first, with what is not known of them apart', () => {
+  const trace = {
+    tracks: [{ name: 'rank 0 compute', rank: 0 }, { name: 'faults rail 0, server 1: failed' }, { name: 'faults GPU of rank 3: stopped' }],
+    spans: tableOf({ track: ['', [0, 1, 1, 2]], start_s: ['', [0, 1, 2, 4]], duration_s: ['', [9, 1, 3, 5]],
+      kind: ['', ['compute', 'failure not detected', 'fault', 'fault']], name: ['', ['f', 'a', 'b', 'c']] }),
+  };
+  assert.equal(defaultTracks(trace), 'faults, rank 0');
+  assert.deepEqual(chooseTracks(trace, defaultTracks(trace)).tracks.map(({ index }) => index), [0, 1, 2]);
+  assert.deepEqual(faultSpans(trace), [
+    { name: 'rail 0, server 1: failed', kind: 'failure not detected', from: 1, to: 2 },
+    { name: 'rail 0, server 1: failed', kind: 'fault', from: 2, to: 5 },
+    { name: 'GPU of rank 3: stopped', kind: 'fault', from: 4, to: 9 }]);
+  assert.deepEqual(faultSpans(made()), []);
 });

@@ -84,6 +84,61 @@ TEST(Goodput, TheLargeConfigsRun) {
   }
 }
 
+// The dark ports with a checkpoint in their step in place of a given stall.
+GoodputScenario saving(const std::string& checkpoint, std::vector<Override> set = {}) {
+  set.insert(set.begin(), {{"/reliability/checkpoint", R"({"interval": "young"})"},
+                           {"/workload/checkpoint", checkpoint},
+                           {"/reliability/seeds", "2"}});
+  return dark_ports(set);
+}
+
+// 25 GB at 12.5 GB/s and 5 us: the months are those of a stall of that length, which is what the step takes longer.
+TEST(Goodput, ACheckpointInTheStepStallsAsLongAsItTakes) {
+  const GoodputScenario scenario =
+      saving(R"({"to": "own_network", "gb_per_s": 12.5, "latency_us": 5, "bytes_per_rank": 25000000000})");
+  const GoodputResult simulated = run_goodput(scenario, {});
+  EXPECT_EQ(*simulated.checkpoint_step - simulated.step, from_seconds(2.000005));
+  EXPECT_DOUBLE_EQ(simulated.summary.stall_s, 2.000005);
+  EXPECT_EQ(simulated.summary.copy_s, 0.0);
+  const GoodputResult given =
+      run_goodput(dark_ports({{"/reliability/checkpoint", R"({"interval": "young", "stall_s": 2.000005})"},
+                              {"/reliability/seeds", "2"}}),
+                  {});
+  EXPECT_EQ(simulated.histories, given.histories);
+  EXPECT_EQ(simulated.step, given.step) << "without a checkpoint";
+  EXPECT_FALSE(goodput_timeline(scenario, simulated, 1).empty());
+}
+
+// Beside the step nothing stalls while the transfer is shorter; it is durable at the end of its last step.
+TEST(Goodput, AnAsynchronousCheckpointIsHiddenAndDurableLater) {
+  const GoodputResult hidden = run_goodput(
+      saving(
+          R"({"to": "own_network", "mode": "asynchronous", "over_steps": 3, "gb_per_s": 12.5, "bytes_per_rank": 25000000000})"),
+      {});
+  EXPECT_GT(hidden.step, from_seconds(2.0 / 3.0)) << "so that a third is hidden";
+  EXPECT_EQ(hidden.summary.stall_s, 0.0);
+  EXPECT_DOUBLE_EQ(hidden.summary.copy_s, to_seconds(hidden.step * 3));
+}
+
+// Through the NICs and over circuits that are asked for: what the run of the same file says, and kept in the folder.
+TEST(Goodput, ACheckpointToPeersIsTheRunOfTheSameFile) {
+  const Folder folder;
+  const std::string peers = R"({"to": "peer", "bytes_per_rank": 1000000000})";
+  const GoodputResult result = run_goodput(saving(peers), {folder.path(), 1});
+  const fs::path file = fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/goodput/dark-ports.json";
+  const std::vector<Override> set{{"/workload/checkpoint", peers}, {"/reliability/checkpoint", R"({"interval": "young"})"}};
+  EXPECT_EQ(*result.checkpoint_step, simulate(read_scenario(file, set)).step_time());
+  // A GB over two ports of 12.5 GB/s, and 15 ms for circuits that the step does not have.
+  EXPECT_GT(result.summary.stall_s, 0.04);
+  EXPECT_LT(result.summary.stall_s, 0.08);
+  const GoodputResult again = run_goodput(saving(peers, {{"/reliability/seeds", "3"}}), {folder.path(), 1});
+  EXPECT_EQ(again.resumed, 2u);
+  EXPECT_EQ(again.checkpoint_step, result.checkpoint_step);
+  const std::string steps = text_of(folder.path() / ("steps-" + saving(peers).step_hash + ".jsonl"));
+  EXPECT_NE(steps.find("\"checkpoint "), std::string::npos);
+  EXPECT_EQ(steps.find("\"checkpoint "), steps.rfind("\"checkpoint ")) << "simulated once";
+}
+
 TEST(Goodput, ThreadsChangeNothing) {
   const GoodputScenario scenario = dark_ports();
   const GoodputResult one = run_goodput(scenario, {{}, 1});

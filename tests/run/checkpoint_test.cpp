@@ -3,8 +3,8 @@
 
 #include "photonrail/error.hpp"
 #include "run/job.hpp"
-#include "run/sizes.hpp"
 #include "support/folded.hpp"
+#include "support/sizes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

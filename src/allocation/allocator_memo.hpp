@@ -21,7 +21,6 @@ class AllocatorMemo {
 
   [[nodiscard]] SliceFabric fabric() const { return factory_.fabric; }
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
-  [[nodiscard]] const Pod& empty() const { return empty_; }
 
   /// A refusal stays until forget().
   [[nodiscard]] SliceDecision decide(const Pod& pod, const SliceRequest& request) {
@@ -41,6 +40,7 @@ class AllocatorMemo {
     return known == refused_.end() ? std::nullopt : std::optional(known->second);
   }
   void forget() { refused_.clear(); }
+  void forget(const RequestKey& key) { refused_.erase(key); }
 
   /// An empty pod refuses it.
   [[nodiscard]] bool never(const SliceRequest& request) {

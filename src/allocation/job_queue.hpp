@@ -33,6 +33,7 @@ class JobQueue {
     group.erase({key, job});
     if (group.empty()) groups_.erase(request);
   }
+  void remove_all(const RequestKey& request) { groups_.erase(request); }
   [[nodiscard]] bool empty() const { return groups_.empty(); }
   [[nodiscard]] const std::map<RequestKey, Group>& groups() const { return groups_; }
 

@@ -10,7 +10,8 @@ namespace photonrail::allocation {
 namespace {
 
 constexpr std::uint64_t kMaxEvents = 5'000'000;
-constexpr std::uint32_t kMaxStops = 10'000;  // of one job
+constexpr std::uint32_t kMaxStops = 10'000;        // of one job
+constexpr std::uint64_t kMaxIdleEvents = 100'000;  // in a row while jobs wait and none runs
 
 void check_span(Span span, const char* where) {
   if (span.count() < 0 || span > kLongestSpan) throw ConfigError(where, "is negative, or more than 3000 years");
@@ -113,8 +114,10 @@ ScheduleResult PodSchedule::run() {
   for (std::uint32_t j = 0; j < jobs_.size(); ++j) by_arrival[j] = j;
   std::stable_sort(by_arrival.begin(), by_arrival.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return jobs_[a].arrival < jobs_[b].arrival; });
+  std::uint64_t idle_events = 0;
   for (std::uint64_t event = 0; arrived < by_arrival.size() || !ends_.empty() || !queue_.empty(); ++event) {
-    if (event > kMaxEvents) fail_stuck();
+    idle_events = ends_.empty() && !queue_.empty() ? idle_events + 1 : 0;
+    if (event > kMaxEvents || idle_events > kMaxIdleEvents) fail_stuck();
     constexpr Instant kNever = Instant::max();
     const Instant end = ends_.empty() ? kNever : ends_.begin()->first;
     const Instant repair = failures_.next_repair();
@@ -238,9 +241,10 @@ void PodSchedule::fail_stuck() const {
   std::vector<std::string> stuck;
   for (std::uint32_t j = 0; j < jobs_.size() && stuck.size() < 10; ++j) {
     const JobOutcome& job = result_.jobs[j];
-    const bool begun = jobs_[j].arrival <= now_ && !job.end;
-    if (!begun || (job.stops <= kMaxStops && job.start)) continue;
     const SliceRequest& request = jobs_[j].request;
+    const auto group = queue_.groups().find(RequestKey(request));
+    const bool waits = group != queue_.groups().end() && group->second.contains({progress_[j].key, j});
+    if (!waits && job.stops <= kMaxStops) continue;
     const std::string wants =
         request.shape ? request.shape->text() : std::to_string(request.accelerators) + " accelerators";
     stuck.push_back("job " + std::to_string(j) + " (" + wants + ") " +

@@ -45,10 +45,12 @@ bool PodSchedule::serve(std::uint32_t job) {
     return true;
   }
   const SliceRequest& request = jobs_[job].request;
-  const bool may_skip = spec_.impossible == ImpossibleJobs::kSkip || pod_.idle_count() == allocator_.empty().idle_count();
+  const bool may_skip = spec_.impossible == ImpossibleJobs::kSkip || ends_.empty();
   if (!allocator_.too_long(request) && !(may_skip && allocator_.never(request))) return false;
-  queue_.remove(job, RequestKey(jobs_[job].request), progress_[job].key);
-  ++result_.skipped;
+  const RequestKey key(request);
+  result_.skipped += static_cast<std::uint32_t>(queue_.groups().at(key).size());
+  queue_.remove_all(key);
+  allocator_.forget(key);  // so that later jobs of its kind are asked for, and skipped
   return true;
 }
 

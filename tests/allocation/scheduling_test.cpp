@@ -4,6 +4,7 @@
 #include "support/shared_data.hpp"
 #include "support/test_cases.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -158,6 +159,39 @@ TEST(Accounts, AJobThatTheEmptyPodRefusesIsSkipped) {
   const ScheduleResult result = schedule_jobs(jobs, small_spec(), policy("firstfit"));
   EXPECT_EQ(starts_of(result), (std::vector<std::int64_t>{-1, 1, -1}));
   EXPECT_EQ(result.skipped, 2u);
+}
+
+// Jobs 1 to 3 ask for what the pod never has, the last one when nothing is left to run: all of a kind are skipped in every
+// order, whether they are refused at once or when the pod is empty.
+TEST(Accounts, ImpossibleJobsOfAKindAreSkippedTogether) {
+  const std::vector<SliceJob> jobs{job(0, 100, 4, 2), job(1, 10, 3, 5), job(2, 10, 3, 5), job(200, 10, 3, 5)};
+  ScheduleSpec spec = small_spec();
+  spec.pod.domain = 8;
+  for (const QueueOrder order : {QueueOrder::kFifo, QueueOrder::kBackfill, QueueOrder::kShortestService,
+                                 QueueOrder::kScarcestShape, QueueOrder::kRandom}) {
+    for (const ImpossibleJobs impossible : {ImpossibleJobs::kSkip, ImpossibleJobs::kBlockUntilEmpty}) {
+      spec.order = order;
+      spec.impossible = impossible;
+      for (const char* name : {"firstfit", "reconfig", "switched"}) {
+        const ScheduleResult result = schedule_jobs(jobs, spec, policy(name));
+        EXPECT_EQ(result.skipped, 3u) << name << ' ' << static_cast<int>(order);
+        EXPECT_EQ(*result.jobs[0].end, seconds(100));
+      }
+    }
+  }
+}
+
+// 16 servers that are up 1 h of 21: all at once never. The job that waits is named, and not after hours.
+TEST(Failures, AJobThatWaitsForAllServersForEverIsNamed) {
+  ScheduleSpec spec = small_spec();
+  spec.failures = {std::chrono::hours(1), std::chrono::hours(20), {}, {}};
+  try {
+    static_cast<void>(schedule_jobs({job(0, 10, 1, 1), job(36'000, 100, 4, 4)}, spec, policy("firstfit")));
+    FAIL() << "placed on servers that are down";
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("job 1 (4x4) waits for a slice that failed servers never leave whole"));
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("job 0")));
+  }
 }
 
 // Job 0 has 8 of 16 until 100; job 1 can never run. It waits for the empty pod, or does not.

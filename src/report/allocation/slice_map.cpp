@@ -196,7 +196,8 @@ class MapDrawing {
     for (const auto& [at, change] : changes) most = std::max(most, sum += change);
     if (most == 0.0) return 0.0;
     const double top = kTop - kCurve - 8;
-    out_ << "<polyline class=\"" << name << "\" fill=\"none\" stroke=\"" << stroke << "\" points=\"";
+    out_ << "<polyline class=\"" << name << "\" fill=\"none\" stroke=\"" << stroke << "\""
+         << (all == 0.0 ? " stroke-dasharray=\"4 3\"" : "") << " points=\"";
     sum = 0.0;
     const auto point = [&](Instant at) {
       out_ << number("%.2f", x(at)) << ',' << number("%.2f", top + kCurve * (1.0 - sum / most)) << ' ';

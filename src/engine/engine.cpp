@@ -53,6 +53,11 @@ void Engine::free_slot(std::uint64_t key) {
 
 bool Engine::stale(std::uint64_t key) const { return slots_[key & kSlotMask].key != key; }
 
+std::size_t Engine::slot_of(EventHandle handle) const {
+  PHOTONRAIL_CHECK(handle && !stale(handle.key));
+  return handle.key & kSlotMask;
+}
+
 EventHandle Engine::schedule(Time at, Phase phase, const Action& action) {
   PHOTONRAIL_CHECK(at >= now_);
   if (at.since_start() > kLongest) fail_too_long(static_cast<double>(at.since_start().count()));

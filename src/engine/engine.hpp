@@ -59,6 +59,10 @@ class Engine {
   /// The event will not run. False when it ran already, was cancelled already, or never was.
   bool cancel(EventHandle handle);
 
+  /// What a pending event's action gets. REQUIRES: it has not run, and was not cancelled.
+  [[nodiscard]] std::uint64_t argument(EventHandle handle) const { return slots_[slot_of(handle)].action.argument; }
+  void set_argument(EventHandle handle, std::uint64_t argument) { slots_[slot_of(handle)].action.argument = argument; }
+
   /// Runs the next event. False when there is none. Throws DeadlockError when time does not pass any more.
   bool step();
   /// Runs until no event is left, or until `limit` events ran; returns how many ran.
@@ -80,6 +84,7 @@ class Engine {
   [[nodiscard]] std::uint64_t take_slot(Phase phase, const Action& action);
   void free_slot(std::uint64_t key);
   [[nodiscard]] bool stale(std::uint64_t key) const;
+  [[nodiscard]] std::size_t slot_of(EventHandle handle) const;
   void drop_stale();
   [[nodiscard]] std::uint64_t next_key();
   [[nodiscard]] std::uint64_t next_of_instant();

@@ -39,8 +39,10 @@ void ComputeStreams::want_start(RankId id) {
 }
 
 void ComputeStreams::start_ready() {
-  const std::vector<RankId> ranks = std::exchange(pending_, {});
-  for (const RankId id : ranks) {
+  starting_.clear();
+  std::swap(starting_, pending_);
+  last_started_ = kNone;
+  for (const RankId id : starting_) {
     ranks_[id.index()].pending = false;
     start(id, Stream::kGpu);
     start(id, Stream::kHost);
@@ -77,8 +79,28 @@ void ComputeStreams::start(RankId id, Stream which) {
   }
   if (!time) return;  // the GPU stopped for good
   if (*time > kLongest) fail_too_long(static_cast<double>(time->count()));
-  run_.engine.schedule(stream.started + *time, engine::Phase::kFinish,
-                       engine::Action::to<&ComputeStreams::finish>(*this, argument_of(id, which)));
+  finish_at(stream.started + *time, argument_of(id, which));
+}
+
+// Computations that start one after another and end at one time, as those of a server often do, cost one event.
+void ComputeStreams::finish_at(Time end, std::uint64_t rank_and_stream) {
+  stream(rank_and_stream).with_it = kNone;
+  if (last_started_ != kNone && end == last_end_) {
+    stream(last_started_).with_it = rank_and_stream;
+  } else {
+    run_.engine.schedule(end, engine::Phase::kFinish,
+                         engine::Action::to<&ComputeStreams::finish_all>(*this, rank_and_stream));
+  }
+  last_started_ = rank_and_stream;
+  last_end_ = end;
+}
+
+void ComputeStreams::finish_all(std::uint64_t first) {
+  for (std::uint64_t next = first; next != kNone;) {
+    const std::uint64_t rank_and_stream = next;
+    next = stream(rank_and_stream).with_it;
+    finish(rank_and_stream);
+  }
 }
 
 void ComputeStreams::finish(std::uint64_t rank_and_stream) {

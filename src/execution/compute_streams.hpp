@@ -31,12 +31,14 @@ class ComputeStreams {
   void start_ready();
 
  private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   struct ComputeStream {
     bool busy = false;
     CriticalPathTag freed;
     Time started{};
     ReadyTask running;
-    std::vector<ReadyTask> ready;  // heap, lowest task first
+    std::uint64_t with_it = kNone;  // the next stream that ends by the same event
+    std::vector<ReadyTask> ready;   // heap, lowest task first
   };
   struct Rank {
     ComputeStream streams[kStreamCount];
@@ -47,7 +49,12 @@ class ComputeStreams {
 
   void want_start(RankId id);
   void start(RankId id, Stream which);
+  void finish_at(Time end, std::uint64_t rank_and_stream);
+  void finish_all(std::uint64_t first);
   void finish(std::uint64_t rank_and_stream);
+  [[nodiscard]] ComputeStream& stream(std::uint64_t rank_and_stream) {
+    return ranks_[rank_and_stream >> 1].streams[rank_and_stream & 1];
+  }
   [[nodiscard]] Duration time_of(RankId id, const Task& task, Stream which) const;
 
   const TaskGraph& graph_;
@@ -55,6 +62,9 @@ class ComputeStreams {
   ComputeListener& listener_;
   std::vector<Rank> ranks_;
   std::vector<RankId> pending_;  // ranks with a computation that may start
+  std::vector<RankId> starting_;
+  std::uint64_t last_started_ = kNone;  // in this instant, by start_ready(); nothing was scheduled since
+  Time last_end_{};
 };
 
 }  // namespace photonrail::execution

@@ -110,6 +110,7 @@ struct TransferProgress {
   std::vector<std::uint16_t> arrivals;  ///< by send; empty when no send waits for more than one
   std::vector<RoundProgress> rounds;
   std::uint32_t in_flight = 0;
+  bool together = false;          ///< a stream whose sends left at once, as one message of the network
   bool resting = false;           ///< no send can proceed until a missing member arrives
   std::vector<SendIndex> parked;  ///< not optical: sends that were released while an end had not arrived
 };

@@ -41,6 +41,15 @@ std::vector<std::vector<Bytes>> pair_bytes(const SendPlan& plan) {
   return bytes;
 }
 
+void count_work(RunnablePlan& runnable, Member members) {
+  const SendPlan& plan = *runnable.plan;
+  runnable.pairs_again = plan.rounds() <= 1 && plan.send_count() > 1 && plan.send_count() != plan.pairs(0).size();
+  runnable.work.assign(members, 1);
+  for (std::uint32_t r = 0; r < plan.rounds(); ++r) {
+    for (Member m = 0; m < members; ++m) runnable.work[m] += plan.sends_from(m, r) + plan.sends_to(m, r);
+  }
+}
+
 /// How many sends follow each other on a pair for each send of the longest chain, of a plan whose pairs are all busy.
 std::uint32_t pieces_of(const SendPlan& plan) {
   const std::vector<MemberPair> pairs = plan.pairs(0);
@@ -98,6 +107,7 @@ const RunnablePlan& PlanCache::take(const CollectiveCall& call, DemandQuery quer
   query = canonical(query);
   const auto [entry, fresh] = demand_plans_.try_emplace(query);
   if (fresh) entry->second.runnable.plan = traffic_->plan(query, servers);
+  if (fresh && entry->second.runnable.plan != nullptr) count_work(entry->second.runnable, call.members);
   if (fresh && entry->second.runnable.plan == nullptr) {
     const TrafficMatrix demand = traffic_->matrix(query);
     PHOTONRAIL_CHECK(demand.members() == call.members);
@@ -169,6 +179,7 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
     runnable.stream = true;
   }
   if (options_.pair_bytes) runnable.pair_bytes = pair_bytes(*runnable.plan);
+  count_work(runnable, period);
   for (Member m = 0; m < period; ++m) runnable.late += runnable.plan->starts_without(m) ? 1 : 0;
   return runnable;
 }

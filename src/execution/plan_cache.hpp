@@ -27,7 +27,10 @@ struct RunnablePlan {
   std::uint32_t latency_sends = 1;
   std::uint32_t pieces = 1;
   bool stream = false;
-  std::uint32_t late = 0;  ///< members that the plan starts without
+  std::uint32_t late = 0;    ///< members that the plan starts without
+  bool pairs_again = false;  ///< in one round, some pair sends again and again
+  /// By member: its sends and receives, and 1 for the start itself.
+  std::vector<std::uint32_t> work{};
   /// By round and pair of the round: the bytes sent over it. Only with PlanOptions::pair_bytes.
   std::vector<std::vector<Bytes>> pair_bytes{};
 };

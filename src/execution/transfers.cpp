@@ -25,10 +25,7 @@ void Transfers::start(OpId id) {
   TransferProgress& transfer = op.transfer;
   const SendPlan& plan = op.plan();
   transfer.started = true;
-  transfer.left.assign(op.members(), 1);
-  for (std::uint32_t r = 0; r < plan.rounds(); ++r) {
-    for (Member m = 0; m < op.members(); ++m) transfer.left[m] += plan.sends_from(m, r) + plan.sends_to(m, r);
-  }
+  transfer.left = op.runnable->work;
   transfer.sends_to_go = plan.send_count();
   transfer.members_to_go = op.members();
   if (plan.most_waits() > 1) transfer.arrivals.assign(plan.send_count(), 0);
@@ -37,15 +34,13 @@ void Transfers::start(OpId id) {
                           checked_product(rail_bytes_.of(op, run_.fabric), fold));
   transfer.started_at = run_.engine.now();
   transfer.in_flight = 0;
-  transfer.resting = false;
+  transfer.resting = transfer.together = false;
   const bool missing = !op.complete();
   for (Member m = 0; m < op.members(); ++m) {
     if (op.present(m)) run_.accounting.running_began(op.rank(m), op.dimension(), run_.engine.now());
   }
   if (!op.optical) {
-    make_links(op);
-    run_.fabric.network().expect(plan.initial_sends());
-    for (SendIndex i = 0; i < plan.initial_sends(); ++i) post(id, op, i);
+    post_initial(id, op);
   } else {
     start_rounds(id, op);
   }
@@ -182,14 +177,27 @@ Path path_of(Fabric& fabric, const Operation& op, MemberPair pair) {
 void Transfers::make_links(Operation& op) {
   std::vector<Link>& links = op.transfer.links;
   links.clear();
-  const SendPlan& plan = op.plan();
-  if (plan.rounds() > 1 || plan.send_count() == 1) return;
-  const std::vector<MemberPair> pairs = plan.pairs(0);
-  if (plan.send_count() == pairs.size()) return;
+  if (!op.runnable->pairs_again) return;
+  const std::vector<MemberPair> pairs = op.plan().pairs(0);
   links.resize(pairs.size());
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     links[p] = {pairs[p], path_of(run_.fabric, op, pairs[p]), run_.fabric.network().open_channel()};
   }
+}
+
+// Without circuits. What leaves together and is alone costs as much as one send.
+void Transfers::post_initial(OpId id, Operation& op) {
+  const SendPlan& plan = op.plan();
+  if (const Path* const ways = ways_.of(op, run_.fabric)) {
+    op.transfer.together = true;
+    op.transfer.in_flight = plan.send_count();
+    circuits_.set_running(++running_);
+    run_.fabric.post_parts(*ways, plan.send(0).bytes, tag_of(id, 0));
+    return;
+  }
+  make_links(op);
+  run_.fabric.network().expect(plan.initial_sends());
+  for (SendIndex i = 0; i < plan.initial_sends(); ++i) post(id, op, i);
 }
 
 void Transfers::post(OpId id, Operation& op, SendIndex i) {
@@ -252,6 +260,7 @@ void Transfers::delivered(std::uint64_t tag) {
   const OpId id = op_of(tag);
   Operation& op = run_.operations[id];
   TransferProgress& transfer = op.transfer;
+  if (transfer.together) return arrived_together(id, op);
   const bool missing = !op.complete();  // then the operation does not end here
   if (--transfer.in_flight == 0) circuits_.set_running(--running_);
   release(id, op, send_of(tag));
@@ -268,6 +277,14 @@ void Transfers::delivered(std::uint64_t tag) {
   finish_work(id, op, send.from);
   finish_work(id, op, op.run_for(send.to));
   if (missing && !op.complete()) rest(op);
+}
+
+// Nothing waits for a send of a stream.
+void Transfers::arrived_together(OpId id, Operation& op) {
+  --op.transfer.sends_to_go;
+  if (--op.transfer.in_flight > 0) return;
+  circuits_.set_running(--running_);
+  complete_all(id, op);
 }
 
 // Releases what waited for the arrival of a send.

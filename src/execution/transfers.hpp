@@ -5,6 +5,7 @@
 
 #include "execution/circuit_service.hpp"
 #include "execution/gpu_pool.hpp"
+#include "execution/plan_ways.hpp"
 #include "execution/proxy_queue.hpp"
 #include "execution/rail_bytes.hpp"
 #include "execution/run_context.hpp"
@@ -48,12 +49,14 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   void make_links(Operation& op);
   void release(OpId id, Operation& op, SendIndex arrived);
   void post(OpId id, Operation& op, SendIndex i);
+  void post_initial(OpId id, Operation& op);
   void leave(Operation& op, const Send& send, std::uint64_t tag);
   void begin_step(Operation& op, const Send& send, std::uint64_t tag);
   void launch(std::uint64_t tag) override;
   void fenced(std::uint64_t tag) override { delivered(tag); }
   void finish_send(OpId id, Operation& op, RoundProgress& round, const Send& send);
   void finish_work(OpId id, Operation& op, Member member);
+  void arrived_together(OpId id, Operation& op);
   void complete_all(OpId id, Operation& op);
 
   RunContext run_;
@@ -62,6 +65,7 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   GpuPool gpus_;
   ProxyQueues proxies_;
   RailBytes rail_bytes_;
+  PlanWays ways_;
   std::uint32_t running_ = 0;        // operations with bytes in flight
   std::vector<SendIndex> released_;  // scratch
 };

@@ -67,6 +67,10 @@ class Fabric {
     if (shared_.link_faults() != nullptr) return post_around(channel, path, bytes, tag | job_tag_);
     network_.post(channel, path, bytes, tag | job_tag_);
   }
+  /// Network::post_parts(), likewise. REQUIRES: the servers are no grids of links.
+  void post_parts(const network::Path& path, Bytes bytes, std::uint64_t tag) {
+    network_.post_parts(path, bytes, tag | job_tag_);
+  }
   /// What carries the messages: the cluster's plant, or the folded one.
   [[nodiscard]] const topology::Plant& plant() const { return plant_; }
   [[nodiscard]] const ClusterSpec& spec() const { return spec_; }

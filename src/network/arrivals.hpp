@@ -28,8 +28,9 @@ class Arrivals {
   /// The flow has arrived: its number is free, and the listener is notified.
   void deliver(FlowId id) {
     const std::uint64_t tag = flows_[id].tag;
+    const std::uint32_t parts = flows_[id].parts;
     flows_.release(id);
-    listener_->delivered(tag);
+    for (std::uint32_t part = 0; part < parts; ++part) listener_->delivered(tag + part);
   }
 
  private:

@@ -35,22 +35,65 @@ void ExclusiveFlows::start(FlowId id, Time begin) {
                                       engine::Action::to<&ExclusiveFlows::arrived>(*this, id));
 }
 
-void ExclusiveFlows::arrived(std::uint64_t id) {
-  const Flow& flow = parts_.flows[static_cast<FlowId>(id)];
-  for (const Hop& hop : parts_.flows.hops_of(flow)) {
-    if (occupants_[hop.capacity] == id) occupants_[hop.capacity] = kNone;
+void ExclusiveFlows::arrived(std::uint64_t first) {
+  for (auto id = static_cast<FlowId>(first); id != kNone;) {
+    const Flow& flow = parts_.flows[id];
+    for (const Hop& hop : parts_.flows.hops_of(flow)) {
+      if (occupants_[hop.capacity] == id) occupants_[hop.capacity] = kNone;
+    }
+    const FlowId with_it = flow.channel == kNone ? flow.next : kNone;
+    if (flow.channel != kNone) parts_.channels.drop_first_exclusive(flow.channel);
+    parts_.arrivals.deliver(id);
+    id = with_it;
   }
-  if (flow.channel != kNone) parts_.channels.drop_first_exclusive(flow.channel);
-  parts_.arrivals.deliver(static_cast<FlowId>(id));
+}
+
+FlowId ExclusiveFlows::sole_occupant(CapacityId id) {
+  const FlowId flow = occupant(id);
+  if (flow == kNone || parts_.flows[flow].parts == 1) return flow;
+  take_apart(flow);
+  return occupants_[id];
+}
+
+void ExclusiveFlows::take_apart(FlowId id) {
+  const engine::EventHandle event = parts_.flows[id].event;
+  FlowId before = kNone;
+  for (std::uint32_t part = 0; part < parts_.flows[id].parts; ++part) {
+    const FlowId flow = parts_.flows.take_part(id, part);
+    for (const Hop& hop : parts_.flows.hops_of(parts_.flows[flow])) occupants_[hop.capacity] = flow;
+    if (before == kNone) {
+      parts_.engine.set_argument(event, flow);
+    } else {
+      parts_.flows[before].next = flow;
+    }
+    before = flow;
+  }
+  parts_.flows.release(id);
+}
+
+// The flow no longer arrives with those that were to arrive by the same event.
+void ExclusiveFlows::part_from(FlowId id) {
+  const Flow& flow = parts_.flows[id];
+  auto before = static_cast<FlowId>(parts_.engine.argument(flow.event));
+  if (before == id) {
+    if (flow.next == kNone) {
+      parts_.engine.cancel(flow.event);
+    } else {
+      parts_.engine.set_argument(flow.event, flow.next);
+    }
+    return;
+  }
+  while (parts_.flows[before].next != id) before = parts_.flows[before].next;
+  parts_.flows[before].next = flow.next;
 }
 
 FlowId ExclusiveFlows::withdraw(FlowId id) {
   Flow& flow = parts_.flows[id];
-  PHOTONRAIL_CHECK(flow.state == FlowState::kExclusive);
+  PHOTONRAIL_CHECK(flow.state == FlowState::kExclusive && flow.parts == 1);
   for (const Hop& hop : parts_.flows.hops_of(flow)) occupants_[hop.capacity] = kNone;
   FlowId sending = id;
   if (flow.channel == kNone) {
-    parts_.engine.cancel(flow.event);
+    part_from(id);
   } else {
     sending = parts_.channels.unravel(flow.channel, parts_.engine.now(),
                                       [this](const Flow& later) { parts_.engine.cancel(later.event); });

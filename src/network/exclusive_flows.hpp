@@ -42,6 +42,9 @@ class ExclusiveFlows {
 
   /// REQUIRES: no other flow has one of the capacities between `begin` and its end, and all have a rate.
   void start(FlowId id, Time begin);
+  /// The same, of one part alone: a flow of several parts on the capacity gives way to one for each of them, which still
+  /// arrive together, in order. Makes room for hops.
+  [[nodiscard]] FlowId sole_occupant(CapacityId id);
   /// The flow, and those that its channel would send after it, are exclusive no longer: those to come wait in the channel.
   /// Returns the flow that is sending, with what it has left, or kNone.
   [[nodiscard]] FlowId withdraw(FlowId id);
@@ -51,7 +54,9 @@ class ExclusiveFlows {
   [[nodiscard]] double unsent(const Flow& flow) const;
 
  private:
-  void arrived(std::uint64_t id);
+  void arrived(std::uint64_t first);
+  void take_apart(FlowId id);
+  void part_from(FlowId id);
 
   Parts parts_;
   std::vector<FlowId> occupants_;  // by capacity: the exclusive flow that holds it, the last of its channel; may have left

@@ -39,11 +39,13 @@ struct Flow {
   Duration overhead{};          ///< the sender's gap between two messages
   std::uint64_t tag = 0;
   ChannelId channel = kNone;
-  FlowId next = kNone;  ///< waiting, exclusive: the next of its channel; arriving: of those that arrive with it
+  /// Waiting, exclusive: the next of its channel; arriving, and exclusive without a channel: of those that arrive with it.
+  FlowId next = kNone;
   HopSlot first_hop = 0;
   std::uint32_t hops = 0;
   HopSlot bottleneck = kNone;  ///< shared: the hop that limits it; kNone until it has been solved
   FlowState state = FlowState::kFree;
+  std::uint16_t parts = 1;  ///< exclusive: messages that it stands for, with tags from `tag` on; see Path::parts
 };
 
 /// One capacity on the path of one flow.

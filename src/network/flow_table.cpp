@@ -4,20 +4,45 @@
 
 namespace photonrail::network {
 
-FlowId FlowTable::take(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel) {
-  FlowId id;
+FlowId FlowTable::take_number() {
   if (free_.empty()) {
-    id = static_cast<FlowId>(flows_.size());
     flows_.emplace_back();
-  } else {
-    id = free_.back();
-    free_.pop_back();
+    return static_cast<FlowId>(flows_.size() - 1);
   }
+  const FlowId id = free_.back();
+  free_.pop_back();
+  return id;
+}
+
+FlowId FlowTable::take(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel) {
+  const FlowId id = take_number();
   set_path(id, path);
   Flow& flow = flows_[id];
   flow.remaining = static_cast<double>(bytes.count);
   flow.tag = tag;
   flow.channel = channel;
+  flow.parts = static_cast<std::uint16_t>(path.parts);
+  return id;
+}
+
+FlowId FlowTable::take_part(FlowId whole, std::uint32_t part) {
+  const FlowId id = take_number();
+  const Flow& of = flows_[whole];
+  Flow& flow = flows_[id];
+  take_hops(flow, of.hops / of.parts);
+  for (std::uint32_t h = 0; h < flow.hops; ++h) {
+    hops_[flow.first_hop + h] = {hops_[of.first_hop + part * flow.hops + h].capacity, id, 0};
+  }
+  flow.remaining = of.remaining;
+  flow.begin = of.begin;
+  flow.left_at = of.left_at;
+  flow.event = of.event;
+  flow.latency = of.latency;
+  flow.overhead = of.overhead;
+  flow.tag = of.tag + part;
+  flow.channel = flow.next = kNone;
+  flow.state = of.state;
+  flow.parts = 1;
   return id;
 }
 

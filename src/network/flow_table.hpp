@@ -15,6 +15,8 @@ class FlowTable {
  public:
   /// A new flow, with all of the message still to send.
   [[nodiscard]] FlowId take(const Path& path, Bytes bytes, std::uint64_t tag, ChannelId channel);
+  /// A flow of one of the parts of a flow, as far as that has come, without a channel.
+  [[nodiscard]] FlowId take_part(FlowId whole, std::uint32_t part);
   /// Another path for what the flow has left. REQUIRES: no machine has its hops.
   void set_path(FlowId id, const Path& path);
   void release(FlowId id) {
@@ -34,6 +36,7 @@ class FlowTable {
   void set_position(HopSlot slot, std::uint32_t position) { hops_[slot].position = position; }
 
  private:
+  [[nodiscard]] FlowId take_number();
   void take_hops(Flow& flow, std::uint32_t count);
 
   std::vector<Flow> flows_;

@@ -27,8 +27,7 @@ CapacityId Network::add_capacity() {
 void Network::set_rate(CapacityId id, Bandwidth rate) {
   const double per_picosecond = rate.bytes_per_second * 1e-12;
   if (rates_[id] == per_picosecond) return;
-  const FlowId occupant = exclusive_.occupant(id);
-  if (occupant != kNone) share_instead(occupant);
+  if (const FlowId flow = exclusive_.sole_occupant(id); flow != kNone) share_instead(flow);
   const double more = per_picosecond - rates_[id];
   rates_[id] = per_picosecond;
   shared_.change_rate(id, more);
@@ -56,8 +55,7 @@ void Network::divert(const std::vector<std::uint8_t>& blocked, const std::functi
     flows_.set_path(id, path);
     if (state == FlowState::kWaiting) continue;
     for (const CapacityId capacity : path.hops()) {
-      const FlowId occupant = exclusive_.occupant(capacity);
-      if (occupant != kNone) share_instead(occupant);
+      if (const FlowId flow = exclusive_.sole_occupant(capacity); flow != kNone) share_instead(flow);
     }
     share(id);
   }
@@ -99,6 +97,17 @@ void Network::pump(ChannelId id) {
 
 void Network::wake(std::uint64_t id) { pump(static_cast<ChannelId>(id)); }
 
+void Network::post_parts(const Path& path, Bytes bytes, std::uint64_t tag) {
+  const FlowId flow = flows_.take(path, bytes, tag, kNone);
+  if (alone(flows_[flow])) {
+    messages_ += path.parts;
+    exclusive_.start(flow, engine_.now());
+    return;
+  }
+  flows_.release(flow);
+  for (std::uint32_t part = 0; part < path.parts; ++part) post(kNone, path.part(part), bytes, tag + part);
+}
+
 bool Network::alone(const Flow& flow) {
   for (const Hop& hop : flows_.hops_of(flow)) {
     if (exclusive_.occupant(hop.capacity) != kNone) return false;
@@ -112,9 +121,9 @@ void Network::start(FlowId id) {
     exclusive_.start(id, engine_.now());
     return;
   }
-  for (const Hop& hop : flows_.hops_of(flows_[id])) {
-    const FlowId occupant = exclusive_.occupant(hop.capacity);
-    if (occupant != kNone) share_instead(occupant);
+  for (std::uint32_t h = 0; h < flows_[id].hops; ++h) {  // to take a flow apart makes room for hops
+    const CapacityId capacity = flows_.hop(flows_[id].first_hop + h).capacity;
+    if (const FlowId flow = exclusive_.sole_occupant(capacity); flow != kNone) share_instead(flow);
   }
   share(id);
 }
@@ -154,6 +163,19 @@ Bandwidth Network::rate_alone(const Path& path) const {
   return {rate * 1e12};
 }
 
+Bandwidth Network::rate_of_parts(const Path& path) const {
+  const std::span<const CapacityId> hops = path.hops();
+  const std::size_t each = hops.size() / path.parts;
+  double common = 0.0;
+  for (std::size_t first = 0; first < hops.size(); first += each) {
+    double rate = kUnlimited;
+    for (const CapacityId id : hops.subspan(first, each)) rate = std::min(rate, rates_[id]);
+    if (first > 0 && rate != common) return {};
+    common = rate;
+  }
+  return {common * 1e12};
+}
+
 double Network::unsent(const Flow& flow) const {
   if (flow.state == FlowState::kExclusive) return exclusive_.unsent(flow);
   const bool shared = flow.state == FlowState::kShared || flow.state == FlowState::kEnding;
@@ -182,7 +204,9 @@ std::vector<std::pair<std::uint64_t, double>> Network::rates() {
   std::vector<std::pair<std::uint64_t, double>> result;
   for (const Flow& flow : flows_.all()) {
     const bool exclusive = flow.state == FlowState::kExclusive && flow.left_at > engine_.now();
-    if (exclusive) result.emplace_back(flow.tag, exclusive_.rate(flow) * 1e12);
+    for (std::uint32_t part = 0; exclusive && part < flow.parts; ++part) {
+      result.emplace_back(flow.tag + part, exclusive_.rate(flow) * 1e12);
+    }
     const bool shared = flow.state == FlowState::kShared || flow.state == FlowState::kEnding;
     if (shared) result.emplace_back(flow.tag, shared_.rate(flow) * 1e12);
   }

@@ -30,13 +30,27 @@ class Path {
     return count_ <= kInline ? std::span<const CapacityId>(near_.data(), count_) : std::span<const CapacityId>(far_);
   }
 
+  /// One of the ways of a path of several parts.
+  [[nodiscard]] Path part(std::uint32_t index) const;
+
   Duration latency{};   ///< from the last byte's departure to its arrival
   Duration overhead{};  ///< the sender's gap between two messages
+  /// So many ways of equally many capacities, one after another in hops(): a message for each of them, all alike.
+  std::uint32_t parts = 1;
 
  private:
   std::array<CapacityId, kInline> near_{};
   std::uint32_t count_ = 0;
   std::vector<CapacityId> far_;  // the whole path, when it is longer than kInline
 };
+
+inline Path Path::part(std::uint32_t index) const {
+  Path way;
+  const std::size_t each = hops().size() / parts;
+  for (const CapacityId capacity : hops().subspan(index * each, each)) way.add(capacity);
+  way.latency = latency;
+  way.overhead = overhead;
+  return way;
+}
 
 }  // namespace photonrail::network

@@ -158,7 +158,7 @@ BENCHMARK(scenario_training_stream)->ArgName("gpus")->RangeMultiplier(2)->Range(
 void scenario_training_stream_opus(benchmark::State& state) {
   measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream)), Item::kTask);
 }
-BENCHMARK(scenario_training_stream_opus)->ArgName("gpus")->Arg(256)->Arg(2048)->Unit(benchmark::kMillisecond);
+BENCHMARK(scenario_training_stream_opus)->ArgName("gpus")->Arg(256)->Arg(2048)->Arg(8192)->Unit(benchmark::kMillisecond);
 
 // Every rank begins every step up to 200 us late, by a draw, so that no two are alike.
 void scenario_training_jittered_opus(benchmark::State& state) {
@@ -192,7 +192,7 @@ void scenario_training_coalesce(benchmark::State& state) {
   scenario.controller.name = "coalesce";
   measure(state, scenario, Item::kTask);
 }
-BENCHMARK(scenario_training_coalesce)->ArgName("gpus")->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK(scenario_training_coalesce)->ArgName("gpus")->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 // Ranks that nothing tells apart are simulated once; with the making of the graph.
 void scenario_training_folded_opus(benchmark::State& state) {

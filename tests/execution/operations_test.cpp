@@ -9,6 +9,7 @@
 #include "execution/operation.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/part_fixture.hpp"
+#include "execution/plan_ways.hpp"
 #include "execution/proxy_queue.hpp"
 #include "execution/rail_bytes.hpp"
 #include "execution/schedule.hpp"
@@ -74,6 +75,49 @@ TEST(RailBytes, AreThoseBetweenServers) {
   };
   EXPECT_EQ(rail_bytes(1), Bytes{200'000'000});
   EXPECT_EQ(rail_bytes(2), Bytes{0});
+}
+
+TEST(PlanWays, AreOnePathWhileEachSendHasCapacitiesOfTheSameRateToItself) {
+  test::Job job(4, 4);
+  const auto tp = job.group({0, 1, 2, 3});
+  job.collective(tp, {0, 1, 2, 3}, CollectiveOp::kAllReduce, 100'000'000);
+  PartFixture part(std::move(job), Fidelity::kStream);
+  const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
+  Operation& op = part.operations[part.operations.seat(RankId{0u}, task, 0).op];
+  network::Network& network = part.fabric.network();
+  PlanWays ways;
+  EXPECT_EQ(ways.of(op, part.fabric), nullptr) << "members are missing";
+  op.arrival.arrived = 4;
+  const network::Path* path = ways.of(op, part.fabric);
+  ASSERT_NE(path, nullptr);
+  ASSERT_EQ(path->parts, 4u);
+  for (SendIndex i = 0; i < 4; ++i) {
+    const Send send = op.plan().send(i);
+    const network::Path alone = path_of(part.fabric, op, {send.from, send.to});
+    EXPECT_THAT(path->part(i).hops(), ::testing::ElementsAreArray(alone.hops()));
+    EXPECT_EQ(path->latency, alone.latency);
+  }
+  // Its latency counts what the pieces of a step keep a link busy, so that another rate makes another path.
+  const Bandwidth rate = network.rate_of_parts(*path);
+  const std::vector<topology::CapacityId> hops(path->hops().begin(), path->hops().end());
+  network.set_rate(hops.front(), {rate.bytes_per_second / 2});
+  EXPECT_EQ(ways.of(op, part.fabric), nullptr) << "one way is slower than the others";
+  for (const topology::CapacityId hop : hops) network.set_rate(hop, {rate.bytes_per_second / 2});
+  path = ways.of(op, part.fabric);
+  ASSERT_NE(path, nullptr);
+  EXPECT_EQ(path->latency, path_of(part.fabric, op, {0, 1}).latency);
+}
+
+TEST(PlanWays, SendsOfOtherPlansGoOneByOne) {
+  test::Job job(4, 4);
+  const auto tp = job.group({0, 1, 2, 3});
+  job.collective(tp, {0, 1, 2, 3}, CollectiveOp::kAllReduce, 100'000'000);
+  PartFixture exact(std::move(job));
+  const Task& task = exact.graph().program(RankId{0u}).task(TaskId{0u});
+  Operation& op = exact.operations[exact.operations.seat(RankId{0u}, task, 0).op];
+  op.arrival.arrived = 4;
+  PlanWays ways;
+  EXPECT_EQ(ways.of(op, exact.fabric), nullptr) << "its sends wait for each other";
 }
 
 // 100 MB among 2: each rank sends 50 MB twice, at 50 GB/s 1 ms each.

@@ -16,7 +16,8 @@ namespace photonrail::test {
 
 /// Two ranks on two servers unless the test builds another job.
 struct PartFixture {
-  explicit PartFixture(Job job = Job(2)) : job_(built(std::move(job))) {}
+  explicit PartFixture(Job job = Job(2), Fidelity plans_at = Fidelity::kExact)
+      : job_(built(std::move(job))), fidelity(plans_at) {}
 
   [[nodiscard]] static Job built(Job job) {
     job.build();
@@ -31,10 +32,11 @@ struct PartFixture {
   }
 
   Job job_;
+  Fidelity fidelity;
   engine::Engine engine;
   CollectiveRegistry registry = CollectiveRegistry::builtin();
   collective::AlgorithmTable algorithms{job_.scenario.collectives, registry};
-  execution::PlanCache plans{algorithms, nullptr, {.fidelity = Fidelity::kExact}};
+  execution::PlanCache plans{algorithms, nullptr, {.fidelity = fidelity}};
   fabric::Fabric fabric{engine, job_.scenario.cluster, 1};
   folding::MemberPlacement placement = folding::MemberPlacement::of(job_.scenario.graph, job_.scenario.gpu_of_rank);
   execution::OperationTable operations{job_.scenario.graph, placement, fabric, plans, nullptr};

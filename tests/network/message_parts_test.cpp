@@ -5,10 +5,14 @@
 #include "network/exclusive_flows.hpp"
 #include "network/flow.hpp"
 #include "network/flow_table.hpp"
+#include "network/network.hpp"
 #include "network/path.hpp"
+#include "support/test_cases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace photonrail::network {
 namespace {
@@ -205,6 +209,104 @@ TEST(ExclusiveFlows, TheNextMessageOfAChannelFollowsOnTheSamePathWhileItHasARate
   EXPECT_FALSE(site.exclusive.can_follow(channel, path_of({1, 0})));
   site.rates[1] = 0.0;
   EXPECT_FALSE(site.exclusive.can_follow(channel, path_of({0, 1})));
+}
+
+// ---- messages that leave together, as one path of several parts
+
+// Capacities of 1 byte a picosecond, and what arrived when.
+struct PartsSite {
+  PartsSite() {
+    network.attach(log);
+    network.resize(12);
+    for (CapacityId id = 0; id < 12; ++id) network.set_rate(id, {1e12});
+  }
+  engine::Engine engine;
+  TagLog log{engine};
+  Network network{engine};
+};
+
+Path ring_of_four(std::int64_t latency = 0) {
+  Path path = path_of({0, 4, 1, 5, 2, 6, 3, 7}, latency, 3);
+  path.parts = 4;
+  return path;
+}
+
+TEST(PathOfParts, MessagesThatAreAloneCostOneEvent) {
+  PartsSite site;
+  EXPECT_EQ(site.network.rate_of_parts(ring_of_four()).bytes_per_second, 1e12);
+  site.network.post_parts(ring_of_four(50), Bytes{1000}, 10);
+  EXPECT_EQ(site.network.messages(), 4u);
+  EXPECT_THAT(site.network.rates(), ElementsAre(Pair(10, 1e12), Pair(11, 1e12), Pair(12, 1e12), Pair(13, 1e12)));
+  site.engine.run();
+  // 1,000 bytes at 1 byte/ps, an overhead of 3 ps and a latency of 50 ps.
+  EXPECT_THAT(site.log.arrivals, ElementsAre(Pair(10, 1053), Pair(11, 1053), Pair(12, 1053), Pair(13, 1053)));
+  EXPECT_EQ(site.engine.events_run(), 1u);
+}
+
+TEST(PathOfParts, OneThatMeetsAnotherIsLateAndTheOthersAreNot) {
+  PartsSite site;
+  site.network.post_parts(ring_of_four(), Bytes{1000}, 10);
+  struct Act {
+    PartsSite& site;
+    void post(std::uint64_t) { site.network.post(kNone, path_of({5, 8}), Bytes{300}, 77); }
+  } act{site};
+  site.engine.schedule(Time{400}, engine::Phase::kFinish, engine::Action::to<&Act::post>(act));
+  site.engine.run();
+  // Part 1 has 600 bytes left at 400 ps and shares capacity 5 until the 300 bytes are there, at 1,000 ps; then 300 more.
+  EXPECT_THAT(site.log.arrivals,
+              ElementsAre(Pair(77, 1000), Pair(10, 1003), Pair(12, 1003), Pair(13, 1003), Pair(11, 1303)));
+}
+
+TEST(PathOfParts, WaysOfDifferentRatesHaveNoCommonOne) {
+  PartsSite site;
+  site.network.set_rate(6, {0.5e12});
+  EXPECT_EQ(site.network.rate_of_parts(ring_of_four()).bytes_per_second, 0.0);
+}
+
+// What post_parts() promises: the arrivals, in their order, of as many calls of post(), whatever else goes on.
+TEST(PathOfParts, ArrivesAsMessagesThatWerePostedOneByOne) {
+  for (std::uint64_t trial = 0; trial < test::test_cases(100); ++trial) {
+    PartsSite together;
+    PartsSite apart;
+    std::mt19937_64 random(trial);
+    std::uint64_t tag = 0;
+    for (int step = 0; step < 60; ++step) {
+      const std::uint64_t what = random() % 8;
+      const Bytes bytes{static_cast<std::int64_t>(random() % 5 * 100)};
+      const auto id = static_cast<CapacityId>(random() % 12);
+      const Path other = path_of({id, static_cast<CapacityId>((id + 1 + random() % 11) % 12)}, 5, 2);
+      const Path ring = ring_of_four(static_cast<std::int64_t>(random() % 3));
+      const double rate = static_cast<double>(random() % 3) * 0.5e12;
+      for (PartsSite* site : {&together, &apart}) {
+        if (what == 0) site->network.set_rate(id, {rate > 0.0 || step % 10 == 0 ? rate : 1e12});
+        if (what == 1) site->network.post(kNone, other, bytes, tag);
+        if (what < 2) continue;
+        const bool even = site->network.rate_of_parts(ring).bytes_per_second > 0.0;
+        if (site == &together && even) site->network.post_parts(ring, bytes, tag);
+        for (std::uint32_t p = 0; p < 4 && (site == &apart || !even); ++p) {
+          site->network.post(kNone, ring.part(p), bytes, tag + p);
+        }
+      }
+      tag += 4;
+      const Time until = together.engine.now() + Duration{static_cast<std::int64_t>(random() % 900)};
+      struct Stop {
+        void pass(std::uint64_t) { passed = true; }
+        bool passed = false;
+      };
+      for (PartsSite* site : {&together, &apart}) {
+        Stop stop;
+        site->engine.schedule(until, engine::Phase::kSettle, engine::Action::to<&Stop::pass>(stop));
+        while (!stop.passed) site->engine.step();
+      }
+    }
+    for (PartsSite* site : {&together, &apart}) {
+      for (CapacityId id = 0; id < 12; ++id) site->network.set_rate(id, {1e12});
+      site->engine.run();
+    }
+    ASSERT_EQ(together.log.arrivals, apart.log.arrivals) << "trial " << trial;
+    EXPECT_EQ(together.network.messages(), apart.network.messages());
+    EXPECT_LE(together.engine.events_run(), apart.engine.events_run());
+  }
 }
 
 }  // namespace

@@ -182,6 +182,8 @@ World draw_world(std::uint64_t seed) {
   if (Dice(seed, "spread").one_in(25)) run["spread_seeds"] = static_cast<int>(1 + seed % 3);
   scenario["run"] = run;
   if (linked) draw_links(shapes, scenario["cluster"]);
+  Dice hardware(seed, "hardware");
+  if (hardware.one_in(6)) draw_hardware(hardware, extent, scenario);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
   return {seed, scenario};
 }

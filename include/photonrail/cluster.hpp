@@ -19,6 +19,9 @@ struct NicSpec {
   Duration latency{};                                 ///< GPU to GPU over a rail with one switch
   Duration message_overhead{};     ///< the port's gap between two messages; also paid by scale-up messages
   double optical_budget_db = 0.0;  ///< loss that a transceiver pair bridges; 0: not checked
+  /// So many neighbouring GPUs of a server share one NIC, with all its ports: messages of each rail leave and arrive over
+  /// the same ports (72 GPUs with 18 NICs: 4). A divisor of the GPUs of a server; above 1 electrical rails only.
+  std::uint32_t gpus = 1;
 };
 
 /// What happens when a controller darkens a circuit that carries bytes.
@@ -81,6 +84,7 @@ struct ClusterSpec {
   ScaleUpSpec scale_up{};
   NicSpec nic{};
   RailSpec rail{};
+  std::vector<UnlikeGpus> unlike{};  ///< no GPU twice
 
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] PlantSpec plant() const;

@@ -3,8 +3,10 @@
 
 #include "photonrail/core/random.hpp"
 #include "photonrail/ids.hpp"
+#include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -20,12 +22,19 @@ enum class ConcurrentCollectives : std::uint8_t {
   kTogether  ///< all at once: they share the links chunk by chunk, as the simulators behind published results run them
 };
 
+inline constexpr double kMaxSmShare = 0.9;
+
 struct ExecutorSpec {
   CommLanes comm_lanes = CommLanes::kPerCommunicator;
   ConcurrentCollectives concurrent = ConcurrentCollectives::kInTurn;
   /// A send of at most so many bytes is done for its sender at once (it went into a buffer of the communication
   /// library, 4 MiB by default in NCCL); its bytes still travel when the receive is posted.
   Bytes buffered_send{4 << 20};
+  /// By Dimension: the share of a GPU's streaming multiprocessors, from 0 to kMaxSmShare, that the kernels of its exchanges
+  /// hold while they have bytes on their way. Computations of the rank go on with the rest, in proportion, also one that
+  /// has begun; exchanges of several dimensions add up, to kMaxSmShare at most. 0: copy engines or the switch do the work.
+  /// Leaves out that what is bound by memory loses less.
+  std::array<double, kDimensionCount> sm_share{};
 };
 
 /// Ranks that are late or slow, in every step. Where several name a rank, delays add up and slowdowns multiply.

@@ -66,6 +66,9 @@ struct TrainingSpec {
   bool causal = false;  ///< count only the scores below the diagonal: half of them
   bool ends_count_as_layers =
       false;  ///< the embedding and the head each take the place of a layer in the split over stages
+  /// Layers of each virtual stage, in forward order; they add up to the layers of the model. The embedding is on the first
+  /// one, modules that predict further tokens and the head on the last. Empty: split evenly.
+  std::vector<std::uint32_t> stage_layers{};
   bool reshard_after_forward = true;     ///< fsdp: gather again for the backward pass
   std::uint32_t prefetch = 1;            ///< fsdp: units gathered ahead of the one in use
   bool reduce_every_micro_batch = true;  ///< fsdp: reduce-scatter after each backward pass, else after the last

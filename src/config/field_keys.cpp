@@ -50,6 +50,14 @@ constexpr FieldKey kClusterKeys[] = {
     {"scale_up.faults[].lasts", "scale_up/faults/[]/lasts", "ms"},
     {"scale_up.shape.reach", "scale_up/ring/reach"},
     {"scale_up.shape.bypassed", "scale_up/ring/bypassed"},
+    {"scale_up.lines", "scale_up/curve"},
+    {"scale_up.lines[].step", "scale_up/curve/[]/step", "us"},
+    {"scale_up.lines[].rate", "scale_up/curve/[]/gb_per_s"},
+    {"unlike[].servers", "unlike_gpus/[]/servers"},
+    {"unlike[].gpus", "unlike_gpus/[]/gpus"},
+    {"unlike[].speed", "unlike_gpus/[]/speed"},
+    {"unlike[].memory_gb", "unlike_gpus/[]/memory_gb"},
+    {"nic.gpus", "nic/gpus"},
     {"nic.ports", "nic/ports"},
     {"nic.per_port", "nic/port_gb_per_s"},
     {"nic.latency", "nic/latency", "ns"},
@@ -129,7 +137,7 @@ std::span<const FieldKey> controller_keys() {
 }
 
 std::span<const FieldKey> executor_keys() {
-  static constexpr FieldKey kKeys[] = {{"buffered_send", "buffered_send_bytes"}};
+  static constexpr FieldKey kKeys[] = {{"buffered_send", "buffered_send_bytes"}, {"sm_share", "sm_share"}};
   return kKeys;
 }
 

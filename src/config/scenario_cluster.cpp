@@ -53,8 +53,25 @@ void read_nic(JsonReader section, NicSpec& spec) {
   if (const auto v = section.optional("port_gb_per_s")) spec.per_port = v->bandwidth();
   section.read_duration("latency", spec.latency);
   section.read_duration("message_overhead", spec.message_overhead);
+  if (const auto v = section.optional("gpus")) spec.gpus = v->count(1, kMaxGpusPerServer);
   if (const auto v = section.optional("optical_budget_db")) spec.optical_budget_db = v->positive(1000.0);
   section.finish();
+}
+
+std::vector<std::uint32_t> read_numbers(const JsonReader& list, std::uint32_t most) {
+  std::vector<std::uint32_t> numbers;
+  for (const JsonReader& number : list.elements()) numbers.push_back(number.count(0, most));
+  return numbers;
+}
+
+UnlikeGpus read_unlike(JsonReader section) {
+  UnlikeGpus unlike;
+  unlike.servers = read_numbers(section.child("servers", "the servers, numbered from 0"), kMaxServers);
+  if (const auto v = section.optional("gpus")) unlike.gpus = read_numbers(*v, kMaxGpusPerServer);
+  unlike.speed = section.child("speed", "0.5: computations take twice as long").positive(1e3);
+  if (const auto v = section.optional("memory_gb")) unlike.memory_gb = v->number(0.0, 1e9);
+  section.finish();
+  return unlike;
 }
 
 }  // namespace
@@ -66,6 +83,9 @@ ClusterSpec read_cluster(JsonReader section, const std::filesystem::path& direct
   if (const auto v = section.optional("gpu")) spec.gpu = read_gpu(*v);
   if (const auto v = section.optional("scale_up")) read_scale_up(*v, spec.scale_up);
   if (const auto v = section.optional("nic")) read_nic(*v, spec.nic);
+  if (const auto list = section.optional("unlike_gpus")) {
+    for (const JsonReader& unlike : list->elements()) spec.unlike.push_back(read_unlike(unlike));
+  }
   if (const auto v = section.optional("rail")) spec.rail = read_rail(*v, directory);
   if (spec.gpus_per_server > kMaxRails && (spec.scale_up.shape.crossbar() || spec.rail.kind == RailKind::kOptical)) {
     section.fail_at(

@@ -7,6 +7,21 @@ namespace photonrail::config {
 
 constexpr std::uint32_t kMaxSpreadSeeds = 10'000;
 
+namespace {
+
+std::array<double, kDimensionCount> read_sm_shares(JsonReader section) {
+  std::array<double, kDimensionCount> shares{};
+  for (int d = 0; d < kDimensionCount; ++d) {
+    if (const auto v = section.optional(name(static_cast<Dimension>(d)))) {
+      shares[static_cast<std::size_t>(d)] = v->number(0.0, kMaxSmShare);
+    }
+  }
+  section.finish();
+  return shares;
+}
+
+}  // namespace
+
 ExecutorSpec read_executor(JsonReader section) {
   ExecutorSpec spec;
   if (const auto v = section.optional("comm_lanes")) {
@@ -19,6 +34,7 @@ ExecutorSpec read_executor(JsonReader section) {
   if (const auto v = section.optional("buffered_send_bytes")) {
     spec.buffered_send = Bytes{static_cast<std::int64_t>(v->integer(0, std::uint64_t{1} << 50))};
   }
+  if (const auto v = section.optional("sm_share")) spec.sm_share = read_sm_shares(*v);
   section.finish();
   return spec;
 }

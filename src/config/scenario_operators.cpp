@@ -94,6 +94,7 @@ std::shared_ptr<const TrainingOperators> read_operators(JsonReader section, cons
   if (const auto v = section.optional("experts")) {
     how->grouped_experts = v->choice<bool>({{"grouped", true}, {"one_by_one", false}});
   }
+  if (const auto v = section.optional("stash_experts")) how->stashes_experts = v->boolean();
   if (const auto v = section.optional("ranks_a_copy")) how->ranks_a_copy = v->count(1, 1'000'000);
   if (const auto v = section.optional("recompute")) read_again(*v, *how);
   if (const auto v = section.optional("host")) read_host(*v, *how);
@@ -104,6 +105,15 @@ std::shared_ptr<const TrainingOperators> read_operators(JsonReader section, cons
 void read_overlap(JsonReader section, TrainingSpec& spec) {
   if (const auto v = section.optional("tensor")) spec.overlap.tensor = v->boolean();
   if (const auto v = section.optional("experts")) spec.overlap.experts = v->boolean();
+  const auto pair = [&](std::string_view key) {
+    auto value = section.optional(key);
+    if (value && !spec.overlap.experts) value->fail("passes run in pairs with \"experts\" only", "set \"experts\" to true");
+    return value;
+  };
+  if (const auto v = pair("pairing")) {
+    spec.overlap.by_layer = v->choice<bool>({{"by_layer", true}, {"turn_by_turn", false}});
+  }
+  if (const auto v = pair("delay_weights")) spec.overlap.delay_weights = v->boolean();
   section.finish();
 }
 

@@ -2,6 +2,10 @@
 #include "config/scenario_parts.hpp"
 #include "photonrail/collective/scale_up.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <string>
+
 namespace photonrail::config {
 
 namespace {
@@ -33,10 +37,53 @@ void read_torus(JsonReader section, ScaleUpSpec& spec) {
   section.finish();
 }
 
+ScaleUpLine line_of(const ProtocolCost& cost) {
+  return {from_seconds(cost.step_us * 1e-6), Bandwidth::from_gb_per_s(1e3 / cost.us_per_megabyte)};
+}
+
 // What large messages of a measured fabric reach: the rate and the step of the protocol that moves whole chunks.
 ScaleUpSpec measured_scale_up(std::string_view name) {
-  const ProtocolCost& simple = scale_up_fabric(name).simple;
-  return {Bandwidth::from_gb_per_s(1e3 / simple.us_per_megabyte), from_seconds(simple.step_us * 1e-6)};
+  const ScaleUpLine simple = line_of(scale_up_fabric(name).simple);
+  return {simple.rate, simple.step};
+}
+
+// The protocols of its rings, and the launch of the one for small messages.
+void add_measured_lines(std::string_view name, ScaleUpSpec& spec) {
+  const ScaleUpFabric& fabric = scale_up_fabric(name);
+  for (const ProtocolCost* cost : {&fabric.ll, &fabric.ll128, &fabric.simple}) {
+    if (!cost->exists()) continue;
+    spec.lines.push_back(line_of(*cost));
+    spec.lines.back().rate = std::min(spec.lines.back().rate, spec.per_gpu);
+  }
+  spec.latency = from_seconds(fabric.ll.launch_us * 1e-6);
+}
+
+std::vector<ScaleUpLine> read_curve(const JsonReader& list) {
+  std::vector<ScaleUpLine> lines;
+  for (JsonReader item : list.elements()) {
+    ScaleUpLine line;
+    item.read_duration("step", line.step);
+    line.rate = item.child("gb_per_s").bandwidth();
+    item.finish();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// "flat", "measured" (of a preset; the default where nothing else is said), or the protocols themselves.
+void read_curve_choice(JsonReader& section, const std::optional<std::string>& preset, bool own, ScaleUpSpec& spec) {
+  const auto curve = section.optional("curve");
+  if (curve && curve->is_array()) {
+    spec.lines = read_curve(*curve);
+    return;
+  }
+  const bool measured = curve ? curve->choice<bool>({{"measured", true}, {"flat", false}}) : preset.has_value() && !own;
+  if (!measured) return;
+  if (!preset || own) {
+    curve->fail("there is no measured fabric with a rate or a latency of the file's own",
+                "name one with \"preset\" and leave these out, or give the protocols");
+  }
+  add_measured_lines(*preset, spec);
 }
 
 void read_ring(JsonReader section, ScaleUpShape& shape) {
@@ -79,11 +126,20 @@ ScaleUpFault read_link_fault(JsonReader section) {
 void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
   if (section.is_string()) {
     spec = section.lookup(measured_scale_up);
+    add_measured_lines(section.string(), spec);
     return;
   }
-  if (const auto v = section.optional("preset")) spec = v->lookup(measured_scale_up);
-  if (const auto v = section.optional("gb_per_s")) spec.per_gpu = v->bandwidth();
+  std::optional<std::string> preset;
+  if (const auto v = section.optional("preset")) {
+    spec = v->lookup(measured_scale_up);
+    preset = v->string();
+  }
+  const auto own_rate = section.optional("gb_per_s");
+  if (own_rate) spec.per_gpu = own_rate->bandwidth();
+  const Duration measured = spec.latency;
   section.read_duration("latency", spec.latency);
+  const bool own = own_rate || spec.latency != measured || section.has("torus") || section.has("ring");
+  read_curve_choice(section, preset, own, spec);
   const auto torus = section.optional("torus");
   const auto ring = section.optional("ring");
   if (torus && ring) section.fail("\"torus\" and \"ring\" exclude each other", "keep one of them");

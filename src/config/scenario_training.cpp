@@ -121,6 +121,9 @@ void read_options(JsonReader& section, const std::filesystem::path& directory, T
   flag("causal", spec.causal);
   flag("ends_count_as_layers", spec.ends_count_as_layers);
   flag("average_loss", spec.average_loss);
+  if (const auto v = section.optional("stage_layers")) {
+    for (const JsonReader& layers : v->elements()) spec.stage_layers.push_back(layers.count(0, kMaxDegree));
+  }
   if (const auto v = section.optional("precision")) read_precisions(*v, spec);
   if (const auto v = section.optional("moe")) read_experts(*v, directory, spec);
   if (const auto v = section.optional("fsdp")) read_fsdp(*v, spec);

@@ -15,8 +15,30 @@ std::uint64_t argument_of(RankId id, Stream stream) {
 
 }  // namespace
 
-ComputeStreams::ComputeStreams(const TaskGraph& graph, const RunContext& run, ComputeListener& listener)
-    : graph_(graph), run_(run), listener_(listener), ranks_(graph.ranks()) {}
+ComputeStreams::ComputeStreams(const TaskGraph& graph, const ExecutorSpec& spec, const RunContext& run,
+                               ComputeListener& listener)
+    : graph_(graph), run_(run), listener_(listener), sm_share_(spec.sm_share), ranks_(graph.ranks()) {
+  const bool shared = std::any_of(sm_share_.begin(), sm_share_.end(), [](double share) { return share > 0.0; });
+  if (shared) multiprocessors_.resize(graph.ranks());
+}
+
+// The rest of the computation takes as much longer as the multiprocessors become fewer.
+void ComputeStreams::exchange_changed(RankId id, Dimension d, int by) {
+  if (multiprocessors_.empty()) return;
+  Multiprocessors& gpu = multiprocessors_[id.index()];
+  gpu.exchanges[static_cast<std::size_t>(d)] = static_cast<std::uint16_t>(gpu.exchanges[static_cast<std::size_t>(d)] + by);
+  double taken = 0.0;
+  for (std::size_t i = 0; i < gpu.exchanges.size(); ++i) taken += gpu.exchanges[i] > 0 ? sm_share_[i] : 0.0;
+  taken = std::min(taken, kMaxSmShare);
+  const double before = std::exchange(gpu.taken, taken);
+  if (taken == before || !gpu.finish) return;
+  const Time now = run_.engine.now();
+  const double rest = static_cast<double>((gpu.end - now).count()) * (1.0 - before) / (1.0 - taken);
+  if (!run_.engine.cancel(gpu.finish)) return;  // it ends at this instant
+  gpu.end = now + round_up_picoseconds(rest);
+  gpu.finish = run_.engine.schedule(gpu.end, engine::Phase::kFinish,
+                                    engine::Action::to<&ComputeStreams::finish>(*this, argument_of(id, Stream::kGpu)));
+}
 
 void ComputeStreams::begin_iteration(RankId id, std::uint32_t iteration, double slowdown) {
   ranks_[id.index()].iteration = iteration;
@@ -57,6 +79,9 @@ Duration ComputeStreams::time_of(RankId id, const Task& task, Stream which) cons
   if (rank.slowdown != 1.0 && which == Stream::kGpu) {
     time = round_up_picoseconds(static_cast<double>(time.count()) * rank.slowdown);
   }
+  if (which == Stream::kGpu && !multiprocessors_.empty() && multiprocessors_[id.index()].taken > 0.0) {
+    time = round_up_picoseconds(static_cast<double>(time.count()) / (1.0 - multiprocessors_[id.index()].taken));
+  }
   if (time > kLongest) fail_too_long(static_cast<double>(time.count()));
   return time;
 }
@@ -79,7 +104,15 @@ void ComputeStreams::start(RankId id, Stream which) {
   }
   if (!time) return;  // the GPU stopped for good
   if (*time > kLongest) fail_too_long(static_cast<double>(time->count()));
-  finish_at(stream.started + *time, argument_of(id, which));
+  const Time end = stream.started + *time;
+  if (multiprocessors_.empty()) return finish_at(end, argument_of(id, which));
+  // Exchanges that begin or end move the end of a computation: it has an event of its own.
+  const engine::EventHandle handle = run_.engine.schedule(
+      end, engine::Phase::kFinish, engine::Action::to<&ComputeStreams::finish>(*this, argument_of(id, which)));
+  if (which == Stream::kGpu) {
+    multiprocessors_[id.index()].end = end;
+    multiprocessors_[id.index()].finish = handle;
+  }
 }
 
 // Computations that start one after another and end at one time, as those of a server often do, cost one event.
@@ -112,6 +145,7 @@ void ComputeStreams::finish(std::uint64_t rank_and_stream) {
   const CriticalPathTag cause{now, stream.running.cause.reconfigurations};
   stream.busy = false;
   stream.freed = cause;
+  if (!multiprocessors_.empty() && which == Stream::kGpu) multiprocessors_[id.index()].finish = {};
   if (which == Stream::kStorage) {
     run_.accounting.running_ended(id, Dimension::kOther, now);
   } else {

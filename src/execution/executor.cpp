@@ -20,7 +20,7 @@ Executor::Executor(const TaskGraph& graph, const ExecutorOptions& options, const
       circuits_(circuits),
       order_(graph, run.operations, circuits, options_.behaviour, options.profile),
       progress_(graph, options.profile.iterations, run, *this),
-      streams_(graph, run, *this),
+      streams_(graph, options.spec, run, *this),
       transfers_(run, circuits, *this),
       starter_(run, {streams_, transfers_, circuits, order_}, lanes_of(graph, options), options.behaviour.yields_lanes),
       issued_(graph.ranks()) {

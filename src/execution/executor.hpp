@@ -56,6 +56,8 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   void streams_pending() override { starter_.schedule(); }
   void computed(RankId rank, TaskId task, CriticalPathTag cause) override { complete(rank, task, cause); }
   void member_done(OpId op, Member member) override;
+  void exchange_began(RankId rank, Dimension d) override { streams_.exchange_began(rank, d); }
+  void exchange_ended(RankId rank, Dimension d) override { streams_.exchange_ended(rank, d); }
 
   void all_ranks_finished() override;
   void complete(RankId id, TaskId task, CriticalPathTag cause);

@@ -37,7 +37,7 @@ void Transfers::start(OpId id) {
   transfer.resting = transfer.together = false;
   const bool missing = !op.complete();
   for (Member m = 0; m < op.members(); ++m) {
-    if (op.present(m)) run_.accounting.running_began(op.rank(m), op.dimension(), run_.engine.now());
+    if (op.present(m)) began(op, m);
   }
   if (!op.optical) {
     post_initial(id, op);
@@ -57,7 +57,7 @@ void Transfers::join(OpId id, Member member) {
   TransferProgress& transfer = op.transfer;
   for (Member m = 0; m < op.members(); ++m) {
     const bool was_resting = transfer.resting && op.present(m) && transfer.left[m] > 0;
-    if (was_resting || m == member) run_.accounting.running_began(op.rank(m), op.dimension(), run_.engine.now());
+    if (was_resting || m == member) began(op, m);
   }
   transfer.resting = false;
   if (op.optical) {
@@ -71,6 +71,16 @@ void Transfers::join(OpId id, Member member) {
   if (missing) rest(op);
 }
 
+void Transfers::began(const Operation& op, Member member) {
+  run_.accounting.running_began(op.rank(member), op.dimension(), run_.engine.now());
+  members_.exchange_began(op.rank(member), op.dimension());
+}
+
+void Transfers::ended(const Operation& op, Member member) {
+  run_.accounting.running_ended(op.rank(member), op.dimension(), run_.engine.now());
+  members_.exchange_ended(op.rank(member), op.dimension());
+}
+
 // When nothing can move until a missing member comes, the others wait for a peer.
 void Transfers::rest(Operation& op) {
   TransferProgress& transfer = op.transfer;
@@ -80,7 +90,7 @@ void Transfers::rest(Operation& op) {
   transfer.resting = true;
   for (Member m = 0; m < op.members(); ++m) {
     if (!op.present(m) || transfer.left[m] == 0) continue;
-    run_.accounting.running_ended(op.rank(m), op.dimension(), run_.engine.now());
+    ended(op, m);
   }
 }
 
@@ -165,10 +175,24 @@ void add_steps(const Network& network, const Operation& op, Path& path) {
 
 }  // namespace
 
-Path path_of(Fabric& fabric, const Operation& op, MemberPair pair) {
+namespace {
+
+// Inside a server the protocol goes by the size of the message: of a plan of unequal sends the mean one.
+Duration protocol_latency(const Fabric& fabric, const Operation& op) {
+  const std::int64_t steps = op.runnable->stream ? op.runnable->latency_sends : 1;
+  const std::int64_t sends = std::max<std::int64_t>(static_cast<std::int64_t>(op.plan().send_count()) * steps, 1);
+  return fabric.spec().scale_up.message_latency({op.plan().wire_bytes().count / sends});
+}
+
+}  // namespace
+
+Path path_of(Fabric& fabric, const Operation& op, MemberPair pair, bool first) {
   std::optional<Path> path = fabric.route(op.gpus[pair.first], op.gpus[pair.second]);
   PHOTONRAIL_CHECK(path.has_value());
+  const bool by_size = fabric.inside_server(op.gpus[pair.first], op.gpus[pair.second]);
+  if (by_size) path->latency = protocol_latency(fabric, op);
   if (op.runnable->stream) add_steps(fabric.network(), op, *path);
+  if (by_size && (first || op.runnable->stream)) path->latency += fabric.spec().scale_up.latency;
   return *std::move(path);
 }
 
@@ -226,11 +250,16 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
 void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
   if (op.optical) return circuits_.send(op_of(tag), send, tag);
   const MemberPair pair{send.from, send.to};
+  const bool first = send_of(tag) < op.plan().initial_sends();
   if (op.transfer.links.empty()) {
-    run_.fabric.post(Network::kNone, path_of(run_.fabric, op, pair), send.bytes, tag);
+    run_.fabric.post(Network::kNone, path_of(run_.fabric, op, pair, first), send.bytes, tag);
     return;
   }
   const Link& link = find_link(op.transfer.links, pair);
+  if (first && run_.fabric.inside_server(op.gpus[pair.first], op.gpus[pair.second])) {
+    run_.fabric.post(link.channel, path_of(run_.fabric, op, pair, true), send.bytes, tag);
+    return;
+  }
   run_.fabric.post(link.channel, link.path, send.bytes, tag);
 }
 
@@ -314,7 +343,7 @@ void Transfers::finish_send(OpId id, Operation& op, RoundProgress& round, const 
 
 void Transfers::finish_work(OpId id, Operation& op, Member member) {
   if (--op.transfer.left[member] > 0) return;
-  run_.accounting.running_ended(op.rank(member), op.dimension(), run_.engine.now());
+  ended(op, member);
   --op.transfer.members_to_go;
   members_.member_done(id, member);
 }
@@ -323,7 +352,7 @@ void Transfers::finish_work(OpId id, Operation& op, Member member) {
 void Transfers::complete_all(OpId id, Operation& op) {
   const Member members = op.members();
   for (Member m = 0; m < members; ++m) {
-    run_.accounting.running_ended(op.rank(m), op.dimension(), run_.engine.now());
+    ended(op, m);
   }
   for (Member m = 0; m < members; ++m) {
     --op.transfer.members_to_go;

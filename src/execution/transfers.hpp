@@ -22,6 +22,9 @@ class MemberListener {
   virtual ~MemberListener() = default;
   /// All sends and receives of the member are done. After the last member the listener retires the operation.
   virtual void member_done(OpId op, Member member) = 0;
+  /// An operation of the rank has bytes on their way from now on, or no more.
+  virtual void exchange_began(RankId rank, Dimension d) = 0;
+  virtual void exchange_ended(RankId rank, Dimension d) = 0;
 };
 
 /// The only writer of TransferProgress.
@@ -55,6 +58,8 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   void launch(std::uint64_t tag) override;
   void fenced(std::uint64_t tag) override { delivered(tag); }
   void finish_send(OpId id, Operation& op, RoundProgress& round, const Send& send);
+  void began(const Operation& op, Member member);
+  void ended(const Operation& op, Member member);
   void finish_work(OpId id, Operation& op, Member member);
   void arrived_together(OpId id, Operation& op);
   void complete_all(OpId id, Operation& op);
@@ -70,7 +75,8 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   std::vector<SendIndex> released_;  // scratch
 };
 
-/// The path of an operation's sends between two members. REQUIRES: there is one now.
-[[nodiscard]] network::Path path_of(fabric::Fabric& fabric, const Operation& op, MemberPair pair);
+/// The path of an operation's sends between two members; of a `first` one, which waits for no other, with the launch of the
+/// operation (ScaleUpSpec::lines). REQUIRES: there is one now.
+[[nodiscard]] network::Path path_of(fabric::Fabric& fabric, const Operation& op, MemberPair pair, bool first = false);
 
 }  // namespace photonrail::execution

@@ -3,8 +3,11 @@
 #include "core/field.hpp"
 #include "topology/plant.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -106,6 +109,18 @@ void require_link_faults(const ClusterSpec& cluster) {
   }
 }
 
+void require_lines(const ScaleUpSpec& scale_up) {
+  require(scale_up.lines.empty() || scale_up.shape.crossbar(), field("scale_up.lines"),
+          "are of messages through a switch: the links of a torus or a ring have one latency", "remove them");
+  for (std::size_t i = 0; i < scale_up.lines.size(); ++i) {
+    const ScaleUpLine& line = scale_up.lines[i];
+    require_duration(line.step, field("scale_up.lines[].step", i));
+    require_rate(line.rate.bytes_per_second / 1e9, field("scale_up.lines[].rate", i));
+    require(line.rate.bytes_per_second <= scale_up.per_gpu.bytes_per_second * (1.0 + 1e-9),
+            field("scale_up.lines[].rate", i), "is above the port's own rate", "at most {scale_up.per_gpu}");
+  }
+}
+
 void require_scale_up(const ClusterSpec& cluster) {
   require_duration(cluster.scale_up.latency, field("scale_up.latency"));
   require_duration(cluster.scale_up.face_latency, field("scale_up.face_latency"));
@@ -118,6 +133,42 @@ void require_scale_up(const ClusterSpec& cluster) {
   const auto wrong = topology::LinkGrid::problem(cluster.scale_up.shape, cluster.gpus_per_server);
   if (wrong) throw FieldError(field(wrong->field), wrong->text, wrong->hint);
   require_link_faults(cluster);
+  require_lines(cluster.scale_up);
+}
+
+void require_shared_nics(const ClusterSpec& cluster) {
+  const std::uint32_t gpus = cluster.nic.gpus;
+  require_count(gpus, field("nic.gpus"));
+  require(cluster.gpus_per_server % gpus == 0, field("nic.gpus"),
+          std::to_string(gpus) + " GPUs a NIC do not divide the " + std::to_string(cluster.gpus_per_server) +
+              " GPUs of a server",
+          "a divisor of {gpus_per_server}");
+  require(gpus == 1 || cluster.rail.kind == RailKind::kElectrical, field("nic.gpus"),
+          "circuits end at the ports of one GPU", "electrical rails, or 1");
+}
+
+void require_unlike(const ClusterSpec& cluster) {
+  std::set<std::uint64_t> seen;
+  for (std::size_t i = 0; i < cluster.unlike.size(); ++i) {
+    const UnlikeGpus& unlike = cluster.unlike[i];
+    require(unlike.speed >= 1e-3 && unlike.speed <= 1e3, field("unlike[].speed", i),
+            "must be from 0.001 to 1000, not " + text(unlike.speed), "0.5 takes twice as long");
+    require_amount(unlike.memory_gb, field("unlike[].memory_gb", i));
+    require(!unlike.servers.empty(), field("unlike[].servers", i), "names no server");
+    std::vector<std::uint32_t> locals = unlike.gpus;
+    if (locals.empty()) locals.resize(cluster.gpus_per_server);
+    if (unlike.gpus.empty()) std::iota(locals.begin(), locals.end(), 0U);
+    for (const std::uint32_t server : unlike.servers) {
+      require(server < cluster.servers, field("unlike[].servers", i),
+              "there are " + std::to_string(cluster.servers) + " servers, numbered from 0");
+      for (const std::uint32_t local : locals) {
+        require(local < cluster.gpus_per_server, field("unlike[].gpus", i),
+                "a server has " + std::to_string(cluster.gpus_per_server) + " GPUs, numbered from 0");
+        require(seen.insert(std::uint64_t{server} << 32 | local).second, field("unlike[].servers", i),
+                "GPU " + std::to_string(local) + " of server " + std::to_string(server) + " is named twice");
+      }
+    }
+  }
 }
 
 void require_electrical(const RailSpec& rail) {
@@ -247,6 +298,23 @@ void require_optical(const ClusterSpec& cluster) {
 
 }  // namespace
 
+Duration ScaleUpSpec::message_latency(Bytes message) const {
+  if (lines.empty()) return latency;
+  const double own = static_cast<double>(message.count) * 1e12 / per_gpu.bytes_per_second;
+  double least = std::numeric_limits<double>::infinity();
+  for (const ScaleUpLine& line : lines) {
+    const double bytes = static_cast<double>(message.count) * 1e12 / line.rate.bytes_per_second;
+    least = std::min(least, static_cast<double>(line.step.count()) + std::max(bytes - own, 0.0));
+  }
+  return round_up_picoseconds(least);
+}
+
+Duration ScaleUpSpec::least_latency() const {
+  Duration least = lines.empty() ? latency : lines.front().step;
+  for (const ScaleUpLine& line : lines) least = std::min(least, line.step);
+  return least;
+}
+
 PlantSpec ClusterSpec::plant() const {
   PlantSpec plant;
   plant.servers = servers;
@@ -272,6 +340,8 @@ void ClusterSpec::validate() const {
   require_rate(nic.per_port.bytes_per_second / 1e9, field("nic.per_port"));
   require_duration(nic.latency, field("nic.latency"));
   require_duration(nic.message_overhead, field("nic.message_overhead"));
+  require_shared_nics(*this);
+  require_unlike(*this);
   if (rail.kind == RailKind::kElectrical) {
     require_electrical(rail);
     require_faults(*this);

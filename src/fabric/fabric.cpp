@@ -27,7 +27,8 @@ Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, std::uint64_t se
     : spec_(spec),
       folded_(folded),
       plant_(plant_for(spec, folded)),
-      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed, folded == nullptr ? gpus : std::span<const GpuId>{})),
+      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed,
+                                          folded == nullptr && spec.nic.gpus == 1 ? gpus : std::span<const GpuId>{})),
       shared_(*own_),
       network_(shared_.network()) {
   if (spec.rail.kind != RailKind::kOptical) return;
@@ -121,7 +122,7 @@ void Fabric::post_around(network::Network::ChannelId channel, Path path, Bytes b
 
 Fabric::ScaleUpWay Fabric::scale_up_way(GpuId from, GpuId to) const {
   const ScaleUpSpec& scale_up = spec_.scale_up;
-  if (plant_.grid() == nullptr) return {scale_up.latency, scale_up.per_gpu};
+  if (plant_.grid() == nullptr) return {scale_up.least_latency(), scale_up.per_gpu};
   const topology::LinkGrid& grid = *plant_.grid();
   ScaleUpWay way{{}, scale_up.per_gpu};
   const bool detours = !scale_up.faults.empty();
@@ -152,7 +153,8 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
     return path;
   }
   const GpuId sender = image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)});
-  if (local_of(from) != local_of(to)) {
+  const bool own_nic = nic_owner(local_of(from)) == nic_owner(local_of(to));
+  if (!own_nic) {
     add_scale_up(image(from), sender, path);
   }
   const std::uint32_t local = plant_.local_of(receiver);
@@ -166,15 +168,19 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
     return path;
   }
   path.latency += spec_.nic.latency;
-  path.add(capacities.nic_out(sender, 0));
-  const std::uint32_t from_leaf = plant_.leaf_of(sender, 0);
-  const std::uint32_t to_leaf = plant_.leaf_of(receiver, 0);
+  const auto nic_of = [&](GpuId gpu) { return plant_.gpu(plant_.server_of(gpu), nic_owner(plant_.local_of(gpu))); };
+  const GpuId out = nic_of(sender);
+  const GpuId in = nic_of(receiver);
+  path.add(capacities.nic_out(out, 0));
+  const std::uint32_t from_leaf = plant_.leaf_of(out, 0);
+  const std::uint32_t to_leaf = plant_.leaf_of(in, 0);
   if (from_leaf != to_leaf) {
-    path.add(capacities.leaf_up(RailId{local}, from_leaf));
-    path.add(capacities.leaf_down(RailId{local}, to_leaf));
+    const RailId rail{plant_.local_of(out)};
+    path.add(capacities.leaf_up(rail, from_leaf));
+    path.add(capacities.leaf_down(rail, to_leaf));
     path.latency += spec_.rail.tier_latency;
   }
-  path.add(capacities.nic_in(receiver, 0));
+  path.add(capacities.nic_in(in, 0));
   return path;
 }
 

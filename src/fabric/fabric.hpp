@@ -106,6 +106,10 @@ class Fabric {
     Duration latency{};
     Bandwidth rate{};
   };
+  /// Whether messages between two GPUs take a protocol by their size (ScaleUpSpec::lines).
+  [[nodiscard]] bool inside_server(GpuId from, GpuId to) const {
+    return !spec_.scale_up.lines.empty() && server_of(from) == server_of(to);
+  }
   /// REQUIRES: from != to, both in one server.
   [[nodiscard]] ScaleUpWay scale_up_way(GpuId from, GpuId to) const;
   /// The group as a box of the torus that its server is; nullopt where it is none.
@@ -122,6 +126,8 @@ class Fabric {
   [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(engine::Engine& engine, RailId id);
   void post_around(network::Network::ChannelId channel, network::Path path, Bytes bytes, std::uint64_t tag);
   void add_scale_up(GpuId from, GpuId to, network::Path& path) const;
+  /// The GPU whose ports stand for those of a NIC, local indices: the first of those that share it.
+  [[nodiscard]] std::uint32_t nic_owner(std::uint32_t local) const { return local / spec_.nic.gpus * spec_.nic.gpus; }
   [[nodiscard]] std::uint32_t server_of(GpuId gpu) const { return gpu.value / spec_.gpus_per_server; }
   [[nodiscard]] std::uint32_t local_of(GpuId gpu) const { return gpu.value % spec_.gpus_per_server; }
   [[nodiscard]] GpuId image(GpuId gpu) const { return folded_ == nullptr ? gpu : folded_->image(gpu); }

@@ -33,6 +33,7 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
                              bool rehearsal) {
   if (!cluster.scale_up.shape.crossbar()) return "a torus or a ring inside the servers: messages share links on their way";
   if (!cluster.rail.faults.empty()) return "some ports fail, or are stuck or slow";
+  if (cluster.nic.gpus > 1) return "GPUs share NICs";
   if (cluster.rail.kind == RailKind::kElectrical) {
     return cluster.plant().two_tier() ? "electrical rails of two tiers: messages share uplinks" : "";
   }
@@ -53,6 +54,23 @@ bool are_fixed(std::span<const StragglerSpec> stragglers) {
     const bool drawn = s.trace.empty() && s.delay.kind != DelayDistribution::Kind::kConstant;
     return !drawn && s.whom != StragglerSpec::Whom::kOneAtRandom;
   });
+}
+
+std::vector<StragglerSpec> gpu_speeds(const ClusterSpec& cluster, std::span<const GpuId> gpu_of_rank) {
+  const auto has = [](const std::vector<std::uint32_t>& list, std::uint32_t number) {
+    return std::find(list.begin(), list.end(), number) != list.end();
+  };
+  std::vector<StragglerSpec> speeds;
+  for (const UnlikeGpus& unlike : cluster.unlike) {
+    StragglerSpec ranks{.whom = StragglerSpec::Whom::kListed, .slowdown = 1.0 / unlike.speed};
+    for (std::size_t r = 0; r < gpu_of_rank.size(); ++r) {
+      const std::uint32_t gpu = gpu_of_rank[r].value;
+      const bool local = unlike.gpus.empty() || has(unlike.gpus, gpu % cluster.gpus_per_server);
+      if (local && has(unlike.servers, gpu / cluster.gpus_per_server)) ranks.ranks.emplace_back(r);
+    }
+    if (!ranks.ranks.empty()) speeds.push_back(std::move(ranks));
+  }
+  return speeds;
 }
 
 std::vector<std::uint32_t> straggler_labels(std::span<const StragglerSpec> stragglers, std::size_t ranks) {

@@ -21,6 +21,9 @@ namespace photonrail::run {
 /// Whether each straggler concerns the same ranks by the same amounts in every run: nothing about it is drawn.
 [[nodiscard]] bool are_fixed(std::span<const StragglerSpec> stragglers);
 
+/// The speeds of unlike GPUs (ClusterSpec::unlike) as ranks that are slow, or fast, in every step.
+[[nodiscard]] std::vector<StragglerSpec> gpu_speeds(const ClusterSpec& cluster, std::span<const GpuId> gpu_of_rank);
+
 /// By rank: ranks that the same listed stragglers concern have one label. Empty where no straggler lists ranks.
 /// REQUIRES: are_fixed(stragglers).
 [[nodiscard]] std::vector<std::uint32_t> straggler_labels(std::span<const StragglerSpec> stragglers, std::size_t ranks);

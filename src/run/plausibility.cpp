@@ -48,6 +48,15 @@ void check(const Range& range, double value, std::vector<std::string>& lines) {
                   "): is it in another unit? " + range.hint);
 }
 
+// Whichever rank runs the fullest stage: the smallest of the GPUs. 0: unknown.
+double least_memory_gb(const ClusterSpec& cluster) {
+  double least = cluster.gpu.memory_gb;
+  for (const UnlikeGpus& unlike : cluster.unlike) {
+    if (unlike.memory_gb > 0.0 && least > 0.0) least = std::min(least, unlike.memory_gb);
+  }
+  return least;
+}
+
 const StageMemory* fullest(const Scenario& job) {
   const auto most = std::max_element(job.memory.begin(), job.memory.end(),
                                      [](const auto& a, const auto& b) { return a.total() < b.total(); });
@@ -144,9 +153,10 @@ std::string Scenario::infeasible() const {
     if (const std::string problem = job.infeasible(); !problem.empty()) return job.name + ": " + problem;
   }
   const StageMemory* const stage = run::fullest(*this);
-  if (stage == nullptr || cluster.gpu.memory_gb == 0.0 || stage->total() <= cluster.gpu.memory_gb * 1e9) return {};
+  const double memory_gb = run::least_memory_gb(cluster);
+  if (stage == nullptr || memory_gb == 0.0 || stage->total() <= memory_gb * 1e9) return {};
   return "stage " + std::to_string(stage - memory.data()) + " needs " + run::gigabytes(stage->total()) +
-         " GB, and a GPU has " + run::gigabytes(cluster.gpu.memory_gb * 1e9);
+         " GB, and a GPU has " + run::gigabytes(memory_gb * 1e9);
 }
 
 }  // namespace photonrail

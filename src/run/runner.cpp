@@ -22,6 +22,14 @@ RunSpec without_folding(RunSpec run) {
   return run;
 }
 
+// Speeds come last: what a straggler draws depends on its number.
+std::vector<StragglerSpec> stragglers_of(const Scenario& scenario, bool rehearsal) {
+  std::vector<StragglerSpec> list;
+  if (!rehearsal) list = scenario.stragglers;
+  for (StragglerSpec& speed : gpu_speeds(scenario.cluster, scenario.gpu_of_rank)) list.push_back(std::move(speed));
+  return list;
+}
+
 }  // namespace
 
 Runner::Runner(const Scenario& scenario, const RunSpec& run, std::span<Observer* const> observers,
@@ -47,6 +55,7 @@ Runner::Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool
       controller_(factory_.complete(chosen_.spec)),
       needs_(factory_.needs_of(controller_).with_ports(scenario.cluster.nic.ports)),
       rehearsal_(rehearsal),
+      stragglers_(stragglers_of(scenario, rehearsal)),
       cluster_(scenario.cluster),
       known_(chosen_.known) {
   DelayDistribution& delay = cluster_.rail.optical.reconfiguration;
@@ -121,7 +130,7 @@ std::optional<Duration> Runner::Rehearsals::makespan_of(const ControllerSpec& sp
 void Runner::run(RunResult& result) {
   result.folding.ranks = result.folding.classes = scenario_.graph.ranks();
   if (factory_.bound) {
-    return LowerBound({scenario_, cluster_, controller_, run_, scenario_.stragglers}, registries_, observers_).run(result);
+    return LowerBound({scenario_, cluster_, controller_, run_, stragglers_}, registries_, observers_).run(result);
   }
   const folding::FoldingAttempt attempt = try_fold();
   result.folding.off = attempt.why_not;
@@ -173,7 +182,7 @@ JobSetup Runner::setup() const {
   job.needs = needs_;
   job.run = run_;
   job.observers = observers_;
-  if (!rehearsal_) job.stragglers = scenario_.stragglers;
+  job.stragglers = stragglers_;
   job.give_up = chosen_.give_up;
   return job;
 }

@@ -103,6 +103,7 @@ class Runner {
   const ControllerSpec controller_;
   const PolicyNeeds needs_;
   const bool rehearsal_;
+  const std::vector<StragglerSpec> stragglers_;  // with the speeds of unlike GPUs, which a rehearsal has too
   ClusterSpec cluster_;
   mutable Known known_;                    // made when it is first wanted
   std::optional<Profile> shared_profile_;  // of share()

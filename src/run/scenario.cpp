@@ -138,6 +138,10 @@ constexpr double kMaxNetworkAccuracy = 0.1;
 
 void check_numbers(const Scenario& scenario) {
   if (scenario.executor.buffered_send < Bytes{}) throw FieldError(field("executor.buffered_send"), "must not be negative");
+  for (const double share : scenario.executor.sm_share) {
+    if (share >= 0.0 && share <= kMaxSmShare) continue;
+    throw FieldError(field("executor.sm_share"), "must be a share from 0 to 0.9", "20 of 132 multiprocessors are 0.152");
+  }
   if (scenario.collectives.chunks == 0) throw FieldError(field("collectives.chunks"), "must be at least 1");
   const CollectiveSpec& collectives = scenario.collectives;
   if (collectives.straggler == StragglerChoice::kKnown && collectives.straggler_rank.index() >= scenario.graph.ranks()) {

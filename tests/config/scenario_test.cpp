@@ -265,6 +265,32 @@ TEST(Scenario, TrainingPresetByName) {
   EXPECT_EQ(s.graph.ranks(), 4u);
 }
 
+// A preset has its protocols unless the file has a rate or a latency of its own.
+TEST(Scenario, ServersMayDifferAndExchangesMayTakeMultiprocessors) {
+  const Folder folder("scenario-servers");
+  const auto read = [&](const std::string& scale_up) {
+    std::ofstream(folder.path() / "s.json") << R"({ "schema": "photonrail.scenario/1", "name": "s",
+      "cluster": { "servers": 2, "gpus_per_server": 4, "nic": { "gpus": 2 }, "scale_up": )" +
+                                                   scale_up + R"(,
+        "unlike_gpus": [ { "servers": [1], "gpus": [0, 3], "speed": 0.5, "memory_gb": 80 } ] },
+      "executor": { "sm_share": { "ep": 0.25 } },
+      "workload": { "collective": { "op": "all_gather", "bytes": 1024, "ranks": 8 } } })";
+    return read_scenario(folder.path() / "s.json");
+  };
+  const Scenario s = read(R"("h100")");
+  EXPECT_EQ(s.cluster.nic.gpus, 2u);
+  ASSERT_EQ(s.cluster.unlike.size(), 1u);
+  EXPECT_EQ(s.cluster.unlike[0].gpus, (std::vector<std::uint32_t>{0, 3}));
+  EXPECT_EQ(s.cluster.unlike[0].memory_gb, 80.0);
+  EXPECT_EQ(s.executor.sm_share[static_cast<std::size_t>(Dimension::kEp)], 0.25);
+  EXPECT_EQ(s.cluster.scale_up.lines.size(), 3u);
+  EXPECT_TRUE(read(R"({ "preset": "h100", "curve": "flat" })").cluster.scale_up.lines.empty());
+  EXPECT_TRUE(read(R"({ "preset": "h100", "latency_us": 1 })").cluster.scale_up.lines.empty());
+  EXPECT_EQ(read(R"({ "gb_per_s": 100, "curve": [ { "step_us": 1, "gb_per_s": 50 } ] })").cluster.scale_up.lines.size(),
+            1u);
+  EXPECT_THROW(read(R"({ "gb_per_s": 100, "curve": "measured" })"), ConfigError);
+}
+
 // All keys of the generator at once, and what they mean in the specification.
 TEST(Scenario, TrainingSpecificationHasEveryKey) {
   const Folder folder("scenario-training");
@@ -279,6 +305,7 @@ TEST(Scenario, TrainingSpecificationHasEveryKey) {
       "moe": { "router": { "kind": "zipf", "exponent": 0.5 }, "dispatch": "fp8" },
       "fsdp": { "reshard_after_forward": false, "prefetch": 2 },
       "gradients": { "every_micro_batch": false, "overlap": false, "clip": true },
+      "overlap": { "experts": true, "pairing": "turn_by_turn", "delay_weights": false },
       "precision": { "parameters": "bf16", "gradients": "bf16" } } } })";
   const TrainingSpec spec = read_training_spec(folder.path() / "s.json");
   EXPECT_EQ(spec.model.moe, (ExpertSpec{.experts = 8, .top_k = 2, .dense_layers = 2}));
@@ -289,6 +316,7 @@ TEST(Scenario, TrainingSpecificationHasEveryKey) {
   EXPECT_EQ(spec.parallelism.dp_replicate, 2u);
   EXPECT_EQ(spec.recompute, Recompute::kSelective);
   EXPECT_TRUE(spec.causal && spec.ends_count_as_layers && spec.average_loss && spec.clip_gradients);
+  EXPECT_TRUE(spec.overlap.experts && !spec.overlap.by_layer && !spec.overlap.delay_weights);
   EXPECT_FALSE(spec.reshard_after_forward || spec.reduce_every_micro_batch || spec.overlap_gradients);
   EXPECT_EQ(spec.prefetch, 2u);
   EXPECT_EQ(spec.gradient_bytes, 2u);

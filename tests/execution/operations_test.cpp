@@ -158,6 +158,9 @@ TEST(Executor, SaysWhoWaitsForWhom) {
 
 struct Done : MemberListener {
   void member_done(OpId, Member member) override { members.push_back(member); }
+  void exchange_began(RankId, Dimension) override { ++running; }
+  void exchange_ended(RankId, Dimension) override { --running; }
+  int running = 0;
   std::vector<Member> members;
 };
 

@@ -69,7 +69,7 @@ TEST(ComputeStreams, RunsTheLowestTaskFirstOneAtATime) {
   job.compute(0, us(3)).compute(0, us(4)).compute(0, us(5));
   PartFixture part(std::move(job));
   Computed listener;
-  ComputeStreams streams(part.graph(), part.context(), listener);
+  ComputeStreams streams(part.graph(), {}, part.context(), listener);
   for (const std::uint32_t task : {2u, 0u}) streams.enqueue(RankId{0u}, {TaskId{task}, {}}, Stream::kGpu);
   EXPECT_EQ(listener.pending, 1) << "one start for both";
   streams.start_ready();
@@ -86,13 +86,42 @@ TEST(ComputeStreams, AStragglersGpuIsSlowAndItsHostIsNot) {
   job.compute(0, us(4)).compute(0, us(4));
   PartFixture part(std::move(job));
   Computed listener;
-  ComputeStreams streams(part.graph(), part.context(), listener);
+  ComputeStreams streams(part.graph(), {}, part.context(), listener);
   streams.begin_iteration(RankId{0u}, 0, 1.5);
   streams.enqueue(RankId{0u}, {TaskId{0u}, {}}, Stream::kGpu);
   streams.enqueue(RankId{0u}, {TaskId{1u}, {}}, Stream::kHost);
   streams.start_ready();
   part.run_all();
   EXPECT_THAT(listener.ends, ElementsAre(us(4), us(6)));  // host 4 us; GPU 4 us x 1.5
+}
+
+// An exchange holds a fifth of the multiprocessors from 2 us to 7 us of a computation of 8 us: until then 2 us are done, in
+// the 5 us 4 more, and the last 2 us take 2: it ends at 9. One of the pipeline holds none.
+TEST(ComputeStreams, ExchangesTakeMultiprocessorsFromComputations) {
+  test::Job job(1);
+  job.compute(0, us(8));
+  PartFixture part(std::move(job));
+  Computed listener;
+  ExecutorSpec spec;
+  spec.sm_share[static_cast<std::size_t>(Dimension::kEp)] = 0.2;
+  ComputeStreams streams(part.graph(), spec, part.context(), listener);
+  struct Exchange {
+    void change(std::uint64_t begins) {
+      const auto of = [&](Dimension d) {
+        begins != 0 ? streams.exchange_began(RankId{0u}, d) : streams.exchange_ended(RankId{0u}, d);
+      };
+      of(Dimension::kEp);
+      of(Dimension::kPp);
+    }
+    ComputeStreams& streams;
+  } exchange{streams};
+  streams.enqueue(RankId{0u}, {TaskId{0u}, {}}, Stream::kGpu);
+  streams.start_ready();
+  for (const auto& [at, begins] : {std::pair{us(2), 1U}, std::pair{us(7), 0U}}) {
+    part.engine.schedule(Time{} + at, engine::Phase::kFinish, engine::Action::to<&Exchange::change>(exchange, begins));
+  }
+  part.run_all();
+  EXPECT_THAT(listener.ends, ElementsAre(us(9)));
 }
 
 }  // namespace

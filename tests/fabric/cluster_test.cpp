@@ -118,6 +118,30 @@ INSTANTIATE_TEST_SUITE_P(
               "rail.optical.usd_per_port"}}),
     [](const auto& tested) { return tested.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(
+    OfServers, ClusterFaults,
+    ::testing::ValuesIn(
+        std::
+            vector<Fault>{Fault{"nics_for_a_third", kElectrical, [](Spec& s) { s.nic.gpus = 3; }, "nic.gpus"},
+                          Fault{"nics_for_no_gpu", kElectrical, [](Spec& s) { s.nic.gpus = 0; }, "nic.gpus"},
+                          Fault{"shared_nics_under_circuits", kOptical, [](Spec& s) { s.nic.gpus = 2; }, "nic.gpus"},
+                          Fault{"unlike_of_no_speed", kAny, [](Spec& s) { s.unlike = {{.servers = {1}, .speed = 0.0}}; },
+                                "unlike[0].speed"},
+                          Fault{"unlike_server_beyond", kAny, [](Spec& s) { s.unlike = {{.servers = {4}}}; },
+                                "unlike[0].servers"},
+                          Fault{"unlike_gpu_beyond", kAny, [](Spec& s) { s.unlike = {{.servers = {1}, .gpus = {8}}}; },
+                                "unlike[0].gpus"},
+                          Fault{
+                              "unlike_twice", kAny,
+                              [](Spec& s) {
+                                s.unlike = {{.servers = {1}}, {.servers = {1}, .gpus = {3}}};
+                              },
+                              "unlike[1].servers"},
+                          Fault{"line_above_the_port", kAny,
+                                [](Spec& s) { s.scale_up.lines = {{Duration{1}, Bandwidth::from_gb_per_s(451)}}; },
+                                "scale_up.lines[0].rate"}}),
+    [](const auto& tested) { return tested.param.name; });
+
 TEST(Cluster, AcceptsBothKindsOfRail) {
   EXPECT_NO_THROW(cluster(RailKind::kElectrical).validate());
   EXPECT_NO_THROW(cluster(RailKind::kOptical).validate());  // ports 0: as many as needed
@@ -147,6 +171,18 @@ TEST(Cluster, ServerScaleSwitchesHaveAsManyPortsAsNeeded) {
   EXPECT_NO_THROW(spec.validate());
   spec.rail.optical = optical_switch_preset("polatis_6000");
   EXPECT_THROW(spec.validate(), ConfigError);
+}
+
+// Two protocols of a port of 100 GB/s. 1 kB: 1 us + 20 ns at 50 GB/s, less its 10 ns at 100. 1 MB: 1 + 20 - 10 = 11 us, so
+// that the other one's 5 us are less.
+TEST(Cluster, AMessageTakesTheFastestProtocolForItsSize) {
+  ScaleUpSpec scale_up{Bandwidth::from_gb_per_s(100), Duration{7'000'000}};
+  EXPECT_EQ(scale_up.message_latency({1000}), Duration{7'000'000});
+  scale_up.lines = {{Duration{1'000'000}, Bandwidth::from_gb_per_s(50)},
+                    {Duration{5'000'000}, Bandwidth::from_gb_per_s(100)}};
+  EXPECT_EQ(scale_up.message_latency({1000}), Duration{1'010'000});
+  EXPECT_EQ(scale_up.message_latency({1'000'000}), Duration{5'000'000});
+  EXPECT_EQ(scale_up.least_latency(), Duration{1'000'000});
 }
 
 TEST(Cluster, AMillionGpusAreFine) {

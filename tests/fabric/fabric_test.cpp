@@ -109,6 +109,25 @@ TEST(Fabric, ToAnotherLocalIndexAMessageGoesThroughTheScaleUpFabricToTheRailOfIt
   EXPECT_EQ(f.fabric.crossing(GpuId{3}, GpuId{0})->rail, RailId{0});
 }
 
+// Servers {0..3} and {4..7}, two GPUs a NIC: those of 0 and 1 are the ports of 0. To the other GPU of a NIC nothing passes
+// the scale-up fabric.
+TEST(Fabric, NeighboursMayShareANic) {
+  ClusterSpec spec = cluster(2, 4, RailKind::kElectrical);
+  spec.nic.gpus = 2;
+  Fixture f(spec);
+  const Plant& plant = f.fabric.plant();
+  const auto first = ElementsAre(plant.nic_out(GpuId{0}, 0), plant.nic_in(GpuId{4}, 0));
+  for (const auto& [from, to] : {std::pair{0U, 4U}, {1U, 5U}, {0U, 5U}, {1U, 4U}}) EXPECT_THAT(f.hops(from, to), first);
+  EXPECT_THAT(f.hops(0, 7), ElementsAre(plant.scale_up_out(GpuId{0}), plant.scale_up_in(GpuId{3}),
+                                        plant.nic_out(GpuId{2}, 0), plant.nic_in(GpuId{6}, 0)));
+  // Two messages of 1 MB at 50 GB/s, which they share: both leave after 40 us.
+  f.post(0, 4, 1'000'000, 1);
+  f.post(1, 5, 1'000'000, 2);
+  f.engine.run();
+  const Duration at = microseconds(40) + kOverhead + kNicLatency;
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, at), Pair(2, at)));
+}
+
 TEST(Fabric, AnElectricalNicOfTwoPortsIsOneOfTheirSummedRate) {
   ClusterSpec spec = cluster(2, 1, RailKind::kElectrical);
   spec.nic.ports = 2;

@@ -73,6 +73,25 @@ Json draw_delay_us(Dice& dice) {
   }
 }
 
+// What servers differ in: protocols by the size of a message, NICs that GPUs share, GPUs of another speed, and exchanges
+// that take multiprocessors.
+void draw_hardware(Dice& dice, const Extent& extent, Json& scenario) {
+  Json& cluster = scenario["cluster"];
+  Json& inside = cluster["scale_up"];
+  if (!inside.contains("torus") && !inside.contains("ring") && dice.one_in(2)) {
+    const auto rate = inside["gb_per_s"].get<double>();
+    inside["curve"] = Json::array({{{"step_ns", 512}, {"gb_per_s", rate / 4}}, {{"step_ns", 4096}, {"gb_per_s", rate}}});
+  }
+  if (!extent.optical && dice.one_in(2)) cluster["nic"]["gpus"] = extent.gpus_per_server;
+  if (dice.one_in(2)) {
+    cluster["unlike_gpus"] = Json::array({{{"servers", {0}}, {"speed", dice.pick<double>({0.5, 2})}}});
+    if (extent.servers > 1 && dice.one_in(3)) {
+      cluster["unlike_gpus"].push_back({{"servers", {1}}, {"gpus", {0}}, {"speed", 0.75}, {"memory_gb", 40}});
+    }
+  }
+  if (dice.one_in(2)) scenario["executor"]["sm_share"] = {{"dp", 0.25}, {"tp", 0.5}, {"ep", 0.125}};
+}
+
 Json draw_cluster(Dice& dice, Extent& extent) {
   extent.servers = dice.pick<std::uint32_t>({1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 8});
   extent.gpus_per_server = dice.pick<std::uint32_t>({1, 1, 1, 1, 2, 2, 3, 4});

@@ -199,6 +199,8 @@ World draw_world(std::uint64_t seed) {
   if (added.one_in(12)) draw_slow_nics(added, extent, scenario["cluster"]);
   if (added.one_in(12)) scenario["server_faults"] = Json::array({draw_server_fault(added, extent)});
   if (added.one_in(12) && !scenario.contains("jobs")) scenario["workload"]["checkpoint"] = draw_checkpoint(added);
+  Dice hardware(seed, "hardware");
+  if (hardware.one_in(6)) draw_hardware(hardware, extent, scenario);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
   return {seed, scenario};
 }

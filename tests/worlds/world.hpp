@@ -40,6 +40,7 @@ struct Extent {
 [[nodiscard]] Json draw_plain(Dice& dice);
 /// The cluster, and its extent.
 [[nodiscard]] Json draw_cluster(Dice& dice, Extent& extent);
+void draw_hardware(Dice& dice, const Extent& extent, Json& scenario);
 /// Links between the GPUs of a server in place of a crossbar: a torus, a mesh or a ring.
 void draw_links(Dice& dice, Json& cluster);
 /// NICs that are slow for a time, or fail on electrical rails.

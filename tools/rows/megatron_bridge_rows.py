@@ -5,10 +5,13 @@
 
 FOLDER has rows.json, recipes.json and models.json. A row says model, system, batch and parallelism; what else a system
 does comes from the recipe of the row, or where the row names none, from a recipe of the same model on the same system, of
-the same precision if there is one. Nothing here depends on the measured time.
+the same precision if there is one; where an earlier release is known to have had other settings, from there. A row's note names
+the settings that are not modelled, and standard error each of them once. Rows of an unknown system, precision or model are left out, by
+name. Nothing here depends on the measured time.
 """
 import json
 import os
+import re
 import sys
 
 # GPUs that share scale-up links, and bandwidth of a GPU, GB/s each direction: scale-up as NCCL's all-gather on 8 GPUs
@@ -35,11 +38,100 @@ FITTED = {
 }
 
 
+# Streaming multiprocessors of a GPU (data sheets).
+MULTIPROCESSORS = {"h100": 132, "b200": 148, "gb200": 148, "b300": 160, "gb300": 160}
+# Those that a dispatcher takes where the recipe does not say: DeepEP's default; HybridEP's in most recipes that name one; NCCL's
+# all-to-all has a block of threads for each of its "32 p2p channels", as it logs on servers of 8 of these GPUs.
+DISPATCHER_SMS = {"deepep": 20, "hybridep": 32, "alltoall": 32}
+
+# What recipes said in earlier releases where the present ones differ, from the history of scripts/performance/configs in the
+# publisher's repository (files and commits in docs/validation.md). Each: model, systems, precisions (None: all), first and
+# last release, settings that replace those of the present recipe.
+NO_GRAPHS = {"model.cuda_graph_impl": "none"}
+ALL_TO_ALL = {"model.moe_token_dispatcher_type": "alltoall", "model.moe_flex_dispatcher_backend": None}
+IN_TURN = {"comm_overlap.overlap_moe_expert_parallel_comm": False}
+IN_PAIRS = {"comm_overlap.overlap_moe_expert_parallel_comm": True, "comm_overlap.delay_wgrad_compute": True}
+DEEP = {"model.moe_token_dispatcher_type": "flex", "model.moe_flex_dispatcher_backend": "deepep", "model.moe_hybridep_num_sms": None}
+HYBRID = {"model.moe_token_dispatcher_type": "flex", "model.moe_flex_dispatcher_backend": "hybridep", "model.moe_hybridep_num_sms": None}
+LAYER_GRAPHS = {"model.cuda_graph_impl": "transformer_engine"}
+PAST = [
+    ("qwen3-235b-a22b", ("b200",), None, "25.09", "26.04.01", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-235b-a22b", ("b300",), None, "26.04", "26.04.01", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-235b-a22b", ("b300",), None, "26.02", "26.02.01",
+     {**NO_GRAPHS, **ALL_TO_ALL, **IN_PAIRS}),
+    ("qwen3-235b-a22b", ("gb200", "gb300"), None, "25.11", "26.04.01", {**LAYER_GRAPHS, **HYBRID, **IN_TURN}),
+    ("qwen3-235b-a22b", ("gb200",), None, "25.09", "25.09", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-30b-a3b", ("b200", "gb200", "gb300", "h100"), None, "25.09", "25.11", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-30b-a3b", ("b200",), None, "26.02", "26.02.01", {**LAYER_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-30b-a3b", ("gb200", "gb300"), None, "26.02", "26.04.01", {**LAYER_GRAPHS, **HYBRID, **IN_TURN}),
+    ("qwen3-30b-a3b", ("h100",), ("FP8",), "26.02", "26.02.01", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("deepseek-v3", ("b200", "gb200", "gb300"), None, "25.09", "25.09",  # drops tokens, which excluded DeepEP
+     {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN, "model.recompute_modules": ["mla_up_proj"]}),
+    ("deepseek-v3", ("h100",), None, "25.09", "25.11",
+     {**NO_GRAPHS, **DEEP, **IN_PAIRS, "model.recompute_modules": ["mla_up_proj", "mlp"], "comm_overlap.overlap_grad_reduce": False}),
+    ("deepseek-v3", ("b200",), None, "26.02", "26.04", {**NO_GRAPHS, **HYBRID, **IN_TURN, "model.recompute_modules": ["mla_up_proj"]}),
+    ("deepseek-v3", ("b300",), None, "26.02", "26.06.01",
+     {**LAYER_GRAPHS, **HYBRID, **IN_TURN, "model.recompute_modules": ["mla_up_proj"]}),
+    ("deepseek-v3", ("gb300",), ("BF16", "FP8"), "25.11", "25.11",
+     {**LAYER_GRAPHS, **HYBRID, **IN_TURN, "model.recompute_modules": ["mlp", "moe_act"]}),
+    ("deepseek-v3", ("gb300",), ("MXFP8",), "25.11", "25.11",
+     {**NO_GRAPHS, **HYBRID, **IN_TURN, "model.recompute_modules": ["mla_up_proj"]}),
+    ("deepseek-v3", ("gb200",), ("MXFP8",), "25.11", "25.11",
+     {**NO_GRAPHS, **HYBRID, **IN_TURN, "model.recompute_modules": ["mla_up_proj", "mlp"]}),
+    ("gpt-oss-120b", ("b200", "h100"), None, "25.11", "26.04.01", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+]
+# Layers of virtual stages: the recipes of DeepSeek-V3 and Kimi K2 name a layout for each (pp, vp).
+DEEPSEEK_STAGES = {4: [16, 16, 16, 13], 8: [8] * 7 + [5], 16: [4] * 15 + [1], 32: [1] + [2] * 30 + [0]}
+
+
+# Settings that the scenario is made of, and those that change nothing that is simulated (names, checks, buffers of the library).
+MODELLED = re.compile(r"""mixed_precision$|mixed_precision\.fp8_dot_product_attention|train\.|env\.NUM_OF_HYBRID|env\.NVLINK_DOMAIN
+  |model\.(recompute_modules|moe_router_force_load_balancing|tensor_model_parallel|pipeline_model_parallel|virtual_pipeline|context_parallel
+    |expert_model_parallel|expert_tensor_parallel|sequence_parallel|moe_flex_dispatcher|moe_token_dispatcher|moe_hybridep_num_sms
+    |moe_paged_stash|cuda_graph_impl|mtp_|seq_length|fp8_output_proj|attention_backend)
+  |comm_overlap\.(tp_comm_overlap$|overlap_moe_expert|delay_wgrad|overlap_grad_reduce|overlap_param_gather$)
+  |ddp\.(use_megatron_fsdp|overlap_|use_distributed_optimizer|data_parallel_sharding|grad_reduce)|peft\.""", re.X)
+NEUTRAL = re.compile(r"""env\.|of_release|.*grad_reduce_in_fp32|.*tp_comm_overlap_cfg|ddp\.(average_in_collective|suggested_communication)|.*warmup_steps
+  |model\.(recompute_granularity|cuda_graph_scope|high_priority_a2a|moe_a2a_overlap|moe_deepep_num_sms|batch_p2p|overlap_p2p
+    |account_for_|num_layers_in_|gradient_accumulation_fusion|use_transformer_engine_op_fuser|recompute_method|offload_modules
+    |moe_expert_rank_capacity)|mixed_precision\.(fp8_param_gather|reuse_grad_buf)|.*align_param_gather|.*precision_aware""", re.X)
+OFF = (None, False, "none", "None", [], 0, 0.0)
+
+
+def not_modelled(row, s):
+    """Settings by name that the scenario leaves out, and flags of the row."""
+    names = [k for k, v in s.items() if v not in OFF and not MODELLED.match(k) and not NEUTRAL.match(k)]
+    names += ["model.recompute_granularity full"] if s.get("model.recompute_granularity") == "full" else []
+    return sorted(n for n in names if not n.startswith("optimizer.") or "cpu" in n or "bf" in str(s.get(n))) + [
+        flag for flag in row.get("flags") or [] if flag in ("muon_optimizer", "published_ga_inconsistent")]
+
+
+def stages_of(layout):
+    """Layers of the virtual stages of a layout such as Et*2|(t*2|)*34,t*3|tL; None: it is not written so."""
+    if not layout or re.search(r"[^EtmL|*(),0-9]", layout):
+        return None
+    text = re.sub(r"\(([^()]*)\)\*(\d+)", lambda g: g[1] * int(g[2]), layout)
+    return [sum(int(n or 1) for n in re.findall(r"t(?:\*(\d+))?", stage)) for stage in text.split("|")]
+
+
 def newer(row, release):
     return tuple(map(int, row["release"].split("."))) >= tuple(map(int, release.split(".")))
 
 
+def newer_than(row, release):
+    return tuple(map(int, row["release"].split("."))) > tuple(map(int, release.split(".")))
+
+
 def settings(row, recipes):
+    found, where = present_settings(row, recipes)
+    for name, systems, precisions, first, last, changes in PAST:
+        same = row["model"] == name and row["system"].replace("DGX-", "").lower() in systems
+        if same and (precisions is None or row["precision"] in precisions) and newer(row, first) and not newer_than(row, last):
+            return {**found, **changes, "of_release": True}, "recipe of its release"
+    return found, where
+
+
+def present_settings(row, recipes):
     if row["recipe"]:
         return recipes[row["recipe"]]["settings"], "own recipe"
     same = [r for r in recipes.values() if r["model"] == row["model"] and r["system"] == row["system"]]
@@ -48,7 +140,7 @@ def settings(row, recipes):
     return (same[0]["settings"], "recipe of another configuration") if same else ({}, "no recipe")
 
 
-def model(row, m):
+def model(row, m, s):
     spec = dict(layers=m["layers"], hidden=m["hidden"], ffn=m.get("ffn") or m["moe_ffn"], heads=m["heads"], vocabulary=m["vocab"])
     if m.get("attention") == "mla":
         spec["latent_attention"] = dict(query_rank=m["q_lora_rank"], kv_rank=m["kv_lora_rank"], nope_head=m["qk_nope_head_dim"],
@@ -75,7 +167,8 @@ def model(row, m):
         spec["pattern"] = m["layer_pattern"]
         spec["mamba"] = dict(heads=m["mamba_heads"], head_dim=m["mamba_head_dim"], state=m["ssm_state"], groups=m["mamba_groups"],
                              convolution=m["conv_kernel"], chunk=m["chunk"])
-        predicted = 2 if row["model"] == "nemotron-3.5-lightning" else m.get("mtp_layers", 0)
+        # A repeated layer computes as often as its copies would.
+        predicted = s.get("model.mtp_num_layers") or (2 if row["model"] == "nemotron-3.5-lightning" else m.get("mtp_layers", 0))
     else:
         predicted = 1 if row.get("mtp") else 0
     if predicted:
@@ -112,6 +205,8 @@ def operators(row, s, gpu, moe, release_has_step_graphs):
         how["attention"] = "unfused"
     elif s.get("mixed_precision.fp8_dot_product_attention") and newer(row, "26.06"):
         how["scores"] = "fp8"
+    if moe and s.get("model.moe_paged_stash") and release_has_step_graphs:
+        how["stash_experts"] = True
     if row["task"] == "lora":
         how["frozen_weights"] = True
     return how
@@ -123,7 +218,7 @@ def scenario(row, m, s):
     domain = min(system["domain"], row["gpus"])
     tp, pp, cp, vp, ep, dp = (row[k] or 1 for k in ("tp", "pp", "cp", "vp", "ep", "dp"))
     moe = bool(m.get("experts"))
-    spec = model(row, m)
+    spec = model(row, m, s)
     training = dict(model=spec, sequence=row["seq"], global_batch=row["gbs"], micro_batch=row["mbs"], causal=True,
                     schedule="interleaved" if vp > 1 and pp > 1 else "1f1b",
                     parallelism=dict(tp=tp, pp=pp, cp=cp, dp=dp, ep=ep, virtual_stages=vp if pp > 1 else 1),
@@ -132,23 +227,34 @@ def scenario(row, m, s):
         training["parallelism"]["etp"] = row["etp"]
     elif moe and tp > 1:
         training["parallelism"]["etp"] = 1
-    if (spec["layers"] % (pp * vp)) and pp > 1:
+    layout = stages_of(s.get("model.pipeline_model_parallel_layout") or "")
+    if layout and len(layout) == pp * vp and sum(layout) == spec["layers"]:
+        training["stage_layers"] = layout
+    elif row["model"] in ("deepseek-v3", "kimi-k2") and pp > 1 and pp * vp in DEEPSEEK_STAGES:
+        training["stage_layers"] = DEEPSEEK_STAGES[pp * vp]
+    elif (spec["layers"] % (pp * vp)) and pp > 1:
         training["ends_count_as_layers"] = True
     if row["fsdp"] or s.get("ddp.use_megatron_fsdp"):
         training["parallelism"]["fsdp"] = True
     elif row["task"] != "lora":
         training["parallelism"]["zero1"] = True
         training["gradients"] = dict(overlap_parameters=True)
+    if s.get("comm_overlap.overlap_grad_reduce") is False:
+        training.setdefault("gradients", {})["overlap"] = False
     if tp == 1:
         training["sequence_parallel"] = True
     overlap = {}
     if tp > 1 and not moe and s.get("comm_overlap.tp_comm_overlap") is not False:
         overlap["tensor"] = True
-    if moe and s.get("comm_overlap.overlap_moe_expert_parallel_comm") and (pp == 1 or vp > 1) and (row["recipe"] or newer(row, "26.02")):
+    if moe and s.get("comm_overlap.overlap_moe_expert_parallel_comm") and (pp == 1 or vp > 1) and (
+            row["recipe"] or s.get("of_release") or newer(row, "26.02")):
         overlap["experts"] = True
+    if overlap.get("experts") and not s.get("comm_overlap.delay_wgrad_compute"):
+        overlap["delay_weights"] = False
     if overlap:
         training["overlap"] = overlap
-    if moe and (s.get("model.moe_token_dispatcher_type") == "flex" or s.get("model.moe_flex_dispatcher_backend") or row["model"] == "deepseek-v3"):
+    flex = s.get("model.moe_token_dispatcher_type") == "flex" or s.get("model.moe_flex_dispatcher_backend")
+    if moe and (flex or (row["model"] == "deepseek-v3" and not s.get("of_release"))):
         training["dispatch"] = "copy_per_rank"
     across = ep > domain and training.get("dispatch") == "copy_per_rank"
     if "core_attn" in (s.get("model.recompute_modules") or []):
@@ -157,6 +263,12 @@ def scenario(row, m, s):
     if across:
         training["operators"]["ranks_a_copy"] = domain
     peak, memory, capacity = PEAKS[gpu]
+    executor = {}
+    if moe and ep > 1:
+        flex = s.get("model.moe_flex_dispatcher_backend") or ("hybridep" if domain > 8 else "deepep")
+        backend = flex if training.get("dispatch") == "copy_per_rank" else "alltoall"
+        sms = (s.get("model.moe_hybridep_num_sms") if backend == "hybridep" else None) or DISPATCHER_SMS[backend]
+        executor["sm_share"] = {"ep": round(sms / MULTIPROCESSORS[gpu], 3)}
     return {
         "schema": "photonrail.scenario/1",
         "name": "row",
@@ -168,8 +280,21 @@ def scenario(row, m, s):
             "rail": {"kind": "electrical"},
         },
         "collectives": {"all_gather": "hierarchical", "reduce_scatter": "hierarchical", "all_reduce": "hierarchical", "all_to_all": "direct"},
+        "executor": executor,
         "workload": {"training": training},
     }
+
+
+def why_left_out(row, gpu, models):
+    if row["model"] not in models:
+        return f"model {row['model']} is not in models.json"
+    if models[row["model"]].get("compress_ratios"):
+        return f"model {row['model']}: its sparse attention is not modelled"
+    if gpu not in SYSTEMS:
+        return f"system {row['system']} is unknown"
+    if row["precision"] not in PRECISIONS:
+        return f"precision {row['precision']} is unknown"
+    return None
 
 
 def main():
@@ -177,12 +302,19 @@ def main():
     load = lambda name: json.load(open(os.path.join(folder, name), encoding="utf-8"))
     recipes = {r["name"]: r for r in load("recipes.json")["recipes"]}
     models = load("models.json")
-    rows, names = [], {}
+    rows, names, left_out, missing = [], {}, {}, {}
     for row in load("rows.json")["rows"]:
         gpu = row["system"].replace("DGX-", "").lower()
-        if row["model"] == "deepseek-v4-flash":  # its sparse attention has no model
+        reason = why_left_out(row, gpu, models)
+        if reason:
+            left_out[reason] = left_out.get(reason, 0) + 1
             continue
         s, from_where = settings(row, recipes)
+        absent = not_modelled(row, s)
+        for name in absent:
+            missing[name] = missing.get(name, 0) + 1
+        if absent:
+            from_where += "; not modelled: " + ", ".join(absent)
         shape = " ".join(f"{k}{row[k]}" for k in ("tp", "pp", "cp", "vp", "ep") if row[k] and row[k] > 1)
         precision = PRECISIONS[row["precision"]]
         name = f"{row['model']} {gpu} {row['gpus']} {precision} mbs{row['mbs']} {shape} {row['release']}" + ("" if row["task"] == "pretrain" else " " + row["task"])
@@ -203,6 +335,9 @@ def main():
     json.dump({"schema": "photonrail.rows/1", "name": "Megatron-Bridge", "source": "NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md and its archive, Apache-2.0",
                # H100 has no dense row here: configs/rows/published-steps.json has.
                "factors": {"h100": 1.1408}, "rows": rows}, sys.stdout, indent=1)
+    for what, lines in (("left out", left_out), ("not modelled", missing)):
+        for name, count in sorted(lines.items()):
+            print(f"{what}: {name} ({count} rows)", file=sys.stderr)
 
 
 main()

@@ -27,6 +27,17 @@ struct GpuSpec {
   [[nodiscard]] Duration compute_time(double flops, Bytes memory_bytes) const;
 };
 
+/// GPUs that differ from ClusterSpec::gpu. Leaves out that another GPU differs by more than one factor: products, memory
+/// and precisions each have their own.
+struct UnlikeGpus {
+  std::vector<std::uint32_t> servers{};
+  std::vector<std::uint32_t> gpus{};  ///< local indices; empty: all of these servers
+  /// Computations on them take 1 / speed of the time on ClusterSpec::gpu, those whose time is given too; from 0.001 to
+  /// 1,000.
+  double speed = 1.0;
+  double memory_gb = 0.0;  ///< 1e9 bytes; 0: as ClusterSpec::gpu
+};
+
 /// What carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
 enum class DarkScope : std::uint8_t { kPorts, kSwitch };
 

@@ -78,10 +78,20 @@ struct ScaleUpFault {
   std::optional<Duration> lasts{};           ///< nothing: to the end of the run
 };
 
+/// A protocol of the communication library inside a server: a message of b bytes takes `step` + b / `rate`.
+struct ScaleUpLine {
+  Duration step{};
+  Bandwidth rate{};
+};
+
 struct ScaleUpSpec {
   /// Each direction. Crossbar: of a GPU's port. Shape: of each link; pooled: of all links of a GPU together.
   Bandwidth per_gpu = Bandwidth::from_gb_per_s(450);
   Duration latency{};  ///< crossbar: GPU to GPU; shape: of each link on the way
+  /// Crossbar: the protocols that messages between two GPUs may take; each takes the fastest for its size, in place of
+  /// `latency` (message_latency()), which then is the launch of an exchange's kernels: its first messages take it besides.
+  /// Rates are at most `per_gpu`. Empty: `latency` for every size.
+  std::vector<ScaleUpLine> lines{};
   ScaleUpShape shape{};
   Duration face_latency{};             ///< cubes: added for each link on the way that an optical switch makes
   std::vector<ScaleUpFault> faults{};  ///< not of a crossbar; of several on one link the one that leaves least counts
@@ -91,6 +101,12 @@ struct ScaleUpSpec {
     const bool each = !shape.crossbar() && !shape.pooled;
     return {per_gpu.bytes_per_second * (each ? std::max(1u, shape.links()) : 1u)};
   }
+  /// What a message takes beyond its bytes at `per_gpu`: the least of step + bytes / rate over the lines, less bytes /
+  /// per_gpu; without lines `latency`.
+  [[nodiscard]] Duration message_latency(Bytes message) const;
+  /// The least that a message of any size takes so.
+  [[nodiscard]] Duration least_latency() const;
+
   /// The slowest link, each direction.
   [[nodiscard]] Bandwidth least_link() const {
     return {per_gpu.bytes_per_second / (shape.pooled ? std::max(1u, shape.links()) : 1u)};

@@ -86,6 +86,14 @@ struct OverlapSpec {
   bool tensor = false;
   /// Passes in pairs, so that the all-to-alls of one run beside the other (PipelineShape::paired).
   bool experts = false;
+  /// With `experts`, how a pair runs. true: layer by layer of both, so that each exchange has a computation of the other
+  /// pass beside it: the backward pass's combine runs beside attention forward, the dispatch forward beside the experts
+  /// backward, the dispatch backward beside the experts forward, the combine forward beside attention backward (Megatron
+  /// Core's combined 1F1B, arXiv 2603.07685). false: part by part in turn, which hides about half of the exchanges.
+  bool by_layer = true;
+  /// With `by_layer`: the gradients of routed experts' weights are computed once the tokens' gradients are on their way
+  /// ("delayed weight gradients"), else before.
+  bool delay_weights = true;
 
   friend bool operator==(const OverlapSpec&, const OverlapSpec&) = default;
 };

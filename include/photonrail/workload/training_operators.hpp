@@ -50,6 +50,12 @@ struct TrainingOperators {
   /// One kernel for all experts of a rank; false: a kernel an expert and product, with its own cast.
   bool grouped_experts = true;
 
+  /// What routed experts keep for their backward pass is copied out of buffers of a fixed size, and back ("paged stash":
+  /// whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685): each way it is
+  /// read and written once. Kept of a pair: the inputs of both products at their precision, and the result of the first in
+  /// 2 bytes.
+  bool stashes_experts = false;
+
   /// With TrainingSpec::one_copy_per_rank: so many neighbouring ranks share one copy, which reaches them over one of them
   /// (the servers of DeepEP and HybridEP, arXiv 2412.19437, section 3.2.2). What they pass on among each other is left out.
   std::uint32_t ranks_a_copy = 1;

@@ -91,8 +91,21 @@ void add_grouped_products(Cost& cost, const CostShape& shape, const RoutedShape&
   }
 }
 
+/// Bytes of an element that a product has read, kept for the gradient of its weights.
+double kept_bytes(OperatorPrecision precision) {
+  return precision == OperatorPrecision::kBf16 ? 2.0 : precision == OperatorPrecision::kFp4 ? 0.5 : 1.0;
+}
+
+void add_stash(Cost& cost, const CostShape& shape, const RoutedShape& r) {
+  const double pair =
+      kept_bytes(shape.precision()) * static_cast<double>(r.hidden + r.width) + static_cast<double>(kElementBytes * r.up);
+  const auto bytes = static_cast<std::int64_t>(2.0 * pair * static_cast<double>(r.rows));
+  shape.add_memory(cost, "experts.stash", bytes, bytes, 1);
+}
+
 void add_routed_operators(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   if (shape.book == nullptr) return;
+  if (shape.book->how().stashes_experts) add_stash(cost, shape, r);
   shape.book->how().grouped_experts ? add_grouped_products(cost, shape, r) : add_single_products(cost, shape, r);
   cost.forward.host_waits = cost.input.host_waits = true;
 }

@@ -52,11 +52,12 @@ BookedOperator OperatorBook::add(OperatorClass kind, std::string name, const Ope
   return keep({std::move(name) + dimensions(op), kind, time.source}, seconds_of(time.time), kernels);
 }
 
-BookedOperator OperatorBook::add_scan(std::string name, double flops, double bytes, double share, double kernels) {
+BookedOperator OperatorBook::add_scan(std::string name, const Scan& scan) {
   const OperatorRoofline& gpu = how_.times.device();
-  const double arithmetic = flops / (share * gpu.bf16_tflops * 1e12);
-  const double memory = bytes / (gpu.memory_efficiency * gpu.memory_gb_per_s * 1e9) + kernels * seconds_of(gpu.kernel);
-  return keep({std::move(name), OperatorClass::kScan, OperatorSource::kRoofline}, std::max(arithmetic, memory), kernels);
+  const double arithmetic = scan.flops / (scan.flops_share * gpu.bf16_tflops * 1e12);
+  const double memory = scan.bytes / (scan.bytes_share * gpu.memory_gb_per_s * 1e9) + scan.kernels * seconds_of(gpu.kernel);
+  return keep({std::move(name), OperatorClass::kScan, OperatorSource::kRoofline}, std::max(arithmetic, memory),
+              scan.kernels);
 }
 
 double OperatorBook::gpu_seconds(const std::vector<BookedOperator>& work) const {

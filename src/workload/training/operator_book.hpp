@@ -23,8 +23,15 @@ class OperatorBook {
 
   /// Of a kind and name, launched as `kernels` kernels.
   [[nodiscard]] BookedOperator add(OperatorClass kind, std::string name, const Operator& op, double kernels = 1.0);
-  /// One that no table has: `flops` in bf16 at `share` of the peak, or `bytes`.
-  [[nodiscard]] BookedOperator add_scan(std::string name, double flops, double bytes, double share, double kernels);
+  /// One that no table has: `flops` in bf16 or `bytes`, whichever take longer at their share of the peak and the bandwidth.
+  struct Scan {
+    double flops = 0.0;
+    double flops_share = 1.0;
+    double bytes = 0.0;
+    double bytes_share = 1.0;
+    double kernels = 1.0;
+  };
+  [[nodiscard]] BookedOperator add_scan(std::string name, const Scan& scan);
 
   /// GPU and host together. `host_waits`: their times add up, else the longer one counts.
   [[nodiscard]] Duration time(const std::vector<BookedOperator>& work, bool host_waits) const;

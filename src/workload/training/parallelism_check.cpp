@@ -78,15 +78,41 @@ void check_experts(const TrainingSpec& s) {
   }
 }
 
+// The first stage has the embedding and the last one the head: these may have no layer.
+void check_stage_layers(const TrainingSpec& s) {
+  const std::vector<std::uint32_t>& layers = s.stage_layers;
+  const core::Field where = field("stage_layers");
+  if (layers.size() != s.pipeline().virtual_stages()) {
+    throw FieldError(where,
+                     "has " + std::to_string(layers.size()) + " numbers for " +
+                         std::to_string(s.pipeline().virtual_stages()) + " virtual stages",
+                     "one for each of {parallelism.pp} x {parallelism.virtual_stages}");
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    sum += layers[i];
+    if (layers[i] == 0 && i > 0 && i + 1 < layers.size()) {
+      throw FieldError(where, "virtual stage " + std::to_string(i) + " has no layer", "at least 1 between the ends");
+    }
+  }
+  if (sum != s.model.layers) {
+    throw FieldError(where, "adds up to " + std::to_string(sum) + " of " + std::to_string(s.model.layers) + " layers");
+  }
+  if (s.ends_count_as_layers) {
+    throw FieldError(field("ends_count_as_layers"), "is for layers that are split evenly", "remove it, or {stage_layers}");
+  }
+}
+
 void check_pipeline(const TrainingSpec& s) {
+  if (!s.stage_layers.empty()) check_stage_layers(s);
   const std::uint32_t parts = s.pipeline().virtual_stages();
   const std::uint32_t places = s.model.layers + (s.ends_count_as_layers ? 2 + s.model.predicted_tokens : 0);
-  if (std::uint64_t{s.parallelism.pp} * s.parallelism.virtual_stages > places) {
+  if (s.stage_layers.empty() && std::uint64_t{s.parallelism.pp} * s.parallelism.virtual_stages > places) {
     throw FieldError(s.parallelism.virtual_stages > 1 ? field("parallelism.virtual_stages") : field("parallelism.pp"),
                      std::to_string(parts) + " stages for " + std::to_string(places) + " layers",
                      "each stage needs a layer");
   }
-  if (s.parallelism.virtual_stages > 1 && !s.ends_count_as_layers) {
+  if (s.parallelism.virtual_stages > 1 && !s.ends_count_as_layers && s.stage_layers.empty()) {
     require_divides(field("parallelism.virtual_stages"), "layers are split over pp x virtual_stages", parts, places);
   }
   core::check_member(field("pipeline"), [&] { s.pipeline().validate(); });

@@ -34,6 +34,8 @@ struct StageModel {
   [[nodiscard]] const PartCost& attention_of(const Unit& unit) const {
     return unit.has.window ? cost.windowed : cost.attention;
   }
+  /// Whether a pair of passes runs layer by layer.
+  [[nodiscard]] bool by_layer() const { return spec.overlap.experts && spec.overlap.by_layer; }
   /// GPUs that run the stage.
   [[nodiscard]] double ranks() const { return spec.parallelism.ranks() / static_cast<double>(spec.parallelism.pp); }
   /// Whether what comes from another stage is a tp-th that has to be gathered (TrainingSpec::scatter_messages).

@@ -41,6 +41,7 @@ void PartWriter::add_layer_forward(PassSegments& list, const Unit& unit, const s
   if (unit.has.mlp) list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mlp, name + ".mlp", true); });
   if (unit.experts) add_experts_forward(list, name, unit.layer);
   if (!unit.predicts) return;
+  list.turn(Turn::kHeadForward);
   list.push_back([this, name](StagePass& f) {
     enter(f, name + ".head");
     head(f, model_.cost.head.core.forward, name + ".head");
@@ -56,6 +57,7 @@ void PartWriter::add_layer_backward(PassSegments& list, const Unit& unit) {
     });
   }
   if (unit.experts) add_experts_backward(list, name, unit.layer);
+  list.turn(Turn::kAttentionBackward);
   if (unit.has.mlp) list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mlp, name + ".mlp", false); });
   if (unit.has.mamba) {
     list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mamba, name + ".mamba", false); });
@@ -152,17 +154,20 @@ void PartWriter::attention_backward(StagePass& pass, const PartCost& attention, 
   leave(pass, part);
 }
 
-// The shared experts come after the routed ones, as in Megatron-LM without their overlap.
+// The shared experts come after the routed ones, as in Megatron-LM without their overlap; in pairs that run layer by layer
+// they are computed with the routed ones, before these leave.
 void PartWriter::add_experts_forward(PassSegments& list, const std::string& part, std::uint32_t layer) {
   list.push_back([this, part, layer](StagePass& f) {
     tasks_.compute(f, model_.cost.experts.first.forward, part + ".router");
     to_experts(f, part + ".dispatch", layer);
   });
+  list.turn(Turn::kExpertsForward);
   list.push_back([this, part, layer](StagePass& f) {
+    if (model_.by_layer() && has_shared()) shared(f, model_.cost.experts.last.forward, part + ".shared");
     tasks_.compute(f, model_.cost.experts.core.forward, part + ".experts");
     from_experts(f, part + ".combine", layer);
   });
-  if (!has_shared()) return;
+  if (model_.by_layer() || !has_shared()) return;
   list.push_back([this, part](StagePass& f) { shared(f, model_.cost.experts.last.forward, part + ".shared"); });
 }
 
@@ -171,15 +176,33 @@ void PartWriter::add_experts_backward(PassSegments& list, const std::string& par
     list.push_back([this, part, layer](StagePass& f) { to_experts(f, "again." + part + ".dispatch", layer); });
     list.push_back([this, part, layer](StagePass& f) { from_experts(f, "again." + part + ".combine", layer); });
   }
-  if (has_shared()) {
+  if (has_shared() && !model_.by_layer()) {
     list.push_back([this, part](StagePass& f) { shared(f, work(f, model_.cost.experts.last), part + ".shared"); });
   }
   list.push_back([this, part, layer](StagePass& f) { to_experts(f, part + ".combine", layer); });
+  list.turn(Turn::kExpertsBackward);
   list.push_back([this, part, layer](StagePass& f) {
+    if (model_.by_layer()) return experts_beside(f, part, layer);
     tasks_.compute(f, model_.cost.experts.again + work(f, model_.cost.experts.core), part + ".experts");
     from_experts(f, part + ".dispatch", layer);
   });
+  list.turn(Turn::kAttentionBackward);
   list.push_back([this, part](StagePass& f) { tasks_.compute(f, work(f, model_.cost.experts.first), part + ".router"); });
+}
+
+// Backward in a pair that runs layer by layer: the tokens' gradients leave as soon as they are known; what nothing waits
+// for is computed beside them.
+void PartWriter::experts_beside(StagePass& pass, const std::string& part, std::uint32_t layer) {
+  const PartCost& cost = model_.cost.experts;
+  const bool later = model_.spec.overlap.delay_weights && pass.step.kind == PassKind::kBackward;
+  if (has_shared()) shared(pass, work(pass, cost.last), part + ".shared");
+  tasks_.compute(pass, cost.again + (later ? cost.core.input : work(pass, cost.core)), part + ".experts");
+  const TaskId computed = pass.data;
+  from_experts(pass, part + ".dispatch", layer);
+  if (!later) return;
+  const TaskId sent = std::exchange(pass.data, computed);
+  tasks_.compute(pass, cost.core.weight, part + ".experts.weights");
+  pass.data = sent;
 }
 
 // Where there is but the projection back from the latent width, it is of the rank's own tokens.

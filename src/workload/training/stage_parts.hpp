@@ -25,6 +25,7 @@ class PartWriter {
  private:
   void add_experts_forward(PassSegments& list, const std::string& part, std::uint32_t layer);
   void add_experts_backward(PassSegments& list, const std::string& part, std::uint32_t layer);
+  void experts_beside(StagePass& pass, const std::string& part, std::uint32_t layer);
   void attention_forward(StagePass& pass, const PartCost& attention, const std::string& part);
   void attention_backward(StagePass& pass, const PartCost& attention, const std::string& part);
   void add_layer_forward(PassSegments& list, const Unit& unit, const std::string& name);

@@ -3,8 +3,12 @@
 
 #include "workload/pipeline/actions.hpp"
 
+#include <algorithm>
+#include <compare>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::workload {
@@ -20,7 +24,41 @@ struct StagePass {
   [[nodiscard]] bool forward() const { return step.kind == PassKind::kForward; }
 };
 
-/// A pass in pieces that other work may stand between.
-using PassSegments = std::vector<std::function<void(StagePass&)>>;
+/// Where a segment stands in a pair that runs layer by layer (OverlapSpec::by_layer): segments of both passes run in
+/// ascending order. Even turns are those of backward passes.
+enum class Turn : std::uint8_t {
+  kCombineBackward,
+  kAttentionForward,  ///< with the router and the dispatch behind it
+  kExpertsBackward,
+  kExpertsForward,
+  kAttentionBackward,
+  kHeadForward
+};
+struct SegmentPlace {
+  std::int32_t layer = -1;  ///< number of the layer in its pass; -1: before the first one
+  Turn turn = Turn::kCombineBackward;
+
+  friend auto operator<=>(const SegmentPlace&, const SegmentPlace&) = default;
+};
+
+/// A pass in pieces that other work may stand between, in ascending order of their places.
+class PassSegments {
+ public:
+  using Segment = std::function<void(StagePass&)>;
+
+  /// What is added from now on is of the next layer.
+  void begin_layer(Turn turn) { place_ = {place_.layer + 1, turn}; }
+  /// ... stands here, unless something of the layer came later already.
+  void turn(Turn turn) { place_.turn = std::max(place_.turn, turn); }
+  void push_back(Segment segment) { list_.emplace_back(place_, std::move(segment)); }
+
+  [[nodiscard]] std::size_t size() const { return list_.size(); }
+  [[nodiscard]] const SegmentPlace& place(std::size_t number) const { return list_[number].first; }
+  void run(std::size_t number, StagePass& pass) const { list_[number].second(pass); }
+
+ private:
+  SegmentPlace place_{};
+  std::vector<std::pair<SegmentPlace, Segment>> list_;
+};
 
 }  // namespace photonrail::workload

@@ -3,6 +3,7 @@
 #include "workload/training/stage_slots.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace photonrail::workload {
 
@@ -34,6 +35,10 @@ Unit head_unit(const TrainingSpec& spec, const ModelCost& cost) {
 }  // namespace
 
 LayerRange part_layers(const TrainingSpec& spec, std::uint32_t virtual_stage) {
+  if (!spec.stage_layers.empty()) {
+    const auto own = spec.stage_layers.begin() + virtual_stage;
+    return {std::accumulate(spec.stage_layers.begin(), own, 0U), *own};
+  }
   const std::uint32_t parts = spec.pipeline().virtual_stages();
   const std::uint32_t ends = spec.ends_count_as_layers ? 1 : 0;
   const std::uint32_t places = spec.model.layers + ends * (2 + spec.model.predicted_tokens);

@@ -67,19 +67,23 @@ void StageWriter::check_tasks() const {
 
 void StageWriter::pass(PipelineStep step) {
   StagePass pass = begin(step);
-  for (const auto& segment : segments(pass)) segment(pass);
+  const PassSegments list = segments(pass);
+  for (std::size_t i = 0; i < list.size(); ++i) list.run(i, pass);
   end(pass);
 }
 
-// Turn by turn, so that what one exchanges runs beside what the other computes.
+// Layer by layer, or part by part in turn, so that what one exchanges runs beside what the other computes.
 void StageWriter::pair(PipelineStep first, PipelineStep second) {
   StagePass a = begin(first);
   StagePass b = begin(second);
   const PassSegments of_a = segments(a);
   const PassSegments of_b = segments(b);
-  for (std::size_t i = 0; i < std::max(of_a.size(), of_b.size()); ++i) {
-    if (i < of_a.size()) of_a[i](a);
-    if (i < of_b.size()) of_b[i](b);
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < of_a.size() || j < of_b.size()) {
+    const bool both = i < of_a.size() && j < of_b.size();
+    const bool first_is_next = !both ? i < of_a.size() : model_.by_layer() ? of_a.place(i) < of_b.place(j) : i <= j;
+    first_is_next ? of_a.run(i++, a) : of_b.run(j++, b);
   }
   end(a);
   end(b);
@@ -119,13 +123,16 @@ PassSegments StageWriter::segments(const StagePass& pass) {
 }
 
 void StageWriter::add_unit(PassSegments& list, const StagePass& pass, std::size_t number) {
+  const Unit& unit = model_.unit_of(pass, number);
+  if (unit.kind == Unit::Kind::kLayer || number > 0) {
+    list.begin_layer(pass.forward() ? Turn::kAttentionForward : Turn::kCombineBackward);
+  }
   // Ahead: asked for when the present unit can begin, that is when the one before it has computed.
   list.push_back([this, number](StagePass& f) {
     const std::size_t ahead = number + model_.spec.prefetch;
     if (ahead < model_.units[f.step.chunk].size()) weights_->ask_for(f, ahead);
     f.gathered = f.asked_for[number];
   });
-  const Unit& unit = model_.unit_of(pass, number);
   switch (pass.step.kind) {
     case PassKind::kForward:
       return parts_.add_forward(list, unit);

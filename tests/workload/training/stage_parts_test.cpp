@@ -96,7 +96,7 @@ TEST(PartWriter, ALayerIsAttentionAndMlpAndBackAgain) {
   writer.add_forward(segments, *layer);
   writer.add_backward(segments, *layer);
   StagePass pass;
-  for (const auto& segment : segments) segment(pass);
+  for (std::size_t i = 0; i < segments.size(); ++i) segments.run(i, pass);
   writer.weights_of(pass, *layer);
   const std::string& name = layer->name;
   EXPECT_THAT(names(site.finish()),

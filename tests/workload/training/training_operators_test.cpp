@@ -170,6 +170,13 @@ TEST(TrainingOperators, RoutedExpertsWaitForTheHost) {
   EXPECT_GT(host_seconds(true), host_seconds(false));
 }
 
+// 64 pairs of a rank keep 64 + 32 elements of 2 bytes that products read, and 64 of the first product's result: read and
+// written.
+TEST(TrainingOperators, ExpertsMayBeStashed) {
+  const auto step = make_training_step(with_experts([](TrainingOperators& how) { how.stashes_experts = true; }));
+  EXPECT_EQ(times_of(*step.work.operators, "experts.stash 40960 B"), 2 * 5 * 4 * 2.0);  // forward and backward
+}
+
 // Of 2 ranks a token with 2 choices reaches 2 (1 - 1/4) = 1.5: three quarters of a copy for each expert.
 TEST(TrainingOperators, OneCopyARankIsLessThanOneAnExpert) {
   TrainingSpec spec = with_experts();
@@ -251,6 +258,55 @@ TEST(PairedPasses, AForwardPassGoesWithABackwardPassOfAnotherMicroBatch) {
       EXPECT_GE(pairs, std::size_t{8} * chunks - 7);
     }
   }
+}
+
+/// Tasks of a rank in the order of its program, from the first to the last whose name begins so.
+std::vector<std::string> names_between(const TaskGraph& graph, const std::string& first, const std::string& last) {
+  std::vector<std::string> names;
+  const Program& program = graph.program(RankId{0u});
+  for (std::size_t t = 0; t < program.tasks().size(); ++t) {
+    const std::string name(program.name(TaskId{t}));
+    if (names.empty() && !name.starts_with(first)) continue;
+    names.push_back(name);
+    if (name.starts_with(last)) break;
+  }
+  return names;
+}
+
+// One layer of experts, the forward pass of micro-batch 1 with the backward pass of 0: each exchange is followed by a
+// computation of the other pass.
+TEST(PairedPasses, RunLayerByLayerSoThatEachExchangeHasAComputationBesideIt) {
+  TrainingSpec spec = with_experts();
+  spec.model.layers = 1;
+  spec.model.moe->shared = 0;
+  spec.parallelism = {.tp = 1, .pp = 1, .dp = 4, .ep = 2};
+  spec.overlap.experts = true;
+  const TaskGraph graph = make_training_graph(spec);
+  const std::vector<std::string> expected{"bwd.0.head",
+                                          "fwd.1.embedding",
+                                          "bwd.0.layer0.combine.all_to_all",
+                                          "fwd.1.layer0.attention",
+                                          "fwd.1.layer0.router",
+                                          "fwd.1.layer0.dispatch.all_to_all",
+                                          "bwd.0.layer0.experts",
+                                          "bwd.0.layer0.dispatch.all_to_all",
+                                          "bwd.0.layer0.experts.weights",
+                                          "fwd.1.layer0.experts",
+                                          "fwd.1.layer0.combine.all_to_all",
+                                          "bwd.0.layer0.router",
+                                          "bwd.0.layer0.attention"};
+  EXPECT_EQ(names_between(graph, "bwd.0.head", "bwd.0.layer0.attention"), expected);
+  spec.overlap.delay_weights = false;
+  EXPECT_EQ(names_between(make_training_graph(spec), "bwd.0.head", "bwd.0.layer0.attention").size(), expected.size() - 1);
+}
+
+// However the passes of a pair are mixed, the same work is done.
+TEST(PairedPasses, BothWaysOfPairingComputeTheSame) {
+  TrainingSpec spec = with_experts();
+  spec.overlap.experts = true;
+  const double by_layer = make_training_step(spec).work.operators->seconds();
+  spec.overlap.by_layer = false;
+  EXPECT_NEAR(make_training_step(spec).work.operators->seconds(), by_layer, 1e-9 * by_layer);
 }
 
 }  // namespace

@@ -242,6 +242,17 @@ TEST(Pipeline, TheEndsMayCountAsLayers) {
   for (std::size_t s = 0; s < 4; ++s) EXPECT_EQ(count(graph, RankId{s}, ".mlp"), 2 * layers[s]) << s;
 }
 
+TEST(Pipeline, StagesMayHaveLayersOfTheirOwn) {
+  // 5 layers as 3, 1, 1 and none: the last stage has the head alone.
+  TrainingSpec spec = small_spec();
+  spec.parallelism = {.pp = 4};
+  spec.global_batch = 2;
+  spec.stage_layers = {3, 1, 1, 0};
+  const TaskGraph graph = make_training_graph(spec);
+  for (std::size_t s = 0; s < 4; ++s) EXPECT_EQ(count(graph, RankId{s}, ".mlp"), 2 * spec.stage_layers[s]) << s;
+  EXPECT_EQ(count(graph, RankId{3u}, "head"), 2u);
+}
+
 TEST(DataParallel, Zero1ScattersGradientsAndGathersParameters) {
   // dp 2 divides every unit (64 divides all of them): gradients once in full on both, fp32; shards of bf16 afterwards.
   TrainingSpec spec = data_parallel(2);

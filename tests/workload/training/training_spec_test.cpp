@@ -110,6 +110,25 @@ TEST(TrainingSpec, LayersMustDivideOverVirtualStages) {
   EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4), s.global_batch = 14; }), "pipeline.micro_batches");
 }
 
+// 32 layers on 2 stages.
+TEST(TrainingSpec, LayersOfStagesMustAddUp) {
+  const auto layers = [](std::vector<std::uint32_t> of) {
+    return field_after([&](TrainingSpec& s) { s.stage_layers = of; });
+  };
+  EXPECT_EQ(layers({20, 12}), "valid");
+  EXPECT_EQ(layers({32, 0}), "valid");
+  EXPECT_EQ(layers({20, 13}), "stage_layers");
+  EXPECT_EQ(layers({20, 6, 6}), "stage_layers");
+  EXPECT_EQ(field_after([](TrainingSpec& s) {
+              s.parallelism.pp = 4, s.parallelism.dp = 1, s.stage_layers = {16, 0, 8, 8};
+            }),
+            "stage_layers");
+  EXPECT_EQ(field_after([](TrainingSpec& s) {
+              s.stage_layers = {20, 12}, s.ends_count_as_layers = true;
+            }),
+            "ends_count_as_layers");
+}
+
 TEST(TrainingSpec, ExpertsMustFitTheirRanks) {
   const auto with_experts = [](TrainingSpec& s) { s.model.moe = ExpertSpec{.experts = 8, .top_k = 2}; };
   EXPECT_EQ(field_after([&](TrainingSpec& s) { with_experts(s), s.parallelism.ep = 2; }), "valid");

@@ -114,7 +114,7 @@ TEST(Fabric, ToAnotherLocalIndexAMessageGoesThroughTheScaleUpFabricToTheRailOfIt
 TEST(Fabric, NeighboursMayShareANic) {
   ClusterSpec spec = cluster(2, 4, RailKind::kElectrical);
   spec.nic.gpus = 2;
-  Fixture f(spec);
+  FabricFixture f(spec);
   const Plant& plant = f.fabric.plant();
   const auto first = ElementsAre(plant.nic_out(GpuId{0}, 0), plant.nic_in(GpuId{4}, 0));
   for (const auto& [from, to] : {std::pair{0U, 4U}, {1U, 5U}, {0U, 5U}, {1U, 4U}}) EXPECT_THAT(f.hops(from, to), first);

@@ -26,6 +26,19 @@ bool all_present(const Operation& op) {
   return true;
 }
 
+// Of electrical rails, whose faults of NICs are rates of 0 in the network.
+std::vector<std::string> failed_nics(const fabric::Fabric& fabric, Time now) {
+  std::vector<std::string> lines;
+  for (const PortFault& fault : fabric.spec().rail.faults) {
+    if (fabric.optical() || fault.kind != PortFault::Kind::kFailed || fault.at > now) continue;
+    lines.push_back((fault.rail ? "the NIC on rail " + std::to_string(fault.rail->value) : "every NIC") + " of " +
+                    (fault.server ? "server " + std::to_string(*fault.server) : "every server") + " failed at " +
+                    std::to_string(to_seconds(fault.at)) + " s" +
+                    (fault.lasts ? " for " + std::to_string(to_seconds(*fault.lasts)) + " s" : ""));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string DeadlockReport::describe(RankId id, TaskId task) const {
@@ -86,6 +99,8 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
     const std::vector<std::string> faults = run_.fabric.rail(RailId{r}).faults();
     lines.insert(lines.begin(), faults.begin(), faults.end());  // first, as the likely cause
   }
+  const std::vector<std::string> nics = failed_nics(run_.fabric, run_.engine.now());
+  lines.insert(lines.begin(), nics.begin(), nics.end());
   const std::vector<std::string> stopped = run_.stragglers.failures_until(run_.engine.now());
   lines.insert(lines.begin(), stopped.begin(), stopped.end());
   const std::vector<std::string> links = run_.fabric.link_faults();

@@ -1,4 +1,5 @@
 // NICs that are slow for a time, on both kinds of rails; NICs of electrical rails that fail; and what of it is booked.
+#include "photonrail/error.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "run/job.hpp"
 #include "support/folded.hpp"
@@ -120,6 +121,18 @@ TEST(FailedNic, OnElectricalRailsCarriesNothingMeanwhile) {
   EXPECT_EQ(job.run().makespan, us(30));
   job.scenario.cluster.rail.faults = {{.rail = RailId{0u}, .server = 1, .at = Time{us(25)}, .lasts = us(10)}};
   EXPECT_EQ(job.run().makespan, us(20));
+}
+
+TEST(FailedNic, IsNamedWhereTheJobCannotFinish) {
+  Job job = message_of_20_us("electrical");
+  job.scenario.cluster.rail.faults = {{.server = 1, .at = Time{us(5)}}};
+  try {
+    static_cast<void>(job.run());
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_NE(std::string(error.what()).find("every NIC of server 1 failed at 0.000005 s"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Detection, OfAGpuThatStopsIsBookedApart) {

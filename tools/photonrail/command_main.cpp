@@ -29,7 +29,6 @@ int exit_status(const std::exception& error) {
 }
 
 namespace {
-
 // Both options are taken one at a time, so that `--set /a=1 scenario.json` leaves the scenario alone.
 void add_scenarios(CLI::App& app, std::vector<std::filesystem::path>& scenarios) {
   app.add_option("SCENARIO.json", scenarios, "Scenario files")->required();
@@ -419,8 +418,7 @@ void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& kno
       app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
   command->add_option("FILE.json", options.file, "What to do (docs/slices.md)")->required();
   add_set(*command, options.set);
-  command->add_option("--out", options.out, "Write result.json, jobs, maps of the pod and index.html here")
-      ->type_name("DIR");
+  command->add_option("--out", options.out, "Write result.json, jobs, maps and index.html here")->type_name("DIR");
   command->add_flag("--json", options.json, "Print the result as JSON");
   command->callback([&options, &known] { allocate_slices(options, known); });
 }
@@ -429,7 +427,6 @@ void drop_callbacks(CLI::App& app) {
   app.callback({});
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) drop_callbacks(*sub);
 }
-
 }  // namespace
 
 void parse_and_act(int argc, const char* const* argv, const Registries& caller_knows, Act act) {

@@ -209,6 +209,8 @@ std::span<const FieldKey> training_keys() {
       {"overlap_parameters", "gradients/overlap_parameters"},
       {"bucket", "gradients/bucket_mb"},
       {"overlap.tensor", "overlap/tensor"},
+      {"stage_layers", "stage_layers"},
+      {"ends_count_as_layers", "ends_count_as_layers"},
       {"pipeline.paired", "overlap/experts"},
       {"one_copy_per_rank", "dispatch"},
       {"operators.factor", "operators/factor"},

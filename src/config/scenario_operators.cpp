@@ -105,15 +105,17 @@ std::shared_ptr<const TrainingOperators> read_operators(JsonReader section, cons
 void read_overlap(JsonReader section, TrainingSpec& spec) {
   if (const auto v = section.optional("tensor")) spec.overlap.tensor = v->boolean();
   if (const auto v = section.optional("experts")) spec.overlap.experts = v->boolean();
-  const auto pair = [&](std::string_view key) {
-    auto value = section.optional(key);
-    if (value && !spec.overlap.experts) value->fail("passes run in pairs with \"experts\" only", "set \"experts\" to true");
-    return value;
+  const auto in_pairs = [&](const JsonReader& value) {
+    if (!spec.overlap.experts) value.fail("passes run in pairs with \"experts\" only", "set \"experts\" to true");
   };
-  if (const auto v = pair("pairing")) {
+  if (const auto v = section.optional("pairing")) {
     spec.overlap.by_layer = v->choice<bool>({{"by_layer", true}, {"turn_by_turn", false}});
+    in_pairs(*v);
   }
-  if (const auto v = pair("delay_weights")) spec.overlap.delay_weights = v->boolean();
+  if (const auto v = section.optional("delay_weights")) {
+    spec.overlap.delay_weights = v->boolean();
+    in_pairs(*v);
+  }
   section.finish();
 }
 

@@ -5,7 +5,7 @@
 namespace photonrail::fabric {
 
 SentCommand SwitchCommands::send(const CircuitPlan& change, std::uint32_t begun, const CommandTimes& times) {
-  const auto id = static_cast<std::uint32_t>(commands_.size());
+  const std::uint32_t id = first_ + static_cast<std::uint32_t>(commands_.size());
   commands_.push_back({{}, begun, 0, times.after});
   split(id, change);
   return {id, send_parts(times.reached)};
@@ -18,18 +18,18 @@ std::int64_t SwitchCommands::copies_of(Circuit circuit) const {
 }
 
 // Every switch on the way of a new circuit has its part of the command, and so has that of a transmit side left dark.
-void SwitchCommands::split(std::uint32_t command, const CircuitPlan& change) {
+void SwitchCommands::split(std::uint32_t id, const CircuitPlan& change) {
   const RailSwitches& switches = shared_.switches;
   split_.clear();
   for (const Circuit circuit : change.connect) {
     const std::uint32_t from = switches.of(circuit.from);
     const std::uint32_t to = switches.of(circuit.to);
-    parts_[part_of(command, from)].circuits += copies_of(circuit);
-    if (to != from) static_cast<void>(part_of(command, to));
-    commands_[command].circuits.push_back({circuit, from == to ? 1u : 2u});
+    parts_[part_of(id, from)].circuits += copies_of(circuit);
+    if (to != from) static_cast<void>(part_of(id, to));
+    command(id).circuits.push_back({circuit, from == to ? 1u : 2u});
   }
-  for (const PortId from : change.disconnect) static_cast<void>(part_of(command, switches.of(from)));
-  commands_[command].parts = static_cast<std::uint32_t>(split_.size());
+  for (const PortId from : change.disconnect) static_cast<void>(part_of(id, switches.of(from)));
+  command(id).parts = static_cast<std::uint32_t>(split_.size());
 }
 
 // When all of them are usable, if that is known.
@@ -93,7 +93,7 @@ Time SwitchCommands::carry_out(std::uint32_t index, Time begins) {
     }
     at(lit, engine::Action::to<&SwitchCommands::resume_switch>(*this, part.at));
   }
-  const Time usable = lit + commands_[part.command].after;
+  const Time usable = lit + command(part.command).after;
   at(usable, engine::Action::to<&SwitchCommands::light>(*this, index));
   return usable;
 }
@@ -104,18 +104,24 @@ void SwitchCommands::light(std::uint64_t index) {
   free_parts_.push_back(static_cast<std::uint32_t>(index));
   const RailSwitches& switches = shared_.switches;
   std::vector<Circuit> done;
-  std::erase_if(commands_[part.command].circuits, [&](Wanted& wanted) {
+  std::erase_if(command(part.command).circuits, [&](Wanted& wanted) {
     const Circuit circuit = wanted.circuit;
     if (switches.of(circuit.from) != part.at && switches.of(circuit.to) != part.at) return false;
     if (--wanted.switches > 0) return false;
     done.push_back(circuit);
     return true;
   });
-  transitions_.light(done, commands_[part.command].begun);
-  Command& command = commands_[part.command];
-  if (--command.parts > 0) return;
-  command = {};
+  transitions_.light(done, command(part.command).begun);
+  if (--command(part.command).parts > 0) return;
+  finish(part.command);
   notifier_.command_done(part.command);
+}
+
+// Memory follows the commands under way: months of steps have millions.
+void SwitchCommands::finish(std::uint32_t id) {
+  command(id) = {};
+  command(id).done = true;
+  for (; !commands_.empty() && commands_.front().done; ++first_) commands_.pop_front();
 }
 
 // The bytes of all circuits on the switch stand still, those of other jobs too. All jobs' circuits are looked up before any

@@ -9,6 +9,7 @@
 #include "fabric/shared_fabric.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -52,6 +53,7 @@ class SwitchCommands {
     std::uint32_t begun = 0;       // CircuitTransitions::darken
     std::uint32_t parts = 0;       // not done
     Duration after{};
+    bool done = false;
   };
   // What one switch has to do for a command.
   struct Part {
@@ -61,7 +63,9 @@ class SwitchCommands {
   };
 
   [[nodiscard]] std::int64_t copies_of(Circuit circuit) const;
-  void split(std::uint32_t command, const CircuitPlan& change);
+  [[nodiscard]] Command& command(std::uint32_t id) { return commands_[id - first_]; }
+  void finish(std::uint32_t id);
+  void split(std::uint32_t id, const CircuitPlan& change);
   [[nodiscard]] std::optional<Time> send_parts(Time reached);
   [[nodiscard]] std::uint32_t part_of(std::uint32_t command, std::uint32_t which);
   void arrive(std::uint64_t part);
@@ -77,7 +81,8 @@ class SwitchCommands {
   CircuitTransitions& transitions_;
   const CircuitNotifier& notifier_;
   std::span<const std::uint32_t> copies_;
-  std::vector<Command> commands_;  // by id; emptied when it is done
+  std::deque<Command> commands_;  // by id from first_ on
+  std::uint32_t first_ = 0;       // those before it are done, and gone
   std::vector<Part> parts_;
   std::vector<std::uint32_t> free_parts_;
   std::vector<std::uint32_t> split_;  // scratch: the parts of a command

@@ -36,8 +36,7 @@ void Network::set_rate(CapacityId id, Bandwidth rate) {
 void Network::divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change) {
   for (CapacityId id = 0; id < blocked.size(); ++id) {
     if (blocked[id] == 0) continue;
-    const FlowId occupant = exclusive_.occupant(id);
-    if (occupant != kNone) share_instead(occupant);
+    if (const FlowId flow = exclusive_.sole_occupant(id); flow != kNone) share_instead(flow);
   }
   shared_.settle();  // flows that came in this instant get a bottleneck, without which they cannot be taken out
   for (FlowId id = 0; id < flows_.all().size(); ++id) {

@@ -54,7 +54,8 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
 /// Small collectives inside a server, and a job whose tensor-parallel exchanges are.
 bool is_of_latency(const std::string& file) {
   static const std::set<std::string> files{"scale-up/steps-on-a-rack-switch.json", "scale-up/ring-with-bypass.json",
-                                           "all-gather-inside-a-server.json", "llama3-8b-operator-tables.json"};
+                                           "all-gather-inside-a-server.json", "llama3-8b-operator-tables.json",
+                                           "unlike-gpus-uneven-stages.json"};
   return files.contains(file);
 }
 

@@ -96,7 +96,7 @@ void Fabric::add_scale_up(GpuId from, GpuId to, Path& path) const {
   if (plant_.grid() == nullptr) {
     path.add(capacities.scale_up_out(from));
     path.add(capacities.scale_up_in(to));
-    path.latency += spec_.scale_up.latency;
+    path.latency += spec_.scale_up.least_latency();
     return;
   }
   const std::uint32_t server = plant_.server_of(from);

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 namespace photonrail::json {
 
@@ -50,6 +51,12 @@ class Recorder : public ReadObserver {
  private:
   Reading* into_;
 };
+
+const Json* child(const Json* at, const std::string& key) {
+  if (at == nullptr || !at->is_array()) return at == nullptr ? nullptr : at->find(key);
+  const std::size_t index = static_cast<std::size_t>(std::stoul(key));
+  return index < at->size() ? &at->elements()[index] : nullptr;
+}
 
 // Puts a value where the pointer says. REQUIRES: what is above it is there; in arrays the place after the last one may be
 // new.
@@ -156,11 +163,12 @@ class Explorer {
     for (const std::string& key : split_pointer(pointer)) {
       const bool map = maps_.contains(text);
       text = join_pointer(text, at != nullptr && at->is_array() ? "[]" : map ? "{}" : key);
-      at = at == nullptr ? nullptr : find_at(*at, join_pointer("", key));
+      at = child(at, key);
     }
     for (const SamePlace& same : same_) {
-      const bool below = text.starts_with(same.pattern + "/");
-      if (text == same.pattern || below) return same.same_as + text.substr(same.pattern.size());
+      const std::size_t size = same.pattern.size();
+      const bool there = text.starts_with(same.pattern) && (text.size() == size || text[size] == '/');
+      if (there) return same.same_as + text.substr(size);
     }
     return text;
   }
@@ -182,16 +190,22 @@ class Explorer {
     for (const Reading::Value& value : reading.values) {
       if (value.kind == Kind::kMap) maps_.insert(pattern(file, value.pointer));
     }
+    std::unordered_map<std::string, SchemaPlace*> known;  // by pointer: an object is asked for many keys
+    const auto place_at = [&](const std::string& pointer) -> SchemaPlace& {
+      SchemaPlace*& place = known[pointer];
+      if (place == nullptr) place = &places_[pattern(file, pointer)];
+      return *place;
+    };
     for (const Reading::Value& value : reading.values) {
       if (!value.range) continue;
-      SchemaPlace& place = places_[pattern(file, value.pointer)];
+      SchemaPlace& place = place_at(value.pointer);
       place.kinds.insert(value.kind);
       const Json* const there = find_at(file, value.pointer);
       if (there != nullptr && !there->is_null()) place.example = *there;
       if (value.kind == Kind::kNumber || value.kind == Kind::kWhole) widen(place, *value.range);
     }
     for (const Reading::Key& key : reading.keys) {
-      std::vector<std::string>& keys = places_[pattern(file, key.pointer)].keys;
+      std::vector<std::string>& keys = place_at(key.pointer).keys;
       if (std::find(keys.begin(), keys.end(), key.key) == keys.end()) keys.push_back(key.key);
     }
     for (const std::string& pointer : reading.finished) add_sample(file, pointer, "", reading);

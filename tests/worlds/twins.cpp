@@ -149,6 +149,12 @@ std::optional<Json> renamed(const Json& scenario, const std::vector<std::uint32_
       if (fault.contains("server")) fault["server"] = permutation[fault["server"].get<std::size_t>()];
     }
   }
+  const auto unlike_gpus = "/cluster/unlike_gpus"_json_pointer;
+  if (twin.contains(unlike_gpus)) {
+    for (Json& unlike : twin[unlike_gpus]) {
+      for (Json& server : unlike["servers"]) server = permutation[server.get<std::size_t>()];
+    }
+  }
   const auto circuits = "/controller/circuits"_json_pointer;
   if (twin.contains(circuits)) {
     for (Json& circuit : twin[circuits]) {

@@ -71,7 +71,6 @@ TEST(Worlds, SayEverythingThatAScenarioCanSay) {
                            "/cluster/rail/faults/plane",
                            "/cluster/rail/faults/detection_us",
                            "/stragglers/stops",
-                           "/stragglers/at_us",
                            "/cluster/scale_up/faults/rate",
                            "/cluster/scale_up/faults/lasts_us",
                            "/cluster/scale_up/faults/switch/at",

@@ -54,7 +54,7 @@ endfunction()
 # Optimised little in a release, which takes a third off the time of compiling: for what is no part of a simulation.
 function(photonrail_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>)
-  photonrail_precompile_standard_library(${target} photonrail_json_objects)
+  photonrail_precompile_standard_library(${target} photonrail_analytical_objects)
 endfunction()
 
 # photonrail_room(<room> [FOLDERS_APART] [OPTIMISE_LITTLE] LIBRARIES <private third-party>...)

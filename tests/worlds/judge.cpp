@@ -121,6 +121,8 @@ bool may_lose_gpu(const Json& job) {
   });
 }
 
+}  // namespace
+
 // What a scenario says that may stop its job for good, whatever the code does.
 bool may_stop(const Json& scenario) {
   for (const auto& faults :
@@ -138,6 +140,8 @@ bool may_stop(const Json& scenario) {
   }
   return false;
 }
+
+namespace {
 
 bool says_why(const std::string& message) {
   for (const char* reason : {"circuits at once", "into the one port", "circuits into", "more circuits"}) {

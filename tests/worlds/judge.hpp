@@ -60,6 +60,9 @@ enum class Watched : std::uint8_t { kYes, kNo };  ///< an observer sees every ra
 /// What is wrong with a result by itself: times that do not add up, negative amounts. Or "".
 [[nodiscard]] std::string problem_of(const RunResult& result);
 
+/// Whether the scenario says what may stop its job for good, whatever the code does.
+[[nodiscard]] bool may_stop(const Json& scenario);
+
 /// A run on electrical rails that ends tells a job that waits for circuits from a job that waits for itself.
 [[nodiscard]] Json on_electrical_rails(Json scenario);
 

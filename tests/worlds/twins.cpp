@@ -253,6 +253,10 @@ double least_rate(const Json& scenario) {
     rate = std::min(rate, cluster.value(Json::json_pointer(place), rate));
   }
   for (const Json& fault : cluster.value("/rail/faults"_json_pointer, Json::array())) rate *= fault.value("rate", 1.0);
+  for (const Json& line : cluster.value("/scale_up/curve"_json_pointer, Json::array())) {
+    if (line.is_object()) rate = std::min(rate, line.value("gb_per_s", rate));
+  }
+  rate /= cluster.value("/nic/gpus"_json_pointer, 1.0);
   if (cluster.contains("/scale_up/faults"_json_pointer)) rate /= 2;  // what slow links keep, at least
   if (cluster.value("/scale_up/pooled"_json_pointer, false)) {
     rate = std::min(rate, cluster.value("/scale_up/gb_per_s"_json_pointer, 450.0) / 6);  // six links at the most

@@ -12,6 +12,8 @@ bool later_task(const ReadyTask& a, const ReadyTask& b) { return a.task > b.task
 std::uint64_t argument_of(RankId id, Stream stream) {
   return (static_cast<std::uint64_t>(id.value) << 2) | static_cast<std::uint64_t>(stream);
 }
+RankId rank_of(std::uint64_t argument) { return RankId{argument >> 2}; }
+Stream stream_of(std::uint64_t argument) { return static_cast<Stream>(argument & 3); }
 
 }  // namespace
 
@@ -115,11 +117,15 @@ void ComputeStreams::start(RankId id, Stream which) {
   }
 }
 
+ComputeStreams::ComputeStream& ComputeStreams::at(std::uint64_t rank_and_stream) {
+  return ranks_[rank_of(rank_and_stream).index()].streams[static_cast<std::size_t>(stream_of(rank_and_stream))];
+}
+
 // Computations that start one after another and end at one time, as those of a server often do, cost one event.
 void ComputeStreams::finish_at(Time end, std::uint64_t rank_and_stream) {
-  stream(rank_and_stream).with_it = kNone;
+  at(rank_and_stream).with_it = kNone;
   if (last_started_ != kNone && end == last_end_) {
-    stream(last_started_).with_it = rank_and_stream;
+    at(last_started_).with_it = rank_and_stream;
   } else {
     run_.engine.schedule(end, engine::Phase::kFinish,
                          engine::Action::to<&ComputeStreams::finish_all>(*this, rank_and_stream));
@@ -131,15 +137,15 @@ void ComputeStreams::finish_at(Time end, std::uint64_t rank_and_stream) {
 void ComputeStreams::finish_all(std::uint64_t first) {
   for (std::uint64_t next = first; next != kNone;) {
     const std::uint64_t rank_and_stream = next;
-    next = stream(rank_and_stream).with_it;
+    next = at(rank_and_stream).with_it;
     finish(rank_and_stream);
   }
 }
 
 void ComputeStreams::finish(std::uint64_t rank_and_stream) {
-  const RankId id{rank_and_stream >> 2};
-  const auto which = static_cast<Stream>(rank_and_stream & 3);
-  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
+  const RankId id = rank_of(rank_and_stream);
+  const Stream which = stream_of(rank_and_stream);
+  ComputeStream& stream = at(rank_and_stream);
   const Time now = run_.engine.now();
   const TaskId task = stream.running.task;
   const CriticalPathTag cause{now, stream.running.cause.reconfigurations};

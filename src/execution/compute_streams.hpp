@@ -67,9 +67,7 @@ class ComputeStreams {
   void finish_at(Time end, std::uint64_t rank_and_stream);
   void finish_all(std::uint64_t first);
   void finish(std::uint64_t rank_and_stream);
-  [[nodiscard]] ComputeStream& stream(std::uint64_t rank_and_stream) {
-    return ranks_[rank_and_stream >> 2].streams[rank_and_stream & 3];
-  }
+  [[nodiscard]] ComputeStream& at(std::uint64_t rank_and_stream);
   [[nodiscard]] Duration time_of(RankId id, const Task& task, Stream which) const;
 
   const TaskGraph& graph_;

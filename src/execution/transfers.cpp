@@ -173,10 +173,6 @@ void add_steps(const Network& network, const Operation& op, Path& path) {
   path.latency += round_up_picoseconds(step * (plan.latency_sends - 1)) + leaving - path.overhead;
 }
 
-}  // namespace
-
-namespace {
-
 // Inside a server the protocol goes by the size of the message: of a plan of unequal sends the mean one.
 Duration protocol_latency(const Fabric& fabric, const Operation& op) {
   const std::int64_t steps = op.runnable->stream ? op.runnable->latency_sends : 1;

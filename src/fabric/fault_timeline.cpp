@@ -47,25 +47,19 @@ void FaultTimeline::each_port(const PortFault& fault, Visit&& visit) const {
 }
 
 void FaultTimeline::slow_down(std::uint64_t index) {
-  slow_.insert(std::upper_bound(slow_.begin(), slow_.end(), index), index);
+  slow_.begin(index);
   change_rates(rail_.spec.faults[index]);
 }
 
 void FaultTimeline::speed_up(std::uint64_t index) {
-  slow_.erase(std::find(slow_.begin(), slow_.end(), index));
+  slow_.end(index);
   change_rates(rail_.spec.faults[index]);
 }
 
-// Of each port anew from the faults that it has now, so that a rate comes back exactly.
 void FaultTimeline::change_rates(const PortFault& changed) {
   std::vector<std::uint32_t> servers;  // whose links have other rates
   each_port(changed, [&](PortId port) {
-    double rate = 1.0;
-    for (const std::uint64_t index : slow_) {
-      const PortFault& fault = rail_.spec.faults[index];
-      if (concerns(fault, port)) rate *= fault.rate;
-    }
-    circuits_.set_rate(port, rate);
+    circuits_.set_rate(port, slow_.share([&](const PortFault& fault) { return concerns(fault, port); }));
     servers.push_back(circuits_.server(port));
     const PortId source = circuits_.crossbar().receive()[port.index()].peer;
     if (!source.is_none()) servers.push_back(circuits_.server(source));

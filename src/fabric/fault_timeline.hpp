@@ -2,6 +2,7 @@
 // A fault with a detection time has its effect on light at once, and on the control plane once it is detected.
 #pragma once
 
+#include "fabric/active_faults.hpp"
 #include "fabric/circuit_listener.hpp"
 #include "fabric/circuit_transitions.hpp"
 #include "fabric/port_faults.hpp"
@@ -19,7 +20,12 @@ class FaultTimeline {
   /// All must outlive the object.
   FaultTimeline(const RailContext& rail, RailCircuits& circuits, PortFaults& faults, CircuitTransitions& transitions,
                 const CircuitNotifier& notifier)
-      : rail_(rail), circuits_(circuits), faults_(faults), transitions_(transitions), notifier_(notifier) {}
+      : rail_(rail),
+        circuits_(circuits),
+        faults_(faults),
+        transitions_(transitions),
+        notifier_(notifier),
+        slow_(rail.spec.faults) {}
 
   /// Schedules the faults of this rail. To be called once, at time 0.
   void schedule();
@@ -46,7 +52,7 @@ class FaultTimeline {
   PortFaults& faults_;
   CircuitTransitions& transitions_;
   const CircuitNotifier& notifier_;
-  std::vector<std::uint64_t> slow_;  // faults that slow ports now, ascending
+  ActiveFaults slow_;  // those that slow ports
 };
 
 }  // namespace photonrail::fabric

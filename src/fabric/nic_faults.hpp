@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "fabric/active_faults.hpp"
 #include "fabric/capacity_map.hpp"
 #include "network/network.hpp"
 #include "photonrail/cluster.hpp"
@@ -34,7 +35,7 @@ class NicFaults {
 
   Parts parts_;
   Bandwidth nic_;
-  std::vector<std::uint64_t> now_;  // faults that there are now, ascending
+  ActiveFaults active_;
 };
 
 }  // namespace photonrail::fabric

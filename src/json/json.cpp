@@ -330,15 +330,16 @@ std::size_t index_of(std::string_view key, std::size_t size) {
 const Json* find_at(const Json& root, std::string_view pointer) {
   const Json* at = &root;
   for (const std::string& key : split_pointer(pointer)) {
-    if (at->is_array()) {
-      const std::size_t index = index_of(key, at->size());
-      at = index < at->size() ? &at->elements()[index] : nullptr;
-    } else {
-      at = at->find(key);
-    }
+    at = child_at(*at, key);
     if (at == nullptr) return nullptr;
   }
   return at;
+}
+
+const Json* child_at(const Json& parent, const std::string& key) {
+  if (!parent.is_array()) return parent.find(key);
+  const std::size_t index = index_of(key, parent.size());
+  return index < parent.size() ? &parent.elements()[index] : nullptr;
 }
 
 std::string describe(const Json& value) {

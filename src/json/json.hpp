@@ -119,6 +119,8 @@ struct Json::Member {
 [[nodiscard]] std::vector<std::string> split_pointer(std::string_view pointer);
 /// What `pointer` names in `root`; null when there is nothing. Throws as split_pointer().
 [[nodiscard]] const Json* find_at(const Json& root, std::string_view pointer);
+/// The member, or the element that the key numbers; null when there is none.
+[[nodiscard]] const Json* child_at(const Json& parent, const std::string& key);
 /// What `key` names in an array, as an index: digits without leading zeros, below `size`; `size` when it names nothing.
 [[nodiscard]] std::size_t index_of(std::string_view key, std::size_t size);
 

@@ -52,12 +52,6 @@ class Recorder : public ReadObserver {
   Reading* into_;
 };
 
-const Json* child(const Json* at, const std::string& key) {
-  if (at == nullptr || !at->is_array()) return at == nullptr ? nullptr : at->find(key);
-  const std::size_t index = static_cast<std::size_t>(std::stoul(key));
-  return index < at->size() ? &at->elements()[index] : nullptr;
-}
-
 // Puts a value where the pointer says. REQUIRES: what is above it is there; in arrays the place after the last one may be
 // new.
 void put(Json& root, const std::string& pointer, Json value) {
@@ -163,7 +157,7 @@ class Explorer {
     for (const std::string& key : split_pointer(pointer)) {
       const bool map = maps_.contains(text);
       text = join_pointer(text, at != nullptr && at->is_array() ? "[]" : map ? "{}" : key);
-      at = child(at, key);
+      at = at == nullptr ? nullptr : child_at(*at, key);
     }
     for (const SamePlace& same : same_) {
       const std::size_t size = same.pattern.size();

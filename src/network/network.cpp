@@ -27,16 +27,27 @@ CapacityId Network::add_capacity() {
 void Network::set_rate(CapacityId id, Bandwidth rate) {
   const double per_picosecond = rate.bytes_per_second * 1e-12;
   if (rates_[id] == per_picosecond) return;
-  if (const FlowId flow = exclusive_.sole_occupant(id); flow != kNone) share_instead(flow);
+  share_occupant(id);
   const double more = per_picosecond - rates_[id];
   rates_[id] = per_picosecond;
   shared_.change_rate(id, more);
 }
 
+void Network::share_occupant(CapacityId id) {
+  const FlowId exclusive = exclusive_.sole_occupant(id);
+  if (exclusive == kNone) return;
+  const ChannelId channel = flows_[exclusive].channel;
+  const FlowId sending = exclusive_.withdraw(exclusive);
+  if (sending == kNone) {
+    pump(channel);
+  } else {
+    share(sending);
+  }
+}
+
 void Network::divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change) {
   for (CapacityId id = 0; id < blocked.size(); ++id) {
-    if (blocked[id] == 0) continue;
-    if (const FlowId flow = exclusive_.sole_occupant(id); flow != kNone) share_instead(flow);
+    if (blocked[id] != 0) share_occupant(id);
   }
   shared_.settle();  // flows that came in this instant get a bottleneck, without which they cannot be taken out
   for (FlowId id = 0; id < flows_.all().size(); ++id) {
@@ -53,9 +64,7 @@ void Network::divert(const std::vector<std::uint8_t>& blocked, const std::functi
     if (state == FlowState::kShared) shared_.withdraw(id);
     flows_.set_path(id, path);
     if (state == FlowState::kWaiting) continue;
-    for (const CapacityId capacity : path.hops()) {
-      if (const FlowId flow = exclusive_.sole_occupant(capacity); flow != kNone) share_instead(flow);
-    }
+    for (const CapacityId capacity : path.hops()) share_occupant(capacity);
     share(id);
   }
 }
@@ -121,23 +130,12 @@ void Network::start(FlowId id) {
     return;
   }
   for (std::uint32_t h = 0; h < flows_[id].hops; ++h) {  // to take a flow apart makes room for hops
-    const CapacityId capacity = flows_.hop(flows_[id].first_hop + h).capacity;
-    if (const FlowId flow = exclusive_.sole_occupant(capacity); flow != kNone) share_instead(flow);
+    share_occupant(flows_.hop(flows_[id].first_hop + h).capacity);
   }
   share(id);
 }
 
 // The last exclusive flow on some capacity has not left, and meets another: what is being sent is shared from now on.
-void Network::share_instead(FlowId exclusive) {
-  const ChannelId channel = flows_[exclusive].channel;
-  const FlowId sending = exclusive_.withdraw(exclusive);
-  if (sending == kNone) {
-    pump(channel);
-  } else {
-    share(sending);
-  }
-}
-
 void Network::share(FlowId id) {
   shared_.add(id);
   if (flows_[id].channel != kNone) channels_.hold(flows_[id].channel, id);

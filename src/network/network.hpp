@@ -91,7 +91,8 @@ class Network {
  private:
   void start(FlowId id);
   [[nodiscard]] bool alone(const Flow& flow);
-  void share_instead(FlowId exclusive);
+  /// Takes a flow that has the capacity to itself to those that share.
+  void share_occupant(CapacityId id);
   void share(FlowId id);
   void pump(ChannelId channel);
   void wake(std::uint64_t channel);

@@ -20,6 +20,8 @@ inline constexpr std::string_view kAllocationSchema = "photonrail.allocation/1";
 [[nodiscard]] allocation::Shape read_shape(const JsonReader& value);
 /// A shape that a job may ask of `torus`: it has no more dimensions.
 [[nodiscard]] allocation::Shape read_shape(const JsonReader& value, const allocation::Shape& torus);
+/// What is wrong with the shape for jobs on the torus, or "".
+[[nodiscard]] std::string too_many_dimensions(const allocation::Shape& shape, const allocation::Shape& torus);
 /// "pod": the torus and what is in it.
 [[nodiscard]] allocation::PodSpec read_pod(JsonReader section);
 /// The keys of a pod beside its torus.

@@ -28,12 +28,17 @@ Shape read_shape(const JsonReader& value) {
 
 Shape read_shape(const JsonReader& value, const Shape& torus) {
   const Shape shape = read_shape(value);
-  for (std::uint32_t d = torus.dimensions; d < shape.dimensions; ++d) {
-    if (shape[d] == 1) continue;
-    value.fail(shape.text() + " has more dimensions than the torus " + torus.text(),
-               "a shape of " + std::to_string(torus.dimensions) + " sides");
+  if (const std::string problem = too_many_dimensions(shape, torus); !problem.empty()) {
+    value.fail(problem, "a shape of " + std::to_string(torus.dimensions) + " sides");
   }
   return shape;
+}
+
+std::string too_many_dimensions(const Shape& shape, const Shape& torus) {
+  for (std::uint32_t d = torus.dimensions; d < shape.dimensions; ++d) {
+    if (shape[d] != 1) return shape.text() + " has more dimensions than the torus " + torus.text();
+  }
+  return {};
 }
 
 void read_pod_parts(JsonReader& section, allocation::PodSpec& pod) {

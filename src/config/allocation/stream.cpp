@@ -64,11 +64,8 @@ std::vector<SliceJob> jobs_in_csv(const std::filesystem::path& file, const Shape
                     in_span(csv_number(file, line, cells[1], 1e-6, kMostSeconds)),
                     request_of(file, line, cells[2], cells[3])});
     const std::optional<Shape>& shape = jobs.back().request.shape;
-    for (std::uint32_t d = torus.dimensions; shape && d < shape->dimensions; ++d) {
-      if ((*shape)[d] == 1) continue;
-      throw ConfigError(file.string() + ":" + std::to_string(line),
-                        shape->text() + " has more dimensions than the torus " + torus.text());
-    }
+    const std::string problem = shape ? too_many_dimensions(*shape, torus) : "";
+    if (!problem.empty()) throw ConfigError(file.string() + ":" + std::to_string(line), problem);
   });
   return jobs;
 }

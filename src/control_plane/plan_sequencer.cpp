@@ -62,9 +62,9 @@ std::optional<Time> PlanSequencer::next(bool awaited) const {
   } else if (!steps_.empty() && steps_.front().when == When::kAt) {
     at = steps_.front().at;
   }
-  // When no operation used a circuit for a whole turn and none waits for one, nothing is lost by standing still until one
-  // does: see rotate(). One that waits may have lost its slot to a switch that was slower than usual; after so many turns
-  // without use it waits for something else, such as the repair of a port.
+  // When no bytes moved over its circuits for a whole turn and no operation waits for one, nothing is lost by standing
+  // still until one does: see rotate(). One that waits may have lost its slot to a switch that was slower than usual; after
+  // so many turns in vain it waits for something else, such as the repair of a port.
   const std::size_t turns = awaited ? kTurnsInVain : 1;
   if (timetable_ && unused_slots_ <= turns * timetable_->rounds.size()) {
     const Time turn = timetable_->start + timetable_->slot * (slot_ + 1);
@@ -78,14 +78,19 @@ std::optional<Time> PlanSequencer::next(bool awaited) const {
 void PlanSequencer::rotate(std::vector<Issued>& issued) {
   if (engine_.now() < timetable_->start) return;
   const std::int64_t slot = (engine_.now() - timetable_->start) / timetable_->slot;
-  const bool used = rail_.holds().uses() != uses_seen_ || rail_.holds().in_use();
+  const bool begun = rail_.holds().uses() != uses_seen_;
   uses_seen_ = rail_.holds().uses();
-  if (used) unused_slots_ = 0;
+  if (begun) unused_slots_ = 0;
   if (slot == slot_) return;
-  if (!used) ++unused_slots_;
+  // A circuit is in use while bytes move over it: they may stand still for another reason, such as a link inside a server.
+  const Bytes left = rail_.holds().bytes_left();
+  const bool used = begun || left != left_seen_;
+  left_seen_ = left;
+  const std::size_t unused = used ? 0 : unused_slots_ + 1;
   if (slot_ >= 0 && slot > slot_ + 1) turn(slot - 1, issued);
   turn(slot, issued);
   slot_ = slot;
+  unused_slots_ = unused;  // what lost its circuit by the turn itself is no reason to go on
 }
 
 void PlanSequencer::turn(std::int64_t slot, std::vector<Issued>& issued) {

@@ -33,10 +33,12 @@ class PlanSequencer {
   /// Lights again what a fault took, once the ports are repaired and as far as the decisions leave them free. Not for a
   /// timetable, which lights each of its circuits in the circuit's slot. Throws ControllerError.
   void restore(std::vector<Issued>& issued);
-  /// Requests or holders changed, so that a timetable that stands still goes on.
+  /// Something changed that bytes may wait for, so that a timetable that stands still goes on.
   void wake() { unused_slots_ = 0; }
   /// The circuits of a command can be used.
   void done(std::uint32_t command);
+  /// A timetable is carried out.
+  [[nodiscard]] bool rotates() const { return timetable_.has_value(); }
   /// When proceed() has something to do even if nothing happens before; nullopt: not known, or never.
   /// `awaited`: operations wait for circuits, which a timetable goes on for.
   [[nodiscard]] std::optional<Time> next(bool awaited) const;
@@ -60,6 +62,7 @@ class PlanSequencer {
   Time taken_{};            // when the timetable was decided
   std::int64_t slot_ = -1;  // of the timetable, whose circuits are set
   std::uint64_t uses_seen_ = 0;
+  Bytes left_seen_{};  // at the slot before, of what holds circuits
   std::size_t unused_slots_ = 0;
 };
 

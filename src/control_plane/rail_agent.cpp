@@ -212,7 +212,11 @@ void RailAgent::log_issued() {
 // stuck.
 void RailAgent::set_timer() {
   // Bytes whose circuit went dark under them wait for it as requests do.
-  std::optional<Time> at = sequencer_->next(!around_.board.blocked(id_).empty() || rail_.holds().held());
+  const bool awaited = !around_.board.blocked(id_).empty() || rail_.holds().held();
+  std::optional<Time> at = sequencer_->next(awaited);
+  // Bytes that stand still on links inside servers may go on when these change: see ring().
+  const fabric::LinkFaults* const links = run_.fabric.link_faults();
+  if (!at && awaited && sequencer_->rotates() && links != nullptr) at = links->next_change(run_.engine.now());
   const bool idle = around_.board.complete(id_).empty() && around_.board.partial(id_).empty() && !rail_.holds().held();
   if (wakes_.ask_again && !idle && wakes_.fruitless < kMaxFruitless) {
     const Time again = std::max(*wakes_.ask_again, run_.engine.now() + Duration{1});
@@ -228,6 +232,7 @@ void RailAgent::set_timer() {
 
 void RailAgent::ring(std::uint64_t) {
   wakes_.timer = {};
+  if (!sequencer_->next(true)) sequencer_->wake();
   ++wakes_.fruitless;
   wake({run_.engine.now(), cause_.reconfigurations});
 }

@@ -103,7 +103,8 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
   lines.insert(lines.begin(), nics.begin(), nics.end());
   const std::vector<std::string> stopped = run_.stragglers.failures_until(run_.engine.now());
   lines.insert(lines.begin(), stopped.begin(), stopped.end());
-  const std::vector<std::string> links = run_.fabric.link_faults();
+  const fabric::LinkFaults* const faults = run_.fabric.link_faults();
+  const std::vector<std::string> links = faults != nullptr ? faults->lines() : std::vector<std::string>{};
   lines.insert(lines.begin(), links.begin(), links.end());
   if (more > 0) lines.push_back("and " + std::to_string(more) + " more");
   return lines;

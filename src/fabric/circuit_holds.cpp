@@ -58,9 +58,12 @@ void CircuitHolds::withdraw(Id id) {
   --uses_;
 }
 
-bool CircuitHolds::in_use() const {
-  return std::any_of(holds_.begin(), holds_.end(),
-                     [](const Hold& hold) { return !hold.hops.empty() && hold.missed.empty(); });
+Bytes CircuitHolds::bytes_left() const {
+  Bytes left{};
+  for (const Hold& hold : holds_) {
+    for (const Hop hop : hold.hops) left.count += links_.bytes_left(hop).count;
+  }
+  return left;
 }
 
 void CircuitHolds::detach(std::span<const Circuit> darkened) {

@@ -41,9 +41,8 @@ class CircuitHolds {
   [[nodiscard]] std::uint64_t uses() const { return uses_; }
   /// There are holds, of circuits lit or taken away.
   [[nodiscard]] bool held() const { return free_.size() < holds_.size(); }
-  /// There are holds that miss nothing. Of a way over several circuits all must be there: what has lost one carries nothing
-  /// over the others.
-  [[nodiscard]] bool in_use() const;
+  /// Of the messages on the links of all holds, once for each hold.
+  [[nodiscard]] Bytes bytes_left() const;
 
  private:
   struct Hold {

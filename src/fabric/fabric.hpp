@@ -115,10 +115,8 @@ class Fabric {
   /// The group as a box of the torus that its server is; nullopt where it is none.
   [[nodiscard]] std::optional<topology::GridBox> box_of(std::span<const GpuId> gpus) const;
 
-  /// What has been wrong with links between GPUs so far, each a line for people.
-  [[nodiscard]] std::vector<std::string> link_faults() const {
-    return shared_.link_faults() != nullptr ? shared_.link_faults()->lines() : std::vector<std::string>{};
-  }
+  /// Of links between GPUs; null: there are none.
+  [[nodiscard]] const LinkFaults* link_faults() const { return shared_.link_faults(); }
 
   [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
 

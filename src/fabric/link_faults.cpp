@@ -56,6 +56,18 @@ void LinkFaults::each_link(const ScaleUpFault& fault, Visit&& visit) const {
   }
 }
 
+std::optional<Time> LinkFaults::next_change(Time now) const {
+  std::optional<Time> next;
+  const auto count = [&](Time at) {
+    if (at > now && (!next || at < *next)) next = at;
+  };
+  for (const ScaleUpFault& fault : parts_.spec.scale_up.faults) {
+    count(fault.at);
+    if (fault.lasts) count(fault.at + *fault.lasts);
+  }
+  return next;
+}
+
 void LinkFaults::begin(std::uint64_t index) { change(parts_.spec.scale_up.faults[index], true); }
 void LinkFaults::end(std::uint64_t index) { change(parts_.spec.scale_up.faults[index], false); }
 

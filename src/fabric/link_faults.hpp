@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -39,6 +40,9 @@ class LinkFaults {
   [[nodiscard]] const Way* detour(std::uint32_t server, std::uint32_t from, std::uint32_t to);
   /// Puts the links of the path on the way that a message would find now. False: they are on it, or no way is left.
   bool divert(network::Path& path);
+
+  /// When a fault begins or ends the next time after `now`; nullopt: none does.
+  [[nodiscard]] std::optional<Time> next_change(Time now) const;
 
   /// What has been wrong so far, and which GPUs are cut off from each other now, each a line for people.
   [[nodiscard]] std::vector<std::string> lines() const;

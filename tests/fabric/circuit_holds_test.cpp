@@ -58,12 +58,10 @@ TEST_F(CircuitHoldsTest, AHoldIsOnAllCircuitsOfTheHop) {
   EXPECT_EQ(in_use(1), 2u);
   EXPECT_EQ(links.find({0, 1})->users, 2u);
   EXPECT_EQ(holds.uses(), 2u);
-  EXPECT_TRUE(holds.in_use());
   holds.release(first);
   holds.release(second);
   EXPECT_EQ(in_use(0), 0u);
   EXPECT_FALSE(holds.held());
-  EXPECT_FALSE(holds.in_use());
   EXPECT_EQ(holds.uses(), 2u) << "so far";
   EXPECT_THAT(site.listener.calls, IsEmpty());
 }
@@ -74,7 +72,6 @@ TEST_F(CircuitHoldsTest, ItGoesOnOverTheCircuitsThatAreLeft) {
   take_away(circuit(0, 2));
   EXPECT_THAT(site.listener.calls, IsEmpty());
   EXPECT_EQ(in_use(1), 1u);
-  EXPECT_TRUE(holds.in_use());
   holds.release(id);
   EXPECT_EQ(in_use(1), 0u);
 }
@@ -85,14 +82,12 @@ TEST_F(CircuitHoldsTest, ItMissesItsLastCircuitUntilTheServersAreJoinedAgain) {
   take_away(circuit(0, 2));
   EXPECT_THAT(site.listener.calls, ElementsAre("0 missed by 7: 0>1"));
   EXPECT_TRUE(holds.held());
-  EXPECT_FALSE(holds.in_use()) << "what it holds is not lit";
   holds.reattach({0, 1});
   EXPECT_EQ(site.listener.calls.size(), 1u) << "there is no circuit yet";
   connect({circuit(1, 3)});
   holds.reattach({0, 1});
   EXPECT_THAT(site.listener.calls, ElementsAre("0 missed by 7: 0>1", "0 back to 7: 0>1"));
   EXPECT_EQ(in_use(1), 1u);
-  EXPECT_TRUE(holds.in_use());
 }
 
 TEST_F(CircuitHoldsTest, WhatIsReleasedIsNoLongerMissed) {
@@ -108,10 +103,8 @@ TEST_F(CircuitHoldsTest, AWayThatMissesOneHopIsNotInUse) {
   connect({circuit(0, 2), circuit(2, 4)});
   const std::vector<Hop> way{{0, 1}, {1, 2}};
   static_cast<void>(holds.hold(way, 9));
-  EXPECT_TRUE(holds.in_use());
   take_away(circuit(2, 4));
   EXPECT_THAT(site.listener.calls, ElementsAre("0 missed by 9: 1>2"));
-  EXPECT_FALSE(holds.in_use());
   EXPECT_EQ(in_use(0), 1u) << "the other hop stays held";
 }
 

@@ -118,6 +118,33 @@ TEST(LinkFaults, ARunThatIsCutOffNamesTheFault) {
   }
 }
 
+// A message over a link inside the server, which is cut at 2 ms, and a circuit of the rail.
+Job rotor_job(std::optional<Duration> repaired_after) {
+  ScaleUpFault fault = fault_of(0, std::nullopt);
+  fault.at = Time{} + us(2'000);
+  fault.server = 0;
+  fault.lasts = repaired_after;
+  Job job = links_job(6, {2});
+  job.optical(us(1), "rotor");
+  job.scenario.cluster.scale_up.faults = {fault};
+  job.send(0, 3, 200 * kMegabyte).receive(0, 3, 200 * kMegabyte);
+  return job;
+}
+
+TEST(LinkFaults, ARotorStandsStillWhereTheBytesOnItsCircuitsDo) {
+  try {
+    static_cast<void>(rotor_job({}).run());
+    FAIL() << "GPU 0 has no link";
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("every link of GPU 0 failed at 0.002000 s"));
+  }
+}
+
+TEST(LinkFaults, ARotorTurnsOnAfterTheRepair) {
+  const Duration late = rotor_job(us(60'000'000)).run().makespan - rotor_job(us(30'000'000)).run().makespan;
+  EXPECT_NEAR(to_seconds(late), 30.0, 1e-3) << "a turn takes less than a millisecond";
+}
+
 // Half of the rate from 10 us on: 500 kB at 50 GB/s and 500 kB at 25 GB/s. Of two faults the worse one counts.
 TEST(LinkFaults, ASlowLinkKeepsItsMessages) {
   ScaleUpFault half = fault_of(0, 1);

@@ -224,8 +224,11 @@ std::string PairService::missing(OpId id) const {
   const Operation& op = run_.operations[id];
   for (const Round& round : rounds_[id]) {
     for (const PairLink& link : round.links) {
-      if (link.parked.empty()) continue;
-      return missing_circuit(run_, op, link.pair);
+      if (link.parked.empty() && !link.held) continue;
+      const RailId rail = run_.fabric.crossing(op.gpus[link.pair.first], op.gpus[link.pair.second])->rail;
+      const std::string rotation = plane_.agent(rail).why_nothing_turns();
+      if (!link.parked.empty()) return missing_circuit(run_, op, link.pair) + rotation;
+      if (!rotation.empty()) return " waits for bytes that never arrive" + rotation;
     }
   }
   return "";

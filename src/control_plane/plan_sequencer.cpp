@@ -22,6 +22,13 @@ void PlanSequencer::take(Decision decision, std::vector<Issued>& issued) {
   proceed(issued);
 }
 
+void PlanSequencer::forget() {
+  steps_.clear();
+  ready_ = {};
+  last_.reset();
+  timetable_.reset();
+}
+
 void PlanSequencer::proceed(std::vector<Issued>& issued) {
   advance(issued);
   if (timetable_) rotate(issued);

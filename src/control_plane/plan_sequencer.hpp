@@ -22,12 +22,17 @@ class PlanSequencer {
     bool rotation = false;  ///< of a timetable
   };
 
+  /// For so many turns a timetable goes on for operations that wait for its circuits while no bytes move over them.
+  static constexpr std::size_t kTurnsInVain = 64;
+
   /// The references must outlive the driver.
   PlanSequencer(const engine::Engine& engine, fabric::OpticalRail& rail, RequestChannel& messages, RailId id)
       : engine_(engine), rail_(rail), messages_(messages), id_(id) {}
 
   /// Replaces what earlier decisions have left to do. Throws ControllerError.
   void take(Decision decision, std::vector<Issued>& issued);
+  /// The controller starts anew: nothing is left to do of its decisions.
+  void forget();
   /// Does what is due now. To be called when next() has come or circuits were given back. Throws ControllerError.
   void proceed(std::vector<Issued>& issued);
   /// Lights again what a fault took, once the ports are repaired and as far as the decisions leave them free. Not for a
@@ -44,8 +49,6 @@ class PlanSequencer {
   [[nodiscard]] std::optional<Time> next(bool awaited) const;
 
  private:
-  static constexpr std::size_t kTurnsInVain = 64;
-
   void advance(std::vector<Issued>& issued);
   void rotate(std::vector<Issued>& issued);
   void turn(std::int64_t slot, std::vector<Issued>& issued);

@@ -55,7 +55,7 @@ RailAgent::RailAgent(const ControlContext& run, const PolicyNeeds& needs, const 
       id_(id),
       rail_(run.fabric.rail(id)),
       controller_(make_controller()),
-      sequencer_(make_sequencer()),
+      sequencer_(run.engine, rail_, around.channel, id),
       ports_(rail_, run.plant(), needs.has(ViewPart::kBytes)) {
   rail_.routes().set_hops(needs.hops);
   // Every pair has its turn: a send that took a longer way would keep the circuits of others from theirs.
@@ -85,12 +85,8 @@ std::unique_ptr<Controller> RailAgent::make_controller() const {
   return run_.factory.make(run_.spec, id_, run_.plant().gpus_per_server, run_.plant().nic_ports);
 }
 
-std::unique_ptr<PlanSequencer> RailAgent::make_sequencer() {
-  return std::make_unique<PlanSequencer>(run_.engine, rail_, around_.channel, id_);
-}
-
 void RailAgent::notify(CriticalPathTag cause) {
-  sequencer_->wake();
+  sequencer_.wake();
   wakes_.fruitless = 0;
   wake(cause);
 }
@@ -114,11 +110,11 @@ void RailAgent::decide(std::uint64_t) {
   const SharedView shared = around_.views.shared_view(id_);
   try {
     require_time_passes(shared.tasks_ended);
-    sequencer_->proceed(issued_);
+    sequencer_.proceed(issued_);
     log_issued();
     consult(shared);
     log_issued();
-    sequencer_->restore(issued_);
+    sequencer_.restore(issued_);
     log_issued();
   } catch (const ControllerError& error) {
     throw ControllerError("controller '" + run_.spec.name + "' on rail " + std::to_string(id_.value) + " at " +
@@ -184,7 +180,7 @@ void RailAgent::consult(const SharedView& shared) {
   Decision decision = controller_->decide(shown);
   if (decision.timetable) require_slots(*decision.timetable, shown.reconfiguration);
   wakes_.ask_again = decision.ask_again;
-  sequencer_->take(std::move(decision), issued_);
+  sequencer_.take(std::move(decision), issued_);
 }
 
 // Commands that went out. One whose circuits are never taken is no fault; thousands in a row would go on for ever.
@@ -213,10 +209,10 @@ void RailAgent::log_issued() {
 void RailAgent::set_timer() {
   // Bytes whose circuit went dark under them wait for it as requests do.
   const bool awaited = !around_.board.blocked(id_).empty() || rail_.holds().held();
-  std::optional<Time> at = sequencer_->next(awaited);
+  std::optional<Time> at = sequencer_.next(awaited);
   // Bytes that stand still on links inside servers may go on when these change: see ring().
   const fabric::LinkFaults* const links = run_.fabric.link_faults();
-  if (!at && awaited && sequencer_->rotates() && links != nullptr) at = links->next_change(run_.engine.now());
+  if (!at && awaited && sequencer_.rotates() && links != nullptr) at = links->next_change(run_.engine.now());
   const bool idle = around_.board.complete(id_).empty() && around_.board.partial(id_).empty() && !rail_.holds().held();
   if (wakes_.ask_again && !idle && wakes_.fruitless < kMaxFruitless) {
     const Time again = std::max(*wakes_.ask_again, run_.engine.now() + Duration{1});
@@ -230,16 +226,23 @@ void RailAgent::set_timer() {
   wakes_.timer = run_.engine.schedule(wakes_.at, engine::Phase::kFinish, engine::Action::to<&RailAgent::ring>(*this));
 }
 
+std::string RailAgent::why_nothing_turns() const {
+  if (!sequencer_.rotates() || sequencer_.next(true)) return "";
+  return "; the timetable of rail " + std::to_string(id_.value) +
+         " stands still, since no bytes moved over its circuits for " + std::to_string(PlanSequencer::kTurnsInVain) +
+         " turns";
+}
+
 void RailAgent::ring(std::uint64_t) {
   wakes_.timer = {};
-  if (!sequencer_->next(true)) sequencer_->wake();
+  if (!sequencer_.next(true)) sequencer_.wake();
   ++wakes_.fruitless;
   wake({run_.engine.now(), cause_.reconfigurations});
 }
 
 void RailAgent::command_done(std::uint32_t command) {
   commands_.begin_finish(command, run_.engine.now());
-  sequencer_->done(command);
+  sequencer_.done(command);
   around_.retry.circuits_available(id_);
   commands_.end_finish();
   wake(commands_.lit_cause());
@@ -267,7 +270,7 @@ void RailAgent::go_down() {
 void RailAgent::come_up() {
   if (--presence_.down > 0) return;
   controller_ = make_controller();
-  sequencer_ = make_sequencer();
+  sequencer_.forget();
   wakes_.ask_again.reset();
   rail_.undrain();
   around_.board.repeat(id_);

@@ -82,6 +82,8 @@ class RailAgent {
   void served(Dimension dimension) { commands_.served(dimension); }
   /// An operation that waited so long has its circuits.
   void expose(Duration idle) { commands_.expose(idle); }
+  /// For people: that a timetable stands still, though operations wait for its circuits; "" when it does not.
+  [[nodiscard]] std::string why_nothing_turns() const;
 
   /// The controller stops, and is back having forgotten everything; restarts may overlap.
   void go_down();
@@ -118,7 +120,6 @@ class RailAgent {
   };
 
   [[nodiscard]] std::unique_ptr<Controller> make_controller() const;
-  [[nodiscard]] std::unique_ptr<PlanSequencer> make_sequencer();
   [[nodiscard]] bool is_running() const;
   void decide(std::uint64_t);
   void require_time_passes(std::uint64_t tasks_ended);
@@ -134,7 +135,7 @@ class RailAgent {
   RailId id_;
   fabric::OpticalRail& rail_;
   std::unique_ptr<Controller> controller_;
-  std::unique_ptr<PlanSequencer> sequencer_;
+  PlanSequencer sequencer_;
   PortMirror ports_;
   RailTraffic traffic_;
   CommandLog commands_;

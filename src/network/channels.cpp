@@ -43,10 +43,13 @@ void Channels::add_exclusive(ChannelId id, FlowId flow, Time free_at) {
   append_exclusive(channel, flow);
 }
 
-void Channels::drop_first_exclusive(ChannelId id) {
+// A message of less latency overtakes the one before it.
+void Channels::drop_exclusive(ChannelId id, FlowId flow) {
   Channel& channel = channels_[id];
-  channel.first = flows_[channel.first].next;
-  if (channel.first == kNone) channel.last = kNone;
+  FlowId before = kNone;
+  for (FlowId at = channel.first; at != flow; at = flows_[at].next) before = at;
+  (before == kNone ? channel.first : flows_[before].next) = flows_[flow].next;
+  if (channel.last == flow) channel.last = before;
 }
 
 }  // namespace photonrail::network

@@ -46,8 +46,8 @@ class Channels {
   [[nodiscard]] FlowId last_exclusive(ChannelId id) const { return channels_[id].last; }
   /// `free_at`: when it has left, and the channel can send again.
   void add_exclusive(ChannelId id, FlowId flow, Time free_at);
-  /// The first exclusive flow has arrived.
-  void drop_first_exclusive(ChannelId id);
+  /// The exclusive flow has arrived. REQUIRES: it is one of the channel.
+  void drop_exclusive(ChannelId id, FlowId flow);
   /// Of the exclusive flows, those that have left by `now` stay. Those that did not begin wait again, before all that wait.
   /// Calls `cancel(flow)` for each that has not left. Returns the flow that is sending, or kNone.
   template <class Cancel>

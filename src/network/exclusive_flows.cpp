@@ -42,7 +42,7 @@ void ExclusiveFlows::arrived(std::uint64_t first) {
       if (occupants_[hop.capacity] == id) occupants_[hop.capacity] = kNone;
     }
     const FlowId with_it = flow.channel == kNone ? flow.next : kNone;
-    if (flow.channel != kNone) parts_.channels.drop_first_exclusive(flow.channel);
+    if (flow.channel != kNone) parts_.channels.drop_exclusive(flow.channel, id);
     parts_.arrivals.deliver(id);
     id = with_it;
   }

@@ -73,5 +73,29 @@ TEST(Channel, AMessageThatFollowsOnAPathThatStandsStillWaitsUntilItGoesOn) {
   EXPECT_THAT(log.arrivals, ::testing::ElementsAre(::testing::Pair(1, 650), ::testing::Pair(2, 950)));
 }
 
+// As small messages do where the protocol goes by the size.
+TEST(Channel, AMessageOfLessLatencyArrivesBeforeTheOneInFrontOfIt) {
+  engine::Engine engine;
+  Network network(engine);
+  ArrivalLog log(engine);
+  network.attach(log);
+  network.resize(1);
+  network.set_rate(0, {1e12});  // 1 byte per picosecond
+  const auto channel = network.open_channel();
+  const auto post = [&](std::int64_t latency, std::uint64_t tag) {
+    Path path;
+    path.add(0);
+    path.latency = Duration{latency};
+    network.post(channel, path, Bytes{100}, tag);
+  };
+  post(1000, 1);
+  post(10, 2);
+  post(500, 3);
+  engine.run();
+  network.close_channel(channel);
+  EXPECT_THAT(log.arrivals,
+              ::testing::ElementsAre(::testing::Pair(2, 210), ::testing::Pair(3, 800), ::testing::Pair(1, 1100)));
+}
+
 }  // namespace
 }  // namespace photonrail

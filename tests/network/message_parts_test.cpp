@@ -124,7 +124,7 @@ TEST(Channels, UnravelKeepsWhatHasLeftReturnsWhatSendsAndLetsTheRestWaitInFront)
   EXPECT_THAT(site.in_order(), ElementsAre(ids[0], ids[2], ids[3], waiting));
   EXPECT_EQ(site.channels.free_at(site.channel), Time{20});
   EXPECT_EQ(site.channels.last_exclusive(site.channel), ids[0]);
-  site.channels.drop_first_exclusive(site.channel);
+  site.channels.drop_exclusive(site.channel, ids[0]);
   EXPECT_EQ(site.channels.last_exclusive(site.channel), kNone);
 }
 

@@ -243,5 +243,20 @@ TEST(RotorRuns, AlthoughDelaysAreLongerThanItsSlots) {
   }
 }
 
+// Of delays whose logarithms deviate by 2 the mean is 44 us: the whole switch is dark in most slots.
+TEST(RotorRuns, SaysThatItStandsStill) {
+  Job job = on_a_rotor(5, us(6));
+  job.scenario.cluster.rail.optical.darkness = DarkScope::kSwitch;
+  job.scenario.cluster.rail.optical.reconfiguration = {DelayDistribution::Kind::kLogNormal, us(6), {}, 2.0};
+  job.scenario.controller.parameters.set("slot", us(10));
+  try {
+    (void)job.run();
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("the timetable of rail 0 stands still, since no bytes moved over its "
+                                                   "circuits for 64 turns"));
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

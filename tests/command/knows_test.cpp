@@ -78,6 +78,47 @@ TEST_F(Knows, EveryEntryPointShowsTheSameWarning) {
   EXPECT_THAT(read(folder_ / "s/results.csv"), HasSubstr(what));
 }
 
+/// Months of the job, whose file has a failure of its own and an option that is never possible.
+json months() {
+  json file = opus();
+  file["server_faults"] = json::array({{{"server", 3}, {"at_ms", 1}, {"lasts_ms", 1}}});
+  file["placement"] = {{"order", {"tp", "pp", "dp"}}};
+  file["reliability"] = {{"days", 1},
+                         {"seeds", 2},
+                         {"failures", {{{"of", "server"}, {"mtbf_h", 10}, {"repair_h", 1}}}},
+                         {"recovery", {{{"action", "drop_replica"}}, {{"action", "wait"}}}}};
+  return file;
+}
+
+TEST_F(Knows, MonthsWarnOfWhatTheStepIsWarnedOfAndOfFailuresThatEveryStepHas) {
+  write("months.json", months());
+  write("sweep.json", {{"schema", "photonrail.sweep/1"},
+                       {"base", "months.json"},
+                       {"axes", {{{"pointer", "/cluster/nic/port_gb_per_s"}, {"values", {400}}}}}});
+  const std::string set = " --set /cluster/nic/port_gb_per_s=400";
+  const auto all_of_it = AllOf(HasSubstr("cluster.nic.per_port is 400 GB/s"), HasSubstr("in every step of these months"),
+                               HasSubstr("drop_replica is never possible"));
+  EXPECT_THAT(run("goodput months.json" + set).err, all_of_it);
+  EXPECT_THAT(run("goodput sweep.json").err, all_of_it);
+  EXPECT_THAT(run("sweep sweep.json --dry-run").err, all_of_it);
+  ASSERT_EQ(run("sweep sweep.json --out s --quiet").status, 0);
+  EXPECT_THAT(read(folder_ / "s/results.csv"), all_of_it);
+}
+
+TEST_F(Knows, AReplicaIsDroppedWithTheFailuresOfItsServers) {
+  json file = months();
+  file["reliability"]["job"] = {{"replicas", 2}};
+  write("months.json", file);
+  const Outcome done = run("goodput months.json --out g");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(read(folder_ / "g/goodput.json"), HasSubstr("replicas 1/2"));
+  file["placement"]["order"] = {"tp", "dp", "pp"};
+  write("months.json", file);
+  const Outcome refused = run("goodput months.json");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("months.json: /reliability/recovery: replicas cannot be dropped"));
+}
+
 TEST_F(Knows, ADryRunSaysWhatDoesNotFit) {
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
                        {"base", "quick.json"},

@@ -51,6 +51,28 @@ TEST_F(Knows, ARunUnderOverridesIsNotCalledWhatTheFileSays) {
   EXPECT_THAT(run("run quick.json --set /controller/mode=on_demand --set /name=mine").out, HasSubstr("mine"));
 }
 
+TEST_F(Knows, AResultSaysWhatIsPeculiarToItsCluster) {
+  json file = opus();
+  file.erase("controller");
+  file["cluster"]["rail"] = {{"kind", "electrical"}, {"faults", {{{"kind", "slow"}, {"rate", 0.5}, {"server", 1}}}}};
+  file["cluster"]["nic"]["gpus"] = 2;
+  file["cluster"]["unlike_gpus"] = {{{"servers", {0, 1}}, {"speed", 0.5}}, {{"servers", {2}}, {"gpus", {1}}, {"speed", 2}}};
+  file["cluster"]["scale_up"] = {{"torus", {{"sides", {2}}}}, {"faults", {{{"gpu", 0}, {"rate", 0.5}}}}};
+  write("peculiar.json", file);
+  ASSERT_EQ(run("run peculiar.json --out peculiar --quiet").status, 0);
+  ASSERT_EQ(run("run quick.json --out plain --quiet").status, 0);
+  const json cluster = result("peculiar/result.json")["simulated"]["cluster"];
+  EXPECT_EQ(cluster["rail"]["faults"], 1);
+  EXPECT_EQ(cluster["gpus_per_nic"], 2);
+  EXPECT_EQ(cluster["unlike_gpus"], 5);
+  EXPECT_EQ(cluster["scale_up_shape"], "torus 2");
+  EXPECT_EQ(cluster["scale_up_faults"], 1);
+  const json plain = result("plain/result.json")["simulated"]["cluster"];
+  for (const char* key : {"gpus_per_nic", "unlike_gpus", "scale_up_shape", "scale_up_protocols", "scale_up_faults"}) {
+    EXPECT_FALSE(plain.contains(key)) << key;
+  }
+}
+
 TEST_F(Knows, ARunAndAPointOfASweepHaveOneHash) {
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
                        {"base", "quick.json"},

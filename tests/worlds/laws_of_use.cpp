@@ -190,6 +190,7 @@ LawAnswer a_replica_can_be_dropped(const World& world, const Outcome&, Verdict&)
   const std::uint32_t servers = months["cluster"]["servers"];
   const std::uint32_t dp = months.value("/workload/training/parallelism/dp"_json_pointer, 1u);
   if (dp < 2 || servers % dp != 0) return {};
+  if (ranks_of(months) != servers * months["cluster"]["gpus_per_server"].get<std::uint32_t>()) return {};  // whole servers
   months["reliability"] = {{"days", 1},
                            {"job", {{"replicas", dp}}},
                            {"failures", {{{"of", "server"}, {"mtbf_h", 100}}}},

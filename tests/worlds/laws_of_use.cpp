@@ -191,6 +191,7 @@ LawAnswer a_replica_can_be_dropped(const World& world, const Outcome&, Verdict&)
   const std::uint32_t dp = months.value("/workload/training/parallelism/dp"_json_pointer, 1u);
   if (dp < 2 || servers % dp != 0) return {};
   if (ranks_of(months) != servers * months["cluster"]["gpus_per_server"].get<std::uint32_t>()) return {};  // whole servers
+  if (!months.contains("placement")) months["placement"] = {{"order", {"tp", "cp", "pp", "dp"}}};          // dp outermost
   months["reliability"] = {{"days", 1},
                            {"job", {{"replicas", dp}}},
                            {"failures", {{{"of", "server"}, {"mtbf_h", 100}}}},

@@ -1,5 +1,6 @@
 #include "config/field_keys.hpp"
 
+#include "config/reliability_parts.hpp"
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/config.hpp"
 
@@ -294,6 +295,7 @@ std::string file_words(const std::exception& error) {
   places.add("cluster", "/cluster", nullptr, config::cluster_keys());
   places.add("pricing", "/cost", nullptr, config::cost_keys());
   places.add("run", "/run", nullptr, config::run_keys());
+  places.add("reliability", "/reliability", nullptr, config::reliability_keys());
   add_job(places, "", "");
   const core::Field& field = of_field->field();
   if (field.pattern.starts_with("jobs[].") && !field.indices.empty()) {

@@ -92,12 +92,24 @@ std::optional<Duration> StragglerInjector::with_failures(RankId rank, Time start
   return time;
 }
 
+std::string gpus_of(const StragglerSpec& failure) {
+  if (failure.whom == StragglerSpec::Whom::kAll) return "every GPU";
+  const std::vector<RankId>& ranks = failure.ranks;
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::size_t first = i;
+    while (i + 1 < ranks.size() && ranks[i + 1].value == ranks[i].value + 1) ++i;
+    text += (first > 0 ? "," : "") + std::to_string(ranks[first].value) +
+            (i > first ? "-" + std::to_string(ranks[i].value) : "");
+  }
+  return (ranks.size() == 1 ? "GPU of rank " : "GPUs of ranks ") + text;
+}
+
 std::vector<std::string> StragglerInjector::failures_until(Time now) const {
   std::vector<std::string> lines;
   for (const StragglerSpec* spec : failures_) {
     if (*spec->at > now) continue;
-    std::string line = spec->whom == StragglerSpec::Whom::kAll ? "the GPU of every rank" : "the GPU of rank";
-    for (const RankId rank : spec->ranks) line += " " + std::to_string(rank.value);
+    std::string line = spec->whom == StragglerSpec::Whom::kAll ? gpus_of(*spec) : "the " + gpus_of(*spec);
     line += (spec->stops ? " stopped at " : " became slow at ") + std::to_string(to_seconds(*spec->at)) + " s";
     lines.push_back(line + (spec->lasts ? " for " + std::to_string(to_seconds(*spec->lasts)) + " s" : ""));
   }

@@ -13,6 +13,9 @@
 
 namespace photonrail::execution {
 
+/// "every GPU", "GPU of rank 1", "GPUs of ranks 0-3,8": whom a failure of GPUs is of.
+[[nodiscard]] std::string gpus_of(const StragglerSpec& failure);
+
 class StragglerInjector {
  public:
   struct Step {

@@ -1,6 +1,8 @@
 // The step scenario of a configuration: what the step simulator can say of parts that are down.
-#include "photonrail/error.hpp"
 #include "photonrail/reliability/step_times.hpp"
+
+#include "core/field.hpp"
+#include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +10,10 @@
 namespace photonrail::reliability {
 
 namespace {
+
+core::FieldError in_section(const core::Field& field, const std::string& problem, const std::string& hint) {
+  return core::FieldError(field, problem, hint).in(core::Field{"reliability", {}});
+}
 
 bool replicas_are_outermost(const TrainingSpec& training) {
   const ParallelismSpec& p = training.parallelism;
@@ -26,11 +32,45 @@ bool is_identity(const std::vector<GpuId>& gpu_of_rank) {
   return true;
 }
 
-// The same work in each of the replicas that are left: data parallelism and the global batch shrink together.
+// What is said of one server goes with the server; what is said of all servers stays.
+template <class Faults>
+void keep_faults(std::uint32_t servers, Faults& faults) {
+  std::erase_if(faults, [&](const auto& fault) { return fault.server && *fault.server >= servers; });
+}
+
+template <class Specs>
+void keep_ranks(std::size_t ranks, Specs& specs) {
+  std::erase_if(specs, [&](auto& spec) {
+    return std::erase_if(spec.ranks, [&](RankId rank) { return rank.index() >= ranks; }) > 0 && spec.ranks.empty();
+  });
+}
+
+// The last servers and ranks are gone, with everything that was said of them alone.
+void keep_first(std::uint32_t servers, std::size_t ranks, Scenario& scenario) {
+  ClusterSpec& cluster = scenario.cluster;
+  cluster.servers = servers;
+  scenario.gpu_of_rank.resize(ranks);
+  scenario.storage_ranks = 0;
+  keep_faults(servers, cluster.rail.faults);
+  keep_faults(servers, cluster.scale_up.faults);
+  std::erase_if(cluster.unlike, [&](UnlikeGpus& unlike) {
+    std::erase_if(unlike.servers, [&](std::uint32_t server) { return server >= servers; });
+    return unlike.servers.empty();
+  });
+  if (cluster.rail.pods.servers >= servers) cluster.rail.pods = {};  // one switch holds what is left
+  keep_ranks(ranks, scenario.stragglers);
+  keep_ranks(ranks, scenario.controller.control.shims);
+  const std::uint32_t gpus = servers * cluster.gpus_per_server;
+  std::erase_if(scenario.controller.circuits,
+                [&](const StaticCircuit& circuit) { return circuit.from.value >= gpus || circuit.to.value >= gpus; });
+}
+
+// The same work in each of the replicas that are left, the first ones: data parallelism and the global batch shrink
+// together.
 void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& training, std::uint32_t dropped,
                    Scenario& scenario) {
   const auto refuse = [](const std::string& why) {
-    throw ConfigError("reliability.recovery", "replicas cannot be dropped: " + why, "remove the option \"drop_replica\"");
+    throw in_section(core::field("recovery"), "replicas cannot be dropped: " + why, "remove the option \"drop_replica\"");
   };
   if (!training) refuse("the workload is no \"training\" section");
   if (!replicas_are_outermost(*training)) refuse("dp must be the outermost dimension of the placement");
@@ -43,9 +83,13 @@ void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& t
   if (batch % spec.job.replicas != 0) refuse("the global batch is no multiple of the replicas");
   smaller.global_batch = static_cast<std::uint32_t>(batch / spec.job.replicas);
   if (smaller.parallelism.dp == 1) smaller.parallelism.fsdp = smaller.parallelism.zero1 = false;
-  scenario.graph = make_training_graph(smaller);
-  scenario.gpu_of_rank.resize(scenario.graph.ranks());
-  scenario.cluster.servers = spec.job.servers / spec.job.replicas * left;
+  try {
+    scenario.graph = make_training_graph(smaller);
+  } catch (const ConfigError& error) {
+    refuse("with " + std::to_string(left) + " of " + std::to_string(spec.job.replicas) + " left, " + error.where() + " " +
+           error.problem());
+  }
+  keep_first(spec.job.servers / spec.job.replicas * left, scenario.graph.ranks(), scenario);
   scenario.memory.clear();
   scenario.work.reset();
 }
@@ -77,8 +121,8 @@ void slow_stage(const GoodputSpec& spec, std::uint32_t place, double factor, Sce
 
 void need_optical(const Scenario& scenario, const char* what) {
   if (scenario.cluster.rail.kind == RailKind::kOptical) return;
-  throw ConfigError("reliability.failures", std::string(what) + " of electrical rails cannot be simulated",
-                    "take \"uplinks\" or \"nic_rate\", or let the failure stop the job");
+  throw in_section(core::field("failures"), std::string(what) + " of electrical rails cannot be simulated",
+                   "take \"uplinks\" or \"nic_rate\", or let the failure stop the job");
 }
 
 void darken(std::optional<std::uint32_t> server, std::uint32_t rail, std::uint32_t port, Scenario& scenario) {

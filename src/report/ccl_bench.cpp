@@ -81,6 +81,7 @@ struct CclBenchObserver::State {
   std::array<std::vector<double>, kOps> bandwidths;         // GB/s
   CclBenchMetrics metrics;
 
+  [[nodiscard]] bool counts(RankId rank) const { return rank.index() < ranks.size(); }
   void kernel(const OperationEvent& event, Time reached_at);
   void count_volumes();
   void count_times(Time makespan);
@@ -175,17 +176,18 @@ CclBenchObserver::~CclBenchObserver() = default;
 void CclBenchObserver::begin(const Scenario& scenario) {
   *state_ = State{};
   state_->scenario = &scenario;
-  state_->ranks.resize(scenario.graph.ranks());
+  state_->ranks.resize(scenario.graph.ranks() - scenario.storage_ranks);  // hosts of storage are no GPUs, and come last
 }
 
 void CclBenchObserver::compute(const ComputeEvent& event) {
-  if (event.stream != Stream::kGpu) return;
+  if (event.stream != Stream::kGpu || !state_->counts(event.rank)) return;
   RankKernels& rank = state_->ranks[event.rank.index()];
   rank.compute.add(event.start, event.finish);
   rank.compute_sum += event.finish - event.start;
 }
 
 void CclBenchObserver::operation(const OperationEvent& event) {
+  if (!state_->counts(event.rank)) return;
   const auto key = std::pair{event.rank, event.sequence};
   if (event.state == OperationEvent::State::kArrived) {
     state_->reached[key] = event.at;
@@ -199,7 +201,7 @@ void CclBenchObserver::operation(const OperationEvent& event) {
 }
 
 void CclBenchObserver::iteration(RankId rank, std::uint32_t, Time at) {
-  state_->ranks[rank.index()].step_ends.push_back(at);
+  if (state_->counts(rank)) state_->ranks[rank.index()].step_ends.push_back(at);
 }
 
 void CclBenchObserver::end(Time makespan) {

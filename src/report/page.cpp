@@ -167,8 +167,10 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   const auto runs = run_folders(folder);
   if (sweep) report::read_results_database(folder / "results.db", tables);
   if (!sweep && runs.empty()) {
+    const bool has_shards = fs::is_directory(folder / "shards");
     throw ConfigError(folder.string(), "has no results.db and no result.json, nor have the folders in it",
-                      "name what --out of run or sweep wrote");
+                      has_shards ? "photonrail sweep merge " + folder.string() + " makes the table of its shards"
+                                 : std::string("name what --out of run or sweep wrote"));
   }
   report::PageTables beside;  // a sweep has its points in its database
   Json traces = read_runs(runs, sweep ? beside : tables);

@@ -33,7 +33,9 @@ Json controller_json(const ControllerSpec& spec) {
 
 Json rail_json(const RailSpec& rail) {
   if (rail.kind == RailKind::kElectrical) {
-    return {{"kind", "electrical"}, {"radix", rail.switch_radix}, {"oversubscription", rail.oversubscription}};
+    Json json{{"kind", "electrical"}, {"radix", rail.switch_radix}, {"oversubscription", rail.oversubscription}};
+    if (!rail.faults.empty()) json["faults"] = rail.faults.size();
+    return json;
   }
   return {{"kind", "optical"},
           {"switch", rail.optical.name},
@@ -46,20 +48,43 @@ Json rail_json(const RailSpec& rail) {
           {"faults", rail.faults.size()}};
 }
 
+std::string shape_of(const ScaleUpShape& shape) {
+  if (shape.kind == ScaleUpShape::Kind::kRing) return "ring";
+  std::string sides;
+  for (const std::uint32_t side : shape.sides) sides += (sides.empty() ? "" : "x") + std::to_string(side);
+  return (shape.twisted ? "twisted torus " : "torus ") + sides;
+}
+
+// What most clusters do not have is there where it is.
+void add_peculiarities(const ClusterSpec& cluster, Json& json) {
+  if (cluster.nic.gpus > 1) json["gpus_per_nic"] = cluster.nic.gpus;
+  std::size_t unlike = 0;
+  for (const UnlikeGpus& some : cluster.unlike) {
+    unlike += some.servers.size() * (some.gpus.empty() ? cluster.gpus_per_server : some.gpus.size());
+  }
+  if (unlike > 0) json["unlike_gpus"] = unlike;
+  const ScaleUpSpec& inside = cluster.scale_up;
+  if (inside.shape.kind != ScaleUpShape::Kind::kCrossbar) json["scale_up_shape"] = shape_of(inside.shape);
+  if (!inside.lines.empty()) json["scale_up_protocols"] = inside.lines.size();
+  if (!inside.faults.empty()) json["scale_up_faults"] = inside.faults.size();
+}
+
 Json cluster_json(const ClusterSpec& cluster) {
   const GpuSpec& gpu = cluster.gpu;
-  return {{"servers", cluster.servers},
-          {"gpus_per_server", cluster.gpus_per_server},
-          {"gpu", gpu.name},
-          {"peak_tflops", gpu.peak_tflops},
-          {"compute_efficiency", gpu.compute_efficiency},
-          {"memory_gb_per_s", gpu.memory_gb_per_s},
-          {"memory_gb", gpu.memory_gb},
-          {"scale_up_gb_per_s", cluster.scale_up.per_gpu.bytes_per_second / 1e9},
-          {"nic_ports", cluster.nic.ports},
-          {"nic_port_gb_per_s", cluster.nic.per_port.bytes_per_second / 1e9},
-          {"nic_latency_s", to_seconds(cluster.nic.latency)},
-          {"rail", rail_json(cluster.rail)}};
+  Json json{{"servers", cluster.servers},
+            {"gpus_per_server", cluster.gpus_per_server},
+            {"gpu", gpu.name},
+            {"peak_tflops", gpu.peak_tflops},
+            {"compute_efficiency", gpu.compute_efficiency},
+            {"memory_gb_per_s", gpu.memory_gb_per_s},
+            {"memory_gb", gpu.memory_gb},
+            {"scale_up_gb_per_s", cluster.scale_up.per_gpu.bytes_per_second / 1e9},
+            {"nic_ports", cluster.nic.ports},
+            {"nic_port_gb_per_s", cluster.nic.per_port.bytes_per_second / 1e9},
+            {"nic_latency_s", to_seconds(cluster.nic.latency)},
+            {"rail", rail_json(cluster.rail)}};
+  add_peculiarities(cluster, json);
+  return json;
 }
 
 std::string word(const std::optional<Dimension>& d) { return d ? std::string(name(*d)) : "none"; }

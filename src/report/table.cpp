@@ -17,6 +17,7 @@ namespace {
 
 using report::columns;
 using report::fit;
+using report::fit_apart;
 using report::number;
 using report::pad_left;
 using report::pad_right;
@@ -213,21 +214,27 @@ std::string bar(const RankTime& time, Duration longest, std::size_t width, bool 
   return text + std::string(width - std::min(width, drawn), ' ');
 }
 
+std::vector<std::string> names_of(std::span<const RunResult> runs) {
+  std::vector<std::string> names;
+  for (const RunResult& run : runs) names.push_back(run.name);
+  return names;
+}
+
 std::string bars(std::span<const RunResult> runs, std::size_t width, bool coloured) {
   std::size_t name_width = 3;
   std::size_t time_width = 0;
   Duration longest{};
+  const std::vector<std::string> names = fit_apart(names_of(runs), width / 3);
+  for (const std::string& name : names) name_width = std::max(name_width, columns(name));
   for (const RunResult& run : runs) {
-    name_width = std::max(name_width, columns(fit(run.name, width / 3)));
     time_width = std::max(time_width, columns(to_text(run.mean_rank_time().total())));
     longest = std::max(longest, run.mean_rank_time().total());
   }
   std::string text = "where the time of a rank goes, mean of ranks\n";
-  for (const RunResult& run : runs) {
-    const RankTime time = run.mean_rank_time();
-    text += pad_right(fit(run.name, name_width), name_width) + "  " +
-            bar(time, longest, width - name_width - time_width - 4, coloured) + "  " +
-            pad_left(to_text(time.total()), time_width) + "\n";
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RankTime time = runs[i].mean_rank_time();
+    text += pad_right(names[i], name_width) + "  " + bar(time, longest, width - name_width - time_width - 4, coloured) +
+            "  " + pad_left(to_text(time.total()), time_width) + "\n";
   }
   return text;
 }
@@ -254,7 +261,8 @@ Layout lay_out(const Rows& rows, std::size_t width) {
 
 std::string block(const Rows& rows, std::size_t first, std::size_t last, std::size_t column) {
   std::string text = std::string(kLabelColumns, ' ');
-  for (std::size_t i = first; i < last; ++i) text += pad_left(fit(rows.runs()[i].name, column - 2), column);
+  const std::vector<std::string> names = fit_apart(names_of(rows.runs()), column - 2);
+  for (std::size_t i = first; i < last; ++i) text += pad_left(names[i], column);
   text += "\n";
   for (const Row& row : rows.all()) {
     const std::string label = fit(row.label, kLabelColumns);

@@ -60,6 +60,33 @@ std::string fit(std::string_view text, std::size_t width) {
   return clean.substr(0, offset_of(clean, width - 1 - tail)) + "…" + clean.substr(offset_of(clean, used - tail));
 }
 
+std::vector<std::string> fit_apart(const std::vector<std::string>& names, std::size_t width) {
+  std::vector<std::string> fitted;
+  for (const std::string& name : names) fitted.push_back(fit(name, width));
+  std::vector<std::string> apart = fitted;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::size_t same = names[i].size();  // as many bytes do all names have in common that look like this one
+    bool alike = false;
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      if (fitted[j] != fitted[i] || names[j] == names[i]) continue;
+      const auto [mine, other] = std::mismatch(names[i].begin(), names[i].end(), names[j].begin(), names[j].end());
+      same = std::min(same, static_cast<std::size_t>(mine - names[i].begin()));
+      alike = true;
+    }
+    if (!alike || same == 0) continue;
+    const std::size_t space = names[i].rfind(' ', same - 1);
+    std::size_t word = space == std::string::npos ? same - std::min<std::size_t>(same, 4) : space + 1;
+    while (!starts_code_point(names[i][word])) --word;
+    const std::string rest = fit(std::string_view(names[i]).substr(word), names[i].size() + 3);
+    if (columns(rest) < width) {
+      apart[i] = "…" + rest;
+    } else {
+      apart[i] = "…" + rest.substr(0, offset_of(rest, width - 2)) + "…";
+    }
+  }
+  return apart;
+}
+
 std::string escaped(std::string_view text) {
   std::string safe;
   for (const char c : text) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace photonrail::report {
 
@@ -15,6 +16,10 @@ namespace photonrail::report {
 /// At most `width` columns: what is too long loses its middle to a "…", because names differ at both ends. Control
 /// characters become '?'. REQUIRES: width >= 3.
 [[nodiscard]] std::string fit(std::string_view text, std::size_t width);
+
+/// The same of names beside each other: different ones that would lose what they differ in begin with "…" at the word where
+/// they do.
+[[nodiscard]] std::vector<std::string> fit_apart(const std::vector<std::string>& names, std::size_t width);
 
 struct Unit {
   const char* name;

@@ -1,5 +1,7 @@
 #include "report/trace_faults.hpp"
 
+#include "execution/straggler_injector.hpp"
+
 #include <algorithm>
 
 namespace photonrail::report {
@@ -20,9 +22,7 @@ std::string name_of(const PortFault& fault) {
 }
 
 std::string name_of(const StragglerSpec& failure) {
-  std::string name = failure.whom == StragglerSpec::Whom::kAll ? "every GPU" : "GPU of rank";
-  for (const RankId rank : failure.ranks) name += " " + std::to_string(rank.value);
-  return name + (failure.stops ? ": stopped" : ": slow");
+  return execution::gpus_of(failure) + (failure.stops ? ": stopped" : ": slow");
 }
 
 }  // namespace

@@ -83,8 +83,9 @@ Estimate estimate(const Scenario& scenario) {
   return sum;
 }
 
-PointPreview preview_of(const Scenario& scenario, double seconds) {
-  PointPreview preview{scenario.warnings(), scenario.infeasible(), std::nullopt, seconds};
+PointPreview preview_of(const PointScenario& point, double seconds) {
+  const Scenario& scenario = *point.job();
+  PointPreview preview{point.warnings(), scenario.infeasible(), std::nullopt, seconds};
   const auto note = [&](const Scenario& job) {
     for (const StageMemory& stage : job.memory) {
       preview.peak_memory_bytes = std::max(preview.peak_memory_bytes.value_or(0.0), stage.total());
@@ -206,7 +207,7 @@ Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const 
   if (job == nullptr) return {};
   Estimate found = estimate(*job);
   found.seconds = run::expected_seconds(*job, *known_);
-  if (preview != nullptr) *preview = preview_of(*job, found.seconds);
+  if (preview != nullptr) *preview = preview_of(read, found.seconds);
   return found;
 }
 
@@ -290,9 +291,9 @@ Record PointRunner::taken_over(std::uint32_t point, const Record& record) const 
 
 void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop, Record& record) const {
   std::optional<Duration> step;
+  record.warnings = scenario.warnings();  // also of a point that fails
   if (const Scenario* const job = scenario.job()) {
     record.seed = job->run.seed;
-    record.warnings = job->warnings();  // also of a point that fails
     record.infeasible = job->infeasible();
     Stopper stopper(stop);
     Observer* const observer = &stopper;
@@ -301,6 +302,10 @@ void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop,
     step = result.step_time();
   }
   if (!scenario.months) return;
+  for (std::string& line : scenario.months->warnings()) {
+    if (std::find(record.warnings.begin(), record.warnings.end(), line) == record.warnings.end())
+      record.warnings.push_back(std::move(line));
+  }
   const auto stop_soon = [&] {
     if (stop()) throw Stopped{};
   };

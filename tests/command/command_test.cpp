@@ -343,6 +343,7 @@ TEST_F(Command, AnExportedTraceIsReadBackAsItWas) {
   ASSERT_EQ(original.status, 0) << original.err;
   EXPECT_THAT(original.out, ::testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
   const Outcome copy = run("trace info --prefix copy --groups copy.json");
+  EXPECT_EQ(run("trace info --prefix copy").out, copy.out);  // the groups are looked for where they were written
   ASSERT_EQ(copy.status, 0) << copy.err;
   EXPECT_THAT(copy.out, ::testing::ContainsRegex("collective +[a-z]+ +4 +4000000 \\(4\\.000 MB\\)"));
 }

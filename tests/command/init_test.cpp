@@ -63,6 +63,10 @@ TEST_F(Init, WithoutAFileItWritesToStandardOutput) {
 }
 
 TEST_F(Init, WhatItCannotWriteItRefuses) {
+  const Outcome too_small = run("init wide.json --model llama3_405b --servers 128");
+  EXPECT_EQ(too_small.status, 2);
+  EXPECT_THAT(too_small.err, HasSubstr("--switch polatis_6000: has 192 ports, and a rail of 128 servers needs 256 (with as "
+                                       "many: lumentum_r300, polatis_7000,"));
   EXPECT_THAT(run("init --servers 2 --gpus-per-server 1 --controller magic").err, HasSubstr("there is no controller"));
   EXPECT_THAT(run("init --servers 2 --gpu h900").err, HasSubstr("known: "));
   EXPECT_THAT(run("init --servers 2 --gpus-per-server 1 --tp 4").err, HasSubstr("do not fit the cluster"));

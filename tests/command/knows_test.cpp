@@ -51,6 +51,28 @@ TEST_F(Knows, ARunUnderOverridesIsNotCalledWhatTheFileSays) {
   EXPECT_THAT(run("run quick.json --set /controller/mode=on_demand --set /name=mine").out, HasSubstr("mine"));
 }
 
+TEST_F(Knows, AResultSaysWhatIsPeculiarToItsCluster) {
+  json file = opus();
+  file.erase("controller");
+  file["cluster"]["rail"] = {{"kind", "electrical"}, {"faults", {{{"kind", "slow"}, {"rate", 0.5}, {"server", 1}}}}};
+  file["cluster"]["nic"]["gpus"] = 2;
+  file["cluster"]["unlike_gpus"] = {{{"servers", {0, 1}}, {"speed", 0.5}}, {{"servers", {2}}, {"gpus", {1}}, {"speed", 2}}};
+  file["cluster"]["scale_up"] = {{"torus", {{"sides", {2}}}}, {"faults", {{{"gpu", 0}, {"rate", 0.5}}}}};
+  write("peculiar.json", file);
+  ASSERT_EQ(run("run peculiar.json --out peculiar --quiet").status, 0);
+  ASSERT_EQ(run("run quick.json --out plain --quiet").status, 0);
+  const json cluster = result("peculiar/result.json")["simulated"]["cluster"];
+  EXPECT_EQ(cluster["rail"]["faults"], 1);
+  EXPECT_EQ(cluster["gpus_per_nic"], 2);
+  EXPECT_EQ(cluster["unlike_gpus"], 5);
+  EXPECT_EQ(cluster["scale_up_shape"], "torus 2");
+  EXPECT_EQ(cluster["scale_up_faults"], 1);
+  const json plain = result("plain/result.json")["simulated"]["cluster"];
+  for (const char* key : {"gpus_per_nic", "unlike_gpus", "scale_up_shape", "scale_up_protocols", "scale_up_faults"}) {
+    EXPECT_FALSE(plain.contains(key)) << key;
+  }
+}
+
 TEST_F(Knows, ARunAndAPointOfASweepHaveOneHash) {
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
                        {"base", "quick.json"},
@@ -76,6 +98,47 @@ TEST_F(Knows, EveryEntryPointShowsTheSameWarning) {
   EXPECT_THAT(run("sweep sweep.json --dry-run").err, AllOf(HasSubstr("1 point (port_gb_per_s=400): "), HasSubstr(what)));
   EXPECT_THAT(run("sweep sweep.json --out s").err, AllOf(HasSubstr("1 point (port_gb_per_s=400): "), HasSubstr(what)));
   EXPECT_THAT(read(folder_ / "s/results.csv"), HasSubstr(what));
+}
+
+/// Months of the job, whose file has a failure of its own and an option that is never possible.
+json months() {
+  json file = opus();
+  file["server_faults"] = json::array({{{"server", 3}, {"at_ms", 1}, {"lasts_ms", 1}}});
+  file["placement"] = {{"order", {"tp", "pp", "dp"}}};
+  file["reliability"] = {{"days", 1},
+                         {"seeds", 2},
+                         {"failures", {{{"of", "server"}, {"mtbf_h", 10}, {"repair_h", 1}}}},
+                         {"recovery", {{{"action", "drop_replica"}}, {{"action", "wait"}}}}};
+  return file;
+}
+
+TEST_F(Knows, MonthsWarnOfWhatTheStepIsWarnedOfAndOfFailuresThatEveryStepHas) {
+  write("months.json", months());
+  write("sweep.json", {{"schema", "photonrail.sweep/1"},
+                       {"base", "months.json"},
+                       {"axes", {{{"pointer", "/cluster/nic/port_gb_per_s"}, {"values", {400}}}}}});
+  const std::string set = " --set /cluster/nic/port_gb_per_s=400";
+  const auto all_of_it = AllOf(HasSubstr("cluster.nic.per_port is 400 GB/s"), HasSubstr("in every step of these months"),
+                               HasSubstr("drop_replica is never possible"));
+  EXPECT_THAT(run("goodput months.json" + set).err, all_of_it);
+  EXPECT_THAT(run("goodput sweep.json").err, all_of_it);
+  EXPECT_THAT(run("sweep sweep.json --dry-run").err, all_of_it);
+  ASSERT_EQ(run("sweep sweep.json --out s --quiet").status, 0);
+  EXPECT_THAT(read(folder_ / "s/results.csv"), all_of_it);
+}
+
+TEST_F(Knows, AReplicaIsDroppedWithTheFailuresOfItsServers) {
+  json file = months();
+  file["reliability"]["job"] = {{"replicas", 2}};
+  write("months.json", file);
+  const Outcome done = run("goodput months.json --out g");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(read(folder_ / "g/goodput.json"), HasSubstr("replicas 1/2"));
+  file["placement"]["order"] = {"tp", "dp", "pp"};
+  write("months.json", file);
+  const Outcome refused = run("goodput months.json");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("months.json: /reliability/recovery: replicas cannot be dropped"));
 }
 
 TEST_F(Knows, ADryRunSaysWhatDoesNotFit) {

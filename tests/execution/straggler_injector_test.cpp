@@ -62,6 +62,16 @@ TEST(StragglerInjector, AGpuThatStopsForGoodNeverEnds) {
   EXPECT_THAT(injector.failures_until(Time{us(4)}), ::testing::ElementsAre("the GPU of rank 1 stopped at 0.000004 s"));
 }
 
+TEST(StragglerInjector, RanksOfAFailureAreNamedAsRanges) {
+  StragglerSpec failure;
+  EXPECT_EQ(execution::gpus_of(failure), "every GPU");
+  failure.whom = StragglerSpec::Whom::kListed;
+  failure.ranks = {RankId{3}};
+  EXPECT_EQ(execution::gpus_of(failure), "GPU of rank 3");
+  failure.ranks = {RankId{4}, RankId{5}, RankId{6}, RankId{9}, RankId{8}};
+  EXPECT_EQ(execution::gpus_of(failure), "GPUs of ranks 4-6,9,8");
+}
+
 TEST(StragglerInjector, ATraceBeginsAgainAtItsEnd) {
   StragglerSpec spec;
   spec.trace = {us(1), us(2), us(3)};

@@ -5,6 +5,7 @@
 #include "reliability/specs.hpp"
 #include "support/errors.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace photonrail::test {
@@ -177,6 +178,68 @@ TEST(SimulatedSteps, ADroppedReplicaIsASmallerJob) {
   by_hand.graph = make_training_graph(three);
   by_hand.gpu_of_rank.resize(6);
   EXPECT_EQ(simulate(dropped).step_time(), simulate(by_hand).step_time());
+}
+
+// What is said of single servers, ranks and circuits goes with them; what is said of all stays.
+TEST(SimulatedSteps, TheLastReplicaTakesWithItWhatIsSaidOfIt) {
+  const GoodputSpec spec = small_spec();
+  Scenario job = small_job(RailKind::kOptical);
+  const auto slow_nic = [](std::optional<std::uint32_t> server) {
+    PortFault fault;
+    fault.kind = PortFault::Kind::kSlow;
+    fault.rate = 0.5;
+    fault.server = server;
+    return fault;
+  };
+  const auto late = [](std::vector<RankId> ranks) {
+    StragglerSpec straggler;
+    straggler.whom = StragglerSpec::Whom::kListed;
+    straggler.ranks = std::move(ranks);
+    straggler.slowdown = 2.0;
+    return straggler;
+  };
+  job.cluster.rail.faults = {slow_nic(3), slow_nic(1), slow_nic(std::nullopt)};
+  job.cluster.unlike = {UnlikeGpus{{3}, {}, 0.5}, UnlikeGpus{{1, 3}, {0}, 0.5}};
+  job.cluster.scale_up.shape.kind = ScaleUpShape::Kind::kTorus;
+  job.cluster.scale_up.shape.sides = {2};
+  job.cluster.scale_up.shape.wraps = {true};
+  job.cluster.scale_up.faults = {ScaleUpFault{.server = 3, .gpu = 0, .rate = 0.5}, ScaleUpFault{.gpu = 0, .rate = 0.5}};
+  job.cluster.rail.pods.servers = 3;
+  job.stragglers = {late({RankId{7}}), late({RankId{1}, RankId{6}}), StragglerSpec{}};
+  job.controller.control.shims = {ShimSpec{{RankId{7}}}, ShimSpec{{RankId{0}, RankId{7}}}};
+  const Scenario left = degraded_scenario(spec, job, small_training(), Configuration{1, {}});
+  EXPECT_EQ(left.cluster.rail.faults.size(), 2u);
+  ASSERT_EQ(left.cluster.unlike.size(), 1u);
+  EXPECT_EQ(left.cluster.unlike[0].servers, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(left.cluster.scale_up.faults.size(), 1u);
+  EXPECT_EQ(left.cluster.rail.pods.servers, 0u);
+  ASSERT_EQ(left.stragglers.size(), 2u);
+  EXPECT_EQ(left.stragglers[0].ranks, std::vector<RankId>{RankId{1}});
+  ASSERT_EQ(left.controller.control.shims.size(), 1u);
+  EXPECT_EQ(left.controller.control.shims[0].ranks, std::vector<RankId>{RankId{0}});
+  EXPECT_NO_THROW(left.validate());
+  job.controller = {};
+  job.controller.name = "static";
+  job.controller.circuits = {StaticCircuit{GpuId{0}, GpuId{2}}, StaticCircuit{GpuId{4}, GpuId{6}},
+                             StaticCircuit{GpuId{6}, GpuId{0}}};
+  const Scenario wired = degraded_scenario(spec, job, small_training(), Configuration{1, {}});
+  EXPECT_EQ(wired.controller.circuits, (std::vector<StaticCircuit>{StaticCircuit{GpuId{0}, GpuId{2}}}));
+}
+
+// Experts that are spread over all replicas cannot do without one.
+TEST(SimulatedSteps, AReplicaWithExpertsOfAllCannotBeDropped) {
+  TrainingSpec experts = small_training();
+  experts.model.moe.emplace();
+  experts.model.moe->experts = 8;
+  experts.model.moe->top_k = 2;
+  experts.parallelism.ep = 4;
+  Scenario job = small_job(RailKind::kElectrical);
+  job.graph = make_training_graph(experts);
+  const ConfigError error = error_of([&] {
+    static_cast<void>(degraded_scenario(small_spec(), job, experts, Configuration{1, {}}));
+  });
+  EXPECT_EQ(error.where(), "reliability.recovery");
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("replicas cannot be dropped: with 3 of 4 left, parallelism.ep"));
 }
 
 TEST(SimulatedSteps, WhatHasNoScenarioIsAnError) {

@@ -35,6 +35,10 @@ class ToldRun {
     builder_.add_collective(program_, static_cast<std::uint32_t>(groups_.size() - 1), op, Bytes{bytes});
     return *this;
   }
+  ToldRun& hosts_of_storage(std::uint32_t ranks) {
+    scenario_.storage_ranks = ranks;
+    return *this;
+  }
   ToldRun& begin(CommLanes lanes = CommLanes::kPerCommunicator) {
     for (std::size_t r = 0; r < ranks_; ++r) builder_.assign(RankId{r}, program_, groups_);
     scenario_.graph = std::move(builder_).build();
@@ -100,6 +104,25 @@ TEST(CclBench, TimesOfAHandMadeRun) {
   EXPECT_NEAR(m.compute_comm_overlap.value(), 75.0, 1e-9);    // 2 of 4 us, and 2 of 2
   EXPECT_NEAR(m.load_imbalance_ratio.value(), 1.0, 1e-12);    // both are active throughout
   EXPECT_NEAR(m.straggler.value(), 0.5, 1e-12);               // (8 - 4) / 8
+}
+
+// The NIC of a host that takes checkpoints sends and receives, but is no GPU.
+TEST(CclBench, AHostOfStorageIsNoRank) {
+  ToldRun run(2);
+  run.compute_task(1e8).collective_task(CollectiveOp::kBroadcast, 1'000'000, Dimension::kOther);
+  const CclBenchMetrics& m = run.hosts_of_storage(1)
+                                 .begin()
+                                 .compute(0, us(0), us(4))
+                                 .reached(0, 0, us(4))
+                                 .reached(1, 0, us(0))
+                                 .done(0, 0, 0, 1, us(8))
+                                 .done(1, 0, 0, 1, us(8))
+                                 .step(us(8))
+                                 .end(us(8));
+  EXPECT_NEAR(m.communication_fraction.value(), 50.0, 1e-9);
+  EXPECT_NEAR(m.total_communication_time_s, 4e-6, 1e-15);
+  EXPECT_NEAR(m.load_imbalance_ratio.value(), 1.0, 1e-12);
+  EXPECT_NEAR(m.straggler.value(), 0.0, 1e-12);
 }
 
 TEST(CclBench, TrafficOfAHandMadeRun) {

@@ -1,5 +1,9 @@
 // Laws of what a run makes of its ports, rails and times.
 #include "photonrail/controller.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/reliability/scenario_file.hpp"
+#include "photonrail/reliability/step_times.hpp"
+#include "photonrail/simulate.hpp"
 #include "worlds/laws.hpp"
 #include "worlds/twins.hpp"
 
@@ -179,6 +183,30 @@ LawAnswer forwarded_streams_are_exact(const World& world, const Outcome& first, 
   return {true, "a run says that every send is simulated, and has another history at the exact fidelity"};
 }
 
+// Months of a training job go on without its last server, whatever the file says of servers, ranks and pods.
+LawAnswer a_replica_can_be_dropped(const World& world, const Outcome&, Verdict&) {
+  Json months = world.scenario;
+  if (!months.contains("/workload/training"_json_pointer)) return {};
+  const std::uint32_t servers = months["cluster"]["servers"];
+  const std::uint32_t dp = months.value("/workload/training/parallelism/dp"_json_pointer, 1u);
+  if (dp < 2 || servers % dp != 0) return {};
+  if (ranks_of(months) != servers * months["cluster"]["gpus_per_server"].get<std::uint32_t>()) return {};  // whole servers
+  if (!months.contains("placement")) months["placement"] = {{"order", {"tp", "cp", "pp", "dp"}}};          // dp outermost
+  months["reliability"] = {{"days", 1},
+                           {"job", {{"replicas", dp}}},
+                           {"failures", {{{"of", "server"}, {"mtbf_h", 100}}}},
+                           {"recovery", {{{"action", "drop_replica"}}, {{"action", "wait"}}}}};
+  try {
+    const auto scenario = reliability::parse_goodput(months.dump(), ".", "months", {}, Registries{});
+    const reliability::Configuration one_less{1, {}};
+    reliability::degraded_scenario(scenario.spec, *scenario.job, scenario.training, one_less).validate();
+    return {true, ""};
+  } catch (const ConfigError& error) {
+    if (error.problem().find("replicas cannot be dropped") != std::string::npos) return {};
+    return {true, std::string("without its last replica: ") + error.what()};
+  }
+}
+
 }  // namespace
 
 std::vector<PolicyProperty> laws_of_use() {
@@ -188,6 +216,7 @@ std::vector<PolicyProperty> laws_of_use() {
           {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
           {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
           {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
+          {"dropped_replica", "months of the job may go on without a replica", a_replica_can_be_dropped, true},
           {"forwarded_streams", "where messages may be forwarded, both fidelities have one history",
            forwarded_streams_are_exact, true}};
 }

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -75,7 +76,17 @@ GoodputResult run_point(const Point& point, const GoodputOptions& how, const Reg
   } catch (const ConfigError& error) {
     const std::string folder = how.steps_directory.string();
     if (!folder.empty() && error.where().starts_with(folder)) throw;
-    throw error.inside(point.file);
+    throw CommandError(exit_status(error), point.file + ": " + file_words(error));
+  }
+}
+
+// What several points are warned of is said once, with the first of them.
+void tell_warnings(const std::vector<Point>& points) {
+  std::set<std::string> told;
+  for (const Point& point : points) {
+    std::vector<std::string> lines = point.scenario.warnings();
+    std::erase_if(lines, [&](const std::string& line) { return !told.insert(line).second; });
+    warn(point.scenario.name, lines);
   }
 }
 
@@ -114,6 +125,7 @@ void write_all(const std::filesystem::path& folder, const std::vector<report::Go
 
 void goodput(const GoodputCommandOptions& options, const Registries& known) {
   const std::vector<Point> points = points_of(options, known);
+  tell_warnings(points);
   const StopSignals signals;
   std::vector<report::GoodputRow> rows;
   std::string notes;

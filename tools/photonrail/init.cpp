@@ -1,5 +1,6 @@
 // A commented scenario from a few options or questions.
 #include "help_commands.hpp"
+#include "photonrail/cluster/device.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -139,7 +140,25 @@ void ask(const std::string& question, Value& into) {
 
 }  // namespace
 
+// The reader would speak of keys that the options do not have.
+void check_switch(const InitOptions& options) {
+  if (options.rail == "electrical") return;
+  const std::uint64_t needed = 2 * std::uint64_t{options.servers};  // a fibre each way
+  const std::uint32_t ports = optical_switch_preset(options.switches).ports;
+  if (ports == 0 || ports >= needed) return;
+  std::string large_enough;
+  for (const OpticalSwitchPreset& preset : optical_switch_presets()) {
+    if (preset.spec.ports != 0 && preset.spec.ports < needed) continue;
+    large_enough += (large_enough.empty() ? "" : ", ") + std::string(preset.key);
+  }
+  throw ConfigError("--switch " + options.switches,
+                    "has " + std::to_string(ports) + " ports, and a rail of " + std::to_string(options.servers) +
+                        " servers needs " + std::to_string(needed),
+                    "with as many: " + large_enough + "; pods of smaller ones are /cluster/rail/pods of a scenario");
+}
+
 std::string commented_scenario(const InitOptions& options, const Registries& known) {
+  check_switch(options);
   std::string text = text_of(options, choose_split(options, known), known);
   static_cast<void>(parse_scenario(text, ".", "photonrail init", {}, known));
   return text;

@@ -121,7 +121,7 @@ class Progress : public SweepObserver {
     tell(warnings_.lines(), infeasible_);
   }
   static void tell(const std::vector<std::string>& lines, std::uint64_t infeasible) {
-    warn("warning", lines);
+    warn("sweep", lines);
     if (infeasible == 0) return;
     std::cerr << "photonrail: " << counted(infeasible, 0)
               << " could not run on such GPUs: column infeasible; rankings leave them out\n";

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 
@@ -104,6 +105,10 @@ TaskGraph read_graph(const TraceOptions& options, const Registries& known) {
   ChakraOptions chakra;
   chakra.prefix = options.prefix;
   chakra.comm_groups = options.groups;
+  // `trace export` writes it there.
+  if (const std::filesystem::path beside = options.prefix.string() + ".json";
+      options.groups.empty() && std::filesystem::is_regular_file(beside))
+    chakra.comm_groups = beside;
   return read_chakra(chakra);
 }
 

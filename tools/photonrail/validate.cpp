@@ -30,9 +30,11 @@ std::string switches(const PlantSummary& plant, const OpticalSwitchSpec& ocs) {
 std::string summary_line(const Scenario& scenario) {
   const ClusterSpec& cluster = scenario.cluster;
   const PlantSummary plant = summarize(cluster.plant());
-  std::string text = scenario.name + ": " + counted(scenario.graph.ranks(), "rank") + ", " +
-                     counted(scenario.graph.task_count(), "task") + "; " + counted(cluster.servers, "server") + " of " +
-                     counted(cluster.gpus_per_server, "GPU") + ", " + counted(plant.nic_ports, "NIC port") + ", " +
+  const std::string hosts =
+      scenario.storage_ranks > 0 ? " and " + counted(scenario.storage_ranks, "NIC") + " of storage hosts" : "";
+  std::string text = scenario.name + ": " + counted(scenario.graph.ranks() - scenario.storage_ranks, "rank") + hosts +
+                     ", " + counted(scenario.graph.task_count(), "task") + "; " + counted(cluster.servers, "server") +
+                     " of " + counted(cluster.gpus_per_server, "GPU") + ", " + counted(plant.nic_ports, "NIC port") + ", " +
                      switches(plant, cluster.rail.optical) + ", " + counted(plant.cables, "cable") + "; controller " +
                      scenario.controller.name;
   if (!plant.connected) text += "; rails are NOT connected";

@@ -39,6 +39,10 @@ struct GoodputScenario {
   std::optional<SimulatedCheckpoint> checkpoint{};  ///< none: spec.checkpoint says what it takes
   std::string hash;                                 ///< of everything that histories depend on, 16 hexadecimal digits
   std::string step_hash;                            ///< of what the steps depend on: everything but the section
+
+  /// What is valid and yet looks like a mistake, each a complete line: warnings of the job (Scenario::warnings()), failures
+  /// of the file itself that every step would have again, and replicas that can never be dropped.
+  [[nodiscard]] std::vector<std::string> warnings() const;
 };
 
 /// Reads a `photonrail.scenario/1` with a "reliability" section (docs/goodput.md). Throws ConfigError.

@@ -68,6 +68,17 @@ std::optional<TrainingSpec> training_of(const Json& root, const std::filesystem:
                                     placed ? config::read_placement(*placed) : config::Placement{});
 }
 
+// A part that fails or is repaired at a time of the run does so in every step that the months are made of.
+template <class Failures>
+bool begins_or_ends(const Failures& failures) {
+  return std::any_of(failures.begin(), failures.end(), [](const auto& f) { return f.at > Time{} || f.lasts; });
+}
+
+bool fails_in_each_step(const Scenario& job) {
+  return begins_or_ends(job.cluster.rail.faults) || begins_or_ends(job.cluster.scale_up.faults) ||
+         std::any_of(job.stragglers.begin(), job.stragglers.end(), [](const StragglerSpec& s) { return s.at.has_value(); });
+}
+
 GoodputScenario read_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
                           config::GraphCache* graphs) {
   JsonReader top(root);
@@ -155,6 +166,22 @@ GoodputScenario parse_goodput(std::string_view json, const std::filesystem::path
   } catch (const ConfigError& e) {
     throw e.inside(file);
   }
+}
+
+std::vector<std::string> GoodputScenario::warnings() const {
+  std::vector<std::string> lines;
+  if (job) lines = job->warnings();
+  if (job && fails_in_each_step(*job)) {
+    lines.emplace_back(
+        "faults, server_faults or stragglers that begin or end at a time do so in every step of these months: a failure of "
+        "months is an entry of reliability.failures");
+  }
+  const auto drops = [](const RecoveryOption& option) { return option.action == RecoveryAction::kDropReplica; };
+  if (spec.job.replicas <= spec.job.min_replicas && std::any_of(spec.recovery.begin(), spec.recovery.end(), drops)) {
+    lines.emplace_back("the option drop_replica is never possible: reliability.job.replicas is " +
+                       std::to_string(spec.job.replicas) + ", and min_replicas as many");
+  }
+  return lines;
 }
 
 GoodputScenario read_goodput(const std::filesystem::path& file, std::span<const Override> overrides,

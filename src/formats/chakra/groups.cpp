@@ -144,7 +144,7 @@ std::string Groups::known() const {
     if (shown++ == kShown) return list + " and " + std::to_string(groups_.size() - kShown) + " more";
     list += (list.empty() ? "" : ", ") + name;
   }
-  return list.empty() ? "no groups are known: give the groups file (comm_groups)" : "known groups: " + list;
+  return list.empty() ? "no groups are known: give the groups file (--groups, comm_groups)" : "known groups: " + list;
 }
 
 }  // namespace photonrail::formats::chakra

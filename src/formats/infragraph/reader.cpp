@@ -291,9 +291,10 @@ void add_rail(const Wiring& wiring, std::uint32_t ports, ClusterSection& into) {
 // "photonrail/rail/switch/ports" = "384": the key below the cluster.
 void apply(const Annotation& annotation, Json& cluster) {
   const auto keys = json::split_pointer("/" + annotation.attribute.substr(kPrefix.size()));
-  constexpr std::array<std::string_view, 3> kSections{"gpu", "nic", "rail"};
+  constexpr std::array<std::string_view, 5> kSections{"gpu", "unlike_gpus", "scale_up", "nic", "rail"};
   if (keys.empty() || std::find(kSections.begin(), kSections.end(), keys.front()) == kSections.end())
-    throw ConfigError(annotation.pointer + "/attribute", "\"" + annotation.attribute + "\" is no key of gpu, nic or rail");
+    throw ConfigError(annotation.pointer + "/attribute",
+                      "\"" + annotation.attribute + "\" is no key of gpu, unlike_gpus, scale_up, nic or rail");
   Json* at = &cluster;
   for (const std::string& key : keys) {
     if (!at->is_object() && !at->is_null())

@@ -2,6 +2,7 @@
 #include "formats/infragraph/infragraph.hpp"
 #include "photonrail/error.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace photonrail::formats::infragraph {
@@ -104,8 +105,17 @@ void flatten(const Json& value, const std::string& attribute, Json& attributes) 
 }
 
 bool is_native(const std::string& section, const std::string& key) {
+  if (section == "scale_up") return key == "gb_per_s" || json::stem_of_duration(key) == "latency";
   if (section != "nic") return false;
   return key == "ports" || key == "port_gb_per_s" || json::stem_of_duration(key) == "latency";
+}
+
+// A preset or a shape means what it does with the rate and the latency that stand beside it: one attribute for all.
+bool is_one_value(const std::string& section, const Json& value) {
+  if (!value.is_object()) return true;
+  if (section != "scale_up") return false;
+  const auto& keys = value.members();
+  return std::any_of(keys.begin(), keys.end(), [&](const auto& member) { return !is_native(section, member.key); });
 }
 
 Json annotation(const std::string& node, const Json& cluster, const std::string& section) {
@@ -113,8 +123,8 @@ Json annotation(const std::string& node, const Json& cluster, const std::string&
   const Json* const values = cluster.find(section);
   if (values == nullptr) return attributes;
   const std::string prefix = std::string(kPrefix) + section;
-  if (!values->is_object()) {
-    flatten(*values, prefix, attributes);
+  if (is_one_value(section, *values)) {
+    attributes.push_back(Json{{"attribute", Json(prefix)}, {"value", Json(values->dump())}});
   } else {
     for (const auto& [key, member] : values->members()) {
       if (!is_native(section, key)) flatten(member, json::join_pointer(prefix, key), attributes);
@@ -142,8 +152,11 @@ Json infrastructure_of(const ClusterFacts& facts, const Json& cluster) {
       Json{{"name", Json("server")}, {"device", Json("photonrail_server")}, {"count", Json(facts.servers)}});
   instances.push_back(Json{{"name", Json("rail")}, {"device", Json("photonrail_rail")}, {"count", Json(rails)}});
   Json nodes = Json::array();
-  const std::array<std::pair<const char*, std::string>, 3> places{
-      {{"gpu", "server" + slice(0, facts.servers) + "xpu" + slice(0, facts.gpus_per_server)},
+  const std::string gpus = "server" + slice(0, facts.servers) + "xpu" + slice(0, facts.gpus_per_server);
+  const std::array<std::pair<const char*, std::string>, 5> places{
+      {{"gpu", gpus},
+       {"unlike_gpus", gpus},
+       {"scale_up", "server" + slice(0, facts.servers) + "scale_up" + slice(0, 1)},
        {"nic", "server" + slice(0, facts.servers) + "nic" + slice(0, facts.gpus_per_server)},
        {"rail", "rail" + slice(0, rails) + "core" + slice(0, 1)}}};
   for (const auto& [section, node] : places) {

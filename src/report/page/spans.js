@@ -1,7 +1,7 @@
 // The spans of a run's trace on their tracks: which tracks, and which spans of a stretch of time or at an instant.
 
 export const COLOURS = {
-  compute: '#b8c4d6', host: '#94a3b8', tp: '#7fb069', dp: '#3d7ea6', pp: '#e08e45', ep: '#9467bd', cp: '#c9a227',
+  compute: '#b8c4d6', host: '#94a3b8', tp: '#7fb069', dp: '#3d7ea6', pp: '#e08e45', ep: '#9467bd', cp: '#c9a227', other: '#8d6e63',
   'waiting for circuits': '#c1121f', 'waiting for peers': '#e3e6ea', switching: '#c1121f', circuit: '#888888',
   storage: '#4d908e', fault: '#5a5a5a', 'failure not detected': '#7b2d8b',
 };

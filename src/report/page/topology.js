@@ -9,7 +9,7 @@ const MOST_LABELS = 24;  // of a rail: more overlap
 const IDLE = '#ffffff';
 
 // What a rank does: computation hides communication; a wait counts when there is nothing else.
-const RANKING = ['waiting for peers', 'waiting for circuits', 'tp', 'ep', 'cp', 'pp', 'dp', 'host', 'compute'];
+const RANKING = ['waiting for peers', 'waiting for circuits', 'storage', 'other', 'tp', 'ep', 'cp', 'pp', 'dp', 'host', 'compute'];
 
 /** rank -> { kind, name } at the instant, for ranks that do something. */
 export function activityAt(trace, at) {

@@ -5,6 +5,8 @@
 #include "sweep/record.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace photonrail::sweep {
 
@@ -18,6 +20,7 @@ struct PointScenario {
     if (plain) return &*plain;
     return months && months->job ? &*months->job : nullptr;
   }
+  [[nodiscard]] std::vector<std::string> warnings() const { return plain ? plain->warnings() : months->warnings(); }
 };
 
 /// Runs the histories of the scenario in this thread and adds their numbers to the record, each with the prefix "goodput.".

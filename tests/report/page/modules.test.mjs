@@ -8,7 +8,7 @@ const { formatValue, labelOf, toCsv } = await import(new URL('format.js', page))
 const { cumulative, deviation, distinct, mean, paretoFront, spansDecades } = await import(new URL('statistics.js', page));
 const { compare, defaultSelection, fixOthers, pointsOf, stepTimeOf } = await import(new URL('selection.js', page));
 const { filterRows, predicateOf, sortRows } = await import(new URL('table_filter.js', page));
-const { chooseTracks, defaultTracks, faultSpans, spanAt, visibleSpans } = await import(new URL('spans.js', page));
+const { COLOURS, chooseTracks, defaultTracks, faultSpans, spanAt, visibleSpans } = await import(new URL('spans.js', page));
 
 const NONE = NaN;
 
@@ -203,6 +203,12 @@ test('tracks are chosen by the beginning of their names, spans by an instant', (
   assert.equal(spanAt(trace, 0, 0.0045), 2);
   assert.equal(spanAt(trace, 0, 0.0055), -1);  // between two
   assert.equal(spanAt(trace, 1, 0.75), 1001);
+});
+
+test('every kind of span has a colour of its own', () => {
+  const kinds = ['compute', 'host', 'tp', 'cp', 'ep', 'dp', 'pp', 'other', 'storage', 'fault', 'failure not detected'];
+  for (const kind of kinds) assert.ok(COLOURS[kind], kind);
+  assert.equal(new Set(kinds.map((kind) => COLOURS[kind])).size, kinds.length);
 });
 
 test('faults are shown first, with what is not known of them apart', () => {

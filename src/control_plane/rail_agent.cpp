@@ -25,6 +25,14 @@ void require_slots(const Timetable& timetable, const ReconfigurationTerms& terms
                         (terms.jobs == 1 ? " job sends" : " jobs send"));
 }
 
+// The controller has decided. What it wants to change it may want again, should that not come about.
+void settle(RequestsByPort& by_port, const Decision& decision, const PortMirror& ports) {
+  by_port.settle();
+  for (const Step& step : decision.steps) {
+    for (const Circuit circuit : step.plan.connect) by_port.port_changed(circuit.from, ports.transmit(), ports.receive());
+  }
+}
+
 // As served_by(), by the index of ports; nothing where requests of several dimensions want the circuits.
 std::optional<Dimension> served_by_port(const CircuitPlan& change, const RequestsByPort& by_port) {
   std::optional<Dimension> dimension;
@@ -205,18 +213,10 @@ void RailAgent::consult(const SharedView& shared) {
   }
   const FabricView shown = view(shared);
   Decision decision = controller_->decide(shown);
-  if (by_port != nullptr) note_decision(decision, *by_port);
+  if (by_port != nullptr) settle(*by_port, decision, ports_);
   if (decision.timetable) require_slots(*decision.timetable, shown.reconfiguration);
   wakes_.ask_again = decision.ask_again;
   sequencer_->take(std::move(decision), issued_);
-}
-
-// What the controller wants to change it may want again, should that not come about.
-void RailAgent::note_decision(const Decision& decision, RequestsByPort& by_port) const {
-  by_port.settle();
-  for (const Step& step : decision.steps) {
-    for (const Circuit circuit : step.plan.connect) by_port.port_changed(circuit.from, ports_.transmit(), ports_.receive());
-  }
 }
 
 // Commands that went out. One whose circuits are never taken is no fault; thousands in a row would go on for ever.

@@ -123,7 +123,6 @@ class RailAgent {
   void decide(std::uint64_t);
   void require_time_passes(std::uint64_t tasks_ended);
   void consult(const SharedView& shared);
-  void note_decision(const Decision& decision, RequestsByPort& by_port) const;
   [[nodiscard]] FabricView view(const SharedView& shared) const;
   void log_issued();
   void set_timer();

@@ -127,6 +127,7 @@ struct ReconfigurationTerms {
   }
 };
 
+class RequestsByPort;
 class WaitingPairs;
 
 /// One rail, as a controller sees it. New fields may be added; that breaks no controller. Spans refer to state that is
@@ -157,6 +158,10 @@ struct FabricView {
   /// What blocks, of `requests`, by pair (control/waiting_pairs.hpp); only with Service::kByPair. Null, as in a view
   /// written by hand: to be read from `requests`.
   const WaitingPairs* waiting = nullptr;
+  /// `requests` by port, and those that changed since this rail's controller was last asked
+  /// (control/requests_by_port.hpp); only if ViewPart::kByPort, where NICs have one port and rails one plane. Null, as in a
+  /// view written by hand: everything may have changed.
+  const RequestsByPort* by_port = nullptr;
 
   [[nodiscard]] PortId port(ServerIndex p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
   [[nodiscard]] ServerIndex position(PortId p) const { return p.value / ports_per_gpu; }

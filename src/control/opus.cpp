@@ -9,6 +9,7 @@
 // Leaves out: the published prototype's time-outs, and its one-bit-a-stage topologies: circuits change one by one here, so
 // that two groups on disjoint ports never wait for each other.
 #include "control/builtin.hpp"
+#include "control/changed_requests.hpp"
 #include "control/free_ports.hpp"
 #include "control/phase_width.hpp"
 
@@ -19,35 +20,31 @@ namespace {
 class Opus : public Controller {
  public:
   Decision decide(const FabricView& view) override {
-    width_.learn(view);
-    ports_.begin(view);
     plan_ = {};
-    announced_.clear();
-    // Pairs are far from each other in memory, and a large rail has thousands of requests: they come while others are
-    // served.
-    constexpr std::size_t kAhead = 8;
-    const std::span<const CircuitRequest> requests = view.requests;
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (i + kAhead < requests.size()) __builtin_prefetch(requests[i + kAhead].pairs.data());
-      if (requests[i].blocking) {
-        serve(view, requests[i]);
-      } else {
-        announced_.push_back(i);
-      }
+    if (view.by_port != nullptr) {
+      changed_.serve(view, plan_.connect);
+    } else {
+      serve_all(view);
     }
-    for (const std::size_t i : announced_) serve(view, requests[i]);
     if (plan_.connect.empty()) return std::nullopt;
     return plan_;
   }
 
  private:
-  void serve(const FabricView& view, const CircuitRequest& request) {
-    ports_.serve_all(request.pairs, width_.of(view, request), plan_.connect);
+  void serve_all(const FabricView& view) {
+    width_.learn(view);
+    ports_.begin(view);
+    for (const bool blocking : {true, false}) {
+      for (const CircuitRequest& request : view.requests) {
+        if (request.blocking != blocking) continue;
+        ports_.serve_all(request.pairs, width_.of(view, request), plan_.connect);
+      }
+    }
   }
 
-  std::vector<std::size_t> announced_;  // requests that do not block yet
   FreePorts ports_;
   PhaseWidth width_;
+  ChangedRequests changed_;
   CircuitPlan plan_;
 };
 
@@ -56,7 +53,7 @@ std::unique_ptr<Controller> make_opus(const ControllerSpec&, RailId, std::uint32
 }
 
 PolicyNeeds opus_needs(const ControllerSpec& spec) {
-  PolicyNeeds needs{.view = {ViewPart::kScheduleWithPorts}};
+  PolicyNeeds needs{.view = {ViewPart::kScheduleWithPorts, ViewPart::kByPort}};
   needs.ranks.announce = spec.mode == OpusMode::kProvisioned ? Announcement::kAhead : Announcement::kOnDemand;
   needs.ranks.order = spec.order;
   return needs;

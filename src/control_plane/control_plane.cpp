@@ -70,9 +70,13 @@ std::vector<std::string> ControlPlane::remarks(Duration makespan) const {
 }
 
 // Requests that are still on their way count too: the circuits of another operation may be the ones that they lack. Opening
-// an operation takes its requests off the list.
+// an operation takes its requests off the list, and lights no circuit: what a round lacks now it lacks then.
 void ControlPlane::circuits_available(RailId rail) {
-  const std::vector<std::uint32_t> waiting = board_.blocked(rail);
+  std::vector<std::uint32_t> waiting;
+  const fabric::RailRoutes& routes = run_.fabric.rail(rail).routes();
+  for (const BlockedRequest& blocked : board_.blocked(rail)) {
+    if (needs_.by_pair() || routes.may_lead({blocked.pair.from, blocked.pair.to})) waiting.push_back(blocked.slot);
+  }
   for (const std::uint32_t slot : waiting) {
     const Request& request = board_[slot];
     if (request.open) service_->try_open(request.op, request.round);

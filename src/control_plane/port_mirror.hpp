@@ -20,6 +20,8 @@ class PortMirror {
   /// Takes over what changed since the last call.
   void sync();
 
+  /// The ports that the last sync() changed.
+  [[nodiscard]] std::span<const PortId> touched() const { return touched_; }
   [[nodiscard]] std::span<const PortView> transmit() const { return transmit_; }
   [[nodiscard]] std::span<const PortId> receive() const { return receive_; }
   /// See FabricView::own.
@@ -35,7 +37,7 @@ class PortMirror {
   std::vector<PortId> receive_;
   std::vector<ServerIndex> own_;
   bool foreign_ = false;
-  std::vector<PortId> touched_;  // scratch
+  std::vector<PortId> touched_;
 };
 
 }  // namespace photonrail::control_plane

@@ -25,8 +25,34 @@ void require_slots(const Timetable& timetable, const ReconfigurationTerms& terms
                         (terms.jobs == 1 ? " job sends" : " jobs send"));
 }
 
+// The controller has decided. What it wants to change it may want again, should that not come about.
+void settle(RequestsByPort& by_port, const Decision& decision, const PortMirror& ports) {
+  by_port.settle();
+  for (const Step& step : decision.steps) {
+    for (const Circuit circuit : step.plan.connect) by_port.port_changed(circuit.from, ports.transmit(), ports.receive());
+  }
+}
+
+// As served_by(), by the index of ports; nothing where requests of several dimensions want the circuits.
+std::optional<Dimension> served_by_port(const CircuitPlan& change, const RequestsByPort& by_port) {
+  std::optional<Dimension> dimension;
+  for (const Circuit c : change.connect) {
+    const ServerPair pair{c.from.value, c.to.value};
+    for (const CircuitRequest* request : by_port.senders(pair.from)) {
+      if (!std::binary_search(request->pairs.begin(), request->pairs.end(), pair)) continue;
+      if (dimension && *dimension != request->dimension) return std::nullopt;
+      dimension = request->dimension;
+      break;
+    }
+  }
+  return dimension;
+}
+
 // The dimension of the first request, in the order of the board, that the circuits are for.
 std::optional<Dimension> served_by(const CircuitPlan& change, const RequestBoard& board, RailId rail, std::uint32_t ports) {
+  if (const RequestsByPort* by_port = board.complete(rail).by_port()) {
+    if (const std::optional<Dimension> dimension = served_by_port(change, *by_port)) return dimension;
+  }
   for (const RequestList* list : {&board.complete(rail), &board.partial(rail)}) {
     for (const CircuitRequest& request : list->views()) {
       const bool served = std::any_of(change.connect.begin(), change.connect.end(), [&](Circuit c) {
@@ -161,6 +187,7 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.planes = cluster.rail.planes;
   view.own = ports_.own();
   if (needs_.by_pair()) view.waiting = &around_.board.complete(id_).waiting();
+  view.by_port = around_.board.complete(id_).by_port();
   const Duration message = run_.spec.control.messages.delay.typical();
   view.reconfiguration = {optical.reconfiguration.typical(),
                           optical.link_up,
@@ -176,8 +203,13 @@ FabricView RailAgent::view(const SharedView& shared) const {
 
 void RailAgent::consult(const SharedView& shared) {
   ports_.sync();
+  RequestsByPort* by_port = around_.board.complete(id_).by_port();
+  for (const PortId port : ports_.touched()) {
+    if (by_port != nullptr) by_port->port_changed(port, ports_.transmit(), ports_.receive());
+  }
   const FabricView shown = view(shared);
   Decision decision = controller_->decide(shown);
+  if (by_port != nullptr) settle(*by_port, decision, ports_);
   if (decision.timetable) require_slots(*decision.timetable, shown.reconfiguration);
   wakes_.ask_again = decision.ask_again;
   sequencer_.take(std::move(decision), issued_);

@@ -68,6 +68,25 @@ bool remove_pair(RequestList& list, Request& request, ServerPair pair, std::uint
   return last;
 }
 
+// ---- RequestList::by_port() of a policy that looks at what changed
+
+template <class Precedes>
+void insert_by_port(RequestList& list, const Request& request, Precedes&& precedes) {
+  if (list.by_port() != nullptr) list.by_port()->insert(request.view, precedes);
+}
+
+void erase_by_port(RequestList& list, const Request& request) {
+  if (list.by_port() != nullptr) list.by_port()->erase(request.view);
+}
+
+// Of a request that stays in the list while its pairs change.
+void reinsert_by_port(RequestList& list, const Request& request) {
+  const std::vector<std::uint32_t>& slots = list.slots();
+  const auto place = [&](const CircuitRequest& r) { return std::find(slots.begin(), slots.end(), r.id.value); };
+  if (place(request.view) == slots.end()) return;
+  insert_by_port(list, request, [&](const CircuitRequest& a, const CircuitRequest& b) { return place(a) < place(b); });
+}
+
 void show_next_rounds(const ControlContext& run, Request& request) {
   const Operation& op = run.operations[request.op];
   for (std::uint32_t round = request.round + 1; round < op.plan().rounds(); ++round) {
@@ -88,6 +107,9 @@ RequestBoard::RequestBoard(const ControlContext& run, const PolicyNeeds& needs, 
       ambiguity_(ambiguity),
       rails_(run.fabric.optical() ? run.fabric.rails() : 0) {
   channel.attach(*this);
+  const bool one_port = run.plant().nic_ports == 1 && run.fabric.spec().rail.planes == 1;
+  if (!needs.has(ViewPart::kByPort) || !one_port) return;
+  for (RailRequests& rail : rails_) rail.complete.index_ports();
 }
 
 std::vector<RequestBoard::OpenRequest>& RequestBoard::open_of(OpId op) {
@@ -218,6 +240,9 @@ void RequestBoard::enlist(Request& request) {
     ambiguity_->report("two operations want one port at one instant, and the programs do not order them");
   }
   list.insert(static_cast<std::size_t>(place - slots.begin()), request.view);
+  insert_by_port(list, request, [&](const CircuitRequest& a, const CircuitRequest& b) {
+    return precedes(requests_[a.id.value], requests_[b.id.value]);
+  });
 }
 
 bool RequestBoard::use_one_order() {
@@ -235,9 +260,10 @@ void RequestBoard::drop(Request& request) {
   RailRequests& rail = rails_[request.rail.index()];
   count_pairs(rail.complete, request, false);
   const std::uint32_t slot = request.view.id.value;
+  erase_by_port(rail.complete, request);
   rail.complete.erase(slot);
   rail.partial.erase(slot);
-  std::erase(rail.blocked, slot);
+  std::erase_if(rail.blocked, [slot](const BlockedRequest& blocked) { return blocked.slot == slot; });
   run_.engine.cancel(request.alarm);
   request.alarm = {};
   request.open = false;
@@ -250,7 +276,8 @@ void RequestBoard::show_as_blocked(Request& request) {
   refresh(request);
   RailRequests& rail = rails_[request.rail.index()];
   count_pairs(rail.complete, request, needs_.by_pair() && request.view.all_asked());
-  rail.blocked.push_back(request.view.id.value);
+  if (rail.complete.by_port() != nullptr && request.view.all_asked()) rail.complete.by_port()->change(request.view);
+  rail.blocked.push_back({request.view.id.value, request.view.pairs.empty() ? ServerPair{} : request.view.pairs.front()});
   arm(request, run_.engine.now());
 }
 
@@ -349,11 +376,16 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
   }
   const bool another_holder = request->pairs.has(pair);
   const Bytes bytes = another_holder || !needs_.weighs() ? Bytes{} : run_.fabric.rail(rail).bytes_left(pair.from, pair.to);
-  add_pair(rails_[rail.index()].complete, *request, pair, bytes, run_.engine.now());
+  RequestList& list = rails_[rail.index()].complete;
+  if (!another_holder) erase_by_port(list, *request);
+  add_pair(list, *request, pair, bytes, run_.engine.now());
   if (another_holder) return;
   refresh(*request);
   const std::uint32_t reconfigurations = run_.operations[op].cause.reconfigurations;
-  if (!fresh) return listener_.requests_changed(rail, {run_.engine.now(), reconfigurations});
+  if (!fresh) {
+    reinsert_by_port(list, *request);
+    return listener_.requests_changed(rail, {run_.engine.now(), reconfigurations});
+  }
   count_request(*request, run_.operations[op].rank(0));
   arm(*request, run_.engine.now());
 }
@@ -361,8 +393,12 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
 void RequestBoard::circuit_back(RailId rail, OpId op, ServerPair pair) {
   Request* request = find_missed(op, rail);
   if (request == nullptr || !request->pairs.has(pair)) return;
-  if (!remove_pair(rails_[rail.index()].complete, *request, pair, 1, {})) return;
-  request->pairs.empty() ? drop(*request) : refresh(*request);
+  RequestList& list = rails_[rail.index()].complete;
+  erase_by_port(list, *request);
+  (void)remove_pair(list, *request, pair, 1, {});
+  refresh(*request);
+  if (request->pairs.empty()) return drop(*request);
+  reinsert_by_port(list, *request);
 }
 
 // ---- repetition, progress, starvation

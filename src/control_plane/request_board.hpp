@@ -45,6 +45,12 @@ struct Request {
   engine::EventHandle alarm{};  ///< the end of ControllerSpec::starvation
 };
 
+/// A request that lacks only circuits, and one of the pairs that must have one before it is served.
+struct BlockedRequest {
+  std::uint32_t slot = 0;
+  ServerPair pair;  ///< of pairs that wait one by one: the first that did
+};
+
 /// Opens, completes and drops requests, and keeps the views of them that controllers get.
 class RequestBoard : private RequestListener {
  public:
@@ -85,8 +91,8 @@ class RequestBoard : private RequestListener {
   /// Requests that every member has sent, and those that some members have sent.
   [[nodiscard]] const RequestList& complete(RailId rail) const { return rails_[rail.index()].complete; }
   [[nodiscard]] const RequestList& partial(RailId rail) const { return rails_[rail.index()].partial; }
-  /// Slots of the rail's requests that lack only circuits.
-  [[nodiscard]] const std::vector<std::uint32_t>& blocked(RailId rail) const { return rails_[rail.index()].blocked; }
+  /// The rail's requests that lack only circuits.
+  [[nodiscard]] const std::vector<BlockedRequest>& blocked(RailId rail) const { return rails_[rail.index()].blocked; }
   [[nodiscard]] const Request& operator[](std::uint32_t slot) const { return requests_[slot]; }
   /// Text for reports: "all_gather of group 'dp' (server 1 to 2)".
   [[nodiscard]] std::string describe(std::uint32_t slot) const;
@@ -99,7 +105,7 @@ class RequestBoard : private RequestListener {
   struct RailRequests {
     RequestList complete;
     RequestList partial;
-    std::vector<std::uint32_t> blocked;  // slots, whether or not every member's request is here
+    std::vector<BlockedRequest> blocked;  // whether or not every member's request is here
   };
 
   [[nodiscard]] std::vector<OpenRequest>& open_of(execution::OpId op);

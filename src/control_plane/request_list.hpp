@@ -1,12 +1,14 @@
 // Demands as their controller sees them: views that are kept, so that showing them costs nothing.
 #pragma once
 
+#include "photonrail/control/requests_by_port.hpp"
 #include "photonrail/control/waiting_pairs.hpp"
 #include "photonrail/fabric_view.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,8 +25,14 @@ class RequestList {
   [[nodiscard]] const WaitingPairs& waiting() const { return waiting_; }
   [[nodiscard]] WaitingPairs& waiting() { return waiting_; }
 
+  /// From now on by_port() is there. It refers to the board's own views.
+  void index_ports() { by_port_ = std::make_unique<RequestsByPort>(); }
+  /// Null without index_ports(). The board enters requests, and the rail's agent what became of ports.
+  [[nodiscard]] RequestsByPort* by_port() const { return by_port_.get(); }
+
   /// Shows none; waiting() is as it was.
   void clear() {
+    if (by_port_ != nullptr) by_port_->clear();
     slots_.clear();
     views_.clear();
   }
@@ -53,6 +61,7 @@ class RequestList {
   std::vector<std::uint32_t> slots_;
   std::vector<CircuitRequest> views_;
   WaitingPairs waiting_;
+  std::unique_ptr<RequestsByPort> by_port_;
 };
 
 }  // namespace photonrail::control_plane

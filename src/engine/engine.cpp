@@ -17,6 +17,15 @@ constexpr std::uint64_t kMaxEvents = std::uint64_t{1} << (kPhaseShift - kSlotBit
 constexpr std::uint64_t kNoSlot = kSlotMask;
 constexpr std::size_t kCompactAbove = 1024;  // below this many cancelled entries a rebuild is not worth it
 
+// What was taken out stays until the last is, and no longer: else memory would grow with every event that an instant
+// schedules for itself.
+template <class Fifo>
+void drop_front(Fifo& fifo) {
+  if (++fifo.head < fifo.keys.size()) return;
+  fifo.keys.clear();
+  fifo.head = 0;
+}
+
 [[noreturn]] void fail_without_time(std::uint64_t events, Time now) {
   throw DeadlockError({std::to_string(events) + " events at " + std::to_string(to_seconds(now)) +
                        " s: something repeats without time passing"});
@@ -96,18 +105,16 @@ void Engine::drop_stale() {
 std::uint64_t Engine::next_of_instant() {
   for (std::size_t phase = 0; phase < instant_.size(); ++phase) {
     Fifo& fifo = instant_[phase];
-    for (; fifo.head < fifo.keys.size() && stale(fifo.keys[fifo.head]); ++fifo.head) --in_instant_;
-    if (fifo.head == fifo.keys.size()) {
-      fifo.keys.clear();
-      fifo.head = 0;
-      continue;
-    }
+    for (; !fifo.keys.empty() && stale(fifo.keys[fifo.head]); drop_front(fifo)) --in_instant_;
+    if (fifo.keys.empty()) continue;
     // An entry of the queue at this instant was scheduled before the instant began, so it comes first in its phase.
     if (!later_->empty() && later_->front().time == now_.since_start().count() &&
         (later_->front().key >> kPhaseShift) <= phase)
       return 0;
     --in_instant_;
-    return fifo.keys[fifo.head++];
+    const std::uint64_t key = fifo.keys[fifo.head];
+    drop_front(fifo);
+    return key;
   }
   return 0;
 }

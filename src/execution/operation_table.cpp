@@ -80,9 +80,9 @@ OperationIdentity OperationTable::identify(const OperationKey& key, const Task& 
 }
 
 OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
-  std::vector<OpId>& open = open_[key.communicator.index()];
-  for (const OpId id : open) {
-    if (pool_[id]->key == key) return id;
+  std::vector<OpenOperation>& open = open_[key.communicator.index()];
+  for (const OpenOperation& other : open) {
+    if (other.key == key) return other.id;
   }
   OpId id;
   if (free_.empty()) {
@@ -92,7 +92,7 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
     id = free_.back();
     free_.pop_back();
   }
-  open.push_back(id);
+  open.push_back({key, id});
   Operation& op = *pool_[id];
   static_cast<OperationIdentity&>(op) = identify(key, task);
   op.sequence = next_sequence_++;
@@ -155,7 +155,7 @@ void OperationTable::record_last_arrival(OpId id, Member member) {
 
 void OperationTable::retire(OpId id) {
   Operation& op = *pool_[id];
-  std::erase(open_[op.key.communicator.index()], id);
+  std::erase_if(open_[op.key.communicator.index()], [id](const OpenOperation& open) { return open.id == id; });
   op.live = false;
   if (op.demand != 0) plans_.give_back(op.demand_query());
   op.transfer.links.clear();

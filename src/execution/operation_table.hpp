@@ -57,6 +57,12 @@ class OperationTable {
   }
 
  private:
+  // The key beside the number: looking for one reads no other operation.
+  struct OpenOperation {
+    OperationKey key;
+    OpId id = 0;
+  };
+
   [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
   [[nodiscard]] OperationIdentity identify(const OperationKey& key, const Task& task);
   [[nodiscard]] const RunnablePlan* plan_for(const OperationIdentity& op);
@@ -74,7 +80,7 @@ class OperationTable {
   std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict
   std::vector<std::unique_ptr<Operation>> pool_;
   std::vector<OpId> free_;
-  std::vector<std::vector<OpId>> open_;  // by communicator
+  std::vector<std::vector<OpenOperation>> open_;  // by communicator
   std::uint32_t next_sequence_ = 0;
 };
 

@@ -33,6 +33,8 @@ class RailRoutes {
   /// No send is forwarded unless faulty ports rule out a circuit of its own.
   void forward_around_faults_only() { around_faults_only_ = true; }
 
+  /// False: there is no way now.
+  [[nodiscard]] bool may_lead(Hop hop) const { return direct(hop) || forwards(); }
   /// Whether there may be ways over several circuits.
   [[nodiscard]] bool forwards() const { return most_hops_ == 0 ? from_.spec.forwarding : most_hops_ > 1; }
   /// The hops of the way, or empty: there is none. Circuits that drain are no way. Valid until the next call.

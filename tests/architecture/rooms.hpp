@@ -79,6 +79,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"workload/operators.hpp", "workload"}, {"workload/training_operators.hpp", "workload"},
       {"controller.hpp", "control"}, {"fabric_view.hpp", "control"}, {"control/control_plane.hpp", "control"},
       {"control/decision.hpp", "control"}, {"control/needs.hpp", "control"}, {"control/parameter.hpp", "control"},
+      {"control/requests_by_port.hpp", "control"},
       {"control/waiting_pairs.hpp", "control"},
       {"cluster.hpp", "fabric"}, {"study/analytical.hpp", "analytical"}, {"study/cost.hpp", "cost"},
       {"observer.hpp", "execution"}, {"accounting.hpp", "execution"}, {"execution.hpp", "execution"},

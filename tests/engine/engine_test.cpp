@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <random>
@@ -13,6 +14,29 @@
 
 namespace photonrail {
 namespace {
+
+/// Memory that the allocator has given out.
+std::size_t bytes_in_use() {
+  const auto books = ::mallinfo2();
+  return books.uordblks + books.hblkhd;
+}
+
+// Goes on from instant to instant; each schedules one event for itself, in the phase after.
+class Ticker {
+ public:
+  Ticker(engine::Engine& engine, std::uint64_t ticks) : engine_(engine), left_(ticks) {}
+
+  void tick(std::uint64_t) {
+    engine_.schedule(engine_.now(), engine::Phase::kStart, engine::Action::to<&Ticker::tock>(*this));
+    if (--left_ == 0) return;
+    engine_.schedule(engine_.now() + Duration{1}, engine::Phase::kFinish, engine::Action::to<&Ticker::tick>(*this));
+  }
+  void tock(std::uint64_t) {}
+
+ private:
+  engine::Engine& engine_;
+  std::uint64_t left_;
+};
 
 // Writes down which events ran, and when.
 class Log {
@@ -182,6 +206,18 @@ TEST(Engine, TwoEnginesInTwoThreadsDoNotMeet) {
   second.join();
   EXPECT_EQ(a, alone);
   EXPECT_EQ(b, alone);
+}
+
+// 500,000 instants: an entry of 8 bytes that each left behind would be 4 MB.
+TEST(Engine, MemoryDoesNotGrowWithTheEventsThatInstantsScheduleForThemselves) {
+  engine::Engine engine;
+  Ticker ticker(engine, 500'000);
+  ticker.tick(0);
+  engine.run(1'000);
+  const std::size_t before = bytes_in_use();
+  engine.run();
+  EXPECT_EQ(engine.events_run(), 999'999u);
+  EXPECT_LT(bytes_in_use(), before + 100'000);
 }
 
 TEST(Engine, RunStopsAtItsLimit) {

@@ -18,7 +18,8 @@ enum class ViewPart : std::uint8_t {
   kScheduleWithPorts,  ///< kSchedule, but only where a NIC has several ports
   kTraffic,            ///< FabricView::traffic, traffic_now
   kDueTimes,           ///< CircuitRequest::expected, due; from a profiling run of one step on electrical rails
-  kTaskEvents  ///< CircuitRequest::requester_progressed, FabricView::running; asked when a task ends while operations wait
+  kTaskEvents,  ///< CircuitRequest::requester_progressed, FabricView::running; asked when a task ends while operations wait
+  kByPort       ///< FabricView::by_port
 };
 
 /// A set of them.

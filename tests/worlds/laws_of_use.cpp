@@ -179,6 +179,18 @@ LawAnswer forwarded_streams_are_exact(const World& world, const Outcome& first, 
   return {true, "a run says that every send is simulated, and has another history at the exact fidelity"};
 }
 
+// Where every circuit had room at once, a mesh is a crossbar.
+LawAnswer roomy_meshes_are_crossbars(const World& world, const Outcome& first, Verdict& verdict) {
+  const std::optional<BlockingSummary>& blocking = first.result.reconfigurations.blocking;
+  if (!blocking || blocking->waited + blocking->displaced > 0) return {};
+  Json twin = world.scenario;
+  twin["cluster"]["rail"]["switch"].erase("pip");
+  ++verdict.runs;
+  const Outcome crossbar = run(twin);
+  if (crossbar.ending == Ending::kDone && crossbar.history == first.history) return {true, ""};
+  return {true, "no circuit waited for room in the mesh, and a crossbar has another history: " + crossbar.message};
+}
+
 }  // namespace
 
 std::vector<PolicyProperty> laws_of_use() {
@@ -189,7 +201,9 @@ std::vector<PolicyProperty> laws_of_use() {
           {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
           {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
           {"forwarded_streams", "where messages may be forwarded, both fidelities have one history",
-           forwarded_streams_are_exact, true}};
+           forwarded_streams_are_exact, true},
+          {"roomy_mesh", "a mesh in which no circuit waited for room has the history of a crossbar",
+           roomy_meshes_are_crossbars, true}};
 }
 
 }  // namespace photonrail::worlds

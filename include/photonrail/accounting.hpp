@@ -1,6 +1,7 @@
 // What a run accounts for: each rank's time, traffic by dimension, windows between phases, reconfigurations.
 #pragma once
 
+#include "photonrail/core/circuit.hpp"
 #include "photonrail/core/duration_histogram.hpp"
 #include "photonrail/core/total_time.hpp"
 #include "photonrail/task_graph.hpp"
@@ -72,6 +73,7 @@ struct ReconfigurationSummary {
   TotalTime exposed{};         ///< the part of `total` in which a rank had nothing else to do than wait for these circuits
   std::uint64_t circuits = 0;  ///< set up by all commands
   std::map<DimensionChange, CommandTotals> by_change;
+  std::optional<BlockingSummary> blocking{};  ///< none: no switch of the rails blocks
   /// 1 - exposed / total; none where nothing took time that could be hidden, as on electrical rails.
   [[nodiscard]] std::optional<double> hidden_share() const;
 };

@@ -140,13 +140,17 @@ bool PodSchedule::preempt_for(std::uint32_t job) {
     return a.left > b.left;
   });
   if (victims.size() > kMaxVictims) victims.resize(kMaxVictims);
+  // More releases never hurt: where all of them are not enough, as when most servers are down, that is asked once.
   Pod later = pod_;
+  for (const Victim& victim : victims) later.release(progress_[victim.job].slice);
+  if (later.idle_count() < wanted || !allocator_.try_in(later, jobs_[job].request)) return false;
+  later = pod_;
   std::optional<Placement> slice;
   std::vector<std::uint32_t> stopped;
   for (auto victim = victims.begin(); victim != victims.end() && !slice; ++victim) {
     stopped.push_back(victim->job);
     later.release(progress_[victim->job].slice);
-    slice = allocator_.try_in(later, jobs_[job].request);
+    if (later.idle_count() >= wanted) slice = allocator_.try_in(later, jobs_[job].request);
   }
   if (!slice) return false;
   for (std::size_t i = 0; i + 1 < stopped.size();) {  // those whose room is not needed run on

@@ -43,6 +43,17 @@ DelayDistribution read_delay(JsonReader value, double picoseconds, const std::fi
 
 namespace {
 
+PipMeshSpec read_pip(JsonReader section) {
+  PipMeshSpec mesh;
+  mesh.rows = section.child("rows", "rows of hexagons").count(1, 64);
+  mesh.columns = section.child("columns", "hexagons of a row").count(1, 64);
+  if (const auto v = section.optional("cell_loss_db")) mesh.cell_loss_db = v->number(0.01, 20.0);
+  if (const auto v = section.optional("port_loss_db")) mesh.port_loss_db = v->number(0.0, 20.0);
+  if (const auto v = section.optional("crosstalk_db")) mesh.crosstalk_db = v->number(-100.0, -3.0);
+  section.finish();
+  return mesh;
+}
+
 OpticalSwitchSpec read_switch(JsonReader section, const std::filesystem::path& directory) {
   if (section.is_string()) return section.lookup(optical_switch_preset);
   OpticalSwitchSpec spec;
@@ -65,6 +76,7 @@ OpticalSwitchSpec read_switch(JsonReader section, const std::filesystem::path& d
     spec.command_gap = round_up_picoseconds(1e12 / rate);
   }
   if (const auto v = section.optional("insertion_loss_db")) spec.insertion_loss_db = v->number(0.0, 1000.0);
+  if (const auto v = section.optional("pip")) spec.pip = read_pip(*v);
   if (const auto v = section.optional("power_w")) spec.power_w = v->number(0.0, 1e9);
   if (const auto v = section.optional("usd_per_port")) spec.usd_per_port = v->number(0.0, 1e9);
   section.finish();

@@ -50,7 +50,10 @@ class PortMatching {
       if (to_.size() <= pair.from) to_.resize(pair.from + std::size_t{1}, kNowhere);
       to_[pair.from] = pair.to;
     }
+    was_lit_.assign(to_.size(), false);
   }
+  void note_lit(ServerPair pair) { was_lit_[pair.from] = true; }
+  [[nodiscard]] bool was_lit(ServerPair pair) const { return was_lit_[pair.from]; }
   template <class Condition>
   void erase_if(Condition&& goes) {
     std::erase_if(pairs_, [&](ServerPair pair) {
@@ -65,6 +68,7 @@ class PortMatching {
 
   Matching pairs_;
   std::vector<ServerIndex> to_;  // by the position that sends
+  std::vector<bool> was_lit_;    // the same
 };
 
 class Decomposed : public Controller {
@@ -95,7 +99,14 @@ class Decomposed : public Controller {
  private:
   // The matching's circuits are there and out of use, and no send is about to take one.
   [[nodiscard]] bool is_over(const FabricView& view, std::uint32_t port) {
-    served_[port].erase_if([&](ServerPair pair) { return !is_lit(view, pair, port) && !can_join(view, pair, port); });
+    for (const ServerPair pair : served_[port].pairs()) {
+      if (is_lit(view, pair, port)) served_[port].note_lit(pair);
+    }
+    // A switch that blocks takes a circuit away when its bytes are through, to make room for the rest of the matching.
+    served_[port].erase_if([&](ServerPair pair) {
+      if (!is_lit(view, pair, port) && !can_join(view, pair, port)) return true;
+      return !is_joined(view, pair, port) && served_[port].was_lit(pair) && !waiting_.waits(pair);
+    });
     const Matching& pairs = served_[port].pairs();
     return std::all_of(pairs.begin(), pairs.end(), [&](ServerPair pair) {
       return is_lit(view, pair, port) && !fibre(view, pair, port).in_use && !waiting_.waits(pair);

@@ -155,6 +155,10 @@ void ControlPlane::summarize(std::span<const RailId> rail_image, Reconfiguration
     if (rail_image.empty()) agents_[r]->commands().summarize(summary);
     agents_[r]->commands().count_circuits(summary);
     summary.dark_port += run_.fabric.rail(RailId{r}).dark_port_time();
+    if (const fabric::MeshAdmission* mesh = run_.fabric.rail(RailId{r}).mesh()) {
+      if (!summary.blocking) summary.blocking.emplace();
+      *summary.blocking += mesh->summary();
+    }
   }
 }
 

@@ -26,10 +26,20 @@ std::string foreign_gpu(const ControlContext& run, const RailCrossing& crossing)
 
 }  // namespace
 
+namespace {
+
+std::string blocked(const ControlContext& run, const RailCrossing& crossing) {
+  const fabric::MeshAdmission* mesh = run.fabric.optical() ? run.fabric.rail(crossing.rail).mesh() : nullptr;
+  return mesh == nullptr ? "" : mesh->why_waiting({crossing.from, crossing.to});
+}
+
+}  // namespace
+
 std::string missing_circuit(const ControlContext& run, const execution::Operation& op, MemberPair pair) {
   const auto crossing = run.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
   return " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
-         std::to_string(op.rank(pair.second).value) + (crossing ? foreign_gpu(run, *crossing) : "");
+         std::to_string(op.rank(pair.second).value) +
+         (crossing ? foreign_gpu(run, *crossing) + blocked(run, *crossing) : "");
 }
 
 }  // namespace photonrail::control_plane

@@ -15,6 +15,7 @@ void PlanSequencer::take(Decision decision, std::vector<Issued>& issued) {
   steps_.assign(std::make_move_iterator(decision.steps.begin()), std::make_move_iterator(decision.steps.end()));
   ready_ = engine_.now();
   last_.reset();
+  begun_ = false;
   timetable_ = std::move(decision.timetable);
   taken_ = engine_.now();
   slot_ = -1;
@@ -37,12 +38,15 @@ void PlanSequencer::proceed(std::vector<Issued>& issued) {
 void PlanSequencer::advance(std::vector<Issued>& issued) {
   while (!steps_.empty() && !last_ && ready_ <= engine_.now()) {
     const Step& step = steps_.front();
+    // A step is not over while operations wait for those of its circuits that a switch has no room for yet.
+    if (begun_ && rail_.mesh() != nullptr && rail_.mesh()->is_behind()) return;
     if (step.when == When::kAt && step.at > engine_.now()) return;
     if (step.when == When::kDrained && rail_.disturbs(step.plan)) {
       rail_.drain(step.plan);
       return;
     }
     carry_out(step.plan, step.preempt, std::nullopt, issued);
+    begun_ = true;
     steps_.pop_front();
   }
 }
@@ -53,7 +57,7 @@ void PlanSequencer::restore(std::vector<Issued>& issued) {
   const CircuitPlan plan = rail_.restorable();
   if (plan.connect.empty()) return;
   const bool drained = rail_.drains();
-  const OpticalRail::Terms terms{messages_.command(id_), messages_.acknowledgement(id_)};
+  const OpticalRail::Terms terms{.before = messages_.command(id_), .after = messages_.acknowledgement(id_), .again = true};
   if (const std::optional<OpticalRail::Command> command = rail_.apply(plan, terms)) {
     issued.push_back({*command, engine_.now()});
   }

@@ -61,6 +61,7 @@ class PlanSequencer {
   std::deque<Step> steps_;
   Time ready_{};                       // the circuits of the step before can be used
   std::optional<std::uint32_t> last_;  // the command of the step before, until its end is known
+  bool begun_ = false;                 // a step of the present decision was carried out
   std::optional<Timetable> timetable_;
   Time taken_{};            // when the timetable was decided
   std::int64_t slot_ = -1;  // of the timetable, whose circuits are set

@@ -72,6 +72,26 @@ std::uint64_t circuits_in(const CircuitPlan& change, const Fabric& fabric, RailI
   return circuits;
 }
 
+// What operations wait for, in the order in which policies that serve requests by age take them. Pairs that are served one
+// by one are of use alone, and so are circuits that other pairs of the round are forwarded over.
+std::vector<std::vector<fabric::Hop>> claims_of(const RequestBoard& board, RailId rail, bool alone) {
+  std::vector<std::vector<fabric::Hop>> claims;
+  const auto add = [&](const CircuitRequest& request) {
+    if (!alone) claims.emplace_back();
+    for (const ServerPair pair : request.pairs) {
+      if (alone) claims.emplace_back();
+      claims.back().push_back({pair.from, pair.to});
+    }
+  };
+  for (const bool blocking : {true, false}) {
+    for (const CircuitRequest& request : board.complete(rail).views()) {
+      if (request.blocking == blocking) add(request);
+    }
+  }
+  for (const CircuitRequest& request : board.partial(rail).views()) add(request);
+  return claims;
+}
+
 }  // namespace
 
 RailAgent::RailAgent(const ControlContext& run, const PolicyNeeds& needs, const Surroundings& around, RailId id)
@@ -100,6 +120,10 @@ void RailAgent::end() {
   presence_.ended = run_.engine.now();
   run_.engine.cancel(wakes_.timer);
   wakes_.timer = {};
+  if (fabric::MeshAdmission* mesh = rail_.mesh()) {
+    mesh->set_claims({});
+    mesh->notify_others();
+  }
 }
 
 // Before begin() and after end() the job has nothing to decide, though ports fail and other jobs darken the switch.
@@ -134,6 +158,8 @@ void RailAgent::decide(std::uint64_t) {
   if (is_down() || ports_.foreign() || !is_running()) return;
   const bool drained = rail_.drains();
   const SharedView shared = around_.views.shared_view(id_);
+  if (fabric::MeshAdmission* mesh = rail_.mesh())
+    mesh->set_claims(claims_of(around_.board, id_, needs_.by_pair() || rail_.forwards()));
   try {
     require_time_passes(shared.tasks_ended);
     sequencer_.proceed(issued_);

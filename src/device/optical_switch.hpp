@@ -18,6 +18,7 @@ class OpticalSwitch {
     CircuitState state = CircuitState::kDark;
     std::uint32_t in_use = 0;  ///< operations with bytes on the circuit; counted on the transmit side only
     std::uint32_t begun = 0;   ///< the begin() that made the circuit
+    bool used = false;         ///< an operation has used the circuit and given it back; counted as in_use
   };
 
   explicit OpticalSwitch(std::uint32_t ports);  ///< `ports` NIC ports: so many inputs and so many outputs
@@ -46,6 +47,7 @@ class OpticalSwitch {
 
   void use(PortId from) { ++transmit_[from.index()].in_use; }
   void release(PortId from);
+  void mark_used(PortId from) { transmit_[from.index()].used = true; }
 
  private:
   void darken(PortId from);

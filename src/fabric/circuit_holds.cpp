@@ -37,10 +37,12 @@ void CircuitHolds::use_ports(Hop hop, Hold& hold) {
   }
 }
 
-void CircuitHolds::release(Id id) {
+void CircuitHolds::release(Id id) { give_back(id, true); }
+
+void CircuitHolds::give_back(Id id, bool used) {
   Hold& hold = holds_[id];
   for (const PortId port : hold.ports) {
-    circuits_.release(port);
+    circuits_.release(port, used);
     circuits_.touch(port);
   }
   for (const Hop hop : hold.hops) {
@@ -54,7 +56,7 @@ void CircuitHolds::release(Id id) {
 }
 
 void CircuitHolds::withdraw(Id id) {
-  release(id);
+  give_back(id, false);
   --uses_;
 }
 
@@ -72,7 +74,7 @@ void CircuitHolds::detach(std::span<const Circuit> darkened) {
     for (Hold& hold : holds_) {
       const auto found = std::find(hold.ports.begin(), hold.ports.end(), circuit.from);
       if (found == hold.ports.end()) continue;
-      circuits_.release(circuit.from);
+      circuits_.release(circuit.from, true);
       hold.ports.erase(found);
     }
   }

@@ -53,6 +53,7 @@ class CircuitHolds {
   };
 
   [[nodiscard]] Id take_id();
+  void give_back(Id id, bool used);
   void use_ports(Hop hop, Hold& hold);
   [[nodiscard]] bool has_port(const Hold& hold, Hop hop) const;
   template <class Visit>

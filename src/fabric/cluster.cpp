@@ -1,6 +1,8 @@
 #include "photonrail/cluster.hpp"
 
 #include "core/field.hpp"
+#include "fabric/mesh_routes.hpp"
+#include "pip/reach.hpp"
 #include "topology/plant.hpp"
 
 #include <algorithm>
@@ -232,6 +234,48 @@ void require_ports(const ClusterSpec& cluster) {
           "larger pods, or a larger switch");
 }
 
+void require_within(double value, double least, double most, const Field& where) {
+  require(value >= least && value <= most, where,
+          "must be from " + text(least) + " to " + text(most) + ", not " + text(value));
+}
+
+// A mesh of programmable photonics, which blocks.
+void require_mesh(const ClusterSpec& cluster) {
+  const RailSpec& rail = cluster.rail;
+  if (!rail.optical.pip) return;
+  const PipMeshSpec& spec = *rail.optical.pip;
+  require_within(spec.rows, 1, pip::PipMesh::kMaxHexagons, field("rail.optical.pip.rows"));
+  require_within(spec.columns, 1, pip::PipMesh::kMaxHexagons, field("rail.optical.pip.columns"));
+  require_within(spec.cell_loss_db, 0.01, 20.0, field("rail.optical.pip.cell_loss_db"));
+  require_within(spec.port_loss_db, 0.0, 20.0, field("rail.optical.pip.port_loss_db"));
+  require_within(spec.crosstalk_db, -100.0, -3.0, field("rail.optical.pip.crosstalk_db"));
+  require(rail.pods.servers == 0, field("rail.pods.servers"),
+          "the mesh of a switch that blocks has no uplinks to other pods", "leave \"pods\" out, or {rail.optical.pip}");
+  require(rail.optical.insertion_loss_db == 0.0, field("rail.optical.insertion_loss_db"),
+          "the loss of a mesh is that of the cells on each way", "leave it out; set {rail.optical.pip.cell_loss_db}");
+  const std::uint64_t nics = std::uint64_t{cluster.servers} * (cluster.nic.ports / rail.planes);
+  const std::uint64_t ports = rail.optical.ports == 0 ? 2 * nics : rail.optical.ports;
+  const std::uint32_t ends = pip::PipMesh(spec.rows, spec.columns, 2).open_ends();
+  require(ports <= ends, field("rail.optical.pip.rows"),
+          "a mesh of " + std::to_string(spec.rows) + "x" + std::to_string(spec.columns) + " hexagons has " +
+              std::to_string(ends) + " open ends, and the switch " + std::to_string(ports) +
+              " ports: two for each NIC port",
+          "more hexagons, fewer servers, or more {rail.planes}");
+}
+
+// Of circuits that have the mesh to themselves: which circuits may be lit together is found out when they are wanted.
+void require_light_through(const ClusterSpec& cluster) {
+  const PipMeshSpec& spec = *cluster.rail.optical.pip;
+  const double budget = cluster.nic.optical_budget_db;
+  const pip::FarthestPorts farthest = pip::farthest_ports(fabric::mesh_of(cluster));
+  const double loss = fabric::loss_of_way_db(spec, farthest.cells);
+  require(loss <= budget, field("nic.optical_budget_db"),
+          "the shortest way between ports " + std::to_string(farthest.ends.a) + " and " + std::to_string(farthest.ends.b) +
+              " of the mesh passes " + std::to_string(farthest.cells) + " cells and loses " + text(loss) +
+              " dB, more than the transceivers' " + text(budget) + " dB",
+          "transceivers with more, a smaller mesh, or cells that lose less ({rail.optical.pip.cell_loss_db})");
+}
+
 void require_light(const ClusterSpec& cluster) {
   const double budget = cluster.nic.optical_budget_db;
   require_amount(budget, field("nic.optical_budget_db"));
@@ -239,6 +283,7 @@ void require_light(const ClusterSpec& cluster) {
   const RailSpec& rail = cluster.rail;
   require(rail.kind == RailKind::kOptical, field("nic.optical_budget_db"), "electrical rails have no optical loss",
           "remove it");
+  if (rail.optical.pip) return require_light_through(cluster);
   require(rail.optical.insertion_loss_db > 0.0, field("nic.optical_budget_db"),
           "nothing is known of the switch's loss to hold against it", "set {rail.optical.insertion_loss_db}");
   // Through the switches of both pods and one of the second layer; packet switches receive the light and send it anew.
@@ -293,6 +338,7 @@ void require_optical(const ClusterSpec& cluster) {
   require_switch(cluster.rail.optical);
   require_layers(cluster);
   require_ports(cluster);
+  require_mesh(cluster);
   require_faults(cluster);
 }
 

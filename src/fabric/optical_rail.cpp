@@ -1,5 +1,7 @@
 #include "fabric/optical_rail.hpp"
 
+#include <algorithm>
+
 namespace photonrail::fabric {
 
 OpticalRail::OpticalRail(const RailContext& rail, SharedRail& shared)
@@ -16,6 +18,9 @@ OpticalRail::OpticalRail(const RailContext& rail, SharedRail& shared)
       timeline_(rail, circuits_, faults_, transitions_, notifier_),
       rules_(shared.switches, circuits_.ports_per_gpu()) {
   shared.jobs.push_back(&transitions_);
+  if (shared.mesh == nullptr) return;
+  mesh_ = std::make_unique<MeshAdmission>(*shared.mesh,
+                                          MeshAdmission::Parts{rail.id, circuits_, faults_, transitions_, notifier_});
 }
 
 void OpticalRail::attach(CircuitListener& listener) {
@@ -41,6 +46,7 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   rules_.require_own(plan);
   faults_.displace_lost(plan);
   faults_.refuse(command.change);
+  if (mesh_) mesh_->admit(plan, command.change, terms.again);
   if (circuits_.drains()) circuits_.undrain();
   if (command.change.connect.empty() && command.change.disconnect.empty()) return std::nullopt;
   const bool pause = rail_.spec.on_dark == OnDark::kPause || terms.preempt;
@@ -50,7 +56,20 @@ std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, 
   const SentCommand sent = commands_.send(command.change, begun, {reached, terms.after});
   command.id = sent.id;
   command.usable = sent.usable;
+  if (mesh_) mesh_->notify_others();
   return command;
+}
+
+// A circuit that a fault took may be among those that wait for room.
+CircuitPlan OpticalRail::restorable() const {
+  CircuitPlan plan = faults_.restorable();
+  if (!mesh_) return plan;
+  for (const Circuit circuit : mesh_->retry().connect) {
+    const bool taken = std::any_of(plan.connect.begin(), plan.connect.end(),
+                                   [circuit](Circuit c) { return c.from == circuit.from || c.to == circuit.to; });
+    if (!taken) plan.connect.push_back(circuit);
+  }
+  return plan;
 }
 
 }  // namespace photonrail::fabric

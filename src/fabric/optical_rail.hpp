@@ -12,6 +12,7 @@
 //   CircuitTransitions  going dark, being lit, pauses; changes RailCircuits, CircuitLinks, CircuitHolds
 //   SwitchCommands      commands and their parts in time; drives RailSwitches, CircuitTransitions
 //   FaultTimeline       faults in time; drives PortFaults, CircuitTransitions
+//   MeshAdmission       of switches that block: which circuits of a plan have room; drives CircuitTransitions of other jobs
 //   PlanRules           which plans are legal, whose ports are whose; reads RailSwitches
 //
 // All notify the listener through CircuitNotifier. OpticalRail owns them, hands its calls on, and has no state of its own.
@@ -22,6 +23,7 @@
 #include "fabric/circuit_listener.hpp"
 #include "fabric/circuit_transitions.hpp"
 #include "fabric/fault_timeline.hpp"
+#include "fabric/mesh_admission.hpp"
 #include "fabric/plan_rules.hpp"
 #include "fabric/port_faults.hpp"
 #include "fabric/rail_circuits.hpp"
@@ -31,6 +33,7 @@
 #include "fabric/switch_commands.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -82,7 +85,10 @@ class OpticalRail {
     }
   }
   [[nodiscard]] bool forwards() const { return routes_.forwards(); }
-  void release(HoldId hold) { holds_.release(hold); }
+  void release(HoldId hold) {
+    holds_.release(hold);
+    if (mesh_) mesh_->notify_others();
+  }
   /// Releases a hold that came to nothing, because other circuits of the operation were not there: it is no use.
   void withdraw(HoldId hold) { holds_.withdraw(hold); }
 
@@ -97,6 +103,7 @@ class OpticalRail {
     Duration after{};             ///< from lit until operations may use the circuits
     bool preempt = false;         ///< circuits in use may be darkened, as with "on_dark": "pause"
     std::optional<Time> since{};  ///< the plan was to be carried out then, on a rail that no operation used meanwhile
+    bool again = false;           ///< the plan is restorable(): it displaces nothing that is not in the way of an operation
   };
   /// Carries out a plan: what it darkens is unusable at once. The switches have the command `before` later; when they come
   /// to it, the new circuits take switching, settling and link bring-up, and are usable `after` later. Circuits to or from
@@ -104,8 +111,11 @@ class OpticalRail {
   std::optional<Command> apply(const CircuitPlan& plan, const Terms& terms);
 
   /// Circuits of earlier plans that a fault took or refused and that no later plan displaced, whose ports are repaired, and
-  /// which darken no circuit in use. To be lit again by apply().
-  [[nodiscard]] CircuitPlan restorable() const { return faults_.restorable(); }
+  /// which darken no circuit in use; circuits that wait for room in a mesh. To be lit again by apply().
+  [[nodiscard]] CircuitPlan restorable() const;
+
+  /// Null: the rail's switches do not block.
+  [[nodiscard]] MeshAdmission* mesh() const { return mesh_.get(); }
 
   /// Whether an operation holds a circuit that the plan would darken. Throws ControllerError.
   [[nodiscard]] bool disturbs(const CircuitPlan& plan) const { return circuits_.disturbs(plan); }
@@ -147,6 +157,7 @@ class OpticalRail {
   SwitchCommands commands_;
   FaultTimeline timeline_;
   PlanRules rules_;
+  std::unique_ptr<MeshAdmission> mesh_;
 };
 
 }  // namespace photonrail::fabric

@@ -18,6 +18,10 @@ class PortFaults {
   void begin(PortId port) { ++faults_[port.index()]; }
   void end(PortId port) { --faults_[port.index()]; }
   [[nodiscard]] bool is_faulty(PortId port) const { return faults_[port.index()] > 0; }
+  /// No command can change the circuit that begins at the port: one of its ends is faulty.
+  [[nodiscard]] bool is_fixed(PortId from) const;
+  /// No command can make the circuit: it, or one in its place, ends on a faulty port.
+  [[nodiscard]] bool is_refused(Circuit circuit) const;
 
   /// Takes out of `change` what cannot be done for faulty ports. The circuits among it are lost.
   void refuse(CircuitPlan& change);
@@ -29,9 +33,6 @@ class PortFaults {
   [[nodiscard]] CircuitPlan restorable() const;
 
  private:
-  [[nodiscard]] bool is_fixed(PortId from) const;
-  [[nodiscard]] bool is_refused(Circuit circuit) const;
-
   const RailCircuits& circuits_;
   std::vector<std::uint32_t> faults_;  // by port: how many it has now
   std::vector<Circuit> lost_;          // wanted by plans, and taken or refused by faults; no two share a fibre

@@ -60,7 +60,11 @@ class RailCircuits {
   /// OpticalSwitch::light.
   std::vector<Circuit> light(const std::vector<Circuit>& circuits, std::uint32_t begun);
   void use(PortId from) { crossbar_.use(from); }
-  void release(PortId from) { crossbar_.release(from); }
+  /// `used`: something was sent over the circuit.
+  void release(PortId from, bool used) {
+    if (used) crossbar_.mark_used(from);
+    crossbar_.release(from);
+  }
 
   /// Whether an operation holds a circuit that the plan would darken. Throws ControllerError.
   [[nodiscard]] bool disturbs(const CircuitPlan& plan) const;

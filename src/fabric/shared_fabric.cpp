@@ -53,6 +53,7 @@ void SharedFabric::add_rail(const ClusterSpec& spec, const Plant& plant, RailId 
   rails_[id.index()] =
       std::make_unique<SharedRail>(SharedRail{RailSwitches(spec.rail, plant.spec().servers, ports, id, seed), capacities_});
   SharedRail& rail = *rails_[id.index()];
+  if (spec.rail.optical.pip) rail.mesh = std::make_unique<MeshRoutes>(spec);
   const PodSpec& pods = spec.rail.pods;
   if (pods.servers == 0 || pods.layer != PodSpec::Layer::kElectrical || pods.oversubscription == 1.0) return;
   for (std::uint32_t pod = 0; pod < rail.switches.pods(); ++pod) {

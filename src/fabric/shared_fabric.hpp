@@ -5,6 +5,7 @@
 #include "engine/engine.hpp"
 #include "fabric/capacity_map.hpp"
 #include "fabric/link_faults.hpp"
+#include "fabric/mesh_routes.hpp"
 #include "fabric/nic_faults.hpp"
 #include "fabric/rail_switches.hpp"
 #include "network/network.hpp"
@@ -27,6 +28,7 @@ struct SharedRail {
   std::vector<topology::CapacityId> pod_out{};  ///< electrical layer between pods, where it is oversubscribed
   std::vector<topology::CapacityId> pod_in{};
   std::vector<CircuitTransitions*> jobs{};  ///< of each job on it, whose circuits a dark switch pauses
+  std::unique_ptr<MeshRoutes> mesh{};       ///< null: the switches do not block
 };
 
 class SharedFabric : private network::DeliveryListener {

@@ -112,18 +112,25 @@ Json communication(const RunResult& result) {
 
 Json reconfigurations(const ReconfigurationSummary& summary) {
   const std::optional<double> hidden = summary.hidden_share();
-  return {{"count", summary.count},
-          {"per_rail", summary.per_rail},
-          {"dark_port_s", to_seconds(summary.dark_port)},
-          {"critical_path", summary.critical_path},
-          {"total_s", to_seconds(summary.total)},
-          {"exposed_s", to_seconds(summary.exposed)},
-          {"hidden_share", hidden ? Json(*hidden) : Json(nullptr)},
-          {"circuits", summary.circuits},
-          {"circuits_per_command", summary.count == 0
-                                       ? Json(nullptr)
-                                       : Json(static_cast<double>(summary.circuits) / static_cast<double>(summary.count))},
-          {"by_change", report::changes_json(summary)}};
+  Json json = {{"count", summary.count},
+               {"per_rail", summary.per_rail},
+               {"dark_port_s", to_seconds(summary.dark_port)},
+               {"critical_path", summary.critical_path},
+               {"total_s", to_seconds(summary.total)},
+               {"exposed_s", to_seconds(summary.exposed)},
+               {"hidden_share", hidden ? Json(*hidden) : Json(nullptr)},
+               {"circuits", summary.circuits},
+               {"circuits_per_command",
+                summary.count == 0 ? Json(nullptr)
+                                   : Json(static_cast<double>(summary.circuits) / static_cast<double>(summary.count))},
+               {"by_change", report::changes_json(summary)}};
+  if (summary.blocking) {
+    json["blocking"] = {{"waited", summary.blocking->waited},
+                        {"displaced", summary.blocking->displaced},
+                        {"cells", summary.blocking->cells},
+                        {"loss_db", summary.blocking->loss_db}};
+  }
+  return json;
 }
 
 // Each window of its own; of more than kMaxWindows an even part of the ascending list, with the ends.

@@ -179,6 +179,11 @@ void add_reconfigurations(Rows& rows) {
     const std::optional<double> hidden = run.reconfigurations.hidden_share();
     return hidden ? percent(*hidden) : kNothing;
   });
+  if (!rows.any([](const RunResult& run) { return run.reconfigurations.blocking.has_value(); })) return;
+  rows.add("  circuits that waited for room", [](const RunResult& run) {
+    const std::optional<BlockingSummary>& blocking = run.reconfigurations.blocking;
+    return blocking ? std::to_string(blocking->waited) : kNothing;
+  });
 }
 
 void add_traffic(Rows& rows, std::size_t dimension) {

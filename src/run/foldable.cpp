@@ -15,6 +15,7 @@ const char* rail_problem(const RailSpec& rail) {
   }
   if (optical.darkness != DarkScope::kPorts) return "a switch that re-points is dark as a whole";
   if (optical.batching != Duration{} || optical.command_gap != Duration{}) return "commands wait for others at the switch";
+  if (optical.pip) return "a switch that blocks joins some ports and not others";
   if (rail.pods.servers != 0) return "circuits between pods differ from those within one";
   return "";
 }

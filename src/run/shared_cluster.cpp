@@ -209,6 +209,10 @@ void add(const ReconfigurationSummary& of, ReconfigurationSummary& sum) {
   sum.total += of.total;
   sum.exposed += of.exposed;
   sum.circuits += of.circuits;
+  if (of.blocking) {
+    if (!sum.blocking) sum.blocking.emplace();
+    *sum.blocking += *of.blocking;
+  }
   for (const auto& [change, totals] : of.by_change) {
     CommandTotals& all = sum.by_change[change];
     all.count += totals.count;

@@ -90,6 +90,8 @@ constexpr const char* kText = R"json({
         "total_s": { "$ref": "#/$defs/seconds" }, "exposed_s": { "$ref": "#/$defs/seconds" },
         "hidden_share": { "$ref": "#/$defs/number_or_null" }, "circuits": { "type": "integer", "minimum": 0 },
         "circuits_per_command": { "$ref": "#/$defs/number_or_null" },
+        "blocking": { "type": "object", "required": ["waited", "displaced", "cells", "loss_db"],
+          "additionalProperties": { "type": "number", "minimum": 0 } },
         "by_change": { "type": "array", "items": { "type": "object", "required": ["before", "after", "count", "circuits", "total_s", "exposed_s"] } } } }
   }
 }

@@ -33,7 +33,7 @@ inline const std::vector<Room>& rooms() {
       {"analytical", {"core", "engine", "collective"}, {}},
       {"workload", {"core", "collective"}, {}},
       {"control", {"core", "collective", "workload"}, {"boost/", "Eigen/"}},
-      {"fabric", {"core", "engine", "topology", "device", "network"}, {}},
+      {"fabric", {"core", "engine", "topology", "pip", "device", "network"}, {}},
       {"cost", {"core", "fabric"}, {}},
       {"folding", {"core", "collective", "workload", "fabric"}, {}},
       {"execution", {"core", "engine", "collective", "workload", "network", "fabric", "folding"}, {}},

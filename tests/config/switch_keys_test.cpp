@@ -33,6 +33,18 @@ Scenario read(const std::vector<Override>& changes, const std::filesystem::path&
   return parse_scenario(kGoodSwitch, directory, "s.json", changes);
 }
 
+TEST(SwitchKeys, SayThatASwitchIsAMesh) {
+  const Scenario s = read({{"/cluster/rail/switch/pip", R"({"rows": 7, "columns": 9, "cell_loss_db": 0.5,
+      "port_loss_db": 2, "crosstalk_db": -35})"}});
+  const PipMeshSpec& mesh = s.cluster.rail.optical.pip.value();
+  EXPECT_EQ(mesh.rows, 7u);
+  EXPECT_EQ(mesh.columns, 9u);
+  EXPECT_EQ(mesh.cell_loss_db, 0.5);
+  EXPECT_EQ(mesh.port_loss_db, 2.0);
+  EXPECT_EQ(mesh.crosstalk_db, -35.0);
+  EXPECT_FALSE(read({}).cluster.rail.optical.pip) << "a crossbar";
+}
+
 TEST(SwitchKeys, SayWhatASwitchIs) {
   const Scenario s = read({{"/cluster/rail/switch", R"({"preset": "polatis_6000", "settle_us": 7, "link_up_us": 9,
       "dark": "switch", "batching_us": 50, "commands_per_s": 30, "insertion_loss_db": 1.5})"},

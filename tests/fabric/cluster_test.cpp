@@ -142,6 +142,39 @@ INSTANTIATE_TEST_SUITE_P(
                                 "scale_up.lines[0].rate"}}),
     [](const auto& tested) { return tested.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(
+    OfMeshes, ClusterFaults,
+    ::testing::ValuesIn(std::vector<Fault>{
+        Fault{"mesh_without_hexagons", kOptical, [](Spec& s) { s.rail.optical.pip = PipMeshSpec{0, 9}; },
+              "rail.optical.pip.rows"},
+        Fault{"mesh_too_wide", kOptical, [](Spec& s) { s.rail.optical.pip = PipMeshSpec{9, 65}; },
+              "rail.optical.pip.columns"},
+        Fault{"mesh_without_ends_for_16_ports", kOptical, [](Spec& s) { s.rail.optical.pip = PipMeshSpec{1, 1}; },
+              "rail.optical.pip.rows"},
+        Fault{"mesh_of_amplifiers", kOptical, [](Spec& s) { s.rail.optical.pip = PipMeshSpec{9, 9, -1.0}; },
+              "rail.optical.pip.cell_loss_db"},
+        Fault{"mesh_that_leaks_all", kOptical, [](Spec& s) { s.rail.optical.pip = PipMeshSpec{9, 9, 0.25, 1.0, 0.0}; },
+              "rail.optical.pip.crosstalk_db"},
+        Fault{"mesh_of_pods", kOptical,
+              [](Spec& s) {
+                s.rail.optical.pip = PipMeshSpec{9, 9};
+                s.rail.pods.servers = 2;
+              },
+              "rail.pods.servers"},
+        Fault{"mesh_with_a_loss_of_its_own", kOptical,
+              [](Spec& s) {
+                s.rail.optical.pip = PipMeshSpec{9, 9};
+                s.rail.optical.insertion_loss_db = 3;
+              },
+              "rail.optical.insertion_loss_db"},
+        Fault{"mesh_too_dark", kOptical,
+              [](Spec& s) {
+                s.rail.optical.pip = PipMeshSpec{9, 9};
+                s.nic.optical_budget_db = 3;
+              },
+              "nic.optical_budget_db"}}),
+    [](const auto& info) { return info.param.name; });
+
 TEST(Cluster, AcceptsBothKindsOfRail) {
   EXPECT_NO_THROW(cluster(RailKind::kElectrical).validate());
   EXPECT_NO_THROW(cluster(RailKind::kOptical).validate());  // ports 0: as many as needed

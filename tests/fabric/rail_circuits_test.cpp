@@ -61,7 +61,7 @@ TEST(RailCircuits, DisturbsWhatIsInUse) {
   circuits.use(PortId{0u});
   EXPECT_TRUE(circuits.disturbs(elsewhere));
   EXPECT_FALSE(circuits.disturbs({{circuit(0, 1)}, {}})) << "it is there already";
-  circuits.release(PortId{0u});
+  circuits.release(PortId{0u}, true);
   EXPECT_FALSE(circuits.disturbs(elsewhere));
 }
 
@@ -87,7 +87,7 @@ TEST(RailCircuits, TheVersionFollowsWhatWaysDependOn) {
   EXPECT_TRUE(changed());
   circuits.touch(PortId{0u});
   circuits.use(PortId{0u});
-  circuits.release(PortId{0u});
+  circuits.release(PortId{0u}, true);
   EXPECT_FALSE(changed());
   circuits.drain({{}, {PortId{0u}}});
   EXPECT_TRUE(changed());

@@ -1,4 +1,5 @@
-// NICs that are slow for a time, on both kinds of rails; NICs of electrical rails that fail; and what of it is booked.
+// NICs that GPUs share; NICs that are slow for a time, on both kinds of rails; NICs of electrical rails that fail; and what
+// of it is booked.
 #include "photonrail/error.hpp"
 #include "photonrail/testing/tiny_job.hpp"
 #include "run/job.hpp"
@@ -32,6 +33,23 @@ PortFault slow(double rate, Time at = {}, std::optional<Duration> lasts = {}) {
 PortFault of_server(std::uint32_t server, PortFault fault) {
   fault.server = server;
   return fault;
+}
+
+// Two switched domains; GPU i of one all-reduces 1 MB with GPU i of the other, all pairs at once. A ring of two sends
+// 2 x 1/2 MB each way, 20 us at the 50 GB/s of a NIC; the k pairs of a NIC have 1 / k of it each.
+TEST(SharedNics, GiveEachGpuItsPartInDomainsOfAllSizes) {
+  for (const std::uint32_t gpus : {8u, 72u, 576u}) {
+    for (const std::uint32_t each : {1u, 4u, 8u}) {
+      Job job(2 * gpus, gpus);
+      job.scenario.cluster.nic.gpus = each;  // 72 GPUs with 18 NICs: 4
+      for (std::size_t i = 0; i < gpus; ++i) {
+        job.collective(job.group({i, gpus + i}), {i, gpus + i}, CollectiveOp::kAllReduce, 1'000'000);
+      }
+      const RunResult result = job.run();
+      EXPECT_EQ(result.makespan, us(20.0 * each)) << gpus << " GPUs, " << each << " a NIC";
+      EXPECT_TRUE(books_balance(result));
+    }
+  }
 }
 
 class SlowNic : public ::testing::TestWithParam<const char*> {

@@ -36,6 +36,15 @@ std::uint32_t draw_planes(Dice& dice, std::uint32_t ports) {
   return dice.pick(divisors);
 }
 
+// n x m hexagons have 4 (n + m) + 4 open ends for as many ports.
+Json draw_mesh(Dice& dice, std::uint32_t ports) {
+  const std::uint32_t sides = std::max(2U, (std::max(ports, 4U) - 4 + 3) / 4) + dice.from_to(0, 6);
+  const std::uint32_t rows = dice.from_to(1, sides - 1);
+  Json mesh{{"rows", rows}, {"columns", sides - rows}};
+  if (dice.one_in(3)) mesh["cell_loss_db"] = 0.1;
+  return mesh;
+}
+
 void draw_optical(Dice& dice, const Extent& extent, Json& rail) {
   rail["switch"] = draw_switch(dice);
   if (dice.one_in(4)) rail["forwarding"] = true;
@@ -46,6 +55,9 @@ void draw_optical(Dice& dice, const Extent& extent, Json& rail) {
     if (pods["joined_by"] == "electrical") pods["oversubscription"] = dice.pick<double>({1, 2, 3});
     if (dice.one_in(2)) pods["latency_us"] = dice.pick<double>({1, 2});
     rail["pods"] = pods;
+  }
+  if (!rail.contains("pods") && dice.one_in(6)) {
+    rail["switch"]["pip"] = draw_mesh(dice, 2 * extent.servers * (extent.ports / rail.value("planes", 1U)));
   }
   if (!dice.one_in(4)) return;
   rail["faults"] = Json::array();

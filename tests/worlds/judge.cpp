@@ -144,7 +144,8 @@ bool may_stop(const Json& scenario) {
 namespace {
 
 bool says_why(const std::string& message) {
-  for (const char* reason : {"circuits at once", "into the one port", "circuits into", "more circuits"}) {
+  for (const char* reason : {"circuits at once", "into the one port", "circuits into", "more circuits",
+                             "even without other circuits", "circuits that are wanted at once"}) {
     if (message.find(reason) != std::string::npos) return true;
   }
   return false;
@@ -165,9 +166,15 @@ bool turns_in_vain(const Json& scenario, const std::string& message) {
          scenario.dump().find("\"slot_us\"") != std::string::npos;
 }
 
+// A topology that is to be forwarded over is of use as a whole, and may have no room as one.
+bool lacks_room_to_forward(const Json& scenario, const std::string& message) {
+  return scenario["cluster"]["rail"].value("forwarding", false) && message.find("the mesh of") != std::string::npos;
+}
+
 void judge_stuck(const Json& scenario, const Outcome& first, Verdict& verdict) {
   if (may_stop(scenario) || says_why(first.message) || locks_in_its_order(scenario, first.message)) return;
   if (turns_in_vain(scenario, first.message)) return;
+  if (lacks_room_to_forward(scenario, first.message)) return;
   if (scenario["cluster"]["rail"]["kind"] != "optical") {
     verdict.symptom = "stuck";  // a drawn job cannot wait for itself
     verdict.detail = first.message;

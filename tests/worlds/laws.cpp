@@ -123,7 +123,11 @@ bool goes_by_rank(const Json& scenario, const std::string& policy) {
 }
 
 // With several ports a demand that is served whole gives its pairs ports in the order of positions.
+// Which ways a mesh has for circuits depends on the places of their ports.
+bool has_mesh(const Json& scenario) { return scenario.contains("/cluster/rail/switch/pip"_json_pointer); }
+
 bool claims_names(const Json& scenario) {
+  if (has_mesh(scenario)) return false;
   const std::string name = policy_of(scenario);
   const std::uint32_t ports = scenario.value("/cluster/nic/ports"_json_pointer, 1u);
   if (name == "opus" && ports > 1) return false;
@@ -132,6 +136,7 @@ bool claims_names(const Json& scenario) {
 }
 
 bool claims_symmetry(const Json& scenario) {
+  if (has_mesh(scenario)) return false;
   const std::string name = policy_of(scenario);
   return !name.empty() && known().find(name).rank_symmetric;
 }

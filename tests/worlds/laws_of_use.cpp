@@ -207,6 +207,18 @@ LawAnswer a_replica_can_be_dropped(const World& world, const Outcome&, Verdict&)
   }
 }
 
+// Where every circuit had room at once, a mesh is a crossbar.
+LawAnswer roomy_meshes_are_crossbars(const World& world, const Outcome& first, Verdict& verdict) {
+  const std::optional<BlockingSummary>& blocking = first.result.reconfigurations.blocking;
+  if (!blocking || blocking->waited + blocking->displaced > 0) return {};
+  Json twin = world.scenario;
+  twin["cluster"]["rail"]["switch"].erase("pip");
+  ++verdict.runs;
+  const Outcome crossbar = run(twin);
+  if (crossbar.ending == Ending::kDone && crossbar.history == first.history) return {true, ""};
+  return {true, "no circuit waited for room in the mesh, and a crossbar has another history: " + crossbar.message};
+}
+
 }  // namespace
 
 std::vector<PolicyProperty> laws_of_use() {
@@ -218,7 +230,9 @@ std::vector<PolicyProperty> laws_of_use() {
           {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
           {"dropped_replica", "months of the job may go on without a replica", a_replica_can_be_dropped, true},
           {"forwarded_streams", "where messages may be forwarded, both fidelities have one history",
-           forwarded_streams_are_exact, true}};
+           forwarded_streams_are_exact, true},
+          {"roomy_mesh", "a mesh in which no circuit waited for room has the history of a crossbar",
+           roomy_meshes_are_crossbars, true}};
 }
 
 }  // namespace photonrail::worlds

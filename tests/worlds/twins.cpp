@@ -178,7 +178,7 @@ std::optional<Json> with_unused_server(const Json& scenario) {
 bool is_steady(const Json& scenario) {
   const std::string text = scenario.dump();
   for (const char* random : {"\"distribution\"", "\"loss\"", "faults\"", "\"restarts\"", "\"random\"", "\"dirichlet\"",
-                             "\"zipf\"", "\"source_spread\"", "\"messages\""}) {
+                             "\"zipf\"", "\"source_spread\"", "\"messages\"", "\"pip\""}) {
     if (text.find(random) != std::string::npos) return false;
   }
   return true;

@@ -5,6 +5,7 @@
 #include "photonrail/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,16 @@ struct UnlikeGpus {
 /// What carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
 enum class DarkScope : std::uint8_t { kPorts, kSwitch };
 
+/// A mesh of programmable photonics in a switch's place (photonrail/pip/pip_switch.hpp): it blocks. Its ports are fibres:
+/// of NIC port p of a plane, 2 p is the transmit and 2 p + 1 the receive fibre, evenly around the rim.
+struct PipMeshSpec {
+  std::uint32_t rows = 1;  ///< hexagons, 1 to 64
+  std::uint32_t columns = 1;
+  double cell_loss_db = 0.25;   ///< of one pass of a cell, 0.01 to 20
+  double port_loss_db = 1.0;    ///< between a fibre and the mesh, each time, 0 to 20
+  double crosstalk_db = -30.0;  ///< of a cell: leaked / passed power, -100 to -3
+};
+
 /// An optical circuit switch: ports, and how long it takes to re-point.
 struct OpticalSwitchSpec {
   std::string name = "custom";
@@ -51,9 +62,10 @@ struct OpticalSwitchSpec {
   double usd_per_port = 0.0;
   Duration settle{};  ///< between switching and link bring-up
   DarkScope darkness = DarkScope::kPorts;
-  Duration batching{};             ///< it collects commands for so long, from the first on, and carries them out as one
-  Duration command_gap{};          ///< from the beginning of one command to that of the next at least: 1 / command rate
-  double insertion_loss_db = 0.0;  ///< of one pass, at its worst; 0: unknown
+  Duration batching{};               ///< it collects commands for so long, from the first on, and carries them out as one
+  Duration command_gap{};            ///< from the beginning of one command to that of the next at least: 1 / command rate
+  double insertion_loss_db = 0.0;    ///< of one pass, at its worst; 0: unknown
+  std::optional<PipMeshSpec> pip{};  ///< none: a crossbar, which joins any matching of its ports
 
   /// Switching, settling and link bring-up, without a queue.
   [[nodiscard]] Duration typical() const { return reconfiguration.typical() + settle + link_up; }

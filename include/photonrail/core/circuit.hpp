@@ -1,8 +1,9 @@
-// A circuit of an optical circuit switch, and a plan of circuits.
+// A circuit of an optical circuit switch, a plan of circuits, and what became of circuits on switches that block.
 #pragma once
 
 #include "photonrail/ids.hpp"
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <vector>
@@ -27,6 +28,22 @@ struct CircuitPlan {
   std::vector<PortId> disconnect;  ///< transmit sides to leave dark
 
   friend bool operator==(const CircuitPlan&, const CircuitPlan&) = default;
+};
+
+/// What switches that block (a PipSwitch) did to circuits.
+struct BlockingSummary {
+  std::uint64_t waited = 0;     ///< circuits that a controller wanted and that could not be routed at once
+  std::uint64_t displaced = 0;  ///< circuits out of use that went dark, or were routed anew, to make room for others
+  std::uint32_t cells = 0;      ///< of the longest way that light took
+  double loss_db = 0.0;         ///< of that way, from fibre to fibre, without crosstalk
+
+  BlockingSummary& operator+=(const BlockingSummary& other) {
+    waited += other.waited;
+    displaced += other.displaced;
+    cells = std::max(cells, other.cells);
+    loss_db = std::max(loss_db, other.loss_db);
+    return *this;
+  }
 };
 
 }  // namespace photonrail

@@ -23,6 +23,8 @@ void read_again(const JsonReader& list, TrainingOperators& how) {
 
 void read_host(JsonReader section, TrainingOperators& how) {
   section.read_duration("kernel_launch", how.kernel_launch);
+  how.operator_call = how.kernel_launch;
+  section.read_duration("operator_call", how.operator_call);
   if (const auto v = section.optional("graphs")) {
     using enum CudaGraphs;
     how.graphs = v->choice<CudaGraphs>({{"none", kNone}, {"layers", kLayers}, {"step", kStep}});

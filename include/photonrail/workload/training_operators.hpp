@@ -63,9 +63,14 @@ struct TrainingOperators {
   RecomputedOperators again{};
 
   CudaGraphs graphs = CudaGraphs::kStep;
-  /// Of the host for one kernel. Launches run ahead of the GPU, so that a part takes the longer of the two; but routed
-  /// experts without a capacity have sizes that the host must read from the GPU first: there both add up.
+  /// Of the host for one kernel that a library launches in a loop: products of experts one by one. Launches run ahead of
+  /// the GPU, so that a part takes the longer of the two; but routed experts without a capacity have sizes that the host
+  /// must read from the GPU first: there both add up. Published: 33 us an expert's product of 4 kernels
+  /// (NVIDIA/TransformerEngine, pull request 3134: 0.27 ms for 8 products of 128 x 2048 x 2048).
   Duration kernel_launch{8'000'000};
+  /// Of the host for one kernel that the framework calls by itself. A call of PyTorch's linear layer takes 13.5 us on the
+  /// x86 host of a DGX H100 and 37.1 us on GB200's Grace, 2.75 times as long (NVIDIA/TransformerEngine, issue 2053).
+  Duration operator_call{8'000'000};
   bool host_waits_for_routing = true;
 };
 

@@ -52,9 +52,10 @@ void add_unfused_core(Cost& core, const CostShape& shape, const AttentionWidths&
   const bool dropout = s.operators->attention_dropout;
   shape.add_memory(core, "attention.scores", scores * (dropout ? 7 : 4), scores * (dropout ? 9 : 6), 2);
   const std::int64_t rows = s.sequence / s.parallelism.cp;
-  const double times = static_cast<double>(s.micro_batch) * static_cast<double>(heads);
-  shape.add_product(core, "attention.queries_keys", rows, w.query / heads, s.sequence, OperatorPrecision::kBf16, times);
-  shape.add_product(core, "attention.values", rows, s.sequence, w.out / heads, OperatorPrecision::kBf16, times);
+  // One batched kernel for all heads, as torch.baddbmm launches it.
+  const EqualProducts all{static_cast<double>(s.micro_batch) * static_cast<double>(heads), true};
+  shape.add_product(core, "attention.queries_keys", rows, w.query / heads, s.sequence, OperatorPrecision::kBf16, all);
+  shape.add_product(core, "attention.values", rows, s.sequence, w.out / heads, OperatorPrecision::kBf16, all);
   core.input = core.input + core.weight;  // both gradients are of activations
   core.weight = {};
 }

@@ -48,17 +48,20 @@ struct RoutedShape {
 };
 
 // Tokens are sorted by expert and back: each way a token is read once and written for each of its experts, or the other way
-// round; backward likewise. (cuDNN and Transformer Engine fuse the weights of the router into the second.)
+// round; backward likewise. (cuDNN and Transformer Engine fuse the weights of the router into the second.) A plain
+// all-to-all delivers the tokens sorted by the rank that they come from: they are sorted by expert after it, and back
+// before the other (MoEAlltoAllTokenDispatcher of Megatron-LM). Dispatchers of one copy a rank sort as they receive.
 void add_permutation(Cost& cost, const CostShape& shape, const RoutedShape& r) {
-  const std::int64_t bytes = (r.tokens + r.rows) * r.hidden * kElementBytes;
-  shape.add_memory(cost, "experts.permutation", 2 * bytes, 2 * bytes, 2, kRoutingLaunches);
+  const bool twice = !shape.spec.one_copy_per_rank && shape.spec.parallelism.ep > 1 && r.experts > 1;
+  const std::int64_t bytes = (r.tokens + (twice ? 3 : 1) * r.rows) * r.hidden * kElementBytes;
+  shape.add_memory(cost, "experts.permutation", 2 * bytes, 2 * bytes, twice ? 4 : 2, kRoutingLaunches);
 }
 
 void add_single_products(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   const std::int64_t rows = std::max<std::int64_t>(r.rows / r.experts, 1);
-  const auto times = static_cast<double>(r.experts);
-  shape.add_product(cost, "experts.up", rows, r.hidden, r.up, shape.precision(), times);
-  shape.add_product(cost, "experts.down", rows, r.width, r.hidden, shape.precision(), times);
+  const EqualProducts all{static_cast<double>(r.experts)};
+  shape.add_product(cost, "experts.up", rows, r.hidden, r.up, shape.precision(), all);
+  shape.add_product(cost, "experts.down", rows, r.width, r.hidden, shape.precision(), all);
   add_activation(cost, shape, "experts.activation", r.rows, r.width);
   add_permutation(cost, shape, r);
 }

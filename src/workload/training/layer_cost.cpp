@@ -79,13 +79,16 @@ void CostShape::add_residual(Cost& cost) const {
 // A gradient of weights is added to what earlier micro-batches left: it is read and written at its own precision in place
 // of the product's own write of 2 bytes.
 void CostShape::add_product(Cost& cost, const char* name, std::int64_t rows, std::int64_t in, std::int64_t out,
-                            OperatorPrecision precision, double times) const {
+                            OperatorPrecision precision, EqualProducts several) const {
   if (book == nullptr) return;
   // Low precision: the cast of the input, twice (row-wise, and transposed for the weights' gradient), and its scales.
-  const double kernels = precision == OperatorPrecision::kBf16 ? 1.0 : 4.0;
+  const double each = precision == OperatorPrecision::kBf16 ? 1.0 : 4.0;
+  const double kernels = several.batched ? each / several.times : each;
+  const bool loop = several.times > 1.0 && !several.batched;
+  const auto from = loop ? OperatorBook::From::kLoop : OperatorBook::From::kFramework;
   const auto add = [&](Work& to, const MatrixProduct& product) {
-    to.operators.push_back(book->add(OperatorClass::kProducts, name, product, kernels));
-    to.operators.back().times = times;
+    to.operators.push_back(book->add(OperatorClass::kProducts, name, product, kernels, from));
+    to.operators.back().times = several.times;
   };
   add(cost.forward, {precision, rows, out, in});
   add(cost.input, {precision, rows, in, out});
@@ -94,7 +97,7 @@ void CostShape::add_product(Cost& cost, const char* name, std::int64_t rows, std
   if (spec.gradient_bytes <= 1) return;
   const std::int64_t bytes = in * out * (2 * std::int64_t{spec.gradient_bytes} - kElementBytes);
   cost.weight.operators.push_back(book->add(OperatorClass::kMemory, "gradients.sum", MemoryBound{bytes, 0}, 0.0));
-  cost.weight.operators.back().times = times;
+  cost.weight.operators.back().times = several.times;
 }
 
 Cost CostShape::cost(std::int64_t parameters, std::int64_t elements, double with_weights, double without) const {

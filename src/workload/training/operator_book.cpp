@@ -40,16 +40,17 @@ std::string dimensions(const Operator& op) {
 
 }  // namespace
 
-BookedOperator OperatorBook::keep(OperatorUse use, double seconds, double kernels) {
+BookedOperator OperatorBook::keep(OperatorUse use, double seconds, double launches) {
   seconds_.push_back(use.source == OperatorSource::kRoofline ? seconds : seconds * how_.factor);
   used_.push_back(std::move(use));
-  kernels_.push_back(kernels);
+  launches_.push_back(launches);
   return {static_cast<std::uint32_t>(used_.size() - 1), 1.0};
 }
 
-BookedOperator OperatorBook::add(OperatorClass kind, std::string name, const Operator& op, double kernels) {
+BookedOperator OperatorBook::add(OperatorClass kind, std::string name, const Operator& op, double kernels, From from) {
   const OperatorTime time = how_.times.time(op);
-  return keep({std::move(name) + dimensions(op), kind, time.source}, seconds_of(time.time), kernels);
+  const Duration launch = from == From::kLoop ? how_.kernel_launch : how_.operator_call;
+  return keep({std::move(name) + dimensions(op), kind, time.source}, seconds_of(time.time), kernels * seconds_of(launch));
 }
 
 BookedOperator OperatorBook::add_scan(std::string name, const Scan& scan) {
@@ -57,7 +58,7 @@ BookedOperator OperatorBook::add_scan(std::string name, const Scan& scan) {
   const double arithmetic = scan.flops / (scan.flops_share * gpu.bf16_tflops * 1e12);
   const double memory = scan.bytes / (scan.bytes_share * gpu.memory_gb_per_s * 1e9) + scan.kernels * seconds_of(gpu.kernel);
   return keep({std::move(name), OperatorClass::kScan, OperatorSource::kRoofline}, std::max(arithmetic, memory),
-              scan.kernels);
+              scan.kernels * seconds_of(how_.operator_call));
 }
 
 double OperatorBook::gpu_seconds(const std::vector<BookedOperator>& work) const {
@@ -68,9 +69,9 @@ double OperatorBook::gpu_seconds(const std::vector<BookedOperator>& work) const 
 
 double OperatorBook::host_seconds(const std::vector<BookedOperator>& work, bool host_waits) const {
   if (how_.graphs == CudaGraphs::kStep || (how_.graphs == CudaGraphs::kLayers && !host_waits)) return 0.0;
-  double kernels = 0.0;
-  for (const BookedOperator& op : work) kernels += op.times * kernels_[op.number];
-  return kernels * seconds_of(how_.kernel_launch);
+  double seconds = 0.0;
+  for (const BookedOperator& op : work) seconds += op.times * launches_[op.number];
+  return seconds;
 }
 
 Duration OperatorBook::time(const std::vector<BookedOperator>& work, bool host_waits) const {

@@ -21,8 +21,11 @@ class OperatorBook {
   /// `how` must outlive the book.
   explicit OperatorBook(const TrainingOperators& how) : how_(how) {}
 
+  /// What launches the kernels of an operator: the framework, each by a call of its own; a loop of a library.
+  enum class From : std::uint8_t { kFramework, kLoop };
   /// Of a kind and name, launched as `kernels` kernels.
-  [[nodiscard]] BookedOperator add(OperatorClass kind, std::string name, const Operator& op, double kernels = 1.0);
+  [[nodiscard]] BookedOperator add(OperatorClass kind, std::string name, const Operator& op, double kernels = 1.0,
+                                   From from = From::kFramework);
   /// One that no table has: `flops` in bf16 or `bytes`, whichever take longer at their share of the peak and the bandwidth.
   struct Scan {
     double flops = 0.0;
@@ -43,14 +46,14 @@ class OperatorBook {
   [[nodiscard]] std::vector<OperatorUse> used() const;
 
  private:
-  [[nodiscard]] BookedOperator keep(OperatorUse use, double seconds, double kernels);
+  [[nodiscard]] BookedOperator keep(OperatorUse use, double seconds, double launches);  // of the host, s
   [[nodiscard]] double host_seconds(const std::vector<BookedOperator>& work, bool host_waits) const;
   [[nodiscard]] double gpu_seconds(const std::vector<BookedOperator>& work) const;
 
   const TrainingOperators& how_;
   std::vector<OperatorUse> used_;  // by number
   std::vector<double> seconds_;    // of one, by number
-  std::vector<double> kernels_;
+  std::vector<double> launches_;   // of the host for one, s, by number
   double host_seconds_ = 0.0;
 };
 

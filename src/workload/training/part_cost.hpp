@@ -9,6 +9,12 @@ namespace photonrail::workload {
 
 inline constexpr std::int64_t kElementBytes = 2;  // of an activation between operators: bf16
 
+/// So many equal products: launched one by one, or as one kernel that batches them.
+struct EqualProducts {
+  double times = 1.0;
+  bool batched = false;
+};
+
 /// What the costs of a rank are made of.
 struct CostShape {
   const TrainingSpec& spec;
@@ -27,9 +33,9 @@ struct CostShape {
   /// A matrix product of `rows` x `in` with weights of in x out.
   [[nodiscard]] Cost product(std::int64_t rows, std::int64_t in, std::int64_t out, std::int64_t extra_parameters = 0,
                              const char* name = "product") const;
-  /// The operators of such a product, without FLOPs and memory: `times` of them, of `rows` each.
+  /// The operators of such a product, without FLOPs and memory, of `rows` each.
   void add_product(Cost& cost, const char* name, std::int64_t rows, std::int64_t in, std::int64_t out,
-                   OperatorPrecision precision, double times = 1.0) const;
+                   OperatorPrecision precision, EqualProducts several = {}) const;
   /// An operator that is bound by memory: bytes forward and backward. Only a book has them. `launches`: of the host, where
   /// there are more than `kernels` that take the GPU some time; 0: as many.
   void add_memory(Cost& cost, const char* name, std::int64_t forward_bytes, std::int64_t backward_bytes,

@@ -126,7 +126,7 @@ TEST(TrainingOperators, LaunchesHoldUpWhatIsNotInAGraph) {
   const auto with = [](CudaGraphs graphs) {
     return make_training_step(timed([graphs](TrainingOperators& how) {
              how.graphs = graphs;
-             how.kernel_launch = Duration{1'000'000'000'000};
+             how.operator_call = Duration{1'000'000'000'000};
            }))
         .work.operators;
   };
@@ -168,6 +168,36 @@ TEST(TrainingOperators, RoutedExpertsWaitForTheHost) {
         .work.operators->seconds(OperatorClass::kHost, OperatorSource::kRoofline);
   };
   EXPECT_GT(host_seconds(true), host_seconds(false));
+}
+
+// Loops in a library launch single experts and nothing else: heads of attention that is not fused are one batched kernel.
+TEST(TrainingOperators, OnlySingleExpertsAreLaunchedInALoop) {
+  const auto host_seconds = [](bool grouped) {
+    return make_training_step(with_experts([grouped](TrainingOperators& how) {
+             how.graphs = CudaGraphs::kNone;
+             how.fused_attention = false;
+             how.grouped_experts = grouped;
+             how.operator_call = Duration{0};
+             how.kernel_launch = Duration{1'000'000'000'000};
+           }))
+        .work.operators->seconds(OperatorClass::kHost, OperatorSource::kRoofline);
+  };
+  EXPECT_EQ(host_seconds(true), 0.0);
+  // 5 layers x 4 GPUs x 2 micro-batches x 4 experts x 2 products, forward, and two for each backward.
+  EXPECT_NEAR(host_seconds(false), 5 * 4 * 2 * 4 * 2 * 3.0, 0.1);
+}
+
+// A plain all-to-all brings 64 rows sorted by rank: beside the 32 tokens and their 64 copies, 4 passes over 64 x 64 x 2 B
+// each way sort them by expert and back. A dispatcher of one copy a rank sorts as it receives.
+TEST(TrainingOperators, APlainAllToAllSortsTwice) {
+  TrainingSpec spec = with_experts([](TrainingOperators& how) { how.grouped_experts = false; });
+  const auto permuted = [&](std::int64_t passes) {
+    const auto step = make_training_step(spec);
+    return times_of(*step.work.operators, "experts.permutation " + std::to_string(passes * 64 * 2) + " B");
+  };
+  EXPECT_EQ(permuted(2 * (32 + 64) + 4 * 64), 2 * 5 * 4 * 2.0);
+  spec.one_copy_per_rank = true;
+  EXPECT_EQ(permuted(2 * (32 + 64)), 2 * 5 * 4 * 2.0);
 }
 
 // 64 pairs of a rank keep 64 + 32 elements of 2 bytes that products read, and 64 of the first product's result: read and

@@ -85,6 +85,7 @@ constexpr FieldKey kClusterKeys[] = {
     {"rail.optical.usd_per_port", "rail/switch/usd_per_port"},
     {"rail.planes", "rail/planes"},
     {"rail.pods", "rail/pods"},
+    {"rail.forwarding", "rail/forwarding"},
     {"rail.pods.servers", "rail/pods/servers"},
     {"rail.pods.oversubscription", "rail/pods/oversubscription"},
     {"rail.pods.latency", "rail/pods/latency", "ns"},

@@ -48,6 +48,13 @@ std::optional<Dimension> served_by_port(const CircuitPlan& change, const Request
   return dimension;
 }
 
+// What a controller does leads nowhere. On a switch that blocks, circuits of one plan may take the room from each other.
+[[noreturn]] void fail_fruitless(const ControlContext& run, RailId rail, const std::string& what) {
+  if (!run.fabric.spec().rail.optical.pip) throw ControllerError(what);
+  throw DeadlockError({"rail " + std::to_string(rail.value) + ": controller '" + run.spec.name + "' " + what +
+                       "; it wants more circuits at once than the switch's mesh has room for"});
+}
+
 // The dimension of the first request, in the order of the board, that the circuits are for.
 std::optional<Dimension> served_by(const CircuitPlan& change, const RequestBoard& board, RailId rail, std::uint32_t ports) {
   if (const RequestsByPort* by_port = board.complete(rail).by_port()) {
@@ -186,8 +193,9 @@ void RailAgent::require_time_passes(std::uint64_t tasks_ended) {
   fruitless_.decided_at = run_.engine.now();
   fruitless_.progress_seen = progress;
   if (++fruitless_.decisions <= kMaxFruitless) return;
-  throw ControllerError("decided " + std::to_string(kMaxFruitless) +
-                        " times while no time passed and no operation got hold of a circuit");
+  fail_fruitless(
+      run_, id_,
+      "decided " + std::to_string(kMaxFruitless) + " times while no time passed and no operation got hold of a circuit");
 }
 
 FabricView RailAgent::view(const SharedView& shared) const {
@@ -255,9 +263,10 @@ void RailAgent::log_issued() {
     fruitless_.uses_seen = uses;
     if (fruitless_.commands < kMaxFruitless) continue;
     const RequestList& waiting = around_.board.complete(id_);
-    throw ControllerError("re-pointed circuits " + std::to_string(kMaxFruitless) +
-                          " times in a row while no operation could use them" +
-                          (waiting.empty() ? "" : ": " + around_.board.describe(waiting.slots().front()) + " waits"));
+    fail_fruitless(run_, id_,
+                   "re-pointed circuits " + std::to_string(kMaxFruitless) +
+                       " times in a row while no operation could use them" +
+                       (waiting.empty() ? "" : ": " + around_.board.describe(waiting.slots().front()) + " waits"));
   }
   issued_.clear();
 }

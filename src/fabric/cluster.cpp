@@ -251,6 +251,9 @@ void require_mesh(const ClusterSpec& cluster) {
   require_within(spec.crosstalk_db, -100.0, -3.0, field("rail.optical.pip.crosstalk_db"));
   require(rail.pods.servers == 0, field("rail.pods.servers"),
           "the mesh of a switch that blocks has no uplinks to other pods", "leave \"pods\" out, or {rail.optical.pip}");
+  require(!rail.forwarding, field("rail.forwarding"),
+          "a topology that messages are forwarded over is of use as a whole, for which a mesh may have no room",
+          "leave \"forwarding\" out, or {rail.optical.pip}");
   require(rail.optical.insertion_loss_db == 0.0, field("rail.optical.insertion_loss_db"),
           "the loss of a mesh is that of the cells on each way", "leave it out; set {rail.optical.pip.cell_loss_db}");
   const std::uint64_t nics = std::uint64_t{cluster.servers} * (cluster.nic.ports / rail.planes);

@@ -126,7 +126,6 @@ MeshAdmission::Situation MeshAdmission::situation_on(std::uint32_t plane, const 
   }
   // One circuit for each pair is what a claim needs: further ones of a pair make room for any claim.
   std::set<Hop> joined_hops;
-  for (const Circuit circuit : group.circuits) joined_hops.insert(parts_.circuits.hop(circuit));
   const auto is_own = [this](const MeshWay& way) { return way.job == job_ && is_up(way.circuit); };
   for (const auto& [from, way] : routes_.ways()) {
     if (is_own(way) && !is_idle(way.circuit)) joined_hops.insert(parts_.circuits.hop(way.circuit));

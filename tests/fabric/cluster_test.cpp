@@ -161,6 +161,12 @@ INSTANTIATE_TEST_SUITE_P(
                 s.rail.pods.servers = 2;
               },
               "rail.pods.servers"},
+        Fault{"mesh_to_forward_over", kOptical,
+              [](Spec& s) {
+                s.rail.optical.pip = PipMeshSpec{9, 9};
+                s.rail.forwarding = true;
+              },
+              "rail.forwarding"},
         Fault{"mesh_with_a_loss_of_its_own", kOptical,
               [](Spec& s) {
                 s.rail.optical.pip = PipMeshSpec{9, 9};

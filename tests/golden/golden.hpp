@@ -86,6 +86,7 @@ inline Duration latency_term(Scenario scenario) {
   scenario.cluster.scale_up.per_gpu = scenario.cluster.nic.per_port = no_time;
   scenario.cluster.nic.message_overhead *= scenario.collectives.chunks;
   scenario.cluster.rail = RailSpec{};
+  scenario.cluster.nic.optical_budget_db = 0.0;
   scenario.controller = ControllerSpec{};
   scenario.stragglers.clear();
   scenario.run.fidelity = Fidelity::kStream;

@@ -56,7 +56,7 @@ void draw_optical(Dice& dice, const Extent& extent, Json& rail) {
     if (dice.one_in(2)) pods["latency_us"] = dice.pick<double>({1, 2});
     rail["pods"] = pods;
   }
-  if (!rail.contains("pods") && dice.one_in(6)) {
+  if (!rail.contains("pods") && !rail.contains("forwarding") && dice.one_in(6)) {
     rail["switch"]["pip"] = draw_mesh(dice, 2 * extent.servers * (extent.ports / rail.value("planes", 1U)));
   }
   if (!dice.one_in(4)) return;

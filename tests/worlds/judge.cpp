@@ -166,15 +166,9 @@ bool turns_in_vain(const Json& scenario, const std::string& message) {
          scenario.dump().find("\"slot_us\"") != std::string::npos;
 }
 
-// A topology that is to be forwarded over is of use as a whole, and may have no room as one.
-bool lacks_room_to_forward(const Json& scenario, const std::string& message) {
-  return scenario["cluster"]["rail"].value("forwarding", false) && message.find("the mesh of") != std::string::npos;
-}
-
 void judge_stuck(const Json& scenario, const Outcome& first, Verdict& verdict) {
   if (may_stop(scenario) || says_why(first.message) || locks_in_its_order(scenario, first.message)) return;
   if (turns_in_vain(scenario, first.message)) return;
-  if (lacks_room_to_forward(scenario, first.message)) return;
   if (scenario["cluster"]["rail"]["kind"] != "optical") {
     verdict.symptom = "stuck";  // a drawn job cannot wait for itself
     verdict.detail = first.message;
@@ -223,6 +217,7 @@ std::uint32_t CircuitCounts::most_joined(std::uint32_t ports_per_gpu) const {
 
 Json on_electrical_rails(Json scenario) {
   scenario["cluster"]["rail"] = {{"kind", "electrical"}};
+  if (scenario["cluster"].contains("nic")) scenario["cluster"]["nic"].erase("optical_budget_db");
   scenario.erase("controller");
   if (scenario.contains("jobs")) {
     for (Json& job : scenario["jobs"]) job.erase("controller");

@@ -286,8 +286,11 @@ void MeshAdmission::notify_others() const {
 
 std::string MeshAdmission::why_waiting(Hop hop) const {
   const auto found = refused_.find(hop);
-  if (found == refused_.end()) return "";
   const std::string mesh = ": the " + routes_.describe() + " of rail " + std::to_string(parts_.id.value);
+  if (found == refused_.end()) {
+    if (waiting_.empty()) return "";
+    return mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned";
+  }
   const auto routed = [this](const std::vector<Circuit>& circuits) {
     for (std::uint32_t plane = 0; plane < routes_.planes(); ++plane) {
       std::vector<Circuit> here = circuits;

@@ -166,9 +166,19 @@ bool turns_in_vain(const Json& scenario, const std::string& message) {
          scenario.dump().find("\"slot_us\"") != std::string::npos;
 }
 
+// Policies that plan a topology as a whole, over which messages are forwarded, do not plan another where a mesh has no
+// room.
+bool lacks_room_for_its_topology(const Json& scenario, const std::string& message) {
+  const std::string text = scenario.dump();
+  const auto names = [&text](const char* policy) { return text.find(policy) != std::string::npos; };
+  return message.find("the mesh of") != std::string::npos &&
+         (names("\"static_split\"") || names("\"topoopt\"") || names("\"harvest\""));
+}
+
 void judge_stuck(const Json& scenario, const Outcome& first, Verdict& verdict) {
   if (may_stop(scenario) || says_why(first.message) || locks_in_its_order(scenario, first.message)) return;
   if (turns_in_vain(scenario, first.message)) return;
+  if (lacks_room_for_its_topology(scenario, first.message)) return;
   if (scenario["cluster"]["rail"]["kind"] != "optical") {
     verdict.symptom = "stuck";  // a drawn job cannot wait for itself
     verdict.detail = first.message;

@@ -196,7 +196,11 @@ void MeshAdmission::take(const Group& group, Room room, CircuitPlan& change) {
     std::erase_if(routes_.ways(), [&way](const auto& entry) { return share_fibre(entry.second.circuit, way.circuit); });
     routes_.ways().emplace(way.circuit.from, way);
   }
-  for (const Circuit circuit : group.circuits) refused_.erase(parts_.circuits.hop(circuit));
+  for (const Circuit circuit : group.circuits) {
+    refused_.erase(parts_.circuits.hop(circuit));
+    // A circuit that an earlier group has on another way gives its fibre up after all.
+    std::erase_if(change.connect, [circuit](Circuit anew) { return share_fibre(anew, circuit); });
+  }
   change.connect.insert(change.connect.end(), group.circuits.begin(), group.circuits.end());
   change.connect.insert(change.connect.end(), room.anew.begin(), room.anew.end());
   summary_.displaced += room.anew.size();

@@ -98,9 +98,13 @@ class CollectiveAlgorithm {
  public:
   virtual ~CollectiveAlgorithm() = default;
 
+  /// As scenarios and `photonrail list collectives` have it.
   [[nodiscard]] virtual std::string_view name() const = 0;
+  /// One line, for the same list.
   [[nodiscard]] virtual std::string_view summary() const = 0;
+  /// Whether expand() has a plan for so many members, from 2.
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
+  /// What laws and proofs hold the plans against; by default nothing beyond the right data.
   [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
   /// Whether the plan depends on CollectiveCall::places. expand() throws ConfigError for places that it cannot use.
   [[nodiscard]] virtual bool uses_places() const { return false; }
@@ -126,6 +130,7 @@ class CollectiveRegistry {
   /// The algorithms that `photonrail list collectives` shows.
   [[nodiscard]] static CollectiveRegistry builtin();
 
+  /// Throws ConfigError when there is an algorithm of that name.
   void add(std::unique_ptr<const CollectiveAlgorithm> algorithm);
   /// Throws ConfigError that lists what is known.
   [[nodiscard]] const CollectiveAlgorithm& find(std::string_view name) const;

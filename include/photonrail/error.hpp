@@ -16,6 +16,7 @@ class Error : public std::runtime_error {
 /// Bad input: where it is (a file, a JSON pointer, a line, a field), what is wrong, what would do. Exit status 2.
 class ConfigError : public Error {
  public:
+  /// `what`: what is wrong; `hint`: what would do, empty where there is nothing to say.
   ConfigError(std::string where, std::string what, std::string hint = {});
 
   [[nodiscard]] const std::string& where() const { return where_; }
@@ -42,6 +43,7 @@ class DeadlockError : public Error {
  public:
   explicit DeadlockError(std::vector<std::string> stuck);
 
+  /// A line for each rank that waits.
   [[nodiscard]] const std::vector<std::string>& stuck() const { return stuck_; }
 
  private:

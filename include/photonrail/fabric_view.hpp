@@ -136,16 +136,18 @@ class WaitingPairs;
 struct FabricView {
   Time now{};
   RailId rail{};
-  std::uint32_t positions = 0;                 ///< number of servers
-  std::uint32_t ports_per_gpu = 1;             ///< PortId = position * ports_per_gpu + NIC port
-  std::span<const PortView> transmit{};        ///< by PortId
-  std::span<const PortId> receive{};           ///< by PortId: the transmit side that points here, or none
-  std::span<const CircuitRequest> requests{};  ///< complete requests (all members sent theirs), in order of completion
-  std::span<const CircuitRequest> partial_requests{};  ///< partial requests: those of some members are missing
-  std::span<const RankSchedule> schedule{};            ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
-  std::span<const PairTraffic> traffic{};              ///< of the previous iteration, by pair; only if ViewPart::kTraffic
-  std::span<const PairTraffic> traffic_now{};          ///< of the present iteration so far; only if ViewPart::kTraffic
-  Duration hop_latency{};                              ///< latency of a message over one circuit, without its bytes
+  std::uint32_t positions = 0;           ///< number of servers
+  std::uint32_t ports_per_gpu = 1;       ///< PortId = position * ports_per_gpu + NIC port
+  std::span<const PortView> transmit{};  ///< by PortId
+  std::span<const PortId> receive{};     ///< by PortId: the transmit side that points here, or none
+  /// Complete requests (all members sent theirs), in order of completion. Empty where by_port is there and has them.
+  std::span<const CircuitRequest> requests{};
+  /// Those that some members have not sent yet. Empty where by_port is there.
+  std::span<const CircuitRequest> partial_requests{};
+  std::span<const RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
+  std::span<const PairTraffic> traffic{};      ///< of the previous iteration, by pair; only if ViewPart::kTraffic
+  std::span<const PairTraffic> traffic_now{};  ///< of the present iteration so far; only if ViewPart::kTraffic
+  Duration hop_latency{};                      ///< latency of a message over one circuit, without its bytes
   std::uint32_t running = 0;  ///< operations of the whole job with bytes in flight; only if ViewPart::kTaskEvents
   Bandwidth port_rate{};      ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
@@ -158,11 +160,12 @@ struct FabricView {
   /// What blocks, of `requests`, by pair (control/waiting_pairs.hpp); only with Service::kByPair. Null, as in a view
   /// written by hand: to be read from `requests`.
   const WaitingPairs* waiting = nullptr;
-  /// `requests` by port, and those that changed since this rail's controller was last asked
+  /// Complete requests by port, and those that changed since this rail's controller was last asked
   /// (control/requests_by_port.hpp); only if ViewPart::kByPort, where NICs have one port and rails one plane. Null, as in a
   /// view written by hand: everything may have changed.
   const RequestsByPort* by_port = nullptr;
 
+  /// Ports of a position are numbered NIC port by NIC port, and lie on the planes in turn.
   [[nodiscard]] PortId port(ServerIndex p, std::uint32_t nic_port) const { return PortId{p * ports_per_gpu + nic_port}; }
   [[nodiscard]] ServerIndex position(PortId p) const { return p.value / ports_per_gpu; }
   [[nodiscard]] std::uint32_t plane(PortId p) const { return p.value % ports_per_gpu % planes; }

@@ -60,7 +60,8 @@ class Observer {
   virtual void begin(const Scenario&) {}        ///< the scenario outlives end(); of several jobs, it has all side by side
   virtual void compute(const ComputeEvent&) {}  ///< at the finish of the computation
   virtual void operation(const OperationEvent&) {}
-  virtual void circuit(const CircuitEvent&) {}
+  virtual void circuit(const CircuitEvent&) {}  ///< at each change of a circuit's state
+  /// The rank finished its step.
   virtual void iteration(RankId, std::uint32_t /*finished, from 0*/, Time) {}
   /// Called from time to time with the number of completed tasks, for progress lines.
   virtual void progress(std::uint64_t /*done*/, std::uint64_t /*of*/, Time /*simulated*/) {}

@@ -53,12 +53,15 @@ class Task {
   Task() = default;  ///< a computation that takes no time
   /// `memory`: bytes moved from and to memory.
   [[nodiscard]] static Task compute(double flops, Bytes memory, Stream stream = Stream::kGpu);
+  /// A computation of a given time.
   [[nodiscard]] static Task delay(Duration time, Stream stream = Stream::kGpu);
   /// The FLOPs of the rank in traffic matrix number `demand` (TrafficSource::flops); `flops` is typical, for reports only.
   [[nodiscard]] static Task demand_compute(std::uint32_t slot, std::uint32_t demand, double flops);
+  /// `size`: as Chakra defines it (CollectiveOp); `root`: of broadcast, reduce, gather and scatter.
   [[nodiscard]] static Task collective(std::uint32_t slot, CollectiveOp op, Bytes size, Member root = 0);
   /// With traffic matrix number `demand`; `size` is typical, for reports only.
   [[nodiscard]] static Task all_to_all(std::uint32_t slot, std::uint32_t demand, Bytes size);
+  /// Of a pair: the first receive with the tag takes what the first send with the tag sent.
   [[nodiscard]] static Task send(std::uint32_t slot, std::uint32_t tag, Bytes size);
   [[nodiscard]] static Task receive(std::uint32_t slot, std::uint32_t tag, Bytes size);
 
@@ -200,6 +203,7 @@ class TaskGraphBuilder {
   /// The point-to-point communicator from `from` to `to`. The first call creates it.
   CommunicatorId link(RankId from, RankId to, Dimension dimension);
 
+  /// An empty program; ids ascend from 0.
   ProgramId add_program();
   /// Ids ascend in the order of the calls. `after`: tasks of the same program that must complete first; it may contain ids
   /// of tasks that are added later, before build(). Names may be empty.
@@ -221,6 +225,7 @@ class TaskGraphBuilder {
                   std::span<const TaskId> after = {});
   TaskId add_receive(ProgramId p, TaskGroup group, Bytes size, std::uint32_t tag, std::string_view name = {},
                      std::span<const TaskId> after = {});
+  /// `after` waits for `before`, which may be added later. Both are checked by build().
   void add_dependency(ProgramId p, TaskId before, TaskId after);
 
   /// Gives `rank` the program `p`, with the communicator of each slot that `p` uses.

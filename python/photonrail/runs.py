@@ -1,4 +1,5 @@
 """Scenarios, runs and their results."""
+import collections
 import json
 import os
 import pathlib
@@ -144,14 +145,12 @@ class Result:
         """A row a window between two phases: change, window_s; equal lengths once, with their count."""
         rows = []
         for change, lengths in self.json.get("windows_s", {}).items():
-            for length in lengths:
-                seconds, count = length if isinstance(length, list) else (length, 1)
-                rows.append((change, seconds, count))
+            rows += [(change, seconds, count) for seconds, count in collections.Counter(lengths).items()]
         return pd.DataFrame(rows, columns=["change", "window_s", "count"])
 
     @property
     def reconfigurations(self):
-        """A dict: count, circuits, total and exposed seconds ..."""
+        """A dict: count, circuits, total and exposed seconds ...; with a mesh as the switch `blocking`: waited, displaced, cells, loss_db."""
         return self.json["reconfigurations"]
 
 

@@ -14,8 +14,8 @@ from .runs import scenario, simulate
 def sweep(base, axes, threads=None, registries=None, directory="."):
     """Runs `base` at every point of `axes`, {pointer: values}; a frame with a row a point, in order.
 
-    Columns: each axis by the last key of its pointer, then step_s, makespan_s, the mean of each part of a rank's time, and
-    reconfigurations. Points run in threads, without the interpreter's lock but for policies and collectives of yours.
+    Columns: each axis by the last key of its pointer, then step_s, makespan_s, the mean of each part of a rank's time,
+    reconfigurations, and of points with a mesh as their switch circuits_waited and circuits_displaced. Points run in threads, without the interpreter's lock but for policies and collectives of yours.
     """
     points = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
     ready = [scenario(base, point, registries, directory) for point in points]  # complains before anything runs
@@ -26,6 +26,9 @@ def sweep(base, axes, threads=None, registries=None, directory="."):
         row = {pointer.rsplit("/", 1)[-1]: value for pointer, value in point.items()}
         row.update(step_s=result.step_s, makespan_s=result.makespan_s, **result.ranks.mean().to_dict())
         row["reconfigurations"] = result.reconfigurations["count"]
+        for what in ("waited", "displaced"):
+            if "blocking" in result.reconfigurations:
+                row[f"circuits_{what}"] = result.reconfigurations["blocking"][what]
         rows.append(row)
     return pd.DataFrame(rows)
 

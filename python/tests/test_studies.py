@@ -32,6 +32,17 @@ def test_astra_sims_inputs_give_its_cycles_and_a_scenario():
     assert photonrail.simulate(scenario).makespan_s > 0
 
 
+def test_a_mesh_says_what_waited_and_windows_count_equal_lengths_once():
+    frame = photonrail.sweep(ROOT / "configs/switches/pip-switch.json",
+                             {"/cluster/rail/switch/pip/rows": [4, 8], "/cluster/rail/switch/pip/columns": [8]})
+    assert list(frame["circuits_waited"] > 0) == [True, False]
+    result = photonrail.simulate(ROOT / "configs/quickstart.json")
+    assert "blocking" not in result.reconfigurations
+    windows = result.windows
+    assert not windows.duplicated(["change", "window_s"]).any()
+    assert windows["count"].sum() == sum(map(len, result.json["windows_s"].values()))
+
+
 def test_every_figure_is_drawn_with_one_call(optical, tmp_path):
     plots = pytest.importorskip("photonrail.plots")
     pytest.importorskip("matplotlib")

@@ -9,6 +9,8 @@ namespace photonrail::collective {
 
 namespace {
 
+constexpr std::int64_t kLeastUnevenShard = 100;  // bytes: one more in some of them is less than 1 %
+
 /// `value` modulo `n`, for value < 3n. Two subtractions cost less than a division here.
 Member wrap(Member value, Member n) {
   if (value >= n) value -= n;
@@ -103,6 +105,9 @@ class RingPlan final : public UniformPlan {
 
   [[nodiscard]] std::unique_ptr<const SendPlan> stream() const override {
     if (n_ == 2 && pieces_ == 1 && totals_.critical == 1) return nullptr;  // one send a pair already
+    // Every step waits for the largest of its shards, which a flow with the sum of a pair's does not.
+    const bool uneven = !size_is_shard_ && size_.count % per_step_ != 0;
+    if (uneven && size_.count / per_step_ < kLeastUnevenShard) return nullptr;
     SendPlanBuilder builder(n_, 1);
     for (Member m = 0; m < n_; ++m) {
       builder.add({.from = m, .to = m + 1 == n_ ? 0 : m + 1, .bytes = bytes_from(m)});

@@ -33,6 +33,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const auto jobs = top.optional("jobs");
   static_cast<void>(top.optional("cluster"));
   if (jobs) {
+    if (jobs->elements().empty()) jobs->fail("has no jobs", "give one at least, or a \"workload\" in its place");
     for (const char* key : {"workload", "placement", "stragglers"}) {
       top.refuse(key, "belongs to a job where there are several", "put it into an entry of /jobs");
     }

@@ -40,21 +40,17 @@ void ChangedRequests::serve(const FabricView& view, std::vector<Circuit>& connec
   learn_own(view);
   served_.clear();
   for (const CircuitRequest* request : view.by_port->changed()) {
-    if (serve(view, *request) && !joined_.empty()) served_.push_back({request, joined_, 0});
+    if (serve(view, *request) && !joined_.empty()) served_.push_back({request, joined_});
   }
   if (served_.size() > 1) sort_by_turn(view);
   for (const Served& served : served_) connect.insert(connect.end(), served.circuits.begin(), served.circuits.end());
 }
 
 void ChangedRequests::sort_by_turn(const FabricView& view) {
-  std::sort(served_.begin(), served_.end(), [](const Served& a, const Served& b) { return a.request->id < b.request->id; });
-  for (std::size_t i = 0; i < view.requests.size(); ++i) {
-    const auto found = std::lower_bound(served_.begin(), served_.end(), view.requests[i].id,
-                                        [](const Served& s, RequestId id) { return s.request->id < id; });
-    if (found == served_.end() || found->request->id != view.requests[i].id) continue;
-    found->turn = found->request->blocking ? i : view.requests.size() + i;
-  }
-  std::sort(served_.begin(), served_.end(), [](const Served& a, const Served& b) { return a.turn < b.turn; });
+  std::sort(served_.begin(), served_.end(), [&](const Served& a, const Served& b) {
+    if (a.request->blocking != b.request->blocking) return a.request->blocking;
+    return view.by_port->precedes(*a.request, *b.request);
+  });
 }
 
 // As FreePorts::serve_all() of one circuit a pair: first the circuits that are there, then those that are missing. False:

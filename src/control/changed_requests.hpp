@@ -22,7 +22,6 @@ class ChangedRequests {
   struct Served {
     const CircuitRequest* request = nullptr;
     std::vector<Circuit> circuits;
-    std::size_t turn = 0;
   };
 
   [[nodiscard]] bool serve(const FabricView& view, const CircuitRequest& request);

@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -46,9 +47,9 @@ class OpusArtifact : public Controller {
   Decision decide(const FabricView& view) override {
     view_ = &view;
     if (by_stage_ && stage_of_.empty()) learn_stages();
-    touched_.assign(view.positions, false);
+    touched_.clear();
     width_.learn(view);
-    ports_.begin(view);
+    ports_.reset();
     plan_ = {};
     bool forgotten = false;
     std::map<Request, Time> still;
@@ -121,11 +122,26 @@ class OpusArtifact : public Controller {
         }
       }
     }
+    list_stages();
   }
 
   void merge(ServerIndex a, ServerIndex b) {
+    if (a == b) return;
     for (ServerIndex& stage : stage_of_) {
       if (stage == std::max(a, b)) stage = std::min(a, b);
+    }
+  }
+
+  // Positions of a stage of one are not listed: a request names them.
+  void list_stages() {
+    std::map<ServerIndex, std::vector<ServerIndex>> all;
+    for (ServerIndex position = 0; position < view_->positions; ++position) {
+      if (stage_of_[position] == position) continue;
+      all[stage_of_[position]].push_back(position);
+    }
+    for (auto& [first, members] : all) {
+      members.push_back(first);
+      stages_.emplace(first, std::move(members));
     }
   }
 
@@ -150,15 +166,9 @@ class OpusArtifact : public Controller {
     return pairs;
   }
 
-  [[nodiscard]] bool in_stages(ServerIndex position, const std::vector<ServerPair>& pairs) const {
-    return std::any_of(pairs.begin(), pairs.end(), [&](ServerPair pair) {
-      return stage_of_[pair.from] == stage_of_[position] || stage_of_[pair.to] == stage_of_[position];
-    });
-  }
-
   // Its circuits are there, and it is about to take them.
   void keep(const CircuitRequest& demand) {
-    for (const ServerPair pair : demand.pairs) touched_[pair.from] = touched_[pair.to] = true;
+    for (const ServerPair pair : demand.pairs) touched_.insert({pair.from, pair.to});
   }
 
   [[nodiscard]] bool busy(PortId from) const {
@@ -168,7 +178,7 @@ class OpusArtifact : public Controller {
 
   // Whether the position has a fibre that this instant's plan may not touch.
   [[nodiscard]] bool occupied(ServerIndex position) const {
-    if (touched_[position]) return true;
+    if (touched_.contains(position)) return true;
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {
       const PortId port = view_->port(position, p);
       const PortId source = view_->receive[port.index()];
@@ -177,25 +187,29 @@ class OpusArtifact : public Controller {
     return false;
   }
 
-  [[nodiscard]] std::vector<ServerIndex> concerned_by(const std::vector<ServerPair>& pairs) const {
-    std::vector<ServerIndex> concerned;
-    for (ServerIndex position = 0; position < view_->positions; ++position) {
-      const bool named = std::any_of(pairs.begin(), pairs.end(),
-                                     [position](ServerPair pair) { return pair.from == position || pair.to == position; });
-      if (named || (by_stage_ && in_stages(position, pairs))) concerned.push_back(position);
+  // The positions of the pairs and those of their stages.
+  [[nodiscard]] std::set<ServerIndex> concerned_by(const std::vector<ServerPair>& pairs) const {
+    std::set<ServerIndex> concerned;
+    for (const ServerPair pair : pairs) {
+      for (const ServerIndex position : {pair.from, pair.to}) {
+        if (!concerned.insert(position).second || !by_stage_) continue;
+        const auto stage = stages_.find(stage_of_[position]);
+        if (stage != stages_.end()) concerned.insert(stage->second.begin(), stage->second.end());
+      }
     }
     return concerned;
   }
 
   [[nodiscard]] bool is_idle(const CircuitRequest& demand) const {
-    const std::vector<ServerIndex> concerned = concerned_by(pairs_with(demand));
+    const std::set<ServerIndex> concerned = concerned_by(pairs_with(demand));
     return std::none_of(concerned.begin(), concerned.end(), [this](ServerIndex position) { return occupied(position); });
   }
 
   bool serve(const CircuitRequest& demand) {
     const std::vector<ServerPair> pairs = pairs_with(demand);
-    if (!ports_.serve_all(pairs, width_.of(*view_, demand), plan_.connect)) return false;
-    for (const ServerIndex position : concerned_by(pairs)) touched_[position] = true;
+    if (!ports_) ports_.emplace().begin(*view_);
+    if (!ports_->serve_all(pairs, width_.of(*view_, demand), plan_.connect)) return false;
+    touched_.merge(concerned_by(pairs));
     return true;
   }
 
@@ -203,15 +217,16 @@ class OpusArtifact : public Controller {
   const bool own_event_;
   const Duration time_out_;
   Lock lock_ = Lock::kNone;
-  FreePorts ports_;
+  std::optional<FreePorts> ports_;  // of this decision, if it has come to serve a request
   PhaseWidth width_;
   std::optional<Time> forgotten_since_;
   Duration forgotten_{};
   const FabricView* view_ = nullptr;
   std::vector<ServerIndex> stage_of_;
+  std::map<ServerIndex, std::vector<ServerIndex>> stages_;  // of several positions, by the first
   std::set<ServerPair> hops_;
   std::map<Request, Time> refused_;  // and when
-  std::vector<bool> touched_;        // by position
+  std::set<ServerIndex> touched_;    // positions
   CircuitPlan plan_;
 };
 

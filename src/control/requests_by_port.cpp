@@ -8,6 +8,21 @@ void RequestsByPort::reach(std::span<const ServerPair> pairs) {
   ports_.resize(positions);
 }
 
+void RequestsByPort::insert(const CircuitRequest& request) {
+  reach(request.pairs);
+  const auto put = [&](Queue& queue) {
+    if (std::find(queue.begin(), queue.end(), &request) != queue.end()) return;  // a pair before brought it
+    queue.insert(std::upper_bound(queue.begin(), queue.end(), &request,
+                                  [&](const auto* a, const auto* b) { return precedes_(*a, *b); }),
+                 &request);
+  };
+  for (const ServerPair pair : request.pairs) {
+    put(ports_[pair.from].senders);
+    put(ports_[pair.to].receivers);
+  }
+  change(request);
+}
+
 void RequestsByPort::erase(const CircuitRequest& request) {
   bool found = false;
   for (const ServerPair pair : request.pairs) {

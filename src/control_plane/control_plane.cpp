@@ -113,10 +113,14 @@ void ControlPlane::circuit_changed(RailId rail, Circuit circuit, CircuitState st
   event.state = state;
   const std::uint32_t ports = run_.plant().nic_ports;
   const ServerPair pair{circuit.from.value / ports, circuit.to.value / ports};
-  for (const CircuitRequest& request : board_.complete(rail).views()) {
-    if (!std::binary_search(request.pairs.begin(), request.pairs.end(), pair)) continue;
+  const auto serves = [&](const CircuitRequest& request) {
+    if (!event.serves.is_none() || !std::binary_search(request.pairs.begin(), request.pairs.end(), pair)) return;
     event.serves = request.communicator;
-    break;
+  };
+  if (const RequestsByPort* by_port = board_.complete(rail).by_port()) {
+    for (const CircuitRequest* request : by_port->senders(pair.from)) serves(*request);
+  } else {
+    for (const CircuitRequest& request : board_.complete(rail).views()) serves(request);
   }
   run_.observers.notify([&](Observer& observer) { observer.circuit(event); });
 }

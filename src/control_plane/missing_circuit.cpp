@@ -24,10 +24,6 @@ std::string foreign_gpu(const ControlContext& run, const RailCrossing& crossing)
   return "";
 }
 
-}  // namespace
-
-namespace {
-
 std::string blocked(const ControlContext& run, const RailCrossing& crossing) {
   const fabric::MeshAdmission* mesh = run.fabric.optical() ? run.fabric.rail(crossing.rail).mesh() : nullptr;
   return mesh == nullptr ? "" : mesh->why_waiting({crossing.from, crossing.to});

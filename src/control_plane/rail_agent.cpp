@@ -1,5 +1,6 @@
 #include "control_plane/rail_agent.hpp"
 
+#include "control_plane/request_order.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -60,14 +61,12 @@ std::optional<Dimension> served_by(const CircuitPlan& change, const RequestBoard
   if (const RequestsByPort* by_port = board.complete(rail).by_port()) {
     if (const std::optional<Dimension> dimension = served_by_port(change, *by_port)) return dimension;
   }
-  for (const RequestList* list : {&board.complete(rail), &board.partial(rail)}) {
-    for (const CircuitRequest& request : list->views()) {
-      const bool served = std::any_of(change.connect.begin(), change.connect.end(), [&](Circuit c) {
-        return std::binary_search(request.pairs.begin(), request.pairs.end(),
-                                  ServerPair{c.from.value / ports, c.to.value / ports});
-      });
-      if (served) return request.dimension;
-    }
+  for (const CircuitRequest* request : in_order(board, rail)) {
+    const bool served = std::any_of(change.connect.begin(), change.connect.end(), [&](Circuit c) {
+      return std::binary_search(request->pairs.begin(), request->pairs.end(),
+                                ServerPair{c.from.value / ports, c.to.value / ports});
+    });
+    if (served) return request->dimension;
   }
   return std::nullopt;
 }
@@ -90,12 +89,15 @@ std::vector<std::vector<fabric::Hop>> claims_of(const RequestBoard& board, RailI
       claims.back().push_back({pair.from, pair.to});
     }
   };
+  const std::vector<const CircuitRequest*> requests = in_order(board, rail);
   for (const bool blocking : {true, false}) {
-    for (const CircuitRequest& request : board.complete(rail).views()) {
-      if (request.blocking == blocking) add(request);
+    for (const CircuitRequest* request : requests) {
+      if (request->all_asked() && request->blocking == blocking) add(*request);
     }
   }
-  for (const CircuitRequest& request : board.partial(rail).views()) add(request);
+  for (const CircuitRequest* request : requests) {
+    if (!request->all_asked()) add(*request);
+  }
   return claims;
 }
 
@@ -263,10 +265,11 @@ void RailAgent::log_issued() {
     fruitless_.uses_seen = uses;
     if (fruitless_.commands < kMaxFruitless) continue;
     const RequestList& waiting = around_.board.complete(id_);
-    fail_fruitless(run_, id_,
-                   "re-pointed circuits " + std::to_string(kMaxFruitless) +
-                       " times in a row while no operation could use them" +
-                       (waiting.empty() ? "" : ": " + around_.board.describe(waiting.slots().front()) + " waits"));
+    fail_fruitless(
+        run_, id_,
+        "re-pointed circuits " + std::to_string(kMaxFruitless) + " times in a row while no operation could use them" +
+            (waiting.empty() ? ""
+                             : ": " + around_.board.describe(in_order(around_.board, id_).front()->id.value) + " waits"));
   }
   issued_.clear();
 }

@@ -1,12 +1,12 @@
 #include "control_plane/request_board.hpp"
 
+#include "control_plane/request_order.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <string>
-#include <tuple>
 
 namespace photonrail::control_plane {
 
@@ -16,19 +16,8 @@ using fabric::RailCrossing;
 
 namespace {
 
-// A request for circuits that were taken away in use precedes the others, because other requests may wait for circuits that
-// its operation still holds. Requests that are complete at one instant are ordered by their programs, not by their events.
-// `one_order`: by what the programs say alone, which is the same on all rails.
-bool before(const execution::OperationTable& operations, bool one_order, const Request& a, const Request& b) {
-  const auto key = [&](const Request& d) {
-    const Operation& operation = operations[d.op];
-    const execution::OperationKey& op = operation.key;
-    const Time complete = one_order ? Time{} : d.view.complete;
-    const std::uint32_t sequence = one_order ? operation.sequence : 0;
-    return std::tuple{!d.missed, complete,         op.iteration, d.first_task, d.last_task,
-                      op.tag,    d.view.dimension, d.round,      sequence};
-  };
-  return key(a) < key(b);
+void report_tie(folding::OrderAmbiguity& ambiguity) {
+  ambiguity.report("two operations want one port at one instant, and the programs do not order them");
 }
 
 bool share_a_port(const Request& a, const Request& b) {
@@ -70,21 +59,13 @@ bool remove_pair(RequestList& list, Request& request, ServerPair pair, std::uint
 
 // ---- RequestList::by_port() of a policy that looks at what changed
 
-template <class Precedes>
-void insert_by_port(RequestList& list, const Request& request, Precedes&& precedes) {
-  if (list.by_port() != nullptr) list.by_port()->insert(request.view, precedes);
-}
-
 void erase_by_port(RequestList& list, const Request& request) {
   if (list.by_port() != nullptr) list.by_port()->erase(request.view);
 }
 
 // Of a request that stays in the list while its pairs change.
 void reinsert_by_port(RequestList& list, const Request& request) {
-  const std::vector<std::uint32_t>& slots = list.slots();
-  const auto place = [&](const CircuitRequest& r) { return std::find(slots.begin(), slots.end(), r.id.value); };
-  if (place(request.view) == slots.end()) return;
-  insert_by_port(list, request, [&](const CircuitRequest& a, const CircuitRequest& b) { return place(a) < place(b); });
+  if (list.by_port() != nullptr && request.view.all_asked()) list.by_port()->insert(request.view);
 }
 
 void show_next_rounds(const ControlContext& run, Request& request) {
@@ -109,7 +90,13 @@ RequestBoard::RequestBoard(const ControlContext& run, const PolicyNeeds& needs, 
   channel.attach(*this);
   const bool one_port = run.plant().nic_ports == 1 && run.fabric.spec().rail.planes == 1;
   if (!needs.has(ViewPart::kByPort) || !one_port) return;
-  for (RailRequests& rail : rails_) rail.complete.index_ports();
+  for (RailRequests& rail : rails_) {
+    rail.complete.index_ports([this](const CircuitRequest& a, const CircuitRequest& b) {
+      return has_turn_before(run_.operations, one_order_, requests_[a.id.value], requests_[b.id.value]);
+    });
+    rail.complete.drop_order();
+    rail.partial.drop_order();
+  }
 }
 
 std::vector<RequestBoard::OpenRequest>& RequestBoard::open_of(OpId op) {
@@ -124,8 +111,7 @@ void RequestBoard::ask(OpId id, std::uint32_t round, Member member, TaskId task)
   for (const OpenRequest& open : open_of(id)) {
     if (!of_round(open)) continue;
     Request& request = requests_[open.slot];
-    request.first_task = std::min(request.first_task, task);
-    request.last_task = std::max(request.last_task, task);
+    request.tasks.add(task);
     request.view.expected = op.arrival.expected;
     request.view.due = op.arrival.due;
     if (request.asked[member]) continue;
@@ -161,8 +147,7 @@ Request& RequestBoard::take(OpId id, std::uint32_t round, RailId rail, std::uint
   request.later.clear();
   request.requesters.clear();
   request.asked.assign(op.members(), false);
-  request.first_task = TaskId::none();
-  request.last_task = TaskId{};
+  request.tasks = {};
   request.rail = rail;
   request.op = id;
   request.round = round;
@@ -217,6 +202,7 @@ void RequestBoard::count_request(Request& request, RankId from) {
     enlist(request);
     count_pairs(rail.complete, request, needs_.by_pair() && view.blocking);
   } else if (view.asked == 1) {
+    request.listed = ++listings_;
     rail.partial.push_back(view);
   } else {
     rail.partial.update(view);
@@ -228,6 +214,14 @@ void RequestBoard::count_request(Request& request, RankId from) {
 // In a folded run an order that the programs do not determine is reported, because ranks might differ in it.
 void RequestBoard::enlist(Request& request) {
   RequestList& list = rails_[request.rail.index()].complete;
+  request.listed = ++listings_;
+  if (list.by_port() != nullptr) {
+    if (ambiguity_ != nullptr && is_tied(request, *list.by_port(), *this, run_.operations, one_order_))
+      report_tie(*ambiguity_);
+    list.insert(0, request.view);
+    list.by_port()->insert(request.view);
+    return;
+  }
   const std::vector<std::uint32_t>& slots = list.slots();
   const auto precedes = [this](const Request& a, const Request& b) { return before(run_.operations, one_order_, a, b); };
   const auto place =
@@ -237,21 +231,23 @@ void RequestBoard::enlist(Request& request) {
     const Request& other = requests_[*std::prev(tied)];
     if (precedes(other, request)) break;
     if (!share_a_port(request, other)) continue;
-    ambiguity_->report("two operations want one port at one instant, and the programs do not order them");
+    report_tie(*ambiguity_);
   }
   list.insert(static_cast<std::size_t>(place - slots.begin()), request.view);
-  insert_by_port(list, request, [&](const CircuitRequest& a, const CircuitRequest& b) {
-    return precedes(requests_[a.id.value], requests_[b.id.value]);
-  });
 }
 
 bool RequestBoard::use_one_order() {
   if (one_order_) return false;
+  std::vector<std::vector<std::uint32_t>> slots(rails_.size());
+  for (std::size_t r = 0; r < rails_.size(); ++r) {
+    for (const CircuitRequest* view : in_order(*this, RailId{r})) {
+      if (view->all_asked()) slots[r].push_back(view->id.value);
+    }
+  }
   one_order_ = true;
-  for (RailRequests& rail : rails_) {
-    const std::vector<std::uint32_t> slots = rail.complete.slots();
-    rail.complete.clear();
-    for (const std::uint32_t slot : slots) enlist(requests_[slot]);
+  for (std::size_t r = 0; r < rails_.size(); ++r) {
+    rails_[r].complete.clear();
+    for (const std::uint32_t slot : slots[r]) enlist(requests_[slot]);
   }
   return true;
 }
@@ -330,8 +326,7 @@ void RequestBoard::pair_waits(OpId id, std::uint32_t round, const RailCrossing& 
     request = &take(id, round, crossing.rail, 1);
     for (const TaskId task : op.arrival.tasks) {
       if (task.is_none()) continue;
-      request->first_task = std::min(request->first_task, task);
-      request->last_task = std::max(request->last_task, task);
+      request->tasks.add(task);
     }
     count_request(*request, op.rank(first));
   }
@@ -428,9 +423,9 @@ void RequestBoard::repeat(RailId rail) {
 }
 
 void RequestBoard::mark_progress(RailId rail, const std::vector<Time>& last_event, bool all) {
-  const std::vector<std::uint32_t> slots = rails_[rail.index()].complete.slots();
-  for (const std::uint32_t slot : slots) {
-    Request& request = requests_[slot];
+  for (const CircuitRequest* view : in_order(*this, rail)) {
+    if (!view->all_asked()) continue;
+    Request& request = requests_[view->id.value];
     const auto has_progressed = [&](const Requester& r) {
       return r.rank.index() < last_event.size() && last_event[r.rank.index()] == run_.engine.now();
     };

@@ -9,6 +9,7 @@
 #include "execution/critical_path.hpp"
 #include "folding/order_ambiguity.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -26,6 +27,17 @@ class RequestBoardListener {
   [[nodiscard]] virtual bool hears(RailId rail) const = 0;
 };
 
+/// The least and the greatest task of the members that asked.
+struct AskingTasks {
+  TaskId first = TaskId::none();
+  TaskId last{};
+
+  void add(TaskId task) {
+    first = std::min(first, task);
+    last = std::max(last, task);
+  }
+};
+
 /// An operation's request for the circuits of one round on one rail.
 struct Request {
   CircuitRequest view;
@@ -33,13 +45,13 @@ struct Request {
   std::vector<RoundView> next;  ///< later rounds, where the policy wants them; into `later`
   std::deque<RailCircuits> later;
   std::vector<Requester> requesters;
-  std::vector<bool> asked;             ///< by member
-  TaskId first_task = TaskId::none();  ///< the least and greatest task of the members that asked
-  TaskId last_task{};
+  std::vector<bool> asked;  ///< by member
+  AskingTasks tasks;
   RailId rail;
   execution::OpId op = execution::kNoOp;
   std::uint32_t round = 0;
   std::uint32_t serial = 0;
+  std::uint64_t listed = 0;  ///< when it came to the list in which it is, by a count of the board
   bool open = false;
   bool missed = false;          ///< for circuits that were taken away in use
   engine::EventHandle alarm{};  ///< the end of ControllerSpec::starvation
@@ -132,6 +144,7 @@ class RequestBoard : private RequestListener {
   std::vector<std::uint32_t> free_;
   std::vector<std::vector<OpenRequest>> open_;  // by operation
   std::uint32_t next_serial_ = 0;
+  std::uint64_t listings_ = 0;
   bool one_order_ = false;
 };
 

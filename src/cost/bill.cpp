@@ -1,4 +1,5 @@
 // Bills of materials by either rule.
+#include "core/field.hpp"
 #include "cost/clos.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
@@ -12,6 +13,8 @@ namespace photonrail {
 
 namespace {
 
+using core::field;
+using core::FieldError;
 using cost::Endpoints;
 using cost::Wiring;
 
@@ -28,9 +31,8 @@ class Draft {
   void things(const char* what, const PricedItem& item, std::uint64_t count) { add({what, 0, 0, 0, count}, item); }
 
   void switches(const char* what, const PricedItem& item, const Wiring& wiring) {
-    std::uint32_t tier = 0;
     for (const cost::Stage& stage : wiring.stages) {
-      add({what, ++tier, item.ports, stage.ports_used, stage.switches}, item);
+      add({what, ++tier_, item.ports, stage.ports_used, stage.switches}, item);
     }
   }
 
@@ -45,6 +47,7 @@ class Draft {
   }
 
   double spare_share_;
+  std::uint32_t tier_ = 0;
   std::vector<BillLine> lines_;
 };
 
@@ -65,7 +68,12 @@ PricedItem optical_switch(const NetworkShape& shape, const PriceCatalogue& catal
   PricedItem item = catalogue.optical_switch;
   if (!shape.optical) return item;
   const OpticalSwitchSpec& given = *shape.optical;
+  if (given.pip && (given.usd_per_port == 0.0 || given.power_w == 0.0)) {
+    throw FieldError(field("cluster.rail.optical.pip"), "catalogues have no price of a mesh of programmable photonics",
+                     "set {cluster.rail.optical.usd_per_port} and {cluster.rail.optical.power_w}");
+  }
   if (given.ports > 0) item = scaled(item, given.ports);
+  if (given.pip && given.ports == 0) item.ports = 2 * shape.servers * (shape.nic_ports / std::max(shape.planes, 1U));
   if (given.usd_per_port > 0.0) item.usd = given.usd_per_port * item.ports;
   if (given.power_w > 0.0) item.watts = given.power_w;
   return item;
@@ -77,6 +85,68 @@ std::uint64_t lanes(const NetworkShape& shape, const PriceCatalogue& catalogue) 
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(ratio * (1.0 - 1e-12))));
 }
 
+// A mesh for each rail and plane: circuits of two rails would take each other's room.
+Wiring meshes(std::uint64_t count, std::uint64_t circuits) { return {{{count, 2 * circuits * count}}, 0}; }
+
+// Both at once, stage by stage.
+Wiring beside(Wiring a, const Wiring& b) {
+  a.stages.resize(std::max(a.stages.size(), b.stages.size()));
+  for (std::size_t s = 0; s < b.stages.size(); ++s) {
+    a.stages[s].switches += b.stages[s].switches;
+    a.stages[s].ports_used += b.stages[s].ports_used;
+  }
+  a.links += b.links;
+  return a;
+}
+
+// What is above the switches of pods.
+struct PodLayer {
+  Wiring wiring;
+  std::uint64_t uplinks = 0;       // fibre pairs between the pods' switches and the layer, of all rails
+  std::uint64_t transceivers = 0;  // at the layer's ends of them
+};
+
+PodLayer optical_layer(const NetworkShape& shape, std::uint64_t rails, std::uint64_t planes, std::uint32_t ports) {
+  const std::uint64_t in_plane = shape.nic_ports / planes;
+  const std::uint64_t pods = (shape.servers + shape.pods.servers - 1) / shape.pods.servers;
+  const std::uint64_t crossbars = rails * planes * shape.pods.servers * in_plane;  // one for each uplink of a pod
+  return {cost::optical_clos(crossbars, pods, ports), rails * shape.servers * shape.nic_ports, 0};
+}
+
+PodLayer electrical_layer(const NetworkShape& shape, std::uint64_t rails, const PriceCatalogue& catalogue) {
+  const auto uplinks = [&](std::uint64_t servers) {
+    const double ports = static_cast<double>(servers * shape.nic_ports) / shape.pods.oversubscription;
+    return static_cast<std::uint64_t>(std::ceil(ports * (1.0 - 1e-12)));
+  };
+  const std::uint64_t full = shape.servers / shape.pods.servers;
+  const std::uint64_t of_rail = full * uplinks(shape.pods.servers) + uplinks(shape.servers % shape.pods.servers);
+  PodLayer layer{cost::folded_clos({rails, 1, of_rail}, catalogue.electrical_switch.ports, 1.0), rails * of_rail, 0};
+  layer.transceivers = layer.uplinks + 2 * layer.wiring.links;  // light passes the pods' switches as it is
+  return layer;
+}
+
+std::vector<BillLine> of_pods(const NetworkShape& shape, const PriceCatalogue& catalogue, std::uint64_t planes,
+                              Draft draft) {
+  const PricedItem ocs = optical_switch(shape, catalogue);
+  const std::uint64_t rails = lanes(shape, catalogue) * shape.gpus_per_server;
+  const std::uint64_t in_plane = shape.nic_ports / planes;
+  const std::uint64_t rest = shape.servers % shape.pods.servers;  // servers of one more pod
+  // A NIC port takes a circuit of its pod's switch, and its uplink another one.
+  Wiring first = cost::optical_clos(rails * planes * (shape.servers / shape.pods.servers),
+                                    2 * shape.pods.servers * in_plane, ocs.ports);
+  if (rest > 0) first = beside(first, cost::optical_clos(rails * planes, 2 * rest * in_plane, ocs.ports));
+  const bool optical = shape.pods.layer == PodSpec::Layer::kOptical;
+  const PodLayer layer =
+      optical ? optical_layer(shape, rails, planes, ocs.ports) : electrical_layer(shape, rails, catalogue);
+  const std::uint64_t nic_links = rails * shape.servers * shape.nic_ports;
+  draft.switches("optical switch", ocs, first);
+  draft.switches(optical ? "optical switch" : "electrical switch", optical ? ocs : catalogue.electrical_switch,
+                 layer.wiring);
+  draft.things("transceiver", catalogue.transceiver, nic_links + layer.transceivers);
+  draft.things("fibre pair", catalogue.fibre_pair, nic_links + layer.uplinks + first.links + layer.wiring.links);
+  return draft.take();
+}
+
 std::vector<BillLine> physical(NetworkFabric fabric, const NetworkShape& shape, const PriceCatalogue& catalogue) {
   const std::uint64_t width = lanes(shape, catalogue);
   const std::uint64_t rails = shape.gpus_per_server;
@@ -86,9 +156,12 @@ std::vector<BillLine> physical(NetworkFabric fabric, const NetworkShape& shape, 
   if (fabric == NetworkFabric::kPhotonicRail) {
     const PricedItem ocs = optical_switch(shape, catalogue);
     const std::uint64_t planes = std::clamp<std::uint64_t>(shape.planes, 1, shape.nic_ports);
+    if (shape.pods.servers > 0) return of_pods(shape, catalogue, planes, std::move(draft));
     const std::uint64_t in_plane = (shape.nic_ports + planes - 1) / planes;  // ports of a NIC, at most
-    const Wiring wiring = cost::optical_clos(width * rails * planes, shape.servers * in_plane, ocs.ports);
-    draft.switches("optical switch", ocs, wiring);
+    const bool mesh = shape.optical && shape.optical->pip;
+    const Wiring wiring = mesh ? meshes(width * rails * planes, shape.servers * in_plane)
+                               : cost::optical_clos(width * rails * planes, shape.servers * in_plane, ocs.ports);
+    draft.switches(mesh ? "programmable mesh" : "optical switch", ocs, wiring);
     draft.things("transceiver", catalogue.transceiver, nic_links);
     draft.things("fibre pair", catalogue.fibre_pair, nic_links + wiring.links);
     return draft.take();
@@ -119,6 +192,11 @@ std::vector<BillLine> opus_artifact(NetworkFabric fabric, const NetworkShape& sh
   Draft draft(0.0);
   const std::uint64_t gpus = shape.gpus();
   if (fabric == NetworkFabric::kPhotonicRail) {
+    const bool of_pods = shape.pods.servers > 0;
+    if (of_pods || (shape.optical && shape.optical->pip)) {
+      throw FieldError(field(of_pods ? "cluster.rail.pods" : "cluster.rail.optical.pip"),
+                       "the rule opus_artifact counts ports of crossbars, one a rail", "the rule physical");
+    }
     draft.things("optical switch port", scaled(catalogue.optical_switch, 1), 2 * gpus);
     draft.things("transceiver", catalogue.transceiver, gpus);
     return draft.take();

@@ -62,7 +62,7 @@ NetworkShape network_shape(const ClusterSpec& cluster) {
   shape.nic_ports = cluster.nic.ports;
   shape.nic_port = cluster.nic.per_port;
   if (cluster.rail.kind == RailKind::kOptical) {
-    if (cluster.rail.pods.servers > 0) throw core::FieldError(field("cluster.rail.pods"), "rails of pods are not priced");
+    shape.pods = cluster.rail.pods;
     shape.optical = cluster.rail.optical;
     shape.planes = cluster.rail.planes;
   } else {

@@ -20,6 +20,7 @@ Stream stream_of(std::uint64_t argument) { return static_cast<Stream>(argument &
 ComputeStreams::ComputeStreams(const TaskGraph& graph, const ExecutorSpec& spec, const RunContext& run,
                                ComputeListener& listener)
     : graph_(graph), run_(run), listener_(listener), sm_share_(spec.sm_share), ranks_(graph.ranks()) {
+  for (std::vector<ComputeStream>& streams : streams_) streams.resize(graph.ranks());
   const bool shared = std::any_of(sm_share_.begin(), sm_share_.end(), [](double share) { return share > 0.0; });
   if (shared) multiprocessors_.resize(graph.ranks());
 }
@@ -48,10 +49,33 @@ void ComputeStreams::begin_iteration(RankId id, std::uint32_t iteration, double 
 }
 
 void ComputeStreams::enqueue(RankId id, const ReadyTask& task, Stream which) {
-  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
-  stream.ready.push_back(task);
-  std::push_heap(stream.ready.begin(), stream.ready.end(), later_task);
-  if (!stream.busy) want_start(id);
+  ComputeStream& stream = at(id, which);
+  if (!stream.has_next()) {
+    stream.next = task;
+  } else {
+    std::vector<ReadyTask>& more = more_ready(id, which);
+    more.push_back(task.task < stream.next.task ? std::exchange(stream.next, task) : task);
+    std::push_heap(more.begin(), more.end(), later_task);
+    stream.more = true;
+  }
+  if (!stream.busy()) want_start(id);
+}
+
+std::vector<ReadyTask>& ComputeStreams::more_ready(RankId id, Stream which) {
+  std::vector<std::vector<ReadyTask>>& of_stream = more_ready_[static_cast<std::size_t>(which)];
+  if (of_stream.empty()) of_stream.resize(ranks_.size());
+  return of_stream[id.index()];
+}
+
+// What is ready after the lowest of them, if anything is, becomes the next.
+void ComputeStreams::take_next(RankId id, Stream which, ComputeStream& stream) {
+  stream.next.task = TaskId::none();
+  if (!stream.more) return;
+  std::vector<ReadyTask>& more = more_ready(id, which);
+  std::pop_heap(more.begin(), more.end(), later_task);
+  stream.next = more.back();
+  more.pop_back();
+  stream.more = !more.empty();
 }
 
 void ComputeStreams::want_start(RankId id) {
@@ -65,7 +89,7 @@ void ComputeStreams::want_start(RankId id) {
 void ComputeStreams::start_ready() {
   starting_.clear();
   std::swap(starting_, pending_);
-  last_started_ = kNone;
+  last_batch_ = kNone;
   for (const RankId id : starting_) {
     ranks_[id.index()].pending = false;
     start(id, Stream::kGpu);
@@ -89,15 +113,13 @@ Duration ComputeStreams::time_of(RankId id, const Task& task, Stream which) cons
 }
 
 void ComputeStreams::start(RankId id, Stream which) {
-  ComputeStream& stream = ranks_[id.index()].streams[static_cast<std::size_t>(which)];
-  if (stream.busy || stream.ready.empty()) return;
-  std::pop_heap(stream.ready.begin(), stream.ready.end(), later_task);
-  stream.running = stream.ready.back();
-  stream.ready.pop_back();
-  stream.running.cause = later_of(stream.running.cause, stream.freed);
-  stream.busy = true;
+  ComputeStream& stream = at(id, which);
+  if (stream.busy() || !stream.has_next()) return;
+  stream.running = stream.next.task;
+  stream.reconfigurations = later_of(stream.next.cause, stream.freed).reconfigurations;
+  take_next(id, which, stream);
   stream.started = run_.engine.now();
-  std::optional<Duration> time = time_of(id, graph_.program(id).task(stream.running.task), which);
+  std::optional<Duration> time = time_of(id, graph_.program(id).task(stream.running), which);
   if (which == Stream::kGpu) time = run_.stragglers.with_failures(id, stream.started, *time);
   if (which == Stream::kStorage) {
     run_.accounting.running_began(id, Dimension::kOther, stream.started);
@@ -117,39 +139,35 @@ void ComputeStreams::start(RankId id, Stream which) {
   }
 }
 
-ComputeStreams::ComputeStream& ComputeStreams::at(std::uint64_t rank_and_stream) {
-  return ranks_[rank_of(rank_and_stream).index()].streams[static_cast<std::size_t>(stream_of(rank_and_stream))];
-}
-
 // Computations that start one after another and end at one time, as those of a server often do, cost one event.
 void ComputeStreams::finish_at(Time end, std::uint64_t rank_and_stream) {
-  at(rank_and_stream).with_it = kNone;
-  if (last_started_ != kNone && end == last_end_) {
-    at(last_started_).with_it = rank_and_stream;
-  } else {
-    run_.engine.schedule(end, engine::Phase::kFinish,
-                         engine::Action::to<&ComputeStreams::finish_all>(*this, rank_and_stream));
+  if (last_batch_ == kNone || end != last_end_) {
+    if (free_batches_.empty()) {
+      free_batches_.push_back(static_cast<std::uint32_t>(batches_.size()));
+      batches_.emplace_back();
+    }
+    last_batch_ = free_batches_.back();
+    free_batches_.pop_back();
+    run_.engine.schedule(end, engine::Phase::kFinish, engine::Action::to<&ComputeStreams::finish_all>(*this, last_batch_));
   }
-  last_started_ = rank_and_stream;
+  batches_[last_batch_].push_back(rank_and_stream);
   last_end_ = end;
 }
 
-void ComputeStreams::finish_all(std::uint64_t first) {
-  for (std::uint64_t next = first; next != kNone;) {
-    const std::uint64_t rank_and_stream = next;
-    next = at(rank_and_stream).with_it;
-    finish(rank_and_stream);
-  }
+void ComputeStreams::finish_all(std::uint64_t batch) {
+  ending_.clear();
+  std::swap(ending_, batches_[batch]);
+  free_batches_.push_back(static_cast<std::uint32_t>(batch));
+  for (const std::uint64_t rank_and_stream : ending_) finish(rank_and_stream);
 }
 
 void ComputeStreams::finish(std::uint64_t rank_and_stream) {
   const RankId id = rank_of(rank_and_stream);
   const Stream which = stream_of(rank_and_stream);
-  ComputeStream& stream = at(rank_and_stream);
+  ComputeStream& stream = at(id, which);
   const Time now = run_.engine.now();
-  const TaskId task = stream.running.task;
-  const CriticalPathTag cause{now, stream.running.cause.reconfigurations};
-  stream.busy = false;
+  const TaskId task = std::exchange(stream.running, TaskId::none());
+  const CriticalPathTag cause{now, stream.reconfigurations};
   stream.freed = cause;
   if (!multiprocessors_.empty() && which == Stream::kGpu) multiprocessors_[id.index()].finish = {};
   if (which == Stream::kStorage) {
@@ -159,7 +177,7 @@ void ComputeStreams::finish(std::uint64_t rank_and_stream) {
     if (which == Stream::kGpu) run_.accounting.undetected(id, run_.stragglers.undetected(id, stream.started, now));
   }
   run_.observers.notify([&](Observer& observer) { observer.compute({stream.started, now, id, task, which}); });
-  if (!stream.ready.empty()) want_start(id);
+  if (stream.has_next()) want_start(id);
   listener_.computed(id, task, cause);
 }
 

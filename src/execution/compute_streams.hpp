@@ -37,17 +37,19 @@ class ComputeStreams {
   void start_ready();
 
  private:
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  struct ComputeStream {
-    bool busy = false;
-    CriticalPathTag freed;
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct alignas(64) ComputeStream {
     Time started{};
-    ReadyTask running;
-    std::uint64_t with_it = kNone;  // the next stream that ends by the same event
-    std::vector<ReadyTask> ready;   // heap, lowest task first
+    TaskId running = TaskId::none();
+    std::uint32_t reconfigurations = 0;  // of the cause of what runs
+    CriticalPathTag freed;               // idle since
+    ReadyTask next{TaskId::none(), {}};  // the lowest task that is ready
+    bool more = false;                   // others are, in more_ready_
+
+    [[nodiscard]] bool busy() const { return !running.is_none(); }
+    [[nodiscard]] bool has_next() const { return !next.task.is_none(); }
   };
   struct Rank {
-    ComputeStream streams[kStreamCount];
     double slowdown = 1.0;
     std::uint32_t iteration = 0;
     bool pending = false;
@@ -65,9 +67,11 @@ class ComputeStreams {
   void want_start(RankId id);
   void start(RankId id, Stream which);
   void finish_at(Time end, std::uint64_t rank_and_stream);
-  void finish_all(std::uint64_t first);
+  void finish_all(std::uint64_t batch);
   void finish(std::uint64_t rank_and_stream);
-  [[nodiscard]] ComputeStream& at(std::uint64_t rank_and_stream);
+  [[nodiscard]] ComputeStream& at(RankId id, Stream which) { return streams_[static_cast<std::size_t>(which)][id.index()]; }
+  [[nodiscard]] std::vector<ReadyTask>& more_ready(RankId id, Stream which);
+  void take_next(RankId id, Stream which, ComputeStream& stream);
   [[nodiscard]] Duration time_of(RankId id, const Task& task, Stream which) const;
 
   const TaskGraph& graph_;
@@ -75,10 +79,15 @@ class ComputeStreams {
   ComputeListener& listener_;
   std::array<double, kDimensionCount> sm_share_;
   std::vector<Rank> ranks_;
+  std::array<std::vector<ComputeStream>, kStreamCount> streams_;              // each by rank
+  std::array<std::vector<std::vector<ReadyTask>>, kStreamCount> more_ready_;  // by rank: heaps; empty until one is needed
+  std::vector<std::vector<std::uint64_t>> batches_;  // ranks and streams that end by one event, in order
+  std::vector<std::uint32_t> free_batches_;
+  std::vector<std::uint64_t> ending_;             // scratch
   std::vector<Multiprocessors> multiprocessors_;  // by rank; empty where no exchange takes any
   std::vector<RankId> pending_;                   // ranks with a computation that may start
   std::vector<RankId> starting_;
-  std::uint64_t last_started_ = kNone;  // in this instant, by start_ready(); nothing was scheduled since
+  std::uint32_t last_batch_ = kNone;  // of the last start of this instant, by start_ready(); nothing was scheduled since
   Time last_end_{};
 };
 

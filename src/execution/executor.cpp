@@ -153,9 +153,10 @@ void Executor::member_done(OpId id, Member member) {
   const TaskId task = op.arrival.tasks[member];
   const Time now = run_.engine.now();
   const bool last = op.transfer.members_to_go == 0;
+  const bool crosses = op.crosses;
   const CriticalPathTag cause{now, op.cause.reconfigurations};
   run_.observers.operation(op, member, OperationEvent::State::kDone, now);
-  if (op.crosses) run_.accounting.rail_ended(rank, op.dimension(), now);
+  if (crosses) run_.accounting.rail_ended(rank, op.dimension(), now);
   starter_.leave(id, member, last, cause);
   const bool completes = !(op.arrival.sender_done && member == 0);
   const std::uint32_t iteration = progress_.iteration(rank);
@@ -163,7 +164,7 @@ void Executor::member_done(OpId id, Member member) {
   if (last) run_.accounting.operation_took(op.dimension(), now - op.transfer.started_at, op.copies);
   if (last) run_.operations.retire(id);
   if (last && finished()) circuits_.job_ended();
-  if (this_iteration) order_.complete(rank, task, iteration);
+  if (this_iteration && crosses) order_.complete(rank, task, iteration);
   if (completes) complete(rank, task, cause);
 }
 

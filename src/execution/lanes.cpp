@@ -114,11 +114,12 @@ void Lanes::yield(OpId id, const Operation& op) {
   });
 }
 
-std::vector<Lanes::Ready> Lanes::candidates() {
-  std::vector<Ready> list = std::exchange(candidates_, {});
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-  return list;
+const std::vector<Lanes::Ready>& Lanes::candidates() {
+  offered_.clear();
+  std::swap(offered_, candidates_);
+  std::sort(offered_.begin(), offered_.end());
+  offered_.erase(std::unique(offered_.begin(), offered_.end()), offered_.end());
+  return offered_;
 }
 
 }  // namespace photonrail::execution

@@ -66,8 +66,8 @@ class Lanes {
   /// The operation leaves its lanes to others and waits for them again.
   void yield(OpId id, const Operation& op);
 
-  /// Operations that may be able to start now, in order. Empties the list.
-  [[nodiscard]] std::vector<Ready> candidates();
+  /// Operations that may be able to start now, in order. Empties the list. Valid until the next call.
+  [[nodiscard]] const std::vector<Ready>& candidates();
   [[nodiscard]] bool has_candidates() const { return !candidates_.empty(); }
 
  private:
@@ -90,6 +90,7 @@ class Lanes {
   folding::OrderAmbiguity* ambiguity_;
   std::vector<Lane> lanes_;
   std::vector<Ready> candidates_;  // in any order, some twice
+  std::vector<Ready> offered_;     // by candidates()
 };
 
 }  // namespace photonrail::execution

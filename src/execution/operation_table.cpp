@@ -30,15 +30,20 @@ OperationTable::OperationTable(const TaskGraph& graph, const folding::MemberPlac
       fabric_(fabric),
       plans_(plans),
       ambiguity_(ambiguity),
-      open_(graph.communicators().size()) {
+      groups_(graph.communicators().size()) {
   for (std::size_t c = 0; c < graph.communicators().size(); ++c) {
     const std::span<const GpuId> group = gpus(CommunicatorId{c});
-    crosses_.push_back(std::any_of(group.begin(), group.end(),
-                                   [&](GpuId gpu) { return fabric.crossing(group.front(), gpu).has_value(); }));
+    const Communicator& communicator = graph.communicators()[c];
+    groups_[c].gpus = group;
+    groups_[c].members = communicator.members.data();
+    groups_[c].ranks = static_cast<Member>(communicator.members.size());
+    groups_[c].point_to_point = communicator.point_to_point;
+    groups_[c].crosses =
+        std::any_of(group.begin(), group.end(), [&](GpuId gpu) { return fabric.crossing(group.front(), gpu).has_value(); });
     if (graph.demands() != nullptr) {
       for (const GpuId gpu : group) servers_.push_back(fabric.plant().server_of(gpu));
     }
-    layouts_.push_back(plans.layout(group, fabric.spec().gpus_per_server, box_of(fabric, group)));
+    groups_[c].layout = plans.layout(group, fabric.spec().gpus_per_server, box_of(fabric, group));
   }
   if (plans.spec().straggler == StragglerChoice::kPredicted) last_arrival_.resize(graph.communicators().size());
 }
@@ -49,12 +54,16 @@ Seat OperationTable::seat(RankId rank, const Task& task, std::uint32_t iteration
 }
 
 Member OperationTable::member_of(CommunicatorId communicator, RankId rank, const Task& task) const {
-  const Communicator& group = graph_.communicators()[communicator.index()];
+  const Group& group = groups_[communicator.index()];
   if (group.point_to_point) return task.kind == TaskKind::kSend ? 0 : 1;
   if (!placement_.places.empty()) return placement_.places[rank.index()][task.slot];
-  const auto found = std::lower_bound(group.members.begin(), group.members.end(), rank);
-  PHOTONRAIL_CHECK(found != group.members.end() && *found == rank);
-  return static_cast<Member>(found - group.members.begin());
+  // Ranks in a row, as inside a server, need no search.
+  const std::uint32_t ahead = rank.value - group.members[0].value;
+  if (ahead < group.ranks && group.members[ahead] == rank) return ahead;
+  const RankId* const end = group.members + group.ranks;
+  const RankId* const found = std::lower_bound(group.members, end, rank);
+  PHOTONRAIL_CHECK(found != end && *found == rank);
+  return static_cast<Member>(found - group.members);
 }
 
 double OperationTable::flops(RankId rank, const Task& task, std::uint32_t iteration) const {
@@ -67,24 +76,43 @@ OperationIdentity OperationTable::identify(const OperationKey& key, const Task& 
   op.key = key;
   op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
   op.communicator = &graph_.communicators()[key.communicator.index()];
-  op.gpus = gpus(key.communicator);
-  op.ranks = static_cast<Member>(op.communicator->members.size());
+  const Group& group = groups_[key.communicator.index()];
+  op.gpus = group.gpus;
+  op.ranks = group.ranks;
   op.copies = placement_.copies.empty() ? 1 : placement_.copies[key.communicator.index()];
   op.demand = task.demand();
   const Member root = task.root();
   op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = task.size(), .root = root};
   op.runnable = plan_for(op);
-  op.crosses = crosses_[key.communicator.index()];
+  op.crosses = group.crosses;
   op.optical = op.crosses && fabric_.optical();
   return op;
 }
 
-OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
-  std::vector<OpenOperation>& open = open_[key.communicator.index()];
-  for (const OpenOperation& other : open) {
+OpId OperationTable::find(const OperationKey& key) const {
+  const Group& group = groups_[key.communicator.index()];
+  if (group.open.id != kNoOp && group.open.key == key) return group.open.id;
+  if (!group.more_open) return kNoOp;
+  for (const OpenOperation& other : more_open_[key.communicator.index()]) {
     if (other.key == key) return other.id;
   }
-  OpId id;
+  return kNoOp;
+}
+
+void OperationTable::open(const OperationKey& key, OpId id) {
+  Group& group = groups_[key.communicator.index()];
+  if (group.open.id == kNoOp) {
+    group.open = {key, id};
+    return;
+  }
+  if (more_open_.empty()) more_open_.resize(groups_.size());
+  more_open_[key.communicator.index()].push_back({key, id});
+  group.more_open = true;
+}
+
+OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
+  OpId id = find(key);
+  if (id != kNoOp) return id;
   if (free_.empty()) {
     id = static_cast<OpId>(pool_.size());
     pool_.push_back(std::make_unique<Operation>());
@@ -92,7 +120,7 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
     id = free_.back();
     free_.pop_back();
   }
-  open.push_back({key, id});
+  open(key, id);
   Operation& op = *pool_[id];
   static_cast<OperationIdentity&>(op) = identify(key, task);
   op.sequence = next_sequence_++;
@@ -109,7 +137,7 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
 }
 
 const RunnablePlan* OperationTable::plan_for(const OperationIdentity& op) {
-  const LayoutId layout = layouts_[op.key.communicator.index()];
+  const LayoutId layout = groups_[op.key.communicator.index()].layout;
   if (op.demand != 0) {
     const std::uint32_t* servers = servers_.data() + placement_.offsets[op.key.communicator.index()];
     return &plans_.take(op.call, op.demand_query(), {servers, op.gpus.size()}, layout);
@@ -146,16 +174,26 @@ void OperationTable::settle_straggler(OpId id) {
   CollectiveCall call = op.call;
   const std::vector<TaskId>& tasks = op.arrival.tasks;
   call.straggler = static_cast<Member>(std::find(tasks.begin(), tasks.end(), TaskId::none()) - tasks.begin());
-  op.runnable = &plans_.get(call, layouts_[op.key.communicator.index()], op.members());
+  op.runnable = &plans_.get(call, groups_[op.key.communicator.index()].layout, op.members());
 }
 
 void OperationTable::record_last_arrival(OpId id, Member member) {
   if (!last_arrival_.empty()) last_arrival_[pool_[id]->key.communicator.index()] = member;
 }
 
+void OperationTable::close(CommunicatorId communicator, OpId id) {
+  Group& group = groups_[communicator.index()];
+  const bool first = group.open.id == id;
+  if (first) group.open.id = kNoOp;
+  if (first || !group.more_open) return;
+  std::vector<OpenOperation>& more = more_open_[communicator.index()];
+  std::erase_if(more, [id](const OpenOperation& open) { return open.id == id; });
+  group.more_open = !more.empty();
+}
+
 void OperationTable::retire(OpId id) {
   Operation& op = *pool_[id];
-  std::erase_if(open_[op.key.communicator.index()], [id](const OpenOperation& open) { return open.id == id; });
+  close(op.key.communicator, id);
   op.live = false;
   if (op.demand != 0) plans_.give_back(op.demand_query());
   op.transfer.links.clear();

@@ -6,6 +6,7 @@
 #include "folding/member_placement.hpp"
 #include "folding/order_ambiguity.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -48,21 +49,35 @@ class OperationTable {
   [[nodiscard]] std::vector<OpId> live() const;
   /// The number of GPUs of the communicator of a task.
   [[nodiscard]] std::size_t group_size(RankId rank, const Task& task) const {
-    return placement_.group(graph_.communicator(rank, task.slot)).size();
+    return groups_[graph_.communicator(rank, task.slot).index()].gpus.size();
   }
   [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const { return placement_.group(communicator); }
   /// Whether some pair of the task's operation leaves its server.
   [[nodiscard]] bool crosses(RankId rank, const Task& task) const {
-    return crosses_[graph_.communicator(rank, task.slot).index()];
+    return groups_[graph_.communicator(rank, task.slot).index()].crosses;
   }
 
  private:
   // The key beside the number: looking for one reads no other operation.
   struct OpenOperation {
     OperationKey key;
-    OpId id = 0;
+    OpId id = kNoOp;
+  };
+  // What an arrival reads of its communicator, in one line of the cache. Most communicators have one operation at a time.
+  struct alignas(64) Group {
+    std::span<const GpuId> gpus;
+    const RankId* members = nullptr;
+    Member ranks = 0;
+    LayoutId layout = 0;
+    OpenOperation open;  // kNoOp: none
+    bool crosses = false;
+    bool point_to_point = false;
+    bool more_open = false;  // in more_open_
   };
 
+  [[nodiscard]] OpId find(const OperationKey& key) const;
+  void open(const OperationKey& key, OpId id);
+  void close(CommunicatorId communicator, OpId id);
   [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
   [[nodiscard]] OperationIdentity identify(const OperationKey& key, const Task& task);
   [[nodiscard]] const RunnablePlan* plan_for(const OperationIdentity& op);
@@ -75,12 +90,11 @@ class OperationTable {
   PlanCache& plans_;
   folding::OrderAmbiguity* ambiguity_;
   std::vector<std::uint32_t> servers_;               // of the GPUs of placement_, where tasks name traffic matrices
-  std::vector<bool> crosses_;                        // by communicator
-  std::vector<LayoutId> layouts_;                    // by communicator
+  std::vector<Group> groups_;                        // by communicator
   std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict
   std::vector<std::unique_ptr<Operation>> pool_;
   std::vector<OpId> free_;
-  std::vector<std::vector<OpenOperation>> open_;  // by communicator
+  std::vector<std::vector<OpenOperation>> more_open_;  // by communicator; empty until one has several
   std::uint32_t next_sequence_ = 0;
 };
 

@@ -14,6 +14,12 @@ RankProgress::RankProgress(const TaskGraph& graph, std::uint32_t iterations, con
       iteration_ends_(iterations, Time{}) {
   joins_.reserve(graph.programs().size());
   for (const Program& program : graph.programs()) joins_.push_back(joins_of(program));
+  std::size_t waits = 0;
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    ranks_[r].waits_at = waits;
+    waits += joins(RankId{r}).waits.size();
+  }
+  waits_.resize(waits);
 }
 
 RankProgress::Joins RankProgress::joins_of(const Program& program) {
@@ -37,8 +43,9 @@ void RankProgress::begin() {
 
 void RankProgress::begin_iteration(RankId id, CriticalPathTag cause) {
   Rank& rank = ranks_[id.index()];
-  rank.tasks_left = graph_.program(id).tasks().size();
-  rank.waits = joins(id).waits;
+  rank.tasks_left = static_cast<std::uint32_t>(graph_.program(id).tasks().size());
+  const std::vector<std::uint32_t>& waits = joins(id).waits;
+  std::copy(waits.begin(), waits.end(), waits_.begin() + static_cast<std::ptrdiff_t>(rank.waits_at));
   const StragglerInjector::Step step = run_.stragglers.of(id, rank.iteration);
   listener_.iteration_began(id, rank.iteration, step.slowdown);
   if (step.delay == Duration{}) return release_first(id, cause);
@@ -84,7 +91,7 @@ void RankProgress::complete(RankId id, TaskId task, CriticalPathTag cause) {
     if (program.task(next).waits == 1) {
       listener_.task_ready(id, next, cause);
     } else {
-      const bool last = --rank.waits[joins(id).number[next.index()]] == 0;
+      const bool last = --waits_[rank.waits_at + joins(id).number[next.index()]] == 0;
       const CriticalPathTag joined = join(rank, next, cause, last);
       if (last) listener_.task_ready(id, next, joined);
     }
@@ -96,16 +103,32 @@ void RankProgress::complete(RankId id, TaskId task, CriticalPathTag cause) {
 // What a task waited for last, when several of its predecessors complete at one instant: the one with the longest history,
 // not the one whose event came last.
 CriticalPathTag RankProgress::join(Rank& rank, TaskId next, CriticalPathTag cause, bool last) {
-  std::vector<ReadyTask>& joining = rank.joining;
-  if (!joining.empty() && joining.front().cause.at != cause.at) joining.clear();
+  if (!rank.joining.task.is_none() && rank.joining.cause.at != cause.at) {
+    rank.joining.task = TaskId::none();
+    rank.joining_more = false;
+  }
   if (!last) {
-    joining.push_back({next, cause});
+    if (rank.joining.task.is_none()) {
+      rank.joining = {next, cause};
+    } else {
+      std::vector<ReadyTask>& more = more_joining(rank);
+      if (!rank.joining_more) more.clear();
+      rank.joining_more = true;
+      more.push_back({next, cause});
+    }
     return cause;
   }
-  for (const ReadyTask& before : joining) {
+  if (rank.joining.task == next) cause = later_of(cause, rank.joining.cause);
+  if (!rank.joining_more) return cause;
+  for (const ReadyTask& before : more_joining(rank)) {
     if (before.task == next) cause = later_of(cause, before.cause);
   }
   return cause;
+}
+
+std::vector<ReadyTask>& RankProgress::more_joining(const Rank& rank) {
+  if (more_joining_.empty()) more_joining_.resize(ranks_.size());
+  return more_joining_[static_cast<std::size_t>(&rank - ranks_.data())];
 }
 
 }  // namespace photonrail::execution

@@ -46,12 +46,14 @@ class RankProgress {
     std::vector<std::uint32_t> number;  // by task: among those that wait for several, where it does
     std::vector<std::uint32_t> waits;   // by number: predecessors
   };
-  struct Rank {
-    std::vector<std::uint32_t> waits;  // by number of Joins: predecessors to go
+  // What completed at the last instant for tasks that wait for more is most often one task: it lies here.
+  struct alignas(64) Rank {
+    std::size_t waits_at = 0;  // into waits_
     std::uint32_t iteration = 0;
-    std::size_t tasks_left = 0;
-    std::vector<ReadyTask> joining;  // what completed at the last instant for tasks that wait for more
-    CriticalPathTag last;            // of its tasks that completed
+    std::uint32_t tasks_left = 0;
+    ReadyTask joining{TaskId::none(), {}};
+    CriticalPathTag last;       // of its tasks that completed
+    bool joining_more = false;  // into more_joining_
   };
 
   [[nodiscard]] static Joins joins_of(const Program& program);
@@ -60,7 +62,8 @@ class RankProgress {
   void release_first(RankId id, CriticalPathTag cause);
   void end_stall(std::uint64_t reconfigurations_and_rank);
   void finish_iteration(RankId id, CriticalPathTag cause);
-  [[nodiscard]] static CriticalPathTag join(Rank& rank, TaskId next, CriticalPathTag cause, bool last);
+  [[nodiscard]] CriticalPathTag join(Rank& rank, TaskId next, CriticalPathTag cause, bool last);
+  [[nodiscard]] std::vector<ReadyTask>& more_joining(const Rank& rank);
 
   const TaskGraph& graph_;
   std::uint32_t iterations_;
@@ -68,6 +71,8 @@ class RankProgress {
   ProgramListener& listener_;
   std::vector<Joins> joins_;  // by program
   std::vector<Rank> ranks_;
+  std::vector<std::uint32_t> waits_;                  // of all ranks, each by number of Joins: predecessors to go
+  std::vector<std::vector<ReadyTask>> more_joining_;  // by rank; empty until a rank has several
   std::size_t finished_ = 0;
   std::uint64_t tasks_done_ = 0;
   std::vector<Time> iteration_ends_;

@@ -34,7 +34,7 @@ void Starter::start_all(std::uint64_t) {
   account_ready();
   targets_.streams.start_ready();
   const Lanes::Ready* before = nullptr;
-  const std::vector<Lanes::Ready> candidates = lanes_.candidates();
+  const std::vector<Lanes::Ready>& candidates = lanes_.candidates();
   for (const Lanes::Ready& candidate : candidates) {
     if (before != nullptr && !before->same_to_programs(candidate)) record_started();
     before = &candidate;

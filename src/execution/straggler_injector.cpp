@@ -39,7 +39,7 @@ bool StragglerInjector::concerns(std::size_t straggler, RankId rank, std::uint32
   return lists(spec, rank);
 }
 
-Duration StragglerInjector::undetected(RankId rank, Time from, Time to) const {
+Duration StragglerInjector::undetected_of_some(RankId rank, Time from, Time to) const {
   std::vector<std::pair<Time, Time>> spans;
   for (const StragglerSpec* spec : failures_) {
     if (!spec->stops || !lists(*spec, rank)) continue;
@@ -59,7 +59,7 @@ Duration StragglerInjector::undetected(RankId rank, Time from, Time to) const {
 }
 
 // Between two moments at which a failure begins or ends, the GPU has one speed: 1 / the product of the slowdowns, or 0.
-std::optional<Duration> StragglerInjector::with_failures(RankId rank, Time start, Duration time) const {
+std::optional<Duration> StragglerInjector::with_some_failures(RankId rank, Time start, Duration time) const {
   std::vector<const StragglerSpec*> mine;
   for (const StragglerSpec* spec : failures_) {
     if (lists(*spec, rank)) mine.push_back(spec);

@@ -34,13 +34,19 @@ class StragglerInjector {
   [[nodiscard]] Step of(RankId rank, std::uint32_t iteration) const;
   /// How long a computation of the rank that begins at `start`, and would take `time`, takes with the failures of its GPU
   /// that the stragglers of a certain time are. None: it never ends.
-  [[nodiscard]] std::optional<Duration> with_failures(RankId rank, Time start, Duration time) const;
+  [[nodiscard]] std::optional<Duration> with_failures(RankId rank, Time start, Duration time) const {
+    return failures_.empty() ? time : with_some_failures(rank, start, time);
+  }
   /// How long from `from` to `to` the rank's GPU stood still and it was not yet detected.
-  [[nodiscard]] Duration undetected(RankId rank, Time from, Time to) const;
+  [[nodiscard]] Duration undetected(RankId rank, Time from, Time to) const {
+    return failures_.empty() ? Duration{} : undetected_of_some(rank, from, to);
+  }
   /// GPUs that stood still or were slow by then, each a line for people.
   [[nodiscard]] std::vector<std::string> failures_until(Time now) const;
 
  private:
+  [[nodiscard]] std::optional<Duration> with_some_failures(RankId rank, Time start, Duration time) const;
+  [[nodiscard]] Duration undetected_of_some(RankId rank, Time from, Time to) const;
   [[nodiscard]] bool concerns(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
   [[nodiscard]] Duration delay(std::size_t straggler, RankId rank, std::uint32_t iteration) const;
 

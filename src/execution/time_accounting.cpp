@@ -4,12 +4,19 @@
 #include "execution/mean.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace photonrail::execution {
 
 using core::checked_product;
 using core::checked_sum;
+
+namespace {
+
+std::size_t lowest(std::uint32_t bits) { return static_cast<std::size_t>(std::countr_zero(bits)); }
+
+}  // namespace
 
 void merge_equal(std::vector<WindowCount>& windows) {
   if (windows.empty()) return;
@@ -37,23 +44,18 @@ TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   const Duration passed = now - clock.last;
   if (passed == Duration{0}) return clock;
   clock.last = now;
-  std::size_t first = kDimensionCount;
-  for (std::size_t d = 0; d < kDimensionCount; ++d) {
-    if (clock.running[d] == 0) continue;
-    clock.busy[d] += passed;
-    first = std::min(first, d);
-  }
+  for (std::uint32_t in = clock.running_in; in != 0; in &= in - 1) clock.activities[lowest(in)].busy += passed;
   if (clock.computing > 0) {
     clock.time.compute += passed;
-  } else if (first < kDimensionCount && clock.blind > 0) {
+  } else if (clock.running_in != 0 && clock.blind > 0) {
     clock.time.detection += passed;
-  } else if (first < kDimensionCount) {
+  } else if (clock.running_in != 0) {
     clock.time.exposed_communication += passed;
-    clock.exposed[first] += passed;  // the innermost dimension: the one that the rank's next computation waits for
-  } else if (const auto waits = std::find_if(clock.waiting.begin(), clock.waiting.end(), [](auto n) { return n > 0; });
-             waits != clock.waiting.end()) {
+    // The innermost dimension: the one that the rank's next computation waits for.
+    clock.activities[lowest(clock.running_in)].exposed += passed;
+  } else if (clock.waiting_in != 0) {
     clock.time.reconfiguration_wait += passed;
-    clock.waited[static_cast<std::size_t>(waits - clock.waiting.begin())] += passed;
+    clock.activities[lowest(clock.waiting_in)].waited += passed;
   } else {
     clock.time.peer_wait += passed;
   }
@@ -62,15 +64,17 @@ TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
 
 void TimeAccounting::waiting_began(RankId rank, Dimension d, Time now) {
   Clock& clock = settle(rank, now);
-  const auto at = static_cast<std::size_t>(d);
-  if (clock.waiting[at]++ == 0) clock.waiting_since[at] = now;
+  clock.waiting_in |= bit(d);
+  if (clock.at(d).waiting++ == 0) clock.waiting_since[static_cast<std::size_t>(d)] = now;
 }
 
 void TimeAccounting::waiting_ended(RankId rank, Dimension d, Time now) {
   Clock& clock = settle(rank, now);
-  const auto at = static_cast<std::size_t>(d);
-  if (--clock.waiting[at] > 0 || now == clock.waiting_since[at]) return;
-  circuit_waits_[d].add(now - clock.waiting_since[at], static_cast<std::uint64_t>(copies_[rank.index()]));
+  if (--clock.at(d).waiting > 0) return;
+  clock.waiting_in &= ~bit(d);
+  const Time since = clock.waiting_since[static_cast<std::size_t>(d)];
+  if (now == since) return;
+  circuit_waits_[d].add(now - since, static_cast<std::uint64_t>(copies_[rank.index()]));
 }
 
 void TimeAccounting::rail_ready(RankId rank, Dimension d, Time now) {
@@ -143,9 +147,10 @@ void TimeAccounting::mean_traffic(std::size_t ranks, Accounts& accounts) const {
     Mean exposed(ranks);
     Mean waited(ranks);
     for (std::size_t r = 0; r < clocks_.size(); ++r) {
-      busy.add(clocks_[r].busy[d], counted[r]);
-      exposed.add(clocks_[r].exposed[d], counted[r]);
-      waited.add(clocks_[r].waited[d], counted[r]);
+      const Activity& activity = clocks_[r].activities[d];
+      busy.add(activity.busy, counted[r]);
+      exposed.add(activity.exposed, counted[r]);
+      waited.add(activity.waited, counted[r]);
     }
     accounts.traffic[d].busy = busy.value();
     accounts.traffic[d].exposed = exposed.value();

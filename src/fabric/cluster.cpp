@@ -2,7 +2,6 @@
 
 #include "core/field.hpp"
 #include "fabric/mesh_routes.hpp"
-#include "pip/reach.hpp"
 #include "topology/plant.hpp"
 
 #include <algorithm>
@@ -270,12 +269,12 @@ void require_mesh(const ClusterSpec& cluster) {
 void require_light_through(const ClusterSpec& cluster) {
   const PipMeshSpec& spec = *cluster.rail.optical.pip;
   const double budget = cluster.nic.optical_budget_db;
-  const pip::FarthestPorts farthest = pip::farthest_ports(fabric::mesh_of(cluster));
-  const double loss = fabric::loss_of_way_db(spec, farthest.cells);
+  const pip::PortReach reach = fabric::reach_of_circuits(cluster);
+  const double loss = fabric::loss_of_way_db(spec, reach.cells);
   require(loss <= budget, field("nic.optical_budget_db"),
-          "the shortest way between ports " + std::to_string(farthest.ends.a) + " and " + std::to_string(farthest.ends.b) +
-              " of the mesh passes " + std::to_string(farthest.cells) + " cells and loses " + text(loss) +
-              " dB, more than the transceivers' " + text(budget) + " dB",
+          "the shortest way between ports " + std::to_string(reach.farthest.a) + " and " +
+              std::to_string(reach.farthest.b) + " of the mesh passes " + std::to_string(reach.cells) +
+              " cells and loses " + text(loss) + " dB, more than the transceivers' " + text(budget) + " dB",
           "transceivers with more, a smaller mesh, or cells that lose less ({rail.optical.pip.cell_loss_db})");
 }
 

@@ -8,8 +8,6 @@ namespace photonrail::fabric {
 
 namespace {
 
-bool share_fibre(Circuit a, Circuit b) { return a.from == b.from || a.to == b.to; }
-
 bool share_waveguide(const MeshWay& a, const std::set<std::uint32_t>& waveguides) {
   return std::any_of(a.route.waveguides.begin(), a.route.waveguides.end(),
                      [&](std::uint32_t w) { return waveguides.contains(w); });
@@ -112,29 +110,40 @@ std::optional<MeshAdmission::Room> MeshAdmission::find_room(const Group& group, 
                                                             bool displace) const {
   Room room;
   for (std::uint32_t plane = 0; plane < routes_.planes(); ++plane) {
-    const Situation situation = situation_on(plane, group, leaving, displace);
+    const Situation situation = situation_on(plane, group, leaving, displace, room);
     if (!situation.wanted.empty() && !find_room(situation, room)) return std::nullopt;
   }
   return room;
 }
 
 MeshAdmission::Situation MeshAdmission::situation_on(std::uint32_t plane, const Group& group,
-                                                     const std::vector<Circuit>& leaving, bool displace) const {
+                                                     const std::vector<Circuit>& leaving, bool displace,
+                                                     const Room& so_far) const {
   Situation situation;
   for (const Circuit circuit : group.circuits) {
     if (routes_.plane(circuit) == plane) situation.wanted.push_back(circuit);
   }
-  // One circuit for each pair is what a claim needs: further ones of a pair make room for any claim.
+  // One circuit for each pair is what a claim needs: further ones of a pair, on this plane or another one, make room for
+  // any claim.
   std::set<Hop> joined_hops;
   const auto is_own = [this](const MeshWay& way) { return way.job == job_ && is_up(way.circuit); };
+  const auto leaves = [&](const MeshWay& way) {
+    const auto takes_its_fibre = [&way](Circuit c) { return share_fibre(c, way.circuit); };
+    return std::find(leaving.begin(), leaving.end(), way.circuit) != leaving.end() ||
+           std::any_of(group.circuits.begin(), group.circuits.end(), takes_its_fibre);
+  };
+  const auto displaced = [&so_far](const MeshWay& way) {
+    return std::any_of(so_far.displaced.begin(), so_far.displaced.end(),
+                       [&way](const MeshWay& gone) { return gone.circuit == way.circuit; });
+  };
   for (const auto& [from, way] : routes_.ways()) {
-    if (is_own(way) && !is_idle(way.circuit)) joined_hops.insert(parts_.circuits.hop(way.circuit));
+    if (!is_own(way)) continue;
+    const bool of_claim = group.whole && rank_of(way.circuit) == group.rank;
+    const bool elsewhere = of_claim && routes_.plane(way.circuit) != plane && !leaves(way) && !displaced(way);
+    if (elsewhere || !is_idle(way.circuit)) joined_hops.insert(parts_.circuits.hop(way.circuit));
   }
   for (const auto& [from, way] : routes_.ways()) {
-    const auto takes_its_fibre = [&way](Circuit c) { return share_fibre(c, way.circuit); };
-    const bool leaves = std::find(leaving.begin(), leaving.end(), way.circuit) != leaving.end() ||
-                        std::any_of(group.circuits.begin(), group.circuits.end(), takes_its_fibre);
-    if (routes_.plane(way.circuit) != plane || (leaves && is_own(way))) continue;
+    if (routes_.plane(way.circuit) != plane || (is_own(way) && leaves(way))) continue;
     const bool idle = is_own(way) && is_idle(way.circuit);
     const bool further = idle && !joined_hops.insert(parts_.circuits.hop(way.circuit)).second;
     if (displace && ((further && group.whole) || gives_way(way, group))) {
@@ -293,7 +302,10 @@ std::string MeshAdmission::why_waiting(Hop hop) const {
   const std::string mesh = ": the " + routes_.describe() + " of rail " + std::to_string(parts_.id.value);
   if (found == refused_.end()) {
     if (waiting_.empty()) return "";
-    return mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned";
+    const bool planned = std::any_of(waiting_.begin(), waiting_.end(),
+                                     [&](const Waiting& w) { return parts_.circuits.hop(w.circuit) == hop; });
+    return mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned" +
+           (planned ? "" : ", and this is none of them");
   }
   const auto routed = [this](const std::vector<Circuit>& circuits) {
     for (std::uint32_t plane = 0; plane < routes_.planes(); ++plane) {

@@ -86,8 +86,9 @@ class MeshAdmission {
   [[nodiscard]] bool gives_way(const MeshWay& way, const Group& group) const;
   [[nodiscard]] std::vector<Group> groups(std::vector<Circuit> wanted) const;
   [[nodiscard]] std::optional<Room> find_room(const Group& group, const std::vector<Circuit>& leaving, bool displace) const;
+  /// `so_far`: the room for the group on planes of smaller numbers.
   [[nodiscard]] Situation situation_on(std::uint32_t plane, const Group& group, const std::vector<Circuit>& leaving,
-                                       bool displace) const;
+                                       bool displace, const Room& so_far) const;
   bool find_room(const Situation& situation, Room& room) const;
   bool find_room_beside(const std::vector<Circuit>& circuits, const std::vector<MeshWay>& stay,
                         const std::vector<MeshWay>& may_go, Room& room) const;

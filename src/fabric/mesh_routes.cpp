@@ -21,6 +21,11 @@ pip::PipMesh mesh_of(const ClusterSpec& cluster) {
   return {rail.optical.pip->rows, rail.optical.pip->columns, rail.optical.ports == 0 ? needed : rail.optical.ports};
 }
 
+pip::PortReach reach_of_circuits(const ClusterSpec& cluster) {
+  return pip::port_reach(mesh_of(cluster),
+                         [](std::uint32_t a, std::uint32_t b) { return a % 2 != b % 2 && a / 2 != b / 2; });
+}
+
 pip::PipOptics optics_of(const PipMeshSpec& spec) { return {spec.cell_loss_db, spec.port_loss_db, spec.crosstalk_db}; }
 
 double loss_of_way_db(const PipMeshSpec& spec, std::uint32_t cells) {
@@ -33,7 +38,7 @@ MeshRoutes::MeshRoutes(const ClusterSpec& cluster)
       ports_per_gpu_(cluster.nic.ports),
       budget_db_(cluster.nic.optical_budget_db),
       mesh_(mesh_of(cluster)),
-      optics_(optics_of(*cluster.rail.optical.pip)) {}
+      spec_(*cluster.rail.optical.pip) {}
 
 std::uint32_t MeshRoutes::add(MeshAdmission& job) {
   jobs_.push_back(&job);
@@ -87,16 +92,13 @@ bool MeshRoutes::bright(std::span<const MeshWay> ways) {
   auto known = bright_.find(key);
   if (known == bright_.end()) {
     if (bright_.size() >= kMaxKnown) bright_.clear();
-    const bool enough = pip::budget_of(mesh_, routes, optics_).needed_db() <= budget_db_;
+    const bool enough = pip::budget_of(mesh_, routes, optics_of(spec_)).needed_db() <= budget_db_;
     known = bright_.emplace(std::move(key), enough).first;
   }
   return known->second;
 }
 
-double MeshRoutes::loss_db(std::uint32_t cells) const {
-  return loss_of_way_db({mesh_.rows(), mesh_.columns(), optics_.cell_loss_db, optics_.port_loss_db, optics_.crosstalk_db},
-                        cells);
-}
+double MeshRoutes::loss_db(std::uint32_t cells) const { return loss_of_way_db(spec_, cells); }
 
 std::string MeshRoutes::describe() const {
   return "mesh of " + std::to_string(mesh_.rows()) + "x" + std::to_string(mesh_.columns()) + " hexagons";

@@ -12,6 +12,7 @@
 #include "photonrail/core/circuit.hpp"
 #include "photonrail/pip/optics.hpp"
 #include "photonrail/pip/pip_switch.hpp"
+#include "pip/reach.hpp"
 
 #include <cstdint>
 #include <map>
@@ -69,7 +70,7 @@ class MeshRoutes {
   std::uint32_t ports_per_gpu_;
   double budget_db_;
   pip::PipMesh mesh_;
-  pip::PipOptics optics_;
+  PipMeshSpec spec_;
   std::map<PortId, MeshWay> ways_;
   std::vector<MeshAdmission*> jobs_;
   std::map<Key, std::optional<std::vector<pip::PipRoute>>> known_;  // by the pairs and the waveguides that are taken
@@ -78,6 +79,9 @@ class MeshRoutes {
 
 /// The mesh of each plane of a cluster's rails. REQUIRES: the switches block. Throws ConfigError: too many ports for it.
 [[nodiscard]] pip::PipMesh mesh_of(const ClusterSpec& cluster);
+/// The shortest ways of the circuits that the mesh may have to light: from the transmit fibre of one NIC port (even) to the
+/// receive fibre of another (odd), each alone. REQUIRES: as mesh_of().
+[[nodiscard]] pip::PortReach reach_of_circuits(const ClusterSpec& cluster);
 [[nodiscard]] pip::PipOptics optics_of(const PipMeshSpec& spec);
 /// Of a way of so many cells alone, from fibre to fibre: that of its cells with what they leak, and of two ports.
 [[nodiscard]] double loss_of_way_db(const PipMeshSpec& spec, std::uint32_t cells);

@@ -65,8 +65,8 @@ CircuitPlan OpticalRail::restorable() const {
   CircuitPlan plan = faults_.restorable();
   if (!mesh_) return plan;
   for (const Circuit circuit : mesh_->retry().connect) {
-    const bool taken = std::any_of(plan.connect.begin(), plan.connect.end(),
-                                   [circuit](Circuit c) { return c.from == circuit.from || c.to == circuit.to; });
+    const bool taken =
+        std::any_of(plan.connect.begin(), plan.connect.end(), [circuit](Circuit c) { return share_fibre(c, circuit); });
     if (!taken) plan.connect.push_back(circuit);
   }
   return plan;

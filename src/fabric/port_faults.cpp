@@ -25,8 +25,7 @@ void PortFaults::refuse(CircuitPlan& change) {
 }
 
 void PortFaults::lose(Circuit circuit) {
-  const bool displaced = std::any_of(lost_.begin(), lost_.end(),
-                                     [circuit](Circuit l) { return l.from == circuit.from || l.to == circuit.to; });
+  const bool displaced = std::any_of(lost_.begin(), lost_.end(), [circuit](Circuit l) { return share_fibre(l, circuit); });
   if (!displaced) lost_.push_back(circuit);
 }
 
@@ -35,7 +34,7 @@ void PortFaults::displace_lost(const CircuitPlan& plan) {
   std::erase_if(lost_, [&plan](Circuit lost) {
     return std::find(plan.disconnect.begin(), plan.disconnect.end(), lost.from) != plan.disconnect.end() ||
            std::any_of(plan.connect.begin(), plan.connect.end(),
-                       [lost](Circuit circuit) { return circuit.from == lost.from || circuit.to == lost.to; });
+                       [lost](Circuit circuit) { return share_fibre(circuit, lost); });
   });
 }
 

@@ -14,6 +14,9 @@
 
 namespace photonrail::fabric {
 
+/// The two cannot be there at once.
+[[nodiscard]] inline bool share_fibre(Circuit a, Circuit b) { return a.from == b.from || a.to == b.to; }
+
 class RailCircuits {
  public:
   /// All are dark. `switches` must outlive the object.

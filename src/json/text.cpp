@@ -60,6 +60,8 @@ std::pair<std::string, std::string> complaint(std::string_view text, std::size_t
   if (message.find("invalid literal") != std::string::npos && !word.empty()) {
     return {"\"" + word + "\" is not a JSON value", "strings need double quotes"};
   }
+  if (text[at] == '\'') return {"a string in single quotes is not JSON", "strings need double quotes"};
+  if (static_cast<unsigned char>(text[at]) >= 0x80U) return {"not JSON: " + plain_part(message), "save the file as UTF-8"};
   if ((text[at] == '}' || text[at] == ']') && comma_before(text, at)) {
     return {std::string("a comma before '") + text[at] + "' has nothing after it", "remove it"};
   }

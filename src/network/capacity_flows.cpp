@@ -27,6 +27,7 @@ void CapacityFlows::bind(HopSlot slot, double remaining) {
   Flow& flow = flows_[hop.flow];
   Capacity& capacity = capacities_[hop.capacity];
   flow.bottleneck = slot;
+  ++flows_on_[hop.capacity];
   const CapacityId other = flow.hops == 2 ? flows_.hop(2 * flow.first_hop + 1 - slot).capacity : kNone;
   if (flow.hops != 2) bind_long_path(capacity, slot);
   heap_insert(capacity.bound, BoundFlow{capacity.served + remaining, slot, other},
@@ -36,6 +37,7 @@ void CapacityFlows::bind(HopSlot slot, double remaining) {
 void CapacityFlows::unbind(HopSlot slot) {
   const Hop& hop = flows_.hop(slot);
   Capacity& capacity = capacities_[hop.capacity];
+  --flows_on_[hop.capacity];
   if (flows_[hop.flow].hops != 2) unbind_long_path(capacity, slot);
   heap_remove(capacity.bound, hop.position,
               [this](const BoundFlow& b, std::uint32_t position) { flows_.set_position(b.slot, position); });

@@ -38,7 +38,10 @@ class CapacityFlows {
   /// Both must outlive the object.
   CapacityFlows(const engine::Engine& engine, FlowTable& flows) : engine_(engine), flows_(flows) {}
 
-  void resize(std::size_t capacities) { capacities_.resize(capacities); }
+  void resize(std::size_t capacities) {
+    capacities_.resize(capacities);
+    flows_on_.resize(capacities);
+  }
 
   /// A heap: the flow that ends first is in front.
   [[nodiscard]] const std::vector<BoundFlow>& bound(CapacityId id) const { return capacities_[id].bound; }
@@ -49,7 +52,7 @@ class CapacityFlows {
   }
   /// The number of bound flows with a path of two capacities.
   [[nodiscard]] std::size_t pairs(CapacityId id) const { return capacities_[id].bound.size() - capacities_[id].long_paths; }
-  [[nodiscard]] bool empty(CapacityId id) const { return capacities_[id].bound.empty() && capacities_[id].others.empty(); }
+  [[nodiscard]] bool empty(CapacityId id) const { return flows_on_[id] == 0; }
 
   void add_other(HopSlot slot, CapacityId bottleneck);
   void drop_other(HopSlot slot);
@@ -91,12 +94,14 @@ class CapacityFlows {
   const engine::Engine& engine_;
   FlowTable& flows_;
   std::vector<Capacity> capacities_;
+  std::vector<std::uint32_t> flows_on_;  // by capacity: bound and others; every message asks, and most find none
 };
 
 inline void CapacityFlows::add_other(HopSlot slot, CapacityId bottleneck) {
   std::vector<CrossingFlow>& others = capacities_[flows_.hop(slot).capacity].others;
   flows_.set_position(slot, static_cast<std::uint32_t>(others.size()));
   others.push_back({slot, bottleneck});
+  ++flows_on_[flows_.hop(slot).capacity];
 }
 
 inline void CapacityFlows::drop_other(HopSlot slot) {
@@ -106,6 +111,7 @@ inline void CapacityFlows::drop_other(HopSlot slot) {
   others[position] = others.back();
   flows_.set_position(others[position].slot, position);
   others.pop_back();
+  --flows_on_[hop.capacity];
 }
 
 inline double CapacityFlows::remaining(HopSlot slot) const {

@@ -48,7 +48,7 @@ class SharedFlows {
   [[nodiscard]] const std::vector<FlowId>& take_ended();
 
   /// Whether no shared flow has the capacity on its path.
-  [[nodiscard]] bool none_on(CapacityId id) const { return lists_.empty(id) && epochs_.none_on(id); }
+  [[nodiscard]] bool none_on(CapacityId id) const { return lists_.empty(id) && (exact_ || epochs_.none_on(id)); }
   /// Calls `visit(flow)` for each flow that has the capacity on its path.
   template <class Visit>
   void for_each(CapacityId id, Visit&& visit) const {

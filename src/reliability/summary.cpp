@@ -2,6 +2,7 @@
 
 #include "photonrail/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -23,11 +24,18 @@ double student(std::size_t n) {
          (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * v * v * v);
 }
 
-Estimate over(std::span<const History> histories, auto&& value) {
+// `most`: no value is below 0 or above it, and so the interval of their mean is cut there.
+Estimate over(std::span<const History> histories, double most, auto&& value) {
   std::vector<double> values;
   for (const History& h : histories) values.push_back(value(h));
-  return estimate(values);
+  Estimate result = estimate(values);
+  result.low = std::max(result.low, 0.0);
+  result.high = std::min(result.high, most);
+  return result;
 }
+
+constexpr double kShare = 1.0;
+constexpr double kAny = std::numeric_limits<double>::infinity();
 
 void add_sources(const GoodputSpec& spec, std::span<const History> histories, GoodputSummary& summary) {
   for (std::size_t s = 0; s <= spec.failures.size(); ++s) {
@@ -57,7 +65,8 @@ Estimate estimate(std::span<const double> values) {
   Estimate result;
   if (values.empty()) return result;
   const auto n = static_cast<double>(values.size());
-  for (const double v : values) result.mean += v / n;
+  for (const double v : values) result.mean += v;
+  result.mean /= n;
   double squares = 0.0;
   for (const double v : values) squares += (v - result.mean) * (v - result.mean);
   const double half = values.size() < 2 ? 0.0 : student(values.size() - 1) * std::sqrt(squares / (n - 1.0) / n);
@@ -78,25 +87,26 @@ GoodputSummary summarise(const GoodputSpec& spec, Duration step, std::span<const
   summary.interval_s = static_cast<double>(spec.steps_between_checkpoints(step)) * summary.step_s;
   summary.stall_s = spec.checkpoint.stall_s;
   summary.copy_s = spec.checkpoint.copy_s;
-  summary.wall_d = over(histories, [](const History& h) { return h.wall.days(); }).mean;
+  summary.wall_d = over(histories, kAny, [](const History& h) { return h.wall.days(); }).mean;
   for (std::size_t u = 0; u < kTimeUses; ++u) {
-    summary.shares[u] = over(histories, [&](const History& h) {
+    summary.shares[u] = over(histories, kShare, [&](const History& h) {
       return h.wall > LongTime{} ? h.books.of[u].seconds() / h.wall.seconds() : 0.0;
     });
   }
-  summary.ettr = over(histories, [](const History& h) { return h.ettr(); });
+  summary.ettr = over(histories, kShare, [](const History& h) { return h.ettr(); });
   const double used = static_cast<double>(summary.job_gpus) / summary.all_gpus;
   summary.goodput = {summary.ettr.mean * used, summary.ettr.low * used, summary.ettr.high * used};
-  summary.failures = over(histories, [](const History& h) { return static_cast<double>(h.failures); });
-  summary.interruptions = over(histories, [](const History& h) { return static_cast<double>(h.interruptions); });
+  summary.failures = over(histories, kAny, [](const History& h) { return static_cast<double>(h.failures); });
+  summary.interruptions = over(histories, kAny, [](const History& h) { return static_cast<double>(h.interruptions); });
   std::vector<double> mttf;
   for (const History& h : histories) {
     if (h.failures > 0) mttf.push_back(h.wall.seconds() / 3600.0 / static_cast<double>(h.failures));
   }
   summary.mttf_h = estimate(mttf);
+  summary.mttf_h.low = std::max(summary.mttf_h.low, 0.0);
   summary.job_mttf_h = spec.job_mttf_s() / 3600.0;
-  summary.swaps = over(histories, [](const History& h) { return static_cast<double>(h.swaps); }).mean;
-  summary.drops = over(histories, [](const History& h) { return static_cast<double>(h.drops); }).mean;
+  summary.swaps = over(histories, kAny, [](const History& h) { return static_cast<double>(h.swaps); }).mean;
+  summary.drops = over(histories, kAny, [](const History& h) { return static_cast<double>(h.drops); }).mean;
   add_sources(spec, histories, summary);
   return summary;
 }

@@ -84,6 +84,19 @@ std::string first_line(const SQLite::Column& cell) {
   return text.substr(0, text.find('\n'));
 }
 
+// Of an error the first two lines: the others are the same of other ranks.
+std::string beginning(const SQLite::Column& cell) {
+  constexpr std::size_t kMost = 300;
+  const std::string whole = cell.getString();
+  const std::size_t first = whole.find('\n');
+  const std::size_t second = first == std::string::npos ? first : whole.find('\n', first + 1);
+  std::size_t end = std::min({second, kMost, whole.size()});
+  while (end > 0 && end < whole.size() && (static_cast<unsigned char>(whole[end]) & 0xC0U) == 0x80U) --end;
+  std::string text = whole.substr(0, end);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text.size() < whole.size() ? text + " ..." : text;
+}
+
 // Names come in the same order for each point, so the column after the last one is tried first.
 class ColumnFinder {
  public:
@@ -132,7 +145,7 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
     set(table.column("repetition", "replicate"), row, query.getColumn(3));
     set(table.column("error", "info"), row, query.getColumn(5));
     if (query.getColumn(4).getString() == "done" || ++tables.failed > kToldErrors) continue;
-    errors += "; " + query.getColumn(1).getString() + ": " + query.getColumn(5).getString();
+    errors += "; " + query.getColumn(1).getString() + ": " + beginning(query.getColumn(5));
   }
   table.rows = rows.count();
   if (tables.failed > 0) {
@@ -221,7 +234,12 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
       tables.notes.push_back(std::to_string(rows.count()) + " of " + points + " points were run so far");
     }
     SQLite::Statement axes(database, "SELECT name FROM axes ORDER BY position");
-    while (axes.executeStep()) tables.points.column(axes.getColumn(0).getText(), "parameter");
+    while (axes.executeStep()) {  // before the tables' columns had their names for themselves, an axis could take one
+      const Column& axis = tables.points.column(axes.getColumn(0).getText(), "parameter");
+      if (axis.role() != "parameter")
+        tables.notes.push_back("the parameter \"" + axis.name() +
+                               "\" has the name of a column and is in no figure: give its axis another \"name\"");
+    }
     read_cells(database, "parameters", "parameter", rows, tables.points);
     const bool leave_out = leaves_out_infeasible(rows, tables);
     read_cells(database, "metrics", "metric", rows, tables.points, leave_out);

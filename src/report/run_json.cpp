@@ -37,15 +37,27 @@ Json rail_json(const RailSpec& rail) {
     if (!rail.faults.empty()) json["faults"] = rail.faults.size();
     return json;
   }
-  return {{"kind", "optical"},
-          {"switch", rail.optical.name},
-          {"reconfiguration_s", to_seconds(rail.optical.reconfiguration.typical())},
-          {"settle_s", to_seconds(rail.optical.settle)},
-          {"link_up_s", to_seconds(rail.optical.link_up)},
-          {"planes", rail.planes},
-          {"forwarding", rail.forwarding},
-          {"on_dark", rail.on_dark == OnDark::kPause ? "pause" : "error"},
-          {"faults", rail.faults.size()}};
+  Json json{{"kind", "optical"},
+            {"switch", rail.optical.name},
+            {"reconfiguration_s", to_seconds(rail.optical.reconfiguration.typical())},
+            {"settle_s", to_seconds(rail.optical.settle)},
+            {"link_up_s", to_seconds(rail.optical.link_up)},
+            {"planes", rail.planes},
+            {"forwarding", rail.forwarding},
+            {"on_dark", rail.on_dark == OnDark::kPause ? "pause" : "error"},
+            {"faults", rail.faults.size()}};
+  if (const auto& pip = rail.optical.pip) {
+    json["pip"] = {{"rows", pip->rows},
+                   {"columns", pip->columns},
+                   {"cell_loss_db", pip->cell_loss_db},
+                   {"port_loss_db", pip->port_loss_db},
+                   {"crosstalk_db", pip->crosstalk_db}};
+  }
+  if (rail.pods.servers > 0) {
+    json["servers_per_pod"] = rail.pods.servers;
+    json["pods_joined_by"] = rail.pods.layer == PodSpec::Layer::kOptical ? "optical" : "electrical";
+  }
+  return json;
 }
 
 std::string shape_of(const ScaleUpShape& shape) {

@@ -4,6 +4,7 @@
 #include "json/text.hpp"
 #include "report/facts.hpp"
 #include "report/page_sources.hpp"
+#include "report/text.hpp"
 
 #include <limits>
 
@@ -46,6 +47,17 @@ void add_windows(const JsonReader& by_change, std::size_t row, Table& table) {
   }
 }
 
+// What a switch that blocks cost the run; empty without one.
+std::string blocking_of(const Json& root) {
+  const Json* const reconfigurations = root.find("reconfigurations");
+  const Json* const blocking = reconfigurations == nullptr ? nullptr : reconfigurations->find("blocking");
+  if (blocking == nullptr) return {};
+  const JsonReader of(*blocking, "/reconfigurations/blocking");
+  const auto text = [&](const char* key) { return number("%.4g", JsonReader(of).child(key, kHint).number(0.0, kAny)); };
+  return text("waited") + " circuits waited for room, " + text("displaced") +
+         " were displaced; the longest way of light passed " + text("cells") + " cells and lost " + text("loss_db") + " dB";
+}
+
 // The name of the run, and of its folder too where another run has the same.
 std::string add_result(const Json& root, const std::filesystem::path& file, PageTables& tables) {
   JsonReader result(root);
@@ -69,6 +81,8 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
           {{"topic", name + ": " + fact.find("topic")->string()}, {"text", fact.find("text")->string()}});
     }
   }
+  if (const std::string told = blocking_of(root); !told.empty())
+    tables.about.push_back({{"topic", name + ": mesh"}, {"text", told}});
   for (const JsonReader& warning : warnings) tables.notes.push_back(name + ": " + warning.string());
   return name;
 }

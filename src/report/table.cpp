@@ -180,10 +180,14 @@ void add_reconfigurations(Rows& rows) {
     return hidden ? percent(*hidden) : kNothing;
   });
   if (!rows.any([](const RunResult& run) { return run.reconfigurations.blocking.has_value(); })) return;
-  rows.add("  circuits that waited for room", [](const RunResult& run) {
-    const std::optional<BlockingSummary>& blocking = run.reconfigurations.blocking;
-    return blocking ? std::to_string(blocking->waited) : kNothing;
-  });
+  const auto of_mesh = [&rows](const char* label, std::uint64_t BlockingSummary::*count) {
+    rows.add(label, [count](const RunResult& run) {
+      const std::optional<BlockingSummary>& blocking = run.reconfigurations.blocking;
+      return blocking ? std::to_string((*blocking).*count) : kNothing;
+    });
+  };
+  of_mesh("  circuits that waited", &BlockingSummary::waited);
+  of_mesh("  circuits displaced", &BlockingSummary::displaced);
 }
 
 void add_traffic(Rows& rows, std::size_t dimension) {

@@ -21,6 +21,16 @@ std::string name_of(const PortFault& fault) {
   return name + (fault.kind == kFailed ? ": failed" : fault.kind == kStuck ? ": stuck" : ": slow");
 }
 
+std::string name_of(const ScaleUpFault& fault) {
+  std::string name = "links inside " + of("server", fault.server) + ", ";
+  if (fault.dimension) {
+    name += "switch of dimension " + std::to_string(*fault.dimension);
+  } else {
+    name += of("GPU", fault.gpu) + (fault.to ? " to " + std::to_string(*fault.to) : "");
+  }
+  return name + (fault.rate > 0.0 ? ": slow" : ": failed");
+}
+
 std::string name_of(const StragglerSpec& failure) {
   return execution::gpus_of(failure) + (failure.stops ? ": stopped" : ": slow");
 }
@@ -36,8 +46,14 @@ std::vector<FaultSpan> faults_of(const Scenario& scenario) {
     faults.push_back(std::move(span));
   };
   for (const PortFault& fault : scenario.cluster.rail.faults) add(name_of(fault), fault.at, fault.detection, fault.lasts);
+  for (const ScaleUpFault& fault : scenario.cluster.scale_up.faults) add(name_of(fault), fault.at, {}, fault.lasts);
   for (const StragglerSpec& failure : scenario.stragglers) {
     if (failure.at) add(name_of(failure), *failure.at, failure.detection, failure.lasts);
+  }
+  for (const Scenario& job : scenario.jobs) {
+    for (const StragglerSpec& failure : job.stragglers) {
+      if (failure.at) add(job.name + ": " + name_of(failure), *failure.at, failure.detection, failure.lasts);
+    }
   }
   return faults;
 }

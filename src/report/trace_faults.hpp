@@ -17,7 +17,7 @@ struct FaultSpan {
   std::optional<Time> over{};  ///< the repair; none: it lasts to the end of the run
 };
 
-/// Faults of ports, and GPUs that fail at a time; of a scenario without them none.
+/// Faults of ports and of links inside servers, and GPUs that fail at a time, of each job; of a scenario without them none.
 [[nodiscard]] std::vector<FaultSpan> faults_of(const Scenario& scenario);
 
 /// A thread for each failure that began before `end`: a span until it is detected, one until the repair.

@@ -19,6 +19,7 @@ struct TraceWriter::State {
   TraceWriter::Options options;
   TaskGraph graph;
   std::string cluster = "{}";  ///< JSON
+  std::vector<bool> hosts{};   ///< by rank: whether it is a host of storage
   std::uint32_t ports_per_server = 1;
   std::uint32_t rails = 1;
   std::vector<ComputeEvent> computes;
@@ -83,7 +84,7 @@ std::vector<bool> shown_ranks(const TaskGraph& graph, const TraceWriter::Options
 }
 
 void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& events, const std::vector<bool>& shown,
-                    TraceText& text) {
+                    const std::vector<bool>& hosts, TraceText& text) {
   std::vector<bool> has_host(graph.ranks());
   std::vector<bool> has_storage(graph.ranks());
   for (const ComputeEvent& event : events) {
@@ -103,7 +104,7 @@ void write_computes(const TaskGraph& graph, const std::vector<ComputeEvent>& eve
   for (std::size_t r = 0; r < graph.ranks(); ++r) {
     if (!shown[r]) continue;
     const std::uint32_t process = process_of(RankId{r});
-    text.name_process(process, "rank " + std::to_string(r));
+    text.name_process(process, "rank " + std::to_string(r) + (hosts[r] ? " (storage host)" : ""));
     text.name_thread({process, kComputeThread}, "compute", 0);
     if (has_host[r]) text.name_thread({process, kHostThread}, "host", 1);
     if (has_storage[r]) text.name_thread({process, kStorageThread}, "network to storage", 2);
@@ -292,19 +293,36 @@ class CircuitSpans {
   std::map<std::pair<RailId, PortId>, Port> ports_;
 };
 
-// What the events do not say: which GPU is where. -1: a GPU without a rank.
-std::string cluster_text(const Scenario& scenario) {
+/// Whether a rank is a host of storage, by rank.
+std::vector<bool> hosts_of_storage(const Scenario& scenario) {
+  std::vector<bool> hosts;
+  const auto add = [&hosts](const Scenario& job) {
+    hosts.insert(hosts.end(), job.gpu_of_rank.size() - job.storage_ranks, false);
+    hosts.insert(hosts.end(), job.storage_ranks, true);
+  };
+  if (scenario.jobs.empty()) add(scenario);
+  std::for_each(scenario.jobs.begin(), scenario.jobs.end(), add);
+  return hosts;
+}
+
+// What the events do not say: which GPU is where, -1 for one without a rank; and which ranks are hosts of storage.
+std::string cluster_text(const Scenario& scenario, const std::vector<bool>& hosts) {
   const ClusterSpec& cluster = scenario.cluster;
   std::vector<std::int64_t> rank_of_gpu(std::size_t{cluster.servers} * cluster.gpus_per_server, -1);
   for (std::size_t rank = 0; rank < scenario.gpu_of_rank.size(); ++rank) {
     rank_of_gpu.at(scenario.gpu_of_rank[rank].index()) = static_cast<std::int64_t>(rank);
   }
-  const json::Json text = {{"schema", "photonrail.trace/1"},
-                           {"servers", cluster.servers},
-                           {"gpus_per_server", cluster.gpus_per_server},
-                           {"ports", std::max(1U, cluster.nic.ports)},
-                           {"optical", cluster.rail.kind == RailKind::kOptical},
-                           {"rank_of_gpu", rank_of_gpu}};
+  json::Json text = {{"schema", "photonrail.trace/1"},
+                     {"servers", cluster.servers},
+                     {"gpus_per_server", cluster.gpus_per_server},
+                     {"ports", std::max(1U, cluster.nic.ports)},
+                     {"optical", cluster.rail.kind == RailKind::kOptical},
+                     {"rank_of_gpu", rank_of_gpu}};
+  json::Json ranks = json::Json::array();
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank]) ranks.push_back(rank);
+  }
+  if (ranks.size() > 0) text["storage_hosts"] = std::move(ranks);
   return text.dump();
 }
 
@@ -318,7 +336,9 @@ void TraceWriter::begin(const Scenario& scenario) {
   *state_ = State{};
   state_->options = std::move(options);
   state_->graph = scenario.graph;
-  state_->cluster = cluster_text(scenario);
+  state_->hosts = hosts_of_storage(scenario);
+  state_->hosts.resize(scenario.graph.ranks());
+  state_->cluster = cluster_text(scenario, state_->hosts);
   state_->faults = report::faults_of(scenario);
   state_->rails = scenario.cluster.gpus_per_server;
   state_->ports_per_server = std::max(1U, scenario.cluster.nic.ports);
@@ -346,7 +366,7 @@ void TraceWriter::write(const std::filesystem::path& file) const {
     TraceText text(out, state_->cluster);
     const std::vector<bool> shown = shown_ranks(state_->graph, state_->options);
     const report::LitCircuits lit(state_->circuits);
-    write_computes(state_->graph, state_->computes, shown, text);
+    write_computes(state_->graph, state_->computes, shown, state_->hosts, text);
     OperationSpans operations(state_->graph, shown, lit, text);
     for (const OperationEvent& event : state_->operations) operations.add(event);
     operations.finish(state_->end);

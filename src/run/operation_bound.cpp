@@ -213,17 +213,23 @@ void OperationBound::run(SendIndex index) {
   }
 }
 
+// As a run that is simulated, one that is bounded does not go past the longest time.
+Time OperationBound::within_longest(Time time) {
+  if (time.since_start() > kLongest) fail_too_long(static_cast<double>(time.since_start().count()));
+  return time;
+}
+
 // When the send arrives. The last one over a link knows when the link has carried all that it was given.
 Time OperationBound::deliver(const Send& send, SendIndex index) {
   const std::uint32_t round = round_of(send);
   if (send.from == send.to) {
     const LocalStep step = op_->plan().step(index);
     const Time begin = std::max(when_[index], rounds_[round].start);
-    return begin + (step.kind == LocalStep::Kind::kTiles ? Duration{} : step.wait);
+    return within_longest(begin + (step.kind == LocalStep::Kind::kTiles ? Duration{} : step.wait));
   }
   Link& link = link_of(round, send.from, send.to);
   const Time begin = std::max(when_[index], link.ready);
-  const Time arrival = begin + link.way.overhead + least_time(send.bytes, link.way.rate) + link.way.latency;
+  const Time arrival = within_longest(begin + link.way.overhead + least_time(send.bytes, link.way.rate) + link.way.latency);
   for (const Member member : {send.from, send.to}) (*parts_)[member].begins = std::min((*parts_)[member].begins, begin);
   link.first = std::min(link.first, begin);
   link.last = std::max(link.last, arrival);
@@ -233,8 +239,8 @@ Time OperationBound::deliver(const Send& send, SendIndex index) {
 }
 
 void OperationBound::close(Link& link) {
-  link.last =
-      std::max(link.last, link.first + link.way.overhead + least_time(link.bytes, link.way.rate) + link.way.latency);
+  const Time carried = link.first + link.way.overhead + least_time(link.bytes, link.way.rate) + link.way.latency;
+  link.last = std::max(link.last, within_longest(carried));
   MemberRound& from = members_[link.round * op_->members() + link.from];
   MemberRound& to = members_[link.round * op_->members() + link.to];
   from.end = std::max(from.end, link.last);

@@ -104,6 +104,7 @@ class OperationBound {
   void open(std::uint32_t round);
   void release(SendIndex send);
   void run(SendIndex send);
+  static Time within_longest(Time time);
   [[nodiscard]] Time deliver(const Send& send, SendIndex index);
   void close(Link& link);
   static void count(Share& share, const Link& link, bool new_peer);

@@ -1,5 +1,8 @@
 #include "run/plausibility.hpp"
 
+#include "fabric/mesh_routes.hpp"
+#include "photonrail/cluster/device.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -72,6 +75,45 @@ void check_memory(const Scenario& job, std::vector<std::string>& lines) {
                   ", activations " + gigabytes(stage.activations) + ")");
 }
 
+// A mesh is the largest there is of its kind when it has what its ports need; crossbars have sizes that are known.
+void check_ports(const ClusterSpec& cluster, std::vector<std::string>& lines) {
+  const RailSpec& rail = cluster.rail;
+  const OpticalSwitchSpec& ocs = rail.optical;
+  if (rail.kind != RailKind::kOptical || ocs.pip) return;
+  const auto& presets = optical_switch_presets();
+  const auto own = std::find_if(presets.begin(), presets.end(), [&](const auto& p) { return p.key == ocs.name; });
+  std::uint32_t most = 0;
+  for (const OpticalSwitchPreset& preset : presets) most = std::max(most, preset.spec.ports);
+  const bool pods = rail.pods.servers > 0;
+  const std::uint64_t needed =
+      (pods ? 4ULL * rail.pods.servers : 2ULL * cluster.servers) * (cluster.nic.ports / rail.planes);
+  const std::uint64_t ports = ocs.ports == 0 ? needed : ocs.ports;
+  const std::string hint =
+      ": delay and loss are those of one pass of a switch that large; planes or pods keep switches small";
+  if (own != presets.end() && own->spec.ports > 0 && ports > own->spec.ports) {
+    lines.push_back("cluster.rail.optical.ports is " + std::to_string(ports) + ", and a " + ocs.name + " has " +
+                    std::to_string(own->spec.ports) + hint);
+  } else if (ports > most) {
+    lines.push_back((ocs.ports == 0 ? "a rail needs an optical switch of " : "cluster.rail.optical.ports is ") +
+                    std::to_string(ports) + (ocs.ports == 0 ? " ports" : "") + ", more than any that is known has (" +
+                    std::to_string(most) + ")" + hint);
+  }
+}
+
+// Circuits that no setting of the mesh can make: jobs that need them end unfinished.
+void check_mesh(const ClusterSpec& cluster, std::vector<std::string>& lines) {
+  if (cluster.rail.kind != RailKind::kOptical || !cluster.rail.optical.pip) return;
+  const pip::PortReach reach = fabric::reach_of_circuits(cluster);
+  if (reach.unjoined == 0) return;
+  const std::uint32_t of_plane = cluster.nic.ports / cluster.rail.planes;
+  const auto server = [&](std::uint32_t fibre) { return std::to_string(fibre / 2 / of_plane); };
+  const bool forward = reach.apart.a % 2 == 0;  // even: a transmit fibre
+  lines.push_back("the mesh of cluster.rail.optical.pip has no way for " + std::to_string(reach.unjoined) +
+                  " of its circuits, such as from server " + server(forward ? reach.apart.a : reach.apart.b) +
+                  " to server " + server(forward ? reach.apart.b : reach.apart.a) +
+                  ", whatever else is lit: a job that needs one cannot finish; another number of hexagons moves the ports");
+}
+
 bool computes(const TaskGraph& graph) {
   return std::any_of(graph.programs().begin(), graph.programs().end(), [](const Program& program) {
     const auto tasks = program.tasks();
@@ -113,6 +155,8 @@ std::vector<std::string> cluster_warnings(const ClusterSpec& cluster) {
   check(kPeak, cluster.gpu.peak_tflops, lines);
   check(kMemoryRate, cluster.gpu.memory_gb_per_s, lines);
   if (cluster.gpu.memory_gb != 0.0) check(kMemory, cluster.gpu.memory_gb, lines);
+  check_ports(cluster, lines);
+  check_mesh(cluster, lines);
   return lines;
 }
 
@@ -122,6 +166,27 @@ std::vector<std::string> job_warnings(const Scenario& job) {
   check_efficiency(job, lines);
   check_tensor_parallelism(job, lines);
   return lines;
+}
+
+void check_first_step(const Scenario& scenario, RunResult& result) {
+  if (result.iterations.size() < 2) return;
+  const Time end = Time{} + result.iterations.front();
+  std::size_t failures = 0;
+  bool later = false;
+  const auto note = [&](Time at, const std::optional<Duration>& lasts) {
+    ++failures;
+    later = later || !lasts || at + *lasts > end;
+  };
+  for (const PortFault& fault : scenario.cluster.rail.faults) note(fault.at, fault.lasts);
+  for (const ScaleUpFault& fault : scenario.cluster.scale_up.faults) note(fault.at, fault.lasts);
+  for (const StragglerSpec& straggler : scenario.stragglers) {
+    if (straggler.at) note(*straggler.at, straggler.lasts);
+  }
+  if (failures == 0 || later) return;
+  result.warnings.push_back("all failures are over within the first step (" +
+                            short_number(to_seconds(result.iterations.front())) +
+                            " s), and the mean of the later steps, by which runs are compared, has nothing of them: read "
+                            "iteration_s and makespan_s, or give one iteration, or a later time");
 }
 
 void describe(const Scenario& scenario, RunResult& result) {

@@ -14,6 +14,9 @@ namespace photonrail::run {
 /// Of the job on its cluster.
 [[nodiscard]] std::vector<std::string> job_warnings(const Scenario& job);
 
+/// Adds a warning to a result whose steps by which it is compared leave out all that failed.
+void check_first_step(const Scenario& scenario, RunResult& result);
+
 /// Puts into the result what was simulated: cluster, controller, source, memory and work of the job.
 void describe(const Scenario& scenario, RunResult& result);
 

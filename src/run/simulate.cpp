@@ -52,6 +52,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   run::describe(scenario, result);
   if (scenario.jobs.empty()) {
     run::Runner(scenario, scenario.run, observers, registries).run(result);
+    run::check_first_step(scenario, result);
   } else {
     run::run_jobs(scenario, observers, registries, result);
   }

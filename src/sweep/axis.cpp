@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <set>
+#include <string>
 
 namespace photonrail::sweep {
 
@@ -82,6 +85,17 @@ std::vector<Json> read_values(const JsonReader& section) {
   return list;
 }
 
+// Points that are alike would be run, counted and drawn twice.
+std::vector<Json> read_distinct_values(const JsonReader& section) {
+  std::vector<Json> list = read_values(section);
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!seen.insert(list[i].canonical()).second)
+      section.elements()[i].fail(list[i].canonical() + " comes twice", "\"seeds\" or \"repetitions\" run a point again");
+  }
+  return list;
+}
+
 // Of a zip: a list, or an object with a range.
 std::vector<Json> read_column(JsonReader value) {
   if (value.is_array()) return read_values(value);
@@ -117,7 +131,7 @@ void read_zip(const JsonReader& section, Axis& axis) {
           "has " + std::to_string(column.size()) + " values, and the list before it " + std::to_string(axis.choices.size()),
           "zipped lists are equally long");
     }
-    axis.names.push_back(last_key(pointer));
+    axis.names.push_back(parameter_name(pointer));
     for (std::size_t i = 0; i < column.size(); ++i) {
       axis.choices[i].parameters.emplace_back(axis.names.back(), column[i]);
       axis.choices[i].patch.push_back({pointer, column[i].canonical()});
@@ -162,7 +176,20 @@ std::string number_text(double x) {
   return {text.data(), written.ptr};
 }
 
-std::string last_key(const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); }
+bool is_column_of_tables(std::string_view name) {
+  constexpr std::string_view kColumns[] = {"point",       "name",    "seed",     "repetition",    "status",
+                                           "exit_status", "error",   "warnings", "scenario_hash", "version",
+                                           "host",        "started", "wall_s",   "infeasible",    "peak_rss_mb"};
+  return std::find(std::begin(kColumns), std::end(kColumns), name) != std::end(kColumns);
+}
+
+std::string parameter_name(const std::string& pointer) {
+  const std::size_t last = pointer.rfind('/');
+  std::string name = pointer.substr(last + 1);
+  if (last == 0 || !is_column_of_tables(name)) return name;
+  const std::size_t before = pointer.rfind('/', last - 1);
+  return pointer.substr(before + 1, last - before - 1) + "_" + name;
+}
 
 std::string read_pointer(const JsonReader& value) {
   std::string pointer = value.string();
@@ -203,10 +230,10 @@ Axis read_axis(JsonReader section, const KnownParameters& above) {
   } else {
     if (!pointer) section.missing("pointer", "what the values set, for example /cluster/servers");
     const std::string to = read_pointer(*pointer);
-    read_list(values  ? read_values(*values)
+    read_list(values  ? read_distinct_values(*values)
               : range ? read_range(*range)
                       : read_log_range(*log_range),
-              to, name ? name->string() : last_key(to), axis);
+              to, name ? name->string() : parameter_name(to), axis);
   }
   return axis;
 }

@@ -6,6 +6,7 @@
 #include "sweep/condition.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,11 @@ struct Axis {
 [[nodiscard]] std::vector<std::string> overrides_of(const Sweep& sweep, const SweepPoint& point);
 /// A JSON pointer that an axis may set.
 [[nodiscard]] std::string read_pointer(const JsonReader& value);
-/// The last key of a pointer.
-[[nodiscard]] std::string last_key(const std::string& pointer);
+/// What a parameter that sets the pointer is called where its axis does not say: the last key, with the key before it where
+/// that is a column of every table.
+[[nodiscard]] std::string parameter_name(const std::string& pointer);
+/// Whether every table of a sweep has such a column, so that no parameter can be called so.
+[[nodiscard]] bool is_column_of_tables(std::string_view name);
 /// The number as JSON: whole ones without a fraction.
 [[nodiscard]] Json number_json(double x);
 /// The same as text, with as few digits as give the number back. REQUIRES: finite.

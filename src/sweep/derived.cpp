@@ -35,7 +35,7 @@ Derived read_derived(JsonReader section) {
   derived.product = read_terms(section.child("product", "pointers and numbers"));
   if (const auto v = section.optional("divided_by")) derived.divided_by = read_terms(*v);
   const auto name = section.optional("name");
-  derived.name = name ? name->string() : last_key(derived.pointer);
+  derived.name = name ? name->string() : parameter_name(derived.pointer);
   using enum Derived::Round;
   if (const auto v = section.optional("round")) derived.round = v->choice<Derived::Round>({{"up", kUp}, {"none", kNone}});
   section.finish();

@@ -204,9 +204,16 @@ Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const 
   }
   const PointScenario read = scenario(json);
   const Scenario* const job = read.job();
-  if (job == nullptr) return {};
+  if (job == nullptr) {
+    const double seconds = sweep::seconds_of_months(*read.months, 0.0);
+    if (preview != nullptr) preview->seconds = seconds;
+    return {0.0, 0, seconds};
+  }
   Estimate found = estimate(*job);
-  found.seconds = run::expected_seconds(*job, *known_);
+  const double once = run::expected_seconds(*job, *known_);
+  found.seconds = once;
+  if (job->run.spread_seeds && draws_of_seed(*job)) found.seconds *= std::max(1U, *job->run.spread_seeds);
+  if (read.months) found.seconds += sweep::seconds_of_months(*read.months, once / job->run.iterations);
   if (preview != nullptr) *preview = preview_of(read, found.seconds);
   return found;
 }

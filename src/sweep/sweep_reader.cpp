@@ -51,6 +51,8 @@ Json read_base(const JsonReader& value, std::span<const Override> set, Sweep& sw
     sweep.base_name = sweep.file.string() + ": " + value.pointer();
   } else {
     const auto file = config::read_path(value, beside);
+    if (!std::filesystem::exists(file))
+      value.fail(file.string() + ": no such file", "check the path, which starts at the folder of the sweep's file");
     root = config::parse_json(formats::read_file(file), file.string());
     sweep.base_directory = file.parent_path();
     sweep.base_name = file.string();
@@ -67,9 +69,11 @@ std::vector<std::string> names_of(const Plan& plan) {
 }
 
 void check_names(const JsonReader& top, const std::vector<std::string>& names) {
-  std::set<std::string> seen{"point", "seed", "repetition", "status", "error"};  // columns of every table
+  std::set<std::string> seen;
   for (const std::string& name : names) {
     if (name.empty()) top.fail("a parameter has no name");
+    if (is_column_of_tables(name))
+      top.fail("a parameter is called \"" + name + "\", as a column of every table is", "give it another \"name\"");
     if (!seen.insert(name).second)
       top.fail("there are two parameters \"" + name + "\"", "give one of them another \"name\"");
   }
@@ -281,9 +285,8 @@ Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> se
   Sweep sweep;
   sweep.file = file;
   sweep.set.assign(set.begin(), set.end());
-  const std::string text = formats::read_file(file);
+  const json::Json root = config::parse_json(formats::read_file(file), file.string());
   try {
-    const json::Json root = config::parse_json(text, sweep.file.string());
     sweep::read_top(config::JsonReader(root), set, sweep);
   } catch (const ConfigError& error) {
     throw error.where().empty() || error.where().starts_with('/') ? error.inside(file.string()) : error;

@@ -33,7 +33,7 @@ double seconds_of(const AnalyticalJob& job, AnalyticalBackend backend, const cha
 }
 
 TEST(AnalyticalSpeed, AThousandRanksAreTenTimesFasterThanTheBackEnds) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if PHOTONRAIL_SANITIZED
   GTEST_SKIP() << "SKIPPED, NOT CHECKED: under a sanitizer";
 #endif
   using enum AnalyticalBackend;

@@ -1,6 +1,7 @@
 // The mistakes in files, as JSON merge patches (RFC 7386) of good ones.
 #include "command/command.hpp"
 #include "command/mistakes.hpp"
+#include "support/source_dir.hpp"
 
 namespace photonrail::test {
 
@@ -185,6 +186,22 @@ class FileMistakes : public Command {
 TEST_F(FileMistakes, InScenarios) { examine(opus_, mistakes_in_scenarios(), "validate"); }
 TEST_F(FileMistakes, InTrainingJobs) { examine(training_, mistakes_in_training_jobs(), "validate"); }
 TEST_F(FileMistakes, InSweeps) { examine(sweep_, mistakes_in_sweeps(), "sweep --dry-run"); }
+
+// A whole path begins as a JSON pointer does.
+TEST_F(FileMistakes, AFileByItsWholePathIsNamedOnce) {
+  const std::string file = (folder_ / "broken.json").string();
+  std::ofstream(file) << R"({"schema": 1,,})";
+  const std::string trace = R"('{"file": ")" + file + R"("}')";
+  const std::string dark = (fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/goodput/dark-ports.json").string();
+  for (const std::string& arguments : {"run " + file, "validate " + file, "sweep " + file + " --dry-run", "goodput " + file,
+                                       "allocate " + file, "goodput " + dark + " --set /reliability/trace=" + trace}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    const std::size_t first = outcome.err.find(file);
+    ASSERT_NE(first, std::string::npos) << arguments << "\n" << outcome.err;
+    EXPECT_EQ(outcome.err.find(file, first + 1), std::string::npos) << outcome.err;
+  }
+}
 
 }  // namespace
 }  // namespace photonrail::test

@@ -2,6 +2,8 @@
 #include "command/command.hpp"
 #include "support/source_dir.hpp"
 
+#include <sstream>
+
 namespace photonrail::test {
 namespace {
 
@@ -43,6 +45,22 @@ TEST_F(Readme, TheStartEndsWithThePageThatItShows) {
   if (outcome.err.find("no page for reports") != std::string::npos)
     GTEST_SKIP() << "THE PAGE IS NOT TESTED: " << outcome.err;
   EXPECT_EQ(outcome.out, "wrote out/quickstart/report.html\n");
+}
+
+TEST_F(Readme, NamesEveryCommand) {
+  const std::string readme = read(fs::path(PHOTONRAIL_SOURCE_DIR) / "README.md");
+  const std::string help = run("--help").out;
+  std::istringstream lines(help.substr(help.find("Subcommands:\n")));
+  std::size_t commands = 0;
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    if (!line.starts_with("  ") || line.starts_with("   ") || !(words >> name)) continue;
+    ++commands;
+    EXPECT_NE(readme.find("photonrail " + name + " "), std::string::npos) << name;
+  }
+  EXPECT_GT(commands, 15u);
 }
 
 }  // namespace

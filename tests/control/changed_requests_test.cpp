@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
@@ -56,12 +57,18 @@ class ChangingRail {
     view.positions = static_cast<std::uint32_t>(transmit_.size());
     view.transmit = transmit_;
     view.receive = receive_;
-    view.requests = views_;
-    if (with_changes) view.by_port = &by_port_;
+    if (with_changes) {
+      view.by_port = &by_port_;
+    } else {
+      view.requests = views_;
+    }
     return view;
   }
 
  private:
+  static bool precedes(const CircuitRequest& a, const CircuitRequest& b) {
+    return std::pair(a.iteration, a.id) < std::pair(b.iteration, b.id);
+  }
   // Some are inserted before others, as requests for circuits that were taken away are: the class is in `iteration`.
   void add_request() {
     std::vector<ServerPair>& pairs = pairs_.emplace_back();
@@ -78,11 +85,10 @@ class ChangingRail {
     request.pairs = pairs;
     request.blocking = random_.below(2) == 0;
     request.iteration = static_cast<std::uint32_t>(random_.below(3));
-    const auto precedes = [](const CircuitRequest& a, const CircuitRequest& b) { return a.iteration < b.iteration; };
     const auto place = std::upper_bound(requests_.begin(), requests_.end(), &request,
                                         [&](const auto* a, const auto* b) { return precedes(*a, *b); });
     requests_.insert(place, &request);
-    by_port_.insert(request, precedes);
+    by_port_.insert(request);
   }
   void remove_request(std::size_t at) {
     by_port_.erase(*requests_[at]);
@@ -132,7 +138,7 @@ class ChangingRail {
   std::deque<std::vector<ServerPair>> pairs_;
   std::vector<CircuitRequest*> requests_;
   std::vector<CircuitRequest> views_;
-  RequestsByPort by_port_;
+  RequestsByPort by_port_{precedes};
 };
 
 TEST(ChangedRequests, OpusByWhatChangedDecidesAsOpusByEverything) {
@@ -170,9 +176,8 @@ TEST(RequestsByPort, ChangesAreThoseThatShareAPortWithWhatWent) {
   c.pairs = apart;
   b.id = RequestId{1};
   c.id = RequestId{2};
-  RequestsByPort by_port;
-  const auto in_order = [](const CircuitRequest& x, const CircuitRequest& y) { return x.id < y.id; };
-  for (const CircuitRequest* request : {&a, &b, &c}) by_port.insert(*request, in_order);
+  RequestsByPort by_port([](const CircuitRequest& x, const CircuitRequest& y) { return x.id < y.id; });
+  for (const CircuitRequest* request : {&a, &b, &c}) by_port.insert(*request);
   EXPECT_EQ(by_port.changed().size(), 3u) << "new ones have changed";
   by_port.settle();
   by_port.erase(a);

@@ -13,6 +13,7 @@
 #include "control_plane/rail_traffic.hpp"
 #include "control_plane/request_board.hpp"
 #include "control_plane/request_list.hpp"
+#include "control_plane/request_order.hpp"
 #include "control_plane/round_service.hpp"
 #include "execution/part_fixture.hpp"
 
@@ -136,6 +137,27 @@ struct BoardFixture : PartFixture, RequestBoardListener {
   RequestBoard board{run, needs, channel, *this, nullptr};
   int changes = 0;
 };
+
+TEST(RequestList, WithoutAnOrderItKnowsWhatIsInIt) {
+  RequestList list;
+  list.drop_order();
+  for (const std::uint32_t slot : {4u, 7u, 2u, 9u}) {
+    CircuitRequest view;
+    view.id = RequestId{slot};
+    list.push_back(view);
+  }
+  list.erase(7);
+  list.erase(7);  // not there any more
+  list.erase(1);  // never was
+  EXPECT_THAT(list.slots(), ::testing::UnorderedElementsAre(4u, 2u, 9u));
+  EXPECT_TRUE(list.views().empty());
+  list.clear();
+  EXPECT_TRUE(list.empty());
+  CircuitRequest again;
+  again.id = RequestId{9};
+  list.push_back(again);
+  EXPECT_THAT(list.slots(), ::testing::ElementsAre(9u));
+}
 
 TEST(RequestBoard, ARequestIsCompleteWhenEveryMemberAsked) {
   BoardFixture f;

@@ -80,6 +80,47 @@ TEST(PhysicalBill, PlanesKeepSwitchesSmall) {
   EXPECT_EQ(counts(bill_of_materials(kPhotonicRail, s, prices())), (Numbers{4, 32, 32}));
 }
 
+TEST(PhysicalBill, PodsHaveSwitchesOfTheirOwnAndALayerThatJoinsThem) {
+  // 2 rails of 4 pods of 2 servers. A pod: 2 circuits of NIC ports and 2 of uplinks, two pods an OCS of 8 circuits: 4 OCSs.
+  NetworkShape s = shape(8, 2);
+  s.optical.emplace();
+  s.pods.servers = 2;
+  s.pods.oversubscription = 2.0;
+  // An uplink a pod, 4 ports of a rail, both rails on one switch of 8; transceivers: 16 of NICs, 8 of that switch.
+  const Bill electrical = bill_of_materials(kPhotonicRail, s, prices());
+  EXPECT_EQ(counts(electrical), (Numbers{4, 1, 24, 24}));
+  EXPECT_EQ(electrical.lines[0].ports_used, 64u);
+  EXPECT_EQ(electrical.lines[1].item, "electrical switch");
+  EXPECT_EQ(electrical.lines[1].tier, 2u);
+  EXPECT_DOUBLE_EQ(electrical.usd(), 4 * 1600 + 800 + 24 * 10 + 24);
+  // 2 uplinks of a pod and rail, a crossbar of 4 circuits for each, two of them an OCS; light passes both layers.
+  s.pods.layer = PodSpec::Layer::kOptical;
+  s.pods.oversubscription = 1.0;
+  EXPECT_EQ(counts(bill_of_materials(kPhotonicRail, s, prices())), (Numbers{4, 2, 16, 32}));
+  // 7 servers: 3 pods of two for each rail on 3 OCSs, and the last two pods, of 2 circuits each, on one.
+  s.servers = 7;
+  EXPECT_EQ(counts(bill_of_materials(kPhotonicRail, s, prices())), (Numbers{4, 2, 14, 28}));
+  EXPECT_THROW(static_cast<void>(bill_of_materials(kPhotonicRail, s, prices(CostRule::kOpusArtifact))), ConfigError);
+}
+
+TEST(PhysicalBill, MeshesAreNotSharedAndHaveThePriceThatTheClusterGives) {
+  NetworkShape s = shape(4, 2);  // of crossbars one OCS would do for both rails
+  s.optical.emplace();
+  s.optical->pip.emplace();
+  try {
+    static_cast<void>(bill_of_materials(kPhotonicRail, s, prices()));
+    FAIL() << "no catalogue has its price";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.where(), "cluster.rail.optical.pip");
+  }
+  s.optical->usd_per_port = 7;
+  s.optical->power_w = 5;
+  const Bill bill = bill_of_materials(kPhotonicRail, s, prices());
+  EXPECT_EQ(counts(bill), (Numbers{2, 8, 8}));
+  EXPECT_DOUBLE_EQ(bill.lines[0].usd, 2 * 8 * 7) << "4 servers have 8 fibres in each";
+  EXPECT_DOUBLE_EQ(bill.lines[0].power_w, 2 * 5);
+}
+
 TEST(PhysicalBill, TheClustersOwnSwitchesGoFirst) {
   NetworkShape s = shape(4, 2);
   s.radix = 4;  // half a catalogue switch: 400 USD, 40 W, and one a rail

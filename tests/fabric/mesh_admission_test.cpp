@@ -80,7 +80,8 @@ TEST(MeshAdmission, AClaimIsMadeWholeOrNotAtAll) {
   rail.light(rail.shift(4));
   EXPECT_THAT(rail.up(), IsEmpty());
   EXPECT_THAT(rail.mesh().why_waiting({0, 4}), HasSubstr("has no ways for the 8 circuits that are wanted at once"));
-  EXPECT_THAT(rail.mesh().why_waiting({0, 1}), HasSubstr("has no room for 8 more circuits that were planned"));
+  EXPECT_THAT(rail.mesh().why_waiting({0, 1}),
+              HasSubstr("has no room for 8 more circuits that were planned, and this is none of them"));
 }
 
 // Each of the shifts alone, pair by pair, so that both together have more than the mesh has room for.
@@ -174,6 +175,29 @@ TEST_F(MeshAdmissionInNeed, AFaultMakesRoom) {
   EXPECT_GE(rail.up().size(), first.size()) << "another circuit took the room of the dark one";
 }
 
+// A ring of six over three planes of 2x1 hexagons: what the last plane joins makes room on the one before it.
+TEST(MeshAdmission, FurtherCircuitsOfAClaimMakeRoomForItOnEveryPlane) {
+  Rail rail(8, 3, [](RailSpec& spec) {
+    spec.optical.pip = PipMeshSpec{2, 1};
+    spec.planes = 3;
+  });
+  const auto on_plane = [](std::uint32_t plane, const std::vector<std::uint32_t>& servers) {
+    std::vector<Circuit> circuits;
+    for (const std::uint32_t s : servers) circuits.push_back(Rail::circuit(3 * s + plane, 3 * ((s + 1) % 6) + plane));
+    return circuits;
+  };
+  rail.rail().mesh()->set_claims({{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}}});
+  rail.light(on_plane(2, {0, 1, 3, 4, 5}));
+  rail.light(on_plane(1, {0, 1, 3, 4}));
+  const auto leads_to = [&rail](Circuit c) { return rail.rail().crossbar().transmit()[c.from.index()].peer; };
+  for (const Circuit c : on_plane(2, {0, 1, 3, 4, 5})) ASSERT_EQ(leads_to(c), c.to);
+  for (const Circuit c : on_plane(1, {0, 1, 3, 4})) ASSERT_EQ(leads_to(c), c.to);
+  rail.light(on_plane(1, {2, 5}));
+  for (const Circuit c : on_plane(1, {2, 5})) EXPECT_EQ(leads_to(c), c.to);
+  EXPECT_GT(rail.rail().mesh()->summary().displaced, 0u);
+  EXPECT_EQ(rail.rail().mesh()->summary().waited, 0u);
+}
+
 }  // namespace
 }  // namespace photonrail::test
 
@@ -190,10 +214,12 @@ struct MeshJob {
         faults(rail.circuits),
         mesh(routes, {RailId{0u}, rail.circuits, faults, rail.transitions, rail.site.notifier}) {}
 
-  void carry_out(const CircuitPlan& plan) {
+  /// Returns what was changed.
+  CircuitPlan carry_out(const CircuitPlan& plan) {
     CircuitPlan change = rail.circuits.crossbar().changes(plan);
     mesh.admit(plan, change, false);
     rail.transitions.light(change.connect, rail.transitions.darken(change, false));
+    return change;
   }
   [[nodiscard]] bool is_up(Circuit c) const { return rail.circuits.crossbar().transmit()[c.from.index()].peer == c.to; }
   [[nodiscard]] std::vector<Circuit> up() const {
@@ -245,6 +271,32 @@ TEST(MeshAdmission, CircuitsThatAreUpAlwaysHaveWaysOfTheirOwn) {
   }
   EXPECT_GT(blocked, 10u) << "else the test shows nothing";
   EXPECT_LT(blocked, 290u);
+}
+
+// A claim that finds room only with its other circuits on new ways, and circuits of the same plan, of no claim, that take
+// the fibres of those.
+TEST(MeshAdmission, CircuitsOfOneCommandShareNoFibre) {
+  MeshRoutes routes(row_of_hexagons(6, 6));
+  MeshJob job(routes, 6, 6);
+  RandomStream random(11, "claims");
+  const auto below = [&random](std::uint64_t n) { return static_cast<std::uint32_t>(random.below(n)); };
+  for (int step = 0; step < 300; ++step) {
+    std::vector<std::uint32_t> to{0, 1, 2, 3, 4, 5};
+    for (std::size_t i = to.size(); i > 1; --i) std::swap(to[i - 1], to[below(i)]);
+    std::vector<Hop> claim;
+    for (const Circuit c : job.up()) claim.push_back(job.rail.circuits.hop(c));
+    CircuitPlan plan;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      if (to[i] == i || below(3) == 0) continue;
+      plan.connect.push_back(circuit(i, to[i]));
+      if (below(2) == 0) claim.push_back({i, to[i]});
+    }
+    job.mesh.set_claims({claim});
+    const std::vector<Circuit> made = job.carry_out(plan).connect;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(share_fibre(made[i], made[j])) << "step " << step;
+    }
+  }
 }
 
 // Servers with even numbers are the first job's, the others the second's: all circuits cross the middle of the row.
@@ -299,20 +351,26 @@ TEST(MeshRoutes, TheLightOfAWayMustReachItsReceiver) {
   EXPECT_FALSE(MeshRoutes(cluster).bright(*two)) << "the light of the second leaks into the first";
 }
 
-TEST(FarthestPorts, AreThoseWithTheLongestShortestWay) {
+TEST(PortReach, HasTheLongestShortestWayAndThePairsWithoutOne) {
   // Against the negotiated ways of each pair alone, which are the shortest.
-  for (const auto& [rows, columns, ports] : {std::tuple{1u, 1u, 4u}, {1u, 6u, 8u}, {3u, 4u, 10u}}) {
+  for (const auto& [rows, columns, ports] : {std::tuple{1u, 1u, 4u}, {1u, 6u, 8u}, {3u, 4u, 10u}, {3u, 3u, 16u}}) {
     const pip::PipMesh mesh(rows, columns, ports);
     std::uint32_t most = 0;
+    std::uint64_t without = 0;
     for (std::uint32_t a = 0; a < ports; ++a) {
       for (std::uint32_t b = a + 1; b < ports; ++b) {
         const pip::PortPair pair{a, b};
         if (const auto way = pip::route_matching(mesh, {&pair, 1})) {
           most = std::max(most, static_cast<std::uint32_t>(way->front().waveguides.size()) - 1);
+        } else {
+          ++without;
+          EXPECT_EQ(pip::search_routes(mesh, {&pair, 1}, 1'000'000).routable, pip::Routable::kNo);
         }
       }
     }
-    EXPECT_EQ(pip::farthest_ports(mesh).cells, most);
+    const pip::PortReach reach = pip::port_reach(mesh, [](std::uint32_t, std::uint32_t) { return true; });
+    EXPECT_EQ(reach.cells, most);
+    EXPECT_EQ(reach.unjoined, without);
   }
 }
 

@@ -309,7 +309,7 @@ std::string verdict(const Entry& entry, std::string_view data, const fs::path& f
   } catch (const ConfigError& error) {
     const std::string text = error.what();
     if (error.where().empty()) return "no place in: " + text;
-    if (text.find("json.exception") != std::string::npos) return "a raw message: " + text;
+    if (is_raw(text, "json.exception", data)) return "a raw message: " + text;
     if (error.problem().empty()) return "no problem in: " + text;
     return {};
   } catch (const std::bad_alloc&) {
@@ -317,6 +317,10 @@ std::string verdict(const Entry& entry, std::string_view data, const fs::path& f
   } catch (const std::exception& error) {
     return std::string("not a ConfigError: ") + error.what();
   }
+}
+
+bool is_raw(std::string_view message, std::string_view word, std::string_view input) {
+  return message.find(word) != std::string_view::npos && input.find(word) == std::string_view::npos;
 }
 
 std::string joined(std::string_view first, std::string_view second) {

@@ -100,14 +100,17 @@ void put_files(const fs::path& folder) {
 }
 
 // Errors that name what they are about, in words of the project.
-void check(const std::exception& error, const std::string& first) {
+void check(const std::exception& error, const std::vector<std::string>& arguments) {
+  const std::string first = arguments.empty() ? "" : arguments.front();
   const std::string text = error.what();
   const bool differs =
       (first == "compare" || first == "allocate") && dynamic_cast<const command::CommandError*>(&error) != nullptr;
   if (command::exit_status(error) == 1 && !differs) throw std::logic_error("exit status 1: " + text);
   if (text.empty()) throw std::logic_error("an error without a text");
+  std::string input;
+  for (const std::string& argument : arguments) input += argument + "\n";
   for (const char* raw : {"json.exception", "basic_string", "stoi", "vector::", "map::at", "std::"}) {
-    if (text.find(raw) != std::string::npos) throw std::logic_error("a raw message: " + text);
+    if (is_raw(text, raw, input)) throw std::logic_error("a raw message: " + text);
   }
 }
 
@@ -126,7 +129,7 @@ void parse_or_act(const std::vector<std::string>& arguments, const fs::path& fol
     const bool refusal = dynamic_cast<const ConfigError*>(&error) != nullptr;
     if (refusal && std::string_view(error.what()).find(named) == std::string_view::npos)
       throw std::logic_error("does not name " + named + ": " + error.what());
-    check(error, arguments.empty() ? "" : arguments.front());
+    check(error, arguments);
   }
 }
 

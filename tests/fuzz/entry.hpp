@@ -26,6 +26,9 @@ std::ostream& operator<<(std::ostream& out, const Entry& entry);
 /// a place, in words of the project.
 [[nodiscard]] std::string verdict(const Entry& entry, std::string_view data, const std::filesystem::path& folder);
 
+/// Whether a message has a word of a library that the input, which messages quote, does not have.
+[[nodiscard]] bool is_raw(std::string_view message, std::string_view word, std::string_view input);
+
 /// Two files in one input: a decimal length, a line break, the first file, the second.
 [[nodiscard]] std::string joined(std::string_view first, std::string_view second);
 struct Two {

@@ -90,6 +90,9 @@ TEST(Verdict, KnowsProperErrorsFromOthers) {
   EXPECT_EQ(of([](std::string_view, const fs::path&) { throw ConfigError("file", "what"); }), "");
   EXPECT_NE(of([](std::string_view, const fs::path&) { throw ConfigError("", "what"); }), "");
   EXPECT_NE(of([](std::string_view, const fs::path&) { throw ConfigError("file", "[json.exception.x]"); }), "");
+  const Entry quoting{"x", [](std::string_view, const fs::path&) { throw ConfigError("file", "[json.exception.x]"); },
+                      none};
+  EXPECT_EQ(verdict(quoting, "{\"json.exception.x\"", "."), "") << "it quotes the input";
   EXPECT_NE(of([](std::string_view, const fs::path&) { throw std::runtime_error("stoi"); }), "");
   EXPECT_NE(of([](std::string_view, const fs::path&) { throw std::bad_alloc(); }), "");
 }

@@ -1,6 +1,8 @@
 // A bound on the memory of the process while it is in scope, so that a file that asks for too much is found out.
 #pragma once
 
+#include "support/sanitizers.hpp"
+
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace photonrail::fuzz {
 class MemoryLimit {
  public:
   explicit MemoryLimit(rlim_t bytes) {
-#if !defined(__SANITIZE_ADDRESS__)  // its shadow is larger than any limit
+#if !PHOTONRAIL_SANITIZED  // the shadow is larger than any limit
     if (::getrlimit(RLIMIT_AS, &before_) != 0) return;
     rlimit limit = before_;
     limit.rlim_cur = std::min(limit.rlim_max, bytes);

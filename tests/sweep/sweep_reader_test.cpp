@@ -45,6 +45,18 @@ TEST_F(SweepReader, AxesMultiplyAndTheLastVariesFastest) {
   EXPECT_EQ(scenario_of(sweep, sweep.points[1]).graph.ranks(), 2);
 }
 
+// A sweep over policies: the tables have a column "name" of their own.
+TEST_F(SweepReader, ParametersAreNotCalledAsColumnsOfTheTables) {
+  EXPECT_THAT(names(R"("axes": [{"pointer": "/controller/name", "values": ["opus", "lru"]}])"),
+              ElementsAre("controller_name=opus", "controller_name=lru"));
+  EXPECT_THAT(names(R"("axes": [{"zip": {"/jobs/0/name": ["a", "b"], "/a/status": [1, 2]}}])"),
+              ElementsAre("0_name=a, a_status=1", "0_name=b, a_status=2"));
+  for (const char* name : {"name", "seed", "warnings", "version"}) {
+    expect_refused(R"("axes": [{"name": ")" + std::string(name) + R"(", "pointer": "/a/x", "values": [1]}])", "",
+                   "as a column of every table is");
+  }
+}
+
 TEST_F(SweepReader, WithoutAxesThereIsOnePoint) { EXPECT_THAT(names(R"("why": "")"), ElementsAre("base")); }
 
 TEST_F(SweepReader, RangesHaveBothEnds) {
@@ -195,6 +207,7 @@ TEST_F(SweepReader, SaysWhatIsWrongAndWhere) {
   expect_refused(R"("axis": [])", "/axis", "did you mean axes");
   expect_refused(R"("axes": [{"pointer": "/a/x"}])", "/axes/0", "exactly one of");
   expect_refused(R"("axes": [{"pointer": "/a/x", "values": []}])", "/axes/0/values", "is empty");
+  expect_refused(R"("axes": [{"pointer": "/a/x", "values": [1, 2, 1]}])", "/axes/0/values/2", "1 comes twice");
   expect_refused(R"("axes": [{"values": [1]}])", "/axes/0/pointer", "missing");
   expect_refused(R"("axes": [{"pointer": "a/x", "values": [1]}])", "/axes/0/pointer", "not a JSON pointer");
   expect_refused(R"("axes": [{"pointer": "/run/seed", "values": [1]}])", "/axes/0/pointer", "\"seeds\"");

@@ -1,5 +1,6 @@
 // What a point was warned of is in its row, whichever way it was run, and what cannot run is marked.
 #include "report/page.hpp"
+#include "support/source_dir.hpp"
 #include "sweep/sweep_support.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -110,6 +111,30 @@ TEST_F(PointWarnings, ATableOfAnEarlierVersionGetsTheColumns) {
   EXPECT_THAT(report::read_page_data(out_).notes, Each(Not(HasSubstr("warnings"))));
   run(sweep);  // nothing is missing
   EXPECT_EQ(column("SELECT count(*) FROM runs WHERE warnings IS NULL").front(), "2");
+}
+
+// What is told of the time before a sweep has all that a point runs: each seed of a spread, and months.
+TEST_F(PointWarnings, TheTimeThatIsToldHasSpreadsAndMonths) {
+  const auto seconds = [&](const json& scenario) {
+    const Sweep sweep = read_sweep(
+        write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + scenario.dump() + R"(, "axes": []})"));
+    return preview_sweep(sweep).at(0).seconds;
+  };
+  json drawn = small_scenario();
+  drawn["stragglers"] = {{{"ranks", "random"}, {"delay_us", 10}}};
+  const double once = seconds(drawn);
+  drawn["run"]["spread_seeds"] = 400;
+  EXPECT_NEAR(seconds(drawn), 400 * once, 1e-9 * once);
+  json fixed = small_scenario();
+  fixed["run"]["spread_seeds"] = 400;
+  EXPECT_LT(seconds(fixed), 2 * once) << "nothing is drawn, and one seed is run";
+  json months = json::parse(content(fs::path(PHOTONRAIL_SOURCE_DIR) / "configs/goodput/dark-ports.json"));
+  const double some = seconds(months);
+  const int seeds = months["reliability"]["seeds"];
+  months["reliability"]["seeds"] = 100 * seeds;
+  EXPECT_GT(seconds(months), some + 99 * seeds * 0.3e-3);
+  months.erase("reliability");
+  EXPECT_LT(seconds(months), some) << "the steps of degraded clusters are simulated too";
 }
 
 }  // namespace

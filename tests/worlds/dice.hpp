@@ -17,9 +17,24 @@
 
 namespace photonrail::worlds {
 
+#if defined(__cpp_lib_source_location)
+using Site = std::source_location;
+#else  // clang 14: the worlds of a seed are others then
+struct Site {
+  static constexpr Site current(const char* function = __builtin_FUNCTION(), unsigned line = __builtin_LINE()) {
+    return {function, line};
+  }
+  [[nodiscard]] constexpr const char* function_name() const { return function; }
+  [[nodiscard]] constexpr unsigned line() const { return number; }
+
+  const char* function = "";
+  unsigned number = 0;
+};
+#endif
+
 class Dice {
  public:
-  using Site = std::source_location;
+  using Site = worlds::Site;
 
   Dice(std::uint64_t seed, std::string_view name) : seed_(seed), random_(seed, name), swarm_(random_.below(2) == 0) {}
 

@@ -197,6 +197,27 @@ void draw_slow_nics(Dice& dice, const Extent& extent, Json& cluster) {
   }
 }
 
+// The longest of the shortest ways of a mesh has about as many cells as twice its sides together: budgets around what that
+// loses, so that some circuits have too little light beside others; a few meshes are refused.
+void draw_light(Dice& dice, const Extent& extent, Json& cluster) {
+  Json& rail = cluster["rail"];
+  if (!extent.optical) return;
+  if (!rail["switch"].contains("pip") && !rail.contains("pods") && !rail.contains("forwarding") && dice.one_in(2)) {
+    rail["switch"]["pip"] = draw_mesh(dice, 2 * extent.servers * (extent.ports / rail.value("planes", 1U)));
+  }
+  if (!rail["switch"].contains("pip")) {
+    rail["switch"]["insertion_loss_db"] = dice.pick<double>({0.5, 1});
+    cluster["nic"]["optical_budget_db"] = dice.pick<double>({3, 3, 1});
+    return;
+  }
+  Json& mesh = rail["switch"]["pip"];
+  if (dice.one_in(3)) mesh["port_loss_db"] = dice.pick<double>({0, 0.5});
+  if (dice.one_in(2)) mesh["crosstalk_db"] = dice.pick<double>({-60, -40, -25});
+  const double cells = 2.0 * (mesh["rows"].get<double>() + mesh["columns"].get<double>()) + 2.0;
+  const double lost = 2.0 * mesh.value("port_loss_db", 1.0) + cells * (mesh.value("cell_loss_db", 0.25) + 0.005);
+  cluster["nic"]["optical_budget_db"] = lost * dice.pick<double>({1, 1, 1.1, 1.1, 1.5, 4});
+}
+
 Json draw_server_fault(Dice& dice, const Extent& extent) {
   Json fault{{"server", dice.from_to(0, extent.servers - 1)}, {"at_us", dice.pick<double>({0, 1, 5, 20, 70, 500, 2000})}};
   if (dice.one_in(2)) fault["detection_us"] = dice.pick<double>({1, 5, 30});

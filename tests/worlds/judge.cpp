@@ -235,6 +235,19 @@ Json on_electrical_rails(Json scenario) {
   return scenario;
 }
 
+namespace {
+
+// A circuit that no setting of the mesh makes is warned of before the run; with a budget of light it may be made, too dim.
+bool is_told_beforehand(const Json& scenario, const std::string& message) {
+  if (message.find("even without other circuits") == std::string::npos) return true;
+  if (scenario["cluster"].value("nic", Json::object()).contains("optical_budget_db")) return true;
+  const std::vector<std::string> warnings = parse_scenario(scenario.dump(), "/", "world.json").warnings();
+  return std::any_of(warnings.begin(), warnings.end(),
+                     [](const std::string& line) { return line.find("has no way for") != std::string::npos; });
+}
+
+}  // namespace
+
 Outcome run(const Json& scenario, Watched watched) {
   Outcome outcome;
   try {
@@ -245,6 +258,7 @@ Outcome run(const Json& scenario, Watched watched) {
     outcome.ending = Ending::kStuck;
     outcome.message = error.what();
     if (error.stuck().empty()) outcome.symptom = "stuck_without_reason";
+    if (!is_told_beforehand(scenario, outcome.message)) outcome.symptom = "not_warned";
   } catch (const ControllerError& error) {
     outcome.ending = Ending::kRefused;
     outcome.message = error.what();

@@ -213,6 +213,7 @@ LawAnswer roomy_meshes_are_crossbars(const World& world, const Outcome& first, V
   if (!blocking || blocking->waited + blocking->displaced > 0) return {};
   Json twin = world.scenario;
   twin["cluster"]["rail"]["switch"].erase("pip");
+  twin["cluster"]["nic"].erase("optical_budget_db");
   ++verdict.runs;
   const Outcome crossbar = run(twin);
   if (crossbar.ending == Ending::kDone && crossbar.history == first.history) return {true, ""};

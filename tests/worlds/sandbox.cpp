@@ -1,5 +1,7 @@
 #include "worlds/sandbox.hpp"
 
+#include "support/sanitizers.hpp"
+
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -17,11 +19,7 @@ namespace photonrail::worlds {
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // shadow memory takes terabytes of addresses, and runs are several times slower
-#else
-constexpr bool kSanitized = false;
-#endif
+constexpr bool kSanitized = PHOTONRAIL_SANITIZED != 0;
 
 // A verdict goes through the pipe as one line of JSON.
 std::string to_line(const Verdict& verdict) {

@@ -45,6 +45,8 @@ void draw_hardware(Dice& dice, const Extent& extent, Json& scenario);
 void draw_links(Dice& dice, Json& cluster);
 /// NICs that are slow for a time, or fail on electrical rails.
 void draw_slow_nics(Dice& dice, const Extent& extent, Json& cluster);
+/// What light loses on its way through the switch, and what a transceiver bridges; often a mesh for a crossbar.
+void draw_light(Dice& dice, const Extent& extent, Json& cluster);
 [[nodiscard]] Json draw_server_fault(Dice& dice, const Extent& extent);
 /// A policy in any of its settings, and the control plane; `many_jobs`: ranks differ from job to job.
 [[nodiscard]] Json draw_controller(Dice& dice, const Extent& extent);

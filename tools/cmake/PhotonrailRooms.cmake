@@ -34,6 +34,9 @@ function(photonrail_compile_options target)
   # "text" + std::string is a false alarm of GCC 12 (gcc.gnu.org/PR105651), copies of strings are others (PR105329).
   set(gcc_12 "$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>")
   target_compile_options(${target} PRIVATE "$<${gcc_12}:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
+  # Without collecting garbage GCC takes a tenth less time, and a quarter more memory.
+  target_compile_options(${target} PRIVATE
+    "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-expand=400 --param ggc-min-heapsize=4000000>")
 endfunction()
 
 # What most units include of the standard library, compiled once for all that are compiled with the same options.

@@ -80,8 +80,7 @@ void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesyst
       ->check(CLI::IsMember({"unaware", "aware", "congestion_unaware", "congestion_aware"}))
       ->capture_default_str();
   add_set(*command, options.set);
-  auto* out = command->add_option("--out", options.out, "Write result.json here; of several scenarios, each in a folder")
-                  ->type_name("DIR");
+  auto* out = add_out(*command, options.out, "Write result.json here; of several scenarios, each in a folder");
   auto* trace =
       command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
   command->add_option("--trace-ranks", options.trace_ranks, "Ranks that the timeline shows: 0-7,12 (default: all)")
@@ -138,7 +137,7 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
   CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
   CLI::Option* file = command->add_option("SWEEP.json", options.file, "A sweep file");
   add_set(*command, options.set);
-  auto* out = command->add_option("--out", options.out, "Results (the file's name with .results)")->type_name("DIR");
+  auto* out = add_out(*command, options.out, "Results (the file's name with .results)");
   command->add_flag(
       "--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
   command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
@@ -285,9 +284,7 @@ void add_goodput(CLI::App& app, GoodputCommandOptions& options, const Registries
       app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
   add_scenarios(*command, options.scenarios);
   add_set(*command, options.set);
-  command
-      ->add_option("--out", options.out, "Write goodput.json, figures and every history here, and go on with what is there")
-      ->type_name("DIR");
+  add_out(*command, options.out, "Write goodput.json, figures and every history here, and go on with what is there");
   command->add_option("--seeds", options.seeds, "Histories of each scenario (its own number)")
       ->check(CLI::Range(1U, 10'000'000U));
   command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
@@ -418,7 +415,7 @@ void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& kno
       app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
   command->add_option("FILE.json", options.file, "What to do (docs/slices.md)")->required();
   add_set(*command, options.set);
-  command->add_option("--out", options.out, "Write result.json, jobs, maps and index.html here")->type_name("DIR");
+  add_out(*command, options.out, "Write result.json, jobs, maps and index.html here");
   command->add_flag("--json", options.json, "Print the result as JSON");
   command->callback([&options, &known] { allocate_slices(options, known); });
 }

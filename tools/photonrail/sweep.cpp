@@ -267,6 +267,11 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   SweepOptions run;
   run.directory = out_of(options);
   run.jobs = options.jobs;
+  constexpr std::uint64_t kLeast = 1'000'000;  // the program alone needs more
+  if (options.memory_bytes > 0 && options.memory_bytes < kLeast) {
+    throw ConfigError("--memory", std::to_string(options.memory_bytes) + " bytes are less than any point needs",
+                      "give the unit: --memory 8GB");
+  }
   run.memory_bytes = options.memory_bytes;
   if (!options.shard.empty()) run.shard = Shard::parse(options.shard);
   run.retry_failed = options.retry_failed;

@@ -44,6 +44,7 @@ struct Egress {
   std::array<double, 3> of_dimension{};
   double total = 0.0;
 };
+/// REQUIRES: each side of the shape is 1 or more.
 [[nodiscard]] Egress egress_of(const Shape& shape, std::uint32_t wraps_from = 4);
 
 /// Bandwidth of rings, in units of one fixed link and direction. An accelerator injects `injection` units; each ring that

@@ -51,6 +51,7 @@ struct PlantSummary {
   std::size_t cables = 0;
   bool connected = false;  ///< every GPU reaches every GPU of its rail
 };
+/// Counts of the graph that `photonrail validate --graphviz` draws.
 [[nodiscard]] PlantSummary summarize(const PlantSpec& spec);
 
 }  // namespace photonrail

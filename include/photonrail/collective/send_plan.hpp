@@ -77,6 +77,7 @@ class SendPlan {
 
   [[nodiscard]] virtual Member members() const = 0;
   [[nodiscard]] virtual SendIndex send_count() const = 0;
+  /// The first so many sends wait for no other.
   [[nodiscard]] virtual SendIndex initial_sends() const = 0;
   [[nodiscard]] virtual Send send(SendIndex i) const = 0;
   /// Appends the chunks that send i carries: the one run that the send names, or several runs if the chunks are scattered,
@@ -87,6 +88,7 @@ class SendPlan {
   }
   /// REQUIRES: send i goes from a member to itself.
   [[nodiscard]] virtual LocalStep step(SendIndex /*i*/) const { return {}; }
+  /// Sends that must arrive before send i leaves; 0 for the initial ones.
   [[nodiscard]] virtual std::uint32_t waits_for(SendIndex i) const = 0;
   /// Appends to `out`. Callers clear it.
   virtual void released_by(SendIndex arrived, std::vector<SendIndex>& out) const = 0;

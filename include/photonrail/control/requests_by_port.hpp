@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace photonrail {
@@ -16,24 +18,14 @@ namespace photonrail {
 class RequestsByPort {
  public:
   using Queue = std::vector<const CircuitRequest*>;
+  using Order = std::function<bool(const CircuitRequest&, const CircuitRequest&)>;
 
-  /// Adds a request; it has changed. It must stay where it is, with its pairs, until it is removed.
-  /// `precedes(a, b)`: whether request a is before b in FabricView::requests; equal ones are in order of insertion.
-  template <class Precedes>
-  void insert(const CircuitRequest& request, Precedes&& precedes) {
-    reach(request.pairs);
-    const auto put = [&](Queue& queue) {
-      if (std::find(queue.begin(), queue.end(), &request) != queue.end()) return;  // a pair before brought it
-      queue.insert(std::upper_bound(queue.begin(), queue.end(), &request,
-                                    [&](const auto* a, const auto* b) { return precedes(*a, *b); }),
-                   &request);
-    };
-    for (const ServerPair pair : request.pairs) {
-      put(ports_[pair.from].senders);
-      put(ports_[pair.to].receivers);
-    }
-    change(request);
-  }
+  /// `precedes(a, b)`: whether request a has its turn before b, a total order.
+  explicit RequestsByPort(Order precedes) : precedes_(std::move(precedes)) {}
+
+  /// Adds a request; it has changed. It must stay where it is, with its pairs and its place in the order, until it is
+  /// removed.
+  void insert(const CircuitRequest& request);
   /// Removes a request, if it is there; those that need its ports have changed.
   void erase(const CircuitRequest& request);
   void clear();
@@ -46,7 +38,9 @@ class RequestsByPort {
   /// The controller was asked: nothing has changed since.
   void settle();
 
-  /// The requests that send from the position, and that receive at it, in the order of FabricView::requests.
+  /// Whether request a has its turn before b.
+  [[nodiscard]] bool precedes(const CircuitRequest& a, const CircuitRequest& b) const { return precedes_(a, b); }
+  /// The requests that send from the position, and that receive at it, in their order.
   [[nodiscard]] std::span<const CircuitRequest* const> senders(ServerIndex from) const {
     return from < ports_.size() ? ports_[from].senders : std::span<const CircuitRequest* const>{};
   }
@@ -66,6 +60,7 @@ class RequestsByPort {
   void reach(std::span<const ServerPair> pairs);
   void change_all(const Queue& queue);
 
+  Order precedes_;
   std::vector<Port> ports_;  // by position
   Queue changed_;
   std::vector<bool> is_changed_;  // by request

@@ -73,8 +73,9 @@ struct NetworkShape {
   std::uint32_t radix = 0;        ///< of electrical switches, at the catalogue's price a port; 0: the catalogue's
   double oversubscription = 1.0;  ///< down / up, of electrical switches next to the NICs
   std::uint32_t planes = 1;       ///< optical: OCSs side by side among which the NIC's ports are dealt out
-  /// Where its ports, price and power are given they go before the catalogue's.
+  /// Where its ports, price and power are given they go before the catalogue's; a mesh (`pip`) has none there.
   std::optional<OpticalSwitchSpec> optical{};
+  PodSpec pods{};  ///< optical: servers that share a switch of their own, and what joins these
 
   [[nodiscard]] std::uint64_t gpus() const { return std::uint64_t{servers} * gpus_per_server; }
 };
@@ -97,8 +98,8 @@ struct Bill {
   NetworkFabric fabric = NetworkFabric::kFatTree;
   std::vector<BillLine> lines;
 
-  [[nodiscard]] double usd() const;
-  [[nodiscard]] double power_w() const;
+  [[nodiscard]] double usd() const;      ///< all lines, spares with them
+  [[nodiscard]] double power_w() const;  ///< all lines, without spares: they are not powered
 };
 
 /// kOpusArtifact. k of a fat tree: round((4 gpus)^(1/3)), k (k^2 + floor(k^2 / 4)) ports. Rail-optimised: k = round(sqrt(4
@@ -108,7 +109,10 @@ struct Bill {
 /// kPhysical. Electrical: a folded Clos network (Clos 1953; Al-Fares et al., SIGCOMM 2008) of switches of `radix` ports,
 /// with as many tiers as it needs. Optical: one OCS a rail; a rail that outgrows it becomes a Clos network of three or more
 /// stages that can be rearranged for any matching (Slepian and Duguid: as many middle switches as an outer one has inputs).
-/// Small rails share a switch. Throws ConfigError.
+/// Small rails share a switch. Rails of pods: for each pod an OCS (or a Clos network) with an uplink for every NIC port, or
+/// for ports / `pods.oversubscription`; above them an electrical network of the rail's uplinks, with transceivers at its
+/// ends, or crossbars of one circuit a pod, one for each uplink of a pod. Meshes of programmable photonics: one for each
+/// rail and plane, never shared. Throws ConfigError: what cannot be built or has no price.
 [[nodiscard]] Bill bill_of_materials(NetworkFabric fabric, const NetworkShape& shape, const Pricing& pricing);
 
 /// The fabric that a cluster of the simulator has under the rule.

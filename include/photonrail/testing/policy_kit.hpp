@@ -29,7 +29,9 @@ class RailView {
 
   /// A circuit between the first ports of two positions that are free, in this order of ports.
   RailView& lit(ServerPair pair) { return circuit(pair, true, false); }
+  /// The same with an operation on it: no policy may darken it.
   RailView& in_use(ServerPair pair) { return circuit(pair, true, true); }
+  /// The same, and it carries nothing yet: see light().
   RailView& switching(ServerPair pair) { return circuit(pair, false, false); }
   RailView& dark(ServerPair pair);  ///< takes away every circuit of the pair
 
@@ -46,8 +48,8 @@ class RailView {
   }
   RailView& demand(std::vector<ServerPair> pairs, Dimension dimension, const DemandOptions& options);
   RailView& clear_demands();
-  RailView& at(Time now);
-  RailView& reconfiguration(Duration delay);
+  RailView& at(Time now);                     ///< FabricView::now, from here on
+  RailView& reconfiguration(Duration delay);  ///< what the switch takes, without settling and link-up
 
   /// Valid until the next change.
   [[nodiscard]] const FabricView& view();
@@ -134,7 +136,9 @@ class ScriptedController : public Controller {
   ScriptedController& connect(std::vector<ServerPair> pairs) { return connect_at(Time{}, std::move(pairs)); }
   /// At the first question from `at` on; it asks to be asked then.
   ScriptedController& connect_at(Time at, std::vector<ServerPair> pairs);
+  /// At the next question: the circuits of these pairs go dark.
   ScriptedController& disconnect(std::vector<ServerPair> pairs);
+  /// The next question changes nothing.
   ScriptedController& keep();
   /// Whatever else a decision can say.
   ScriptedController& answer(std::function<Decision(const FabricView&)> line);

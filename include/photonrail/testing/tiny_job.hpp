@@ -27,6 +27,7 @@ class TinyJob {
   /// Circuits that take `delay` to switch, under the controller of that name.
   TinyJob& optical(Duration delay, const std::string& controller = "opus");
 
+  /// A communicator of these ranks, its members in this order.
   CommunicatorId group(const std::vector<std::size_t>& members, Dimension d = Dimension::kDp);
 
   TinyJob& compute(std::size_t rank, Duration time);
@@ -34,6 +35,7 @@ class TinyJob {
   /// Numbered from 1; `demands` must be set.
   TinyJob& all_to_all(CommunicatorId group, const std::vector<std::size_t>& members, std::uint32_t demand);
   TinyJob& demands(std::shared_ptr<const TrafficSource> source);
+  /// REQUIRES of both: a receive for each send, of equal bytes and tag.
   TinyJob& send(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag = 0);
   TinyJob& receive(std::size_t from, std::size_t to, std::int64_t bytes, std::uint32_t tag = 0);
   /// The rank's next task waits for nothing.

@@ -137,7 +137,7 @@ struct PlayedPass {
 struct PipelineTimeline {
   std::vector<std::vector<PlayedPass>> stages;  ///< passes in order, by stage
 
-  [[nodiscard]] Duration makespan() const;
+  [[nodiscard]] Duration makespan() const;  ///< when the last pass ends
   /// Time without a pass, from 0 to the makespan.
   [[nodiscard]] Duration idle(std::uint32_t stage) const;
   /// Time without a pass, from the start of the stage's first to the end of its last.

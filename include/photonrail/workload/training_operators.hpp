@@ -87,6 +87,7 @@ struct OperatorUse {
 struct OperatorUsage {
   std::vector<OperatorUse> operators;
 
+  /// Of all operators, and of those of a class whose time came from there; summed over GPUs.
   [[nodiscard]] double seconds() const;
   [[nodiscard]] double seconds(OperatorClass kind, OperatorSource source) const;
 };

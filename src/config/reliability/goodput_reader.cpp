@@ -144,10 +144,11 @@ std::vector<TraceFault> from_json(const Json& root) {
 std::vector<TraceFault> read_faults(const std::filesystem::path& file) {
   std::vector<TraceFault> faults;
   if (file.extension() == ".json") {
+    const Json root = config::parse_json(config::read_file(file), file.string());
     try {
-      faults = from_json(config::parse_json(config::read_file(file), file.string()));
+      faults = from_json(root);
     } catch (const ConfigError& e) {
-      throw e.where().empty() || e.where().starts_with('/') ? e.inside(file.string()) : e;
+      throw e.inside(file.string());
     }
   } else {
     faults = from_csv(file);

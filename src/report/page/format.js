@@ -6,7 +6,7 @@ const PREFIXES = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-
 const UNITS = {
   s: ['s', 1], ms: ['s', 1e-3], us: ['s', 1e-6], ns: ['s', 1e-9], ps: ['s', 1e-12],
   bytes: ['B', 1], mb: ['B', 1e6], gb: ['B', 1e9], gb_per_s: ['B/s', 1e9], per_s: ['/s', 1],
-  usd: ['$', 1], w: ['W', 1], j: ['J', 1],
+  usd: ['$', 1], w: ['W', 1], j: ['J', 1], db: ['dB', 1],
 };
 
 const ENDS = Object.keys(UNITS).sort((a, b) => b.length - a.length);  // "gb_per_s" before "s"
@@ -46,6 +46,7 @@ export function formatValue(value, name = '', most = 4) {
   if (!unit) return Math.abs(value) < 1e7 && Number.isInteger(value) ? String(value) : digits(value, most);
   const scaled = value * unit.scale;
   const dollar = unit.symbol === '$';
+  if (unit.symbol === 'dB') return `${digits(value, most)} dB`;
   const rounded = Math.abs(Number(scaled.toPrecision(most)));
   const usable = PREFIXES.filter(([size]) => (dollar || unit.symbol.startsWith('B') || unit.symbol === '/s' ? size >= 1 : true) && (unit.symbol !== 's' || size <= 1));
   const [size, prefix] = scaled === 0 ? [1, ''] : usable.find(([s]) => rounded >= s) ?? usable.at(-1);

@@ -50,7 +50,7 @@ function placeOf(rail, index, count, columns) {
 }
 
 function portNodes(trace, rail, columns, activity) {
-  const { servers, gpus_per_server: perServer, ports, rank_of_gpu: rankOfGpu } = trace.cluster;
+  const { servers, gpus_per_server: perServer, ports, rank_of_gpu: rankOfGpu, storage_hosts: hosts = [] } = trace.cluster;
   const count = servers * ports;
   return Array.from({ length: count }, (_, port) => {
     const server = Math.floor(port / ports);
@@ -58,15 +58,17 @@ function portNodes(trace, rail, columns, activity) {
     const rank = rankOfGpu[gpu];
     const doing = activity.get(rank);
     const { place, side } = placeOf(rail, port, count, columns);
-    const title = rank < 0 ? `GPU ${gpu}` : `rank ${rank}`;
+    const host = hosts.includes(rank);
+    const title = host ? `storage host ${hosts.indexOf(rank)}` : rank < 0 ? `GPU ${gpu}` : `rank ${rank}`;
     return {
       id: `${rail}:${port}`, ...place,
       name: ports > 1 ? `${title}, port ${port % ports}` : title,
       value: `server ${server}, rail ${rail}`,
       doing: doing ? `${doing.kind}: ${doing.name}` : 'idle',
+      symbol: host ? 'rect' : 'circle',
       symbolSize: Math.min(18, Math.max(3, 320 / count)),
       itemStyle: { color: doing ? COLOURS[doing.kind] ?? COLOURS.compute : IDLE, borderColor: '#3c4450', borderWidth: count > 32 ? 0.5 : 1 },
-      label: { show: count <= MOST_LABELS, position: side, fontSize: 10, formatter: count > 8 && rank >= 0 ? String(rank) : '{b}' },
+      label: { show: count <= MOST_LABELS, position: side, fontSize: 10, formatter: count <= 8 || rank < 0 ? '{b}' : host ? `host ${hosts.indexOf(rank)}` : String(rank) },
     };
   });
 }

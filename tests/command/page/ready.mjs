@@ -1,4 +1,4 @@
-// The default page of any sweep, at two widths: no empty figure, no two lines alike, no text cut off. The second argument: how many sections there are at least.
+// The default pages of any sweeps, at two widths: no empty figure, no two lines alike, no text cut off. The second argument: how many sections there are at least.
 import assert from 'node:assert/strict';
 import { onPage, texts } from './browser.mjs';
 

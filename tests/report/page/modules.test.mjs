@@ -10,6 +10,8 @@ const { compare, defaultSelection, fixOthers, pointsOf, stepTimeOf } = await imp
 const { filterRows, predicateOf, sortRows } = await import(new URL('table_filter.js', page));
 const { COLOURS, chooseTracks, defaultTracks, faultSpans, spanAt, visibleSpans } = await import(new URL('spans.js', page));
 
+const { topologyFigure } = await import(new URL('topology.js', page));
+
 const NONE = NaN;
 
 /** A table of columns { name: [role, values] }. */
@@ -34,6 +36,7 @@ test('values have four digits and the prefix of their unit', () => {
   assert.equal(formatValue(52780, 'cost.power_w'), '52.78 kW');
   assert.equal(formatValue(-0.002, 'x_s'), '-2 ms');
   assert.equal(formatValue(0, 'makespan_s'), '0 s');
+  assert.equal(formatValue(6.7582, 'reconfigurations.blocking.loss_db'), '6.758 dB');
   assert.equal(formatValue(NONE, 'makespan_s'), '–');
   assert.equal(formatValue(1999, 'engine.events'), '1999');
   assert.equal(formatValue(1 / 3, 'reconfigurations.hidden_share'), '33.33 %');
@@ -224,4 +227,14 @@ test('faults are shown first, with what is not known of them apart', () => {
     { name: 'rail 0, server 1: failed', kind: 'fault', from: 2, to: 5 },
     { name: 'GPU of rank 3: stopped', kind: 'fault', from: 4, to: 9 }]);
   assert.deepEqual(faultSpans(made()), []);
+});
+
+test('a host of storage among the circuits is no rank', () => {
+  const columns = { kind: [], name: [], to: [], start_s: [], duration_s: [], track: [] };
+  const trace = {
+    name: 'run', end_s: 1, tracks: [], spans: { get: (column) => ({ values: columns[column] }) },
+    cluster: { servers: 3, gpus_per_server: 1, ports: 1, optical: true, rank_of_gpu: [0, -1, 1], storage_hosts: [1] },
+  };
+  const { data } = topologyFigure({ trace }).option.series[0];
+  assert.deepEqual(data.slice(0, 3).map(({ name, symbol }) => [name, symbol]), [['rank 0', 'circle'], ['GPU 1', 'circle'], ['storage host 0', 'rect']]);
 });

@@ -6,8 +6,8 @@
 #
 # --tree: a checkout to build in, with build/release configured; it is changed while this runs, and put back. Without it a
 # worktree in a temporary folder is made of HEAD, less optimised. --time: of wall clock at most, for the search of one patch.
-# --quick: --tree is built; of each patch the units of the changed files alone are compiled, not optimised, and linked before the
-# library, into build/planted: a quarter of the time, and nothing of the tree's build changes.
+# --quick: --tree is built; of each patch the units of the changed files alone are compiled, less optimised, and linked before the
+# library, into build/planted: a third of the time, and nothing of the tree's build changes.
 # Exit status: 0 each fault was found, and nothing was without one; 1 otherwise.
 set -euo pipefail
 
@@ -42,7 +42,7 @@ worlds=$release/tests/worlds/photonrail_worlds
 # The command of the build that makes an output, with its compiler, less what is for ninja's books and for speed.
 command_of() {
   ninja -C "$release" -t commands "$1" | tail -1 |
-    sed -E 's# -MD -MT [^ ]+ -MF [^ ]+##; s#^.*ccache[^ ]* ##; s# -O[1-3]( |$)# -O0\1#g'
+    sed -E 's# -MD -MT [^ ]+ -MF [^ ]+##; s#^.*ccache[^ ]* ##; s# -O[2-3]( |$)# -O1\1#g'
 }
 quick_build() {  # FILES of the patch
   local planted=$tree/build/planted unit object objects=() command

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace photonrail::pip {
 
@@ -15,32 +17,81 @@ constexpr double kNegligible = 1e-15;  // of the power of a port, still inside t
 
 double linear(double db) { return std::pow(10.0, db / 10.0); }
 
-/// Light on a waveguide that heads for one end of it, by 2 x waveguide + which end: where a cell sends it.
-struct Split {
-  std::uint32_t meant = 0;
-  std::uint32_t leaked = 0;
-};
-
-/// The splits of all cells, and which light leaves at which port.
-class CellSplits {
+/// Where the cells send light. A light is what heads for one end of a waveguide: 2 x waveguide + which end. What a cell
+/// means to do is a permutation of lights: those from each open end on are a chain up to an open end, all others are rings.
+/// Here they are in the order of chains and rings.
+class MeshLight {
  public:
-  CellSplits(const PipMesh& mesh, const std::vector<CellState>& states)
-      : splits_(std::size_t{2} * mesh.waveguides()), leaves_(splits_.size(), false) {
+  /// REQUIRES: as PipTransfer.
+  MeshLight(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics)
+      : ports_(mesh.ports()),
+        meant_(linear(-optics.cell_loss_db) / (1.0 + linear(optics.crosstalk_db))),
+        leaked_(meant_ * linear(optics.crosstalk_db)),
+        coupling_(linear(-2.0 * optics.port_loss_db)),
+        place_of_(std::size_t{2} * mesh.waveguides(), kNowhere) {
+    const std::vector<CellState> states = states_of(mesh, matching);
     for (std::uint32_t w = 0; w < mesh.waveguides(); ++w) {
       for (const std::uint32_t end : {0U, 1U}) {
-        const std::uint32_t cell = mesh.cells_at(w)[end];
-        leaves_[2 * w + end] = cell == PipMesh::kNoCell;
-        if (cell != PipMesh::kNoCell) splits_[2 * w + end] = split(mesh, cell, states[cell], w);
+        if (mesh.cells_at(w)[1 - end] == PipMesh::kNoCell) follow(mesh, states, 2 * w + end);
+      }
+    }
+    for (std::uint32_t light = 0; light < place_of_.size(); ++light) follow(mesh, states, light);
+    for (std::uint32_t& light : leaks_to_) light = light == kNowhere ? kNowhere : place_of_[light];
+    for (std::uint32_t p = 0; p < ports_; ++p) {  // its waveguide has its one cell at the first end
+      entry_.push_back(place_of_[2 * mesh.waveguide_of(p)]);
+      exit_.push_back(place_of_[2 * mesh.waveguide_of(p) + 1]);
+    }
+    next_.resize(leaks_to_.size());
+    light_.resize(leaks_to_.size());
+  }
+
+  /// The share of the power into the fibre of `from` that comes out of each port's: added to `row`, by port.
+  void add(std::uint32_t from, std::span<double> row) {
+    std::fill(next_.begin(), next_.end(), 0.0);
+    next_[entry_[from]] = 1.0;
+    // What leaks is followed in the next turn, until it is negligible. It converges, for a pass loses cell_loss_db.
+    for (double inside = 1.0; inside > kNegligible;) {
+      light_.swap(next_);
+      for (const Line& line : lines_) pass(line);
+      for (std::uint32_t p = 0; p < ports_; ++p) row[p] += light_[exit_[p]] * coupling_;
+      std::fill(next_.begin(), next_.end(), 0.0);
+      inside = 0.0;
+      for (std::size_t i = 0; i < leaks_to_.size(); ++i) {
+        if (leaks_to_[i] == kNowhere) continue;
+        next_[leaks_to_[i]] += light_[i] * leaked_;
+        inside += light_[i] * leaked_;
       }
     }
   }
 
-  [[nodiscard]] std::size_t size() const { return splits_.size(); }
-  [[nodiscard]] bool leaves(std::size_t light) const { return leaves_[light]; }
-  [[nodiscard]] const Split& at(std::size_t light) const { return splits_[light]; }
-
  private:
-  static Split split(const PipMesh& mesh, std::uint32_t id, CellState state, std::uint32_t waveguide) {
+  static constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+
+  struct Line {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool ring = false;
+  };
+
+  // From a light on, as the cells mean it, until it leaves or comes back.
+  void follow(const PipMesh& mesh, const std::vector<CellState>& states, std::uint32_t light) {
+    if (place_of_[light] != kNowhere) return;
+    Line line{leaks_to_.size(), 0, false};
+    for (;;) {
+      place_of_[light] = static_cast<std::uint32_t>(leaks_to_.size());
+      const std::uint32_t cell = mesh.cells_at(light / 2)[light % 2];
+      std::uint32_t& leaks_to = leaks_to_.emplace_back(kNowhere);
+      if (cell == PipMesh::kNoCell) break;
+      std::tie(light, leaks_to) = split(mesh, cell, states[cell], light / 2);
+      line.ring = place_of_[light] == line.begin;
+      if (place_of_[light] != kNowhere) break;
+    }
+    line.end = leaks_to_.size();
+    lines_.push_back(line);
+  }
+
+  static std::pair<std::uint32_t, std::uint32_t> split(const PipMesh& mesh, std::uint32_t id, CellState state,
+                                                       std::uint32_t waveguide) {
     const PipMesh::Cell& cell = mesh.cells()[id];
     const bool from_near = cell.near[0] == waveguide || cell.near[1] == waveguide;
     const auto& in = from_near ? cell.near : cell.far;
@@ -51,8 +102,28 @@ class CellSplits {
     return {onwards(out[meant]), onwards(out[1 - meant])};
   }
 
-  std::vector<Split> splits_;
-  std::vector<bool> leaves_;
+  // The light everywhere on a line, of all turns of a ring, from what comes onto it at each place.
+  void pass(const Line& line) {
+    if (line.ring) {
+      double once = 0.0;
+      for (std::size_t i = line.begin + 1; i < line.end; ++i) once = once * meant_ + light_[i];
+      const double turn = std::pow(meant_, static_cast<double>(line.end - line.begin));
+      light_[line.begin] = (light_[line.begin] + once * meant_) / (1.0 - turn);
+    }
+    for (std::size_t i = line.begin + 1; i < line.end; ++i) light_[i] += light_[i - 1] * meant_;
+  }
+
+  std::uint32_t ports_;
+  double meant_;
+  double leaked_;
+  double coupling_;
+  std::vector<std::uint32_t> place_of_;  // by light
+  std::vector<std::uint32_t> leaks_to_;  // by place, as all that follows; nowhere: the light leaves the mesh
+  std::vector<Line> lines_;
+  std::vector<std::uint32_t> entry_;  // by port
+  std::vector<std::uint32_t> exit_;   // by port
+  std::vector<double> light_;
+  std::vector<double> next_;
 };
 
 }  // namespace
@@ -66,58 +137,36 @@ void PipOptics::check() const {
   require(crosstalk_db, -100.0, -3.0, "crosstalk_db", "-100 to -3");
 }
 
-// The series of passes: what is inside after each of them, until it is negligible. It converges, for a pass loses
-// cell_loss_db.
 PipTransfer::PipTransfer(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics)
     : ports_(mesh.ports()), power_(std::size_t{ports_} * ports_, 0.0) {
   optics.check();
-  const CellSplits splits(mesh, states_of(mesh, matching));
-  const double kept = linear(-optics.cell_loss_db);
-  const double ratio = linear(optics.crosstalk_db);
-  const double meant = kept / (1.0 + ratio);
-  const double leaked = kept * ratio / (1.0 + ratio);
-  const double coupling = linear(-2.0 * optics.port_loss_db);
-  std::vector<std::uint32_t> port_at(mesh.waveguides(), ports_);
-  for (std::uint32_t p = 0; p < ports_; ++p) port_at[mesh.waveguide_of(p)] = p;
-  std::vector<double> now(splits.size());
-  std::vector<double> next(splits.size());
-  for (std::uint32_t from = 0; from < ports_; ++from) {
-    std::fill(now.begin(), now.end(), 0.0);
-    now[2 * mesh.waveguide_of(from)] = 1.0;  // towards its one cell
-    for (double inside = 1.0; inside > kNegligible;) {
-      std::fill(next.begin(), next.end(), 0.0);
-      for (std::size_t light = 0; light < now.size(); ++light) {
-        if (now[light] == 0.0) continue;
-        if (splits.leaves(light)) {
-          const std::uint32_t to = port_at[light / 2];
-          if (to < ports_) power_[from * ports_ + to] += now[light] * coupling;
-          continue;
-        }
-        next[splits.at(light).meant] += now[light] * meant;
-        next[splits.at(light).leaked] += now[light] * leaked;
-      }
-      now.swap(next);
-      inside = std::accumulate(now.begin(), now.end(), 0.0);
-    }
-  }
+  MeshLight light(mesh, matching, optics);
+  for (std::uint32_t from = 0; from < ports_; ++from)
+    light.add(from, std::span(power_).subspan(std::size_t{from} * ports_, ports_));
 }
 
 PipBudget budget_of(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics) {
-  const PipTransfer transfer(mesh, matching, optics);
-  std::vector<std::uint32_t> senders;
-  for (const PipRoute& route : matching) senders.insert(senders.end(), {route.ends.a, route.ends.b});
+  optics.check();
+  MeshLight light(mesh, matching, optics);
+  std::map<std::uint32_t, std::vector<double>> powers;  // of each sender, by receiver
+  for (const PipRoute& route : matching) {
+    for (const std::uint32_t from : {route.ends.a, route.ends.b}) {
+      powers[from].resize(mesh.ports());
+      light.add(from, powers[from]);
+    }
+  }
   PipBudget worst;
   double crosstalk = 0.0;
   for (const PipRoute& route : matching) {
     worst.cells = std::max(worst.cells, static_cast<std::uint32_t>(route.waveguides.size()) - 1);
     for (const auto& [from, to] : {std::pair{route.ends.a, route.ends.b}, {route.ends.b, route.ends.a}}) {
-      const double signal = transfer.power(from, to);
+      const double signal = powers.at(from)[to];
       double others = 0.0;
       double beating = 0.0;  // of fields
-      for (const std::uint32_t other : senders) {
+      for (const auto& [other, power] : powers) {
         if (other == from) continue;
-        others += transfer.power(other, to) / signal;
-        beating += std::sqrt(transfer.power(other, to) / signal);
+        others += power[to] / signal;
+        beating += std::sqrt(power[to] / signal);
       }
       const double open = 1.0 - 2.0 * beating;
       const double penalty = open > 0.0 ? -10.0 * std::log10(open) : std::numeric_limits<double>::infinity();

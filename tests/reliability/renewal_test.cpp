@@ -79,7 +79,7 @@ TEST(Formulas, DalyCorrectsYoung) {
 TEST(Formulas, TheOptimumIsTheLeastOfTheExpectedTime) {
   for (const auto& [c, m] : {std::pair{60.0, 8280.0}, {5.0, 11134.8}, {600.0, 3600.0}}) {
     const double best = optimal_interval_s(c, m);
-    const auto cost = [&](double t) { return expected_segment_s(m, t, c, 300.0) / t; };
+    const auto cost = [m = m, c = c](double t) { return expected_segment_s(m, t, c, 300.0) / t; };
     EXPECT_LT(cost(best), cost(best * 1.01));
     EXPECT_LT(cost(best), cost(best * 0.99));
     EXPECT_NEAR(daly_interval_s(c, m), best, 0.03 * best);

@@ -4,6 +4,7 @@
 #include "photonrail/error.hpp"
 #include "run/drawing.hpp"
 #include "run/job.hpp"
+#include "support/errors.hpp"
 #include "support/sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -262,6 +263,18 @@ TEST(LowerBound, GpusOfOneServerAreOnePeer) {
   EXPECT_GE(bound(job.scenario), ms(10 + 2));  // two times 1 ms over a port
   for (const char* policy : {"opus", "lru", "mixnet", "harvest"})
     EXPECT_LE(bound(job.scenario), under(job.scenario, policy)) << policy;
+}
+
+// Two messages, one after the other, of 26 days each: as a run that is simulated, one that is bounded is too long to be
+// told.
+TEST(LowerBound, GoesNoFurtherThanARun) {
+  Job job(3);
+  job.optical(Duration{});
+  job.scenario.cluster.nic.latency = std::chrono::hours(26 * 24);
+  job.send(0, 1, 1000).receive(0, 1, 1000).send(1, 2, 1000).receive(1, 2, 1000).build();
+  const std::string simulated = error_of([&] { static_cast<void>(under(job.scenario, "opus")); }).problem();
+  EXPECT_NE(simulated.find("too long"), std::string::npos) << simulated;
+  EXPECT_EQ(error_of([&] { static_cast<void>(bound(job.scenario)); }).problem(), simulated);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ inline void write_results(const std::filesystem::path& folder, const std::vector
     run.exec();
     run.reset();
     for (const auto& [name, value] : point.parameters) {
-      std::visit([&](const auto& v) { put(parameter, number, name, v); }, value);
+      std::visit([&, &name = name](const auto& v) { put(parameter, number, name, v); }, value);
     }
     for (const auto& [name, value] : point.metrics) put(metric, number, name, value);
     for (const auto& [length, count] : point.windows) put(window, number, length, count);

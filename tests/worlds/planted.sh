@@ -71,6 +71,9 @@ log=$tree/build/planted.log
 for patch in "${patches[@]}"; do
   name=$(basename "$patch" .patch)
   mapfile -t changed < <(sed -n 's#^+++ b/##p' "$patch")
+  # Copies, since a patch that is taken back may find its lines in another place.
+  kept=$(mktemp -d)
+  (cd "$tree" && cp --parents -p "${changed[@]}" "$kept")
   git -C "$tree" apply "$patch" || { echo "$name: does not apply"; failed=1; continue; }
   if ! { [[ -n $quick ]] && quick_build "${changed[@]}"; } >"$log" 2>&1 && ! build >"$log" 2>&1; then
     echo "$name: does not build, see $log"
@@ -81,7 +84,8 @@ for patch in "${patches[@]}"; do
   else
     echo "$name: $(grep -m 1 ', after ' <<<"$found")"
   fi
-  git -C "$tree" apply --reverse "$patch"
+  cp -r "$kept/." "$tree"  # newer than what was built of the patch
+  rm -r "$kept"
 done
 build >"$log" 2>&1
 if found=$(search); then

@@ -40,12 +40,8 @@ void calibrate(const CalibrateOptions& options, const Registries& known) {
   check_out(options);
   const Scenario scenario = read_one_job(options.scenario, options.set, known);
   warn(scenario.name, scenario.warnings());
-  Calibration found;
-  try {
-    found = photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known);
-  } catch (const std::exception& error) {
-    throw CommandError(exit_status(error), options.scenario.string() + ": " + file_words(error));
-  }
+  const Calibration found = about(
+      options.scenario, [&] { return photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known); });
   char efficiency[32];
   std::snprintf(efficiency, sizeof efficiency, "%.6g", found.compute_efficiency);
   std::string text = std::string("compute efficiency ") + efficiency + ": step " + to_text(found.simulated) +

@@ -5,6 +5,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
+#include "read.hpp"
 
 #include <iostream>
 #include <set>
@@ -75,13 +76,8 @@ void collective_synthesize(const CollectiveOptions& options) {
   wanted.seed = options.seed;
   wanted.tries = options.tries;
   const SynthesisSketch sketch = options.sketch.empty() ? SynthesisSketch{} : read_synthesis_sketch(options.sketch);
-  SynthesizedCollective made;
-  try {
-    made = synthesize(topology, wanted, sketch);
-  } catch (const ConfigError& e) {
-    const std::filesystem::path& file = options.sketch.empty() ? options.file : options.sketch;
-    throw CommandError(exit_status(e), file.string() + ": " + file_words(e));
-  }
+  const SynthesizedCollective made =
+      about(options.sketch.empty() ? options.file : options.sketch, [&] { return synthesize(topology, wanted, sketch); });
   const std::string called = "synthesized_" + options.op;
   const CollectiveCall call{.op = wanted.op, .members = topology.nodes, .size = wanted.size};
   const auto plan = made.algorithm(topology, called)->expand(call);

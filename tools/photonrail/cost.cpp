@@ -39,11 +39,13 @@ std::string of_clusters(const CostOptions& options) {
 std::string of_scenario(const CostOptions& options, const Registries& known) {
   const Scenario scenario = read_one(options.scenario, options.set, known);
   const Pricing pricing = chosen(scenario.pricing.value(), options);
-  const NetworkShape shape = network_shape(scenario.cluster);
-  const Bill bill = bill_of_materials(fabric_of(scenario.cluster, pricing.rule), shape, pricing);
-  const std::vector<FabricCost> fabrics = cost_of_fabrics(shape, pricing);
-  if (options.json) return to_json(bill, pricing, fabrics);
-  return told(pricing) + to_table(bill) + "\nthe same servers and NICs with other networks:\n" + to_table(fabrics);
+  return about(options.scenario, [&] {
+    const NetworkShape shape = network_shape(scenario.cluster);
+    const Bill bill = bill_of_materials(fabric_of(scenario.cluster, pricing.rule), shape, pricing);
+    const std::vector<FabricCost> fabrics = cost_of_fabrics(shape, pricing);
+    if (options.json) return to_json(bill, pricing, fabrics);
+    return told(pricing) + to_table(bill) + "\nthe same servers and NICs with other networks:\n" + to_table(fabrics);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Scenario files and their overrides.
 #pragma once
 
+#include "commands.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
@@ -22,5 +23,15 @@ namespace photonrail::command {
 [[nodiscard]] TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
                                                    const std::vector<std::string>& set, const Registries& known);
+
+/// What `action` returns; what it throws is a CommandError that names the file.
+template <class Action>
+auto about(const std::filesystem::path& file, Action&& action) {
+  try {
+    return action();
+  } catch (const std::exception& error) {
+    throw CommandError(exit_status(error), file.string() + ": " + file_words(error));
+  }
+}
 
 }  // namespace photonrail::command

@@ -57,11 +57,7 @@ RunResult simulate_one(const Scenario& scenario, const std::filesystem::path& fi
                        const Registries& known, bool quiet) {
   ProgressLine progress(!quiet && error_is_terminal());
   observers.push_back(&progress);
-  try {
-    return simulate(scenario, observers, known);
-  } catch (const std::exception& error) {
-    throw CommandError(exit_status(error), file.string() + ": " + file_words(error));
-  }
+  return about(file, [&] { return simulate(scenario, observers, known); });
 }
 
 // "0-7,12" of the ranks of the scenario.

@@ -70,7 +70,7 @@ PricedItem optical_switch(const NetworkShape& shape, const PriceCatalogue& catal
   const OpticalSwitchSpec& given = *shape.optical;
   if (given.pip && (given.usd_per_port == 0.0 || given.power_w == 0.0)) {
     throw FieldError(field("cluster.rail.optical.pip"), "catalogues have no price of a mesh of programmable photonics",
-                     "set {cluster.rail.optical.usd_per_port} and {cluster.rail.optical.power_w}");
+                     "give the switch a usd_per_port and a power_w");
   }
   if (given.ports > 0) item = scaled(item, given.ports);
   if (given.pip && given.ports == 0) item.ports = 2 * shape.servers * (shape.nic_ports / std::max(shape.planes, 1U));

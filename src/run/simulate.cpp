@@ -32,7 +32,8 @@ void price(const Scenario& scenario, RunResult& result) {
     result.cost =
         cost_of(scenario.cluster, *scenario.pricing, step, static_cast<std::uint32_t>(result.ranks.size()), utilisation);
   } catch (const ConfigError& error) {
-    result.warnings.push_back(std::string("no cost: ") + error.what());
+    // Without the place: it names a field of the scenario, and who has a file knows it by another name.
+    result.warnings.push_back("no cost: " + error.problem() + (error.hint().empty() ? "" : " (" + error.hint() + ")"));
   }
 }
 

@@ -220,6 +220,16 @@ TEST_F(Sweeps, PrintsThePointsWithoutRunning) {
   EXPECT_FALSE(fs::exists(folder_ / "sweep.results"));
 }
 
+// Its page would show the sweep, and nobody the run.
+TEST_F(Sweeps, ARunDoesNotGoIntoItsFolder) {
+  write("base.json", tiny("base"));
+  fs::create_directories(folder_ / "s/shards");
+  const Outcome done = run("run base.json --out s");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, HasSubstr("s: holds the results of a sweep"));
+  EXPECT_FALSE(fs::exists(folder_ / "s/result.json"));
+}
+
 TEST_F(Sweeps, SaysWithItsExitStatusThatPointsFailed) {
   json base = tiny("base");
   base["workload"] = {{"graph", "ok.json"}};

@@ -82,7 +82,7 @@ TEST(Spread, OfSeveralJobsIsThatOfAllTogether) {
   Scenario other = both;
   other.run.seed = repeated_seed(both.run.seed, 1);
   for (std::size_t j = 0; j < 2; ++j) other.jobs[j].run.seed = other.run.seed + j;
-  const auto [least, most] = std::minmax(simulate(both).makespan, simulate(other).makespan);
+  const auto [least, most] = std::minmax({simulate(both).makespan, simulate(other).makespan});
   both.run.spread_seeds = 2;
   const RunResult result = simulate(both);
   ASSERT_TRUE(result.spread.has_value());

@@ -1,6 +1,7 @@
 // What a task costs in memory once its trace is read.
 #include "formats/chakra/chakra_support.hpp"
 #include "photonrail/training.hpp"
+#include "support/sanitizers.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -17,6 +18,9 @@ std::size_t on_the_heap() {
 // A task has 40 bytes, its place among the successors 4, and 4 for each edge. Its name has some 30 more, which ranks with
 // the same program share.
 TEST(ChakraMemory, ATaskTakesLessThan64Bytes) {
+#if PHOTONRAIL_SANITIZED
+  GTEST_SKIP() << "SKIPPED, NOT CHECKED: the allocator of a sanitizer keeps no such books";
+#endif
   TrainingSpec spec;
   spec.model = {"small", 16, 512, 2048, 8, 8, 4096};
   spec.parallelism = {2, 2, 4, false};

@@ -104,14 +104,14 @@ TEST_F(RunSweep, ThreadsAndMemoryChangeNothingInTheTable) {
   EXPECT_EQ(table(), alone);
 }
 
-TEST_F(RunSweep, APointCostsAMillisecondBesideItsSimulation) {
+TEST_F(RunSweep, APointCostsLittleBesideItsSimulation) {
   // All of it, with the simulation of a ring of 4, in processor time of all threads; the best of a few, since caches are
-  // shared: with a load of 12 on two cores one was measured.
+  // shared: 0.3 to 0.8 were measured, and a slower machine may take more.
   constexpr double kPoints = 500;
   const auto sweep =
       sweep_of(R"("axes": [{"pointer": "/cluster/nic/port_gb_per_s", "range": {"from": 1, "to": 500, "points": 500}}])");
   double each_ms = 1e9;
-  for (int i = 0; i < 5 && each_ms >= 2.0; ++i) {
+  for (int i = 0; i < 5 && each_ms >= 5.0; ++i) {
     fs::remove_all(out_);
     Listener listener;
     const auto before = std::clock();
@@ -120,7 +120,7 @@ TEST_F(RunSweep, APointCostsAMillisecondBesideItsSimulation) {
   }
   RecordProperty("ms_per_point", std::to_string(each_ms));
 #ifdef NDEBUG  // not under sanitizers
-  EXPECT_LT(each_ms, 2.0);
+  EXPECT_LT(each_ms, 5.0);
 #endif
 }
 

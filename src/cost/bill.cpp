@@ -18,6 +18,8 @@ using core::FieldError;
 using cost::Endpoints;
 using cost::Wiring;
 
+constexpr double kMostLanes = 1e6;
+
 template <class Member>
 double sum(const std::vector<BillLine>& lines, Member member) {
   return std::accumulate(lines.begin(), lines.end(), 0.0, [&](double s, const BillLine& line) { return s + line.*member; });
@@ -82,6 +84,8 @@ PricedItem optical_switch(const NetworkShape& shape, const PriceCatalogue& catal
 // Ports of the catalogue that carry a NIC port. They are switched alike, so that each is a network of its own.
 std::uint64_t lanes(const NetworkShape& shape, const PriceCatalogue& catalogue) {
   const double ratio = shape.nic_port.bytes_per_second / catalogue.port.bytes_per_second;
+  core::require(ratio <= kMostLanes, field("cluster.nic.per_port"), "is more than a million of the catalogue's ports",
+                "a rate that can be built");
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(ratio * (1.0 - 1e-12))));
 }
 

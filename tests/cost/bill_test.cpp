@@ -211,6 +211,18 @@ TEST(Cost, EnergyFollowsPowerAndUtilisation) {
   EXPECT_EQ(cost_of(cluster, prices(CostRule::kOpusArtifact), step, 6, 0.5).bill.fabric, kRailOptimised);
 }
 
+// A rate that stands for "no limit" is no number of ports.
+TEST(Cost, ANicOfMoreThanAMillionPortsOfTheCatalogueHasNone) {
+  ClusterSpec cluster;
+  cluster.servers = 4;
+  cluster.gpus_per_server = 2;
+  cluster.nic.per_port = Bandwidth{1e30};
+  const ConfigError error =
+      error_of([&] { static_cast<void>(cost_of(cluster, prices(), std::chrono::seconds(1), 8, 0.5)); });
+  EXPECT_EQ(error.where(), "cluster.nic.per_port");
+  EXPECT_NE(error.problem().find("more than a million"), std::string::npos);
+}
+
 TEST(Cost, PricesThatMeanNothingAreRefused) {
   const auto where = [](auto change) {
     Pricing pricing = prices();

@@ -58,6 +58,7 @@ bool write_out_times(Json& controller) {
   if (!controller.contains("name")) return false;
   const std::string name = controller["name"];
   const ControllerRegistry registry = ControllerRegistry::builtin();
+  if (name == "coalesce") return false;  // it keeps circuits for 1 us at the least, however short a delay is
   if (name == "rotor" && !gives(controller, "slot"))
     return false;  // where switching takes no time it has a slot of its own
   for (const ControllerParameter& parameter : registry.find(name).parameters) {

@@ -117,6 +117,7 @@ struct ReconfigurationTerms {
   Duration batching{};        ///< a switch collects commands for this time and then carries them out together
   Duration command_gap{};     ///< minimum time between two commands that a switch carries out
   std::uint32_t jobs = 1;     ///< jobs that send commands to the same switches
+  Duration longer{};          ///< by so much at most one draw in a thousand is longer than `switching`
 
   [[nodiscard]] Duration total() const { return command + switching + settle + link_up + acknowledgement; }
   /// total() plus the maximum wait of a command at its switch when every job sends one command per slot of a timetable.

@@ -71,10 +71,12 @@ class Rotor : public Controller {
       if (slot_ < shortest) fail_too_short(view.reconfiguration);
       return slot_;
     }
-    const auto dark = static_cast<double>(view.reconfiguration.total_with_queue().count());
-    if (dark == 0.0) return std::max(kFreeSlot, shortest);
-    const Duration lit{static_cast<std::int64_t>(std::ceil(dark / (1.0 - duty_)))};
-    return std::max(lit, shortest + view.reconfiguration.total_with_queue());
+    // Where delays are drawn, nearly all of them have to end well within the slot.
+    const Duration dark = view.reconfiguration.total_with_queue() + view.reconfiguration.longer;
+    if (dark == Duration{0}) return std::max(kFreeSlot, shortest);
+    const double whole = std::ceil(static_cast<double>(dark.count()) / (1.0 - duty_));
+    const Duration lit{static_cast<std::int64_t>(std::min(whole, static_cast<double>(kLongest.count())))};
+    return std::max(lit, shortest + dark);
   }
 
   [[noreturn]] void fail_too_short(const ReconfigurationTerms& terms) const {

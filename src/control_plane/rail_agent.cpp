@@ -233,7 +233,8 @@ FabricView RailAgent::view(const SharedView& shared) const {
                           optical.settle,
                           optical.batching,
                           optical.command_gap,
-                          rail_.jobs()};
+                          rail_.jobs(),
+                          optical.reconfiguration.longest() - optical.reconfiguration.typical()};
   return view;
 }
 

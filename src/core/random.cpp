@@ -105,6 +105,27 @@ Duration DelayDistribution::typical() const {
   return *middle;
 }
 
+Duration DelayDistribution::longest() const {
+  constexpr double kOneInAThousand = 3.1;  // standard deviations
+  const auto scaled = [](double picoseconds) {
+    return Duration{static_cast<std::int64_t>(std::min(picoseconds, static_cast<double>(kLongest.count())))};
+  };
+  switch (kind) {
+    case Kind::kConstant:
+      return a;
+    case Kind::kUniform:
+      return b;
+    case Kind::kNormal:
+      return scaled(static_cast<double>(a.count()) + kOneInAThousand * static_cast<double>(b.count()));
+    case Kind::kLogNormal:
+      return scaled(static_cast<double>(a.count()) * std::exp(kOneInAThousand * sigma));
+    case Kind::kEmpirical:
+      PHOTONRAIL_CHECK(!samples.empty());
+      return *std::max_element(samples.begin(), samples.end());
+  }
+  return a;
+}
+
 Duration DelayDistribution::draw(RandomStream& random) const {
   switch (kind) {
     case Kind::kConstant:

@@ -107,6 +107,15 @@ TEST(Rotor, TakesTwoHopsWhenItMay) {
   EXPECT_EQ(registry.find("rotor").needs_of(spec).hops, 2u);
 }
 
+// Of delays that are drawn, nearly all have to end well within a slot: 3 us in the middle, 50 us at the most.
+TEST(Rotor, ASlotLeavesTimeForDelaysThatAreDrawn) {
+  RailView rail(4);
+  FabricView view = rail.view();
+  view.reconfiguration.switching = Duration{3'000'000};
+  view.reconfiguration.longer = Duration{47'000'000};
+  EXPECT_NEAR(to_seconds(make_controller("rotor")->decide(view).timetable->slot), 500e-6, 1e-9);  // a tenth of it is dark
+}
+
 TEST(Rotor, RefusesASlotInWhichNothingIsEverLit) {
   RailView rail(4);
   rail.reconfiguration(Duration{5'000'000});

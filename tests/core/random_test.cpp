@@ -241,5 +241,23 @@ TEST(Delay, LogNormalHasItsMedianAndSpread) {
   EXPECT_EQ(delay.typical(), kMillisecond);
 }
 
+// One draw in a thousand is longer than what unbounded ones have as the longest, none where there is a maximum.
+TEST(DelayDistributionTest, AtMostOneDrawInAThousandIsLongerThanTheLongest) {
+  using Kind = DelayDistribution::Kind;
+  for (const DelayDistribution& delay :
+       {DelayDistribution::constant(kMillisecond), DelayDistribution{Kind::kUniform, kMillisecond, 3 * kMillisecond, 0.0},
+        DelayDistribution{Kind::kNormal, 10 * kMillisecond, kMillisecond, 0.0},
+        DelayDistribution{Kind::kLogNormal, kMillisecond, {}, 0.4},
+        DelayDistribution{Kind::kEmpirical, {}, {}, 0.0, {kMillisecond, {}, 5 * kMillisecond}}}) {
+    RandomStream random(7, "longest");
+    int longer = 0;
+    for (int i = 0; i < 10'000; ++i) longer += delay.draw(random) > delay.longest() ? 1 : 0;
+    const bool bounded = delay.kind != Kind::kNormal && delay.kind != Kind::kLogNormal;
+    EXPECT_LE(longer, bounded ? 0 : 20);
+    EXPECT_GE(longer, bounded ? 0 : 2);
+    EXPECT_GE(delay.longest(), delay.typical());
+  }
+}
+
 }  // namespace
 }  // namespace photonrail

@@ -46,15 +46,30 @@ class CircuitPartners {
     const std::vector<Communicator>& communicators = job_.graph.communicators();
     const auto classes = classes_.class_of_rank();
     partners_.clear();
+    if (partners_.capacity() == 0) partners_.reserve(count_partners());
     for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
       const std::span<const RankId> members = communicators[c].members;
-      if (server(members.front()) == server(members.back())) continue;  // all in one server
+      if (in_one_server(members)) continue;
       for (const auto& [from, to] : pairs(CommunicatorId{c})) {
         const RankId rank = members[sending ? from : to];
         const RankId other = members[sending ? to : from];
         partners_.push_back({rank, classes[other.index()], other});
       }
     }
+  }
+
+  // There are as many that a GPU sends to as it receives from.
+  std::size_t count_partners() {
+    const std::vector<Communicator>& communicators = job_.graph.communicators();
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
+      if (!in_one_server(communicators[c].members)) count += pairs(CommunicatorId{c}).size();
+    }
+    return count;
+  }
+
+  [[nodiscard]] bool in_one_server(std::span<const RankId> members) const {
+    return server(members.front()) == server(members.back());
   }
 
   // All pairs of all calls on a communicator, found once for each type.

@@ -95,6 +95,9 @@ struct ControllerFactory {
   /// Rank-symmetric: decisions for ports depend only on the requests for them, the circuits on them and the order of
   /// requests, and not on port numbers or on the number of other ports. Equivalent ranks may then be simulated once.
   bool rank_symmetric = false;
+  /// Rail-symmetric: a controller decides by what it is shown of its rail, and neither by the number of the rail nor at
+  /// random. Equal rails may then be simulated once; implied by `rank_symmetric`.
+  bool rail_symmetric = false;
   std::function<PolicyNeeds(const ControllerSpec& spec)> needs{};  ///< null: none; `spec` is complete()
   std::vector<ControllerParameter> parameters{};                   ///< the policy's own keys of the scenario
   /// Work-conserving: a blocked operation is served as soon as its ports are free, FIFO among conflicting requests.

@@ -60,6 +60,7 @@ class Coalesce : public Controller {
     view_ = &view;
     again_.reset();
     plan_ = {};
+    estimate_.reset();
     ports_.begin(view);
     width_.learn(view);
     learn();
@@ -108,18 +109,24 @@ class Coalesce : public Controller {
 
   // How late the last member was, by communicator.
   void learn() {
+    bool fell = false;
     for (const CircuitRequest& demand : view_->requests) {
-      if (demand.since != demand.complete) lag_[demand.communicator] = demand.complete - demand.expected;
+      if (demand.since == demand.complete) continue;
+      Duration& lag = lag_[demand.communicator];
+      const Duration last = std::exchange(lag, demand.complete - demand.expected);
+      fell = fell || (last == most_lag_ && lag < last);
+      most_lag_ = std::max(most_lag_, lag);
     }
+    if (!fell) return;
+    most_lag_ = Duration{};
+    for (const auto& [communicator, lag] : lag_) most_lag_ = std::max(most_lag_, lag);
   }
 
   [[nodiscard]] Time ready_at(const CircuitRequest& demand) const {
     if (demand.all_asked()) return view_->now;
     const auto own = lag_.find(demand.communicator);
     if (own != lag_.end()) return demand.expected + own->second;
-    Duration lag{};
-    for (const auto& [communicator, of_other] : lag_) lag = std::max(lag, of_other);
-    return demand.expected + lag;
+    return demand.expected + most_lag_;
   }
 
   // Demands that wait and, for a while before and after they are foreseen, those that will; due first.
@@ -220,6 +227,7 @@ class Coalesce : public Controller {
       if (meet(*other, demand)) rivals.push_back(other);
     }
     if (rivals.empty() || is_stuck(demand, rivals)) return true;
+    if (!estimate_) estimate_.emplace(*view_);
     Demands batch{&demand};
     for (const CircuitRequest* other : unlit) {
       const bool fits =
@@ -243,7 +251,7 @@ class Coalesce : public Controller {
 
   [[nodiscard]] Lateness lateness(std::size_t first, const Demands& rivals, std::size_t second,
                                   const Demands& batch) const {
-    ServiceEstimate outlook(*view_);
+    ServiceEstimate outlook = *estimate_;
     Lateness sum{Duration::min(), Duration{}};
     const auto serve = [&](const CircuitRequest* demand) {
       const Duration late = outlook.serve(*demand, ready_at(*demand)) - demand->due;
@@ -266,9 +274,11 @@ class Coalesce : public Controller {
   bool was_active_ = false;
   bool overdue_ = false;
   std::map<CommunicatorId, Duration> lag_;
+  Duration most_lag_{};     // the greatest of them; 0 at the least
   std::vector<Time> made_;  // by transmit port: when its circuit was asked for last
   FreePorts ports_;
   PhaseWidth width_;
+  std::optional<ServiceEstimate> estimate_;  // of the view before anything is served; made when it is first wanted
 };
 
 std::unique_ptr<Controller> make_coalesce(const ControllerSpec& spec, RailId, std::uint32_t, std::uint32_t) {
@@ -315,6 +325,7 @@ ControllerFactory coalesce_factory() {
   factory.name = "coalesce";
   factory.summary = "groups operations that need the same circuits, and weighs who would wait against a switch (ours)";
   factory.make = make_coalesce;
+  factory.rail_symmetric = true;
   factory.needs = coalesce_needs;
   factory.rehearse = coalesce_rehearsals;
   using P = ControllerParameter;

@@ -54,6 +54,7 @@ void Executor::task_ready(RankId id, TaskId task, CriticalPathTag cause) {
 
 void Executor::complete(RankId id, TaskId task, CriticalPathTag cause) {
   circuits_.task_ended(id);
+  options_.watch.completed(id, task, progress_.iteration(id), run_.engine.now());
   progress_.complete(id, task, cause);
 }
 

@@ -27,6 +27,7 @@ struct ExecutorOptions {
   ProfileUse profile{};
   const SlackProfile* slack = nullptr;           ///< when tasks are expected and due, of a profiling run; null: not known
   folding::OrderAmbiguity* ambiguity = nullptr;  ///< of a folded run, else null
+  TailWatch watch{};                             ///< of a run that is stopped when it cannot end in time
 };
 
 class Executor : private ProgramListener, private ComputeListener, private MemberListener {
@@ -41,6 +42,8 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
 
   void begin();
   [[nodiscard]] bool finished() const;
+  /// By ExecutorOptions::watch.
+  [[nodiscard]] bool is_late() const { return options_.watch.is_late(); }
   [[nodiscard]] std::uint64_t tasks_done() const { return progress_.tasks_done(); }
   [[nodiscard]] std::uint64_t tasks() const { return graph_.task_count() * options_.profile.iterations; }
   /// When the last rank ended each iteration.

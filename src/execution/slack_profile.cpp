@@ -70,4 +70,60 @@ SlackProfile SlackRecorder::foresight() const {
   return known;
 }
 
+SlackRecorder::ByTask SlackRecorder::by_task() const {
+  ByTask times;
+  for (const std::vector<std::size_t>& of_rank : piece_of_) times.emplace_back(of_rank.size());
+  return times;
+}
+
+// A task without a piece, in a group of one, takes no time.
+Duration SlackRecorder::after(RankId rank, TaskId task, const ByTask& before) const {
+  Duration longest{};
+  for (const TaskId next : graph_.program(rank).successors(task)) {
+    const bool has_piece = piece_of_[rank.index()][next.index()] != kNone;
+    longest = std::max(longest, has_piece ? before[rank.index()][next.index()] : after(rank, next, before));
+  }
+  return longest;
+}
+
+// A buffered send is over for its sender when it comes; what it sends reaches its receiver once that has come, too.
+void SlackRecorder::bound(const Piece& piece, const LeastTimes& least, ByTask& before, ByTask& after_all) const {
+  const auto buffered = [&](const Task& t) {
+    return (t.kind == TaskKind::kSend || t.kind == TaskKind::kReceive) && t.size() <= least.buffered;
+  };
+  Duration longest{};
+  Duration of_receiver{};
+  for (const auto& [rank, task] : piece.tasks) {
+    const Duration own = after(rank, task, before);
+    after_all[rank.index()][task.index()] = own;
+    longest = std::max(longest, own);
+    if (graph_.program(rank).task(task).kind == TaskKind::kReceive) of_receiver = own;
+  }
+  for (const auto& [rank, task] : piece.tasks) {
+    const Task& t = graph_.program(rank).task(task);
+    const Duration own = after_all[rank.index()][task.index()];
+    Duration& from = before[rank.index()][task.index()];
+    if (t.kind == TaskKind::kCompute) {
+      from = own + least.compute(t, piece.finish - piece.start);
+    } else if (buffered(t)) {
+      const Duration arrives = least.operation(rank, t) + of_receiver;
+      from = t.kind == TaskKind::kSend ? std::max(own, arrives) : arrives;
+    } else {
+      from = longest + least.operation(rank, t);
+    }
+  }
+}
+
+TailBound SlackRecorder::tail(const LeastTimes& least) const {
+  TailBound tail{by_task(), Duration::max()};
+  ByTask before = by_task();
+  for (const std::size_t p : latest_first()) bound(pieces_[p], least, before, tail.after);
+  for (std::size_t r = 0; r < before.size(); ++r) {
+    Duration step{};
+    for (const Duration from : before[r]) step = std::max(step, from);
+    tail.step = std::min(tail.step, step);
+  }
+  return tail;
+}
+
 }  // namespace photonrail::execution

@@ -2,12 +2,14 @@
 // takes no longer than it did there.
 #pragma once
 
+#include "execution/tail_bound.hpp"
 #include "photonrail/observer.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -37,6 +39,15 @@ class SlackRecorder : public Observer {
   /// compute stream what ran next waits as well; for the end of the step everything does.
   [[nodiscard]] SlackProfile foresight() const;
 
+  /// What no other run of the step does in less time.
+  struct LeastTimes {
+    std::function<Duration(RankId, const Task&)> operation;  ///< from when all members are there to the end of any
+    std::function<Duration(const Task&, Duration)> compute;  ///< of a computation that took so long here
+    Bytes buffered{};                                        ///< ExecutorSpec::buffered_send
+  };
+  /// Backward through dependencies alone: other runs may order a stream otherwise.
+  [[nodiscard]] TailBound tail(const LeastTimes& least) const;
+
  private:
   struct Piece {
     Time start{};
@@ -48,6 +59,11 @@ class SlackRecorder : public Observer {
 
   void add(std::size_t piece, RankId rank, TaskId task);
   [[nodiscard]] std::vector<std::size_t> latest_first() const;
+
+  using ByTask = std::vector<std::vector<Duration>>;
+  [[nodiscard]] ByTask by_task() const;
+  [[nodiscard]] Duration after(RankId rank, TaskId task, const ByTask& before) const;
+  void bound(const Piece& piece, const LeastTimes& least, ByTask& before, ByTask& after_all) const;
 
   const TaskGraph& graph_;
   std::vector<Piece> pieces_;                       // computations in the order of their ends, operations of their starts

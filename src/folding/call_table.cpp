@@ -92,9 +92,11 @@ void CallTable::find_slots() {
   const std::vector<Communicator>& communicators = graph_.communicators();
   first_member_.assign(communicators.size() + 1, 0);
   for (std::size_t c = 0; c < communicators.size(); ++c) {
-    first_member_[c + 1] = first_member_[c] + communicators[c].members.size();
+    first_member_[c + 1] = first_member_[c] + static_cast<std::uint32_t>(communicators[c].members.size());
   }
   slots_.resize(first_member_.back());
+  places_.reserve(first_member_.back());
+  first_slot_.reserve(graph_.ranks() + 1);
   first_slot_.push_back(0);
   std::vector<Member> next(communicators.size(), 0);
   for (std::size_t r = 0; r < graph_.ranks(); ++r) {
@@ -110,7 +112,7 @@ void CallTable::find_slots() {
       slots_[first_member_[of[s].index()] + member] = s;
       places_.push_back(member);
     }
-    first_slot_.push_back(places_.size());
+    first_slot_.push_back(static_cast<std::uint32_t>(places_.size()));
   }
   for (std::size_t c = 0; c < communicators.size(); ++c) {
     if (next[c] != communicators[c].members.size()) problem_ = kNoSlot;

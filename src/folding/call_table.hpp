@@ -46,11 +46,11 @@ class CallTable {
   const TaskGraph& graph_;
   const collective::AlgorithmTable& algorithms_;
   std::string problem_;
-  std::vector<std::uint32_t> programs_;    // by rank
-  std::vector<std::vector<Calls>> calls_;  // by program and slot
-  std::vector<std::size_t> first_member_;  // by communicator
+  std::vector<std::uint32_t> programs_;      // by rank
+  std::vector<std::vector<Calls>> calls_;    // by program and slot
+  std::vector<std::uint32_t> first_member_;  // by communicator
   std::vector<std::uint32_t> slots_;
-  std::vector<std::size_t> first_slot_;  // by rank
+  std::vector<std::uint32_t> first_slot_;  // by rank
   std::vector<Member> places_;
 };
 

@@ -33,7 +33,8 @@ ColourRefinement::ColourRefinement(const FoldingInput& job, const CallTable& cal
 void ColourRefinement::colour_programs() {
   IdTable colours;
   for (std::size_t r = 0; r < job_.graph.ranks(); ++r) {
-    key_ = {calls_.program_of_rank()[r], job_.labels.empty() ? 0 : job_.labels[r]};
+    key_ = {calls_.program_of_rank()[r], job_.labels.empty() ? 0 : job_.labels[r],
+            job_.whole_rails ? job_.gpu_of_rank[r].value / job_.cluster.gpus_per_server : 0};
     colours_.push_back(colours.number(key_));
   }
   classes_ = colours.size();

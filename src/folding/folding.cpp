@@ -46,15 +46,30 @@ class CircuitPartners {
     const std::vector<Communicator>& communicators = job_.graph.communicators();
     const auto classes = classes_.class_of_rank();
     partners_.clear();
+    if (partners_.capacity() == 0) partners_.reserve(count_partners());
     for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
       const std::span<const RankId> members = communicators[c].members;
-      if (server(members.front()) == server(members.back())) continue;  // all in one server
+      if (in_one_server(members)) continue;
       for (const auto& [from, to] : pairs(CommunicatorId{c})) {
         const RankId rank = members[sending ? from : to];
         const RankId other = members[sending ? to : from];
         partners_.push_back({rank, classes[other.index()], other});
       }
     }
+  }
+
+  // There are as many that a GPU sends to as it receives from.
+  std::size_t count_partners() {
+    const std::vector<Communicator>& communicators = job_.graph.communicators();
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
+      if (!in_one_server(communicators[c].members)) count += pairs(CommunicatorId{c}).size();
+    }
+    return count;
+  }
+
+  [[nodiscard]] bool in_one_server(std::span<const RankId> members) const {
+    return server(members.front()) == server(members.back());
   }
 
   // All pairs of all calls on a communicator, found once for each type.
@@ -212,6 +227,27 @@ class Folder {
   bool distinct_ = true;
 };
 
+// Whether what stands for a rail has its GPUs and its groups in the order that they have there: what a controller sees of
+// it is then the same but for names.
+bool keeps_order(const FoldingInput& job, const ColourRefinement& classes, const FoldedPlant& plant) {
+  const std::uint32_t rails = job.cluster.gpus_per_server;
+  const auto ascends = [](std::vector<std::int64_t>& last, std::size_t rail, std::int64_t next) {
+    return std::exchange(last[rail], next) < next;
+  };
+  std::vector<std::int64_t> position(rails, -1);
+  for (const auto& [gpu, image] : plant.images) {
+    if (!ascends(position, gpu.value % rails, image.value / plant.gpus_per_server)) return false;
+  }
+  std::vector<std::int64_t> group(rails, -1);
+  for (std::size_t c = 0; c < classes.groups().size(); ++c) {
+    const std::vector<RankId>& members = job.graph.communicators()[c].members;
+    const std::uint32_t first = job.gpu_of_rank[members.front().index()].value;
+    if (first / rails == job.gpu_of_rank[members.back().index()].value / rails) continue;  // in one server
+    if (!ascends(group, first % rails, classes.groups()[c].type)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 FoldingAttempt fold(const FoldingInput& job) {
@@ -222,7 +258,11 @@ FoldingAttempt fold(const FoldingInput& job) {
   if (job.optical()) {
     if (std::string why = CircuitPartners(job, calls, refinement).problem(); !why.empty()) return {std::nullopt, why};
   }
-  return Folder(job, calls, refinement).fold();
+  FoldingAttempt attempt = Folder(job, calls, refinement).fold();
+  if (attempt.folding && job.whole_rails && !keeps_order(job, refinement, attempt.folding->plant)) {
+    return {std::nullopt, "the GPUs of equal rails, or their groups, are numbered in another order"};
+  }
+  return attempt;
 }
 
 }  // namespace photonrail::folding

@@ -7,7 +7,9 @@
 // it carries, so that the max-min rates and with them all times are the same (the fair allocation is unique).
 //
 // On optical rails a circuit between two classes must stand for one circuit of each of their GPUs: so a GPU may send to one
-// GPU of a class only, and a round of an operation must be a matching.
+// GPU of a class only, and a round of an operation must be a matching. A controller that counts the GPUs or the requests
+// of a rail is shown another rail by that; where whole rails alone are folded (FoldingInput::whole_rails) it is shown the
+// same.
 #pragma once
 
 #include "collective/algorithm_table.hpp"
@@ -31,6 +33,9 @@ struct FoldingInput {
   const ClusterSpec& cluster;  ///< its rails: those of the scenario, or the electrical ones of a profiling run
   const collective::AlgorithmTable& algorithms;
   std::span<const std::uint32_t> labels{};  ///< by rank: ranks of different labels are never alike; empty: no labels
+  /// Only ranks of one server may be alike: a rail of the cluster is one of the plant, GPU for GPU, with its groups in
+  /// their order, and not a part of one.
+  bool whole_rails = false;
 
   [[nodiscard]] bool optical() const { return cluster.rail.kind == RailKind::kOptical; }
 };
@@ -49,7 +54,7 @@ struct FoldingAttempt {
   std::string why_not;  ///< where there is no folding
 };
 
-/// The folding of a job whose rails and controller treat equal ranks equally.
+/// The folding of a job whose rails and controller treat equal ranks (`whole_rails`: equal rails) equally.
 [[nodiscard]] FoldingAttempt fold(const FoldingInput& job);
 
 }  // namespace photonrail::folding

@@ -57,7 +57,9 @@ double folded_share(const Scenario& job, const Registries& registries, bool rehe
   if (!why_not_foldable(job.cluster, job.controller, factory, rehearsal).empty()) return 1.0;
   const collective::AlgorithmTable algorithms(job.collectives, registries.collectives);
   const std::vector<std::uint32_t> labels = straggler_labels(job.stragglers, job.graph.ranks());
-  const folding::FoldingAttempt attempt = folding::fold({job.graph, job.gpu_of_rank, job.cluster, algorithms, labels});
+  const bool whole_rails = folds_whole_rails(job.cluster, factory, rehearsal);
+  const folding::FoldingAttempt attempt =
+      folding::fold({job.graph, job.gpu_of_rank, job.cluster, algorithms, labels, whole_rails});
   if (!attempt.folding) return 1.0;
   return static_cast<double>(attempt.folding->graph.ranks()) / static_cast<double>(job.graph.ranks());
 }
@@ -78,11 +80,10 @@ double expected_of_job(const Scenario& job, const Registries& registries) {
   if (all < kSmall) return all;
   const double share = folded_share(job, registries, false);
   const double rehearsed = rehearsals > 0.0 ? folded_share(job, registries, true) : 1.0;
-  const double again = rehearsed < 1.0 ? 1.0 : 0.0;  // the way that wins, with every rank
   const bool slack = needs.has(ViewPart::kDueTimes);
   const bool order = needs.has(ViewPart::kSchedule) || needs.ranks.order == OperationOrder::kScheduled;
   const double profiles = optical && (slack || order) ? 1.0 : 0.0;
-  return graph + step * (steps * (share + again + rehearsals * rehearsed) + profiles * (slack ? 1.0 : share));
+  return graph + step * (steps * (share + rehearsals * rehearsed) + profiles * std::min(share, rehearsed));
 }
 
 }  // namespace

@@ -28,6 +28,10 @@ const char* control_problem(const ControlPlaneSpec& control) {
   return "";
 }
 
+bool folds_ranks(const ControllerFactory& factory, bool rehearsal) {
+  return factory.rank_symmetric || (rehearsal && factory.rehearse != nullptr);
+}
+
 }  // namespace
 
 std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller, const ControllerFactory& factory,
@@ -38,8 +42,8 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
   if (cluster.rail.kind == RailKind::kElectrical) {
     return cluster.plant().two_tier() ? "electrical rails of two tiers: messages share uplinks" : "";
   }
-  const bool taken_as_symmetric = rehearsal && factory.rehearse != nullptr;
-  if (!factory.rank_symmetric && !taken_as_symmetric) return "the controller may treat equal ranks differently";
+  if (!folds_ranks(factory, rehearsal) && !factory.rail_symmetric)
+    return "the controller may treat equal ranks differently";
   const PolicyNeeds needs = factory.needs_of(controller);
   if (needs.by_pair() || needs.hops != 0) return "the controller serves pairs one by one, or forwards";
   if (const std::string problem = rail_problem(cluster.rail); !problem.empty()) return problem;
@@ -48,6 +52,10 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
   if (cluster.rail.forwarding) return "messages may be forwarded over other GPUs";
   if (cluster.rail.on_dark != OnDark::kError) return "circuits in use may be darkened";
   return "";
+}
+
+bool folds_whole_rails(const ClusterSpec& cluster, const ControllerFactory& factory, bool rehearsal) {
+  return cluster.rail.kind == RailKind::kOptical && !folds_ranks(factory, rehearsal);
 }
 
 bool are_fixed(std::span<const StragglerSpec> stragglers) {

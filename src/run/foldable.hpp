@@ -14,9 +14,13 @@
 namespace photonrail::run {
 
 /// What ties ranks together that the classes of a folding know nothing of, or treats them differently; "" when nothing
-/// does. `rehearsal`: a policy that rehearses may be taken to treat equal ranks equally; Runner::rehearse() says why.
+/// does. `rehearsal`: of Stage::kRehearsal of the runner, for which a policy that rehearses may be taken to treat equal
+/// ranks equally; Runner::rehearse() says why.
 [[nodiscard]] std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
                                            const ControllerFactory& factory, bool rehearsal = false);
+
+/// Of a job that is foldable: its policy treats equal rails equally, and not equal ranks (FoldingInput::whole_rails).
+[[nodiscard]] bool folds_whole_rails(const ClusterSpec& cluster, const ControllerFactory& factory, bool rehearsal);
 
 /// Whether each straggler concerns the same ranks by the same amounts in every run: nothing about it is drawn.
 [[nodiscard]] bool are_fixed(std::span<const StragglerSpec> stragglers);

@@ -27,9 +27,10 @@ struct SharedJobContext {
 struct Profile {
   std::optional<execution::Schedule> order;
   std::optional<execution::SlackProfile> slack;
+  std::optional<execution::TailBound> tail;
 };
 
-/// Thrown by a rehearsal that has taken longer than JobSetup::give_up.
+/// Thrown by a rehearsal that cannot end by JobSetup::give_up.
 struct GaveUp {};
 
 /// All that is referred to must outlive the run.
@@ -46,7 +47,7 @@ struct JobSetup {
   const Profile* profile = nullptr;           ///< null: none is wanted
   execution::Schedule* recorded = nullptr;    ///< gets the order of rail operations, or null
   bool shows_classes = false;                 ///< a folded run notifies its observers, of classes in place of ranks
-  std::optional<Time> give_up{};              ///< a rehearsal stops behind this instant: it has lost
+  std::optional<Time> give_up{};              ///< a rehearsal that ends later than this has lost, and may stop
   const SharedJobContext* shared = nullptr;   ///< of one of several jobs, which is not folded; else null
 
   [[nodiscard]] const TaskGraph& graph() const { return folding != nullptr ? folding->graph : scenario.graph; }

@@ -1,9 +1,12 @@
 // Runs one job: folded where that changes nothing, after the profiling run of a shim that follows a schedule.
 #pragma once
 
+#include "run/folding_cache.hpp"
 #include "run/job_setup.hpp"
+#include "run/profiling_runs.hpp"
 #include "run/simulation.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,32 +30,34 @@ class Runner {
   [[nodiscard]] std::unique_ptr<Simulation> share(const SharedJobContext& context);
 
  private:
-  /// What profiling runs of the job on electrical rails gave, the same for every way that is rehearsed; null: not known
-  /// yet.
+  /// What is the same for every way that is rehearsed, and for the run.
   struct Known {
-    std::shared_ptr<const execution::SlackProfile> slack{};
-    std::shared_ptr<const execution::Schedule> order{};  ///< of the folded job
+    ProfilingRuns profiles;
+    FoldingCache foldings;
   };
   /// A policy's specification, and for people how it was chosen, if it was.
   struct Chosen {
     ControllerSpec spec;
     std::string how;
-    Known known{};
-    std::optional<Duration>
-        expected{};                 ///< the makespan of a folded rehearsal, which the run with every rank has to confirm
-    std::optional<Time> give_up{};  ///< JobSetup::give_up
+    std::shared_ptr<Known> known{};
+    std::optional<Duration> expected{};  ///< the makespan of a rehearsal that was not exact, which the run has to confirm
+    std::optional<Time> give_up{};       ///< JobSetup::give_up
   };
   struct Rehearsal {
     ControllerSpec spec;
     std::size_t number = 0;  ///< among the ways, from 1
     Duration makespan{};
-    bool folded = false;
+    bool exact = true;
   };
+  /// A rehearsal has typical reconfigurations, and no stragglers. One that is not exact may be of a job that is folded as
+  /// if its policy treated equal ranks equally.
+  enum class Stage : std::uint8_t { kRehearsal, kExactRehearsal, kRun };
   struct Rehearsals {
     const Scenario& scenario;
-    RunSpec run;
+    const RunSpec& run;
     const Registries& registries;
-    Known known;  ///< once the first has made it
+    Stage stage;
+    std::shared_ptr<Known> known;
 
     /// The way with the shortest run, the first of equals; none when no way can finish.
     [[nodiscard]] std::optional<Rehearsal> best_of(const std::vector<ControllerSpec>& specs);
@@ -60,39 +65,27 @@ class Runner {
     [[nodiscard]] std::optional<Duration> makespan_of(const ControllerSpec& spec, std::optional<Time> give_up = {},
                                                       RunResult* result = nullptr);
   };
-  /// A rehearsal has typical reconfigurations, and no stragglers.
-  Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, bool rehearsal, const Registries& registries);
-  /// How a folded rehearsal is confirmed: by one more rehearsal with every rank, or by the run itself.
-  enum class Check : std::uint8_t { kRehearsal, kRun };
+  Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, Stage stage, const Registries& registries);
+  /// How a rehearsal that is not exact is confirmed: by one more that is, or by the run itself. Or all are exact.
+  enum class Check : std::uint8_t { kRehearsal, kRun, kAllExact };
   [[nodiscard]] static Chosen rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries,
                                        Check check);
   [[nodiscard]] static Check check_of(const Scenario& scenario, std::span<Observer* const> observers);
+  [[nodiscard]] static std::shared_ptr<Known> know(const Scenario& scenario, const RunSpec& run,
+                                                   const Registries& registries);
   bool run_confirms(RunResult& result) const;
+  [[nodiscard]] bool is_expected(const RunResult& result) const;
+  void run_otherwise(RunResult& result) const;
 
-  [[nodiscard]] folding::FoldingAttempt try_fold() const;
-  /// `labels`: FoldingInput::labels.
-  [[nodiscard]] folding::FoldingAttempt fold_on(const ClusterSpec& cluster, const ControllerSpec& controller,
-                                                std::span<const std::uint32_t> labels = {}) const;
+  /// Null: every rank must be run, for the reason in `why_not`.
+  [[nodiscard]] const folding::Folding* try_fold(std::string& why_not) const;
   /// False when every rank must be run, with the reason in result.folding.off.
   bool run_folded(const folding::Folding& folding, RunResult& result) const;
   void run_unfolded(RunResult& result) const;
   [[nodiscard]] JobSetup setup() const;
   void finish(Simulation& simulation, RunResult& result) const;
-  /// The order in which each rank's rail operations start on electrical rails without stragglers; nullopt: the folded run
-  /// is ambiguous, for the reason in `why_not`.
-  [[nodiscard]] std::optional<execution::Schedule> profile_order(const folding::Folding* folding,
-                                                                 std::string& why_not) const;
-  [[nodiscard]] std::optional<execution::Schedule> order_of_classes(const folding::Folding& folding,
-                                                                    std::string& why_not) const;
-  [[nodiscard]] execution::Schedule profile_order_unfolded() const;
-  [[nodiscard]] const execution::SlackProfile& profile_slack() const;
-  [[nodiscard]] std::optional<execution::SlackProfile> profile_slack_folded() const;
-  [[nodiscard]] std::optional<execution::SlackProfile> record_slack(const folding::Folding* folding) const;
-  [[nodiscard]] execution::SlackProfile slack_of_classes(const folding::Folding& folding) const;
-  [[nodiscard]] bool wants_slack() const;
-  [[nodiscard]] Profile profile() const;
-  [[nodiscard]] bool follows_a_schedule() const;
-  [[nodiscard]] ClusterSpec electrical() const;
+  /// What the policy wants of the profiling runs.
+  [[nodiscard]] ProfilingRuns::Wanted wanted() const;
 
   const Scenario& scenario_;
   const RunSpec run_;
@@ -102,10 +95,10 @@ class Runner {
   const Chosen chosen_;
   const ControllerSpec controller_;
   const PolicyNeeds needs_;
-  const bool rehearsal_;
+  const Stage stage_;
   const std::vector<StragglerSpec> stragglers_;  // with the speeds of unlike GPUs, which a rehearsal has too
   ClusterSpec cluster_;
-  mutable Known known_;                    // made when it is first wanted
+  const std::shared_ptr<Known> known_;
   std::optional<Profile> shared_profile_;  // of share()
 };
 

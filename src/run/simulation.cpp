@@ -97,6 +97,9 @@ execution::ExecutorOptions Simulation::executor_options() {
   if (setup_.profile == nullptr) return options;
   if (setup_.profile->order) options.profile.followed = &*setup_.profile->order;
   if (setup_.profile->slack) options.slack = &*setup_.profile->slack;
+  if (setup_.profile->tail && setup_.give_up) {
+    options.watch = execution::TailWatch(*setup_.profile->tail, *setup_.give_up, setup_.run.iterations);
+  }
   return options;
 }
 
@@ -120,7 +123,7 @@ void Simulation::run() {
   begin_at(engine().now());
   do {
     while (!ambiguity_.found() && engine().run(setup_.give_up ? kEventsOfRehearsal : kEventsBetweenProgress) > 0) {
-      if (setup_.give_up && !finished() && engine().now() > *setup_.give_up) throw GaveUp{};
+      if (setup_.give_up && (executor_.is_late() || (!finished() && engine().now() > *setup_.give_up))) throw GaveUp{};
       all_observers_.notify([this](Observer& o) { o.progress(tasks_done(), tasks(), engine().now()); });
     }
   } while (!ambiguity_.found() && !finished() && stand_still());

@@ -57,7 +57,12 @@ std::string edge_problem(std::span<const DependencyEdge> edges, const Program& p
 
 }  // namespace
 
-TaskGraphBuilder::TaskGraphBuilder(std::size_t ranks) : program_of_(ranks, ProgramId::none()), slots_of_(ranks) {}
+// Room for a link each way to a neighbour of every rank, and as many groups: what is moved when it grows is twice in
+// memory, and room that is never used is none of it.
+TaskGraphBuilder::TaskGraphBuilder(std::size_t ranks) : program_of_(ranks, ProgramId::none()), slots_of_(ranks) {
+  communicators_.reserve(3 * ranks);
+  links_.reserve(2 * ranks);
+}
 
 CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<RankId> members, Dimension dimension,
                                                   bool point_to_point) {

@@ -3,6 +3,7 @@
 #include "bench/folder.hpp"
 #include "bench/jobs.hpp"
 #include "bench/report.hpp"
+#include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
 #include "support/shared_data.hpp"
 #include "support/source_dir.hpp"
@@ -64,6 +65,9 @@ BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, solstice, "solstice")
     ->ArgName("ranks")
     ->Arg(128)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, rotor, "rotor")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
+// The bound of them all.
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, oracle, "oracle")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
 
 // All messages at one instant, through the solver.
 void scenario_all_to_all_at_once(benchmark::State& state) {
@@ -194,24 +198,31 @@ void scenario_training_coalesce(benchmark::State& state) {
 }
 BENCHMARK(scenario_training_coalesce)->ArgName("gpus")->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
 
-// Ranks that nothing tells apart are simulated once; with the making of the graph.
-void scenario_training_folded_opus(benchmark::State& state) {
+// Ranks that nothing tells apart are simulated once; with the making of the graph, and with `written` its result as a file.
+void measure_folded(benchmark::State& state, bool written) {
+  const Folder folder;
   std::uint64_t tasks = 0;
   for (auto _ : state) {
     Scenario scenario = on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream));
     scenario.run.folding = true;
     const RunResult result = simulate(scenario);
     if (!result.folding.off.empty()) state.SkipWithError(result.folding.off.c_str());
+    if (written) write_file(folder.path() / "result.json", to_json(result));
     tasks += scenario.graph.task_count();
   }
   report(state, tasks);
 }
+
+void scenario_training_folded_opus(benchmark::State& state) { measure_folded(state, false); }
 BENCHMARK(scenario_training_folded_opus)
     ->ArgName("gpus")
     ->Arg(2048)
     ->Arg(131072)
     ->Arg(1 << 20)
     ->Unit(benchmark::kMillisecond);
+
+void scenario_training_folded_written(benchmark::State& state) { measure_folded(state, true); }
+BENCHMARK(scenario_training_folded_written)->ArgName("gpus")->Arg(1 << 20)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 void scenario_training_exact_opus(benchmark::State& state) {
   measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kExact)), Item::kTask);

@@ -237,5 +237,28 @@ TEST(FoldingProperty, FoldedAndUnfoldedAreEqual) {
   EXPECT_GT(off[""], kCases / 4) << "too few were folded to say anything";
 }
 
+// A policy that treats equal rails equally, and not equal ranks: whole rails are folded, its rehearsals are of the job
+// folded by ranks, and stop when they can no longer be the best. The run with every rank rehearses with every rank, each
+// way to the end of the best.
+TEST(FoldingProperty, WholeRailsUnderAPolicyThatRehearses) {
+  int rails = 0;
+  for (int seed = 0; seed < kCases; ++seed) {
+    SymmetricDrawing job(static_cast<std::uint64_t>(seed));
+    if (job.scenario.cluster.rail.kind != RailKind::kOptical) continue;
+    job.scenario.controller = ControllerSpec{};
+    job.scenario.controller.name = "coalesce";
+    const Outcome folded = outcome(job.scenario, true);
+    const Outcome unfolded = outcome(job.scenario, false);
+    EXPECT_EQ(folded.error, unfolded.error) << "case " << seed;
+    if (!folded.result || !unfolded.result) continue;
+    EXPECT_EQ(folded.result->choices, unfolded.result->choices);
+    expect_same_results(*folded.result, *unfolded.result);
+    ASSERT_FALSE(HasFailure()) << "case " << seed << ", off: " << folded.result->folding.off;
+    const bool by_opus = folded.result->choices[0].find(", opus") != std::string::npos;
+    if (!by_opus && folded.result->folding.off.empty()) ++rails;
+  }
+  EXPECT_GT(rails, kCases / 50) << "too few were folded to say anything";
+}
+
 }  // namespace
 }  // namespace photonrail::test

@@ -1,0 +1,34 @@
+// The foldings of a job on its own rails, made once for all rehearsals and the run.
+#pragma once
+
+#include "folding/folding.hpp"
+#include "photonrail/simulate.hpp"
+
+#include <cstdint>
+#include <list>
+#include <span>
+#include <vector>
+
+namespace photonrail::run {
+
+class FoldingCache {
+ public:
+  /// Both must outlive the object.
+  FoldingCache(const Scenario& scenario, const Registries& registries) : scenario_(scenario), registries_(registries) {}
+
+  /// `labels`, `whole_rails`: FoldingInput. What it returns lives as long as the object.
+  [[nodiscard]] const folding::FoldingAttempt& fold(std::span<const std::uint32_t> labels, bool whole_rails);
+
+ private:
+  struct Entry {
+    std::vector<std::uint32_t> labels;
+    bool whole_rails = false;
+    folding::FoldingAttempt attempt;
+  };
+
+  const Scenario& scenario_;
+  const Registries& registries_;
+  std::list<Entry> entries_;
+};
+
+}  // namespace photonrail::run

@@ -201,7 +201,8 @@ folding::FoldingAttempt Runner::fold_on(const ClusterSpec& cluster, const Contro
   std::string why = why_not_foldable(cluster, controller, registries_.controllers.find(controller.name), rehearsal_);
   if (!why.empty()) return {std::nullopt, std::move(why)};
   const collective::AlgorithmTable algorithms(scenario_.collectives, registries_.collectives);
-  return folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms, labels});
+  const std::vector<std::uint32_t> alike = with_gpu_models(labels, cluster, scenario_.gpu_of_rank);
+  return folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms, alike});
 }
 
 // What is wrong with a job is said of its own ranks: the run is made again for that.

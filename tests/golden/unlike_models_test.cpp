@@ -208,6 +208,19 @@ TEST(UnlikeModels, AreInWhatARunAccountsFor) {
   EXPECT_FALSE(energy(unknown).has_value());
 }
 
+// Of what a schedule is drawn, and jobs that lost a replica are made.
+TEST(UnlikeModels, ASpecificationAloneIsTimedByTheGpusOfItsFile) {
+  const Folder folder;
+  json text = staged("a100", "h200");
+  operators_in(text)["times"] = "roofline";
+  folder.write("s.json", text.dump());
+  const TrainingSpec spec = read_training_spec(folder.path() / "s.json");
+  EXPECT_EQ(spec.operators->times.device().bf16_tflops, gpu_preset("a100").peak_tflops);
+  ASSERT_EQ(spec.operators_of_ranks.size(), 4u);
+  EXPECT_EQ(spec.operators_of_ranks[0], nullptr);
+  EXPECT_EQ(spec.operators_of_ranks[2]->times.device().memory_gb_per_s, gpu_preset("h200").memory_gb_per_s);
+}
+
 TEST(UnlikeModels, WrongOnesAreRefusedWhereTheyStand) {
   const auto problem = [](const json& text) {
     try {

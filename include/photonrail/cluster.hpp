@@ -4,10 +4,12 @@
 #include "photonrail/cluster/device.hpp"
 #include "photonrail/cluster/scale_up.hpp"
 #include "photonrail/cluster/topology.hpp"
+#include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,6 +90,13 @@ struct ClusterSpec {
 
   [[nodiscard]] std::uint32_t gpus() const { return servers * gpus_per_server; }
   [[nodiscard]] PlantSpec plant() const;
+  /// For each GPU the number of its entry in `unlike`, from 1, or 0. Empty: none is unlike. REQUIRES: valid.
+  [[nodiscard]] std::vector<std::uint32_t> unlike_of_gpus() const;
+  /// The model of the GPUs with such a number, and their memory.
+  [[nodiscard]] const GpuSpec& gpu_model(std::uint32_t unlike_number) const;
+  [[nodiscard]] double memory_gb(std::uint32_t unlike_number) const;    ///< 1e9 bytes; 0: unknown
+  [[nodiscard]] bool has_other_models() const;                          ///< whether an entry of `unlike` names its GPU
+  [[nodiscard]] double peak_tflops(std::span<const GpuId> gpus) const;  ///< of all of them together
   /// Throws ConfigError whose `where` is the field, "rail.optical.ports": counts and rates must be positive and finite,
   /// the OCS must have two ports for every NIC port that is wired to it, and for every uplink, and the shape of the
   /// scale-up fabric must hold the GPUs of a server.

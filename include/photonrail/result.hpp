@@ -76,6 +76,7 @@ struct RunResult {
   ScenarioSource source{};                 ///< of the scenario
   std::vector<StageMemory> memory;         ///< of a generated training job, by pipeline stage; else empty
   std::optional<TrainingWork> work;        ///< of a generated training job: of one step
+  double peak_tflops = 0.0;                ///< of the GPUs of all ranks together
   std::string infeasible;                  ///< Scenario::infeasible()
   std::vector<std::string> warnings;       ///< Scenario::warnings(), and what the run adds
   std::vector<std::string> choices;        ///< what "auto" took for which collective, and why: each line is complete

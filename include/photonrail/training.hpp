@@ -83,6 +83,9 @@ struct TrainingSpec {
   bool one_copy_per_rank = false;
   /// Operators one by one, with a time each; null: the GPU's roofline times whole parts of a layer.
   std::shared_ptr<const TrainingOperators> operators{};
+  /// By rank, where GPUs are unlike: what times the rank's operators in place of `operators`. Null: `operators`. They may
+  /// differ in times, precisions and hosts, not in what ranks exchange. Empty: every rank has `operators`.
+  std::vector<std::shared_ptr<const TrainingOperators>> operators_of_ranks{};
 
   [[nodiscard]] std::uint32_t micro_batches() const;  ///< per data-parallel rank
   [[nodiscard]] PipelineShape pipeline() const {

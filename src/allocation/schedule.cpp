@@ -315,11 +315,11 @@ ScheduleResult PodSchedule::account() {
   const std::vector<double> seconds = completions(result_, jobs_);
   for (const JobOutcome& job : result_.jobs) {
     if (job.end)
-      result_.mean_waiting_s += static_cast<double>(job.waiting.count()) / 1e6 / static_cast<double>(seconds.size());
+      result_.times.mean_waiting += static_cast<double>(job.waiting.count()) / 1e6 / static_cast<double>(seconds.size());
   }
-  for (const double s : seconds) result_.mean_completion_s += s / static_cast<double>(seconds.size());
+  for (const double s : seconds) result_.times.mean_completion += s / static_cast<double>(seconds.size());
   if (const std::size_t n = seconds.size(); n > 0) {
-    result_.median_completion_s = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
+    result_.times.median_completion = (seconds[(n - 1) / 2] + seconds[n / 2]) / 2;
   }
   return std::move(result_);
 }

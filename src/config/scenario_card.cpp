@@ -22,13 +22,8 @@ formats::card::KnownNames known_names() {
 
 // The training section as the scenario's own reader understands it.
 std::optional<TrainingSpec> training_of(const Json& root, const std::filesystem::path& directory) {
-  const std::string at = "/workload/training";
-  const Json* const section = json::find_at(root, at);
-  if (section == nullptr) return std::nullopt;
-  config::Placement placement;
-  if (const Json* const order = root.find("placement"))
-    placement = config::read_placement(config::JsonReader(*order, "/placement"));
-  return config::read_training_spec(config::JsonReader(*section, at), directory, placement);
+  if (json::find_at(root, "/workload/training") == nullptr) return std::nullopt;
+  return config::read_training_spec_of_file(root, directory);
 }
 
 double gbit_per_s(Bandwidth rate, std::uint32_t count) { return rate.bytes_per_second * count / 1e9 * 8.0; }

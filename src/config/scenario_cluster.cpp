@@ -68,7 +68,10 @@ UnlikeGpus read_unlike(JsonReader section) {
   UnlikeGpus unlike;
   unlike.servers = read_numbers(section.child("servers", "the servers, numbered from 0"), kMaxServers);
   if (const auto v = section.optional("gpus")) unlike.gpus = read_numbers(*v, kMaxGpusPerServer);
-  unlike.speed = section.child("speed", "0.5: computations take twice as long").positive(1e3);
+  if (const auto v = section.optional("gpu")) unlike.gpu = read_gpu(*v);
+  const auto speed = section.optional("speed");
+  if (!speed && !unlike.gpu) section.missing("speed", "0.5: computations take twice as long; or \"gpu\", another model");
+  if (speed) unlike.speed = speed->positive(1e3);
   if (const auto v = section.optional("memory_gb")) unlike.memory_gb = v->number(0.0, 1e9);
   section.finish();
   return unlike;

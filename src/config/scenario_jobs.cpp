@@ -27,6 +27,20 @@ void move_to(const std::vector<std::uint32_t>& servers, std::uint32_t gpus_per_s
   }
 }
 
+// These servers as a cluster of their own: how many there are, and which of their GPUs are unlike.
+ClusterSpec part_of(ClusterSpec cluster, const std::vector<std::uint32_t>& servers) {
+  cluster.servers = static_cast<std::uint32_t>(servers.size());
+  std::erase_if(cluster.unlike, [&](UnlikeGpus& unlike) {
+    std::vector<std::uint32_t> own;
+    for (std::uint32_t s = 0; s < cluster.servers; ++s) {
+      if (std::count(unlike.servers.begin(), unlike.servers.end(), servers[s]) > 0) own.push_back(s);
+    }
+    unlike.servers = std::move(own);
+    return unlike.servers.empty();
+  });
+  return cluster;
+}
+
 std::vector<std::uint32_t> read_servers(const JsonReader& list, std::uint32_t count) {
   std::vector<std::uint32_t> servers;
   for (const JsonReader& server : list.elements()) {
@@ -186,8 +200,7 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
   if (sections.stragglers) into.stragglers = read_stragglers(*sections.stragglers, directory);
   Placement placement = sections.placement ? read_placement(*sections.placement) : Placement{};
   if (!sections.placement) placement.pointer = sections.pointer + "/placement";
-  ClusterSpec part = into.cluster;
-  if (!servers.empty()) part.servers = static_cast<std::uint32_t>(servers.size());
+  const ClusterSpec part = servers.empty() ? into.cluster : part_of(into.cluster, servers);
   Workload work =
       read_workload(*sections.workload, directory, part, placement, into.collectives, known.collectives, graphs);
   into.graph = std::move(work.graph);

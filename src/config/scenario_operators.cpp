@@ -4,7 +4,11 @@
 #include "photonrail/formats/operators.hpp"
 #include "photonrail/workload/training_operators.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace photonrail::config {
 
@@ -41,10 +45,10 @@ void read_attention(const JsonReader& value, TrainingOperators& how) {
   how.attention_dropout = kernel == Kernel::kDropout;
 }
 
-/// The datasheet of a GPU of which no more than the scenario says is known: low precisions run as bf16.
+/// The datasheet of a GPU of which no more than the scenario says is known: its peak is that of every precision.
 OperatorTimes roofline_of(const GpuSpec& gpu) {
   OperatorRoofline roofline;
-  roofline.bf16_tflops = gpu.peak_tflops;
+  roofline.bf16_tflops = roofline.fp8_tflops = roofline.fp4_tflops = gpu.peak_tflops;
   roofline.memory_gb_per_s = gpu.memory_gb_per_s;
   roofline.compute_efficiency = gpu.compute_efficiency;
   return OperatorTimes(roofline);
@@ -65,33 +69,101 @@ OperatorTimes borrowed(JsonReader device, const std::string& from, const std::fi
   return OperatorTimes(own, tables, true);
 }
 
-OperatorTimes read_times(JsonReader& section, const std::filesystem::path& folder, const GpuSpec& gpu) {
-  const bool tables = section.child("times").choice<bool>({{"tables", true}, {"roofline", false}});
+/// Where the times of operators come from.
+struct TimesSource {
+  bool tables = false;
+  std::filesystem::path folder;
+};
+
+/// `tables_key`: names other tables than those of the GPU.
+OperatorTimes read_times(JsonReader& section, const char* tables_key, const TimesSource& source, const GpuSpec& gpu) {
   std::string key = gpu.name;
-  if (const auto v = section.optional("gpu")) key = v->string();
-  if (const auto v = section.optional("borrowed_by")) return borrowed(*v, key, folder);
-  if (!tables) return roofline_of(gpu);
-  return in_section(section, {}, [&] { return operator_times(key, folder); });
+  if (const auto v = section.optional(tables_key)) key = v->string();
+  if (const auto v = section.optional("borrowed_by")) return borrowed(*v, key, source.folder);
+  if (!source.tables) return roofline_of(gpu);
+  return in_section(section, {}, [&] { return operator_times(key, source.folder); });
+}
+
+/// What GPUs of one job may differ in.
+void read_of_gpu(JsonReader& section, TrainingOperators& how) {
+  if (const auto v = section.optional("precision")) {
+    using enum OperatorPrecision;
+    how.precision = v->choice<OperatorPrecision>({{"bf16", kBf16}, {"fp8", kFp8}, {"mxfp8", kFp8Block}, {"nvfp4", kFp4}});
+  }
+  if (const auto v = section.optional("scores")) {
+    how.scores = v->choice<OperatorPrecision>({{"bf16", OperatorPrecision::kBf16}, {"fp8", OperatorPrecision::kFp8}});
+  }
+  if (const auto v = section.optional("factor")) how.factor = v->positive(100.0);
+  if (const auto v = section.optional("host")) read_host(*v, how);
+}
+
+using Operators = std::shared_ptr<const TrainingOperators>;
+
+/// Those of an unlike GPU: the job's, but for what "unlike" says of GPUs with its name.
+Operators operators_of(const GpuSpec& gpu, JsonReader section, const TimesSource& source, const TrainingOperators& job) {
+  auto how = std::make_shared<TrainingOperators>(job);
+  how->gpu = gpu.name;
+  std::optional<JsonReader> own;
+  if (const auto all = section.optional("unlike")) {
+    for (const auto& [name, entry] : all->members()) {
+      if (name == gpu.name) own = entry;
+    }
+  }
+  if (own) {
+    how->times = read_times(*own, "tables", source, gpu);
+    read_of_gpu(*own, *how);
+    own->finish();
+  } else {
+    how->times =
+        source.tables ? in_section(section, {}, [&] { return operator_times(gpu.name, source.folder); }) : roofline_of(gpu);
+  }
+  return how;
+}
+
+// A preset that the cluster has not is no error: an axis of a sweep may be the model.
+void require_known(const JsonReader& unlike, const ClusterSpec& cluster) {
+  std::vector<std::string> known;
+  for (const GpuPreset& preset : gpu_presets()) known.emplace_back(preset.key);
+  for (const UnlikeGpus& some : cluster.unlike) {
+    if (some.gpu) known.push_back(some.gpu->name);
+  }
+  for (const auto& [name, entry] : unlike.members()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    entry.fail("is neither a GPU of /cluster/unlike_gpus nor a preset", "photonrail list gpus");
+  }
+}
+
+void read_unlike(JsonReader& section, const TimesSource& source, const ClusterSpec& cluster, const Placement& placement,
+                 TrainingSpec& spec) {
+  if (const auto unlike = section.optional("unlike")) require_known(*unlike, cluster);
+  if (!cluster.has_other_models() || spec.parallelism.ranks() > cluster.gpus()) return;  // too many are refused later
+  std::vector<Operators> of_entry{nullptr};
+  for (std::size_t i = 0; i < cluster.unlike.size(); ++i) {
+    const auto& gpu = cluster.unlike[i].gpu;
+    of_entry.emplace_back();
+    for (std::size_t j = 0; gpu && j < i; ++j) {
+      if (cluster.unlike[j].gpu == gpu) of_entry.back() = of_entry[j + 1];  // equal GPUs run the same programs
+    }
+    if (gpu && !of_entry.back()) of_entry.back() = operators_of(*gpu, section, source, *spec.operators);
+  }
+  const std::vector<std::uint32_t> entry_of_gpu = cluster.unlike_of_gpus();
+  for (const GpuId gpu : place(placement, spec.parallelism.ranks(), true)) {
+    const bool there = gpu.index() < entry_of_gpu.size();  // or the placement is refused later
+    spec.operators_of_ranks.push_back(there ? of_entry[entry_of_gpu[gpu.index()]] : nullptr);
+  }
 }
 
 }  // namespace
 
-std::shared_ptr<const TrainingOperators> read_operators(JsonReader section, const std::filesystem::path& directory,
-                                                        const GpuSpec* gpu) {
+void read_operators(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                    const Placement& placement, TrainingSpec& spec) {
   auto how = std::make_shared<TrainingOperators>();
-  std::filesystem::path folder;
-  if (const auto v = section.optional("folder")) folder = read_path(*v, directory);
-  // Where only the shape of the job counts, no tables are read.
-  how->times = read_times(section, folder, gpu == nullptr ? GpuSpec{} : *gpu);
-  if (const auto v = section.optional("precision")) {
-    using enum OperatorPrecision;
-    how->precision = v->choice<OperatorPrecision>({{"bf16", kBf16}, {"fp8", kFp8}, {"mxfp8", kFp8Block}, {"nvfp4", kFp4}});
-  }
-  if (const auto v = section.optional("scores")) {
-    how->scores = v->choice<OperatorPrecision>({{"bf16", OperatorPrecision::kBf16}, {"fp8", OperatorPrecision::kFp8}});
-  }
+  TimesSource source;
+  if (const auto v = section.optional("folder")) source.folder = read_path(*v, directory);
+  source.tables = section.child("times").choice<bool>({{"tables", true}, {"roofline", false}});
+  how->times = read_times(section, "gpu", source, cluster.gpu);
+  read_of_gpu(section, *how);
   if (const auto v = section.optional("frozen_weights")) how->frozen_weights = v->boolean();
-  if (const auto v = section.optional("factor")) how->factor = v->positive(100.0);
   if (const auto v = section.optional("attention")) read_attention(*v, *how);
   if (const auto v = section.optional("experts")) {
     how->grouped_experts = v->choice<bool>({{"grouped", true}, {"one_by_one", false}});
@@ -99,9 +171,9 @@ std::shared_ptr<const TrainingOperators> read_operators(JsonReader section, cons
   if (const auto v = section.optional("stash_experts")) how->stashes_experts = v->boolean();
   if (const auto v = section.optional("ranks_a_copy")) how->ranks_a_copy = v->count(1, 1'000'000);
   if (const auto v = section.optional("recompute")) read_again(*v, *how);
-  if (const auto v = section.optional("host")) read_host(*v, *how);
+  spec.operators = std::move(how);
+  read_unlike(section, source, cluster, placement, spec);
   section.finish();
-  return how;
 }
 
 void read_overlap(JsonReader section, TrainingSpec& spec) {

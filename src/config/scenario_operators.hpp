@@ -8,10 +8,9 @@
 
 namespace photonrail::config {
 
-/// `gpu`: of the cluster; null where only the shape of the job counts. `directory`: paths are relative to it.
-[[nodiscard]] std::shared_ptr<const TrainingOperators> read_operators(JsonReader section,
-                                                                      const std::filesystem::path& directory,
-                                                                      const GpuSpec* gpu);
+/// Sets the operators of the job, and those of ranks on unlike GPUs. `directory`: paths are relative to it.
+void read_operators(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
+                    const Placement& placement, TrainingSpec& spec);
 void read_overlap(JsonReader section, TrainingSpec& spec);
 
 }  // namespace photonrail::config

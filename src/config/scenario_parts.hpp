@@ -127,9 +127,11 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 [[nodiscard]] std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults,
                                               const ReadContext& context, const Scenario& shared);
 
-/// `gpu`: what times operators; null where only the shape of the job counts.
+/// `cluster`: whose GPUs time operators.
 [[nodiscard]] TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory,
-                                              const Placement& placement, const GpuSpec* gpu = nullptr);
+                                              const Placement& placement, const ClusterSpec& cluster);
+/// The same of a whole scenario file, of which no other job and nothing that the specification does not need is read.
+[[nodiscard]] TrainingSpec read_training_spec_of_file(const Json& root, const std::filesystem::path& directory);
 [[nodiscard]] Workload read_training(const JsonReader& section, const std::filesystem::path& directory,
                                      const ClusterSpec& cluster, const Placement& placement);
 /// The name of a preset, the path of a file, or an object with dimensions, which may begin with a preset.

@@ -85,11 +85,8 @@ namespace {
 TrainingSpec training_in(const Json& root, const std::filesystem::path& directory) {
   JsonReader top(root);
   json::require_schema(top, kScenarioSchema);
-  const auto placed = top.optional("placement");
-  JsonReader workload = top.child("workload");
-  const JsonReader section = workload.child("training", "this is about training jobs only");
-  TrainingSpec spec =
-      config::read_training_spec(section, directory, placed ? config::read_placement(*placed) : config::Placement{});
+  TrainingSpec spec = config::read_training_spec_of_file(root, directory);
+  const JsonReader section = top.child("workload").child("training");
   config::in_section(section, config::training_keys(), [&] { spec.validate(); });
   return spec;
 }

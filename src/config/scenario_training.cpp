@@ -145,7 +145,7 @@ std::uint64_t rank_count(const ParallelismSpec& p) {
 }  // namespace
 
 TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path& directory, const Placement& placement,
-                                const GpuSpec* gpu) {
+                                const ClusterSpec& cluster) {
   TrainingSpec spec;
   spec.model = read_model_section(section.child("model", "the name of a preset or an object"), directory);
   spec.parallelism = read_parallelism(section.child("parallelism"));
@@ -153,10 +153,21 @@ TrainingSpec read_training_spec(JsonReader section, const std::filesystem::path&
   spec.global_batch = section.child("global_batch").count(1, 100'000'000);
   if (const auto v = section.optional("micro_batch")) spec.micro_batch = v->count(1, 100'000'000);
   read_options(section, directory, spec);
-  if (const auto v = section.optional("operators")) spec.operators = read_operators(*v, directory, gpu);
+  if (const auto v = section.optional("operators")) read_operators(*v, directory, cluster, placement, spec);
   section.finish();
   spec.order = training_order(placement, spec.parallelism);
   return spec;
+}
+
+TrainingSpec read_training_spec_of_file(const Json& root, const std::filesystem::path& directory) {
+  JsonReader top(root);
+  const auto placed = top.optional("placement");
+  JsonReader workload = top.child("workload");
+  const JsonReader section = workload.child("training", "this is about training jobs only");
+  const bool timed = section.has("operators");
+  const auto cluster = timed ? top.optional("cluster") : std::nullopt;
+  return read_training_spec(section, directory, placed ? read_placement(*placed) : Placement{},
+                            cluster ? read_cluster(*cluster, directory) : ClusterSpec{});
 }
 
 namespace {
@@ -176,7 +187,7 @@ std::vector<double> saved_state(const TrainingSpec& spec, const std::vector<Stag
 
 Workload read_training(const JsonReader& section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                        const Placement& placement) {
-  const TrainingSpec spec = read_training_spec(section, directory, placement, &cluster.gpu);
+  const TrainingSpec spec = read_training_spec(section, directory, placement, cluster);
   // Before a graph of that size is built.
   check_fit(section.pointer() + "/parallelism", rank_count(spec.parallelism), cluster);
   return in_section(section, training_keys(), [&]() -> Workload {

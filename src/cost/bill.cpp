@@ -235,6 +235,22 @@ std::vector<FabricCost> cost_of_fabrics(const NetworkShape& shape, const Pricing
   return rows;
 }
 
+namespace {
+
+// 0: unknown of some.
+double mean_gpu_power_w(const ClusterSpec& cluster) {
+  if (!cluster.has_other_models()) return cluster.gpu.power_w;
+  double sum = 0.0;
+  for (const std::uint32_t number : cluster.unlike_of_gpus()) {
+    const double power_w = cluster.gpu_model(number).power_w;
+    if (power_w <= 0.0) return 0.0;
+    sum += power_w;
+  }
+  return sum / cluster.gpus();
+}
+
+}  // namespace
+
 CostSummary cost_of(const ClusterSpec& cluster, const Pricing& pricing, Duration step, std::uint64_t ranks,
                     double utilisation) {
   CostSummary summary;
@@ -243,11 +259,11 @@ CostSummary cost_of(const ClusterSpec& cluster, const Pricing& pricing, Duration
   summary.bill = bill_of_materials(fabric_of(cluster, pricing.rule), network_shape(cluster), pricing);
   const double seconds = to_seconds(step);
   summary.network_energy_per_step_j = summary.bill.power_w() * seconds;
-  if (cluster.gpu.power_w > 0.0) {
+  if (const double power_w = mean_gpu_power_w(cluster); power_w > 0.0) {
     const double idle = pricing.catalogue.gpu_idle_share;
     const double computing = static_cast<double>(ranks) * utilisation;  // GPUs, on average
     const double share = idle * cluster.gpus() + (1.0 - idle) * computing;
-    summary.gpu_energy_per_step_j = cluster.gpu.power_w * share * seconds;
+    summary.gpu_energy_per_step_j = power_w * share * seconds;
   }
   return summary;
 }

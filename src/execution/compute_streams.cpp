@@ -101,7 +101,7 @@ void ComputeStreams::start_ready() {
 Duration ComputeStreams::time_of(RankId id, const Task& task, Stream which) const {
   const Rank& rank = ranks_[id.index()];
   const double flops = task.demand() == 0 ? task.flops : run_.operations.flops(id, task, rank.iteration);
-  Duration time = task.time() ? *task.time() : run_.fabric.compute_time(flops, task.memory());
+  Duration time = task.time() ? *task.time() : run_.gpus.of(id).compute_time(flops, task.memory());
   if (rank.slowdown != 1.0 && which == Stream::kGpu) {
     time = round_up_picoseconds(static_cast<double>(time.count()) * rank.slowdown);
   }

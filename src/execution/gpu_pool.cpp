@@ -30,7 +30,7 @@ Duration GpuPool::tile_time(RankId rank, Pool& pool, std::uint32_t iteration, co
     pool.iteration = iteration;
     pool.slowdown = straggling_.of(rank, iteration).slowdown;
   }
-  const Duration time = fabric_.compute_time(step.tile_flops * step.processors, {});
+  const Duration time = gpus_.of(rank).compute_time(step.tile_flops * step.processors, {});
   if (pool.slowdown == 1.0) return time;
   const Duration slow = round_up_picoseconds(static_cast<double>(time.count()) * pool.slowdown);
   if (slow > kLongest) fail_too_long(static_cast<double>(slow.count()));

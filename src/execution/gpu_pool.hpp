@@ -2,9 +2,10 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "execution/rank_gpus.hpp"
 #include "execution/straggler_injector.hpp"
 #include "execution/time_accounting.hpp"
-#include "fabric/fabric.hpp"
+#include "network/network.hpp"
 #include "photonrail/collective.hpp"
 
 #include <cstdint>
@@ -17,9 +18,9 @@ namespace photonrail::execution {
 class GpuPool {
  public:
   /// Told when a step is over, by its tag. All must outlive the object.
-  GpuPool(engine::Engine& engine, const fabric::Fabric& fabric, TimeAccounting& recorder,
-          const StragglerInjector& straggling, network::DeliveryListener& done)
-      : engine_(engine), fabric_(fabric), recorder_(recorder), straggling_(straggling), done_(done) {}
+  GpuPool(engine::Engine& engine, const RankGpus& gpus, TimeAccounting& recorder, const StragglerInjector& straggling,
+          network::DeliveryListener& done)
+      : engine_(engine), gpus_(gpus), recorder_(recorder), straggling_(straggling), done_(done) {}
 
   /// REQUIRES: step.kind is kTiles.
   void compute(RankId rank, std::uint32_t iteration, const LocalStep& step, std::uint64_t tag);
@@ -46,7 +47,7 @@ class GpuPool {
   [[nodiscard]] Duration tile_time(RankId rank, Pool& pool, std::uint32_t iteration, const LocalStep& step) const;
 
   engine::Engine& engine_;
-  const fabric::Fabric& fabric_;
+  const RankGpus& gpus_;
   TimeAccounting& recorder_;
   const StragglerInjector& straggling_;
   network::DeliveryListener& done_;

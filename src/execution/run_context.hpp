@@ -4,6 +4,7 @@
 #include "engine/engine.hpp"
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
+#include "execution/rank_gpus.hpp"
 #include "execution/straggler_injector.hpp"
 #include "execution/time_accounting.hpp"
 #include "fabric/fabric.hpp"
@@ -17,6 +18,7 @@ struct RunContext {
   OperationTable& operations;
   TimeAccounting& accounting;
   const StragglerInjector& stragglers;
+  const RankGpus& gpus;
   const ObserverList& observers;
 };
 

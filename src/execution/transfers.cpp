@@ -17,7 +17,7 @@ Transfers::Transfers(const RunContext& run, CircuitService& circuits, MemberList
     : run_(run),
       circuits_(circuits),
       members_(members),
-      gpus_(run.engine, run.fabric, run.accounting, run.stragglers, *this),
+      gpus_(run.engine, run.gpus, run.accounting, run.stragglers, *this),
       proxies_(run.engine, *this) {}
 
 void Transfers::start(OpId id) {

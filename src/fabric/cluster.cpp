@@ -155,6 +155,7 @@ void require_unlike(const ClusterSpec& cluster) {
     require(unlike.speed >= 1e-3 && unlike.speed <= 1e3, field("unlike[].speed", i),
             "must be from 0.001 to 1000, not " + text(unlike.speed), "0.5 takes twice as long");
     require_amount(unlike.memory_gb, field("unlike[].memory_gb", i));
+    if (unlike.gpu) core::check_member(field("unlike[]", i), [&] { require_gpu(*unlike.gpu); });
     require(!unlike.servers.empty(), field("unlike[].servers", i), "names no server");
     std::vector<std::uint32_t> locals = unlike.gpus;
     if (locals.empty()) locals.resize(cluster.gpus_per_server);
@@ -361,6 +362,41 @@ Duration ScaleUpSpec::least_latency() const {
   Duration least = lines.empty() ? latency : lines.front().step;
   for (const ScaleUpLine& line : lines) least = std::min(least, line.step);
   return least;
+}
+
+std::vector<std::uint32_t> ClusterSpec::unlike_of_gpus() const {
+  std::vector<std::uint32_t> numbers;
+  if (unlike.empty()) return numbers;
+  numbers.resize(gpus(), 0);
+  for (std::uint32_t i = 0; i < unlike.size(); ++i) {
+    for (const std::uint32_t server : unlike[i].servers) {
+      const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(std::size_t{server} * gpus_per_server);
+      if (unlike[i].gpus.empty()) std::fill_n(first, gpus_per_server, i + 1);
+      for (const std::uint32_t local : unlike[i].gpus) first[local] = i + 1;
+    }
+  }
+  return numbers;
+}
+
+const GpuSpec& ClusterSpec::gpu_model(std::uint32_t unlike_number) const {
+  return unlike_number > 0 && unlike[unlike_number - 1].gpu ? *unlike[unlike_number - 1].gpu : gpu;
+}
+
+double ClusterSpec::memory_gb(std::uint32_t unlike_number) const {
+  const double own = unlike_number > 0 ? unlike[unlike_number - 1].memory_gb : 0.0;
+  return own > 0.0 ? own : gpu_model(unlike_number).memory_gb;
+}
+
+bool ClusterSpec::has_other_models() const {
+  return std::any_of(unlike.begin(), unlike.end(), [](const UnlikeGpus& some) { return some.gpu.has_value(); });
+}
+
+double ClusterSpec::peak_tflops(std::span<const GpuId> gpus) const {
+  if (!has_other_models()) return gpu.peak_tflops * static_cast<double>(gpus.size());
+  const std::vector<std::uint32_t> numbers = unlike_of_gpus();
+  double sum = 0.0;
+  for (const GpuId id : gpus) sum += gpu_model(numbers[id.index()]).peak_tflops;
+  return sum;
 }
 
 PlantSpec ClusterSpec::plant() const {

@@ -118,8 +118,6 @@ class Fabric {
   /// Of links between GPUs; null: there are none.
   [[nodiscard]] const LinkFaults* link_faults() const { return shared_.link_faults(); }
 
-  [[nodiscard]] Duration compute_time(double flops, Bytes memory) const { return spec_.gpu.compute_time(flops, memory); }
-
  private:
   [[nodiscard]] std::unique_ptr<OpticalRail> make_rail(engine::Engine& engine, RailId id);
   void post_around(network::Network::ChannelId channel, network::Path path, Bytes bytes, std::uint64_t tag);

@@ -82,6 +82,7 @@ void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& t
   const std::uint64_t batch = std::uint64_t{smaller.global_batch} * left;
   if (batch % spec.job.replicas != 0) refuse("the global batch is no multiple of the replicas");
   smaller.global_batch = static_cast<std::uint32_t>(batch / spec.job.replicas);
+  if (!smaller.operators_of_ranks.empty()) smaller.operators_of_ranks.resize(smaller.parallelism.ranks());  // the first
   if (smaller.parallelism.dp == 1) smaller.parallelism.fsdp = smaller.parallelism.zero1 = false;
   try {
     scenario.graph = make_training_graph(smaller);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -125,7 +126,7 @@ void CclBenchObserver::State::count_volumes() {
 void CclBenchObserver::State::count_times(Time makespan) {
   const double steps = scenario->run.iterations;
   metrics.avg_step_time_s = to_seconds(makespan) / steps;
-  const double peak = scenario->cluster.gpu.peak_tflops * 1e12 * static_cast<double>(ranks.size());
+  const double peak = scenario->cluster.peak_tflops(std::span(scenario->gpu_of_rank).first(ranks.size())) * 1e12;
   const double flops = flops_of_step(scenario->graph);
   if (flops > 0.0) metrics.mfu = percent(flops, peak * metrics.avg_step_time_s);
   double compute = 0.0, communication = 0.0, overlap_sum = 0.0;

@@ -67,6 +67,24 @@ std::string shape_of(const ScaleUpShape& shape) {
   return (shape.twisted ? "twisted torus " : "torus ") + sides;
 }
 
+struct GpusOfModel {
+  const GpuSpec* model = nullptr;
+  std::size_t gpus = 0;
+};
+
+// By name, where there are several.
+std::map<std::string, GpusOfModel> other_models(const ClusterSpec& cluster) {
+  std::map<std::string, GpusOfModel> models;
+  if (!cluster.has_other_models()) return models;
+  for (const std::uint32_t number : cluster.unlike_of_gpus()) {
+    const GpuSpec& gpu = cluster.gpu_model(number);
+    GpusOfModel& of = models[gpu.name];
+    if (of.model == nullptr) of.model = &gpu;
+    ++of.gpus;
+  }
+  return models;
+}
+
 // What most clusters do not have is there where it is.
 void add_peculiarities(const ClusterSpec& cluster, Json& json) {
   if (cluster.nic.gpus > 1) json["gpus_per_nic"] = cluster.nic.gpus;
@@ -75,6 +93,9 @@ void add_peculiarities(const ClusterSpec& cluster, Json& json) {
     unlike += some.servers.size() * (some.gpus.empty() ? cluster.gpus_per_server : some.gpus.size());
   }
   if (unlike > 0) json["unlike_gpus"] = unlike;
+  for (const auto& [name, of] : other_models(cluster)) {
+    json["gpu_models"][name] = {{"gpus", of.gpus}, {"peak_tflops", of.model->peak_tflops}};
+  }
   const ScaleUpSpec& inside = cluster.scale_up;
   if (inside.shape.kind != ScaleUpShape::Kind::kCrossbar) json["scale_up_shape"] = shape_of(inside.shape);
   if (!inside.lines.empty()) json["scale_up_protocols"] = inside.lines.size();

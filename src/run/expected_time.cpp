@@ -56,7 +56,8 @@ double folded_share(const Scenario& job, const Registries& registries, bool rehe
   if (!job.run.folding || !are_fixed(job.stragglers)) return 1.0;
   if (!why_not_foldable(job.cluster, job.controller, factory, rehearsal).empty()) return 1.0;
   const collective::AlgorithmTable algorithms(job.collectives, registries.collectives);
-  const std::vector<std::uint32_t> labels = straggler_labels(job.stragglers, job.graph.ranks());
+  const std::vector<std::uint32_t> labels =
+      with_gpu_models(straggler_labels(job.stragglers, job.graph.ranks()), job.cluster, job.gpu_of_rank);
   const bool whole_rails = folds_whole_rails(job.cluster, factory, rehearsal);
   const folding::FoldingAttempt attempt =
       folding::fold({job.graph, job.gpu_of_rank, job.cluster, algorithms, labels, whole_rails});

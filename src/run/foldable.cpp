@@ -66,35 +66,55 @@ bool are_fixed(std::span<const StragglerSpec> stragglers) {
 }
 
 std::vector<StragglerSpec> gpu_speeds(const ClusterSpec& cluster, std::span<const GpuId> gpu_of_rank) {
-  const auto has = [](const std::vector<std::uint32_t>& list, std::uint32_t number) {
-    return std::find(list.begin(), list.end(), number) != list.end();
-  };
   std::vector<StragglerSpec> speeds;
-  for (const UnlikeGpus& unlike : cluster.unlike) {
-    StragglerSpec ranks{.whom = StragglerSpec::Whom::kListed, .slowdown = 1.0 / unlike.speed};
+  const std::vector<std::uint32_t> number = cluster.unlike_of_gpus();
+  for (std::uint32_t i = 0; i < cluster.unlike.size(); ++i) {
+    if (cluster.unlike[i].gpu && cluster.unlike[i].speed == 1.0) continue;
+    StragglerSpec ranks{.whom = StragglerSpec::Whom::kListed, .slowdown = 1.0 / cluster.unlike[i].speed};
     for (std::size_t r = 0; r < gpu_of_rank.size(); ++r) {
-      const std::uint32_t gpu = gpu_of_rank[r].value;
-      const bool local = unlike.gpus.empty() || has(unlike.gpus, gpu % cluster.gpus_per_server);
-      if (local && has(unlike.servers, gpu / cluster.gpus_per_server)) ranks.ranks.emplace_back(r);
+      if (number[gpu_of_rank[r].index()] == i + 1) ranks.ranks.emplace_back(r);
     }
     if (!ranks.ranks.empty()) speeds.push_back(std::move(ranks));
   }
   return speeds;
 }
 
+namespace {
+
+// Ranks with equal labels have equal marks from now on.
+void split_by(const std::vector<std::uint32_t>& marks, std::vector<std::uint32_t>& labels) {
+  labels.resize(marks.size(), 0);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> number;  // label so far, mark -> label
+  for (std::size_t r = 0; r < marks.size(); ++r) {
+    labels[r] = number.try_emplace({labels[r], marks[r]}, static_cast<std::uint32_t>(number.size())).first->second;
+  }
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> straggler_labels(std::span<const StragglerSpec> stragglers, std::size_t ranks) {
   std::vector<std::uint32_t> labels;
   for (const StragglerSpec& straggler : stragglers) {
     if (straggler.whom != StragglerSpec::Whom::kListed) continue;
-    labels.resize(ranks, 0);
-    std::vector<std::uint8_t> listed(ranks, 0);
+    std::vector<std::uint32_t> listed(ranks, 0);
     for (const RankId rank : straggler.ranks) listed[rank.index()] = 1;
-    std::map<std::pair<std::uint32_t, std::uint8_t>, std::uint32_t> number;  // label so far, listed here -> label
-    for (std::size_t r = 0; r < ranks; ++r) {
-      labels[r] = number.try_emplace({labels[r], listed[r]}, static_cast<std::uint32_t>(number.size())).first->second;
-    }
+    split_by(listed, labels);
   }
   return labels;
+}
+
+std::vector<std::uint32_t> with_gpu_models(std::span<const std::uint32_t> labels, const ClusterSpec& cluster,
+                                           std::span<const GpuId> gpu_of_rank) {
+  std::vector<std::uint32_t> refined(labels.begin(), labels.end());
+  if (!cluster.has_other_models()) return refined;
+  const std::vector<std::uint32_t> unlike = cluster.unlike_of_gpus();
+  std::vector<std::uint32_t> models;
+  for (const GpuId gpu : gpu_of_rank) {
+    const std::uint32_t number = unlike[gpu.index()];
+    models.push_back(number > 0 && cluster.unlike[number - 1].gpu ? number : 0);
+  }
+  split_by(models, refined);
+  return refined;
 }
 
 std::vector<StragglerSpec> folded_stragglers(std::span<const StragglerSpec> stragglers,

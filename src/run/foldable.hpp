@@ -32,6 +32,10 @@ namespace photonrail::run {
 /// REQUIRES: are_fixed(stragglers).
 [[nodiscard]] std::vector<std::uint32_t> straggler_labels(std::span<const StragglerSpec> stragglers, std::size_t ranks);
 
+/// `labels`, of ranks, or empty, made different for ranks on different models of GPUs (UnlikeGpus::gpu).
+[[nodiscard]] std::vector<std::uint32_t> with_gpu_models(std::span<const std::uint32_t> labels, const ClusterSpec& cluster,
+                                                         std::span<const GpuId> gpu_of_rank);
+
 /// The same stragglers with the classes of their ranks. REQUIRES: ranks of a class have one label.
 [[nodiscard]] std::vector<StragglerSpec> folded_stragglers(std::span<const StragglerSpec> stragglers,
                                                            std::span<const std::uint32_t> class_of_rank);

@@ -1,5 +1,7 @@
 #include "run/folding_cache.hpp"
 
+#include "run/foldable.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +14,9 @@ const folding::FoldingAttempt& FoldingCache::fold(std::span<const std::uint32_t>
       return entry.attempt;
   }
   const collective::AlgorithmTable algorithms(scenario_.collectives, registries_.collectives);
+  const std::vector<std::uint32_t> alike = with_gpu_models(labels, scenario_.cluster, scenario_.gpu_of_rank);
   folding::FoldingAttempt attempt =
-      folding::fold({scenario_.graph, scenario_.gpu_of_rank, scenario_.cluster, algorithms, labels, whole_rails});
+      folding::fold({scenario_.graph, scenario_.gpu_of_rank, scenario_.cluster, algorithms, alike, whole_rails});
   return entries_.emplace_back(Entry{{labels.begin(), labels.end()}, whole_rails, std::move(attempt)}).attempt;
 }
 

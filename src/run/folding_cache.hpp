@@ -16,7 +16,8 @@ class FoldingCache {
   /// Both must outlive the object.
   FoldingCache(const Scenario& scenario, const Registries& registries) : scenario_(scenario), registries_(registries) {}
 
-  /// `labels`, `whole_rails`: FoldingInput. What it returns lives as long as the object.
+  /// `labels`, `whole_rails`: FoldingInput; models of GPUs tell ranks apart too. What it returns lives as long as the
+  /// object.
   [[nodiscard]] const folding::FoldingAttempt& fold(std::span<const std::uint32_t> labels, bool whole_rails);
 
  private:

@@ -55,7 +55,7 @@ LowerBound::LowerBound(const BoundedJob& job, const Registries& registries, std:
               .seed = job.run.seed,
               .costs = cost_model(job.scenario.cluster, job.scenario.controller)}),
       operations_(graph_, placement_, fabric_, plans_, nullptr),
-      stragglers_(job.stragglers, graph_.ranks(), job.run.seed),
+      compute_(job.cluster, job.scenario.gpu_of_rank, job.stragglers, job.run.seed),
       bound_(fabric_, terms_of(job)),
       timeline_(graph_.ranks(), observers, job.scenario.storage_ranks),
       ranks_(graph_.ranks()),
@@ -100,7 +100,7 @@ void LowerBound::begin_iteration(RankId id, Time at, const NicHistory& history) 
   const std::span<const Task> tasks = graph_.program(id).tasks();
   while (tasks.empty() && rank.iteration < job_.run.iterations) ++rank.iteration;
   if (rank.iteration >= job_.run.iterations) return;
-  const execution::StragglerInjector::Step step = stragglers_.of(id, rank.iteration);
+  const execution::StragglerInjector::Step step = compute_.stragglers.of(id, rank.iteration);
   rank.slowdown = step.slowdown;
   if (step.delay > Duration{}) {
     timeline_.stall(id, at, at + step.delay);
@@ -135,7 +135,7 @@ void LowerBound::compute(RankId id, TaskId task, Pending&& pending) {
   Rank& rank = ranks_[id.index()];
   const Task& t = graph_.program(id).task(task);
   const double flops = t.demand() == 0 ? t.flops : operations_.flops(id, t, rank.iteration);
-  Duration time = t.time() ? *t.time() : fabric_.compute_time(flops, t.memory());
+  Duration time = t.time() ? *t.time() : compute_.gpus.of(id).compute_time(flops, t.memory());
   if (rank.slowdown != 1.0 && t.stream == Stream::kGpu) {
     time = round_up_picoseconds(static_cast<double>(time.count()) * rank.slowdown);
   }

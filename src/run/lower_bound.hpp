@@ -10,6 +10,7 @@
 #pragma once
 
 #include "execution/plan_cache.hpp"
+#include "execution/rank_gpus.hpp"
 #include "execution/straggler_injector.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/bound_timeline.hpp"
@@ -79,7 +80,7 @@ class LowerBound {
   const collective::AlgorithmTable algorithms_;
   execution::PlanCache plans_;
   execution::OperationTable operations_;
-  execution::StragglerInjector stragglers_;
+  const execution::RankCompute compute_;
   OperationBound bound_;
   BoundTimeline timeline_;
   std::vector<Rank> ranks_;

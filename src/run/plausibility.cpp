@@ -44,18 +44,28 @@ constexpr Range kPeak{"gpu.peak_tflops", 0.1, 60e3, "TFLOP/s", "1e12 operations 
 constexpr Range kMemoryRate{"gpu.memory_gb_per_s", 10.0, 40e3, "GB/s", "3.35 TB/s is 3350 GB/s"};
 constexpr Range kMemory{"gpu.memory_gb", 1.0, 2000.0, "GB", "1e9 bytes; 0 where it is unknown"};
 
-void check(const Range& range, double value, std::vector<std::string>& lines) {
+std::string field_of_unlike(std::size_t number, const std::string& member = "gpu") {
+  return "unlike[" + std::to_string(number) + "]." + member;
+}
+
+void check(const Range& range, double value, std::vector<std::string>& lines, const std::string& of = {}) {
   if (value >= range.least && value <= range.greatest) return;
-  lines.push_back("cluster." + std::string(range.what) + " is " + short_number(value) + " " + range.unit +
+  lines.push_back("cluster." + of + std::string(range.what) + " is " + short_number(value) + " " + range.unit +
                   ", which no such device has (" + short_number(range.least) + " to " + short_number(range.greatest) +
                   "): is it in another unit? " + range.hint);
+}
+
+void check_gpu(const GpuSpec& gpu, std::vector<std::string>& lines, const std::string& of = {}) {
+  check(kPeak, gpu.peak_tflops, lines, of);
+  check(kMemoryRate, gpu.memory_gb_per_s, lines, of);
+  if (gpu.memory_gb != 0.0) check(kMemory, gpu.memory_gb, lines, of);
 }
 
 // Whichever rank runs the fullest stage: the smallest of the GPUs. 0: unknown.
 double least_memory_gb(const ClusterSpec& cluster) {
   double least = cluster.gpu.memory_gb;
-  for (const UnlikeGpus& unlike : cluster.unlike) {
-    if (unlike.memory_gb > 0.0 && least > 0.0) least = std::min(least, unlike.memory_gb);
+  for (std::uint32_t i = 1; i <= cluster.unlike.size(); ++i) {
+    if (least > 0.0 && cluster.memory_gb(i) > 0.0) least = std::min(least, cluster.memory_gb(i));
   }
   return least;
 }
@@ -123,11 +133,40 @@ bool computes(const TaskGraph& graph) {
 }
 
 void check_efficiency(const Scenario& job, std::vector<std::string>& lines) {
-  const GpuSpec& gpu = job.cluster.gpu;
-  if (!gpu.efficiency_assumed || gpu.compute_efficiency != 1.0 || !computes(job.graph)) return;
-  lines.push_back(
-      "computations are taken to reach all of the GPU's peak, since cluster.gpu.compute_efficiency is not given: "
-      "kernels of real jobs reach 0.4 to 0.6; set it, or fit it with photonrail calibrate");
+  const auto check = [&](const GpuSpec& gpu, const std::string& field) {
+    if (!gpu.efficiency_assumed || gpu.compute_efficiency != 1.0 || !computes(job.graph)) return;
+    lines.push_back("computations are taken to reach all of the GPU's peak, since " + field +
+                    ".compute_efficiency is not given: kernels of real jobs reach 0.4 to 0.6; set it, or fit it with "
+                    "photonrail calibrate");
+  };
+  check(job.cluster.gpu, "cluster.gpu");
+  for (std::size_t i = 0; i < job.cluster.unlike.size(); ++i) {
+    if (job.cluster.unlike[i].gpu) check(*job.cluster.unlike[i].gpu, "cluster." + field_of_unlike(i));
+  }
+}
+
+bool has_given_time(const Program& program) {
+  const auto tasks = program.tasks();
+  return std::any_of(tasks.begin(), tasks.end(), [](const Task& task) {
+    return task.kind == TaskKind::kCompute && task.stream == Stream::kGpu && task.time().value_or(Duration{}) > Duration{};
+  });
+}
+
+// Operators of a training job have the times of the GPU that they run on, those of a trace the times of the GPU that it was
+// recorded on.
+void check_given_times(const Scenario& job, std::vector<std::string>& lines) {
+  if (!job.cluster.has_other_models() || (job.work && job.work->operators)) return;
+  const std::vector<std::uint32_t> unlike = job.cluster.unlike_of_gpus();
+  for (std::size_t r = 0; r < job.gpu_of_rank.size(); ++r) {
+    const std::size_t gpu = job.gpu_of_rank[r].index();
+    const std::uint32_t number = gpu < unlike.size() ? unlike[gpu] : 0;
+    if (number == 0 || !job.cluster.unlike[number - 1].gpu || job.cluster.unlike[number - 1].speed != 1.0) continue;
+    if (!has_given_time(job.graph.program(RankId{r}))) continue;
+    lines.push_back("computations of rank " + std::to_string(r) + " whose time is given take as long on its " +
+                    job.cluster.gpu_model(number).name + " as on a " + job.cluster.gpu.name + ": cluster." +
+                    field_of_unlike(number - 1, "speed") + " changes them");
+    return;
+  }
 }
 
 void check_tensor_parallelism(const Scenario& job, std::vector<std::string>& lines) {
@@ -152,9 +191,10 @@ std::vector<std::string> cluster_warnings(const ClusterSpec& cluster) {
   std::vector<std::string> lines;
   check(kPort, cluster.nic.per_port.bytes_per_second / 1e9, lines);
   check(kScaleUp, cluster.scale_up.of_gpu().bytes_per_second / 1e9, lines);
-  check(kPeak, cluster.gpu.peak_tflops, lines);
-  check(kMemoryRate, cluster.gpu.memory_gb_per_s, lines);
-  if (cluster.gpu.memory_gb != 0.0) check(kMemory, cluster.gpu.memory_gb, lines);
+  check_gpu(cluster.gpu, lines);
+  for (std::size_t i = 0; i < cluster.unlike.size(); ++i) {
+    if (cluster.unlike[i].gpu) check_gpu(*cluster.unlike[i].gpu, lines, field_of_unlike(i, ""));
+  }
   check_ports(cluster, lines);
   check_mesh(cluster, lines);
   return lines;
@@ -164,6 +204,7 @@ std::vector<std::string> job_warnings(const Scenario& job) {
   std::vector<std::string> lines = job.graph.warnings();
   check_memory(job, lines);
   check_efficiency(job, lines);
+  check_given_times(job, lines);
   check_tensor_parallelism(job, lines);
   return lines;
 }
@@ -191,6 +232,8 @@ void check_first_step(const Scenario& scenario, RunResult& result) {
 
 void describe(const Scenario& scenario, RunResult& result) {
   result.cluster = scenario.cluster;
+  result.peak_tflops = scenario.cluster.peak_tflops(
+      std::span(scenario.gpu_of_rank).first(scenario.gpu_of_rank.size() - scenario.storage_ranks));
   result.controller = scenario.controller;
   result.source = scenario.source;
   result.memory = scenario.memory;

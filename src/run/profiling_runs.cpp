@@ -65,7 +65,9 @@ bool ProfilingRuns::record_folded(Wanted wanted) {
   const ControllerSpec controller;
   if (!why_not_foldable(cluster, controller, registries_.controllers.find(controller.name)).empty()) return false;
   const collective::AlgorithmTable algorithms(scenario_.collectives, registries_.collectives);
-  const folding::FoldingAttempt attempt = folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms});
+  const std::vector<std::uint32_t> models = with_gpu_models({}, cluster, scenario_.gpu_of_rank);
+  const folding::FoldingAttempt attempt =
+      folding::fold({scenario_.graph, scenario_.gpu_of_rank, cluster, algorithms, models});
   std::string why_not;
   try {
     return attempt.folding && record(&*attempt.folding, wanted, why_not);

@@ -52,10 +52,9 @@ std::optional<double> RunResult::tokens_per_s() const {
 }
 
 std::optional<double> RunResult::mfu() const {
-  const double peak = cluster.gpu.peak_tflops * 1e12 * static_cast<double>(ranks.size());
   const double step = step_seconds(*this);
-  if (!work || step <= 0.0 || peak <= 0.0) return std::nullopt;
-  return work->flops / (step * peak);
+  if (!work || step <= 0.0 || peak_tflops <= 0.0) return std::nullopt;
+  return work->flops / (step * peak_tflops * 1e12);
 }
 
 std::optional<double> RunResult::peak_memory_bytes() const {

@@ -52,7 +52,7 @@ Simulation::Simulation(const JobSetup& setup)
                   setup.folding != nullptr ? std::span<const std::uint32_t>(setup.folding->class_of_rank)
                                            : std::span<const std::uint32_t>{},
                   setup.scenario.storage_ranks),
-      stragglers_(setup.stragglers, setup.graph().ranks(), setup.run.seed),
+      compute_(setup.cluster, gpu_of_rank(), setup.stragglers, setup.run.seed),
       control_({engine(), fabric_, operations_, accounting_, rank_observers_, setup_.controller,
                 setup.registries.controllers.find(setup.controller.name), setup.run.seed,
                 setup.shared != nullptr ? setup.shared->holder : core::Field()},
@@ -104,7 +104,7 @@ execution::ExecutorOptions Simulation::executor_options() {
 }
 
 execution::RunContext Simulation::context() {
-  return {engine(), fabric_, operations_, accounting_, stragglers_, rank_observers_};
+  return {engine(), fabric_, operations_, accounting_, compute_.stragglers, compute_.gpus, rank_observers_};
 }
 
 void Simulation::begin_at(Time start) {
@@ -180,7 +180,9 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
 std::vector<GpuId> Simulation::gpu_of_rank() const {
   std::vector<GpuId> gpus = setup_.scenario.gpu_of_rank;
   if (setup_.folding == nullptr) return gpus;
-  for (std::size_t r = gpus.size(); r-- > 0;) gpus[setup_.folding->class_of_rank[r]] = setup_.scenario.gpu_of_rank[r];
+  gpus.resize(setup_.graph().ranks());
+  for (std::size_t r = setup_.scenario.gpu_of_rank.size(); r-- > 0;)
+    gpus[setup_.folding->class_of_rank[r]] = setup_.scenario.gpu_of_rank[r];
   return gpus;
 }
 

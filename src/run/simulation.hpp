@@ -70,7 +70,7 @@ class Simulation {
   execution::PlanCache plans_;
   execution::OperationTable operations_;
   execution::TimeAccounting accounting_;
-  execution::StragglerInjector stragglers_;
+  const execution::RankCompute compute_;
   control_plane::ControlPlane control_;
   execution::Executor executor_;
   Time start_{};

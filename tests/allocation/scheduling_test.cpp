@@ -57,13 +57,13 @@ TEST(FifoTraces, StartsAndUtilisationAreThoseOfThePublicAllocator) {
       const double before = test::processor_seconds();
       const ScheduleResult result = schedule_jobs(jobs_of(trace), spec_of(trace), policy(name));
       std::cout << trace["name"] << ' ' << name << ": utilisation " << result.utilisation << ", mean completion "
-                << result.mean_completion_s << " s, " << test::processor_seconds() - before << " s of processor time\n";
+                << result.times.mean_completion << " s, " << test::processor_seconds() - before << " s of processor time\n";
       EXPECT_NEAR(result.utilisation, row["utilisation"].get<double>(), 0.02) << name;
       const bool exact = name == "firstfit" || name == "slurm_hilbert" ||
                          (name == "reconfig" && trace["name"].get<std::string>().starts_with("tpu_"));
       if (!exact) continue;
-      EXPECT_NEAR(result.mean_completion_s, row["mean_jct_s"].get<double>(), 0.01) << name;
-      EXPECT_NEAR(result.median_completion_s, row["median_jct_s"].get<double>(), 0.01) << name;
+      EXPECT_NEAR(result.times.mean_completion, row["mean_jct_s"].get<double>(), 0.01) << name;
+      EXPECT_NEAR(result.times.median_completion, row["median_jct_s"].get<double>(), 0.01) << name;
       EXPECT_NEAR(result.utilisation, row["utilisation"].get<double>(), 1e-5) << name;
       for (std::size_t j = 0; j < row["starts"].size(); ++j) {
         const json& start = row["starts"][j];
@@ -152,7 +152,7 @@ TEST(Accounts, UtilisationAndBlockingAddUp) {
   EXPECT_DOUBLE_EQ(result.goodput, result.utilisation);
   EXPECT_EQ(result.blocked_for_resource, seconds(100));  // job 1 from 10 to 100, job 2 from 100 to 110
   EXPECT_EQ(result.blocked_for_shape, seconds(0));
-  EXPECT_DOUBLE_EQ(result.mean_waiting_s, (0 + 90 + 98 + 97) / 4.0);
+  EXPECT_DOUBLE_EQ(result.times.mean_waiting, (0 + 90 + 98 + 97) / 4.0);
 }
 
 TEST(Accounts, AJobThatTheEmptyPodRefusesIsSkipped) {
@@ -371,7 +371,7 @@ TEST(Scale, AThousandJobsOverSixtyFourCubesWithFailures) {
     const ScheduleResult result = schedule_jobs(jobs, spec, policy("ocs_cubes"));
     const double took = test::processor_seconds() - before;
     std::cout << "order " << static_cast<int>(order) << ": " << took << " s, utilisation " << result.utilisation
-              << ", mean completion " << result.mean_completion_s << " s, " << result.outages.size() << " outages\n";
+              << ", mean completion " << result.times.mean_completion << " s, " << result.outages.size() << " outages\n";
     if (!PHOTONRAIL_SANITIZED) EXPECT_LE(took, stream.jobs / 1'000 * 2.0);
     EXPECT_EQ(result.skipped, 0u);
   }

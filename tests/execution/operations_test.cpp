@@ -272,7 +272,7 @@ struct Delivered : DeliveryListener {
 TEST(GpuPool, TilesWaitForAFreeProcessor) {
   PartFixture part;
   Delivered done;
-  GpuPool gpus(part.engine, part.fabric, part.accounting, part.stragglers, done);
+  GpuPool gpus(part.engine, part.gpus, part.accounting, part.stragglers, done);
   LocalStep step;
   step.kind = LocalStep::Kind::kTiles;
   step.processors = 2;
@@ -281,7 +281,7 @@ TEST(GpuPool, TilesWaitForAFreeProcessor) {
   gpus.compute(RankId{0u}, 0, step, 5);
   const Time end = part.run_all();
   EXPECT_THAT(done.tags, ElementsAre(5u));
-  EXPECT_EQ(end, Time{part.fabric.compute_time(2e6, {}) * 2});
+  EXPECT_EQ(end, Time{part.gpus.of(RankId{0u}).compute_time(2e6, {}) * 2});
 }
 
 TEST(ObserverList, NotifiesInOrder) {

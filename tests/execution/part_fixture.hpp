@@ -24,7 +24,9 @@ struct PartFixture {
     return job;
   }
   [[nodiscard]] const TaskGraph& graph() const { return job_.scenario.graph; }
-  [[nodiscard]] execution::RunContext context() { return {engine, fabric, operations, accounting, stragglers, observers}; }
+  [[nodiscard]] execution::RunContext context() {
+    return {engine, fabric, operations, accounting, stragglers, gpus, observers};
+  }
   /// Runs every event; returns the time of the last.
   Time run_all() {
     engine.run();
@@ -42,6 +44,7 @@ struct PartFixture {
   execution::OperationTable operations{job_.scenario.graph, placement, fabric, plans, nullptr};
   execution::TimeAccounting accounting{job_.scenario.graph.ranks()};
   execution::StragglerInjector stragglers{{}, job_.scenario.graph.ranks(), 1};
+  execution::RankGpus gpus{job_.scenario.cluster, job_.scenario.gpu_of_rank};
   execution::ObserverList observers{{}};
 };
 

@@ -182,13 +182,5 @@ TEST(Fabric, AnOpticalRailHasAWayOnlyWhereACircuitIsLit) {
   EXPECT_EQ(f.latency(0, 5), kScaleUpLatency + kNicLatency);
 }
 
-TEST(Fabric, ComputeTimeIsThatOfTheGpu) {
-  ClusterSpec spec = cluster(1, 1, RailKind::kElectrical);
-  spec.gpu.peak_tflops = 100;
-  spec.gpu.compute_efficiency = 0.5;
-  FabricFixture f(spec);
-  EXPECT_EQ(f.fabric.compute_time(5e9, Bytes{0}), microseconds(100));  // 5 GFLOP at 50 TFLOP/s
-}
-
 }  // namespace
 }  // namespace photonrail

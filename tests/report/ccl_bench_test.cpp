@@ -19,6 +19,8 @@ class ToldRun {
  public:
   explicit ToldRun(std::size_t ranks, std::uint32_t iterations = 1) : builder_(ranks), ranks_(ranks) {
     scenario_.cluster.gpu.peak_tflops = 100;
+    scenario_.cluster.servers = static_cast<std::uint32_t>(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) scenario_.gpu_of_rank.emplace_back(r);
     scenario_.run.iterations = iterations;
     program_ = builder_.add_program();
   }

@@ -98,7 +98,7 @@ void draw_hardware(Dice& dice, const Extent& extent, Json& scenario) {
   if (dice.one_in(2)) {
     cluster["unlike_gpus"] = Json::array({{{"servers", {0}}, {"speed", dice.pick<double>({0.5, 2})}}});
     if (extent.servers > 1 && dice.one_in(3)) {
-      cluster["unlike_gpus"].push_back({{"servers", {1}}, {"gpus", {0}}, {"speed", 0.75}, {"memory_gb", 40}});
+      cluster["unlike_gpus"].push_back(gpu_of_another_model());
     }
   }
   if (dice.one_in(2)) scenario["executor"]["sm_share"] = {{"dp", 0.25}, {"tp", 0.5}, {"ep", 0.125}};
@@ -223,6 +223,14 @@ Json draw_server_fault(Dice& dice, const Extent& extent) {
   if (dice.one_in(2)) fault["detection_us"] = dice.pick<double>({1, 5, 30});
   if (!dice.one_in(8)) fault["lasts_us"] = dice.pick<double>({30, 40, 3000});
   return fault;
+}
+
+Json gpu_of_another_model() {
+  return {{"servers", {1}},
+          {"gpus", {0}},
+          {"speed", 0.75},
+          {"memory_gb", 40},
+          {"gpu", {{"peak_tflops", 250}, {"memory_gb_per_s", 1536}}}};
 }
 
 }  // namespace photonrail::worlds

@@ -86,6 +86,7 @@ TEST(Worlds, SayEverythingThatAScenarioCanSay) {
                            "/cluster/scale_up/curve/step_ns",
                            "/cluster/nic/gpus",
                            "/cluster/unlike_gpus/memory_gb",
+                           "/cluster/unlike_gpus/gpu/peak_tflops",
                            "/executor/sm_share/ep",
                            "/controller/circuits",
                            "/controller/messages/loss",

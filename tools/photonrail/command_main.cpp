@@ -121,15 +121,16 @@ void add_import(CLI::App& app, AstraCommandOptions& options, InfragraphOptions& 
 }
 
 void add_slurm(CLI::App& command, SweepCommandOptions& options) {
-  auto* launcher = command.add_option("--launcher", options.launcher, "Who runs the points: local, slurm (an array job)");
+  auto* launcher =
+      command.add_option("--launcher", options.launch.launcher, "Who runs the points: local, slurm (an array job)");
   launcher->transform(CLI::IsMember({"local", "slurm"}, CLI::ignore_case));
   const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
     command.add_option(name, value, help)->type_name(type)->needs(launcher);
   };
-  add("--profile", options.profile, "Slurm: what follows, and more, from a file", "FILE");
-  add("--partition", options.partition, "Slurm: of the job", "NAME");
-  add("--time", options.time, "Slurm: limit of a task", "TIME");
-  add("--points-per-task", options.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
+  add("--profile", options.launch.profile, "Slurm: what follows, and more, from a file", "FILE");
+  add("--partition", options.launch.partition, "Slurm: of the job", "NAME");
+  add("--time", options.launch.time, "Slurm: limit of a task", "TIME");
+  add("--points-per-task", options.launch.points_per_task, "Slurm: how many a task has (64 tasks)", "N");
 }
 
 void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder,

@@ -55,6 +55,15 @@ void run(const RunOptions& options, const Registries& known);
 /// run(), of scenarios that are read already; `options.scenarios` is what errors call them.
 void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options, const Registries& known);
 
+/// Who runs the points of a sweep. What follows `launcher` is for Slurm, and goes before what its profile says.
+struct SweepLaunchOptions {
+  std::string launcher = "local";
+  std::filesystem::path profile;
+  std::string partition;
+  std::string time;
+  std::uint32_t points_per_task = 0;
+};
+
 struct SweepCommandOptions {
   std::filesystem::path file;
   std::vector<std::string> set;
@@ -67,11 +76,7 @@ struct SweepCommandOptions {
   std::string shard;
   bool retry_failed = false;
   bool quiet = false;
-  std::string launcher = "local";
-  std::filesystem::path profile;
-  std::string partition;
-  std::string time;
-  std::uint32_t points_per_task = 0;
+  SweepLaunchOptions launch;
   std::vector<std::filesystem::path> plugins;  ///< absolute: their content is part of the hash of the sweep
 };
 void sweep(const SweepCommandOptions& options, const Registries& known);

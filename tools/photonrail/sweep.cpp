@@ -204,10 +204,10 @@ std::filesystem::path own_program() {
 
 sweep::SlurmProfile profile_of(const SweepCommandOptions& options) {
   sweep::SlurmProfile profile =
-      options.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(options.profile);
-  if (!options.partition.empty()) profile.partition = options.partition;
-  if (!options.time.empty()) profile.time = options.time;
-  if (options.points_per_task > 0) profile.points_per_task = options.points_per_task;
+      options.launch.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(options.launch.profile);
+  if (!options.launch.partition.empty()) profile.partition = options.launch.partition;
+  if (!options.launch.time.empty()) profile.time = options.launch.time;
+  if (options.launch.points_per_task > 0) profile.points_per_task = options.launch.points_per_task;
   if (options.jobs > 0) profile.cpus_per_task = options.jobs;
   return profile;
 }
@@ -276,7 +276,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   if (!options.shard.empty()) run.shard = Shard::parse(options.shard);
   run.retry_failed = options.retry_failed;
   run.stop = &signals.stop();
-  if (options.launcher == "slurm") return launch(sweep, run, options, known);
+  if (options.launch.launcher == "slurm") return launch(sweep, run, options, known);
   SweepSummary summary;
   {
     Progress progress(options.quiet);

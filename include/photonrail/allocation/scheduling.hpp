@@ -132,6 +132,13 @@ struct JobOutcome {
   std::uint32_t stops = 0;         ///< by failures and preemption
 };
 
+/// Of jobs that ran, in seconds.
+struct JobTimes {
+  double mean_waiting = 0.0;     ///< in the queue
+  double mean_completion = 0.0;  ///< from arrival to end
+  double median_completion = 0.0;
+};
+
 struct ScheduleResult {
   std::vector<JobOutcome> jobs{};  ///< as in the stream
   std::vector<SliceRun> runs{};    ///< in order of their ends
@@ -148,9 +155,7 @@ struct ScheduleResult {
   std::uint32_t restarts_at_once = 0;  ///< of jobs that a failure stopped, ahead of the queue; 0 without Spares
   std::uint64_t decisions = 0;         ///< questions to the allocator
 
-  double mean_waiting_s = 0.0;     ///< seconds in the queue, of jobs that ran
-  double mean_completion_s = 0.0;  ///< seconds from arrival to end
-  double median_completion_s = 0.0;
+  JobTimes times{};
 };
 
 /// Requests of one shape in a pod without a queue.

@@ -26,17 +26,20 @@ struct GpuSpec {
   /// flops / min(efficiency x peak, memory bandwidth x flops / memory_bytes), rounded up. `memory_bytes` 0: no memory
   /// bound. No flops: memory_bytes / memory bandwidth.
   [[nodiscard]] Duration compute_time(double flops, Bytes memory_bytes) const;
+
+  friend bool operator==(const GpuSpec&, const GpuSpec&) = default;
 };
 
-/// GPUs that differ from ClusterSpec::gpu. Leaves out that another GPU differs by more than one factor: products, memory
-/// and precisions each have their own.
+/// GPUs that differ from ClusterSpec::gpu: by one factor, or by a model of their own.
 struct UnlikeGpus {
   std::vector<std::uint32_t> servers{};
   std::vector<std::uint32_t> gpus{};  ///< local indices; empty: all of these servers
-  /// Computations on them take 1 / speed of the time on ClusterSpec::gpu, those whose time is given too; from 0.001 to
-  /// 1,000.
+  /// Computations on them take 1 / speed of the time on their GPU, those whose time is given too; from 0.001 to 1,000.
   double speed = 1.0;
-  double memory_gb = 0.0;  ///< 1e9 bytes; 0: as ClusterSpec::gpu
+  double memory_gb = 0.0;  ///< 1e9 bytes; 0: as their GPU
+  /// Their GPU; none: ClusterSpec::gpu. It times FLOPs and bytes. A time that is given stays as it is: a training job has
+  /// those of each rank's own GPU (TrainingSpec::operators_of_ranks).
+  std::optional<GpuSpec> gpu{};
 };
 
 /// What carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.

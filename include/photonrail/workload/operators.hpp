@@ -112,6 +112,8 @@ struct OperatorRoofline {
   Duration kernel{3'000'000};       ///< each memory-bound kernel's fixed time
 
   [[nodiscard]] double tflops(OperatorPrecision precision) const;
+  /// What products of `wanted` are computed in: the next wider precision that the GPU has, where it has not this one.
+  [[nodiscard]] OperatorPrecision available(OperatorPrecision wanted) const;
   friend bool operator==(const OperatorRoofline&, const OperatorRoofline&) = default;
 };
 

@@ -34,6 +34,7 @@ struct RecomputedOperators {
 /// How a system computes the parts of a layer.
 struct TrainingOperators {
   OperatorTimes times{OperatorRoofline{}};
+  std::string gpu{};  ///< follows the names of what ran on it (OperatorUse::name); "": nothing does
   OperatorPrecision precision = OperatorPrecision::kBf16;  ///< of the products in layers; head, router and scores are bf16
   OperatorPrecision scores = OperatorPrecision::kBf16;  ///< of the core of attention; kFp8 where a system has such kernels
   /// Only adapters learn, so that weights have no gradients: no products for them, no reduction, no optimizer. The

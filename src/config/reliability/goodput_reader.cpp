@@ -61,11 +61,7 @@ std::string hash_of(const Json& root, const std::filesystem::path& directory) {
 
 std::optional<TrainingSpec> training_of(const Json& root, const std::filesystem::path& directory) {
   if (json::find_at(root, "/workload/training") == nullptr) return std::nullopt;
-  JsonReader top(root);
-  const auto placed = top.optional("placement");
-  JsonReader workload = top.child("workload");
-  return config::read_training_spec(workload.child("training"), directory,
-                                    placed ? config::read_placement(*placed) : config::Placement{});
+  return config::read_training_spec_of_file(root, directory);
 }
 
 // A part that fails or is repaired at a time of the run does so in every step that the months are made of.

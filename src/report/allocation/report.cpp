@@ -78,9 +78,10 @@ std::string queues_text(const AllocationStudy& study, const AllocationOutcome& o
                "makespan h", "blocked: resource h", "shape h", "stranded %", "bandwidth %", "blast radius", "skipped"});
   for (const StreamOutcome& stream : outcome.streams) {
     const allocation::ScheduleResult& r = stream.schedule;
-    lines.add({stream.policy, stream.order, percent(r.utilisation), percent(r.goodput), number("%.1f", r.mean_waiting_s),
-               number("%.1f", r.mean_completion_s), number("%.1f", r.median_completion_s),
-               number("%.1f", in_seconds(r.makespan) / 3600), number("%.1f", in_seconds(r.blocked_for_resource) / 3600),
+    lines.add({stream.policy, stream.order, percent(r.utilisation), percent(r.goodput),
+               number("%.1f", r.times.mean_waiting), number("%.1f", r.times.mean_completion),
+               number("%.1f", r.times.median_completion), number("%.1f", in_seconds(r.makespan) / 3600),
+               number("%.1f", in_seconds(r.blocked_for_resource) / 3600),
                number("%.1f", in_seconds(r.blocked_for_shape) / 3600), percent(r.stranded), percent(r.mean_share),
                number("%.1f", r.blast_radius), std::to_string(r.skipped)});
   }
@@ -180,9 +181,9 @@ Json stream_json(const StreamOutcome& stream) {
   entry.insert("utilisation", r.utilisation);
   entry.insert("goodput", r.goodput);
   entry.insert("makespan_s", in_seconds(r.makespan));
-  entry.insert("mean_waiting_s", r.mean_waiting_s);
-  entry.insert("mean_completion_s", r.mean_completion_s);
-  entry.insert("median_completion_s", r.median_completion_s);
+  entry.insert("mean_waiting_s", r.times.mean_waiting);
+  entry.insert("mean_completion_s", r.times.mean_completion);
+  entry.insert("median_completion_s", r.times.median_completion);
   entry.insert("blocked_for_resource_s", in_seconds(r.blocked_for_resource));
   entry.insert("blocked_for_shape_s", in_seconds(r.blocked_for_shape));
   entry.insert("stranded", r.stranded);

@@ -139,6 +139,11 @@ double OperatorRoofline::tflops(OperatorPrecision precision) const {
   return bf16_tflops;
 }
 
+OperatorPrecision OperatorRoofline::available(OperatorPrecision wanted) const {
+  if (wanted == OperatorPrecision::kFp4 && fp4_tflops <= 0.0) wanted = OperatorPrecision::kFp8Block;
+  return fp8_tflops > 0.0 || wanted == OperatorPrecision::kFp4 ? wanted : OperatorPrecision::kBf16;
+}
+
 double operator_flops(const Operator& op) { return std::visit(Flops{}, op); }
 double operator_bytes(const Operator& op) { return std::visit(Traffic{}, op); }
 

@@ -57,11 +57,6 @@ std::optional<OperatorTime> OperatorTables::expert_by_expert(const GroupedProduc
 }
 
 std::optional<OperatorTime> OperatorTables::time(const Operator& op, const OperatorRoofline& on) const {
-  // A GPU without the precision computes in the next higher one that it has.
-  const auto precision_of = [&](OperatorPrecision wanted) {
-    if (wanted == OperatorPrecision::kFp4 && on.fp4_tflops <= 0.0) wanted = OperatorPrecision::kFp8Block;
-    return on.fp8_tflops > 0.0 || wanted == OperatorPrecision::kFp4 ? wanted : OperatorPrecision::kBf16;
-  };
   const auto ask = [&](const auto* table, auto measured, OperatorPrecision precision) -> std::optional<OperatorTime> {
     if (table == nullptr) return std::nullopt;
     measured.precision = precision;
@@ -69,16 +64,16 @@ std::optional<OperatorTime> OperatorTables::time(const Operator& op, const Opera
     return OperatorTime{round_up_picoseconds(answer.picoseconds), answer.source};
   };
   if (const auto* product = std::get_if<MatrixProduct>(&op)) {
-    const OperatorPrecision precision = precision_of(product->precision);
+    const OperatorPrecision precision = on.available(product->precision);
     return ask(products(precision), *product, precision);
   }
   if (const auto* grouped = std::get_if<GroupedProduct>(&op)) {
-    const OperatorPrecision precision = precision_of(grouped->precision);
+    const OperatorPrecision precision = on.available(grouped->precision);
     if (grouped_products(precision) == nullptr) return expert_by_expert(*grouped, precision, on);
     return ask(grouped_products(precision), *grouped, precision);
   }
   if (const auto* core = std::get_if<Attention>(&op)) {
-    const OperatorPrecision precision = attention_precision(precision_of(core->precision));
+    const OperatorPrecision precision = attention_precision(on.available(core->precision));
     return ask(attention(precision), *core, precision);
   }
   if (const auto* core = std::get_if<LatentCore>(&op)) {

@@ -50,7 +50,7 @@ CostShape::CostShape(const TrainingSpec& s, OperatorBook* operators)
       book(operators) {}
 
 OperatorPrecision CostShape::precision() const {
-  return book == nullptr ? OperatorPrecision::kBf16 : book->how().precision;
+  return book == nullptr ? OperatorPrecision::kBf16 : book->how().times.device().available(book->how().precision);
 }
 
 void CostShape::add_memory(Cost& cost, const char* name, std::int64_t forward_bytes, std::int64_t backward_bytes,

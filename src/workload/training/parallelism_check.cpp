@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace photonrail::workload {
 
@@ -146,6 +147,26 @@ void check_operators(const TrainingSpec& s) {
   }
 }
 
+// Programs of one stage meet in the same collectives.
+void check_operators_of_ranks(const TrainingSpec& s) {
+  if (s.operators_of_ranks.empty()) return;
+  const core::Field where = field("operators_of_ranks");
+  core::require(s.operators != nullptr, where, "is there without operators");
+  core::require(s.operators_of_ranks.size() == s.parallelism.ranks(), where,
+                "has " + std::to_string(s.operators_of_ranks.size()) + " entries for " +
+                    std::to_string(s.parallelism.ranks()) + " ranks");
+  const TrainingOperators* checked = s.operators.get();
+  for (const auto& other : s.operators_of_ranks) {
+    if (other == nullptr || other.get() == std::exchange(checked, other.get())) continue;
+    core::require(other->frozen_weights == s.operators->frozen_weights &&
+                      other->ranks_a_copy == s.operators->ranks_a_copy &&
+                      other->again.experts == s.operators->again.experts,
+                  where, "differ in what ranks exchange: frozen_weights, ranks_a_copy or again.experts");
+    core::require(other->factor > 0.0, where, "has a factor that is not above 0");
+    core::require(!other->attention_dropout || !other->fused_attention, where, "has dropout of attention that is fused");
+  }
+}
+
 void check_sharding(const TrainingSpec& s) {
   const ParallelismSpec& p = s.parallelism;
   if (p.fsdp && p.zero1) {
@@ -223,6 +244,7 @@ void check_parallelism(const TrainingSpec& spec) {
   check_experts(spec);
   check_pipeline(spec);
   check_operators(spec);
+  check_operators_of_ranks(spec);
 }
 
 }  // namespace photonrail::workload

@@ -18,6 +18,7 @@
 #include "photonrail/training.hpp"
 
 #include "photonrail/error.hpp"
+#include "photonrail/workload/training_operators.hpp"
 #include "workload/training/rank_grid.hpp"
 #include "workload/training/stage_slots.hpp"
 #include "workload/training/stage_writer.hpp"
@@ -35,6 +36,7 @@ using workload::group_name;
 using workload::group_shape;
 using workload::GroupShape;
 using workload::is_link;
+using workload::PipelineAction;
 using workload::RankGrid;
 using workload::SlotUse;
 using workload::stage_slots;
@@ -98,6 +100,81 @@ class Groups {
   std::vector<std::vector<CommunicatorId>> of_;
 };
 
+/// The programs of the stages: of each one for every kind of operators that its ranks have.
+class Programs {
+ public:
+  /// All must outlive the object.
+  Programs(TaskGraphBuilder& builder, const TrainingSpec& spec, const RankGrid& grid, const MoeTraffic* experts)
+      : builder_(builder), spec_(spec), of_kind_(spec), grid_(grid), experts_(experts), of_position_(grid.positions()) {
+    of_kind_.operators_of_ranks.clear();
+  }
+
+  void write(std::uint32_t stage, const std::vector<PipelineAction>& actions) {
+    const std::uint32_t size = grid_.stage_size();
+    std::vector<std::pair<Operators, std::vector<std::uint32_t>>> kinds;  // with their positions
+    for (std::uint32_t position = stage * size; position < (stage + 1) * size; ++position) {
+      const Operators& own = operators_at(position);
+      const auto same = [&](const auto& kind) { return kind.first == own; };
+      auto kind = std::find_if(kinds.begin(), kinds.end(), same);
+      if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {own, {}});
+      kind->second.push_back(position);
+    }
+    for (const auto& [operators, positions] : kinds) {
+      of_kind_.operators = operators;
+      check_precision();
+      workload::StageWriter writer(builder_, of_kind_, stage, experts_, workload::StageWriter::kMaxTasks / kinds.size());
+      const ProgramId program = writer.write(actions);
+      for (const std::uint32_t position : positions) of_position_[position] = program;
+      if (operators) note(writer.used_operators(), static_cast<double>(positions.size()) / size);
+    }
+  }
+
+  [[nodiscard]] ProgramId at(std::uint32_t position) const { return of_position_[position]; }
+  [[nodiscard]] const std::vector<std::vector<OperatorUse>>& used() const { return used_; }
+
+ private:
+  using Operators = std::shared_ptr<const TrainingOperators>;
+
+  [[nodiscard]] const Operators& operators_at(std::uint32_t position) const {
+    if (spec_.operators_of_ranks.empty()) return spec_.operators;
+    const Operators& own = spec_.operators_of_ranks[grid_.rank(position).index()];
+    return own ? own : spec_.operators;
+  }
+
+  void check_precision() {
+    if (!of_kind_.operators) return;
+    const TrainingOperators& how = *of_kind_.operators;
+    const OperatorPrecision there = how.times.device().available(how.precision);
+    if (there == how.precision) return;
+    const std::string line = (how.gpu.empty() ? "the GPU" : "a GPU (" + how.gpu + ")") + " has no " +
+                             std::string(to_string(how.precision)) + ": its products are timed in " +
+                             std::string(to_string(there)) + ", without casts";
+    if (std::find(warned_.begin(), warned_.end(), line) != warned_.end()) return;
+    builder_.warn(line);
+    warned_.push_back(line);
+  }
+
+  // The writer counts for all GPUs of the stage.
+  void note(std::vector<OperatorUse> uses, double share) {
+    const std::string& gpu = of_kind_.operators->gpu;
+    for (OperatorUse& use : uses) {
+      use.times *= share;
+      use.seconds *= share;
+      if (!gpu.empty()) use.name += " on " + gpu;
+    }
+    used_.push_back(std::move(uses));
+  }
+
+  TaskGraphBuilder& builder_;
+  const TrainingSpec& spec_;
+  TrainingSpec of_kind_;  // the same with the operators of the program that is written
+  const RankGrid& grid_;
+  const MoeTraffic* experts_;
+  std::vector<ProgramId> of_position_;
+  std::vector<std::vector<OperatorUse>> used_;  // by program
+  std::vector<std::string> warned_;
+};
+
 CommunicatorId link(TaskGraphBuilder& builder, const TrainingSpec& spec, const RankGrid& grid, std::uint32_t position,
                     SlotUse use) {
   const ParallelismSpec& p = spec.parallelism;
@@ -141,15 +218,10 @@ TrainingStep make_training_step(const TrainingSpec& spec) {
     builder.set_demands(experts);
   }
 
-  std::vector<ProgramId> program_of_stage;
-  std::vector<std::vector<OperatorUse>> used;  // by stage
+  Programs programs(builder, spec, grid, experts.get());
   const auto actions = workload::pipeline_actions(spec.pipeline());
-  for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) {
-    workload::StageWriter writer(builder, spec, s, experts.get());
-    program_of_stage.push_back(writer.write(actions[s]));
-    if (spec.operators) used.push_back(writer.used_operators());
-  }
-  if (spec.operators) work.operators = std::make_shared<const OperatorUsage>(workload::total_usage(used));
+  for (std::uint32_t s = 0; s < spec.parallelism.pp; ++s) programs.write(s, actions[s]);
+  if (spec.operators) work.operators = std::make_shared<const OperatorUsage>(workload::total_usage(programs.used()));
 
   std::vector<std::pair<RankId, std::uint32_t>> in_order;
   for (std::uint32_t position = 0; position < ranks; ++position) in_order.emplace_back(grid.rank(position), position);
@@ -163,7 +235,7 @@ TrainingStep make_training_step(const TrainingSpec& spec) {
     for (const SlotUse use : uses_of_stage[stage]) {
       slots.push_back(is_link(use) ? link(builder, spec, grid, position, use) : groups.at(use, position));
     }
-    builder.assign(rank, program_of_stage[stage], std::move(slots));
+    builder.assign(rank, programs.at(position), std::move(slots));
   }
   return {std::move(builder).build(), std::move(work)};
 }

@@ -126,7 +126,7 @@ TEST_F(Infragraph, ClustersComeBackAsTheyWere) {
   const std::filesystem::path configs = std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "configs";
   for (const char* name :
        {"quickstart.json", "quickstart-electrical.json", "llama3-8b-16gpu.json", "goodput/dark-ports.json",
-        "straggler-all-reduce.json", "shared-nics.json", "unlike-gpus-uneven-stages.json",
+        "straggler-all-reduce.json", "shared-nics.json", "unlike-gpus-uneven-stages.json", "two-gpu-models.json",
         "all-gather-inside-a-server.json", "scale-up/tori-on-rails.json", "scale-up/twisted-cubes.json",
         "scale-up/photonic-server.json", "scale-up/around-a-failed-switch.json"}) {
     SCOPED_TRACE(name);

@@ -95,8 +95,8 @@ TEST(PublishedSteps, OfSmallJobsAreMetWithTables) {
 }
 
 // Llama 3.1 405B on 1,024 GPUs: 16 stages of 128 micro-batches. Each operator's time is looked up once a stage, so that
-// tables cost little of a graph: 1.1 to 1.4 times its time without them, by machine (docs/performance.md has ours). They are
-// read before the clock starts. The best of a few, since caches are shared.
+// tables cost little of a graph: 1.1 to 1.4 times its time without them, by machine (docs/performance.md has ours). They
+// are read before the clock starts. The best of a few, since caches are shared.
 TEST(OperatorTables, CostLittleOfTheTimeOfAGraph) {
   const std::vector<std::string> plain{"/cluster/servers=128",
                                        "/cluster/gpus_per_server=8",

@@ -7,15 +7,37 @@
 
 namespace photonrail::control_plane {
 
+namespace {
+
+// Of every rail; the jobs on it come with the rail.
+ReconfigurationTerms switching_terms(const ControlContext& run) {
+  const OpticalSwitchSpec& optical = run.fabric.spec().rail.optical;
+  const Duration message = run.spec.control.messages.delay.typical();
+  ReconfigurationTerms terms;
+  terms.switching = optical.reconfiguration.typical();
+  terms.link_up = optical.link_up;
+  terms.command = run.spec.command + message;
+  terms.acknowledgement = run.spec.acknowledgement + message;
+  terms.whole_switch = optical.darkness == DarkScope::kSwitch;
+  terms.settle = optical.settle;
+  terms.batching = optical.batching;
+  terms.command_gap = optical.command_gap;
+  terms.longer = optical.reconfiguration.longest() - terms.switching;
+  return terms;
+}
+
+}  // namespace
+
 ControlPlane::ControlPlane(const ControlContext& run, folding::OrderAmbiguity* ambiguity)
     : run_(run),
       needs_(run.factory.needs_of(run.spec).with_ports(run.plant().nic_ports)),
       channel_(run.engine, run.spec, run.fabric.optical() ? run.fabric.rails() : 0, run.seed),
-      board_(run, needs_, channel_, *this, ambiguity) {
+      board_(run, needs_, channel_, *this, ambiguity),
+      switching_(switching_terms(run)) {
   if (run.fabric.optical()) agents_.resize(run.fabric.rails());
   for (std::uint32_t r = 0; r < agents_.size(); ++r) {
     if (!run.fabric.has_rail(RailId{r})) continue;
-    const RailAgent::Surroundings around{board_, channel_, *this, *this};
+    const RailAgent::Surroundings around{board_, channel_, *this, *this, switching_};
     agents_[r] = std::make_unique<RailAgent>(run, needs_, around, RailId{r});
   }
   if (needs_.by_pair()) {

@@ -92,6 +92,7 @@ class ControlPlane : public fabric::CircuitListener,
   const PolicyNeeds needs_;
   RequestChannel channel_;
   RequestBoard board_;
+  const ReconfigurationTerms switching_;
   std::vector<std::unique_ptr<RailAgent>> agents_;  // by rail; null where the job has no GPU
   std::unique_ptr<RoundOpener> service_;
   std::optional<ProfiledSchedule> schedule_;

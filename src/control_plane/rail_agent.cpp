@@ -202,7 +202,6 @@ void RailAgent::require_time_passes(std::uint64_t tasks_ended) {
 
 FabricView RailAgent::view(const SharedView& shared) const {
   const ClusterSpec& cluster = run_.fabric.spec();
-  const OpticalSwitchSpec& optical = cluster.rail.optical;
   FabricView view;
   view.now = run_.engine.now();
   view.rail = id_;
@@ -224,17 +223,8 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.own = ports_.own();
   if (needs_.by_pair()) view.waiting = &around_.board.complete(id_).waiting();
   view.by_port = around_.board.complete(id_).by_port();
-  const Duration message = run_.spec.control.messages.delay.typical();
-  view.reconfiguration = {optical.reconfiguration.typical(),
-                          optical.link_up,
-                          run_.spec.command + message,
-                          run_.spec.acknowledgement + message,
-                          optical.darkness == DarkScope::kSwitch,
-                          optical.settle,
-                          optical.batching,
-                          optical.command_gap,
-                          rail_.jobs(),
-                          optical.reconfiguration.longest() - optical.reconfiguration.typical()};
+  view.reconfiguration = around_.switching;
+  view.reconfiguration.jobs = rail_.jobs();
   return view;
 }
 

@@ -52,6 +52,7 @@ class RailAgent {
     RequestChannel& channel;
     RetryListener& retry;
     ViewSource& views;
+    const ReconfigurationTerms& switching;  ///< of every rail, but for ReconfigurationTerms::jobs
   };
 
   RailAgent(const ControlContext& run, const PolicyNeeds& needs, const Surroundings& around, RailId id);

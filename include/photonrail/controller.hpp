@@ -39,8 +39,6 @@ class Controller {
 /// The controller of electrical rails, which has nothing to decide: the absence of a policy.
 inline constexpr const char* kNoPolicy = "electrical";
 
-enum class OpusMode : std::uint8_t { kOnDemand, kProvisioned };
-
 /// A circuit of a `static` controller, between two GPUs.
 struct StaticCircuit {
   GpuId from;
@@ -54,9 +52,7 @@ struct StaticCircuit {
 /// The controller of a job and the delays of its control plane. All default to 0, so that only switching takes time.
 struct ControllerSpec {
   std::string name = kNoPolicy;
-  OpusMode mode = OpusMode::kOnDemand;
-  OperationOrder order = OperationOrder::kScheduled;
-  std::vector<StaticCircuit> circuits;  ///< static
+  std::vector<StaticCircuit> circuits;  ///< where ControllerFactory::takes_circuits
   Duration request{};                   ///< a rank's message to the controller
   Duration service{};                   ///< the controller's work on one request; one queue per rail
   Duration command{};                   ///< from the decision until the switch begins
@@ -68,9 +64,6 @@ struct ControllerSpec {
 
   [[nodiscard]] std::string describe() const;  ///< its name and parameters as text for reports
 };
-
-/// Fields of ControllerSpec, other than parameters, that only some policies read.
-enum class PolicyField : std::uint8_t { kMode, kOrder, kCircuits };
 
 /// Guarantees of a policy for jobs that issue one operation after another, on switches with constant delays and without
 /// faults. In other jobs a faster part may change an order, and no online policy can guarantee a shorter run.
@@ -102,8 +95,8 @@ struct ControllerFactory {
   std::vector<ControllerParameter> parameters{};                   ///< the policy's own keys of the scenario
   /// Work-conserving: a blocked operation is served as soon as its ports are free, FIFO among conflicting requests.
   bool work_conserving = false;
-  PolicyClaims claims{};              ///< further guarantees
-  std::vector<PolicyField> fields{};  ///< that the policy reads; a scenario file has keys for these alone
+  PolicyClaims claims{};        ///< further guarantees
+  bool takes_circuits = false;  ///< it is given ControllerSpec::circuits
   /// The test kit examines a policy by default and in each word and flag of its parameters once. This changes the list to
   /// settings in which the policy promises to serve every request; null: all of them.
   void (*examine)(std::vector<ControllerSpec>& settings) = nullptr;
@@ -113,11 +106,11 @@ struct ControllerFactory {
   /// Not a policy but a bound: the result is a lower bound on the run of every policy, and `make` is not called.
   bool bound = false;
 
-  [[nodiscard]] bool reads(PolicyField field) const {
-    return std::find(fields.begin(), fields.end(), field) != fields.end();
-  }
+  [[nodiscard]] bool has(std::string_view key) const;  ///< among `parameters`
   /// The spec with every parameter set. Throws ConfigError for one that is unknown, of another kind or out of range.
   [[nodiscard]] ControllerSpec complete(const ControllerSpec& spec) const;
+  /// The spec with every word set: the ways that a policy has are named in reports, given or not.
+  [[nodiscard]] ControllerSpec with_words(ControllerSpec spec) const;
   [[nodiscard]] PolicyNeeds needs_of(const ControllerSpec& spec) const {
     PolicyNeeds wanted = needs == nullptr ? PolicyNeeds{} : needs(complete(spec));
     wanted.ranks.of_ranks = spec.control.shims;

@@ -77,7 +77,7 @@ void read_control_plane(JsonReader& controller, const std::filesystem::path& dir
     for (const JsonReader& restart : v->elements()) spec.restarts.push_back(read_restart(restart));
   }
   if (const auto v = controller.optional("shims")) {
-    for (const JsonReader& shim : v->elements()) spec.shims.push_back(read_shim(shim, policy.reads(PolicyField::kMode)));
+    for (const JsonReader& shim : v->elements()) spec.shims.push_back(read_shim(shim, policy.has("mode")));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace photonrail::config {
 
@@ -25,31 +26,36 @@ std::vector<StaticCircuit> read_circuits(const JsonReader& list) {
   return circuits;
 }
 
-// A key that only some controllers know is refused by name elsewhere, rather than called unknown.
+// A key of other controllers is refused by name, rather than called unknown.
 void refuse_elsewhere(const JsonReader& section, const ControllerFactory& factory, const ControllerRegistry& known) {
-  const auto only_where = [&](PolicyField field, const char* key) {
-    const bool own = std::any_of(factory.parameters.begin(), factory.parameters.end(),
-                                 [key](const ControllerParameter& parameter) { return parameter.key == key; });
-    if (factory.reads(field) || own) return;
-    std::string owners;
-    for (const ControllerFactory& other : known.all()) {
-      if (other.reads(field)) owners += (owners.empty() ? "" : ", ") + other.name;
+  std::map<std::string, std::string> owners;  // of keys that this one has not
+  for (const ControllerFactory& other : known.all()) {
+    const auto add = [&](const std::string& key) {
+      std::string& names = owners[key];
+      names += (names.empty() ? "" : ", ") + other.name;
+    };
+    if (other.takes_circuits && !factory.takes_circuits) add("circuits");
+    for (const ControllerParameter& parameter : other.parameters) {
+      if (!factory.has(parameter.key)) add(parameter.key);
     }
+  }
+  for (const auto& [key, names] : owners) {
     section.refuse(key, "the " + factory.name + " controller has no such key",
-                   owners.empty() ? "no controller has it" : "only " + owners + " has it");
-  };
-  only_where(PolicyField::kMode, "mode");
-  only_where(PolicyField::kOrder, "order");
-  only_where(PolicyField::kCircuits, "circuits");
+                   "only " + names + (names.find(',') == std::string::npos ? " has it" : " have it"));
+  }
 }
 
 // For a hint: the first that decides something and takes no list of circuits.
 std::string example(const ControllerRegistry& known) {
   for (const ControllerFactory& factory : known.all()) {
-    if (factory.name != kNoPolicy && !factory.reads(PolicyField::kCircuits))
-      return "for example {\"name\": \"" + factory.name + "\"}";
+    if (factory.name != kNoPolicy && !factory.takes_circuits) return "for example {\"name\": \"" + factory.name + "\"}";
   }
   return "its name";
+}
+
+std::string hint_of(const ControllerParameter& parameter, const ParameterValue& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  return word == nullptr ? parameter.summary : suggest(*word, parameter.words);
 }
 
 // The keys that the policy has of its own.
@@ -72,7 +78,7 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
     } else {
       value = v->number_of_range(parameter.least, parameter.greatest, parameter.kind == kCount);
     }
-    if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, parameter.summary);
+    if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, hint_of(parameter, value));
     spec.parameters.set(parameter.key, std::move(value));
   }
 }
@@ -90,17 +96,7 @@ ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails
   spec.name = name.lookup([&](const std::string& word) { return known.find(word).name; });
   const ControllerFactory& factory = known.find(spec.name);
   refuse_elsewhere(*section, factory, known);
-  if (factory.reads(PolicyField::kMode)) {
-    if (const auto v = section->optional("mode")) {
-      spec.mode = v->choice<OpusMode>({{"on_demand", OpusMode::kOnDemand}, {"provisioned", OpusMode::kProvisioned}});
-    }
-  }
-  if (factory.reads(PolicyField::kOrder)) {
-    if (const auto v = section->optional("order")) {
-      spec.order = v->choice<OperationOrder>({{"scheduled", OperationOrder::kScheduled}, {"free", OperationOrder::kFree}});
-    }
-  }
-  if (factory.reads(PolicyField::kCircuits)) spec.circuits = read_circuits(section->child("circuits"));
+  if (factory.takes_circuits) spec.circuits = read_circuits(section->child("circuits"));
   if (spec.name != kNoPolicy) read_control_plane(*section, directory, factory, spec);
   read_parameters(*section, factory, spec);
   section->finish();

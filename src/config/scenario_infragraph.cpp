@@ -25,7 +25,7 @@ double rate(const Json& root, const std::string& pointer, Bandwidth otherwise) {
 std::string first_that_decides() {
   const ControllerRegistry known = ControllerRegistry::builtin();
   for (const ControllerFactory& factory : known.all()) {
-    if (factory.name != kNoPolicy && !factory.reads(PolicyField::kCircuits)) return factory.name;
+    if (factory.name != kNoPolicy && !factory.takes_circuits) return factory.name;
   }
   return kNoPolicy;
 }

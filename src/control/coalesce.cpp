@@ -305,13 +305,11 @@ std::vector<ControllerSpec> coalesce_rehearsals(const ControllerSpec& spec) {
       }
     }
   }
-  for (const OpusMode mode : {OpusMode::kProvisioned, OpusMode::kOnDemand}) {
-    for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
+  for (const char* mode : {"provisioned", "on_demand"}) {
+    for (const char* order : {"scheduled", "free"}) {
       ControllerSpec way = spec;
       way.name = "opus";
-      way.mode = mode;
-      way.order = order;
-      way.parameters = {};
+      way.parameters = ParameterValues().set("mode", mode).set("order", order);
       list.push_back(way);
     }
   }

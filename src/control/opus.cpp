@@ -8,6 +8,7 @@
 //
 // Leaves out: the published prototype's time-outs, and its one-bit-a-stage topologies: circuits change one by one here, so
 // that two groups on disjoint ports never wait for each other.
+#include "control/asking.hpp"
 #include "control/builtin.hpp"
 #include "control/changed_requests.hpp"
 #include "control/free_ports.hpp"
@@ -53,10 +54,19 @@ std::unique_ptr<Controller> make_opus(const ControllerSpec&, RailId, std::uint32
 }
 
 PolicyNeeds opus_needs(const ControllerSpec& spec) {
-  PolicyNeeds needs{.view = {ViewPart::kScheduleWithPorts, ViewPart::kByPort}};
-  needs.ranks.announce = spec.mode == OpusMode::kProvisioned ? Announcement::kAhead : Announcement::kOnDemand;
-  needs.ranks.order = spec.order;
-  return needs;
+  return {.view = {ViewPart::kScheduleWithPorts, ViewPart::kByPort}, .ranks = asking_of(spec.parameters)};
+}
+
+// In both ways to ask and both orders.
+void examine_opus(std::vector<ControllerSpec>& settings) {
+  const ControllerSpec spec = settings.front();
+  settings.clear();
+  for (const char* mode : {"on_demand", "provisioned"}) {
+    for (const char* order : {"scheduled", "free"}) {
+      settings.push_back(spec);
+      settings.back().parameters.set("mode", mode).set("order", order);
+    }
+  }
 }
 
 }  // namespace
@@ -67,9 +77,10 @@ ControllerFactory opus_factory() {
           .make = make_opus,
           .rank_symmetric = true,
           .needs = opus_needs,
+          .parameters = with_asking({}),
           .work_conserving = true,
           .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true},
-          .fields = {PolicyField::kMode, PolicyField::kOrder}};
+          .examine = examine_opus};
 }
 
 }  // namespace photonrail::control

@@ -14,6 +14,7 @@
 //
 // Leaves out: the hang of a pair that never gets its circuit, and paths of three hops that are delivered after two. That
 // every link is dark while one is re-routed is a matter of the switch (whole-switch darkness), not of the controller.
+#include "control/asking.hpp"
 #include "control/builtin.hpp"
 #include "control/free_ports.hpp"
 #include "control/outlook.hpp"
@@ -235,11 +236,8 @@ std::unique_ptr<Controller> make_opus_artifact(const ControllerSpec& spec, RailI
 }
 
 PolicyNeeds opus_artifact_needs(const ControllerSpec& spec) {
-  PolicyNeeds needs;
   const ParameterValues& values = spec.parameters;
-  if (values.word("mode") == "provisioned") needs.ranks.announce = Announcement::kAhead;
-  if (values.word("order") == "scheduled") needs.ranks.order = OperationOrder::kScheduled;
-  needs.view = {ViewPart::kScheduleWithPorts};
+  PolicyNeeds needs{.view = {ViewPart::kScheduleWithPorts}, .ranks = asking_of(values)};
   needs.view.add(ViewPart::kSchedule, values.word("granularity") == "stage")
       .add(ViewPart::kTaskEvents, values.word("lock") == "fabric" || values.word("retry") == "own_event");
   return needs;
@@ -258,13 +256,12 @@ ControllerFactory opus_artifact_factory() {
     for (ControllerSpec& setting : settings) setting.parameters.set("retry", std::string("release"));
   };
   using P = ControllerParameter;
-  factory.parameters = {
-      P::word("mode", {"on_demand", "provisioned"}, "when the ranks ask"),
-      P::word("order", {"scheduled", "free"}, "the order of a rank's rail operations"),
+  factory.parameters = with_asking({
       P::word("granularity", {"stage", "circuit"}, "what a request re-points"),
       P::word("lock", {"fabric", "rail", "none"}, "what must be idle for it"),
       P::word("retry", {"own_event", "release"}, "when a refused request is looked at again"),
-      P::duration("retry_timeout", Duration{}, "after so long it is in any case; 0: never (the testbed's shim: 10 s)")};
+      P::duration("retry_timeout", Duration{}, "after so long it is in any case; 0: never (the testbed's shim: 10 s)"),
+  });
   return factory;
 }
 

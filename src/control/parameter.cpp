@@ -87,10 +87,6 @@ std::string ControllerParameter::describe() const {
 std::string ControllerSpec::describe() const {
   std::string text = name;
   const auto add = [&text](const std::string& more) { text += ", " + more; };
-  if (name == "opus") {
-    add(mode == OpusMode::kProvisioned ? "provisioned" : "on demand");
-    add(order == OperationOrder::kScheduled ? "scheduled order" : "free order");
-  }
   for (const auto& [key, value] : parameters.all()) {
     if (const auto* word = std::get_if<std::string>(&value)) {
       add(key + " " + *word);
@@ -99,6 +95,19 @@ std::string ControllerSpec::describe() const {
     }
   }
   return text;
+}
+
+bool ControllerFactory::has(std::string_view key) const {
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [key](const ControllerParameter& parameter) { return parameter.key == key; });
+}
+
+ControllerSpec ControllerFactory::with_words(ControllerSpec spec) const {
+  for (const ControllerParameter& parameter : parameters) {
+    if (parameter.kind != ControllerParameter::Kind::kWord || spec.parameters.has(parameter.key)) continue;
+    spec.parameters.set(parameter.key, parameter.initial);
+  }
+  return spec;
 }
 
 ControllerSpec ControllerFactory::complete(const ControllerSpec& spec) const {

@@ -37,7 +37,7 @@ ControllerFactory static_factory() {
   return {.name = "static",
           .summary = "circuits given by the scenario, lit once",
           .make = make_static_circuits,
-          .fields = {PolicyField::kCircuits}};
+          .takes_circuits = true};
 }
 
 }  // namespace photonrail::control

@@ -128,7 +128,7 @@ std::string delay_of(const RunResult& run) {
   return rail.kind == RailKind::kElectrical ? std::string(kNothing) : to_text(rail.optical.typical());
 }
 
-// "opus, on demand, free order" word by word, each a line of the table: columns stay narrow.
+// "opus, mode on_demand, order free" word by word, each a line of the table: columns stay narrow.
 std::string word_of_controller(const RunResult& run, std::size_t word) {
   std::string text = run.controller.describe();
   for (; word > 0; --word) {

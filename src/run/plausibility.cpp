@@ -230,11 +230,11 @@ void check_first_step(const Scenario& scenario, RunResult& result) {
                             "iteration_s and makespan_s, or give one iteration, or a later time");
 }
 
-void describe(const Scenario& scenario, RunResult& result) {
+void describe(const Scenario& scenario, const Registries& registries, RunResult& result) {
   result.cluster = scenario.cluster;
   result.peak_tflops = scenario.cluster.peak_tflops(
       std::span(scenario.gpu_of_rank).first(scenario.gpu_of_rank.size() - scenario.storage_ranks));
-  result.controller = scenario.controller;
+  result.controller = registries.controllers.find(scenario.controller.name).with_words(scenario.controller);
   result.source = scenario.source;
   result.memory = scenario.memory;
   result.work = scenario.work;

@@ -18,6 +18,6 @@ namespace photonrail::run {
 void check_first_step(const Scenario& scenario, RunResult& result);
 
 /// Puts into the result what was simulated: cluster, controller, source, memory and work of the job.
-void describe(const Scenario& scenario, RunResult& result);
+void describe(const Scenario& scenario, const Registries& registries, RunResult& result);
 
 }  // namespace photonrail::run

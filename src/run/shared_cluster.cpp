@@ -145,13 +145,13 @@ class Jobs {
     if (!stuck.empty()) throw DeadlockError(std::move(stuck));
   }
 
-  void report(RunResult& result) {
+  void report(const Registries& registries, RunResult& result) {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       RunResult& of = result.jobs.emplace_back();
       of.name = scenario_.jobs[j].name;
       of.seed = scenario_.jobs[j].run.seed;
       of.warnings = job_warnings(scenario_.jobs[j]);
-      describe(scenario_.jobs[j], of);
+      describe(scenario_.jobs[j], registries, of);
       of.folding.ranks = of.folding.classes = scenario_.jobs[j].graph.ranks();
       of.folding.off = "several jobs share the cluster";
       jobs_[j]->simulation->report(of);
@@ -296,7 +296,7 @@ void bound_jobs(const Scenario& scenario, const Registries& registries, RunResul
     of.name = scenario.jobs[j].name;
     of.seed = scenario.jobs[j].run.seed;
     of.warnings = job_warnings(scenario.jobs[j]);
-    describe(scenario.jobs[j], of);
+    describe(scenario.jobs[j], registries, of);
     of.start = scenario.jobs[j].start;
     Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(of);
     of.alone = of.makespan;
@@ -312,7 +312,7 @@ void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, co
   if (are_bounds(scenario, registries)) return bound_jobs(scenario, registries, result);
   Jobs jobs(scenario, observers, registries);
   jobs.run();
-  jobs.report(result);
+  jobs.report(registries, result);
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
     RunResult alone;
     Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(alone);

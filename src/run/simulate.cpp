@@ -50,7 +50,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   result.name = scenario.name;
   result.seed = scenario.run.seed;
   result.warnings = scenario.jobs.empty() ? scenario.warnings() : run::cluster_warnings(scenario.cluster);
-  run::describe(scenario, result);
+  run::describe(scenario, registries, result);
   if (scenario.jobs.empty()) {
     run::Runner(scenario, scenario.run, observers, registries).run(result);
     run::check_first_step(scenario, result);

@@ -29,8 +29,6 @@ bool is_flag(const ControllerFactory* factory, const std::string& key) {
 }
 
 void add_own(const ControllerSpec& spec, const ControllerFactory* factory, Words& words) {
-  if (spec.mode != OpusMode::kOnDemand) words.emplace_back("mode", "\"provisioned\"");
-  if (spec.order != OperationOrder::kScheduled) words.emplace_back("order", "\"free\"");
   for (const auto& [key, value] : spec.parameters.all()) {
     if (const auto* number = std::get_if<double>(&value)) {
       words.emplace_back(key, !is_flag(factory, key) ? plain(*number) : *number != 0.0 ? "true" : "false");

@@ -33,18 +33,6 @@ std::vector<ControllerSpec> settings_of(const ControllerFactory& factory) {
   return settings;
 }
 
-std::vector<ControllerSpec> modes_and_orders(const std::string& name) {
-  std::vector<ControllerSpec> settings;
-  for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
-    for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
-      settings.push_back(named(name));
-      settings.back().mode = mode;
-      settings.back().order = order;
-    }
-  }
-  return settings;
-}
-
 void on_electrical_rails(Scenario& scenario) {
   scenario.cluster.rail = RailSpec{};
   scenario.controller = ControllerSpec{};
@@ -73,8 +61,7 @@ std::vector<PolicyUnderTest> subjects_of(const ControllerRegistry& registry) {
     if (factory.bound) continue;  // no policy
     PolicyUnderTest& subject = subjects.emplace_back(factory, settings_of(factory));
     if (factory.name == kNoPolicy) subject.fit = on_electrical_rails;
-    if (factory.reads(PolicyField::kCircuits)) subject.fit = on_rings;
-    if (factory.reads(PolicyField::kMode)) subject.settings = modes_and_orders(factory.name);
+    if (factory.takes_circuits) subject.fit = on_rings;
     if (factory.examine != nullptr) factory.examine(subject.settings);
   }
   return subjects;

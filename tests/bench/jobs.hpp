@@ -136,7 +136,7 @@ inline Scenario on_optical_rails(Scenario scenario) {
   scenario.cluster.rail.kind = RailKind::kOptical;
   scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(Duration{15'000'000'000});
   scenario.controller.name = "opus";
-  scenario.controller.mode = OpusMode::kProvisioned;
+  scenario.controller.parameters.set("mode", "provisioned");
   return scenario;
 }
 

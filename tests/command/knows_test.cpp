@@ -40,9 +40,10 @@ class Knows : public Command {
 TEST_F(Knows, ARunUnderOverridesIsNotCalledWhatTheFileSays) {
   const Outcome done = run("run quick.json --set /controller/mode=on_demand --set /run/iterations=2 --out out");
   ASSERT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(HasSubstr("quick, mode=on_demand"), HasSubstr("on demand"), Not(HasSubstr("provisioned"))));
+  EXPECT_THAT(done.out,
+              AllOf(HasSubstr("quick, mode=on_demand"), HasSubstr("mode on_demand"), Not(HasSubstr("provisioned"))));
   const json simulated = result("out/result.json")["simulated"];
-  EXPECT_EQ(simulated["controller"]["policy"], "opus, on demand, scheduled order");
+  EXPECT_EQ(simulated["controller"]["policy"], "opus, mode on_demand, order scheduled");
   EXPECT_EQ(simulated["cluster"]["rail"]["reconfiguration_s"], 0.005);
   EXPECT_EQ(simulated["cluster"]["servers"], 4);
   EXPECT_EQ(simulated["overrides"], json({"/controller/mode=on_demand", "/run/iterations=2"}));

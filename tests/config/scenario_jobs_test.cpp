@@ -56,7 +56,7 @@ TEST(ScenarioJobs, AreReadEachWithItsOwn) {
   EXPECT_EQ(a.start, Time{});
   EXPECT_EQ(a.run.iterations, 2u);
   EXPECT_EQ(a.run.seed, 7u);
-  EXPECT_EQ(a.controller.mode, OpusMode::kProvisioned);
+  EXPECT_EQ(a.controller.parameters.word("mode"), "provisioned");
   EXPECT_EQ(a.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllReduce)], "halving_doubling");
   // Its first server is server 4, with GPUs 8 and 9; its second is server 1.
   EXPECT_THAT(a.gpu_of_rank, ElementsAre(GpuId{8}, GpuId{9}, GpuId{2}, GpuId{3}));
@@ -65,7 +65,7 @@ TEST(ScenarioJobs, AreReadEachWithItsOwn) {
   EXPECT_EQ(to_seconds(b.start), 0.0025);
   EXPECT_EQ(b.run.iterations, 3u);
   EXPECT_EQ(b.run.seed, 8u);
-  EXPECT_EQ(b.controller.mode, OpusMode::kOnDemand);
+  EXPECT_EQ(b.controller.parameters.word("mode"), "on_demand");
   EXPECT_EQ(b.executor.comm_lanes, CommLanes::kOne);
   // Its GPU 3 is the second of server 5, its GPU 0 the first of server 0.
   EXPECT_THAT(b.gpu_of_rank, ElementsAre(GpuId{11}, GpuId{0}));

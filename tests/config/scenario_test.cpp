@@ -106,8 +106,8 @@ TEST(Scenario, EveryKeyOfTheOtherSections) {
   const Scenario s = parse(kOptical);
   EXPECT_THAT(gpus(s), ElementsAre(6, 4, 2, 0));
   EXPECT_EQ(s.controller.name, "opus");
-  EXPECT_EQ(s.controller.mode, OpusMode::kProvisioned);
-  EXPECT_EQ(s.controller.order, OperationOrder::kFree);
+  EXPECT_EQ(s.controller.parameters.word("mode"), "provisioned");
+  EXPECT_EQ(s.controller.parameters.word("order"), "free");
   EXPECT_EQ(s.controller.request, Duration{1'000'000});
   EXPECT_EQ(s.controller.service, Duration{2'000'000});
   EXPECT_EQ(s.controller.command, Duration{3'000'000'000});

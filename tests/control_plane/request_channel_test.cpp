@@ -215,9 +215,9 @@ TEST(Restart, CircuitsOfAStaticControllerStay) {
 // ---- shims
 
 /// Ranks 0 and 1 exchange, compute 5 ms, and exchange with 2 and 3 what needs other circuits.
-Job& phases(Job& job, OpusMode mode) {
+Job& phases(Job& job, const char* mode) {
   job.optical(ms(2));
-  job.scenario.controller.mode = mode;
+  job.scenario.controller.parameters.set("mode", mode);
   job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 1 << 28);
   job.compute(0, ms(5)).compute(1, ms(5));
   job.send(0, 2, 1 << 28).receive(0, 2, 1 << 28);
@@ -228,16 +228,16 @@ TEST(Shims, ARankThatDoesNotAnnounceHoldsUpThoseThatDo) {
   Job on_demand(4);
   Job provisioned(4);
   Job mixed(4);
-  const Duration slow = phases(on_demand, OpusMode::kOnDemand).run().makespan;
-  const Duration fast = phases(provisioned, OpusMode::kProvisioned).run().makespan;
+  const Duration slow = phases(on_demand, "on_demand").run().makespan;
+  const Duration fast = phases(provisioned, "provisioned").run().makespan;
   // The second switching of 2 ms hides behind the computation of 5 ms.
   EXPECT_EQ(slow - fast, ms(2));
-  phases(mixed, OpusMode::kProvisioned).scenario.controller.control.shims = {{{RankId{0u}}, false, std::nullopt}};
+  phases(mixed, "provisioned").scenario.controller.control.shims = {{{RankId{0u}}, false, std::nullopt}};
   const RunResult result = mixed.run();
   EXPECT_EQ(result.makespan, slow) << "both ends must ask";
   EXPECT_EQ(result.folding.off, "the shims of some ranks differ");
   Job other(4);
-  phases(other, OpusMode::kOnDemand).scenario.controller.control.shims = {
+  phases(other, "on_demand").scenario.controller.control.shims = {
       {{RankId{0u}, RankId{1u}, RankId{2u}, RankId{3u}}, true, std::nullopt}};
   EXPECT_EQ(other.run().makespan, fast);
 }

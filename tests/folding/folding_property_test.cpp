@@ -54,8 +54,8 @@ class SymmetricDrawing {
     c.rail.kind = RailKind::kOptical;
     c.rail.optical.reconfiguration = DelayDistribution::constant(dice_.pick<Duration>({{}, us(2), us(900)}));
     scenario.controller.name = "opus";
-    scenario.controller.mode = dice_.one_in(2) ? OpusMode::kProvisioned : OpusMode::kOnDemand;
-    scenario.controller.order = dice_.one_in(2) ? OperationOrder::kScheduled : OperationOrder::kFree;
+    scenario.controller.parameters.set("mode", dice_.one_in(2) ? "provisioned" : "on_demand");
+    scenario.controller.parameters.set("order", dice_.one_in(2) ? "scheduled" : "free");
     scenario.controller.request = dice_.pick<Duration>({{}, us(5)});
     scenario.controller.command = dice_.pick<Duration>({{}, us(1)});
   }

@@ -43,12 +43,11 @@ Scenario training(const ParallelismSpec& parallelism, std::uint32_t ports = 1) {
   return training_of(small_training(parallelism), ports);
 }
 
-Scenario optical(Scenario scenario, OpusMode mode, OperationOrder order = OperationOrder::kScheduled) {
+Scenario optical(Scenario scenario, const char* mode, const char* order = "scheduled") {
   scenario.cluster.rail.kind = RailKind::kOptical;
   scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(us(40));
   scenario.controller.name = "opus";
-  scenario.controller.mode = mode;
-  scenario.controller.order = order;
+  scenario.controller.parameters.set("mode", mode).set("order", order);
   return scenario;
 }
 
@@ -72,8 +71,8 @@ TEST(Folding, OneRankAStage) {
             scenario.executor.comm_lanes = lanes;
             SCOPED_TRACE("tp " + std::to_string(p.tp) + " pp " + std::to_string(p.pp) + " dp " + std::to_string(p.dp));
             expect_folded_to(p.pp, scenario);
-            for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
-              for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
+            for (const char* mode : {"on_demand", "provisioned"}) {
+              for (const char* order : {"scheduled", "free"}) {
                 expect_folded_to(p.pp, optical(scenario, mode, order));
               }
             }
@@ -117,7 +116,7 @@ TEST(Folding, EveryWayToSplitAModelFoldsToItsStages) {
 TEST(Folding, OnCircuitsRingsInsideAStageAreNotFolded) {
   for (auto& [name, spec] : ways_to_split()) {
     SCOPED_TRACE(name);
-    const RunResult result = expect_same_folded(optical(training_of(spec), OpusMode::kOnDemand));
+    const RunResult result = expect_same_folded(optical(training_of(spec), "on_demand"));
     const bool folds = name == "zero1" || name == "interleaved";
     EXPECT_EQ(result.folding.off, folds ? "" : "a rank has circuits to several ranks that nothing tells apart");
   }
@@ -126,7 +125,7 @@ TEST(Folding, OnCircuitsRingsInsideAStageAreNotFolded) {
 // A job of one stage: all ranks are alike, until something is done to it.
 Scenario ring_job(bool on_circuits) {
   Scenario scenario = training({1, 1, 8, false});
-  return on_circuits ? optical(scenario, OpusMode::kProvisioned) : scenario;
+  return on_circuits ? optical(scenario, "provisioned") : scenario;
 }
 
 std::string why_off(const Scenario& scenario) {
@@ -246,7 +245,7 @@ TEST(Folding, ASlowStageKeepsItsRanksAlike) {
   ASSERT_EQ(stage.size(), scenario.graph.ranks() / 2);
   scenario.stragglers.push_back(slow_ranks(stage));
   expect_folded_to(2, scenario);
-  expect_folded_to(2, optical(scenario, OpusMode::kProvisioned));
+  expect_folded_to(2, optical(scenario, "provisioned"));
   EXPECT_GT(simulate(scenario).makespan, simulate(training({2, 2, 4, false})).makespan);
   scenario.stragglers.push_back(slow_ranks(odd));
   expect_folded_to(4, scenario);

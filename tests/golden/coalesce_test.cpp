@@ -18,20 +18,19 @@ RunResult run_with(Scenario scenario, const std::string& controller, double dela
   return result;
 }
 
-Duration opus(Scenario scenario, OpusMode mode, OperationOrder order, double delay_ms) {
+Duration opus(Scenario scenario, const char* mode, const char* order, double delay_ms) {
   scenario.cluster.rail.kind = RailKind::kOptical;
   scenario.cluster.rail.optical.reconfiguration = DelayDistribution::constant(ms(delay_ms));
   scenario.controller = ControllerSpec{};
   scenario.controller.name = "opus";
-  scenario.controller.mode = mode;
-  scenario.controller.order = order;
+  scenario.controller.parameters.set("mode", mode).set("order", order);
   return simulate(scenario).makespan;
 }
 
 Duration best_opus(const Scenario& scenario, double delay_ms) {
   Duration best = Duration::max();
-  for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
-    for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
+  for (const char* mode : {"on_demand", "provisioned"}) {
+    for (const char* order : {"scheduled", "free"}) {
       best = std::min(best, opus(scenario, mode, order, delay_ms));
     }
   }
@@ -73,8 +72,8 @@ TEST_P(OnTraces, OracleThenProvisionedThenOnDemandAndCoalesceBeforeTheBetterOfTh
   for (const double delay : {1.0, 10.0, 100.0, 1000.0}) {
     SCOPED_TRACE(std::to_string(delay) + " ms");
     const Duration oracle = run_with(job, "oracle", delay).makespan;
-    const Duration provisioned = opus(job, OpusMode::kProvisioned, OperationOrder::kScheduled, delay);
-    const Duration on_demand = opus(job, OpusMode::kOnDemand, OperationOrder::kScheduled, delay);
+    const Duration provisioned = opus(job, "provisioned", "scheduled", delay);
+    const Duration on_demand = opus(job, "on_demand", "scheduled", delay);
     EXPECT_LE(oracle, provisioned);
     EXPECT_LE(provisioned, on_demand);
     EXPECT_LE(run_with(job, "coalesce", delay).makespan, best_opus(job, delay));

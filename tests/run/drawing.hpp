@@ -93,8 +93,8 @@ class Drawing {
     ControllerSpec& controller = scenario.controller;
     if (shape_.rail == RailKind::kOptical) {
       controller.name = "opus";
-      controller.mode = dice_.pick<OpusMode>({OpusMode::kOnDemand, OpusMode::kProvisioned});
-      controller.order = dice_.pick<OperationOrder>({OperationOrder::kScheduled, OperationOrder::kFree});
+      controller.parameters.set("mode", dice_.pick<const char*>({"on_demand", "provisioned"}));
+      controller.parameters.set("order", dice_.pick<const char*>({"scheduled", "free"}));
       if (dice_.one_in(2)) {
         controller.request = dice_.pick<Duration>({{}, us(100)});
         controller.service = dice_.pick<Duration>({{}, us(30)});
@@ -312,9 +312,7 @@ inline std::string describe(const Drawing& job, std::uint64_t seed) {
   std::ostringstream out;
   out << "case " << seed << ": " << s.cluster.servers << " x " << s.cluster.gpus_per_server << " GPUs, "
       << s.cluster.nic.ports << " ports, " << (s.cluster.rail.kind == RailKind::kOptical ? "optical" : "electrical")
-      << (s.cluster.rail.forwarding ? " forwarding" : "")
-      << (s.controller.mode == OpusMode::kProvisioned ? " provisioned" : " on demand")
-      << (s.controller.order == OperationOrder::kScheduled ? " scheduled" : " free")
+      << (s.cluster.rail.forwarding ? " forwarding" : "") << ", " << s.controller.describe()
       << (s.executor.comm_lanes == CommLanes::kOne ? ", one lane" : "")
       << (s.run.fidelity == Fidelity::kExact ? ", exact" : ", stream") << ", " << s.collectives.chunks << " chunks, "
       << s.run.iterations << " iterations; ranks on";

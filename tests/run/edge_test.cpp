@@ -27,10 +27,10 @@ TEST(Edge, ABufferedSendWhoseReceiveIsNeverPostedIsADeadlockToo) {
 // In the profiling run the send's bytes travel after the all-reduce, because its receive is posted then; but its sender
 // came to it before, and cannot come to the all-reduce without it.
 TEST(Edge, AScheduleKeepsABufferedSendBeforeWhatItsSenderDoesNext) {
-  for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
+  for (const char* mode : {"on_demand", "provisioned"}) {
     Job job(2);
     job.optical(ms(1));
-    job.scenario.controller.mode = mode;
+    job.scenario.controller.parameters.set("mode", mode);
     job.send(0, 1, 50000);
     job.collective(job.group({0, 1}), {0, 1}, CollectiveOp::kAllReduce, 50000000);
     job.receive(0, 1, 50000);

@@ -32,10 +32,10 @@ Duration bound(Scenario scenario, bool forwarding = false) {
   return result.makespan;
 }
 
-Duration under(Scenario scenario, const std::string& name, OpusMode mode = OpusMode::kOnDemand) {
+Duration under(Scenario scenario, const std::string& name, const ParameterValues& parameters = {}) {
   scenario.controller = ControllerSpec{};
   scenario.controller.name = name;
-  scenario.controller.mode = mode;
+  scenario.controller.parameters = parameters;
   return simulate(scenario).makespan;
 }
 
@@ -54,7 +54,7 @@ Job two_hops(std::uint32_t ports) {
 TEST(LowerBound, AFibreTurnsWhileItsRankComputes) {
   const Job job = two_hops(1);
   EXPECT_EQ(bound(job.scenario), ms(60));
-  EXPECT_EQ(under(job.scenario, "opus", OpusMode::kProvisioned), ms(60));
+  EXPECT_EQ(under(job.scenario, "opus", ParameterValues().set("mode", "provisioned")), ms(60));
   EXPECT_EQ(under(job.scenario, "opus"), ms(64));
 }
 
@@ -62,7 +62,7 @@ TEST(LowerBound, AFibreTurnsWhileItsRankComputes) {
 TEST(LowerBound, WithTwoPortsNothingTurns) {
   const Job job = two_hops(2);
   EXPECT_EQ(bound(job.scenario), ms(34));
-  EXPECT_GE(under(job.scenario, "opus", OpusMode::kProvisioned), ms(34));
+  EXPECT_GE(under(job.scenario, "opus", ParameterValues().set("mode", "provisioned")), ms(34));
 }
 
 // Rounds of an all-to-all among four: three, with 4 MB / 4 for each pair, which is 20 us, and each turns all fibres.
@@ -90,11 +90,11 @@ TEST(LowerBound, AFibreIsOnOnePeerAtATime) {
 // A pipeline of three stages with two ports a NIC: each neighbour has a port, and after the first circuits nothing is
 // re-pointed.
 TEST(TwoPorts, OpusGivesEachNeighbourOfAStageOne) {
-  for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
+  for (const char* mode : {"on_demand", "provisioned"}) {
     Job job(3);
     job.optical(ms(10));
     job.scenario.cluster.nic.ports = 2;
-    job.scenario.controller.mode = mode;
+    job.scenario.controller.parameters.set("mode", mode);
     job.scenario.run.iterations = 3;
     for (const auto& [from, to] : std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {1, 2}, {2, 1}, {1, 0}}) {
       job.compute(from, ms(1)).send(from, to, kMs).receive(from, to, kMs);
@@ -219,9 +219,9 @@ std::vector<ControllerSpec> all_policies() {
     if (factory.name == "coalesce") specs.back().parameters.set("rehearse", 0.0);
     if (factory.name != "opus") continue;
     specs.push_back(specs.back());
-    specs.back().mode = OpusMode::kProvisioned;
+    specs.back().parameters.set("mode", "provisioned");
     specs.push_back(specs.back());
-    specs.back().order = OperationOrder::kFree;
+    specs.back().parameters.set("order", "free");
   }
   return specs;
 }

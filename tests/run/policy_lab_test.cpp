@@ -21,14 +21,12 @@ std::ostream& operator<<(std::ostream& out, const Way& way) { return out << way.
 
 std::vector<Way> ways() {
   std::vector<Way> list;
-  for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
-    for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
-      const std::string name = std::string(mode == OpusMode::kOnDemand ? "on_demand" : "provisioned") +
-                               (order == OperationOrder::kFree ? "_free" : "");
+  for (const std::string mode : {"on_demand", "provisioned"}) {
+    for (const std::string order : {"scheduled", "free"}) {
+      const std::string name = mode + (order == "free" ? "_free" : "");
       list.push_back({"opus_" + name, [mode, order](ControllerSpec& spec) {
                         spec.name = "opus";
-                        spec.mode = mode;
-                        spec.order = order;
+                        spec.parameters.set("mode", mode).set("order", order);
                       }});
     }
   }

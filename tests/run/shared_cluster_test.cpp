@@ -98,7 +98,7 @@ TEST(Jobs, OnDisjointServersOfOpticalRailsTakeExactlyTheTimeAlone) {
   Job first = changing(3);
   Job second = changing(2);
   cluster.add(first, "first", {0, 3, 4, 9}).add(second, "second", {8, 1, 2, 5}).add_message("third", {6, 7}, kMegabyte);
-  cluster.all.jobs[1].controller.mode = OpusMode::kProvisioned;
+  cluster.all.jobs[1].controller.parameters.set("mode", "provisioned");
   cluster.all.jobs[1].start = Time{us(777)};
   const RunResult result = cluster.run();
   ASSERT_THAT(result.jobs, SizeIs(3));

@@ -137,12 +137,11 @@ TEST(Simulate, ACollectiveStartsWhenItsLastMemberArrives) {
 // too.
 TEST(Opus, AlternatingGroupsPayOneDelayAChange) {
   constexpr int kRounds = 5;
-  for (const OpusMode mode : {OpusMode::kOnDemand, OpusMode::kProvisioned}) {
-    for (const OperationOrder order : {OperationOrder::kScheduled, OperationOrder::kFree}) {
+  for (const char* mode : {"on_demand", "provisioned"}) {
+    for (const char* order : {"scheduled", "free"}) {
       Job job(4);
       job.optical(ms(10));
-      job.scenario.controller.mode = mode;
-      job.scenario.controller.order = order;
+      job.scenario.controller.parameters.set("mode", mode).set("order", order);
       const auto a = job.group({0, 1});
       const auto b = job.group({2, 3});
       const auto c = job.group({0, 2});
@@ -181,7 +180,7 @@ TEST(Opus, ProvisionedHidesTheDelayUnderCompute) {
   for (const bool provisioned : {false, true}) {
     Job job(4);
     job.optical(ms(10));
-    job.scenario.controller.mode = provisioned ? OpusMode::kProvisioned : OpusMode::kOnDemand;
+    job.scenario.controller.parameters.set("mode", provisioned ? "provisioned" : "on_demand");
     const auto a = job.group({0, 1});
     const auto c = job.group({0, 2});
     job.compute(0, ms(20)).compute(1, ms(20));
@@ -434,7 +433,7 @@ TEST(Simulate, WindowsBetweenPhasesAreRecorded) {
 Job& everything(Job& job) {
   job.optical(ms(3));
   job.scenario.cluster.rail.optical.reconfiguration = {DelayDistribution::Kind::kNormal, ms(3), ms(1), 0.0};
-  job.scenario.controller.mode = OpusMode::kProvisioned;
+  job.scenario.controller.parameters.set("mode", "provisioned");
   job.scenario.cluster.nic.latency = us(1);
   job.scenario.run.iterations = 2;
   const auto ab = job.group({0, 1, 2, 3});

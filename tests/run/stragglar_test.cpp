@@ -167,7 +167,7 @@ TEST(StragglarTime, ProvisionedCircuits) {
   for (const StragglerChoice choice : {StragglerChoice::kKnown, StragglerChoice::kEager}) {
     const Case c{.n = 8, .bytes = 700'000, .delay = ms(1), .late = 7, .reconfiguration = us(7)};
     Job job = job_of(c);
-    job.scenario.controller.mode = OpusMode::kProvisioned;
+    job.scenario.controller.parameters.set("mode", "provisioned");
     job.scenario.collectives.straggler = choice;
     job.scenario.collectives.straggler_rank = RankId{7u};
     const RunResult result = job.run();

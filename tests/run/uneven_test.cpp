@@ -78,7 +78,7 @@ TEST(Uneven, NothingAtAllTakesNoTime) {
   for (const char* mode : {"", "static", "opus", "provisioned"}) {
     Job job = bare(2);
     if (*mode != '\0') job.optical(ms(10), mode == std::string("static") ? "static" : "opus");
-    if (mode == std::string("provisioned")) job.scenario.controller.mode = OpusMode::kProvisioned;
+    if (mode == std::string("provisioned")) job.scenario.controller.parameters.set("mode", "provisioned");
     job.scenario.run.iterations = 3;
     job.demands(table({{5, 0}, {0, 5}})).all_to_all(job.group({0, 1}, Dimension::kEp), {0, 1}, 1);
     job.compute(0, ms(1)).all_to_all(job.group({0, 1}, Dimension::kEp), {0, 1}, 1);

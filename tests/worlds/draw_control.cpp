@@ -101,7 +101,7 @@ Json draw_controller(Dice& dice, const Extent& extent) {
     if (dice.one_in(3)) controller["order"] = "free";
   }
   if (name == "static") controller["circuits"] = draw_circuits(dice, extent);
-  draw_parameters(dice, registry.find(name), controller);
+  if (name != "opus") draw_parameters(dice, registry.find(name), controller);
   if (name == "coalesce" && dice.one_in(2))
     controller["rehearse"] = false;  // what locks up is not seen where others are tried
   if (dice.one_in(2)) draw_messages(dice, extent, controller);

@@ -55,16 +55,21 @@ function(photonrail_precompile_standard_library target first)
 endfunction()
 
 # Optimised little in a release, which takes a third off the time of compiling: for what is no part of a simulation. The first
-# such room in src/CMakeLists.txt, analytical, compiles the headers of the standard library for all.
+# such room in src/CMakeLists.txt, pip, compiles the headers of the standard library for all.
 function(photonrail_optimise_little target)
   target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>)
-  photonrail_precompile_standard_library(${target} photonrail_analytical_objects)
+  photonrail_precompile_standard_library(${target} photonrail_pip_objects)
 endfunction()
 
-# photonrail_room(<room> [FOLDERS_APART] [OPTIMISE_LITTLE] LIBRARIES <private third-party>...)
+# photonrail_room(<room> [FOLDERS_APART] [OPTIMISE_LITTLE] LIBRARIES <private third-party>...): <room>/<folder> before <room>
+# is compiled with options of its own.
 function(photonrail_room room)
   cmake_parse_arguments(ARG "FOLDERS_APART;OPTIMISE_LITTLE" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
+  get_property(in_other_rooms DIRECTORY PROPERTY photonrail_files_of_rooms)
+  list(REMOVE_ITEM sources ${in_other_rooms})
+  set_property(DIRECTORY APPEND PROPERTY photonrail_files_of_rooms ${sources})
+  string(REPLACE "/" "_" room "${room}")
   if(NOT sources)
     return()
   endif()

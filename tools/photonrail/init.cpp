@@ -52,7 +52,7 @@ std::string rail_text(const InitOptions& options) {
 
 std::string controller_text(const InitOptions& options, const Registries& known) {
   if (options.rail == "electrical") return "";
-  const bool has_mode = known.controllers.find(options.controller).reads(PolicyField::kMode);
+  const bool has_mode = known.controllers.find(options.controller).has("mode");
   const std::string mode = has_mode ? ", \"mode\": \"provisioned\"" : "";
   return "  // Decides which circuits are lit: a name of `photonrail list controllers`" +
          std::string(mode.empty()
@@ -166,7 +166,7 @@ std::string commented_scenario(const InitOptions& options, const Registries& kno
 
 void init(InitOptions options, const Registries& known) {
   for (const ControllerFactory& factory : known.controllers.all()) {
-    const bool decides = factory.name != kNoPolicy && !factory.reads(PolicyField::kCircuits);
+    const bool decides = factory.name != kNoPolicy && !factory.takes_circuits;
     if (decides && options.controller.empty()) options.controller = factory.name;
   }
   if (options.questions) {

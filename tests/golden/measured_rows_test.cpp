@@ -159,6 +159,11 @@ TEST(PublishedSteps, RowsHaveTheSettingsOfTheirRelease) {
   expect("qwen3-235b-a22b b300", "26.04.01", true, false);
   expect("qwen3-235b-a22b b200 64 mxfp8", "25.11", false, true);
   expect("qwen3-235b-a22b b200 256", "26.02", false, false);
+  expect("qwen3-30b-a3b h100", "25.09", false, false);
+  expect("qwen3-30b-a3b h100", "25.11", false, true);
+  expect("qwen3-30b-a3b h100", "26.02.01", false, true);
+  expect("qwen3-30b-a3b h100", "26.04", true, false);
+  EXPECT_EQ(training("qwen3-30b-a3b gb300", "25.11").at("operators").at("host").at("graphs"), "layers");
   expect("gpt-oss-120b b200", "26.02", false, false);
   expect("gpt-oss-120b b200", "26.02.01", true, false);
   expect("gpt-oss-120b b200", "26.04", true, false);

@@ -68,10 +68,11 @@ PAST = [
      {**NO_GRAPHS, **ALL_TO_ALL, **IN_PAIRS}),
     ("qwen3-235b-a22b", ("gb200", "gb300"), None, "25.11", "26.04.01", {**LAYER_GRAPHS, **HYBRID, **IN_TURN}),
     ("qwen3-235b-a22b", ("gb200",), None, "25.09", "25.09", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
-    ("qwen3-30b-a3b", ("b200", "gb200", "gb300", "h100"), None, "25.09", "25.11", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-30b-a3b", ("b200", "gb200", "gb300", "h100"), None, "25.09", "25.09", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-30b-a3b", ("b200", "gb200", "gb300"), None, "25.11", "25.11", {**LAYER_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
     ("qwen3-30b-a3b", ("b200",), None, "26.02", "26.02.01", {**LAYER_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
     ("qwen3-30b-a3b", ("gb200", "gb300"), None, "26.02", "26.04.01", {**LAYER_GRAPHS, **HYBRID, **IN_TURN}),
-    ("qwen3-30b-a3b", ("h100",), ("FP8",), "26.02", "26.02.01", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
+    ("qwen3-30b-a3b", ("h100",), ("FP8",), "25.11", "26.02.01", {**NO_GRAPHS, **ALL_TO_ALL, **IN_PAIRS}),
     ("deepseek-v3", ("b200", "gb200", "gb300"), None, "25.09", "25.09",  # drops tokens, which excluded DeepEP
      {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN, "model.recompute_modules": ["mla_up_proj"]}),
     ("deepseek-v3", ("h100",), None, "25.09", "25.11",

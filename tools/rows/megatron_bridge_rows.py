@@ -6,8 +6,8 @@
 FOLDER has rows.json, recipes.json and models.json. A row says model, system, batch and parallelism; what else a system
 does comes from the recipe of the row, or where the row names none, from a recipe of the same model on the same system, of
 the same precision if there is one; where an earlier release is known to have had other settings, from there. A row's note names
-the settings that are not modelled, and standard error each of them once. Rows of an unknown system, precision or model are left out, by
-name. Nothing here depends on the measured time.
+the settings that are not modelled, and standard error each of them once. Rows of an unknown system, precision or model, and
+those with a regression that the publisher names, are left out, by name. Nothing here depends on the measured time.
 """
 import json
 import os

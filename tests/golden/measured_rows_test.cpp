@@ -6,11 +6,14 @@
 #include "support/processor_time.hpp"
 #include "support/shared_data.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 namespace photonrail::test {
 namespace {
@@ -124,17 +127,59 @@ TEST(OperatorTables, CostLittleOfTheTimeOfAGraph) {
   EXPECT_LT(with, 2 * without);
 }
 
+/// What the tool makes of the published tables.
+MeasuredRows rows_of_tables(const fs::path& data) {
+  const fs::path file = fs::path(::testing::TempDir()) / "megatron-bridge-rows.json";
+  const std::string make = "python3 " + std::string(PHOTONRAIL_SOURCE_DIR) + "/tools/rows/megatron_bridge_rows.py " +
+                           (data / "training_rows").string() + " > " + file.string();
+  if (std::system(make.c_str()) != 0) throw std::runtime_error("the tool failed: " + make);
+  return read_measured_rows(file);
+}
+
+// docs/validation.md has the source of each setting.
+TEST(PublishedSteps, RowsHaveTheSettingsOfTheirRelease) {
+  PHOTONRAIL_REQUIRE_SHARED_DATA(data);
+  const MeasuredRows rows = rows_of_tables(data);
+  EXPECT_EQ(rows.rows.size(), 149U);
+  const auto training = [&](const std::string& begins, const std::string& release) {
+    for (const MeasuredRow& row : rows.rows) {
+      if (row.name.starts_with(begins) && row.name.ends_with(" " + release)) {
+        return nlohmann::json::parse(row.scenario).at("workload").at("training");
+      }
+    }
+    return nlohmann::json();
+  };
+  const auto expect = [&](const std::string& begins, const std::string& release, bool one_copy_per_rank, bool in_pairs) {
+    const nlohmann::json job = training(begins, release);
+    ASSERT_FALSE(job.is_null()) << begins << release;
+    EXPECT_EQ(job.value("dispatch", "copy_per_expert") == "copy_per_rank", one_copy_per_rank) << begins << release;
+    EXPECT_EQ(job.contains("overlap") && job.at("overlap").contains("experts"), in_pairs) << begins << release;
+  };
+  expect("qwen3-235b-a22b b300", "26.04", false, false);
+  expect("qwen3-235b-a22b b300", "26.04.01", true, false);
+  expect("qwen3-235b-a22b b200 64 mxfp8", "25.11", false, true);
+  expect("qwen3-235b-a22b b200 256", "26.02", false, false);
+  expect("qwen3-30b-a3b h100", "25.09", false, false);
+  expect("qwen3-30b-a3b h100", "25.11", false, true);
+  expect("qwen3-30b-a3b h100", "26.02.01", false, true);
+  expect("qwen3-30b-a3b h100", "26.04", true, false);
+  EXPECT_EQ(training("qwen3-30b-a3b gb300", "25.11").at("operators").at("host").at("graphs"), "layers");
+  expect("gpt-oss-120b b200", "26.02", false, false);
+  expect("gpt-oss-120b b200", "26.02.01", true, false);
+  expect("gpt-oss-120b b200", "26.04", true, false);
+  expect("gpt-oss-120b b200", "26.04.01", false, false);
+  expect("gpt-oss-120b gb200", "26.02.01", false, false);
+  expect("gpt-oss-120b gb200", "26.04", true, true);
+  expect("gpt-oss-120b gb200", "26.04.01", false, true);
+  EXPECT_FALSE(training("gpt-oss-120b gb300", "26.06").is_null());
+  EXPECT_TRUE(training("gpt-oss-120b gb300", "26.06.01").is_null());  // its publisher names a regression
+}
+
 // Of the published tables, the dense rows whose graphs are small, with the factors of docs/validation.md. All rows take
 // minutes: photonrail calibrate --rows.
 TEST(PublishedSteps, DenseRowsOfTheTablesAreMetInTheMedian) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
-  const fs::path file = fs::path(::testing::TempDir()) / "megatron-bridge-rows.json";
-  const std::string make = "python3 " + std::string(PHOTONRAIL_SOURCE_DIR) + "/tools/rows/megatron_bridge_rows.py " +
-                           (data / "training_rows").string() + " > " + file.string();
-  ASSERT_EQ(std::system(make.c_str()), 0);
-  MeasuredRows rows = read_measured_rows(file);
-  EXPECT_EQ(rows.rows.size(), 150U);
-  rows = only(rows, {"llama3-8b", "llama3-70b gb200 64 fp8", "llama3-70b gb300 64"});
+  MeasuredRows rows = only(rows_of_tables(data), {"llama3-8b", "llama3-70b gb200 64 fp8", "llama3-70b gb300 64"});
   rows.factors = {{"b200", 1.0784}, {"gb200", 1.1299}, {"gb300", 0.9248}};
   const auto outcomes = run_rows(rows, Registries{});
   const RowErrors errors = row_errors(rows, outcomes, false);

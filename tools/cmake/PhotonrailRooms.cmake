@@ -39,26 +39,33 @@ function(photonrail_compile_options target)
     "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-expand=400 --param ggc-min-heapsize=4000000>")
 endfunction()
 
-# What most units include of the standard library, compiled once for all that are compiled with the same options.
-function(photonrail_precompile_standard_library target first)
+# What most units include of the standard library, compiled once for all that are compiled with the same options:
+# photonrail_precompiled, and photonrail_precompiled_little for those that are optimised little.
+function(photonrail_precompile name)
+  file(WRITE "${PROJECT_BINARY_DIR}/${name}.cpp" "")
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/${name}.cpp")
+  photonrail_compile_options(${name})
+  target_compile_options(${name} PRIVATE ${ARGN} ${photonrail_ccache_with_precompiled_headers})
+  target_precompile_headers(${name} PRIVATE <algorithm> <array> <charconv> <chrono> <cmath> <compare> <cstddef> <cstdint>
+    <deque> <filesystem> <fstream> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <random> <set> <span>
+    <sstream> <stdexcept> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>)
+endfunction()
+set(photonrail_little "$<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>")
+photonrail_precompile(photonrail_precompiled)
+photonrail_precompile(photonrail_precompiled_little ${photonrail_little})
+
+function(photonrail_use_precompiled target precompiled)
   if(NOT PHOTONRAIL_UNITY)
     return()  # then a file that lacks an include is found
   endif()
-  if(target STREQUAL first)
-    target_precompile_headers(${target} PRIVATE <algorithm> <array> <charconv> <chrono> <cmath> <compare> <cstddef> <cstdint>
-      <deque> <filesystem> <fstream> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <random> <set> <span>
-      <sstream> <stdexcept> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>)
-  else()
-    target_precompile_headers(${target} REUSE_FROM ${first})
-  endif()
+  target_precompile_headers(${target} REUSE_FROM ${precompiled})
   target_compile_options(${target} PRIVATE ${photonrail_ccache_with_precompiled_headers})
 endfunction()
 
-# Optimised little in a release, which takes a third off the time of compiling: for what is no part of a simulation. The first
-# such room in src/CMakeLists.txt, pip, compiles the headers of the standard library for all.
+# Optimised little in a release, which takes a third off the time of compiling: for what is no part of a simulation.
 function(photonrail_optimise_little target)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>)
-  photonrail_precompile_standard_library(${target} photonrail_pip_objects)
+  target_compile_options(${target} PRIVATE ${photonrail_little})
+  photonrail_use_precompiled(${target} photonrail_precompiled_little)
 endfunction()
 
 # photonrail_room(<room> [FOLDERS_APART] [OPTIMISE_LITTLE] LIBRARIES <private third-party>...): <room>/<folder> before <room>
@@ -81,7 +88,7 @@ function(photonrail_room room)
   if(ARG_OPTIMISE_LITTLE)
     photonrail_optimise_little(photonrail_${room}_objects)
   else()
-    photonrail_precompile_standard_library(photonrail_${room}_objects photonrail_core_objects)
+    photonrail_use_precompiled(photonrail_${room}_objects photonrail_precompiled)
   endif()
 endfunction()
 

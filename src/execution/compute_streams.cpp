@@ -12,7 +12,10 @@ bool later_task(const ReadyTask& a, const ReadyTask& b) { return a.task > b.task
 std::uint64_t argument_of(RankId id, Stream stream) {
   return (static_cast<std::uint64_t>(id.value) << 2) | static_cast<std::uint64_t>(stream);
 }
-RankId rank_of(std::uint64_t argument) { return RankId{argument >> 2}; }
+// Of a group that runs as one: that of its first rank.
+constexpr std::uint64_t kOfGroup = std::uint64_t{1} << 63;
+
+RankId rank_of(std::uint64_t argument) { return RankId{(argument & ~kOfGroup) >> 2}; }
 Stream stream_of(std::uint64_t argument) { return static_cast<Stream>(argument & 3); }
 
 }  // namespace
@@ -44,11 +47,13 @@ void ComputeStreams::exchange_changed(RankId id, Dimension d, int by) {
 }
 
 void ComputeStreams::begin_iteration(RankId id, std::uint32_t iteration, double slowdown) {
+  if (ranks_[id.index()].together) part(run_.lockstep->of(id));
   ranks_[id.index()].iteration = iteration;
   ranks_[id.index()].slowdown = slowdown;
 }
 
 void ComputeStreams::enqueue(RankId id, const ReadyTask& task, Stream which) {
+  if (ranks_[id.index()].together) part(run_.lockstep->of(id));
   ComputeStream& stream = at(id, which);
   if (!stream.has_next()) {
     stream.next = task;
@@ -92,6 +97,10 @@ void ComputeStreams::start_ready() {
   last_batch_ = kNone;
   for (const RankId id : starting_) {
     ranks_[id.index()].pending = false;
+    if (ranks_[id.index()].together) {
+      start_all(run_.lockstep->of(id));
+      continue;
+    }
     start(id, Stream::kGpu);
     start(id, Stream::kHost);
     start(id, Stream::kStorage);
@@ -158,12 +167,16 @@ void ComputeStreams::finish_all(std::uint64_t batch) {
   ending_.clear();
   std::swap(ending_, batches_[batch]);
   free_batches_.push_back(static_cast<std::uint32_t>(batch));
-  for (const std::uint64_t rank_and_stream : ending_) finish(rank_and_stream);
+  for (const std::uint64_t rank_and_stream : ending_) {
+    const bool of_group = (rank_and_stream & kOfGroup) != 0;
+    of_group ? finish_on_all(run_.lockstep->of(rank_of(rank_and_stream))) : finish(rank_and_stream);
+  }
 }
 
 void ComputeStreams::finish(std::uint64_t rank_and_stream) {
   const RankId id = rank_of(rank_and_stream);
   const Stream which = stream_of(rank_and_stream);
+  if (ranks_[id.index()].together) part(run_.lockstep->of(id));
   ComputeStream& stream = at(id, which);
   const Time now = run_.engine.now();
   const TaskId task = std::exchange(stream.running, TaskId::none());
@@ -179,6 +192,74 @@ void ComputeStreams::finish(std::uint64_t rank_and_stream) {
   run_.observers.notify([&](Observer& observer) { observer.compute({stream.started, now, id, task, which}); });
   if (stream.has_next()) want_start(id);
   listener_.computed(id, task, cause);
+}
+
+// ---- groups that run as one
+
+void ComputeStreams::enqueue(const LockstepGroup& group, const ReadyTask& task) {
+  if (!join(group) || at(group.first, Stream::kGpu).has_next()) {
+    for (std::uint32_t m = 0; m < group.size; ++m) enqueue(group.rank(m), task, Stream::kGpu);
+    return;
+  }
+  ComputeStream& stream = at(group.first, Stream::kGpu);
+  stream.next = task;
+  if (!stream.busy()) want_start(group.first);
+}
+
+void ComputeStreams::start_all(const LockstepGroup& group) {
+  ComputeStream& stream = at(group.first, Stream::kGpu);
+  if (stream.busy() || !stream.has_next()) return;
+  stream.running = stream.next.task;
+  stream.reconfigurations = later_of(stream.next.cause, stream.freed).reconfigurations;
+  stream.next.task = TaskId::none();
+  stream.started = run_.engine.now();
+  const Task& task = graph_.program(group.first).task(stream.running);
+  run_.accounting.compute_began(group, stream.started);
+  finish_at(stream.started + time_of(group.first, task, Stream::kGpu), kOfGroup | argument_of(group.first, Stream::kGpu));
+}
+
+void ComputeStreams::finish_on_all(const LockstepGroup& group) {
+  if (!ranks_[group.first.index()].together) {  // they were parted since it began
+    for (std::uint32_t m = 0; m < group.size; ++m) finish(argument_of(group.rank(m), Stream::kGpu));
+    return;
+  }
+  ComputeStream& stream = at(group.first, Stream::kGpu);
+  const Time now = run_.engine.now();
+  const TaskId task = std::exchange(stream.running, TaskId::none());
+  stream.freed = {now, stream.reconfigurations};
+  run_.accounting.compute_ended(group, now);
+  if (stream.has_next()) want_start(group.first);
+  listener_.computed_by_all(group, task, stream.freed);
+}
+
+// They must be idle: since when they are makes no difference to what becomes ready later.
+bool ComputeStreams::join(const LockstepGroup& group) {
+  const Rank& first = ranks_[group.first.index()];
+  if (first.together) return true;
+  const Time now = run_.engine.now();
+  const CriticalPathTag freed = at(group.first, Stream::kGpu).freed;
+  for (std::uint32_t m = 0; m < group.size; ++m) {
+    const Rank& rank = ranks_[group.rank(m).index()];
+    const ComputeStream& stream = at(group.rank(m), Stream::kGpu);
+    if (rank.pending || stream.busy() || stream.has_next()) return false;
+    if (rank.slowdown != first.slowdown || rank.iteration != first.iteration) return false;
+    const bool before = freed.at < now && stream.freed.at < now;
+    if (!before && (freed.at != stream.freed.at || freed.reconfigurations != stream.freed.reconfigurations)) return false;
+  }
+  for (std::uint32_t m = 0; m < group.size; ++m) ranks_[group.rank(m).index()].together = true;
+  return true;
+}
+
+void ComputeStreams::part(const LockstepGroup& group) {
+  Rank& first = ranks_[group.first.index()];
+  first.together = false;
+  for (std::uint32_t m = 1; m < group.size; ++m) {
+    at(group.rank(m), Stream::kGpu) = at(group.first, Stream::kGpu);
+    ranks_[group.rank(m).index()] = first;
+  }
+  if (!first.pending) return;
+  auto place = std::find(pending_.begin(), pending_.end(), group.first);
+  for (std::uint32_t m = 1; m < group.size; ++m) place = pending_.insert(place + 1, group.rank(m));
 }
 
 }  // namespace photonrail::execution

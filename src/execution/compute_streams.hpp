@@ -19,6 +19,8 @@ class ComputeListener {
   /// A computation may start on an idle stream: start_ready() is to be called in the start phase of this instant.
   virtual void streams_pending() = 0;
   virtual void computed(RankId rank, TaskId task, CriticalPathTag cause) = 0;
+  /// All ranks of the group computed the task.
+  virtual void computed_by_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause) = 0;
 };
 
 class ComputeStreams {
@@ -29,6 +31,9 @@ class ComputeStreams {
   /// From now on the rank is in this iteration, and its GPU computations take `slowdown` times as long.
   void begin_iteration(RankId id, std::uint32_t iteration, double slowdown);
   void enqueue(RankId id, const ReadyTask& task, Stream stream);
+  /// The same task on the GPUs of all ranks of the group, at one instant. REQUIRES: no GPU fails, ExecutorSpec::sm_share is
+  /// 0, and the task takes equally long on all that are equally slow.
+  void enqueue(const LockstepGroup& group, const ReadyTask& task);
   /// An exchange of the rank has bytes on their way from now on, or no more: with ExecutorSpec::sm_share the computation
   /// that runs on its GPU goes on more slowly, or faster.
   void exchange_began(RankId id, Dimension d) { exchange_changed(id, d, 1); }
@@ -53,6 +58,8 @@ class ComputeStreams {
     double slowdown = 1.0;
     std::uint32_t iteration = 0;
     bool pending = false;
+    bool together =
+        false;  // the first rank of its LockstepGroup has the GPU's stream of this one, and its place in pending_
   };
 
   /// The streaming multiprocessors of a rank's GPU.
@@ -69,6 +76,10 @@ class ComputeStreams {
   void finish_at(Time end, std::uint64_t rank_and_stream);
   void finish_all(std::uint64_t batch);
   void finish(std::uint64_t rank_and_stream);
+  void start_all(const LockstepGroup& group);
+  void finish_on_all(const LockstepGroup& group);
+  [[nodiscard]] bool join(const LockstepGroup& group);
+  void part(const LockstepGroup& group);
   [[nodiscard]] ComputeStream& at(RankId id, Stream which) { return streams_[static_cast<std::size_t>(which)][id.index()]; }
   [[nodiscard]] std::vector<ReadyTask>& more_ready(RankId id, Stream which);
   void take_next(RankId id, Stream which, ComputeStream& stream);

@@ -9,6 +9,22 @@ namespace photonrail::execution {
 
 namespace {
 
+// Ranks run as one where nothing looks at each of them.
+LockstepGroups groups_of(const TaskGraph& graph, const ExecutorOptions& options, const RunContext& run) {
+  const std::array<double, kDimensionCount>& shares = options.spec.sm_share;
+  const bool shared = std::any_of(shares.begin(), shares.end(), [](double share) { return share > 0.0; });
+  const bool looked_at = !run.observers.empty() || options.slack != nullptr || options.watch.watches();
+  const bool folded = options.ambiguity != nullptr;
+  if (folded || shared || looked_at || run.stragglers.has_failures()) return {};
+  if (options.spec.comm_lanes != CommLanes::kPerCommunicator) return {};
+  return {graph, run.operations, run.gpus};
+}
+
+RunContext with_groups(RunContext run, const LockstepGroups& groups) {
+  run.lockstep = &groups;
+  return run;
+}
+
 Lanes lanes_of(const TaskGraph& graph, const ExecutorOptions& options) { return {graph, options.spec, options.ambiguity}; }
 
 }  // namespace
@@ -16,13 +32,15 @@ Lanes lanes_of(const TaskGraph& graph, const ExecutorOptions& options) { return 
 Executor::Executor(const TaskGraph& graph, const ExecutorOptions& options, const RunContext& run, CircuitService& circuits)
     : graph_(graph),
       options_(options),
-      run_(run),
+      groups_(groups_of(graph, options, run)),
+      run_(with_groups(run, groups_)),
       circuits_(circuits),
       order_(graph, run.operations, circuits, options_.behaviour, options.profile),
-      progress_(graph, options.profile.iterations, run, *this),
-      streams_(graph, options.spec, run, *this),
-      transfers_(run, circuits, *this),
-      starter_(run, {streams_, transfers_, circuits, order_}, lanes_of(graph, options), options.behaviour.yields_lanes),
+      progress_(graph, options.profile.iterations, run_, *this),
+      streams_(graph, options.spec, run_, *this),
+      transfers_(run_, circuits, *this),
+      starter_(run_, {streams_, transfers_, circuits, order_}, lanes_of(graph, options), options.behaviour.yields_lanes),
+      lockstep_(graph, run_, {circuits, streams_, progress_, starter_, *this}),
       issued_(graph.ranks()) {
   circuits.attach(transfers_, starter_);
 }
@@ -56,6 +74,11 @@ void Executor::complete(RankId id, TaskId task, CriticalPathTag cause) {
   circuits_.task_ended(id);
   options_.watch.completed(id, task, progress_.iteration(id), run_.engine.now());
   progress_.complete(id, task, cause);
+}
+
+void Executor::computed_by_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause) {
+  if (lockstep_.complete(group, task, cause)) return;
+  for (std::uint32_t m = 0; m < group.size; ++m) complete(group.rank(m), task, cause);
 }
 
 // Through an event, so that a long chain of such tasks does not nest.

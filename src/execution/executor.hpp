@@ -5,6 +5,8 @@
 #include "execution/circuit_service.hpp"
 #include "execution/compute_streams.hpp"
 #include "execution/issue_order.hpp"
+#include "execution/lockstep.hpp"
+#include "execution/lockstep_groups.hpp"
 #include "execution/rank_progress.hpp"
 #include "execution/run_context.hpp"
 #include "execution/slack_profile.hpp"
@@ -58,7 +60,9 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   void task_ready(RankId rank, TaskId task, CriticalPathTag cause) override;
   void streams_pending() override { starter_.schedule(); }
   void computed(RankId rank, TaskId task, CriticalPathTag cause) override { complete(rank, task, cause); }
+  void computed_by_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause) override;
   void member_done(OpId op, Member member) override;
+  [[nodiscard]] bool all_done(OpId op, const LockstepGroup& members) override { return lockstep_.end(op, members); }
   void exchange_began(RankId rank, Dimension d) override { streams_.exchange_began(rank, d); }
   void exchange_ended(RankId rank, Dimension d) override { streams_.exchange_ended(rank, d); }
 
@@ -75,6 +79,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
 
   const TaskGraph& graph_;
   ExecutorOptions options_;
+  const LockstepGroups groups_;
   RunContext run_;
   CircuitService& circuits_;
   IssueOrder order_;
@@ -82,6 +87,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   ComputeStreams streams_;
   Transfers transfers_;
   Starter starter_;
+  Lockstep lockstep_;
   std::vector<CriticalPathTag> issued_;               // by rank: of its rail operations that took their turn
   std::deque<std::pair<RankId, ReadyTask>> at_once_;  // done at this instant, in the order of their events
 };

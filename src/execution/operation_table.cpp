@@ -71,8 +71,8 @@ double OperationTable::flops(RankId rank, const Task& task, std::uint32_t iterat
   return plans_.flops({communicator, task.demand(), iteration}, member_of(communicator, rank, task));
 }
 
-OperationIdentity OperationTable::identify(const OperationKey& key, const Task& task) {
-  OperationIdentity op;
+// Of an operation that was another one before.
+void OperationTable::identify(OperationIdentity& op, const OperationKey& key, const Task& task) {
   op.key = key;
   op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;
   op.communicator = &graph_.communicators()[key.communicator.index()];
@@ -81,12 +81,13 @@ OperationIdentity OperationTable::identify(const OperationKey& key, const Task& 
   op.ranks = group.ranks;
   op.copies = placement_.copies.empty() ? 1 : placement_.copies[key.communicator.index()];
   op.demand = task.demand();
-  const Member root = task.root();
-  op.call = {.op = op.op, .members = static_cast<Member>(op.gpus.size()), .size = task.size(), .root = root};
+  op.call.op = op.op;  // no other field of a call is ever set
+  op.call.members = static_cast<Member>(op.gpus.size());
+  op.call.size = task.size();
+  op.call.root = task.root();
   op.runnable = plan_for(op);
   op.crosses = group.crosses;
   op.optical = op.crosses && fabric_.optical();
-  return op;
 }
 
 OpId OperationTable::find(const OperationKey& key) const {
@@ -110,19 +111,26 @@ void OperationTable::open(const OperationKey& key, OpId id) {
   group.more_open = true;
 }
 
-OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
-  OpId id = find(key);
-  if (id != kNoOp) return id;
-  if (free_.empty()) {
-    id = static_cast<OpId>(pool_.size());
-    pool_.push_back(std::make_unique<Operation>());
-  } else {
-    id = free_.back();
-    free_.pop_back();
+OpId OperationTable::take(Group& group) {
+  if (group.spare != kNoOp) {
+    --spares_;
+    return std::exchange(group.spare, kNoOp);
   }
+  if (free_.empty()) {
+    pool_.push_back(std::make_unique<Operation>());
+    return static_cast<OpId>(pool_.size() - 1);
+  }
+  const OpId id = free_.back();
+  free_.pop_back();
+  return id;
+}
+
+OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
+  if (const OpId found = find(key); found != kNoOp) return found;
+  const OpId id = take(groups_[key.communicator.index()]);
   open(key, id);
   Operation& op = *pool_[id];
-  static_cast<OperationIdentity&>(op) = identify(key, task);
+  identify(op, key, task);
   op.sequence = next_sequence_++;
   op.live = true;
   op.arrival.tasks.assign(op.members(), TaskId::none());  // the other vectors keep their memory
@@ -153,7 +161,8 @@ const RunnablePlan* OperationTable::plan_for(const OperationIdentity& op) {
 }
 
 const RunnablePlan* OperationTable::plan_of(RankId rank, const Task& task) {
-  const OperationIdentity op = identify({graph_.communicator(rank, task.slot), task.tag, task.match, 0}, task);
+  OperationIdentity op;
+  identify(op, {graph_.communicator(rank, task.slot), task.tag, task.match, 0}, task);
   if (op.demand != 0) plans_.give_back(op.demand_query());
   return op.runnable;
 }
@@ -198,7 +207,10 @@ void OperationTable::retire(OpId id) {
   if (op.demand != 0) plans_.give_back(op.demand_query());
   op.transfer.links.clear();
   op.transfer.rounds.clear();
-  free_.push_back(id);
+  Group& group = groups_[op.key.communicator.index()];
+  if (group.crosses || group.point_to_point || group.spare != kNoOp) return free_.push_back(id);
+  group.spare = id;
+  ++spares_;
 }
 
 std::vector<OpId> OperationTable::live() const {

@@ -44,7 +44,7 @@ class OperationTable {
   /// The FLOPs of a computation that follows a traffic matrix.
   [[nodiscard]] double flops(RankId rank, const Task& task, std::uint32_t iteration) const;
 
-  [[nodiscard]] bool any_live() const { return free_.size() < pool_.size(); }
+  [[nodiscard]] bool any_live() const { return free_.size() + spares_ < pool_.size(); }
   /// Live operations in the order of their creation.
   [[nodiscard]] std::vector<OpId> live() const;
   /// The number of GPUs of the communicator of a task.
@@ -52,10 +52,10 @@ class OperationTable {
     return groups_[graph_.communicator(rank, task.slot).index()].gpus.size();
   }
   [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const { return placement_.group(communicator); }
-  /// Whether some pair of the task's operation leaves its server.
-  [[nodiscard]] bool crosses(RankId rank, const Task& task) const {
-    return groups_[graph_.communicator(rank, task.slot).index()].crosses;
-  }
+  /// Whether some pair of the communicator leaves its server.
+  [[nodiscard]] bool crosses(CommunicatorId communicator) const { return groups_[communicator.index()].crosses; }
+  /// The same of the communicator of a task.
+  [[nodiscard]] bool crosses(RankId rank, const Task& task) const { return crosses(graph_.communicator(rank, task.slot)); }
 
  private:
   // The key beside the number: looking for one reads no other operation.
@@ -73,13 +73,15 @@ class OperationTable {
     bool crosses = false;
     bool point_to_point = false;
     bool more_open = false;  // in more_open_
+    OpId spare = kNoOp;      // of a group inside a server: its last operation, which lies in the cache when the next comes
   };
 
   [[nodiscard]] OpId find(const OperationKey& key) const;
   void open(const OperationKey& key, OpId id);
   void close(CommunicatorId communicator, OpId id);
   [[nodiscard]] OpId find_or_make(const OperationKey& key, const Task& task);
-  [[nodiscard]] OperationIdentity identify(const OperationKey& key, const Task& task);
+  [[nodiscard]] OpId take(Group& group);
+  void identify(OperationIdentity& op, const OperationKey& key, const Task& task);
   [[nodiscard]] const RunnablePlan* plan_for(const OperationIdentity& op);
   [[nodiscard]] std::optional<Member> expected_straggler(CommunicatorId communicator) const;
   [[nodiscard]] Member member_of(CommunicatorId communicator, RankId rank, const Task& task) const;
@@ -94,6 +96,7 @@ class OperationTable {
   std::vector<std::optional<Member>> last_arrival_;  // by communicator, where it is used to predict
   std::vector<std::unique_ptr<Operation>> pool_;
   std::vector<OpId> free_;
+  std::size_t spares_ = 0;                             // of groups_
   std::vector<std::vector<OpenOperation>> more_open_;  // by communicator; empty until one has several
   std::uint32_t next_sequence_ = 0;
 };

@@ -13,6 +13,10 @@ using network::Path;
 
 namespace {
 
+bool same_capacities(const Path& a, const Path& b) {
+  return a.parts == b.parts && std::equal(a.hops().begin(), a.hops().end(), b.hops().begin(), b.hops().end());
+}
+
 bool start_alike(const SendPlan& plan) {
   if (plan.initial_sends() != plan.send_count() || plan.send_count() > Network::kMaxParts) return false;
   for (SendIndex i = 0; i < plan.send_count(); ++i) {
@@ -46,19 +50,32 @@ Path joined(const std::vector<Path>& ways) {
 
 }  // namespace
 
-const Path* PlanWays::of(const Operation& op, Fabric& fabric) {
+std::optional<PlanWays::Ways> PlanWays::of(const Operation& op, Fabric& fabric) {
   const bool lasting = op.runnable->stream && !op.optical && op.demand == 0 && fabric.plant().grid() == nullptr;
-  if (!lasting || !op.complete()) return nullptr;
+  if (!lasting || !op.complete()) return std::nullopt;
   if (known_.size() <= op.key.communicator.index()) known_.resize(op.key.communicator.index() + 1);
   std::vector<Way>& ways = known_[op.key.communicator.index()];
   auto way = std::find_if(ways.begin(), ways.end(), [&](const Way& w) { return w.plan == op.runnable; });
   if (way == ways.end()) {
     way = ways.insert(ways.end(), Way{op.runnable, {}, {}});
     find(op, fabric, *way);
+    way->first = first_of(ways, way->path);
   }
-  if (way->path.parts == 0) return nullptr;
-  if (fabric.network().rate_of_parts(way->path).bytes_per_second != way->rate.bytes_per_second) find(op, fabric, *way);
-  return way->path.parts > 0 && way->rate.bytes_per_second > 0.0 ? &way->path : nullptr;
+  if (way->path.parts == 0) return std::nullopt;
+  const Ways found{way->path, ways[way->first].standing};
+  const Bandwidth rate = fabric.network().rate_of_parts(way->path, found.standing);
+  if (rate.bytes_per_second != way->rate.bytes_per_second) {
+    const Path before = std::move(way->path);
+    find(op, fabric, *way);
+    if (!same_capacities(before, way->path)) way->path.parts = 0;
+  }
+  if (way->path.parts == 0 || way->rate.bytes_per_second <= 0.0) return std::nullopt;
+  return found;
+}
+
+std::size_t PlanWays::first_of(const std::vector<Way>& ways, const Path& path) {
+  const auto same = [&](const Way& way) { return same_capacities(way.path, path); };
+  return static_cast<std::size_t>(std::find_if(ways.begin(), ways.end(), same) - ways.begin());
 }
 
 void PlanWays::find(const Operation& op, Fabric& fabric, Way& way) {

@@ -83,21 +83,95 @@ void RankProgress::finish_iteration(RankId id, CriticalPathTag cause) {
   }
 }
 
-void RankProgress::complete(RankId id, TaskId task, CriticalPathTag cause) {
-  Rank& rank = ranks_[id.index()];
-  ++tasks_done_;
+template <class Ready>
+void RankProgress::advance(Rank& rank, RankId id, TaskId task, CriticalPathTag cause, Ready&& ready) {
   const Program& program = graph_.program(id);
   for (const TaskId next : program.successors(task)) {
     if (program.task(next).waits == 1) {
-      listener_.task_ready(id, next, cause);
+      ready(next, cause);
     } else {
       const bool last = --waits_[rank.waits_at + joins(id).number[next.index()]] == 0;
       const CriticalPathTag joined = join(rank, next, cause, last);
-      if (last) listener_.task_ready(id, next, joined);
+      if (last) ready(next, joined);
     }
   }
   rank.last = later_of(rank.last, cause);
-  if (--rank.tasks_left == 0) finish_iteration(id, rank.last);
+  --rank.tasks_left;
+}
+
+void RankProgress::complete(RankId id, TaskId task, CriticalPathTag cause) {
+  Rank& rank = ranks_[id.index()];
+  if (rank.together) part_group(run_.lockstep->of(id));
+  ++tasks_done_;
+  advance(rank, id, task, cause, [&](TaskId next, CriticalPathTag joined) { listener_.task_ready(id, next, joined); });
+  if (rank.tasks_left == 0) finish_iteration(id, rank.last);
+}
+
+// ---- groups that run as one
+
+std::optional<TaskId> RankProgress::next_of_all(const LockstepGroup& group, TaskId task) {
+  if (!join_group(group)) return std::nullopt;
+  const Rank& rank = ranks_[group.first.index()];
+  if (rank.tasks_left == 1) return std::nullopt;
+  const Program& program = graph_.program(group.first);
+  TaskId ready = TaskId::none();
+  for (const TaskId next : program.successors(task)) {
+    const bool waits = program.task(next).waits > 1 && waits_[rank.waits_at + joins(group.first).number[next.index()]] > 1;
+    if (waits) continue;
+    if (!ready.is_none()) return std::nullopt;
+    ready = next;
+  }
+  return ready;
+}
+
+CriticalPathTag RankProgress::complete_on_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause) {
+  tasks_done_ += group.size;
+  CriticalPathTag of_next = cause;
+  advance(ranks_[group.first.index()], group.first, task, cause, [&](TaskId, CriticalPathTag joined) { of_next = joined; });
+  return of_next;
+}
+
+std::span<std::uint32_t> RankProgress::waits_of(RankId id) {
+  return {waits_.data() + ranks_[id.index()].waits_at, joins(id).waits.size()};
+}
+
+// What was before this instant decides nothing any more, see later_of() and join().
+bool RankProgress::are_alike(const Rank& a, const Rank& b) const {
+  const Time now = run_.engine.now();
+  const auto alike = [now](CriticalPathTag x, CriticalPathTag y) {
+    return (x.at < now && y.at < now) || (x.at == y.at && x.reconfigurations == y.reconfigurations);
+  };
+  const auto joins_now = [now](const Rank& r) { return !r.joining.task.is_none() && r.joining.cause.at == now; };
+  if (a.iteration != b.iteration || a.tasks_left != b.tasks_left || !alike(a.last, b.last)) return false;
+  if (!joins_now(a) && !joins_now(b)) return true;
+  return joins_now(a) && joins_now(b) && !a.joining_more && !b.joining_more && a.joining.task == b.joining.task &&
+         a.joining.cause.reconfigurations == b.joining.cause.reconfigurations;
+}
+
+bool RankProgress::join_group(const LockstepGroup& group) {
+  Rank& first = ranks_[group.first.index()];
+  if (first.together) return true;
+  const std::span<const std::uint32_t> waits = waits_of(group.first);
+  for (std::uint32_t m = 1; m < group.size; ++m) {
+    if (!are_alike(first, ranks_[group.rank(m).index()])) return false;
+    if (!std::equal(waits.begin(), waits.end(), waits_of(group.rank(m)).begin())) return false;
+  }
+  for (std::uint32_t m = 0; m < group.size; ++m) ranks_[group.rank(m).index()].together = true;
+  return true;
+}
+
+void RankProgress::part_group(const LockstepGroup& group) {
+  Rank& first = ranks_[group.first.index()];
+  first.together = false;
+  const std::span<const std::uint32_t> waits = waits_of(group.first);
+  for (std::uint32_t m = 1; m < group.size; ++m) {
+    Rank& rank = ranks_[group.rank(m).index()];
+    const std::size_t waits_at = rank.waits_at;
+    rank = first;
+    rank.waits_at = waits_at;
+    std::copy(waits.begin(), waits.end(), waits_of(group.rank(m)).begin());
+    if (first.joining_more) more_joining(rank) = more_joining(first);
+  }
 }
 
 // What a task waited for last, when several of its predecessors complete at one instant: the one with the longest history,

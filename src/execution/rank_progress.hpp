@@ -6,6 +6,8 @@
 #include "photonrail/task_graph.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace photonrail::execution {
@@ -32,6 +34,13 @@ class RankProgress {
   /// The task of the rank's present iteration is complete.
   void complete(RankId id, TaskId task, CriticalPathTag cause);
 
+  /// The task that becomes ready on every rank of the group when `task` is complete on all of them; none(): none does.
+  /// Nothing: the ranks are not equal, or several tasks become ready, or the iteration ends.
+  [[nodiscard]] std::optional<TaskId> next_of_all(const LockstepGroup& group, TaskId task);
+  /// The task is complete on every rank of the group; the listener is not notified. Returns the cause of what became ready.
+  /// REQUIRES: next_of_all() of the same is a value.
+  CriticalPathTag complete_on_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause);
+
   [[nodiscard]] std::uint32_t iteration(RankId id) const { return ranks_[id.index()].iteration; }
   [[nodiscard]] std::size_t unfinished_ranks() const { return ranks_.size() - finished_; }
   [[nodiscard]] std::uint64_t tasks_done() const { return tasks_done_; }
@@ -54,6 +63,7 @@ class RankProgress {
     ReadyTask joining{TaskId::none(), {}};
     CriticalPathTag last;       // of its tasks that completed
     bool joining_more = false;  // into more_joining_
+    bool together = false;      // the first rank of its LockstepGroup has the state of this one
   };
 
   [[nodiscard]] static Joins joins_of(const Program& program);
@@ -64,6 +74,12 @@ class RankProgress {
   void finish_iteration(RankId id, CriticalPathTag cause);
   [[nodiscard]] CriticalPathTag join(Rank& rank, TaskId next, CriticalPathTag cause, bool last);
   [[nodiscard]] std::vector<ReadyTask>& more_joining(const Rank& rank);
+  template <class Ready>
+  void advance(Rank& rank, RankId id, TaskId task, CriticalPathTag cause, Ready&& ready);
+  [[nodiscard]] std::span<std::uint32_t> waits_of(RankId id);
+  [[nodiscard]] bool are_alike(const Rank& a, const Rank& b) const;
+  [[nodiscard]] bool join_group(const LockstepGroup& group);
+  void part_group(const LockstepGroup& group);
 
   const TaskGraph& graph_;
   std::uint32_t iterations_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "execution/lockstep_groups.hpp"
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/rank_gpus.hpp"
@@ -20,6 +21,12 @@ struct RunContext {
   const StragglerInjector& stragglers;
   const RankGpus& gpus;
   const ObserverList& observers;
+  const LockstepGroups* lockstep = nullptr;  ///< null: every rank is run by itself
+
+  /// The ranks that may run as one whose communicator this is, or null.
+  [[nodiscard]] const LockstepGroup* group_of(CommunicatorId communicator) const {
+    return lockstep != nullptr ? lockstep->of(communicator) : nullptr;
+  }
 };
 
 }  // namespace photonrail::execution

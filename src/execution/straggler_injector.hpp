@@ -31,6 +31,8 @@ class StragglerInjector {
     }
   }
 
+  /// Whether some GPUs fail at a certain time.
+  [[nodiscard]] bool has_failures() const { return !failures_.empty(); }
   [[nodiscard]] Step of(RankId rank, std::uint32_t iteration) const;
   /// How long a computation of the rank that begins at `start`, and would take `time`, takes with the failures of its GPU
   /// that the stragglers of a certain time are. None: it never ends.

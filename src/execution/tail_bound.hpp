@@ -29,6 +29,8 @@ class TailWatch {
     const Time end = now + bound_->after[rank.index()][task.index()] + bound_->step * std::int64_t{steps_ - 1 - step};
     late_ = late_ || end > latest_;
   }
+  /// Whether it is there for anything.
+  [[nodiscard]] bool watches() const { return bound_ != nullptr; }
   [[nodiscard]] bool is_late() const { return late_; }
 
  private:

@@ -38,9 +38,82 @@ TimeAccounting::TimeAccounting(std::size_t ranks, std::span<const std::uint32_t>
   for (const std::uint32_t c : class_of_rank) ++copies_[c];
 }
 
-// Gives the time since the rank's last change to what the rank was doing in it.
+// ---- the clocks of ranks, and of groups that run as one
+
+bool TimeAccounting::Clock::does_as(const Clock& other) const {
+  if (computing != other.computing || blind != other.blind) return false;
+  if (running_in != other.running_in || waiting_in != other.waiting_in) return false;
+  for (std::uint32_t in = std::uint32_t{running_in} | waiting_in; in != 0; in &= in - 1) {
+    const Activity& own = activities[lowest(in)];
+    const Activity& of_other = other.activities[lowest(in)];
+    if (own.running != of_other.running || own.waiting != of_other.waiting) return false;
+  }
+  return true;
+}
+
+void TimeAccounting::Clock::do_as(const Clock& other) {
+  last = other.last;
+  computing = other.computing;
+  blind = other.blind;
+  running_in = other.running_in;
+  waiting_in = other.waiting_in;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) {
+    activities[d].running = other.activities[d].running;
+    activities[d].waiting = other.activities[d].waiting;
+  }
+}
+
+void TimeAccounting::Clock::add_times_of(const Clock& other) {
+  time.compute += other.time.compute;
+  time.exposed_communication += other.time.exposed_communication;
+  time.reconfiguration_wait += other.time.reconfiguration_wait;
+  time.peer_wait += other.time.peer_wait;
+  time.detection += other.time.detection;
+  for (std::size_t d = 0; d < kDimensionCount; ++d) {
+    activities[d].busy += other.activities[d].busy;
+    activities[d].exposed += other.activities[d].exposed;
+    activities[d].waited += other.activities[d].waited;
+  }
+}
+
+TimeAccounting::Clock* TimeAccounting::clock_of(const LockstepGroup& group, Time now) {
+  if (clocks_[group.first.index()].group == kAlone && !join(group, now)) return nullptr;
+  return &pass(group_clocks_[group.index].clock, now);
+}
+
+bool TimeAccounting::join(const LockstepGroup& group, Time now) {
+  const Clock& first = settle(group.first, now);
+  for (std::uint32_t m = 1; m < group.size; ++m) {
+    if (!clocks_[group.rank(m).index()].does_as(first)) return false;
+  }
+  for (std::uint32_t m = 1; m < group.size; ++m) settle(group.rank(m), now);
+  if (group_clocks_.size() <= group.index) group_clocks_.resize(group.index + 1);
+  group_clocks_[group.index] = {Clock{}, group};
+  group_clocks_[group.index].clock.do_as(first);
+  group_clocks_[group.index].clock.last = now;
+  for (std::uint32_t m = 0; m < group.size; ++m) clocks_[group.rank(m).index()].group = group.index;
+  return true;
+}
+
+void TimeAccounting::part(GroupClock& group, Time now) {
+  pass(group.clock, now);
+  for (std::uint32_t m = 0; m < group.group.size; ++m) {
+    Clock& clock = clocks_[group.group.rank(m).index()];
+    clock.add_times_of(group.clock);
+    clock.do_as(group.clock);
+    clock.last = now;
+    clock.group = kAlone;
+  }
+}
+
 TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   Clock& clock = clocks_[rank.index()];
+  if (clock.group != kAlone) part(group_clocks_[clock.group], now);
+  return pass(clock, now);
+}
+
+// Gives the time since the last change to what was done in it.
+TimeAccounting::Clock& TimeAccounting::pass(Clock& clock, Time now) {
   const Duration passed = now - clock.last;
   if (passed == Duration{0}) return clock;
   clock.last = now;
@@ -64,14 +137,14 @@ TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
 
 void TimeAccounting::waiting_began(RankId rank, Dimension d, Time now) {
   Clock& clock = settle(rank, now);
-  clock.waiting_in |= bit(d);
+  clock.waiting_in = static_cast<std::uint16_t>(clock.waiting_in | bit(d));
   if (clock.at(d).waiting++ == 0) clock.waiting_since[static_cast<std::size_t>(d)] = now;
 }
 
 void TimeAccounting::waiting_ended(RankId rank, Dimension d, Time now) {
   Clock& clock = settle(rank, now);
   if (--clock.at(d).waiting > 0) return;
-  clock.waiting_in &= ~bit(d);
+  clock.waiting_in = static_cast<std::uint16_t>(clock.waiting_in & ~bit(d));
   const Time since = clock.waiting_since[static_cast<std::size_t>(d)];
   if (now == since) return;
   circuit_waits_[d].add(now - since, static_cast<std::uint64_t>(copies_[rank.index()]));

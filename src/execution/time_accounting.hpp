@@ -1,6 +1,7 @@
 // The accounting of a run: where each rank's time goes, traffic by dimension, windows between phases.
 #pragma once
 
+#include "execution/lockstep_groups.hpp"
 #include "photonrail/accounting.hpp"
 #include "photonrail/task_graph.hpp"
 #include "photonrail/units.hpp"
@@ -36,6 +37,21 @@ class TimeAccounting {
   void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }
   void compute_ended(RankId rank, Time now) { --settle(rank, now).computing; }
 
+  /// Of all ranks of a group at once. Ranks that do the same from then on have one clock, until something of one of them
+  /// alone changes.
+  void compute_began(const LockstepGroup& group, Time now) {
+    change(group, now, [](Clock& clock) { ++clock.computing; });
+  }
+  void compute_ended(const LockstepGroup& group, Time now) {
+    change(group, now, [](Clock& clock) { --clock.computing; });
+  }
+  void running_began(const LockstepGroup& group, Dimension d, Time now) {
+    change(group, now, [d](Clock& clock) { clock.begin_running(d); });
+  }
+  void running_ended(const LockstepGroup& group, Dimension d, Time now) {
+    change(group, now, [d](Clock& clock) { clock.end_running(d); });
+  }
+
   /// So much of the computing that just ended was a GPU that stood still, and nothing knew it.
   void undetected(RankId rank, Duration length) {
     clocks_[rank.index()].time.compute -= length;
@@ -46,15 +62,8 @@ class TimeAccounting {
   void blind_ended(RankId rank, Time now) { --settle(rank, now).blind; }
 
   /// An operation of the rank has bytes on their way.
-  void running_began(RankId rank, Dimension d, Time now) {
-    Clock& clock = settle(rank, now);
-    ++clock.at(d).running;
-    clock.running_in |= bit(d);
-  }
-  void running_ended(RankId rank, Dimension d, Time now) {
-    Clock& clock = settle(rank, now);
-    if (--clock.at(d).running == 0) clock.running_in &= ~bit(d);
-  }
+  void running_began(RankId rank, Dimension d, Time now) { settle(rank, now).begin_running(d); }
+  void running_ended(RankId rank, Dimension d, Time now) { settle(rank, now).end_running(d); }
 
   /// An operation of the rank lacks only its circuits.
   void waiting_began(RankId rank, Dimension d, Time now);
@@ -76,6 +85,9 @@ class TimeAccounting {
   [[nodiscard]] Accounts finish(Time makespan);
 
  private:
+  static constexpr std::uint32_t kAlone = ~std::uint32_t{0};
+  [[nodiscard]] static constexpr std::uint32_t bit(Dimension d) { return 1u << static_cast<unsigned>(d); }
+
   struct Activity {
     Duration busy{};
     Duration exposed{};
@@ -89,8 +101,9 @@ class TimeAccounting {
     RankTime time;
     std::uint32_t computing = 0;
     std::uint32_t blind = 0;
-    std::uint32_t running_in = 0;  // dimensions, by bit, with an operation that runs
-    std::uint32_t waiting_in = 0;  // ... that waits
+    std::uint16_t running_in = 0;  // dimensions, by bit, with an operation that runs
+    std::uint16_t waiting_in = 0;  // ... that waits
+    std::uint32_t group = kAlone;  // into group_clocks_: the clock that runs in place of this one
     std::array<Activity, kDimensionCount> activities{};
     std::array<Time, kDimensionCount> waiting_since{};
     Time rail_end{};
@@ -99,8 +112,24 @@ class TimeAccounting {
     bool rail_used = false;
 
     [[nodiscard]] Activity& at(Dimension d) { return activities[static_cast<std::size_t>(d)]; }
+    void begin_running(Dimension d) {
+      ++at(d).running;
+      running_in = static_cast<std::uint16_t>(running_in | bit(d));
+    }
+    void end_running(Dimension d) {
+      if (--at(d).running == 0) running_in = static_cast<std::uint16_t>(running_in & ~bit(d));
+    }
+    /// Whether the same runs and waits.
+    [[nodiscard]] bool does_as(const Clock& other) const;
+    /// Does what `other` does, from its last change on.
+    void do_as(const Clock& other);
+    void add_times_of(const Clock& other);
   };
-  [[nodiscard]] static constexpr std::uint32_t bit(Dimension d) { return 1u << static_cast<unsigned>(d); }
+  // The clock of a group: what its ranks did since they run as one.
+  struct GroupClock {
+    Clock clock;
+    LockstepGroup group;
+  };
   /// Windows between two dimensions, equal ones together now and then: memory follows different lengths, not iterations.
   struct WindowTally {
     std::vector<WindowCount> counts;
@@ -109,11 +138,21 @@ class TimeAccounting {
     void add(Duration length, std::uint64_t count);
   };
 
+  template <class Change>
+  void change(const LockstepGroup& group, Time now, Change&& change) {
+    if (Clock* clock = clock_of(group, now)) return change(*clock);
+    for (std::uint32_t m = 0; m < group.size; ++m) change(settle(group.rank(m), now));
+  }
+  static Clock& pass(Clock& clock, Time now);
   Clock& settle(RankId rank, Time now);
+  [[nodiscard]] Clock* clock_of(const LockstepGroup& group, Time now);
+  [[nodiscard]] bool join(const LockstepGroup& group, Time now);
+  void part(GroupClock& group, Time now);
   void count_windows(Accounts& accounts);
   void mean_traffic(std::size_t ranks, Accounts& accounts) const;
 
   std::vector<Clock> clocks_;
+  std::vector<GroupClock> group_clocks_;  // by LockstepGroup::index
   std::span<const std::uint32_t> class_of_rank_;
   std::vector<std::int64_t> copies_;  // by clock: ranks of the job that it stands for
   std::size_t uncounted_;

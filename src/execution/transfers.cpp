@@ -36,8 +36,12 @@ void Transfers::start(OpId id) {
   transfer.in_flight = 0;
   transfer.resting = transfer.together = false;
   const bool missing = !op.complete();
-  for (Member m = 0; m < op.members(); ++m) {
-    if (op.present(m)) began(op, m);
+  if (const LockstepGroup* group = run_.group_of(op.key.communicator); group != nullptr && !missing) {
+    run_.accounting.running_began(*group, op.dimension(), run_.engine.now());
+  } else {
+    for (Member m = 0; m < op.members(); ++m) {
+      if (op.present(m)) began(op, m);
+    }
   }
   if (!op.optical) {
     post_initial(id, op);
@@ -208,11 +212,11 @@ void Transfers::make_links(Operation& op) {
 // Without circuits. What leaves together and is alone costs as much as one send.
 void Transfers::post_initial(OpId id, Operation& op) {
   const SendPlan& plan = op.plan();
-  if (const Path* const ways = ways_.of(op, run_.fabric)) {
+  if (const std::optional<PlanWays::Ways> ways = ways_.of(op, run_.fabric)) {
     op.transfer.together = true;
     op.transfer.in_flight = plan.send_count();
     circuits_.set_running(++running_);
-    run_.fabric.post_parts(*ways, plan.send(0).bytes, tag_of(id, 0));
+    run_.fabric.post_parts(ways->path, plan.send(0).bytes, tag_of(id, 0), ways->standing);
     return;
   }
   make_links(op);
@@ -285,7 +289,7 @@ void Transfers::delivered(std::uint64_t tag) {
   const OpId id = op_of(tag);
   Operation& op = run_.operations[id];
   TransferProgress& transfer = op.transfer;
-  if (transfer.together) return arrived_together(id, op);
+  if (transfer.together) return delivered_together(tag, 1);
   const bool missing = !op.complete();  // then the operation does not end here
   if (--transfer.in_flight == 0) circuits_.set_running(--running_);
   release(id, op, send_of(tag));
@@ -305,9 +309,12 @@ void Transfers::delivered(std::uint64_t tag) {
 }
 
 // Nothing waits for a send of a stream.
-void Transfers::arrived_together(OpId id, Operation& op) {
-  --op.transfer.sends_to_go;
-  if (--op.transfer.in_flight > 0) return;
+void Transfers::delivered_together(std::uint64_t tag, std::uint32_t messages) {
+  const OpId id = op_of(tag);
+  Operation& op = run_.operations[id];
+  op.transfer.sends_to_go -= messages;
+  op.transfer.in_flight -= messages;
+  if (op.transfer.in_flight > 0) return;
   circuits_.set_running(--running_);
   complete_all(id, op);
 }
@@ -347,8 +354,11 @@ void Transfers::finish_work(OpId id, Operation& op, Member member) {
 // Stream fidelity: the members of a collective end together, with its last byte.
 void Transfers::complete_all(OpId id, Operation& op) {
   const Member members = op.members();
-  for (Member m = 0; m < members; ++m) {
-    ended(op, m);
+  if (const LockstepGroup* group = run_.group_of(op.key.communicator)) {
+    run_.accounting.running_ended(*group, op.dimension(), run_.engine.now());
+    if (members_.all_done(id, *group)) return;
+  } else {
+    for (Member m = 0; m < members; ++m) ended(op, m);
   }
   for (Member m = 0; m < members; ++m) {
     --op.transfer.members_to_go;

@@ -22,6 +22,9 @@ class MemberListener {
   virtual ~MemberListener() = default;
   /// All sends and receives of the member are done. After the last member the listener retires the operation.
   virtual void member_done(OpId op, Member member) = 0;
+  /// All members are done at one instant, and none was before. False: the listener wants to be told of each, and did
+  /// nothing.
+  [[nodiscard]] virtual bool all_done(OpId op, const LockstepGroup& members) = 0;
   /// An operation of the rank has bytes on their way from now on, or no more.
   virtual void exchange_began(RankId rank, Dimension d) = 0;
   virtual void exchange_ended(RankId rank, Dimension d) = 0;
@@ -40,6 +43,7 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   void join(OpId id, Member member);
   /// The network delivered a message of an operation, or a local step ended.
   void delivered(std::uint64_t tag) override;
+  void delivered_together(std::uint64_t tag, std::uint32_t messages) override;
   void round_opened(OpId id, std::uint32_t round) override;
 
  private:
@@ -61,7 +65,6 @@ class Transfers : public network::DeliveryListener, public RoundListener, privat
   void began(const Operation& op, Member member);
   void ended(const Operation& op, Member member);
   void finish_work(OpId id, Operation& op, Member member);
-  void arrived_together(OpId id, Operation& op);
   void complete_all(OpId id, Operation& op);
 
   RunContext run_;

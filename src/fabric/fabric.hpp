@@ -68,8 +68,8 @@ class Fabric {
     network_.post(channel, path, bytes, tag | job_tag_);
   }
   /// Network::post_parts(), likewise. REQUIRES: the servers are no grids of links.
-  void post_parts(const network::Path& path, Bytes bytes, std::uint64_t tag) {
-    network_.post_parts(path, bytes, tag | job_tag_);
+  void post_parts(const network::Path& path, Bytes bytes, std::uint64_t tag, network::Network::Standing& standing) {
+    network_.post_parts(path, bytes, tag | job_tag_, standing);
   }
   /// What carries the messages: the cluster's plant, or the folded one.
   [[nodiscard]] const topology::Plant& plant() const { return plant_; }

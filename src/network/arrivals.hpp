@@ -30,7 +30,11 @@ class Arrivals {
     const std::uint64_t tag = flows_[id].tag;
     const std::uint32_t parts = flows_[id].parts;
     flows_.release(id);
-    for (std::uint32_t part = 0; part < parts; ++part) listener_->delivered(tag + part);
+    notify(tag, parts);
+  }
+  /// The listener is notified of so many messages.
+  void notify(std::uint64_t tag, std::uint32_t parts) {
+    parts == 1 ? listener_->delivered(tag) : listener_->delivered_together(tag, parts);
   }
 
  private:

@@ -35,8 +35,42 @@ void ExclusiveFlows::start(FlowId id, Time begin) {
                                       engine::Action::to<&ExclusiveFlows::arrived>(*this, id));
 }
 
+ExclusiveFlows::Standing ExclusiveFlows::start_standing(FlowId id) {
+  start(id, parts_.engine.now());
+  parts_.flows[id].bottleneck = standings_;
+  return {id, standings_++, rate(parts_.flows[id])};
+}
+
+void ExclusiveFlows::start_again(const Standing& standing, const Path& path, Bytes bytes, std::uint64_t tag) {
+  Flow& flow = parts_.flows[standing.flow];
+  flow.state = FlowState::kExclusive;
+  flow.remaining = static_cast<double>(bytes.count);
+  flow.tag = tag;
+  flow.latency = path.latency;
+  flow.overhead = path.overhead;
+  flow.begin = parts_.engine.now();
+  flow.left_at = flow.begin + round_up_picoseconds(flow.remaining / standing.rate);
+  flow.event = parts_.engine.schedule(flow.left_at + flow.overhead + flow.latency, engine::Phase::kFinish,
+                                      engine::Action::to<&ExclusiveFlows::arrived>(*this, standing.flow));
+}
+
+// The last byte of the flow has left, and another one wants one of its capacities.
+void ExclusiveFlows::stop_standing(FlowId id) {
+  Flow& flow = parts_.flows[id];
+  flow.bottleneck = kNone;
+  if (flow.state != FlowState::kStanding) return;
+  for (const Hop& hop : parts_.flows.hops_of(flow)) {
+    if (occupants_[hop.capacity] == id) occupants_[hop.capacity] = kNone;
+  }
+  parts_.flows.release(id);
+}
+
 void ExclusiveFlows::arrived(std::uint64_t first) {
   for (auto id = static_cast<FlowId>(first); id != kNone;) {
+    if (Flow& standing = parts_.flows[id]; standing.parts > 1 && standing.bottleneck != kNone) {
+      standing.state = FlowState::kStanding;
+      return parts_.arrivals.notify(standing.tag, standing.parts);
+    }
     const Flow& flow = parts_.flows[id];
     for (const Hop& hop : parts_.flows.hops_of(flow)) {
       if (occupants_[hop.capacity] == id) occupants_[hop.capacity] = kNone;

@@ -25,6 +25,7 @@ enum class FlowState : std::uint8_t {
   kFree,       ///< FlowTable: not in use
   kWaiting,    ///< Channels: others of its channel are before it
   kExclusive,  ///< ExclusiveFlows: alone on its path
+  kStanding,   ///< ExclusiveFlows: has arrived, and holds its path for the next one
   kShared,     ///< SharedFlows: has a max-min fair rate
   kEnding,     ///< EpochFlows: has a rate of its own until it ends
   kArriving    ///< Arrivals: its last byte has left
@@ -43,7 +44,9 @@ struct Flow {
   FlowId next = kNone;
   HopSlot first_hop = 0;
   std::uint32_t hops = 0;
-  HopSlot bottleneck = kNone;  ///< shared: the hop that limits it; kNone until it has been solved
+  /// Shared: the hop that limits it; kNone until it has been solved. Exclusive, of several parts, and standing: the serial
+  /// number of its Standing; kNone: it is to be forgotten when it has arrived.
+  HopSlot bottleneck = kNone;
   FlowState state = FlowState::kFree;
   std::uint16_t parts = 1;  ///< exclusive: messages that it stands for, with tags from `tag` on; see Path::parts
 };

@@ -105,11 +105,19 @@ void Network::pump(ChannelId id) {
 
 void Network::wake(std::uint64_t id) { pump(static_cast<ChannelId>(id)); }
 
-void Network::post_parts(const Path& path, Bytes bytes, std::uint64_t tag) {
+void Network::post_parts(const Path& path, Bytes bytes, std::uint64_t tag, Standing& standing) {
+  if (exclusive_.stands(standing)) {
+    messages_ += path.parts;
+    return exclusive_.start_again(standing, path, bytes, tag);
+  }
   const FlowId flow = flows_.take(path, bytes, tag, kNone);
   if (alone(flows_[flow])) {
     messages_ += path.parts;
-    exclusive_.start(flow, engine_.now());
+    if (path.parts > 1) {
+      standing = exclusive_.start_standing(flow);
+    } else {
+      exclusive_.start(flow, engine_.now());
+    }
     return;
   }
   flows_.release(flow);
@@ -160,7 +168,8 @@ Bandwidth Network::rate_alone(const Path& path) const {
   return {rate * 1e12};
 }
 
-Bandwidth Network::rate_of_parts(const Path& path) const {
+Bandwidth Network::rate_of_parts(const Path& path, const Standing& standing) const {
+  if (exclusive_.stands(standing)) return {standing.rate * 1e12};
   const std::span<const CapacityId> hops = path.hops();
   const std::size_t each = hops.size() / path.parts;
   double common = 0.0;

@@ -59,6 +59,7 @@ struct Computed : ComputeListener {
     tasks.push_back(task.value);
     ends.push_back(cause.at.since_start());
   }
+  void computed_by_all(const LockstepGroup&, TaskId, CriticalPathTag) override {}
   int pending = 0;
   std::vector<std::uint32_t> tasks;
   std::vector<Duration> ends;

@@ -18,6 +18,7 @@ namespace photonrail::network {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 using ::testing::Pair;
 
 Path path_of(std::initializer_list<CapacityId> hops, std::int64_t latency = 0, std::int64_t overhead = 0) {
@@ -223,6 +224,7 @@ struct PartsSite {
   engine::Engine engine;
   TagLog log{engine};
   Network network{engine};
+  Network::Standing ring{};
 };
 
 Path ring_of_four(std::int64_t latency = 0) {
@@ -234,7 +236,7 @@ Path ring_of_four(std::int64_t latency = 0) {
 TEST(PathOfParts, MessagesThatAreAloneCostOneEvent) {
   PartsSite site;
   EXPECT_EQ(site.network.rate_of_parts(ring_of_four()).bytes_per_second, 1e12);
-  site.network.post_parts(ring_of_four(50), Bytes{1000}, 10);
+  site.network.post_parts(ring_of_four(50), Bytes{1000}, 10, site.ring);
   EXPECT_EQ(site.network.messages(), 4u);
   EXPECT_THAT(site.network.rates(), ElementsAre(Pair(10, 1e12), Pair(11, 1e12), Pair(12, 1e12), Pair(13, 1e12)));
   site.engine.run();
@@ -245,7 +247,7 @@ TEST(PathOfParts, MessagesThatAreAloneCostOneEvent) {
 
 TEST(PathOfParts, OneThatMeetsAnotherIsLateAndTheOthersAreNot) {
   PartsSite site;
-  site.network.post_parts(ring_of_four(), Bytes{1000}, 10);
+  site.network.post_parts(ring_of_four(), Bytes{1000}, 10, site.ring);
   struct Act {
     PartsSite& site;
     void post(std::uint64_t) { site.network.post(kNone, path_of({5, 8}), Bytes{300}, 77); }
@@ -255,6 +257,34 @@ TEST(PathOfParts, OneThatMeetsAnotherIsLateAndTheOthersAreNot) {
   // Part 1 has 600 bytes left at 400 ps and shares capacity 5 until the 300 bytes are there, at 1,000 ps; then 300 more.
   EXPECT_THAT(site.log.arrivals,
               ElementsAre(Pair(77, 1000), Pair(10, 1003), Pair(12, 1003), Pair(13, 1003), Pair(11, 1303)));
+}
+
+TEST(PathOfParts, StandUntilAnotherFlowWantsOneOfTheirCapacities) {
+  PartsSite site;
+  site.network.post_parts(ring_of_four(50), Bytes{1000}, 10, site.ring);
+  const std::uint32_t first = site.ring.serial;
+  site.engine.run();
+  EXPECT_EQ(site.network.bytes_left(4), Bytes{0});
+  // Again at 1,053 ps, with another latency: 2,000 bytes, 3 ps, 7 ps.
+  site.network.post_parts(ring_of_four(7), Bytes{2000}, 20, site.ring);
+  EXPECT_EQ(site.ring.serial, first) << "it was found standing";
+  EXPECT_EQ(site.network.bytes_left(4), Bytes{2000});
+  site.engine.run();
+  EXPECT_THAT(site.log.arrivals, IsSupersetOf({Pair(20, 3063), Pair(21, 3063), Pair(22, 3063), Pair(23, 3063)}));
+  EXPECT_EQ(site.network.messages(), 8u);
+  site.network.post(kNone, path_of({5, 8}), Bytes{300}, 77);
+  site.engine.run();
+  site.network.post_parts(ring_of_four(), Bytes{1000}, 30, site.ring);
+  EXPECT_NE(site.ring.serial, first);
+}
+
+TEST(PathOfParts, StandUntilARateChanges) {
+  PartsSite site;
+  site.network.post_parts(ring_of_four(), Bytes{1000}, 10, site.ring);
+  site.engine.run();
+  EXPECT_EQ(site.network.rate_of_parts(ring_of_four(), site.ring).bytes_per_second, 1e12);
+  site.network.set_rate(6, {0.5e12});
+  EXPECT_EQ(site.network.rate_of_parts(ring_of_four(), site.ring).bytes_per_second, 0.0);
 }
 
 TEST(PathOfParts, WaysOfDifferentRatesHaveNoCommonOne) {
@@ -282,7 +312,7 @@ TEST(PathOfParts, ArrivesAsMessagesThatWerePostedOneByOne) {
         if (what == 1) site->network.post(kNone, other, bytes, tag);
         if (what < 2) continue;
         const bool even = site->network.rate_of_parts(ring).bytes_per_second > 0.0;
-        if (site == &together && even) site->network.post_parts(ring, bytes, tag);
+        if (site == &together && even) site->network.post_parts(ring, bytes, tag, site->ring);
         for (std::uint32_t p = 0; p < 4 && (site == &apart || !even); ++p) {
           site->network.post(kNone, ring.part(p), bytes, tag + p);
         }

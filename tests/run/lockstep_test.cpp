@@ -57,7 +57,8 @@ Scenario on_rails(std::uint32_t servers, std::uint32_t gpus_per_server, RandomSt
         drawn ? DelayDistribution{DelayDistribution::Kind::kUniform, Duration{}, longest, 0.0, {}}
               : DelayDistribution::constant(longest);
     scenario.controller.name = random.below(4) == 0 ? "lru" : "opus";
-    scenario.controller.mode = random.below(2) == 0 ? OpusMode::kProvisioned : OpusMode::kOnDemand;
+    const char* mode = random.below(2) == 0 ? "provisioned" : "on_demand";
+    if (scenario.controller.name == "opus") scenario.controller.parameters.set("mode", mode);
   }
   if (random.below(3) > 0) {
     StragglerSpec late;

@@ -21,10 +21,13 @@ for library in $(ldd "$program" | awk '$3 ~ "^/" {print $3}'); do
   owner=$(dpkg -S "$(readlink -f "$library")" 2>/dev/null | head -1 | cut -d: -f1 || true)
   [[ -z $owner || ", $depends" == *", $owner"* ]] || needed="${needed:-} $owner"
 done
-# What a declared dependency brings along need not be declared.
+# What a declared dependency brings along need not be declared; one may be a name that an installed package provides.
+declared=" $(sed 's/([^)]*)//g; s/[, ]\+/ /g' <<<"$depends") "
+providers=$(dpkg-query -W -f '${Package} ${Provides}\n' | awk -v declared="$declared" '
+  { gsub(/\([^)]*\)|,/, ""); for (i = 2; i <= NF; ++i) if (index(declared, " " $i " ")) { print $1; break } }')
 for owner in ${needed:-}; do
   apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
-    $(sed 's/([^)]*)//g; s/,/ /g' <<<"$depends") 2>/dev/null | grep "^$owner$" >/dev/null || { echo "the package does not declare $owner: $depends"; exit 1; }
+    $declared $providers 2>/dev/null | grep "^$owner$" >/dev/null || { echo "the package does not declare $owner: $depends"; exit 1; }
 done
 
 rm -rf "$development"

@@ -36,8 +36,12 @@ bool error_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 void warn(std::string_view about, std::span<const std::string> lines) {
   spdlog::logger logger("photonrail", std::make_shared<spdlog::sinks::stderr_color_sink_st>());
   logger.set_pattern("%n: %^%l%$: %v");
-  for (const std::string& line : lines.first(std::min(lines.size(), kMaxWarnings))) logger.warn("{}: {}", about, line);
-  if (lines.size() > kMaxWarnings) logger.warn("{}: and {} more", about, lines.size() - kMaxWarnings);
+  // Not by a format, which would compile how numbers of every kind are written.
+  const auto say = [&](const std::string& what) {
+    logger.log(spdlog::level::warn, spdlog::string_view_t(std::string(about) + ": " + what));
+  };
+  std::ranges::for_each(lines.first(std::min(lines.size(), kMaxWarnings)), say);
+  if (lines.size() > kMaxWarnings) say("and " + std::to_string(lines.size() - kMaxWarnings) + " more");
 }
 
 }  // namespace photonrail::command

@@ -45,13 +45,16 @@ std::vector<std::string> oversized_classes(const SourceFile& file) {
   return found;
 }
 
+/// Values without behaviour: a field for each row of a section, a view or a result (docs/decisions/0031).
+std::set<std::string> large_values() {
+  return {"CircuitRequest", "FabricView", "GoodputSummary", "ModelSpec", "RunResult", "Scenario", "TrainingSpec"};
+}
+
 /// Classes that are larger, each for a reason.
 std::set<std::string> large_classes() {
-  return {
-      // values without behaviour: a field for each row of a section, a view or a result
-      "CircuitRequest", "FabricView", "GoodputSummary", "ModelSpec", "RunResult", "Scenario", "TrainingSpec",
-      "Json",  // one value type around the JSON library, so that no other file includes it: one call a kind
-  };
+  std::set<std::string> names = large_values();
+  names.insert("Json");  // one value type around the JSON library, so that no other file includes it: one call a kind
+  return names;
 }
 
 TEST(Sizes, EveryFileAndFunctionIsSmall) {
@@ -120,6 +123,22 @@ TEST(Sizes, EveryClassIsSmall) {
   for (const auto* name : {"Folding", "Executor", "ControlPlane", "Simulation", "Network", "LevelSolver"}) {
     EXPECT_TRUE(names.contains(name)) << "the checker does not find class " << name;
   }
+}
+
+TEST(Sizes, LargeValuesHaveHardlyAnyFunctionsAndNothingPrivate) {
+  std::size_t found = 0;
+  for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, "include")) {
+    for (const auto& size : classes_of(file.text)) {
+      if (!large_values().contains(size.name)) continue;
+      ++found;
+      EXPECT_LE(size.methods, 12u) << size.name;
+      const std::size_t begin = file.text.find("struct " + size.name + " {");
+      ASSERT_NE(begin, std::string::npos) << size.name << " is no structure";
+      const std::string body = file.text.substr(begin, file.text.find("\n};", begin) - begin);
+      EXPECT_EQ(body.find("private:"), std::string::npos) << size.name;
+    }
+  }
+  EXPECT_EQ(found, large_values().size());
 }
 
 TEST(Sizes, ALargeClassIsCaught) {

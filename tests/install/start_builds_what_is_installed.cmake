@@ -9,10 +9,10 @@ string(REPLACE " " ";" targets "${CMAKE_MATCH_1}")
 execute_process(COMMAND "${NINJA}" -C "${BINARY}" -t commands ${targets} OUTPUT_VARIABLE commands COMMAND_ERROR_IS_FATAL ANY)
 
 set(checked 0)
-file(GLOB_RECURSE scripts "${BINARY}/cmake_install.cmake")
-list(FILTER scripts EXCLUDE REGEX "/tests/")  # builds of other tests come and go there, and nothing of the tests is installed
+file(GLOB_RECURSE scripts RELATIVE "${BINARY}" "${BINARY}/cmake_install.cmake")
+list(FILTER scripts EXCLUDE REGEX "^tests/")  # builds of other tests come and go there, and nothing of the tests is installed
 foreach(script IN LISTS scripts)
-  file(STRINGS "${script}" lines REGEX "TYPE (STATIC_LIBRARY|EXECUTABLE) FILES")
+  file(STRINGS "${BINARY}/${script}" lines REGEX "TYPE (STATIC_LIBRARY|EXECUTABLE) FILES")
   foreach(line IN LISTS lines)
     string(REGEX MATCH "FILES \"([^\"]+)\"" found "${line}")
     cmake_path(RELATIVE_PATH CMAKE_MATCH_1 BASE_DIRECTORY "${BINARY}" OUTPUT_VARIABLE file)

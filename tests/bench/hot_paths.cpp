@@ -1,4 +1,4 @@
-// Six hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
+// Seven hot paths, each a fixed amount of work on one thread, for counting instructions. Preparation of the work is outside
 // of run_hot_path(), so that the count is of the path alone.
 #include "bench/jobs.hpp"
 #include "bench/loads.hpp"
@@ -64,6 +64,13 @@ std::uint64_t count_pairs() {
   return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
 }
 
+std::uint64_t count_late_ranks() {
+  TrainingSpec spec = dense_405b(1);
+  spec.global_batch = 2;  // a sixteenth of the work takes as long under callgrind as the other paths
+  const Scenario scenario = with_late_ranks(on_optical_rails(training_job(spec, Fidelity::kStream)));
+  return run_hot_path([&scenario] { return simulate(scenario).engine.sends; });
+}
+
 // Each path, and how much work it must have done: a path that did something else was not measured.
 struct HotPath {
   std::string_view name;
@@ -76,6 +83,7 @@ constexpr HotPath kHotPaths[] = {
     {"max_min", count_max_min, 48 * 47},  // messages: every ordered pair
     {"tiers", count_tiers, 64 * 63},      // messages, of which half cross an uplink
     {"pairs", count_pairs, 2 * 32 * 31},  // sends: dispatch and combine of every ordered pair
+    {"late_ranks", count_late_ranks, 0},  // any number of sends, as below
     {"quickstart", count_quickstart, 0},  // any number of sends: the scenario may change, and the count with it
 };
 

@@ -140,4 +140,13 @@ inline Scenario on_optical_rails(Scenario scenario) {
   return scenario;
 }
 
+/// The same, but every rank begins every step up to 200 us late, by a draw, so that no two are alike.
+inline Scenario with_late_ranks(Scenario scenario) {
+  scenario.run.folding = true;  // of the profiling run
+  StragglerSpec late;
+  late.delay = {DelayDistribution::Kind::kUniform, Duration{}, Duration{200'000'000}, 0.0, {}};
+  scenario.stragglers = {late};
+  return scenario;
+}
+
 }  // namespace photonrail::bench

@@ -164,14 +164,9 @@ void scenario_training_stream_opus(benchmark::State& state) {
 }
 BENCHMARK(scenario_training_stream_opus)->ArgName("gpus")->Arg(256)->Arg(2048)->Arg(8192)->Unit(benchmark::kMillisecond);
 
-// Every rank begins every step up to 200 us late, by a draw, so that no two are alike.
 void scenario_training_jittered_opus(benchmark::State& state) {
-  Scenario scenario = on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream));
-  scenario.run.folding = true;  // of the profiling run
-  StragglerSpec late;
-  late.delay = {DelayDistribution::Kind::kUniform, Duration{}, Duration{200'000'000}, 0.0, {}};
-  scenario.stragglers = {late};
-  measure(state, scenario, Item::kTask);
+  const Scenario job = on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream));
+  measure(state, with_late_ranks(job), Item::kTask);
 }
 BENCHMARK(scenario_training_jittered_opus)
     ->ArgName("gpus")

@@ -36,7 +36,12 @@ void refuse_elsewhere(const JsonReader& section, const ControllerFactory& factor
     };
     if (other.takes_circuits && !factory.takes_circuits) add("circuits");
     for (const ControllerParameter& parameter : other.parameters) {
-      if (!factory.has(parameter.key)) add(parameter.key);
+      if (factory.has(parameter.key)) continue;
+      if (parameter.kind != ControllerParameter::Kind::kDuration) {
+        add(parameter.key);
+        continue;
+      }
+      for (const char* unit : {"_ps", "_ns", "_us", "_ms", "_s"}) add(parameter.key + unit);
     }
   }
   for (const auto& [key, names] : owners) {
@@ -53,9 +58,12 @@ std::string example(const ControllerRegistry& known) {
   return "its name";
 }
 
-std::string hint_of(const ControllerParameter& parameter, const ParameterValue& value) {
-  const auto* word = std::get_if<std::string>(&value);
-  return word == nullptr ? parameter.summary : suggest(*word, parameter.words);
+std::string word_of(const JsonReader& reader, const std::vector<std::string>& words) {
+  const std::string word = reader.string();
+  if (std::find(words.begin(), words.end(), word) == words.end()) {
+    reader.fail("unknown value \"" + word + '"', suggest(word, words));
+  }
+  return word;
 }
 
 // The keys that the policy has of its own.
@@ -72,13 +80,13 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
     if (!v) continue;
     ParameterValue value;
     if (parameter.kind == kWord) {
-      value = v->string();
+      value = word_of(*v, parameter.words);
     } else if (parameter.kind == kFlag) {
       value = v->boolean() ? 1.0 : 0.0;
     } else {
       value = v->number_of_range(parameter.least, parameter.greatest, parameter.kind == kCount);
     }
-    if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, hint_of(parameter, value));
+    if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, parameter.summary);
     spec.parameters.set(parameter.key, std::move(value));
   }
 }

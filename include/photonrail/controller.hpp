@@ -11,7 +11,6 @@
 #include "photonrail/ids.hpp"
 #include "photonrail/units.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -129,6 +128,8 @@ class ControllerRegistry {
   /// Throws ConfigError that lists the known names.
   [[nodiscard]] const ControllerFactory& find(std::string_view name) const;
   [[nodiscard]] bool knows(std::string_view name) const;
+  /// The first that decides something and takes no list of circuits: what is proposed where none is named. Null: none.
+  [[nodiscard]] const ControllerFactory* first_that_decides() const;
   [[nodiscard]] const std::vector<ControllerFactory>& all() const& { return factories_; }
   void all() const&& = delete;  // the reference would outlive the temporary table
 

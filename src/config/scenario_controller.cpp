@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <string_view>
 
 namespace photonrail::config {
 
@@ -26,44 +26,34 @@ std::vector<StaticCircuit> read_circuits(const JsonReader& list) {
   return circuits;
 }
 
+bool has_key(const ControllerFactory& factory, std::string_view key) {
+  if (key == "circuits") return factory.takes_circuits;
+  const std::string_view stem = json::stem_of_duration(key);
+  return std::any_of(factory.parameters.begin(), factory.parameters.end(), [&](const ControllerParameter& parameter) {
+    return parameter.key == (parameter.kind == ControllerParameter::Kind::kDuration ? stem : key);
+  });
+}
+
 // A key of other controllers is refused by name, rather than called unknown.
 void refuse_elsewhere(const JsonReader& section, const ControllerFactory& factory, const ControllerRegistry& known) {
-  std::map<std::string, std::string> owners;  // of keys that this one has not
-  for (const ControllerFactory& other : known.all()) {
-    const auto add = [&](const std::string& key) {
-      std::string& names = owners[key];
-      names += (names.empty() ? "" : ", ") + other.name;
-    };
-    if (other.takes_circuits && !factory.takes_circuits) add("circuits");
-    for (const ControllerParameter& parameter : other.parameters) {
-      if (factory.has(parameter.key)) continue;
-      if (parameter.kind != ControllerParameter::Kind::kDuration) {
-        add(parameter.key);
-        continue;
-      }
-      for (const char* unit : {"_ps", "_ns", "_us", "_ms", "_s"}) add(parameter.key + unit);
+  for (const auto& [key, value] : section.json().members()) {
+    if (has_key(factory, key)) continue;
+    std::vector<std::string> owners;
+    for (const ControllerFactory& other : known.all()) {
+      if (has_key(other, key)) owners.push_back(other.name);
     }
-  }
-  for (const auto& [key, names] : owners) {
+    if (owners.empty()) continue;
+    std::string names = owners.front();
+    for (std::size_t i = 1; i < owners.size(); ++i) names += ", " + owners[i];
     section.refuse(key, "the " + factory.name + " controller has no such key",
-                   "only " + names + (names.find(',') == std::string::npos ? " has it" : " have it"));
+                   "only " + names + (owners.size() == 1 ? " has it" : " have it"));
   }
 }
 
-// For a hint: the first that decides something and takes no list of circuits.
+// For a hint.
 std::string example(const ControllerRegistry& known) {
-  for (const ControllerFactory& factory : known.all()) {
-    if (factory.name != kNoPolicy && !factory.takes_circuits) return "for example {\"name\": \"" + factory.name + "\"}";
-  }
-  return "its name";
-}
-
-std::string word_of(const JsonReader& reader, const std::vector<std::string>& words) {
-  const std::string word = reader.string();
-  if (std::find(words.begin(), words.end(), word) == words.end()) {
-    reader.fail("unknown value \"" + word + '"', suggest(word, words));
-  }
-  return word;
+  const ControllerFactory* factory = known.first_that_decides();
+  return factory == nullptr ? "its name" : "for example {\"name\": \"" + factory->name + "\"}";
 }
 
 // The keys that the policy has of its own.
@@ -80,7 +70,7 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
     if (!v) continue;
     ParameterValue value;
     if (parameter.kind == kWord) {
-      value = word_of(*v, parameter.words);
+      value = v->word(parameter.words);
     } else if (parameter.kind == kFlag) {
       value = v->boolean() ? 1.0 : 0.0;
     } else {

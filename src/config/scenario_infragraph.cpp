@@ -21,15 +21,6 @@ double rate(const Json& root, const std::string& pointer, Bandwidth otherwise) {
   return value != nullptr && value->is_number() ? value->number() : otherwise.bytes_per_second / 1e9;
 }
 
-// As `photonrail init` does: the first policy of the table that decides something and needs no list of circuits.
-std::string first_that_decides() {
-  const ControllerRegistry known = ControllerRegistry::builtin();
-  for (const ControllerFactory& factory : known.all()) {
-    if (factory.name != kNoPolicy && !factory.takes_circuits) return factory.name;
-  }
-  return kNoPolicy;
-}
-
 // Signs that a name of the schema may not have become dashes.
 std::string as_name(const std::string& text) {
   std::string name = text.empty() ? "photonrail" : text;
@@ -62,7 +53,8 @@ std::string scenario_from_infragraph(const std::filesystem::path& file) {
   scenario["name"] = Json(name);
   scenario["why"] = Json(why);
   scenario["cluster"] = std::move(section.cluster);
-  if (optical) scenario["controller"] = Json{{"name", Json(first_that_decides())}};
+  const ControllerRegistry known = ControllerRegistry::builtin();
+  if (optical) scenario["controller"] = Json{{"name", Json(known.first_that_decides()->name)}};  // as photonrail init
   scenario["workload"] = Json{{"collective", Json{{"op", Json("all_reduce")}, {"bytes", Json(1'000'000'000)}}}};
   const std::string text = scenario.dump(2) + "\n";
   static_cast<void>(parse_scenario(text, file.parent_path(), file.string() + " as a scenario"));  // or says what is wrong

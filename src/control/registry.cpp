@@ -44,6 +44,12 @@ bool ControllerRegistry::knows(std::string_view name) const {
   return std::any_of(factories_.begin(), factories_.end(), [&](const ControllerFactory& f) { return f.name == name; });
 }
 
+const ControllerFactory* ControllerRegistry::first_that_decides() const {
+  const auto decides = [](const ControllerFactory& f) { return f.name != kNoPolicy && !f.takes_circuits; };
+  const auto first = std::find_if(factories_.begin(), factories_.end(), decides);
+  return first == factories_.end() ? nullptr : &*first;
+}
+
 const ControllerFactory& ControllerRegistry::find(std::string_view name) const {
   std::vector<std::string> known;
   for (const ControllerFactory& factory : factories_) {

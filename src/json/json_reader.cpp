@@ -154,6 +154,12 @@ std::string ValueReader::string() const {
   return value_->string();
 }
 
+std::string ValueReader::word(const std::vector<std::string>& known) const {
+  std::string word = string();
+  if (!contains(known, word)) fail("unknown value \"" + word + "\"", suggest(word, known));
+  return word;
+}
+
 bool ValueReader::boolean() const {
   note_read(ReadObserver::Kind::kBoolean);
   if (!value_->is_boolean()) fail("must be true or false, not " + describe(*value_));

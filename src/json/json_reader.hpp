@@ -6,6 +6,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/units.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -53,6 +54,7 @@ class ValueReader {
   [[nodiscard]] bool is_array() const { return value_->is_array() || is_other(ReadObserver::Kind::kArray); }
 
   [[nodiscard]] std::string string() const;
+  [[nodiscard]] std::string word(const std::vector<std::string>& known) const;  ///< one of these
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] double number(double least, double greatest) const;
   [[nodiscard]] double positive(double greatest) const;
@@ -66,13 +68,10 @@ class ValueReader {
 
   template <class Value>
   [[nodiscard]] Value choice(std::initializer_list<std::pair<const char*, Value>> table) const {
-    const std::string word = string();
     std::vector<std::string> known;
-    for (const auto& [name, value] : table) {
-      if (word == name) return value;
-      known.emplace_back(name);
-    }
-    fail("unknown value \"" + word + "\"", suggest(word, known));
+    for (const auto& [name, value] : table) known.emplace_back(name);
+    const auto at = std::find(known.begin(), known.end(), word(known)) - known.begin();
+    return (table.begin() + at)->second;
   }
 
   /// find(string()), with the place put right in what it throws.

@@ -165,10 +165,8 @@ std::string commented_scenario(const InitOptions& options, const Registries& kno
 }
 
 void init(InitOptions options, const Registries& known) {
-  for (const ControllerFactory& factory : known.controllers.all()) {
-    const bool decides = factory.name != kNoPolicy && !factory.takes_circuits;
-    if (decides && options.controller.empty()) options.controller = factory.name;
-  }
+  const ControllerFactory* policy = known.controllers.first_that_decides();
+  if (policy != nullptr && options.controller.empty()) options.controller = policy->name;
   if (options.questions) {
     ask("model (photonrail list models)", options.model);
     ask("servers", options.servers);

@@ -158,19 +158,22 @@ double LevelSolver::solve(CapacityId id, double level) {
 
 // Finds the flows that are bound elsewhere and faster than `level`, and what the others leave, without an old error.
 void LevelSolver::gather(CapacityId id, double level) {
-  Share& share = shares_[id];
-  share.since_summed = 0;
-  share.fastest = 0.0;
-  share.left = parts_.rates[id];
+  const Share* const shares = shares_.data();
+  double left = parts_.rates[id];
+  double fastest = 0.0;
   for (const CrossingFlow& other : parts_.lists.others(id)) {
-    const double rate = other.bottleneck == kNone ? kUnlimited : shares_[other.bottleneck].level;
-    if (rate != kUnlimited) share.left -= rate;
+    const double rate = other.bottleneck == kNone ? kUnlimited : shares[other.bottleneck].level;
+    if (rate != kUnlimited) left -= rate;
     if (clearly_above(rate, level)) {
       joiners_.push_back({rate, other.slot});
     } else {
-      share.fastest = std::max(share.fastest, rate);
+      fastest = std::max(fastest, rate);
     }
   }
+  Share& share = shares_[id];
+  share.left = left;
+  share.fastest = fastest;
+  share.since_summed = 0;
 }
 
 // All bound flows get the level, and those that are bound at another capacity from now on go there.

@@ -4,6 +4,7 @@
 #include "execution/operation.hpp"
 #include "photonrail/observer.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace photonrail::execution {
@@ -19,6 +20,11 @@ namespace photonrail::execution {
   event.task = op.arrival.tasks[member];
   event.state = state;
   return event;
+}
+
+/// Whether one of them wants to be told what happens on ranks. If none does, none is.
+[[nodiscard]] inline bool watch_ranks(std::span<Observer* const> observers) {
+  return std::any_of(observers.begin(), observers.end(), [](const Observer* o) { return o->needs_every_rank(); });
 }
 
 class ObserverList {

@@ -20,7 +20,7 @@ void BoundTimeline::compute(const ComputeEvent& event) {
   } else {
     stall(event.rank, event.start, event.finish);
   }
-  if (!observers_.empty()) notifications_.push_back({event.finish, true, event, {}});
+  if (watched_) notifications_.push_back({event.finish, true, event, {}});
 }
 
 void BoundTimeline::arrive(const execution::Operation& op, Member member, Time at) {
@@ -77,7 +77,7 @@ void BoundTimeline::account(const Entry& entry) {
 }
 
 void BoundTimeline::add(const execution::Operation& op, Member member, Time at, OperationEvent::State state) {
-  if (observers_.empty()) return;
+  if (!watched_) return;
   notifications_.push_back({at, false, {}, execution::event_of(op, member, state, at)});
 }
 

@@ -20,7 +20,7 @@ class BoundTimeline {
  public:
   /// The observers must outlive the object.
   BoundTimeline(std::size_t ranks, std::span<Observer* const> observers, std::size_t uncounted = 0)
-      : observers_(observers), accounting_(ranks, {}, uncounted) {}
+      : observers_(observers), watched_(execution::watch_ranks(observers)), accounting_(ranks, {}, uncounted) {}
 
   void begin(const Scenario& scenario);
   /// A straggler delays the begin of the rank's iteration.
@@ -61,6 +61,7 @@ class BoundTimeline {
   void add(const execution::Operation& op, Member member, Time at, OperationEvent::State state);
 
   execution::ObserverList observers_;
+  bool watched_;  // observers are told what happens on ranks
   execution::TimeAccounting accounting_;
   std::vector<Entry> entries_;
   std::vector<Notification> notifications_;

@@ -49,10 +49,12 @@ Profile ProfilingRuns::of_ranks(Wanted wanted) {
 }
 
 // Where equal ranks were told apart by their numbers, the profile of a rank is not that of its class.
-std::optional<Profile> ProfilingRuns::of_classes(const folding::Folding& folding, Wanted wanted, std::string& why_not) {
+std::optional<Profile> ProfilingRuns::of_classes(const folding::Folding& folding, bool whole_rails, Wanted wanted,
+                                                 std::string& why_not) {
   if (!wanted.any()) return Profile{};
   const bool known = has(wanted) && !recorded_->row_of_rank.empty();
-  if (!known && !record(&folding, wanted, why_not)) return std::nullopt;
+  const bool recorded = known || (whole_rails && record_folded(wanted));
+  if (!recorded && !record(&folding, wanted, why_not)) return std::nullopt;
   std::vector<std::uint32_t> of(folding.graph.ranks());
   for (std::size_t r = folding.class_of_rank.size(); r-- > 0;) of[folding.class_of_rank[r]] = recorded_->row_of_rank[r];
   return rows(of, wanted);

@@ -1,5 +1,6 @@
 #include "run/runner.hpp"
 
+#include "execution/observer_list.hpp"
 #include "photonrail/error.hpp"
 #include "run/foldable.hpp"
 #include "run/lower_bound.hpp"
@@ -12,11 +13,6 @@
 namespace photonrail::run {
 
 namespace {
-
-bool is_watched(std::span<Observer* const> observers) {
-  return std::any_of(observers.begin(), observers.end(),
-                     [](const Observer* observer) { return observer->needs_every_rank(); });
-}
 
 // Speeds come last: what a straggler draws depends on its number.
 std::vector<StragglerSpec> stragglers_of(const Scenario& scenario, bool rehearsal) {
@@ -103,7 +99,7 @@ std::shared_ptr<Runner::Known> Runner::know(const Scenario& scenario, const RunS
 
 Runner::Check Runner::check_of(const Scenario& scenario, std::span<Observer* const> observers) {
   const bool drawn = scenario.cluster.rail.optical.reconfiguration.kind != DelayDistribution::Kind::kConstant;
-  const bool differs = drawn || !scenario.stragglers.empty() || is_watched(observers);
+  const bool differs = drawn || !scenario.stragglers.empty() || execution::watch_ranks(observers);
   return differs ? Check::kRehearsal : Check::kRun;
 }
 
@@ -214,23 +210,25 @@ const folding::Folding* Runner::try_fold(std::string& why_not) const {
     why_not = "the network is not exact: fewer flows would have other errors";
   } else if (!are_fixed(scenario_.stragglers)) {
     why_not = "some ranks are late or slow at random";
-  } else if (is_watched(observers_)) {
+  } else if (execution::watch_ranks(observers_)) {
     why_not = "an observer wants to be told of every rank";
   } else {
     why_not = why_not_foldable(cluster_, controller_, factory_, as_symmetric);
   }
   if (!why_not.empty()) return nullptr;
   const std::vector<std::uint32_t> labels = straggler_labels(stragglers_, scenario_.graph.ranks());
-  const bool whole_rails = folds_whole_rails(cluster_, factory_, as_symmetric);
-  const folding::FoldingAttempt& attempt = known_->foldings.fold(labels, whole_rails);
+  const folding::FoldingAttempt& attempt = known_->foldings.fold(labels, folds_whole());
   why_not = attempt.why_not;
   return attempt.folding ? &*attempt.folding : nullptr;
 }
 
+bool Runner::folds_whole() const { return folds_whole_rails(cluster_, factory_, stage_ == Stage::kRehearsal); }
+
 // What is wrong with a job is said of its own ranks: the run is made again for that.
 bool Runner::run_folded(const folding::Folding& folding, RunResult& result) const {
   try {
-    const std::optional<Profile> profile = known_->profiles.of_classes(folding, wanted(), result.folding.off);
+    const std::optional<Profile> profile =
+        known_->profiles.of_classes(folding, folds_whole(), wanted(), result.folding.off);
     if (!profile) return false;
     JobSetup job = setup();
     const std::vector<StragglerSpec> stragglers = folded_stragglers(job.stragglers, folding.class_of_rank);

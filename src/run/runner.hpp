@@ -79,6 +79,7 @@ class Runner {
 
   /// Null: every rank must be run, for the reason in `why_not`.
   [[nodiscard]] const folding::Folding* try_fold(std::string& why_not) const;
+  [[nodiscard]] bool folds_whole() const;
   /// False when every rank must be run, with the reason in result.folding.off.
   bool run_folded(const folding::Folding& folding, RunResult& result) const;
   void run_unfolded(RunResult& result) const;

@@ -3,6 +3,7 @@
 #include "core/checked.hpp"
 #include "core/field.hpp"
 #include "execution/mean.hpp"
+#include "execution/observer_list.hpp"
 #include "execution/time_accounting.hpp"
 #include "photonrail/error.hpp"
 #include "run/plausibility.hpp"
@@ -108,7 +109,7 @@ class Jobs {
         observers_(observers),
         plant_(scenario.cluster.plant()),
         shared_(engine_, scenario.cluster, plant_, scenario.run.seed, gpus_of(scenario)),
-        watched_(std::any_of(observers.begin(), observers.end(), [](const Observer* o) { return o->needs_every_rank(); })) {
+        watched_(execution::watch_ranks(observers)) {
     jobs_.reserve(scenario.jobs.size());
     std::vector<std::span<const GpuId>> gpus;
     for (const Scenario& job : scenario.jobs) gpus.emplace_back(job.gpu_of_rank);

@@ -21,9 +21,8 @@ folding::MemberPlacement placement_of(const JobSetup& setup) {
 // What happens on ranks is for observers of every rank alone, folded or not.
 ObserverList rank_observers(const JobSetup& setup) {
   const bool classes = setup.folding != nullptr && !setup.shows_classes;
-  const bool watched = std::any_of(setup.observers.begin(), setup.observers.end(),
-                                   [](const Observer* observer) { return observer->needs_every_rank(); });
-  return ObserverList(classes || !watched ? std::span<Observer* const>{} : setup.observers);
+  const bool watched = !classes && execution::watch_ranks(setup.observers);
+  return ObserverList(watched ? setup.observers : std::span<Observer* const>{});
 }
 
 execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t ranks) {

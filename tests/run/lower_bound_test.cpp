@@ -253,6 +253,36 @@ TEST(LowerBound, NoPolicyBeatsItOnRandomScenarios) {
   EXPECT_GT(compared, 1000u);
 }
 
+// What ranks do is kept for observers only where one of them wants to know.
+TEST(LowerBound, TellsOfRanksOnlyWhoWatchesThem) {
+  class Watcher : public Observer {
+   public:
+    explicit Watcher(bool every) : every_(every) {}
+    [[nodiscard]] bool needs_every_rank() const override { return every_; }
+    void compute(const ComputeEvent&) override { ++computations; }
+    void operation(const OperationEvent&) override { ++operations; }
+    void end(Time at) override { last = at; }
+    int computations = 0;
+    int operations = 0;
+    Time last{};
+
+   private:
+    bool every_;
+  };
+  Job job = two_hops(1);
+  job.scenario.controller = ControllerSpec{};
+  job.scenario.controller.name = "oracle";
+  for (const bool every : {false, true}) {
+    Watcher watcher(every);
+    Observer* const observers[] = {&watcher};
+    const RunResult result = simulate(job.scenario, observers);
+    EXPECT_EQ(result.makespan, ms(60));
+    EXPECT_EQ(watcher.last, Time{} + ms(60));
+    EXPECT_EQ(watcher.computations, every ? 1 : 0);
+    EXPECT_EQ(watcher.operations > 0, every);
+  }
+}
+
 // Two servers of two GPUs: what 0 sends to 3 changes to rail 1 in its server and arrives over the circuit that 1 uses as
 // well. One circuit a direction and rail serves the whole all-to-all.
 TEST(LowerBound, GpusOfOneServerAreOnePeer) {

@@ -27,7 +27,9 @@ void EventQueue::push_far(QueueEntry entry) {
   far_.push_back(entry);
 }
 
-void EventQueue::make_heap() { std::sort(heap_.begin(), heap_.end(), before); }
+void EventQueue::make_heap() {
+  std::sort(heap_.begin(), heap_.end(), [](const QueueEntry& a, const QueueEntry& b) { return a.rank() < b.rank(); });
+}
 
 // The heap has grown large and nothing waits in buckets: most of it does from now on.
 void EventQueue::spill() {

@@ -6,6 +6,8 @@
 // are pending.
 #pragma once
 
+#include "engine/rank_heap.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +16,15 @@
 
 namespace photonrail::engine {
 
-/// Ordered by time, then by key: keys are unique.
+/// Ordered by time, then by key: keys are unique. Times are never negative.
 struct QueueEntry {
   std::int64_t time;
   std::uint64_t key;
+
+  [[nodiscard]] Rank rank() const { return (static_cast<Rank>(static_cast<std::uint64_t>(time)) << 64) | key; }
+  [[nodiscard]] static QueueEntry of(Rank rank) {
+    return {static_cast<std::int64_t>(rank >> 64), static_cast<std::uint64_t>(rank)};
+  }
 };
 
 class EventQueue {
@@ -34,10 +41,10 @@ class EventQueue {
     }
     if (root_gone_) {
       root_gone_ = false;
-      sink(entry);
+      heap_replace_first(heap_, entry);
       return;
     }
-    push_heap(entry);
+    heap_push(heap_, entry);
     if (heap_.size() > spill_above_ && heap_end_ == kForever) spill();
   }
   /// The least entry. REQUIRES: not empty. It may move entries from buckets into the heap.
@@ -81,13 +88,6 @@ class EventQueue {
     }
   };
 
-  // As one number, so that comparing takes no branch. Times are never negative.
-  [[nodiscard]] static unsigned __int128 rank(const QueueEntry& e) {
-    return (static_cast<unsigned __int128>(static_cast<std::uint64_t>(e.time)) << 64) | e.key;
-  }
-  [[nodiscard]] static bool before(const QueueEntry& a, const QueueEntry& b) { return rank(a) < rank(b); }
-  void push_heap(QueueEntry entry);
-  void sink(QueueEntry entry);
   void fill_root();
   void push_far(QueueEntry entry);
   void make_heap();
@@ -96,7 +96,6 @@ class EventQueue {
   void spill();
   [[nodiscard]] std::vector<QueueEntry> take_all();
 
-  static constexpr std::size_t kArity = 4;         // the four children of a node lie in one cache line or two
   static constexpr std::size_t kMaxInHeap = 8192;  // a heap of more entries (128 KiB) is spread over buckets
   static constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
@@ -110,56 +109,10 @@ class EventQueue {
   std::vector<std::vector<QueueEntry>> spare_;  // emptied buckets, for their memory
 };
 
-inline void EventQueue::push_heap(QueueEntry entry) {
-  std::size_t hole = heap_.size();
-  heap_.push_back(entry);
-  QueueEntry* const heap = heap_.data();
-  while (hole > 0) {
-    const std::size_t parent = (hole - 1) / kArity;
-    if (!before(entry, heap[parent])) break;
-    heap[hole] = heap[parent];
-    hole = parent;
-  }
-  heap[hole] = entry;
-}
-
 inline void EventQueue::fill_root() {
   if (!root_gone_) return;
   root_gone_ = false;
-  const QueueEntry last = heap_.back();
-  heap_.pop_back();
-  if (!heap_.empty()) sink(last);
-}
-
-// Puts the entry in the place of the root. The hole sinks from the root to a leaf, and the entry rises from there: that is
-// where the last entry of the heap came from, and most new ones belong.
-inline void EventQueue::sink(QueueEntry entry) {
-  const std::size_t size = heap_.size();
-  QueueEntry* const heap = heap_.data();
-  std::size_t hole = 0;
-  std::size_t first = 1;
-  for (; first + kArity <= size; first = hole * kArity + 1) {
-    const std::size_t left = first + (before(heap[first + 1], heap[first]) ? 1 : 0);
-    const std::size_t right = first + (before(heap[first + 3], heap[first + 2]) ? 3 : 2);
-    const std::size_t least = before(heap[right], heap[left]) ? right : left;
-    heap[hole] = heap[least];
-    hole = least;
-  }
-  if (first < size) {
-    std::size_t least = first;
-    for (std::size_t child = first + 1; child < size; ++child) {
-      if (before(heap[child], heap[least])) least = child;
-    }
-    heap[hole] = heap[least];
-    hole = least;
-  }
-  while (hole > 0) {
-    const std::size_t parent = (hole - 1) / kArity;
-    if (!before(entry, heap[parent])) break;
-    heap[hole] = heap[parent];
-    hole = parent;
-  }
-  heap[hole] = entry;
+  heap_pop(heap_);
 }
 
 template <class Predicate>

@@ -59,8 +59,11 @@ inline void LevelSolver::enqueue(CapacityId id) {
   Share& share = shares_[id];
   if (share.queued) return;
   share.queued = true;
-  candidates_.push_back({solving_ ? std::min(share.level, least_level(id)) : 0.0, id});
-  if (solving_) std::push_heap(candidates_.begin(), candidates_.end());
+  if (solving_) {
+    engine::heap_push(candidates_, {std::min(share.level, least_level(id)), id});
+  } else {
+    candidates_.push_back({0.0, id});
+  }
 }
 
 void LevelSolver::settle() {
@@ -69,11 +72,11 @@ void LevelSolver::settle() {
   for (Candidate& candidate : candidates_) {
     candidate.level = std::min(shares_[candidate.capacity].level, least_level(candidate.capacity));
   }
-  std::make_heap(candidates_.begin(), candidates_.end());
+  std::sort(candidates_.begin(), candidates_.end(),
+            [](const Candidate& a, const Candidate& b) { return a.rank() < b.rank(); });
   while (!candidates_.empty()) {
-    std::pop_heap(candidates_.begin(), candidates_.end());
-    const Candidate candidate = candidates_.back();
-    candidates_.pop_back();
+    const Candidate candidate = candidates_.front();
+    engine::heap_pop(candidates_);
     shares_[candidate.capacity].queued = false;
     visit(candidate.capacity, candidate.level);
   }

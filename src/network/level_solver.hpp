@@ -12,6 +12,7 @@
 #pragma once
 
 #include "engine/engine.hpp"
+#include "engine/rank_heap.hpp"
 #include "network/capacity_flows.hpp"
 #include "network/departure_agenda.hpp"
 #include "network/flow_table.hpp"
@@ -72,11 +73,13 @@ class LevelSolver {
     double level;  // at which it may become a bottleneck
     CapacityId capacity;
 
-    // As one number, so that comparing takes no branch: the bits of a double that is not negative order like it.
-    [[nodiscard]] unsigned __int128 rank() const {
-      return (static_cast<unsigned __int128>(std::bit_cast<std::uint64_t>(level)) << 64) | capacity;
+    // The bits of a double that is not negative order like it.
+    [[nodiscard]] engine::Rank rank() const {
+      return (static_cast<engine::Rank>(std::bit_cast<std::uint64_t>(level)) << 64) | capacity;
     }
-    bool operator<(const Candidate& b) const { return rank() > b.rank(); }  // the least is the greatest of a std:: heap
+    [[nodiscard]] static Candidate of(engine::Rank rank) {
+      return {std::bit_cast<double>(static_cast<std::uint64_t>(rank >> 64)), static_cast<CapacityId>(rank)};
+    }
   };
   struct Joiner {
     double rate;

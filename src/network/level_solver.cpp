@@ -312,13 +312,18 @@ double LevelSolver::remaining(HopSlot slot) {
 // Takes their bottleneck from all flows that are connected to this capacity, through capacities that other flows share.
 void LevelSolver::open_component(CapacityId id) {
   std::vector<CapacityId> component{id};
+  std::vector<bool> found(shares_.size());
+  found[id] = true;
   for (std::size_t next = 0; next < component.size(); ++next) {
     const CapacityId here = component[next];
     const auto open_all = [&](const auto& flows) {
       for (const auto& entry : flows) {
         const Flow& flow = parts_.flows[parts_.flows.hop(entry.slot).flow];
         if (flow.bottleneck == kNone) continue;
-        for (const Hop& hop : parts_.flows.hops_of(flow)) component.push_back(hop.capacity);
+        for (const Hop& hop : parts_.flows.hops_of(flow)) {
+          if (!found[hop.capacity]) component.push_back(hop.capacity);
+          found[hop.capacity] = true;
+        }
       }
     };
     open_all(parts_.lists.bound(here));

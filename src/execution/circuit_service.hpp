@@ -31,6 +31,12 @@ class LaneArbiter {
   virtual void has_circuits(OpId op) = 0;
 };
 
+/// What a started operation lacks.
+struct MissingCircuits {
+  std::string text;         ///< for a deadlock report; "": nothing
+  bool impossible = false;  ///< they can never be lit together, whatever else is: the operation is a cause, not a victim
+};
+
 /// Provides operations with circuits; implemented by RoundService and PairService.
 class CircuitService {
  public:
@@ -59,8 +65,7 @@ class CircuitService {
   /// The rank's operations before index `next` of its profiled schedule are complete.
   virtual void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) = 0;
 
-  /// The circuits that a started operation lacks, as text for a deadlock report; "" when it lacks none.
-  [[nodiscard]] virtual std::string missing(OpId op) const = 0;
+  [[nodiscard]] virtual MissingCircuits missing(OpId op) const = 0;
 };
 
 }  // namespace photonrail::execution

@@ -244,7 +244,7 @@ TEST(ControlPlane, OpensARoundWhenItsCircuitsAreLit) {
   EXPECT_EQ(f.run_all(), Time{us(10)});
   EXPECT_EQ(f.lacked, 1);
   EXPECT_THAT(f.opened, ElementsAre(0u));
-  EXPECT_EQ(plane.service().missing(id), "");
+  EXPECT_EQ(plane.service().missing(id).text, "");
   ReconfigurationSummary summary;
   plane.summarize({}, summary);
   EXPECT_EQ(summary.count, 1u);

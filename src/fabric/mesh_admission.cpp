@@ -58,7 +58,7 @@ void MeshAdmission::admit(const CircuitPlan& plan, CircuitPlan& change, bool aga
     std::erase_if(waiting_, [from](const Waiting& w) { return w.circuit.from == from; });
   }
   const std::vector<Circuit> wanted = std::exchange(change.connect, {});
-  for (const Group& group : groups(wanted)) {
+  for (const Group& group : groups(wanted, change.disconnect)) {
     const std::vector<Circuit> leaving = parts_.circuits.crossbar().darkened_by(change);
     std::optional<Room> room = find_room(group, leaving, !again || group.rank != kUnclaimed);
     room ? take(group, std::move(*room), change) : wait(group, before);
@@ -69,11 +69,27 @@ void MeshAdmission::admit(const CircuitPlan& plan, CircuitPlan& change, bool aga
                    [&place](Circuit a, Circuit b) { return place(a) < place(b); });
 }
 
-// Each pair of a claim once; circuits beside those, and circuits of no claim, alone.
-std::vector<MeshAdmission::Group> MeshAdmission::groups(std::vector<Circuit> wanted) const {
+// The pairs that have a circuit, lit or switching, which the change leaves alone.
+std::set<Hop> MeshAdmission::joined_beside(const std::vector<Circuit>& wanted,
+                                           const std::vector<PortId>& disconnect) const {
+  std::set<Hop> hops;
+  for (const auto& [from, way] : routes_.ways()) {
+    const Circuit circuit = way.circuit;
+    if (way.job != job_ || !is_up(circuit)) continue;
+    const auto takes_its_fibre = [circuit](Circuit other) { return share_fibre(other, circuit); };
+    const bool leaves = std::find(disconnect.begin(), disconnect.end(), circuit.from) != disconnect.end() ||
+                        std::any_of(wanted.begin(), wanted.end(), takes_its_fibre);
+    if (!leaves) hops.insert(parts_.circuits.hop(circuit));
+  }
+  return hops;
+}
+
+// Each pair of a claim that lacks a circuit once; circuits beside those, and circuits of no claim, alone.
+std::vector<MeshAdmission::Group> MeshAdmission::groups(const std::vector<Circuit>& wanted,
+                                                        const std::vector<PortId>& disconnect) const {
   std::vector<Group> claimed(claims_.size());
   std::vector<Group> alone;
-  std::set<Hop> seen;
+  std::set<Hop> seen = joined_beside(wanted, disconnect);
   for (const Circuit circuit : wanted) {
     const Rank rank = rank_of(circuit);
     if (rank != kUnclaimed && seen.insert(parts_.circuits.hop(circuit)).second) {

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,7 +85,9 @@ class MeshAdmission {
   [[nodiscard]] bool is_up(Circuit circuit) const;
   [[nodiscard]] bool is_idle(Circuit circuit) const;
   [[nodiscard]] bool gives_way(const MeshWay& way, const Group& group) const;
-  [[nodiscard]] std::vector<Group> groups(std::vector<Circuit> wanted) const;
+  [[nodiscard]] std::set<Hop> joined_beside(const std::vector<Circuit>& wanted,
+                                            const std::vector<PortId>& disconnect) const;
+  [[nodiscard]] std::vector<Group> groups(const std::vector<Circuit>& wanted, const std::vector<PortId>& disconnect) const;
   [[nodiscard]] std::optional<Room> find_room(const Group& group, const std::vector<Circuit>& leaving, bool displace) const;
   /// `so_far`: the room for the group on planes of smaller numbers.
   [[nodiscard]] Situation situation_on(std::uint32_t plane, const Group& group, const std::vector<Circuit>& leaving,

@@ -198,6 +198,37 @@ TEST(MeshAdmission, FurtherCircuitsOfAClaimMakeRoomForItOnEveryPlane) {
   EXPECT_EQ(rail.rail().mesh()->summary().waited, 0u);
 }
 
+// Two servers want four circuits each way, of which a mesh has room for some. Each way has one, so that the operation lacks
+// none: a policy that asks for the rest at each of its decisions must not have those that are there switched.
+TEST(MeshAdmission, FurtherCircuitsOfAPairDoNotPushEachOtherAside) {
+  constexpr std::uint32_t kPorts = 4;
+  std::vector<Circuit> all;
+  for (std::uint32_t p = 0; p < kPorts; ++p) {
+    all.push_back(Rail::circuit(p, 2 * kPorts + p));
+    all.push_back(Rail::circuit(2 * kPorts + p, p));
+  }
+  std::size_t refused = 0;
+  for (const PipMeshSpec& mesh :
+       {PipMeshSpec{3, 5}, PipMeshSpec{4, 4}, PipMeshSpec{1, 8}, PipMeshSpec{2, 6}, PipMeshSpec{5, 5}}) {
+    Rail rail(4, kPorts, [&mesh](RailSpec& spec) { spec.optical.pip = mesh; });
+    const auto lacking = [&] {
+      std::vector<Circuit> missing;
+      const auto& ports = rail.rail().crossbar().transmit();
+      const auto is_missing = [&ports](Circuit c) { return ports[c.from.index()].peer != c.to; };
+      std::copy_if(all.begin(), all.end(), std::back_inserter(missing), is_missing);
+      return missing;
+    };
+    rail.rail().mesh()->set_claims({{{0, 2}, {2, 0}}});
+    rail.light(all);
+    const std::vector<Circuit> missing = lacking();
+    refused += missing.size();
+    rail.light(missing);
+    EXPECT_EQ(lacking(), missing) << mesh.rows << 'x' << mesh.columns;
+    EXPECT_EQ(rail.rail().mesh()->summary().displaced, 0u);
+  }
+  EXPECT_GT(refused, 0u);
+}
+
 }  // namespace
 }  // namespace photonrail::test
 

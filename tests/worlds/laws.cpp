@@ -103,7 +103,8 @@ LawAnswer fidelities_agree(const World& world, const Outcome& first, Verdict& ve
 // messages do not push each other aside.
 LawAnswer times_scale(const World& world, const Outcome& first, Verdict& verdict) {
   const std::optional<Json> twin = twice_as_slow(world.scenario);
-  if (!twin || !is_steady(world.scenario) || !is_serial(world.scenario) || rings_share_wires(world.scenario)) return {};
+  if (!twin || !is_steady(world.scenario) || !is_serial(world.scenario)) return {};
+  if (rings_share_wires(world.scenario) || may_forward(world.scenario)) return {};
   const Outcome other = run_twin(*twin, verdict);
   if (other.ending == Ending::kRefused && other.symptom.empty()) return {};  // half of the least rate is none
   if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};

@@ -198,6 +198,15 @@ bool rings_share_wires(const Json& scenario) {
   return scenario.value("/cluster/nic/gpus"_json_pointer, 1u) > 1 || rail.value("oversubscription", 1.0) > 1.0;
 }
 
+bool may_forward(const Json& scenario) {
+  const std::string name = policy_of(scenario);
+  if (scenario["cluster"]["rail"].value("forwarding", false)) return true;
+  if (scenario.value("/controller/paths"_json_pointer, std::string()) == "two_hop") return true;
+  ControllerSpec spec;
+  spec.name = name;
+  return ControllerRegistry::builtin().find(name).needs_of(spec).hops > 1;
+}
+
 double latency_term_ps(const Json& scenario) {
   const auto ns = [&](const char* place) { return scenario.value(Json::json_pointer(place), 0.0); };
   const double message = ns("/cluster/nic/latency_ns") + ns("/cluster/nic/message_overhead_ns") +

@@ -32,6 +32,8 @@ namespace photonrail::worlds {
 /// Whether rings over several ports of a collective may share wires: the ports of GPUs that share a NIC, or uplinks. Then a
 /// picosecond may move the end by percents (docs/models.md, "Messages and the network").
 [[nodiscard]] bool rings_share_wires(const Json& scenario);
+/// Whether messages may go over circuits of others: they share them, as rings share wires. REQUIRES: no "jobs".
+[[nodiscard]] bool may_forward(const Json& scenario);
 
 /// The latencies and gaps between messages that a run of one collective can pay one after another at the most, in
 /// picoseconds.

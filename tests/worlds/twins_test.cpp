@@ -49,6 +49,20 @@ TEST(Twins, RingsThatShareNicsScaleWhereNothingIsRounded) {
   EXPECT_FALSE(rings_share_wires(scenario));
 }
 
+TEST(Twins, MessagesMayBeForwardedByThePolicyAndByTheRail) {
+  Json scenario = small();
+  EXPECT_FALSE(may_forward(scenario));
+  scenario["controller"]["name"] = "topoopt";
+  EXPECT_TRUE(may_forward(scenario));
+  scenario["controller"] = {{"name", "rotor"}};
+  EXPECT_FALSE(may_forward(scenario));
+  scenario["controller"]["paths"] = "two_hop";
+  EXPECT_TRUE(may_forward(scenario));
+  scenario["controller"] = {{"name", "opus"}};
+  scenario["cluster"]["rail"]["forwarding"] = true;
+  EXPECT_TRUE(may_forward(scenario));
+}
+
 TEST(Twins, ThereIsNoneWhereTheCodeHasATimeOfItsOwn) {
   Json scenario = small();
   scenario["controller"]["name"] = "rotor";

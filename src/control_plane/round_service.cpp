@@ -179,10 +179,12 @@ execution::MissingCircuits RoundService::missing(OpId id) const {
   for (const Round& round : rounds_[id]) {
     if (!round.waiting) continue;
     if (std::string text = too_many_circuits(op, round.index); !text.empty()) return {std::move(text), true};
+    execution::MissingCircuits lack;
     for (const MemberPair& pair : op.plan().pairs(round.index)) {
       if (run_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
-      return {missing_circuit(run_, op, pair)};
+      lack.keep_worse(missing_circuit(run_, op, pair));
     }
+    if (!lack.text.empty()) return lack;
     return {" waits for its communication lane"};  // its circuits are there, and another operation has the lane
   }
   return {};

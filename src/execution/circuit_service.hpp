@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace photonrail::execution {
 
@@ -35,6 +36,11 @@ class LaneArbiter {
 struct MissingCircuits {
   std::string text;         ///< for a deadlock report; "": nothing
   bool impossible = false;  ///< they can never be lit together, whatever else is: the operation is a cause, not a victim
+
+  /// Of several that it lacks the first is told, but for one that is impossible.
+  void keep_worse(MissingCircuits other) {
+    if (text.empty() || (other.impossible && !impossible)) *this = std::move(other);
+  }
 };
 
 /// Provides operations with circuits; implemented by RoundService and PairService.

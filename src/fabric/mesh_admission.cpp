@@ -313,15 +313,15 @@ void MeshAdmission::notify_others() const {
   }
 }
 
-std::string MeshAdmission::why_waiting(Hop hop) const {
+MeshAdmission::WaitReason MeshAdmission::why_waiting(Hop hop) const {
   const auto found = refused_.find(hop);
   const std::string mesh = ": the " + routes_.describe() + " of rail " + std::to_string(parts_.id.value);
   if (found == refused_.end()) {
-    if (waiting_.empty()) return "";
+    if (waiting_.empty()) return {};
     const bool planned = std::any_of(waiting_.begin(), waiting_.end(),
                                      [&](const Waiting& w) { return parts_.circuits.hop(w.circuit) == hop; });
-    return mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned" +
-           (planned ? "" : ", and this is none of them");
+    return {mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned" +
+            (planned ? "" : ", and this is none of them")};
   }
   const auto routed = [this](const std::vector<Circuit>& circuits) {
     for (std::uint32_t plane = 0; plane < routes_.planes(); ++plane) {
@@ -334,13 +334,14 @@ std::string MeshAdmission::why_waiting(Hop hop) const {
   };
   const std::vector<Circuit>& together = found->second;
   const auto own = std::find_if(together.begin(), together.end(), [&](Circuit c) { return parts_.circuits.hop(c) == hop; });
-  if (!routed({*own})) return mesh + " has no way for it, or none with light enough, even without other circuits";
+  if (!routed({*own})) return {mesh + " has no way for it, or none with light enough, even without other circuits", true};
   if (!routed(together)) {
-    return mesh + " has no ways for the " + std::to_string(together.size()) +
-           " circuits that are wanted at once, or none with light enough: more hexagons, or a controller that serves pairs "
-           "one by one";
+    return {mesh + " has no ways for the " + std::to_string(together.size()) +
+                " circuits that are wanted at once, or none with light enough: more hexagons, or a controller that serves "
+                "pairs one by one",
+            true};
   }
-  return mesh + " has no room for it beside the circuits that are up";
+  return {mesh + " has no room for it beside the circuits that are up"};
 }
 
 }  // namespace photonrail::fabric

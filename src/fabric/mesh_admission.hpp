@@ -50,8 +50,12 @@ class MeshAdmission {
   /// Circuits of this job got out of use, or dark: other jobs that wait may find room.
   void notify_others() const;
 
-  /// Why no circuit from a server to another was made, as part of a sentence, or "".
-  [[nodiscard]] std::string why_waiting(Hop hop) const;
+  struct WaitReason {
+    std::string text;       ///< as part of a sentence, or ""
+    bool for_ever = false;  ///< whatever else is lit
+  };
+  /// Why no circuit from a server to another was made.
+  [[nodiscard]] WaitReason why_waiting(Hop hop) const;
   [[nodiscard]] const BlockingSummary& summary() const { return summary_; }
 
  private:

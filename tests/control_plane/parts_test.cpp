@@ -227,7 +227,7 @@ TEST(RequestBoard, RequestsThatTheProgramsDoNotOrderGoByTheirGroups) {
 TEST(MissingCircuit, NamesTheTwoRanks) {
   BoardFixture f;
   const execution::Operation& op = f.operations[f.operation()];
-  EXPECT_EQ(missing_circuit(f.run, op, {1, 2}), " waits for a circuit from rank 1 to rank 2");
+  EXPECT_EQ(missing_circuit(f.run, op, {1, 2}).text, " waits for a circuit from rank 1 to rank 2");
 }
 
 TEST(RailCircuits, AreOfTheRailThatEachPairCrosses) {

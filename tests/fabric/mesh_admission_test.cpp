@@ -79,8 +79,8 @@ TEST(MeshAdmission, AClaimIsMadeWholeOrNotAtAll) {
   rail.mesh().set_claims({claim});
   rail.light(rail.shift(4));
   EXPECT_THAT(rail.up(), IsEmpty());
-  EXPECT_THAT(rail.mesh().why_waiting({0, 4}), HasSubstr("has no ways for the 8 circuits that are wanted at once"));
-  EXPECT_THAT(rail.mesh().why_waiting({0, 1}),
+  EXPECT_THAT(rail.mesh().why_waiting({0, 4}).text, HasSubstr("has no ways for the 8 circuits that are wanted at once"));
+  EXPECT_THAT(rail.mesh().why_waiting({0, 1}).text,
               HasSubstr("has no room for 8 more circuits that were planned, and this is none of them"));
 }
 
@@ -116,7 +116,7 @@ TEST_F(MeshAdmissionInNeed, CircuitsInUseDoNotAndTheWaitEndsWithTheUse) {
   rail.mesh().set_claims({{hop(lacking)}});
   rail.light({lacking});
   EXPECT_EQ(rail.up(), first);
-  EXPECT_THAT(rail.mesh().why_waiting(hop(lacking)), HasSubstr("no room for it beside the circuits that are up"));
+  EXPECT_THAT(rail.mesh().why_waiting(hop(lacking)).text, HasSubstr("no room for it beside the circuits that are up"));
   for (const auto hold : holds) rail.rail().release(hold);
   ASSERT_THAT(rail.rail().restorable().connect, ::testing::Contains(lacking));
   rail.rail().apply(rail.rail().restorable(), {.again = true});

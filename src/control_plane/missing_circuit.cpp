@@ -24,18 +24,21 @@ std::string foreign_gpu(const ControlContext& run, const RailCrossing& crossing)
   return "";
 }
 
-std::string blocked(const ControlContext& run, const RailCrossing& crossing) {
+fabric::MeshAdmission::WaitReason blocked(const ControlContext& run, const RailCrossing& crossing) {
   const fabric::MeshAdmission* mesh = run.fabric.optical() ? run.fabric.rail(crossing.rail).mesh() : nullptr;
-  return mesh == nullptr ? "" : mesh->why_waiting({crossing.from, crossing.to});
+  if (mesh == nullptr) return {};
+  return mesh->why_waiting({crossing.from, crossing.to});
 }
 
 }  // namespace
 
-std::string missing_circuit(const ControlContext& run, const execution::Operation& op, MemberPair pair) {
+execution::MissingCircuits missing_circuit(const ControlContext& run, const execution::Operation& op, MemberPair pair) {
   const auto crossing = run.fabric.crossing(op.gpus[pair.first], op.gpus[pair.second]);
-  return " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
-         std::to_string(op.rank(pair.second).value) +
-         (crossing ? foreign_gpu(run, *crossing) + blocked(run, *crossing) : "");
+  const std::string text = " waits for a circuit from rank " + std::to_string(op.rank(pair.first).value) + " to rank " +
+                           std::to_string(op.rank(pair.second).value);
+  if (!crossing) return {text};
+  const auto reason = blocked(run, *crossing);
+  return {text + foreign_gpu(run, *crossing) + reason.text, reason.for_ever};
 }
 
 }  // namespace photonrail::control_plane

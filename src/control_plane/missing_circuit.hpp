@@ -2,13 +2,13 @@
 #pragma once
 
 #include "control_plane/control_context.hpp"
-
-#include <string>
+#include "execution/circuit_service.hpp"
 
 namespace photonrail::control_plane {
 
 /// " waits for a circuit from rank 1 to rank 2", and why no controller can light it where a GPU on the way is another
 /// job's. REQUIRES: the pair's messages cross a rail.
-[[nodiscard]] std::string missing_circuit(const ControlContext& run, const execution::Operation& op, MemberPair pair);
+[[nodiscard]] execution::MissingCircuits missing_circuit(const ControlContext& run, const execution::Operation& op,
+                                                         MemberPair pair);
 
 }  // namespace photonrail::control_plane

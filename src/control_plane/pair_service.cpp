@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace photonrail::control_plane {
 
@@ -219,19 +220,25 @@ void PairService::count(OpId id, Round& round, MemberPair pair, Count which, std
   }
 }
 
-std::string PairService::missing(OpId id) const {
-  if (id >= rounds_.size()) return "";
+execution::MissingCircuits PairService::missing(OpId id) const {
+  execution::MissingCircuits lack;
+  if (id >= rounds_.size()) return lack;
   const Operation& op = run_.operations[id];
   for (const Round& round : rounds_[id]) {
     for (const PairLink& link : round.links) {
       if (link.parked.empty() && !link.held) continue;
       const RailId rail = run_.fabric.crossing(op.gpus[link.pair.first], op.gpus[link.pair.second])->rail;
       const std::string rotation = plane_.agent(rail).why_nothing_turns();
-      if (!link.parked.empty()) return missing_circuit(run_, op, link.pair) + rotation;
-      if (!rotation.empty()) return " waits for bytes that never arrive" + rotation;
+      if (!link.parked.empty()) {
+        execution::MissingCircuits circuit = missing_circuit(run_, op, link.pair);
+        circuit.text += rotation;
+        lack.keep_worse(std::move(circuit));
+      } else if (!rotation.empty()) {
+        lack.keep_worse({" waits for bytes that never arrive" + rotation});
+      }
     }
   }
-  return "";
+  return lack;
 }
 
 }  // namespace photonrail::control_plane

@@ -30,7 +30,7 @@ class PairService : public RoundOpener {
   void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) override {
     plane_.set_progress(rank, iteration, next);
   }
-  [[nodiscard]] std::string missing(execution::OpId op) const override;
+  [[nodiscard]] execution::MissingCircuits missing(execution::OpId op) const override;
 
  private:
   struct PairLink : execution::Link {

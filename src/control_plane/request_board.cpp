@@ -20,14 +20,6 @@ void report_tie(folding::OrderAmbiguity& ambiguity) {
   ambiguity.report("two operations want one port at one instant, and the programs do not order them");
 }
 
-bool share_a_port(const Request& a, const Request& b) {
-  const std::span<const ServerPair> others = b.pairs.pairs();
-  const std::span<const ServerPair> own = a.pairs.pairs();
-  return std::any_of(others.begin(), others.end(), [&](ServerPair o) {
-    return std::any_of(own.begin(), own.end(), [&](ServerPair pair) { return pair.from == o.from || pair.to == o.to; });
-  });
-}
-
 // ---- RequestList::waiting() of a policy that serves pairs
 
 void count_pairs(RequestList& list, Request& request, bool counted) {
@@ -223,16 +215,11 @@ void RequestBoard::enlist(Request& request) {
     return;
   }
   const std::vector<std::uint32_t>& slots = list.slots();
-  const auto precedes = [this](const Request& a, const Request& b) { return before(run_.operations, one_order_, a, b); };
   const auto place =
-      std::upper_bound(slots.begin(), slots.end(), request.view.id.value,
-                       [&](std::uint32_t a, std::uint32_t b) { return precedes(requests_[a], requests_[b]); });
-  for (auto tied = place; ambiguity_ != nullptr && tied != slots.begin(); --tied) {
-    const Request& other = requests_[*std::prev(tied)];
-    if (precedes(other, request)) break;
-    if (!share_a_port(request, other)) continue;
-    report_tie(*ambiguity_);
-  }
+      std::upper_bound(slots.begin(), slots.end(), request.view.id.value, [this](std::uint32_t a, std::uint32_t b) {
+        return has_turn_before(run_.operations, one_order_, requests_[a], requests_[b]);
+      });
+  if (ambiguity_ != nullptr && is_tied(request, slots, *this, run_.operations, one_order_)) report_tie(*ambiguity_);
   list.insert(static_cast<std::size_t>(place - slots.begin()), request.view);
 }
 

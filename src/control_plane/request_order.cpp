@@ -2,11 +2,24 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace photonrail::control_plane {
 
 using execution::Operation;
 using execution::OperationTable;
+
+namespace {
+
+bool share_a_port(const Request& a, const Request& b) {
+  const std::span<const ServerPair> others = b.pairs.pairs();
+  const std::span<const ServerPair> own = a.pairs.pairs();
+  return std::any_of(others.begin(), others.end(), [&](ServerPair o) {
+    return std::any_of(own.begin(), own.end(), [&](ServerPair pair) { return pair.from == o.from || pair.to == o.to; });
+  });
+}
+
+}  // namespace
 
 bool before(const OperationTable& operations, bool one_order, const Request& a, const Request& b) {
   const auto key = [&](const Request& d) {
@@ -22,7 +35,8 @@ bool before(const OperationTable& operations, bool one_order, const Request& a, 
 
 bool has_turn_before(const OperationTable& operations, bool one_order, const Request& a, const Request& b) {
   if (before(operations, one_order, a, b)) return true;
-  return a.listed < b.listed && !before(operations, one_order, b, a);
+  if (before(operations, one_order, b, a)) return false;
+  return std::pair{a.view.communicator, a.listed} < std::pair{b.view.communicator, b.listed};
 }
 
 bool is_tied(const Request& request, const RequestsByPort& by_port, const RequestBoard& board,
@@ -36,6 +50,14 @@ bool is_tied(const Request& request, const RequestsByPort& by_port, const Reques
     const auto receivers = by_port.receivers(pair.to);
     return std::any_of(senders.begin(), senders.end(), tied) || std::any_of(receivers.begin(), receivers.end(), tied);
   });
+}
+
+bool is_tied(const Request& request, std::span<const std::uint32_t> slots, const RequestBoard& board,
+             const OperationTable& operations, bool one_order) {
+  const auto [first, last] =
+      std::equal_range(slots.begin(), slots.end(), request.view.id.value,
+                       [&](std::uint32_t a, std::uint32_t b) { return before(operations, one_order, board[a], board[b]); });
+  return std::any_of(first, last, [&](std::uint32_t slot) { return share_a_port(request, board[slot]); });
 }
 
 std::vector<const CircuitRequest*> in_order(const RequestBoard& board, RailId rail) {

@@ -3,6 +3,8 @@
 
 #include "control_plane/request_board.hpp"
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace photonrail::control_plane {
@@ -12,12 +14,17 @@ namespace photonrail::control_plane {
 /// events. `one_order`: by what the programs say alone, which is the same on all rails.
 [[nodiscard]] bool before(const execution::OperationTable& operations, bool one_order, const Request& a, const Request& b);
 
-/// The same as a total order: equal ones are in the order in which they came.
+/// The same as a total order. Those that the programs do not order are in the order of their groups in the job, whatever
+/// the servers are called and in whichever order the network told of their members; those of one group as they came.
 [[nodiscard]] bool has_turn_before(const execution::OperationTable& operations, bool one_order, const Request& a,
                                    const Request& b);
 
 /// Whether a request of the index that needs one of its ports is equal to it.
 [[nodiscard]] bool is_tied(const Request& request, const RequestsByPort& by_port, const RequestBoard& board,
+                           const execution::OperationTable& operations, bool one_order);
+
+/// The same of a list in its order, in which the request may be yet to come.
+[[nodiscard]] bool is_tied(const Request& request, std::span<const std::uint32_t> slots, const RequestBoard& board,
                            const execution::OperationTable& operations, bool one_order);
 
 /// The complete requests of a rail in their order, then the partial ones as they came. O(n log n) where the board keeps

@@ -173,19 +173,21 @@ void RoundService::leave(OpId id, const Send& send, bool sender_done, bool round
   if (round_done) std::erase_if(rounds_[id], [&](const Round& r) { return r.index == send.round; });
 }
 
-std::string RoundService::missing(OpId id) const {
-  if (id >= rounds_.size()) return "";
+execution::MissingCircuits RoundService::missing(OpId id) const {
+  if (id >= rounds_.size()) return {};
   const Operation& op = run_.operations[id];
   for (const Round& round : rounds_[id]) {
     if (!round.waiting) continue;
-    if (std::string text = too_many_circuits(op, round.index); !text.empty()) return text;
+    if (std::string text = too_many_circuits(op, round.index); !text.empty()) return {std::move(text), true};
+    execution::MissingCircuits lack;
     for (const MemberPair& pair : op.plan().pairs(round.index)) {
       if (run_.fabric.route(op.gpus[pair.first], op.gpus[pair.second])) continue;
-      return missing_circuit(run_, op, pair);
+      lack.keep_worse(missing_circuit(run_, op, pair));
     }
-    return " waits for its communication lane";  // its circuits are there, and another operation has the lane
+    if (!lack.text.empty()) return lack;
+    return {" waits for its communication lane"};  // its circuits are there, and another operation has the lane
   }
-  return "";
+  return {};
 }
 
 namespace {

@@ -28,7 +28,7 @@ class RoundService : public RoundOpener {
   void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) override {
     plane_.set_progress(rank, iteration, next);
   }
-  [[nodiscard]] std::string missing(execution::OpId op) const override;
+  [[nodiscard]] execution::MissingCircuits missing(execution::OpId op) const override;
 
  private:
   /// A link with the circuits that it holds.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace photonrail::execution {
 
@@ -29,6 +30,17 @@ class LaneArbiter {
   virtual void lacks_circuits(OpId op) = 0;
   /// The operation has its circuits: takes back the lanes that it yielded.
   virtual void has_circuits(OpId op) = 0;
+};
+
+/// What a started operation lacks.
+struct MissingCircuits {
+  std::string text;         ///< for a deadlock report; "": nothing
+  bool impossible = false;  ///< they can never be lit together, whatever else is: the operation is a cause, not a victim
+
+  /// Of several that it lacks the first is told, but for one that is impossible.
+  void keep_worse(MissingCircuits other) {
+    if (text.empty() || (other.impossible && !impossible)) *this = std::move(other);
+  }
 };
 
 /// Provides operations with circuits; implemented by RoundService and PairService.
@@ -59,8 +71,7 @@ class CircuitService {
   /// The rank's operations before index `next` of its profiled schedule are complete.
   virtual void set_progress(RankId rank, std::uint32_t iteration, std::size_t next) = 0;
 
-  /// The circuits that a started operation lacks, as text for a deadlock report; "" when it lacks none.
-  [[nodiscard]] virtual std::string missing(OpId op) const = 0;
+  [[nodiscard]] virtual MissingCircuits missing(OpId op) const = 0;
 };
 
 }  // namespace photonrail::execution

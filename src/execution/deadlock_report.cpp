@@ -66,23 +66,27 @@ std::string DeadlockReport::why_stuck(OpId id, Member member, const std::string&
 }
 
 std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) const {
-  std::vector<std::string> lines;      // first those that lack circuits,
+  std::vector<std::string> lines;      // first those whose circuits can never be lit,
+  std::vector<std::string> lacking;    // then those that lack circuits for another reason,
   std::vector<std::string> others;     // then those that wait for a rank or for bytes,
   std::vector<std::string> followers;  // and last those behind another operation
   const auto add = [&](std::string line) { lines.push_back(std::move(line)); };
   for (const OpId id : run_.operations.live()) {
     const Operation& op = run_.operations[id];
-    const std::string circuits = op.transfer.started ? circuits_.missing(id) : "";
+    const MissingCircuits circuits = op.transfer.started ? circuits_.missing(id) : MissingCircuits{};
     const bool behind = !op.transfer.started && all_present(op);
-    std::vector<std::string>& into = !circuits.empty() ? lines : behind ? followers : others;
+    std::vector<std::string>& into = circuits.impossible      ? lines
+                                     : !circuits.text.empty() ? lacking
+                                     : behind                 ? followers
+                                                              : others;
     for (Member m = 0; m < op.members(); ++m) {
       if (op.transfer.started && op.transfer.left[m] == 0) continue;
       if (!op.present(m)) continue;
-      into.push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m, circuits));
+      into.push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m, circuits.text));
     }
   }
-  lines.insert(lines.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
-  lines.insert(lines.end(), std::make_move_iterator(followers.begin()), std::make_move_iterator(followers.end()));
+  for (std::vector<std::string>* next : {&lacking, &others, &followers})
+    lines.insert(lines.end(), std::make_move_iterator(next->begin()), std::make_move_iterator(next->end()));
   for (std::size_t r = 0; r < graph_.ranks(); ++r) {
     for (const ReadyTask& held : order_.held_back(RankId{r})) {
       add(describe(RankId{r}, held.task) + ": is ready, but task " + std::to_string(order_.turn(RankId{r}).value) +

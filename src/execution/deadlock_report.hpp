@@ -23,7 +23,7 @@ class DeadlockReport {
 
  private:
   [[nodiscard]] std::string describe(RankId id, TaskId task) const;
-  /// `circuits`: CircuitService::missing() of the operation, asked once for all of its members.
+  /// `circuits`: the text of CircuitService::missing() of the operation, asked once for all of its members.
   [[nodiscard]] std::string why_stuck(OpId id, Member member, const std::string& circuits) const;
 
   const TaskGraph& graph_;

@@ -58,7 +58,7 @@ void MeshAdmission::admit(const CircuitPlan& plan, CircuitPlan& change, bool aga
     std::erase_if(waiting_, [from](const Waiting& w) { return w.circuit.from == from; });
   }
   const std::vector<Circuit> wanted = std::exchange(change.connect, {});
-  for (const Group& group : groups(wanted)) {
+  for (const Group& group : groups(wanted, change.disconnect)) {
     const std::vector<Circuit> leaving = parts_.circuits.crossbar().darkened_by(change);
     std::optional<Room> room = find_room(group, leaving, !again || group.rank != kUnclaimed);
     room ? take(group, std::move(*room), change) : wait(group, before);
@@ -69,11 +69,27 @@ void MeshAdmission::admit(const CircuitPlan& plan, CircuitPlan& change, bool aga
                    [&place](Circuit a, Circuit b) { return place(a) < place(b); });
 }
 
-// Each pair of a claim once; circuits beside those, and circuits of no claim, alone.
-std::vector<MeshAdmission::Group> MeshAdmission::groups(std::vector<Circuit> wanted) const {
+// The pairs that have a circuit, lit or switching, which the change leaves alone.
+std::set<Hop> MeshAdmission::joined_beside(const std::vector<Circuit>& wanted,
+                                           const std::vector<PortId>& disconnect) const {
+  std::set<Hop> hops;
+  for (const auto& [from, way] : routes_.ways()) {
+    const Circuit circuit = way.circuit;
+    if (way.job != job_ || !is_up(circuit)) continue;
+    const auto takes_its_fibre = [circuit](Circuit other) { return share_fibre(other, circuit); };
+    const bool leaves = std::find(disconnect.begin(), disconnect.end(), circuit.from) != disconnect.end() ||
+                        std::any_of(wanted.begin(), wanted.end(), takes_its_fibre);
+    if (!leaves) hops.insert(parts_.circuits.hop(circuit));
+  }
+  return hops;
+}
+
+// Each pair of a claim that lacks a circuit once; circuits beside those, and circuits of no claim, alone.
+std::vector<MeshAdmission::Group> MeshAdmission::groups(const std::vector<Circuit>& wanted,
+                                                        const std::vector<PortId>& disconnect) const {
   std::vector<Group> claimed(claims_.size());
   std::vector<Group> alone;
-  std::set<Hop> seen;
+  std::set<Hop> seen = joined_beside(wanted, disconnect);
   for (const Circuit circuit : wanted) {
     const Rank rank = rank_of(circuit);
     if (rank != kUnclaimed && seen.insert(parts_.circuits.hop(circuit)).second) {
@@ -297,15 +313,15 @@ void MeshAdmission::notify_others() const {
   }
 }
 
-std::string MeshAdmission::why_waiting(Hop hop) const {
+MeshAdmission::WaitReason MeshAdmission::why_waiting(Hop hop) const {
   const auto found = refused_.find(hop);
   const std::string mesh = ": the " + routes_.describe() + " of rail " + std::to_string(parts_.id.value);
   if (found == refused_.end()) {
-    if (waiting_.empty()) return "";
+    if (waiting_.empty()) return {};
     const bool planned = std::any_of(waiting_.begin(), waiting_.end(),
                                      [&](const Waiting& w) { return parts_.circuits.hop(w.circuit) == hop; });
-    return mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned" +
-           (planned ? "" : ", and this is none of them");
+    return {mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned" +
+            (planned ? "" : ", and this is none of them")};
   }
   const auto routed = [this](const std::vector<Circuit>& circuits) {
     for (std::uint32_t plane = 0; plane < routes_.planes(); ++plane) {
@@ -318,13 +334,14 @@ std::string MeshAdmission::why_waiting(Hop hop) const {
   };
   const std::vector<Circuit>& together = found->second;
   const auto own = std::find_if(together.begin(), together.end(), [&](Circuit c) { return parts_.circuits.hop(c) == hop; });
-  if (!routed({*own})) return mesh + " has no way for it, or none with light enough, even without other circuits";
+  if (!routed({*own})) return {mesh + " has no way for it, or none with light enough, even without other circuits", true};
   if (!routed(together)) {
-    return mesh + " has no ways for the " + std::to_string(together.size()) +
-           " circuits that are wanted at once, or none with light enough: more hexagons, or a controller that serves pairs "
-           "one by one";
+    return {mesh + " has no ways for the " + std::to_string(together.size()) +
+                " circuits that are wanted at once, or none with light enough: more hexagons, or a controller that serves "
+                "pairs one by one",
+            true};
   }
-  return mesh + " has no room for it beside the circuits that are up";
+  return {mesh + " has no room for it beside the circuits that are up"};
 }
 
 }  // namespace photonrail::fabric

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,12 @@ class MeshAdmission {
   /// Circuits of this job got out of use, or dark: other jobs that wait may find room.
   void notify_others() const;
 
-  /// Why no circuit from a server to another was made, as part of a sentence, or "".
-  [[nodiscard]] std::string why_waiting(Hop hop) const;
+  struct WaitReason {
+    std::string text;       ///< as part of a sentence, or ""
+    bool for_ever = false;  ///< whatever else is lit
+  };
+  /// Why no circuit from a server to another was made.
+  [[nodiscard]] WaitReason why_waiting(Hop hop) const;
   [[nodiscard]] const BlockingSummary& summary() const { return summary_; }
 
  private:
@@ -84,7 +89,9 @@ class MeshAdmission {
   [[nodiscard]] bool is_up(Circuit circuit) const;
   [[nodiscard]] bool is_idle(Circuit circuit) const;
   [[nodiscard]] bool gives_way(const MeshWay& way, const Group& group) const;
-  [[nodiscard]] std::vector<Group> groups(std::vector<Circuit> wanted) const;
+  [[nodiscard]] std::set<Hop> joined_beside(const std::vector<Circuit>& wanted,
+                                            const std::vector<PortId>& disconnect) const;
+  [[nodiscard]] std::vector<Group> groups(const std::vector<Circuit>& wanted, const std::vector<PortId>& disconnect) const;
   [[nodiscard]] std::optional<Room> find_room(const Group& group, const std::vector<Circuit>& leaving, bool displace) const;
   /// `so_far`: the room for the group on planes of smaller numbers.
   [[nodiscard]] Situation situation_on(std::uint32_t plane, const Group& group, const std::vector<Circuit>& leaving,

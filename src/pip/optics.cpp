@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -45,27 +46,29 @@ class MeshLight {
     light_.resize(leaks_to_.size());
   }
 
-  /// The share of the power into the fibre of `from` that comes out of each port's: added to `row`, by port.
-  void add(std::uint32_t from, std::span<double> row) {
-    std::fill(next_.begin(), next_.end(), 0.0);
-    next_[entry_[from]] = 1.0;
+  /// Senders that are followed side by side: what one of them waits for in a chain, the others do meanwhile.
+  static constexpr std::size_t kTogether = 8;
+
+  /// The share of the power into the fibre of each sender that comes out of each port's: added to its row, by port.
+  /// REQUIRES: at most kTogether senders, and as many rows.
+  void add(std::span<const std::uint32_t> from, std::span<const std::span<double>> rows) {
+    std::fill(next_.begin(), next_.end(), Powers{});
+    for (std::size_t k = 0; k < from.size(); ++k) next_[entry_[from[k]]][k] = 1.0;
     // What leaks is followed in the next turn, until it is negligible. It converges, for a pass loses cell_loss_db.
-    for (double inside = 1.0; inside > kNegligible;) {
+    for (bool goes_on = true; goes_on;) {
       light_.swap(next_);
       for (const Line& line : lines_) pass(line);
-      for (std::uint32_t p = 0; p < ports_; ++p) row[p] += light_[exit_[p]] * coupling_;
-      std::fill(next_.begin(), next_.end(), 0.0);
-      inside = 0.0;
-      for (std::size_t i = 0; i < leaks_to_.size(); ++i) {
-        if (leaks_to_[i] == kNowhere) continue;
-        next_[leaks_to_[i]] += light_[i] * leaked_;
-        inside += light_[i] * leaked_;
+      for (std::size_t k = 0; k < from.size(); ++k) {
+        for (std::uint32_t p = 0; p < ports_; ++p) rows[k][p] += light_[exit_[p]][k] * coupling_;
       }
+      goes_on = leak();
     }
   }
 
  private:
   static constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+
+  using Powers = std::array<double, kTogether>;  // of the senders that are followed together
 
   struct Line {
     std::size_t begin = 0;
@@ -102,15 +105,41 @@ class MeshLight {
     return {onwards(out[meant]), onwards(out[1 - meant])};
   }
 
+  // What leaks in this turn is the light of the next. Of a sender that has hardly any left none is followed; false: of all.
+  bool leak() {
+    std::fill(next_.begin(), next_.end(), Powers{});
+    Powers inside{};
+    for (std::size_t i = 0; i < leaks_to_.size(); ++i) {
+      if (leaks_to_[i] == kNowhere) continue;
+      Powers& to = next_[leaks_to_[i]];
+      for (std::size_t k = 0; k < kTogether; ++k) {
+        to[k] += light_[i][k] * leaked_;
+        inside[k] += light_[i][k] * leaked_;
+      }
+    }
+    bool any = false;
+    for (std::size_t k = 0; k < kTogether; ++k) {
+      any = any || inside[k] > kNegligible;
+      if (inside[k] > kNegligible || inside[k] == 0.0) continue;
+      for (Powers& powers : next_) powers[k] = 0.0;
+    }
+    return any;
+  }
+
   // The light everywhere on a line, of all turns of a ring, from what comes onto it at each place.
   void pass(const Line& line) {
     if (line.ring) {
-      double once = 0.0;
-      for (std::size_t i = line.begin + 1; i < line.end; ++i) once = once * meant_ + light_[i];
+      Powers once{};
+      for (std::size_t i = line.begin + 1; i < line.end; ++i) {
+        for (std::size_t k = 0; k < kTogether; ++k) once[k] = once[k] * meant_ + light_[i][k];
+      }
       const double turn = std::pow(meant_, static_cast<double>(line.end - line.begin));
-      light_[line.begin] = (light_[line.begin] + once * meant_) / (1.0 - turn);
+      Powers& first = light_[line.begin];
+      for (std::size_t k = 0; k < kTogether; ++k) first[k] = (first[k] + once[k] * meant_) / (1.0 - turn);
     }
-    for (std::size_t i = line.begin + 1; i < line.end; ++i) light_[i] += light_[i - 1] * meant_;
+    for (std::size_t i = line.begin + 1; i < line.end; ++i) {
+      for (std::size_t k = 0; k < kTogether; ++k) light_[i][k] += light_[i - 1][k] * meant_;
+    }
   }
 
   std::uint32_t ports_;
@@ -122,9 +151,17 @@ class MeshLight {
   std::vector<Line> lines_;
   std::vector<std::uint32_t> entry_;  // by port
   std::vector<std::uint32_t> exit_;   // by port
-  std::vector<double> light_;
-  std::vector<double> next_;
+  std::vector<Powers> light_;
+  std::vector<Powers> next_;
 };
+
+// The row of power of each sender, by receiver.
+void add_all(MeshLight& light, std::span<const std::uint32_t> senders, std::span<const std::span<double>> rows) {
+  for (std::size_t i = 0; i < senders.size(); i += MeshLight::kTogether) {
+    const std::size_t count = std::min(MeshLight::kTogether, senders.size() - i);
+    light.add(senders.subspan(i, count), rows.subspan(i, count));
+  }
+}
 
 }  // namespace
 
@@ -141,20 +178,29 @@ PipTransfer::PipTransfer(const PipMesh& mesh, std::span<const PipRoute> matching
     : ports_(mesh.ports()), power_(std::size_t{ports_} * ports_, 0.0) {
   optics.check();
   MeshLight light(mesh, matching, optics);
-  for (std::uint32_t from = 0; from < ports_; ++from)
-    light.add(from, std::span(power_).subspan(std::size_t{from} * ports_, ports_));
+  std::vector<std::uint32_t> senders;
+  std::vector<std::span<double>> rows;
+  for (std::uint32_t from = 0; from < ports_; ++from) {
+    senders.push_back(from);
+    rows.push_back(std::span(power_).subspan(std::size_t{from} * ports_, ports_));
+  }
+  add_all(light, senders, rows);
 }
 
 PipBudget budget_of(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics) {
   optics.check();
   MeshLight light(mesh, matching, optics);
   std::map<std::uint32_t, std::vector<double>> powers;  // of each sender, by receiver
+  std::vector<std::uint32_t> senders;
+  std::vector<std::span<double>> rows;
   for (const PipRoute& route : matching) {
     for (const std::uint32_t from : {route.ends.a, route.ends.b}) {
       powers[from].resize(mesh.ports());
-      light.add(from, powers[from]);
+      senders.push_back(from);
+      rows.emplace_back(powers[from]);
     }
   }
+  add_all(light, senders, rows);
   PipBudget worst;
   double crosstalk = 0.0;
   for (const PipRoute& route : matching) {

@@ -190,10 +190,44 @@ TEST(RequestBoard, PairsWaitOneByOne) {
   EXPECT_TRUE(f.board.complete(RailId{0u}).empty());
 }
 
+// Two groups whose programs say the same, each over both rails, want the port of server 0 on rail 1 at one instant. The
+// second group asks first, as the network happens to tell of its members first.
+test::Job two_groups_alike() {
+  test::Job job(6, 2);
+  for (const auto& ranks : {std::vector<std::size_t>{0, 3}, std::vector<std::size_t>{1, 5}})
+    job.collective(job.group(ranks), ranks, CollectiveOp::kAllGather, 1000);
+  job.optical(us(10));
+  return job;
+}
+
+TEST(RequestBoard, RequestsThatTheProgramsDoNotOrderGoByTheirGroups) {
+  for (const bool by_port : {false, true}) {
+    PartFixture parts(two_groups_alike());
+    BoardFixture listener;
+    const ControlContext run{parts.engine,    parts.fabric,  parts.operations,     parts.accounting,
+                             parts.observers, listener.spec, listener.run.factory, 1};
+    RequestChannel channel(parts.engine, listener.spec, 2, 1);
+    PolicyNeeds needs;
+    if (by_port) needs.view = {ViewPart::kByPort};
+    folding::OrderAmbiguity ambiguity;
+    RequestBoard board(run, needs, channel, listener, &ambiguity);
+    for (const std::size_t first : {1u, 0u}) {
+      const RankId rank{first};
+      const execution::OpId op = parts.operations.seat(rank, parts.graph().program(rank).task(TaskId{0u}), 0).op;
+      for (Member m = 0; m < 2; ++m) board.ask(op, 0, m, TaskId{0u});
+      parts.run_all();
+      EXPECT_EQ(ambiguity.found(), first == 0) << "once both want the port";
+    }
+    const std::vector<const CircuitRequest*> order = in_order(board, RailId{1u});
+    ASSERT_EQ(order.size(), 2u);
+    EXPECT_LT(order[0]->communicator, order[1]->communicator);
+  }
+}
+
 TEST(MissingCircuit, NamesTheTwoRanks) {
   BoardFixture f;
   const execution::Operation& op = f.operations[f.operation()];
-  EXPECT_EQ(missing_circuit(f.run, op, {1, 2}), " waits for a circuit from rank 1 to rank 2");
+  EXPECT_EQ(missing_circuit(f.run, op, {1, 2}).text, " waits for a circuit from rank 1 to rank 2");
 }
 
 TEST(RailCircuits, AreOfTheRailThatEachPairCrosses) {
@@ -244,7 +278,7 @@ TEST(ControlPlane, OpensARoundWhenItsCircuitsAreLit) {
   EXPECT_EQ(f.run_all(), Time{us(10)});
   EXPECT_EQ(f.lacked, 1);
   EXPECT_THAT(f.opened, ElementsAre(0u));
-  EXPECT_EQ(plane.service().missing(id), "");
+  EXPECT_EQ(plane.service().missing(id).text, "");
   ReconfigurationSummary summary;
   plane.summarize({}, summary);
   EXPECT_EQ(summary.count, 1u);

@@ -77,7 +77,7 @@ struct FakeCircuits : execution::CircuitService {
   void task_ended(RankId rank) override { calls.push_back("ended on " + std::to_string(rank.value)); }
   void job_ended() override { calls.push_back("job ended"); }
   void set_progress(RankId rank, std::uint32_t, std::size_t next) override { progress.emplace_back(rank.value, next); }
-  [[nodiscard]] std::string missing(execution::OpId) const override { return lack; }
+  [[nodiscard]] execution::MissingCircuits missing(execution::OpId) const override { return {lack}; }
 
   execution::RoundListener* rounds = nullptr;
   execution::LaneArbiter* lanes = nullptr;

@@ -87,6 +87,14 @@ TEST(MeshOfARail, NamesTheCircuitsThatItNeverHasRoomFor) {
               HasSubstr("rank 1 to rank 0: the mesh of 3x3 hexagons of rail 0 has no way for it"));
 }
 
+// On 2x2 hexagons with 10 ports no light comes from server 3 to server 2, so that the matchings of "bvn" stand still with
+// it, and the pairs of servers 0 and 1 wait for a turn that never comes.
+TEST(MeshOfARail, NamesTheCircuitWithoutAWayBeforeThoseThatWaitForItsTurn) {
+  Job job = exchange("bvn", 2, 5);
+  job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "direct";
+  EXPECT_THAT(why_stuck(job), HasSubstr("rank 3 to rank 2: the mesh of 2x2 hexagons of rail 0 has no way for it"));
+}
+
 // What leaks into the other receivers is too much for all eight circuits at once: they have ways, and wait for darkness.
 TEST(MeshOfARail, CircuitsThatAreTooDarkTogetherTakeTurns) {
   Job bright = exchange("max_weight", 6);

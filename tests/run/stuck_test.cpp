@@ -72,6 +72,30 @@ TEST(Stuck, WhatLacksCircuitsComesFirstAmongManyLines) {
   }
 }
 
+// Ranks 0 and 1 send straight to each other and to rank 2: two circuits out of one port, which keep their ports for ever.
+// Behind them waits a ring of 20 ranks, more than the report lists, of which rank 19 came to it before all else.
+TEST(Stuck, WhatCanNeverHaveItsCircuitsComesBeforeManyThatWaitForThem) {
+  Job job(20);
+  std::vector<std::size_t> all(20);
+  for (std::size_t r = 0; r < 20; ++r) all[r] = r;
+  const CommunicatorId ring = job.group(all);
+  const std::vector<std::size_t> few{0, 1, 2};
+  for (const std::size_t r : few) job.compute(r, us(1));
+  job.collective(job.group(few), few, CollectiveOp::kAllToAll, 3000);
+  for (const std::size_t r : few) job.detach(r).compute(r, us(1));
+  job.collective(ring, all, CollectiveOp::kAllGather, 1000);
+  job.optical(us(10)).build();
+  job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "direct";
+  try {
+    static_cast<void>(job.run());
+    FAIL();
+  } catch (const DeadlockError& error) {
+    EXPECT_THAT(error.stuck().front(), HasSubstr("wants 2 circuits at once"));
+    EXPECT_THAT(error.stuck()[3], HasSubstr("all_gather of group"));
+    EXPECT_THAT(error.stuck().back(), HasSubstr("more"));
+  }
+}
+
 /// Two servers of two GPUs. The first job has GPUs 0 and 3, so that its message leaves server 0 over GPU 1; the second job
 /// has GPUs 1 and 2.
 Scenario crossed_jobs(const std::string& controller) {

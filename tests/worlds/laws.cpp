@@ -99,10 +99,12 @@ LawAnswer fidelities_agree(const World& world, const Outcome& first, Verdict& ve
   return {true, longer("at the other fidelity", a, b)};
 }
 
-// A rounding of a picosecond may change which of two events comes first, so that the law is for runs with one order.
+// A rounding of a picosecond may change which of two events comes first, so that the law is for runs with one order, whose
+// messages do not push each other aside.
 LawAnswer times_scale(const World& world, const Outcome& first, Verdict& verdict) {
   const std::optional<Json> twin = twice_as_slow(world.scenario);
   if (!twin || !is_steady(world.scenario) || !is_serial(world.scenario)) return {};
+  if (rings_share_wires(world.scenario) || may_forward(world.scenario)) return {};
   const Outcome other = run_twin(*twin, verdict);
   if (other.ending == Ending::kRefused && other.symptom.empty()) return {};  // half of the least rate is none
   if (std::string text = ends_otherwise(other); !text.empty()) return {true, text};
@@ -195,7 +197,7 @@ bool has_links(const Json& scenario) {
 }
 
 const PolicyClaims* claims_on(const Json& scenario) {
-  if (chooses(scenario) || has_links(scenario)) return nullptr;
+  if (chooses(scenario) || has_links(scenario) || rings_share_wires(scenario)) return nullptr;
   if (!is_serial(scenario) || !is_steady(scenario)) return nullptr;
   return &known().find(policy_of(scenario)).claims;
 }

@@ -191,6 +191,22 @@ bool is_serial(const Json& scenario) {
   return scenario["workload"].contains("collective") && !scenario["workload"]["collective"].contains("arrival_delay_us");
 }
 
+bool rings_share_wires(const Json& scenario) {
+  const Json& rail = scenario["cluster"]["rail"];
+  if (rail.value("kind", std::string("electrical")) != "electrical") return false;
+  if (scenario.value("/cluster/nic/ports"_json_pointer, 1u) == 1) return false;
+  return scenario.value("/cluster/nic/gpus"_json_pointer, 1u) > 1 || rail.value("oversubscription", 1.0) > 1.0;
+}
+
+bool may_forward(const Json& scenario) {
+  const std::string name = policy_of(scenario);
+  if (scenario["cluster"]["rail"].value("forwarding", false)) return true;
+  if (scenario.value("/controller/paths"_json_pointer, std::string()) == "two_hop") return true;
+  ControllerSpec spec;
+  spec.name = name;
+  return ControllerRegistry::builtin().find(name).needs_of(spec).hops > 1;
+}
+
 double latency_term_ps(const Json& scenario) {
   const auto ns = [&](const char* place) { return scenario.value(Json::json_pointer(place), 0.0); };
   const double message = ns("/cluster/nic/latency_ns") + ns("/cluster/nic/message_overhead_ns") +

@@ -29,16 +29,22 @@ namespace photonrail::worlds {
 /// Whether operations come one after another, so that making one of them faster cannot reorder others: one collective.
 [[nodiscard]] bool is_serial(const Json& scenario);
 
+/// Whether rings over several ports of a collective may share wires: the ports of GPUs that share a NIC, or uplinks. Then a
+/// picosecond may move the end by percents (docs/models.md, "Messages and the network").
+[[nodiscard]] bool rings_share_wires(const Json& scenario);
+/// Whether messages may go over circuits of others: they share them, as rings share wires. REQUIRES: no "jobs".
+[[nodiscard]] bool may_forward(const Json& scenario);
+
 /// The latencies and gaps between messages that a run of one collective can pay one after another at the most, in
 /// picoseconds.
 [[nodiscard]] double latency_term_ps(const Json& scenario);
 
-/// The policy of the scenario; of several jobs "".
 /// The sum of all times that a value names, in ps; of a distribution far in its tail.
 [[nodiscard]] double all_times_ps(const Json& value);
 /// Of ports and the scale-up fabric, with oversubscription: bytes in a picosecond.
 [[nodiscard]] double least_rate(const Json& scenario);
 
+/// The policy of the scenario; of several jobs "".
 [[nodiscard]] std::string policy_of(const Json& scenario);
 
 }  // namespace photonrail::worlds

@@ -1,5 +1,6 @@
 // What the twins of a world change, and when there is none.
 #include "worlds/twins.hpp"
+#include "worlds/judge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,6 +29,38 @@ TEST(Twins, TwiceAsSlowScalesTimesAndRates) {
   EXPECT_EQ(rail["switch"]["commands_per_s"], 500.0);
   EXPECT_EQ(rail["faults"][0]["at_us"], 6.0);
   EXPECT_EQ((*twin)["workload"], small()["workload"]);
+}
+
+// Three rings over the ports of NICs that four GPUs share. A shard of 11,340 KiB takes whole picoseconds at every share of
+// their rate that comes about, so that nothing is rounded: the network has no time of its own.
+TEST(Twins, RingsThatShareNicsScaleWhereNothingIsRounded) {
+  Json scenario = Json::parse(R"({
+    "schema": "photonrail.scenario/1",
+    "cluster": {"servers": 2, "gpus_per_server": 4, "gpu": {"peak_tflops": 989, "memory_gb_per_s": 4800},
+                "scale_up": {"gb_per_s": 450}, "nic": {"ports": 3, "port_gb_per_s": 50, "message_overhead_ns": 62, "gpus": 4},
+                "rail": {"kind": "electrical"}},
+    "workload": {"collective": {"op": "all_reduce", "algorithm": "ring_channels", "bytes": 278691840}}})");
+  ASSERT_TRUE(rings_share_wires(scenario));
+  const Outcome first = run(scenario);
+  const Outcome twin = run(*twice_as_slow(scenario));
+  ASSERT_EQ(first.ending, Ending::kDone) << first.message;
+  EXPECT_EQ(twin.result.makespan, first.result.makespan * 2);
+  scenario["cluster"]["nic"]["gpus"] = 1;
+  EXPECT_FALSE(rings_share_wires(scenario));
+}
+
+TEST(Twins, MessagesMayBeForwardedByThePolicyAndByTheRail) {
+  Json scenario = small();
+  EXPECT_FALSE(may_forward(scenario));
+  scenario["controller"]["name"] = "topoopt";
+  EXPECT_TRUE(may_forward(scenario));
+  scenario["controller"] = {{"name", "rotor"}};
+  EXPECT_FALSE(may_forward(scenario));
+  scenario["controller"]["paths"] = "two_hop";
+  EXPECT_TRUE(may_forward(scenario));
+  scenario["controller"] = {{"name", "opus"}};
+  scenario["cluster"]["rail"]["forwarding"] = true;
+  EXPECT_TRUE(may_forward(scenario));
 }
 
 TEST(Twins, ThereIsNoneWhereTheCodeHasATimeOfItsOwn) {

@@ -171,6 +171,16 @@ TEST(PublishedSteps, RowsHaveTheSettingsOfTheirRelease) {
   expect("gpt-oss-120b gb200", "26.02.01", false, false);
   expect("gpt-oss-120b gb200", "26.04", true, true);
   expect("gpt-oss-120b gb200", "26.04.01", false, true);
+  // Experts of GPT-OSS have their biases in the kernels from the fuser on, and probabilities in fp32 from HybridEP.
+  const auto biases = [&](const std::string& begins, const std::string& release) {
+    return training(begins, release).at("operators").value("expert_biases", "fused");
+  };
+  EXPECT_EQ(biases("gpt-oss-120b h100", "26.04"), "bf16");
+  EXPECT_EQ(biases("gpt-oss-120b gb200", "26.04"), "fp32");
+  EXPECT_EQ(biases("gpt-oss-120b gb300", "26.06"), "fused");
+  // Beside graphs of the router experts cannot be computed again.
+  EXPECT_FALSE(training("nemotron-3-super gb200", "26.08").at("operators").contains("recompute"));
+  EXPECT_FALSE(training("nemotron-3-super gb300", "26.08").contains("recompute"));
   EXPECT_FALSE(training("gpt-oss-120b gb300", "26.06").is_null());
   EXPECT_TRUE(training("gpt-oss-120b gb300", "26.06.01").is_null());  // its publisher names a regression
 }

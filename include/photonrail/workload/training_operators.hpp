@@ -31,6 +31,14 @@ struct RecomputedOperators {
   bool experts = false;  ///< with their exchanges
 };
 
+/// Routed experts that clamp their activation and have biases (GPT-OSS): in the kernels, or operators of the framework, as
+/// TEGroupedMLP of Megatron-LM has them without its fused kernels.
+enum class ExpertBiases : std::uint8_t {
+  kFused,
+  kBf16,  ///< the framework weighs the second product's bias with the router's probabilities, in bf16
+  kFp32   ///< in fp32, in which DeepEP and HybridEP deliver the probabilities
+};
+
 /// How a system computes the parts of a layer.
 struct TrainingOperators {
   OperatorTimes times{OperatorRoofline{}};
@@ -50,6 +58,10 @@ struct TrainingOperators {
   bool attention_dropout = false;  ///< unfused only: masks are written, read and applied
   /// One kernel for all experts of a rank; false: a kernel an expert and product, with its own cast.
   bool grouped_experts = true;
+  /// Of the framework: gate and value are clamped and joined again before the activation, 8 passes over its width (again
+  /// where activations are recomputed) and 10 backward; the second bias, weighted, is added to each expert's rows and these
+  /// are joined, 12 bytes an element and 16 backward in bf16, 28 and 40 in fp32. Without biases in the model: the clamps.
+  ExpertBiases expert_biases = ExpertBiases::kFused;
 
   /// What routed experts keep for their backward pass is copied out of buffers of a fixed size, and back ("paged stash":
   /// whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685): each way it is

@@ -19,7 +19,8 @@ constexpr std::string_view kProductColumns[] = {"m", "n", "k"};
 constexpr std::string_view kAttentionColumns[] = {"head_dim", "window", "kv_heads", "heads", "batch", "sequence"};
 constexpr std::string_view kLatentColumns[] = {"heads", "batch", "sequence"};
 constexpr std::string_view kExpertColumns[] = {"gated", "hidden", "ffn", "top_k", "experts", "tp", "ep", "tokens"};
-constexpr std::string_view kTrainingColumns[] = {"backward", "head_dim", "kv_heads", "heads", "batch", "sequence"};
+constexpr std::string_view kTrainingColumns[] = {"backward", "head_dim", "window",  "kv_heads",
+                                                 "heads",    "batch",    "sequence"};
 constexpr std::string_view kTrainingLatentColumns[] = {"backward", "heads", "batch", "sequence"};
 constexpr double kMaxSize = 1073741824.0;  // 2^30: products of three sizes stay exact enough, of two in range
 // Beyond these are no kernels and no GPUs, but ratios that a number cannot hold.

@@ -81,10 +81,11 @@ workload::Measured<Attention> FileReader::training_attention(OperatorPrecision p
     op.precision = precision;
     op.backward = row[0] > 0.0;
     op.head_dim = whole(row[1]);
-    op.kv_heads = whole(row[2]);
-    op.heads = whole(row[3]);
-    op.batch = whole(row[4]);
-    op.queries = op.keys = whole(row[5]);
+    op.window = whole(row[2]);
+    op.kv_heads = whole(row[3]);
+    op.heads = whole(row[4]);
+    op.batch = whole(row[5]);
+    op.queries = op.keys = whole(row[6]);
     return op;
   });
 }

@@ -34,6 +34,9 @@ std::int64_t side(std::int64_t queries, std::int64_t keys) {
   return std::max<std::int64_t>(std::llround(std::sqrt(static_cast<double>(queries) * static_cast<double>(keys))), 1);
 }
 
+/// 0: none that hides a key.
+std::int64_t window_of(const Attention& op) { return op.window < op.keys ? op.window : 0; }
+
 /// What the table of forward passes says.
 template <class T>
 ProductTable::Answer answer(const T& op, const OperatorRoofline& on, double smallest, const TableAnswer& found,
@@ -59,10 +62,9 @@ double distance(double a, double b) { return std::abs(std::log(std::max(a, 1.0))
 
 }  // namespace
 
-void TrainingRatios::add(bool backward, std::int64_t head_dim, std::int64_t sequence, double log_ratio) {
-  auto part = std::find_if(parts_.begin(), parts_.end(),
-                           [&](const Part& p) { return p.backward == backward && p.head_dim == head_dim; });
-  if (part == parts_.end()) part = parts_.insert(part, Part{backward, head_dim, {}, {}});
+void TrainingRatios::add(const Kernel& kernel, std::int64_t sequence, double log_ratio) {
+  auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.kernel == kernel; });
+  if (part == parts_.end()) part = parts_.insert(part, Part{kernel, {}, {}});
   part->points.push_back({{sequence, 1, 1, 1}, static_cast<float>(log_ratio)});
 }
 
@@ -70,15 +72,19 @@ void TrainingRatios::finish() {
   for (Part& part : parts_) part.grid = RatioGrid(std::exchange(part.points, {}));
 }
 
-std::optional<RatioGrid::Found> TrainingRatios::at(bool backward, std::int64_t head_dim, std::int64_t sequence) const {
+std::optional<RatioGrid::Found> TrainingRatios::at(const Kernel& kernel, std::int64_t sequence) const {
   const Part* nearest = nullptr;
-  const auto far = [&](const Part& p) { return distance(static_cast<double>(p.head_dim), static_cast<double>(head_dim)); };
+  const auto far = [&](const Part& p) {
+    return std::pair{distance(static_cast<double>(p.kernel.head_dim), static_cast<double>(kernel.head_dim)),
+                     distance(static_cast<double>(p.kernel.window), static_cast<double>(kernel.window))};
+  };
   for (const Part& part : parts_) {
-    if (part.backward == backward && (nearest == nullptr || far(part) < far(*nearest))) nearest = &part;
+    const bool alike = part.kernel.backward == kernel.backward && (part.kernel.window > 0) == (kernel.window > 0);
+    if (alike && (nearest == nullptr || far(part) < far(*nearest))) nearest = &part;
   }
   if (nearest == nullptr) return std::nullopt;
   RatioGrid::Found found = nearest->grid.at({sequence, 1, 1, 1});
-  if (nearest->head_dim != head_dim) found.source = OperatorSource::kExtrapolated;
+  if (nearest->kernel != kernel) found.source = OperatorSource::kExtrapolated;
   return found;
 }
 
@@ -104,7 +110,7 @@ AttentionTable::AttentionTable(const Measured<Attention>& rows, const Measured<A
   }
   TrainingRatios ratios;  // time() has none before
   for (const auto& [op, microseconds] : training) {
-    ratios.add(op.backward, op.head_dim, op.queries, log_of_ratio(microseconds, time(op, device)));
+    ratios.add({op.backward, op.head_dim, window_of(op)}, op.queries, log_of_ratio(microseconds, time(op, device)));
   }
   ratios.finish();
   training_ = std::move(ratios);
@@ -112,7 +118,7 @@ AttentionTable::AttentionTable(const Measured<Attention>& rows, const Measured<A
 
 // Grouping matters least, whether there is a window most.
 const AttentionTable::Part& AttentionTable::nearest(const Attention& op) const {
-  const std::int64_t window = op.window < op.keys ? op.window : 0;
+  const std::int64_t window = window_of(op);
   const bool grouped = op.kv_heads != op.heads;
   for (const Part& p : parts_) {
     if (p.head_dim == op.head_dim && p.window == window && p.grouped == grouped) return p;
@@ -129,12 +135,11 @@ const AttentionTable::Part& AttentionTable::nearest(const Attention& op) const {
 AttentionTable::Answer AttentionTable::time(const Attention& op, const OperatorRoofline& on) const {
   const Part& part = nearest(op);
   const TableAnswer found = part.grid.at({side(op.queries, op.keys), op.batch, op.heads, part.grouped ? op.kv_heads : 1});
-  const std::int64_t window = op.window < op.keys ? op.window : 0;
+  const std::int64_t window = window_of(op);
   const bool measured = part.head_dim == op.head_dim && part.window == window && part.grouped == (op.kv_heads != op.heads);
   const Answer plain = answer(op, on, smallest_, found, measured);
-  if (window > 0) return plain;
   const bool same = measured && op.causal && op.queries == op.keys;
-  return corrected(plain, training_.at(op.backward, op.head_dim, side(op.queries, op.keys)),
+  return corrected(plain, training_.at({op.backward, op.head_dim, window}, side(op.queries, op.keys)),
                    same ? found.source : OperatorSource::kExtrapolated);
 }
 
@@ -150,7 +155,7 @@ LatentTable::LatentTable(const Measured<LatentCore>& rows, const Measured<Latent
   grid_ = RatioGrid(points);
   TrainingRatios ratios;
   for (const auto& [op, microseconds] : training) {
-    ratios.add(op.backward, op.query_dim, op.queries, log_of_ratio(microseconds, time(op, device)));
+    ratios.add({op.backward, op.query_dim}, op.queries, log_of_ratio(microseconds, time(op, device)));
   }
   ratios.finish();
   training_ = std::move(ratios);
@@ -164,7 +169,7 @@ LatentTable::Answer LatentTable::time(const LatentCore& wanted, const OperatorRo
   const TableAnswer found = grid_.at({sequence, op.batch, op.heads, 1});
   const bool measured = op.query_dim == query_dim_ && op.value_dim == value_dim_;
   const bool same = measured && op.causal && op.queries == op.keys;
-  return corrected(answer(op, on, smallest_, found, measured), training_.at(op.backward, op.query_dim, sequence),
+  return corrected(answer(op, on, smallest_, found, measured), training_.at({op.backward, op.query_dim}, sequence),
                    same ? found.source : OperatorSource::kExtrapolated);
 }
 

@@ -11,19 +11,25 @@
 namespace photonrail::workload {
 
 /// Kernels that were measured as training runs them, over what a table of forward passes says of the same operators: a grid
-/// over sequence for each pass and head width.
+/// over sequence for each kernel.
 class TrainingRatios {
  public:
-  void add(bool backward, std::int64_t head_dim, std::int64_t sequence, double log_ratio);
+  struct Kernel {
+    bool backward = false;
+    std::int64_t head_dim = 0;
+    std::int64_t window = 0;  ///< 0: none
+    bool operator==(const Kernel&) const = default;
+  };
+
+  void add(const Kernel& kernel, std::int64_t sequence, double log_ratio);
   void finish();
 
-  /// Of the nearest head width; nothing where no kernel of the pass was measured.
-  [[nodiscard]] std::optional<RatioGrid::Found> at(bool backward, std::int64_t head_dim, std::int64_t sequence) const;
+  /// Of the nearest head width, then window; nothing where no kernel of the pass was measured, with a window or without.
+  [[nodiscard]] std::optional<RatioGrid::Found> at(const Kernel& kernel, std::int64_t sequence) const;
 
  private:
   struct Part {
-    bool backward = false;
-    std::int64_t head_dim = 0;
+    Kernel kernel;
     std::vector<GridPoint> points;
     RatioGrid grid;
   };
@@ -44,7 +50,7 @@ class AttentionTable {
     RatioGrid grid;
   };
 
-  /// `training`: without windows; may be empty.
+  /// `training` may be empty.
   AttentionTable(const Measured<Attention>& rows, const Measured<Attention>& training, const OperatorRoofline& device);
 
   /// A window or head width that was not measured: those of the nearest, extrapolated, as are unequal lengths of queries

@@ -21,7 +21,7 @@ class OperatorTableReader {
   [[nodiscard]] virtual Measured<MatrixProduct> products(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<Attention> attention(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<LatentCore> latent_attention(OperatorPrecision precision) const = 0;
-  /// Forward and backward passes as training runs them, without windows.
+  /// Forward and backward passes as training runs them.
   [[nodiscard]] virtual Measured<Attention> training_attention(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<LatentCore> training_latent_attention(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<GroupedProduct> grouped_products(OperatorPrecision precision) const = 0;

@@ -243,6 +243,28 @@ TEST(OperatorTables, AttentionOfTrainingIsWhatTrainingMeasured) {
               1e-6);
 }
 
+// A kernel that ignores its window takes as long as without one; only operators with a window hear of it.
+TEST(OperatorTables, AttentionOfTrainingKnowsWindows) {
+  Literal rows;
+  Attention whole;
+  whole.heads = whole.kv_heads = 8;
+  whole.queries = whole.keys = 4096;
+  Attention windowed = whole;
+  windowed.window = 128;
+  rows.core = {{whole, 1000.0}, {windowed, 100.0}};
+  windowed.backward = true;
+  rows.training.push_back({windowed, 2500.0});
+  const OperatorTimes t = times(rows);
+  EXPECT_NEAR(microseconds(t.time(windowed)), 2500.0, 1.0);
+  EXPECT_EQ(t.time(windowed).source, OperatorSource::kTable);
+  windowed.head_dim /= 2;  // the ratio of the nearest
+  EXPECT_EQ(t.time(windowed).source, OperatorSource::kExtrapolated);
+  whole.backward = true;
+  Literal plain = rows;
+  plain.training.clear();
+  EXPECT_EQ(microseconds(t.time(whole)), microseconds(times(plain).time(whole)));
+}
+
 TEST(OperatorTables, ExpertsWithoutATableAreProductsOneAfterAnother) {
   Literal rows;
   for (const std::int64_t m : {100, 200}) {

@@ -207,6 +207,32 @@ TEST(TrainingOperators, ExpertsMayBeStashed) {
   EXPECT_EQ(times_of(*step.work.operators, "experts.stash 40960 B"), 2 * 5 * 4 * 2.0);  // forward and backward
 }
 
+// 64 pairs of 64 elements (the second bias) and of width 32 (the clamps: 8 passes of 2 bytes forward, 10 backward).
+TEST(TrainingOperators, BiasesOfExpertsMayBeOperatorsOfTheFramework) {
+  const auto used = [](ExpertBiases biases, bool again) {
+    TrainingSpec spec = with_experts([&](TrainingOperators& how) {
+      how.expert_biases = biases;
+      how.again.activations = again;
+    });
+    spec.model.biases = true;
+    return *make_training_step(spec).work.operators;
+  };
+  const auto all = [](const std::string& name, std::int64_t bytes) { return name + " " + std::to_string(bytes) + " B"; };
+  const double layers = 5 * 4 * 2.0;
+  const OperatorUsage fused = used(ExpertBiases::kFused, true);
+  EXPECT_EQ(times_of(fused, "experts.bias") + times_of(fused, "experts.clamps") + times_of(fused, "again.clamps"), 0.0);
+  const OperatorUsage bf16 = used(ExpertBiases::kBf16, false);
+  EXPECT_EQ(times_of(bf16, all("experts.bias", 12 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.bias", 16 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 8 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 10 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(bf16, "again.clamps"), 0.0);
+  const OperatorUsage fp32 = used(ExpertBiases::kFp32, true);
+  EXPECT_EQ(times_of(fp32, all("experts.bias", 28 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(fp32, all("experts.bias", 40 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(fp32, all("again.clamps", 8 * 64 * 32 * 2)), layers);
+}
+
 // Of 2 ranks a token with 2 choices reaches 2 (1 - 1/4) = 1.5: three quarters of a copy for each expert.
 TEST(TrainingOperators, OneCopyARankIsLessThanOneAnExpert) {
   TrainingSpec spec = with_experts();

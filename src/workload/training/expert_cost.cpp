@@ -22,7 +22,7 @@ void add_activation(Cost& cost, const CostShape& shape, const char* name, std::i
 
 // Gate and value are clamped, each apart, and joined; backward their gradients where nothing was clamped, joined.
 void add_clamps(Cost& cost, const CostShape& shape, const char* name, std::int64_t rows, std::int64_t width) {
-  if (shape.book == nullptr || shape.book->how().expert_biases == ExpertBiases::kFused) return;
+  if (shape.book == nullptr || shape.book->how().expert_kernels.biases == ExpertBiases::kFused) return;
   const std::int64_t bytes = rows * width * kElementBytes;
   shape.add_memory(cost, name, 8 * bytes, 10 * bytes, 3);
 }
@@ -67,7 +67,7 @@ void add_permutation(Cost& cost, const CostShape& shape, const RoutedShape& r) {
 // Of each expert's rows t, of probabilities p and bias b: t + b p, all rows joined, and in fp32 cast back. Backward the
 // gradients of b and of p each take a product and a sum over all elements, and the rows are joined again.
 void add_second_bias(Cost& cost, const CostShape& shape, const RoutedShape& r) {
-  const ExpertBiases how = shape.book->how().expert_biases;
+  const ExpertBiases how = shape.book->how().expert_kernels.biases;
   if (how == ExpertBiases::kFused || !shape.spec.model.biases) return;
   const std::int64_t elements = r.rows * r.hidden;
   const bool wide = how == ExpertBiases::kFp32;
@@ -129,8 +129,8 @@ void add_routed_operators(Cost& cost, const CostShape& shape, const RoutedShape&
   if (shape.book == nullptr) return;
   add_clamps(cost, shape, "experts.clamps", r.rows, r.width);
   add_second_bias(cost, shape, r);
-  if (shape.book->how().stashes_experts) add_stash(cost, shape, r);
-  shape.book->how().grouped_experts ? add_grouped_products(cost, shape, r) : add_single_products(cost, shape, r);
+  if (shape.book->how().expert_kernels.stashed) add_stash(cost, shape, r);
+  shape.book->how().expert_kernels.grouped ? add_grouped_products(cost, shape, r) : add_single_products(cost, shape, r);
   cost.forward.host_waits = cost.input.host_waits = true;
 }
 

@@ -166,9 +166,13 @@ void read_operators(JsonReader section, const std::filesystem::path& directory, 
   if (const auto v = section.optional("frozen_weights")) how->frozen_weights = v->boolean();
   if (const auto v = section.optional("attention")) read_attention(*v, *how);
   if (const auto v = section.optional("experts")) {
-    how->grouped_experts = v->choice<bool>({{"grouped", true}, {"one_by_one", false}});
+    how->expert_kernels.grouped = v->choice<bool>({{"grouped", true}, {"one_by_one", false}});
   }
-  if (const auto v = section.optional("stash_experts")) how->stashes_experts = v->boolean();
+  if (const auto v = section.optional("expert_biases")) {
+    using enum ExpertBiases;
+    how->expert_kernels.biases = v->choice<ExpertBiases>({{"fused", kFused}, {"bf16", kBf16}, {"fp32", kFp32}});
+  }
+  if (const auto v = section.optional("stash_experts")) how->expert_kernels.stashed = v->boolean();
   if (const auto v = section.optional("ranks_a_copy")) how->ranks_a_copy = v->count(1, 1'000'000);
   if (const auto v = section.optional("recompute")) read_again(*v, *how);
   spec.operators = std::move(how);

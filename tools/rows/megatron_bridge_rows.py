@@ -90,10 +90,11 @@ PAST = [
     ("gpt-oss-120b", ("b200", "h100"), None, "25.11", "26.04.01", {**NO_GRAPHS, **ALL_TO_ALL, **IN_TURN}),
     ("gpt-oss-120b", ("gb200",), None, "26.02", "26.02.01", {**ALL_TO_ALL, **IN_TURN}),
     ("gpt-oss-120b", ("gb200",), None, "26.04", "26.04", {**HYBRID, **IN_PAIRS}),
-    # The presets of these releases name no modules for these, and the library's recipe of the model has none.
-    ("nemotron-3-super", ("b300", "gb300"), ("MXFP8",), "26.04", "26.06.01", NOTHING_AGAIN),
-    ("nemotron-3-super", ("gb200", "gb300"), ("NVFP4",), "26.04", "26.06.01", NOTHING_AGAIN),
-    ("nemotron-3-super", ("gb200", "gb300"), ("BF16",), "26.04", "26.06.01", NOTHING_AGAIN),
+    # The presets of these releases name no modules for these, and the library's recipe of the model has none. The recipes of August 2026
+    # inherit a list that the library's recipe got for 16 H100; Megatron-LM refuses to compute experts and core_attn again beside
+    # the graphs of these recipes (attn, moe_router), so that it is not what was run.
+    ("nemotron-3-super", ("b300", "gb200", "gb300"), ("MXFP8",), "26.04", "26.08", NOTHING_AGAIN),
+    ("nemotron-3-super", ("gb200", "gb300"), ("BF16", "NVFP4"), "26.04", "26.08", NOTHING_AGAIN),
     ("nemotron-3-super", ("b300",), ("BF16", "NVFP4"), "26.04", "26.06.01", {"model.recompute_modules": ["moe_act", "layernorm"]}),
 ]
 # Layers of virtual stages: the recipes of DeepSeek-V3 and Kimi K2 name a layout for each (pp, vp).
@@ -154,6 +155,10 @@ def present_settings(row, recipes):
     same = same or [r for r in recipes.values() if r["model"] == row["model"]]
     same.sort(key=lambda r: r["precision"] != row["precision"])
     return (same[0]["settings"], "recipe of another configuration") if same else ({}, "no recipe")
+
+
+def flexible(s):
+    return s.get("model.moe_token_dispatcher_type") == "flex" or s.get("model.moe_flex_dispatcher_backend")
 
 
 def model(row, m, s):
@@ -218,11 +223,12 @@ def operators(row, s, gpu, moe, release_has_step_graphs):
         how["experts"] = "one_by_one"
         if "token_drop" in (row.get("flags") or []):
             how["host"]["waits_for_routing"] = False
-    # A stand-in: docs/validation.md says what is known of these releases and what is not.
-    if row["model"].startswith("gpt-oss") and not newer(row, "26.06"):
-        how["attention"] = "unfused"
-    elif s.get("mixed_precision.fp8_dot_product_attention") and newer(row, "26.06"):
+    if s.get("mixed_precision.fp8_dot_product_attention") and newer(row, "26.06"):
         how["scores"] = "fp8"
+    # Clamps and biases of experts are in the fused kernels that the fuser of operators brings, and in no others (TEGroupedMLP of
+    # Megatron-LM). The router names no precision: bf16, but DeepEP and HybridEP take and deliver probabilities in fp32.
+    if row["model"].startswith("gpt-oss") and not s.get("model.use_transformer_engine_op_fuser"):
+        how["expert_biases"] = "fp32" if flexible(s) else "bf16"
     if moe and s.get("model.moe_paged_stash") and release_has_step_graphs:
         how["stash_experts"] = True
     if row["task"] == "lora":
@@ -271,8 +277,7 @@ def scenario(row, m, s):
         overlap["delay_weights"] = False
     if overlap:
         training["overlap"] = overlap
-    flex = s.get("model.moe_token_dispatcher_type") == "flex" or s.get("model.moe_flex_dispatcher_backend")
-    if moe and (flex or (row["model"] == "deepseek-v3" and not s.get("of_release"))):
+    if moe and (flexible(s) or (row["model"] == "deepseek-v3" and not s.get("of_release"))):
         training["dispatch"] = "copy_per_rank"
     across = ep > domain and training.get("dispatch") == "copy_per_rank"
     if "core_attn" in (s.get("model.recompute_modules") or []):
@@ -354,7 +359,7 @@ def main():
         rows.append(out)
     json.dump({"schema": "photonrail.rows/1", "name": "Megatron-Bridge", "source": "NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md and its archive, Apache-2.0",
                # H100 has no dense row here: configs/rows/published-steps.json has.
-               "factors": {"h100": 1.1408}, "rows": rows}, sys.stdout, indent=1)
+               "factors": {"h100": 1.1835}, "rows": rows}, sys.stdout, indent=1)
     for what, lines in (("left out", left_out), ("not modelled", missing)):
         for name, count in sorted(lines.items()):
             print(f"{what}: {name} ({count} rows)", file=sys.stderr)

@@ -31,6 +31,28 @@ struct RecomputedOperators {
   bool experts = false;  ///< with their exchanges
 };
 
+/// Routed experts that clamp their activation and have biases (GPT-OSS): in the kernels, or operators of the framework, as
+/// TEGroupedMLP of Megatron-LM has them without its fused kernels.
+enum class ExpertBiases : std::uint8_t {
+  kFused,
+  kBf16,  ///< the framework weighs the second product's bias with the router's probabilities, in bf16
+  kFp32   ///< in fp32, in which DeepEP and HybridEP deliver the probabilities
+};
+
+/// What a rank runs for its routed experts.
+struct ExpertKernels {
+  bool grouped = true;  ///< one kernel for all experts of a rank; false: a kernel an expert and product, with its own cast
+  /// Of the framework: gate and value are clamped and joined again before the activation, 8 passes over its width (again
+  /// where activations are recomputed) and 10 backward; the second bias, weighted, is added to each expert's rows and these
+  /// are joined, 12 bytes an element and 16 backward in bf16, 28 and 40 in fp32. Without biases in the model: the clamps.
+  ExpertBiases biases = ExpertBiases::kFused;
+  /// What routed experts keep for their backward pass is copied out of buffers of a fixed size, and back ("paged stash":
+  /// whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685): each way it is
+  /// read and written once. Kept of a pair: the inputs of both products at their precision, and the result of the first in
+  /// 2 bytes.
+  bool stashed = false;
+};
+
 /// How a system computes the parts of a layer.
 struct TrainingOperators {
   OperatorTimes times{OperatorRoofline{}};
@@ -48,14 +70,7 @@ struct TrainingOperators {
   /// reads it and its gradient and writes one. Dropout adds 3 bytes each way: a mask of 1 byte, and a score once more.
   bool fused_attention = true;
   bool attention_dropout = false;  ///< unfused only: masks are written, read and applied
-  /// One kernel for all experts of a rank; false: a kernel an expert and product, with its own cast.
-  bool grouped_experts = true;
-
-  /// What routed experts keep for their backward pass is copied out of buffers of a fixed size, and back ("paged stash":
-  /// whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685): each way it is
-  /// read and written once. Kept of a pair: the inputs of both products at their precision, and the result of the first in
-  /// 2 bytes.
-  bool stashes_experts = false;
+  ExpertKernels expert_kernels{};
 
   /// With TrainingSpec::one_copy_per_rank: so many neighbouring ranks share one copy, which reaches them over one of them
   /// (the servers of DeepEP and HybridEP, arXiv 2412.19437, section 3.2.2). What they pass on among each other is left out.

@@ -19,6 +19,9 @@ constexpr std::string_view kProductColumns[] = {"m", "n", "k"};
 constexpr std::string_view kAttentionColumns[] = {"head_dim", "window", "kv_heads", "heads", "batch", "sequence"};
 constexpr std::string_view kLatentColumns[] = {"heads", "batch", "sequence"};
 constexpr std::string_view kExpertColumns[] = {"gated", "hidden", "ffn", "top_k", "experts", "tp", "ep", "tokens"};
+constexpr std::string_view kTrainingColumns[] = {"backward", "head_dim", "window",  "kv_heads",
+                                                 "heads",    "batch",    "sequence"};
+constexpr std::string_view kTrainingLatentColumns[] = {"backward", "heads", "batch", "sequence"};
 constexpr double kMaxSize = 1073741824.0;  // 2^30: products of three sizes stay exact enough, of two in range
 // Beyond these are no kernels and no GPUs, but ratios that a number cannot hold.
 constexpr double kShortest = 1e-6;  // microseconds
@@ -153,8 +156,9 @@ std::vector<Place> places(std::string_view line, Kind kind, const Lines& lines) 
 }
 
 void check_size(double size, std::string_view column, const Lines& lines) {
-  const double least = column == "window" || column == "gated" ? 0.0 : 1.0;
-  const double most = column == "gated" ? 1.0 : kMaxSize;
+  const bool flag = column == "gated" || column == "backward";
+  const double least = column == "window" || flag ? 0.0 : 1.0;
+  const double most = flag ? 1.0 : kMaxSize;
   if (size >= least && size <= most && size == std::floor(size)) return;
   lines.fail(std::string(column) + " is not a whole number from " + std::to_string(static_cast<std::int64_t>(least)) +
              " to " + std::to_string(static_cast<std::int64_t>(most)));
@@ -163,7 +167,8 @@ void check_size(double size, std::string_view column, const Lines& lines) {
 }  // namespace
 
 std::string_view to_string(Kind kind) {
-  constexpr std::string_view kNames[] = {"products", "attention", "latent_attention", "experts"};
+  constexpr std::string_view kNames[] = {"products", "attention",          "latent_attention",
+                                         "experts",  "training_attention", "training_latent_attention"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -177,6 +182,10 @@ std::span<const std::string_view> columns(Kind kind) {
       return kLatentColumns;
     case Kind::kExperts:
       return kExpertColumns;
+    case Kind::kTrainingAttention:
+      return kTrainingColumns;
+    case Kind::kTrainingLatent:
+      return kTrainingLatentColumns;
   }
   return {};
 }

@@ -9,8 +9,9 @@
 
 namespace photonrail::formats::operators {
 
-enum class Kind : unsigned char { kProducts, kAttention, kLatentAttention, kExperts };
-inline constexpr Kind kKinds[] = {Kind::kProducts, Kind::kAttention, Kind::kLatentAttention, Kind::kExperts};
+enum class Kind : unsigned char { kProducts, kAttention, kLatentAttention, kExperts, kTrainingAttention, kTrainingLatent };
+inline constexpr Kind kKinds[] = {Kind::kProducts, Kind::kAttention,         Kind::kLatentAttention,
+                                  Kind::kExperts,  Kind::kTrainingAttention, Kind::kTrainingLatent};
 [[nodiscard]] std::string_view to_string(Kind kind);
 /// Its columns before the time, in the order in which rows have them.
 [[nodiscard]] std::span<const std::string_view> columns(Kind kind);

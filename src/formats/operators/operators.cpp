@@ -119,7 +119,7 @@ void attention_errors(const OperatorTables& tables, OperatorPrecision precision,
     }
     errors.finish("attention", precision, into);
   }
-  if (const auto* table = tables.latent_attention(precision)) {
+  if (const auto* table = precision == OperatorPrecision::kBf16 ? tables.latent_attention(precision) : nullptr) {
     Errors errors(large);
     errors.add("point", table->grid().leave_one_out(), {0});
     for (std::size_t axis = 0; axis < 3; ++axis) errors.add(kAxes[axis], table->grid().leave_line_out(axis), {0});

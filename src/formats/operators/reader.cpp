@@ -75,6 +75,33 @@ workload::Measured<LatentCore> FileReader::latent_attention(OperatorPrecision pr
   });
 }
 
+workload::Measured<Attention> FileReader::training_attention(OperatorPrecision precision) const {
+  return rows_of<Attention>(read_table(gpu_, Kind::kTrainingAttention, precision, folder_), [&](auto row) {
+    Attention op;
+    op.precision = precision;
+    op.backward = row[0] > 0.0;
+    op.head_dim = whole(row[1]);
+    op.window = whole(row[2]);
+    op.kv_heads = whole(row[3]);
+    op.heads = whole(row[4]);
+    op.batch = whole(row[5]);
+    op.queries = op.keys = whole(row[6]);
+    return op;
+  });
+}
+
+workload::Measured<LatentCore> FileReader::training_latent_attention(OperatorPrecision precision) const {
+  return rows_of<LatentCore>(read_table(gpu_, Kind::kTrainingLatent, precision, folder_), [&](auto row) {
+    LatentCore op;
+    op.precision = precision;
+    op.backward = row[0] > 0.0;
+    op.heads = whole(row[1]);
+    op.batch = whole(row[2]);
+    op.queries = op.keys = whole(row[3]);
+    return op;
+  });
+}
+
 // Balanced routing: a rank has tokens x top_k / ep pairs, and experts / ep experts of ffn / tp.
 workload::Measured<GroupedProduct> FileReader::grouped_products(OperatorPrecision precision) const {
   return rows_of<GroupedProduct>(read_table(gpu_, Kind::kExperts, precision, folder_), [&](auto row) {

@@ -12,8 +12,8 @@ namespace photonrail::workload {
 
 namespace {
 
-/// Rate of the backward pass over that of the forward pass, both in FLOP/s: FlashAttention-2 reaches 63 % of an A100's peak
-/// backward and 73 % forward (arXiv 2307.08691, section 4.1). Nothing in the tables measures it.
+/// Rate of the backward pass over that of the forward pass, both in FLOP/s, where no backward pass was measured:
+/// FlashAttention-2 reaches 63 % of an A100's peak backward and 73 % forward (arXiv 2307.08691, section 4.1).
 constexpr double kBackwardRate = 63.0 / 73.0;
 
 template <class T>
@@ -34,6 +34,10 @@ std::int64_t side(std::int64_t queries, std::int64_t keys) {
   return std::max<std::int64_t>(std::llround(std::sqrt(static_cast<double>(queries) * static_cast<double>(keys))), 1);
 }
 
+/// 0: none that hides a key.
+std::int64_t window_of(const Attention& op) { return op.window < op.keys ? op.window : 0; }
+
+/// What the table of forward passes says.
 template <class T>
 ProductTable::Answer answer(const T& op, const OperatorRoofline& on, double smallest, const TableAnswer& found,
                             bool measured) {
@@ -43,11 +47,49 @@ ProductTable::Answer answer(const T& op, const OperatorRoofline& on, double smal
   return {time, as_measured ? found.source : OperatorSource::kExtrapolated};
 }
 
+/// As a kernel of training takes it; the shape is the table's, of which `shape` says how it knows it.
+ProductTable::Answer corrected(ProductTable::Answer answer, const std::optional<RatioGrid::Found>& training,
+                               OperatorSource shape) {
+  if (!training) return answer;
+  return {answer.picoseconds * std::exp(training->log_ratio), std::max(shape, training->source)};
+}
+
+double log_of_ratio(double microseconds, const ProductTable::Answer& answer) {
+  return std::log(microseconds * 1e6 / answer.picoseconds);
+}
+
 double distance(double a, double b) { return std::abs(std::log(std::max(a, 1.0)) - std::log(std::max(b, 1.0))); }
 
 }  // namespace
 
-AttentionTable::AttentionTable(const Measured<Attention>& rows, const OperatorRoofline& device)
+void TrainingRatios::add(const Kernel& kernel, std::int64_t sequence, double log_ratio) {
+  auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.kernel == kernel; });
+  if (part == parts_.end()) part = parts_.insert(part, Part{kernel, {}, {}});
+  part->points.push_back({{sequence, 1, 1, 1}, static_cast<float>(log_ratio)});
+}
+
+void TrainingRatios::finish() {
+  for (Part& part : parts_) part.grid = RatioGrid(std::exchange(part.points, {}));
+}
+
+std::optional<RatioGrid::Found> TrainingRatios::at(const Kernel& kernel, std::int64_t sequence) const {
+  const Part* nearest = nullptr;
+  const auto far = [&](const Part& p) {
+    return std::pair{distance(static_cast<double>(p.kernel.head_dim), static_cast<double>(kernel.head_dim)),
+                     distance(static_cast<double>(p.kernel.window), static_cast<double>(kernel.window))};
+  };
+  for (const Part& part : parts_) {
+    const bool alike = part.kernel.backward == kernel.backward && (part.kernel.window > 0) == (kernel.window > 0);
+    if (alike && (nearest == nullptr || far(part) < far(*nearest))) nearest = &part;
+  }
+  if (nearest == nullptr) return std::nullopt;
+  RatioGrid::Found found = nearest->grid.at({sequence, 1, 1, 1});
+  if (nearest->kernel != kernel) found.source = OperatorSource::kExtrapolated;
+  return found;
+}
+
+AttentionTable::AttentionTable(const Measured<Attention>& rows, const Measured<Attention>& training,
+                               const OperatorRoofline& device)
     : smallest_(smallest_of(rows)) {
   using Key = std::tuple<std::int64_t, std::int64_t, bool>;
   std::vector<std::pair<Key, GridPoint>> points;
@@ -66,11 +108,17 @@ AttentionTable::AttentionTable(const Measured<Attention>& rows, const OperatorRo
     parts_.push_back({head_dim, window, grouped, RatioGrid(of_part)});
     of_part.clear();
   }
+  TrainingRatios ratios;  // time() has none before
+  for (const auto& [op, microseconds] : training) {
+    ratios.add({op.backward, op.head_dim, window_of(op)}, op.queries, log_of_ratio(microseconds, time(op, device)));
+  }
+  ratios.finish();
+  training_ = std::move(ratios);
 }
 
 // Grouping matters least, whether there is a window most.
 const AttentionTable::Part& AttentionTable::nearest(const Attention& op) const {
-  const std::int64_t window = op.window < op.keys ? op.window : 0;
+  const std::int64_t window = window_of(op);
   const bool grouped = op.kv_heads != op.heads;
   for (const Part& p : parts_) {
     if (p.head_dim == op.head_dim && p.window == window && p.grouped == grouped) return p;
@@ -87,12 +135,17 @@ const AttentionTable::Part& AttentionTable::nearest(const Attention& op) const {
 AttentionTable::Answer AttentionTable::time(const Attention& op, const OperatorRoofline& on) const {
   const Part& part = nearest(op);
   const TableAnswer found = part.grid.at({side(op.queries, op.keys), op.batch, op.heads, part.grouped ? op.kv_heads : 1});
-  const std::int64_t window = op.window < op.keys ? op.window : 0;
+  const std::int64_t window = window_of(op);
   const bool measured = part.head_dim == op.head_dim && part.window == window && part.grouped == (op.kv_heads != op.heads);
-  return answer(op, on, smallest_, found, measured);
+  const Answer plain = answer(op, on, smallest_, found, measured);
+  const bool same = measured && op.causal && op.queries == op.keys;
+  return corrected(plain, training_.at({op.backward, op.head_dim, window}, side(op.queries, op.keys)),
+                   same ? found.source : OperatorSource::kExtrapolated);
 }
 
-LatentTable::LatentTable(const Measured<LatentCore>& rows, const OperatorRoofline& device) : smallest_(smallest_of(rows)) {
+LatentTable::LatentTable(const Measured<LatentCore>& rows, const Measured<LatentCore>& training,
+                         const OperatorRoofline& device)
+    : smallest_(smallest_of(rows)) {
   std::vector<GridPoint> points;
   for (const auto& [op, microseconds] : rows) {
     points.push_back({{op.queries, op.batch, op.heads, 1}, log_ratio(op, microseconds, device, smallest_)});
@@ -100,11 +153,24 @@ LatentTable::LatentTable(const Measured<LatentCore>& rows, const OperatorRooflin
     value_dim_ = op.value_dim;
   }
   grid_ = RatioGrid(points);
+  TrainingRatios ratios;
+  for (const auto& [op, microseconds] : training) {
+    ratios.add({op.backward, op.query_dim}, op.queries, log_of_ratio(microseconds, time(op, device)));
+  }
+  ratios.finish();
+  training_ = std::move(ratios);
 }
 
-LatentTable::Answer LatentTable::time(const LatentCore& op, const OperatorRoofline& on) const {
-  const TableAnswer found = grid_.at({side(op.queries, op.keys), op.batch, op.heads, 1});
-  return answer(op, on, smallest_, found, op.query_dim == query_dim_ && op.value_dim == value_dim_);
+// The kernels of inference compute in bf16, also where the cache holds fp8, so that the table's roofline is bf16's.
+LatentTable::Answer LatentTable::time(const LatentCore& wanted, const OperatorRoofline& on) const {
+  LatentCore op = wanted;
+  op.precision = OperatorPrecision::kBf16;
+  const std::int64_t sequence = side(op.queries, op.keys);
+  const TableAnswer found = grid_.at({sequence, op.batch, op.heads, 1});
+  const bool measured = op.query_dim == query_dim_ && op.value_dim == value_dim_;
+  const bool same = measured && op.causal && op.queries == op.keys;
+  return corrected(answer(op, on, smallest_, found, measured), training_.at({op.backward, op.query_dim}, sequence),
+                   same ? found.source : OperatorSource::kExtrapolated);
 }
 
 }  // namespace photonrail::workload

@@ -18,29 +18,40 @@ OperatorPrecision attention_precision(OperatorPrecision precision) {
 OperatorTables::OperatorTables(OperatorRoofline device, WaveTiles tiles, std::unique_ptr<const OperatorTableReader> reader)
     : device_(device), tiles_(std::move(tiles)), reader_(std::move(reader)) {}
 
-template <class Table, class Rows, class... Extra>
-const Table* OperatorTables::loaded(Slots<Table>& slots, OperatorPrecision precision, Rows rows,
-                                    const Extra&... extra) const {
+template <class Table, class Rows, class Make>
+const Table* OperatorTables::loaded(Slots<Table>& slots, OperatorPrecision precision, Rows rows, Make make) const {
   Slot<Table>& slot = slots[static_cast<std::size_t>(precision)];
   std::call_once(slot.once, [&] {
     const auto measured = rows();
-    if (!measured.empty()) slot.table = std::make_unique<const Table>(measured, device_, extra...);
+    if (!measured.empty()) slot.table = std::make_unique<const Table>(make(measured));
   });
   return slot.table.get();
 }
 
 const ProductTable* OperatorTables::products(OperatorPrecision precision) const {
   return loaded(
-      products_, precision, [&] { return reader_->products(precision); }, tiles_);
+      products_, precision, [&] { return reader_->products(precision); },
+      [&](const auto& rows) { return ProductTable(rows, device_, tiles_); });
 }
 const AttentionTable* OperatorTables::attention(OperatorPrecision precision) const {
-  return loaded(attention_, precision, [&] { return reader_->attention(precision); });
+  return loaded(
+      attention_, precision, [&] { return reader_->attention(precision); },
+      [&](const auto& rows) { return AttentionTable(rows, reader_->training_attention(precision), device_); });
 }
+// Kernels of inference are of bf16; those of training of either precision, and without rows of fp8 those of bf16.
 const LatentTable* OperatorTables::latent_attention(OperatorPrecision precision) const {
-  return loaded(latent_attention_, precision, [&] { return reader_->latent_attention(precision); });
+  return loaded(
+      latent_attention_, precision, [&] { return reader_->latent_attention(OperatorPrecision::kBf16); },
+      [&](const auto& rows) {
+        auto training = reader_->training_latent_attention(precision);
+        if (training.empty()) training = reader_->training_latent_attention(OperatorPrecision::kBf16);
+        return LatentTable(rows, training, device_);
+      });
 }
 const GroupedTable* OperatorTables::grouped_products(OperatorPrecision precision) const {
-  return loaded(grouped_products_, precision, [&] { return reader_->grouped_products(precision); });
+  return loaded(
+      grouped_products_, precision, [&] { return reader_->grouped_products(precision); },
+      [&](const auto& rows) { return GroupedTable(rows, device_); });
 }
 
 // Without a table of grouped products: those of one expert after another, without permutation.
@@ -77,8 +88,8 @@ std::optional<OperatorTime> OperatorTables::time(const Operator& op, const Opera
     return ask(attention(precision), *core, precision);
   }
   if (const auto* core = std::get_if<LatentCore>(&op)) {
-    // The kernels of latent attention compute in bf16, also where the cache holds fp8.
-    return ask(latent_attention(OperatorPrecision::kBf16), *core, OperatorPrecision::kBf16);
+    const OperatorPrecision precision = attention_precision(on.available(core->precision));
+    return ask(latent_attention(precision), *core, precision);
   }
   return std::nullopt;
 }

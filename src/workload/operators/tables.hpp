@@ -21,6 +21,9 @@ class OperatorTableReader {
   [[nodiscard]] virtual Measured<MatrixProduct> products(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<Attention> attention(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<LatentCore> latent_attention(OperatorPrecision precision) const = 0;
+  /// Forward and backward passes as training runs them.
+  [[nodiscard]] virtual Measured<Attention> training_attention(OperatorPrecision precision) const = 0;
+  [[nodiscard]] virtual Measured<LatentCore> training_latent_attention(OperatorPrecision precision) const = 0;
   [[nodiscard]] virtual Measured<GroupedProduct> grouped_products(OperatorPrecision precision) const = 0;
 };
 
@@ -49,8 +52,9 @@ class OperatorTables {
   template <class Table>
   using Slots = std::array<Slot<Table>, kPrecisions>;
 
-  template <class Table, class Rows, class... Extra>
-  const Table* loaded(Slots<Table>& slots, OperatorPrecision precision, Rows rows, const Extra&... extra) const;
+  /// `make` a table of the rows, unless there are none.
+  template <class Table, class Rows, class Make>
+  const Table* loaded(Slots<Table>& slots, OperatorPrecision precision, Rows rows, Make make) const;
 
   [[nodiscard]] std::optional<OperatorTime> expert_by_expert(const GroupedProduct& op, OperatorPrecision precision,
                                                              const OperatorRoofline& on) const;

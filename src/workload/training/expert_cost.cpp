@@ -20,6 +20,13 @@ void add_activation(Cost& cost, const CostShape& shape, const char* name, std::i
   shape.add_memory(cost, name, (gated ? 3 : 2) * bytes, (gated ? 5 : 3) * bytes, 1);
 }
 
+// Gate and value are clamped, each apart, and joined; backward their gradients where nothing was clamped, joined.
+void add_clamps(Cost& cost, const CostShape& shape, const char* name, std::int64_t rows, std::int64_t width) {
+  if (shape.book == nullptr || shape.book->how().expert_kernels.biases == ExpertBiases::kFused) return;
+  const std::int64_t bytes = rows * width * kElementBytes;
+  shape.add_memory(cost, name, 8 * bytes, 10 * bytes, 3);
+}
+
 void add_mlp_operators(Cost& cost, const CostShape& shape, std::int64_t width, std::int64_t up) {
   shape.add_product(cost, "mlp.up", shape.tokens, shape.hidden, up, shape.precision());
   add_activation(cost, shape, "mlp.activation", shape.tokens, width);
@@ -55,6 +62,18 @@ void add_permutation(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   const bool twice = !shape.spec.one_copy_per_rank && shape.spec.parallelism.ep > 1 && r.experts > 1;
   const std::int64_t bytes = (r.tokens + (twice ? 3 : 1) * r.rows) * r.hidden * kElementBytes;
   shape.add_memory(cost, "experts.permutation", 2 * bytes, 2 * bytes, twice ? 4 : 2, kRoutingLaunches);
+}
+
+// Of each expert's rows t, of probabilities p and bias b: t + b p, all rows joined, and in fp32 cast back. Backward the
+// gradients of b and of p each take a product and a sum over all elements, and the rows are joined again.
+void add_second_bias(Cost& cost, const CostShape& shape, const RoutedShape& r) {
+  const ExpertBiases how = shape.book->how().expert_kernels.biases;
+  if (how == ExpertBiases::kFused || !shape.spec.model.biases) return;
+  const std::int64_t elements = r.rows * r.hidden;
+  const bool wide = how == ExpertBiases::kFp32;
+  const std::int64_t joined = wide ? 2 : 1;  // kernels over all rows
+  shape.add_memory(cost, "experts.bias", elements * (wide ? 28 : 12), 0, 2 * r.experts + joined);
+  shape.add_memory(cost, "experts.bias", 0, elements * (wide ? 40 : 16), (wide ? 5 : 4) * r.experts + joined);
 }
 
 void add_single_products(Cost& cost, const CostShape& shape, const RoutedShape& r) {
@@ -108,8 +127,10 @@ void add_stash(Cost& cost, const CostShape& shape, const RoutedShape& r) {
 
 void add_routed_operators(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   if (shape.book == nullptr) return;
-  if (shape.book->how().stashes_experts) add_stash(cost, shape, r);
-  shape.book->how().grouped_experts ? add_grouped_products(cost, shape, r) : add_single_products(cost, shape, r);
+  add_clamps(cost, shape, "experts.clamps", r.rows, r.width);
+  add_second_bias(cost, shape, r);
+  if (shape.book->how().expert_kernels.stashed) add_stash(cost, shape, r);
+  shape.book->how().expert_kernels.grouped ? add_grouped_products(cost, shape, r) : add_single_products(cost, shape, r);
   cost.forward.host_waits = cost.input.host_waits = true;
 }
 
@@ -141,6 +162,7 @@ Work repeated(const CostShape& shape, const PartCost& part, bool whole, bool exp
   const ModelSpec& m = shape.spec.model;
   if (how.again.activations && experts) {
     const RoutedShape r(shape);
+    add_clamps(some, shape, "again.clamps", r.rows, r.width);
     add_activation(some, shape, "again.activation", r.rows, r.width);
   } else if (how.again.activations) {
     add_activation(some, shape, "again.activation", shape.tokens, m.ffn / shape.tp);

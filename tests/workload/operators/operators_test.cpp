@@ -22,11 +22,15 @@ class Literal final : public workload::OperatorTableReader {
   Measured<MatrixProduct> product;
   Measured<Attention> core;
   Measured<LatentCore> latent;
+  Measured<Attention> training;
+  Measured<LatentCore> training_latent;
   Measured<GroupedProduct> grouped;
 
   Measured<MatrixProduct> products(OperatorPrecision p) const override { return of(p, product); }
   Measured<Attention> attention(OperatorPrecision p) const override { return of(p, core); }
   Measured<LatentCore> latent_attention(OperatorPrecision p) const override { return of(p, latent); }
+  Measured<Attention> training_attention(OperatorPrecision p) const override { return of(p, training); }
+  Measured<LatentCore> training_latent_attention(OperatorPrecision p) const override { return of(p, training_latent); }
   Measured<GroupedProduct> grouped_products(OperatorPrecision p) const override { return of(p, grouped); }
 
  private:
@@ -204,6 +208,61 @@ TEST(OperatorTables, AttentionBackwardComesFromForward) {
   EXPECT_EQ(t.time(a).source, OperatorSource::kExtrapolated);
   a.window = 100'000;  // hides nothing
   EXPECT_EQ(t.time(a).source, OperatorSource::kTable);
+}
+
+TEST(OperatorTables, AttentionOfTrainingIsWhatTrainingMeasured) {
+  Literal rows;
+  Attention a;
+  a.heads = a.kv_heads = 8;
+  for (const std::int64_t s : {1024, 4096}) {
+    a.queries = a.keys = s;
+    rows.core.push_back({a, 2.0 * operator_flops(a) / 1e8});
+  }
+  Attention wide = a;
+  wide.heads = wide.kv_heads = 16;
+  rows.core.push_back({wide, 3.0 * operator_flops(a) / 1e8});
+  const double table = rows.core[1].second;
+  rows.training.push_back({a, 0.5 * table});
+  a.backward = true;
+  rows.training.push_back({a, 4.0 * table});
+  const OperatorTimes t = times(rows);
+  EXPECT_NEAR(microseconds(t.time(a)), 4.0 * table, 1e-3 * table);
+  EXPECT_EQ(t.time(a).source, OperatorSource::kTable);
+  a.backward = false;
+  EXPECT_NEAR(microseconds(t.time(a)), 0.5 * table, 1e-3 * table);
+  // Shapes differ as the table says, half as long all of them.
+  EXPECT_NEAR(microseconds(t.time(wide)), 0.5 * 1.5 * table, 1e-3 * table);
+  a.window = 128;  // not measured: the table's own
+  EXPECT_NEAR(microseconds(t.time(a)),
+              microseconds(times([&] {
+                             auto plain = rows;
+                             plain.training.clear();
+                             return plain;
+                           }())
+                               .time(a)),
+              1e-6);
+}
+
+// A kernel that ignores its window takes as long as without one; only operators with a window hear of it.
+TEST(OperatorTables, AttentionOfTrainingKnowsWindows) {
+  Literal rows;
+  Attention whole;
+  whole.heads = whole.kv_heads = 8;
+  whole.queries = whole.keys = 4096;
+  Attention windowed = whole;
+  windowed.window = 128;
+  rows.core = {{whole, 1000.0}, {windowed, 100.0}};
+  windowed.backward = true;
+  rows.training.push_back({windowed, 2500.0});
+  const OperatorTimes t = times(rows);
+  EXPECT_NEAR(microseconds(t.time(windowed)), 2500.0, 1.0);
+  EXPECT_EQ(t.time(windowed).source, OperatorSource::kTable);
+  windowed.head_dim /= 2;  // the ratio of the nearest
+  EXPECT_EQ(t.time(windowed).source, OperatorSource::kExtrapolated);
+  whole.backward = true;
+  Literal plain = rows;
+  plain.training.clear();
+  EXPECT_EQ(microseconds(t.time(whole)), microseconds(times(plain).time(whole)));
 }
 
 TEST(OperatorTables, ExpertsWithoutATableAreProductsOneAfterAnother) {

@@ -148,7 +148,7 @@ TrainingSpec with_experts(const std::function<void(TrainingOperators&)>& change 
 
 // 32 tokens x 2 choices over 4 experts of a rank: 16 rows each. 3 or 2 layers x 4 GPUs x 2 micro-batches x 4 experts.
 TEST(TrainingOperators, ExpertsRunOneByOneOrTogether) {
-  const auto single = make_training_step(with_experts([](TrainingOperators& how) { how.grouped_experts = false; }));
+  const auto single = make_training_step(with_experts([](TrainingOperators& how) { how.expert_kernels.grouped = false; }));
   EXPECT_EQ(times_of(*single.work.operators, "experts.up 16 x 64 x 64 "),
             2 * 5 * 4 * 2 * 4.0);  // two of the shapes are equal
   const auto grouped = make_training_step(with_experts());
@@ -176,7 +176,7 @@ TEST(TrainingOperators, OnlySingleExpertsAreLaunchedInALoop) {
     return make_training_step(with_experts([grouped](TrainingOperators& how) {
              how.graphs = CudaGraphs::kNone;
              how.fused_attention = false;
-             how.grouped_experts = grouped;
+             how.expert_kernels.grouped = grouped;
              how.operator_call = Duration{0};
              how.kernel_launch = Duration{1'000'000'000'000};
            }))
@@ -190,7 +190,7 @@ TEST(TrainingOperators, OnlySingleExpertsAreLaunchedInALoop) {
 // A plain all-to-all brings 64 rows sorted by rank: beside the 32 tokens and their 64 copies, 4 passes over 64 x 64 x 2 B
 // each way sort them by expert and back. A dispatcher of one copy a rank sorts as it receives.
 TEST(TrainingOperators, APlainAllToAllSortsTwice) {
-  TrainingSpec spec = with_experts([](TrainingOperators& how) { how.grouped_experts = false; });
+  TrainingSpec spec = with_experts([](TrainingOperators& how) { how.expert_kernels.grouped = false; });
   const auto permuted = [&](std::int64_t passes) {
     const auto step = make_training_step(spec);
     return times_of(*step.work.operators, "experts.permutation " + std::to_string(passes * 64 * 2) + " B");
@@ -203,8 +203,34 @@ TEST(TrainingOperators, APlainAllToAllSortsTwice) {
 // 64 pairs of a rank keep 64 + 32 elements of 2 bytes that products read, and 64 of the first product's result: read and
 // written.
 TEST(TrainingOperators, ExpertsMayBeStashed) {
-  const auto step = make_training_step(with_experts([](TrainingOperators& how) { how.stashes_experts = true; }));
+  const auto step = make_training_step(with_experts([](TrainingOperators& how) { how.expert_kernels.stashed = true; }));
   EXPECT_EQ(times_of(*step.work.operators, "experts.stash 40960 B"), 2 * 5 * 4 * 2.0);  // forward and backward
+}
+
+// 64 pairs of 64 elements (the second bias) and of width 32 (the clamps: 8 passes of 2 bytes forward, 10 backward).
+TEST(TrainingOperators, BiasesOfExpertsMayBeOperatorsOfTheFramework) {
+  const auto used = [](ExpertBiases biases, bool again) {
+    TrainingSpec spec = with_experts([&](TrainingOperators& how) {
+      how.expert_kernels.biases = biases;
+      how.again.activations = again;
+    });
+    spec.model.biases = true;
+    return *make_training_step(spec).work.operators;
+  };
+  const auto all = [](const std::string& name, std::int64_t bytes) { return name + " " + std::to_string(bytes) + " B"; };
+  const double layers = 5 * 4 * 2.0;
+  const OperatorUsage fused = used(ExpertBiases::kFused, true);
+  EXPECT_EQ(times_of(fused, "experts.bias") + times_of(fused, "experts.clamps") + times_of(fused, "again.clamps"), 0.0);
+  const OperatorUsage bf16 = used(ExpertBiases::kBf16, false);
+  EXPECT_EQ(times_of(bf16, all("experts.bias", 12 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.bias", 16 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 8 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 10 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(bf16, "again.clamps"), 0.0);
+  const OperatorUsage fp32 = used(ExpertBiases::kFp32, true);
+  EXPECT_EQ(times_of(fp32, all("experts.bias", 28 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(fp32, all("experts.bias", 40 * 64 * 64)), layers);
+  EXPECT_EQ(times_of(fp32, all("again.clamps", 8 * 64 * 32 * 2)), layers);
 }
 
 // Of 2 ranks a token with 2 choices reaches 2 (1 - 1/4) = 1.5: three quarters of a copy for each expert.

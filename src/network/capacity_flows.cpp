@@ -52,6 +52,7 @@ void CapacityFlows::bind_long_path(Capacity& capacity, HopSlot slot) {
     }
   };
   ++capacity.long_paths;
+  ++long_paths_;
   if (!capacity.counted && capacity.long_paths > kCountFrom) {
     capacity.counted = true;
     for (const BoundFlow& flow : capacity.bound) {
@@ -63,6 +64,7 @@ void CapacityFlows::bind_long_path(Capacity& capacity, HopSlot slot) {
 
 void CapacityFlows::unbind_long_path(Capacity& capacity, HopSlot slot) {
   --capacity.long_paths;
+  --long_paths_;
   if (!capacity.counted) return;
   if (capacity.long_paths < kCountFrom / 2) {
     capacity.counted = false;

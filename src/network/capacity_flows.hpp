@@ -52,6 +52,8 @@ class CapacityFlows {
   }
   /// The number of bound flows with a path of two capacities.
   [[nodiscard]] std::size_t pairs(CapacityId id) const { return capacities_[id].bound.size() - capacities_[id].long_paths; }
+  /// Whether the paths of all flows that are bound have two capacities.
+  [[nodiscard]] bool only_pairs() const { return long_paths_ == 0; }
   [[nodiscard]] bool empty(CapacityId id) const { return flows_on_[id] == 0; }
 
   void add_other(HopSlot slot, CapacityId bottleneck);
@@ -94,6 +96,7 @@ class CapacityFlows {
   const engine::Engine& engine_;
   FlowTable& flows_;
   std::vector<Capacity> capacities_;
+  std::uint64_t long_paths_ = 0;         // bound flows with a path of other than two capacities
   std::vector<std::uint32_t> flows_on_;  // by capacity: bound and others; every message asks, and most find none
 };
 

@@ -69,24 +69,30 @@ inline void LevelSolver::enqueue(CapacityId id) {
 void LevelSolver::settle() {
   settle_scheduled_ = false;
   solving_ = true;
-  for (Candidate& candidate : candidates_) {
+  fill_above_ = work_before_filling();
+  for (LevelCandidate& candidate : candidates_) {
     candidate.level = std::min(shares_[candidate.capacity].level, least_level(candidate.capacity));
   }
-  std::sort(candidates_.begin(), candidates_.end(),
-            [](const Candidate& a, const Candidate& b) { return a.rank() < b.rank(); });
+  std::sort(candidates_.begin(), candidates_.end());
   while (!candidates_.empty()) {
-    const Candidate candidate = candidates_.front();
+    const LevelCandidate candidate = candidates_.front();
     engine::heap_pop(candidates_);
     shares_[candidate.capacity].queued = false;
     visit(candidate.capacity, candidate.level);
   }
   solving_ = false;
-  opened_ = false;
   for (const CapacityId id : visited_) shares_[id].visits = 0;
   visited_.clear();
   parts_.agenda.update([this](CapacityId id) {
     return parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, shares_[id].level);
   });
+}
+
+// Filling goes through all flows. Those of long paths cost it so much that it is kept for what comes to no rest otherwise.
+std::uint64_t LevelSolver::work_before_filling() const {
+  if (!crowds_ || !parts_.lists.only_pairs()) return ~std::uint64_t{0};
+  const bool many = 2 * candidates_.size() >= shares_.size();
+  return flows_solved_ + (many ? 0 : flows_);
 }
 
 inline bool LevelSolver::at_rest(CapacityId id) const {
@@ -122,12 +128,8 @@ inline void LevelSolver::visit(CapacityId id, double key) {
     return;
   }
   if (share.visits == 0) visited_.push_back(id);
-  if (share.visits < 255) ++share.visits;
-  if (share.visits > max_visits_ && !opened_) {
-    opened_ = true;
-    open_component(id);
-    return;
-  }
+  ++share.visits;
+  if (share.visits > max_visits_ || flows_solved_ >= fill_above_) return fill();
   joiners_.clear();
   if (share.open > 0 || clearly_above(share.fastest, level) || ++share.since_summed > kMaxSinceSummed)
     level = solve(id, level);
@@ -309,48 +311,45 @@ double LevelSolver::remaining(HopSlot slot) {
   return parts_.lists.remaining(slot);
 }
 
-// Takes their bottleneck from all flows that are connected to this capacity, through capacities that other flows share.
-void LevelSolver::open_component(CapacityId id) {
-  std::vector<CapacityId> component{id};
-  std::vector<bool> found(shares_.size());
-  found[id] = true;
-  for (std::size_t next = 0; next < component.size(); ++next) {
-    const CapacityId here = component[next];
-    const auto open_all = [&](const auto& flows) {
-      for (const auto& entry : flows) {
-        const Flow& flow = parts_.flows[parts_.flows.hop(entry.slot).flow];
-        if (flow.bottleneck == kNone) continue;
-        for (const Hop& hop : parts_.flows.hops_of(flow)) {
-          if (!found[hop.capacity]) component.push_back(hop.capacity);
-          found[hop.capacity] = true;
-        }
-      }
-    };
-    open_all(parts_.lists.bound(here));
-    open_all(parts_.lists.others(here));
-    while (!parts_.lists.bound(here).empty()) {
-      open(parts_.flows[parts_.flows.hop(parts_.lists.bound(here).front().slot).flow]);
-    }
-    shares_[here].level = kUnlimited;
-    enqueue(here);
+// All levels from nothing. Nothing is left to be solved.
+void LevelSolver::fill() {
+  filling_.run();
+  for (CapacityId id = 0; id < shares_.size(); ++id) {
+    Share& share = shares_[id];
+    share.queued = false;
+    if (parts_.lists.empty(id)) continue;
+    const ProgressiveFilling::Filled& filled = filling_[id];
+    parts_.lists.advance(id, share.level);
+    parts_.agenda.mark(id);
+    share = {.left = filled.left, .level = filled.level, .fastest = filled.fastest, .visits = share.visits};
   }
+  const std::vector<HopSlot>& moved = filling_.moved();
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    // Which flows come is known, and they lie far apart.
+    if (i + 16 < moved.size()) __builtin_prefetch(&parts_.flows.hop(moved[i + 16]));
+    if (i + 8 < moved.size()) __builtin_prefetch(&parts_.flows[parts_.flows.hop(moved[i + 8]).flow].bottleneck);
+    move(moved[i]);
+  }
+  flows_solved_ += flows_;
+  candidates_.clear();
 }
 
-// Takes its bottleneck from a flow.
-void LevelSolver::open(Flow& flow) {
+// The hop becomes the bottleneck of its flow, where all shares know of it.
+void LevelSolver::move(HopSlot to) {
+  FlowTable& flows = parts_.flows;
+  Flow& flow = flows[flows.hop(to).flow];
   const HopSlot from = flow.bottleneck;
-  const double rate = shares_[parts_.flows.hop(from).capacity].level;
-  flow.remaining = remaining(from);
-  flow.bottleneck = kNone;
-  unbind(from);
-  parts_.lists.add_other(from, kNone);
-  for (HopSlot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
-    const CapacityId id = parts_.flows.hop(slot).capacity;
-    ++shares_[id].open;
-    if (slot == from) continue;
-    parts_.lists.set_bottleneck(slot, kNone);
-    shares_[id].left += rate;
+  const CapacityId target = flows.hop(to).capacity;
+  parts_.lists.drop_other(to);
+  if (from != kNone) {
+    flow.remaining = parts_.lists.remaining(from);
+    parts_.lists.unbind(from);
+    parts_.lists.add_other(from, target);
   }
+  for (HopSlot slot = flow.first_hop; slot < flow.first_hop + flow.hops; ++slot) {
+    if (slot != to && slot != from) parts_.lists.set_bottleneck(slot, target);
+  }
+  parts_.lists.bind(to, flow.remaining);
 }
 
 }  // namespace photonrail::network

@@ -7,17 +7,17 @@
 // rate; none of those is faster than the level. Capacities that are not are solved one by one, the lowest level first, as
 // progressive filling would fill them: what is below is final, what is above adapts. A capacity that is solved changes what
 // it leaves to those that its bound flows cross, and takes over the flows that would be faster; those capacities are solved
-// in their turn, until all are at rest. Work is done for the flows whose rate changes, and a few operations for each; flows
-// of long paths that cross the same capacity count there as one (CrossingCounts).
+// in their turn, until all are at rest, or until it pays to fill all from nothing (ProgressiveFilling). Work is done for
+// the flows whose rate changes, and a few operations for each; flows of long paths that cross the same capacity count there
+// as one (CrossingCounts).
 #pragma once
 
 #include "engine/engine.hpp"
-#include "engine/rank_heap.hpp"
 #include "network/capacity_flows.hpp"
 #include "network/departure_agenda.hpp"
 #include "network/flow_table.hpp"
+#include "network/progressive_filling.hpp"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,11 +34,15 @@ class LevelSolver {
     DepartureAgenda& agenda;
     const std::vector<double>& rates;
   };
-  /// `max_visits`: how often a capacity is adapted in one solve; if that does not do, all that is connected is solved from
-  /// nothing. REQUIRES: max_visits < 255.
-  LevelSolver(const Parts& parts, std::uint8_t max_visits) : parts_(parts), max_visits_(max_visits) {}
+  /// `max_visits`: how often a capacity is adapted in one solve; if that does not do, all is solved from nothing.
+  /// REQUIRES: max_visits < 255.
+  LevelSolver(const Parts& parts, std::uint8_t max_visits)
+      : parts_(parts), max_visits_(max_visits), filling_(parts.flows, parts.lists, parts.rates) {}
 
   void resize(std::size_t capacities) { shares_.resize(capacities); }
+  /// Many flows change at once: a solve that changes half of the capacities, or has gone through as many flows as there
+  /// are, is made from nothing. That may change the last bits of a rate.
+  void expect_crowds(bool crowds) { crowds_ = crowds; }
 
   /// The flow takes its share within this instant.
   void add(FlowId id);
@@ -69,18 +73,6 @@ class LevelSolver {
     // Whether a change of `left` may change a level. A capacity that limits no flow begins to when `left` becomes negative.
     [[nodiscard]] bool upset() const { return level != kUnlimited || left < 0.0; }
   };
-  struct Candidate {
-    double level;  // at which it may become a bottleneck
-    CapacityId capacity;
-
-    // The bits of a double that is not negative order like it.
-    [[nodiscard]] engine::Rank rank() const {
-      return (static_cast<engine::Rank>(std::bit_cast<std::uint64_t>(level)) << 64) | capacity;
-    }
-    [[nodiscard]] static Candidate of(engine::Rank rank) {
-      return {std::bit_cast<double>(static_cast<std::uint64_t>(rank >> 64)), static_cast<CapacityId>(rank)};
-    }
-  };
   struct Joiner {
     double rate;
     HopSlot slot;
@@ -108,20 +100,23 @@ class LevelSolver {
   void rebind(HopSlot to);
   void unbind(HopSlot slot);
   [[nodiscard]] double remaining(HopSlot slot);
-  void open_component(CapacityId id);
-  void open(Flow& flow);
+  [[nodiscard]] std::uint64_t work_before_filling() const;
+  void fill();
+  void move(HopSlot to);
 
   Parts parts_;
   std::uint8_t max_visits_;
   std::vector<Share> shares_;
-  std::vector<Candidate> candidates_;  // a heap while it is being solved
+  std::vector<LevelCandidate> candidates_;  // a heap while it is being solved
   bool solving_ = false;
-  bool opened_ = false;  // a component, in the present solve
+  bool crowds_ = false;
+  std::uint64_t fill_above_ = 0;  // flows_solved_ by which the present solve should have come to rest
   bool settle_scheduled_ = false;
   std::vector<CapacityId> visited_;
   std::vector<Joiner> joiners_;
   std::vector<HopSlot> leavers_;
   std::vector<CapacityId> slower_;
+  ProgressiveFilling filling_;
   std::size_t flows_ = 0;
   std::uint64_t flows_solved_ = 0;
 };

@@ -31,7 +31,7 @@ class Network {
   using ChannelId = network::ChannelId;
   static constexpr std::uint32_t kNone = network::kNone;
 
-  /// How often a capacity is adapted in one solve; if that does not do, all that is connected is solved from nothing.
+  /// How often a capacity is adapted in one solve; if that does not do, all is solved from nothing.
   static constexpr std::uint8_t kMaxVisits = 100;
 
   /// `engine` must outlive the network. REQUIRES: max_visits < 255.

@@ -22,6 +22,7 @@ void SharedFlows::resize(std::size_t capacities) {
 void SharedFlows::set_accuracy(double accuracy) {
   exact_ = accuracy <= 0.0;
   epochs_.set_accuracy(accuracy);
+  solver_.expect_crowds(!exact_);
 }
 
 void SharedFlows::change_rate(CapacityId id, double more) {

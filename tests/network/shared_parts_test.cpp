@@ -2,6 +2,7 @@
 #include "network/capacity_flows.hpp"
 #include "network/departure_agenda.hpp"
 #include "network/level_solver.hpp"
+#include "network/progressive_filling.hpp"
 #include "network/shared_flows.hpp"
 
 #include <gmock/gmock.h>
@@ -119,6 +120,69 @@ TEST(DepartureAgenda, CapacitiesThatAreDueTogetherComeInTheirOrder) {
   log.update();
   log.engine.run();
   EXPECT_THAT(log.found, ElementsAre(std::pair(0u, 7), std::pair(1u, 7), std::pair(2u, 7)));
+}
+
+// A chain of three capacities whose flows are frozen nowhere yet.
+struct FillingSite {
+  FillingSite() { lists.resize(rates.size()); }
+  HopSlot add(std::initializer_list<CapacityId> hops) {
+    const HopSlot first = flows[take(flows, hops, 1000)].first_hop;
+    for (std::size_t i = 0; i < hops.size(); ++i) lists.add_other(first + static_cast<HopSlot>(i), kNone);
+    return first;
+  }
+  std::vector<double> levels() {
+    filling.run();
+    std::vector<double> found;
+    for (CapacityId id = 0; id < rates.size(); ++id) found.push_back(filling[id].level);
+    return found;
+  }
+
+  std::vector<double> rates{1.0, 2.0, 9.0};
+  engine::Engine engine;
+  FlowTable flows;
+  CapacityFlows lists{engine, flows};
+  ProgressiveFilling filling{flows, lists, rates};
+};
+
+// Capacity 0 has two flows, each at 1/2; what the one on both leaves of capacity 1 is 3/2 for the other there.
+TEST(ProgressiveFilling, TheCapacityThatIsFullFirstLeavesTheRestToTheOthers) {
+  FillingSite site;
+  const HopSlot both = site.add({0, 1});
+  const HopSlot first = site.add({0});
+  const HopSlot second = site.add({1});
+  EXPECT_THAT(site.levels(), ElementsAre(0.5, 1.5, kUnlimited));
+  EXPECT_THAT(site.filling.moved(), ElementsAre(both, first, second)) << "in the order of their levels";
+  EXPECT_EQ(site.filling[1].left, 1.5);
+  EXPECT_EQ(site.filling[1].fastest, 0.5) << "of what is frozen elsewhere";
+}
+
+// As above with a third flow on all three and one on the last two: capacity 0 has three flows at 1/3, which leave 4/3 of
+// capacity 1 for two, 2/3 each; the last limits none.
+TEST(ProgressiveFilling, PathsOfThree) {
+  FillingSite site;
+  site.add({0, 1});
+  site.add({0});
+  site.add({1});
+  site.add({0, 1, 2});
+  site.add({1, 2});
+  const std::vector<double> levels = site.levels();
+  EXPECT_DOUBLE_EQ(levels[0], 1.0 / 3.0);
+  EXPECT_DOUBLE_EQ(levels[1], 2.0 / 3.0);
+  EXPECT_EQ(levels[2], kUnlimited);
+}
+
+// What has its bottleneck where it is frozen again stays: only the flow that had it elsewhere moves.
+TEST(ProgressiveFilling, FlowsThatAreFrozenWhereTheyAreBoundDoNotMove) {
+  FillingSite site;
+  const HopSlot both = site.add({0, 1});
+  const HopSlot second = site.add({1});
+  site.lists.drop_other(both + 1);  // bound on capacity 1, although capacity 0 is full first
+  site.lists.bind(both + 1, 1000.0);
+  site.lists.set_bottleneck(both, 1);
+  site.lists.drop_other(second);
+  site.lists.bind(second, 1000.0);
+  EXPECT_THAT(site.levels(), ElementsAre(1.0, 1.0, kUnlimited));
+  EXPECT_THAT(site.filling.moved(), ElementsAre(both));
 }
 
 struct SolverSite {

@@ -5,6 +5,15 @@
 
 namespace photonrail::network {
 
+namespace {
+
+constexpr double kMostLonger = 10.0;  // than the accuracy times the age of a flow
+// A flow's end is off by about the length of its epoch times what changes of its rate in it. Where so much less changes
+// that this stays below a tenth of the accuracy times the age, an epoch may be longer.
+constexpr double kShareOfAccuracy = 0.1;
+
+}  // namespace
+
 void EpochFlows::begin() {
   const auto most = static_cast<std::size_t>(accuracy_ * static_cast<double>(parts_.solver.flows()));
   if (most < 2) return;
@@ -12,6 +21,9 @@ void EpochFlows::begin() {
   next_ = 0;
   const std::size_t before = ends_.size();
   while (ends_.size() - before < most && take_next()) {
+  }
+  for (std::size_t i = before; i < ends_.size(); ++i) {
+    for (const Hop& hop : parts_.flows.hops_of(parts_.flows[ends_[i].flow])) freed_[hop.capacity] = 0.0;
   }
   if (ends_.size() == before) return;
   ++epochs_;
@@ -33,7 +45,8 @@ bool EpochFlows::take_next() {
   const FlowId flow_id = parts_.flows.hop(slot).flow;
   Flow& flow = parts_.flows[flow_id];
   const auto age = static_cast<double>((now - flow.begin).count());
-  if (static_cast<double>((at - now).count()) > accuracy_ * age) return false;
+  if (static_cast<double>((at - now).count()) > longest(id, level) * age) return false;
+  for (const Hop& hop : parts_.flows.hops_of(flow)) freed_[hop.capacity] += level;
   flow.remaining = parts_.lists.unsent(slot, level);
   parts_.solver.remove(flow_id);
   parts_.agenda.set(id, parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, level));
@@ -43,6 +56,13 @@ bool EpochFlows::take_next() {
   flow.left_at = at;
   ends_.push_back({at, flow_id});
   return true;
+}
+
+// How much later than now a bound flow of the capacity may end, as a share of its age. When it and those before it in the
+// epoch have ended, the level there is higher by what they free over what all bound flows have.
+double EpochFlows::longest(CapacityId id, double level) const {
+  const double have = level * static_cast<double>(parts_.lists.bound(id).size());
+  return accuracy_ * std::clamp(kShareOfAccuracy * have / (freed_[id] + level), 1.0, kMostLonger);
 }
 
 // The new flows, those from ends_[first] on, get what they have left at an even rate until the end of the epoch. So does

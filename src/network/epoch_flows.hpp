@@ -3,8 +3,9 @@
 // they have left, at an even rate, and all other flows share the rest by max-min fair rates. No byte is lost and no
 // capacity idles for it; only when inside an epoch a flow ends is estimated, at the rate that it had when the epoch began.
 //
-// Limits with accuracy a: an epoch is no longer than a times the age of each of its flows, and at most a share a of the
-// flows that are being sent is in it. Below 2 / a flows none are taken together: the end of a crowd is exact.
+// Limits with accuracy a: an epoch is no longer than a times the age of each of its flows, up to ten times that where the
+// level of a flow's bottleneck hardly changes in it, and at most a share a of the flows that are being sent is in it. Below
+// 2 / a flows none are taken together: the end of a crowd is exact.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -40,6 +41,7 @@ class EpochFlows {
   void resize(std::size_t capacities) {
     reserved_.resize(capacities);
     bytes_.resize(capacities);
+    freed_.resize(capacities);
   }
   /// 0: no epochs. REQUIRES: 0 <= accuracy < 1.
   void set_accuracy(double accuracy) { accuracy_ = accuracy; }
@@ -77,6 +79,7 @@ class EpochFlows {
   };
 
   [[nodiscard]] bool take_next();
+  [[nodiscard]] double longest(CapacityId id, double level) const;
   void reserve(std::size_t first);
   void set_reserved(CapacityId id, double rate);
   void release();
@@ -88,6 +91,7 @@ class EpochFlows {
   double accuracy_ = 0.0;
   std::vector<double> reserved_;        // by capacity, bytes per picosecond until end_
   std::vector<double> bytes_;           // by capacity; 0 but while reserve() runs
+  std::vector<double> freed_;           // by capacity, bytes per picosecond; 0 but while begin() takes flows
   std::vector<CapacityId> with_share_;  // capacities of which a part is reserved
   Time end_{};
   engine::EventHandle end_event_{};

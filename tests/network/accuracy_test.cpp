@@ -221,6 +221,21 @@ TEST(Accuracy, FlowsOfALargeCrowdEndWithinIt) {
   EXPECT_LT(errors.of_makespan, 1e-4);
 }
 
+// Where many flows share each port, an epoch lasts until they change its level: 624 epochs. With none longer than 1 % of
+// the flows' age there are 766.
+TEST(Accuracy, EpochsAreLongerWhereManyShareEachPort) {
+  std::mt19937_64 random(3);
+  Crowd crowd = all_to_all(128);
+  for (Message& message : crowd.messages) {
+    const double size = static_cast<double>(random() % 1'000'000) * 1e-6;
+    message.bytes = static_cast<std::int64_t>(4096 * std::pow(10.0, 3.0 * size));
+  }
+  Trial within(crowd, 0.01);
+  within.engine.run();
+  EXPECT_GT(within.network.epochs().flows(), crowd.messages.size() * 9 / 10);
+  EXPECT_LT(within.network.epochs().epochs(), 700u);
+}
+
 // What a flow costs may grow a little with the crowd. It took 40 s when solves that came to no rest went through all flows
 // of all capacities again and again.
 TEST(Accuracy, ALargeCrowdIsNoCliff) {

@@ -28,6 +28,30 @@ class Hold {
   RandomStream random_{1, "hold"};
 };
 
+/// Calls `post(from, to, bytes)` for all to all: 1 MiB each, or a random size up to 2 MiB.
+template <class Post>
+void all_to_all(std::uint32_t ranks, bool random_sizes, const Post& post) {
+  RandomStream random(1, "sizes");
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    for (std::uint32_t to = 0; to < ranks; ++to) {
+      const auto size = static_cast<std::int64_t>(random.below(2 << 20));
+      if (from != to) post(from, to, Bytes{random_sizes ? size + 1 : 1 << 20});
+    }
+  }
+}
+
+/// The same for rank r to r + 1, r + 2 ..., each 10 to 100 % of 1 MiB.
+template <class Post>
+void to_each_in_turn(std::uint32_t ranks, const Post& post) {
+  RandomStream random(1, "jitter");
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    for (std::uint32_t step = 1; step < ranks; ++step) {
+      const double size = (1 << 20) * (1.0 - 0.9 * random.uniform());
+      post(from, (from + step) % ranks, Bytes{static_cast<std::int64_t>(size)});
+    }
+  }
+}
+
 /// A non-blocking switch: a transmit and a receive capacity of 50 GB/s a rank.
 class Switch : public network::DeliveryListener {
  public:
@@ -46,21 +70,16 @@ class Switch : public network::DeliveryListener {
     path.latency = Duration{936'250};
     network_.post(network::Network::kNone, path, bytes, 0);
   }
-  /// All to all at one instant: 1 MiB each, or a random size up to 2 MiB.
+  /// At one instant.
   void post_all_to_all(bool random_sizes) {
-    RandomStream random(1, "sizes");
-    for (std::uint32_t from = 0; from < ranks_; ++from) {
-      for (std::uint32_t to = 0; to < ranks_; ++to) {
-        const auto size = static_cast<std::int64_t>(random.below(2 << 20));
-        if (from != to) post(from, to, Bytes{random_sizes ? size + 1 : 1 << 20});
-      }
-    }
+    all_to_all(ranks_, random_sizes, [this](std::uint32_t from, std::uint32_t to, Bytes bytes) { post(from, to, bytes); });
   }
   /// Runs until all is delivered; says how many messages that were.
   std::uint64_t run() {
     engine_.run();
     return deliveries_;
   }
+  [[nodiscard]] Time now() const { return engine_.now(); }
   [[nodiscard]] std::uint64_t flows_solved() const { return network_.flows_solved(); }
 
  private:
@@ -69,6 +88,8 @@ class Switch : public network::DeliveryListener {
   network::Network network_{engine_};
   std::uint64_t deliveries_ = 0;
 };
+
+inline constexpr std::uint32_t kLeaf = 32;  // ranks
 
 /// Leaves of 32 ranks under one non-blocking spine; an uplink carries a quarter of what its ranks can send.
 class Tree : public network::DeliveryListener {
@@ -84,35 +105,27 @@ class Tree : public network::DeliveryListener {
   }
   void delivered(std::uint64_t) override { ++deliveries_; }
 
-  /// Rank r to r + 1, r + 2 ..., each 10 to 100 % of 1 MiB.
+  /// Those of a rank one after another.
   void post_one_after_another() {
-    RandomStream random(1, "jitter");
-    for (std::uint32_t from = 0; from < ranks_; ++from) {
-      const network::Network::ChannelId channel = network_.open_channel();
-      for (std::uint32_t step = 1; step < ranks_; ++step) {
-        const double size = (1 << 20) * (1.0 - 0.9 * random.uniform());
-        network_.post(channel, path(from, (from + step) % ranks_), Bytes{static_cast<std::int64_t>(size)}, 0);
-      }
-    }
+    std::vector<network::Network::ChannelId> channels;
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) channels.push_back(network_.open_channel());
+    to_each_in_turn(ranks_, [&](std::uint32_t from, std::uint32_t to, Bytes bytes) {
+      network_.post(channels[from], path(from, to), bytes, 0);
+    });
   }
-  /// All to all at one instant, a random size up to 2 MiB.
+  /// At one instant, random sizes.
   void post_all_to_all() {
-    RandomStream random(1, "sizes");
-    for (std::uint32_t from = 0; from < ranks_; ++from) {
-      for (std::uint32_t to = 0; to < ranks_; ++to) {
-        const auto size = static_cast<std::int64_t>(random.below(2 << 20));
-        if (from != to) network_.post(network::Network::kNone, path(from, to), Bytes{size + 1}, 0);
-      }
-    }
+    all_to_all(ranks_, true, [this](std::uint32_t from, std::uint32_t to, Bytes bytes) {
+      network_.post(network::Network::kNone, path(from, to), bytes, 0);
+    });
   }
   std::uint64_t run() {
     engine_.run();
     return deliveries_;
   }
+  [[nodiscard]] Time now() const { return engine_.now(); }
 
  private:
-  static constexpr std::uint32_t kLeaf = 32;
-
   [[nodiscard]] network::Path path(std::uint32_t from, std::uint32_t to) const {
     network::Path path;
     path.add(from);

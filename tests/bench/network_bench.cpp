@@ -38,14 +38,21 @@ BENCHMARK(network_exclusive)->ArgName("ranks")->Arg(1024)->Arg(65536)->Unit(benc
 void network_all_to_all_equal(benchmark::State& state) {
   measure(state, [](Switch& network) { network.post_all_to_all(false); });
 }
-BENCHMARK(network_all_to_all_equal)->ArgName("ranks")->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(network_all_to_all_equal)->ArgName("ranks")->RangeMultiplier(2)->Range(32, 1024)->Unit(benchmark::kMillisecond);
 
 // Every departure changes the rates of a third of the flows that are left: the work grows with the fourth power of the
 // ranks.
 void network_all_to_all_random(benchmark::State& state) {
   measure(state, [](Switch& network) { network.post_all_to_all(true); });
 }
-BENCHMARK(network_all_to_all_random)->ArgName("ranks")->Arg(48)->Arg(64)->Arg(128)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK(network_all_to_all_random)
+    ->ArgName("ranks")
+    ->Arg(32)
+    ->Arg(48)
+    ->Arg(64)
+    ->Arg(128)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 
 void network_incast(benchmark::State& state) {
   const auto ranks = static_cast<std::uint32_t>(state.range(0));
@@ -66,7 +73,11 @@ void network_jittered_oversubscribed(benchmark::State& state) {
   }
   report(state, items);
 }
-BENCHMARK(network_jittered_oversubscribed)->ArgName("ranks")->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(network_jittered_oversubscribed)
+    ->ArgName("ranks")
+    ->RangeMultiplier(2)
+    ->Range(32, 1024)
+    ->Unit(benchmark::kMillisecond);
 
 // The all-to-all of random sizes over the same leaves, exact and within 1 %.
 void network_all_to_all_oversubscribed(benchmark::State& state) {
@@ -94,7 +105,7 @@ void network_all_to_all_within(benchmark::State& state) {
   }
   report(state, items);
 }
-BENCHMARK(network_all_to_all_within)->ArgName("ranks")->Arg(64)->Arg(256)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(network_all_to_all_within)->ArgName("ranks")->RangeMultiplier(2)->Range(32, 1024)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace photonrail::bench

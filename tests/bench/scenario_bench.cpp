@@ -55,7 +55,11 @@ BENCHMARK(scenario_all_to_all_pairwise)->ArgName("ranks")->Arg(256)->Unit(benchm
 void scenario_all_to_all_by_pair(benchmark::State& state, const char* policy) {
   measure(state, skewed_all_to_all(argument(state), policy));
 }
-BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, mixnet, "mixnet")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, mixnet, "mixnet")
+    ->ArgName("ranks")
+    ->RangeMultiplier(2)
+    ->Range(16, 128)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, max_weight, "max_weight")
     ->ArgName("ranks")
     ->Arg(128)
@@ -65,7 +69,11 @@ BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, solstice, "solstice")
     ->ArgName("ranks")
     ->Arg(128)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, rotor, "rotor")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, rotor, "rotor")
+    ->ArgName("ranks")
+    ->RangeMultiplier(2)
+    ->Range(16, 128)
+    ->Unit(benchmark::kMillisecond);
 // The bound of them all.
 BENCHMARK_CAPTURE(scenario_all_to_all_by_pair, oracle, "oracle")->ArgName("ranks")->Arg(128)->Unit(benchmark::kMillisecond);
 
@@ -162,7 +170,11 @@ BENCHMARK(scenario_training_stream)->ArgName("gpus")->RangeMultiplier(2)->Range(
 void scenario_training_stream_opus(benchmark::State& state) {
   measure(state, on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream)), Item::kTask);
 }
-BENCHMARK(scenario_training_stream_opus)->ArgName("gpus")->Arg(256)->Arg(2048)->Arg(8192)->Unit(benchmark::kMillisecond);
+BENCHMARK(scenario_training_stream_opus)
+    ->ArgName("gpus")
+    ->RangeMultiplier(2)
+    ->Range(128, 8192)
+    ->Unit(benchmark::kMillisecond);
 
 void scenario_training_jittered_opus(benchmark::State& state) {
   const Scenario job = on_optical_rails(training_job(dense_405b(argument(state) / 128), Fidelity::kStream));
@@ -170,8 +182,8 @@ void scenario_training_jittered_opus(benchmark::State& state) {
 }
 BENCHMARK(scenario_training_jittered_opus)
     ->ArgName("gpus")
-    ->Arg(2048)
-    ->Arg(16384)
+    ->RangeMultiplier(2)
+    ->Range(128, 16384)
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 
@@ -211,7 +223,9 @@ void measure_folded(benchmark::State& state, bool written) {
 void scenario_training_folded_opus(benchmark::State& state) { measure_folded(state, false); }
 BENCHMARK(scenario_training_folded_opus)
     ->ArgName("gpus")
+    ->Arg(128)
     ->Arg(2048)
+    ->Arg(16384)
     ->Arg(131072)
     ->Arg(1 << 20)
     ->Unit(benchmark::kMillisecond);

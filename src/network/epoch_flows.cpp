@@ -23,7 +23,7 @@ void EpochFlows::begin() {
   while (ends_.size() - before < most && take_next()) {
   }
   for (std::size_t i = before; i < ends_.size(); ++i) {
-    for (const Hop& hop : parts_.flows.hops_of(parts_.flows[ends_[i].flow])) freed_[hop.capacity] = 0.0;
+    for (const Hop& hop : parts_.flows.hops_of(parts_.flows[ends_[i].flow])) scratch_[hop.capacity] = 0.0;
   }
   if (ends_.size() == before) return;
   ++epochs_;
@@ -46,42 +46,52 @@ bool EpochFlows::take_next() {
   Flow& flow = parts_.flows[flow_id];
   const auto age = static_cast<double>((now - flow.begin).count());
   if (static_cast<double>((at - now).count()) > longest(id, level) * age) return false;
-  for (const Hop& hop : parts_.flows.hops_of(flow)) freed_[hop.capacity] += level;
+  for (const Hop& hop : parts_.flows.hops_of(flow)) scratch_[hop.capacity] += level;
   flow.remaining = parts_.lists.unsent(slot, level);
   parts_.solver.remove(flow_id);
   parts_.agenda.set(id, parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, level));
   flow.state = FlowState::kEnding;
   flow.bottleneck = kNone;
+  ends_.push_back({at, flow_id, flow.begin});
   flow.begin = now;
   flow.left_at = at;
-  ends_.push_back({at, flow_id});
   return true;
 }
 
 // How much later than now a bound flow of the capacity may end, as a share of its age. When it and those before it in the
-// epoch have ended, the level there is higher by what they free over what all bound flows have.
+// epoch have ended, the level there is higher by what they free (scratch_) over what all bound flows have.
 double EpochFlows::longest(CapacityId id, double level) const {
   const double have = level * static_cast<double>(parts_.lists.bound(id).size());
-  return accuracy_ * std::clamp(kShareOfAccuracy * have / (freed_[id] + level), 1.0, kMostLonger);
+  return accuracy_ * std::clamp(kShareOfAccuracy * have / (scratch_[id] + level), 1.0, most_longer_);
 }
 
 // The new flows, those from ends_[first] on, get what they have left at an even rate until the end of the epoch. So does
 // what an epoch before has reserved and not yet sent.
 void EpochFlows::reserve(std::size_t first) {
-  const Time now = parts_.engine.now();
-  const auto rest = with_share_.empty() ? 0.0 : static_cast<double>((end_ - now).count());
-  end_ = with_share_.empty() ? ends_.back().at : std::max(end_, ends_.back().at);
-  const auto length = static_cast<double>((end_ - now).count());
-  if (length <= 0.0) return;
-  for (const CapacityId id : with_share_) bytes_[id] = reserved_[id] * rest;
+  const Time last = with_share_.empty() ? ends_.back().at : std::max(end_, ends_.back().at);
+  if (last <= parts_.engine.now()) return;
+  take_reserved();
   for (std::size_t i = first; i < ends_.size(); ++i) {
     const Flow& flow = parts_.flows[ends_[i].flow];
     for (const Hop& hop : parts_.flows.hops_of(flow)) {
-      if (bytes_[hop.capacity] == 0.0 && reserved_[hop.capacity] == 0.0) with_share_.push_back(hop.capacity);
-      bytes_[hop.capacity] += flow.remaining;
+      if (scratch_[hop.capacity] == 0.0 && reserved_[hop.capacity] == 0.0) with_share_.push_back(hop.capacity);
+      scratch_[hop.capacity] += flow.remaining;
     }
   }
-  for (const CapacityId id : with_share_) set_reserved(id, std::exchange(bytes_[id], 0.0) / length);
+  spread(last);
+}
+
+// Into scratch_: the bytes of each capacity that are reserved and not yet sent.
+void EpochFlows::take_reserved() {
+  const auto rest = static_cast<double>((end_ - parts_.engine.now()).count());
+  for (const CapacityId id : with_share_) scratch_[id] = reserved_[id] * rest;
+}
+
+// Reserves the bytes in scratch_ at an even rate.
+void EpochFlows::spread(Time until) {
+  const auto length = static_cast<double>((until - parts_.engine.now()).count());
+  for (const CapacityId id : with_share_) set_reserved(id, std::max(0.0, std::exchange(scratch_[id], 0.0)) / length);
+  end_ = until;
   parts_.engine.cancel(end_event_);
   end_event_ = parts_.engine.schedule(end_, engine::Phase::kFinish, engine::Action::to<&EpochFlows::end>(*this));
 }
@@ -102,6 +112,7 @@ void EpochFlows::release() {
 // The next epoch begins at once: the solver, which has work now anyhow, has it once.
 void EpochFlows::end(std::uint64_t) {
   release();
+  most_longer_ = std::exchange(arrived_, false) ? 1.0 : kMostLonger;
   begin();
 }
 
@@ -116,15 +127,35 @@ void EpochFlows::take_ended(std::vector<FlowId>& leaving) {
   schedule_next_end();
 }
 
-void EpochFlows::dissolve() {
-  release();
+void EpochFlows::arrive(const Flow& flow) {
+  arrived_ = true;
+  if (most_longer_ == 1.0) return;
+  most_longer_ = 1.0;
+  const auto path = parts_.flows.hops_of(flow);
+  if (std::any_of(path.begin(), path.end(), [this](const Hop& hop) { return !none_on(hop.capacity); })) give_back();
+}
+
+// The flows of the epoch go back to the solver. They are ahead of the even rate at which their bytes are reserved: what is
+// reserved for bytes that count as sent stays so, for longer, so that it takes little from what arrives.
+void EpochFlows::give_back() {
+  constexpr std::int64_t kLonger = 4;
+  const Duration rest = end_ - parts_.engine.now();
+  if (with_share_.empty() || rest <= Duration{}) return;
+  take_reserved();
   for (; next_ < ends_.size(); ++next_) {
     Flow& flow = parts_.flows[ends_[next_].flow];
     flow.remaining = unsent(flow);
-    flow.begin = parts_.engine.now();
+    flow.begin = ends_[next_].came;
+    for (const Hop& hop : parts_.flows.hops_of(flow)) scratch_[hop.capacity] -= flow.remaining;
     parts_.solver.add(ends_[next_].flow);
   }
+  spread(parts_.engine.now() + Duration{kLonger * rest.count()});
   schedule_next_end();
+}
+
+void EpochFlows::dissolve() {
+  give_back();
+  release();
 }
 
 double EpochFlows::rate(const Flow& flow) const {

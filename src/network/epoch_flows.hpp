@@ -4,8 +4,8 @@
 // capacity idles for it; only when inside an epoch a flow ends is estimated, at the rate that it had when the epoch began.
 //
 // Limits with accuracy a: an epoch is no longer than a times the age of each of its flows, up to ten times that where the
-// level of a flow's bottleneck hardly changes in it, and at most a share a of the flows that are being sent is in it. Below
-// 2 / a flows none are taken together: the end of a crowd is exact.
+// level of a flow's bottleneck hardly changes in it and no flow arrives, and at most a share a of the flows that are being
+// sent is in it. Below 2 / a flows none are taken together: the end of a crowd is exact.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -40,8 +40,7 @@ class EpochFlows {
 
   void resize(std::size_t capacities) {
     reserved_.resize(capacities);
-    bytes_.resize(capacities);
-    freed_.resize(capacities);
+    scratch_.resize(capacities);
   }
   /// 0: no epochs. REQUIRES: 0 <= accuracy < 1.
   void set_accuracy(double accuracy) { accuracy_ = accuracy; }
@@ -51,7 +50,9 @@ class EpochFlows {
   void begin();
   /// Appends the flows that end now.
   void take_ended(std::vector<FlowId>& leaving);
-  /// The flows of the epoch go back to the solver with what they have left.
+  /// A flow is about to come to the solver: the next epochs are not longer than the accuracy, and a longer one ends.
+  void arrive(const Flow& flow);
+  /// The flows of the epoch go back to the solver with what they have left, and nothing stays reserved.
   void dissolve();
 
   /// Whether no epoch reserves a part of the capacity.
@@ -76,12 +77,16 @@ class EpochFlows {
   struct End {
     Time at;
     FlowId flow;
+    Time came;  // Flow::begin before the epoch
   };
 
   [[nodiscard]] bool take_next();
   [[nodiscard]] double longest(CapacityId id, double level) const;
   void reserve(std::size_t first);
+  void take_reserved();
+  void spread(Time until);
   void set_reserved(CapacityId id, double rate);
+  void give_back();
   void release();
   void end(std::uint64_t);
   void schedule_next_end();
@@ -90,8 +95,9 @@ class EpochFlows {
   engine::Action departure_;
   double accuracy_ = 0.0;
   std::vector<double> reserved_;        // by capacity, bytes per picosecond until end_
-  std::vector<double> bytes_;           // by capacity; 0 but while reserve() runs
-  std::vector<double> freed_;           // by capacity, bytes per picosecond; 0 but while begin() takes flows
+  std::vector<double> scratch_;         // by capacity; 0 but while a method runs
+  double most_longer_ = 1.0;            // than the accuracy times the age of a flow: the next epoch
+  bool arrived_ = false;                // since the last epoch ended
   std::vector<CapacityId> with_share_;  // capacities of which a part is reserved
   Time end_{};
   engine::EventHandle end_event_{};

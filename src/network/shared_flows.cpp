@@ -33,6 +33,7 @@ void SharedFlows::change_rate(CapacityId id, double more) {
 
 void SharedFlows::add(FlowId id) {
   flows_[id].begin = engine_.now();
+  if (!exact_) epochs_.arrive(flows_[id]);
   solver_.add(id);
 }
 

@@ -90,7 +90,7 @@ TEST_F(Knows, ARunAndAPointOfASweepHaveOneHash) {
 
 TEST_F(Knows, EveryEntryPointShowsTheSameWarning) {
   const std::string set = " --set /cluster/nic/port_gb_per_s=400";
-  const std::string what = "cluster.nic.per_port is 400 GB/s, which no such device has";
+  const std::string what = "the rate of a NIC port is 400 GB/s, which no such device has";
   EXPECT_THAT(run("run quick.json" + set).err, HasSubstr(what));
   EXPECT_THAT(run("validate quick.json" + set).err, HasSubstr(what));
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
@@ -119,7 +119,7 @@ TEST_F(Knows, MonthsWarnOfWhatTheStepIsWarnedOfAndOfFailuresThatEveryStepHas) {
                        {"base", "months.json"},
                        {"axes", {{{"pointer", "/cluster/nic/port_gb_per_s"}, {"values", {400}}}}}});
   const std::string set = " --set /cluster/nic/port_gb_per_s=400";
-  const auto all_of_it = AllOf(HasSubstr("cluster.nic.per_port is 400 GB/s"), HasSubstr("in every step of these months"),
+  const auto all_of_it = AllOf(HasSubstr("the rate of a NIC port is 400 GB/s"), HasSubstr("in every step of these months"),
                                HasSubstr("drop_replica is never possible"));
   EXPECT_THAT(run("goodput months.json" + set).err, all_of_it);
   EXPECT_THAT(run("goodput sweep.json").err, all_of_it);

@@ -142,6 +142,27 @@ TEST_F(Knows, AReplicaIsDroppedWithTheFailuresOfItsServers) {
   EXPECT_THAT(refused.err, HasSubstr("months.json: /reliability/recovery: replicas cannot be dropped"));
 }
 
+// As a sweep does: 128 and the number of the signal, and no internal error.
+TEST_F(Knows, MonthsStopOnCtrlCAndSayHowToGoOn) {
+  json file = months();
+  file["reliability"]["days"] = 3000;
+  file["reliability"]["seeds"] = 100'000;
+  write("months.json", file);
+  const auto stopped = [&](const std::string& arguments) {
+    const std::string line = "cd '" + folder_.string() + "' && timeout --foreground --preserve-status --signal=INT 2 '" +
+                             PHOTONRAIL_COMMAND "' goodput months.json " + arguments + " >.out 2>.err";
+    const int status = std::system(line.c_str());
+    return Outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(folder_ / ".out"), read(folder_ / ".err")};
+  };
+  const Outcome kept = stopped("--out g");
+  EXPECT_EQ(kept.status, 130);
+  EXPECT_THAT(kept.err, HasSubstr("stopped; what is complete is kept, the same command goes on"));
+  EXPECT_TRUE(fs::exists(folder_ / "g/seeds.jsonl"));
+  const Outcome lost = stopped("");
+  EXPECT_EQ(lost.status, 130);
+  EXPECT_THAT(lost.err, HasSubstr("stopped; --out DIR keeps the histories that are complete"));
+}
+
 TEST_F(Knows, ADryRunSaysWhatDoesNotFit) {
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
                        {"base", "quick.json"},

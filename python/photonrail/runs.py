@@ -105,6 +105,16 @@ class Result:
         return self._native.name
 
     @property
+    def warnings(self):
+        """What the command would warn of, a line each: those of the scenario, and what the run adds."""
+        return self.json["warnings"]
+
+    @property
+    def infeasible(self):
+        """Why the job could not run on such GPUs, whose memory it does not fit; None where it could, or where that is not known."""
+        return self.json["infeasible"]
+
+    @property
     def makespan_s(self):
         """Seconds from the begin of the job to the end of its last rank."""
         return self._native.makespan_ps / _PS

@@ -14,21 +14,27 @@ from .runs import scenario, simulate
 def sweep(base, axes, threads=None, registries=None, directory="."):
     """Runs `base` at every point of `axes`, {pointer: values}; a frame with a row a point, in order.
 
-    Columns: each axis by the last key of its pointer, then step_s, makespan_s, the mean of each part of a rank's time,
-    reconfigurations, and of points with a mesh as their switch circuits_waited and circuits_displaced. Points run in threads, without the interpreter's lock but for policies and collectives of yours.
+    Columns: each axis by the last key of its pointer, or by the whole pointer where another ends alike, then step_s, makespan_s,
+    the mean of each part of a rank's time, reconfigurations, infeasible (why the job does not fit such GPUs; None where it does),
+    of points with a mesh as their switch circuits_waited and circuits_displaced, and of several jobs jobs.NAME.makespan_s and
+    jobs.NAME.slowdown. Points run in threads, without the interpreter's lock but for policies and collectives of yours.
     """
+    keys = [pointer.rsplit("/", 1)[-1] for pointer in axes]
+    column = {pointer: key if keys.count(key) == 1 else pointer for pointer, key in zip(axes, keys)}
     points = [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
     ready = [scenario(base, point, registries, directory) for point in points]  # complains before anything runs
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         results = list(pool.map(simulate, ready))
     rows = []
     for point, result in zip(points, results):
-        row = {pointer.rsplit("/", 1)[-1]: value for pointer, value in point.items()}
+        row = {column[pointer]: value for pointer, value in point.items()}
         row.update(step_s=result.step_s, makespan_s=result.makespan_s, **result.ranks.mean().to_dict())
-        row["reconfigurations"] = result.reconfigurations["count"]
+        row.update(reconfigurations=result.reconfigurations["count"], infeasible=result.infeasible)
         for what in ("waited", "displaced"):
             if "blocking" in result.reconfigurations:
                 row[f"circuits_{what}"] = result.reconfigurations["blocking"][what]
+        for job in result.json.get("jobs", ()):
+            row.update({f"jobs.{job['name']}.{number}": job[number] for number in ("makespan_s", "slowdown")})
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -43,6 +43,26 @@ def test_a_mesh_says_what_waited_and_windows_count_equal_lengths_once():
     assert windows["count"].sum() == sum(map(len, result.json["windows_s"].values()))
 
 
+def test_a_sweep_says_what_does_not_fit_and_what_each_job_takes():
+    job = {"training": {"model": "llama3_8b", "sequence": 2048, "global_batch": 8, "parallelism": {"tp": 1, "dp": 8}}}
+    fits = photonrail.sweep({"cluster": {"servers": 1, "gpus_per_server": 8, "gpu": {"preset": "h100", "compute_efficiency": 0.5},
+                                         "rail": {"kind": "electrical"}}, "workload": job},
+                            {"/cluster/gpu/memory_gb": [80, 800]})
+    assert "stage 0 needs" in fits["infeasible"][0] and fits["infeasible"][1] is None
+    # Two rings over uplinks of half the rate (3 x 2 / 3 = 2 ports of a leaf): each takes twice as long when both are there at
+    # once, 1 MB at 25 GB/s, and as long as alone, 20 us, when the second begins later. Both axes end in "start_s".
+    ring = {"collective": {"op": "all_reduce", "bytes": 1000000, "ranks": 2}}
+    jobs = [{"name": name, "servers": servers, "workload": ring} for name, servers in (("even", [0, 2]), ("odd", [1, 3]))]
+    frame = photonrail.sweep({"cluster": {"servers": 4, "gpus_per_server": 1,
+                                          "rail": {"kind": "electrical", "radix": 3, "oversubscription": 2}}, "jobs": jobs},
+                             {"/jobs/0/start_s": [0], "/jobs/1/start_s": [0, 1]})
+    assert list(frame["/jobs/1/start_s"]) == [0, 1] and list(frame["/jobs/0/start_s"]) == [0, 0]
+    assert list(frame["jobs.odd.slowdown"]) == pytest.approx([2, 1])
+    assert list(frame["jobs.even.makespan_s"]) == pytest.approx([40e-6, 20e-6])
+    assert photonrail.simulate(ROOT / "configs/quickstart.json", set={"/cluster/nic/port_gb_per_s": 400}).warnings[0].startswith(
+        "the rate of a NIC port is 400 GB/s")
+
+
 def test_every_figure_is_drawn_with_one_call(optical, tmp_path):
     plots = pytest.importorskip("photonrail.plots")
     pytest.importorskip("matplotlib")

@@ -73,7 +73,8 @@ void drop_replicas(const GoodputSpec& spec, const std::optional<TrainingSpec>& t
     throw in_section(core::field("recovery"), "replicas cannot be dropped: " + why, "remove the option \"drop_replica\"");
   };
   if (!training) refuse("the workload is no \"training\" section");
-  if (!replicas_are_outermost(*training)) refuse("dp must be the outermost dimension of the placement");
+  if (!replicas_are_outermost(*training))
+    refuse("dp must be the outermost dimension of the placement, the last of its \"order\"");
   if (!is_identity(scenario.gpu_of_rank)) refuse("ranks are placed on GPUs one by one");
   TrainingSpec smaller = *training;
   const std::uint32_t left = spec.job.replicas - dropped;
@@ -120,10 +121,17 @@ void slow_stage(const GoodputSpec& spec, std::uint32_t place, double factor, Sce
   scenario.stragglers.push_back(straggler);
 }
 
-void need_optical(const Scenario& scenario, const char* what) {
-  if (scenario.cluster.rail.kind == RailKind::kOptical) return;
-  throw in_section(core::field("failures"), std::string(what) + " of electrical rails cannot be simulated",
-                   "take \"uplinks\" or \"nic_rate\", or let the failure stop the job");
+// Of the rails that a degradation is about, only some kinds can be simulated with it.
+void require_rails(const GoodputSpec& spec, std::uint32_t source, const ClusterSpec& cluster) {
+  const bool optical = cluster.rail.kind == RailKind::kOptical;
+  const auto refuse = [&](const char* what) {
+    throw in_section(core::field("failures[].degradation", source), std::string(what) + " cannot be simulated",
+                     "take \"uplinks\" or \"nic_rate\", or let the failure stop the job");
+  };
+  const Degradation degradation = spec.failures[source].degradation;
+  if (degradation == Degradation::kPort && !optical) refuse("dark ports of electrical rails");
+  if (degradation == Degradation::kPlane && !optical) refuse("dark planes of electrical rails");
+  if (degradation == Degradation::kUplinks && optical) refuse("uplinks of optical rails");
 }
 
 void darken(std::optional<std::uint32_t> server, std::uint32_t rail, std::uint32_t port, Scenario& scenario) {
@@ -135,6 +143,7 @@ void darken(std::optional<std::uint32_t> server, std::uint32_t rail, std::uint32
 }
 
 void degrade(const GoodputSpec& spec, const DegradedPart& part, Scenario& scenario) {
+  require_rails(spec, part.source, scenario.cluster);
   const FailureSource& source = spec.failures[part.source];
   ClusterSpec& cluster = scenario.cluster;
   const std::uint32_t server = part.replica * (spec.job.servers / spec.job.replicas) + part.place;
@@ -147,10 +156,8 @@ void degrade(const GoodputSpec& spec, const DegradedPart& part, Scenario& scenar
     case Degradation::kStageCompute:
       return slow_stage(spec, part.place, source.factor, scenario);
     case Degradation::kPort:
-      need_optical(scenario, "dark ports");
       return darken(server, part.local / each, part.local % each, scenario);
     case Degradation::kPlane: {
-      need_optical(scenario, "dark planes");
       const std::uint32_t planes = cluster.rail.planes;
       for (std::uint32_t p = part.place % planes; p < cluster.nic.ports; p += planes) {
         darken(std::nullopt, part.place / planes % cluster.gpus_per_server, p, scenario);
@@ -158,7 +165,6 @@ void degrade(const GoodputSpec& spec, const DegradedPart& part, Scenario& scenar
       return;
     }
     case Degradation::kUplinks:
-      if (cluster.rail.kind != RailKind::kElectrical) need_optical(scenario, "uplinks of optical rails");
       cluster.rail.oversubscription *= source.factor;
       return;
     case Degradation::kNicRate:
@@ -177,6 +183,13 @@ Scenario degraded_scenario(const GoodputSpec& spec, const Scenario& healthy, con
   if (configuration.dropped > 0) drop_replicas(spec, training, configuration.dropped, scenario);
   for (const DegradedPart& part : configuration.parts) degrade(spec, part, scenario);
   return scenario;
+}
+
+void check_degraded(const GoodputSpec& spec, const Scenario& healthy, const std::optional<TrainingSpec>& training) {
+  for (std::uint32_t source = 0; source < spec.failures.size(); ++source) require_rails(spec, source, healthy.cluster);
+  const auto drops = [](const RecoveryOption& option) { return option.action == RecoveryAction::kDropReplica; };
+  if (spec.job.replicas <= spec.job.min_replicas || std::none_of(spec.recovery.begin(), spec.recovery.end(), drops)) return;
+  static_cast<void>(degraded_scenario(spec, healthy, training, Configuration{1, {}}));
 }
 
 }  // namespace photonrail::reliability

@@ -265,9 +265,27 @@ Json result_json(const RunResult& result, bool lists) {
   return json;
 }
 
+std::vector<std::pair<std::string, double>> numbers_of_job(const Json& job) {
+  std::vector<std::pair<std::string, double>> numbers;
+  const Json* const name = job.find("name");
+  if (name == nullptr || !name->is_string()) return numbers;
+  const std::string path = "jobs." + name->string() + ".";
+  for (const auto& [key, value] : job.members()) {
+    if (value.is_number() || key == "per_rank_mean_s") collect(value, path + key, numbers);
+  }
+  return numbers;
+}
+
 std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result) {
   std::vector<std::pair<std::string, double>> numbers;
-  collect(result_json(result, false), "", numbers);
+  const Json json = result_json(result, false);
+  collect(json, "", numbers);
+  if (const Json* const jobs = json.find("jobs")) {
+    for (const Json& job : jobs->elements()) {
+      const auto of_job = numbers_of_job(job);
+      numbers.insert(numbers.end(), of_job.begin(), of_job.end());
+    }
+  }
   std::erase_if(numbers, [](const auto& entry) { return entry.first == "seed" || !std::isfinite(entry.second); });
   return numbers;
 }

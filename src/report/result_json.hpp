@@ -13,7 +13,11 @@ namespace photonrail::report {
 /// Keys in the order of the file. Without `lists`, what has an entry a rank or a window is left out.
 [[nodiscard]] json::Json result_json(const RunResult& result, bool lists);
 
-/// Every number of `result` that is in no list, by its path with dots; not wall_s and peak_rss_mb.
+/// What tables of runs have of an entry of "jobs": its numbers and those of per_rank_mean_s, as "jobs.NAME.makespan_s".
+[[nodiscard]] std::vector<std::pair<std::string, double>> numbers_of_job(const json::Json& job);
+
+/// Every number of `result` that is in no list, by its path with dots, and numbers_of_job() of each of several jobs; not
+/// wall_s and peak_rss_mb.
 [[nodiscard]] std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result);
 
 }  // namespace photonrail::report

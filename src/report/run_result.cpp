@@ -4,6 +4,7 @@
 #include "json/text.hpp"
 #include "report/facts.hpp"
 #include "report/page_sources.hpp"
+#include "report/result_json.hpp"
 #include "report/text.hpp"
 
 #include <limits>
@@ -25,6 +26,14 @@ void add_metrics(const Json& node, const std::string& path, std::size_t row, Tab
     const std::string name = path.empty() ? key : path + "." + key;
     if (value.is_object()) add_metrics(value, name, row, table);
     if (value.is_number() && name != "seed") table.column(name, "metric").set(row, value.number());
+  }
+}
+
+void add_jobs(const Json& root, std::size_t row, Table& table) {
+  const Json* const jobs = root.find("jobs");
+  if (jobs == nullptr || !jobs->is_array()) return;
+  for (const Json& job : jobs->elements()) {
+    for (const auto& [name, value] : numbers_of_job(job)) table.column(name, "metric").set(row, value);
   }
 }
 
@@ -73,6 +82,7 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
   tables.points.column("scenario", "parameter").set(row, name);
   tables.points.column("seed", "replicate").set(row, seed);
   add_metrics(root, "", row, tables.points);
+  add_jobs(root, row, tables.points);
   add_windows(windows, row, tables.windows);
   if (const Json* const simulated = root.find("simulated")) {
     const Json facts = facts_of(*simulated, {});  // must outlive the loop

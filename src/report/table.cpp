@@ -60,9 +60,16 @@ std::string relative(const RunResult& run, const RunResult& base) {
   return number("%+.1f %%", 100.0 * (step - reference) / reference);
 }
 
+/// What a column is about: a run, one of several jobs, or several jobs together.
+struct Role {
+  bool together = false;
+  std::size_t against = 0;  ///< the column that it is compared with; its own number: none
+};
+
 class Rows {
  public:
-  explicit Rows(std::span<const RunResult> runs) : runs_(runs) {}
+  /// REQUIRES: a role for each run.
+  Rows(std::span<const RunResult> runs, std::vector<Role> roles) : runs_(runs), roles_(std::move(roles)) {}
 
   void heading(std::string text) { rows_.push_back({std::move(text), {}}); }
 
@@ -80,27 +87,41 @@ class Rows {
 
   [[nodiscard]] std::span<const RunResult> runs() const { return runs_; }
   [[nodiscard]] const std::vector<Row>& all() const { return rows_; }
+  /// REQUIRES: `run` is one of runs().
+  [[nodiscard]] bool together(const RunResult& run) const { return roles_[number(run)].together; }
+  /// What the run is compared with; null: nothing is like it.
+  [[nodiscard]] const RunResult* against(const RunResult& run) const {
+    const std::size_t other = roles_[number(run)].against;
+    return other == number(run) ? nullptr : &runs_[other];
+  }
 
  private:
+  [[nodiscard]] std::size_t number(const RunResult& run) const { return static_cast<std::size_t>(&run - runs_.data()); }
+
   std::span<const RunResult> runs_;
+  std::vector<Role> roles_;
   std::vector<Row> rows_;
 };
 
+// Several jobs together have no step: each has its own.
 void add_steps(Rows& rows) {
   const bool many = rows.any([](const RunResult& run) { return run.iterations.size() > 1; });
-  rows.add(many ? "first step" : "step time", [](const RunResult& run) { return to_text(first_step(run)); });
+  const bool several = rows.any([&rows](const RunResult& run) { return rows.together(run); });
+  rows.add(many ? "first step" : "step time",
+           [&rows](const RunResult& run) { return rows.together(run) ? kNothing : to_text(first_step(run)); });
   if (many) {
     rows.add("later steps, mean", [](const RunResult& run) {
       const auto steady = run.steady_iteration();
       return steady ? to_text(*steady) : std::string(kNothing);
     });
   }
-  if (rows.runs().size() > 1) {
-    const RunResult& base = rows.runs().front();
-    rows.add("  against " + base.name,
-             [&base](const RunResult& run) { return &run == &base ? std::string(kNothing) : relative(run, base); });
+  if (rows.any([&rows](const RunResult& run) { return rows.against(run) != nullptr; })) {
+    rows.add("  against " + rows.runs().front().name, [&rows](const RunResult& run) {
+      const RunResult* const base = rows.against(run);
+      return base == nullptr ? std::string(kNothing) : relative(run, *base);
+    });
   }
-  if (many) rows.add("whole run", [](const RunResult& run) { return to_text(run.makespan); });
+  if (many || several) rows.add("whole run", [](const RunResult& run) { return to_text(run.makespan); });
   if (!rows.any([](const RunResult& run) { return run.alone.has_value(); })) return;
   rows.add("with the cluster to itself", [](const RunResult& run) { return run.alone ? to_text(*run.alone) : kNothing; });
   rows.add("  slowdown",
@@ -296,6 +317,25 @@ std::vector<RunResult> with_jobs(std::span<const RunResult> results) {
   return all;
 }
 
+// Like is compared with like: runs of one job with the first scenario when it is such a run, several jobs together with
+// those of the first, and each of them with the job of its name there.
+std::vector<Role> roles_of(std::span<const RunResult> results) {
+  std::vector<Role> roles;
+  const RunResult& first = results.front();
+  for (const RunResult& result : results) {
+    const bool together = !result.jobs.empty();
+    const bool alike = together == !first.jobs.empty();
+    roles.push_back({together, alike ? 0 : roles.size()});
+    for (const RunResult& job : result.jobs) {
+      const auto other =
+          std::find_if(first.jobs.begin(), first.jobs.end(), [&](const RunResult& j) { return j.name == job.name; });
+      const auto place = static_cast<std::size_t>(other - first.jobs.begin());
+      roles.push_back({false, other == first.jobs.end() ? roles.size() : place + 1});
+    }
+  }
+  return roles;
+}
+
 }  // namespace
 
 std::string to_table(std::span<const RunResult> given, bool colour, int width) {
@@ -304,7 +344,7 @@ std::string to_table(std::span<const RunResult> given, bool colour, int width) {
   const std::vector<RunResult> expanded = several ? with_jobs(given) : std::vector<RunResult>{};
   const std::span<const RunResult> results = several ? expanded : given;
   const auto room = static_cast<std::size_t>(std::max(width, 60));
-  Rows rows(results);
+  Rows rows(results, roles_of(given));
   add_subject(rows);
   add_steps(rows);
   add_training(rows);

@@ -130,7 +130,8 @@ std::optional<json::Json> Column::value(const std::string& value) const {
 
 std::string Column::some_values() const {
   constexpr std::size_t kMaxShown = 20;
-  std::vector<std::string> seen = values_;
+  std::vector<std::string> seen;
+  for (const std::string& value : values_) seen.push_back('"' + value + '"');  // a value may have commas
   std::set<double> numbers;
   for (const double number : numbers_) {
     if (!std::isnan(number) && numbers.size() <= kMaxShown) numbers.insert(number);

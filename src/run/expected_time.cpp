@@ -13,39 +13,49 @@ namespace photonrail::run {
 
 namespace {
 
-// Measured: a training job of 256 ranks, 88,576 tasks, under Opus with every rank: 0.12 s; exact all-reduce among 512, a
-// million sends: 0.27 s; all-to-all among 512, half a million: 0.73 s.
-constexpr double kSecondsASend = 1.0e-6;
-constexpr double kSecondsATask = 0.9e-6;
-constexpr double kSecondsARank = 3e-6;  // to make the graph and to fold it: ranks share programs
-constexpr double kSmall = 0.2;          // seconds: less is not worth a closer look
+// Measured: training jobs of 64 to 1,024 GPUs under Opus with every rank, late by draws or not, stream and exact: 0.04 to
+// 0.08 us a task and its operation; exact all-reduce among 512, half a million sends: 0.08 s; all-to-all among 128 pair by
+// pair: 1.5 us a send with its decisions.
+constexpr double kSecondsASend = 0.1e-6;
+constexpr double kSecondsAPair = 1.0e-6;  // of a send that is served pair by pair
+constexpr double kSecondsATask = 0.09e-6;
+constexpr double kSecondsATaskMade = 0.9e-6;  // of each program, when the graph is made
+constexpr double kSecondsARank = 3e-6;        // to make the graph and to fold it: ranks share programs
+constexpr double kSmall = 0.002;              // seconds: less is not worth a closer look, even for many points
+
+/// How operations run.
+struct OperationWork {
+  bool by_send = false;  ///< every send of a collective
+  bool by_pair = false;  ///< with circuits for each pair; tp is taken to stay inside servers
+};
 
 /// What one step of a rank comes to.
-double seconds_of_step(const Scenario& job, RankId rank, bool by_send) {
+double seconds_of_step(const Scenario& job, RankId rank, OperationWork work) {
   const TaskGraph& graph = job.graph;
   double seconds = 0.0;
   for (const Task& task : graph.program(rank).tasks()) {
     seconds += kSecondsATask;
     if (task.kind == TaskKind::kCompute) continue;
     double sends = 1.0;
+    const Communicator& group = graph.communicators()[graph.communicator(rank, task.slot).index()];
     if (task.kind == TaskKind::kCollective) {
-      const auto members =
-          static_cast<double>(graph.communicators()[graph.communicator(rank, task.slot).index()].members.size());
+      const auto members = static_cast<double>(group.members.size());
       const bool ring = job.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
-      if (by_send || !ring) sends = members * (task.op == CollectiveOp::kAllReduce ? 2.0 : 1.0) * job.collectives.chunks;
+      if (work.by_send || !ring)
+        sends = members * (task.op == CollectiveOp::kAllReduce ? 2.0 : 1.0) * job.collectives.chunks;
     }
-    seconds += sends * kSecondsASend;
+    seconds += sends * (work.by_pair && group.dimension != Dimension::kTp ? kSecondsAPair : kSecondsASend);
   }
   return seconds;
 }
 
 /// Of one step of all ranks.
-double seconds_of_job(const Scenario& job, bool by_send) {
+double seconds_of_job(const Scenario& job, OperationWork work) {
   std::vector<std::optional<double>> of_program(job.graph.programs().size());
   double sum = 0.0;
   for (std::uint32_t r = 0; r < job.graph.ranks(); ++r) {
     auto& known = of_program[job.graph.program_of(RankId{r}).index()];
-    if (!known) known = seconds_of_step(job, RankId{r}, by_send);
+    if (!known) known = seconds_of_step(job, RankId{r}, work);
     sum += *known;
   }
   return sum;
@@ -69,10 +79,11 @@ double expected_of_job(const Scenario& job, const Registries& registries) {
   const ControllerFactory& factory = registries.controllers.find(job.controller.name);
   const bool optical = job.cluster.rail.kind == RailKind::kOptical;
   const PolicyNeeds needs = factory.bound ? PolicyNeeds{} : factory.needs_of(factory.complete(job.controller));
-  const bool by_send = job.run.fidelity == Fidelity::kExact || (optical && needs.by_pair());
-  const double step = seconds_of_job(job, by_send);
+  const bool by_pair = optical && needs.by_pair();
+  const double step = seconds_of_job(job, {job.run.fidelity == Fidelity::kExact || by_pair, by_pair});
   double graph = static_cast<double>(job.graph.ranks()) * kSecondsARank;
-  for (const Program& program : job.graph.programs()) graph += static_cast<double>(program.tasks().size()) * kSecondsATask;
+  for (const Program& program : job.graph.programs())
+    graph += static_cast<double>(program.tasks().size()) * kSecondsATaskMade;
   const double rehearsals = optical && factory.rehearse != nullptr
                                 ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size())
                                 : 0.0;

@@ -27,7 +27,7 @@ std::string gigabytes(double bytes) {
 
 /// What devices of one kind have. Outside of it a value was probably written in another unit.
 struct Range {
-  const char* what;  ///< the field of ClusterSpec
+  const char* what;  ///< in words that a reader of a file and a caller of the library know
   double least;
   double greatest;
   const char* unit;
@@ -35,27 +35,27 @@ struct Range {
 };
 
 // The fastest NIC port announced is 1.6 Tb/s (NVIDIA ConnectX-9, 2025), the slowest of a GPU cluster in use 10 Gb/s.
-constexpr Range kPort{"nic.per_port", 0.5, 200.0, "GB/s", "400 Gb/s is 50 GB/s"};
+constexpr Range kPort{"the rate of a NIC port", 0.5, 200.0, "GB/s", "400 Gb/s is 50 GB/s"};
 // NVLink 6: 1,800 GB/s a direction (NVIDIA Vera Rubin, 2025); PCIe 3.0 x4: 4 GB/s.
-constexpr Range kScaleUp{"scale_up.per_gpu", 2.0, 2000.0, "GB/s", "a direction and GPU; 3.6 Tb/s is 450 GB/s"};
+constexpr Range kScaleUp{"the scale-up rate of a GPU", 2.0, 2000.0, "GB/s", "a direction and GPU; 3.6 Tb/s is 450 GB/s"};
 // NVIDIA Rubin Ultra, dense FP4: 50,000; a CPU core: 0.1.
-constexpr Range kPeak{"gpu.peak_tflops", 0.1, 60e3, "TFLOP/s", "1e12 operations a second, dense"};
+constexpr Range kPeak{"the peak", 0.1, 60e3, "TFLOP/s", "1e12 operations a second, dense"};
 // HBM4E of NVIDIA Rubin Ultra: 32 TB/s; DDR4: 20 GB/s a channel.
-constexpr Range kMemoryRate{"gpu.memory_gb_per_s", 10.0, 40e3, "GB/s", "3.35 TB/s is 3350 GB/s"};
-constexpr Range kMemory{"gpu.memory_gb", 1.0, 2000.0, "GB", "1e9 bytes; 0 where it is unknown"};
+constexpr Range kMemoryRate{"the memory rate", 10.0, 40e3, "GB/s", "3.35 TB/s is 3350 GB/s"};
+constexpr Range kMemory{"the memory", 1.0, 2000.0, "GB", "1e9 bytes; 0 where it is unknown"};
 
-std::string field_of_unlike(std::size_t number, const std::string& member = "gpu") {
-  return "unlike[" + std::to_string(number) + "]." + member;
-}
+constexpr const char* kGpu = "the GPU";
+
+std::string gpu_of_unlike(std::size_t number) { return "the GPU of unlike GPUs[" + std::to_string(number) + "]"; }
 
 void check(const Range& range, double value, std::vector<std::string>& lines, const std::string& of = {}) {
   if (value >= range.least && value <= range.greatest) return;
-  lines.push_back("cluster." + of + std::string(range.what) + " is " + short_number(value) + " " + range.unit +
+  lines.push_back(range.what + (of.empty() ? "" : " of " + of) + " is " + short_number(value) + " " + range.unit +
                   ", which no such device has (" + short_number(range.least) + " to " + short_number(range.greatest) +
                   "): is it in another unit? " + range.hint);
 }
 
-void check_gpu(const GpuSpec& gpu, std::vector<std::string>& lines, const std::string& of = {}) {
+void check_gpu(const GpuSpec& gpu, std::vector<std::string>& lines, const std::string& of) {
   check(kPeak, gpu.peak_tflops, lines, of);
   check(kMemoryRate, gpu.memory_gb_per_s, lines, of);
   if (gpu.memory_gb != 0.0) check(kMemory, gpu.memory_gb, lines, of);
@@ -101,12 +101,12 @@ void check_ports(const ClusterSpec& cluster, std::vector<std::string>& lines) {
   const std::string hint =
       ": delay and loss are those of one pass of a switch that large; planes or pods keep switches small";
   if (own != presets.end() && own->spec.ports > 0 && ports > own->spec.ports) {
-    lines.push_back("cluster.rail.optical.ports is " + std::to_string(ports) + ", and a " + ocs.name + " has " +
+    lines.push_back("the optical switch of a rail has " + std::to_string(ports) + " ports, and a " + ocs.name + " has " +
                     std::to_string(own->spec.ports) + hint);
   } else if (ports > most) {
-    lines.push_back((ocs.ports == 0 ? "a rail needs an optical switch of " : "cluster.rail.optical.ports is ") +
-                    std::to_string(ports) + (ocs.ports == 0 ? " ports" : "") + ", more than any that is known has (" +
-                    std::to_string(most) + ")" + hint);
+    lines.push_back((ocs.ports == 0 ? "a rail needs an optical switch of " : "the optical switch of a rail has ") +
+                    std::to_string(ports) + " ports, more than any that is known has (" + std::to_string(most) + ")" +
+                    hint);
   }
 }
 
@@ -118,7 +118,7 @@ void check_mesh(const ClusterSpec& cluster, std::vector<std::string>& lines) {
   const std::uint32_t of_plane = cluster.nic.ports / cluster.rail.planes;
   const auto server = [&](std::uint32_t fibre) { return std::to_string(fibre / 2 / of_plane); };
   const bool forward = reach.apart.a % 2 == 0;  // even: a transmit fibre
-  lines.push_back("the mesh of cluster.rail.optical.pip has no way for " + std::to_string(reach.unjoined) +
+  lines.push_back("the mesh of a rail's optical switch has no way for " + std::to_string(reach.unjoined) +
                   " of its circuits, such as from server " + server(forward ? reach.apart.a : reach.apart.b) +
                   " to server " + server(forward ? reach.apart.b : reach.apart.a) +
                   ", whatever else is lit: a job that needs one cannot finish; another number of hexagons moves the ports");
@@ -133,15 +133,15 @@ bool computes(const TaskGraph& graph) {
 }
 
 void check_efficiency(const Scenario& job, std::vector<std::string>& lines) {
-  const auto check = [&](const GpuSpec& gpu, const std::string& field) {
+  const auto check = [&](const GpuSpec& gpu, const std::string& whose) {
     if (!gpu.efficiency_assumed || gpu.compute_efficiency != 1.0 || !computes(job.graph)) return;
-    lines.push_back("computations are taken to reach all of the GPU's peak, since " + field +
-                    ".compute_efficiency is not given: kernels of real jobs reach 0.4 to 0.6; set it, or fit it with "
+    lines.push_back("computations are taken to reach all of the GPU's peak, since the compute_efficiency of " + whose +
+                    " is not given: kernels of real jobs reach 0.4 to 0.6; set it, or fit it with "
                     "photonrail calibrate");
   };
-  check(job.cluster.gpu, "cluster.gpu");
+  check(job.cluster.gpu, kGpu);
   for (std::size_t i = 0; i < job.cluster.unlike.size(); ++i) {
-    if (job.cluster.unlike[i].gpu) check(*job.cluster.unlike[i].gpu, "cluster." + field_of_unlike(i));
+    if (job.cluster.unlike[i].gpu) check(*job.cluster.unlike[i].gpu, gpu_of_unlike(i));
   }
 }
 
@@ -163,8 +163,8 @@ void check_given_times(const Scenario& job, std::vector<std::string>& lines) {
     if (number == 0 || !job.cluster.unlike[number - 1].gpu || job.cluster.unlike[number - 1].speed != 1.0) continue;
     if (!has_given_time(job.graph.program(RankId{r}))) continue;
     lines.push_back("computations of rank " + std::to_string(r) + " whose time is given take as long on its " +
-                    job.cluster.gpu_model(number).name + " as on a " + job.cluster.gpu.name + ": cluster." +
-                    field_of_unlike(number - 1, "speed") + " changes them");
+                    job.cluster.gpu_model(number).name + " as on a " + job.cluster.gpu.name +
+                    ": the speed of unlike GPUs[" + std::to_string(number - 1) + "] changes them");
     return;
   }
 }
@@ -191,9 +191,9 @@ std::vector<std::string> cluster_warnings(const ClusterSpec& cluster) {
   std::vector<std::string> lines;
   check(kPort, cluster.nic.per_port.bytes_per_second / 1e9, lines);
   check(kScaleUp, cluster.scale_up.of_gpu().bytes_per_second / 1e9, lines);
-  check_gpu(cluster.gpu, lines);
+  check_gpu(cluster.gpu, lines, kGpu);
   for (std::size_t i = 0; i < cluster.unlike.size(); ++i) {
-    if (cluster.unlike[i].gpu) check_gpu(*cluster.unlike[i].gpu, lines, field_of_unlike(i, ""));
+    if (cluster.unlike[i].gpu) check_gpu(*cluster.unlike[i].gpu, lines, gpu_of_unlike(i));
   }
   check_ports(cluster, lines);
   check_mesh(cluster, lines);

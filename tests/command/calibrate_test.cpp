@@ -58,5 +58,21 @@ TEST_F(Calibrate, WhatCannotBeFittedIsExitTwo) {
   EXPECT_EQ(run("calibrate s.json").status, 2);
 }
 
+// A row with a mistake says so; the others have their errors, and the exit status says that one is missing.
+TEST_F(Calibrate, ARowThatDoesNotRunIsExitThree) {
+  json wrong = tiny("wrong");
+  wrong["cluster"]["rail"] = {{"kind", 7}};
+  const json good = {{"name", "good"}, {"measured_step_s", 0.02}, {"scenario", tiny("good")}};
+  write("rows.json", {{"schema", "photonrail.rows/1"},
+                      {"rows", {good, {{"name", "bad"}, {"measured_step_s", 0.02}, {"scenario", wrong}}}}});
+  const Outcome done = run("calibrate --rows rows.json");
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.out, HasSubstr("not run: bad: /cluster/rail/kind: must be a string, not 7"));
+  EXPECT_THAT(done.out, HasSubstr("all: 1 rows"));
+  EXPECT_THAT(done.err, HasSubstr("rows.json: 1 of 2 rows were not run"));
+  write("rows.json", {{"schema", "photonrail.rows/1"}, {"rows", json::array({good})}});
+  EXPECT_EQ(run("calibrate --rows rows.json").status, 0);
+}
+
 }  // namespace
 }  // namespace photonrail::test

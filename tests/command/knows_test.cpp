@@ -90,7 +90,7 @@ TEST_F(Knows, ARunAndAPointOfASweepHaveOneHash) {
 
 TEST_F(Knows, EveryEntryPointShowsTheSameWarning) {
   const std::string set = " --set /cluster/nic/port_gb_per_s=400";
-  const std::string what = "cluster.nic.per_port is 400 GB/s, which no such device has";
+  const std::string what = "the rate of a NIC port is 400 GB/s, which no such device has";
   EXPECT_THAT(run("run quick.json" + set).err, HasSubstr(what));
   EXPECT_THAT(run("validate quick.json" + set).err, HasSubstr(what));
   write("sweep.json", {{"schema", "photonrail.sweep/1"},
@@ -119,7 +119,7 @@ TEST_F(Knows, MonthsWarnOfWhatTheStepIsWarnedOfAndOfFailuresThatEveryStepHas) {
                        {"base", "months.json"},
                        {"axes", {{{"pointer", "/cluster/nic/port_gb_per_s"}, {"values", {400}}}}}});
   const std::string set = " --set /cluster/nic/port_gb_per_s=400";
-  const auto all_of_it = AllOf(HasSubstr("cluster.nic.per_port is 400 GB/s"), HasSubstr("in every step of these months"),
+  const auto all_of_it = AllOf(HasSubstr("the rate of a NIC port is 400 GB/s"), HasSubstr("in every step of these months"),
                                HasSubstr("drop_replica is never possible"));
   EXPECT_THAT(run("goodput months.json" + set).err, all_of_it);
   EXPECT_THAT(run("goodput sweep.json").err, all_of_it);
@@ -140,6 +140,27 @@ TEST_F(Knows, AReplicaIsDroppedWithTheFailuresOfItsServers) {
   const Outcome refused = run("goodput months.json");
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("months.json: /reliability/recovery: replicas cannot be dropped"));
+}
+
+// As a sweep does: 128 and the number of the signal, and no internal error.
+TEST_F(Knows, MonthsStopOnCtrlCAndSayHowToGoOn) {
+  json file = months();
+  file["reliability"]["days"] = 3000;
+  file["reliability"]["seeds"] = 100'000;
+  write("months.json", file);
+  const auto stopped = [&](const std::string& arguments) {
+    const std::string line = "cd '" + folder_.string() + "' && timeout --foreground --preserve-status --signal=INT 2 '" +
+                             PHOTONRAIL_COMMAND "' goodput months.json " + arguments + " >.out 2>.err";
+    const int status = std::system(line.c_str());
+    return Outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(folder_ / ".out"), read(folder_ / ".err")};
+  };
+  const Outcome kept = stopped("--out g");
+  EXPECT_EQ(kept.status, 130);
+  EXPECT_THAT(kept.err, HasSubstr("stopped; what is complete is kept, the same command goes on"));
+  EXPECT_TRUE(fs::exists(folder_ / "g/seeds.jsonl"));
+  const Outcome lost = stopped("");
+  EXPECT_EQ(lost.status, 130);
+  EXPECT_THAT(lost.err, HasSubstr("stopped; --out DIR keeps the histories that are complete"));
 }
 
 TEST_F(Knows, ADryRunSaysWhatDoesNotFit) {

@@ -47,22 +47,40 @@ TEST(Plausibility, AUsualClusterHasNoWarnings) { EXPECT_THAT(warnings_of(trainin
 TEST(Plausibility, ARateThatNoDeviceHasIsPointedAt) {
   json text = training(4, 2);
   text["cluster"]["nic"]["port_gb_per_s"] = 400;
-  EXPECT_THAT(warnings_of(text), ElementsAre(AllOf(StartsWith("cluster.nic.per_port is 400 GB/s, which no such device has"),
-                                                   HasSubstr("400 Gb/s is 50 GB/s"))));
+  EXPECT_THAT(warnings_of(text),
+              ElementsAre(AllOf(StartsWith("the rate of a NIC port is 400 GB/s, which no such device has"),
+                                HasSubstr("400 Gb/s is 50 GB/s"))));
   text = training(4, 2);
   text["cluster"]["scale_up"]["gb_per_s"] = 3600;
-  EXPECT_THAT(warnings_of(text), ElementsAre(StartsWith("cluster.scale_up.per_gpu is 3600 GB/s")));
+  EXPECT_THAT(warnings_of(text), ElementsAre(StartsWith("the scale-up rate of a GPU is 3600 GB/s")));
   text = training(4, 2);
   text["cluster"]["gpu"] = {
       {"peak_tflops", 989e3}, {"memory_gb_per_s", 3.35}, {"memory_gb", 141}, {"compute_efficiency", 0.5}};
-  EXPECT_THAT(warnings_of(text), ElementsAre(StartsWith("cluster.gpu.peak_tflops is 9.89e+05 TFLOP/s"),
-                                             StartsWith("cluster.gpu.memory_gb_per_s is 3.35 GB/s")));
+  EXPECT_THAT(warnings_of(text), ElementsAre(StartsWith("the peak of the GPU is 9.89e+05 TFLOP/s"),
+                                             StartsWith("the memory rate of the GPU is 3.35 GB/s")));
+}
+
+// Files and the library have other names for a value: warnings have the words of both, and no member of ClusterSpec.
+TEST(Plausibility, NoWarningNamesAMemberOfTheLibrary) {
+  json text = training(8, 1);
+  text["cluster"]["servers"] = 600;
+  text["cluster"]["gpu"] = "h200";
+  text["cluster"]["nic"]["port_gb_per_s"] = 400;
+  text["cluster"]["scale_up"]["gb_per_s"] = 3600;
+  text["cluster"]["unlike_gpus"] = {{{"servers", {1}}, {"gpu", {{"peak_tflops", 989e3}, {"memory_gb_per_s", 3.35}}}}};
+  text["cluster"]["rail"] = {{"kind", "optical"}, {"switch", {{"reconfiguration_ms", 1}, {"ports", 2000}}}};
+  text["controller"] = {{"name", "opus"}};
+  const std::vector<std::string> lines = warnings_of(text);
+  EXPECT_THAT(lines, ::testing::IsSupersetOf({HasSubstr("the peak of the GPU of unlike GPUs[0] is 9.89e+05 TFLOP/s"),
+                                              HasSubstr("the optical switch of a rail has 2000 ports"),
+                                              HasSubstr("the compute_efficiency of the GPU of unlike GPUs[0]")}));
+  for (const std::string& line : lines) EXPECT_THAT(line, ::testing::Not(::testing::ContainsRegex("[a-z]\\.[a-z]")));
 }
 
 TEST(Plausibility, TheFullPeakIsAWarningOnlyWhereItIsTheDefault) {
   json text = training(4, 2);
   text["cluster"]["gpu"] = "h200";
-  EXPECT_THAT(warnings_of(text), ElementsAre(HasSubstr("cluster.gpu.compute_efficiency is not given")));
+  EXPECT_THAT(warnings_of(text), ElementsAre(HasSubstr("since the compute_efficiency of the GPU is not given")));
   text["cluster"]["gpu"] = {{"preset", "h200"}, {"compute_efficiency", 1}};
   EXPECT_THAT(warnings_of(text), IsEmpty());
   // Nothing computes: the efficiency is no matter.
@@ -100,7 +118,7 @@ TEST(Plausibility, EachJobSaysItsOwn) {
   text["jobs"] = {{{"name", "a"}, {"servers", {0}}, {"workload", job}},
                   {{"name", "b"}, {"servers", {1}}, {"workload", job}}};
   const auto lines = warnings_of(text);
-  EXPECT_THAT(lines, ElementsAre(StartsWith("cluster.nic.per_port"), StartsWith("a: the plan does not fit"),
+  EXPECT_THAT(lines, ElementsAre(StartsWith("the rate of a NIC port"), StartsWith("a: the plan does not fit"),
                                  StartsWith("b: the plan does not fit")));
   EXPECT_THAT(parse_checked(text).infeasible(), StartsWith("a: stage 0 needs "));
   const RunResult result = simulate(parse_checked(text));

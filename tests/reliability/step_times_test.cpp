@@ -252,7 +252,7 @@ TEST(SimulatedSteps, WhatHasNoScenarioIsAnError) {
   EXPECT_EQ(error_of([&] {
               static_cast<void>(degraded_scenario(spec, job, {}, Configuration{0, {{1, 0, 0, 0}}}));
             }).where(),
-            "reliability.failures");
+            "reliability.failures[1].degradation");
 }
 
 // No failure is drawn in ten days: a history is nothing but the steps of simulate(), to the picosecond.

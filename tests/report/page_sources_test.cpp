@@ -297,7 +297,7 @@ TEST_F(PageSources, ConditionsAndSizesAreChecked) {
   EXPECT_EQ(choices_of(choices)["log"], "");
   EXPECT_EQ(error_with({}, "z"), "--log: \"z\" is no choice of axes (x, y, xy or none)");
   EXPECT_THAT(error_with({{"controller", "opera"}}, ""),
-              HasSubstr("--where: \"controller\" has no value \"opera\" (it has electrical, opus)"));
+              HasSubstr("--where: \"controller\" has no value \"opera\" (it has \"electrical\", \"opus\")"));
   EXPECT_THAT(error_with({{"control", "opus"}}, ""), HasSubstr("--where: there is no parameter \"control\""));
   EXPECT_THAT(error_with({{"delay_ms", "15"}, {"delay_ms", "15"}}, ""), HasSubstr("--where: names \"delay_ms\" twice"));
 }

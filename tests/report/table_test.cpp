@@ -14,6 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -179,6 +180,44 @@ TEST(Table, HasRoomForEveryLabel) {
   EXPECT_THAT(text, Not(HasSubstr("…")));
   EXPECT_THAT(line_with(text, "  circuits that waited"), ::testing::EndsWith(" 3"));
   EXPECT_THAT(line_with(text, "  circuits displaced"), ::testing::EndsWith(" 12"));
+}
+
+// Several jobs: a job of 10 ms and one of 40, together 50 since the second begins after 10.
+RunResult jobs_of(std::string name, milliseconds first, milliseconds second) {
+  RunResult all = run(std::move(name), {{milliseconds(50), {}, {}, {}}});
+  all.iterations.clear();
+  all.jobs = {run("a", {{first, {}, {}, {}}}), run("b", {{second, {}, {}, {}}})};
+  for (RunResult& job : all.jobs) job.alone = job.makespan;
+  return all;
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+TEST(Table, OfSeveralJobsComparesNoJobWithAllOfThem) {
+  const RunResult one = jobs_of("one", milliseconds(10), milliseconds(40));
+  const std::string table = to_table(std::span(&one, 1));
+  EXPECT_THAT(table, Not(HasSubstr("against")));
+  EXPECT_THAT(words_of(line_with(table, "step time")), ElementsAre("step", "time", "–", "10.00", "ms", "40.00", "ms"));
+  EXPECT_THAT(words_of(line_with(table, "whole run")),
+              ElementsAre("whole", "run", "50.00", "ms", "10.00", "ms", "40.00", "ms"));
+}
+
+TEST(Table, ComparesJobsWithTheJobsOfTheirNames) {
+  // Of the second scenario a takes 15 ms and not 10, b 20 and not 40; both together are as long.
+  std::vector<RunResult> both = {jobs_of("one", milliseconds(10), milliseconds(40)),
+                                 jobs_of("two", milliseconds(15), milliseconds(20))};
+  EXPECT_THAT(words_of(line_with(to_table(both, false, 200), "  against one")),
+              ElementsAre("against", "one", "–", "–", "–", "+0.0", "%", "+50.0", "%", "-50.0", "%"));
+  both[1].jobs[0].name = "c";  // the first scenario has no such job
+  EXPECT_THAT(words_of(line_with(to_table(both, false, 200), "  against one")),
+              ElementsAre("against", "one", "–", "–", "–", "+0.0", "%", "–", "-50.0", "%"));
+  both[1] = electrical();  // a run of one job is not like several
+  EXPECT_THAT(to_table(both, false, 200), Not(HasSubstr("against")));
 }
 
 }  // namespace

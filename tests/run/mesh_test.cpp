@@ -178,9 +178,9 @@ TEST(Warnings, TellOfSwitchesThatAreLargerThanAnyThatIsKnown) {
     return warnings.empty() ? std::string() : warnings.front();
   };
   EXPECT_EQ(warned(1008, "custom"), "");
-  EXPECT_THAT(warned(1009, "custom"), HasSubstr("ports is 1009, more than any that is known has (1008)"));
+  EXPECT_THAT(warned(1009, "custom"), HasSubstr("has 1009 ports, more than any that is known has (1008)"));
   EXPECT_EQ(warned(192, "polatis_6000"), "");
-  EXPECT_THAT(warned(2048, "polatis_6000"), HasSubstr("ports is 2048, and a polatis_6000 has 192"));
+  EXPECT_THAT(warned(2048, "polatis_6000"), HasSubstr("has 2048 ports, and a polatis_6000 has 192"));
   Job large(505);
   large.optical(us(20), "max_weight");
   ASSERT_FALSE(large.scenario.warnings().empty()) << "two ports for each of 505 NIC ports";

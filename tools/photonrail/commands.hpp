@@ -236,6 +236,9 @@ struct AllocateOptions {
 /// Slices of a pod. Throws CommandError with status 1 when a decision is not as the file expects it.
 void allocate_slices(const AllocateOptions& options, const Registries& known);
 
+/// The exit status of a command that ran what it could: points of a sweep or rows of measured steps failed.
+inline constexpr int kSomeFailed = 3;
+
 /// An error that was told from further out, with the exit status of the original.
 class CommandError : public std::runtime_error {
  public:

@@ -80,6 +80,21 @@ GoodputResult run_point(const Point& point, const GoodputOptions& how, const Reg
   }
 }
 
+// A signal ends a point with what is complete, or, before its first history is, with an error.
+GoodputResult run_unless_stopped(const Point& point, const GoodputOptions& how, const Registries& known,
+                                 const StopSignals& signals) {
+  std::optional<GoodputResult> result;
+  try {
+    result = run_point(point, how, known);
+  } catch (const std::exception&) {
+    if (!signals.stop()) throw;
+  }
+  if (!signals.stop()) return *std::move(result);
+  throw CommandError(128 + signals.received(), how.directory.empty()
+                                                   ? "stopped; --out DIR keeps the histories that are complete"
+                                                   : "stopped; what is complete is kept, the same command goes on");
+}
+
 // What several points are warned of is said once, with the first of them.
 void tell_warnings(const std::vector<Point>& points) {
   std::set<std::string> told;
@@ -141,8 +156,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
     line->point_begins();
     how.progress = [&](const GoodputProgress& progress) { line->draw(progress); };
     if (!options.out.empty()) how.directory = points.size() == 1 ? options.out : options.out / std::to_string(i);
-    const GoodputResult result = run_point(point, how, known);
-    if (signals.stop()) throw CommandError(1, "stopped; what is complete is kept, the same command goes on");
+    const GoodputResult result = run_unless_stopped(point, how, known, signals);
     report::GoodputRow row{result.summary, point.parameters, {}, result.configurations};
     if (!options.out.empty())
       row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);

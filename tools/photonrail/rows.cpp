@@ -1,12 +1,15 @@
 #include "rows.hpp"
 
+#include "commands.hpp"
 #include "console.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/rows.hpp"
 #include "progress.hpp"
 
+#include <algorithm>
 #include <iostream>
+#include <string>
 
 namespace photonrail::command {
 
@@ -25,6 +28,12 @@ void run_measured_rows(const RowsOptions& options, const Registries& known) {
   const RowErrors errors = row_errors(rows, outcomes, false);
   if (options.max_median > 0.0 && 100.0 * errors.median > options.max_median) {
     throw ConfigError(options.file.string(), "the median error is above the limit of --max-median");
+  }
+  const auto failed = std::count_if(outcomes.begin(), outcomes.end(), [](const auto& row) { return !row.problem.empty(); });
+  if (failed > 0) {
+    throw CommandError(kSomeFailed, options.file.string() + ": " + std::to_string(failed) + " of " +
+                                        std::to_string(outcomes.size()) +
+                                        " rows were not run, and the errors are those of the others");
   }
 }
 

@@ -27,7 +27,6 @@ namespace photonrail::command {
 
 namespace {
 
-constexpr int kSomeFailed = 3;
 constexpr std::size_t kMaxFailures = 10;  // that are told one by one
 constexpr double kWorthTelling = 10.0;    // seconds
 

@@ -86,4 +86,8 @@ class SimulatedSteps : public StepTimes {
 [[nodiscard]] Scenario degraded_scenario(const GoodputSpec& spec, const Scenario& healthy,
                                          const std::optional<TrainingSpec>& training, const Configuration& configuration);
 
+/// Throws ConfigError where a failure degrades steps in a way that the cluster's rails do not have, or where an option of
+/// recovery drops replicas that cannot be dropped: better known before the first history than at the first failure.
+void check_degraded(const GoodputSpec& spec, const Scenario& healthy, const std::optional<TrainingSpec>& training);
+
 }  // namespace photonrail::reliability

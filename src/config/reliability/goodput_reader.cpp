@@ -5,6 +5,7 @@
 #include "config/scenario_parts.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
+#include "photonrail/reliability/step_times.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <algorithm>
@@ -104,6 +105,13 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
   scenario.checkpoint = checkpoint_of(with_checkpoint, directory, known, graphs);
   scenario.spec = config::read_reliability(
       section, {directory, scenario.job->cluster, scenario.job->graph.ranks(), scenario.checkpoint.has_value()}, step);
+  try {
+    check_degraded(scenario.spec, *scenario.job, scenario.training);
+  } catch (const core::FieldError& e) {
+    json::FieldPlaces places;
+    places.add("reliability", section.pointer(), &section.json(), config::reliability_keys());
+    throw places.located(e);
+  }
   return scenario;
 }
 
@@ -171,12 +179,12 @@ std::vector<std::string> GoodputScenario::warnings() const {
   if (job && fails_in_each_step(*job)) {
     lines.emplace_back(
         "faults, server_faults or stragglers that begin or end at a time do so in every step of these months: a failure of "
-        "months is an entry of reliability.failures");
+        "months is an entry of the section's failures");
   }
   const auto drops = [](const RecoveryOption& option) { return option.action == RecoveryAction::kDropReplica; };
   if (spec.job.replicas <= spec.job.min_replicas && std::any_of(spec.recovery.begin(), spec.recovery.end(), drops)) {
-    lines.emplace_back("the option drop_replica is never possible: reliability.job.replicas is " +
-                       std::to_string(spec.job.replicas) + ", and min_replicas as many");
+    lines.emplace_back("the option drop_replica is never possible: the job has " + std::to_string(spec.job.replicas) +
+                       " replicas, and min_replicas is as many");
   }
   return lines;
 }

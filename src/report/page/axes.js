@@ -50,21 +50,25 @@ export function categoryAxis(name, values, width) {
   };
 }
 
-/** A legend in as many rows as its names need: { option, height }; none where the only one has no name. */
-export function legendFor(names, width, more = {}) {
+/**
+ * A legend in as many rows as its names need: { option, height }; none where the only one has no name. Numbers alone, as values
+ * of the parameter `of` are, say of what they are.
+ */
+export function legendFor(names, width, more = {}, of = '') {
   if (names.every((name) => name === '')) return { option: undefined, height: 22 };
+  const text = (name) => (of !== '' && name !== '' && Number.isFinite(Number(name)) ? `${labelOf(of)} ${name}` : name);
   const room = width - 24;
   let rows = 1;
   let used = 0;
   for (const name of names) {
-    const item = Math.min(textWidth(name) + ITEM, room);
+    const item = Math.min(textWidth(text(name)) + ITEM, room);
     if (used + item > room) {
       ++rows;
       used = 0;
     }
     used += item;
   }
-  return { option: { type: 'plain', top: 2, left: 12, right: 12, itemGap: 12, itemWidth: 28, data: names, ...more }, height: rows * ROW + 12 };
+  return { option: { type: 'plain', top: 2, left: 12, right: 12, itemGap: 12, itemWidth: 28, data: names, formatter: text, ...more }, height: rows * ROW + 12 };
 }
 
 /** Places of `count` charts of one height, side by side as far as the width goes: { grids, columns, height }. */

@@ -55,7 +55,7 @@ export function comparisonFigure({ table, rows = allRows(table), selection, widt
   const measure = measureOf(comparison, selection);
   const { numeric, xs } = comparison;
   const shown = measure.shown(comparison.series);
-  const legend = legendFor(shown.map(({ name }) => name), width);
+  const legend = legendFor(shown.map(({ name }) => name), width, {}, selection.series);
   const across = categoryAxis(selection.x, xs, width - LEFT - 24);
   const empty = !shown.some(({ points }) => points.length > 0);
   return {

@@ -18,7 +18,7 @@ function panelsOption({ table, rows, panels, width, sharedY }) {
   });
   const inOrder = made.flatMap(({ comparison, measure }) => measure.shown(comparison.series)).sort((a, b) => a.index - b.index);
   const names = [...new Set(inOrder.map(({ name }) => name))];
-  const legend = legendFor(names, width);
+  const legend = legendFor(names, width, {}, panels[0].selection.series);
   const { grids, height } = gridsFor(panels.length, width, legend.height, CHART_HEIGHT);
   const shared = sharedY ? sharedAxis(made) : () => ({});
   const option = {

@@ -72,7 +72,7 @@ export function paretoFigure({ table, rows = allRows(table), selection, metric, 
     return { size, points: own, front: paretoFront(own).map((i) => own[i]) };
   });
   const panels = all.slice(0, MOST_PANELS);
-  const legend = legendFor(['Pareto front', ...groups.map(({ name }) => name)], width, { itemWidth: 16 });
+  const legend = legendFor(['Pareto front', ...groups.map(({ name }) => name)], width, { itemWidth: 16 }, groupBy);
   const { grids, height } = sizes.length > 1 ? gridsFor(panels.length, width, legend.height, CHART_HEIGHT)
     : { grids: [{ left: 86, right: 24, top: legend.height + 10, bottom: 62 }], height: 320 + legend.height };
   const log = (list) => (spansDecades(list, 10) ? 'log' : 'value');

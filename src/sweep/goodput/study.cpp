@@ -227,15 +227,6 @@ void set_checkpoint(const reliability::SimulatedCheckpoint& simulated, Duration 
   into.copy_s = simulated.asynchronous ? to_seconds(with * simulated.over_steps) : 0.0;
 }
 
-// What cannot be dropped is better known now than at the first failure. Throws ConfigError.
-void try_to_drop(const GoodputScenario& scenario) {
-  const auto& spec = scenario.spec;
-  const auto drops = [](const auto& option) { return option.action == reliability::RecoveryAction::kDropReplica; };
-  if (!scenario.job || spec.job.replicas <= spec.job.min_replicas) return;
-  if (std::none_of(spec.recovery.begin(), spec.recovery.end(), drops)) return;
-  static_cast<void>(reliability::degraded_scenario(spec, *scenario.job, scenario.training, Configuration{1, {}}));
-}
-
 class PeriodList : public reliability::HistoryObserver {
  public:
   void period(const reliability::Period& p) override { periods.push_back(p); }
@@ -262,6 +253,7 @@ GoodputResult run_goodput(const reliability::GoodputScenario& given, const Goodp
                           const reliability::PolicyTable& policies) {
   reliability::GoodputScenario scenario = given;
   scenario.spec.validate();
+  if (scenario.job) reliability::check_degraded(scenario.spec, *scenario.job, scenario.training);
   sweep::ProgressTeller teller(options, scenario.spec.seeds);
   sweep::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory, known,
                             options.known_steps, &teller);
@@ -270,7 +262,6 @@ GoodputResult run_goodput(const reliability::GoodputScenario& given, const Goodp
   const auto healthy = steps.of({});
   if (!healthy) throw DeadlockError({"the job cannot run on the healthy cluster"});
   result.step = *healthy;
-  sweep::try_to_drop(scenario);
   if (scenario.checkpoint) {
     result.checkpoint_step = stored.with_checkpoint(*scenario.checkpoint, known);
     sweep::set_checkpoint(*scenario.checkpoint, result.step, *result.checkpoint_step, scenario.spec.checkpoint);

@@ -50,6 +50,22 @@ function readme(count = 16, delays = DELAYS) {
   return tableOf(rows, { name: 'info', controller: 'parameter', reconfiguration_ms: 'parameter' });
 }
 
+// Lines of 0, 1 and 2 mean nothing to a reader without the name of what is counted; names and values with a unit say it.
+test('a legend of numbers says of what they are', () => {
+  const text = ({ option }) => option.legend.data.map(option.legend.formatter);
+  const table = sweepOf({ reconfiguration_ms: [1, 10, 100], per_rack: [0, 1, 2] },
+    ({ per_rack: spares, reconfiguration_ms: delay }) => ({ makespan_s: 1 + spares + delay, 'goodput.share': 0.9 - 0.1 * spares, 'cost.usd': 1e6 * (1 + spares) }));
+  const wanted = { x: 'reconfiguration_ms', series: 'per_rack' };
+  const expected = ['per rack 0', 'per rack 1', 'per rack 2'];
+  assert.deepEqual(text(show(comparisonFigure, table, wanted)), expected);
+  const metrics = [['goodput.share', 'goodput'], ['makespan_s', 'time']].map(([name, title]) => ({ name, title }));
+  assert.deepEqual(text(show(metricsFigure, table, wanted, { id: 'g', title: 'g', metrics })), expected);
+  assert.deepEqual(text(show(paretoFigure, table, wanted, { metric: { id: 'cost', name: 'cost.usd' } })), ['Pareto front', ...expected]);
+  assert.ok(text(show(comparisonFigure, readme())).every((name) => name.startsWith('policy ')));
+  const delays = show(comparisonFigure, table, { x: 'per_rack', series: 'reconfiguration_ms' });
+  assert.deepEqual(text(delays), ['1 ms', '10 ms', '100 ms']);
+});
+
 test('a sweep of sixteen controllers opens with all of them over the delay', () => {
   const table = readme();
   const selection = defaultSelection(table);

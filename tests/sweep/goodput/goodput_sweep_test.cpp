@@ -161,17 +161,29 @@ TEST_F(GoodputSweep, SaysAtWhichPointerASectionIsWrong) {
   EXPECT_FALSE(fs::exists(folder_ / "out"));
 }
 
-// Replicas of a job that is no generated training cannot be dropped; that is found when the first one would be.
-TEST_F(GoodputSweep, AConfigurationWithoutAScenarioFailsItsPointAlone) {
+// Replicas of a job that is no generated training cannot be dropped, and electrical rails have no ports that go dark:
+// points that would meet either at a failure are refused before the first one runs, all in one message.
+TEST_F(GoodputSweep, WhatCannotDegradeIsRefusedBeforeTheFirstPointRuns) {
   json base = months();
   base["workload"] = {{"collective", {{"op", "all_reduce"}, {"algorithm", "ring"}, {"bytes", 1000000}}}};
+  base["reliability"]["failures"] = {{{"of", "server"}, {"mtbf_h", 1e9}},
+                                     {{"of", "port"}, {"mtbf_h", 1e9}, {"degrade", "port"}, {"repair_h", 1}}};
   const Sweep sweep =
-      sweep_with(base, R"([{"pointer": "/reliability/recovery/0/action", "values": ["drop_replica", "restart"]}])");
+      sweep_with(base, R"([{"pointer": "/reliability/recovery/0/action", "values": ["drop_replica", "restart"]},
+                {"name": "rails", "variants": {
+                  "optical": {"/cluster/rail": {"kind": "optical", "switch": {"reconfiguration_ms": 1}},
+                              "/controller": {"name": "opus"}},
+                  "electrical": {"/cluster/rail": {"kind": "electrical"}, "/controller": {"name": "electrical"}}}}])");
   StopAfter observer;
-  const SweepSummary summary = run(sweep, observer, "out");
-  EXPECT_EQ(summary.failed, 1u);
-  EXPECT_EQ(summary.done, 1u);
-  EXPECT_THAT(observer.errors.at("action=drop_replica"), HasSubstr("replicas cannot be dropped"));
+  const ConfigError error = error_of([&] { run(sweep, observer, "out"); });
+  EXPECT_THAT(error.what(), HasSubstr("3 of 4 points cannot run; none was started"));
+  EXPECT_THAT(error.what(), HasSubstr("(action=drop_replica, rails=optical): "));
+  EXPECT_THAT(error.what(),
+              HasSubstr("/reliability/recovery: replicas cannot be dropped: the workload is no \"training\""));
+  EXPECT_THAT(error.what(), HasSubstr("points 1, 3 (the first: action=drop_replica, rails=electrical): "));
+  EXPECT_THAT(error.what(),
+              HasSubstr("/reliability/failures/1/degrade: dark ports of electrical rails cannot be simulated"));
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ struct LatentCore {
 struct MemoryBound {
   std::int64_t bytes = 0;    ///< read and written
   std::int64_t kernels = 1;  ///< launched; 0: fused into a neighbour, so that only the bytes count
+  /// Of `bytes`, those of kernels that take one element at a time: the framework's own over broadcast or strided operands.
+  std::int64_t by_element = 0;
 };
 
 using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCore, MemoryBound>;
@@ -110,6 +112,9 @@ struct OperatorRoofline {
   double compute_efficiency = 1.0;  ///< share of the peak that products reach without a table, in (0, 1]
   double memory_efficiency = 0.8;   ///< share of the memory bandwidth that memory-bound kernels reach, in (0, 1]
   Duration kernel{3'000'000};       ///< each memory-bound kernel's fixed time
+  /// As memory_efficiency, of kernels that take one element at a time. Of H200's 4,800 GB/s PyTorch 2.9.1 reaches 0.23 and
+  /// 0.27, less the fixed time, in two of them (tile-ai/TileOPs, pull requests 537 and 500).
+  double element_efficiency = 0.25;
 
   [[nodiscard]] double tflops(OperatorPrecision precision) const;
   /// What products of `wanted` are computed in: the next wider precision that the GPU has, where it has not this one.

@@ -42,9 +42,10 @@ enum class ExpertBiases : std::uint8_t {
 /// What a rank runs for its routed experts.
 struct ExpertKernels {
   bool grouped = true;  ///< one kernel for all experts of a rank; false: a kernel an expert and product, with its own cast
-  /// Of the framework: gate and value are clamped and joined again before the activation, 8 passes over its width (again
-  /// where activations are recomputed) and 10 backward; the second bias, weighted, is added to each expert's rows and these
-  /// are joined, 12 bytes an element and 16 backward in bf16, 28 and 40 in fp32. Without biases in the model: the clamps.
+  /// Of the framework: gate and value are clamped and joined again before the activation, 16 bytes an element of its width
+  /// (again where activations are recomputed) and 30 backward; the second bias, weighted, is added to each expert's rows and
+  /// these are joined, 12 bytes an element and 16 backward in bf16, 28 and 40 in fp32. About half of these bytes are those
+  /// of kernels that take one element at a time. Without biases in the model: the clamps.
   ExpertBiases biases = ExpertBiases::kFused;
   /// What routed experts keep for their backward pass is copied out of buffers of a fixed size, and back ("paged stash":
   /// whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685): each way it is

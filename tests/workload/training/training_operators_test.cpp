@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -207,7 +208,7 @@ TEST(TrainingOperators, ExpertsMayBeStashed) {
   EXPECT_EQ(times_of(*step.work.operators, "experts.stash 40960 B"), 2 * 5 * 4 * 2.0);  // forward and backward
 }
 
-// 64 pairs of 64 elements (the second bias) and of width 32 (the clamps: 8 passes of 2 bytes forward, 10 backward).
+// 64 pairs of 64 elements (the second bias) and of width 32 (the clamps: 16 bytes forward, 30 backward).
 TEST(TrainingOperators, BiasesOfExpertsMayBeOperatorsOfTheFramework) {
   const auto used = [](ExpertBiases biases, bool again) {
     TrainingSpec spec = with_experts([&](TrainingOperators& how) {
@@ -224,13 +225,30 @@ TEST(TrainingOperators, BiasesOfExpertsMayBeOperatorsOfTheFramework) {
   const OperatorUsage bf16 = used(ExpertBiases::kBf16, false);
   EXPECT_EQ(times_of(bf16, all("experts.bias", 12 * 64 * 64)), layers);
   EXPECT_EQ(times_of(bf16, all("experts.bias", 16 * 64 * 64)), layers);
-  EXPECT_EQ(times_of(bf16, all("experts.clamps", 8 * 64 * 32 * 2)), layers);
-  EXPECT_EQ(times_of(bf16, all("experts.clamps", 10 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 16 * 64 * 32)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 30 * 64 * 32)), layers);
   EXPECT_EQ(times_of(bf16, "again.clamps"), 0.0);
   const OperatorUsage fp32 = used(ExpertBiases::kFp32, true);
   EXPECT_EQ(times_of(fp32, all("experts.bias", 28 * 64 * 64)), layers);
   EXPECT_EQ(times_of(fp32, all("experts.bias", 40 * 64 * 64)), layers);
-  EXPECT_EQ(times_of(fp32, all("again.clamps", 8 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(fp32, all("again.clamps", 16 * 64 * 32)), layers);
+}
+
+// Of the 30 bytes 19 are those of kernels that take one element at a time, of the second bias' 28 and 40 in fp32 4 and 16.
+TEST(TrainingOperators, ClampsAndBiasesTakeOneElementAtATime) {
+  TrainingSpec spec = with_experts([](TrainingOperators& how) { how.expert_kernels.biases = ExpertBiases::kFp32; });
+  spec.model.biases = true;
+  const auto step = make_training_step(spec);
+  const auto byte_times = [&](const std::string& name, double elements, double bytes) {
+    const OperatorUse* use = find(*step.work.operators, name + " " + std::to_string(std::lround(elements * bytes)) + " B");
+    return use == nullptr ? 0.0 : use->seconds / use->times * 1e12 / elements;
+  };
+  const double width = 64.0 * 32;
+  const double out = 64.0 * 64;
+  EXPECT_NEAR(byte_times("experts.clamps", width, 16), 8 * 1.25 + 8 * 4, 1e-3);
+  EXPECT_NEAR(byte_times("experts.clamps", width, 30), 11 * 1.25 + 19 * 4, 1e-3);
+  EXPECT_NEAR(byte_times("experts.bias", out, 28), 24 * 1.25 + 4 * 4, 1e-3);
+  EXPECT_NEAR(byte_times("experts.bias", out, 40), 24 * 1.25 + 16 * 4, 1e-3);
 }
 
 // Of 2 ranks a token with 2 choices reaches 2 (1 - 1/4) = 1.5: three quarters of a copy for each expert.

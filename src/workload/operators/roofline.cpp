@@ -153,10 +153,10 @@ OperatorTimes::OperatorTimes(OperatorRoofline roofline, std::shared_ptr<const Op
 OperatorTime OperatorTimes::roofline(const Operator& op) const {
   require_positive_sizes(op);
   if (const auto* bound = std::get_if<MemoryBound>(&op)) {  // 1e9 bytes a second is a thousandth of a byte a picosecond
+    const double rate = roofline_.memory_gb_per_s * roofline_.memory_efficiency;
     const double one_by_one = static_cast<double>(bound->by_element);
-    const double memory = ((Traffic{}(*bound) - one_by_one) / roofline_.memory_efficiency +
-                           one_by_one / roofline_.element_efficiency) *
-                          1000.0 / roofline_.memory_gb_per_s;
+    const double memory =
+        (Traffic{}(*bound) - one_by_one) * 1000.0 / rate + one_by_one * 1000.0 / std::min(rate, roofline_.element_gb_per_s);
     return {round_up_picoseconds(memory) + bound->kernels * roofline_.kernel, OperatorSource::kRoofline};
   }
   const double arithmetic =

@@ -22,13 +22,13 @@ void add_activation(Cost& cost, const CostShape& shape, const char* name, std::i
 
 // Gate and value are clamped, each a strided half of the product's result, and joined. Backward each is compared with its
 // one or two bounds, its gradient is kept where it was within them, and the gradients are joined. Bytes of an element: a
-// clamp reads and writes 4, and so does joining; a comparison reads 2 and writes 1, two are combined in 3, and a gradient is
-// kept in 5.
+// clamp reads and writes 4, and so does joining; a comparison reads 2 and writes 1, two are combined in 3, and a gradient
+// is kept in 5. All but joining and combining take one element at a time, clamps and comparisons with one operand.
 void add_clamps(Cost& cost, const CostShape& shape, const char* name, std::int64_t rows, std::int64_t width) {
   if (shape.book == nullptr || shape.book->how().expert_kernels.biases == ExpertBiases::kFused) return;
   const std::int64_t elements = rows * width;
-  shape.add_passes(cost, name, {(2 * 4 + 8) * elements, 2 * 4 * elements, 3},
-                   {(3 * 3 + 3 + 2 * 5 + 8) * elements, (3 * 3 + 2 * 5) * elements, 7});
+  shape.add_passes(cost, name, {(2 * 4 + 8) * elements, 2 * 4 * elements / 2, 3},
+                   {(3 * 3 + 3 + 2 * 5 + 8) * elements, (3 * 3 + 2 * 2 * 5) * elements / 2, 7});
 }
 
 void add_mlp_operators(Cost& cost, const CostShape& shape, std::int64_t width, std::int64_t up) {

@@ -304,6 +304,11 @@ TEST(TrainingOperators, LayersFollowThePattern) {
   EXPECT_EQ(times_of(*step.work.operators, "mamba.scan.backward"), 2 * 16.0);
   EXPECT_EQ(times_of(*step.work.operators, "attention.core.backward"), 16.0);
   EXPECT_EQ(times_of(*step.work.operators, "mlp.norm"), 2 * 2 * 16.0);  // forward and backward
+  // 4 heads of 8 of a rank and 1 group, two sequences: 2 x 32 + 2 x 16 + 4 wide for 32 tokens, copied there and back.
+  EXPECT_EQ(times_of(*step.work.operators, "mamba.transposition " + std::to_string(32 * (100 + 32) * 4) + " B"), 2 * 16.0);
+  EXPECT_EQ(times_of(*step.work.operators, "mamba.transposition " + std::to_string(32 * 100 * 4) + " B"), 2 * 16.0);
+  spec.micro_batch = 1;
+  EXPECT_EQ(times_of(*make_training_step(spec).work.operators, "mamba.transposition"), 0.0);
 }
 
 TEST(TrainingOperators, AWindowMakesAttentionCheaper) {

@@ -165,6 +165,10 @@ void read_operators(JsonReader section, const std::filesystem::path& directory, 
   read_of_gpu(section, *how);
   if (const auto v = section.optional("frozen_weights")) how->frozen_weights = v->boolean();
   if (const auto v = section.optional("attention")) read_attention(*v, *how);
+  if (const auto v = section.optional("rotary")) {
+    how->fused_rotary = v->choice<bool>({{"fused", true}, {"framework", false}});
+    if (!spec.model.latent) v->fail("only latent attention has a choice", "leave it out");
+  }
   if (const auto v = section.optional("experts")) {
     how->expert_kernels.grouped = v->choice<bool>({{"grouped", true}, {"one_by_one", false}});
   }

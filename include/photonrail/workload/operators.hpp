@@ -83,6 +83,9 @@ struct LatentCore {
 struct MemoryBound {
   std::int64_t bytes = 0;    ///< read and written
   std::int64_t kernels = 1;  ///< launched; 0: fused into a neighbour, so that only the bytes count
+  /// Of `bytes`, those of kernels that take one element at a time: the framework's own over broadcast or strided operands.
+  /// Of those with one operand, which run at twice the rate, half.
+  std::int64_t by_element = 0;
 };
 
 using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCore, MemoryBound>;
@@ -110,6 +113,9 @@ struct OperatorRoofline {
   double compute_efficiency = 1.0;  ///< share of the peak that products reach without a table, in (0, 1]
   double memory_efficiency = 0.8;   ///< share of the memory bandwidth that memory-bound kernels reach, in (0, 1]
   Duration kernel{3'000'000};       ///< each memory-bound kernel's fixed time
+  /// 1e9 bytes a second of kernels that take one element at a time: on H100 to B300 alike, since instructions bound them
+  /// and not memory (docs/models.md has the measurements). Never more than other memory-bound kernels reach.
+  double element_gb_per_s = 1100.0;
 
   [[nodiscard]] double tflops(OperatorPrecision precision) const;
   /// What products of `wanted` are computed in: the next wider precision that the GPU has, where it has not this one.

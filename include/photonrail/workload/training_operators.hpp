@@ -42,9 +42,10 @@ enum class ExpertBiases : std::uint8_t {
 /// What a rank runs for its routed experts.
 struct ExpertKernels {
   bool grouped = true;  ///< one kernel for all experts of a rank; false: a kernel an expert and product, with its own cast
-  /// Of the framework: gate and value are clamped and joined again before the activation, 8 passes over its width (again
-  /// where activations are recomputed) and 10 backward; the second bias, weighted, is added to each expert's rows and these
-  /// are joined, 12 bytes an element and 16 backward in bf16, 28 and 40 in fp32. Without biases in the model: the clamps.
+  /// Of the framework: gate and value are clamped and joined again before the activation, 16 bytes an element of its width
+  /// (again where activations are recomputed) and 30 backward; the second bias, weighted, is added to each expert's rows
+  /// and these are joined, 12 bytes an element and 16 backward in bf16, 28 and 40 in fp32. A good third of these bytes
+  /// count as MemoryBound::by_element. Without biases in the model: the clamps.
   ExpertBiases biases = ExpertBiases::kFused;
   /// What routed experts keep for their backward pass is copied out of buffers of a fixed size, and back ("paged stash":
   /// whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685): each way it is
@@ -70,6 +71,9 @@ struct TrainingOperators {
   /// reads it and its gradient and writes one. Dropout adds 3 bytes each way: a mask of 1 byte, and a score once more.
   bool fused_attention = true;
   bool attention_dropout = false;  ///< unfused only: masks are written, read and applied
+  /// Latent attention: false: rotary embeddings are operators of the framework, and each head's parts are joined by it
+  /// (Megatron-LM without apply_rope_fusion).
+  bool fused_rotary = true;
   ExpertKernels expert_kernels{};
 
   /// With TrainingSpec::one_copy_per_rank: so many neighbouring ranks share one copy, which reaches them over one of them

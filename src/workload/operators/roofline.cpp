@@ -105,7 +105,7 @@ struct Positive {
   bool operator()(const LatentCore& a) const {
     return a.batch > 0 && a.queries > 0 && a.keys > 0 && a.heads > 0 && a.query_dim > 0 && a.value_dim > 0;
   }
-  bool operator()(const MemoryBound& b) const { return b.bytes >= 0 && b.kernels >= 0; }
+  bool operator()(const MemoryBound& b) const { return b.by_element >= 0 && b.bytes >= b.by_element && b.kernels >= 0; }
 };
 
 void require_positive_sizes(const Operator& op) {
@@ -153,7 +153,10 @@ OperatorTimes::OperatorTimes(OperatorRoofline roofline, std::shared_ptr<const Op
 OperatorTime OperatorTimes::roofline(const Operator& op) const {
   require_positive_sizes(op);
   if (const auto* bound = std::get_if<MemoryBound>(&op)) {  // 1e9 bytes a second is a thousandth of a byte a picosecond
-    const double memory = Traffic{}(*bound) * 1000.0 / (roofline_.memory_gb_per_s * roofline_.memory_efficiency);
+    const double rate = roofline_.memory_gb_per_s * roofline_.memory_efficiency;
+    const double one_by_one = static_cast<double>(bound->by_element);
+    const double memory =
+        (Traffic{}(*bound) - one_by_one) * 1000.0 / rate + one_by_one * 1000.0 / std::min(rate, roofline_.element_gb_per_s);
     return {round_up_picoseconds(memory) + bound->kernels * roofline_.kernel, OperatorSource::kRoofline};
   }
   const double arithmetic =

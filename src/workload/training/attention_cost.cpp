@@ -95,6 +95,31 @@ Cost grouped_projections(const CostShape& shape, const AttentionWidths& w) {
   return cost;
 }
 
+// A kernel of its own copies the rotary key beside each head's own. Of the framework (multi_latent_attention.py and
+// rope_utils.py of Megatron-LM), bytes of an element that turns, queries and the one key of all heads: even and odd ones
+// are joined (4), multiplied by the cosine (4); one half negated (2), joined with the other (4), multiplied by the sine
+// (4); added (6), joined with nothing (4); and for each of both 6 small kernels for sine and cosine. Then queries, keys and
+// values are each joined or copied (4). Backward two products, a negation, a join, two strided copies (4 both), sums and
+// zeros (24); the gradients of the parts of queries, and of keys and values, are joined, and those of the rotary key summed
+// over heads. All but sums, zeros and the join with nothing take one element at a time, negations and copies with one
+// operand.
+void add_rotary(Cost& cost, const CostShape& shape, const char* name) {
+  const LatentAttention& a = *shape.spec.model.latent;
+  const std::int64_t heads = shape.spec.model.heads / shape.tp;
+  const std::int64_t t = shape.tokens;
+  if (shape.book == nullptr) return;
+  if (shape.book->how().fused_rotary) {
+    const std::int64_t turned = t * heads * (a.nope_head + 2 * std::int64_t{a.rope_head}) * kElementBytes;
+    return shape.add_memory(cost, name, 2 * turned, 2 * turned, 2);
+  }
+  const std::int64_t turned = t * (heads + 1) * a.rope_head;
+  const std::int64_t query = t * heads * (a.nope_head + a.rope_head);
+  const std::int64_t value = t * heads * a.value_head;
+  const std::int64_t parts = query + t * heads * a.nope_head + value;
+  shape.add_passes(cost, name, {28 * turned + 4 * (2 * query + value), 17 * turned + 4 * 2 * query + 2 * value, 2 * 13 + 3},
+                   {42 * turned + 4 * parts + 2 * t * heads * a.rope_head, 15 * turned + 4 * parts, 2 * 12 + 3});
+}
+
 // Down projections are whole on every tp rank, so that each has the latents of all its tokens.
 Cost latent_projections(const CostShape& shape, const AttentionWidths& w) {
   const LatentAttention& a = *shape.spec.model.latent;
@@ -102,16 +127,15 @@ Cost latent_projections(const CostShape& shape, const AttentionWidths& w) {
   const std::int64_t t = shape.tokens;
   Cost keys = shape.product(t, shape.hidden, a.kv_rank + a.rope_head, shape.norm + a.kv_rank, "attention.kv_down") +
               shape.product(t, a.kv_rank, heads * (a.nope_head + a.value_head), 0, "attention.kv_up");
-  // Norms of the latents; rotary embedding; the rotary key is copied beside each head's own.
   const std::int64_t latents = t * (a.query_rank + a.kv_rank) * kElementBytes;
-  const std::int64_t turned = t * heads * (a.nope_head + 2 * std::int64_t{a.rope_head}) * kElementBytes;
-  shape.add_memory(keys, "attention.latents", 2 * latents + 2 * turned, 3 * latents + 2 * turned, 4);
+  shape.add_memory(keys, "attention.latents", 2 * latents, 3 * latents, 2);  // norms
+  add_rotary(keys, shape, "attention.rotary");
   if (a.query_rank == 0) return shape.product(t, shape.hidden, w.query, 0, "attention.query") + keys;
   return shape.product(t, shape.hidden, a.query_rank, a.query_rank, "attention.query_down") +
          shape.product(t, a.query_rank, w.query, 0, "attention.query_up") + keys;
 }
 
-/// What the recomputation of operators repeats: the up-projections of the latents, and the norm.
+/// What the recomputation of operators repeats: the up-projections of the latents with their rotary parts, and the norm.
 Work repeated_projections(const CostShape& shape, const AttentionWidths& w) {
   Work again;
   if (shape.book == nullptr) return again;
@@ -122,6 +146,7 @@ Work repeated_projections(const CostShape& shape, const AttentionWidths& w) {
     Cost up;
     shape.add_product(up, "again.kv_up", shape.tokens, a.kv_rank, heads * (a.nope_head + a.value_head), shape.precision());
     if (a.query_rank > 0) shape.add_product(up, "again.query_up", shape.tokens, a.query_rank, w.query, shape.precision());
+    add_rotary(up, shape, "again.rotary");  // of the same function
     again = again + up.forward;
   }
   Cost norm;

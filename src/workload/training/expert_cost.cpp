@@ -20,11 +20,15 @@ void add_activation(Cost& cost, const CostShape& shape, const char* name, std::i
   shape.add_memory(cost, name, (gated ? 3 : 2) * bytes, (gated ? 5 : 3) * bytes, 1);
 }
 
-// Gate and value are clamped, each apart, and joined; backward their gradients where nothing was clamped, joined.
+// Gate and value are clamped, each a strided half of the product's result, and joined. Backward each is compared with its
+// one or two bounds, its gradient is kept where it was within them, and the gradients are joined. Bytes of an element: a
+// clamp reads and writes 4, and so does joining; a comparison reads 2 and writes 1, two are combined in 3, and a gradient
+// is kept in 5. All but joining and combining take one element at a time, clamps and comparisons with one operand.
 void add_clamps(Cost& cost, const CostShape& shape, const char* name, std::int64_t rows, std::int64_t width) {
   if (shape.book == nullptr || shape.book->how().expert_kernels.biases == ExpertBiases::kFused) return;
-  const std::int64_t bytes = rows * width * kElementBytes;
-  shape.add_memory(cost, name, 8 * bytes, 10 * bytes, 3);
+  const std::int64_t elements = rows * width;
+  shape.add_passes(cost, name, {(2 * 4 + 8) * elements, 2 * 4 * elements / 2, 3},
+                   {(3 * 3 + 3 + 2 * 5 + 8) * elements, (3 * 3 + 2 * 2 * 5) * elements / 2, 7});
 }
 
 void add_mlp_operators(Cost& cost, const CostShape& shape, std::int64_t width, std::int64_t up) {
@@ -65,15 +69,16 @@ void add_permutation(Cost& cost, const CostShape& shape, const RoutedShape& r) {
 }
 
 // Of each expert's rows t, of probabilities p and bias b: t + b p, all rows joined, and in fp32 cast back. Backward the
-// gradients of b and of p each take a product and a sum over all elements, and the rows are joined again.
+// gradients of b and of p each take a product and a sum over all elements, and the rows are joined again. Products with p
+// and b are broadcast: 2 (in fp32 4) bytes an element forward, 8 (16) backward.
 void add_second_bias(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   const ExpertBiases how = shape.book->how().expert_kernels.biases;
   if (how == ExpertBiases::kFused || !shape.spec.model.biases) return;
   const std::int64_t elements = r.rows * r.hidden;
   const bool wide = how == ExpertBiases::kFp32;
   const std::int64_t joined = wide ? 2 : 1;  // kernels over all rows
-  shape.add_memory(cost, "experts.bias", elements * (wide ? 28 : 12), 0, 2 * r.experts + joined);
-  shape.add_memory(cost, "experts.bias", 0, elements * (wide ? 40 : 16), (wide ? 5 : 4) * r.experts + joined);
+  shape.add_passes(cost, "experts.bias", {(wide ? 28 : 12) * elements, (wide ? 4 : 2) * elements, 2 * r.experts + joined},
+                   {(wide ? 40 : 16) * elements, (wide ? 16 : 8) * elements, (wide ? 5 : 4) * r.experts + joined});
 }
 
 void add_single_products(Cost& cost, const CostShape& shape, const RoutedShape& r) {

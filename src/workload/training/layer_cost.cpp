@@ -64,6 +64,15 @@ void CostShape::add_memory(Cost& cost, const char* name, std::int64_t forward_by
   add(cost.input, backward_bytes);
 }
 
+void CostShape::add_passes(Cost& cost, const char* name, const Passes& forward, const Passes& backward) const {
+  const auto add = [&](Work& to, const Passes& p) {
+    to.operators.push_back(book->add(OperatorClass::kMemory, name, MemoryBound{p.bytes, p.kernels, p.by_element},
+                                     static_cast<double>(p.kernels)));
+  };
+  add(cost.forward, forward);
+  add(cost.input, backward);
+}
+
 // Forward it reads and writes the tokens. Backward it reads the gradient, the input, and the gradient that by-passes the
 // part, and writes one.
 void CostShape::add_norm(Cost& cost, const char* name) const {

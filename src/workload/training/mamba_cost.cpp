@@ -56,6 +56,17 @@ void add_scan(Cost& cost, const CostShape& shape, const MambaWidths& w) {
       "mamba.scan.backward", {2.5 * flops, kScanShare, 12.0 * states + 2.5 * tokens, kScanBandwidth, 10.0}));
 }
 
+// Megatron-LM has tokens before sequences, and the kernels of Mamba sequences before tokens (MambaMixer._ssm_training):
+// with several sequences the projection is copied forward and its gradient backward, and the result forward; one element at
+// a time, with one operand. With one sequence both orders are the same.
+void add_transpositions(Cost& cost, const CostShape& shape, const MambaWidths& w) {
+  if (shape.book == nullptr || shape.spec.micro_batch == 1) return;
+  const std::int64_t bytes = 2 * kElementBytes;
+  const std::int64_t forward = shape.tokens * (w.in + w.inner) * bytes;
+  const std::int64_t backward = shape.tokens * w.in * bytes;
+  shape.add_passes(cost, "mamba.transposition", {forward, forward / 2, 2}, {backward, backward / 2, 1});
+}
+
 }  // namespace
 
 PartCost mamba_cost(const CostShape& shape) {
@@ -71,6 +82,7 @@ PartCost mamba_cost(const CostShape& shape) {
   shape.add_memory(cost.core, "mamba.convolution", 2 * shape.tokens * convolved * kElementBytes,
                    4 * shape.tokens * convolved * kElementBytes, 2);
   add_scan(cost.core, shape, w);
+  add_transpositions(cost.core, shape, w);
   shape.add_memory(cost.core, "mamba.gated_norm", 3 * shape.tokens * w.inner * kElementBytes,
                    5 * shape.tokens * w.inner * kElementBytes, 1);
   cost.last = shape.product(shape.tokens, w.inner, shape.hidden, 0, "mamba.out");

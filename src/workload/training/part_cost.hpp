@@ -40,6 +40,13 @@ struct CostShape {
   /// there are more than `kernels` that take the GPU some time; 0: as many.
   void add_memory(Cost& cost, const char* name, std::int64_t forward_bytes, std::int64_t backward_bytes,
                   std::int64_t kernels = 1, std::int64_t launches = 0) const;
+  /// Bytes of kernels of the framework.
+  struct Passes {
+    std::int64_t bytes = 0;
+    std::int64_t by_element = 0;  ///< of them
+    std::int64_t kernels = 1;
+  };
+  void add_passes(Cost& cost, const char* name, const Passes& forward, const Passes& backward) const;
   /// Norm of the tokens before a part, and the sum with the residual behind it.
   void add_norm(Cost& cost, const char* name) const;
   void add_residual(Cost& cost) const;

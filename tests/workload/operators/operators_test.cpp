@@ -67,6 +67,11 @@ TEST(OperatorRooflines, MemoryBoundOnesTakeBytesAndLaunches) {
   // 8e6 bytes at 0.8 of 1e6 bytes a microsecond, and 3 us for each of two kernels.
   EXPECT_DOUBLE_EQ(microseconds(t.time(MemoryBound{8'000'000, 2})), 16.0);
   EXPECT_DOUBLE_EQ(microseconds(t.time(MemoryBound{8'000'000, 0})), 10.0);
+  // Of them 2e6 bytes one element at a time: here at 0.25e6 bytes a microsecond, and where that is more, as the others.
+  OperatorRoofline slow = kDevice;
+  slow.element_gb_per_s = 250.0;
+  EXPECT_DOUBLE_EQ(microseconds(OperatorTimes{slow}.time(MemoryBound{8'000'000, 2, 2'000'000})), 6.0 + 7.5 + 8.0);
+  EXPECT_DOUBLE_EQ(microseconds(t.time(MemoryBound{8'000'000, 2, 2'000'000})), 16.0);
   EXPECT_EQ(t.time(MemoryBound{1, 1}).source, OperatorSource::kRoofline);
 }
 
@@ -98,6 +103,7 @@ TEST(OperatorRooflines, SizesArePositive) {
   const OperatorTimes t{kDevice};
   EXPECT_THROW(static_cast<void>(t.time(product(0, 1, 1))), ConfigError);
   EXPECT_THROW(static_cast<void>(t.time(MemoryBound{-1, 1})), ConfigError);
+  EXPECT_THROW(static_cast<void>(t.time(MemoryBound{1, 1, 2})), ConfigError);
   EXPECT_THROW(static_cast<void>(t.time(Attention{OperatorPrecision::kBf16, 1, 0})), ConfigError);
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -15,12 +16,13 @@
 namespace photonrail {
 namespace {
 
-/// 1 TFLOP/s and 1,000 GB/s without a fixed time, so that operators take FLOPs or bytes x 1.25.
+/// 1 TFLOP/s and 1,000 GB/s without a fixed time, so that operators take FLOPs or bytes x 1.25, x 4 one element at a time.
 OperatorTimes plain_gpu() {
   OperatorRoofline gpu;
   gpu.bf16_tflops = 1.0;
   gpu.memory_gb_per_s = 1000.0;
   gpu.kernel = Duration{};
+  gpu.element_gb_per_s = 250.0;
   return OperatorTimes(gpu);
 }
 
@@ -207,7 +209,7 @@ TEST(TrainingOperators, ExpertsMayBeStashed) {
   EXPECT_EQ(times_of(*step.work.operators, "experts.stash 40960 B"), 2 * 5 * 4 * 2.0);  // forward and backward
 }
 
-// 64 pairs of 64 elements (the second bias) and of width 32 (the clamps: 8 passes of 2 bytes forward, 10 backward).
+// 64 pairs of 64 elements (the second bias) and of width 32 (the clamps: 16 bytes forward, 30 backward).
 TEST(TrainingOperators, BiasesOfExpertsMayBeOperatorsOfTheFramework) {
   const auto used = [](ExpertBiases biases, bool again) {
     TrainingSpec spec = with_experts([&](TrainingOperators& how) {
@@ -224,13 +226,57 @@ TEST(TrainingOperators, BiasesOfExpertsMayBeOperatorsOfTheFramework) {
   const OperatorUsage bf16 = used(ExpertBiases::kBf16, false);
   EXPECT_EQ(times_of(bf16, all("experts.bias", 12 * 64 * 64)), layers);
   EXPECT_EQ(times_of(bf16, all("experts.bias", 16 * 64 * 64)), layers);
-  EXPECT_EQ(times_of(bf16, all("experts.clamps", 8 * 64 * 32 * 2)), layers);
-  EXPECT_EQ(times_of(bf16, all("experts.clamps", 10 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 16 * 64 * 32)), layers);
+  EXPECT_EQ(times_of(bf16, all("experts.clamps", 30 * 64 * 32)), layers);
   EXPECT_EQ(times_of(bf16, "again.clamps"), 0.0);
   const OperatorUsage fp32 = used(ExpertBiases::kFp32, true);
   EXPECT_EQ(times_of(fp32, all("experts.bias", 28 * 64 * 64)), layers);
   EXPECT_EQ(times_of(fp32, all("experts.bias", 40 * 64 * 64)), layers);
-  EXPECT_EQ(times_of(fp32, all("again.clamps", 8 * 64 * 32 * 2)), layers);
+  EXPECT_EQ(times_of(fp32, all("again.clamps", 16 * 64 * 32)), layers);
+}
+
+// Of the 16 and 30 bytes 4 and 14.5 count one element at a time, of the second bias' 28 and 40 in fp32 4 and 16.
+TEST(TrainingOperators, ClampsAndBiasesTakeOneElementAtATime) {
+  TrainingSpec spec = with_experts([](TrainingOperators& how) { how.expert_kernels.biases = ExpertBiases::kFp32; });
+  spec.model.biases = true;
+  const auto step = make_training_step(spec);
+  const auto byte_times = [&](const std::string& name, double elements, double bytes) {
+    const OperatorUse* use = find(*step.work.operators, name + " " + std::to_string(std::lround(elements * bytes)) + " B");
+    return use == nullptr ? 0.0 : use->seconds / use->times * 1e12 / elements;
+  };
+  const double width = 64.0 * 32;
+  const double out = 64.0 * 64;
+  EXPECT_NEAR(byte_times("experts.clamps", width, 16), 12 * 1.25 + 4 * 4, 1e-3);
+  EXPECT_NEAR(byte_times("experts.clamps", width, 30), 15.5 * 1.25 + 14.5 * 4, 1e-3);
+  EXPECT_NEAR(byte_times("experts.bias", out, 28), 24 * 1.25 + 4 * 4, 1e-3);
+  EXPECT_NEAR(byte_times("experts.bias", out, 40), 24 * 1.25 + 16 * 4, 1e-3);
+}
+
+// 4 heads of a rank, of 8 + 4 and 8, and 32 tokens: fused, 32 x 4 x 16 elements are read and written; in operators of the
+// framework 28 bytes, 42 backward, of each of 32 x 5 x 4 elements that turn, and 4 of each that is joined.
+TEST(TrainingOperators, RotaryPartsOfLatentAttentionMayBeOperatorsOfTheFramework) {
+  const auto used = [](bool fused, bool again) {
+    TrainingSpec spec = timed([&](TrainingOperators& how) {
+      how.fused_rotary = fused;
+      how.again.up_projections = again;
+    });
+    spec.model.latent = LatentAttention{24, 16, 8, 4, 8};
+    return *make_training_step(spec).work.operators;
+  };
+  const OperatorUsage fused = used(true, true);
+  const double layers = 5 * 16.0;
+  EXPECT_EQ(times_of(fused, "attention.rotary 8192 B"), 2 * layers);  // forward and backward
+  EXPECT_EQ(times_of(fused, "again.rotary 8192 B"), layers);
+  const OperatorUsage framework = used(false, false);
+  EXPECT_EQ(times_of(framework, "again.rotary"), 0.0);
+  const int joined = 4 * 32 * 4 * (12 + 12 + 8);
+  const int parted = 4 * 32 * 4 * (12 + 8 + 8) + 2 * 32 * 4 * 4;
+  const std::string forward = "attention.rotary " + std::to_string(28 * 640 + joined) + " B";
+  EXPECT_EQ(times_of(framework, forward), layers);
+  EXPECT_EQ(times_of(framework, "attention.rotary " + std::to_string(42 * 640 + parted) + " B"), layers);
+  const OperatorUse* use = find(framework, forward);
+  ASSERT_NE(use, nullptr);
+  EXPECT_NEAR(use->seconds / use->times * 1e12, (11 * 640 + 2048) * 1.25 + (17 * 640 + joined - 2048) * 4, 1.0);
 }
 
 // Of 2 ranks a token with 2 choices reaches 2 (1 - 1/4) = 1.5: three quarters of a copy for each expert.
@@ -258,6 +304,11 @@ TEST(TrainingOperators, LayersFollowThePattern) {
   EXPECT_EQ(times_of(*step.work.operators, "mamba.scan.backward"), 2 * 16.0);
   EXPECT_EQ(times_of(*step.work.operators, "attention.core.backward"), 16.0);
   EXPECT_EQ(times_of(*step.work.operators, "mlp.norm"), 2 * 2 * 16.0);  // forward and backward
+  // 4 heads of 8 of a rank and 1 group, two sequences: 2 x 32 + 2 x 16 + 4 wide for 32 tokens, copied there and back.
+  EXPECT_EQ(times_of(*step.work.operators, "mamba.transposition " + std::to_string(32 * (100 + 32) * 4) + " B"), 2 * 16.0);
+  EXPECT_EQ(times_of(*step.work.operators, "mamba.transposition " + std::to_string(32 * 100 * 4) + " B"), 2 * 16.0);
+  spec.micro_batch = 1;
+  EXPECT_EQ(times_of(*make_training_step(spec).work.operators, "mamba.transposition"), 0.0);
 }
 
 TEST(TrainingOperators, AWindowMakesAttentionCheaper) {

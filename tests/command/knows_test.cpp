@@ -149,7 +149,7 @@ TEST_F(Knows, MonthsStopOnCtrlCAndSayHowToGoOn) {
   file["reliability"]["seeds"] = 100'000;
   write("months.json", file);
   const auto stopped = [&](const std::string& arguments) {
-    const std::string line = "cd '" + folder_.string() + "' && timeout --foreground --preserve-status --signal=INT 2 '" +
+    const std::string line = "cd '" + folder_.string() + "' && timeout --foreground --preserve-status --signal=INT 3 '" +
                              PHOTONRAIL_COMMAND "' goodput months.json " + arguments + " >.out 2>.err";
     const int status = std::system(line.c_str());
     return Outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(folder_ / ".out"), read(folder_ / ".err")};

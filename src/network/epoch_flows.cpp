@@ -10,7 +10,7 @@ namespace {
 constexpr double kMostLonger = 10.0;  // than the accuracy times the age of a flow
 // A flow's end is off by about the length of its epoch times what changes of its rate in it. Where so much less changes
 // that this stays below a tenth of the accuracy times the age, an epoch may be longer.
-constexpr double kShareOfAccuracy = 0.1;
+constexpr double kShareOfAccuracy = 0.3;
 
 }  // namespace
 

@@ -7,6 +7,7 @@ namespace photonrail::network {
 
 namespace {
 
+constexpr double kLeastLeft = 1e-6;   // of a rate
 constexpr double kMostLonger = 10.0;  // than the accuracy times the age of a flow
 // A flow's end is off by about the length of its epoch times what changes of its rate in it. Where so much less changes
 // that this stays below a tenth of the accuracy times the age, an epoch may be longer.
@@ -97,7 +98,9 @@ void EpochFlows::spread(Time until) {
 }
 
 void EpochFlows::set_reserved(CapacityId id, double rate) {
-  const double available = std::max(0.0, parts_.rates[id] - rate);
+  // What rounding leaves of a rate that is reserved as a whole would send nothing before the end of time.
+  const double left = parts_.rates[id] - rate;
+  const double available = left > kLeastLeft * parts_.rates[id] ? left : 0.0;
   parts_.solver.change_rate(id, available - std::exchange(parts_.available[id], available));
   reserved_[id] = rate;
 }

@@ -317,7 +317,10 @@ void LevelSolver::fill() {
   for (CapacityId id = 0; id < shares_.size(); ++id) {
     Share& share = shares_[id];
     share.queued = false;
-    if (parts_.lists.empty(id)) continue;
+    if (parts_.lists.empty(id)) {
+      share.level = kUnlimited;
+      continue;
+    }
     const ProgressiveFilling::Filled& filled = filling_[id];
     parts_.lists.advance(id, share.level);
     parts_.agenda.mark(id);

@@ -8,12 +8,36 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace photonrail::formats::operators {
 
 namespace {
 
 std::int64_t whole(double size) { return static_cast<std::int64_t>(size); }
+
+/// The columns that tables of attention share, in their order.
+Attention attention_of(OperatorPrecision precision, std::span<const double> columns) {
+  Attention op;
+  op.precision = precision;
+  op.head_dim = whole(columns[0]);
+  op.window = whole(columns[1]);
+  op.kv_heads = whole(columns[2]);
+  op.heads = whole(columns[3]);
+  op.batch = whole(columns[4]);
+  op.queries = op.keys = whole(columns[5]);
+  return op;
+}
+
+/// The same of latent attention.
+LatentCore latent_core_of(OperatorPrecision precision, std::span<const double> columns) {
+  LatentCore op;
+  op.precision = precision;
+  op.heads = whole(columns[0]);
+  op.batch = whole(columns[1]);
+  op.queries = op.keys = whole(columns[2]);
+  return op;
+}
 
 template <class T, class Make>
 workload::Measured<T> rows_of(const std::optional<Csv>& csv, Make make) {
@@ -51,53 +75,27 @@ workload::Measured<MatrixProduct> FileReader::products(OperatorPrecision precisi
 }
 
 workload::Measured<Attention> FileReader::attention(OperatorPrecision precision) const {
-  return rows_of<Attention>(read_table(gpu_, Kind::kAttention, precision, folder_), [&](auto row) {
-    Attention op;
-    op.precision = precision;
-    op.head_dim = whole(row[0]);
-    op.window = whole(row[1]);
-    op.kv_heads = whole(row[2]);
-    op.heads = whole(row[3]);
-    op.batch = whole(row[4]);
-    op.queries = op.keys = whole(row[5]);
-    return op;
-  });
+  return rows_of<Attention>(read_table(gpu_, Kind::kAttention, precision, folder_),
+                            [&](auto row) { return attention_of(precision, row); });
 }
 
 workload::Measured<LatentCore> FileReader::latent_attention(OperatorPrecision precision) const {
-  return rows_of<LatentCore>(read_table(gpu_, Kind::kLatentAttention, precision, folder_), [&](auto row) {
-    LatentCore op;
-    op.precision = precision;
-    op.heads = whole(row[0]);
-    op.batch = whole(row[1]);
-    op.queries = op.keys = whole(row[2]);
-    return op;
-  });
+  return rows_of<LatentCore>(read_table(gpu_, Kind::kLatentAttention, precision, folder_),
+                             [&](auto row) { return latent_core_of(precision, row); });
 }
 
 workload::Measured<Attention> FileReader::training_attention(OperatorPrecision precision) const {
   return rows_of<Attention>(read_table(gpu_, Kind::kTrainingAttention, precision, folder_), [&](auto row) {
-    Attention op;
-    op.precision = precision;
+    Attention op = attention_of(precision, row.subspan(1));
     op.backward = row[0] > 0.0;
-    op.head_dim = whole(row[1]);
-    op.window = whole(row[2]);
-    op.kv_heads = whole(row[3]);
-    op.heads = whole(row[4]);
-    op.batch = whole(row[5]);
-    op.queries = op.keys = whole(row[6]);
     return op;
   });
 }
 
 workload::Measured<LatentCore> FileReader::training_latent_attention(OperatorPrecision precision) const {
   return rows_of<LatentCore>(read_table(gpu_, Kind::kTrainingLatent, precision, folder_), [&](auto row) {
-    LatentCore op;
-    op.precision = precision;
+    LatentCore op = latent_core_of(precision, row.subspan(1));
     op.backward = row[0] > 0.0;
-    op.heads = whole(row[1]);
-    op.batch = whole(row[2]);
-    op.queries = op.keys = whole(row[3]);
     return op;
   });
 }

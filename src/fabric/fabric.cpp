@@ -161,11 +161,7 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
   if (optical()) {
     const std::span<const CapacityId> hops = rails_[local]->way(plant_.server_of(sender), plant_.server_of(receiver));
     if (hops.empty()) return std::nullopt;
-    for (const CapacityId hop : hops) {
-      // A way over several circuits may leave a pod twice; its message takes one share of the uplink.
-      const auto before = path.hops();
-      if (std::find(before.begin(), before.end(), hop) == before.end()) path.add(hop);
-    }
+    for (const CapacityId hop : hops) path.add(hop);
     const RailRoutes::Length length = rails_[local]->way_length();
     path.latency += spec_.nic.latency * length.circuits;
     path.latency += spec_.rail.pods.latency * length.crossings;

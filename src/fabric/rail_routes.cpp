@@ -74,6 +74,10 @@ std::span<const Hop> RailRoutes::hops(Hop hop) {
 
 std::span<const CapacityId> RailRoutes::way(Hop hop) {
   const SharedRail& shared = from_.shared;
+  // A way over several circuits may leave a pod twice; its message takes one share of the uplink.
+  const auto cross = [this](CapacityId uplink) {
+    if (std::find(way_.begin(), way_.end(), uplink) == way_.end()) way_.push_back(uplink);
+  };
   way_.clear();
   length_ = {};
   for (const Hop part : hops(hop)) {
@@ -84,8 +88,8 @@ std::span<const CapacityId> RailRoutes::way(Hop hop) {
     if (out == in) continue;
     ++length_.crossings;
     if (shared.pod_out.empty()) continue;
-    way_.push_back(shared.pod_out[out]);
-    way_.push_back(shared.pod_in[in]);
+    cross(shared.pod_out[out]);
+    cross(shared.pod_in[in]);
   }
   return way_;
 }

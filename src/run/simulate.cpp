@@ -2,31 +2,18 @@
 
 #include "photonrail/error.hpp"
 #include "photonrail/study/cost.hpp"
+#include "run/peak_memory.hpp"
 #include "run/plausibility.hpp"
 #include "run/runner.hpp"
 #include "run/shared_cluster.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <string>
 
 namespace photonrail {
 
 namespace {
-
-// Of this program: where Linux tells it, without what the program had that started it, which getrusage() counts too.
-double peak_rss_mb() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / 1024.0;  // kB
-  }
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024.0;
-}
 
 // A network that cannot be built of the catalogue's switches is no reason to lose the run.
 void price(const Scenario& scenario, RunResult& result) {
@@ -66,7 +53,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   price(scenario, result);
   if (scenario.run.spread_seeds) add_spread(scenario, *scenario.run.spread_seeds, registries, result);
   result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-  result.engine.peak_rss_mb = peak_rss_mb();
+  result.engine.peak_rss_mb = run::peak_rss_mb();
   return result;
 }
 

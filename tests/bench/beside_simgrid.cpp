@@ -6,7 +6,7 @@
 //   equal, random: all to all at once on one switch; tiers: random sizes over leaves with uplinks 4:1; in_turn: each rank
 //   to all others one after another over the same leaves.
 #include "bench/loads.hpp"
-#include "bench/report.hpp"
+#include "run/peak_memory.hpp"
 
 #include <simgrid/s4u.hpp>
 
@@ -124,6 +124,6 @@ int main(int argc, char** argv) {
   const double makespan = tool == "simgrid" ? photonrail::bench::by_simgrid(load, ranks, argc, argv)
                                             : photonrail::bench::by_photonrail(load, ranks);
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  std::printf("%.4f,%.1f,%.9f\n", seconds, photonrail::bench::peak_rss_mb(), makespan);
+  std::printf("%.4f,%.1f,%.9f\n", seconds, photonrail::run::peak_rss_mb(), makespan);
   return 0;
 }

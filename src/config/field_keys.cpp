@@ -228,6 +228,8 @@ constexpr FieldKey kTrainingKeys[] = {
     {"pipeline.paired", "overlap/experts"},
     {"one_copy_per_rank", "dispatch"},
     {"operators.factor", "operators/factor"},
+    {"operators.mixed.products", "operators/precision_of"},
+    {"operators.mixed.last_layers", "operators/bf16_layers"},
     {"operators_of_ranks", "operators/unlike"},
     {"operators.ranks_a_copy", "operators/ranks_a_copy"},
     {"operators.attention_dropout", "operators/attention"},

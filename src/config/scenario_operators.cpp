@@ -84,12 +84,26 @@ OperatorTimes read_times(JsonReader& section, const char* tables_key, const Time
   return in_section(section, {}, [&] { return operator_times(key, source.folder); });
 }
 
+OperatorPrecision product_precision(const JsonReader& value) {
+  using enum OperatorPrecision;
+  return value.choice<OperatorPrecision>({{"bf16", kBf16}, {"fp8", kFp8}, {"mxfp8", kFp8Block}, {"nvfp4", kFp4}});
+}
+
+void read_bf16_layers(JsonReader section, MixedPrecision& mixed) {
+  if (const auto v = section.optional("first")) mixed.first_layers = v->count(0, 1'000'000);
+  if (const auto v = section.optional("last")) mixed.last_layers = v->count(0, 1'000'000);
+  if (const auto v = section.optional("predictions")) mixed.predictions = v->boolean();
+  section.finish();
+}
+
 /// What GPUs of one job may differ in.
 void read_of_gpu(JsonReader& section, TrainingOperators& how) {
-  if (const auto v = section.optional("precision")) {
-    using enum OperatorPrecision;
-    how.precision = v->choice<OperatorPrecision>({{"bf16", kBf16}, {"fp8", kFp8}, {"mxfp8", kFp8Block}, {"nvfp4", kFp4}});
+  if (const auto v = section.optional("precision")) how.precision = product_precision(*v);
+  if (const auto v = section.optional("precision_of")) {
+    how.mixed.products.clear();
+    for (const auto& [name, precision] : v->members()) how.mixed.products.push_back({name, product_precision(precision)});
   }
+  if (const auto v = section.optional("bf16_layers")) read_bf16_layers(*v, how.mixed);
   if (const auto v = section.optional("scores")) {
     how.scores = v->choice<OperatorPrecision>({{"bf16", OperatorPrecision::kBf16}, {"fp8", OperatorPrecision::kFp8}});
   }

@@ -38,6 +38,14 @@ FITTED = {
 }
 
 
+# Products that stay in higher precision where the others have four bits: the last layers and the predictions of further tokens in
+# BF16, and a list by module (NVIDIA-NeMo/Megatron-Bridge, nemotron_3_super_bf16_with_nvfp4_mixed, te_quant.cfg of pull request 3095).
+KEPT = {
+    "nemotron-3-super": dict(
+        bf16_layers=dict(last=14, predictions=True),
+        precision_of={"attention": "bf16", "experts.latent_down": "bf16", "experts.latent_up": "bf16", "mamba.out": "mxfp8"}),
+}
+
 # Streaming multiprocessors of a GPU (data sheets).
 MULTIPROCESSORS = {"h100": 132, "b200": 148, "gb200": 148, "b300": 160, "gb300": 160}
 # Those that a dispatcher takes where the recipe does not say: DeepEP's default; HybridEP's in most recipes that name one; NCCL's
@@ -204,6 +212,8 @@ def operators(row, s, gpu, moe, release_has_step_graphs):
         how["gpu"], how["borrowed_by"] = BORROWED[gpu]
     else:
         how["gpu"] = gpu
+    if row["precision"] == "NVFP4" and row["model"] in KEPT:
+        how.update(KEPT[row["model"]])
     again = [word for key, word in (("layernorm", "norms"), ("moe_act", "activations"), ("mla_up_proj", "up_projections"),
                                     ("mlp", "mlp"), ("moe", "experts")) if key in modules]
     if again:

@@ -54,11 +54,35 @@ struct ExpertKernels {
   bool stashed = false;
 };
 
+/// Products of layers by name, as OperatorUse has them without "again." and sizes: "attention.qkv", "mamba.out". Not those
+/// of head and router, which are always bf16.
+[[nodiscard]] const std::vector<std::string_view>& product_names();
+
+/// Where products of layers are not in TrainingOperators::precision, as recipes of low precision have it: the first and
+/// last layers in bf16 (Megatron-LM, first_last_layers_bf16), and single products in another precision (its recipes of
+/// quantisation by module; arXiv 2604.12374, table 3).
+struct MixedPrecision {
+  struct Product {
+    std::string name{};  ///< of one product, or "attention" for all "attention.*"; the longest that fits counts
+    OperatorPrecision precision = OperatorPrecision::kBf16;
+  };
+  std::vector<Product> products{};
+  std::uint32_t first_layers = 0;  ///< so many layers of the model are in bf16
+  std::uint32_t last_layers = 0;
+  bool predictions = false;  ///< modules that predict further tokens are in bf16
+
+  /// Of a product in a layer that is not in bf16; `other`: where no name fits.
+  [[nodiscard]] OperatorPrecision of(std::string_view product, OperatorPrecision other) const;
+  /// Whether a layer of a model with `layers` is in bf16; those from `layers` on predict further tokens.
+  [[nodiscard]] bool in_bf16(std::uint32_t layer, std::uint32_t layers) const;
+};
+
 /// How a system computes the parts of a layer.
 struct TrainingOperators {
   OperatorTimes times{OperatorRoofline{}};
   std::string gpu{};  ///< follows the names of what ran on it (OperatorUse::name); "": nothing does
   OperatorPrecision precision = OperatorPrecision::kBf16;  ///< of the products in layers; head, router and scores are bf16
+  MixedPrecision mixed{};                                  ///< products that are in another
   OperatorPrecision scores = OperatorPrecision::kBf16;  ///< of the core of attention; kFp8 where a system has such kernels
   /// Only adapters learn, so that weights have no gradients: no products for them, no reduction, no optimizer. The
   /// adapters' own work is left out.

@@ -144,8 +144,11 @@ Work repeated_projections(const CostShape& shape, const AttentionWidths& w) {
     const LatentAttention& a = *shape.spec.model.latent;
     const std::int64_t heads = shape.spec.model.heads / shape.tp;
     Cost up;
-    shape.add_product(up, "again.kv_up", shape.tokens, a.kv_rank, heads * (a.nope_head + a.value_head), shape.precision());
-    if (a.query_rank > 0) shape.add_product(up, "again.query_up", shape.tokens, a.query_rank, w.query, shape.precision());
+    shape.add_product(up, "again.kv_up", shape.tokens, a.kv_rank, heads * (a.nope_head + a.value_head),
+                      shape.precision("attention.kv_up"));
+    if (a.query_rank > 0) {
+      shape.add_product(up, "again.query_up", shape.tokens, a.query_rank, w.query, shape.precision("attention.query_up"));
+    }
     add_rotary(up, shape, "again.rotary");  // of the same function
     again = again + up.forward;
   }

@@ -31,10 +31,19 @@ void add_clamps(Cost& cost, const CostShape& shape, const char* name, std::int64
                    {(3 * 3 + 3 + 2 * 5 + 8) * elements, (3 * 3 + 2 * 2 * 5) * elements / 2, 7});
 }
 
-void add_mlp_operators(Cost& cost, const CostShape& shape, std::int64_t width, std::int64_t up) {
-  shape.add_product(cost, "mlp.up", shape.tokens, shape.hidden, up, shape.precision());
-  add_activation(cost, shape, "mlp.activation", shape.tokens, width);
-  shape.add_product(cost, "mlp.down", shape.tokens, width, shape.hidden, shape.precision());
+/// Names of the operators of an MLP.
+struct MlpNames {
+  const char* up;
+  const char* activation;
+  const char* down;
+};
+constexpr MlpNames kMlp{"mlp.up", "mlp.activation", "mlp.down"};
+constexpr MlpNames kShared{"shared.up", "shared.activation", "shared.down"};
+
+void add_mlp_operators(Cost& cost, const CostShape& shape, std::int64_t width, std::int64_t up, const MlpNames& names) {
+  shape.add_product(cost, names.up, shape.tokens, shape.hidden, up, shape.precision(names.up));
+  add_activation(cost, shape, names.activation, shape.tokens, width);
+  shape.add_product(cost, names.down, shape.tokens, width, shape.hidden, shape.precision(names.down));
 }
 
 /// Widths of the routed experts of a rank.
@@ -84,8 +93,8 @@ void add_second_bias(Cost& cost, const CostShape& shape, const RoutedShape& r) {
 void add_single_products(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   const std::int64_t rows = std::max<std::int64_t>(r.rows / r.experts, 1);
   const EqualProducts all{static_cast<double>(r.experts)};
-  shape.add_product(cost, "experts.up", rows, r.hidden, r.up, shape.precision(), all);
-  shape.add_product(cost, "experts.down", rows, r.width, r.hidden, shape.precision(), all);
+  shape.add_product(cost, "experts.up", rows, r.hidden, r.up, shape.precision("experts.up"), all);
+  shape.add_product(cost, "experts.down", rows, r.width, r.hidden, shape.precision("experts.down"), all);
   add_activation(cost, shape, "experts.activation", r.rows, r.width);
   add_permutation(cost, shape, r);
 }
@@ -93,7 +102,7 @@ void add_single_products(Cost& cost, const CostShape& shape, const RoutedShape& 
 // The table's grouped products have the permutation and the activation in them.
 void add_grouped_products(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   const ModelSpec& m = shape.spec.model;
-  GroupedProduct op{.precision = shape.precision(),
+  GroupedProduct op{.precision = shape.precision("experts"),
                     .pairs = std::max<std::int64_t>(r.rows, 1),
                     .hidden = r.hidden,
                     .ffn = r.width,
@@ -124,8 +133,9 @@ double kept_bytes(OperatorPrecision precision) {
 }
 
 void add_stash(Cost& cost, const CostShape& shape, const RoutedShape& r) {
-  const double pair =
-      kept_bytes(shape.precision()) * static_cast<double>(r.hidden + r.width) + static_cast<double>(kElementBytes * r.up);
+  const double pair = kept_bytes(shape.precision("experts.up")) * static_cast<double>(r.hidden) +
+                      kept_bytes(shape.precision("experts.down")) * static_cast<double>(r.width) +
+                      static_cast<double>(kElementBytes * r.up);
   const auto bytes = static_cast<std::int64_t>(2.0 * pair * static_cast<double>(r.rows));
   shape.add_memory(cost, "experts.stash", bytes, bytes, 1);
 }
@@ -152,7 +162,7 @@ PartCost beside_routed(const CostShape& shape) {
     const double flops = 2.0 * static_cast<double>(shape.tokens) * static_cast<double>(shape.hidden) *
                          static_cast<double>(width) * matrices(m.mlp);
     cost.last = without_norm.cost(cost.parameters, shape.tokens * (2 * shape.hidden + 2 * up), flops);
-    add_mlp_operators(cost.last, shape, width, up);
+    add_mlp_operators(cost.last, shape, width, up, kShared);
   }
   return cost;
 }
@@ -187,7 +197,7 @@ PartCost mlp_cost(const CostShape& shape, std::int64_t ffn) {
                        static_cast<double>(width) * matrices(m.mlp);
   cost.core = shape.cost(cost.parameters, shape.tokens * (2 * shape.hidden + 2 * up), flops);
   if (shape.book == nullptr) return cost;
-  add_mlp_operators(cost.core, shape, width, up);
+  add_mlp_operators(cost.core, shape, width, up, kMlp);
   const Work again = repeated(shape, cost, shape.book->how().again.mlp, false);
   shape.add_norm(cost.core, "mlp.norm");
   shape.add_residual(cost.core);

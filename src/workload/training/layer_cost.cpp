@@ -49,8 +49,10 @@ CostShape::CostShape(const TrainingSpec& s, OperatorBook* operators)
       own_tokens(s.sequence_parallel ? tokens / tp : tokens),
       book(operators) {}
 
-OperatorPrecision CostShape::precision() const {
-  return book == nullptr ? OperatorPrecision::kBf16 : book->how().times.device().available(book->how().precision);
+OperatorPrecision CostShape::precision(std::string_view product) const {
+  if (book == nullptr || in_bf16) return OperatorPrecision::kBf16;
+  const TrainingOperators& how = book->how();
+  return how.times.device().available(how.mixed.of(product, how.precision));
 }
 
 void CostShape::add_memory(Cost& cost, const char* name, std::int64_t forward_bytes, std::int64_t backward_bytes,
@@ -123,12 +125,13 @@ Cost CostShape::product(std::int64_t rows, std::int64_t in, std::int64_t out, st
   Cost result = cost(in * out + extra_parameters, rows * (in + out), flops);
   const std::string_view word = name;
   const bool wide = word == "head" || word == "experts.router";
-  add_product(result, name, rows, in, out, wide ? OperatorPrecision::kBf16 : precision());
+  add_product(result, name, rows, in, out, wide ? OperatorPrecision::kBf16 : precision(word));
   return result;
 }
 
-ModelCost model_cost(const TrainingSpec& spec, OperatorBook* book) {
-  const CostShape shape(spec, book);
+ModelCost model_cost(const TrainingSpec& spec, OperatorBook* book, bool in_bf16) {
+  CostShape shape(spec, book);
+  shape.in_bf16 = in_bf16;
   const ModelSpec& m = spec.model;
   ModelCost cost;
   cost.embedding = embedding_cost(shape);

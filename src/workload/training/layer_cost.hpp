@@ -82,8 +82,9 @@ struct ModelCost {
   Bytes dispatch;                      ///< what a rank sends to experts, its own included: tokens x top_k x hidden
 };
 
-/// REQUIRES: spec is valid. `book`: gets the operators, which the works then name; null: works have none.
-[[nodiscard]] ModelCost model_cost(const TrainingSpec& spec, OperatorBook* book = nullptr);
+/// REQUIRES: spec is valid. `book`: gets the operators, which the works then name; null: works have none. `in_bf16`: of
+/// layers that are kept in it.
+[[nodiscard]] ModelCost model_cost(const TrainingSpec& spec, OperatorBook* book = nullptr, bool in_bf16 = false);
 
 /// Adam on `parameters` of one rank: no FLOPs counted, it is bound by memory.
 [[nodiscard]] Work optimizer_work(const TrainingSpec& spec, std::int64_t parameters, OperatorBook* book = nullptr);

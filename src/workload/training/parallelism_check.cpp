@@ -124,6 +124,24 @@ void check_pipeline(const TrainingSpec& s) {
   }
 }
 
+// "attention" stands for all of attention's products.
+void check_mixed_precision(const MixedPrecision& mixed, std::uint32_t layers) {
+  for (const auto& [name, precision] : mixed.products) {
+    const std::string inner = name + ".";
+    const auto& known = product_names();
+    const auto fits = [&](std::string_view product) { return product == name || product.starts_with(inner); };
+    if (!name.empty() && std::any_of(known.begin(), known.end(), fits)) continue;
+    std::string list;
+    for (const std::string_view product : known) list += (list.empty() ? "" : ", ") + std::string(product);
+    throw FieldError(field("operators.mixed.products"), "names no product of a layer: \"" + name + "\"",
+                     "one of " + list + ", or the part in front of the dot for all of its products");
+  }
+  if (std::uint64_t{mixed.first_layers} + mixed.last_layers > layers) {
+    throw FieldError(field("operators.mixed.last_layers"),
+                     "are more than the model's " + std::to_string(layers) + " layers");
+  }
+}
+
 void check_operators(const TrainingSpec& s) {
   if (s.overlap.tensor && !s.sequence_parallel) {
     throw FieldError(field("overlap.tensor"), "is for the exchanges of sequence parallelism",
@@ -138,6 +156,7 @@ void check_operators(const TrainingSpec& s) {
   }
   if (!s.operators) return;
   if (s.operators->factor <= 0.0) throw FieldError(field("operators.factor"), "must be above 0");
+  check_mixed_precision(s.operators->mixed, s.model.layers);
   if (s.parallelism.ep % std::max(s.operators->ranks_a_copy, 1u) != 0 || s.operators->ranks_a_copy == 0) {
     throw FieldError(field("operators.ranks_a_copy"), "does not divide ep = " + std::to_string(s.parallelism.ep),
                      "the ranks of a server, where ep spans several");
@@ -163,6 +182,7 @@ void check_operators_of_ranks(const TrainingSpec& s) {
                       other->again.experts == s.operators->again.experts,
                   where, "differ in what ranks exchange: frozen_weights, ranks_a_copy or again.experts");
     core::require(other->factor > 0.0, where, "has a factor that is not above 0");
+    check_mixed_precision(other->mixed, s.model.layers);
     core::require(!other->attention_dropout || !other->fused_attention, where, "has dropout of attention that is fused");
   }
 }

@@ -4,6 +4,7 @@
 #include "workload/training/layer_cost.hpp"
 
 #include <cstdint>
+#include <string_view>
 
 namespace photonrail::workload {
 
@@ -24,6 +25,7 @@ struct CostShape {
   std::int64_t tp = 1;
   std::int64_t own_tokens = 0;  ///< of the rank where activations are sharded: under sequence parallelism a tp-th
   OperatorBook* book = nullptr;
+  bool in_bf16 = false;  ///< all products, whatever the precision of others (MixedPrecision)
 
   explicit CostShape(const TrainingSpec& s, OperatorBook* operators = nullptr);
 
@@ -50,7 +52,7 @@ struct CostShape {
   /// Norm of the tokens before a part, and the sum with the residual behind it.
   void add_norm(Cost& cost, const char* name) const;
   void add_residual(Cost& cost) const;
-  [[nodiscard]] OperatorPrecision precision() const;
+  [[nodiscard]] OperatorPrecision precision(std::string_view product) const;
 };
 
 /// Widths of the attention of one tp rank, in elements.

@@ -6,9 +6,11 @@
 #include "workload/training/stage_pass.hpp"
 #include "workload/training/stage_units.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace photonrail::workload {
@@ -23,6 +25,10 @@ struct StageModel {
         book(of.operators ? std::make_unique<OperatorBook>(*of.operators) : nullptr),
         cost(model_cost(of, book.get())) {
     for (std::uint32_t c = 0; c < shape.chunks_held(); ++c) units.push_back(part_units(spec, cost, virtual_stage(c)));
+    const auto kept = [](const Unit& unit) { return unit.in_bf16; };
+    for (const auto& chunk : units) {
+      if (!cost_in_bf16 && std::any_of(chunk.begin(), chunk.end(), kept)) cost_in_bf16 = model_cost(of, book.get(), true);
+    }
   }
 
   [[nodiscard]] std::uint32_t virtual_stage(std::uint32_t chunk) const { return shape.virtual_stage({stage, chunk}); }
@@ -31,8 +37,9 @@ struct StageModel {
     const auto& of_chunk = units[pass.step.chunk];
     return of_chunk[pass.forward() ? number : of_chunk.size() - 1 - number];
   }
+  [[nodiscard]] const ModelCost& cost_of(const Unit& unit) const { return unit.in_bf16 ? *cost_in_bf16 : cost; }
   [[nodiscard]] const PartCost& attention_of(const Unit& unit) const {
-    return unit.has.window ? cost.windowed : cost.attention;
+    return unit.has.window ? cost_of(unit).windowed : cost_of(unit).attention;
   }
   /// Whether a pair of passes runs layer by layer.
   [[nodiscard]] bool by_layer() const { return spec.overlap.experts && spec.overlap.by_layer; }
@@ -53,7 +60,8 @@ struct StageModel {
   PipelineShape shape;
   std::unique_ptr<OperatorBook> book;  ///< null: computations are timed by the GPU's roofline
   ModelCost cost;
-  std::vector<std::vector<Unit>> units;  ///< by chunk, in forward order
+  std::optional<ModelCost> cost_in_bf16{};  ///< of units that are kept in it, where the stage has some
+  std::vector<std::vector<Unit>> units;     ///< by chunk, in forward order
 };
 
 }  // namespace photonrail::workload

@@ -27,19 +27,20 @@ void PartWriter::add_forward(PassSegments& list, const Unit& unit, const std::st
 
 // A module that predicts a further token: its projection, its layer, the head.
 void PartWriter::add_layer_forward(PassSegments& list, const Unit& unit, const std::string& name) {
+  const ModelCost& cost = model_.cost_of(unit);
   if (unit.predicts) {
     list.push_back(
-        [this, name](StagePass& f) { sharded_part(f, model_.cost.prediction.core.forward, name + ".prediction"); });
+        [this, name, &cost](StagePass& f) { sharded_part(f, cost.prediction.core.forward, name + ".prediction"); });
   }
   if (unit.has.attention) {
     list.push_back(
         [this, name, &unit](StagePass& f) { attention_forward(f, model_.attention_of(unit), name + ".attention"); });
   }
   if (unit.has.mamba) {
-    list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mamba, name + ".mamba", true); });
+    list.push_back([this, name, &cost](StagePass& f) { whole_part(f, cost.mamba, name + ".mamba", true); });
   }
-  if (unit.has.mlp) list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mlp, name + ".mlp", true); });
-  if (unit.experts) add_experts_forward(list, name, unit.layer);
+  if (unit.has.mlp) list.push_back([this, name, &cost](StagePass& f) { whole_part(f, cost.mlp, name + ".mlp", true); });
+  if (unit.experts) add_experts_forward(list, name, unit);
   if (!unit.predicts) return;
   list.turn(Turn::kHeadForward);
   list.push_back([this, name](StagePass& f) {
@@ -49,6 +50,7 @@ void PartWriter::add_layer_forward(PassSegments& list, const Unit& unit, const s
 }
 
 void PartWriter::add_layer_backward(PassSegments& list, const Unit& unit) {
+  const ModelCost& cost = model_.cost_of(unit);
   const std::string& name = unit.name;
   if (unit.predicts) {
     list.push_back([this, name](StagePass& f) {
@@ -56,11 +58,11 @@ void PartWriter::add_layer_backward(PassSegments& list, const Unit& unit) {
       leave(f, name + ".head");
     });
   }
-  if (unit.experts) add_experts_backward(list, name, unit.layer);
+  if (unit.experts) add_experts_backward(list, name, unit);
   list.turn(Turn::kAttentionBackward);
-  if (unit.has.mlp) list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mlp, name + ".mlp", false); });
+  if (unit.has.mlp) list.push_back([this, name, &cost](StagePass& f) { whole_part(f, cost.mlp, name + ".mlp", false); });
   if (unit.has.mamba) {
-    list.push_back([this, name](StagePass& f) { whole_part(f, model_.cost.mamba, name + ".mamba", false); });
+    list.push_back([this, name, &cost](StagePass& f) { whole_part(f, cost.mamba, name + ".mamba", false); });
   }
   if (unit.has.attention) {
     list.push_back(
@@ -68,7 +70,7 @@ void PartWriter::add_layer_backward(PassSegments& list, const Unit& unit) {
   }
   if (!unit.predicts) return;
   list.push_back(
-      [this, name](StagePass& f) { sharded_part(f, work(f, model_.cost.prediction.core), name + ".prediction"); });
+      [this, name, &cost](StagePass& f) { sharded_part(f, work(f, cost.prediction.core), name + ".prediction"); });
 }
 
 // The loss over words that tp ranks share: the maximum, the sum of the exponents and the logit of the right word of each
@@ -105,7 +107,7 @@ void PartWriter::add_backward(PassSegments& list, const Unit& unit) {
 // A split backward pass: the weights' half, from what the input's half has left. Nothing is exchanged.
 void PartWriter::weights_of(StagePass& pass, const Unit& unit) {
   if (unit.kind == Unit::Kind::kEmbedding) return;  // has no other half
-  const ModelCost& cost = model_.cost;
+  const ModelCost& cost = model_.cost_of(unit);
   if (unit.kind == Unit::Kind::kHead) return tasks_.compute(pass, cost.head.core.weight, unit.name);
   Work weights;
   if (unit.has.attention) weights = weights + model_.attention_of(unit).whole().weight;
@@ -156,49 +158,51 @@ void PartWriter::attention_backward(StagePass& pass, const PartCost& attention, 
 
 // The shared experts come after the routed ones, as in Megatron-LM without their overlap; in pairs that run layer by layer
 // they are computed with the routed ones, before these leave.
-void PartWriter::add_experts_forward(PassSegments& list, const std::string& part, std::uint32_t layer) {
-  list.push_back([this, part, layer](StagePass& f) {
-    tasks_.compute(f, model_.cost.experts.first.forward, part + ".router");
-    to_experts(f, part + ".dispatch", layer);
+void PartWriter::add_experts_forward(PassSegments& list, const std::string& part, const Unit& unit) {
+  const PartCost& cost = model_.cost_of(unit).experts;
+  list.push_back([this, part, &unit, &cost](StagePass& f) {
+    tasks_.compute(f, cost.first.forward, part + ".router");
+    to_experts(f, part + ".dispatch", unit.layer);
   });
   list.turn(Turn::kExpertsForward);
-  list.push_back([this, part, layer](StagePass& f) {
-    if (model_.by_layer() && has_shared()) shared(f, model_.cost.experts.last.forward, part + ".shared");
-    tasks_.compute(f, model_.cost.experts.core.forward, part + ".experts");
-    from_experts(f, part + ".combine", layer);
+  list.push_back([this, part, &unit, &cost](StagePass& f) {
+    if (model_.by_layer() && has_shared()) shared(f, cost.last.forward, part + ".shared");
+    tasks_.compute(f, cost.core.forward, part + ".experts");
+    from_experts(f, part + ".combine", unit.layer);
   });
   if (model_.by_layer() || !has_shared()) return;
-  list.push_back([this, part](StagePass& f) { shared(f, model_.cost.experts.last.forward, part + ".shared"); });
+  list.push_back([this, part, &cost](StagePass& f) { shared(f, cost.last.forward, part + ".shared"); });
 }
 
-void PartWriter::add_experts_backward(PassSegments& list, const std::string& part, std::uint32_t layer) {
+void PartWriter::add_experts_backward(PassSegments& list, const std::string& part, const Unit& unit) {
+  const PartCost& cost = model_.cost_of(unit).experts;
   if (model_.book && model_.book->how().again.experts) {
-    list.push_back([this, part, layer](StagePass& f) { to_experts(f, "again." + part + ".dispatch", layer); });
-    list.push_back([this, part, layer](StagePass& f) { from_experts(f, "again." + part + ".combine", layer); });
+    list.push_back([this, part, &unit](StagePass& f) { to_experts(f, "again." + part + ".dispatch", unit.layer); });
+    list.push_back([this, part, &unit](StagePass& f) { from_experts(f, "again." + part + ".combine", unit.layer); });
   }
   if (has_shared() && !model_.by_layer()) {
-    list.push_back([this, part](StagePass& f) { shared(f, work(f, model_.cost.experts.last), part + ".shared"); });
+    list.push_back([this, part, &cost](StagePass& f) { shared(f, work(f, cost.last), part + ".shared"); });
   }
-  list.push_back([this, part, layer](StagePass& f) { to_experts(f, part + ".combine", layer); });
+  list.push_back([this, part, &unit](StagePass& f) { to_experts(f, part + ".combine", unit.layer); });
   list.turn(Turn::kExpertsBackward);
-  list.push_back([this, part, layer](StagePass& f) {
-    if (model_.by_layer()) return experts_beside(f, part, layer);
-    tasks_.compute(f, model_.cost.experts.again + work(f, model_.cost.experts.core), part + ".experts");
-    from_experts(f, part + ".dispatch", layer);
+  list.push_back([this, part, &unit, &cost](StagePass& f) {
+    if (model_.by_layer()) return experts_beside(f, part, unit);
+    tasks_.compute(f, cost.again + work(f, cost.core), part + ".experts");
+    from_experts(f, part + ".dispatch", unit.layer);
   });
   list.turn(Turn::kAttentionBackward);
-  list.push_back([this, part](StagePass& f) { tasks_.compute(f, work(f, model_.cost.experts.first), part + ".router"); });
+  list.push_back([this, part, &cost](StagePass& f) { tasks_.compute(f, work(f, cost.first), part + ".router"); });
 }
 
 // Backward in a pair that runs layer by layer: the tokens' gradients leave as soon as they are known; what nothing waits
 // for is computed beside them.
-void PartWriter::experts_beside(StagePass& pass, const std::string& part, std::uint32_t layer) {
-  const PartCost& cost = model_.cost.experts;
+void PartWriter::experts_beside(StagePass& pass, const std::string& part, const Unit& unit) {
+  const PartCost& cost = model_.cost_of(unit).experts;
   const bool later = model_.spec.overlap.delay_weights && pass.step.kind == PassKind::kBackward;
   if (has_shared()) shared(pass, work(pass, cost.last), part + ".shared");
   tasks_.compute(pass, cost.again + (later ? cost.core.input : work(pass, cost.core)), part + ".experts");
   const TaskId computed = pass.data;
-  from_experts(pass, part + ".dispatch", layer);
+  from_experts(pass, part + ".dispatch", unit.layer);
   if (!later) return;
   const TaskId sent = std::exchange(pass.data, computed);
   tasks_.compute(pass, cost.core.weight, part + ".experts.weights");

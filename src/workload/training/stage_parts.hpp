@@ -23,9 +23,9 @@ class PartWriter {
   void weights_of(StagePass& pass, const Unit& unit);
 
  private:
-  void add_experts_forward(PassSegments& list, const std::string& part, std::uint32_t layer);
-  void add_experts_backward(PassSegments& list, const std::string& part, std::uint32_t layer);
-  void experts_beside(StagePass& pass, const std::string& part, std::uint32_t layer);
+  void add_experts_forward(PassSegments& list, const std::string& part, const Unit& unit);
+  void add_experts_backward(PassSegments& list, const std::string& part, const Unit& unit);
+  void experts_beside(StagePass& pass, const std::string& part, const Unit& unit);
   void attention_forward(StagePass& pass, const PartCost& attention, const std::string& part);
   void attention_backward(StagePass& pass, const PartCost& attention, const std::string& part);
   void add_layer_forward(PassSegments& list, const Unit& unit, const std::string& name);

@@ -15,6 +15,7 @@ Unit layer_unit(const TrainingSpec& spec, const ModelCost& cost, std::uint32_t l
   unit.has = m.layer_kind(layer);
   unit.experts = unit.has.experts;
   unit.predicts = layer >= m.layers;
+  unit.in_bf16 = spec.operators && spec.operators->mixed.in_bf16(layer, m.layers);
   if (unit.has.attention) unit.parameters += cost.attention.parameters;
   if (unit.has.mamba) unit.parameters += cost.mamba.parameters;
   if (unit.has.mlp) unit.parameters += cost.mlp.parameters;

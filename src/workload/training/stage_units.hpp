@@ -29,6 +29,7 @@ struct Unit {
   std::int64_t borrowed = 0;           ///< used here, owned by another unit: the tied embedding of the head
   LayerKind has{};                     ///< of a layer
   bool predicts = false;               ///< a module that predicts a further token: it ends with the head once more
+  bool in_bf16 = false;                ///< its products (MixedPrecision)
 };
 
 /// In forward order.

@@ -144,10 +144,15 @@ class Programs {
   void check_precision() {
     if (!of_kind_.operators) return;
     const TrainingOperators& how = *of_kind_.operators;
-    const OperatorPrecision there = how.times.device().available(how.precision);
-    if (there == how.precision) return;
+    check_precision(how, how.precision);
+    for (const auto& [name, precision] : how.mixed.products) check_precision(how, precision);
+  }
+
+  void check_precision(const TrainingOperators& how, OperatorPrecision precision) {
+    const OperatorPrecision there = how.times.device().available(precision);
+    if (there == precision) return;
     const std::string line = (how.gpu.empty() ? "the GPU" : "a GPU (" + how.gpu + ")") + " has no " +
-                             std::string(to_string(how.precision)) + ": its products are timed in " +
+                             std::string(to_string(precision)) + ": its products are timed in " +
                              std::string(to_string(there)) + ", without casts";
     if (std::find(warned_.begin(), warned_.end(), line) != warned_.end()) return;
     builder_.warn(line);

@@ -81,6 +81,9 @@ struct TrainingSpec {
   /// Even dispatch: a token goes once to each rank that has some of its experts, and comes back once (DeepEP, HybridEP);
   /// else once for each expert.
   bool one_copy_per_rank = false;
+  /// With one copy a rank: before tokens leave for their experts every rank learns which experts each token of the group
+  /// chose, from an all-gather of a byte for each token and expert, and `operators` have the scan of it (HybridEP).
+  bool gathers_routing = false;
   /// Operators one by one, with a time each; null: the GPU's roofline times whole parts of a layer.
   std::shared_ptr<const TrainingOperators> operators{};
   /// By rank, where GPUs are unlike: what times the rank's operators in place of `operators`. Null: `operators`. They may

@@ -227,6 +227,7 @@ constexpr FieldKey kTrainingKeys[] = {
     {"ends_count_as_layers", "ends_count_as_layers"},
     {"pipeline.paired", "overlap/experts"},
     {"one_copy_per_rank", "dispatch"},
+    {"gathers_routing", "dispatch"},
     {"operators.factor", "operators/factor"},
     {"operators.mixed.products", "operators/precision_of"},
     {"operators.mixed.last_layers", "operators/bf16_layers"},

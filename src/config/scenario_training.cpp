@@ -130,7 +130,12 @@ void read_options(JsonReader& section, const std::filesystem::path& directory, T
   if (const auto v = section.optional("gradients")) read_gradients(*v, spec);
   if (const auto v = section.optional("overlap")) read_overlap(*v, spec);
   if (const auto v = section.optional("dispatch")) {
-    spec.one_copy_per_rank = v->choice<bool>({{"copy_per_expert", false}, {"copy_per_rank", true}});
+    enum class Dispatch : std::uint8_t { kExpert, kRank, kHybridEp };
+    using enum Dispatch;
+    const auto way =
+        v->choice<Dispatch>({{"copy_per_expert", kExpert}, {"copy_per_rank", kRank}, {"hybrid_ep", kHybridEp}});
+    spec.one_copy_per_rank = way != kExpert;
+    spec.gathers_routing = way == kHybridEp;
   }
 }
 

@@ -23,6 +23,7 @@ SYSTEMS = {
     "b300": dict(domain=8, up=617, nic=92),
     "gb300": dict(domain=64, up=617, nic=92),
 }
+CURVES = {"h100": "h100", "b200": "b200", "b300": "b200"}
 # Data sheets of GPUs without tables, TFLOP/s dense and GB/s, and whose table they borrow.
 BORROWED = {
     "b300": ("b200", dict(bf16_tflops=2250, fp8_tflops=4500, fp4_tflops=13500, memory_gb_per_s=8000)),
@@ -288,18 +289,23 @@ def scenario(row, m, s):
     if overlap:
         training["overlap"] = overlap
     if moe and (flexible(s) or (row["model"] == "deepseek-v3" and not s.get("of_release"))):
-        training["dispatch"] = "copy_per_rank"
-    across = ep > domain and training.get("dispatch") == "copy_per_rank"
+        backend = s.get("model.moe_flex_dispatcher_backend") or ("hybridep" if domain > 8 else "deepep")
+        training["dispatch"] = "hybrid_ep" if backend == "hybridep" else "copy_per_rank"
+    else:
+        backend = "alltoall"
+    across = ep > domain and "dispatch" in training
     if "core_attn" in (s.get("model.recompute_modules") or []):
         training["recompute"] = "selective"
     training["operators"] = operators(row, s, gpu, moe, newer(row, "26.06"))
     if across:
         training["operators"]["ranks_a_copy"] = domain
+    # Plain all-to-alls among the GPUs of a server of 8 are what the measured curves of these servers are of, in rounds of pairs
+    # (docs/validation.md, "Collectives inside a server"); dispatchers and overlapped exchanges have kernels of their own.
+    measured = moe and 1 < ep <= system["domain"] == 8 and backend == "alltoall"
+    scale_up = CURVES[gpu] if measured else {"gb_per_s": system["up"], "latency_us": 2}
     peak, memory, capacity = PEAKS[gpu]
     executor = {}
     if moe and ep > 1:
-        flex = s.get("model.moe_flex_dispatcher_backend") or ("hybridep" if domain > 8 else "deepep")
-        backend = flex if training.get("dispatch") == "copy_per_rank" else "alltoall"
         sms = (s.get("model.moe_hybridep_num_sms") if backend == "hybridep" else None) or DISPATCHER_SMS[backend]
         executor["sm_share"] = {"ep": round(sms / MULTIPROCESSORS[gpu], 3)}
     return {
@@ -308,11 +314,12 @@ def scenario(row, m, s):
         "cluster": {
             "servers": row["gpus"] // domain, "gpus_per_server": domain,
             "gpu": {"peak_tflops": peak, "memory_gb_per_s": memory, "memory_gb": capacity},
-            "scale_up": {"gb_per_s": system["up"], "latency_us": 2},
+            "scale_up": scale_up,
             "nic": {"port_gb_per_s": system["nic"], "latency_us": 4},
             "rail": {"kind": "electrical"},
         },
-        "collectives": {"all_gather": "hierarchical", "reduce_scatter": "hierarchical", "all_reduce": "hierarchical", "all_to_all": "direct"},
+        "collectives": {"all_gather": "hierarchical", "reduce_scatter": "hierarchical", "all_reduce": "hierarchical",
+                        "all_to_all": "pairwise" if measured else "direct"},
         "executor": executor,
         "workload": {"training": training},
     }

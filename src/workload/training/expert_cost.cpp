@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace photonrail::workload {
 
@@ -67,13 +68,23 @@ struct RoutedShape {
   }
 };
 
+/// Copies of a token that reach some of `ranks` when its top_k experts are drawn evenly: ranks (1 - (1 - 1 / ranks)^top_k).
+double copies_of_a_token(const CostShape& shape, double ranks) {
+  return ranks * (1.0 - std::pow(1.0 - 1.0 / ranks, shape.spec.model.moe->top_k));
+}
+
 // Tokens are sorted by expert and back: each way a token is read once and written for each of its experts, or the other way
 // round; backward likewise. (cuDNN and Transformer Engine fuse the weights of the router into the second.) A plain
 // all-to-all delivers the tokens sorted by the rank that they come from: they are sorted by expert after it, and back
-// before the other (MoEAlltoAllTokenDispatcher of Megatron-LM). Dispatchers of one copy a rank sort as they receive.
+// before the other (MoEAlltoAllTokenDispatcher of Megatron-LM). Of one copy a rank the rank that receives it makes those of
+// its experts, so that the copies that arrive are read and not the rank's own tokens (Hybrid-EP implementation guide of
+// DeepEP, sections 5 and 7.2: a kernel behind dispatch and one before combine).
 void add_permutation(Cost& cost, const CostShape& shape, const RoutedShape& r) {
-  const bool twice = !shape.spec.one_copy_per_rank && shape.spec.parallelism.ep > 1 && r.experts > 1;
-  const std::int64_t bytes = (r.tokens + (twice ? 3 : 1) * r.rows) * r.hidden * kElementBytes;
+  const bool copied = shape.spec.one_copy_per_rank && shape.spec.parallelism.ep > 1;
+  const bool twice = !copied && shape.spec.parallelism.ep > 1 && r.experts > 1;
+  const double of_token = copied ? copies_of_a_token(shape, shape.spec.parallelism.ep) : 1.0;
+  const auto read = static_cast<std::int64_t>(of_token * static_cast<double>(r.tokens));
+  const std::int64_t bytes = (read + (twice ? 3 : 1) * r.rows) * r.hidden * kElementBytes;
   shape.add_memory(cost, "experts.permutation", 2 * bytes, 2 * bytes, twice ? 4 : 2, kRoutingLaunches);
 }
 
@@ -132,12 +143,20 @@ double kept_bytes(OperatorPrecision precision) {
   return precision == OperatorPrecision::kBf16 ? 2.0 : precision == OperatorPrecision::kFp4 ? 0.5 : 1.0;
 }
 
+// Share of the data sheet's bandwidth at which Megatron-LM's Triton kernel copies into pages: 896 MiB in 468 us on a GB300,
+// read and written (its pull request 6414).
+constexpr double kStashBandwidth = 0.5;
+
 void add_stash(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   const double pair = kept_bytes(shape.precision("experts.up")) * static_cast<double>(r.hidden) +
                       kept_bytes(shape.precision("experts.down")) * static_cast<double>(r.width) +
                       static_cast<double>(kElementBytes * r.up);
   const auto bytes = static_cast<std::int64_t>(2.0 * pair * static_cast<double>(r.rows));
-  shape.add_memory(cost, "experts.stash", bytes, bytes, 1);
+  const BookedOperator copy = shape.book->add_timed(
+      "experts.stash " + std::to_string(bytes) + " B",
+      {.kind = OperatorClass::kMemory, .bytes = static_cast<double>(bytes), .bytes_share = kStashBandwidth});
+  cost.forward.operators.push_back(copy);
+  cost.input.operators.push_back(copy);
 }
 
 void add_routed_operators(Cost& cost, const CostShape& shape, const RoutedShape& r) {
@@ -238,8 +257,6 @@ std::int64_t routed_parameters(const CostShape& shape) {
   return r.experts * (r.hidden * (r.width + r.up) + (m.biases ? r.up + shape.hidden : 0));
 }
 
-// One copy a rank, or a group of ranks: of `ep` of these, the number that some of the top_k experts of a token are on, when
-// they are drawn evenly, ep (1 - (1 - 1 / ep)^top_k).
 std::int64_t dispatched_bytes(const CostShape& shape) {
   const ModelSpec& m = shape.spec.model;
   const RoutedShape r(shape);
@@ -247,9 +264,28 @@ std::int64_t dispatched_bytes(const CostShape& shape) {
   const std::uint32_t shared = shape.book == nullptr ? 1 : shape.book->how().ranks_a_copy;
   const double ranks = static_cast<double>(shape.spec.parallelism.ep) / shared;
   if (!shape.spec.one_copy_per_rank || shape.spec.parallelism.ep == 1) return copy * m.moe->top_k;
-  const double copies = ranks * (1.0 - std::pow(1.0 - 1.0 / ranks, m.moe->top_k));
-  const auto bytes = static_cast<std::int64_t>(copies * static_cast<double>(copy));
+  const auto bytes = static_cast<std::int64_t>(copies_of_a_token(shape, ranks) * static_cast<double>(copy));
   return std::max<std::int64_t>(bytes / shape.spec.parallelism.ep * shape.spec.parallelism.ep, shape.spec.parallelism.ep);
+}
+
+std::int64_t routing_bytes(const CostShape& shape) { return RoutedShape(shape).tokens * shape.spec.model.moe->experts; }
+
+// Each rank scans the choices of all tokens of the group: where its own go, and which of the others it gets. Published, of
+// a B300 and 72 ranks with 12,288 tokens each: 580 us at 6 choices, 2,045 us at 36 (isolated scans of HybridEP with 108
+// blocks of 256 threads, before they were made faster in May 2026; docs/models.md). The line through both, for each token.
+constexpr double kScanSeconds = 0.32e-9;
+constexpr double kScanSecondsOfChoice = 0.055e-9;
+
+Work routing_scan(const CostShape& shape) {
+  Work work;
+  if (shape.book == nullptr) return work;
+  const std::int64_t tokens = RoutedShape(shape).tokens * shape.spec.parallelism.ep;
+  const double choices = shape.spec.model.moe->top_k;
+  work.operators.push_back(
+      shape.book->add_timed("experts.routing_map of " + std::to_string(tokens),
+                            {.kind = OperatorClass::kMemory,
+                             .seconds = (kScanSeconds + kScanSecondsOfChoice * choices) * static_cast<double>(tokens)}));
+  return work;
 }
 
 }  // namespace photonrail::workload

@@ -153,6 +153,9 @@ ModelCost model_cost(const TrainingSpec& spec, OperatorBook* book, bool in_bf16)
   cost.experts = expert_cost(shape);
   cost.expert_parameters = routed_parameters(shape);
   cost.dispatch = {dispatched_bytes(shape)};
+  if (!spec.gathers_routing) return cost;
+  cost.routing = {routing_bytes(shape)};
+  cost.routing_scan = routing_scan(shape);
   return cost;
 }
 

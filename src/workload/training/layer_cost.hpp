@@ -80,6 +80,8 @@ struct ModelCost {
   Bytes activation_shard;              ///< the part of it that one rank holds under sequence parallelism
   Bytes kv_block;                      ///< context parallelism: keys and values of the tokens of one rank
   Bytes dispatch;                      ///< what a rank sends to experts, its own included: tokens x top_k x hidden
+  Bytes routing;                       ///< TrainingSpec::gathers_routing: of a rank
+  Work routing_scan;                   ///< of what all ranks gathered
 };
 
 /// REQUIRES: spec is valid. `book`: gets the operators, which the works then name; null: works have none. `in_bf16`: of

@@ -50,10 +50,16 @@ void add_scan(Cost& cost, const CostShape& shape, const MambaWidths& w) {
   const double states = static_cast<double>(w.chunks * w.inner * a.state) * 4.0;
   const double tokens = static_cast<double>(shape.tokens * (3 * w.inner + 2 * w.states)) * kElementBytes;
   // Backward: the states once more, and their gradients the same way.
-  cost.forward.operators.push_back(
-      shape.book->add_scan("mamba.scan", {flops, kScanShare, 4.0 * states + tokens, kScanBandwidth, 5.0}));
-  cost.input.operators.push_back(shape.book->add_scan(
-      "mamba.scan.backward", {2.5 * flops, kScanShare, 12.0 * states + 2.5 * tokens, kScanBandwidth, 10.0}));
+  cost.forward.operators.push_back(shape.book->add_timed("mamba.scan", {.flops = flops,
+                                                                        .flops_share = kScanShare,
+                                                                        .bytes = 4.0 * states + tokens,
+                                                                        .bytes_share = kScanBandwidth,
+                                                                        .kernels = 5.0}));
+  cost.input.operators.push_back(shape.book->add_timed("mamba.scan.backward", {.flops = 2.5 * flops,
+                                                                               .flops_share = kScanShare,
+                                                                               .bytes = 12.0 * states + 2.5 * tokens,
+                                                                               .bytes_share = kScanBandwidth,
+                                                                               .kernels = 10.0}));
 }
 
 // Megatron-LM has tokens before sequences, and the kernels of Mamba sequences before tokens (MambaMixer._ssm_training):

@@ -53,12 +53,12 @@ BookedOperator OperatorBook::add(OperatorClass kind, std::string name, const Ope
   return keep({std::move(name) + dimensions(op), kind, time.source}, seconds_of(time.time), kernels * seconds_of(launch));
 }
 
-BookedOperator OperatorBook::add_scan(std::string name, const Scan& scan) {
+BookedOperator OperatorBook::add_timed(std::string name, const OwnTime& time) {
   const OperatorRoofline& gpu = how_.times.device();
-  const double arithmetic = scan.flops / (scan.flops_share * gpu.bf16_tflops * 1e12);
-  const double memory = scan.bytes / (scan.bytes_share * gpu.memory_gb_per_s * 1e9) + scan.kernels * seconds_of(gpu.kernel);
-  return keep({std::move(name), OperatorClass::kScan, OperatorSource::kRoofline}, std::max(arithmetic, memory),
-              scan.kernels * seconds_of(how_.operator_call));
+  const double arithmetic = time.flops / (time.flops_share * gpu.bf16_tflops * 1e12);
+  const double memory = time.bytes / (time.bytes_share * gpu.memory_gb_per_s * 1e9) + time.kernels * seconds_of(gpu.kernel);
+  return keep({std::move(name), time.kind, OperatorSource::kRoofline}, std::max(arithmetic, memory) + time.seconds,
+              time.kernels * seconds_of(how_.operator_call));
 }
 
 double OperatorBook::gpu_seconds(const std::vector<BookedOperator>& work) const {

@@ -26,15 +26,18 @@ class OperatorBook {
   /// Of a kind and name, launched as `kernels` kernels.
   [[nodiscard]] BookedOperator add(OperatorClass kind, std::string name, const Operator& op, double kernels = 1.0,
                                    From from = From::kFramework);
-  /// One that no table has: `flops` in bf16 or `bytes`, whichever take longer at their share of the peak and the bandwidth.
-  struct Scan {
+  /// One that no table has: `flops` in bf16 or `bytes`, whichever take longer at their share of the peak and the bandwidth,
+  /// and `seconds` besides.
+  struct OwnTime {
+    OperatorClass kind = OperatorClass::kScan;
     double flops = 0.0;
     double flops_share = 1.0;
     double bytes = 0.0;
     double bytes_share = 1.0;
+    double seconds = 0.0;
     double kernels = 1.0;
   };
-  [[nodiscard]] BookedOperator add_scan(std::string name, const Scan& scan);
+  [[nodiscard]] BookedOperator add_timed(std::string name, const OwnTime& time);
 
   /// GPU and host together. `host_waits`: their times add up, else the longer one counts.
   [[nodiscard]] Duration time(const std::vector<BookedOperator>& work, bool host_waits) const;

@@ -150,6 +150,9 @@ void check_operators(const TrainingSpec& s) {
   if (s.one_copy_per_rank && s.moe) {
     throw FieldError(field("one_copy_per_rank"), "a router sends a copy for each expert", "remove \"moe\", or this");
   }
+  if (s.gathers_routing && !s.one_copy_per_rank) {
+    throw FieldError(field("gathers_routing"), "is for tokens that are sent once to a rank", "set one_copy_per_rank");
+  }
   if (s.model.mamba && (s.model.mamba->heads % s.parallelism.tp != 0 || s.parallelism.cp > 1)) {
     throw FieldError(field("parallelism"), "heads of Mamba are spread over tp evenly, and their sequence is not cut",
                      "a tp that divides the heads, and cp 1");

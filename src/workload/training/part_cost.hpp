@@ -73,5 +73,8 @@ struct AttentionWidths {
 [[nodiscard]] std::int64_t routed_parameters(const CostShape& shape);
 /// What a rank sends to experts, its own included.
 [[nodiscard]] std::int64_t dispatched_bytes(const CostShape& shape);
+/// Of a rank's map of tokens and experts, and the scan of those of all ranks (TrainingSpec::gathers_routing).
+[[nodiscard]] std::int64_t routing_bytes(const CostShape& shape);
+[[nodiscard]] Work routing_scan(const CostShape& shape);
 
 }  // namespace photonrail::workload

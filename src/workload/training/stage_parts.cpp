@@ -162,6 +162,7 @@ void PartWriter::add_experts_forward(PassSegments& list, const std::string& part
   const PartCost& cost = model_.cost_of(unit).experts;
   list.push_back([this, part, &unit, &cost](StagePass& f) {
     tasks_.compute(f, cost.first.forward, part + ".router");
+    gather_routing(f, part + ".routing");
     to_experts(f, part + ".dispatch", unit.layer);
   });
   list.turn(Turn::kExpertsForward);
@@ -229,6 +230,13 @@ void PartWriter::from_experts(StagePass& pass, const std::string& part, std::uin
   const std::int64_t etp = model_.spec.parallelism.expert_tp();
   if (etp > 1) tasks_.exchange(pass, shared, CollectiveOp::kReduceScatter, {etp * model_.cost.dispatch.count}, part);
   all_to_all(pass, part, layer, MoeExchange::kCombine);
+}
+
+// Beside whatever else the GPU has to do; the backward pass knows the routing.
+void PartWriter::gather_routing(StagePass& pass, const std::string& part) {
+  if (!model_.spec.gathers_routing || !tasks_.has(SlotUse::kExpert)) return;
+  tasks_.exchange(pass, SlotUse::kExpert, CollectiveOp::kAllGather, model_.cost.routing, part);
+  if (model_.book) pass.data = tasks_.compute_apart(model_.cost.routing_scan, pass.prefix + part, {pass.data});
 }
 
 // The gradient of what is combined goes the way of the dispatch, and the other way round.

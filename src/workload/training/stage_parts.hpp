@@ -37,6 +37,7 @@ class PartWriter {
   void sharded_part(StagePass& pass, const Work& work, const std::string& part);
   void enter(StagePass& pass, const std::string& part);
   void leave(StagePass& pass, const std::string& part);
+  void gather_routing(StagePass& pass, const std::string& part);
   void to_experts(StagePass& pass, const std::string& part, std::uint32_t layer);
   void from_experts(StagePass& pass, const std::string& part, std::uint32_t layer);
   void all_to_all(StagePass& pass, const std::string& part, std::uint32_t layer, MoeExchange direction);

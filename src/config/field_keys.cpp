@@ -233,7 +233,7 @@ constexpr FieldKey kTrainingKeys[] = {
     {"operators.mixed.last_layers", "operators/bf16_layers"},
     {"operators_of_ranks", "operators/unlike"},
     {"operators.ranks_a_copy", "operators/ranks_a_copy"},
-    {"operators.attention_dropout", "operators/attention"},
+    {"operators.attention.dropout", "operators/attention"},
     {"model.window_every", "model/window_every"},
     {"model.predicted_tokens", "model/predicted_tokens"},
     {"model.mamba", "model/mamba"},

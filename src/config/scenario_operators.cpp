@@ -41,8 +41,8 @@ void read_attention(const JsonReader& value, TrainingOperators& how) {
   enum class Kernel : std::uint8_t { kFused, kUnfused, kDropout };
   const Kernel kernel = value.choice<Kernel>(
       {{"fused", Kernel::kFused}, {"unfused", Kernel::kUnfused}, {"unfused_dropout", Kernel::kDropout}});
-  how.fused_attention = kernel == Kernel::kFused;
-  how.attention_dropout = kernel == Kernel::kDropout;
+  how.attention.fused = kernel == Kernel::kFused;
+  how.attention.dropout = kernel == Kernel::kDropout;
 }
 
 /// The datasheet of a GPU of which no more than the scenario says is known: its peak is that of every precision.
@@ -180,7 +180,7 @@ void read_operators(JsonReader section, const std::filesystem::path& directory, 
   if (const auto v = section.optional("frozen_weights")) how->frozen_weights = v->boolean();
   if (const auto v = section.optional("attention")) read_attention(*v, *how);
   if (const auto v = section.optional("rotary")) {
-    how->fused_rotary = v->choice<bool>({{"fused", true}, {"framework", false}});
+    how->attention.fused_rotary = v->choice<bool>({{"fused", true}, {"framework", false}});
     if (!spec.model.latent) v->fail("only latent attention has a choice", "leave it out");
   }
   if (const auto v = section.optional("experts")) {

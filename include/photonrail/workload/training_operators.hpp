@@ -54,6 +54,18 @@ struct ExpertKernels {
   bool stashed = false;
 };
 
+/// What a rank runs for the core of attention and around it.
+struct AttentionKernels {
+  /// false: scores go to memory and back, as kernels of 2022 had it and as masks that a fused kernel does not know
+  /// (attention sinks) make it: beside the two products softmax reads and writes each score of 2 bytes forward; backward it
+  /// reads it and its gradient and writes one. Dropout adds 3 bytes each way: a mask of 1 byte, and a score once more.
+  bool fused = true;
+  bool dropout = false;  ///< unfused only: masks are written, read and applied
+  /// Latent attention: false: rotary embeddings are operators of the framework, and each head's parts are joined by it
+  /// (Megatron-LM without apply_rope_fusion).
+  bool fused_rotary = true;
+};
+
 /// Products of layers by name, as OperatorUse has them without "again." and sizes: "attention.qkv", "mamba.out". Not those
 /// of head and router, which are always bf16.
 [[nodiscard]] const std::vector<std::string_view>& product_names();
@@ -90,14 +102,7 @@ struct TrainingOperators {
   /// Every time that comes from a table is so many times the table's, for what idle GPUs with cool clocks do not show;
   /// fitted by calibration, above 0.
   double factor = 1.0;
-  /// false: scores go to memory and back, as kernels of 2022 had it and as masks that a fused kernel does not know
-  /// (attention sinks) make it: beside the two products softmax reads and writes each score of 2 bytes forward; backward it
-  /// reads it and its gradient and writes one. Dropout adds 3 bytes each way: a mask of 1 byte, and a score once more.
-  bool fused_attention = true;
-  bool attention_dropout = false;  ///< unfused only: masks are written, read and applied
-  /// Latent attention: false: rotary embeddings are operators of the framework, and each head's parts are joined by it
-  /// (Megatron-LM without apply_rope_fusion).
-  bool fused_rotary = true;
+  AttentionKernels attention{};
   ExpertKernels expert_kernels{};
 
   /// With TrainingSpec::one_copy_per_rank: so many neighbouring ranks share one copy, which reaches them over one of them

@@ -43,13 +43,13 @@ Operator core_operator(const CostShape& shape, const AttentionWidths& w, bool wi
                    .backward = backward};
 }
 
-// Scores that go to memory and back (TrainingOperators::fused_attention); products of the whole square, since nothing skips
+// Scores that go to memory and back (AttentionKernels::fused); products of the whole square, since nothing skips
 // what the mask hides. The products' own reads and writes of scores are in their times.
 void add_unfused_core(Cost& core, const CostShape& shape, const AttentionWidths& w) {
   const TrainingSpec& s = shape.spec;
   const std::int64_t heads = s.model.heads / shape.tp;
   const std::int64_t scores = shape.tokens * std::int64_t{s.sequence} * heads;
-  const bool dropout = s.operators->attention_dropout;
+  const bool dropout = s.operators->attention.dropout;
   shape.add_memory(core, "attention.scores", scores * (dropout ? 7 : 4), scores * (dropout ? 9 : 6), 2);
   const std::int64_t rows = s.sequence / s.parallelism.cp;
   // One batched kernel for all heads, as torch.baddbmm launches it.
@@ -63,7 +63,7 @@ void add_unfused_core(Cost& core, const CostShape& shape, const AttentionWidths&
 // With context parallelism the mask hides half of the blocks of a causal ring on average.
 void add_core(Cost& core, const CostShape& shape, const AttentionWidths& w, bool windowed) {
   if (shape.book == nullptr) return;
-  if (!shape.spec.operators->fused_attention) return add_unfused_core(core, shape, w);
+  if (!shape.spec.operators->attention.fused) return add_unfused_core(core, shape, w);
   const double part = shape.spec.causal && shape.spec.parallelism.cp > 1 ? 0.5 : 1.0;
   const auto add = [&](Work& to, const char* name, bool backward) {
     to.operators.push_back(shape.book->add(OperatorClass::kAttention, name, core_operator(shape, w, windowed, backward)));
@@ -108,7 +108,7 @@ void add_rotary(Cost& cost, const CostShape& shape, const char* name) {
   const std::int64_t heads = shape.spec.model.heads / shape.tp;
   const std::int64_t t = shape.tokens;
   if (shape.book == nullptr) return;
-  if (shape.book->how().fused_rotary) {
+  if (shape.book->how().attention.fused_rotary) {
     const std::int64_t turned = t * heads * (a.nope_head + 2 * std::int64_t{a.rope_head}) * kElementBytes;
     return shape.add_memory(cost, name, 2 * turned, 2 * turned, 2);
   }

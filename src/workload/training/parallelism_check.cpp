@@ -164,8 +164,8 @@ void check_operators(const TrainingSpec& s) {
     throw FieldError(field("operators.ranks_a_copy"), "does not divide ep = " + std::to_string(s.parallelism.ep),
                      "the ranks of a server, where ep spans several");
   }
-  if (s.operators->attention_dropout && s.operators->fused_attention) {
-    throw FieldError(field("operators.attention_dropout"), "is for attention that is not fused");
+  if (s.operators->attention.dropout && s.operators->attention.fused) {
+    throw FieldError(field("operators.attention.dropout"), "is for attention that is not fused");
   }
 }
 
@@ -186,7 +186,7 @@ void check_operators_of_ranks(const TrainingSpec& s) {
                   where, "differ in what ranks exchange: frozen_weights, ranks_a_copy or again.experts");
     core::require(other->factor > 0.0, where, "has a factor that is not above 0");
     check_mixed_precision(other->mixed, s.model.layers);
-    core::require(!other->attention_dropout || !other->fused_attention, where, "has dropout of attention that is fused");
+    core::require(!other->attention.dropout || !other->attention.fused, where, "has dropout of attention that is fused");
   }
 }
 

@@ -179,8 +179,10 @@ class Coalesce : public Controller {
   [[nodiscard]] std::optional<Attempt> attempt(const CircuitRequest& demand) {
     Attempt tried{ports_, plan_.connect};
     if (!tried.ports.serve_all(demand.pairs, width_.of(*view_, demand), tried.connect)) return std::nullopt;
-    if (std::any_of(tried.connect.begin(), tried.connect.end(), [this](Circuit circuit) { return undoes(circuit); }))
+    if (std::any_of(tried.connect.begin(), tried.connect.end(), [this](Circuit circuit) { return undoes(circuit); })) {
+      ask_again(view_->now + Duration{1});  // nothing else may happen
       return std::nullopt;
+    }
     return tried;
   }
 

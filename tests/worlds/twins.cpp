@@ -102,6 +102,7 @@ std::optional<Json> twice_as_slow(const Json& scenario) {
   Json twin = scenario;
   Json& cluster = twin["cluster"];
   if (cluster.contains("gpu") && !cluster["gpu"].is_object()) return std::nullopt;
+  if (scenario.dump().find("\"operators\"") != std::string::npos) return std::nullopt;  // kernels have times of their own
   if (!cluster.contains("gpu")) cluster["gpu"] = {{"peak_tflops", 989}, {"memory_gb_per_s", 4800}};
   for (const auto& [part, rate, preset] :
        {std::tuple{"scale_up", "gb_per_s", 450}, std::tuple{"nic", "port_gb_per_s", 50}}) {

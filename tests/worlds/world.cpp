@@ -162,6 +162,19 @@ void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
   }
 }
 
+// Of streams of their own and last: a world that says no more of its training has the rest as it was.
+void draw_trainings(std::uint64_t seed, Json& scenario) {
+  Dice dice(seed, "parts of training");
+  const auto draw = [&](Json& job) {
+    if (job.contains("/workload/training"_json_pointer) && dice.from_to(0, 1) == 0) {
+      draw_training_parts(dice, job["workload"]["training"]);
+    }
+  };
+  draw(scenario);
+  if (!scenario.contains("jobs")) return;
+  for (Json& job : scenario["jobs"]) draw(job);
+}
+
 }  // namespace
 
 World draw_world(std::uint64_t seed) {
@@ -204,6 +217,7 @@ World draw_world(std::uint64_t seed) {
   Dice light(seed, "light");
   if (light.one_in(10)) draw_light(light, extent, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
+  draw_trainings(seed, scenario);
   return {seed, scenario};
 }
 

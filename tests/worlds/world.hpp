@@ -53,6 +53,8 @@ void draw_light(Dice& dice, const Extent& extent, Json& cluster);
 [[nodiscard]] Json draw_controller(Dice& dice, const Extent& extent);
 /// A job on as many GPUs as `extent` has; `ranks` is how many of them it uses.
 [[nodiscard]] Json draw_workload(Dice& dice, const Extent& extent, std::uint32_t& ranks);
+/// More of a training job: parts of its model, exchanges beside computation, and its operators one by one.
+void draw_training_parts(Dice& dice, Json& training);
 /// Collectives and messages of a few ranks in an order that cannot deadlock, as photonrail.graph/1.
 [[nodiscard]] Json draw_graph(Dice& dice, std::uint32_t ranks);
 

@@ -112,7 +112,9 @@ TEST(Worlds, SayEverythingThatAScenarioCanSay) {
                            "/run/fidelity=exact",
                            "/run/folding",
                            "/placement/rank_to_gpu",
-                           "/collectives/chunks"}) {
+                           "/collectives/chunks",
+                           "/network/accuracy",
+                           "/workload/collective/demand"}) {
     EXPECT_TRUE(words.contains(word)) << word;
   }
 }
@@ -123,6 +125,20 @@ TEST(Worlds, HaveEveryPolicy) {
                              "max_weight", "mixnet", "bvn", "solstice", "harvest", "lru"}) {
     EXPECT_TRUE(words.contains(std::string("/controller/name=") + policy)) << policy;
   }
+}
+
+// Most worlds are too small for the network to take flows together.
+TEST(Worlds, OfThoseWithAnAccuracyManyHaveEpochs) {
+  std::uint64_t runs = 0;
+  std::uint64_t with_epochs = 0;
+  for (std::uint64_t seed = 1; runs < 40; ++seed) {
+    const World world = draw_world(seed);
+    if (!world.scenario.contains("network")) continue;
+    const Outcome outcome = run(world.scenario);
+    ++runs;
+    if (outcome.ending == Ending::kDone && outcome.result.engine.epochs > 0) ++with_epochs;
+  }
+  EXPECT_GE(with_epochs, 5u);
 }
 
 std::vector<World> three_worlds() { return {{1, Json::object()}, {2, Json::object()}, {3, Json::object()}}; }

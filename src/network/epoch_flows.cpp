@@ -17,14 +17,11 @@ constexpr double kShareOfAccuracy = 0.3;
 
 void EpochFlows::begin() {
   const auto most = static_cast<std::size_t>(accuracy_ * static_cast<double>(parts_.solver.flows()));
-  if (most < 2) return;
+  if (most < kLeastFlows) return;
   ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(next_));
   next_ = 0;
   const std::size_t before = ends_.size();
   while (ends_.size() - before < most && take_next()) {
-  }
-  for (std::size_t i = before; i < ends_.size(); ++i) {
-    for (const Hop& hop : parts_.flows.hops_of(parts_.flows[ends_[i].flow])) scratch_[hop.capacity] = 0.0;
   }
   if (ends_.size() == before) return;
   ++epochs_;
@@ -47,7 +44,6 @@ bool EpochFlows::take_next() {
   Flow& flow = parts_.flows[flow_id];
   const auto age = static_cast<double>((now - flow.begin).count());
   if (static_cast<double>((at - now).count()) > longest(id, level) * age) return false;
-  for (const Hop& hop : parts_.flows.hops_of(flow)) scratch_[hop.capacity] += level;
   flow.remaining = parts_.lists.unsent(slot, level);
   parts_.solver.remove(flow_id);
   parts_.agenda.set(id, parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, level));
@@ -59,11 +55,13 @@ bool EpochFlows::take_next() {
   return true;
 }
 
-// How much later than now a bound flow of the capacity may end, as a share of its age. When it and those before it in the
-// epoch have ended, the level there is higher by what they free (scratch_) over what all bound flows have.
+// How much later than now a bound flow of the capacity may end, as a share of its age. When it has ended, the level there
+// is higher by what it frees, and by what those before it in the epoch and those that ended in this instant have freed,
+// over what all bound flows have.
 double EpochFlows::longest(CapacityId id, double level) const {
   const double have = level * static_cast<double>(parts_.lists.bound(id).size());
-  return accuracy_ * std::clamp(kShareOfAccuracy * have / (scratch_[id] + level), 1.0, most_longer_);
+  const double freed = std::max(0.0, parts_.solver.unused(id));
+  return accuracy_ * std::clamp(kShareOfAccuracy * have / (freed + level), 1.0, most_longer_);
 }
 
 // The new flows, those from ends_[first] on, get what they have left at an even rate until the end of the epoch. So does

@@ -14,6 +14,7 @@
 #include "network/flow_table.hpp"
 #include "network/level_solver.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -44,6 +45,8 @@ class EpochFlows {
   }
   /// 0: no epochs. REQUIRES: 0 <= accuracy < 1.
   void set_accuracy(double accuracy) { accuracy_ = accuracy; }
+  /// The least number of flows of which some are taken together: below it everything is exact. REQUIRES: accuracy > 0.
+  [[nodiscard]] std::size_t least_crowd() const { return static_cast<std::size_t>(std::ceil(kLeastFlows / accuracy_)); }
 
   /// Takes the flows that end soon from the solver, if they are enough for an epoch. REQUIRES: a departure, with no flow
   /// left that ends now.
@@ -74,6 +77,8 @@ class EpochFlows {
   [[nodiscard]] std::uint64_t flows() const { return flows_; }
 
  private:
+  static constexpr std::size_t kLeastFlows = 2;  // of an epoch
+
   struct End {
     Time at;
     FlowId flow;

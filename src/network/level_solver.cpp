@@ -90,7 +90,7 @@ void LevelSolver::settle() {
 
 // Filling goes through all flows. Those of long paths cost it so much that it is kept for what comes to no rest otherwise.
 std::uint64_t LevelSolver::work_before_filling() const {
-  if (!crowds_ || !parts_.lists.only_pairs()) return ~std::uint64_t{0};
+  if (flows_ < least_crowd_ || !parts_.lists.only_pairs()) return ~std::uint64_t{0};
   const bool many = 2 * candidates_.size() >= shares_.size();
   return flows_solved_ + (many ? 0 : flows_);
 }

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace photonrail::network {
@@ -40,9 +41,9 @@ class LevelSolver {
       : parts_(parts), max_visits_(max_visits), filling_(parts.flows, parts.lists, parts.rates) {}
 
   void resize(std::size_t capacities) { shares_.resize(capacities); }
-  /// Many flows change at once: a solve that changes half of the capacities, or has gone through as many flows as there
-  /// are, is made from nothing. That may change the last bits of a rate.
-  void expect_crowds(bool crowds) { crowds_ = crowds; }
+  /// From so many flows on, a solve that changes half of the capacities, or has gone through as many flows as there are, is
+  /// made from nothing. That may change the last bits of a rate.
+  void expect_crowds(std::size_t least_crowd) { least_crowd_ = least_crowd; }
 
   /// The flow takes its share within this instant.
   void add(FlowId id);
@@ -55,6 +56,10 @@ class LevelSolver {
 
   /// The rate of the capacity's bound flows, bytes per picosecond; kUnlimited: it limits no flow.
   [[nodiscard]] double level(CapacityId id) const { return shares_[id].level; }
+  /// What flows that left since the last solve have freed for the bound flows of the capacity, bytes per picosecond.
+  [[nodiscard]] double unused(CapacityId id) const {
+    return shares_[id].left - shares_[id].level * static_cast<double>(parts_.lists.bound(id).size());
+  }
   /// The number of flows that share.
   [[nodiscard]] std::size_t flows() const { return flows_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
@@ -109,7 +114,7 @@ class LevelSolver {
   std::vector<Share> shares_;
   std::vector<LevelCandidate> candidates_;  // a heap while it is being solved
   bool solving_ = false;
-  bool crowds_ = false;
+  std::size_t least_crowd_ = std::numeric_limits<std::size_t>::max();
   std::uint64_t fill_above_ = 0;  // flows_solved_ by which the present solve should have come to rest
   bool settle_scheduled_ = false;
   std::vector<CapacityId> visited_;

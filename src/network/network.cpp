@@ -28,9 +28,8 @@ void Network::set_rate(CapacityId id, Bandwidth rate) {
   const double per_picosecond = rate.bytes_per_second * 1e-12;
   if (rates_[id] == per_picosecond) return;
   share_occupant(id);
-  const double more = per_picosecond - rates_[id];
   rates_[id] = per_picosecond;
-  shared_.change_rate(id, more);
+  shared_.change_rate(id);
 }
 
 void Network::share_occupant(CapacityId id) {

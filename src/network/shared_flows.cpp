@@ -1,5 +1,7 @@
 #include "network/shared_flows.hpp"
 
+#include <utility>
+
 namespace photonrail::network {
 
 SharedFlows::SharedFlows(const Parts& parts, const Departures& departures, std::uint8_t max_visits)
@@ -22,13 +24,13 @@ void SharedFlows::resize(std::size_t capacities) {
 void SharedFlows::set_accuracy(double accuracy) {
   exact_ = accuracy <= 0.0;
   epochs_.set_accuracy(accuracy);
-  solver_.expect_crowds(!exact_);
+  if (!exact_) solver_.expect_crowds(epochs_.least_crowd());
 }
 
-void SharedFlows::change_rate(CapacityId id, double more) {
+// An epoch that is dissolved has told the solver of the new rate.
+void SharedFlows::change_rate(CapacityId id) {
   if (!epochs_.none_on(id)) epochs_.dissolve();
-  available_[id] = rates_[id];
-  solver_.change_rate(id, more);
+  solver_.change_rate(id, rates_[id] - std::exchange(available_[id], rates_[id]));
 }
 
 void SharedFlows::add(FlowId id) {

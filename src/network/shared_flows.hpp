@@ -35,8 +35,8 @@ class SharedFlows {
   void resize(std::size_t capacities);
   /// EpochFlows. 0: exact. REQUIRES: 0 <= accuracy < 1, and no flow has been added.
   void set_accuracy(double accuracy);
-  /// The rate of the capacity has grown by `more` bytes per picosecond, or shrunk.
-  void change_rate(CapacityId id, double more);
+  /// `rates` have another rate of the capacity than they had when this was called for it before.
+  void change_rate(CapacityId id);
 
   /// The flow takes its share within this instant, and ends when its `remaining` bytes are sent.
   void add(FlowId id);

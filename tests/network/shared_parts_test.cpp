@@ -261,7 +261,7 @@ struct DepartingSite {
 TEST(SharedFlows, FlowsLeaveWhenTheirBytesAreSent) {
   DepartingSite site;
   site.shared.resize(2);
-  for (const CapacityId id : {0u, 1u}) site.shared.change_rate(id, 1.0);
+  for (const CapacityId id : {0u, 1u}) site.shared.change_rate(id);
   const FlowId a = take(site.flows, {0, 1}, 100);
   const FlowId b = take(site.flows, {0}, 100);
   const FlowId c = take(site.flows, {1}, 300);

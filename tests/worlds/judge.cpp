@@ -225,6 +225,10 @@ std::uint32_t CircuitCounts::most_joined(std::uint32_t ports_per_gpu) const {
   return most;
 }
 
+bool lacks_ways(const Outcome& run) {
+  return run.ending == Ending::kStuck && run.message.find("has no ways for the ") != std::string::npos;
+}
+
 Json on_electrical_rails(Json scenario) {
   scenario["cluster"]["rail"] = {{"kind", "electrical"}};
   if (scenario["cluster"].contains("nic")) scenario["cluster"]["nic"].erase("optical_budget_db");

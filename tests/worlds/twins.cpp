@@ -220,6 +220,19 @@ double latency_term_ps(const Json& scenario) {
   return 1e3 * message * steps * calls * hops * 2.0 + 1e4;
 }
 
+// One collective whose messages may leave at once, on switches that nothing points: its end follows those of its flows. The
+// ends of other jobs also follow what a rank, a policy or a queue does first.
+double accuracy_slack_ps(const Json& scenario, const RunResult& within) {
+  constexpr double kOfOrderly = 0.2;  // of the accuracy; the greatest that was found is 0.074
+  constexpr double kOfOrders = 0.1;   // besides the accuracy; the greatest that was found with it is 0.06
+  constexpr double kRounding = 1e-6;
+  const auto makespan = static_cast<double>(within.makespan.count());
+  if (within.engine.epochs == 0) return 1000.0 + kRounding * makespan;
+  const double accuracy = scenario.value("/network/accuracy"_json_pointer, 0.0);
+  const bool orderly = is_serial(scenario) && policy_of(scenario) == "electrical";
+  return 1000.0 + makespan * (orderly ? kOfOrderly * accuracy : accuracy + kOfOrders);
+}
+
 namespace {
 
 double greatest_number(const Json& value) {

@@ -1,6 +1,7 @@
 // Twins of a world: the same scenario with one thing changed, as a change of the file.
 #pragma once
 
+#include "photonrail/result.hpp"
 #include "worlds/world.hpp"
 
 #include <cstdint>
@@ -38,6 +39,11 @@ namespace photonrail::worlds {
 /// The latencies and gaps between messages that a run of one collective can pay one after another at the most, in
 /// picoseconds.
 [[nodiscard]] double latency_term_ps(const Json& scenario);
+
+/// By how much the makespan of a run within an accuracy may differ from that of the exact run, in picoseconds: nothing but
+/// roundings where no flows were taken together. docs/models.md ("Crowds within an accuracy") promises a bound for no whole
+/// run; this is what 4,000 jobs with crowds kept (docs/validation.md). REQUIRES: no fault of one run stops the other.
+[[nodiscard]] double accuracy_slack_ps(const Json& scenario, const RunResult& within);
 
 /// The sum of all times that a value names, in ps; of a distribution far in its tail.
 [[nodiscard]] double all_times_ps(const Json& value);

@@ -49,6 +49,19 @@ TEST(Twins, RingsThatShareNicsScaleWhereNothingIsRounded) {
   EXPECT_FALSE(rings_share_wires(scenario));
 }
 
+// 10 us at an accuracy of 10 %: 0.2 x 0.1 of it for a collective on switches that nothing points, 0.1 and 0.1 of it where a
+// policy may decide otherwise; 1 ns and a millionth where no flows were taken together.
+TEST(Twins, AnAccuracyAllowsWhatItsKindOfRunKeeps) {
+  Json scenario = small();
+  scenario["network"] = {{"accuracy", 0.1}};
+  RunResult result;
+  result.makespan = Duration{10'000'000};
+  EXPECT_DOUBLE_EQ(accuracy_slack_ps(scenario, result), 1010.0);
+  result.engine.epochs = 1;
+  EXPECT_DOUBLE_EQ(accuracy_slack_ps(scenario, result), 2'001'000.0);
+  EXPECT_DOUBLE_EQ(accuracy_slack_ps(on_electrical_rails(scenario), result), 201'000.0);
+}
+
 TEST(Twins, MessagesMayBeForwardedByThePolicyAndByTheRail) {
   Json scenario = small();
   EXPECT_FALSE(may_forward(scenario));

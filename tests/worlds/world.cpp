@@ -175,6 +175,14 @@ void draw_trainings(std::uint64_t seed, Json& scenario) {
   for (Json& job : scenario["jobs"]) draw(job);
 }
 
+// Of a stream of its own and last: where it is not drawn, a seed has the world that it had before.
+void draw_accuracy(std::uint64_t seed, Json& scenario) {
+  Dice dice(seed, "accuracy");
+  if (dice.from_to(1, 12) != 1) return;
+  scenario["network"] = {{"accuracy", dice.pick<double>({0.1, 0.1, 0.01, 0.001})}};
+  if (dice.from_to(1, 2) == 1) draw_crowd(dice, scenario);
+}
+
 }  // namespace
 
 World draw_world(std::uint64_t seed) {
@@ -187,6 +195,7 @@ World draw_world(std::uint64_t seed) {
   if (dice.from_to(1, 16) == 1) {
     scenario.update(draw_plain(dice));
     if (linked) draw_links(shapes, scenario["cluster"]);
+    draw_accuracy(seed, scenario);
     return {seed, scenario};
   }
   scenario["cluster"] = draw_cluster(dice, extent);
@@ -218,7 +227,10 @@ World draw_world(std::uint64_t seed) {
   if (light.one_in(10)) draw_light(light, extent, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
   draw_trainings(seed, scenario);
-  return {seed, scenario};
+}
+
+draw_accuracy(seed, scenario);
+return {seed, scenario};
 }
 
 std::string to_text(const World& world) { return world.scenario.dump(1) + "\n"; }

@@ -58,6 +58,9 @@ void draw_training_parts(Dice& dice, Json& training);
 /// Collectives and messages of a few ranks in an order that cannot deadlock, as photonrail.graph/1.
 [[nodiscard]] Json draw_graph(Dice& dice, std::uint32_t ranks);
 
+/// More servers, often on electrical rails, and jobs with many unlike messages at once.
+void draw_crowd(Dice& dice, Json& scenario);
+
 /// A time, biased to none and to round numbers, in microseconds.
 [[nodiscard]] double draw_us(Dice& dice);
 /// A time in microseconds as a scenario gives it: a number, or a distribution.

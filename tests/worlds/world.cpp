@@ -227,10 +227,8 @@ World draw_world(std::uint64_t seed) {
   if (light.one_in(10)) draw_light(light, extent, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
   draw_trainings(seed, scenario);
-}
-
-draw_accuracy(seed, scenario);
-return {seed, scenario};
+  draw_accuracy(seed, scenario);
+  return {seed, scenario};
 }
 
 std::string to_text(const World& world) { return world.scenario.dump(1) + "\n"; }

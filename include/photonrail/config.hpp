@@ -55,6 +55,10 @@ struct Override {
 /// in it stay relative to the folder of `file`.
 [[nodiscard]] std::string calibrated_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
                                               const Calibration& calibration, std::string_view source);
+/// The same of the text of a scenario; `file` is what errors call it.
+[[nodiscard]] std::string calibrated_scenario(std::string_view json, std::string_view file,
+                                              std::span<const Override> overrides, const Calibration& calibration,
+                                              std::string_view source);
 
 /// A CCL-Bench workload card (YAML; github.com/cornell-sysphotonics/ccl-bench) as the JSON of a scenario on electrical
 /// rails, for people to go on with. Keys: docs/formats.md. Throws ConfigError: unknown models and GPUs list what is known;

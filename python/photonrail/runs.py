@@ -115,6 +115,11 @@ class Result:
         return self.json["infeasible"]
 
     @property
+    def choices(self):
+        """What "auto" took for which collective, and why, a line each."""
+        return self.json.get("choices", [])
+
+    @property
     def makespan_s(self):
         """Seconds from the begin of the job to the end of its last rank."""
         return self._native.makespan_ps / _PS

@@ -16,7 +16,7 @@ def sweep(base, axes, threads=None, registries=None, directory="."):
 
     Columns: each axis by the last key of its pointer, or by the whole pointer where another ends alike, then step_s, makespan_s,
     the mean of each part of a rank's time, reconfigurations, infeasible (why the job does not fit such GPUs; None where it does),
-    of points with a mesh as their switch circuits_waited and circuits_displaced, and of several jobs jobs.NAME.makespan_s and
+    of points with a mesh as their switch circuits_waited and circuits_displaced, of collectives by "auto" choices, and of several jobs jobs.NAME.makespan_s and
     jobs.NAME.slowdown. Points run in threads, without the interpreter's lock but for policies and collectives of yours.
     """
     keys = [pointer.rsplit("/", 1)[-1] for pointer in axes]
@@ -33,6 +33,8 @@ def sweep(base, axes, threads=None, registries=None, directory="."):
         for what in ("waited", "displaced"):
             if "blocking" in result.reconfigurations:
                 row[f"circuits_{what}"] = result.reconfigurations["blocking"][what]
+        if result.choices:
+            row["choices"] = "; ".join(result.choices)
         for job in result.json.get("jobs", ()):
             row.update({f"jobs.{job['name']}.{number}": job[number] for number in ("makespan_s", "slowdown")})
         rows.append(row)

@@ -59,6 +59,10 @@ def test_a_sweep_says_what_does_not_fit_and_what_each_job_takes():
     assert list(frame["/jobs/1/start_s"]) == [0, 1] and list(frame["/jobs/0/start_s"]) == [0, 0]
     assert list(frame["jobs.odd.slowdown"]) == pytest.approx([2, 1])
     assert list(frame["jobs.even.makespan_s"]) == pytest.approx([40e-6, 20e-6])
+    auto = {"collective": {"op": "all_reduce", "algorithm": "auto", "bytes": 1000000}}
+    taken = photonrail.sweep({"cluster": {"servers": 2, "gpus_per_server": 1, "rail": {"kind": "electrical"}}, "workload": auto},
+                             {"/workload/collective/bytes": [1000, 1000000]})["choices"]
+    assert all(line.startswith("all_reduce among 2 ranks, 1000") for line in taken)
     assert photonrail.simulate(ROOT / "configs/quickstart.json", set={"/cluster/nic/port_gb_per_s": 400}).warnings[0].startswith(
         "the rate of a NIC port is 400 GB/s")
 

@@ -1,5 +1,6 @@
 #include "photonrail/allocation/pod.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace photonrail::allocation {
 
 Shape Shape::of(std::span<const std::uint32_t> sides) {
   if (sides.empty() || sides.size() > kMaxDimensions) {
-    throw ConfigError("shape", "has " + std::to_string(sides.size()) + " sides", "one to three");
+    throw ConfigError("shape", "has " + core::counted(sides.size(), "side"), "one to three");
   }
   Shape shape;
   shape.dimensions = static_cast<std::uint32_t>(sides.size());

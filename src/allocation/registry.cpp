@@ -1,3 +1,4 @@
+#include "core/counted.hpp"
 #include "photonrail/allocation/allocator.hpp"
 
 #include "allocation/builtin.hpp"
@@ -41,7 +42,7 @@ Shape in_dimensions_of(const Shape& torus, const Shape& shape) {
   for (std::uint32_t d = torus.dimensions; d < shape.dimensions; ++d) {
     if (shape[d] == 1) continue;
     throw ConfigError("shape", shape.text() + " has more dimensions than the torus " + torus.text(),
-                      "a shape of " + std::to_string(torus.dimensions) + " sides");
+                      "a shape of " + core::counted(torus.dimensions, "side"));
   }
   Shape same = shape;
   same.dimensions = torus.dimensions;

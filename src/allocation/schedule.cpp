@@ -1,5 +1,6 @@
 // The stream in time: events in a total order, and accounts of what they leave idle.
 #include "allocation/pod_schedule.hpp"
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -115,6 +116,7 @@ ScheduleResult PodSchedule::run() {
   std::stable_sort(by_arrival.begin(), by_arrival.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return jobs_[a].arrival < jobs_[b].arrival; });
   std::uint64_t idle_events = 0;
+  std::size_t ended = 0;
   for (std::uint64_t event = 0; arrived < by_arrival.size() || !ends_.empty() || !queue_.empty(); ++event) {
     idle_events = ends_.empty() && !queue_.empty() ? idle_events + 1 : 0;
     if (event > kMaxEvents || idle_events > kMaxIdleEvents) fail_stuck();
@@ -128,6 +130,7 @@ ScheduleResult PodSchedule::run() {
     advance(now);
     if (now == end) {
       finish(ends_.begin()->second);
+      if (spec_.progress) spec_.progress(++ended);
     } else if (now == repair) {
       pod_.release(server_of(spec_.pod, failures_.repair()));
       allocator_.forget();
@@ -249,7 +252,7 @@ void PodSchedule::fail_stuck() const {
         request.shape ? request.shape->text() : std::to_string(request.accelerators) + " accelerators";
     stuck.push_back("job " + std::to_string(j) + " (" + wants + ") " +
                     (job.stops > kMaxStops
-                         ? "was stopped " + std::to_string(job.stops) + " times: failures come faster than its checkpoints"
+                         ? "was stopped " + core::counted(job.stops, "time") + ": failures come faster than its checkpoints"
                          : "waits for a slice that failed servers never leave whole"));
   }
   if (stuck.empty())

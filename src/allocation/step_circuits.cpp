@@ -1,5 +1,6 @@
 #include "photonrail/allocation/step_circuits.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ void check(const std::vector<RotationStep>& steps, const RotationFabric& fabric)
     throw ConfigError("nodes", "is " + std::to_string(fabric.nodes), "2 to 1024");
   if (!(fabric.circuit.bytes_per_second > 0.0)) throw ConfigError("circuit", "has no bandwidth");
   if (steps.empty() || steps.size() > kMaxCollectiveSteps)
-    throw ConfigError("steps", "has " + std::to_string(steps.size()) + " steps");
+    throw ConfigError("steps", "has " + core::counted(steps.size(), "step"));
   for (const RotationStep& step : steps) {
     if (step.offset % fabric.nodes == 0) throw ConfigError("steps", "a step sends to its own node");
     if (!(step.bytes >= 0.0)) throw ConfigError("steps", "a step has a negative number of bytes");

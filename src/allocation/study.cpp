@@ -56,9 +56,11 @@ std::size_t AllocationOutcome::unexpected() const {
 AllocationOutcome carry_out(const AllocationStudy& study, const AllocatorRegistry& known,
                             const std::function<double(double share)>& stretch, const StudyProgress& progress) {
   AllocationOutcome outcome;
-  const std::size_t of = study.decisions.size() + study.policies.size() * std::max<std::size_t>(1, study.orders.size());
-  const auto told = [&] {
-    if (progress) progress(outcome.decisions.size() + outcome.streams.size(), of);
+  const std::size_t jobs = std::max<std::size_t>(1, study.jobs.size());  // of a stream
+  const std::size_t of =
+      study.decisions.size() + study.policies.size() * std::max<std::size_t>(1, study.orders.size()) * jobs;
+  const auto told = [&](std::size_t ended = 0) {
+    if (progress) progress(outcome.decisions.size() + outcome.streams.size() * jobs + ended, of);
   };
   for (const DecisionCase& one : study.decisions) {
     DecisionOutcome answer{decide(one, known), {}};
@@ -76,6 +78,7 @@ AllocationOutcome carry_out(const AllocationStudy& study, const AllocatorRegistr
       ScheduleSpec spec = study.schedule;
       spec.order = order;
       if (stretch) spec.stretch = stretch;
+      if (progress) spec.progress = told;
       outcome.streams.push_back({policy, name(order), schedule_jobs(study.jobs, spec, factory), {}});
       told();
     }

@@ -1,3 +1,4 @@
+#include "core/counted.hpp"
 #include "photonrail/allocation/availability.hpp"
 #include "photonrail/core/random.hpp"
 #include "photonrail/error.hpp"
@@ -107,7 +108,7 @@ double wasted_share(const std::vector<double>& faulty, const WasteSpec& spec) {
   }
   if (ring && (spec.domain.reach == 0 || spec.placements == 0)) throw ConfigError("domain.reach", "is 0", "from 1 on");
   if (faulty.size() > std::size_t{spec.servers} + 1) {
-    throw ConfigError("faults", std::to_string(faulty.size() - 1) + " servers are out at a time, but there are " +
+    throw ConfigError("faults", core::counted(faulty.size() - 1, "server") + " are out at a time, but there are " +
                                     std::to_string(spec.servers));
   }
   RandomStream random(spec.seed, "places of faulty servers");

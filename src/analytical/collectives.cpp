@@ -1,5 +1,6 @@
 #include "analytical/collectives.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -144,7 +145,7 @@ CollectiveInstance& Collectives::join(std::uint32_t rank, const AnalyticalTask& 
   if (instance.op == task.op && instance.bytes == bytes) return instance;
   throw ConfigError("rank " + std::to_string(rank) + ": " + task.name,
                     "its collective is not the one that the other ranks of the group call at this point: " +
-                        std::string(name(task.op)) + " of " + std::to_string(bytes) + " bytes a chunk here, " +
+                        std::string(name(task.op)) + " of " + core::counted(bytes, "byte") + " a chunk here, " +
                         std::string(name(instance.op)) + " of " + std::to_string(instance.bytes) + " there",
                     "members of a group call the same collectives in the same order");
 }

@@ -1,4 +1,5 @@
 #include "analytical/phases.hpp"
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/analytical.hpp"
 
@@ -17,8 +18,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
 
 void check_network(const AnalyticalJob& job) {
   if (job.network.empty() || job.network.size() > kMostDimensions)
-    throw ConfigError("network", std::to_string(job.network.size()) + " dimensions",
-                      "1 to " + std::to_string(kMostDimensions));
+    throw ConfigError("network", core::counted(job.network.size(), "dimension"), "1 to " + std::to_string(kMostDimensions));
   std::uint64_t ranks = 1;
   for (const AnalyticalDimension& d : job.network) {
     if (d.members < 2) throw ConfigError("network.members", "a dimension needs two members");
@@ -28,7 +28,7 @@ void check_network(const AnalyticalJob& job) {
     if (ranks > kMostRanks) throw ConfigError("network.members", "more than " + std::to_string(kMostRanks) + " ranks");
   }
   if (ranks != job.ranks.size())
-    throw ConfigError("ranks", std::to_string(job.ranks.size()) + " ranks on a network for " + std::to_string(ranks));
+    throw ConfigError("ranks", core::counted(job.ranks.size(), "rank") + " on a network for " + std::to_string(ranks));
 }
 
 void check_implementations(const AnalyticalJob& job, CollectiveOp op, const char* field) {
@@ -36,7 +36,7 @@ void check_implementations(const AnalyticalJob& job, CollectiveOp op, const char
   const std::string where = std::string("system.") + field;
   if (list.size() > job.network.size())
     throw ConfigError(
-        where, std::to_string(list.size()) + " implementations for " + std::to_string(job.network.size()) + " dimensions");
+        where, core::counted(list.size(), "implementation") + " for " + core::counted(job.network.size(), "dimension"));
   for (std::size_t d = 0; d < list.size(); ++d) {
     const std::uint32_t members = list[d].whole_network ? job.rank_count() : job.network[d].members;
     const bool needs_power = list[d].algorithm == AnalyticalAlgorithm::kHalvingDoubling ||

@@ -4,6 +4,7 @@
 #include "analytical/phases.hpp"
 #include "analytical/rank_events.hpp"
 #include "analytical/tasks.hpp"
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/analytical.hpp"
 
@@ -76,8 +77,8 @@ void check_memory(const AnalyticalJob& job) {
   }
   if (job.ranks.size() * std::uint64_t{job.system.chunks} <= kMostCounters / of_a_chunk) return;
   throw ConfigError("system.chunks",
-                    std::to_string(job.system.chunks) + " chunks on " + std::to_string(job.ranks.size()) +
-                        " ranks are more than the memory holds",
+                    core::counted(job.system.chunks, "chunk") + " on " + core::counted(job.ranks.size(), "rank") +
+                        " are more than the memory holds",
                     "fewer chunks (preferred-dataset-splits)");
 }
 
@@ -107,8 +108,8 @@ void check_work(const AnalyticalJob& job) {
   const double messages = messages_of(job);
   if (messages <= kMostMessages) return;
   throw ConfigError("system.chunks",
-                    std::to_string(job.system.chunks) + " chunks are about " +
-                        std::to_string(static_cast<std::uint64_t>(messages)) + " messages to simulate, some " +
+                    core::counted(job.system.chunks, "chunk") + " are about " +
+                        core::counted(static_cast<std::uint64_t>(messages), "message") + " to simulate, some " +
                         std::to_string(static_cast<std::uint64_t>(messages / kMessagesPerHour) + 1) +
                         " hours; the limit is 10000000000",
                     "fewer chunks (preferred-dataset-splits), or photonrail's own simulation: photonrail import astra");

@@ -1,5 +1,6 @@
 #include "analytical/tasks.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -174,12 +175,12 @@ std::vector<std::uint64_t> Tasks::exposed_ns() const {
 std::string Tasks::waits_for(std::uint32_t r, std::uint32_t index) const {
   const AnalyticalTask& task = task_of(r, index);
   if (task.kind == Kind::kCollective) return collectives_.waits_for(r, index);
-  std::string text = "a message of " + std::to_string(task.bytes) + " bytes with tag " + std::to_string(task.tag) +
+  std::string text = "a message of " + core::counted(task.bytes, "byte") + " with tag " + std::to_string(task.tag) +
                      " from rank " + std::to_string(task.peer);
   for (const auto& [link, box] : mailboxes_) {
     const auto [from, to, tag, bytes] = link;
     if (from == task.peer && to == r && tag == task.tag && box.arrived > 0)
-      text += "; one of " + std::to_string(bytes) + " bytes came, which does not match";
+      text += "; one of " + core::counted(bytes, "byte") + " came, which does not match";
   }
   return text;
 }

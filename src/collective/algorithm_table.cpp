@@ -1,5 +1,6 @@
 #include "collective/algorithm_table.hpp"
 
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 
@@ -36,7 +37,7 @@ const CollectiveAlgorithm& AlgorithmTable::supporting(const CollectiveCall& call
   if (!algorithm.supports(call.op, call.members)) {
     throw core::FieldError(algorithm_field(call.op),
                            "'" + std::string(algorithm.name()) + "' cannot do " + std::string(name(call.op)) + " among " +
-                               std::to_string(call.members) + " ranks",
+                               core::counted(call.members, "rank"),
                            "choose another algorithm: photonrail list collectives");
   }
   if (call.demand != nullptr && !algorithm.takes_demand()) {

@@ -1,5 +1,6 @@
 #include "photonrail/collective/choice.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ CollectiveCandidate candidate(const CollectiveAlgorithm& algorithm, const Collec
   CollectiveCandidate found;
   found.algorithm = &algorithm;
   if (!algorithm.supports(call.op, call.members)) {
-    found.problem = "not among " + std::to_string(call.members) + " members";
+    found.problem = "not among " + core::counted(call.members, "member");
     return found;
   }
   if (call.demand != nullptr && !algorithm.takes_demand()) {
@@ -75,8 +76,8 @@ CollectiveCandidate candidate(const CollectiveAlgorithm& algorithm, const Collec
   }
   found.cost = *cost;
   if (on.optical() && cost->partners > on.ports) {
-    found.problem = "wants circuits to " + std::to_string(cost->partners) + " members at once, and a NIC has " +
-                    std::to_string(on.ports) + (on.ports == 1 ? " port" : " ports");
+    found.problem = "wants circuits to " + core::counted(cost->partners, "member") + " at once, and a NIC has " +
+                    core::counted(on.ports, "port");
     return found;
   }
   found.predicted = cost->total(on);
@@ -123,8 +124,8 @@ std::string describe(const CollectiveCandidate& candidate, const CostModel& on) 
   text += time_text(static_cast<double>(candidate.predicted.count()));
   if (!on.optical()) return text;
   const std::uint32_t sets = candidate.cost.circuits;
-  return text + " (" + std::to_string(sets) + (sets == 1 ? " set" : " sets") + " of circuits, " +
-         time_text(candidate.cost.picoseconds) + " without switching)";
+  return text + " (" + core::counted(sets, "set") + " of circuits, " + time_text(candidate.cost.picoseconds) +
+         " without switching)";
 }
 
 const CollectiveAlgorithm* CollectiveSpec::find_own(std::string_view name) const {

@@ -1,5 +1,6 @@
 #include "collective/uniform_plan.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <limits>
@@ -33,7 +34,7 @@ void check_call(const CollectiveAlgorithm& algorithm, const CollectiveCall& call
 Bytes multiply(Bytes bytes, std::uint64_t times) {
   std::int64_t product = 0;
   if (!__builtin_mul_overflow(bytes.count, times, &product)) return {product};
-  throw ConfigError("", "a collective sends " + std::to_string(bytes.count) + " bytes " + std::to_string(times) + " times",
+  throw ConfigError("", "a collective sends " + core::counted(bytes.count, "byte") + " " + core::counted(times, "time"),
                     "that is more than 2^63 - 1 bytes: is the size in bytes?");
 }
 

@@ -1,5 +1,6 @@
 // A demand matrix as JSON.
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 
 namespace photonrail::config {
 
@@ -10,7 +11,7 @@ TrafficMatrix read_demand(const JsonReader& value) {
   for (const JsonReader& row : rows) {  // before the memory of all is taken
     if (row.is_array() && row.json().size() == rows.size()) continue;
     row.fail(
-        "has " + std::to_string(row.elements().size()) + " numbers, but there are " + std::to_string(rows.size()) + " rows",
+        "has " + core::counted(row.elements().size(), "number") + ", but there are " + core::counted(rows.size(), "row"),
         "a demand is square: row = sender, column = receiver");
   }
   TrafficMatrix demand(static_cast<Member>(rows.size()));

@@ -26,14 +26,18 @@ Json gpu_object(const Json& cluster) {
 
 std::string calibrated_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
                                 const Calibration& calibration, std::string_view source) {
-  const std::string text = formats::read_file(file);
-  Json root = config::parse_json(text, file.string());
+  return calibrated_scenario(formats::read_file(file), file.string(), overrides, calibration, source);
+}
+
+std::string calibrated_scenario(std::string_view json, std::string_view file, std::span<const Override> overrides,
+                                const Calibration& calibration, std::string_view source) {
+  const std::string name(file);
+  Json root = config::parse_json(json, name);
   config::apply_overrides(root, overrides);
   Json* const cluster = root.find("cluster");
-  if (cluster == nullptr || !cluster->is_object())
-    throw ConfigError(file.string() + ": /cluster", "missing", "is this a scenario?");
+  if (cluster == nullptr || !cluster->is_object()) throw ConfigError(name + ": /cluster", "missing", "is this a scenario?");
   Json gpu = gpu_object(*cluster);
-  if (!gpu.is_object()) throw ConfigError(file.string() + ": /cluster/gpu", "must be a name or an object");
+  if (!gpu.is_object()) throw ConfigError(name + ": /cluster/gpu", "must be a name or an object");
   gpu["compute_efficiency"] = calibration.compute_efficiency;
   gpu["calibration"] = {{"measured_step_s", to_seconds(calibration.measured)},
                         {"simulated_step_s", to_seconds(calibration.simulated)},

@@ -42,10 +42,11 @@ std::string card_from_scenario(const std::filesystem::path& file, std::span<cons
 
 std::string card_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
                                const Registries& known) {
-  const Scenario scenario = read_scenario(file, overrides, known);  // complains where something is wrong
+  const std::string text = formats::read_file(file);  // once: it may be a pipe
+  const Scenario scenario = parse_scenario(text, file.parent_path(), file.string(), overrides, known);
   if (!scenario.jobs.empty())
     throw ConfigError(file.string() + ": /jobs", "a card is about one job", "export a scenario with a \"workload\"");
-  Json root = config::parse_json(formats::read_file(file), file.string());
+  Json root = config::parse_json(text, file.string());
   config::apply_overrides(root, overrides);
   const Json* const parameters = json::find_at(root, "/workload/training/precision/parameters");
   const ClusterSpec& cluster = scenario.cluster;

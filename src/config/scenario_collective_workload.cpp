@@ -1,6 +1,7 @@
 // The "workload/collective" section: one collective, called as often as it says.
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/collective/choice.hpp"
 
@@ -71,9 +72,9 @@ std::string read_algorithm(const JsonReader& value, CollectiveOp op, Member memb
   for (const auto& a : known.all()) {
     if (a->supports(op, members)) able += (able.empty() ? "" : ", ") + std::string(a->name());
   }
-  value.fail(std::string(algorithm.name()) + " cannot do " + std::string(name(op)) + " among " + std::to_string(members) +
-                 " members",
-             able.empty() ? "no algorithm can" : "these can: " + able);
+  value.fail(
+      std::string(algorithm.name()) + " cannot do " + std::string(name(op)) + " among " + core::counted(members, "member"),
+      able.empty() ? "no algorithm can" : "these can: " + able);
 }
 
 std::map<std::uint32_t, Duration> read_arrivals(JsonReader& section, std::uint32_t ranks) {

@@ -63,8 +63,9 @@ std::string scenario_from_infragraph(const std::filesystem::path& file) {
 
 std::string infragraph_from_scenario(const std::filesystem::path& file, std::span<const Override> overrides,
                                      const Registries& known) {
-  const Scenario scenario = read_scenario(file, overrides, known);  // complains where something is wrong
-  Json root = config::parse_json(formats::read_file(file), file.string());
+  const std::string text = formats::read_file(file);  // once: it may be a pipe
+  const Scenario scenario = parse_scenario(text, file.parent_path(), file.string(), overrides, known);
+  Json root = config::parse_json(text, file.string());
   config::apply_overrides(root, overrides);
   const Json* const cluster = root.find("cluster");
   if (cluster == nullptr)

@@ -1,6 +1,7 @@
 // A job, and the "jobs" section: several of them on one cluster.
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
 
@@ -180,10 +181,10 @@ void infer_dimensions(const JobSections& sections, Scenario& job) {
     first = "group \"" + c.name + "\" of the trace (ranks " + std::to_string(c.members.front().index()) + " to " +
             std::to_string(c.members.back().index()) + ") counts as " + std::string(name(c.dimension)) + " by " +
             (sections.placement ? "its placement" : "the default placement, rank r on GPU r") + " with " +
-            std::to_string(job.cluster.gpus_per_server) + " GPUs a server, " + why;
+            core::counted(job.cluster.gpus_per_server, "GPU") + " a server, " + why;
   }
   if (doubtful == 0) return;
-  const std::string more = doubtful == 1 ? "" : " (" + std::to_string(doubtful) + " such groups)";
+  const std::string more = doubtful == 1 ? "" : " (" + core::counted(doubtful, "such group") + ")";
   job.graph.warn(first + more +
                  (workload.contains("chakra") ? "; name dimensions in /workload/chakra/dimensions, or give /placement"
                                               : "; give /placement"));

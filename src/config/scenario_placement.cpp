@@ -1,5 +1,6 @@
 // The "placement" section: which GPU runs which rank.
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -67,7 +68,7 @@ std::vector<GpuId> place(const Placement& placement, std::size_t ranks, bool gen
     if (placement.explicit_->size() != ranks) {
       throw ConfigError(placement.pointer + "/rank_to_gpu",
                         "has " + std::to_string(placement.explicit_->size()) + " entries, but the workload has " +
-                            std::to_string(ranks) + " ranks",
+                            core::counted(ranks, "rank"),
                         "give one GPU for every rank");
     }
     return *placement.explicit_;
@@ -85,7 +86,7 @@ std::vector<GpuId> place(const Placement& placement, std::size_t ranks, bool gen
     product = std::min<std::uint64_t>(product * size, std::uint64_t{1} << 32);
   if (product != ranks) {
     throw ConfigError(placement.pointer + "/sizes", "the sizes multiply to " + std::to_string(product) +
-                                                        ", but the workload has " + std::to_string(ranks) + " ranks");
+                                                        ", but the workload has " + core::counted(ranks, "rank"));
   }
   std::map<std::string, std::uint64_t> stride;  // of a dimension among GPUs
   std::uint64_t next = 1;

@@ -2,6 +2,7 @@
 // collective (scenario_collective_workload.cpp), the layers of a mixture of experts (scenario_moe_layer.cpp).
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 
 namespace photonrail::config {
 
@@ -56,13 +57,12 @@ TaskGraph read_graph_workload(const JsonReader& value, const std::filesystem::pa
 }  // namespace
 
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster) {
-  if (ranks > kMaxRanks) throw ConfigError(at, "has " + std::to_string(ranks) + " ranks; at most 2^24 are read");
+  if (ranks > kMaxRanks) throw ConfigError(at, "has " + core::counted(ranks, "rank") + "; at most 2^24 are read");
   if (ranks <= cluster.gpus()) return;
   const std::uint64_t servers = (ranks + cluster.gpus_per_server - 1) / cluster.gpus_per_server;
   throw ConfigError(at,
-                    std::to_string(ranks) + " ranks do not fit the cluster: " + std::to_string(cluster.servers) +
-                        " servers x " + std::to_string(cluster.gpus_per_server) +
-                        " GPUs = " + std::to_string(cluster.gpus()),
+                    core::counted(ranks, "rank") + " do not fit the cluster: " + core::counted(cluster.servers, "server") +
+                        " x " + core::counted(cluster.gpus_per_server, "GPU") + " = " + std::to_string(cluster.gpus()),
                     "set /cluster/servers to " + std::to_string(servers) + ", or use fewer ranks");
 }
 

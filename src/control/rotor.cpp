@@ -10,6 +10,7 @@
 // synchronisation of clocks; electrical packets for what cannot wait.
 #include "control/builtin.hpp"
 #include "control/places.hpp"
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 
@@ -47,8 +48,9 @@ class Rotor : public Controller {
     const std::uint64_t circuits = std::uint64_t{rounds.size()} * n * view.ports_per_gpu;
     if (circuits > kMaxCircuits) {
       throw core::FieldError(core::field("controller.name"),
-                             "a rotation among " + std::to_string(n) + " GPUs of a rail takes " + std::to_string(circuits) +
-                                 " circuits, more than the " + std::to_string(kMaxCircuits) + " that are kept in memory",
+                             "a rotation among " + core::counted(n, "GPU") + " of a rail takes " +
+                                 core::counted(circuits, "circuit") + ", more than the " + std::to_string(kMaxCircuits) +
+                                 " that are kept in memory",
                              "use fewer ranks on a rail, or another controller");
     }
     for (std::uint32_t round = 0; round < rounds.size(); ++round) {

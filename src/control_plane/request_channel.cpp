@@ -1,5 +1,6 @@
 #include "control_plane/request_channel.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -27,8 +28,7 @@ Duration deliver(const MessageSpec& spec, Duration own, RandomStream& random, co
   }
   if (first < kLongest) return first;
   throw DeadlockError({"the controller of rail " + std::to_string(rail.value) + ": " + what + " was sent " +
-                       std::to_string(sent) + (sent == 1 ? " time" : " times") +
-                       " and lost each time; it is not sent again (messages, retries)"});
+                       core::counted(sent, "time") + " and lost each time; it is not sent again (messages, retries)"});
 }
 
 RequestChannel::RequestChannel(engine::Engine& engine, const ControllerSpec& spec, std::size_t rails, std::uint64_t seed)

@@ -1,6 +1,7 @@
 #include "control_plane/round_service.hpp"
 
 #include "control_plane/missing_circuit.hpp"
+#include "core/counted.hpp"
 #include "execution/transfers.hpp"
 #include "photonrail/error.hpp"
 
@@ -227,8 +228,8 @@ std::string RoundService::too_many_circuits(const Operation& op, std::uint32_t r
     if (at.servers.size() <= ports) continue;
     const auto& [rail, server, receives] = place;
     const bool one = at.members.size() == 1;
-    const std::string number = std::to_string(ports) + (ports == 1 ? " port" : " ports");
-    return " wants " + std::to_string(at.servers.size()) + " circuits at once " + (receives ? "to " : "from ") +
+    const std::string number = core::counted(ports, "port");
+    return " wants " + core::counted(at.servers.size(), "circuit") + " at once " + (receives ? "to " : "from ") +
            list_ranks(op, at.members) +
            (one ? ", which has " + number
                 : ", and server " + std::to_string(server) + " has " + number + " on rail " + std::to_string(rail.value)) +

@@ -1,4 +1,5 @@
 // The network of a cluster as far as its price goes, and the words for it.
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/study/cost.hpp"
 
@@ -78,7 +79,7 @@ NetworkShape network_shape(const PriceCatalogue& catalogue, std::uint32_t gpus) 
   shape.servers = gpus / catalogue.gpus_per_server;
   if (gpus == 0 || gpus % catalogue.gpus_per_server != 0) {
     throw ConfigError("gpus",
-                      std::to_string(gpus) + " GPUs do not fill servers of " + std::to_string(catalogue.gpus_per_server),
+                      core::counted(gpus, "GPU") + " cannot fill servers of " + std::to_string(catalogue.gpus_per_server),
                       "a multiple of " + std::to_string(catalogue.gpus_per_server) + ", or another catalogue");
   }
   return shape;

@@ -1,5 +1,6 @@
 #include "engine/engine.hpp"
 
+#include "core/counted.hpp"
 #include "engine/event_queue.hpp"
 #include "photonrail/error.hpp"
 
@@ -27,7 +28,7 @@ void drop_front(Fifo& fifo) {
 }
 
 [[noreturn]] void fail_without_time(std::uint64_t events, Time now) {
-  throw DeadlockError({std::to_string(events) + " events at " + std::to_string(to_seconds(now)) +
+  throw DeadlockError({core::counted(events, "event") + " at " + std::to_string(to_seconds(now)) +
                        " s: something repeats without time passing"});
 }
 

@@ -1,6 +1,7 @@
 #include "execution/plan_cache.hpp"
 
 #include "collective/merged_rounds.hpp"
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/collective/choice.hpp"
 #include "photonrail/error.hpp"
@@ -140,13 +141,13 @@ const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
   const std::vector<CollectiveCandidate> ranked = rank_collectives(algorithms_.registry(), call, options_.costs);
   if (ranked.empty() || !ranked.front().problem.empty()) {
     throw core::FieldError(collective::algorithm_field(call.op),
-                           "no algorithm can do " + std::string(name(call.op)) + " among " + std::to_string(call.members) +
-                               " ranks on these rails" +
+                           "no algorithm can do " + std::string(name(call.op)) + " among " +
+                               core::counted(call.members, "rank") + " on these rails" +
                                (ranked.empty() ? "" : "; " + describe(ranked.front(), options_.costs)),
                            "photonrail list collectives --explain says what each needs");
   }
-  std::string line = std::string(name(call.op)) + " among " + std::to_string(call.members) + " ranks" +
-                     (call.demand != nullptr ? " with uneven demand" : ", " + std::to_string(call.size.count) + " bytes") +
+  std::string line = std::string(name(call.op)) + " among " + core::counted(call.members, "rank") +
+                     (call.demand != nullptr ? " with uneven demand" : ", " + core::counted(call.size.count, "byte")) +
                      ": auto took " + describe(ranked[0], options_.costs);
   if (ranked.size() > 1 && ranked[1].problem.empty()) line += "; next " + describe(ranked[1], options_.costs);
   if (std::find(choices_.begin(), choices_.end(), line) == choices_.end()) choices_.push_back(std::move(line));

@@ -1,5 +1,6 @@
 #include "photonrail/cluster.hpp"
 
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "fabric/mesh_routes.hpp"
 #include "topology/plant.hpp"
@@ -72,15 +73,15 @@ void require_size(const ClusterSpec& cluster) {
   const std::uint64_t gpus = std::uint64_t{cluster.servers} * cluster.gpus_per_server;
   constexpr std::uint64_t kMaxGpus = std::uint64_t{1} << 31;
   require(gpus <= kMaxGpus, field("servers"),
-          std::to_string(cluster.servers) + " servers of " + std::to_string(cluster.gpus_per_server) +
-              " GPUs are more than the 2^31 GPUs that can be numbered",
+          core::counted(cluster.servers, "server") + " of " + core::counted(cluster.gpus_per_server, "GPU") +
+              " are more than the 2^31 GPUs that can be numbered",
           "at most " + std::to_string(kMaxGpus / cluster.gpus_per_server) + " servers of this size");
 }
 
 void require_numbered(const ClusterSpec& cluster) {
   require(Plant::count(cluster.plant()) <= std::numeric_limits<CapacityId>::max(), field("nic.ports"),
-          std::to_string(cluster.gpus()) + " GPUs of " + std::to_string(cluster.nic.ports) +
-              " NIC ports have more links than the 2^32 that can be numbered",
+          core::counted(cluster.gpus(), "GPU") + " of " + core::counted(cluster.nic.ports, "NIC port") +
+              " have more links than the 2^32 that can be numbered",
           "fewer NIC ports or fewer servers");
 }
 
@@ -101,7 +102,7 @@ void require_link_faults(const ClusterSpec& cluster) {
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const ScaleUpFault& fault = faults[i];
     require(!fault.server || *fault.server < cluster.servers, field("scale_up.faults[].server", i),
-            "there are " + std::to_string(cluster.servers) + " servers, numbered from 0");
+            "there are " + core::counted(cluster.servers, "server") + ", numbered from 0");
     if (const auto wrong = grid.problem(fault)) throw FieldError(field(wrong->field, i), wrong->text, wrong->hint);
     require(fault.rate >= 0.0 && fault.rate < 1.0, field("scale_up.faults[].rate", i),
             "must be a share from 0 to below 1, not " + text(fault.rate));
@@ -128,7 +129,7 @@ void require_scale_up(const ClusterSpec& cluster) {
   constexpr std::uint32_t kMaxLinked = 1U << 18;
   const bool crossbar = cluster.scale_up.shape.crossbar();
   require(crossbar || cluster.gpus() <= kMaxLinked, field("scale_up.shape"),
-          std::to_string(cluster.gpus()) + " GPUs are more than the " + std::to_string(kMaxLinked) +
+          core::counted(cluster.gpus(), "GPU") + " are more than the " + std::to_string(kMaxLinked) +
               " whose links are simulated one by one",
           "fewer {servers}, or a crossbar");
   const auto wrong = topology::LinkGrid::problem(cluster.scale_up.shape, cluster.gpus_per_server);
@@ -141,8 +142,8 @@ void require_shared_nics(const ClusterSpec& cluster) {
   const std::uint32_t gpus = cluster.nic.gpus;
   require_count(gpus, field("nic.gpus"));
   require(cluster.gpus_per_server % gpus == 0, field("nic.gpus"),
-          std::to_string(gpus) + " GPUs a NIC do not divide the " + std::to_string(cluster.gpus_per_server) +
-              " GPUs of a server",
+          core::counted(gpus, "GPU") + " a NIC do not divide the " + core::counted(cluster.gpus_per_server, "GPU") +
+              " of a server",
           "a divisor of {gpus_per_server}");
   require(gpus == 1 || cluster.rail.kind == RailKind::kElectrical, field("nic.gpus"),
           "circuits end at the ports of one GPU", "electrical rails, or 1");
@@ -162,10 +163,10 @@ void require_unlike(const ClusterSpec& cluster) {
     if (unlike.gpus.empty()) std::iota(locals.begin(), locals.end(), 0U);
     for (const std::uint32_t server : unlike.servers) {
       require(server < cluster.servers, field("unlike[].servers", i),
-              "there are " + std::to_string(cluster.servers) + " servers, numbered from 0");
+              "there are " + core::counted(cluster.servers, "server") + ", numbered from 0");
       for (const std::uint32_t local : locals) {
         require(local < cluster.gpus_per_server, field("unlike[].gpus", i),
-                "a server has " + std::to_string(cluster.gpus_per_server) + " GPUs, numbered from 0");
+                "a server has " + core::counted(cluster.gpus_per_server, "GPU") + ", numbered from 0");
         require(seen.insert(std::uint64_t{server} << 32 | local).second, field("unlike[].servers", i),
                 "GPU " + std::to_string(local) + " of server " + std::to_string(server) + " is named twice");
       }
@@ -197,7 +198,7 @@ void require_layers(const ClusterSpec& cluster) {
   require_count(rail.planes, field("rail.planes"));
   require(
       cluster.nic.ports % rail.planes == 0, field("rail.planes"),
-      std::to_string(cluster.nic.ports) + " NIC ports do not spread evenly over " + std::to_string(rail.planes) + " planes",
+      core::counted(cluster.nic.ports, "NIC port") + " cannot spread evenly over " + core::counted(rail.planes, "plane"),
       "every plane has the same ports of a NIC: planes that divide {nic.ports}");
   if (rail.pods.servers == 0) return;
   require(rail.pods.servers < cluster.servers, field("rail.pods.servers"),
@@ -219,17 +220,17 @@ void require_ports(const ClusterSpec& cluster) {
   const bool pods = rail.pods.servers > 0;
   const std::uint64_t servers = pods ? rail.pods.servers : cluster.servers;
   const std::uint64_t each = (pods ? 4 : 2) * std::uint64_t{cluster.nic.ports / rail.planes};
-  const std::string of_plane = rail.planes == 1 ? "" : " on each of " + std::to_string(rail.planes) + " planes";
+  const std::string of_plane = rail.planes == 1 ? "" : " on each of " + core::counted(rail.planes, "plane");
   require(ports >= servers * each, field("rail.optical.ports"),
-          "the switch has " + std::to_string(ports) + " ports, and a " + (pods ? "pod" : "rail") + " of " +
-              std::to_string(servers) + " servers with " + std::to_string(cluster.nic.ports) + " NIC ports a GPU needs " +
+          "the switch has " + core::counted(ports, "port") + ", and a " + (pods ? "pod" : "rail") + " of " +
+              core::counted(servers, "server") + " with " + core::counted(cluster.nic.ports, "NIC port") + " a GPU needs " +
               std::to_string(servers * each) + of_plane + ": a NIC port takes two" + (pods ? ", and its uplink two" : ""),
-          "at most " + std::to_string(ports / each) + " servers" + (pods ? " in a pod" : "") +
+          "at most " + core::counted(ports / each, "server") + (pods ? " in a pod" : "") +
               ", fewer NIC ports, a larger switch" + (pods ? "" : ", or several of them ({rail.pods})"));
   if (!pods || rail.pods.layer == PodSpec::Layer::kElectrical) return;
   const std::uint64_t count = (cluster.servers + servers - 1) / servers;
   require(ports >= 2 * count, field("rail.pods.servers"),
-          std::to_string(count) + " pods are more than the " + std::to_string(ports / 2) +
+          core::counted(count, "pod") + " are more than the " + std::to_string(ports / 2) +
               " that a switch of the second layer can join: each takes two ports",
           "larger pods, or a larger switch");
 }
@@ -261,8 +262,8 @@ void require_mesh(const ClusterSpec& cluster) {
   const std::uint32_t ends = pip::PipMesh(spec.rows, spec.columns, 2).open_ends();
   require(ports <= ends, field("rail.optical.pip.rows"),
           "a mesh of " + std::to_string(spec.rows) + "x" + std::to_string(spec.columns) + " hexagons has " +
-              std::to_string(ends) + " open ends, and the switch " + std::to_string(ports) +
-              " ports: two for each NIC port",
+              core::counted(ends, "open end") + ", and the switch " + core::counted(ports, "port") +
+              ": two for each NIC port",
           "more hexagons, fewer servers, or more {rail.planes}");
 }
 
@@ -274,8 +275,8 @@ void require_light_through(const ClusterSpec& cluster) {
   const double loss = fabric::loss_of_way_db(spec, reach.cells);
   require(loss <= budget, field("nic.optical_budget_db"),
           "the shortest way between ports " + std::to_string(reach.farthest.a) + " and " +
-              std::to_string(reach.farthest.b) + " of the mesh passes " + std::to_string(reach.cells) +
-              " cells and loses " + text(loss) + " dB, more than the transceivers' " + text(budget) + " dB",
+              std::to_string(reach.farthest.b) + " of the mesh passes " + core::counted(reach.cells, "cell") +
+              " and loses " + text(loss) + " dB, more than the transceivers' " + text(budget) + " dB",
           "transceivers with more, a smaller mesh, or cells that lose less ({rail.optical.pip.cell_loss_db})");
 }
 
@@ -293,8 +294,8 @@ void require_light(const ClusterSpec& cluster) {
   const int passes = rail.pods.servers > 0 && rail.pods.layer == PodSpec::Layer::kOptical ? 3 : 1;
   const double loss = passes * rail.optical.insertion_loss_db;
   require(loss <= budget, field("nic.optical_budget_db"),
-          std::to_string(passes) + (passes == 1 ? " pass" : " passes") + " of the switch lose " + text(loss) +
-              " dB, more than the transceivers' " + text(budget) + " dB",
+          core::counted(passes, "pass", "es") + " of the switch lose " + text(loss) + " dB, more than the transceivers' " +
+              text(budget) + " dB",
           "transceivers with more, or a switch that loses at most " + text(budget / passes) + " dB");
 }
 

@@ -1,4 +1,5 @@
 #include "fabric/mesh_admission.hpp"
+#include "core/counted.hpp"
 
 #include <algorithm>
 #include <set>
@@ -320,7 +321,7 @@ MeshAdmission::WaitReason MeshAdmission::why_waiting(Hop hop) const {
     if (waiting_.empty()) return {};
     const bool planned = std::any_of(waiting_.begin(), waiting_.end(),
                                      [&](const Waiting& w) { return parts_.circuits.hop(w.circuit) == hop; });
-    return {mesh + " has no room for " + std::to_string(waiting_.size()) + " more circuits that were planned" +
+    return {mesh + " has no room for " + core::counted(waiting_.size(), "more circuit") + " that were planned" +
             (planned ? "" : ", and this is none of them")};
   }
   const auto routed = [this](const std::vector<Circuit>& circuits) {
@@ -336,8 +337,8 @@ MeshAdmission::WaitReason MeshAdmission::why_waiting(Hop hop) const {
   const auto own = std::find_if(together.begin(), together.end(), [&](Circuit c) { return parts_.circuits.hop(c) == hop; });
   if (!routed({*own})) return {mesh + " has no way for it, or none with light enough, even without other circuits", true};
   if (!routed(together)) {
-    return {mesh + " has no ways for the " + std::to_string(together.size()) +
-                " circuits that are wanted at once, or none with light enough: more hexagons, or a controller that serves "
+    return {mesh + " has no ways for the " + core::counted(together.size(), "circuit") +
+                " that are wanted at once, or none with light enough: more hexagons, or a controller that serves "
                 "pairs one by one",
             true};
   }

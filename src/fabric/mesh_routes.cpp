@@ -1,5 +1,6 @@
 #include "fabric/mesh_routes.hpp"
 
+#include "core/counted.hpp"
 #include "pip/router.hpp"
 
 #include <algorithm>

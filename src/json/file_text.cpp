@@ -28,11 +28,16 @@ constexpr std::chrono::milliseconds kPoll{20};
   fail(file, "cannot be read: " + std::generic_category().message(error));
 }
 
-// Without O_NONBLOCK, opening a named pipe would wait for a writer without end.
+// Without O_NONBLOCK, opening a named pipe would wait for a writer without end. Standard input is open already, and may be
+// a socket, which has no path.
+int open_to_read(const std::filesystem::path& file) {
+  if (file == kStandardInput) return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+  return ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
 class OpenFile {
  public:
-  explicit OpenFile(const std::filesystem::path& file)
-      : file_(&file), descriptor_(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+  explicit OpenFile(const std::filesystem::path& file) : file_(&file), descriptor_(open_to_read(file)) {
     if (descriptor_ < 0) fail_to_open(file, errno);
     if (::fstat(descriptor_, &state_) == 0) return;
     const int error = errno;

@@ -18,14 +18,18 @@ inline constexpr std::uint64_t kMaxPipeBytes = std::uint64_t{256} << 20;
 /// How long a named pipe may be without a writer. Once there is one, the reader waits for what it writes.
 inline constexpr std::chrono::milliseconds kMaxWaitForWriter{10'000};
 
+/// The name of standard input where a command is told to read that: what is given at `file_text()` and in messages.
+inline constexpr const char* kStandardInput = "<stdin>";
+
 struct ReadLimits {
   std::uint64_t file = kMaxFileBytes;  ///< bytes of a regular file
   std::uint64_t pipe = kMaxPipeBytes;  ///< bytes of any other
   std::chrono::milliseconds writer = kMaxWaitForWriter;
 };
 
-/// The content of `file`. Throws ConfigError at its name: it is a folder, is not there, cannot be read, or has more than
-/// `limits` allow; the size of a regular file is checked before memory is taken.
+/// The content of `file`; of standard input, to its end, where it is called kStandardInput. Throws ConfigError at its name:
+/// it is a folder, is not there, cannot be read, or has more than `limits` allow; the size of a regular file is checked
+/// before memory is taken.
 [[nodiscard]] std::string file_text(const std::filesystem::path& file, const ReadLimits& limits = {});
 
 /// Throws ConfigError at its name unless `file` is a regular one: for readers that go through it piece by piece, or twice.

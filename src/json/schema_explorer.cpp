@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace photonrail::json {
 
@@ -106,7 +107,7 @@ class Explorer {
     while (!files_.empty()) {
       Json next = std::move(files_.front());
       files_.pop_front();
-      explore_one(std::move(next));
+      if (explored_.insert(next.canonical()).second) explore_one(std::move(next));
     }
   }
 
@@ -154,10 +155,15 @@ class Explorer {
   [[nodiscard]] std::string pattern(const Json& file, const std::string& pointer) const {
     std::string text;
     const Json* at = &file;
-    for (const std::string& key : split_pointer(pointer)) {
+    for (std::size_t end = 0; end < pointer.size();) {
+      const std::size_t begin = end + 1;
+      end = std::min(pointer.find('/', begin), pointer.size());
+      const std::string key = pointer.substr(begin, end - begin);
       const bool map = maps_.contains(text);
-      text = join_pointer(text, at != nullptr && at->is_array() ? "[]" : map ? "{}" : key);
-      at = at == nullptr ? nullptr : child_at(*at, key);
+      text += '/';
+      text += at != nullptr && at->is_array() ? "[]" : map ? "{}" : key;
+      const bool escaped = key.find('~') != std::string::npos;
+      if (at != nullptr) at = child_at(*at, escaped ? split_pointer("/" + key).front() : key);
     }
     for (const SamePlace& same : same_) {
       const std::size_t size = same.pattern.size();
@@ -182,30 +188,51 @@ class Explorer {
 
   void learn(const Json& file, const Reading& reading) {
     for (const Reading::Value& value : reading.values) {
-      if (value.kind == Kind::kMap) maps_.insert(pattern(file, value.pointer));
+      if (value.kind == Kind::kMap && maps_.insert(pattern(file, value.pointer)).second) place_of_.clear();
     }
-    std::unordered_map<std::string, SchemaPlace*> known;  // by pointer: an object is asked for many keys
-    const auto place_at = [&](const std::string& pointer) -> SchemaPlace& {
-      SchemaPlace*& place = known[pointer];
-      if (place == nullptr) place = &places_[pattern(file, pointer)];
-      return *place;
-    };
     for (const Reading::Value& value : reading.values) {
       if (!value.range) continue;
-      SchemaPlace& place = place_at(value.pointer);
+      SchemaPlace& place = place_at(file, value.pointer);
       place.kinds.insert(value.kind);
-      const Json* const there = find_at(file, value.pointer);
-      if (there != nullptr && !there->is_null()) place.example = *there;
+      if (place.example.is_null()) {
+        if (const Json* const there = find_at(file, value.pointer); there != nullptr) place.example = *there;
+      }
       if (value.kind == Kind::kNumber || value.kind == Kind::kWhole) widen(place, *value.range);
     }
+    std::unordered_map<std::string_view, KeysOfObject> asked;
     for (const Reading::Key& key : reading.keys) {
-      std::vector<std::string>& keys = place_at(key.pointer).keys;
+      KeysOfObject& of = asked[key.pointer];
+      if (of.place == nullptr) of.place = &place_at(file, key.pointer);
+      of.keys.push_back(&key);
+      std::vector<std::string>& keys = of.place->keys;
       if (std::find(keys.begin(), keys.end(), key.key) == keys.end()) keys.push_back(key.key);
     }
-    for (const std::string& pointer : reading.finished) add_sample(file, pointer, "", reading);
+    for (const std::string& pointer : reading.finished) add_sample(file, pointer, "", reading, asked[pointer]);
     if (!is_missing(reading)) return;
     const std::string& pointer = reading.error->where();
-    add_sample(file, pointer.substr(0, pointer.rfind('/')), split_pointer(pointer).back(), reading);
+    const std::string above = pointer.substr(0, pointer.rfind('/'));
+    add_sample(file, above, split_pointer(pointer).back(), reading, asked[above]);
+  }
+
+  /// The keys that one object was asked for, in order.
+  struct KeysOfObject {
+    SchemaPlace* place = nullptr;
+    std::vector<const Reading::Key*> keys;
+  };
+
+  [[nodiscard]] static bool may_name_an_element(const std::string& pointer) {
+    for (std::size_t slash = pointer.find('/'); slash != std::string::npos; slash = pointer.find('/', slash + 1)) {
+      if (slash + 1 < pointer.size() && pointer[slash + 1] >= '0' && pointer[slash + 1] <= '9') return true;
+    }
+    return false;
+  }
+
+  // The place of the pattern of `pointer`, which is found once: without elements of arrays it is the same in all files.
+  [[nodiscard]] SchemaPlace& place_at(const Json& file, const std::string& pointer) {
+    if (may_name_an_element(pointer)) return places_[pattern(file, pointer)];
+    SchemaPlace*& place = place_of_[pointer];
+    if (place == nullptr) place = &places_[pattern(file, pointer)];
+    return *place;
   }
 
   [[nodiscard]] static bool is_missing(const Reading& reading) {
@@ -226,23 +253,28 @@ class Explorer {
     place.has_range = true;
   }
 
-  void add_sample(const Json& file, const std::string& pointer, const std::string& missing, const Reading& reading) {
-    SchemaPlace::Sample sample;
-    sample.missing = missing;
+  void add_sample(const Json& file, const std::string& pointer, const std::string& missing, const Reading& reading,
+                  const KeysOfObject& asked) {
     const Json* const object = find_at(file, pointer);
     if (object == nullptr || !object->is_object()) return;
+    SchemaPlace& place = asked.place != nullptr ? *asked.place : place_at(file, pointer);
+    std::string text = std::to_string(reinterpret_cast<std::uintptr_t>(&place)) + (reading.error ? "-" : "+") + missing;
+    for (const auto& [key, value] : object->members()) text += "\n" + key + (value.is_string() ? "=" + value.string() : "");
+    for (const Reading::Key* const key : asked.keys) text += (key->required ? "\n!" : "\n?") + key->key;
+    if (!sampled_.insert(std::move(text)).second) return;
+    SchemaPlace::Sample sample;
+    sample.missing = missing;
     for (const auto& [key, value] : object->members()) {
       sample.present.insert(key);
       if (value.is_string()) sample.words[key] = value.string();
     }
-    for (const Reading::Key& key : reading.keys) {
-      if (key.pointer != pointer) continue;
-      sample.known.insert(key.key);
-      if (key.required) sample.required.insert(key.key);
+    for (const Reading::Key* const key : asked.keys) {
+      sample.known.insert(key->key);
+      if (key->required) sample.required.insert(key->key);
     }
     sample.whole = !reading.error;
-    std::vector<SchemaPlace::Sample>& samples = places_[pattern(file, pointer)].samples;
-    if (std::find(samples.begin(), samples.end(), sample) == samples.end()) samples.push_back(std::move(sample));
+    if (std::find(place.samples.begin(), place.samples.end(), sample) == place.samples.end())
+      place.samples.push_back(std::move(sample));
   }
 
   // A key that is missing and was tried before gets the value that was read then.
@@ -329,6 +361,9 @@ class Explorer {
   std::map<std::string, int> tried_;  // by pattern, how often
   std::set<std::string> removed_;     // objects whose keys were removed one by one, by pattern, keys and words
   std::deque<Json> files_;
+  std::unordered_set<std::string> explored_;                // files, as text
+  std::unordered_map<std::string, SchemaPlace*> place_of_;  // by pointer, of those that name no element of an array
+  std::unordered_set<std::string> sampled_;                 // by place and what the sample says: it is there
 };
 
 }  // namespace

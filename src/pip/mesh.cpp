@@ -1,4 +1,5 @@
 // The mesh of hexagons: corners, cells between them, waveguides that join the cells at the corners.
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/pip/pip_switch.hpp"
 
@@ -129,9 +130,9 @@ struct PipMesh::Builder {
     const auto ends = static_cast<std::uint32_t>(open.size());
     mesh.open_ends_ = ends;
     require(ports >= 2 && ports <= ends,
-            std::to_string(ports) + " ports on " + std::to_string(mesh.rows_) + "x" + std::to_string(mesh.columns_) +
-                " hexagons, which have " + std::to_string(ends) + " open ends",
-            "2 to " + std::to_string(ends) + " ports, or more hexagons");
+            core::counted(ports, "port") + " on " + std::to_string(mesh.rows_) + "x" + std::to_string(mesh.columns_) +
+                " hexagons, which have " + core::counted(ends, "open end"),
+            "2 to " + core::counted(ends, "port") + ", or more hexagons");
     std::sort(open.begin(), open.end(), [](const Open& a, const Open& b) { return a.angle < b.angle; });
     std::vector<Open> inward;
     std::copy_if(open.begin(), open.end(), std::back_inserter(inward), [this](const Open& o) { return !along_rim(o); });

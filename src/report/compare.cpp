@@ -1,6 +1,7 @@
 // Results and the tables of sweeps, value by value.
 #include "photonrail/study/compare.hpp"
 
+#include "core/counted.hpp"
 #include "json/file_text.hpp"
 #include "json/json.hpp"
 #include "json/text.hpp"
@@ -32,9 +33,12 @@ bool among(const std::array<std::string_view, N>& words, std::string_view word) 
 // Of the machine: they may differ between two runs of the same.
 constexpr std::array<std::string_view, 4> kOfTheMachine{"engine/wall_s", "engine/peak_rss_mb", "wall_s", "peak_rss_mb"};
 // Keys of results and columns of tables that describe the run and how it was simulated. Their differences are not judged.
-constexpr std::array<std::string_view, 13> kNotJudged{
-    "name",    "photonrail_version", "seed",      "warnings",  "choices", "folding", "engine", "version", "host",
-    "started", "scenario_hash",      "simulated", "infeasible"};
+constexpr std::array<std::string_view, 14> kNotJudged{
+    "name",    "photonrail_version", "seed",      "warnings",   "choices", "folding", "engine", "version", "host",
+    "started", "scenario_hash",      "simulated", "infeasible", "network"};
+
+// `key`: of a result, or a column, "engine.events", whose first part is the key that it is of.
+bool is_judged(std::string_view key) { return !among(kNotJudged, key.substr(0, key.find('.'))); }
 
 std::string text_of(const Json& value) { return value.is_string() ? value.string() : value.dump(); }
 
@@ -44,7 +48,7 @@ class Walk {
 
   void result(const Json& a, const Json& b) {
     each_key(a, b, [&](const std::string& key, const Json* in_a, const Json* in_b) {
-      judged_ = !among(kNotJudged, key);
+      judged_ = is_judged(key);
       either(key, in_a, in_b);
     });
   }
@@ -60,6 +64,13 @@ class Walk {
 
   void either(const std::string& place, const Json* a, const Json* b) {
     if (among(kOfTheMachine, place)) return;
+    const bool judged = judged_;
+    if (place == "jobs/*/simulated" || place == "jobs/*/name") judged_ = false;
+    compare(place, a, b);
+    judged_ = judged;
+  }
+
+  void compare(const std::string& place, const Json* a, const Json* b) {
     if (a != nullptr && b != nullptr) return both(place, *a, *b);
     const std::string there = a != nullptr ? brief(*a) : brief(*b);
     into_.texts(prefix_ + place, a != nullptr ? there : "absent", b != nullptr ? there : "absent", judged_);
@@ -84,7 +95,7 @@ class Walk {
 
   static std::string brief(const Json& value) {
     if (value.is_object()) return "an object";
-    if (value.is_array()) return std::to_string(value.size()) + " values";
+    if (value.is_array()) return core::counted(value.size(), "value");
     return text_of(value);
   }
 
@@ -165,21 +176,21 @@ void compare_tables(std::string_view a, std::string_view b, const std::string& p
   into.numbers(prefix + "lines", static_cast<double>(rows_a.size()), static_cast<double>(rows_b.size()), true);
   for (const std::string& column : head_b) {
     const bool known = std::find(head_a.begin(), head_a.end(), column) != head_a.end();
-    if (!known) into.texts(prefix + column, "absent", "a column", true);
+    if (!known) into.texts(prefix + column, "absent", "a column", is_judged(column));
   }
   for (std::size_t c = 0; c < head_a.size(); ++c) {
     const std::string& column = head_a[c];
     if (among(kOfTheMachine, column)) continue;
     const auto other = static_cast<std::size_t>(std::find(head_b.begin(), head_b.end(), column) - head_b.begin());
     if (other == head_b.size()) {
-      into.texts(prefix + column, "a column", "absent", true);
+      into.texts(prefix + column, "a column", "absent", is_judged(column));
       continue;
     }
     for (std::size_t r = 1; r < std::min(rows_a.size(), rows_b.size()); ++r) {
       const auto cell = [](const std::vector<std::string>& row, std::size_t at) {
         return at < row.size() ? row[at] : std::string();
       };
-      compare_cells(prefix + column, cell(rows_a[r], c), cell(rows_b[r], other), !among(kNotJudged, column), into);
+      compare_cells(prefix + column, cell(rows_a[r], c), cell(rows_b[r], other), is_judged(column), into);
     }
   }
 }

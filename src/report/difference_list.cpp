@@ -1,5 +1,6 @@
 #include "report/difference_list.hpp"
 
+#include "core/counted.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ std::string to_table(const Comparison& comparison, double tolerance) {
             pad_left(fit(d.before, kMaxValue), value) + "  " + pad_left(fit(d.after, kMaxValue), value) + "  " +
             change_of(d) + "\n";
   }
-  return text + std::to_string(comparison.values) + " values, " + std::to_string(comparison.differences.size()) +
+  return text + core::counted(comparison.values, "value") + ", " + std::to_string(comparison.differences.size()) +
          " places differ, " + std::to_string(beyond) + " beyond " + number("%g", 100.0 * tolerance) + " %\n";
 }
 

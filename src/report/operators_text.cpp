@@ -16,7 +16,13 @@ using report::pad_right;
 }  // namespace
 
 std::string operators_text(const RunResult& result) {
-  if (!result.work || !result.work->operators) {
+  if (!result.jobs.empty()) {
+    std::string text;
+    for (const RunResult& job : result.jobs) text += operators_text(job);
+    return text;
+  }
+  if (!result.work) return {};  // no training job: operators are no choice of it
+  if (!result.work->operators) {
     return result.name +
            ": computations are timed by the GPU's roofline; \"operators\" of a training job times them one by one\n";
   }

@@ -1,5 +1,6 @@
 // Puts a page together: the document that it carries, and the bundled page around it.
 #include "report/page.hpp"
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "report/page_files.hpp"
@@ -124,11 +125,8 @@ Json checked(const PageChoices& choices, const report::Table& points) {
 }
 
 std::string subtitle_of(const report::PageTables& tables, const char* row, std::size_t traces) {
-  const auto counted = [](std::size_t count, const char* what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-  };
-  std::string text = (tables.why.empty() ? "" : tables.why + " · ") + counted(tables.points.rows, row);
-  if (traces > 0) text += ", " + counted(traces, "timeline");
+  std::string text = (tables.why.empty() ? "" : tables.why + " · ") + core::counted(tables.points.rows, row);
+  if (traces > 0) text += ", " + core::counted(traces, "timeline");
   return text + " · photonrail " + std::string(version());
 }
 

@@ -276,8 +276,28 @@ std::vector<std::pair<std::string, double>> numbers_of_job(const Json& job) {
   return numbers;
 }
 
-std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result) {
+std::vector<std::pair<std::string, double>> numbers_of_quantiles(const Json& quantiles) {
   std::vector<std::pair<std::string, double>> numbers;
+  const Json* const probabilities = quantiles.find("probabilities");
+  if (probabilities == nullptr || !probabilities->is_array()) return numbers;
+  for (const auto& [what, by_dimension] : quantiles.members()) {
+    if (!by_dimension.is_object()) continue;
+    for (const auto& [dimension, histogram] : by_dimension.members()) {
+      const Json* const values = histogram.is_object() ? histogram.find("quantiles") : nullptr;
+      if (values == nullptr || !values->is_array() || values->size() != probabilities->size()) continue;
+      for (std::size_t i = 0; i < values->size(); ++i) {
+        const double p = probabilities->elements()[i].is_number() ? probabilities->elements()[i].number() : 0.0;
+        if (!values->elements()[i].is_number() || (p != 0.5 && p != 0.99)) continue;
+        numbers.emplace_back("quantiles_s." + what + "." + dimension + (p == 0.5 ? ".p50" : ".p99"),
+                             values->elements()[i].number());
+      }
+    }
+  }
+  return numbers;
+}
+
+std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result) {
+  std::vector<std::pair<std::string, double>> numbers = numbers_of_quantiles(quantiles_json(result));
   const Json json = result_json(result, false);
   collect(json, "", numbers);
   if (const Json* const jobs = json.find("jobs")) {

@@ -16,8 +16,11 @@ namespace photonrail::report {
 /// What tables of runs have of an entry of "jobs": its numbers and those of per_rank_mean_s, as "jobs.NAME.makespan_s".
 [[nodiscard]] std::vector<std::pair<std::string, double>> numbers_of_job(const json::Json& job);
 
-/// Every number of `result` that is in no list, by its path with dots, and numbers_of_job() of each of several jobs; not
-/// wall_s and peak_rss_mb.
+/// What they have of "quantiles_s": median and 99th percentile, as "quantiles_s.circuit_wait.dp.p50" and ".p99".
+[[nodiscard]] std::vector<std::pair<std::string, double>> numbers_of_quantiles(const json::Json& quantiles);
+
+/// Every number of `result` that is in no list, by its path with dots, numbers_of_quantiles(), and numbers_of_job() of each
+/// of several jobs; not wall_s and peak_rss_mb.
 [[nodiscard]] std::vector<std::pair<std::string, double>> numbers_of(const RunResult& result);
 
 }  // namespace photonrail::report

@@ -1,4 +1,5 @@
 // The results of a sweep, as its database keeps them.
+#include "core/counted.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "report/facts.hpp"
@@ -124,10 +125,11 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   Table& table = tables.points;
   std::string errors;
   std::size_t warned = 0;
-  std::string warning;                                                         // the first
-  const bool older = database.execAndGet("PRAGMA user_version").getInt() < 2;  // without what points were warned of
+  std::string warning;                                                      // the first
+  const int version = database.execAndGet("PRAGMA user_version").getInt();  // 1: without warnings; 2: without choices
   SQLite::Statement query(database, std::string("SELECT point, name, seed, repetition, status, error, ") +
-                                        (older ? "NULL, NULL" : "infeasible, warnings") + " FROM runs ORDER BY point");
+                                        (version < 2 ? "NULL, NULL" : "infeasible, warnings") +
+                                        (version < 3 ? ", NULL" : ", choices") + " FROM runs ORDER BY point");
   while (query.executeStep()) {
     const std::size_t row = rows.count();
     const std::int64_t point = query.getColumn(0).getInt64();
@@ -137,6 +139,7 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
     rows.add(point, !query.getColumn(6).isNull());
     set_text(table, "infeasible", row, query.getColumn(6));
     set_text(table, "warnings", row, query.getColumn(7));
+    set_text(table, "choices", row, query.getColumn(8));
     if (!query.getColumn(7).isNull() && warned++ == 0)
       warning = query.getColumn(1).getString() + ": " + first_line(query.getColumn(7));
     set(table.column("name", "info"), row, query.getColumn(1));
@@ -149,12 +152,12 @@ Rows read_runs(SQLite::Database& database, PageTables& tables) {
   }
   table.rows = rows.count();
   if (tables.failed > 0) {
-    tables.notes.push_back(std::to_string(tables.failed) + " of " + std::to_string(rows.count()) + " points failed" +
+    tables.notes.push_back(std::to_string(tables.failed) + " of " + core::counted(rows.count(), "point") + " failed" +
                            errors + (tables.failed > kToldErrors ? "; ..." : ""));
   }
   if (warned > 0) {
-    tables.notes.push_back(std::to_string(warned) + " of " + std::to_string(rows.count()) +
-                           " points have warnings (column warnings); the first: " + warning);
+    tables.notes.push_back(std::to_string(warned) + " of " + core::counted(rows.count(), "point") +
+                           (warned == 1 ? " has" : " have") + " warnings (column warnings); the first: " + warning);
   }
   return rows;
 }
@@ -175,8 +178,8 @@ json::Json about(SQLite::Database& database) {
 // Whether points that could not run stay out of the figures; not where there would be none left.
 bool leaves_out_infeasible(const Rows& rows, PageTables& tables) {
   if (rows.infeasible_count() == 0) return false;
-  const std::string those = std::to_string(rows.infeasible_count()) + " of " + std::to_string(rows.count()) +
-                            " points could not run on such GPUs";
+  const std::string those = std::to_string(rows.infeasible_count()) + " of " + core::counted(rows.count(), "point") +
+                            " could not run on such GPUs";
   const bool leaves_out = !tables.include_infeasible && rows.infeasible_count() < rows.count();
   tables.notes.push_back(those + (leaves_out ? " (column infeasible) and are in no figure; --include-infeasible shows them"
                                              : " (column infeasible), and are shown all the same"));
@@ -213,7 +216,7 @@ void read_windows(SQLite::Database& database, const Rows& rows, bool leave_out_i
   const auto all = database.execAndGet("SELECT count(*) FROM windows").getInt64();
   if (all <= kMaxWindows) return;
   tables.notes.push_back("windows are there for the first points only: " + std::to_string(kMaxWindows) + " of " +
-                         std::to_string(all) + " lengths");
+                         core::counted(all, "length"));
 }
 
 }  // namespace

@@ -37,6 +37,17 @@ void add_jobs(const Json& root, std::size_t row, Table& table) {
   }
 }
 
+// What "auto" took, in one text as in the table of a sweep.
+void add_choices(const Json& root, std::size_t row, Table& table) {
+  const Json* const choices = root.find("choices");
+  if (choices == nullptr || !choices->is_array()) return;
+  std::string text;
+  for (const Json& line : choices->elements()) {
+    if (line.is_string()) text += (text.empty() ? "" : "\n") + line.string();
+  }
+  if (!text.empty()) table.column("choices", "info").set(row, text);
+}
+
 void add_windows(const JsonReader& by_change, std::size_t row, Table& table) {
   const auto add = [&](const std::string& change, double length, std::size_t count) {
     table.column("row", "info").set(table.rows, static_cast<double>(row));
@@ -83,6 +94,10 @@ std::string add_result(const Json& root, const std::filesystem::path& file, Page
   tables.points.column("seed", "replicate").set(row, seed);
   add_metrics(root, "", row, tables.points);
   add_jobs(root, row, tables.points);
+  if (const Json* const quantiles = root.find("quantiles_s")) {
+    for (const auto& [path, value] : numbers_of_quantiles(*quantiles)) tables.points.column(path, "metric").set(row, value);
+  }
+  add_choices(root, row, tables.points);
   add_windows(windows, row, tables.windows);
   if (const Json* const simulated = root.find("simulated")) {
     const Json facts = facts_of(*simulated, {});  // must outlive the loop

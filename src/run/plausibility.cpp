@@ -1,5 +1,6 @@
 #include "run/plausibility.hpp"
 
+#include "core/counted.hpp"
 #include "fabric/mesh_routes.hpp"
 #include "photonrail/cluster/device.hpp"
 
@@ -101,11 +102,11 @@ void check_ports(const ClusterSpec& cluster, std::vector<std::string>& lines) {
   const std::string hint =
       ": delay and loss are those of one pass of a switch that large; planes or pods keep switches small";
   if (own != presets.end() && own->spec.ports > 0 && ports > own->spec.ports) {
-    lines.push_back("the optical switch of a rail has " + std::to_string(ports) + " ports, and a " + ocs.name + " has " +
+    lines.push_back("the optical switch of a rail has " + core::counted(ports, "port") + ", and a " + ocs.name + " has " +
                     std::to_string(own->spec.ports) + hint);
   } else if (ports > most) {
     lines.push_back((ocs.ports == 0 ? "a rail needs an optical switch of " : "the optical switch of a rail has ") +
-                    std::to_string(ports) + " ports, more than any that is known has (" + std::to_string(most) + ")" +
+                    core::counted(ports, "port") + ", more than any that is known has (" + std::to_string(most) + ")" +
                     hint);
   }
 }
@@ -178,9 +179,9 @@ void check_tensor_parallelism(const Scenario& job, std::vector<std::string>& lin
       servers.insert(job.gpu_of_rank[rank.index()].value / job.cluster.gpus_per_server);
     if (servers.size() < 2) continue;
     lines.push_back("tensor parallelism is wider than a server: group " + group.name + " has " +
-                    std::to_string(group.members.size()) + " ranks on " + std::to_string(servers.size()) + " servers of " +
-                    std::to_string(job.cluster.gpus_per_server) +
-                    " GPUs, so that every layer waits for the rails; tp within a server, or placement order tp first");
+                    core::counted(group.members.size(), "rank") + " on " + core::counted(servers.size(), "server") +
+                    " of " + core::counted(job.cluster.gpus_per_server, "GPU") +
+                    ", so that every layer waits for the rails; tp within a server, or placement order tp first");
     return;
   }
 }

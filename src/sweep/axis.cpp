@@ -1,4 +1,5 @@
 #include "sweep/axis.hpp"
+#include "core/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -127,9 +128,9 @@ void read_zip(const JsonReader& section, Axis& axis) {
     const std::vector<Json> column = read_column(value);
     if (axis.names.empty()) axis.choices.resize(column.size());
     if (column.size() != axis.choices.size()) {
-      value.fail(
-          "has " + std::to_string(column.size()) + " values, and the list before it " + std::to_string(axis.choices.size()),
-          "zipped lists are equally long");
+      value.fail("has " + core::counted(column.size(), "value") + ", and the list before it " +
+                     std::to_string(axis.choices.size()),
+                 "zipped lists are equally long");
     }
     axis.names.push_back(parameter_name(pointer));
     for (std::size_t i = 0; i < column.size(); ++i) {
@@ -177,9 +178,9 @@ std::string number_text(double x) {
 }
 
 bool is_column_of_tables(std::string_view name) {
-  constexpr std::string_view kColumns[] = {"point",       "name",    "seed",     "repetition",    "status",
-                                           "exit_status", "error",   "warnings", "scenario_hash", "version",
-                                           "host",        "started", "wall_s",   "infeasible",    "peak_rss_mb"};
+  constexpr std::string_view kColumns[] = {"point",  "name",       "seed",          "repetition", "status", "exit_status",
+                                           "error",  "warnings",   "scenario_hash", "version",    "host",   "started",
+                                           "wall_s", "infeasible", "peak_rss_mb",   "choices"};
   return std::find(std::begin(kColumns), std::end(kColumns), name) != std::end(kColumns);
 }
 

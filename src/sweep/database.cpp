@@ -10,7 +10,7 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr int kSchemaVersion = 2;         // 1: runs had no infeasible and no warnings
+constexpr int kSchemaVersion = 3;         // 1: runs had no infeasible and no warnings; 2: no choices
 constexpr int kApplication = 0x70687264;  // "phrd"
 constexpr int kPatience = 10'000;         // ms that a writer waits for another connection
 
@@ -20,7 +20,7 @@ CREATE TABLE axes(position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE runs(point INTEGER PRIMARY KEY, name TEXT NOT NULL, seed INTEGER NOT NULL, repetition INTEGER NOT NULL,
   status TEXT NOT NULL, exit_status INTEGER NOT NULL, error TEXT, scenario_hash TEXT NOT NULL, version TEXT NOT NULL,
   host TEXT NOT NULL, started TEXT NOT NULL, wall_s REAL NOT NULL, peak_rss_mb REAL NOT NULL,
-  infeasible TEXT, warnings TEXT);
+  infeasible TEXT, warnings TEXT, choices TEXT);
 CREATE TABLE parameters(point INTEGER NOT NULL, name TEXT NOT NULL, value, PRIMARY KEY(point, name)) WITHOUT ROWID;
 CREATE TABLE metrics(point INTEGER NOT NULL, name TEXT NOT NULL, value REAL NOT NULL, PRIMARY KEY(point, name))
   WITHOUT ROWID;
@@ -125,7 +125,7 @@ struct Database::Connection {
       throw ConfigError(file.string(), "is of another sweep than manifest.json",
                         "choose another folder for --out; nothing was changed");
     if (access == Access::kRead) return;
-    if (version == 1) add_columns();
+    if (version < kSchemaVersion && version > 0) add_columns(version);
     SQLite::Statement names(db, "SELECT DISTINCT name FROM metrics");
     while (names.executeStep()) metric_names.insert(names.getColumn(0).getString());
     db.exec("PRAGMA journal_mode = WAL");
@@ -139,10 +139,11 @@ struct Database::Connection {
                       "choose another folder for --out; nothing was changed");
   }
 
-  void add_columns() {
+  void add_columns(int version) {
     SQLite::Transaction transaction(db);
-    db.exec("ALTER TABLE runs ADD COLUMN infeasible TEXT");
-    db.exec("ALTER TABLE runs ADD COLUMN warnings TEXT");
+    if (version < 2) db.exec("ALTER TABLE runs ADD COLUMN infeasible TEXT");
+    if (version < 2) db.exec("ALTER TABLE runs ADD COLUMN warnings TEXT");
+    db.exec("ALTER TABLE runs ADD COLUMN choices TEXT");
     db.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
     transaction.commit();
   }
@@ -186,7 +187,7 @@ struct Database::Connection {
   struct Inserts {
     SQLite::Statement run, parameter, metric, phase, window;
     explicit Inserts(SQLite::Database& db)
-        : run(db, "INSERT OR IGNORE INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        : run(db, "INSERT OR IGNORE INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
           parameter(db, "INSERT INTO parameters VALUES(?, ?, ?)"),
           metric(db, "INSERT INTO metrics VALUES(?, ?, ?)"),
           phase(db, "INSERT INTO phases VALUES(?, ?, ?, ?, ?, ?)"),
@@ -218,8 +219,9 @@ struct Database::Connection {
     row.bind(11, made.started);
     row.bind(12, made.wall_s);
     row.bind(13, made.peak_rss_mb);
-    if (!r.infeasible.empty()) row.bind(14, r.infeasible);
-    if (!r.warnings.empty()) row.bind(15, lines_text(r.warnings));
+    if (!r.remarks.infeasible.empty()) row.bind(14, r.remarks.infeasible);
+    if (!r.remarks.warnings.empty()) row.bind(15, lines_text(r.remarks.warnings));
+    if (!r.remarks.choices.empty()) row.bind(16, lines_text(r.remarks.choices));
     if (row.exec() == 0) return false;
     for (const auto& [name, value] : r.parameters) {
       SQLite::Statement& parameter = inserts->parameter;
@@ -254,8 +256,9 @@ Record read_run(SQLite::Statement& row) {
   r.version = row.getColumn(7).getString();
   r.provenance = {row.getColumn(8).getString(), row.getColumn(9).getString(), row.getColumn(10).getDouble(),
                   row.getColumn(11).getDouble()};
-  if (!row.getColumn(12).isNull()) r.infeasible = row.getColumn(12).getString();
-  if (!row.getColumn(13).isNull()) r.warnings = lines_of(row.getColumn(13).getString());
+  if (!row.getColumn(12).isNull()) r.remarks.infeasible = row.getColumn(12).getString();
+  if (!row.getColumn(13).isNull()) r.remarks.warnings = lines_of(row.getColumn(13).getString());
+  if (!row.getColumn(14).isNull()) r.remarks.choices = lines_of(row.getColumn(14).getString());
   return r;
 }
 
@@ -326,9 +329,12 @@ void Database::remove_failed() {
 void Database::each(const std::function<void(const Record&)>& use) const {
   translated(connection_->file, [&] {
     SQLite::Database& db = connection_->db;
+    const int version = db.execAndGet("PRAGMA user_version").getInt();  // older where it is only read
     SQLite::Statement runs(db,
                            "SELECT point, name, seed, repetition, exit_status, error, scenario_hash, version, host, "
-                           "started, wall_s, peak_rss_mb, infeasible, warnings FROM runs ORDER BY point");
+                           "started, wall_s, peak_rss_mb, " +
+                               std::string(version < 2 ? "NULL, NULL" : "infeasible, warnings") +
+                               (version < 3 ? ", NULL" : ", choices") + " FROM runs ORDER BY point");
     SQLite::Statement parameters(
         db, "SELECT name, value FROM parameters JOIN axes USING (name) WHERE point = ? ORDER BY position");
     SQLite::Statement metrics(db, "SELECT name, value FROM metrics WHERE point = ? ORDER BY name");

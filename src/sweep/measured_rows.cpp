@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace photonrail {
@@ -59,8 +60,24 @@ double factor_of(const MeasuredRows& rows, const MeasuredRow& row) {
   return found == rows.factors.end() ? 1.0 : found->second;
 }
 
+/// The scenarios that are run for a row, changed so: one, or those of its line.
+std::vector<std::vector<Override>> changes_of(const MeasuredRow& row, double factor) {
+  char text[64];
+  std::vector<Override> of_factor;
+  std::snprintf(text, sizeof text, "%s=%.9g", std::string(kFactor).c_str(), factor);
+  if (factor != 1.0) of_factor.push_back(Override::parse(text));
+  if (row.line.empty()) return {of_factor};
+  std::vector<std::vector<Override>> all;
+  for (const double batch : row.line) {
+    std::snprintf(text, sizeof text, "/workload/training/global_batch=%.0f", batch);
+    all.push_back(of_factor);
+    all.back().push_back(Override::parse(text));
+  }
+  return all;
+}
+
 /// Step time, and what a step of that batch computes.
-RowOutcome run_at(const MeasuredRows& rows, const MeasuredRow& row, std::vector<Override> overrides,
+RowOutcome run_at(const MeasuredRows& rows, const MeasuredRow& row, const std::vector<Override>& overrides,
                   const Registries& known) {
   Scenario scenario = parse_scenario(row.scenario, rows.directory, row.name, overrides, known);
   scenario.run.spread_seeds.reset();
@@ -79,19 +96,12 @@ double batch_of(const MeasuredRow& row) {
 RowOutcome run_row(const MeasuredRows& rows, const MeasuredRow& row, double factor, const Registries& known) {
   RowOutcome outcome;
   try {
-    char text[64];
-    std::snprintf(text, sizeof text, "%s=%.9g", std::string(kFactor).c_str(), factor);
-    std::vector<Override> overrides;
-    if (factor != 1.0) overrides.push_back(Override::parse(text));
-    if (row.line.empty()) return run_at(rows, row, overrides, known);
     std::vector<double> steps;
-    for (const double batch : row.line) {
-      std::snprintf(text, sizeof text, "/workload/training/global_batch=%.0f", batch);
-      std::vector<Override> at = overrides;
-      at.push_back(Override::parse(text));
-      outcome = run_at(rows, row, at, known);
+    for (const std::vector<Override>& changes : changes_of(row, factor)) {
+      outcome = run_at(rows, row, changes, known);
       steps.push_back(outcome.simulated_step_s);
     }
+    if (row.line.empty()) return outcome;
     const double slope = (steps[1] - steps[0]) / (row.line[1] - row.line[0]);
     outcome.simulated_step_s = steps[1] + slope * (batch_of(row) - row.line[1]);
   } catch (const ConfigError& e) {
@@ -166,13 +176,29 @@ MeasuredRows read_measured_rows(const std::filesystem::path& file) {
   }
 }
 
+std::vector<std::string> row_problems(const MeasuredRows& rows, const Registries& known) {
+  std::vector<std::string> problems;
+  for (const MeasuredRow& row : rows.rows) {
+    std::string& problem = problems.emplace_back();
+    try {
+      for (const std::vector<Override>& changes : changes_of(row, factor_of(rows, row))) {
+        static_cast<void>(parse_scenario(row.scenario, rows.directory, row.name, changes, known));
+      }
+      if (!row.line.empty()) static_cast<void>(batch_of(row));
+    } catch (const ConfigError& e) {
+      problem = e.what();
+    }
+  }
+  return problems;
+}
+
 std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& known,
                                  const std::function<void(std::size_t, std::size_t)>& done) {
-  std::map<std::pair<std::string, double>, RowOutcome> earlier;  // by scenario and factor
+  std::map<std::tuple<std::string, std::vector<double>, double>, RowOutcome> earlier;  // by scenario, line and factor
   std::vector<RowOutcome> outcomes;
   for (const MeasuredRow& row : rows.rows) {
     const double factor = factor_of(rows, row);
-    const auto [at, fresh] = earlier.try_emplace({row.scenario, factor});
+    const auto [at, fresh] = earlier.try_emplace({row.scenario, row.line, factor});
     if (fresh) at->second = run_row(rows, row, factor, known);
     outcomes.push_back(at->second);
     if (done) done(outcomes.size(), rows.rows.size());

@@ -2,6 +2,7 @@
 
 #include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 #include "core/fnv1a.hpp"
 #include "formats/parallel.hpp"
 #include "photonrail/simulate.hpp"
@@ -155,7 +156,7 @@ std::string ranges(const std::vector<std::uint32_t>& numbers) {
                            (of.size() > 1 ? "the first: " : "") + sweep.points[of.front()].name + "): " + problem;
   }
   std::string text =
-      std::to_string(count) + " of " + std::to_string(points.size()) + " points cannot run; none was started";
+      std::to_string(count) + " of " + core::counted(points.size(), "point") + " cannot run; none was started";
   std::size_t listed = 0;
   for (const auto& [first, line] : in_order) {
     if (++listed <= kMaxListed) text += line;
@@ -298,10 +299,10 @@ Record PointRunner::taken_over(std::uint32_t point, const Record& record) const 
 
 void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop, Record& record) const {
   std::optional<Duration> step;
-  record.warnings = scenario.warnings();  // also of a point that fails
+  record.remarks.warnings = scenario.warnings();  // also of a point that fails
   if (const Scenario* const job = scenario.job()) {
     record.seed = job->run.seed;
-    record.infeasible = job->infeasible();
+    record.remarks.infeasible = job->infeasible();
     Stopper stopper(stop);
     Observer* const observer = &stopper;
     const RunResult result = simulate(*job, {&observer, 1}, *known_);
@@ -310,8 +311,8 @@ void PointRunner::simulate_into(const PointScenario& scenario, const Stop& stop,
   }
   if (!scenario.months) return;
   for (std::string& line : scenario.months->warnings()) {
-    if (std::find(record.warnings.begin(), record.warnings.end(), line) == record.warnings.end())
-      record.warnings.push_back(std::move(line));
+    if (std::find(record.remarks.warnings.begin(), record.remarks.warnings.end(), line) == record.remarks.warnings.end())
+      record.remarks.warnings.push_back(std::move(line));
   }
   const auto stop_soon = [&] {
     if (stop()) throw Stopped{};

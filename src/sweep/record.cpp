@@ -84,6 +84,12 @@ class Line {
   std::string text_;
 };
 
+std::string list_of(const std::vector<std::string>& texts) {
+  Line list('[');
+  for (const std::string& text : texts) list.add(text_of(text));
+  return list.close(']');
+}
+
 constexpr double kAny = std::numeric_limits<double>::max();
 constexpr std::uint64_t kMaxCount = std::numeric_limits<std::uint64_t>::max();
 
@@ -105,9 +111,12 @@ Record read_record(JsonReader line) {
   if (const auto error = line.optional("error")) record.error = error->string();
   record.scenario_hash = line.child("scenario_hash").string();
   if (const auto warnings = line.optional("warnings")) {
-    for (const JsonReader& warning : warnings->elements()) record.warnings.push_back(warning.string());
+    for (const JsonReader& warning : warnings->elements()) record.remarks.warnings.push_back(warning.string());
   }
-  if (const auto why = line.optional("infeasible")) record.infeasible = why->string();
+  if (const auto choices = line.optional("choices")) {
+    for (const JsonReader& choice : choices->elements()) record.remarks.choices.push_back(choice.string());
+  }
+  if (const auto why = line.optional("infeasible")) record.remarks.infeasible = why->string();
   record.version = line.child("version").string();
   for (const auto& [key, value] : line.child("parameters").members()) record.parameters.emplace_back(key, value.json());
   for (const auto& [key, value] : line.child("metrics").members()) record.metrics.emplace_back(key, any_number(value));
@@ -125,16 +134,17 @@ Record read_record(JsonReader line) {
 
 }  // namespace
 
-std::string warnings_text(const std::vector<std::string>& warnings) {
+std::string cell_of_lines(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : warnings) text += (text.empty() ? "" : "; ") + line;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
   return text;
 }
 
 void take_result(const RunResult& result, Record& record) {
   record.seed = result.seed;
-  record.warnings = result.warnings;
-  record.infeasible = result.infeasible;
+  record.remarks.warnings = result.warnings;
+  record.remarks.choices = result.choices;
+  record.remarks.infeasible = result.infeasible;
   record.metrics = report::numbers_of(result);
   std::sort(record.metrics.begin(), record.metrics.end());
   record.phases = phases_of(result);
@@ -169,12 +179,9 @@ std::string to_line(const Record& record, std::string_view sweep_hash) {
   line.add("seed", std::to_string(record.seed)).add("repetition", std::to_string(record.repetition));
   line.add("status", text_of(record.status())).add("exit_status", std::to_string(record.exit_status));
   if (record.exit_status != 0) line.add("error", text_of(record.error));
-  if (!record.warnings.empty()) {
-    Line warnings('[');
-    for (const std::string& warning : record.warnings) warnings.add(text_of(warning));
-    line.add("warnings", warnings.close(']'));
-  }
-  if (!record.infeasible.empty()) line.add("infeasible", text_of(record.infeasible));
+  if (!record.remarks.warnings.empty()) line.add("warnings", list_of(record.remarks.warnings));
+  if (!record.remarks.choices.empty()) line.add("choices", list_of(record.remarks.choices));
+  if (!record.remarks.infeasible.empty()) line.add("infeasible", text_of(record.remarks.infeasible));
   line.add("scenario_hash", text_of(record.scenario_hash)).add("version", text_of(record.version));
   line.add("parameters", parameters.close('}')).add("metrics", metrics.close('}')).add("phases", phases.close('}'));
   line.add("windows", windows.close(']')).add("provenance", provenance.close('}'));

@@ -36,6 +36,13 @@ struct Provenance {
   double peak_rss_mb = 0.0;
 };
 
+/// What a point says of itself besides its numbers.
+struct Remarks {
+  std::vector<std::string> warnings;
+  std::vector<std::string> choices;  ///< what "auto" took; RunResult's
+  std::string infeasible;            ///< why the point could not run on such GPUs; empty where it could
+};
+
 struct Record {
   std::uint32_t point = 0;
   std::string name;
@@ -43,8 +50,7 @@ struct Record {
   std::uint32_t repetition = 0;
   int exit_status = 0;  ///< 0: the point came to its end
   std::string error;
-  std::vector<std::string> warnings;
-  std::string infeasible;  ///< why the point could not run on such GPUs; empty where it could
+  Remarks remarks;
   std::string scenario_hash;
   std::string version;
   Parameters parameters;
@@ -57,7 +63,7 @@ struct Record {
 };
 
 /// As the tables have them: "a; b".
-[[nodiscard]] std::string warnings_text(const std::vector<std::string>& warnings);
+[[nodiscard]] std::string cell_of_lines(const std::vector<std::string>& lines);
 
 /// Puts the numbers and warnings of `result` into `record`.
 void take_result(const RunResult& result, Record& record);

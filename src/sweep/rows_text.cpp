@@ -1,4 +1,5 @@
 // Measured rows beside simulated ones: lines, a Markdown table, a picture.
+#include "core/counted.hpp"
 #include "photonrail/study/rows.hpp"
 #include "photonrail/workload/training_operators.hpp"
 #include "report/text.hpp"
@@ -25,8 +26,15 @@ std::string sources(const OperatorUsage& usage) {
   return text;
 }
 
+/// As the text of a cell: a bar would end it, a line break the row.
+std::string in_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c == '\n' ? ' ' : c);
+  return cell;
+}
+
 std::string error_line(const char* what, const RowErrors& errors) {
-  return std::string(what) + ": " + std::to_string(errors.rows) + " rows, median error " +
+  return std::string(what) + ": " + core::counted(errors.rows, "row") + ", median error " +
          number("%.1f", 100.0 * errors.median) + " %, 90th percentile " + number("%.1f", 100.0 * errors.p90) + " %, mean " +
          number("%+.1f", 100.0 * errors.bias) + " %\n";
 }
@@ -78,7 +86,9 @@ std::string rows_markdown(const MeasuredRows& rows, const std::vector<RowOutcome
     text += outcomes[i].problem.empty() ? number("%.2f s", outcomes[i].simulated_step_s) + " | " +
                                               number("%+.1f %%", 100.0 * outcomes[i].error(row))
                                         : "– | not run";
-    text += std::string(" | ") + (row.fit ? "fitted; " : "") + row.note + " |\n";
+    text += std::string(" | ") + (row.fit ? "fitted; " : "") + row.note;
+    if (!outcomes[i].problem.empty()) text += (row.note.empty() ? "" : "; ") + in_cell(outcomes[i].problem);
+    text += " |\n";
   }
   return text;
 }

@@ -204,8 +204,8 @@ class Run {
       done += seconds.at(record.point);
       if (all > 0.0) observer_.advanced(done / all);
       const SweepPoint& point = sweep_.points[record.point];
-      if (!record.warnings.empty() || !record.infeasible.empty())
-        observer_.warned(point, record.warnings, record.infeasible);
+      if (!record.remarks.warnings.empty() || !record.remarks.infeasible.empty())
+        observer_.warned(point, record.remarks.warnings, record.remarks.infeasible);
       observer_.recorded(point, record.error);
     });
   }

@@ -282,10 +282,15 @@ void read_sweep_json(const Json& root, const std::filesystem::path& directory, j
 
 Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set,
                  std::span<const std::filesystem::path> plugins) {
+  return parse_sweep(formats::read_file(file), file, set, plugins);
+}
+
+Sweep parse_sweep(std::string_view json, const std::filesystem::path& file, std::span<const Override> set,
+                  std::span<const std::filesystem::path> plugins) {
   Sweep sweep;
   sweep.file = file;
   sweep.set.assign(set.begin(), set.end());
-  const json::Json root = config::parse_json(formats::read_file(file), file.string());
+  const json::Json root = config::parse_json(json, file.string());
   try {
     sweep::read_top(config::JsonReader(root), set, sweep);
   } catch (const ConfigError& error) {

@@ -63,7 +63,7 @@ void append(std::string& row, const std::vector<std::string>& columns,
 std::string header_of(const Manifest& manifest, const std::vector<std::string>& metrics) {
   std::string header = "point,name";
   for (const auto& name : manifest.parameters) header += "," + cell(name);
-  header += ",seed,repetition,status,error,infeasible,warnings,scenario_hash,version";
+  header += ",seed,repetition,status,error,infeasible,warnings,choices,scenario_hash,version";
   for (const auto& name : metrics) header += "," + cell(name);
   return header;
 }
@@ -72,8 +72,8 @@ std::string row_of(const Record& record, const Manifest& manifest, const std::ve
   std::string row = std::to_string(record.point) + "," + cell(record.name);
   append(row, manifest.parameters, record.parameters, cell_text);
   row += "," + std::to_string(record.seed) + "," + std::to_string(record.repetition) + "," + record.status() + "," +
-         cell(record.error) + "," + cell(record.infeasible) + "," + cell(warnings_text(record.warnings)) + "," +
-         record.scenario_hash + "," + record.version;
+         cell(record.error) + "," + cell(record.remarks.infeasible) + "," + cell(cell_of_lines(record.remarks.warnings)) +
+         "," + cell(cell_of_lines(record.remarks.choices)) + "," + record.scenario_hash + "," + record.version;
   append(row, metrics, record.metrics, number_text);
   return row;
 }

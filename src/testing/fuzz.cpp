@@ -1,5 +1,6 @@
 #include "photonrail/testing/fuzz.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/testing/policy_kit.hpp"
@@ -99,7 +100,7 @@ Outcome run_once(const PolicyUnderTest& subject, const Scenario& scenario, const
   Watchman watchman(limits.longest_wait);
   Observer* const observers[] = {&watchman};
   Outcome outcome;
-  const auto changed = [&] { return " (circuits were changed " + std::to_string(said.changes.size()) + " times)"; };
+  const auto changed = [&] { return " (circuits were changed " + core::counted(said.changes.size(), "time") + ")"; };
   try {
     const RunResult result = simulate(scenario, observers, only_electrical_and(overheard(subject.factory, said)));
     if (std::string problem = books_problem(result); !problem.empty()) {
@@ -113,7 +114,7 @@ Outcome run_once(const PolicyUnderTest& subject, const Scenario& scenario, const
     }
   } catch (const Restless&) {
     outcome.violation = {Invariant::kRestless,
-                         "asked " + std::to_string(said.asked) + " times, and the job is not done" + changed()};
+                         "asked " + core::counted(said.asked, "time") + ", and the job is not done" + changed()};
   } catch (const std::exception& error) {
     outcome.violation = blame(said, error);
   }

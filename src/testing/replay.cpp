@@ -1,5 +1,6 @@
 #include "photonrail/testing/replay.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/core/random.hpp"
 
 #include <algorithm>
@@ -335,7 +336,8 @@ class Player {
   std::uint64_t play() {
     for (SendIndex i = 0; i < shape_.sends().size() && waits_[i] == 0; ++i) release(i);
     while (!busy_.empty()) step(pick());
-    if (arrived_ != shape_.sends().size()) fail(std::to_string(shape_.sends().size() - arrived_) + " sends never leave");
+    if (arrived_ != shape_.sends().size())
+      fail(core::counted(shape_.sends().size() - arrived_, "send") + " would never leave");
     return arrived_;
   }
 

@@ -1,5 +1,6 @@
 #include "topology/link_grid.hpp"
 
+#include "core/counted.hpp"
 #include "core/twist.hpp"
 #include "photonrail/error.hpp"
 
@@ -29,13 +30,13 @@ std::uint32_t twist_of(const ScaleUpShape& shape) {
 
 std::optional<Problem> problem_of_sides(const ScaleUpShape& shape, std::uint32_t gpus) {
   if (shape.sides.empty() || shape.sides.size() > ScaleUpShape::kMaxDimensions) {
-    return Problem{"scale_up.shape.sides", "has " + std::to_string(shape.sides.size()) + " sides", "1 to 3"};
+    return Problem{"scale_up.shape.sides", "has " + core::counted(shape.sides.size(), "side"), "1 to 3"};
   }
   std::uint64_t product = 1;
   for (const std::uint32_t side : shape.sides) product = std::min(product * side, std::uint64_t{1} << 32);
   if (product == gpus) return std::nullopt;
   return Problem{"scale_up.shape.sides",
-                 "a torus of " + text_of(shape.sides) + " has " + std::to_string(product) + " GPUs, but a server has " +
+                 "a torus of " + text_of(shape.sides) + " has " + core::counted(product, "GPU") + ", but a server has " +
                      std::to_string(gpus),
                  "sides that multiply to {gpus_per_server}"};
 }
@@ -50,7 +51,7 @@ std::optional<Problem> problem_of_rail_rings(const ScaleUpShape& shape, bool all
     const std::uint32_t nodes = side / shape.block;
     if (side % shape.block != 0 || nodes == 1 || nodes % 2 == 1) continue;
     return Problem{"scale_up.shape.rail_rings",
-                   "rings that have every pair of " + std::to_string(nodes) + " nodes once do not exist",
+                   "rings that have every pair of " + core::counted(nodes, "node") + " once do not exist",
                    "1 node, or an odd number, along each side"};
   }
   if (shape.sides[0] * shape.sides[1] <= kMaxRouted) return std::nullopt;
@@ -64,7 +65,7 @@ std::optional<Problem> problem_of_torus(const ScaleUpShape& shape, std::uint32_t
   if (shape.wraps.size() != shape.sides.size()) {
     return Problem{
         "scale_up.shape.wraps",
-        "is given for " + std::to_string(shape.wraps.size()) + " of " + std::to_string(shape.sides.size()) + " sides",
+        "is given for " + std::to_string(shape.wraps.size()) + " of " + core::counted(shape.sides.size(), "side"),
         "one for each side"};
   }
   const bool all_wrap = std::all_of(shape.wraps.begin(), shape.wraps.end(), [](bool wraps) { return wraps; });

@@ -1,5 +1,6 @@
 #include "workload/call_check.hpp"
 
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ void check_agreement(const Communicator& communicator, const Participant& a, con
     const Task& y = b.task(k);
     if (x.op != y.op) disagree(communicator, k, a, b, std::string(name(x.op)), std::string(name(y.op)));
     if (x.size() != y.size() && x.op != CollectiveOp::kBarrier) {
-      disagree(communicator, k, a, b, std::to_string(x.size().count) + " bytes", std::to_string(y.size().count) + " bytes");
+      disagree(communicator, k, a, b, core::counted(x.size().count, "byte"), core::counted(y.size().count, "byte"));
     }
     if (x.root() != y.root() && is_rooted(x.op)) {
       disagree(communicator, k, a, b, "root " + std::to_string(x.root()), "root " + std::to_string(y.root()));
@@ -68,7 +69,7 @@ void check_demand(const Communicator& communicator, const Participant& p, std::s
   if (members == communicator.members.size()) return;
   const std::string what = p.describe(call) + " names demand " + std::to_string(number);
   throw ConfigError(where_is(communicator, call),
-                    members > 0 ? what + ", which is for " + std::to_string(members) + " members, but there are " +
+                    members > 0 ? what + ", which is for " + core::counted(members, "member") + ", but there are " +
                                       std::to_string(communicator.members.size())
                                 : what + ", which does not exist",
                     "a demand is a square matrix with a row for each member");
@@ -84,7 +85,7 @@ void check_group_tasks(const Communicator& communicator, const Participant& p, c
     if (is_rooted(t.op) && t.root() >= communicator.members.size()) {
       throw ConfigError(where_is(communicator, k),
                         p.describe(k) + " has root " + std::to_string(t.root()) + ", but there are " +
-                            std::to_string(communicator.members.size()) + " members",
+                            core::counted(communicator.members.size(), "member"),
                         "a root is a position in the group, from 0");
     }
     check_demand(communicator, p, k, demands);
@@ -129,8 +130,8 @@ void check_message_size(const Communicator& link, const Participant& sender, std
   if (sent.size() == received.size()) return;
   throw ConfigError(
       "communicator " + link.name + ", tag " + std::to_string(sent.tag) + ", call " + std::to_string(sent.match + 1),
-      sender.describe(s) + " sends " + std::to_string(sent.size().count) + " bytes, " + receiver.describe(r) + " expects " +
-          std::to_string(received.size().count),
+      sender.describe(s) + " sends " + core::counted(sent.size().count, "byte") + ", " + receiver.describe(r) +
+          " expects " + std::to_string(received.size().count),
       "both ends must give the same size");
 }
 
@@ -156,8 +157,8 @@ std::string check_link(const Communicator& link, const Participant& sender, cons
     }
   }
   if (alone == 0) return {};
-  return "communicator " + link.name + ": " + std::to_string(sender.calls.size()) + " sends and " +
-         std::to_string(receiver.calls.size()) + " receives, " + std::to_string(alone) +
+  return "communicator " + link.name + ": " + core::counted(sender.calls.size(), "send") + " and " +
+         core::counted(receiver.calls.size(), "receive") + ", " + std::to_string(alone) +
          " of them without a partner; the first is " + first;
 }
 
@@ -278,7 +279,7 @@ std::vector<std::string> check_calls(const TaskGraph& graph, std::span<const Cal
     }
   }
   if (more > 0)
-    warnings.push_back("and " + std::to_string(more) + " more communicators with calls that some member never makes");
+    warnings.push_back("and " + core::counted(more, "more communicator") + " with calls that some member never makes");
   return warnings;
 }
 

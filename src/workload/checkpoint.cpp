@@ -1,6 +1,7 @@
 // The tasks of a checkpoint, added to the programs of a step.
 #include "photonrail/workload/checkpoint.hpp"
 
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 
@@ -205,7 +206,7 @@ std::vector<Share> shares_of(const Places& places, const CheckpointTraffic& traf
   if (traffic.target != CheckpointTarget::kPeer) return shares;
   if (traffic.distance % places.servers().size() == 0) {
     throw FieldError(field("checkpoint.distance"),
-                     "a rank would be its own peer: the job has " + std::to_string(places.servers().size()) + " servers",
+                     "a rank would be its own peer: the job has " + core::counted(places.servers().size(), "server"),
                      "a distance that is no multiple of them; one server has no peers");
   }
   for (std::size_t r = 0; r < shares.size(); ++r) {
@@ -241,8 +242,8 @@ StorageHosts storage_hosts(const Places& places, const std::vector<Share>& share
   const std::uint32_t first = cluster_servers - std::min(cluster_servers, traffic.servers);
   if (traffic.servers == 0 || places.servers().back() >= first) {
     throw FieldError(field("checkpoint.servers"),
-                     "the last " + std::to_string(traffic.servers) + " of " + std::to_string(cluster_servers) +
-                         " servers are to be hosts of storage, and server " + std::to_string(places.servers().back()) +
+                     "the last " + std::to_string(traffic.servers) + " of " + core::counted(cluster_servers, "server") +
+                         " are to be hosts of storage, and server " + std::to_string(places.servers().back()) +
                          " runs ranks",
                      "a cluster with more servers than the job uses, whose GPUs stand for the NICs of the hosts");
   }

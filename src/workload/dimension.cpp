@@ -1,3 +1,4 @@
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/task_graph.hpp"
@@ -39,8 +40,8 @@ void TaskGraph::infer_dimensions(std::span<const GpuId> gpu_of_rank, std::uint32
   if (gpus_per_server == 0)
     throw core::FieldError(core::field("cluster.gpus_per_server"), "is 0", "a server has at least one GPU");
   if (gpu_of_rank.size() < ranks()) {
-    throw core::FieldError(core::field("gpu_of_rank"), "places " + std::to_string(gpu_of_rank.size()) +
-                                                           " ranks, but the job has " + std::to_string(ranks()));
+    throw core::FieldError(core::field("gpu_of_rank"), "places " + core::counted(gpu_of_rank.size(), "rank") +
+                                                           ", but the job has " + std::to_string(ranks()));
   }
   for (Communicator& communicator : communicators_) {
     if (communicator.dimension == Dimension::kOther) {

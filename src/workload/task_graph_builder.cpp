@@ -1,3 +1,4 @@
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/task_graph.hpp"
 #include "workload/call_check.hpp"
@@ -28,10 +29,6 @@ using workload::number_calls;
 using workload::Successors;
 
 namespace {
-
-std::string plural(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::string describe_cycle(const std::vector<TaskId>& cycle, const Program& program) {
   constexpr std::size_t kInFull = 8;
@@ -77,12 +74,12 @@ CommunicatorId TaskGraphBuilder::add_communicator(std::string name, std::vector<
   const std::vector<RankId>& ascending = ascend ? members : sorted;
   if (ascending.back().index() >= program_of_.size()) {
     throw ConfigError(where(), describe_rank(ascending.back()) + " is not a rank of the job",
-                      "it has " + plural(program_of_.size(), "rank"));
+                      "it has " + core::counted(program_of_.size(), "rank"));
   }
   const auto twice = std::adjacent_find(ascending.begin(), ascending.end());
   if (twice != ascending.end()) throw ConfigError(where(), describe_rank(*twice) + " is a member twice");
   if (point_to_point && members.size() != 2) {
-    throw ConfigError(where(), "is point to point with " + plural(members.size(), "member"), "sender and receiver");
+    throw ConfigError(where(), "is point to point with " + core::counted(members.size(), "member"), "sender and receiver");
   }
   if (!point_to_point && !ascend) members = std::move(sorted);
   communicators_.push_back({std::move(name), std::move(members), dimension, point_to_point});
@@ -199,7 +196,8 @@ void TaskGraphBuilder::add_dependency(ProgramId p, TaskId before, TaskId after) 
 
 void TaskGraphBuilder::assign(RankId rank, ProgramId p, std::vector<CommunicatorId> slots) {
   if (rank.index() >= program_of_.size()) {
-    throw ConfigError(describe_rank(rank), "is not a rank of the job", "it has " + plural(program_of_.size(), "rank"));
+    throw ConfigError(describe_rank(rank), "is not a rank of the job",
+                      "it has " + core::counted(program_of_.size(), "rank"));
   }
   if (!program_of_[rank.index()].is_none()) throw ConfigError(describe_rank(rank), "is given a program twice");
   draft(p);  // it must exist
@@ -225,7 +223,7 @@ Program TaskGraphBuilder::finish_program(ProgramId p) {
     program.name_offsets_ = std::move(d.name_offsets);
   }
   if (const std::string problem = edge_problem(d.edges, program); !problem.empty()) {
-    throw ConfigError(describe(p), problem, "the program has " + plural(program.tasks_.size(), "task"));
+    throw ConfigError(describe(p), problem, "the program has " + core::counted(program.tasks_.size(), "task"));
   }
   Successors successors = make_successors(program.tasks_.size(), d.edges);
   d = {};

@@ -109,7 +109,8 @@ inline bool is_for_the_command(std::string_view header) {
   static constexpr std::string_view kHeaders[] = {
       "report/allocation/report.hpp", "report/goodput_report.hpp", "report/chart.hpp",
       "report/cost_report.hpp",       "report/page.hpp",           "report/allocation/slice_map.hpp",
-      "report/operators_text.hpp",    "sweep/slurm.hpp",           "sweep/plugin_list.hpp"};
+      "report/operators_text.hpp",    "sweep/slurm.hpp",           "sweep/plugin_list.hpp",
+      "json/file_text.hpp",           "core/counted.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 

@@ -68,10 +68,39 @@ TEST_F(Calibrate, ARowThatDoesNotRunIsExitThree) {
   const Outcome done = run("calibrate --rows rows.json");
   EXPECT_EQ(done.status, 3);
   EXPECT_THAT(done.out, HasSubstr("not run: bad: /cluster/rail/kind: must be a string, not 7"));
-  EXPECT_THAT(done.out, HasSubstr("all: 1 rows"));
+  EXPECT_THAT(done.out, HasSubstr("all: 1 row, "));
   EXPECT_THAT(done.err, HasSubstr("rows.json: 1 of 2 rows were not run"));
   write("rows.json", {{"schema", "photonrail.rows/1"}, {"rows", json::array({good})}});
   EXPECT_EQ(run("calibrate --rows rows.json").status, 0);
+}
+
+// The last row is wrong, and the first cannot finish when it is run: the mistake is told before that.
+TEST_F(Calibrate, AllRowsAreCheckedBeforeTheFirstRuns) {
+  json wrong = tiny("wrong");
+  wrong["cluster"]["rail"] = {{"kind", "a|b"}};
+  const json good = {{"name", "good"}, {"measured_step_s", 30e-6}, {"scenario", tiny("good")}, {"note", "as told"}};
+  json bad = {{"name", "bad"}, {"measured_step_s", 0.02}, {"scenario", wrong}};
+  write("rows.json", {{"schema", "photonrail.rows/1"}, {"rows", {good, bad}}});
+  const Outcome done = run("calibrate --rows rows.json --markdown table.md");
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.err, ::testing::MatchesRegex("photonrail: [^\n]*rows.json: bad: /cluster/rail/kind: (.|\n)*"));
+  const std::string table = read(folder_ / "table.md");
+  EXPECT_THAT(table, HasSubstr("| good | 0.00 s | 0.00 s | +0.0 % | as told |\n"));
+  EXPECT_THAT(table, HasSubstr("| bad | 0.02 s | – | not run | bad: /cluster/rail/kind: "));
+  EXPECT_THAT(table, HasSubstr("a\\|b"));
+  bad["fit"] = true;
+  write("rows.json", {{"schema", "photonrail.rows/1"}, {"rows", {good, bad}}});
+  const Outcome fitted = run("calibrate --rows rows.json --fit");
+  EXPECT_EQ(fitted.status, 2);
+  EXPECT_THAT(fitted.err, HasSubstr("rows.json: bad: cannot be fitted: bad: /cluster/rail/kind: "));
+}
+
+// A result that is not good enough is no bad input: as a difference that `compare` finds.
+TEST_F(Calibrate, AMedianAboveTheLimitIsExitOne) {
+  write("rows.json", {{"schema", "photonrail.rows/1"},
+                      {"rows", {{{"name", "half"}, {"measured_step_s", 15e-6}, {"scenario", tiny("good")}}}}});
+  EXPECT_EQ(run("calibrate --rows rows.json --max-median 99").status, 1);
+  EXPECT_EQ(run("calibrate --rows rows.json --max-median 101").status, 0);
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ std::string problem_with(const std::vector<Override>& overrides) {
 TEST(FieldKeys, AHintNamesTheKeyOfTheFile) {
   EXPECT_EQ(
       problem_with({{"/cluster/rail/planes", "3"}}),
-      "s.json: /cluster/rail/planes: 2 NIC ports do not spread evenly over 3 planes (every plane has the same ports of a "
+      "s.json: /cluster/rail/planes: 2 NIC ports cannot spread evenly over 3 planes (every plane has the same ports of a "
       "NIC: planes that divide /cluster/nic/ports)");
 }
 

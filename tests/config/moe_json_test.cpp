@@ -45,7 +45,7 @@ TEST(MoeJson, ADemandMayBeAFile) {
   EXPECT_THAT(error(R"("demand": "none.json")"), HasSubstr("/workload/collective/demand: /nowhere/none.json"));
   folder.write("d.json", "[[0, 7], [8]]");
   EXPECT_THAT(message_of([&] { static_cast<void>(parse(R"("demand": "d.json")", file.parent_path())); }),
-              HasSubstr("d.json: /1: has 1 numbers"));
+              HasSubstr("d.json: /1: has 1 number"));
 }
 
 TEST(MoeJson, EveryKey) {

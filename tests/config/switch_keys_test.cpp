@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSwitchInput{"dark", {{"/cluster/rail/switch/dark", "port"}}, "/switch/dark", "did you mean ports?"},
         BadSwitchInput{"rate", {{"/cluster/rail/switch/commands_per_s", "0"}}, "/switch/commands_per_s", "must be between"},
         BadSwitchInput{
-            "planes", {{"/cluster/rail/planes", "3"}}, "/cluster/rail/planes", "2 NIC ports do not spread evenly"},
+            "planes", {{"/cluster/rail/planes", "3"}}, "/cluster/rail/planes", "2 NIC ports cannot spread evenly"},
         BadSwitchInput{
             "one_pod", {{kPods, R"({"servers": 4, "joined_by": "optical"})"}}, "/cluster/rail/pods/servers", "holds all 4"},
         BadSwitchInput{"shared_light",

@@ -133,7 +133,7 @@ TEST(TaskGraphJson, ADemandMustBeASquareOfBytes) {
               HasSubstr("/tasks/0/bytes: the demand says how many"));
   EXPECT_THAT(error(R"("collective": "all_to_all", "root": 0, "demand": [[0, 1], [1, 0]])"), HasSubstr("/tasks/0/root"));
   EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0, 1], [1]])"),
-              HasSubstr("/tasks/0/demand/1: has 1 numbers, but there are 2 rows"));
+              HasSubstr("/tasks/0/demand/1: has 1 number, but there are 2 rows"));
   EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0]])"), HasSubstr("/tasks/0/demand: a demand needs two"));
   EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0, -1], [0, 0]])"), HasSubstr("/tasks/0/demand/0/1"));
   EXPECT_THAT(error(R"("collective": "all_to_all", "demand": [[0, 1e15], [1e15, 0]])"), HasSubstr("more than 2^50"));

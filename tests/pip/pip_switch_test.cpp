@@ -60,7 +60,7 @@ TEST(PipMesh, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of(3, 65, 2), HasSubstr("1x1 to 64x64"));
   // A hexagon alone: two open ends at each of six corners.
   EXPECT_THAT(error_of(1, 1, 13), HasSubstr("12 open ends"));
-  EXPECT_THAT(error_of(1, 1, 1), HasSubstr("1 ports"));
+  EXPECT_THAT(error_of(1, 1, 1), HasSubstr("1 port on"));
   EXPECT_EQ(error_of(1, 1, 12), "none");
 }
 

@@ -96,6 +96,25 @@ TEST(Compare, WhoRanIsToldAndNotJudged) {
   EXPECT_THAT(to_table(found, 0.0), HasSubstr("not judged"));
 }
 
+// How flows were taken together is how the run was simulated; what came of it is judged. So of each of several jobs.
+TEST(Compare, HowARunWasSimulatedIsToldAndNotJudged) {
+  RunResult other = run();
+  other.engine.network_accuracy = 0.01;
+  other.engine.epochs = 3;
+  const Comparison rougher = with(other);
+  EXPECT_EQ(places(rougher), std::vector<std::string>{"network"});
+  EXPECT_FALSE(rougher.beyond(0.0));
+  RunResult jobs = run();
+  jobs.jobs = {run()};
+  RunResult wider = jobs;
+  wider.jobs[0].cluster.servers = jobs.jobs[0].cluster.servers + 1;
+  const auto compared = [&] { return compare_results(to_json(jobs), to_json(wider)); };
+  EXPECT_EQ(places(compared()), std::vector<std::string>{"jobs/*/simulated/cluster/servers"});
+  EXPECT_FALSE(compared().beyond(0.0));
+  wider.jobs[0].makespan = milliseconds(200);
+  EXPECT_TRUE(compared().beyond(0.5)) << "what follows is judged again";
+}
+
 TEST(Compare, WhatOneAloneHasIsBeyondAnyTolerance) {
   RunResult other = run();
   other.traffic[static_cast<std::size_t>(Dimension::kPp)] = {Bytes{1}, 1, {}, {}};
@@ -161,6 +180,10 @@ TEST_F(ComparedFiles, TablesOfSweepsAreComparedColumnByColumn) {
   EXPECT_EQ(found.differences[0].of, 2u);
   const auto longer = put("c.csv", "point,name,makespan_s,extra\n0,\"a, b\",1.0,\n1,c,2.0,\n2,d,3,1\n");
   EXPECT_EQ(places(compare_paths(a, longer)), (std::vector<std::string>{"lines", "extra"}));
+  const auto newer = put("d.csv", "point,name,choices,engine.events,makespan_s\n0,\"a, b\",ring,7,1.0\n1,c,,7,2.0\n");
+  const Comparison columns = compare_paths(a, newer);
+  EXPECT_EQ(places(columns), (std::vector<std::string>{"choices", "engine.events"}));
+  EXPECT_FALSE(columns.beyond(0.0)) << "columns of what is not judged";
   EXPECT_THAT(error_of([&] { static_cast<void>(compare_paths(a, put("r.json", to_json(run())))); }).problem(),
               HasSubstr("kind"));
 }

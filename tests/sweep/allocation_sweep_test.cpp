@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace photonrail::test {
@@ -107,6 +108,24 @@ TEST_F(AllocationSweep, ARowHasTheNumbersOfTheStudyAlone) {
   EXPECT_GT(json::parse(line)["metrics"]["mean_waiting_s"], row["metrics"]["mean_waiting_s"]);
 }
 
+// One long stream is many steps of progress.
+TEST_F(AllocationSweep, ProgressMovesWithTheJobsOfAStream) {
+  static_cast<void>(study_sweep());  // writes the study
+  const auto study = allocation::read_study(folder_ / "study.json", {});
+  std::vector<std::size_t> told;
+  std::size_t all = 0;
+  static_cast<void>(
+      run_allocation(study, {}, allocation::AllocatorRegistry::builtin(), [&](std::size_t done, std::size_t of) {
+        told.push_back(done);
+        all = of;
+      }));
+  ASSERT_GT(study.jobs.size(), 1u);
+  EXPECT_EQ(all, study.decisions.size() + study.jobs.size() * study.policies.size() * study.orders.size());
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_GE(told.size(), study.jobs.size());
+  EXPECT_EQ(told.back(), all);
+}
+
 TEST_F(AllocationSweep, PointsOfAnEarlierStateThatAreTheSameAreTakenOver) {
   Listening first;
   run(study_sweep(), folder_ / "out", first);
@@ -138,7 +157,7 @@ TEST_F(AllocationSweep, DecisionsThatAreNotAsExpectedAreFailures) {
       {"name": "idle", "pointer": "/decisions/0/idle", "values": ["f", "9"]}]})"));
   Listening listener;
   EXPECT_EQ(run(sweep, folder_ / "out", listener).done, 1u);
-  EXPECT_EQ(listener.errors[1], "1 of 1 decisions are not as expected");  // 9: two that touch at no side
+  EXPECT_EQ(listener.errors[1], "1 of 1 decision is not as expected");  // 9: two that touch at no side
 }
 
 }  // namespace

@@ -75,9 +75,10 @@ TEST_F(RunSweep, KeepsARowAPointWithTheNumbersOfARunOfItsOwn) {
   // On the wire, each of 8 ranks sends 14 / 8 of 1 MB.
   EXPECT_EQ(query("SELECT sum(bytes) FROM phases JOIN parameters USING (point) WHERE value = 8"), 14e6);
   EXPECT_EQ(query("SELECT value FROM meta WHERE key = 'points'"), 4);
-  EXPECT_THAT(table(),
-              ::testing::StartsWith(
-                  "point,name,servers,seed,repetition,status,error,infeasible,warnings,scenario_hash,version,makespan_s,"));
+  EXPECT_THAT(
+      table(),
+      ::testing::StartsWith(
+          "point,name,servers,seed,repetition,status,error,infeasible,warnings,choices,scenario_hash,version,makespan_s,"));
   EXPECT_THAT(table(), HasSubstr("\n1,servers=8,8,1,0,done,,"));
 }
 
@@ -194,7 +195,7 @@ TEST_F(RunSweep, ForeignAndDamagedFilesAreLeftAlone) {
   EXPECT_EQ(content(out_ / "results.db"), "somebody's");
   fs::remove(out_ / "results.db");
   run(sweep, listener);
-  SQLite::Database((out_ / "results.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
+  SQLite::Database((out_ / "results.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 99");
   EXPECT_THROW(run(sweep, listener), ConfigError);
   std::ofstream(out_ / "results.db") << std::string(10000, 'x');
   EXPECT_THROW(run(sweep, listener), ConfigError);
@@ -277,8 +278,9 @@ TEST(Record, IsTheSameAfterALine) {
   record.seed = 18446744073709551615U;
   record.exit_status = 3;
   record.error = "line one\nline \"two\"";
-  record.warnings = {"one; \"two\"", "three"};
-  record.infeasible = "stage 0 needs 183.4 GB";
+  record.remarks.warnings = {"one; \"two\"", "three"};
+  record.remarks.infeasible = "stage 0 needs 183.4 GB";
+  record.remarks.choices = {"auto took ring"};
   record.parameters = {{"a", "x"}, {"b", 1}, {"c", 0.1}};
   record.metrics = {{"makespan_s", 0.1 + 0.2}, {"n", 3.0}};
   record.phases = {{"dp", 1, 2, 0.5, 0.25}};
@@ -290,8 +292,9 @@ TEST(Record, IsTheSameAfterALine) {
   ASSERT_TRUE(again);
   EXPECT_EQ(to_line(*again, "hash"), line);
   EXPECT_EQ(again->metrics[0].second, 0.1 + 0.2);
-  EXPECT_EQ(again->warnings, record.warnings);
-  EXPECT_EQ(again->infeasible, record.infeasible);
+  EXPECT_EQ(again->remarks.warnings, record.remarks.warnings);
+  EXPECT_EQ(again->remarks.infeasible, record.remarks.infeasible);
+  EXPECT_EQ(again->remarks.choices, record.remarks.choices);
   EXPECT_FALSE(sweep::from_line(line, "other"));
   for (std::size_t cut = 0; cut < line.size(); ++cut) EXPECT_FALSE(sweep::from_line(line.substr(0, cut), "hash")) << cut;
 }

@@ -88,7 +88,7 @@ TEST_F(SweepReader, ZippedListsAdvanceTogether) {
   EXPECT_THAT(sweep.parameters, ElementsAre("ranks", "servers"));  // in the order of the file, not of the alphabet
   ASSERT_EQ(sweep.points.size(), 2);
   EXPECT_EQ(sweep.points[1].name, "ranks=4, servers=16");
-  expect_refused(R"("axes": [{"zip": {"/a/x": [1, 2], "/a/y": [1]}}])", "/axes/0/zip/~1a~1y", "has 1 values");
+  expect_refused(R"("axes": [{"zip": {"/a/x": [1, 2], "/a/y": [1]}}])", "/axes/0/zip/~1a~1y", "has 1 value");
 }
 
 TEST_F(SweepReader, VariantsKeepTheOrderOfTheFileAndPatchSeveralPlaces) {

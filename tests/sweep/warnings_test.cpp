@@ -93,7 +93,7 @@ TEST_F(PointWarnings, WhatCannotRunIsInNoFigureUnlessAskedFor) {
   const report::PageData page = report::read_page_data(out_);
   EXPECT_THAT(page.notes, Contains(HasSubstr("1 of 2 points could not run on such GPUs (column infeasible) and are in no "
                                              "figure; --include-infeasible shows them")));
-  EXPECT_THAT(page.notes, Contains(HasSubstr("points have warnings")));
+  EXPECT_THAT(page.notes, Contains(HasSubstr("1 of 2 points has warnings")));
   report::PageChoices all;
   all.include_infeasible = true;
   const report::PageData with = report::read_page_data(out_, all);
@@ -108,11 +108,39 @@ TEST_F(PointWarnings, ATableOfAnEarlierVersionGetsTheColumns) {
     SQLite::Database db((out_ / "results.db").string(), SQLite::OPEN_READWRITE);
     db.exec("ALTER TABLE runs DROP COLUMN infeasible");
     db.exec("ALTER TABLE runs DROP COLUMN warnings");
+    db.exec("ALTER TABLE runs DROP COLUMN choices");
     db.exec("PRAGMA user_version = 1");
   }
   EXPECT_THAT(report::read_page_data(out_).notes, Each(Not(HasSubstr("warnings"))));
   run(sweep);  // nothing is missing
   EXPECT_EQ(column("SELECT count(*) FROM runs WHERE warnings IS NULL").front(), "2");
+}
+
+// What "auto" took in a point, and how long the slowest operations took, are columns as they are in a single result.
+TEST_F(PointWarnings, WhatAutoTookAndTheQuantilesAreColumns) {
+  json scenario = small_scenario();
+  scenario["workload"] = {{"collective", {{"op", "all_reduce"}, {"algorithm", "auto"}, {"bytes", 1000000}}}};
+  const RunResult alone = simulate(parse_scenario(scenario.dump(), folder_));
+  ASSERT_EQ(alone.choices.size(), 1u);
+  const Sweep sweep = read_sweep(
+      write("sweep.json", R"({"schema": "photonrail.sweep/1", "base": )" + scenario.dump() + R"(, "seeds": [1, 2]})"));
+  run(sweep);
+  EXPECT_EQ(column("SELECT choices FROM runs"), std::vector<std::string>(2, alone.choices.front()));
+  EXPECT_THAT(content(out_ / "results.csv"),
+              AllOf(HasSubstr("warnings,choices,scenario_hash"), HasSubstr(alone.choices.front())));
+  EXPECT_THAT(content(out_ / "results.jsonl"), HasSubstr("\"choices\":[\"all_reduce among"));
+  // One operation: both quantiles are its time, rounded up to the histogram's.
+  const auto p99 = column("SELECT value FROM metrics WHERE name LIKE 'quantiles_s.operation.%.p99'");
+  ASSERT_EQ(p99.size(), 2u);
+  EXPECT_NEAR(std::stod(p99[0]), to_seconds(alone.makespan), 0.02 * to_seconds(alone.makespan));
+  {
+    SQLite::Database db((out_ / "results.db").string(), SQLite::OPEN_READWRITE);
+    db.exec("ALTER TABLE runs DROP COLUMN choices");
+    db.exec("PRAGMA user_version = 2");
+  }
+  EXPECT_NO_THROW(static_cast<void>(report::read_page_data(out_)));
+  run(sweep);  // nothing is missing; the column is there again
+  EXPECT_EQ(column("SELECT count(*) FROM runs WHERE choices IS NULL").front(), "2");
 }
 
 // What is told of the time before a sweep has all that a point runs: each seed of a spread, and months.

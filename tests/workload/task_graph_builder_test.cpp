@@ -314,7 +314,7 @@ TEST(TaskGraphBuilder, WarnsInFullOfEightCommunicatorsAndCountsTheRest) {
   const TaskGraph graph = std::move(builder).build();
   ASSERT_EQ(graph.warnings().size(), 10u);
   EXPECT_EQ(graph.warnings()[0], "from the reader");
-  EXPECT_THAT(graph.warnings()[1], HasSubstr("link.0>1: 1 sends and 0 receives"));
+  EXPECT_THAT(graph.warnings()[1], HasSubstr("link.0>1: 1 send and 0 receives"));
   EXPECT_THAT(graph.warnings()[9], HasSubstr("and 3 more"));
 }
 

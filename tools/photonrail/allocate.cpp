@@ -25,7 +25,7 @@ allocation::AllocationOutcome outcome_of(const std::filesystem::path& file, cons
   TerminalLine line(error_is_terminal());
   try {
     return run_allocation(study, registries, known,
-                          [&](std::size_t done, std::size_t of) { line.draw(done, of, "decisions and streams"); });
+                          [&](std::size_t done, std::size_t of) { line.draw(done, of, "decisions and jobs"); });
   } catch (const ConfigError& error) {
     throw error.inside(file.string());
   }

@@ -1,6 +1,8 @@
 #include "photonrail/study/calibrate.hpp"
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/counted.hpp"
+#include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -38,16 +40,20 @@ void calibrate(const CalibrateOptions& options, const Registries& known) {
     throw ConfigError("--step-s", "must be above 0 and at most 1e6 seconds");
   }
   check_out(options);
-  const Scenario scenario = read_one_job(options.scenario, options.set, known);
+  const std::string json = json::file_text(options.scenario);  // once: it may be a pipe
+  const std::vector<Override> set = parse_set(options.set);
+  const std::string name = options.scenario.string();
+  const Scenario scenario =
+      one_job(parse_scenario(json, options.scenario.parent_path(), name, set, known), options.scenario);
   warn(scenario.name, scenario.warnings());
   const Calibration found = about(
       options.scenario, [&] { return photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known); });
   char efficiency[32];
   std::snprintf(efficiency, sizeof efficiency, "%.6g", found.compute_efficiency);
   std::string text = std::string("compute efficiency ") + efficiency + ": step " + to_text(found.simulated) +
-                     ", measured " + to_text(found.measured) + " (" + std::to_string(found.runs) + " runs)\n";
+                     ", measured " + to_text(found.measured) + " (" + core::counted(found.runs, "run") + ")\n";
   if (!options.out.empty()) {
-    write_file(options.out, calibrated_scenario(options.scenario, parse_set(options.set), found, options.source));
+    write_file(options.out, calibrated_scenario(json, name, set, found, options.source));
     text += "wrote " + options.out.string() + "\n";
   }
   std::cout << text;

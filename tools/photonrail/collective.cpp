@@ -1,6 +1,7 @@
 // `collective info|export|synthesize`: collectives as files.
 #include "columns.hpp"
 #include "commands.hpp"
+#include "core/counted.hpp"
 #include "photonrail/collective/plan_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
@@ -61,10 +62,9 @@ void collective_export(const CollectiveOptions& options, const CollectiveRegistr
   call.pieces = options.chunks;
   const CollectiveAlgorithm& algorithm = known.find(options.algorithm);
   if (!algorithm.supports(call.op, call.members)) {
-    throw ConfigError(
-        "--algorithm",
-        options.algorithm + " cannot do " + options.op + " among " + std::to_string(call.members) + " members",
-        "photonrail list collectives");
+    throw ConfigError("--algorithm",
+                      options.algorithm + " cannot do " + options.op + " among " + core::counted(call.members, "member"),
+                      "photonrail list collectives");
   }
   const auto plan = algorithm.expand(call);
   put(options.out, msccl_xml(call, *plan, options.algorithm + "_" + options.op), numbers(*plan));

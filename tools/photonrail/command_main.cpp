@@ -2,8 +2,10 @@
 #include "photonrail/command.hpp"
 
 #include "commands.hpp"
+#include "format_commands.hpp"
 #include "help_commands.hpp"
 #include "operators.hpp"
+#include "options.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
@@ -29,16 +31,6 @@ int exit_status(const std::exception& error) {
 }
 
 namespace {
-// Both options are taken one at a time, so that `--set /a=1 scenario.json` leaves the scenario alone.
-void add_scenarios(CLI::App& app, std::vector<std::filesystem::path>& scenarios) {
-  app.add_option("SCENARIO.json", scenarios, "Scenario files")->required();
-}
-void add_set(CLI::App& app, std::vector<std::string>& set) {
-  app.add_option("--set", set, "Replace a value of the scenario: /json/pointer=value; may be given more than once")
-      ->type_name("POINTER=VALUE")
-      ->allow_extra_args(false);
-}
-
 // Before or after the subcommand: plug-ins are loaded when all arguments are parsed, before the subcommand begins.
 void add_plugins(CLI::App& app, Registries& known, std::vector<std::filesystem::path>& plugins, Act act) {
   app.fallthrough();
@@ -53,21 +45,10 @@ void add_plugins(CLI::App& app, Registries& known, std::vector<std::filesystem::
       ->allow_extra_args(false);
 }
 
-// The inputs of ASTRA-sim besides the system file.
-void add_astra(CLI::App& command, AstraCommandOptions& options, CLI::Option* system) {
-  const auto add = [&](const char* name, std::filesystem::path& value, const char* help, const char* type) {
-    return command.add_option(name, value, help)->type_name(type)->needs(system);
-  };
-  system->needs(add("--network", options.files.network, "With --astra: its network file", "NETWORK.yml"));
-  system->needs(add("--workload", options.files.workload, "With --astra: its Chakra traces, PREFIX.RANK.et", "PREFIX"));
-  add("--comm-group", options.files.comm_groups, "With --astra: its communicator groups", "FILE");
-  add("--remote-memory", options.files.remote_memory, "With --astra: must say that there is none", "FILE");
-}
-
 void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesystem::path>& plugins,
              const Registries& known) {
   CLI::App* command = app.add_subcommand("run", "Simulate scenarios and print them side by side");
-  auto* scenarios = command->add_option("SCENARIO.json", options.scenarios, "Scenario files");
+  auto* scenarios = add_scenarios(*command, options.scenarios);
   auto* astra = command
                     ->add_option("--astra", options.astra.files.system,
                                  "ASTRA-sim's system file, in place of scenarios: run by its rules")
@@ -79,45 +60,23 @@ void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesyst
       ->needs(astra)
       ->check(CLI::IsMember({"unaware", "aware", "congestion_unaware", "congestion_aware"}))
       ->capture_default_str();
-  add_set(*command, options.set);
-  auto* out = add_out(*command, options.out, "Write result.json here; of several scenarios, each in a folder");
+  astra->excludes(add_set(*command, options.set));
+  auto* out = add_out_folder(*command, options.out, "Write result.json here; of several scenarios, each in a folder");
   auto* trace =
       command->add_flag("--trace", options.trace, "Also write trace.json, a timeline for ui.perfetto.dev")->needs(out);
   command->add_option("--trace-ranks", options.trace_ranks, "Ranks that the timeline shows: 0-7,12 (default: all)")
       ->type_name("RANKS")
       ->needs(trace);
-  command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")->needs(out);
-  command->add_flag("--explain", options.explain, "Also print the costliest operators, and where their times come from");
+  auto* metrics = command->add_flag("--ccl-bench", options.ccl_bench, "Also write ccl_bench.json, the metrics of CCL-Bench")
+                      ->needs(out);
+  auto* explain = command->add_flag("--explain", options.explain,
+                                    "Also print the costliest operators, and where their times come from");
+  for (CLI::Option* const of_scenarios : {trace, metrics, explain}) astra->excludes(of_scenarios);
   command->add_flag("--quiet", options.quiet, "No table, no warnings: only the paths of what was written");
   command->callback([&options, &plugins, &known] {
     options.plugins = plugins;
     run(options, known);
   });
-}
-
-void add_import(CLI::App& app, AstraCommandOptions& options, InfragraphOptions& infragraph, const Registries& known) {
-  CLI::App* read =
-      app.add_subcommand("import", "Make a scenario of the inputs of another simulator, or of an infrastructure");
-  read->require_subcommand(1);
-  CLI::App* command = read->add_subcommand("astra", "Write a scenario from ASTRA-sim's inputs");
-  auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")
-                     ->type_name("SYSTEM.json")
-                     ->required();
-  add_astra(*command, options, system);
-  command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
-  command->callback([&options] { astra_import(options); });
-
-  CLI::App* cluster = read->add_subcommand("infragraph", "Write a scenario on the cluster of an InfraGraph infrastructure");
-  cluster->add_option("INFRASTRUCTURE.yaml", infragraph.from, "YAML or JSON")->required();
-  cluster->callback([&infragraph] { infragraph_import(infragraph); });
-  CLI::App* write = app.add_subcommand("export", "Write what other tools read");
-  write->require_subcommand(1);
-  CLI::App* graph = write->add_subcommand("infragraph", "Write the cluster of a scenario as an InfraGraph infrastructure");
-  graph->add_option("SCENARIO.json", infragraph.from, "A scenario file")->required();
-  add_set(*graph, infragraph.set);
-  graph->callback([&infragraph, &known] { infragraph_export(infragraph, known); });
-  for (CLI::App* sub : {cluster, graph})
-    sub->add_option("-o,--out", infragraph.out, "Write this file")->required()->type_name("FILE");
 }
 
 void add_slurm(CLI::App& command, SweepCommandOptions& options) {
@@ -136,9 +95,9 @@ void add_slurm(CLI::App& command, SweepCommandOptions& options) {
 void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& folder,
                const std::vector<std::filesystem::path>& plugins, const Registries& known) {
   CLI::App* command = app.add_subcommand("sweep", "Run the points of a sweep file; what is there already is not run again");
-  CLI::Option* file = command->add_option("SWEEP.json", options.file, "A sweep file");
-  add_set(*command, options.set);
-  auto* out = add_out(*command, options.out, "Results (the file's name with .results)");
+  CLI::Option* file = add_input(*command, "SWEEP.json", options.file, "A sweep file");
+  add_set(*command, options.set, "the base scenario");
+  auto* out = add_out_folder(*command, options.out, "Results (the file's name with .results)");
   command->add_flag(
       "--resume", [](std::int64_t) {}, "Go on with what is in the folder: always so");
   command->add_flag("--dry-run", options.dry_run, "Check and print the points, run none");
@@ -167,7 +126,7 @@ void add_sweep(CLI::App& app, SweepCommandOptions& options, SweepFolderOptions& 
 
 void add_validate(CLI::App& app, ValidateOptions& options, const Registries& known) {
   CLI::App* command = app.add_subcommand("validate", "Check scenarios without running them");
-  add_scenarios(*command, options.scenarios);
+  add_scenarios(*command, options.scenarios)->required();
   add_set(*command, options.set);
   command->add_option("--graphviz", options.graphviz, "Write the cluster of the one scenario as a Graphviz graph")
       ->type_name("FILE");
@@ -212,43 +171,21 @@ void add_list(CLI::App& app, ListOptions& options, const Registries& known) {
   });
 }
 
-void add_trace(CLI::App& app, TraceOptions& options, const Registries& known) {
-  CLI::App* trace = app.add_subcommand("trace", "Look at task graphs and write them as Chakra traces");
-  trace->require_subcommand(1);
-
-  CLI::App* info = trace->add_subcommand("info", "Count the tasks of a scenario or of a Chakra trace");
-  auto* scenario = info->add_option("SCENARIO.json", options.scenario, "A scenario file");
-  auto* prefix = info->add_option("--prefix", options.prefix, "A Chakra trace: PREFIX.<rank>.et")->type_name("PREFIX");
-  auto* groups = info->add_option("--groups", options.groups, "The communicator groups of the trace");
-  prefix->excludes(scenario);
-  groups->type_name("FILE")->needs(prefix);
-  add_set(*info, options.set);
-  auto* schedule = info->add_flag("--schedule", options.schedule, "The pipeline schedule of a training job as a chart");
-  schedule->needs(scenario);
-  info->add_option("-o", options.svg, "Also draw the chart of --schedule here, as SVG")->type_name("FILE")->needs(schedule);
-  info->callback([&options, &known] { options.schedule ? trace_schedule(options) : trace_info(options, known); });
-
-  CLI::App* write = trace->add_subcommand("export", "Write a scenario's task graph as a Chakra trace");
-  write->add_option("SCENARIO.json", options.scenario, "A scenario file")->required();
-  write->add_option("--prefix", options.prefix, "Write PREFIX.<rank>.et and PREFIX.json")->required()->type_name("PREFIX");
-  add_set(*write, options.set);
-  write->callback([&options, &known] { trace_export(options, known); });
-}
-
 void add_calibrate(CLI::App& app, CalibrateOptions& options, RowsOptions& rows, const Registries& known) {
   CLI::App* command = app.add_subcommand("calibrate", "Fit the compute efficiency of a scenario to a measured step");
-  CLI::Option* scenario = command->add_option("SCENARIO.json", options.scenario, "A scenario file");
+  CLI::Option* scenario = add_input(*command, "SCENARIO.json", options.scenario, "A scenario file");
   CLI::Option* step = command->add_option("--step-s", options.step_s, "The measured step, in seconds");
   step->type_name("SECONDS")->needs(scenario);
-  command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency")
-      ->type_name("TEXT");
-  command->add_option("-o,--out", options.out, "Write the scenario with the fitted efficiency, in the same folder")
-      ->type_name("FILE");
-  add_set(*command, options.set);
+  CLI::Option* source =
+      command->add_option("--source", options.source, "Where the measurement comes from, kept with the efficiency");
+  source->type_name("TEXT");
+  CLI::Option* out =
+      add_out_file(*command, options.out, "Write the scenario with the fitted efficiency, in the same folder");
+  CLI::Option* set = add_set(*command, options.set);
   CLI::Option* many =
-      command->add_option("--rows", rows.file, "Many measured steps with their scenarios: the error of each")
-          ->type_name("ROWS.json");
-  scenario->excludes(many);
+      add_input(*command, "--rows", rows.file, "Many measured steps with their scenarios: the error of each");
+  many->type_name("ROWS.json");
+  for (CLI::Option* const of_one : {scenario, source, out, set}) of_one->excludes(many);
   command->add_flag("--fit", rows.fit, "Fit a factor on operator times for each GPU to the rows that are marked")
       ->needs(many);
   command->add_option("--markdown", rows.markdown, "Write the rows as a table")->type_name("FILE")->needs(many);
@@ -267,7 +204,7 @@ void add_calibrate(CLI::App& app, CalibrateOptions& options, RowsOptions& rows, 
 
 void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
   CLI::App* command = app.add_subcommand("cost", "Price the network of a scenario, or of so many GPUs");
-  auto* scenario = command->add_option("SCENARIO.json", options.scenario, "A scenario file; none: see --gpus");
+  auto* scenario = add_input(*command, "SCENARIO.json", options.scenario, "A scenario file (none: see --gpus)");
   command->add_option("--catalogue", options.catalogue, "Prices: a name of `list catalogues`, or a file")
       ->type_name("NAME|FILE");
   command->add_option("--rule", options.rule, "physical, or opus_artifact as published (physical)")->type_name("RULE");
@@ -275,21 +212,21 @@ void add_cost(CLI::App& app, CostOptions& options, const Registries& known) {
       ->delimiter(',')
       ->excludes(scenario)
       ->check(CLI::Range(1U, 1'000'000'000U));
-  command->add_flag("--json", options.json, "For programs");
-  add_set(*command, options.set);
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  add_set(*command, options.set)->needs(scenario);
   command->callback([&options, &known] { cost(options, known); });
 }
 
 void add_goodput(CLI::App& app, GoodputCommandOptions& options, const Registries& known) {
   CLI::App* command =
       app.add_subcommand("goodput", "Failures and recoveries over months: goodput of scenarios or of a sweep's points");
-  add_scenarios(*command, options.scenarios);
+  add_scenarios(*command, options.scenarios)->required();
   add_set(*command, options.set);
-  add_out(*command, options.out, "Write goodput.json, figures and every history here, and go on with what is there");
+  add_out_folder(*command, options.out, "Write goodput.json, figures and every history here, and go on with what is there");
   command->add_option("--seeds", options.seeds, "Histories of each scenario (its own number)")
       ->check(CLI::Range(1U, 10'000'000U));
   command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
-  command->add_flag("--json", options.json, "For programs");
+  command->add_flag("--json", options.json, "Print the result as JSON");
   command->callback([&options, &known] { goodput(options, known); });
 }
 
@@ -302,25 +239,11 @@ void add_compare(CLI::App& app, CompareOptions& options) {
   command->callback([&options] { compare(options); });
 }
 
-void add_card(CLI::App& app, CardOptions& options, const Registries& known) {
-  CLI::App* card = app.add_subcommand("card", "CCL-Bench workload cards: make a scenario of one, or one of a scenario");
-  card->require_subcommand(1);
-  CLI::App* read = card->add_subcommand("import", "Write a scenario from a card");
-  read->add_option("CARD.yaml", options.from, "A workload card")->required();
-  CLI::App* write = card->add_subcommand("export", "Write the card of a scenario");
-  write->add_option("SCENARIO.json", options.from, "A scenario file")->required();
-  for (CLI::App* command : {read, write}) {
-    command->add_option("-o,--out", options.out, "Write this file")->required()->type_name("FILE");
-  }
-  add_set(*write, options.set);
-  read->callback([&options] { card_import(options); });
-  write->callback([&options, &known] { card_export(options, known); });
-}
-
 void add_report(CLI::App& app, ReportOptions& options) {
   CLI::App* command = app.add_subcommand("report", "A folder of results as one HTML page, or its figures as files");
   command->add_option("DIR", options.folder, "What --out of run or sweep wrote")->required();
-  command->add_option("-o,--out", options.out, "The page (DIR/report.html), or the folder of the figures (DIR/figures)");
+  command->add_option("-o,--out", options.out, "The page (DIR/report.html), or the folder of the figures (DIR/figures)")
+      ->type_name("PATH");
   command->add_option("--format", options.format, "html, or each figure a file: svg, png, pdf, csv")
       ->transform(CLI::IsMember({"html", "svg", "png", "pdf", "csv"}, CLI::ignore_case))
       ->capture_default_str();
@@ -353,45 +276,13 @@ void add_report(CLI::App& app, ReportOptions& options) {
   command->callback([&options] { report(options); });
 }
 
-void add_collective(CLI::App& app, CollectiveOptions& options, const Registries& known) {
-  CLI::App* collective = app.add_subcommand("collective", "Collectives as files");
-  collective->require_subcommand(1);
-  const CLI::Range ranks(2U, 1U << 16);
-  const CLI::Range some(1U, 1'000'000U);
-  const CLI::Range bytes(std::int64_t{1}, std::int64_t{1} << 50);
-
-  CLI::App* info = collective->add_subcommand("info", "Prove a collective that comes as a file, and count its sends");
-  info->add_option("FILE", options.file, "MSCCL XML, or an algorithm of TACCL (.json)")->required();
-  info->callback([&options] { collective_info(options); });
-
-  CLI::App* write = collective->add_subcommand("export", "Write a plan of an algorithm as MSCCL XML");
-  write->add_option("--op", options.op, "all_reduce, all_gather ...")->required();
-  write->add_option("--algorithm", options.algorithm, "See photonrail list collectives")->required();
-  write->add_option("--ranks", options.ranks)->required()->check(ranks);
-  write->callback([&options, &known] { collective_export(options, known.collectives); });
-
-  CLI::App* make = collective->add_subcommand("synthesize", "Search for a collective on a topology; write it as MSCCL XML");
-  make->add_option("TOPOLOGY.json", options.file, "Nodes and links")->required();
-  make->add_option("--op", options.op, "all_gather, reduce_scatter or all_reduce")->required();
-  make->add_option("--sketch", options.sketch, "What the search may do")->type_name("SKETCH.json");
-  make->add_option("--seed", options.seed, "Of the search");
-  make->add_option("--tries", options.tries, "Searches; the best is kept (20)")->check(some);
-  make->callback([&options] { collective_synthesize(options); });
-
-  for (CLI::App* command : {write, make}) {
-    command->add_option("--chunks", options.chunks, "Pieces of a member's share (1)")->check(some);
-    command->add_option("--bytes", options.bytes, "Size of the collective; of an all-gather, of a share")->check(bytes);
-    command->add_option("-o", options.out, "Write here, not to standard output")->type_name("FILE");
-  }
-}
-
 void add_fuzz(CLI::App& app, FuzzOptions& options, const std::vector<std::filesystem::path>& plugins,
               const Registries& known) {
   CLI::App* command = app.add_subcommand("fuzz", "Search small jobs for one in which a controller breaks a promise");
   command->add_option("CONTROLLER", options.policy, "A name of `list controllers`")->required();
   command->add_option("--cases", options.cases, "How many jobs (500)")->check(CLI::Range(1U, 100'000'000U));
   command->add_option("--seed", options.seed, "Of the search (1)");
-  command->add_option("-o,--out", options.out, "Write the scenario that breaks a promise here")->type_name("FILE");
+  add_out_file(*command, options.out, "Write the scenario that breaks a promise here");
   command->callback([&options, &plugins, &known] {
     options.plugins = plugins;
     fuzz(options, known);
@@ -402,8 +293,8 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
   CLI::App* command = app.add_subcommand("pip-switch", "Matchings of an optical switch on a mesh of programmable cells");
   command->add_option("--ports", options.ports, "Ports of the switch (16)");
   command->add_option("--mesh", options.mesh, "Hexagons of the mesh (9x9)")->type_name("ROWSxCOLUMNS");
-  command->add_flag("--json", options.json, "With the waveguides of every route, as JSON");
-  auto* svg = command->add_option("-o", options.svg, "Also draw a matching here, as SVG")->type_name("FILE");
+  command->add_flag("--json", options.json, "Print the result as JSON, with the waveguides of every route");
+  auto* svg = add_out_file(*command, options.svg, "Also draw a matching here, as SVG");
   command->add_option("--matching", options.matching, "Which matching to draw (0)")->needs(svg);
   auto* loss = command->add_option("--cell-loss-db", options.cell_loss_db, "Also loss and crosstalk: loss of a cell");
   command->add_option("--port-loss-db", options.port_loss_db, "Loss between a fibre and the mesh (1)")->needs(loss);
@@ -414,9 +305,9 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
 void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& known) {
   CLI::App* command =
       app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
-  command->add_option("FILE.json", options.file, "What to do (docs/slices.md)")->required();
-  add_set(*command, options.set);
-  add_out(*command, options.out, "Write result.json, jobs, maps and index.html here");
+  add_input(*command, "FILE.json", options.file, "What to do (docs/slices.md)")->required();
+  add_set(*command, options.set, "the file");
+  add_out_folder(*command, options.out, "Write result.json, jobs, maps and index.html here");
   command->add_flag("--json", options.json, "Print the result as JSON");
   command->callback([&options, &known] { allocate_slices(options, known); });
 }
@@ -436,14 +327,10 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   SweepCommandOptions sweep_options;
   SweepFolderOptions sweep_folder;
   ValidateOptions validate_options;
-  TraceOptions trace_options;
+  FormatOptions format_options;
   CalibrateOptions calibrate_options;
   RowsOptions rows_options;
-  CardOptions card_options;
-  AstraCommandOptions import_options;
-  InfragraphOptions infragraph_options;
   ListOptions list_options;
-  CollectiveOptions collective_options;
   CostOptions cost_options;
   GoodputCommandOptions goodput_options;
   CompareOptions compare_options;
@@ -458,11 +345,8 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
   add_list(app, list_options, known);
-  add_trace(app, trace_options, known);
+  add_format_commands(app, format_options, known);
   add_calibrate(app, calibrate_options, rows_options, known);
-  add_card(app, card_options, known);
-  add_import(app, import_options, infragraph_options, known);
-  add_collective(app, collective_options, known);
   add_cost(app, cost_options, known);
   add_goodput(app, goodput_options, known);
   add_compare(app, compare_options);

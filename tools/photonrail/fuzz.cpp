@@ -1,6 +1,7 @@
 #include "photonrail/testing/fuzz.hpp"
 
 #include "commands.hpp"
+#include "core/counted.hpp"
 #include "photonrail/report.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ void fuzz(const FuzzOptions& options, const Registries& known) {
   const testing::PolicyUnderTest subject = subject_of(options.policy, known);
   const testing::FuzzReport report = testing::fuzz(subject, {.seed = options.seed, .cases = options.cases});
   if (!report.found) {
-    std::cout << report.cases << " small jobs under " << options.policy << ": no promise is broken\n";
+    std::cout << core::counted(report.cases, "small job") << " under " << options.policy << ": no promise is broken\n";
     return;
   }
   const testing::Finding& found = *report.found;

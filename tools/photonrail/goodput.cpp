@@ -2,6 +2,8 @@
 
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/counted.hpp"
+#include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -12,11 +14,9 @@
 #include "stop.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,18 +31,9 @@ struct Point {
   std::string file;  ///< that describes it
 };
 
-// A pipe can be read once, and a device may not end: these are scenarios.
-bool is_sweep(const std::filesystem::path& file) {
-  if (!std::filesystem::is_regular_file(file)) return false;
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str().find("\"photonrail.sweep/1\"") != std::string::npos;
-}
-
-std::vector<Point> points_of_sweep(const std::filesystem::path& file, const std::vector<Override>& set,
-                                   const Registries& known) {
-  const Sweep sweep = read_sweep(file, set);
+std::vector<Point> points_of_sweep(const std::string& json, const std::filesystem::path& file,
+                                   const std::vector<Override>& set, const Registries& known) {
+  const Sweep sweep = parse_sweep(json, file, set);
   std::vector<Point> points;
   for (const SweepPoint& point : sweep.points) {
     if (!point.problem.empty()) throw ConfigError(file.string(), point.name + ": " + point.problem);
@@ -55,12 +46,15 @@ std::vector<Point> points_of_sweep(const std::filesystem::path& file, const std:
 
 std::vector<Point> points_of(const GoodputCommandOptions& options, const Registries& known) {
   const std::vector<Override> set = parse_set(options.set);
+  check_inputs(options.scenarios);
   std::vector<Point> points;
   for (const auto& file : options.scenarios) {
-    if (is_sweep(file)) {
-      for (Point& point : points_of_sweep(file, set, known)) points.push_back(std::move(point));
+    const std::string json = json::file_text(file);  // once: it may be a pipe
+    if (json.find("\"photonrail.sweep/1\"") != std::string::npos) {
+      for (Point& point : points_of_sweep(json, file, set, known)) points.push_back(std::move(point));
     } else {
-      points.push_back({reliability::read_goodput(file, set, known), {}, file.string()});
+      points.push_back(
+          {reliability::parse_goodput(json, file.parent_path(), file.string(), set, known), {}, file.string()});
     }
   }
   for (Point& point : points) {
@@ -116,7 +110,7 @@ class HistoryLine {
     done_ += progress.done - shown_.done;
     simulated_ += progress.simulated - shown_.simulated;
     shown_ = progress;
-    line_.draw(done_, seeds_, "histories", "  " + std::to_string(simulated_) + " clusters simulated");
+    line_.draw(done_, seeds_, "histories", "  " + core::counted(simulated_, "cluster") + " simulated");
   }
 
  private:
@@ -161,16 +155,16 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
     if (!options.out.empty())
       row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);
     rows.push_back(std::move(row));
-    notes += point.scenario.name + ": " + std::to_string(result.summary.seeds) + " seeds (" +
+    notes += point.scenario.name + ": " + core::counted(result.summary.seeds, "seed") + " (" +
              std::to_string(result.resumed) + " of them from the folder), " +
-             std::to_string(result.summary.configurations) + " configurations, " + std::to_string(result.simulated) +
+             core::counted(result.summary.configurations, "configuration") + ", " + std::to_string(result.simulated) +
              " simulated now\n";
   }
   line.reset();  // the line is erased before anything is printed
   if (!options.out.empty())
     write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
   std::cout << (options.json ? report::goodput_json(rows) : report::goodput_table(rows) + "\n" + notes);
-  if (!options.out.empty() && !options.json) std::cout << (options.out / "goodput.html").string() << "\n";
+  if (!options.out.empty() && !options.json) std::cout << "wrote " << (options.out / "goodput.html").string() << "\n";
 }
 
 }  // namespace photonrail::command

@@ -87,9 +87,4 @@ void add_help_commands(CLI::App& app, HelpOptions& options, const Registries& kn
   pages->callback([&app, &options] { man(app, options.man); });
 }
 
-CLI::Option* add_out(CLI::App& app, std::filesystem::path& out, const char* help) {
-  const auto check = [](const std::string& folder) { return std::string(folder.empty() ? "is empty: name a folder" : ""); };
-  return app.add_option("--out", out, help)->type_name("DIR")->check(check);
-}
-
 }  // namespace photonrail::command

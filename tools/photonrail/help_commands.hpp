@@ -10,8 +10,7 @@
 
 namespace CLI {
 class App;
-class Option;
-}  // namespace CLI
+}
 
 namespace photonrail::command {
 
@@ -52,9 +51,6 @@ void add_help_commands(CLI::App& app, HelpOptions& options, const Registries& kn
 /// A commented scenario of a training job. Throws ConfigError: no such model, GPU, switch or controller.
 [[nodiscard]] std::string commented_scenario(const InitOptions& options, const Registries& known);
 void init(InitOptions options, const Registries& known);
-
-/// The option `--out DIR` of a command. An empty name, as of `--out "$DIR"` with an unset variable, is refused.
-CLI::Option* add_out(CLI::App& app, std::filesystem::path& out, const char* help);
 
 /// The script that completes the words of a command line: "bash", "zsh" or "fish".
 [[nodiscard]] std::string completion_script(const CLI::App& app, const std::string& shell);

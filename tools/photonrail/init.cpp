@@ -1,4 +1,5 @@
 // A commented scenario from a few options or questions.
+#include "core/counted.hpp"
 #include "help_commands.hpp"
 #include "photonrail/cluster/device.hpp"
 #include "photonrail/config.hpp"
@@ -68,7 +69,7 @@ std::string text_of(const InitOptions& options, const Split& split, const Regist
   text << "// Written by `photonrail init`. All keys with their units: docs/formats.md, or photonrail schema scenario.\n"
        << "// photonrail run FILE runs it; --set /json/pointer=value changes a value for one run.\n"
        << "{\n  \"schema\": \"photonrail.scenario/1\",\n  \"name\": "
-       << quoted(options.model + " on " + std::to_string(options.servers * options.gpus_per_server) + " GPUs, " +
+       << quoted(options.model + " on " + core::counted(options.servers * options.gpus_per_server, "GPU") + ", " +
                  options.rail + " rails")
        << ",\n  \"cluster\": {\n    \"servers\": " << options.servers
        << ",\n    \"gpus_per_server\": " << options.gpus_per_server
@@ -152,7 +153,7 @@ void check_switch(const InitOptions& options) {
     large_enough += (large_enough.empty() ? "" : ", ") + std::string(preset.key);
   }
   throw ConfigError("--switch " + options.switches,
-                    "has " + std::to_string(ports) + " ports, and a rail of " + std::to_string(options.servers) +
+                    "has " + core::counted(ports, "port") + ", and a rail of " + std::to_string(options.servers) +
                         " servers needs " + std::to_string(needed),
                     "with as many: " + large_enough + "; pods of smaller ones are /cluster/rail/pods of a scenario");
 }

@@ -1,5 +1,6 @@
 #include "columns.hpp"
 #include "commands.hpp"
+#include "core/counted.hpp"
 #include "photonrail/cluster/device.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/config.hpp"
@@ -58,7 +59,7 @@ Rows models(const Registries&) {
   for (const ModelPreset& preset : model_presets()) {
     const ModelSpec& model = preset.spec;
     rows.push_back({preset.key, std::to_string(std::llround(model.parameters() / 1e6)) + " M parameters",
-                    std::to_string(model.layers) + " layers of " + std::to_string(model.hidden), preset.note});
+                    core::counted(model.layers, "layer") + " of " + std::to_string(model.hidden), preset.note});
   }
   return rows;
 }
@@ -77,7 +78,7 @@ Rows switches(const Registries&) {
   Rows rows;
   for (const OpticalSwitchPreset& preset : optical_switch_presets()) {
     const OpticalSwitchSpec& spec = preset.spec;
-    rows.push_back({std::string(preset.key), spec.ports == 0 ? "any ports" : std::to_string(spec.ports) + " ports",
+    rows.push_back({std::string(preset.key), spec.ports == 0 ? "any ports" : core::counted(spec.ports, "port"),
                     to_text(spec.reconfiguration.typical()), unless_zero(spec.power_w, whole(spec.power_w, "W")),
                     std::string(preset.note)});
   }
@@ -87,7 +88,7 @@ Rows switches(const Registries&) {
 Rows catalogues(const Registries&) {
   Rows rows;
   for (const PriceCatalogue& c : price_catalogues()) {
-    rows.push_back({c.name, std::to_string(c.gpus_per_server) + " GPUs a server",
+    rows.push_back({c.name, core::counted(c.gpus_per_server, "GPU") + " a server",
                     whole(c.port.bytes_per_second / 1e9, "GB/s"),
                     std::to_string(c.electrical_switch.ports) + "-port switches", c.note});
   }

@@ -1,6 +1,8 @@
 #include "operators.hpp"
 
 #include "columns.hpp"
+#include "core/counted.hpp"
+#include "options.hpp"
 #include "photonrail/collective/scale_up.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/formats/operators.hpp"
@@ -55,7 +57,7 @@ void operators_import(const OperatorsOptions& options) {
   std::error_code error;  // write_file() says what is wrong
   std::filesystem::create_directories(file.parent_path(), error);
   write_file(file, table.text);
-  std::cout << "wrote " << file.string() << ", " << table.rows << " rows\n";
+  std::cout << "wrote " << file.string() << ", " << core::counted(table.rows, "row") << '\n';
 }
 
 // All protocols of the fabric, the chosen one marked.
@@ -96,7 +98,7 @@ void add_operators(CLI::App& app, OperatorsOptions& options) {
   check->add_flag("--large", options.large, "Only sizes of 1,024 and more");
   CLI::App* read = command->add_subcommand("import", "Check a table and put it into a folder of tables");
   read->add_option("TABLE.csv", options.file, "A table, plain or gzip (docs/formats.md)")->required();
-  read->add_option("-o,--out", options.out, "The folder")->required()->type_name("DIR");
+  add_out_folder(*read, options.out, "The folder")->required();
   CLI::App* exchange = command->add_subcommand("exchange", "A collective inside a server, by protocol, as it was measured");
   std::vector<std::string> fabrics;
   for (const ScaleUpFabric& fabric : scale_up_fabrics()) fabrics.push_back(fabric.name);

@@ -1,6 +1,7 @@
 // `pip-switch`: the matchings of a switch on programmable integrated photonics, as text, JSON and a picture.
 #include "photonrail/pip/pip_switch.hpp"
 #include "commands.hpp"
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/pip/optics.hpp"
 #include "photonrail/report.hpp"
@@ -66,12 +67,14 @@ std::string in_words(const pip::PipMesh& mesh, const pip::PipCover& cover, const
     for (const pip::PipRoute& route : cover.matchings[m]) text << ' ' << route.ends.a << '-' << route.ends.b;
     if (!budgets.empty()) {
       const pip::PipBudget& b = budgets[m];
-      text << "; up to " << b.cells << " cells, loss " << decibels(b.loss_db) << ", crosstalk " << decibels(b.crosstalk_db);
+      text << "; up to " << core::counted(b.cells, "cell") << ", loss " << decibels(b.loss_db) << ", crosstalk "
+           << decibels(b.crosstalk_db);
     }
     text << '\n';
   }
-  text << mesh.ports() << " ports on " << mesh.rows() << 'x' << mesh.columns() << " hexagons (" << mesh.cells().size()
-       << " cells): " << cover.matchings.size() << " matchings join every two ports, "
+  text << core::counted(mesh.ports(), "port") << " on " << mesh.rows() << 'x' << mesh.columns() << " hexagons ("
+       << core::counted(mesh.cells().size(), "cell") << "): " << core::counted(cover.matchings.size(), "matching")
+       << (cover.matchings.size() == 1 ? " joins" : " join") << " every two ports, "
        << (cover.proven_minimal() ? "the fewest there can be"
                                   : "at least " + std::to_string(cover.lower_bound) + " are needed")
        << ".\nEvery route was checked by following the light.\n";

@@ -1,6 +1,10 @@
 #include "read.hpp"
 
+#include "json/file_text.hpp"
 #include "photonrail/error.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace photonrail::command {
 
@@ -19,13 +23,22 @@ TrainingSpec read_training(const std::filesystem::path& file, const std::vector<
 }
 
 Scenario read_one_job(const std::filesystem::path& file, const std::vector<std::string>& set, const Registries& known) {
-  Scenario scenario = read_one(file, set, known);
+  return one_job(read_one(file, set, known), file);
+}
+
+Scenario one_job(Scenario scenario, const std::filesystem::path& file) {
   if (scenario.jobs.empty()) return scenario;
   throw ConfigError(file.string() + ": /jobs", "this is about one job only", "give a scenario with a \"workload\"");
 }
 
+void check_inputs(const std::vector<std::filesystem::path>& files) {
+  if (std::count(files.begin(), files.end(), std::filesystem::path(json::kStandardInput)) > 1)
+    throw ConfigError(json::kStandardInput, "is given twice, and can be read once", "write it into a file first");
+}
+
 std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files, const std::vector<std::string>& set,
                                      const Registries& known) {
+  check_inputs(files);
   std::vector<Scenario> scenarios;
   for (const auto& file : files) scenarios.push_back(read_one(file, set, known));
   return scenarios;

@@ -20,6 +20,10 @@ namespace photonrail::command {
 /// The same, where several jobs on one cluster are none that the command can take.
 [[nodiscard]] Scenario read_one_job(const std::filesystem::path& file, const std::vector<std::string>& set,
                                     const Registries& known);
+/// `scenario`, which has one job. Throws ConfigError that names its `file`.
+[[nodiscard]] Scenario one_job(Scenario scenario, const std::filesystem::path& file);
+/// Throws ConfigError where two of them are standard input, which can be read once.
+void check_inputs(const std::vector<std::filesystem::path>& files);
 [[nodiscard]] TrainingSpec read_training(const std::filesystem::path& file, const std::vector<std::string>& set);
 [[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
                                                    const std::vector<std::string>& set, const Registries& known);

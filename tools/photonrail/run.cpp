@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/counted.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -107,9 +108,9 @@ std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
                : "one sample of what is drawn; --set /run/spread_seeds=5 shows how far others lie";
   }
   const RunResult::Spread& spread = *result.spread;
-  std::string line = "makespan over " + std::to_string(spread.seeds) + " seeds: " + to_text(spread.min) + " to " +
+  std::string line = "makespan over " + core::counted(spread.seeds, "seed") + ": " + to_text(spread.min) + " to " +
                      to_text(spread.max) + ", median " + to_text(spread.median);
-  if (spread.unfinished > 0) line += "; " + std::to_string(spread.unfinished) + " seeds cannot finish";
+  if (spread.unfinished > 0) line += "; " + core::counted(spread.unfinished, "seed") + " cannot finish";
   return line;
 }
 

@@ -1,6 +1,7 @@
 // `trace info --schedule`: the pipeline schedule of a training job, played without messages.
 #include "columns.hpp"
 #include "commands.hpp"
+#include "core/counted.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/workload/pipeline.hpp"
 #include "read.hpp"
@@ -24,8 +25,8 @@ std::string percent(double share) {
 }
 
 std::string title_of(const PipelineShape& shape) {
-  std::string text = std::string(name(shape.schedule)) + ": " + std::to_string(shape.stages) + " stages";
-  if (shape.chunks > 1) text += " of " + std::to_string(shape.chunks) + " model chunks";
+  std::string text = std::string(name(shape.schedule)) + ": " + core::counted(shape.stages, "stage");
+  if (shape.chunks > 1) text += " of " + core::counted(shape.chunks, "model chunk");
   return text + ", " + std::to_string(shape.micro_batches) + " micro-batches";
 }
 

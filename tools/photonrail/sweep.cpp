@@ -3,6 +3,8 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/counted.hpp"
+#include "json/file_text.hpp"
 #include "photonrail/error.hpp"
 #include "progress.hpp"
 #include "read.hpp"
@@ -31,8 +33,8 @@ constexpr std::size_t kMaxFailures = 10;  // that are told one by one
 constexpr double kWorthTelling = 10.0;    // seconds
 
 // "N points, F failed".
-std::string counted(std::uint64_t points, std::uint64_t failed) {
-  std::string text = std::to_string(points) + (points == 1 ? " point" : " points");
+std::string count_points(std::uint64_t points, std::uint64_t failed = 0) {
+  std::string text = core::counted(points, "point");
   if (failed > 0) text += ", " + std::to_string(failed) + " failed";
   return text;
 }
@@ -67,7 +69,7 @@ class WarningTally {
       const std::string& first = alike[kind].front();
       std::uint64_t count = 0;
       for (const std::string& line : alike[kind]) count += of_.at(line).count;
-      const std::string points = std::to_string(count) + (count == 1 ? " point (" : " points (the first: ");
+      const std::string points = core::counted(count, "point") + (count == 1 ? " (" : " (the first: ");
       lines.push_back(points + of_.at(first).first_point + "): " + first);
     }
     return lines;
@@ -98,14 +100,17 @@ class Progress : public SweepObserver {
 
   void begin(std::uint64_t points, std::uint64_t before) override {
     points_ = points;
-    if (!quiet_ && before > 0) std::cerr << "photonrail: " << counted(before, 0) << " are there already\n";
+    if (!quiet_ && before > 0)
+      std::cerr << "photonrail: " << count_points(before) << (before == 1 ? " is" : " are") << " there already\n";
   }
   void reused(std::uint64_t points) override {
-    if (!quiet_) std::cerr << "photonrail: " << counted(points, 0) << " of an earlier state of the sweep are the same\n";
+    if (!quiet_)
+      std::cerr << "photonrail: " << count_points(points) << " of an earlier state of the sweep "
+                << (points == 1 ? "is" : "are") << " the same\n";
   }
   void estimated(double seconds) override {
     if (!quiet_ && seconds >= kWorthTelling) {
-      std::cerr << "photonrail: " << counted(points_, 0) << " will take about " << rough_time(seconds) << '\n';
+      std::cerr << "photonrail: " << count_points(points_) << " will take about " << rough_time(seconds) << '\n';
     }
   }
   void warned(const SweepPoint& point, const std::vector<std::string>& warnings, const std::string& infeasible) override {
@@ -122,7 +127,7 @@ class Progress : public SweepObserver {
   static void tell(const std::vector<std::string>& lines, std::uint64_t infeasible) {
     warn("sweep", lines);
     if (infeasible == 0) return;
-    std::cerr << "photonrail: " << counted(infeasible, 0)
+    std::cerr << "photonrail: " << count_points(infeasible)
               << " could not run on such GPUs: column infeasible; rankings leave them out\n";
   }
   void recorded(const SweepPoint& point, const std::string& error) override {
@@ -147,6 +152,8 @@ class Progress : public SweepObserver {
 
 std::filesystem::path out_of(const SweepCommandOptions& options) {
   if (!options.out.empty()) return options.out;
+  if (options.file == json::kStandardInput)
+    throw CommandError(2, "--out is required with a sweep from standard input: there is no name of a file to call it by");
   return options.file.stem().string() + ".results";
 }
 
@@ -189,9 +196,8 @@ void dry_run(const Sweep& sweep, std::uint32_t threads, const Registries& known)
     seconds += preview.seconds;
     longest = std::max(longest, preview.seconds);
   }
-  std::cout << in_columns(rows) << counted(sweep.points.size(), 0) << ", about "
-            << rough_time(std::max(longest, seconds / threads)) << " on " << threads << (threads == 1 ? " core" : " cores")
-            << '\n';
+  std::cout << in_columns(rows) << count_points(sweep.points.size()) << ", about "
+            << rough_time(std::max(longest, seconds / threads)) << " on " << core::counted(threads, "core") << '\n';
   Progress::tell(warnings.lines(), infeasible);
 }
 
@@ -212,28 +218,30 @@ sweep::SlurmProfile profile_of(const SweepCommandOptions& options) {
 }
 
 void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptions& options, const Registries& known) {
+  if (options.file == json::kStandardInput)
+    throw CommandError(2, "--launcher slurm: the tasks read the sweep again, so it must be a file");
   const sweep::SlurmJob job = sweep::submit_to_slurm(sweep, run, profile_of(options), own_program(), known);
   if (job.id.empty()) {
     std::cout << "nothing is missing in " << run.directory.string() << '\n';
     return;
   }
-  std::cout << "submitted job " << job.id << ", " << job.tasks << (job.tasks == 1 ? " task" : " tasks") << " ("
-            << job.script.string() << ")\nphotonrail sweep status " << run.directory.string() << " says how far it is\n";
+  std::cout << "submitted job " << job.id << ", " << core::counted(job.tasks, "task") << " (" << job.script.string()
+            << ")\nphotonrail sweep status " << run.directory.string() << " says how far it is\n";
 }
 
 // What there is now; the exit status says whether that is all.
 void conclude(const SweepSummary& summary, const std::filesystem::path& directory, bool sharded, int signal, bool quiet) {
   if (signal != 0) {
     throw CommandError(128 + signal, "stopped with " + std::to_string(summary.missing()) + " of " +
-                                         counted(summary.points, 0) + " to go; the same command goes on");
+                                         count_points(summary.points) + " to go; the same command goes on");
   }
   const std::string file = (directory / (sharded ? "shards" : "results.db")).string();
   if (quiet)
     std::cout << file << '\n';
   else
-    std::cout << counted(summary.points, summary.failed) << " in " << file << '\n';
+    std::cout << count_points(summary.points, summary.failed) << " in " << file << '\n';
   if (summary.failed > 0) {
-    throw CommandError(kSomeFailed, std::to_string(summary.failed) + " of " + counted(summary.points, 0) +
+    throw CommandError(kSomeFailed, std::to_string(summary.failed) + " of " + count_points(summary.points) +
                                         " failed; their messages are in the column error");
   }
 }
@@ -268,7 +276,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   run.jobs = options.jobs;
   constexpr std::uint64_t kLeast = 1'000'000;  // the program alone needs more
   if (options.memory_bytes > 0 && options.memory_bytes < kLeast) {
-    throw ConfigError("--memory", std::to_string(options.memory_bytes) + " bytes are less than any point needs",
+    throw ConfigError("--memory", core::counted(options.memory_bytes, "byte") + " are less than any point needs",
                       "give the unit: --memory 8GB");
   }
   run.memory_bytes = options.memory_bytes;
@@ -302,7 +310,7 @@ void sweep_status(const SweepFolderOptions& options) {
 
 void sweep_merge(const SweepFolderOptions& options) {
   const SweepSummary summary = merge_sweep(options.directory);
-  std::cout << counted(summary.done + summary.failed, summary.failed) << " of " << summary.points << " in "
+  std::cout << count_points(summary.done + summary.failed, summary.failed) << " of " << summary.points << " in "
             << (options.directory / "results.db").string() << '\n';
 }
 

@@ -1,6 +1,7 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/counted.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -84,9 +85,9 @@ std::string counts_text(const Counts& counts) {
 std::string describe(const TaskGraph& graph) {
   Counts counts;
   for (std::size_t r = 0; r < graph.ranks(); ++r) count_rank(graph, RankId{r}, counts);
-  std::string text = std::to_string(graph.ranks()) + " ranks, " + std::to_string(graph.programs().size()) + " programs, " +
-                     std::to_string(graph.communicators().size()) + " groups, " + std::to_string(graph.task_count()) +
-                     " tasks\n" + counts_text(counts);
+  std::string text = core::counted(graph.ranks(), "rank") + ", " + core::counted(graph.programs().size(), "program") +
+                     ", " + core::counted(graph.communicators().size(), "group") + ", " +
+                     core::counted(graph.task_count(), "task") + "\n" + counts_text(counts);
   text +=
       "FLOPs of a rank: least " + scientific(counts.flops.least) + ", greatest " + scientific(counts.flops.greatest) + "\n";
   if (counts.given_time.greatest > 0.0) {
@@ -123,7 +124,8 @@ void trace_info(const TraceOptions& options, const Registries& known) {
 void trace_export(const TraceOptions& options, const Registries& known) {
   const Scenario scenario = read_one_job(options.scenario, options.set, known);
   const auto files = write_chakra(scenario.graph, options.prefix);
-  std::cout << "wrote " << files.size() << " files, " << files.front().string() << " to " << files.back().string() << '\n';
+  std::cout << "wrote " << core::counted(files.size(), "file") << ", " << files.front().string() << " to "
+            << files.back().string() << '\n';
 }
 
 }  // namespace photonrail::command

@@ -1,6 +1,7 @@
 #include "columns.hpp"
 #include "commands.hpp"
 #include "console.hpp"
+#include "core/counted.hpp"
 #include "photonrail/cluster/topology.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
@@ -18,9 +19,7 @@ namespace photonrail::command {
 
 namespace {
 
-std::string counted(std::size_t n, const std::string& thing, const char* plural = "s") {
-  return std::to_string(n) + " " + thing + (n == 1 ? "" : plural);
-}
+using core::counted;
 
 std::string switches(const PlantSummary& plant, const OpticalSwitchSpec& ocs) {
   if (plant.optical_switches == 0) return counted(plant.electrical_switches, "electrical rail switch", "es");
@@ -75,6 +74,7 @@ void validate(const ValidateOptions& options, const Registries& known) {
   if (!options.graphviz.empty() && options.scenarios.size() > 1) {
     throw ConfigError("--graphviz", "one file cannot hold the clusters of several scenarios", "give one scenario");
   }
+  check_inputs(options.scenarios);
   std::string text;
   for (const auto& file : options.scenarios) {
     const Scenario scenario = read_one(file, options.set, known);

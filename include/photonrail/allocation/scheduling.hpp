@@ -100,6 +100,8 @@ struct ScheduleSpec {
       false;  ///< torus and cubes: a job has egress_of() its shape of its bandwidth; photonic servers give all
   /// How often longer a job takes on so much of its bandwidth, in (0, 1]; none: 1 / share, as if it only communicated.
   std::function<double(double share)> stretch{};
+  /// Told how many jobs have ended, whenever one has; may be empty.
+  std::function<void(std::size_t ended)> progress{};
   std::uint64_t seed = 1;
 };
 

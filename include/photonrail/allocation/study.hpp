@@ -98,7 +98,8 @@ struct AllocationOutcome {
   [[nodiscard]] std::size_t unexpected() const;  ///< decisions that are not as expected
 };
 
-/// Told of each decision and stream that is complete: how many, of how many. May be empty.
+/// Told of each decision that is made and of each job of a stream that has ended, and of each stream that is complete: how
+/// many decisions and jobs, of how many. May be empty.
 using StudyProgress = std::function<void(std::size_t done, std::size_t of)>;
 
 /// Makes the decisions and runs the stream with each policy in each order. `stretch`: see ScheduleSpec;

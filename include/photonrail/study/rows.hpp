@@ -49,6 +49,9 @@ struct RowOutcome {
   [[nodiscard]] double error(const MeasuredRow& row) const { return simulated_step_s / row.measured_step_s - 1.0; }
 };
 
+/// What is wrong with the scenario of each row, at its GPU's factor, without running it: "" where nothing is.
+[[nodiscard]] std::vector<std::string> row_problems(const MeasuredRows& rows, const Registries& known);
+
 /// Runs every row with its GPU's factor at /workload/training/operators/factor; equal scenarios once. `done` after each
 /// row: how many, of how many. Rows that cannot run have a problem.
 [[nodiscard]] std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& known,

@@ -59,6 +59,9 @@ struct Sweep {
 /// by absolute path (photonrail/plugin.hpp); when one is built anew, no point is taken over. Throws ConfigError.
 [[nodiscard]] Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set = {},
                                std::span<const std::filesystem::path> plugins = {});
+/// The same from the text of `file`, which is not read.
+[[nodiscard]] Sweep parse_sweep(std::string_view json, const std::filesystem::path& file,
+                                std::span<const Override> set = {}, std::span<const std::filesystem::path> plugins = {});
 
 /// The scenario of a point. Throws ConfigError.
 [[nodiscard]] Scenario scenario_of(const Sweep& sweep, const SweepPoint& point, const Registries& known = {});

@@ -3,6 +3,7 @@
 #include "collective/listed.hpp"
 #include "collective/message_graph.hpp"
 #include "collective/synthesis/search.hpp"
+#include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -165,7 +166,7 @@ std::shared_ptr<const CollectiveAlgorithm> SynthesizedCollective::algorithm(cons
     listed.after = waits[i];
     plan.sends.push_back(std::move(listed));
   }
-  std::string summary = "synthesized " + std::string(photonrail::name(op)) + " of " + std::to_string(members) + " members";
+  std::string summary = "synthesized " + std::string(photonrail::name(op)) + " of " + core::counted(members, "member");
   return make_listed(std::move(name), std::move(summary), std::move(plan));
 }
 

@@ -1,6 +1,7 @@
 // Questions to allocators, with what is expected of the answers.
 #include "config/allocation/parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 #include "json/file_text.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ Pod read_idle(const JsonReader& value, const PodSpec& spec) {
   const std::string map = value.string();
   const std::size_t digits = (std::size_t{pod.size()} + 3) / 4;
   if (map.size() != digits) {
-    value.fail("has " + std::to_string(map.size()) + " digits", std::to_string(digits) + " hexadecimal digits");
+    value.fail("has " + core::counted(map.size(), "digit"), core::counted(digits, "hexadecimal digit"));
   }
   std::vector<std::uint32_t> busy;
   for (std::uint32_t a = 0; a < pod.size(); ++a) {

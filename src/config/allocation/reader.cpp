@@ -1,6 +1,7 @@
 // `photonrail.allocation/1`: what `photonrail allocate` does.
 #include "config/allocation/parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/allocation/study_file.hpp"
@@ -29,7 +30,7 @@ Shape read_shape(const JsonReader& value) {
 Shape read_shape(const JsonReader& value, const Shape& torus) {
   const Shape shape = read_shape(value);
   if (const std::string problem = too_many_dimensions(shape, torus); !problem.empty()) {
-    value.fail(problem, "a shape of " + std::to_string(torus.dimensions) + " sides");
+    value.fail(problem, "a shape of " + core::counted(torus.dimensions, "side"));
   }
   return shape;
 }

@@ -3,6 +3,7 @@
 #include "config/named_files.hpp"
 #include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "core/counted.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/reliability/step_times.hpp"
@@ -183,8 +184,8 @@ std::vector<std::string> GoodputScenario::warnings() const {
   }
   const auto drops = [](const RecoveryOption& option) { return option.action == RecoveryAction::kDropReplica; };
   if (spec.job.replicas <= spec.job.min_replicas && std::any_of(spec.recovery.begin(), spec.recovery.end(), drops)) {
-    lines.emplace_back("the option drop_replica is never possible: the job has " + std::to_string(spec.job.replicas) +
-                       " replicas, and min_replicas is as many");
+    lines.emplace_back("the option drop_replica is never possible: the job has " +
+                       core::counted(spec.job.replicas, "replica") + ", and min_replicas is as many");
   }
   return lines;
 }

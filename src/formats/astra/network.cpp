@@ -1,3 +1,4 @@
+#include "core/counted.hpp"
 #include "formats/astra/files.hpp"
 #include "formats/input_file.hpp"
 #include "photonrail/error.hpp"
@@ -51,8 +52,8 @@ std::vector<AnalyticalDimension> dimensions_of(const YAML::Node& root) {
   for (const std::string_view key : kNetworkKeys) {
     columns.push_back(list_at(root, key));
     if (columns.back().size() == shapes.size()) continue;
-    throw ConfigError("/" + std::string(key), std::to_string(columns.back().size()) + " values for " +
-                                                  std::to_string(shapes.size()) + " dimensions (/topology)");
+    throw ConfigError("/" + std::string(key), core::counted(columns.back().size(), "value") + " for " +
+                                                  core::counted(shapes.size(), "dimension") + " (/topology)");
   }
   std::vector<AnalyticalDimension> network;
   for (std::size_t d = 0; d < shapes.size(); ++d) {

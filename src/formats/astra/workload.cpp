@@ -1,4 +1,5 @@
 // Chakra traces as tasks: the attributes that ASTRA-sim's workload layer reads.
+#include "core/counted.hpp"
 #include "formats/astra/files.hpp"
 #include "formats/chakra/dependencies.hpp"
 #include "formats/chakra/files.hpp"
@@ -224,8 +225,8 @@ void read_workload(const AstraOptions& options, AnalyticalJob& job) {
     throw ConfigError(chakra::trace_file(options.workload, files.size()).string(),
                       "no such file, but the network has " + std::to_string(ranks) + " NPUs", "one file for each NPU");
   if (files.size() > ranks) {
-    job.warnings.push_back(options.workload.string() + ": " + std::to_string(files.size()) +
-                           " files, of which the network's " + std::to_string(ranks) + " NPUs use the first");
+    job.warnings.push_back(options.workload.string() + ": " + core::counted(files.size(), "file") +
+                           ", of which the network's " + std::to_string(ranks) + " NPUs use the first");
     files.resize(ranks);
   }
   const auto traces = chakra::read_traces(files);

@@ -1,6 +1,7 @@
 // A collective written as the sends and receives of a Chakra trace.
 #include "collective/listed.hpp"
 #include "collective/message_graph.hpp"
+#include "core/counted.hpp"
 #include "photonrail/collective/plan_file.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/formats/trace.hpp"
@@ -151,7 +152,7 @@ class Converter {
     for (std::size_t m = 0; m < bytes_.size(); ++m) received[to_[m]] += bytes_[m];
     for (Member m = 0; m < plan_.members; ++m) {
       if (received[m] >= least(m)) continue;
-      fail("rank " + number(m) + " receives " + std::to_string(received[m]) + " bytes, but needs at least " +
+      fail("rank " + number(m) + " receives " + core::counted(received[m], "byte") + ", but needs at least " +
                std::to_string(least(m)),
            "is \"bytes\" the size that the trace was written for?");
     }

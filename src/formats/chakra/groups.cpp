@@ -1,5 +1,6 @@
 #include "formats/chakra/groups.hpp"
 
+#include "core/counted.hpp"
 #include "formats/input_file.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
@@ -35,7 +36,7 @@ std::vector<RankId> read_members(const JsonReader& list, std::size_t ranks) {
     const std::uint64_t rank = element.integer(0, UINT32_MAX);
     if (rank >= ranks) {
       element.fail("rank " + std::to_string(rank) + " does not exist",
-                   "the trace has " + std::to_string(ranks) + (ranks == 1 ? " file" : " files") + ", one a rank from 0");
+                   "the trace has " + core::counted(ranks, "file") + ", one a rank from 0");
     }
     if (seen[rank]) element.fail("rank " + std::to_string(rank) + " is in the group twice");
     seen[rank] = true;

@@ -1,4 +1,5 @@
 // A Chakra trace as a task graph: what every kind of node means.
+#include "core/counted.hpp"
 #include "formats/chakra/dependencies.hpp"
 #include "formats/chakra/files.hpp"
 #include "formats/chakra/groups.hpp"
@@ -213,7 +214,7 @@ class RankReader {
   [[nodiscard]] RankId rank(const TraceNode& n, std::uint64_t value, std::string_view attribute) const {
     if (value < ranks_) return RankId{value};
     fail(n, std::string(attribute) + " is " + std::to_string(value) + ", which is not a rank",
-         "the trace has " + std::to_string(ranks_) + " ranks");
+         "the trace has " + core::counted(ranks_, "rank"));
   }
 
   // The link of a send or receive.

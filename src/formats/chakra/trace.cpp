@@ -1,5 +1,6 @@
 #include "formats/chakra/trace.hpp"
 
+#include "core/counted.hpp"
 #include "formats/chakra/attribute.hpp"
 #include "photonrail/error.hpp"
 
@@ -82,10 +83,10 @@ class Messages {
     at_ = static_cast<std::size_t>(position - data_.data());
     const std::size_t left = data_.size() - at_;
     if (length > left) {
-      throw ConfigError(
-          "byte " + std::to_string(offset_),
-          "a message of " + std::to_string(length) + " bytes begins here, but " + std::to_string(left) + " bytes are left",
-          "is the file complete, and a Chakra trace?");
+      throw ConfigError("byte " + std::to_string(offset_),
+                        "a message of " + std::to_string(length) + " bytes begins here, but " +
+                            core::counted(left, "byte") + (left == 1 ? " is" : " are") + " left",
+                        "is the file complete, and a Chakra trace?");
     }
     at_ += length;
     return {position, static_cast<std::size_t>(length)};

@@ -1,4 +1,5 @@
 #include "formats/chakra/trace_diagnostics.hpp"
+#include "core/counted.hpp"
 
 namespace photonrail::formats::chakra {
 
@@ -21,8 +22,8 @@ void TraceDiagnostics::add_absent(const std::string& file, const Tally& dependen
 
 void TraceDiagnostics::tell(TaskGraphBuilder& builder) const {
   if (files_with_absent > kFilesInFull) {
-    builder.warn("and " + std::to_string(files_with_absent - kFilesInFull) +
-                 " more files with dependencies on nodes that are not in the file");
+    builder.warn("and " + core::counted(files_with_absent - kFilesInFull, "more file") +
+                 " with dependencies on nodes that are not in the file");
   }
   warn(builder, "files that do not name their Chakra version", without_version);
   warn(builder, "nodes that depend on themselves, dropped", on_itself);

@@ -1,4 +1,5 @@
 // The cluster of an infrastructure: servers, the NIC ports that their edges are, and rails.
+#include "core/counted.hpp"
 #include "formats/infragraph/infragraph.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
@@ -98,14 +99,14 @@ class Wiring {
       if (server_ != nullptr && gpus_[i] != gpus_per_server_)
         throw ConfigError(
             document_.instances[i].pointer,
-            "has " + std::to_string(gpus_[i]) + " GPUs a server, others have " + std::to_string(gpus_per_server_),
+            "has " + core::counted(gpus_[i], "GPU") + " a server, others have " + std::to_string(gpus_per_server_),
             "servers that are alike");
       gpus_per_server_ = gpus_[i];
       server_ = devices_[i];
     }
     if (server_ == nullptr)
       throw ConfigError("/instances", "no instance has a device with xpu components", "a server has some");
-    if (servers_ > kMaxServers) throw ConfigError("/instances", std::to_string(servers_) + " servers", "at most 1000000");
+    if (servers_ > kMaxServers) throw ConfigError("/instances", core::counted(servers_, "server"), "at most 1000000");
   }
 
   std::vector<End> ends(const std::string& node, const std::string& component, const std::string& pointer) {
@@ -150,8 +151,7 @@ class Wiring {
   }
 
   static void count(std::uint64_t edges, const std::string& pointer) {
-    if (edges > kMaxEdges)
-      throw ConfigError(pointer, std::to_string(edges) + " ends", "at most " + std::to_string(kMaxEdges));
+    if (edges > kMaxEdges) throw ConfigError(pointer, core::counted(edges, "end"), "at most " + std::to_string(kMaxEdges));
   }
 
   void add(const Edge& edge) {
@@ -205,8 +205,8 @@ std::uint32_t ports_per_gpu(const Wiring& wiring) {
     const auto& ports = wiring.ports()[s];
     if (ports.size() != first.size())
       throw ConfigError("/edges",
-                        "server " + std::to_string(s) + " has " + std::to_string(ports.size()) +
-                            " edges to switches, server 0 has " + std::to_string(first.size()),
+                        "server " + std::to_string(s) + " has " + core::counted(ports.size(), "edge") +
+                            " to switches, server 0 has " + std::to_string(first.size()),
                         "servers that are alike");
     if (!std::equal(ports.begin(), ports.end(), first.begin(), same))
       throw ConfigError("/edges", "server " + std::to_string(s) + " is wired to other switches than server 0",
@@ -214,8 +214,8 @@ std::uint32_t ports_per_gpu(const Wiring& wiring) {
   }
   if (first.empty() || first.size() % wiring.gpus_per_server() != 0)
     throw ConfigError("/edges",
-                      std::to_string(first.size()) + " edges to switches for " + std::to_string(wiring.gpus_per_server()) +
-                          " GPUs of a server",
+                      core::counted(first.size(), "edge") + " to switches for " +
+                          core::counted(wiring.gpus_per_server(), "GPU") + " of a server",
                       "as many for each GPU; leave management networks out");
   return static_cast<std::uint32_t>(first.size()) / wiring.gpus_per_server();
 }

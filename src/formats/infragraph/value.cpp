@@ -1,4 +1,5 @@
 // YAML as a JSON value. JSON is YAML too, and read by the parser of JSON.
+#include "core/counted.hpp"
 #include "formats/infragraph/infragraph.hpp"
 #include "formats/input_file.hpp"
 #include "json/text.hpp"
@@ -61,7 +62,7 @@ class Converter {
 Json read_value(const std::filesystem::path& file) {
   const std::string text = formats::read_file(file);
   if (text.size() > kMaxBytes)
-    throw ConfigError(file.string(), "has " + std::to_string(text.size()) + " bytes",
+    throw ConfigError(file.string(), "has " + core::counted(text.size(), "byte"),
                       "at most 64 MiB; slices in place of single edges");
   if (const std::size_t first = text.find_first_not_of(" \t\r\n"); first != std::string::npos && text[first] == '{')
     return json::parse_json(text, file.string(), kMaxValues);

@@ -1,4 +1,5 @@
 // Kineto traces, one a rank, as a task graph.
+#include "core/counted.hpp"
 #include "formats/input_file.hpp"
 #include "formats/kineto/calls.hpp"
 #include "formats/kineto/files.hpp"
@@ -51,8 +52,7 @@ class Groups {
            is_open(call) ? "the trace does not list the ranks in full, so that those that use the group must be all" : "");
     }
     if (!members.empty() && members.back() >= ranks_) {
-      fail(call,
-           "names rank " + std::to_string(members.back()) + ", but the trace has " + std::to_string(ranks_) + " files",
+      fail(call, "names rank " + std::to_string(members.back()) + ", but the trace has " + core::counted(ranks_, "file"),
            "one file for every rank of the job");
     }
     if (!std::binary_search(members.begin(), members.end(), rank)) {
@@ -105,7 +105,7 @@ class RankWriter {
       const std::vector<TaskId> after(item.after.begin(), item.after.end());  // items are tasks, one for one
       const Duration time{item.time * 1000};                                  // ns
       if (item.kind == Item::Kind::kCompute) {
-        builder_.add_delay(program_, time, std::to_string(item.kernels) + " kernels", after);
+        builder_.add_delay(program_, time, core::counted(item.kernels, "kernel"), after);
       } else if (item.kind == Item::Kind::kLaunch) {
         builder_.add_delay(program_, time, "launch", after, Stream::kHost);
       } else {
@@ -187,10 +187,10 @@ Trace read_rank(const fs::path& file, std::optional<std::size_t> rank, std::size
       throw ConfigError("distributedInfo", "is of rank " + std::to_string(*trace.rank) + ", not " + std::to_string(*rank));
     }
     if (trace.world_size && *trace.world_size != ranks) {
-      throw ConfigError(
-          "distributedInfo",
-          "the job has " + std::to_string(*trace.world_size) + " ranks, but there are " + std::to_string(ranks) + " files",
-          "one file for every rank");
+      throw ConfigError("distributedInfo",
+                        "the job has " + core::counted(*trace.world_size, "rank") + ", but there " +
+                            (ranks == 1 ? "is " : "are ") + core::counted(ranks, "file"),
+                        "one file for every rank");
     }
     if (options.iteration) keep_step(trace, *options.iteration);
     if (trace.kernels.empty()) throw ConfigError("", "has no GPU kernel", "was the GPU profiled (ProfilerActivity.CUDA)?");
@@ -207,7 +207,8 @@ void order_by_rank(std::vector<fs::path>& files, std::vector<Trace>& traces) {
     const std::uint64_t rank = *traces[i].rank;
     if (rank >= files.size()) {
       throw ConfigError(files[i].string(),
-                        "is of rank " + std::to_string(rank) + ", but there are " + std::to_string(files.size()) + " files",
+                        "is of rank " + std::to_string(rank) + ", but there " + (files.size() == 1 ? "is " : "are ") +
+                            core::counted(files.size(), "file"),
                         "one file for every rank");
     }
     if (of_rank[rank] != files.size()) {

@@ -1,5 +1,6 @@
 // MSCCL XML into the program that it stands for.
 #include "formats/msccl/xml_reader.hpp"
+#include "core/counted.hpp"
 #include "formats/input_file.hpp"
 #include "formats/msccl/import.hpp"
 #include "photonrail/collective/plan_file.hpp"
@@ -220,8 +221,8 @@ CollectiveFile parse_msccl(std::string_view xml, std::string_view name) {
     const Program program = formats::msccl::parse_program(xml);
     const auto gpus = static_cast<Member>(program.gpus.size());
     ListedPlan plan = formats::msccl::import(program);
-    std::string summary = program.name + ": " + std::string(photonrail::name(program.op)) + " of " + std::to_string(gpus) +
-                          " members in " + std::to_string(program.chunks) + " chunks";
+    std::string summary = program.name + ": " + std::string(photonrail::name(program.op)) + " of " +
+                          core::counted(gpus, "member") + " in " + core::counted(program.chunks, "chunk");
     return {make_listed(std::string(name), std::move(summary), std::move(plan)), program.op, gpus, program.root};
   } catch (const ConfigError& e) {
     throw e.inside(name);

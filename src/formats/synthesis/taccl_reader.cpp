@@ -1,5 +1,6 @@
 // TACCL's algorithm JSON: addresses of chunks sent from rank to rank, in steps.
 #include "collective/message_graph.hpp"
+#include "core/counted.hpp"
 #include "formats/input_file.hpp"
 #include "formats/msccl/export.hpp"
 #include "formats/msccl/import.hpp"
@@ -165,8 +166,8 @@ CollectiveFile read_taccl(const std::filesystem::path& file) {
   try {
     ListedPlan plan = Reader(root).read();
     const CollectiveCall call{.op = plan.op, .members = plan.members, .size = Bytes{plan.chunk_count}, .root = plan.root};
-    std::string summary = "TACCL: " + std::string(name(plan.op)) + " of " + std::to_string(plan.members) + " members in " +
-                          std::to_string(plan.sends.size()) + " sends";
+    std::string summary = "TACCL: " + std::string(name(plan.op)) + " of " + core::counted(plan.members, "member") + " in " +
+                          core::counted(plan.sends.size(), "send");
     CollectiveFile read{make_listed(file.string(), std::move(summary), std::move(plan)), call.op, call.members, call.root};
     static_cast<void>(
         formats::msccl::import(formats::msccl::to_program(call, *read.algorithm->expand(call))));  // proves it

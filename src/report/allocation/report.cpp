@@ -1,5 +1,6 @@
 #include "report/allocation/report.hpp"
 
+#include "core/counted.hpp"
 #include "json/json.hpp"
 #include "photonrail/version.hpp"
 #include "report/text.hpp"
@@ -68,7 +69,7 @@ std::string decisions_text(const AllocationStudy& study, const AllocationOutcome
     }
   }
   const std::string head =
-      std::to_string(study.decisions.size()) + " decisions" +
+      core::counted(study.decisions.size(), "decision") +
       (expected == 0 ? "" : ", " + std::to_string(met) + " of " + std::to_string(expected) + " as expected");
   return head + "\n" + text;
 }
@@ -85,7 +86,7 @@ std::string queues_text(const AllocationStudy& study, const AllocationOutcome& o
                number("%.1f", in_seconds(r.blocked_for_shape) / 3600), percent(r.stranded), percent(r.mean_share),
                number("%.1f", r.blast_radius), std::to_string(r.skipped)});
   }
-  return std::to_string(study.jobs.size()) + " jobs, a pod of " + study.schedule.pod.torus.text() + "\n" + lines.text();
+  return core::counted(study.jobs.size(), "job") + ", a pod of " + study.schedule.pod.torus.text() + "\n" + lines.text();
 }
 
 std::string losses_text(const AllocationStudy& study, const AllocationOutcome& outcome) {
@@ -100,7 +101,7 @@ std::string losses_text(const AllocationStudy& study, const AllocationOutcome& o
                  share(row.refused_for_shape), percent(stream.loss.utilisation), percent(stream.loss.stranded)});
     }
   }
-  return std::to_string(study.jobs.size()) + " jobs without a queue, a pod of " + study.schedule.pod.torus.text() + "\n" +
+  return core::counted(study.jobs.size(), "job") + " without a queue, a pod of " + study.schedule.pod.torus.text() + "\n" +
          lines.text();
 }
 

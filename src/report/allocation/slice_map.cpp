@@ -1,5 +1,6 @@
 #include "report/allocation/slice_map.hpp"
 
+#include "core/counted.hpp"
 #include "report/text.hpp"
 
 #include <algorithm>
@@ -158,7 +159,7 @@ class MapDrawing {
     look << "fill=\"" << kFills[run.job % kFills.size()] << "\"><title>job " << run.job << ", " << run.slice.shape.text()
          << ", " << number("%.0f", static_cast<double>(run.start.count()) / 1e6) << " to "
          << number("%.0f", static_cast<double>(run.end.count()) / 1e6) << " s, " << how;
-    if (circuits > 0) look << ", " << circuits << " circuits";
+    if (circuits > 0) look << ", " << core::counted(circuits, "circuit");
     look << "</title></rect>\n";
     for (const auto& [row, part] : rows_.parts(run.slice.accelerators))
       rectangle(run.start, run.end, row, part, look.str());

@@ -11,6 +11,9 @@ const UNITS = {
 
 const ENDS = Object.keys(UNITS).sort((a, b) => b.length - a.length);  // "gb_per_s" before "s"
 
+/** "1 rank", "2 ranks"; `text`: how the number reads. */
+export const counted = (count, thing, text = `${count}`) => `${text} ${thing}${count === 1 ? '' : 's'}`;
+
 /** The unit of a name, or undefined: { symbol, scale }. */
 export function unitOf(name) {
   for (const segment of name.split(/[./]/).reverse()) {

@@ -1,7 +1,7 @@
 // Step time against what the cluster costs, and what no other cluster of the same size beats in both.
 import { axis, gridsFor, legendFor, panelTitles, valueAxis } from './axes.js';
 import { lines } from './dom.js';
-import { formatValue, labelOf } from './format.js';
+import { counted, formatValue, labelOf } from './format.js';
 import { lookOf } from './looks.js';
 import { allRows, changes, heldText, matchingRows, pointsOf, stepTimeOf, varyingParameters } from './selection.js';
 import { distinct, paretoFront, spansDecades } from './statistics.js';
@@ -35,7 +35,7 @@ export function sizeColumns(table) {
   }));
 }
 
-const sizeText = (columns, row) => columns.map(({ name, values }) => (name === 'folding.ranks' ? `${values[row]} ranks` : `${labelOf(name)} ${formatValue(values[row], name)}`)).join(', ');
+const sizeText = (columns, row) => columns.map(({ name, values }) => (name === 'folding.ranks' ? counted(values[row], 'rank') : `${labelOf(name)} ${formatValue(values[row], name)}`)).join(', ');
 
 // Corners of a front: a point that is dearer lowers the step time from there on.
 const cornersOf = (front) => front.flatMap((point, i) => (i === 0 ? [[point.x, point.y]] : [[point.x, front[i - 1].y], [point.x, point.y]]));

@@ -1,6 +1,6 @@
 // The table of all points: filters, sorting, and only the rows in sight in the document.
 import { element } from './dom.js';
-import { formatValue } from './format.js';
+import { counted, formatValue } from './format.js';
 import { stepTimeOf } from './selection.js';
 import { filterRows, predicateOf, sortRows } from './table_filter.js';
 
@@ -73,7 +73,7 @@ export class TableView {
     for (const arrow of this.scroller.querySelectorAll('.arrow')) {
       arrow.textContent = arrow.id === `sort-${order.column?.name}` ? (order.descending ? '▼ ' : '▲ ') : '';
     }
-    this.count.textContent = `${this.rows.length.toLocaleString('en')} of ${table.rows.toLocaleString('en')} points`;
+    this.count.textContent = `${this.rows.length.toLocaleString('en')} of ${counted(table.rows, 'point', table.rows.toLocaleString('en'))}`;
     this.scroller.scrollTop = 0;
     this.drawRows();
   }

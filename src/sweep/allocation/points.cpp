@@ -1,6 +1,7 @@
 #include "sweep/allocation/points.hpp"
 
 #include "config/allocation/parts.hpp"
+#include "core/counted.hpp"
 #include "photonrail/study/allocation.hpp"
 #include "report/allocation/report.hpp"
 
@@ -46,8 +47,8 @@ void run_study(const allocation::AllocationStudy& study, const Registries& known
   const std::size_t unexpected = outcome.unexpected();
   if (unexpected == 0) return;
   record.exit_status = 1;
-  record.error =
-      std::to_string(unexpected) + " of " + std::to_string(outcome.decisions.size()) + " decisions are not as expected";
+  record.error = std::to_string(unexpected) + " of " + core::counted(outcome.decisions.size(), "decision") +
+                 (unexpected == 1 ? " is" : " are") + " not as expected";
 }
 
 }  // namespace photonrail::sweep

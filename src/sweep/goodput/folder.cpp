@@ -68,7 +68,8 @@ void LineFile::add(const std::string& line) {
   }
 }
 
-std::string history_line(const History& history) {
+std::string history_line(const RecordedHistory& recorded) {
+  const History& history = recorded.history;
   Json line = Json::object();
   line.insert("seed", history.seed);
   line.insert("wall_ps", history.wall.picoseconds());
@@ -87,10 +88,13 @@ std::string history_line(const History& history) {
   }
   line.insert("sources", std::move(sources));
   line.insert("hash", history.hash);
+  Json& configurations = line["configurations"] = Json::object();
+  for (const auto& [text, step] : recorded.configurations)
+    configurations[text] = step ? Json(step->count()) : Json(nullptr);
   return line.dump();
 }
 
-std::optional<History> history_of_line(const std::string& line) {
+std::optional<RecordedHistory> history_of_line(const std::string& line) {
   const auto parsed = json::parse_if_json(line);
   if (!parsed) return std::nullopt;
   try {
@@ -98,7 +102,8 @@ std::optional<History> history_of_line(const std::string& line) {
     const auto natural = [](const JsonReader& value) {
       return value.json().is_natural() ? value.json().natural() : throw ConfigError("", "no count");
     };
-    History history;
+    RecordedHistory recorded;
+    History& history = recorded.history;
     history.seed = natural(at.child("seed"));
     history.wall = LongTime::parse(at.child("wall_ps").string());
     for (std::size_t u = 0; u < reliability::kTimeUses; ++u) {
@@ -115,8 +120,14 @@ std::optional<History> history_of_line(const std::string& line) {
           {natural(s.child("failures")), natural(s.child("on_job")), LongTime::parse(s.child("cost_ps").string())});
     }
     history.hash = natural(at.child("hash"));
+    if (const auto configurations = at.optional("configurations")) {
+      for (const auto& [text, step] : configurations->members()) {
+        std::optional<Duration>& known = recorded.configurations[text];
+        if (!step.json().is_null()) known = Duration{static_cast<std::int64_t>(natural(step))};
+      }
+    }
     at.finish();
-    return history;
+    return recorded;
   } catch (const ConfigError&) {
     return std::nullopt;
   }

@@ -29,8 +29,16 @@ class LineFile {
   int file_ = -1;
 };
 
-[[nodiscard]] std::string history_line(const reliability::History& history);
+/// The configurations that histories were in, with their steps; none: the job cannot go on.
+using ConfigurationSteps = std::map<std::string, std::optional<Duration>>;
+
+/// A history with what it rests on, so that what goes on with it knows as much as what ran it.
+struct RecordedHistory {
+  reliability::History history;
+  ConfigurationSteps configurations{};  ///< empty in lines of before they had it
+};
+[[nodiscard]] std::string history_line(const RecordedHistory& recorded);
 /// None: no such line.
-[[nodiscard]] std::optional<reliability::History> history_of_line(const std::string& line);
+[[nodiscard]] std::optional<RecordedHistory> history_of_line(const std::string& line);
 
 }  // namespace photonrail::sweep

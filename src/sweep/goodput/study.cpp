@@ -122,37 +122,30 @@ class StoredSteps {
   std::map<std::string, Duration> checkpoints_;  // steps with a checkpoint that the file has
 };
 
-/// Remembers which configurations were asked for; what it passes on to locks itself.
+/// Remembers which configurations one history asked for; what it passes on to locks itself.
 class RecordingSteps : public StepTimes {
  public:
   RecordingSteps(StoredSteps& stored, const reliability::GoodputSpec& spec) : stored_(&stored), spec_(&spec) {}
 
   std::optional<Duration> of(const Configuration& configuration) override {
     const std::string text = configuration.text(*spec_);
-    if (!has_seen(text)) stored_->look_up(text);
+    if (!seen_.contains(text)) stored_->look_up(text);
     const auto step = stored_->steps().of(configuration);
-    const std::lock_guard lock(mutex_);
-    seen_[text] = step ? to_seconds(*step) : -1.0;
+    seen_[text] = step;
     return step;
   }
-  [[nodiscard]] const std::map<std::string, double>& seen() const { return seen_; }
+  [[nodiscard]] const ConfigurationSteps& seen() const { return seen_; }
 
  private:
-  [[nodiscard]] bool has_seen(const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    return seen_.contains(text);
-  }
-
   StoredSteps* stored_;
   const reliability::GoodputSpec* spec_;
-  std::mutex mutex_;
-  std::map<std::string, double> seen_;
+  ConfigurationSteps seen_;
 };
 
 /// The histories of the seeds that have none yet, in threads; each takes the next seed.
 class Seeds {
  public:
-  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StepTimes& steps,
+  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StoredSteps& steps,
         const reliability::PolicyTable& policies, ProgressTeller& teller)
       : scenario_(scenario),
         options_(options),
@@ -162,11 +155,12 @@ class Seeds {
         file_(in_folder(options.directory, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", scenario.hash)),
         histories_(scenario.spec.seeds) {
     for (const std::string& line : file_.lines()) {
-      const auto history = history_of_line(line);
-      if (!history || history->seed < scenario.spec.first_seed) continue;
-      const std::uint64_t index = history->seed - scenario.spec.first_seed;
+      const auto recorded = history_of_line(line);
+      if (!recorded || recorded->history.seed < scenario.spec.first_seed) continue;
+      const std::uint64_t index = recorded->history.seed - scenario.spec.first_seed;
       if (index >= histories_.size() || histories_[index]) continue;
-      histories_[index] = *history;
+      histories_[index] = recorded->history;
+      configurations_.insert(recorded->configurations.begin(), recorded->configurations.end());
       ++resumed_;
     }
     teller_.begin(resumed_);
@@ -186,16 +180,20 @@ class Seeds {
     return all;
   }
   [[nodiscard]] std::uint32_t resumed() const { return resumed_; }
+  /// Of all of them, those of the folder too.
+  [[nodiscard]] const ConfigurationSteps& configurations() const { return configurations_; }
 
  private:
   void work(const std::atomic<bool>& failed) {
     while (const auto index = failed ? std::nullopt : next()) {
+      RecordingSteps steps(steps_, scenario_.spec);
       const History history =
-          reliability::run_history(scenario_.spec, steps_, scenario_.spec.first_seed + *index, policies_);
+          reliability::run_history(scenario_.spec, steps, scenario_.spec.first_seed + *index, policies_);
       {
         const std::lock_guard lock(mutex_);
         histories_[*index] = history;
-        file_.add(history_line(history));
+        configurations_.insert(steps.seen().begin(), steps.seen().end());
+        file_.add(history_line({history, steps.seen()}));
       }
       teller_.history_is_done();
     }
@@ -209,11 +207,12 @@ class Seeds {
 
   const GoodputScenario& scenario_;
   const GoodputOptions& options_;
-  StepTimes& steps_;
+  StoredSteps& steps_;
   const reliability::PolicyTable& policies_;
   ProgressTeller& teller_;
   LineFile file_;
   std::mutex mutex_;
+  ConfigurationSteps configurations_;
   std::vector<std::optional<History>> histories_;  // by seed - first_seed
   std::size_t next_ = 0;
   std::uint32_t resumed_ = 0;
@@ -266,14 +265,18 @@ GoodputResult run_goodput(const reliability::GoodputScenario& given, const Goodp
     result.checkpoint_step = stored.with_checkpoint(*scenario.checkpoint, known);
     sweep::set_checkpoint(*scenario.checkpoint, result.step, *result.checkpoint_step, scenario.spec.checkpoint);
   }
-  sweep::Seeds seeds(scenario, options, steps, policies, teller);
+  sweep::Seeds seeds(scenario, options, stored, policies, teller);
   seeds.run();
   result.histories = seeds.done();
   if (result.histories.empty()) throw ConfigError(scenario.name, "was stopped before the first history was complete");
   result.summary = reliability::summarise(scenario.spec, result.step, result.histories);
   result.summary.name = scenario.name;
-  result.summary.configurations = steps.seen().size();
-  result.configurations.assign(steps.seen().begin(), steps.seen().end());
+  sweep::ConfigurationSteps configurations = steps.seen();  // the healthy one
+  configurations.insert(seeds.configurations().begin(), seeds.configurations().end());
+  result.summary.configurations = configurations.size();
+  for (const auto& [text, step] : configurations) {
+    result.configurations.emplace_back(text, step ? to_seconds(*step) : -1.0);
+  }
   result.simulated = stored.simulated();
   result.resumed = seeds.resumed();
   return result;

@@ -1,3 +1,4 @@
+#include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/workload/training_operators.hpp"
@@ -19,10 +20,10 @@ void check_tensor(const TrainingSpec& s) {
   const ModelSpec& m = s.model;
   require_divides(field("parallelism.tp"), "heads are split over tp", tp, m.heads);
   if (!m.latent && m.kv_heads % tp != 0 && tp % m.kv_heads != 0) {
-    throw FieldError(field("parallelism.tp"),
-                     std::to_string(m.kv_heads) + " KV heads can be neither split nor repeated evenly over " +
-                         std::to_string(tp) + " ranks",
-                     "a divisor or a multiple of kv_heads");
+    throw FieldError(
+        field("parallelism.tp"),
+        std::to_string(m.kv_heads) + " KV heads can be neither split nor repeated evenly over " + core::counted(tp, "rank"),
+        "a divisor or a multiple of kv_heads");
   }
   require_divides(field("parallelism.tp"), "hidden is split over tp", tp, m.hidden);
   require_divides(field("parallelism.tp"), "ffn is split over tp", tp, m.ffn);
@@ -85,8 +86,8 @@ void check_stage_layers(const TrainingSpec& s) {
   const core::Field where = field("stage_layers");
   if (layers.size() != s.pipeline().virtual_stages()) {
     throw FieldError(where,
-                     "has " + std::to_string(layers.size()) + " numbers for " +
-                         std::to_string(s.pipeline().virtual_stages()) + " virtual stages",
+                     "has " + core::counted(layers.size(), "number") + " for " +
+                         core::counted(s.pipeline().virtual_stages(), "virtual stage"),
                      "one for each of {parallelism.pp} x {parallelism.virtual_stages}");
   }
   std::uint64_t sum = 0;
@@ -97,7 +98,7 @@ void check_stage_layers(const TrainingSpec& s) {
     }
   }
   if (sum != s.model.layers) {
-    throw FieldError(where, "adds up to " + std::to_string(sum) + " of " + std::to_string(s.model.layers) + " layers");
+    throw FieldError(where, "adds up to " + std::to_string(sum) + " of " + core::counted(s.model.layers, "layer"));
   }
   if (s.ends_count_as_layers) {
     throw FieldError(field("ends_count_as_layers"), "is for layers that are split evenly", "remove it, or {stage_layers}");
@@ -110,8 +111,7 @@ void check_pipeline(const TrainingSpec& s) {
   const std::uint32_t places = s.model.layers + (s.ends_count_as_layers ? 2 + s.model.predicted_tokens : 0);
   if (s.stage_layers.empty() && std::uint64_t{s.parallelism.pp} * s.parallelism.virtual_stages > places) {
     throw FieldError(s.parallelism.virtual_stages > 1 ? field("parallelism.virtual_stages") : field("parallelism.pp"),
-                     std::to_string(parts) + " stages for " + std::to_string(places) + " layers",
-                     "each stage needs a layer");
+                     core::counted(parts, "stage") + " for " + core::counted(places, "layer"), "each stage needs a layer");
   }
   if (s.parallelism.virtual_stages > 1 && !s.ends_count_as_layers && s.stage_layers.empty()) {
     require_divides(field("parallelism.virtual_stages"), "layers are split over pp x virtual_stages", parts, places);
@@ -137,8 +137,7 @@ void check_mixed_precision(const MixedPrecision& mixed, std::uint32_t layers) {
                      "one of " + list + ", or the part in front of the dot for all of its products");
   }
   if (std::uint64_t{mixed.first_layers} + mixed.last_layers > layers) {
-    throw FieldError(field("operators.mixed.last_layers"),
-                     "are more than the model's " + std::to_string(layers) + " layers");
+    throw FieldError(field("operators.mixed.last_layers"), "are more than the model's " + core::counted(layers, "layer"));
   }
 }
 
@@ -176,7 +175,7 @@ void check_operators_of_ranks(const TrainingSpec& s) {
   core::require(s.operators != nullptr, where, "is there without operators");
   core::require(s.operators_of_ranks.size() == s.parallelism.ranks(), where,
                 "has " + std::to_string(s.operators_of_ranks.size()) + " entries for " +
-                    std::to_string(s.parallelism.ranks()) + " ranks");
+                    core::counted(s.parallelism.ranks(), "rank"));
   const TrainingOperators* checked = s.operators.get();
   for (const auto& other : s.operators_of_ranks) {
     if (other == nullptr || other.get() == std::exchange(checked, other.get())) continue;
@@ -228,7 +227,7 @@ void check_layers(const ModelSpec& m) {
   }
   if (m.pattern.size() != m.layers) {
     throw FieldError(field("model.pattern"),
-                     "has " + std::to_string(m.pattern.size()) + " letters for " + std::to_string(m.layers) + " layers");
+                     "has " + core::counted(m.pattern.size(), "letter") + " for " + core::counted(m.layers, "layer"));
   }
   for (const char letter : m.pattern) {
     const bool known = letter == '*' || letter == '-' || (letter == 'M' && m.mamba) || (letter == 'E' && m.moe);
@@ -251,12 +250,12 @@ void check_model(const ModelSpec& m) {
   require_positive(field("model.moe.every"), e.every);
   if (e.top_k > e.experts) {
     throw FieldError(field("model.moe.top_k"),
-                     std::to_string(e.top_k) + " experts a token, but there are " + std::to_string(e.experts),
+                     core::counted(e.top_k, "expert") + " a token, but there are " + std::to_string(e.experts),
                      "at most as many as \"experts\"");
   }
   if (e.dense_layers > m.layers) {
     throw FieldError(field("model.moe.dense_layers"),
-                     "is more than the " + std::to_string(m.layers) + " layers of the model");
+                     "is more than the " + core::counted(m.layers, "layer") + " of the model");
   }
 }
 

@@ -99,7 +99,7 @@ TEST_F(AstraReader, WhatIsNotModelledIsNamed) {
   folder_.write("network.yml", "topology: [ Torus ]\nnpus_count: [ 4 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n");
   EXPECT_THAT(complaint(), HasSubstr("network.yml: /topology/0: the topology \"Torus\" is not modelled"));
   folder_.write("network.yml", "topology: [ Ring ]\nnpus_count: [ 4, 2 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n");
-  EXPECT_THAT(complaint(), HasSubstr("/npus_count: 2 values for 1 dimensions"));
+  EXPECT_THAT(complaint(), HasSubstr("/npus_count: 2 values for 1 dimension "));
   folder_.write("network.yml", "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n");
   EXPECT_THAT(complaint(), HasSubstr("w.4.et: no such file, but the network has 8 NPUs"));
   folder_.write("network.yml", "topology: [ Ring\n");

@@ -73,7 +73,7 @@ TEST(ChakraGroups, ADoubtfulDimensionIsTold) {
   EXPECT_THAT(
       warnings_on(1, "1", "2"),
       ElementsAre("group \"1\" of the trace (ranks 0 to 1) counts as dp by the default placement, rank r on GPU r with 1 "
-                  "GPUs a server, though its ranks are consecutive, as those of tp usually are (2 such groups); name "
+                  "GPU a server, though its ranks are consecutive, as those of tp usually are (2 such groups); name "
                   "dimensions in /workload/chakra/dimensions, or give /placement"));
   // A placement that is given is meant; a name that says otherwise is told all the same.
   const std::string placed = R"(, "placement": { "rank_to_gpu": [0, 1, 2, 3] })";

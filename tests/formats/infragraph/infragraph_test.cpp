@@ -112,7 +112,7 @@ TEST_F(Infragraph, WhatIsNoClusterOfRailsIsRefusedWithThePlace) {
   EXPECT_THAT(refusal(kRails, "instance: \"l[1]\"", "instance: \"l[2]\""), HasSubstr("/edges/1/ep2/instance"));
   EXPECT_THAT(refusal(kRails, "cx[1:2].port", "cx[1:2].prt"), HasSubstr("there is no component \"prt\""));
   EXPECT_THAT(refusal(kRails, "scheme: one2one, link: eth", "scheme: ring, link: eth"), HasSubstr("one2one"));
-  EXPECT_THAT(refusal(kRails, "h[0:4]", "h[0:3]"), HasSubstr("server 3 has 1 edges to switches, server 0 has 2"));
+  EXPECT_THAT(refusal(kRails, "h[0:4]", "h[0:3]"), HasSubstr("server 3 has 1 edge to switches, server 0 has 2"));
   EXPECT_THAT(refusal(kRails, "instance: h, component: \"cx[1:2].port\"", "instance: \"l[0]\", component: \"port[0:1]\""),
               HasSubstr("joins two switches"));
   EXPECT_THAT(refusal(kRails, "choice: xpu", "choice: cpu"), HasSubstr("no instance has a device with xpu"));

@@ -33,7 +33,7 @@ TEST(PytorchNames, WhatIsWrongWithThemIsSaid) {
   folder.write("a.1.pt.trace.json", kineto_trace({kernel(0, 2)}));
   EXPECT_THAT(error_in(folder), HasSubstr("does not say the rank"));
   folder.write("a.1.pt.trace.json", of_rank(0, 2, {kernel(0, 2)}));
-  EXPECT_THAT(error_in(folder), HasSubstr("the job has 2 ranks, but there are 1 files"));
+  EXPECT_THAT(error_in(folder), HasSubstr("the job has 2 ranks, but there is 1 file"));
   folder.write("b.1.pt.trace.json", of_rank(0, 2, {kernel(0, 2)}));
   EXPECT_THAT(error_in(folder),
               ::testing::AllOf(HasSubstr("b.1.pt.trace.json: is of rank 0, as "), HasSubstr("a.1.pt.trace.json")));

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const page = new URL('../../../src/report/page/', import.meta.url);
-const { formatValue, labelOf, toCsv } = await import(new URL('format.js', page));
+const { counted, formatValue, labelOf, toCsv } = await import(new URL('format.js', page));
 const { cumulative, deviation, distinct, mean, paretoFront, spansDecades } = await import(new URL('statistics.js', page));
 const { compare, defaultSelection, fixOthers, pointsOf, stepTimeOf } = await import(new URL('selection.js', page));
 const { filterRows, predicateOf, sortRows } = await import(new URL('table_filter.js', page));
@@ -51,6 +51,9 @@ test('names read without units and paths', () => {
   assert.equal(labelOf('per_rank_mean_s.exposed_communication'), 'per rank mean: exposed communication');
   assert.equal(labelOf('cost.usd'), 'cost');
   assert.equal(labelOf('seed'), 'seed');
+  assert.equal(counted(1, 'rank'), '1 rank');
+  assert.equal(counted(1024, 'rank'), '1024 ranks');
+  assert.equal(counted(1024, 'point', '1,024'), '1,024 points');
 });
 
 test('CSV quotes what would be read as something else', () => {

@@ -162,10 +162,14 @@ TEST(Goodput, AFolderIsGoneOnWith) {
   const GoodputScenario more = dark_ports({{"/reliability/seeds", "15"}});
   const GoodputResult second = run_goodput(more, {folder.path(), 1});
   EXPECT_EQ(second.resumed, 10u);
-  EXPECT_EQ(second.histories, run_goodput(more, {{}, 1}).histories);
+  const GoodputResult fresh = run_goodput(more, {{}, 1});
+  EXPECT_EQ(second.histories, fresh.histories);
+  EXPECT_EQ(second.configurations, fresh.configurations) << "those of the histories of the folder too";
   const GoodputResult third = run_goodput(more, {folder.path(), 1});
   EXPECT_EQ(third.resumed, 15u);
   EXPECT_EQ(third.simulated, 0u);
+  EXPECT_EQ(third.configurations, fresh.configurations);
+  EXPECT_EQ(third.summary.configurations, fresh.summary.configurations);
   const GoodputScenario other = dark_ports({{"/reliability/days", "91"}});
   EXPECT_NE(error_of([&] {
               static_cast<void>(run_goodput(other, {folder.path(), 1}));

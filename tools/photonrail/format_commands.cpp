@@ -1,0 +1,112 @@
+#include "format_commands.hpp"
+
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace photonrail::command {
+
+namespace {
+
+void add_trace(CLI::App& app, TraceOptions& options, const Registries& known) {
+  CLI::App* trace = app.add_subcommand("trace", "Look at task graphs and write them as Chakra traces");
+  trace->require_subcommand(1);
+
+  CLI::App* info = trace->add_subcommand("info", "Count the tasks of a scenario or of a Chakra trace");
+  auto* scenario = add_input(*info, "SCENARIO.json", options.scenario, "A scenario file");
+  auto* prefix = info->add_option("--prefix", options.prefix, "A Chakra trace: PREFIX.<rank>.et")->type_name("PREFIX");
+  auto* groups = info->add_option("--groups", options.groups, "The communicator groups of the trace");
+  prefix->excludes(scenario);
+  groups->type_name("FILE")->needs(prefix);
+  add_set(*info, options.set);
+  auto* schedule = info->add_flag("--schedule", options.schedule, "The pipeline schedule of a training job as a chart");
+  schedule->needs(scenario);
+  add_out_file(*info, options.svg, "Also draw the chart of --schedule here, as SVG")->needs(schedule);
+  info->callback([&options, &known] { options.schedule ? trace_schedule(options) : trace_info(options, known); });
+
+  CLI::App* write = trace->add_subcommand("export", "Write a scenario's task graph as a Chakra trace");
+  add_input(*write, "SCENARIO.json", options.scenario, "A scenario file")->required();
+  write->add_option("--prefix", options.prefix, "Write PREFIX.<rank>.et and PREFIX.json")->required()->type_name("PREFIX");
+  add_set(*write, options.set);
+  write->callback([&options, &known] { trace_export(options, known); });
+}
+
+void add_card(CLI::App& app, CardOptions& options, const Registries& known) {
+  CLI::App* card = app.add_subcommand("card", "CCL-Bench workload cards: make a scenario of one, or one of a scenario");
+  card->require_subcommand(1);
+  CLI::App* read = card->add_subcommand("import", "Write a scenario from a card");
+  add_input(*read, "CARD.yaml", options.from, "A workload card")->required();
+  CLI::App* write = card->add_subcommand("export", "Write the card of a scenario");
+  add_input(*write, "SCENARIO.json", options.from, "A scenario file")->required();
+  for (CLI::App* command : {read, write}) add_out_file(*command, options.out, "Write this file")->required();
+  add_set(*write, options.set);
+  read->callback([&options] { card_import(options); });
+  write->callback([&options, &known] { card_export(options, known); });
+}
+
+void add_import(CLI::App& app, AstraCommandOptions& options, InfragraphOptions& infragraph, const Registries& known) {
+  CLI::App* read =
+      app.add_subcommand("import", "Make a scenario of the inputs of another simulator, or of an infrastructure");
+  read->require_subcommand(1);
+  CLI::App* command = read->add_subcommand("astra", "Write a scenario from ASTRA-sim's inputs");
+  auto* system = command->add_option("--astra,--system", options.files.system, "Its system file")
+                     ->type_name("SYSTEM.json")
+                     ->required();
+  add_astra(*command, options, system);
+  add_out_file(*command, options.out, "Write this file")->required();
+  command->callback([&options] { astra_import(options); });
+
+  CLI::App* cluster = read->add_subcommand("infragraph", "Write a scenario on the cluster of an InfraGraph infrastructure");
+  add_input(*cluster, "INFRASTRUCTURE.yaml", infragraph.from, "YAML or JSON")->required();
+  cluster->callback([&infragraph] { infragraph_import(infragraph); });
+  CLI::App* write = app.add_subcommand("export", "Write what other tools read");
+  write->require_subcommand(1);
+  CLI::App* graph = write->add_subcommand("infragraph", "Write the cluster of a scenario as an InfraGraph infrastructure");
+  add_input(*graph, "SCENARIO.json", infragraph.from, "A scenario file")->required();
+  add_set(*graph, infragraph.set);
+  graph->callback([&infragraph, &known] { infragraph_export(infragraph, known); });
+  for (CLI::App* sub : {cluster, graph}) add_out_file(*sub, infragraph.out, "Write this file")->required();
+}
+
+void add_collective(CLI::App& app, CollectiveOptions& options, const Registries& known) {
+  CLI::App* collective = app.add_subcommand("collective", "Collectives as files");
+  collective->require_subcommand(1);
+  const CLI::Range ranks(2U, 1U << 16);
+  const CLI::Range some(1U, 1'000'000U);
+  const CLI::Range bytes(std::int64_t{1}, std::int64_t{1} << 50);
+
+  CLI::App* info = collective->add_subcommand("info", "Prove a collective that comes as a file, and count its sends");
+  info->add_option("FILE", options.file, "MSCCL XML, or an algorithm of TACCL (.json)")->required();
+  info->callback([&options] { collective_info(options); });
+
+  CLI::App* write = collective->add_subcommand("export", "Write a plan of an algorithm as MSCCL XML");
+  write->add_option("--op", options.op, "all_reduce, all_gather ...")->required();
+  write->add_option("--algorithm", options.algorithm, "See photonrail list collectives")->required();
+  write->add_option("--ranks", options.ranks, "Members")->required()->check(ranks);
+  write->callback([&options, &known] { collective_export(options, known.collectives); });
+
+  CLI::App* make = collective->add_subcommand("synthesize", "Search for a collective on a topology; write it as MSCCL XML");
+  make->add_option("TOPOLOGY.json", options.file, "Nodes and links")->required();
+  make->add_option("--op", options.op, "all_gather, reduce_scatter or all_reduce")->required();
+  make->add_option("--sketch", options.sketch, "What the search may do")->type_name("SKETCH.json");
+  make->add_option("--seed", options.seed, "Of the search");
+  make->add_option("--tries", options.tries, "Searches; the best is kept (20)")->check(some);
+  make->callback([&options] { collective_synthesize(options); });
+
+  for (CLI::App* command : {write, make}) {
+    command->add_option("--chunks", options.chunks, "Pieces of a member's share (1)")->check(some);
+    command->add_option("--bytes", options.bytes, "Size of the collective; of an all-gather, of a share")->check(bytes);
+    add_out_file(*command, options.out, "Write here, not to standard output");
+  }
+}
+
+}  // namespace
+
+void add_format_commands(CLI::App& app, FormatOptions& options, const Registries& known) {
+  add_trace(app, options.trace, known);
+  add_card(app, options.card, known);
+  add_import(app, options.astra, options.infragraph, known);
+  add_collective(app, options.collective, known);
+}
+
+}  // namespace photonrail::command

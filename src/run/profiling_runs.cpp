@@ -97,7 +97,7 @@ bool ProfilingRuns::record(const folding::Folding* folding, Wanted wanted, std::
     why_not = simulation.ambiguity().why();
     return false;
   }
-  Recorded& recorded = recorded_.emplace();
+  Recorded& recorded = recorded_.emplace(Recorded{});  // clang 14 makes none from nothing here
   if (folding != nullptr) recorded.row_of_rank = folding->class_of_rank;
   recorded.profile.order = std::move(order);
   if (wanted.slack) recorded.profile.slack = recorder.foresight();

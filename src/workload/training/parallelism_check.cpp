@@ -126,7 +126,8 @@ void check_pipeline(const TrainingSpec& s) {
 
 // "attention" stands for all of attention's products.
 void check_mixed_precision(const MixedPrecision& mixed, std::uint32_t layers) {
-  for (const auto& [name, precision] : mixed.products) {
+  for (const MixedPrecision::Product& given : mixed.products) {
+    const std::string& name = given.name;
     const std::string inner = name + ".";
     const auto& known = product_names();
     const auto fits = [&](std::string_view product) { return product == name || product.starts_with(inner); };

@@ -55,7 +55,7 @@ photonrail_precompile(photonrail_precompiled)
 photonrail_precompile(photonrail_precompiled_little ${photonrail_little})
 
 function(photonrail_use_precompiled target precompiled)
-  if(NOT PHOTONRAIL_UNITY)
+  if(NOT PHOTONRAIL_UNITY AND NOT PHOTONRAIL_PRECOMPILED)
     return()  # then a file that lacks an include is found
   endif()
   target_precompile_headers(${target} REUSE_FROM ${precompiled})

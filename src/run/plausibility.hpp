@@ -3,6 +3,7 @@
 
 #include "photonrail/result.hpp"
 #include "photonrail/scenario.hpp"
+#include "photonrail/simulate.hpp"
 
 #include <string>
 #include <vector>

@@ -32,17 +32,24 @@ ON_THE_SITE = {"traces/README.md"}  # beside docs/: tools/docs-site takes it alo
 
 
 def not_on_the_site(root, page, target):
-    return page.parent == root / "docs" and not target.is_relative_to(root / "docs") and str(target.relative_to(root)) not in ON_THE_SITE
+    return page.is_relative_to(root / "docs") and not target.is_relative_to(root / "docs") and str(target.relative_to(root)) not in ON_THE_SITE
+
+
+def pages_of_the_site(root):
+    """Every page below docs/ but the decisions, which have a list of their own, and the parts of the site itself."""
+    docs = root / "docs"
+    return [page for page in sorted(docs.rglob("*.md")) if page.relative_to(docs).parts[0] not in ("decisions", "site")]
 
 
 def unlisted(root):
     listed = set((root / "docs" / "site" / "index.md").read_text().split("\n"))
-    return [f"docs/site/index.md: {page.name} is in no toctree" for page in sorted(root.glob("docs/*.md")) if page.stem not in listed]
+    names = [str(page.relative_to(root / "docs").with_suffix("")) for page in pages_of_the_site(root)]
+    return [f"docs/site/index.md: {name} is in no toctree" for name in names if name not in listed]
 
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    pages = sorted([*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("docs/decisions/*.md")])
+    pages = sorted([*root.glob("*.md"), *pages_of_the_site(root), *root.glob("docs/decisions/*.md")])
     texts = {page: page.read_text() for page in pages}
     known = {page: anchors(text) for page, text in texts.items()}
     dead, checked = unlisted(root), 0

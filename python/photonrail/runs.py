@@ -94,7 +94,7 @@ class Result:
 
     @property
     def json(self):
-        """The whole result as a dict: `photonrail.result/1` (docs/formats.md)."""
+        """The whole result as a dict: `photonrail.result/1` (docs/reference/result.md)."""
         if self._json is None:
             self._json = json.loads(self._native.json())
         return self._json

@@ -15,7 +15,7 @@ class Allocation:
     def __init__(self, answer):
         self._jobs = dict(answer["jobs"])
         self.json = json.loads(answer["json"])
-        """The whole result as a dict: `photonrail.allocation_result/1` (docs/slices.md)."""
+        """The whole result as a dict: `photonrail.allocation_result/1` (docs/models/slices.md)."""
 
     @property
     def streams(self):

@@ -1,4 +1,4 @@
-"""Typed pieces of a scenario: each becomes the keys of docs/formats.md."""
+"""Typed pieces of a scenario: each becomes the keys of docs/reference."""
 import dataclasses
 from typing import Any, Dict, Optional, Union
 

@@ -93,15 +93,15 @@ def test_sweep_files_run_into_a_folder(tmp_path):
 
 
 def test_the_commands_of_the_pages_work():
-    """Every `python3 -c` of README.md and docs/python.md."""
-    commands = [line for page in ("README.md", "docs/python.md") for line in
+    """Every `python3 -c` of README.md and docs/guide/python.md."""
+    commands = [line for page in ("README.md", "docs/guide/python.md") for line in
                 re.findall(r"^python3 -c '(.*)'$", (ROOT / page).read_text(), flags=re.M)]
     assert commands
     for command in commands:
         subprocess.run([sys.executable, "-c", command], check=True, cwd=ROOT, capture_output=True)
 
 
-@pytest.mark.parametrize("page", ["python.md", "tutorial-python.md"])
+@pytest.mark.parametrize("page", ["guide/python.md", "tutorial-python.md"])
 def test_the_programs_of_the_page_work(page):
     """Every ```python block of the page, one after another in one namespace."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / page).read_text(), flags=re.M | re.S)

@@ -1,4 +1,4 @@
-// What a file of a few bytes may ask for. Checked before the memory is taken; docs/formats.md lists them.
+// What a file of a few bytes may ask for. Checked before the memory is taken; docs/reference/limits.md lists them.
 #pragma once
 
 #include "json/json_reader.hpp"

@@ -1,5 +1,5 @@
 // Oracle: no policy, but what all of them are held against: a lower bound on the run of the job, computed by a relaxation
-// of it (sim/lower_bound.hpp). docs/policies.md says what it bounds, and proves it.
+// of it (sim/lower_bound.hpp). docs/models/lower-bound.md says what it bounds, and proves it.
 #include "control/builtin.hpp"
 
 namespace photonrail::control {

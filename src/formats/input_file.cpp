@@ -13,7 +13,8 @@ namespace photonrail::formats {
 
 namespace {
 
-// Compressed data unpacks to at most this, or to kMaxExpansion times its size where that is more (docs/formats.md).
+// Compressed data unpacks to at most this, or to kMaxExpansion times its size where that is more
+// (docs/reference/limits.md).
 constexpr std::size_t kMaxUnpacked = std::size_t{256} << 20;
 constexpr std::size_t kMaxExpansion = 400;
 

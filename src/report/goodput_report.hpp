@@ -20,7 +20,7 @@ struct GoodputRow {
 
 /// A line a row, then what each failure source of the first costs. `rows` is never empty.
 [[nodiscard]] std::string goodput_table(const std::vector<GoodputRow>& rows);
-/// `photonrail.goodput/1`, docs/goodput.md.
+/// `photonrail.goodput/1`, docs/models/goodput.md.
 [[nodiscard]] std::string goodput_json(const std::vector<GoodputRow>& rows);
 
 /// Bars of what takes the time of each scenario beside productive work.

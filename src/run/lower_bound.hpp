@@ -6,7 +6,7 @@
 // and one dark reconfiguration when a fibre that one operation used is needed to another peer by an operation that can only
 // come later. The shortest run is then the longest path, or the work of the busiest GPU or fibre if that is longer.
 //
-// docs/policies.md has the proof.
+// docs/models/lower-bound.md has the proof.
 #pragma once
 
 #include "execution/plan_cache.hpp"

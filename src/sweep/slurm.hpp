@@ -10,7 +10,7 @@
 
 namespace photonrail::sweep {
 
-/// What becomes of it: docs/formats.md, "Slurm profile".
+/// What becomes of it: docs/reference/sweep.md, "Slurm profile".
 struct SlurmProfile {
   std::string partition;              ///< empty: the cluster's default
   std::string time;                   ///< as sbatch takes it; empty: the partition's

@@ -84,7 +84,7 @@ bool any_has(const std::map<std::uint32_t, std::uint32_t>& groups, std::uint32_t
   return std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return group.second >= wanted; });
 }
 
-/// What docs/slices.md says that a policy does not refuse, counted without the policy's own code.
+/// What docs/models/slices.md says that a policy does not refuse, counted without the policy's own code.
 bool must_place(const std::string& policy, const Pod& pod, const Shape& shape) {
   const auto itself = [](std::uint32_t a) { return a; };
   const auto cube = [&](std::uint32_t a) { return cube_of(pod, a); };

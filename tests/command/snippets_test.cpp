@@ -21,8 +21,9 @@ const fs::path kSource = PHOTONRAIL_SOURCE_DIR;
 
 std::vector<fs::path> pages() {
   std::vector<fs::path> all{kSource / "README.md", kSource / "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(kSource / "docs")) {
-    if (entry.path().extension() == ".md") all.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(kSource / "docs")) {
+    const std::string folder = entry.path().parent_path().filename().string();
+    if (entry.path().extension() == ".md" && folder != "decisions" && folder != "site") all.push_back(entry.path());
   }
   std::sort(all.begin(), all.end());
   return all;
@@ -48,7 +49,7 @@ bool is_usage(const std::string& line) {
 }
 
 struct Line {
-  std::string where;  ///< "formats.md:12"
+  std::string where;  ///< "network.md:12"
   std::string text;
 };
 

@@ -1,4 +1,4 @@
-// The table of rooms in docs/architecture.md is the one that the include lines are checked against.
+// The table of rooms in docs/guide/architecture.md is the one that the include lines are checked against.
 #include "architecture/rooms.hpp"
 #include "support/source_dir.hpp"
 
@@ -20,7 +20,7 @@ std::string row_of(const Room& room) {
 
 TEST(ArchitecturePage, ShowsTheTableThatIsChecked) {
   std::ostringstream page;
-  page << std::ifstream(std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "docs/architecture.md").rdbuf();
+  page << std::ifstream(std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "docs/guide/architecture.md").rdbuf();
   for (const Room& room : rooms()) EXPECT_NE(page.str().find(row_of(room)), std::string::npos) << row_of(room);
 }
 

@@ -41,7 +41,7 @@ std::vector<Quote> quotes(const std::string& page) {
 
 TEST(Examples, EveryQuoteIsInItsFileAndEveryFileIsQuoted) {
   std::vector<Quote> found;
-  for (const auto& entry : std::filesystem::directory_iterator(kDocs)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kDocs)) {
     if (entry.path().extension() != ".md") continue;
     for (Quote& quote : quotes(content(entry.path()))) {
       EXPECT_GT(quote.code.size(), 200u) << quote.file;

@@ -1,4 +1,4 @@
-// Coalesce and the lower bound against Opus, on every golden job. docs/coalesce.md has the figures.
+// Coalesce and the lower bound against Opus, on every golden job. docs/models/coalesce.md has the figures.
 #include "golden/golden.hpp"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ for word in straggler taskgraphbuild stepagainstdelay; do
   [[ $words == *"$word"* ]] || { echo "the search does not know $word"; exit 1; }
 done
 # A link that leads nowhere is noticed: the check fails for a copy with one.
-page=$work/html/models.html
+page=$work/html/models/network.html
 sed -i 's|</body>|<a href="nowhere.html">x</a></body>|' "$page"
 if /usr/bin/python3 "$source/docs/site/check_links.py" "$work/html" >"$work/log"; then echo "a dead link is not noticed"; exit 1; fi
-grep -q 'models.html: nowhere.html' "$work/log"
+grep -q 'network.html: nowhere.html' "$work/log"

@@ -1,4 +1,4 @@
-// The database of a made-up sweep, in the tables that docs/formats.md describes.
+// The database of a made-up sweep, in the tables that docs/reference/sweep.md describes.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>

@@ -1,5 +1,6 @@
-// Crowds: many unlike messages at once, of which the network may take some together within an accuracy (docs/models.md). It
-// does so from 2 / accuracy messages on, which share ports or uplinks, and other worlds seldom have as many.
+// Crowds: many unlike messages at once, of which the network may take some together within an accuracy
+// (docs/models/network.md). It does so from 2 / accuracy messages on, which share ports or uplinks, and other worlds seldom
+// have as many.
 #include "worlds/judge.hpp"
 #include "worlds/world.hpp"
 

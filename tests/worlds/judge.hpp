@@ -64,7 +64,7 @@ enum class Watched : std::uint8_t { kYes, kNo };  ///< an observer sees every ra
 [[nodiscard]] bool may_stop(const Json& scenario);
 
 /// Whether the run is stuck because a mesh has no ways for what an operation wants at once: ports are the policy's choice,
-/// which goes by what came before, and others are not tried (docs/models.md, "PipSwitch").
+/// which goes by what came before, and others are not tried (docs/models/pipswitch.md).
 [[nodiscard]] bool lacks_ways(const Outcome& run);
 
 /// A run on electrical rails that ends tells a job that waits for circuits from a job that waits for itself.

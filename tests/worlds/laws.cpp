@@ -129,8 +129,8 @@ const ControllerRegistry& known() {
   return kRegistry;
 }
 
-// docs/policies.md, "Names of servers": ties go by age, size and the order of ranks; faults and regions speak of servers by
-// number.
+// docs/models/policies.md, "Names of servers": ties go by age, size and the order of ranks; faults and regions speak of
+// servers by number.
 bool goes_by_rank(const Json& scenario, const std::string& policy) {
   static constexpr std::array kPolicies{"rotor", "max_weight", "mixnet", "bvn", "solstice", "topoopt", "static_split"};
   if (std::find(kPolicies.begin(), kPolicies.end(), policy) == kPolicies.end()) return false;

@@ -31,7 +31,7 @@ namespace photonrail::worlds {
 [[nodiscard]] bool is_serial(const Json& scenario);
 
 /// Whether rings over several ports of a collective may share wires: the ports of GPUs that share a NIC, or uplinks. Then a
-/// picosecond may move the end by percents (docs/models.md, "Messages and the network").
+/// picosecond may move the end by percents (docs/models/network.md).
 [[nodiscard]] bool rings_share_wires(const Json& scenario);
 /// Whether messages may go over circuits of others: they share them, as rings share wires. REQUIRES: no "jobs".
 [[nodiscard]] bool may_forward(const Json& scenario);
@@ -41,8 +41,9 @@ namespace photonrail::worlds {
 [[nodiscard]] double latency_term_ps(const Json& scenario);
 
 /// By how much the makespan of a run within an accuracy may differ from that of the exact run, in picoseconds: nothing but
-/// roundings where no flows were taken together. docs/models.md ("Crowds within an accuracy") promises a bound for no whole
-/// run; this is what 4,000 jobs with crowds kept (docs/validation.md). REQUIRES: no fault of one run stops the other.
+/// roundings where no flows were taken together. docs/models/network.md ("Crowds within an accuracy") promises a bound for
+/// no whole run; this is what 4,000 jobs with crowds kept (docs/validation.md). REQUIRES: no fault of one run stops the
+/// other.
 [[nodiscard]] double accuracy_slack_ps(const Json& scenario, const RunResult& within);
 
 /// The sum of all times that a value names, in ps; of a distribution far in its tail.

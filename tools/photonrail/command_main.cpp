@@ -305,7 +305,7 @@ void add_pip_switch(CLI::App& app, PipSwitchOptions& options) {
 void add_allocate(CLI::App& app, AllocateOptions& options, const Registries& known) {
   CLI::App* command =
       app.add_subcommand("allocate", "Cut slices from a pod of accelerators: decisions, queues, availability");
-  add_input(*command, "FILE.json", options.file, "What to do (docs/slices.md)")->required();
+  add_input(*command, "FILE.json", options.file, "What to do (docs/reference/slices.md)")->required();
   add_set(*command, options.set, "the file");
   add_out_folder(*command, options.out, "Write result.json, jobs, maps and index.html here");
   command->add_flag("--json", options.json, "Print the result as JSON");

@@ -66,7 +66,7 @@ std::string text_of(const InitOptions& options, const Split& split, const Regist
   constexpr std::uint32_t kMicroBatches = 4;  // of each pipeline stage: enough that its bubble is no longer than the work
   const std::uint32_t batch = split.dp * split.pp * kMicroBatches;
   std::ostringstream text;
-  text << "// Written by `photonrail init`. All keys with their units: docs/formats.md, or photonrail schema scenario.\n"
+  text << "// Written by `photonrail init`. All keys with their units: docs/reference, or photonrail schema scenario.\n"
        << "// photonrail run FILE runs it; --set /json/pointer=value changes a value for one run.\n"
        << "{\n  \"schema\": \"photonrail.scenario/1\",\n  \"name\": "
        << quoted(options.model + " on " + core::counted(options.servers * options.gpus_per_server, "GPU") + ", " +

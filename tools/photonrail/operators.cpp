@@ -97,7 +97,7 @@ void add_operators(CLI::App& app, OperatorsOptions& options) {
   }
   check->add_flag("--large", options.large, "Only sizes of 1,024 and more");
   CLI::App* read = command->add_subcommand("import", "Check a table and put it into a folder of tables");
-  read->add_option("TABLE.csv", options.file, "A table, plain or gzip (docs/formats.md)")->required();
+  read->add_option("TABLE.csv", options.file, "A table, plain or gzip (docs/formats/operator-tables.md)")->required();
   add_out_folder(*read, options.out, "The folder")->required();
   CLI::App* exchange = command->add_subcommand("exchange", "A collective inside a server, by protocol, as it was measured");
   std::vector<std::string> fabrics;

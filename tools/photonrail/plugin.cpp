@@ -27,9 +27,9 @@ std::string hint_of(const std::string& complaint) {
   if (complaint.find("undefined symbol") != std::string::npos) {
     return "the library must define what it uses beside photonrail; a program of your own that calls command_main() must "
            "export "
-           "the symbols of photonrail (docs/extending.md)";
+           "the symbols of photonrail (docs/guide/extending.md)";
   }
-  return "a shared library: c++ -std=c++20 -shared -fPIC mine.cpp -o libmine.so (docs/extending.md)";
+  return "a shared library: c++ -std=c++20 -shared -fPIC mine.cpp -o libmine.so (docs/guide/extending.md)";
 }
 
 plugin::Entry entry_of(const std::filesystem::path& path, const std::string& where) {

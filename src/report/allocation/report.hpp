@@ -12,7 +12,7 @@ namespace photonrail::report {
 
 [[nodiscard]] std::string allocation_text(const allocation::AllocationStudy& study,
                                           const allocation::AllocationOutcome& outcome);
-/// `photonrail.allocation_result/1`; docs/slices.md has its keys.
+/// `photonrail.allocation_result/1`; docs/models/slices.md says what they mean.
 [[nodiscard]] std::string allocation_json(const allocation::AllocationStudy& study,
                                           const allocation::AllocationOutcome& outcome);
 /// The text and the figures of the streams (SVG) as an HTML page.

@@ -272,7 +272,8 @@ std::int64_t routing_bytes(const CostShape& shape) { return RoutedShape(shape).t
 
 // Each rank scans the choices of all tokens of the group: where its own go, and which of the others it gets. Published, of
 // a B300 and 72 ranks with 12,288 tokens each: 580 us at 6 choices, 2,045 us at 36 (isolated scans of HybridEP with 108
-// blocks of 256 threads, before they were made faster in May 2026; docs/models.md). The line through both, for each token.
+// blocks of 256 threads, before they were made faster in May 2026; docs/models/training-operators.md). The line through
+// both, for each token.
 constexpr double kScanSeconds = 0.32e-9;
 constexpr double kScanSecondsOfChoice = 0.055e-9;
 

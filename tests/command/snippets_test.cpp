@@ -57,7 +57,7 @@ std::vector<Line> command_lines(const fs::path& page) {
   std::vector<Line> all;
   for (const PageBlock& block : blocks_of(read(page))) {
     std::size_t number = block.line;
-    for (const std::string& line : split_lines(block.text)) {
+    for (const std::string& line : split_lines(std::regex_replace(block.text, std::regex(R"(\\\n *)"), ""))) {
       const std::string where = page.filename().string() + ":" + std::to_string(number++);
       const bool is_command = line.starts_with("photonrail ") || line.starts_with("c++ ");
       if (is_command && block.language != "cpp") all.push_back({where, line});

@@ -1,5 +1,6 @@
 // Histories against closed forms of renewal theory.
 #include "photonrail/reliability/formulas.hpp"
+#include "photonrail/reliability/summary.hpp"
 #include "reliability/specs.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 // Results of runs that draw something come with the makespans of other seeds.
+#include "photonrail/error.hpp"
 #include "run/job.hpp"
 
 #include <gtest/gtest.h>

@@ -247,8 +247,12 @@ std::string plain(const std::string& key) {
 TEST(Schema, EveryKeyIsInThePages) {
   std::set<std::string> told;
   const std::regex word("\\$?[A-Za-z_][A-Za-z_0-9]*");
-  for (const auto& page : std::filesystem::directory_iterator(kSource / "docs" / "reference")) {
-    std::ifstream in(page.path());
+  std::vector<std::filesystem::path> pages;
+  for (const char* folder : {"reference", "formats"}) {
+    for (const auto& page : std::filesystem::directory_iterator(kSource / "docs" / folder)) pages.push_back(page.path());
+  }
+  for (const auto& page : pages) {
+    std::ifstream in(page);
     std::string text;
     for (bool ticked = false; std::getline(in, text, '`'); ticked = !ticked) {
       if (!ticked) continue;

@@ -11,6 +11,7 @@ namespace photonrail::reliability {
 
 namespace {
 
+constexpr double kMaxSteps = 4e18;  // of a history: they are counted in 63 bits
 constexpr LongTime kNever = LongTime::of(Duration{1}).times(std::int64_t{1} << 62).times(1 << 20);  // 150,000 years
 
 Duration healthy_step(StepTimes& steps) {
@@ -349,6 +350,8 @@ bool Process::update_speed() {
   const auto step = parts_.steps.of(now);
   if (!step) return false;
   const LongTime whole = LongTime::of(*step);
+  if (end_.seconds() / whole.seconds() > kMaxSteps)
+    throw ConfigError("reliability.days", "a history has more than 4e18 steps", "a longer step, or a shorter history");
   const std::uint32_t replicas = parts_.spec.job.replicas;
   const LongTime credit =
       LongTime{healthy_.times(replicas - now.dropped)}.scaled(LongTime::of(Duration{1}), LongTime::of(Duration{replicas}));

@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace photonrail::reliability {
 
@@ -13,15 +14,23 @@ void WorkLedger::set_speed(const Speed& speed) {
 }
 
 LongTime WorkLedger::advance(LongTime now, LongTime until, bool to_boundary) {
+  bool begins_cycle = false;  // a checkpoint has just ended
   while (now < until) {
+    ++walked_;
     if (stalled_) {
       now = stall(now, until);
+      begins_cycle = !stalled_;
+      continue;
+    }
+    if (std::exchange(begins_cycle, false) && !to_boundary) {
+      now = skip_cycles(now, until);
       continue;
     }
     if (at_boundary()) {
       if (to_boundary || finished()) return now;
       if (checkpoint_due(now)) {
         begin_checkpoint(now);
+        begins_cycle = !stalled_;
         continue;
       }
       if (until - now >= speed_.step) {
@@ -32,6 +41,36 @@ LongTime WorkLedger::advance(LongTime now, LongTime until, bool to_boundary) {
     }
     now = part_of_step(now, until);
   }
+  return now;
+}
+
+// From the end of a checkpoint to the end of the next: the interval, and what the copy of the first takes beyond it.
+std::int64_t WorkLedger::steps_of_cycle() const {
+  const LongTime work = speed_.step.times(plan_.interval);
+  return plan_.copy > work ? plan_.interval + (plan_.copy - work).whole(speed_.step) + 1 : plan_.interval;
+}
+
+// At the end of a checkpoint: goes over all cycles that end before `until` in one piece. They are alike, as the state at
+// the end of a checkpoint is: no step in flight, none since the checkpoint, and a copy that has just begun. The last cycle
+// ends before `until`, not at it: a checkpoint without a stall that is due at `until` begins in the next call.
+LongTime WorkLedger::skip_cycles(LongTime now, LongTime until) {
+  const std::int64_t steps = steps_of_cycle();
+  const LongTime work = speed_.step.times(steps);
+  const LongTime length = work + plan_.stall;
+  const LongTime credit = speed_.credit.times(steps);
+  std::int64_t cycles = (until - now - LongTime::of(Duration{1})).whole(length);
+  if (plan_.target > 0) cycles = std::min(cycles, (plan_.target - steps_ - 1) / steps);
+  if (cycles <= 0) return now;
+  now += length.times(cycles);
+  steps_ += steps * cycles;
+  books_[TimeUse::kDegraded] += (work - credit).times(cycles);
+  books_[TimeUse::kCheckpoint] += plan_.stall.times(cycles);
+  const LongTime all = durable_.credit + tentative_ + credit.times(cycles);
+  const bool copies = plan_.copy > LongTime{};
+  durable_ = copies ? Mark{steps_ - steps, all - credit} : Mark{steps_, all};
+  tentative_ = all - durable_.credit;
+  copy_.reset();
+  if (copies) copy_ = Copy{now + plan_.copy, {steps_, all}};
   return now;
 }
 

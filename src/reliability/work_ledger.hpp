@@ -55,6 +55,8 @@ class WorkLedger {
   void close();
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] const TimeBooks& books() const { return books_; }  ///< complete after close()
+  /// Pieces of work that were walked one by one: it grows with the calls of advance(), not with the steps in them.
+  [[nodiscard]] std::uint64_t walked() const { return walked_; }
 
  private:
   struct Copy {
@@ -64,6 +66,8 @@ class WorkLedger {
 
   void settle(LongTime now);
   LongTime stall(LongTime now, LongTime until);
+  LongTime skip_cycles(LongTime now, LongTime until);
+  [[nodiscard]] std::int64_t steps_of_cycle() const;
   [[nodiscard]] bool checkpoint_due(LongTime now);
   void begin_checkpoint(LongTime now);
   void end_checkpoint(LongTime now);
@@ -83,6 +87,7 @@ class WorkLedger {
   Mark durable_{};
   LongTime tentative_{};  // credit after durable_
   std::optional<Copy> copy_;
+  std::uint64_t walked_ = 0;
 };
 
 }  // namespace photonrail::reliability

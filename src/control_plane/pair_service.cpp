@@ -165,10 +165,10 @@ void PairService::hold(OpId id, Round& round, PairLink& link) {
   count(id, round, link.pair, Count::kMoving, static_cast<std::int32_t>(sends));
   count(id, round, link.pair, Count::kLacking, -static_cast<std::int32_t>(sends));
   RailAgent& agent = plane_.agent(crossing.rail);
-  if (idle > Duration{0}) op.cause = later_of(op.cause, agent.lit_cause());
+  if (idle > Duration{0}) op.cause.extend(agent.lit_cause());
   agent.count_traffic(op.key.iteration, {crossing.from, crossing.to}, bytes);
   agent.served(op.dimension());
-  agent.notify(op.cause);
+  agent.notify(op.cause.latest());
   agent.expose(idle);
   plane_.board().pair_served(id, round.index, crossing, sends, bytes);
   for (const std::uint64_t tag : tags) {
@@ -186,7 +186,7 @@ void PairService::leave(OpId id, const Send& send, bool sender_done, bool round_
     if (--link.on_way == 0 && link.held) {
       link.held = false;
       run_.fabric.rail(link.rail).release(link.hold);
-      plane_.agent(link.rail).notify({run_.engine.now(), run_.operations[id].cause.reconfigurations});
+      plane_.agent(link.rail).notify({run_.engine.now(), run_.operations[id].cause.reconfigurations()});
     }
   }
   if (!sender_done) return;

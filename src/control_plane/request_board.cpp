@@ -104,8 +104,8 @@ void RequestBoard::ask(OpId id, std::uint32_t round, Member member, TaskId task)
     if (!of_round(open)) continue;
     Request& request = requests_[open.slot];
     request.tasks.add(task);
-    request.view.expected = op.arrival.expected;
-    request.view.due = op.arrival.due;
+    request.view.expected = op.arrival.expected();
+    request.view.due = op.arrival.due();
     if (request.asked[member]) continue;
     request.asked[member] = true;
     if (listener_.hears(request.rail)) channel_.request(request.rail, op.rank(member), open.slot, request.serial);
@@ -199,7 +199,7 @@ void RequestBoard::count_request(Request& request, RankId from) {
   } else {
     rail.partial.update(view);
   }
-  const std::uint32_t reconfigurations = run_.operations[request.op].cause.reconfigurations;
+  const std::uint32_t reconfigurations = run_.operations[request.op].cause.reconfigurations();
   listener_.requests_changed(request.rail, {run_.engine.now(), reconfigurations});
 }
 
@@ -268,7 +268,7 @@ void RequestBoard::block(OpId id, std::uint32_t round) {
   for (const OpenRequest& open : open_of(id)) {
     if (open.round != round || requests_[open.slot].missed) continue;
     show_as_blocked(requests_[open.slot]);
-    listener_.requests_changed(requests_[open.slot].rail, run_.operations[id].cause);
+    listener_.requests_changed(requests_[open.slot].rail, run_.operations[id].cause.latest());
   }
 }
 
@@ -311,7 +311,7 @@ void RequestBoard::pair_waits(OpId id, std::uint32_t round, const RailCrossing& 
   Request* request = find(id, round, crossing.rail);
   if (request == nullptr) {
     request = &take(id, round, crossing.rail, 1);
-    for (const TaskId task : op.arrival.tasks) {
+    for (const TaskId task : op.arrival.tasks()) {
       if (task.is_none()) continue;
       request->tasks.add(task);
     }
@@ -323,7 +323,7 @@ void RequestBoard::pair_waits(OpId id, std::uint32_t round, const RailCrossing& 
   } else {
     show_as_blocked(*request);
   }
-  listener_.requests_changed(crossing.rail, op.cause);
+  listener_.requests_changed(crossing.rail, op.cause.latest());
 }
 
 // Members on other rails may use the same circuits; what they have for them waits on its own.
@@ -363,7 +363,7 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
   add_pair(list, *request, pair, bytes, run_.engine.now());
   if (another_holder) return;
   refresh(*request);
-  const std::uint32_t reconfigurations = run_.operations[op].cause.reconfigurations;
+  const std::uint32_t reconfigurations = run_.operations[op].cause.reconfigurations();
   if (!fresh) {
     reinsert_by_port(list, *request);
     return listener_.requests_changed(rail, {run_.engine.now(), reconfigurations});

@@ -129,13 +129,13 @@ void RoundService::open(OpId id, Round& round, std::optional<Duration> idle) {
   round.waiting = false;
   plane_.board().serve(id, round.index, [&](const Request& request) {
     RailAgent& agent = plane_.agent(request.rail);
-    if (idle) op.cause = later_of(op.cause, agent.lit_cause());
+    if (idle) op.cause.extend(agent.lit_cause());
     const std::span<const ServerPair> pairs = request.pairs.pairs();
     for (std::size_t p = 0; p < pairs.size() && !request.pairs.bytes().empty(); ++p) {
       agent.count_traffic(op.key.iteration, pairs[p], request.pairs.bytes()[p]);
     }
     agent.served(op.dimension());
-    agent.notify(op.cause);
+    agent.notify(op.cause.latest());
     if (idle) agent.expose(*idle);
   });
   lanes_->has_circuits(id);
@@ -163,7 +163,7 @@ void RoundService::leave(OpId id, const Send& send, bool sender_done, bool round
   std::vector<HeldLink>& links = find(id, send.round)->links;
   auto link = std::lower_bound(links.begin(), links.end(), send.from,
                                [](const HeldLink& l, Member from) { return l.pair.first < from; });
-  const std::uint32_t reconfigurations = run_.operations[id].cause.reconfigurations;
+  const std::uint32_t reconfigurations = run_.operations[id].cause.reconfigurations();
   for (; link != links.end() && link->pair.first == send.from; ++link) {
     if (link->channel != Network::kNone) run_.fabric.network().close_channel(link->channel);
     if (link->rail.is_none()) continue;

@@ -82,7 +82,7 @@ std::vector<std::string> DeadlockReport::lines(std::size_t unfinished_ranks) con
     for (Member m = 0; m < op.members(); ++m) {
       if (op.transfer.started && op.transfer.left[m] == 0) continue;
       if (!op.present(m)) continue;
-      into.push_back(describe(op.rank(m), op.arrival.tasks[m]) + ": " + why_stuck(id, m, circuits.text));
+      into.push_back(describe(op.rank(m), op.arrival.task(m)) + ": " + why_stuck(id, m, circuits.text));
     }
   }
   for (std::vector<std::string>* next : {&lacking, &others, &followers})

@@ -111,53 +111,47 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
   const Task& t = graph_.program(id).task(task);
   const auto [op_id, member] = run_.operations.seat(id, t, progress_.iteration(id));
   Operation& op = run_.operations[op_id];
-  PHOTONRAIL_CHECK(!op.present(member));
-  op.arrival.tasks[member] = task;
-  ++op.arrival.arrived;
-  op.cause = later_of(op.cause, {run_.engine.now(), cause.reconfigurations});
+  op.arrival.add(member, task);
+  op.cause.extend({run_.engine.now(), cause.reconfigurations});
   if (options_.slack != nullptr) set_due(op, id, task);
   run_.observers.operation(op, member, OperationEvent::State::kArrived, run_.engine.now());
   request(op_id, member);
   if (t.kind == TaskKind::kSend && t.size() <= options_.spec.buffered_send) {
-    op.arrival.sender_done = true;
+    op.arrival.finish_sender();
     // For the sender, whenever the receive comes.
     if (op.crosses && order_.records()) starter_.record_in_turn(id, task);
-    complete_at_once(id, {task, op.cause});
+    complete_at_once(id, {task, op.cause.latest()});
   }
   if (op.complete()) run_.operations.record_last_arrival(op_id, member);
-  op.arrival.ready ? join(op_id, member) : count_in(op_id, member);
+  op.arrival.ready() ? join(op_id, member) : count_in(op_id, member);
 }
 
 void Executor::set_due(Operation& op, RankId id, TaskId task) const {
   const SlackProfile::Times& times = options_.slack->times[id.index()][task.index()];
   const Duration steps = options_.slack->step * op.key.iteration;
-  op.arrival.expected = std::max(op.arrival.expected, Time{times.start + steps});
-  op.arrival.due = std::min(op.arrival.due, Time{times.due + steps});
-  if (options_.behaviour.earliest_due_first) op.arrival.lane_due = op.arrival.due;
+  op.arrival.expect(Time{times.start + steps}, Time{times.due + steps}, options_.behaviour.earliest_due_first);
 }
 
 void Executor::request(OpId id, Member member) {
   const Operation& op = run_.operations[id];
   if (!op.optical || op.runnable == nullptr || !op.takes_part(member, 0)) return;
-  circuits_.request(id, 0, member, op.arrival.tasks[member]);
+  circuits_.request(id, 0, member, op.arrival.task(member));
 }
 
 // Another member is there. The operation is ready when all are that its plan does not start without.
 void Executor::count_in(OpId id, Member member) {
   Operation& op = run_.operations[id];
-  if (!op.starts_without(member)) --op.arrival.needed;
-  if (op.arrival.needed > 0) return;
+  if (!op.starts_without(member)) op.arrival.count_needed();
+  if (op.arrival.needed() > 0) return;
   if (op.runnable == nullptr) {
     run_.operations.settle_straggler(id);
-    const std::vector<TaskId>& tasks = op.arrival.tasks;
-    const auto straggler = static_cast<Member>(std::find(tasks.begin(), tasks.end(), TaskId::none()) - tasks.begin());
-    op.arrival.needed = op.starts_without(straggler) ? 0 : 1;
+    op.arrival.need(op.starts_without(op.arrival.first_missing()) ? 0 : 1);
     for (Member m = 0; m < op.members(); ++m) {
       if (op.present(m)) request(id, m);
     }
-    if (op.arrival.needed > 0) return;
+    if (op.arrival.needed() > 0) return;
   }
-  op.arrival.ready = true;
+  op.arrival.become_ready();
   starter_.enqueue(id);
 }
 
@@ -166,7 +160,7 @@ void Executor::join(OpId id, Member member) {
   const Operation& op = run_.operations[id];
   starter_.joined(id, member);
   if (!op.transfer.started) return;
-  if (op.crosses && order_.records()) starter_.record_in_turn(op.rank(member), op.arrival.tasks[member]);
+  if (op.crosses && order_.records()) starter_.record_in_turn(op.rank(member), op.arrival.task(member));
   run_.observers.operation(op, member, OperationEvent::State::kRunning, run_.engine.now());
   transfers_.join(id, member);
 }
@@ -174,15 +168,15 @@ void Executor::join(OpId id, Member member) {
 void Executor::member_done(OpId id, Member member) {
   const Operation& op = run_.operations[id];
   const RankId rank = op.rank(member);
-  const TaskId task = op.arrival.tasks[member];
+  const TaskId task = op.arrival.task(member);
   const Time now = run_.engine.now();
   const bool last = op.transfer.members_to_go == 0;
   const bool crosses = op.crosses;
-  const CriticalPathTag cause{now, op.cause.reconfigurations};
+  const CriticalPathTag cause{now, op.cause.reconfigurations()};
   run_.observers.operation(op, member, OperationEvent::State::kDone, now);
   if (crosses) run_.accounting.rail_ended(rank, op.dimension(), now);
   starter_.leave(id, member, last, cause);
-  const bool completes = !(op.arrival.sender_done && member == 0);
+  const bool completes = !(op.arrival.sender_done() && member == 0);
   const std::uint32_t iteration = progress_.iteration(rank);
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
   if (last) run_.accounting.operation_took(op.dimension(), now - op.transfer.started_at, op.copies);

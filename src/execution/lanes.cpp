@@ -7,8 +7,9 @@
 namespace photonrail::execution {
 
 Lanes::Ready Lanes::key(OpId id, const Operation& op) {
-  const auto [first, last] = std::minmax_element(op.arrival.tasks.begin(), op.arrival.tasks.end());
-  return {op.key.iteration, op.arrival.lane_due, *first, *last, op.key.tag, op.key.match, op.dimension(), op.sequence, id};
+  const auto [first, last] = std::minmax_element(op.arrival.tasks().begin(), op.arrival.tasks().end());
+  return {op.key.iteration, op.arrival.lane_due(), *first,      *last, op.key.tag,
+          op.key.match,     op.dimension(),        op.sequence, id};
 }
 
 namespace {
@@ -81,7 +82,7 @@ bool Lanes::take(const Ready& candidate, Operation& op) {
       std::erase_if(lane.waiting, same);
       std::erase_if(candidates_, same);
     }
-    op.cause = later_of(op.cause, lane.freed);
+    op.cause.extend(lane.freed);
   });
   return true;
 }

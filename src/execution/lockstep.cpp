@@ -15,12 +15,12 @@ bool Lockstep::complete(const LockstepGroup& group, TaskId task, CriticalPathTag
 
 bool Lockstep::end(OpId id, const LockstepGroup& group) {
   const Operation& op = run_.operations[id];
-  const TaskId task = op.arrival.tasks.front();
+  const TaskId task = op.arrival.task(0);
   const auto other = [task](TaskId t) { return t != task; };
-  if (std::any_of(op.arrival.tasks.begin(), op.arrival.tasks.end(), other)) return false;
+  if (std::any_of(op.arrival.tasks().begin(), op.arrival.tasks().end(), other)) return false;
   const std::optional<TaskId> ready = next(group, task);
   if (!ready) return false;
-  const CriticalPathTag cause{run_.engine.now(), op.cause.reconfigurations};
+  const CriticalPathTag cause{run_.engine.now(), op.cause.reconfigurations()};
   parts_.starter.leave(id, group.size - 1, true, cause);
   run_.accounting.operation_took(op.dimension(), cause.at - op.transfer.started_at, op.copies);
   run_.operations.retire(id);
@@ -60,12 +60,8 @@ void Lockstep::arrive(const LockstepGroup& group, const ReadyTask& ready) {
     for (std::uint32_t m = 0; m < group.size; ++m) parts_.each.task_ready(group.rank(m), ready.task, ready.cause);
     return;
   }
-  PHOTONRAIL_CHECK(op.arrival.arrived == 0);
-  std::fill(op.arrival.tasks.begin(), op.arrival.tasks.end(), ready.task);
-  op.arrival.arrived = group.size;
-  op.arrival.needed = 0;
-  op.arrival.ready = true;
-  op.cause = later_of(op.cause, {run_.engine.now(), ready.cause.reconfigurations});
+  op.arrival.add_all(ready.task);
+  op.cause.extend({run_.engine.now(), ready.cause.reconfigurations});
   run_.operations.record_last_arrival(id, group.size - 1);
   parts_.starter.enqueue(id);
 }

@@ -17,7 +17,7 @@ namespace photonrail::execution {
   event.communicator = op.key.communicator;
   event.op = op.op;
   event.rank = op.rank(member);
-  event.task = op.arrival.tasks[member];
+  event.task = op.arrival.task(member);
   event.state = state;
   return event;
 }

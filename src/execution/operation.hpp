@@ -1,6 +1,8 @@
-// An operation in progress: one collective, or one send with its receive. Each part of it has one writer.
+// An operation in progress: one collective, or one send with its receive. Its arrivals and its cause keep their own state;
+// Transfers writes the progress of its sends.
 #pragma once
 
+#include "execution/arrival.hpp"
 #include "execution/critical_path.hpp"
 #include "execution/plan_cache.hpp"
 #include "network/network.hpp"
@@ -67,18 +69,6 @@ struct OperationIdentity {
   }
 };
 
-/// The members that have arrived. Executor writes it.
-struct Arrival {
-  std::vector<TaskId> tasks;  ///< by member; none: has not arrived
-  std::uint32_t arrived = 0;
-  std::uint32_t needed = 0;  ///< members that must arrive before the operation can start
-  bool ready = false;        ///< the needed members have arrived
-  bool sender_done = false;  ///< a buffered send: the task of its sender is complete
-  Time expected{};           ///< see CircuitRequest
-  Time due{};                ///< Time::never(): not known
-  Time lane_due{};           ///< its deadline for the order of lanes, earliest first; Time::never(): none
-};
-
 /// The path from one member to another, which stays the same during the operation.
 struct Link {
   MemberPair pair;
@@ -120,11 +110,11 @@ struct Operation : OperationIdentity {
   bool live = false;  ///< not retired; OperationTable writes it
   Arrival arrival;
   TransferProgress transfer;
-  bool yielded = false;   ///< it waits for circuits and has yielded its lanes; Starter writes it
-  CriticalPathTag cause;  ///< the last event that it waited for; every part extends it with later_of()
+  bool yielded = false;  ///< it waits for circuits and has yielded its lanes; Starter writes it
+  BindingCause cause;    ///< the last event that it waited for
 
-  [[nodiscard]] bool present(Member m) const { return !arrival.tasks[m].is_none(); }
-  [[nodiscard]] bool complete() const { return arrival.arrived == members(); }
+  [[nodiscard]] bool present(Member m) const { return !arrival.task(m).is_none(); }
+  [[nodiscard]] bool complete() const { return arrival.arrived() == members(); }
   [[nodiscard]] const RoundProgress* round(std::uint32_t index) const {
     for (const RoundProgress& round : transfer.rounds) {
       if (round.index == index) return &round;

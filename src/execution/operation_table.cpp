@@ -133,14 +133,9 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   identify(op, key, task);
   op.sequence = next_sequence_++;
   op.live = true;
-  op.arrival.tasks.assign(op.members(), TaskId::none());  // the other vectors keep their memory
-  op.arrival.arrived = 0;
-  op.arrival.needed = op.members() - (op.runnable != nullptr ? op.runnable->late : 1);
-  op.arrival.ready = op.arrival.sender_done = false;
-  op.arrival.expected = Time{};
-  op.arrival.due = op.arrival.lane_due = Time::never();
+  op.arrival.begin(op.members(), op.members() - (op.runnable != nullptr ? op.runnable->late : 1));
   op.transfer.started = op.yielded = false;
-  op.cause = {};
+  op.cause.begin();
   return id;
 }
 
@@ -179,10 +174,9 @@ std::optional<Member> OperationTable::expected_straggler(CommunicatorId communic
 
 void OperationTable::settle_straggler(OpId id) {
   Operation& op = *pool_[id];
-  PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrival.arrived + 1 == op.members());
+  PHOTONRAIL_CHECK(op.runnable == nullptr && op.arrival.arrived() + 1 == op.members());
   CollectiveCall call = op.call;
-  const std::vector<TaskId>& tasks = op.arrival.tasks;
-  call.straggler = static_cast<Member>(std::find(tasks.begin(), tasks.end(), TaskId::none()) - tasks.begin());
+  call.straggler = op.arrival.first_missing();
   op.runnable = &plans_.get(call, groups_[op.key.communicator.index()].layout, op.members());
 }
 

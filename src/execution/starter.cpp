@@ -78,8 +78,8 @@ void Starter::record_in_turn(RankId id, TaskId task) {
 void Starter::start_operation(OpId id) {
   const Operation& op = run_.operations[id];
   if (op.crosses && targets_.order.records()) {
-    for (Member m = op.arrival.sender_done ? 1 : 0; m < op.members(); ++m) {
-      if (op.present(m)) started_.emplace_back(op.rank(m), op.arrival.tasks[m]);
+    for (Member m = op.arrival.sender_done() ? 1 : 0; m < op.members(); ++m) {
+      if (op.present(m)) started_.emplace_back(op.rank(m), op.arrival.task(m));
     }
   }
   if (!op.optical || op.plan().send_count() == 0) {

@@ -136,7 +136,7 @@ RoundProgress& Transfers::enter_round(Operation& op, std::uint32_t index) {
 }
 
 void Transfers::reach(OpId id, Operation& op, std::uint32_t index, Member member) {
-  if (index > 0) circuits_.request(id, index, member, op.arrival.tasks[member]);
+  if (index > 0) circuits_.request(id, index, member, op.arrival.task(member));
   RoundProgress& round = enter_round(op, index);
   if (++round.reached < round.participants) return;
   circuits_.enter(id, index);

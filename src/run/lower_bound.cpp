@@ -152,16 +152,15 @@ void LowerBound::arrive(RankId id, TaskId task, Pending&& pending) {
   const auto [op_id, member] = operations_.seat(id, t, ranks_[id.index()].iteration);
   execution::Operation& op = operations_[op_id];
   if (meetings_.size() <= op_id) meetings_.resize(op_id + 1);
-  if (op.arrival.arrived == 0) {
+  if (op.arrival.arrived() == 0) {
     meetings_[op_id].parts.assign(op.members(), {});
     meetings_[op_id].arrivals.assign(op.members(), {});
   }
-  op.arrival.tasks[member] = task;
-  ++op.arrival.arrived;
+  op.arrival.add(member, task);
   meetings_[op_id].arrivals[member] = pending.ready;
   timeline_.arrive(op, member, pending.ready);
   if (t.kind == TaskKind::kSend && t.size() <= job_.scenario.executor.buffered_send) {
-    op.arrival.sender_done = true;
+    op.arrival.finish_sender();
     complete(id, task, pending);
   }
   meetings_[op_id].parts[member].history = std::move(pending.history);
@@ -183,8 +182,8 @@ void LowerBound::evaluate(execution::OpId id) {
   }
   timeline_.operation(op, start, parts);
   for (Member m = 0; m < op.members(); ++m) {
-    if (op.arrival.sender_done && m == 0) continue;
-    complete(op.rank(m), op.arrival.tasks[m], {parts[m].ends, std::move(parts[m].history)});
+    if (op.arrival.sender_done() && m == 0) continue;
+    complete(op.rank(m), op.arrival.task(m), {parts[m].ends, std::move(parts[m].history)});
   }
   operations_.retire(id);
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace photonrail::test {
@@ -53,6 +54,24 @@ TEST(Includes, TheTablePointsOneWay) {
   for (const auto& room : rooms()) {
     for (const auto& other : room.may_include) EXPECT_TRUE(above.contains(other)) << room.name << " -> " << other;
     above.insert(room.name);
+  }
+}
+
+TEST(Includes, EveryPermissionOfTheTableIsUsed) {
+  std::set<std::pair<std::string, std::string>> used;
+  for (const auto* folder : {"include", "src"}) {
+    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) {
+      for (const auto& include : includes_of(file.text)) {
+        if (!include.quoted) continue;
+        const bool is_public = include.name.starts_with("photonrail/");
+        used.emplace(room_of(file.path), room_of((is_public ? "include/" : "src/") + include.name));
+      }
+    }
+  }
+  for (const auto& room : rooms()) {
+    for (const auto& other : room.may_include) {
+      EXPECT_TRUE(used.contains({room.name, other})) << "no file of " << room.name << " includes one of " << other;
+    }
   }
 }
 

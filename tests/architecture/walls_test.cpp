@@ -1,5 +1,6 @@
 // What a part must not know: JSON pointers outside the rooms that read JSON, policies by name outside their own files; and
 // parts of the kernel that no test builds alone.
+#include "architecture/class_text.hpp"
 #include "architecture/source_text.hpp"
 #include "support/source_dir.hpp"
 
@@ -12,6 +13,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -95,17 +97,90 @@ TEST(Walls, NoPolicyIsKnownByNameOutsideItsFile) {
   }
 }
 
-TEST(Walls, ATestNamesEveryPrivateHeaderOfTheKernel) {
-  std::set<std::string> named;
-  for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, "tests")) {
-    for (const Include& include : includes_of(file.text)) named.insert(include.name);
-  }
-  for (const char* room : {"network", "execution", "control_plane", "folding", "fabric"}) {
-    for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, std::string("src/") + room)) {
-      if (!file.path.ends_with(".hpp")) continue;
-      EXPECT_TRUE(named.contains(file.path.substr(4))) << "no test names " << file.path;
+/// A class that a private header defines; a value (struct) comes with the class that makes it.
+struct HeaderClass {
+  std::string name;
+  std::string bases;  ///< as written, with their access
+  std::string path;
+};
+
+std::vector<HeaderClass> classes_of_headers(const std::string& room) {
+  static const std::regex head(R"rx((?:^|\n)class (\w+)(?: final)?\s*(?::([^;{]*))?\{)rx");
+  std::vector<HeaderClass> found;
+  for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, "src/" + room)) {
+    if (!file.path.ends_with(".hpp")) continue;
+    const std::string code = code_only(file.text);
+    for (std::sregex_iterator at(code.begin(), code.end(), head), end; at != end; ++at) {
+      found.push_back({(*at)[1], (*at)[2], file.path});
     }
   }
+  return found;
+}
+
+/// The position of the first character at or after `at` that is none of `skipped`.
+std::size_t past(std::string_view code, std::size_t at, std::string_view skipped) {
+  return std::min(code.find_first_not_of(skipped, at), code.size());
+}
+
+/// Whether the name in code[begin, end) makes an object or implements a class: `Name object(`, `Name{`, `<Name>`, `: Name`.
+bool makes(std::string_view code, std::size_t begin, std::size_t end) {
+  std::size_t before = begin;
+  while (before > 0 && (is_word(code[before - 1]) || code[before - 1] == ':')) --before;
+  std::size_t next = past(code, end, " ");
+  if (before > 0 && code[before - 1] == '<' && next < code.size() && code[next] == '>') return true;
+  const std::size_t last = before == 0 ? std::string_view::npos : code.find_last_not_of(" \n", before - 1);
+  const std::string_view access = code.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  const bool listed =
+      access.ends_with(':') || access.ends_with(',') || access.ends_with("public") || access.ends_with("private");
+  if (listed && next < code.size() && (code[next] == '{' || code[next] == ',' || code[next] == '\n')) return true;
+  while (next < code.size() && is_word(code[next])) ++next;
+  next = past(code, next, " ");
+  return next < code.size() && (code[next] == '(' || code[next] == '{' || code[next] == ';');
+}
+
+/// The classes that a test makes or implements. An include line or the name of a test is no use.
+std::set<std::string> classes_made_by(const std::string& text) {
+  std::set<std::string> names;
+  const std::string code = code_only(text);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (!is_word(code[i])) continue;
+    const std::size_t end = i + first_word(std::string_view(code).substr(i)).size();
+    const std::string word = code.substr(i, end - i);
+    if (word == "TEST" || word == "TEST_F" || word == "TEST_P") {
+      i = code.find(')', end);
+      continue;
+    }
+    if (std::isupper(static_cast<unsigned char>(word.front())) != 0 && makes(code, i, end)) names.insert(word);
+    i = end;
+  }
+  return names;
+}
+
+TEST(Walls, ATestMakesEveryClassOfTheKernel) {
+  std::set<std::string> made;
+  for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, "tests")) {
+    if (!file.path.starts_with("tests/architecture/")) made.merge(classes_made_by(file.text));
+  }
+  std::vector<HeaderClass> classes;
+  for (const char* room : {"network", "execution", "control_plane", "folding", "fabric", "run"}) {
+    for (HeaderClass& found : classes_of_headers(room)) classes.push_back(std::move(found));
+  }
+  EXPECT_GT(classes.size(), 80u) << "the checker finds hardly any class";
+  for (const HeaderClass& c : classes) {
+    // An interface is made with a class that implements it.
+    const bool implemented = std::any_of(classes.begin(), classes.end(), [&](const HeaderClass& other) {
+      return other.bases.find(c.name) != std::string::npos && made.contains(other.name);
+    });
+    EXPECT_TRUE(implemented || made.contains(c.name)) << "no test makes a " << c.name << " (" << c.path << ")";
+  }
+}
+
+TEST(Walls, AnIncludeLineOrTheNameOfATestIsNoUse) {
+  const std::set<std::string> made = classes_made_by(
+      "#include \"a/sequencer.hpp\"\nTEST(Sequencer, Turns) {\n  // Sequencer s;\n  Agent agent{1};\n  run(Service(2));\n"
+      "  Fixture<Queue> f;\n}\nstruct Fake : room::Listener {};\n");
+  EXPECT_FALSE(made.contains("Sequencer"));
+  for (const char* name : {"Agent", "Service", "Queue", "Listener"}) EXPECT_TRUE(made.contains(name)) << name;
 }
 
 TEST(Walls, DecisionsHaveNumbersOfTheirOwn) {

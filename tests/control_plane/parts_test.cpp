@@ -1,21 +1,16 @@
 // The parts of the control plane, each built alone.
+#include "control_plane/board_fixture.hpp"
 #include "control_plane/command_log.hpp"
 #include "control_plane/control_context.hpp"
 #include "control_plane/control_plane.hpp"
 #include "control_plane/missing_circuit.hpp"
 #include "control_plane/pair_queue.hpp"
-#include "control_plane/pair_service.hpp"
-#include "control_plane/plan_sequencer.hpp"
 #include "control_plane/port_mirror.hpp"
-#include "control_plane/profiled_schedule.hpp"
-#include "control_plane/rail_agent.hpp"
 #include "control_plane/rail_circuits.hpp"
 #include "control_plane/rail_traffic.hpp"
 #include "control_plane/request_board.hpp"
 #include "control_plane/request_list.hpp"
 #include "control_plane/request_order.hpp"
-#include "control_plane/round_service.hpp"
-#include "execution/part_fixture.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,6 +22,7 @@ using fabric::RailCrossing;
 
 namespace {
 
+using test::BoardFixture;
 using test::PartFixture;
 using test::us;
 using ::testing::ElementsAre;
@@ -111,32 +107,6 @@ TEST(RequestList, KeepsTheOrderOfInsertion) {
   list.erase(2);
   EXPECT_THAT(list.slots(), ElementsAre(4u));
 }
-
-test::Job ring_of_three() {
-  test::Job job(3);
-  const auto dp = job.group({0, 1, 2});
-  job.collective(dp, {0, 1, 2}, CollectiveOp::kAllGather, 30'000'000);
-  job.optical(us(10));
-  return job;
-}
-
-/// A request board that writes down what it would tell the agents.
-struct BoardFixture : PartFixture, RequestBoardListener {
-  BoardFixture() : PartFixture(ring_of_three()) {}
-  void requests_changed(RailId, execution::CriticalPathTag) override { ++changes; }
-  [[nodiscard]] bool hears(RailId) const override { return true; }
-  [[nodiscard]] execution::OpId operation() {
-    return operations.seat(RankId{0u}, graph().program(RankId{0u}).task(TaskId{0u}), 0).op;
-  }
-
-  ControllerRegistry controllers = ControllerRegistry::builtin();
-  ControllerSpec spec = controllers.find("opus").complete(job_.scenario.controller);
-  ControlContext run{engine, fabric, operations, accounting, observers, spec, controllers.find("opus"), 1};
-  PolicyNeeds needs{};
-  RequestChannel channel{engine, spec, 1, 1};
-  RequestBoard board{run, needs, channel, *this, nullptr};
-  int changes = 0;
-};
 
 TEST(RequestList, WithoutAnOrderItKnowsWhatIsInIt) {
   RequestList list;
@@ -267,8 +237,7 @@ TEST(ControlPlane, OpensARoundWhenItsCircuitsAreLit) {
   plane.begin();
   const execution::OpId id = f.operation();
   execution::Operation& op = f.operations[id];
-  op.arrival.tasks.assign(3, TaskId{0u});
-  op.arrival.arrived = 3;
+  op.arrival.add_all(TaskId{0u});
   execution::RoundProgress& round = op.transfer.rounds.emplace_back();
   round.sends_left = {2, 2, 2};
   round.work_left = {4, 4, 4};

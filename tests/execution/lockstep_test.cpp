@@ -127,7 +127,7 @@ TEST(Lockstep, TakesAGroupToItsCollective) {
   EXPECT_EQ(server.told.ready, 4) << "no rank is told";
   ASSERT_EQ(server.part.operations.live().size(), 1u);
   const Operation& op = server.part.operations[server.part.operations.live().front()];
-  EXPECT_TRUE(op.complete() && op.arrival.ready);
+  EXPECT_TRUE(op.complete() && op.arrival.ready());
   EXPECT_EQ(server.progress.tasks_done(), 4u);
 }
 

@@ -30,6 +30,7 @@ namespace {
 using test::FakeCircuits;
 using test::PartFixture;
 using test::us;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -87,7 +88,7 @@ TEST(PlanWays, AreOnePathWhileEachSendHasCapacitiesOfTheSameRateToItself) {
   network::Network& network = part.fabric.network();
   PlanWays ways;
   EXPECT_FALSE(ways.of(op, part.fabric)) << "members are missing";
-  op.arrival.arrived = 4;
+  op.arrival.add_all(TaskId{0u});
   const auto found = ways.of(op, part.fabric);
   ASSERT_TRUE(found);
   const network::Path* path = &found->path;
@@ -117,7 +118,7 @@ TEST(PlanWays, SendsOfOtherPlansGoOneByOne) {
   PartFixture exact(std::move(job));
   const Task& task = exact.graph().program(RankId{0u}).task(TaskId{0u});
   Operation& op = exact.operations[exact.operations.seat(RankId{0u}, task, 0).op];
-  op.arrival.arrived = 4;
+  op.arrival.add_all(TaskId{0u});
   PlanWays ways;
   EXPECT_FALSE(ways.of(op, exact.fabric)) << "its sends wait for each other";
 }
@@ -178,8 +179,7 @@ TEST(Transfers, SendsWaitForTheirRound) {
   const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
   const OpId id = part.operations.seat(RankId{0u}, task, 0).op;
   Operation& op = part.operations[id];
-  op.arrival.tasks = {TaskId{0u}, TaskId{0u}};
-  op.arrival.arrived = 2;
+  op.arrival.add_all(TaskId{0u});
   transfers.start(id);
   EXPECT_THAT(circuits.calls, ElementsAre("enter 0"));
   transfers.round_opened(id, 0);
@@ -220,7 +220,7 @@ TEST(Lanes, TellsOfAnOrderThatTheProgramsDoNotSay) {
   Lanes lanes(part.graph(), {}, &ambiguity);
   const Task& task = part.graph().program(RankId{0u}).task(TaskId{0u});
   const OpId a = part.operations.seat(RankId{0u}, task, 0).op;
-  part.operations[a].arrival.tasks = {TaskId{0u}, TaskId{0u}};
+  part.operations[a].arrival.add_all(TaskId{0u});
   lanes.enqueue(a, part.operations[a]);
   EXPECT_FALSE(ambiguity.found());
   lanes.enqueue(a, part.operations[a]);  // as another operation with equal keys would
@@ -302,6 +302,63 @@ TEST(ObserverList, NotifiesInOrder) {
   EXPECT_FALSE(list.empty());
   list.notify([](Observer& observer) { observer.end({}); });
   EXPECT_THAT(heard, ElementsAre(1, 2));
+}
+
+TEST(Arrival, KnowsWhoIsThereAndWhoIsMissing) {
+  Arrival arrival;
+  arrival.begin(3, 2);
+  arrival.add(2, TaskId{7u});
+  arrival.count_needed();
+  EXPECT_EQ(arrival.needed(), 1u);
+  EXPECT_EQ(arrival.arrived(), 1u);
+  EXPECT_EQ(arrival.first_missing(), 0u);
+  EXPECT_FALSE(arrival.ready());
+  arrival.expect(Time{5}, Time{40}, false);
+  arrival.expect(Time{9}, Time{50}, true);
+  EXPECT_EQ(arrival.expected(), Time{9}) << "the latest start";
+  EXPECT_EQ(arrival.due(), Time{40}) << "the earliest deadline";
+  EXPECT_EQ(arrival.lane_due(), Time{40});
+  arrival.begin(2, 2);
+  EXPECT_EQ(arrival.due(), Time::never());
+  arrival.add_all(TaskId{1u});
+  EXPECT_TRUE(arrival.ready());
+  EXPECT_EQ(arrival.arrived(), 2u);
+}
+
+TEST(BindingCause, OnlyMovesToALaterOne) {
+  BindingCause cause;
+  cause.extend({Time{5}, 1});
+  cause.extend({Time{3}, 9});
+  EXPECT_EQ(cause.reconfigurations(), 1u);
+  cause.extend({Time{5}, 2});
+  EXPECT_EQ(cause.latest().at, Time{5});
+  EXPECT_EQ(cause.reconfigurations(), 2u);
+  cause.begin();
+  EXPECT_EQ(cause.latest().at, Time{});
+}
+
+// Rank 0 is at its collective, rank 1 never comes; the other operation has all it needs but its lane.
+TEST(DeadlockReport, NamesTheTaskTheGroupAndThePeerThatIsMissing) {
+  test::Job job(2);
+  const auto dp = job.group({0, 1});
+  job.collective(dp, {0, 1}, CollectiveOp::kAllReduce, 100).collective(dp, {0, 1}, CollectiveOp::kAllReduce, 100);
+  PartFixture part(std::move(job));
+  FakeCircuits circuits;
+  const RankBehaviour behaviour;
+  const IssueOrder order(part.graph(), part.operations, circuits, behaviour, {});
+  const RunContext run = part.context();
+  const DeadlockReport report(part.graph(), run, circuits, order);
+  EXPECT_THAT(report.lines(2), ElementsAre("no rank waits for another, yet 2 are not done"));
+  const auto seat = [&](std::uint32_t task) -> Operation& {
+    return part.operations[part.operations.seat(RankId{0u}, part.graph().program(RankId{0u}).task(TaskId{task}), 0).op];
+  };
+  seat(0).arrival.add_all(TaskId{0u});
+  seat(1).arrival.add(0, TaskId{1u});
+  EXPECT_THAT(report.lines(2),
+              ElementsAre(AllOf(HasSubstr("rank 0, task 1"), HasSubstr("waits for rank 1 to reach it")),
+                          AllOf(HasSubstr("rank 0, task 0"), HasSubstr("waits for its communication lane")),
+                          AllOf(HasSubstr("rank 1, task 0"), HasSubstr("communication lane"))))
+      << "what waits for another operation comes last";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The parts of the network that flows with shared capacities need, each alone. Rates are in bytes per picosecond.
 #include "network/capacity_flows.hpp"
 #include "network/departure_agenda.hpp"
+#include "network/epoch_flows.hpp"
 #include "network/level_solver.hpp"
 #include "network/progressive_filling.hpp"
 #include "network/shared_flows.hpp"
@@ -278,6 +279,112 @@ TEST(SharedFlows, FlowsLeaveWhenTheirBytesAreSent) {
   ASSERT_EQ(site.left.size(), 3u);
   std::sort(site.left.begin(), site.left.end());
   EXPECT_THAT(site.left, ElementsAre(std::pair(a, 200), std::pair(b, 200), std::pair(c, 400)));
+}
+
+/// Runs all events until `end`.
+void run_to(engine::Engine& engine, Time end) {
+  struct Mark {
+    void reach(std::uint64_t) { reached = true; }
+    bool reached = false;
+  } mark;
+  engine.schedule(end, engine::Phase::kFinish, engine::Action::to<&Mark::reach>(mark));
+  while (!mark.reached) engine.step();
+}
+
+/// Flows of one capacity of 5 bytes per picosecond, of which those that end soon are taken together.
+struct EpochSite {
+  EpochSite() {
+    lists.resize(1);
+    agenda.resize(1);
+    solver.resize(1);
+    epochs.resize(1);
+    solver.change_rate(0, available[0]);
+    epochs.set_accuracy(0.5);
+  }
+  void depart(std::uint64_t) {
+    agenda.begin_departure();
+    solver.remove(first);
+    epochs.begin();
+  }
+  void end_of_epoch(std::uint64_t) { epochs.take_ended(ended); }
+  FlowId add(std::int64_t bytes) {
+    const FlowId id = take(flows, {0}, bytes);
+    solver.add(id);
+    return id;
+  }
+
+  std::vector<double> rates{5.0};
+  std::vector<double> available{5.0};
+  engine::Engine engine;
+  FlowTable flows;
+  CapacityFlows lists{engine, flows};
+  DepartureAgenda agenda{engine, engine::Action::to<&EpochSite::depart>(*this)};
+  LevelSolver solver{{engine, flows, lists, agenda, available}, 100};
+  EpochFlows epochs{{engine, flows, lists, agenda, solver, rates, available},
+                    engine::Action::to<&EpochSite::end_of_epoch>(*this)};
+  FlowId first = 0;
+  std::vector<FlowId> ended;
+};
+
+// Five flows at 1 byte per picosecond: 100 bytes end at 100. Half of the 4 that are left may be in an epoch: the two that
+// would end at 104, which get their 8 bytes at an even 2 bytes per picosecond. The other two share 3 until 104, then 5.
+TEST(EpochFlows, FlowsThatEndSoonAreTakenTogetherAndTheRestShareWhatTheyLeave) {
+  EpochSite site;
+  EXPECT_EQ(site.epochs.least_crowd(), 4u);
+  site.first = site.add(100);
+  const FlowId a = site.add(104);
+  const FlowId b = site.add(104);
+  for (int i = 0; i < 2; ++i) site.add(1000);
+  struct Look {
+    void at(std::uint64_t) {
+      level = site.solver.level(0);
+      rate = site.epochs.rate(site.flows[flow]);
+      unsent = site.epochs.unsent(site.flows[flow]);
+      reserved = !site.epochs.none_on(0);
+      site.epochs.for_each(0, [this](FlowId) { ++in_epoch; });
+    }
+    EpochSite& site;
+    FlowId flow;
+    double level = 0.0;
+    double rate = 0.0;
+    double unsent = 0.0;
+    bool reserved = false;
+    int in_epoch = 0;
+  } look{site, a}, after{site, a};
+  site.engine.schedule(Time{102}, engine::Phase::kFinish, engine::Action::to<&Look::at>(look));
+  site.engine.schedule(Time{105}, engine::Phase::kFinish, engine::Action::to<&Look::at>(after));
+  run_to(site.engine, Time{110});
+  EXPECT_EQ(site.epochs.epochs(), 1u);
+  EXPECT_EQ(site.epochs.flows(), 2u);
+  EXPECT_EQ(look.level, 1.5);
+  EXPECT_EQ(look.rate, 1.0);
+  EXPECT_EQ(look.unsent, 2.0);
+  EXPECT_TRUE(look.reserved);
+  EXPECT_EQ(look.in_epoch, 2);
+  EXPECT_THAT(site.ended, ::testing::UnorderedElementsAre(a, b));
+  EXPECT_EQ(after.level, 2.5);
+  EXPECT_FALSE(after.reserved);
+}
+
+// What an epoch has taken goes back to the solver with what it has left: at 102 each has sent 2 of its 4 bytes, and the
+// four flows share 5.
+TEST(EpochFlows, AnEpochThatIsDissolvedGivesItsFlowsBack) {
+  EpochSite site;
+  site.first = site.add(100);
+  const FlowId a = site.add(104);
+  site.add(104);
+  for (int i = 0; i < 2; ++i) site.add(1000);
+  struct Dissolve {
+    void at(std::uint64_t) { site.epochs.dissolve(); }
+    EpochSite& site;
+  } dissolve{site};
+  site.engine.schedule(Time{102}, engine::Phase::kFinish, engine::Action::to<&Dissolve::at>(dissolve));
+  run_to(site.engine, Time{102});
+  site.solver.settle();
+  EXPECT_TRUE(site.epochs.none_on(0));
+  EXPECT_EQ(site.flows[a].remaining, 2.0);
+  EXPECT_EQ(site.solver.level(0), 1.25);
+  EXPECT_TRUE(site.ended.empty());
 }
 
 }  // namespace

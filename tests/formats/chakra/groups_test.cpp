@@ -1,5 +1,6 @@
 // Communicator groups: from the file, from metadata, and the world.
 #include "formats/chakra/chakra_support.hpp"
+#include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
 
 namespace photonrail::test {

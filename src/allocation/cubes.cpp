@@ -58,9 +58,14 @@ CubeMap::CubeMap(const Pod& pod) : pod_(&pod) {
     cubes_.sides[d] = torus[d] / edge_[d];
   }
   idle_.assign(cubes_.size(), 0);
-  for (std::uint32_t i = 0; i < pod.size(); ++i) {
-    const Coordinates at = torus.at(i);
-    if (pod.idle(i)) ++idle_[cubes_.index({at[0] / edge_[0], at[1] / edge_[1], at[2] / edge_[2]})];
+  const std::span<const std::uint8_t> idle = pod.idle_map();
+  for (std::uint32_t x = 0, i = 0; x < torus[0]; ++x) {
+    for (std::uint32_t y = 0; y < torus[1]; ++y) {
+      const std::uint32_t row = cubes_.index({x / edge_[0], y / edge_[1], 0});
+      for (std::uint32_t z = 0; z < cubes_[2]; ++z) {
+        for (std::uint32_t end = i + edge_[2]; i < end; ++i) idle_[row + z] += idle[i];
+      }
+    }
   }
 }
 

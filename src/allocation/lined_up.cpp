@@ -40,19 +40,25 @@ std::vector<CommonPlace> common_places(const CubeCut& cut) {
   return places;
 }
 
-/// Cubes for all positions of the slice: a matching of positions to cubes that have the part idle (augmenting paths),
-/// fuller cubes tried first, so that whole cubes stay idle.
+/// Fuller cubes first, so that whole cubes stay idle.
+std::vector<std::uint32_t> fullest_first(const CubeMap& map) {
+  std::vector<std::uint32_t> order(map.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return map.idle(a) < map.idle(b); });
+  return order;
+}
+
+/// Cubes for all positions of the slice: a matching of positions to cubes that have the part idle (augmenting paths).
 class PositionMatching {
  public:
-  PositionMatching(const CubeMap& map, const CubeCut& cut, const CommonPlace& place)
-      : map_(map), cut_(cut), place_(place), positions_(cut.positions()), position_of_(map.size(), kNone) {
-    order_.resize(map.size());
-    std::iota(order_.begin(), order_.end(), 0U);
-    std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return map.idle(a) < map.idle(b); });
-  }
+  /// `order`: cubes in the order in which they are tried.
+  PositionMatching(const CubeMap& map, const std::vector<std::uint32_t>& order, const CubeCut& cut,
+                   const CommonPlace& place)
+      : map_(map), order_(order), cut_(cut), place_(place), positions_(cut.positions()) {}
 
   [[nodiscard]] bool complete() {
-    if (positions_.size() > map_.size()) return false;
+    if (positions_.size() > map_.size() || !has_enough_of_each_kind()) return false;
+    position_of_.assign(map_.size(), kNone);
     for (std::uint32_t p = 0; p < positions_.size(); ++p) {
       seen_.assign(map_.size(), false);
       if (!augment(p)) return false;
@@ -84,11 +90,25 @@ class PositionMatching {
     return offset;
   }
 
+  // The cubes that have the part of each kind idle; false where they are fewer than the slice needs of that kind.
+  bool has_enough_of_each_kind() {
+    for (std::uint32_t mask = 0; mask < 8; ++mask) {
+      const std::uint32_t needed = cut_.count(mask);
+      if (needed == 0) continue;
+      Coordinates offset{};
+      for (std::uint32_t d = 0; d < 3; ++d) offset[d] = (mask >> d & 1U) != 0 ? place_.offset[d] : 0;
+      const Coordinates part = cut_.part(mask);
+      for (const std::uint32_t cube : order_) {
+        if (map_.has(cube, offset, part)) cubes_of_[mask].push_back(cube);
+      }
+      if (cubes_of_[mask].size() < needed) return false;
+    }
+    return true;
+  }
+
   bool augment(std::uint32_t position) {
-    const Coordinates part = cut_.part(mask_of(position));
-    const Coordinates offset = offset_of(position);
-    for (const std::uint32_t cube : order_) {
-      if (seen_[cube] || !map_.has(cube, offset, part)) continue;
+    for (const std::uint32_t cube : cubes_of_[mask_of(position)]) {
+      if (seen_[cube]) continue;
       seen_[cube] = true;
       if (position_of_[cube] != kNone && !augment(position_of_[cube])) continue;
       position_of_[cube] = position;
@@ -98,22 +118,24 @@ class PositionMatching {
   }
 
   const CubeMap& map_;
+  const std::vector<std::uint32_t>& order_;
   const CubeCut& cut_;
   const CommonPlace& place_;
   Shape positions_;
-  std::vector<std::uint32_t> order_;        // cubes in the order in which they are tried
-  std::vector<std::uint32_t> position_of_;  // by cube
-  std::vector<bool> seen_;                  // cubes, of one augmenting path
+  std::array<std::vector<std::uint32_t>, 8> cubes_of_;  // by kind: those that have its part idle, in their order
+  std::vector<std::uint32_t> position_of_;              // by cube
+  std::vector<bool> seen_;                              // cubes, of one augmenting path
 };
 
 class LinedUpCubes : public Allocator {
  public:
   [[nodiscard]] std::optional<Placement> place(const Pod& pod, const Shape& shape) const override {
     const CubeMap map(pod);
+    const std::vector<std::uint32_t> order = fullest_first(map);
     for (const Shape& turned : shape.rotations()) {
       const CubeCut cut(turned, pod.spec().block);
       for (const CommonPlace& place : common_places(cut)) {
-        PositionMatching matching(map, cut, place);
+        PositionMatching matching(map, order, cut, place);
         if (matching.complete()) return map.join(turned, matching.slots(), place.rest_first);
       }
     }

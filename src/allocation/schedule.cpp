@@ -136,7 +136,10 @@ ScheduleResult PodSchedule::run() {
       allocator_.forget();
       head_start_.reset();
     } else if (now == failure) {
-      if (const auto server = failures_.fail(now)) fail_server(*server);
+      const auto server = failures_.fail(now);
+      // Nothing has changed, and nothing that was refused starts because time passes, unless a running job has less left.
+      if (!server && (!spec_.preempt || ends_.empty())) continue;
+      if (server) fail_server(*server);
     } else {
       enqueue(by_arrival[arrived++]);
     }

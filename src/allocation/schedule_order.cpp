@@ -133,6 +133,7 @@ bool PodSchedule::preempt_for(std::uint32_t job) {
     const double left = static_cast<double>(left_if_stopped(running).count()) * accelerators;
     if (left > own) victims.push_back({running, accelerators, left});
   }
+  if (victims.empty()) return false;
   std::stable_sort(victims.begin(), victims.end(), [&](const Victim& a, const Victim& b) {
     const bool a_fits = a.accelerators >= wanted;
     if (a_fits != (b.accelerators >= wanted)) return a_fits;

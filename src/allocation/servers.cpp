@@ -55,6 +55,37 @@ bool within_rack(const PodSpec& spec, const Shape& shape) {
   return std::all_of(shape.sides.begin(), shape.sides.end(), [&](std::uint32_t side) { return side <= spec.block; });
 }
 
+/// Circuits of a slice through boundaries, beside those that the pod has there. Changes are undone in reverse order, which
+/// is what a search needs that tries one server after another.
+class BoundaryLoad {
+ public:
+  explicit BoundaryLoad(const Pod& pod) : pod_(pod), circuits_(std::size_t{3} * pod.servers().size(), 0) {}
+
+  /// Returns the circuits through the boundary with those of the pod.
+  std::uint32_t add(std::uint32_t boundary, std::uint32_t circuits) {
+    added_.push_back({boundary, circuits});
+    circuits_[boundary] += circuits;
+    return pod_.circuits_through(boundary) + circuits_[boundary];
+  }
+  [[nodiscard]] std::size_t mark() const { return added_.size(); }
+  void undo_to(std::size_t mark) {
+    for (; added_.size() > mark; added_.pop_back()) circuits_[added_.back().boundary] -= added_.back().circuits;
+  }
+  /// By boundary, ascending.
+  [[nodiscard]] std::vector<Placement::Fibres> fibres() const {
+    std::map<std::uint32_t, std::uint32_t> sums;
+    for (const Placement::Fibres& one : added_) sums[one.boundary] += one.circuits;
+    std::vector<Placement::Fibres> all;
+    for (const auto& [boundary, circuits] : sums) all.push_back({boundary, circuits});
+    return all;
+  }
+
+ private:
+  const Pod& pod_;
+  std::vector<std::uint32_t> circuits_;   // by boundary
+  std::vector<Placement::Fibres> added_;  // in order
+};
+
 /// Servers of one rack and the circuits between them.
 class RackWiring {
  public:
@@ -66,10 +97,21 @@ class RackWiring {
 
   [[nodiscard]] const Shape& logical() const { return logical_; }
 
+  /// No assignment has fewer circuits on its busiest boundary: a link between two servers crosses one with all of its own.
+  [[nodiscard]] std::uint32_t least_load() const {
+    std::uint32_t least = 0;
+    for (std::uint32_t at = 0; at < logical_.size(); ++at) {
+      const Coordinates here = logical_.at(at);
+      for (std::size_t d = 0; d < 3; ++d) {
+        if (here[d] > 0) least = std::max(least, circuits_of(d, here));
+      }
+    }
+    return least;
+  }
+
   /// Adds the circuits of the links of logical server `at` to those before it in row-major order, of which `servers` has
   /// the physical ones. The largest number of circuits on a boundary comes back.
-  std::uint32_t add_links(std::uint32_t at, const std::vector<std::uint32_t>& servers,
-                          std::map<std::uint32_t, std::uint32_t>& load) const {
+  std::uint32_t add_links(std::uint32_t at, const std::vector<std::uint32_t>& servers, BoundaryLoad& load) const {
     std::uint32_t busiest = 0;
     const Coordinates here = logical_.at(at);
     for (std::size_t d = 0; d < 3; ++d) {
@@ -101,8 +143,7 @@ class RackWiring {
   }
 
   /// Dimension by dimension, the shorter way round the rack, forwards when both are equal.
-  std::uint32_t route(std::uint32_t from, std::uint32_t to, std::uint32_t circuits,
-                      std::map<std::uint32_t, std::uint32_t>& load) const {
+  std::uint32_t route(std::uint32_t from, std::uint32_t to, std::uint32_t circuits, BoundaryLoad& load) const {
     Coordinates at = all_.at(from);
     const Coordinates end = all_.at(to);
     std::uint32_t busiest = 0;
@@ -115,10 +156,7 @@ class RackWiring {
         const std::uint32_t next = base + (at[d] - base + (forwards ? 1 : side - 1)) % side;
         Coordinates crossed = at;
         if (!forwards) crossed[d] = next;
-        const std::uint32_t boundary = Pod::boundary(all_.index(crossed), d);
-        const auto [known, is_new] = load.try_emplace(boundary, 0);
-        known->second += circuits;
-        busiest = std::max(busiest, pod_.circuits_through(boundary) + known->second);
+        busiest = std::max(busiest, load.add(Pod::boundary(all_.index(crossed), d), circuits));
         at[d] = next;
       }
     }
@@ -133,24 +171,30 @@ class RackWiring {
 };
 
 /// Assigns free servers of a rack to the servers of the slice so that the busiest boundary carries the fewest circuits:
-/// depth first with bounds, limited by steps.
+/// depth first with bounds, limited by steps, until none can be better.
 class ServerMapping {
  public:
-  ServerMapping(const Pod& pod, const RackWiring& wiring, const std::vector<std::uint32_t>& free)
-      : wiring_(wiring), free_(free), taken_(free.size(), false), limit_(pod.spec().fibres) {}
+  /// `load`: of nothing yet, and again when the mapping is found.
+  ServerMapping(const Pod& pod, const RackWiring& wiring, const std::vector<std::uint32_t>& free, BoundaryLoad& load)
+      : wiring_(wiring),
+        free_(free),
+        load_(load),
+        taken_(free.size(), false),
+        limit_(pod.spec().fibres),
+        least_(wiring.least_load()) {}
 
   /// Empty when no assignment keeps the limit of fibres.
   [[nodiscard]] const std::vector<std::uint32_t>& find() {
     best_load_ = limit_ == 0 ? UINT32_MAX : limit_ + 1;
-    extend(0, {});
+    extend(0);
     return best_;
   }
 
  private:
   static constexpr std::uint32_t kMaxSteps = 20'000;
 
-  void extend(std::uint32_t busiest, const std::map<std::uint32_t, std::uint32_t>& load) {
-    if (busiest >= best_load_ || steps_ > kMaxSteps) return;
+  void extend(std::uint32_t busiest) {
+    if (busiest >= best_load_ || best_load_ <= least_ || steps_ > kMaxSteps) return;
     if (chosen_.size() == wiring_.logical().size()) {
       best_ = chosen_;
       best_load_ = busiest;
@@ -162,9 +206,10 @@ class ServerMapping {
       ++steps_;
       taken_[i] = true;
       chosen_.push_back(free_[i]);
-      std::map<std::uint32_t, std::uint32_t> more = load;
-      const std::uint32_t now = wiring_.add_links(at, chosen_, more);
-      extend(std::max(busiest, now), more);
+      const std::size_t before = load_.mark();
+      const std::uint32_t now = wiring_.add_links(at, chosen_, load_);
+      extend(std::max(busiest, now));
+      load_.undo_to(before);
       chosen_.pop_back();
       taken_[i] = false;
     }
@@ -172,8 +217,10 @@ class ServerMapping {
 
   const RackWiring& wiring_;
   const std::vector<std::uint32_t>& free_;
+  BoundaryLoad& load_;
   std::vector<bool> taken_;
   std::uint32_t limit_;
+  std::uint32_t least_;
   std::vector<std::uint32_t> chosen_;
   std::vector<std::uint32_t> best_;
   std::uint32_t best_load_ = UINT32_MAX;
@@ -200,9 +247,9 @@ Placement on_servers(const Pod& pod, const Shape& slice, const RackWiring& wirin
     for (std::size_t d = 0; d < 3; ++d) place[d] = place[d] * spec.server[d] + at[d] % spec.server[d];
     placement.accelerators.push_back(spec.torus.index(place));
   }
-  std::map<std::uint32_t, std::uint32_t> load;
+  BoundaryLoad load(pod);
   for (std::uint32_t at = 0; at < wiring.logical().size(); ++at) wiring.add_links(at, servers, load);
-  for (const auto& [boundary, circuits] : load) placement.fibres.push_back({boundary, circuits});
+  placement.fibres = load.fibres();
   return placement;
 }
 
@@ -261,9 +308,9 @@ std::optional<Placement> place_aligned(const Pod& pod, const Shape& shape) {
       for (std::size_t d = 0; d < 3; ++d) logical[d] = std::min(logical[d] / spec.server[d], wiring.logical()[d] - 1);
       servers[wiring.logical().index(logical)] = server_index(pod, box.accelerators[i]);
     }
-    std::map<std::uint32_t, std::uint32_t> load;
+    BoundaryLoad load(pod);
     for (std::uint32_t at = 0; at < wiring.logical().size(); ++at) wiring.add_links(at, servers, load);
-    for (const auto& [boundary, circuits] : load) box.fibres.push_back({boundary, circuits});
+    box.fibres = load.fibres();
     return box;
   }
   return std::nullopt;
@@ -310,12 +357,14 @@ class AlignedBlocks : public Allocator {
   }
 
   [[nodiscard]] static std::optional<Placement> scatter(const Pod& pod, const Shape& shape) {
+    const std::vector<std::vector<std::uint32_t>> racks = free_servers(pod);
+    BoundaryLoad load(pod);
     for (const Shape& turned : rotations_by_servers(pod.spec(), shape)) {
       const RackWiring wiring(pod, turned);
       if (wiring.logical().size() == 1) continue;  // an aligned place is all that there is
-      for (const auto& servers : free_servers(pod)) {
+      for (const auto& servers : racks) {
         if (servers.size() < wiring.logical().size()) continue;
-        const std::vector<std::uint32_t> chosen = ServerMapping(pod, wiring, servers).find();
+        const std::vector<std::uint32_t> chosen = ServerMapping(pod, wiring, servers, load).find();
         if (!chosen.empty()) return on_servers(pod, turned, wiring, chosen);
       }
     }

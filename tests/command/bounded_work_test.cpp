@@ -50,5 +50,46 @@ TEST_F(BoundedWork, GoodputCountsStepsInSixtyThreeBits) {
   EXPECT_THAT(told.err, HasSubstr("a history has more than 4e18 steps"));
 }
 
+// Servers that are up for a tenth of the time: 100,000 failures and repairs while no job can run, and then the reason.
+TEST_F(BoundedWork, AllocateEndsWhereFailedServersNeverLeaveASlice) {
+  write("pod.json",
+        {{"schema", "photonrail.allocation/1"},
+         {"pod", {{"torus", {12, 4, 4}}, {"fibres", 1}, {"reach", 2}}},
+         {"policies", {"photonic"}},
+         {"orders", {"srsf"}},
+         {"jobs",
+          {{"drawn",
+            {{"count", 100},
+             {"slices", {{{"shape", {11}}, {"share", 1}}}},
+             {"mean_interarrival_s", 10},
+             {"mean_duration_s", 600}}}}},
+         {"preempt", true},
+         {"failures", {{"mean_between_h", 0.01}, {"mean_repair_h", 0.1}, {"checkpoint_s", 600}, {"restart_s", 30}}}});
+  const Outcome told = run_within(30, "allocate pod.json");
+  EXPECT_EQ(told.status, 3);
+  EXPECT_THAT(told.err, HasSubstr("job 0 (11) waits for a slice that failed servers never leave whole"));
+}
+
+// SIGTERM ends a verb, with what it keeps in files, also within a piece of work that looks at no flag.
+TEST_F(BoundedWork, ASignalEndsEveryVerb) {
+  json months = failing({{"days", 36500},
+                         {"step_s", 1},
+                         {"failures", {{{"of", "server"}, {"mtbf_h", 0.1}}}},
+                         {"recovery", {{{"action", "wait"}}}}});
+  write("months.json", months);
+  json busy = tiny("busy");
+  busy["run"] = {{"iterations", 1000000}};
+  busy["stragglers"] = {{{"ranks", "random"}, {"delay_us", 1}}};
+  write("busy.json", busy);
+  write("points.json", {{"schema", "photonrail.sweep/1"},
+                        {"base", "busy.json"},
+                        {"axes", {{{"name", "bytes"}, {"pointer", "/workload/collective/bytes"}, {"values", {1, 2}}}}}});
+  for (const std::string verb :
+       {"goodput months.json", "goodput months.json --out kept", "run busy.json", "sweep points.json"}) {
+    const Outcome told = run_within(60, verb + " >.out 2>.err & sleep 2; kill -TERM $!; wait $!; exit $?; :");
+    EXPECT_EQ(told.status, 143) << verb << ": " << told.err;
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

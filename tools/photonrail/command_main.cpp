@@ -11,6 +11,9 @@
 #include "photonrail/version.hpp"
 #include "plugin.hpp"
 #include "rows.hpp"
+#include "stop.hpp"
+
+#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 
@@ -21,6 +24,19 @@
 #include <vector>
 
 namespace photonrail::command {
+
+// Memory that a run gives back and takes again is kept: by default the heap of the C library shrinks and grows with each
+// large block, and the kernel clears its pages anew each time.
+static void keep_memory() {
+#ifdef __GLIBC__
+  constexpr int kKept = 256 << 20;   // bytes at the top of the heap that are not given back
+  constexpr int kBlock = 64 << 20;   // larger blocks are mapped on their own
+  constexpr int kAtLeast = 1 << 20;  // the heap grows by so much at once
+  mallopt(M_TRIM_THRESHOLD, kKept);
+  mallopt(M_MMAP_THRESHOLD, kBlock);
+  mallopt(M_TOP_PAD, kAtLeast);
+#endif
+}
 
 int exit_status(const std::exception& error) {
   if (const auto* told = dynamic_cast<const CommandError*>(&error)) return told->status();
@@ -372,6 +388,8 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
 }  // namespace photonrail::command
 
 int photonrail::command_main(int argc, const char* const* argv, const Registries& known) {
+  command::exit_on_stop_signals();
+  command::keep_memory();
   try {
     command::parse_and_act(argc, argv, known, command::Act::kRun);
     return 0;

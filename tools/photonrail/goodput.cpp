@@ -74,6 +74,11 @@ GoodputResult run_point(const Point& point, const GoodputOptions& how, const Reg
   }
 }
 
+std::string stopped_text(const std::filesystem::path& folder) {
+  return folder.empty() ? "stopped; --out DIR keeps the histories that are complete"
+                        : "stopped; what is complete is kept, the same command goes on";
+}
+
 // A signal ends a point with what is complete, or, before its first history is, with an error.
 GoodputResult run_unless_stopped(const Point& point, const GoodputOptions& how, const Registries& known,
                                  const StopSignals& signals) {
@@ -84,9 +89,7 @@ GoodputResult run_unless_stopped(const Point& point, const GoodputOptions& how, 
     if (!signals.stop()) throw;
   }
   if (!signals.stop()) return *std::move(result);
-  throw CommandError(128 + signals.received(), how.directory.empty()
-                                                   ? "stopped; --out DIR keeps the histories that are complete"
-                                                   : "stopped; what is complete is kept, the same command goes on");
+  throw CommandError(128 + signals.received(), stopped_text(how.directory));
 }
 
 // What several points are warned of is said once, with the first of them.
@@ -135,7 +138,7 @@ void write_all(const std::filesystem::path& folder, const std::vector<report::Go
 void goodput(const GoodputCommandOptions& options, const Registries& known) {
   const std::vector<Point> points = points_of(options, known);
   tell_warnings(points);
-  const StopSignals signals;
+  const StopSignals signals(stopped_text(options.out));
   std::vector<report::GoodputRow> rows;
   std::string notes;
   KnownSteps known_steps;

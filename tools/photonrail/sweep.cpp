@@ -270,7 +270,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
   if (options.dry_run) return dry_run(sweep, options.jobs > 0 ? std::min(options.jobs, cores) : cores, known);
   if (options.point) return run_point(sweep, options, known);
-  const StopSignals signals;
+  const StopSignals signals("stopped; points that are complete are kept, the same command goes on");
   SweepOptions run;
   run.directory = out_of(options);
   run.jobs = options.jobs;

@@ -1,4 +1,4 @@
-// What a run accounts for: each rank's time, traffic by dimension, windows between phases, reconfigurations.
+// A run accounts for these: each rank's time, traffic by dimension, windows between phases, reconfigurations.
 #pragma once
 
 #include "photonrail/core/circuit.hpp"
@@ -44,7 +44,7 @@ struct DimensionTraffic {
   friend bool operator==(const DimensionTraffic&, const DimensionTraffic&) = default;
 };
 
-/// How many windows had this length.
+/// Counts the windows of this length.
 struct WindowCount {
   Duration length{};
   std::uint64_t count = 0;

@@ -26,7 +26,7 @@ struct NicSpec {
   std::uint32_t gpus = 1;
 };
 
-/// What happens when a controller darkens a circuit that carries bytes.
+/// Says what happens when a controller darkens a circuit that carries bytes.
 enum class OnDark : std::uint8_t { kError, kPause };
 
 /// A NIC port of an optical rail that failed (no light in or out), or is stuck: the switch can no longer re-point its

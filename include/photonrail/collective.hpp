@@ -102,17 +102,18 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// One line, for the same list.
   [[nodiscard]] virtual std::string_view summary() const = 0;
-  /// Whether expand() has a plan for so many members, from 2.
+  /// Returns true when expand() has a plan for so many members, from 2.
   [[nodiscard]] virtual bool supports(CollectiveOp op, Member members) const = 0;
-  /// What laws and proofs hold the plans against; by default nothing beyond the right data.
+  /// Returns what laws and proofs hold the plans against; by default nothing beyond the right data.
   [[nodiscard]] virtual CollectiveClaims claims(CollectiveOp /*op*/, Member /*members*/) const { return {}; }
-  /// Whether the plan depends on CollectiveCall::places. expand() throws ConfigError for places that it cannot use.
+  /// Returns true when the plan depends on CollectiveCall::places. expand() throws ConfigError for places that it cannot
+  /// use.
   [[nodiscard]] virtual bool uses_places() const { return false; }
-  /// Whether the plan follows the links of CollectiveCall::box.
+  /// Returns true when the plan follows the links of CollectiveCall::box.
   [[nodiscard]] virtual bool follows_box() const { return false; }
-  /// Whether the plan depends on CollectiveCall::straggler.
+  /// Returns true when the plan depends on CollectiveCall::straggler.
   [[nodiscard]] virtual bool expects_straggler() const { return false; }
-  /// Whether the plan follows CollectiveCall::demand.
+  /// Returns true when the plan follows CollectiveCall::demand.
   [[nodiscard]] virtual bool takes_demand() const { return false; }
   /// The plan of a call. REQUIRES: supports(call.op, call.members); without takes_demand() the call has no demand.
   [[nodiscard]] virtual std::unique_ptr<const SendPlan> expand(const CollectiveCall& call) const = 0;

@@ -43,8 +43,9 @@ struct Override {
 [[nodiscard]] Scenario parse_scenario(std::string_view json, const std::filesystem::path& directory, std::string_view file,
                                       std::span<const Override> overrides, const Registries& known);
 
-/// What an error of a run of a scenario says, with the fields that it names as the keys of a scenario file: a check of a
-/// Scenario speaks of "cluster.nic.per_port", the file of /cluster/nic/port_gb_per_s. Readers of files do so by themselves.
+/// Returns what an error of a run of a scenario says, with the fields that it names as the keys of a scenario file: a check
+/// of a Scenario speaks of "cluster.nic.per_port", the file of /cluster/nic/port_gb_per_s. Readers of files do so by
+/// themselves.
 [[nodiscard]] std::string file_words(const std::exception& error);
 
 /// The training job of a scenario file without its task graph: whatever of the file it does not need is not looked at.
@@ -61,8 +62,8 @@ struct Override {
                                               std::string_view source);
 
 /// A CCL-Bench workload card (YAML; github.com/cornell-sysphotonics/ccl-bench) as the JSON of a scenario on electrical
-/// rails, for people to go on with. Keys: docs/formats.md. Throws ConfigError: unknown models and GPUs list what is known;
-/// a plan that cannot be simulated is refused.
+/// rails, for people to go on with. Keys: docs/reference/scenario.md. Throws ConfigError: unknown models and GPUs list what
+/// is known; a plan that cannot be simulated is refused.
 [[nodiscard]] std::string scenario_from_card(const std::filesystem::path& card);
 
 /// The other way: any scenario as a card. A workload without a "training" section shows its parallelism by its groups.
@@ -76,7 +77,7 @@ struct ModelPreset {
   std::string note;
   ModelSpec spec;
 };
-/// By key, ascending.
+/// Lists the presets by key, ascending.
 [[nodiscard]] const std::vector<ModelPreset>& model_presets();
 /// Throws ConfigError that lists what is known.
 [[nodiscard]] const ModelSpec& model_preset(std::string_view key);
@@ -87,9 +88,9 @@ struct ModelPreset {
 [[nodiscard]] const std::vector<PriceCatalogue>& price_catalogues();
 /// One of them, or a `photonrail.catalogue/1` file: a word that ends in .json or has a '/'. Throws ConfigError.
 [[nodiscard]] PriceCatalogue price_catalogue(std::string_view name_or_file);
-/// What a scenario takes that names none: the slowest of them whose ports carry `port`, or else the fastest.
+/// Returns what a scenario takes that names none: the slowest of them whose ports carry `port`, or else the fastest.
 [[nodiscard]] const PriceCatalogue& price_catalogue_for(Bandwidth port);
-/// By name(). Throws ConfigError that lists what is known.
+/// Finds a rule by name(). Throws ConfigError that lists what is known.
 [[nodiscard]] CostRule cost_rule(std::string_view name);
 
 /// Reads `photonrail.graph/1`, a task graph as JSON.

@@ -1,4 +1,4 @@
-// How a job is executed: lanes, stragglers, and what a run repeats and how exactly.
+// These options say how a job is executed: lanes, stragglers, and what a run repeats and how exactly.
 #pragma once
 
 #include "photonrail/core/random.hpp"
@@ -16,7 +16,7 @@ namespace photonrail {
 enum class Fidelity : std::uint8_t { kExact, kStream };
 enum class CommLanes : std::uint8_t { kPerCommunicator, kOne };
 
-/// What collectives of one communicator do that are ready at the same time.
+/// Says what collectives of one communicator do that are ready at the same time.
 enum class ConcurrentCollectives : std::uint8_t {
   kInTurn,   ///< one after another, as a communication library runs them
   kTogether  ///< all at once: they share the links chunk by chunk, as the simulators behind published results run them
@@ -61,7 +61,8 @@ struct RunSpec {
   std::uint64_t seed = 1;
   Fidelity fidelity = Fidelity::kStream;
   /// From 0 (exact) to 0.1: flows of a crowd may end by up to about this share of their duration too early or too late,
-  /// which makes crowds of many unlike flows fast (docs/models.md, "Crowds within an accuracy"). Above 0: without folding.
+  /// which makes crowds of many unlike flows fast (docs/models/network.md, "Crowds within an accuracy"). Above 0: without
+  /// folding.
   double network_accuracy = 0.0;
   /// Where something of the run is drawn (draws_of_seed()): simulate() runs the scenario with so many seeds, `seed` first,
   /// and RunResult::spread says how far their makespans lie apart. 0 and 1: with `seed` alone; none: as the caller of

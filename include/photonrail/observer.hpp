@@ -53,8 +53,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// Whether it needs the events of every rank. If no observer of a run does, equivalent ranks may be simulated once, and
-  /// observers are notified of the begin, the progress and the end only.
+  /// Returns true when it needs the events of every rank. If no observer of a run does, equivalent ranks may be simulated
+  /// once, and observers are notified of the begin, the progress and the end only.
   [[nodiscard]] virtual bool needs_every_rank() const { return true; }
 
   virtual void begin(const Scenario&) {}        ///< the scenario outlives end(); of several jobs, it has all side by side

@@ -23,7 +23,7 @@ namespace photonrail {
 
 namespace plugin {
 
-/// What the command and a plug-in tell each other. Its layout is the same in every version.
+/// Holds what the command and a plug-in tell each other. Its layout is the same in every version.
 struct Call {
   std::uint32_t size = sizeof(Call);  ///< bytes
   std::uint32_t version_differs = 0;  ///< set by the plug-in to 1: then nothing was registered

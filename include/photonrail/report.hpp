@@ -34,7 +34,7 @@ void write_file(const std::filesystem::path& file, std::string_view text);
 /// the scenario. Of a run that failed it shows what happened until then.
 class TraceWriter : public Observer {
  public:
-  /// What of a run the timeline shows.
+  /// Holds what of a run the timeline shows.
   struct Options {
     std::vector<RankId> ranks;  ///< whose streams are shown; empty: all. Rails are always shown
   };

@@ -1,4 +1,5 @@
-// What a run says. Times are seconds only here, at the edge; the exact picoseconds stay beside them where tests need them.
+// A result is what a run says. Times are seconds only here, at the edge; the exact picoseconds stay beside them where tests
+// need them.
 #pragma once
 
 #include "photonrail/accounting.hpp"
@@ -19,7 +20,7 @@
 
 namespace photonrail {
 
-/// What of the job was simulated. Ranks of one class have the same history, and one of them was run for all.
+/// Holds what of the job was simulated. Ranks of one class have the same history, and one of them was run for all.
 struct FoldingSummary {
   std::uint64_t ranks = 0;
   std::uint64_t classes = 0;  ///< as many as ranks: every rank was simulated
@@ -36,7 +37,7 @@ struct EngineSummary {
   std::uint64_t flows_in_epochs = 0;  ///< whose ends are estimates within the accuracy
 };
 
-/// What of the capacity of the job's GPUs was used to send, on average over the run, from 0 to 1.
+/// Holds what of the capacity of the job's GPUs was used to send, on average over the run, from 0 to 1.
 struct Utilisation {
   double rail_ports = 0.0;  ///< bytes over rails / (rate of the NICs of all ranks x makespan)
   double scale_up = 0.0;    ///< bytes within servers / (rate of the scale-up ports of all ranks x makespan)
@@ -97,11 +98,11 @@ struct RunResult {
   /// The step time by which runs are compared: steady_iteration(), or the only iteration, or without iterations (of several
   /// jobs) the makespan. The page finds the same by the columns of a table (selection.js).
   [[nodiscard]] Duration step_time() const;
-  /// Of a generated training job, by its steady step, or the only one: tokens a second; the model's FLOPs over those that
-  /// the GPUs of all ranks could do at their peak; none where the job has none, or a step takes no time.
+  /// Has, of a generated training job and by its steady step, or the only one: tokens a second; the model's FLOPs over
+  /// those that the GPUs of all ranks could do at their peak; none where the job has none, or a step takes no time.
   [[nodiscard]] std::optional<double> tokens_per_s() const;
   [[nodiscard]] std::optional<double> mfu() const;
-  /// What the fullest GPU of a generated training job holds, bytes; of several jobs, the most of them.
+  /// Returns what the fullest GPU of a generated training job holds, bytes; of several jobs, the most of them.
   [[nodiscard]] std::optional<double> peak_memory_bytes() const;
 };
 

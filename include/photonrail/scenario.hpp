@@ -18,8 +18,8 @@ namespace photonrail {
 /// Where a scenario comes from. Nothing in a run depends on it.
 struct ScenarioSource {
   std::vector<std::string> overrides;  ///< "/json/pointer=value", in the order in which they were applied
-  /// Of the scenario after all overrides and of the files that it names, 16 hexadecimal digits (docs/formats.md); empty
-  /// where the scenario is not from a file.
+  /// Of the scenario after all overrides and of the files that it names, 16 hexadecimal digits (docs/guide/sweeps.md);
+  /// empty where the scenario is not from a file.
   std::string hash;
 
   friend bool operator==(const ScenarioSource&, const ScenarioSource&) = default;
@@ -52,9 +52,9 @@ struct Scenario {
   /// Throws ConfigError whose `where` is the field, "cluster.nic.ports": the parts must be valid and fit each other.
   void validate() const;
 
-  /// What is valid and yet looks like a mistake, each a complete line: what the graph's reader accepted with a doubt, a job
-  /// that needs more memory than a GPU has, rates that no such device has, GPUs that reach all of their peak by default,
-  /// tensor parallelism over several servers. A run's result has the same lines.
+  /// Returns what is valid and yet looks like a mistake, each a complete line: what the graph's reader accepted with a
+  /// doubt, a job that needs more memory than a GPU has, rates that no such device has, GPUs that reach all of their peak
+  /// by default, tensor parallelism over several servers. A run's result has the same lines.
   [[nodiscard]] std::vector<std::string> warnings() const;
   /// Why the job could not run on such GPUs; "" where it could, or where that is not known.
   [[nodiscard]] std::string infeasible() const;

@@ -23,8 +23,9 @@ struct Registries {
 [[nodiscard]] RunResult simulate(const Scenario& scenario, std::span<Observer* const> observers,
                                  const Registries& registries);
 
-/// Whether anything of the run is drawn, so that another RunSpec::seed may give another result: delays or the choice of
-/// stragglers, times of switches, delays and losses of messages of the control plane, routing of a mixture of experts.
+/// Returns true when anything of the run is drawn, so that another RunSpec::seed may give another result: delays or the
+/// choice of stragglers, times of switches, delays and losses of messages of the control plane, routing of a mixture of
+/// experts.
 [[nodiscard]] bool draws_of_seed(const Scenario& scenario);
 
 /// Runs `scenario`, of which `result` is the result, under `seeds` - 1 further seeds (repeated_seed()), and sets

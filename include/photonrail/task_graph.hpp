@@ -123,7 +123,7 @@ class Program {
   /// The name of a task, or "" for a task without one.
   [[nodiscard]] std::string_view name(TaskId t) const;
 
-  /// Whether the tasks are equal but for their names.
+  /// Returns true when the tasks are equal but for their names.
   [[nodiscard]] bool same_tasks(const Program& other) const {
     return tasks_ == other.tasks_ && offsets_ == other.offsets_ && successors_ == other.successors_;
   }

@@ -16,8 +16,8 @@
 
 namespace photonrail {
 
-/// What is computed again in the backward pass instead of kept: nothing, the core of attention (scores, softmax and their
-/// product with the values; Korthikanti et al., arXiv 2205.05198, section 5), or every layer.
+/// Says what is computed again in the backward pass instead of kept: nothing, the core of attention (scores, softmax and
+/// their product with the values; Korthikanti et al., arXiv 2205.05198, section 5), or every layer.
 enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
 
 /// Ranks = tp x cp x dp x pp. Experts are laid over the ranks of a stage anew, as expert tensor parallelism x expert
@@ -102,7 +102,7 @@ struct TrainingSpec {
 /// The task graph of one training step. Throws ConfigError (see validate()).
 [[nodiscard]] TaskGraph make_training_graph(const TrainingSpec& spec);
 
-/// What one step of a training job does for its model, whatever is computed again or padded on the way.
+/// Holds what one step of a training job does for its model, whatever is computed again or padded on the way.
 struct TrainingWork {
   double tokens = 0.0;
   double flops = 0.0;  ///< forward and backward passes of all layers and the head, without recomputation
@@ -115,7 +115,7 @@ struct TrainingWork {
 /// Throws ConfigError (see validate()).
 [[nodiscard]] TrainingWork training_work(const TrainingSpec& spec);
 
-/// What a GPU of a pipeline stage holds at its fullest, in bytes.
+/// Holds what a GPU of a pipeline stage holds at its fullest, in bytes.
 struct StageMemory {
   double parameters = 0.0;   ///< at the precision of the parameters; with fsdp the shard and the units gathered at once
   double gradients = 0.0;    ///< at the precision of the gradients

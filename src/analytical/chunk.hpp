@@ -62,7 +62,7 @@ struct CollectiveInstance {
   std::uint32_t done = 0;     // members
 };
 
-/// What an algorithm can do with its chunk.
+/// Holds what an algorithm can do with its chunk.
 class ChunkActions {
  public:
   ChunkActions() = default;

@@ -57,7 +57,7 @@ class Collectives final : public ChunkActions {
   void handled(const RankEvent& event);
   /// Messages of chunks that took as long as an earlier one.
   [[nodiscard]] std::uint64_t repeated_messages() const { return folding_.repeated_messages; }
-  /// What a rank that is in the collective of `task` waits for, for people.
+  /// Returns what a rank that is in the collective of `task` waits for, for people.
   [[nodiscard]] std::string waits_for(std::uint32_t rank, std::uint32_t task) const;
 
   void handle(Chunk& chunk, bool reduce, std::uint64_t bytes) override;
@@ -80,7 +80,7 @@ class Collectives final : public ChunkActions {
     bool subset = false;
   };
 
-  /// What is simulated once in place of many times.
+  /// Holds what is simulated once in place of many times.
   struct Folding {
     bool of_ranks = false;   // the job has one rank, which stands for all
     bool of_chunks = false;  // the first chunk of each size stands for the others
@@ -120,8 +120,9 @@ class Collectives final : public ChunkActions {
   std::unordered_map<std::uint64_t, bool> next_tree_;  // by operation and dimension: which tree is next
 };
 
-/// Whether chunks of equal size of a collective take equally long, whatever else goes on: one phase, links that know no
-/// congestion, and tasks one after another, so that no other collective is in progress. REQUIRES: the job is folded.
+/// Returns true when chunks of equal size of a collective take equally long, whatever else goes on: one phase, links that
+/// know no congestion, and tasks one after another, so that no other collective is in progress. REQUIRES: the job is
+/// folded.
 [[nodiscard]] bool all_chunks_alike(const AnalyticalJob& job, AnalyticalBackend backend);
 
 }  // namespace photonrail::analytical

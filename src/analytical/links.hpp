@@ -1,4 +1,4 @@
-// How long a message is on its way.
+// A link model says how long a message is on its way.
 #pragma once
 
 #include "analytical/clock.hpp"

@@ -1,4 +1,4 @@
-// What a chunk of a collective does, dimension by dimension.
+// Phases are what a chunk of a collective does, dimension by dimension.
 #pragma once
 
 #include "photonrail/study/analytical.hpp"
@@ -58,7 +58,7 @@ struct Topology {
 [[nodiscard]] std::vector<Phase> phases_of(CollectiveOp op, std::uint64_t bytes, const Topology& topology,
                                            std::uint32_t dimensions, bool hierarchical);
 
-/// How `bytes` are cut into chunks. A chunk is no smaller than a byte a rank, but for an all-gather's.
+/// Returns how `bytes` are cut into chunks. A chunk is no smaller than a byte a rank, but for an all-gather's.
 [[nodiscard]] std::vector<std::uint64_t> chunks_of(CollectiveOp op, std::uint64_t bytes, std::uint32_t chunks,
                                                    std::uint32_t ranks);
 

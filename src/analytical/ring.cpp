@@ -11,7 +11,8 @@ bool is_tree(const Phase& p) { return p.how.algorithm == AnalyticalAlgorithm::kD
 bool is_direct(const Phase& p) { return p.how.algorithm == AnalyticalAlgorithm::kDirect; }
 bool is_halving(const Phase& p) { return p.how.algorithm == AnalyticalAlgorithm::kHalvingDoubling; }
 
-// How many of the packets after the first `at_once` come out of a pass: with the next pass, no packet is reduced at first.
+// Returns how many of the packets after the first `at_once` come out of a pass: with the next pass, no packet is reduced at
+// first.
 std::uint32_t packets_of_a_pass(const Phase& p) {
   if (is_halving(p)) return p.sources - 1;
   return is_direct(p) ? p.at_once : p.circle.members - 1;

@@ -63,7 +63,7 @@ bool same_work(const AnalyticalTask& a, const AnalyticalTask& b) {
   return work(a) == work(b);
 }
 
-// What every rank keeps of each of its chunks is taken when a collective begins.
+// Checks the memory: what every rank keeps of each of its chunks is taken when a collective begins.
 void check_memory(const AnalyticalJob& job) {
   constexpr std::uint64_t kMostCounters = std::uint64_t{1} << 29;
   std::uint64_t of_a_chunk = 32;  // as many counters as its state is worth
@@ -82,7 +82,7 @@ void check_memory(const AnalyticalJob& job) {
                     "fewer chunks (preferred-dataset-splits)");
 }
 
-// What is simulated of a job, message by message. Of a collective of a group, a ring's.
+// Returns what is simulated of a job, message by message. Of a collective of a group, a ring's.
 double messages_of(const AnalyticalJob& job) {
   double messages = 0.0;
   for (const auto& tasks : job.ranks) {
@@ -115,8 +115,8 @@ void check_work(const AnalyticalJob& job) {
                     "fewer chunks (preferred-dataset-splits), or photonrail's own simulation: photonrail import astra");
 }
 
-// Whether each link carries messages of one rank alone: those to a neighbour, or links that two ranks have to themselves.
-// Where several share one, what is sent at the same instant is in an order that tells ranks apart.
+// Returns true when each link carries messages of one rank alone: those to a neighbour, or links that two ranks have to
+// themselves. Where several share one, what is sent at the same instant is in an order that tells ranks apart.
 bool links_have_one_user(const AnalyticalJob& job, const AnalyticalImplementations& how) {
   for (std::size_t d = 0; d < how.size() && d < job.network.size(); ++d) {
     if (how[d].whole_network && job.network.size() > 1) return false;
@@ -126,7 +126,8 @@ bool links_have_one_user(const AnalyticalJob& job, const AnalyticalImplementatio
   return true;
 }
 
-// Whether one rank can stand for all: each does the same, with all, by algorithms in which every place is like the others.
+// Returns true when one rank can stand for all: each does the same, with all, by algorithms in which every place is like
+// the others.
 bool alike(const AnalyticalJob& job, AnalyticalBackend backend) {
   const auto symmetric = [&](const AnalyticalTask& t) {
     if (t.kind == AnalyticalTask::Kind::kSend || t.kind == AnalyticalTask::Kind::kReceive) return false;

@@ -9,7 +9,7 @@ namespace photonrail::analytical {
 
 namespace {
 
-// What the other end of an edge is to a member.
+// Holds what the other end of an edge is to a member.
 constexpr std::uint32_t kParent = 0;
 constexpr std::uint32_t kLeft = 1;
 constexpr std::uint32_t kRight = 2;

@@ -22,15 +22,15 @@ class AlgorithmTable {
 
   [[nodiscard]] const CollectiveSpec& spec() const { return spec_; }
   [[nodiscard]] const CollectiveRegistry& registry() const { return registry_; }
-  /// Whether the specification leaves the algorithm for the operation to "auto".
+  /// Returns true when the specification leaves the algorithm for the operation to "auto".
   [[nodiscard]] bool chooses(CollectiveOp op) const { return spec_.algorithm[index(op)] == kAutoAlgorithm; }
   /// The specification's own algorithm of that name, else the registered one, or null.
   [[nodiscard]] const CollectiveAlgorithm* find(std::string_view name) const;
   /// The algorithm for the operation. Throws ConfigError when there is none of its name. REQUIRES: !chooses(op).
   [[nodiscard]] const CollectiveAlgorithm& algorithm(CollectiveOp op) const;
-  /// Whether the plan for the operation depends on where members sit.
+  /// Returns true when the plan for the operation depends on where members sit.
   [[nodiscard]] bool uses_places(CollectiveOp op) const { return uses_places_[index(op)]; }
-  /// Whether the algorithm for the operation wants CollectiveCall::straggler.
+  /// Returns true when the algorithm for the operation wants CollectiveCall::straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return expects_straggler_[index(op)]; }
   /// The algorithm for the operation. Throws ConfigError when it does not support the call. REQUIRES: !chooses(call.op).
   [[nodiscard]] const CollectiveAlgorithm& supporting(const CollectiveCall& call) const;

@@ -95,7 +95,7 @@ class BruckAllToAll final : public UniformPlan {
   [[nodiscard]] std::uint32_t sends_from(Member /*member*/, std::uint32_t /*round*/) const override { return 1; }
   [[nodiscard]] std::uint32_t sends_to(Member /*member*/, std::uint32_t /*round*/) const override { return 1; }
 
-  /// How many blocks a member sends in a step.
+  /// Returns how many blocks a member sends in a step.
   [[nodiscard]] static std::uint32_t blocks_of_step(Member n, std::uint32_t step) {
     const Member distance = Member{1} << step;
     return n / (2 * distance) * distance + std::max(n % (2 * distance), distance) - distance;

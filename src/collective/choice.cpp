@@ -12,7 +12,7 @@ namespace {
 
 enum class Spread { kRail, kServer, kBoth };
 
-/// Whether the group is one rail, or in one server, or has several of both.
+/// Returns true when the group is one rail, or in one server, or has several of both.
 Spread spread_of(const CollectiveCall& call) {
   if (call.places.empty()) return Spread::kRail;
   const auto all = [&](auto MemberPlace::*which) {
@@ -39,7 +39,7 @@ CollectiveCall even(const CollectiveCall& call) {
   return copy;
 }
 
-/// Whether an algorithm of the registry follows the links of the group's box.
+/// Returns true when an algorithm of the registry follows the links of the group's box.
 bool boxed(const CollectiveRegistry& registry, const CollectiveCall& call) {
   if (call.box.empty() || call.demand != nullptr) return false;
   return std::any_of(registry.all().begin(), registry.all().end(), [&](const auto& algorithm) {

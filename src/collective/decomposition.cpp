@@ -46,7 +46,7 @@ class ByteGrid {
   [[nodiscard]] std::size_t words() const { return words_; }
 
  private:
-  /// How many powers of two are no more than it.
+  /// Returns how many powers of two are no more than it.
   [[nodiscard]] static int width(std::int64_t bytes) {
     return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
   }

@@ -129,7 +129,7 @@ struct Hop {
   std::uint32_t chunk = 0;
 };
 
-/// What goes up, by step: at most one send and one receive a member.
+/// Returns what goes up, by step: at most one send and one receive a member.
 std::vector<std::vector<Hop>> hops_up(const TwoTrees& trees, Member n, std::uint32_t pieces) {
   std::vector<std::vector<Hop>> steps(trees.steps(pieces));
   for (std::size_t tree = 0; tree < 2; ++tree) {

@@ -8,7 +8,7 @@
 
 namespace photonrail::collective {
 
-/// Of members that sit on several rails, each round of a plan may use some rails only: a plan that asks round by round
+/// Each round of a plan may use some of the rails of its members only: a plan that asks round by round
 /// waits once for every rail. Rounds whose circuits join, on each rail, a server to at most one other each way are merged,
 /// so that their circuits are asked for at once; what their sends wait for stays. A round inside the servers, which needs
 /// no circuits, stays on its own, and so do the rounds of a plan that starts before all members are there. Returns `plan`

@@ -43,13 +43,13 @@ class MessageGraph {
   /// All nodes, each after what it waits for; of those that could be next the one with the least `rank` first.
   /// Shorter than nodes() when some wait for each other in a circle. REQUIRES: a rank for every node.
   [[nodiscard]] std::vector<Node> sequence(std::span<const std::uint64_t> rank) const;
-  /// By node: how many nodes stand one after another before it; a rank for sequence() that keeps steps together.
+  /// Indexed by node: how many nodes stand one after another before it; a rank for sequence() that keeps steps together.
   /// REQUIRES: no circle.
   [[nodiscard]] std::vector<std::uint64_t> levels() const;
   /// Nodes that wait for each other in a circle, each for the next and the last for the first; empty when there is none.
   [[nodiscard]] std::vector<Node> circle() const;
 
-  /// By message: the messages that must have arrived before it may leave; all of them are received before it is in
+  /// Indexed by message: the messages that must have arrived before it may leave; all of them are received before it is in
   /// `sequence`, one of sequence(), complete.
   [[nodiscard]] std::vector<std::vector<Message>> waits(std::span<const Node> sequence) const;
 
@@ -62,7 +62,7 @@ class MessageGraph {
   using Clock = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   static void join(Clock& into, const Clock& other);
   [[nodiscard]] Clock stamp(Message message) const;
-  /// By node: what has arrived when it is done.
+  /// Indexed by node: what has arrived when it is done.
   [[nodiscard]] std::vector<Clock> clocks(std::span<const Node> sequence) const;
   [[nodiscard]] std::vector<std::uint32_t> indegrees() const;
   [[nodiscard]] std::vector<std::vector<Node>> successors() const;

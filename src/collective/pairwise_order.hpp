@@ -32,10 +32,10 @@ class PairwiseOrder {
 
   [[nodiscard]] bool in_one_server() const { return servers_ == 1 && rails_ > 1; }
 
-  /// Of the grid. REQUIRES: two_levels().
+  /// Returns the servers of the grid. REQUIRES: two_levels().
   [[nodiscard]] Member servers() const { return servers_; }
   [[nodiscard]] Member rails() const { return rails_; }
-  /// Whether messages of the step go from server to server, and whether they change rails besides.
+  /// Returns true when messages of the step go from server to server, and whether they change rails besides.
   [[nodiscard]] bool crosses(std::uint32_t step) const { return step / rails_ + 1 < servers_; }
   [[nodiscard]] bool changes_rails(std::uint32_t step) const { return !crosses(step) || step % rails_ != 0; }
 

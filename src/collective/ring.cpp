@@ -211,7 +211,7 @@ class ChainPlan final : public UniformPlan {
 
  private:
   [[nodiscard]] std::uint32_t hops() const { return totals_.critical; }
-  /// How many hops leave the member that is `distance` behind the start: distance, distance + n, ... < hops.
+  /// Returns how many hops leave the member that is `distance` behind the start: distance, distance + n, ... < hops.
   [[nodiscard]] std::uint32_t hops_at(Member distance) const { return (hops() + n_ - 1 - distance) / n_; }
 
   Member n_;

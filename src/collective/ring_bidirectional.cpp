@@ -25,7 +25,7 @@ class BidirectionalPlan final : public UniformPlan {
   [[nodiscard]] Send send(SendIndex i) const override {
     const Place at = place(i);
     const bool reduce = at.step < reduce_steps_;
-    // How far the shard has come, or, in a reduction, has still to go after this step.
+    // The shard has come this far, or, in a reduction, has still to go after this step.
     const Member done = reduce ? reduce_steps_ - 1 - at.step : at.step - reduce_steps_;
     const Member to = at.up ? wrap(at.from + 1) : wrap(at.from + n_ - 1);
     const bool shard_ahead = at.up == reduce;

@@ -1,4 +1,5 @@
-// Whether a plan stays the same when its members change places in a circle: then a part of the members stands for all.
+// This check tells whether a plan stays the same when its members change places in a circle: then a part of the members
+// stands for all.
 #pragma once
 
 #include "photonrail/collective.hpp"

@@ -42,7 +42,7 @@ class TorusExchangePlan final : public UniformPlan {
       for (std::uint32_t b = 0; b < at.below; ++b) out.push_back({chunk(move, a, b), 1});
     }
   }
-  // What came to a member in a phase, from the other cells of its line, is in what it sends in all later ones.
+  // Data that came to a member in a phase, from the other cells of its line, is in what it sends in all later ones.
   [[nodiscard]] std::uint32_t waits_for(SendIndex i) const override {
     const Move move = move_of(i);
     std::uint32_t waits = 0;
@@ -130,7 +130,7 @@ class TorusExchangePlan final : public UniformPlan {
   }
 
   [[nodiscard]] std::uint32_t first_chunk(const Move& move) const { return chunk(move, 0, 0); }
-  /// Of the a-th source and the b-th destination of a message.
+  /// Returns the chunk of the a-th source and the b-th destination of a message.
   [[nodiscard]] std::uint32_t chunk(const Move& move, std::uint32_t a, std::uint32_t b) const {
     const Phase& at = phase(move);
     const DimensionOrder& by = order(move);

@@ -1,5 +1,5 @@
-// What the collectives on a torus share. The data is cut into parts. Each part goes through the dimensions in an order of
-// its own, so that at any time the parts use different links.
+// The collectives on a torus share these parts. The data is cut into parts. Each part goes through the dimensions in an
+// order of its own, so that at any time the parts use different links.
 #pragma once
 
 #include "photonrail/collective.hpp"
@@ -9,7 +9,8 @@
 
 namespace photonrail::collective {
 
-/// How a part numbers the cells: mixed radix of the coordinates, the dimension of its first phase is the slowest digit.
+/// Describes how a part numbers the cells: mixed radix of the coordinates, the dimension of its first phase is the slowest
+/// digit.
 struct DimensionOrder {
   struct Phase {
     std::uint32_t cells = 1;    ///< of a line in the phase's dimension
@@ -46,7 +47,7 @@ struct TorusParts {
 /// The box of the call; a call without one is a ring of its members.
 [[nodiscard]] MemberBox box_of(const CollectiveCall& call);
 
-/// Whether rings can use both directions of every line at once: all are closed and of 3 cells or more.
+/// Returns true when rings can use both directions of every line at once: all are closed and of 3 cells or more.
 [[nodiscard]] bool both_ways(const MemberBox& box);
 
 /// Parts without bytes. `rotated`: a part for each dimension to begin with; `both`: twice as many, half of them downwards.

@@ -19,7 +19,7 @@ SendPlanBuilder builder_for(const CollectiveCall& call) {
   return {call.members, call.members * call.members};
 }
 
-/// What `from` sends to `to`, if anything.
+/// Returns what `from` sends to `to`, if anything.
 std::optional<Send> send_between(const CollectiveCall& call, Member from, Member to) {
   const Bytes bytes = call.demand != nullptr ? call.demand->at(from, to) : share(call.size, call.members, to);
   if (from == to || (call.demand != nullptr && bytes == Bytes{})) return std::nullopt;
@@ -49,7 +49,7 @@ std::unique_ptr<const SendPlan> expand_uneven_direct(const CollectiveCall& call)
 
 std::unique_ptr<const SendPlan> expand_uneven_pairwise(const CollectiveCall& call, const PairwiseOrder& order) {
   SendPlanBuilder builder = builder_for(call);
-  // By member: its last send, and what it received since. What came before, the last send has waited for.
+  // Indexed by member: its last send, and what it received since. What came before, the last send has waited for.
   std::vector<std::vector<SendIndex>> unfinished(call.members);
   std::uint32_t round = 0;
   for (std::uint32_t step = 0; step < order.steps(); ++step) {

@@ -17,7 +17,8 @@ namespace photonrail::collective {
 [[nodiscard]] std::unique_ptr<const SendPlan> expand_uneven_pairwise(const CollectiveCall& call,
                                                                      const PairwiseOrder& order);
 
-/// What matchings cost one after another, each as long as the largest message in it; one without messages is no round.
+/// Returns what matchings cost one after another, each as long as the largest message in it; one without messages is no
+/// round.
 [[nodiscard]] CollectiveCost cost_of_rounds(const std::vector<Bytes>& largest, const LinkCost& link);
 
 /// The same for rounds in which member m sends to `receiver(m, round)`, or sits out where that is m. REQUIRES: call.demand.

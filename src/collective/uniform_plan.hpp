@@ -1,4 +1,4 @@
-// What the plans that are formulas share: totals in closed form, and one number of arrivals that every send waits for
+// Plans that are formulas share this base: totals in closed form, and one number of arrivals that every send waits for
 // which waits at all.
 #pragma once
 

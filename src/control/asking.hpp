@@ -1,4 +1,5 @@
-// How the ranks of a job ask under a policy that lets the user choose it: two parameters and what they mean.
+// Two parameters say how the ranks of a job ask under a policy that lets the user choose it: two parameters and what they
+// mean.
 #pragma once
 
 #include "photonrail/controller.hpp"

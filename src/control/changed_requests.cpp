@@ -10,7 +10,7 @@ namespace photonrail::control {
 
 namespace {
 
-// Whether a request of the queue has its turn before this one: those that block first, then by order.
+// Returns true when a request of the queue has its turn before this one: those that block first, then by order.
 bool is_claimed_before(std::span<const CircuitRequest* const> queue, const CircuitRequest& request) {
   bool before = true;
   for (const CircuitRequest* other : queue) {

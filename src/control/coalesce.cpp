@@ -107,7 +107,7 @@ class Coalesce : public Controller {
     return std::max(kMinGrace, Duration{static_cast<std::int64_t>(delay * patience_)});
   }
 
-  // How late the last member was, by communicator.
+  // Learns how late the last member was, by communicator.
   void learn() {
     bool fell = false;
     for (const CircuitRequest& demand : view_->requests) {
@@ -147,8 +147,8 @@ class Coalesce : public Controller {
     return all;
   }
 
-  // Whether something that one of its GPUs waits for came before it in the profiling run, and is due before it: the last
-  // member may well wait for that.
+  // Returns true when something that one of its GPUs waits for came before it in the profiling run, and is due before it:
+  // the last member may well wait for that.
   [[nodiscard]] bool comes_later(const CircuitRequest& demand) const {
     return std::any_of(view_->requests.begin(), view_->requests.end(), [&](const CircuitRequest& other) {
       if (other.expected >= demand.expected || other.due >= demand.due) return false;

@@ -1,4 +1,4 @@
-// What waits, taken as a matrix, is cut into matchings that are lit one after the other.
+// The bytes that wait are a matrix, which is cut into matchings that are lit one after the other.
 //
 // "bvn": by Birkhoff (1946) and von Neumann (1953), the fewest bytes of port time. "solstice": fewer matchings that may
 // last longer, weighing what a change of circuits costs (Solstice, Liu et al., CoNEXT 2015; Eclipse, Venkatakrishnan et
@@ -33,7 +33,7 @@ namespace {
 
 using Matching = std::vector<ServerPair>;
 
-// What a port of a NIC joins until all of that is through.
+// Holds what a port of a NIC joins until all of that is through.
 class PortMatching {
  public:
   [[nodiscard]] const Matching& pairs() const { return pairs_; }
@@ -89,7 +89,7 @@ class Decomposed : public Controller {
     repeat(view);
     CircuitPlan plan = missing(view);
     cross_over(view, plan);
-    // What was decided before and waits for circuits to drain goes on.
+    // A decision that waits for circuits to drain goes on.
     if (plan == asked_) return std::nullopt;
     asked_ = plan;
     if (plan.connect.empty()) return std::nullopt;
@@ -153,8 +153,8 @@ class Decomposed : public Controller {
     });
   }
 
-  // How well the port suits the matching: pairs that it can join, then those that it joins now, then those that it joins
-  // without darkening a circuit.
+  // Returns how well the port suits the matching: pairs that it can join, then those that it joins now, then those that it
+  // joins without darkening a circuit.
   [[nodiscard]] static std::size_t fit(const FabricView& view, const Matching& matching, std::uint32_t port) {
     std::size_t can = 0;
     std::size_t joined = 0;
@@ -200,7 +200,7 @@ class Decomposed : public Controller {
     return is_joined(view, pair, port) && fibre(view, pair, port).lit;
   }
 
-  // Whether the switch can join the two ports, now or when their circuits are out of use.
+  // Returns true when the switch can join the two ports, now or when their circuits are out of use.
   [[nodiscard]] static bool can_join(const FabricView& view, ServerPair pair, std::uint32_t port) {
     if (is_joined(view, pair, port)) return true;
     const auto faulty = [&](PortId p) { return !p.is_none() && view.transmit[p.index()].faulty; };

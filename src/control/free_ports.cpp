@@ -224,7 +224,7 @@ bool FreePorts::can_receive(PortId port) const {
   return source.is_none() || !busy(view_->transmit[source.index()]);
 }
 
-// Of two circuits, by the transmit sides where they begin or none, the one to be taken.
+// Chooses the one of two circuits to be taken, by the transmit sides where they begin or none.
 bool FreePorts::better(PortId from, PortId than) const {
   const int loses = loss(from);
   const int other = loss(than);
@@ -264,7 +264,7 @@ void FreePorts::plan(Circuit circuit, std::vector<Circuit>& connect) {
   if (!source.is_none()) ++state_.broken[source.index()];
 }
 
-// What the plan claimed stays claimed.
+// Ports that the plan claimed stay claimed.
 void FreePorts::unplan(std::size_t before, std::vector<Circuit>& connect) {
   for (; connect.size() > before; connect.pop_back()) {
     const Circuit circuit = connect.back();

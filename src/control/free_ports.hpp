@@ -19,8 +19,8 @@ namespace photonrail::control {
 /// Circuits that every pair can have when the GPU with the most partners shares its ports out evenly; 1 at the least.
 [[nodiscard]] std::uint32_t even_share(const FabricView& view, std::span<const ServerPair> pairs);
 
-/// Whether `bytes` go over `circuits` circuits in place of one so much faster that it is worth a reconfiguration, which
-/// those whose circuits are taken will have to pay.
+/// Returns true when `bytes` go over `circuits` circuits in place of one so much faster that it is worth a reconfiguration,
+/// which those whose circuits are taken will have to pay.
 [[nodiscard]] bool pays(const FabricView& view, Bytes bytes, std::uint32_t circuits);
 
 class FreePorts {
@@ -49,7 +49,7 @@ class FreePorts {
   void widen(std::span<const PairTraffic> waiting, std::uint32_t share, std::vector<Circuit>& connect);
 
  private:
-  /// What the plan has come to.
+  /// Holds what the plan has come to.
   struct State {
     std::vector<bool> transmit;  // by port: the plan has a use for it
     std::vector<bool> receive;
@@ -62,7 +62,8 @@ class FreePorts {
   bool try_all(std::span<const ServerPair> pairs, std::uint32_t wanted, std::vector<Circuit>& connect);
   bool by_port(std::span<const ServerPair> pairs, std::vector<Circuit>& connect);
   bool join(ServerPair pair, int most_loss, std::vector<Circuit>& connect);
-  /// What is lost when the circuit that begins here is taken: 0 nothing, 1 one of several of its pair, 2 the only one.
+  /// Returns what is lost when the circuit that begins here is taken: 0 nothing, 1 one of several of its pair, 2 the only
+  /// one.
   [[nodiscard]] int loss(PortId from) const;
   /// When the plan is carried out.
   [[nodiscard]] std::uint32_t circuits(ServerPair pair) const;

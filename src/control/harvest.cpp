@@ -87,7 +87,7 @@ class Rounds {
   [[nodiscard]] std::span<const Bytes> bytes(std::size_t r) const {
     return r == 0 ? demand_.bytes : demand_.next[r - 1].bytes;
   }
-  /// Whether the circuits need fibres of the present round only.
+  /// Returns true when the circuits need fibres of the present round only.
   [[nodiscard]] bool same_fibres(std::span<const ServerPair> of) const {
     std::set<ServerIndex> from;
     std::set<ServerIndex> to;
@@ -215,7 +215,8 @@ class Harvest : public Controller {
     return topologies;
   }
 
-  // Of round r over the circuits of a topology. The same rounds come again in the next decisions and operations.
+  // Returns the time of round r over the circuits of a topology. The same rounds come again in the next decisions and
+  // operations.
   [[nodiscard]] double time(const FabricView& view, const Topology& topology, const Rounds& rounds, std::size_t r,
                             std::uint32_t number) {
     const auto [at, is_new] = times_.try_emplace({topology.number, number}, 0.0);

@@ -11,7 +11,7 @@
 
 namespace photonrail::control {
 
-/// What a job sends over a rail in a step.
+/// Holds what a job sends over a rail in a step.
 struct JobTraffic {
   struct Entry {
     ServerPair pair;
@@ -43,7 +43,7 @@ class OneShot {
   bool join(ServerPair pair);
   /// A ring over the positions that occur, along the heaviest of `pairs` (greedily, as for a travelling salesman).
   void ring(std::span<const WeightedPair> pairs);
-  /// Whether circuits lead from the sender to the receiver of each pair.
+  /// Returns true when circuits lead from the sender to the receiver of each pair.
   [[nodiscard]] bool reaches(std::span<const ServerPair> pairs) const;
   [[nodiscard]] const CircuitPlan& plan() const { return plan_; }
 

@@ -177,7 +177,7 @@ class OpusArtifact : public Controller {
     return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
   }
 
-  // Whether the position has a fibre that this instant's plan may not touch.
+  // Returns true when the position has a fibre that this instant's plan may not touch.
   [[nodiscard]] bool occupied(ServerIndex position) const {
     if (touched_.contains(position)) return true;
     for (std::uint32_t p = 0; p < view_->ports_per_gpu; ++p) {

@@ -1,4 +1,4 @@
-// What a rail's circuits would be doing if demands were served one after the other in some order.
+// An outlook says what a rail's circuits would be doing if demands were served one after the other in some order.
 #pragma once
 
 #include "photonrail/fabric_view.hpp"
@@ -7,10 +7,10 @@
 
 namespace photonrail::control {
 
-/// Whether some circuit joins the pair, or will when it is switched.
+/// Returns true when some circuit joins the pair, or will when it is switched.
 [[nodiscard]] bool joined(const FabricView& view, ServerPair pair);
 
-/// How long circuits of the pairs carry what the demand sends; by CircuitRequest::bytes.
+/// Returns how long circuits of the pairs carry what the demand sends; by CircuitRequest::bytes.
 [[nodiscard]] Duration service_time(const FabricView& view, const CircuitRequest& demand);
 
 class ServiceEstimate {

@@ -36,7 +36,7 @@ void PhaseWidth::learn(const FabricView& view) {
   }
 }
 
-// Whether the phase's largest message loses no more by having `shared` circuits in place of `alone` than the
+// Returns true when the phase's largest message loses no more by having `shared` circuits in place of `alone` than the
 // reconfiguration takes that is saved by it.
 bool PhaseWidth::share_pays(const FabricView& view, Dimension dimension, std::uint32_t alone, std::uint32_t shared) const {
   if (shared >= alone) return true;

@@ -1,4 +1,4 @@
-// How many ports in parallel a pair of GPUs is given where a NIC has several.
+// The width of a phase is how many ports in parallel a pair of GPUs is given where a NIC has several.
 #pragma once
 
 #include "photonrail/fabric_view.hpp"

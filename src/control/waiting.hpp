@@ -1,5 +1,6 @@
-// What waits on a rail, pair by pair, for policies that look at bytes and not at operations. An operation that asked and
-// still waits for something else, such as its lane, would keep ports from those that it waits for: it is left out.
+// The bytes that wait on a rail, pair by pair, for policies that look at bytes and not at operations. An operation that
+// asked and still waits for something else, such as its lane, would keep ports from those that it waits for: it is left
+// out.
 #pragma once
 
 #include "control/places.hpp"

@@ -6,7 +6,7 @@
 
 namespace photonrail {
 
-// Of the first entry of the receiver.
+// Returns the place of the first entry of the receiver.
 std::size_t WaitingPairs::place(const Row& row, ServerIndex to) {
   const auto found = std::lower_bound(row.entries.begin(), row.entries.end(), to,
                                       [](const Entry& entry, ServerIndex t) { return entry.to < t; });

@@ -14,7 +14,7 @@
 
 namespace photonrail::control_plane {
 
-/// What a command is for.
+/// Holds what a command is for.
 struct CommandPurpose {
   std::optional<Dimension> serves;  ///< the dimension of the first request that it serves, if any
   std::uint64_t circuits = 0;       ///< that it sets up
@@ -50,7 +50,7 @@ class CommandLog {
     if (finishing_ == nullptr) return;
     finishing_->exposed = std::max(finishing_->exposed, std::min(idle, finishing_->usable - finishing_->decided));
   }
-  /// Of the last circuits that were lit.
+  /// Returns the cause of the last circuits that were lit.
   [[nodiscard]] execution::CriticalPathTag lit_cause() const { return lit_cause_; }
 
   void summarize(ReconfigurationSummary& summary) const {

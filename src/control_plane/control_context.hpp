@@ -1,4 +1,4 @@
-// What the parts of the control plane of one job work on.
+// The parts of the control plane of one job work on this context.
 #pragma once
 
 #include "core/field.hpp"

@@ -9,7 +9,7 @@ namespace photonrail::control_plane {
 
 namespace {
 
-// Of every rail; the jobs on it come with the rail.
+// Returns the terms of every rail; the jobs on it come with the rail.
 ReconfigurationTerms switching_terms(const ControlContext& run) {
   const OpticalSwitchSpec& optical = run.fabric.spec().rail.optical;
   const Duration message = run.spec.control.messages.delay.typical();

@@ -1,4 +1,4 @@
-// What a message that lacks its circuit is waiting for, as the report on a run that cannot finish says it.
+// The text names what a message that lacks its circuit is waiting for, as the report on a run that cannot finish says it.
 #pragma once
 
 #include "control_plane/control_context.hpp"

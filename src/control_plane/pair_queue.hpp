@@ -61,11 +61,11 @@ class PairQueue {
     sends_.erase(sends_.begin() + i);
     return true;
   }
-  /// How many sends of the pair wait.
+  /// Returns how many sends of the pair wait.
   [[nodiscard]] std::uint32_t sends(ServerPair pair) const {
     return has(pair) ? sends_[static_cast<std::size_t>(place(pair))] : 0;
   }
-  /// Whether pairs wait one by one, each with a time.
+  /// Returns true when pairs wait one by one, each with a time.
   [[nodiscard]] bool timed() const { return !since_.empty(); }
   /// The number of the pair that has waited longest. REQUIRES: !empty().
   [[nodiscard]] std::size_t oldest() const {

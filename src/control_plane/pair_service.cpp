@@ -87,7 +87,7 @@ void PairService::make_rows(const Operation& op, Round& round) const {
   }
 }
 
-// What waits is tried when the controller has seen it.
+// A send that waits is tried when the controller has seen it.
 void PairService::send(OpId id, const Send& send, std::uint64_t tag) {
   Round& round = *find(id, send.round);
   PairLink& link = find_link(round.links, {send.from, send.to});
@@ -176,7 +176,7 @@ void PairService::hold(OpId id, Round& round, PairLink& link) {
   }
 }
 
-// What was posted behind the delivered send in the meantime keeps the circuit.
+// A message that was posted behind the delivered send in the meantime keeps the circuit.
 void PairService::leave(OpId id, const Send& send, bool sender_done, bool round_done) {
   Round& round = *find(id, send.round);
   if (send.from != send.to) {

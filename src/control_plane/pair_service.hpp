@@ -52,8 +52,8 @@ class PairService : public RoundOpener {
     std::uint32_t index = 0;
     std::vector<PairLink> links;  ///< ascending by pair
     std::vector<Row> rows;        ///< ascending by rail and server
-    // By member: its sends and receives on their way, those that wait for circuits, and what its rank had waited for
-    // circuits when nothing of it was on its way any more.
+    // Indexed by member: its sends and receives on their way, those that wait for circuits, and what its rank had waited
+    // for circuits when nothing of it was on its way any more.
     std::vector<std::uint32_t> moving;
     std::vector<std::uint32_t> lacking;
     std::vector<Duration> waited_before;

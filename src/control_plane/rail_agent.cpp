@@ -49,7 +49,8 @@ std::optional<Dimension> served_by_port(const CircuitPlan& change, const Request
   return dimension;
 }
 
-// What a controller does leads nowhere. On a switch that blocks, circuits of one plan may take the room from each other.
+// The decisions of a controller lead nowhere. On a switch that blocks, circuits of one plan may take the room from each
+// other.
 [[noreturn]] void fail_fruitless(const ControlContext& run, RailId rail, const std::string& what) {
   if (!run.fabric.spec().rail.optical.pip) throw ControllerError(what);
   throw DeadlockError({"rail " + std::to_string(rail.value) + ": controller '" + run.spec.name + "' " + what +
@@ -78,8 +79,8 @@ std::uint64_t circuits_in(const CircuitPlan& change, const Fabric& fabric, RailI
   return circuits;
 }
 
-// What operations wait for, in the order in which policies that serve requests by age take them. Pairs that are served one
-// by one are of use alone, and so are circuits that other pairs of the round are forwarded over.
+// Returns what operations wait for, in the order in which policies that serve requests by age take them. Pairs that are
+// served one by one are of use alone, and so are circuits that other pairs of the round are forwarded over.
 std::vector<std::vector<fabric::Hop>> claims_of(const RequestBoard& board, RailId rail, bool alone) {
   std::vector<std::vector<fabric::Hop>> claims;
   const auto add = [&](const CircuitRequest& request) {

@@ -26,7 +26,7 @@ class RetryListener {
   virtual void circuits_available(RailId rail) = 0;
 };
 
-/// What only some policies are shown.
+/// Holds what only some policies are shown.
 struct SharedView {
   std::span<const RankSchedule> schedule{};
   std::uint32_t running = 0;      ///< operations with bytes on their way
@@ -36,17 +36,18 @@ struct SharedView {
 class ViewSource {
  public:
   virtual ~ViewSource() = default;
-  /// Of the job as a whole, for the rail's controller; brings the progress marks of its requests up to date.
+  /// Returns the view of the job as a whole, for the rail's controller; brings the progress marks of its requests up to
+  /// date.
   [[nodiscard]] virtual SharedView shared_view(RailId rail) = 0;
 };
 
 class RailAgent {
  public:
-  /// So often in a row a controller may re-point circuits, ask to be asked again, or decide within one instant, without any
-  /// circuit of its rail being taken.
+  /// Limit on fruitless decisions in a row: a controller may re-point circuits, ask to be asked again, or decide within one
+  /// instant, without any circuit of its rail being taken.
   static constexpr std::uint32_t kMaxFruitless = 10'000;
 
-  /// What the agents of a job share. All must outlive them.
+  /// Holds what the agents of a job share. All must outlive them.
   struct Surroundings {
     RequestBoard& board;
     RequestChannel& channel;
@@ -91,7 +92,7 @@ class RailAgent {
   void come_up();
   [[nodiscard]] bool is_down() const { return presence_.down > 0; }
 
-  /// What the controller says of how the run went, or "".
+  /// Returns what the controller says of how the run went, or "".
   [[nodiscard]] std::string remark(Duration makespan) const { return controller_->remark(makespan); }
   [[nodiscard]] const CommandLog& commands() const { return commands_; }
   [[nodiscard]] execution::CriticalPathTag lit_cause() const { return commands_.lit_cause(); }

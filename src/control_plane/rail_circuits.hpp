@@ -12,16 +12,16 @@
 
 namespace photonrail::control_plane {
 
-/// Of one rail.
+/// The circuits of one rail.
 struct RailCircuits {
   std::vector<ServerPair> pairs;  ///< ascending
   std::vector<Bytes> bytes;       ///< by pair; empty where the plan does not say (PlanOptions::pair_bytes)
 };
 
-/// Of one round. `gpus`: by member of the whole group.
+/// Returns the circuits of one round. `gpus`: by member of the whole group.
 [[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
                                                            const execution::RunnablePlan& plan, std::uint32_t round);
-/// Of all rounds together.
+/// Returns the circuits of all rounds together.
 [[nodiscard]] std::map<RailId, RailCircuits> rail_circuits(const fabric::Fabric& fabric, std::span<const GpuId> gpus,
                                                            const execution::RunnablePlan& plan);
 

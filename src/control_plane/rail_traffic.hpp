@@ -1,4 +1,4 @@
-// What the pairs of a rail exchanged, by iteration, for policies that learn from it.
+// The traffic is what the pairs of a rail exchanged, by iteration, for policies that learn from it.
 #pragma once
 
 #include "photonrail/fabric_view.hpp"

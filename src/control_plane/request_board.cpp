@@ -55,7 +55,7 @@ void erase_by_port(RequestList& list, const Request& request) {
   if (list.by_port() != nullptr) list.by_port()->erase(request.view);
 }
 
-// Of a request that stays in the list while its pairs change.
+// Re-inserts a request that stays in the list while its pairs change.
 void reinsert_by_port(RequestList& list, const Request& request) {
   if (list.by_port() != nullptr && request.view.all_asked()) list.by_port()->insert(request.view);
 }

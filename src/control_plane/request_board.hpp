@@ -23,7 +23,7 @@ class RequestBoardListener {
  public:
   virtual ~RequestBoardListener() = default;
   virtual void requests_changed(RailId rail, execution::CriticalPathTag cause) = 0;
-  /// Whether the rail's controller receives requests now: false while it restarts.
+  /// Returns true when the rail's controller receives requests now: false while it restarts.
   [[nodiscard]] virtual bool hears(RailId rail) const = 0;
 };
 

@@ -38,7 +38,7 @@ RequestChannel::RequestChannel(engine::Engine& engine, const ControllerSpec& spe
   }
 }
 
-// Of entries that name the rank, the last counts.
+// Searches the entries: of those that name the rank, the last counts.
 Duration RequestChannel::way(RankId rank) const {
   Duration way = spec_.request;
   for (const ShimSpec& shim : spec_.control.shims) {

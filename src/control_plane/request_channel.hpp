@@ -1,5 +1,5 @@
-// What travels between ranks, controllers and switches: messages take time, wait to be served one after another, are lost
-// and sent again.
+// The channel carries what travels between ranks, controllers and switches: messages take time, wait to be served one after
+// another, are lost and sent again.
 #pragma once
 
 #include "engine/engine.hpp"
@@ -38,7 +38,8 @@ class RequestChannel {
   void request(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);
   /// From the controller of a rail to the root. REQUIRES: hierarchical().
   void ask_root(RailId rail, RankId rank, std::uint32_t slot, std::uint32_t serial);
-  /// How long a command takes to reach the switches of a rail, and how long the ranks take to learn that it is done.
+  /// Returns how long a command takes to reach the switches of a rail, and how long the ranks take to learn that it is
+  /// done.
   [[nodiscard]] Duration command(RailId rail);
   [[nodiscard]] Duration acknowledgement(RailId rail);
 

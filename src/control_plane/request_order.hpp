@@ -19,7 +19,7 @@ namespace photonrail::control_plane {
 [[nodiscard]] bool has_turn_before(const execution::OperationTable& operations, bool one_order, const Request& a,
                                    const Request& b);
 
-/// Whether a request of the index that needs one of its ports is equal to it.
+/// Returns true when a request of the index that needs one of its ports is equal to it.
 [[nodiscard]] bool is_tied(const Request& request, const RequestsByPort& by_port, const RequestBoard& board,
                            const execution::OperationTable& operations, bool one_order);
 

@@ -87,7 +87,7 @@ void RoundService::begin_waiting(OpId id, const Operation& op, Round& round) {
   lanes_->lacks_circuits(id);
 }
 
-// How long the member that waited most had nothing else to do meanwhile.
+// Returns how long the member that waited most had nothing else to do meanwhile.
 Duration RoundService::end_waiting(const Operation& op, const Round& round) {
   const std::vector<std::uint32_t>& work_left = op.round(round.index)->work_left;
   const Time now = run_.engine.now();
@@ -193,7 +193,7 @@ execution::MissingCircuits RoundService::missing(OpId id) const {
 
 namespace {
 
-/// What a round wants at one place: a rail, a server, and whether circuits lead to it.
+/// Holds what a round wants at one place: a rail, a server, and whether circuits lead to it.
 struct Wanted {
   std::set<std::uint32_t> servers;  ///< at the other ends
   std::set<Member> members;         ///< at this end

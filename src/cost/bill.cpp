@@ -103,7 +103,7 @@ Wiring beside(Wiring a, const Wiring& b) {
   return a;
 }
 
-// What is above the switches of pods.
+// Holds what is above the switches of pods.
 struct PodLayer {
   Wiring wiring;
   std::uint64_t uplinks = 0;       // fibre pairs between the pods' switches and the layer, of all rails

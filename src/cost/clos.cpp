@@ -27,7 +27,8 @@ struct Leaves {
   std::uint64_t uplinks = 0;
 };
 
-// Of one network, filled one after another: whole groups where they fit, else leaves for each group alone.
+// Returns the leaves of one network, filled one after another: whole groups where they fit, else leaves for each group
+// alone.
 Leaves first_tier(const Endpoints& e, std::uint64_t down, double oversubscription) {
   const bool share = e.ports <= down;
   const std::uint64_t unit = share ? down / e.ports * e.ports : down;  // ports of a full leaf

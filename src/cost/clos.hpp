@@ -1,4 +1,4 @@
-// How many switches a network takes.
+// A folded Clos network takes this many switches.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxEvents = std::uint64_t{1} << (kPhaseShift - kSlotBit
 constexpr std::uint64_t kNoSlot = kSlotMask;
 constexpr std::size_t kCompactAbove = 1024;  // below this many cancelled entries a rebuild is not worth it
 
-// What was taken out stays until the last is, and no longer: else memory would grow with every event that an instant
+// Events that were taken out stay until the last is, and no longer: else memory would grow with every event that an instant
 // schedules for itself.
 template <class Fifo>
 void drop_front(Fifo& fifo) {

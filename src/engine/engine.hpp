@@ -17,7 +17,7 @@ class EventQueue;
 enum class Phase : std::uint8_t { kFinish, kDecide, kStart, kSettle };
 inline constexpr int kPhaseCount = 4;
 
-/// What an event does: a plain function, the object it is for, and a word of its own. No allocation, no ownership.
+/// Holds what an event does: a plain function, the object it is for, and a word of its own. No allocation, no ownership.
 struct Action {
   using Function = void (*)(void* object, std::uint64_t argument);
 
@@ -59,7 +59,7 @@ class Engine {
   /// The event will not run. False when it ran already, was cancelled already, or never was.
   bool cancel(EventHandle handle);
 
-  /// What a pending event's action gets. REQUIRES: it has not run, and was not cancelled.
+  /// Returns what a pending event's action gets. REQUIRES: it has not run, and was not cancelled.
   [[nodiscard]] std::uint64_t argument(EventHandle handle) const { return slots_[slot_of(handle)].action.argument; }
   void set_argument(EventHandle handle, std::uint64_t argument) { slots_[slot_of(handle)].action.argument = argument; }
 

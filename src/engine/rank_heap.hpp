@@ -45,7 +45,7 @@ void heap_replace_first(std::vector<Entry>& heap, const Entry& entry) {
   std::size_t hole = 0;
   std::size_t first = 1;
   for (; first + kArity <= size; first = hole * kArity + 1) {
-    // What is chosen is at hand as a value: loading it again by its index would wait for the comparison.
+    // The choice is at hand as a value: loading it again by its index would wait for the comparison.
     const Rank a = at[first].rank();
     const Rank b = at[first + 1].rank();
     const Rank c = at[first + 2].rank();

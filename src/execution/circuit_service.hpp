@@ -32,12 +32,12 @@ class LaneArbiter {
   virtual void has_circuits(OpId op) = 0;
 };
 
-/// What a started operation lacks.
+/// Holds what a started operation lacks.
 struct MissingCircuits {
   std::string text;         ///< for a deadlock report; "": nothing
   bool impossible = false;  ///< they can never be lit together, whatever else is: the operation is a cause, not a victim
 
-  /// Of several that it lacks the first is told, but for one that is impossible.
+  /// Keeps the first of several that it lacks, but for one that is impossible.
   void keep_worse(MissingCircuits other) {
     if (text.empty() || (other.impossible && !impossible)) *this = std::move(other);
   }

@@ -12,7 +12,7 @@ bool later_task(const ReadyTask& a, const ReadyTask& b) { return a.task > b.task
 std::uint64_t argument_of(RankId id, Stream stream) {
   return (static_cast<std::uint64_t>(id.value) << 2) | static_cast<std::uint64_t>(stream);
 }
-// Of a group that runs as one: that of its first rank.
+// Marks the stream of a group that runs as one: that of its first rank.
 constexpr std::uint64_t kOfGroup = std::uint64_t{1} << 63;
 
 RankId rank_of(std::uint64_t argument) { return RankId{(argument & ~kOfGroup) >> 2}; }
@@ -72,7 +72,7 @@ std::vector<ReadyTask>& ComputeStreams::more_ready(RankId id, Stream which) {
   return of_stream[id.index()];
 }
 
-// What is ready after the lowest of them, if anything is, becomes the next.
+// The task that is ready after the lowest of them, if there is one, becomes the next.
 void ComputeStreams::take_next(RankId id, Stream which, ComputeStream& stream) {
   stream.next.task = TaskId::none();
   if (!stream.more) return;

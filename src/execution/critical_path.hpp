@@ -1,4 +1,4 @@
-// What held something up last, for the count of reconfigurations on the critical path.
+// A tag says what held something up last, for the count of reconfigurations on the critical path.
 #pragma once
 
 #include "photonrail/ids.hpp"

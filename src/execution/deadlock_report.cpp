@@ -26,7 +26,7 @@ bool all_present(const Operation& op) {
   return true;
 }
 
-// Of electrical rails, whose faults of NICs are rates of 0 in the network.
+// Names the failed NICs of electrical rails, whose faults of NICs are rates of 0 in the network.
 std::vector<std::string> failed_nics(const fabric::Fabric& fabric, Time now) {
   std::vector<std::string> lines;
   for (const PortFault& fault : fabric.spec().rail.faults) {

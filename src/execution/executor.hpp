@@ -44,7 +44,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
 
   void begin();
   [[nodiscard]] bool finished() const;
-  /// By ExecutorOptions::watch.
+  /// Asks ExecutorOptions::watch.
   [[nodiscard]] bool is_late() const { return options_.watch.is_late(); }
   [[nodiscard]] std::uint64_t tasks_done() const { return progress_.tasks_done(); }
   [[nodiscard]] std::uint64_t tasks() const { return graph_.task_count() * options_.profile.iterations; }

@@ -16,7 +16,7 @@
 
 namespace photonrail::execution {
 
-/// What of a profiling run is followed and made.
+/// Holds what of a profiling run is followed and made.
 struct ProfileUse {
   const Schedule* followed = nullptr;  ///< null: no order is followed
   Schedule* recorded = nullptr;        ///< null: the order of this run is not recorded
@@ -31,13 +31,13 @@ class IssueOrder {
 
   void begin_iteration(RankId id, std::uint32_t iteration);
 
-  /// Whether the task must wait for its turn: hold_back() it, and go on with what next_in_turn() gives.
+  /// Returns true when the task must wait for its turn: hold_back() it, and go on with what next_in_turn() gives.
   [[nodiscard]] bool takes_turns(RankId id, TaskId task) const { return behaviour_.scheduled && follows(id, task); }
   void hold_back(RankId id, ReadyTask task) { ranks_[id.index()].held_back.push_back(task); }
   /// Takes the task whose turn it is from those held back, if it is there; the turn passes on.
   [[nodiscard]] std::optional<ReadyTask> next_in_turn(RankId id);
 
-  /// Whether the order of this run is wanted.
+  /// Returns true when the order of this run is wanted.
   [[nodiscard]] bool records() const { return profile_.recorded != nullptr; }
   /// The task started. REQUIRES: records().
   void record(RankId id, TaskId task, Time now) { (*profile_.recorded)[id.index()].push_back({task, now}); }

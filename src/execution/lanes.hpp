@@ -49,7 +49,7 @@ class Lanes {
         ambiguity_(ambiguity),
         lanes_(per_communicator_ ? graph.communicators().size() : graph.ranks()) {}
 
-  /// Of an operation as it becomes ready; members that come later would change it.
+  /// Returns the key of an operation as it becomes ready; members that come later would change it.
   [[nodiscard]] static Ready key(OpId id, const Operation& op);
 
   /// The operation wants its lanes: it is among the next candidates.
@@ -60,8 +60,8 @@ class Lanes {
   /// A member is done; `last`: all of them are. Frees what the operation no longer needs.
   void leave(const Operation& op, Member member, bool last, CriticalPathTag cause);
 
-  /// Whether all lanes are free for the operation, which waits for them: no operation has them, or only collectives that it
-  /// runs together with, and none that is to start before it waits for them.
+  /// Returns true when all lanes are free for the operation, which waits for them: no operation has them, or only
+  /// collectives that it runs together with, and none that is to start before it waits for them.
   [[nodiscard]] bool are_free(const Ready& ready, const Operation& op);
   /// The operation leaves its lanes to others and waits for them again.
   void yield(OpId id, const Operation& op);
@@ -80,7 +80,7 @@ class Lanes {
 
   template <class Visit>
   void each_lane(const Operation& op, Visit&& visit);
-  /// Whether collectives of the operation's communicator run together with it. Messages of a pair stay in order.
+  /// Returns true when collectives of the operation's communicator run together with it. Messages of a pair stay in order.
   [[nodiscard]] bool shares(const Operation& op) const { return together_ && !op.communicator->point_to_point; }
   void free(Lane& lane, CriticalPathTag cause);
   void check_order(const Lane& lane, const Ready& ready) const;

@@ -28,8 +28,8 @@ bool Lockstep::end(OpId id, const LockstepGroup& group) {
   return true;
 }
 
-// What becomes ready on all members when the task is complete, or none(). Nothing: the members must be told one by one. Of
-// several tasks that become ready, those of one member would come before those of the next.
+// Returns what becomes ready on all members when the task is complete, or none(). Nothing: the members must be told one by
+// one. Of several tasks that become ready, those of one member would come before those of the next.
 std::optional<TaskId> Lockstep::next(const LockstepGroup& group, TaskId task) {
   const std::optional<TaskId> ready = parts_.progress.next_of_all(group, task);
   if (ready && !ready->is_none() && !takes(group, graph_.program(group.first).task(*ready))) return std::nullopt;

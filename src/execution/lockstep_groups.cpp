@@ -11,7 +11,7 @@ namespace photonrail::execution {
 
 namespace {
 
-// Whether the tasks of the two ranks name the communicator at the same places of their programs.
+// Returns true when the tasks of the two ranks name the communicator at the same places of their programs.
 bool call_alike(const TaskGraph& graph, CommunicatorId communicator, RankId a, RankId b) {
   const std::span<const CommunicatorId> slots = graph.slots(a);
   const std::span<const CommunicatorId> others = graph.slots(b);

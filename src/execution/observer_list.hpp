@@ -22,7 +22,7 @@ namespace photonrail::execution {
   return event;
 }
 
-/// Whether one of them wants to be told what happens on ranks. If none does, none is.
+/// Returns true when one of them wants to be told what happens on ranks. If none does, none is.
 [[nodiscard]] inline bool watch_ranks(std::span<Observer* const> observers) {
   return std::any_of(observers.begin(), observers.end(), [](const Observer* o) { return o->needs_every_rank(); });
 }

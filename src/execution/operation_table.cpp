@@ -71,7 +71,7 @@ double OperationTable::flops(RankId rank, const Task& task, std::uint32_t iterat
   return plans_.flops({communicator, task.demand(), iteration}, member_of(communicator, rank, task));
 }
 
-// Of an operation that was another one before.
+// Identifies an operation that was another one before.
 void OperationTable::identify(OperationIdentity& op, const OperationKey& key, const Task& task) {
   op.key = key;
   op.op = task.kind == TaskKind::kCollective ? task.op : CollectiveOp::kSend;

@@ -52,7 +52,7 @@ class OperationTable {
     return groups_[graph_.communicator(rank, task.slot).index()].gpus.size();
   }
   [[nodiscard]] std::span<const GpuId> gpus(CommunicatorId communicator) const { return placement_.group(communicator); }
-  /// Whether some pair of the communicator leaves its server.
+  /// Returns true when some pair of the communicator leaves its server.
   [[nodiscard]] bool crosses(CommunicatorId communicator) const { return groups_[communicator.index()].crosses; }
   /// The same of the communicator of a task.
   [[nodiscard]] bool crosses(RankId rank, const Task& task) const { return crosses(graph_.communicator(rank, task.slot)); }
@@ -63,7 +63,8 @@ class OperationTable {
     OperationKey key;
     OpId id = kNoOp;
   };
-  // What an arrival reads of its communicator, in one line of the cache. Most communicators have one operation at a time.
+  // Holds what an arrival reads of its communicator, in one line of the cache. Most communicators have one operation at a
+  // time.
   struct alignas(64) Group {
     std::span<const GpuId> gpus;
     const RankId* members = nullptr;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kIdlePlans = 16;
 
-/// What a port could send while it is re-pointed.
+/// Returns what a port could send while it is re-pointed.
 Bytes lost_to_reconfiguration(const CostModel& costs) {
   if (!costs.optical()) return {};
   const double seconds = to_seconds(*costs.reconfiguration);
@@ -51,7 +51,8 @@ void count_work(RunnablePlan& runnable, Member members) {
   }
 }
 
-/// How many sends follow each other on a pair for each send of the longest chain, of a plan whose pairs are all busy.
+/// Returns how many sends follow each other on a pair for each send of the longest chain, of a plan whose pairs are all
+/// busy.
 std::uint32_t pieces_of(const SendPlan& plan) {
   const std::vector<MemberPair> pairs = plan.pairs(0);
   const Member from = pairs.front().first;

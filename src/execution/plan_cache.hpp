@@ -29,9 +29,9 @@ struct RunnablePlan {
   bool stream = false;
   std::uint32_t late = 0;    ///< members that the plan starts without
   bool pairs_again = false;  ///< in one round, some pair sends again and again
-  /// By member: its sends and receives, and 1 for the start itself.
+  /// Indexed by member: its sends and receives, and 1 for the start itself.
   std::vector<std::uint32_t> work{};
-  /// By round and pair of the round: the bytes sent over it. Only with PlanOptions::pair_bytes.
+  /// Indexed by round and pair of the round: the bytes sent over it. Only with PlanOptions::pair_bytes.
   std::vector<std::vector<Bytes>> pair_bytes{};
 };
 
@@ -54,7 +54,7 @@ class PlanCache {
   PlanCache(const collective::AlgorithmTable& algorithms, const TrafficSource* traffic, PlanOptions options);
 
   [[nodiscard]] const CollectiveSpec& spec() const { return algorithms_.spec(); }
-  /// Whether the algorithm for the op uses CollectiveCall::straggler.
+  /// Returns true when the algorithm for the op uses CollectiveCall::straggler.
   [[nodiscard]] bool expects_straggler(CollectiveOp op) const { return algorithms_.expects_straggler(op); }
   /// The number of the servers and rails of a group's members, for get() and take(). Groups of one shape have the same
   /// number. It is 0 when each member is alone in its server, all on one rail, or when the rails are electrical and no

@@ -9,7 +9,7 @@ using fabric::Fabric;
 
 namespace {
 
-// Of each member, those of a folded group that no send leaves too.
+// Returns the servers of each member, those of a folded group that no send leaves too.
 std::vector<std::uint32_t> servers_of(const Operation& op, const Fabric& fabric) {
   std::vector<std::uint32_t> servers(op.gpus.size());
   for (std::size_t m = 0; m < servers.size(); ++m) servers[m] = op.gpus[m].value / fabric.spec().gpus_per_server;

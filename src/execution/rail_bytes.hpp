@@ -1,4 +1,4 @@
-// How many of an operation's bytes leave their server.
+// The counter says how many of an operation's bytes leave their server.
 #pragma once
 
 #include "execution/operation.hpp"
@@ -11,7 +11,7 @@ namespace photonrail::execution {
 
 class RailBytes {
  public:
-  /// Of the plan as it is run: of a folded group its part. Forwarded bytes count once.
+  /// Returns the bytes of the plan as it is run: of a folded group its part. Forwarded bytes count once.
   [[nodiscard]] Bytes of(const Operation& op, const fabric::Fabric& fabric);
 
  private:

@@ -29,7 +29,7 @@ class RankGpus {
   std::vector<std::uint32_t> numbers_;  // in ClusterSpec::unlike, by rank; empty where all GPUs are of one model
 };
 
-/// How long computations of ranks take.
+/// Describes how long computations of ranks take.
 struct RankCompute {
   /// All must outlive the object.
   RankCompute(const ClusterSpec& cluster, std::span<const GpuId> gpu_of_rank, std::span<const StragglerSpec> late,

@@ -135,7 +135,7 @@ std::span<std::uint32_t> RankProgress::waits_of(RankId id) {
   return {waits_.data() + ranks_[id.index()].waits_at, joins(id).waits.size()};
 }
 
-// What was before this instant decides nothing any more, see later_of() and join().
+// History before this instant decides nothing any more, see later_of() and join().
 bool RankProgress::are_alike(const Rank& a, const Rank& b) const {
   const Time now = run_.engine.now();
   const auto alike = [now](CriticalPathTag x, CriticalPathTag y) {
@@ -174,8 +174,8 @@ void RankProgress::part_group(const LockstepGroup& group) {
   }
 }
 
-// What a task waited for last, when several of its predecessors complete at one instant: the one with the longest history,
-// not the one whose event came last.
+// Returns what a task waited for last, when several of its predecessors complete at one instant: the one with the longest
+// history, not the one whose event came last.
 CriticalPathTag RankProgress::join(Rank& rank, TaskId next, CriticalPathTag cause, bool last) {
   if (!rank.joining.task.is_none() && rank.joining.cause.at != cause.at) {
     rank.joining.task = TaskId::none();

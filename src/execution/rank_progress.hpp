@@ -1,4 +1,5 @@
-// How far each rank is in its program: which tasks wait for how many predecessors, and which step the rank is in.
+// The progress is how far each rank is in its program: which tasks wait for how many predecessors, and which step the rank
+// is in.
 #pragma once
 
 #include "execution/critical_path.hpp"
@@ -49,13 +50,14 @@ class RankProgress {
   [[nodiscard]] CriticalPathTag last_cause() const { return last_cause_; }
 
  private:
-  // Of a program, which many ranks share. Most tasks wait for one other: only those that wait for more are counted.
+  // Has the joins of a program, which many ranks share. Most tasks wait for one other: only those that wait for more are
+  // counted.
   struct Joins {
     std::vector<TaskId> first;          // wait for nothing
     std::vector<std::uint32_t> number;  // by task: among those that wait for several, where it does
     std::vector<std::uint32_t> waits;   // by number: predecessors
   };
-  // What completed at the last instant for tasks that wait for more is most often one task: it lies here.
+  // Holds the task that completed at the last instant, most often one, for tasks that wait for more.
   struct alignas(64) Rank {
     std::size_t waits_at = 0;  // into waits_
     std::uint32_t iteration = 0;

@@ -1,4 +1,4 @@
-// What the execution of one job works on.
+// The execution of one job works on this context.
 #pragma once
 
 #include "engine/engine.hpp"

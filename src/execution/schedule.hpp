@@ -15,11 +15,11 @@ struct ScheduledTask {
   Time start{};
 };
 
-/// By rank: its rail operations in the order in which they start on electrical rails; buffered sends in the order in which
-/// their sender comes to them, because it goes on at once.
+/// Indexed by rank: its rail operations in the order in which they start on electrical rails; buffered sends in the order
+/// in which their sender comes to them, because it goes on at once.
 using Schedule = std::vector<std::vector<ScheduledTask>>;
 
-/// How ranks issue rail operations and treat their lanes.
+/// Describes how ranks issue rail operations and treat their lanes.
 struct RankBehaviour {
   std::vector<bool> announces{};    ///< by rank: asks early for the circuits of its next operation; empty: none does
   bool scheduled = false;           ///< rail operations are issued in the order of the profiling run

@@ -35,7 +35,7 @@ void SlackRecorder::operation(const OperationEvent& event) {
   pieces_[found->second].finish = event.at;
 }
 
-// What began later comes first; of what began at one instant, what waits for the other comes first.
+// Tasks that began later come first; of two that began at one instant, the one that waits for the other comes first.
 std::vector<std::size_t> SlackRecorder::latest_first() const {
   std::vector<std::size_t> order(pieces_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

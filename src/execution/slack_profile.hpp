@@ -1,5 +1,5 @@
-// What a profiling run on electrical rails says of each task: when it began, and by when it must be over so that a step
-// takes no longer than it did there.
+// The profile is what a run on electrical rails says of each task: when it began, and by when it must be over so that a
+// step takes no longer than it did there.
 #pragma once
 
 #include "execution/tail_bound.hpp"
@@ -39,7 +39,7 @@ class SlackRecorder : public Observer {
   /// compute stream what ran next waits as well; for the end of the step everything does.
   [[nodiscard]] SlackProfile foresight() const;
 
-  /// What no other run of the step does in less time.
+  /// Holds what no other run of the step does in less time.
   struct LeastTimes {
     std::function<Duration(RankId, const Task&)> operation;  ///< from when all members are there to the end of any
     std::function<Duration(const Task&, Duration)> compute;  ///< of a computation that took so long here

@@ -48,7 +48,7 @@ void Starter::start_all(std::uint64_t) {
   record_started();
 }
 
-// What became ready or was sent at this instant, in the order of the programs.
+// Accounts for what became ready or was sent at this instant, in the order of the programs.
 void Starter::account_ready() {
   std::sort(came_.begin(), came_.end());
   for (const auto& [rank, task] : came_) targets_.order.record(rank, task, run_.engine.now());
@@ -63,7 +63,7 @@ void Starter::account_ready() {
   fresh_.clear();
 }
 
-// Of operations that the programs do not order, each rank's in the order of its own tasks.
+// Records operations that the programs do not order, each rank's in the order of its own tasks.
 void Starter::record_started() {
   std::sort(started_.begin(), started_.end());
   for (const auto& [rank, task] : started_) targets_.order.record(rank, task, run_.engine.now());

@@ -31,15 +31,15 @@ class StragglerInjector {
     }
   }
 
-  /// Whether some GPUs fail at a certain time.
+  /// Returns true when some GPUs fail at a certain time.
   [[nodiscard]] bool has_failures() const { return !failures_.empty(); }
   [[nodiscard]] Step of(RankId rank, std::uint32_t iteration) const;
-  /// How long a computation of the rank that begins at `start`, and would take `time`, takes with the failures of its GPU
-  /// that the stragglers of a certain time are. None: it never ends.
+  /// Returns how long a computation of the rank that begins at `start`, and would take `time`, takes with the failures of
+  /// its GPU that the stragglers of a certain time are. None: it never ends.
   [[nodiscard]] std::optional<Duration> with_failures(RankId rank, Time start, Duration time) const {
     return failures_.empty() ? time : with_some_failures(rank, start, time);
   }
-  /// How long from `from` to `to` the rank's GPU stood still and it was not yet detected.
+  /// Returns how long from `from` to `to` the rank's GPU stood still and it was not yet detected.
   [[nodiscard]] Duration undetected(RankId rank, Time from, Time to) const {
     return failures_.empty() ? Duration{} : undetected_of_some(rank, from, to);
   }

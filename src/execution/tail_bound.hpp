@@ -1,5 +1,5 @@
-// How long a step takes at least from some point of it on, by which a run is known to be longer than another before its
-// end.
+// The bound says how long a step takes at least from some point of it on, by which a run is known to be longer than another
+// before its end.
 #pragma once
 
 #include "photonrail/ids.hpp"
@@ -29,7 +29,7 @@ class TailWatch {
     const Time end = now + bound_->after[rank.index()][task.index()] + bound_->step * std::int64_t{steps_ - 1 - step};
     late_ = late_ || end > latest_;
   }
-  /// Whether it is there for anything.
+  /// Returns true when it is there for anything.
   [[nodiscard]] bool watches() const { return bound_ != nullptr; }
   [[nodiscard]] bool is_late() const { return late_; }
 

@@ -18,7 +18,7 @@ namespace photonrail::execution {
 /// Sorts windows by their length, each length once.
 void merge_equal(std::vector<WindowCount>& windows);
 
-/// What a run's accounting comes to.
+/// Holds what a run's accounting comes to.
 struct Accounts {
   std::vector<RankTime> ranks;
   std::array<DimensionTraffic, kDimensionCount> traffic{};
@@ -37,8 +37,8 @@ class TimeAccounting {
   void compute_began(RankId rank, Time now) { ++settle(rank, now).computing; }
   void compute_ended(RankId rank, Time now) { --settle(rank, now).computing; }
 
-  /// Of all ranks of a group at once. Ranks that do the same from then on have one clock, until something of one of them
-  /// alone changes.
+  /// Begins a computation of all ranks of a group at once. Ranks that do the same from then on have one clock, until
+  /// something of one of them alone changes.
   void compute_began(const LockstepGroup& group, Time now) {
     change(group, now, [](Clock& clock) { ++clock.computing; });
   }
@@ -69,7 +69,7 @@ class TimeAccounting {
   void waiting_began(RankId rank, Dimension d, Time now);
   void waiting_ended(RankId rank, Dimension d, Time now);
 
-  /// What the rank has waited for circuits so far.
+  /// Returns what the rank has waited for circuits so far.
   [[nodiscard]] Duration reconfiguration_wait(RankId rank, Time now) { return settle(rank, now).time.reconfiguration_wait; }
 
   /// Every member of a rail operation has reached it; its end on this rank.
@@ -119,7 +119,7 @@ class TimeAccounting {
     void end_running(Dimension d) {
       if (--at(d).running == 0) running_in = static_cast<std::uint16_t>(running_in & ~bit(d));
     }
-    /// Whether the same runs and waits.
+    /// Returns true when the same runs and waits.
     [[nodiscard]] bool does_as(const Clock& other) const;
     /// Does what `other` does, from its last change on.
     void do_as(const Clock& other);

@@ -163,7 +163,7 @@ void Transfers::round_opened(OpId id, std::uint32_t index) {
 
 namespace {
 
-// What one flow for all sends of a pair leaves out: between two steps of the plan passes what its pieces keep the link
+// Adds what one flow for all sends of a pair leaves out: between two steps of the plan passes what its pieces keep the link
 // busy, or the time until the first of them has arrived, whichever is more (as in the cost of a ring).
 void add_steps(const Network& network, const Operation& op, Path& path) {
   const RunnablePlan& plan = *op.runnable;

@@ -14,12 +14,12 @@ using topology::CapacityId;
 
 class CapacityMap {
  public:
-  /// Of the servers and local indices of `gpus`; empty: of the whole plant, with the plant's numbers. `plant` must outlive
-  /// the object.
+  /// Maps the capacities of the servers and local indices of `gpus`; empty: of the whole plant, with the plant's numbers.
+  /// `plant` must outlive the object.
   CapacityMap(const topology::Plant& plant, std::span<const GpuId> gpus);
 
   [[nodiscard]] std::uint32_t count() const { return end_; }
-  /// Whether the run has GPUs in the server, and on the rail.
+  /// Returns true when the run has GPUs in the server, and on the rail.
   [[nodiscard]] bool has_server(std::uint32_t server) const { return whole() || server_seat_[server] != kNone; }
   [[nodiscard]] bool has_rail(RailId rail) const { return whole() || rail_seat_[rail.index()] != kNone; }
 
@@ -72,7 +72,7 @@ class CapacityMap {
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// Of a GPU in the grid of its server; 0 with a crossbar.
+  /// Returns the slots of a GPU in the grid of its server; 0 with a crossbar.
   [[nodiscard]] std::uint32_t slots() const { return plant_.grid() != nullptr ? plant_.grid()->slots() : 0; }
   [[nodiscard]] bool whole() const { return server_seat_.empty(); }
   [[nodiscard]] std::uint32_t seat(GpuId gpu) const {

@@ -34,14 +34,14 @@ class CircuitHolds {
   /// The servers are joined again: what waited goes on by itself, and the holds take the new circuits.
   void reattach(Hop hop);
 
-  /// Of the holds on the hop.
+  /// Adds the owners of the holds on the hop.
   void add_owners(Hop hop, std::vector<std::uint64_t>& owners) const;
 
-  /// How many holds there were so far.
+  /// Returns how many holds there were so far.
   [[nodiscard]] std::uint64_t uses() const { return uses_; }
   /// There are holds, of circuits lit or taken away.
   [[nodiscard]] bool held() const { return free_.size() < holds_.size(); }
-  /// Of the messages on the links of all holds, once for each hold.
+  /// Returns the bytes left of the messages on the links of all holds, once for each hold.
   [[nodiscard]] Bytes bytes_left() const;
 
  private:

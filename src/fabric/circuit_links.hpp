@@ -44,7 +44,7 @@ class CircuitLinks {
   /// counted.
   void refresh(std::uint32_t from);
 
-  /// Of the messages on the link.
+  /// Returns the bytes left of the messages on the link.
   [[nodiscard]] Bytes bytes_left(Hop hop) const;
 
  private:

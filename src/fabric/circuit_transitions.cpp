@@ -91,7 +91,7 @@ void CircuitTransitions::resume(std::vector<Circuit> lit) {
   notifier_.light_back();
 }
 
-// Whether the circuit that begins at the port was paused.
+// Returns true when the circuit that begins at the port was paused.
 bool CircuitTransitions::end_pause(PortId from) {
   if (paused_since_.empty() || !paused_since_[from.index()]) return false;
   dark_port_time_ += engine_.now() - *paused_since_[from.index()];

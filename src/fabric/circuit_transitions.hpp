@@ -22,8 +22,8 @@ class CircuitTransitions {
   CircuitTransitions(const RailContext& rail, RailCircuits& circuits, CircuitLinks& links, CircuitHolds& holds,
                      const CircuitNotifier& notifier);
 
-  /// What `change` takes is dark now. `pause`: circuits in use too, and what they carried waits; else ControllerError.
-  /// Returns the number for light().
+  /// Circuits that `change` takes are dark now. `pause`: circuits in use too, and what they carried waits; else
+  /// ControllerError. Returns the number for light().
   std::uint32_t darken(const CircuitPlan& change, bool pause);
   /// Notifies the listener of circuits that switch from now on.
   void announce(std::span<const Circuit> switching);
@@ -40,7 +40,7 @@ class CircuitTransitions {
   void change_rates(std::uint32_t server) { links_.refresh(server); }
   /// The switch is back: the circuits on it that were paused and have no other dark switch are lit.
   void resume(std::uint32_t which) { resume(circuits_.lit_on(which)); }
-  /// What stood in the way of the circuits' light is gone: those of them that were paused are lit.
+  /// An obstacle to the circuits' light is gone: those of them that were paused are lit.
   void resume(std::vector<Circuit> lit);
   /// The circuits that pause() is to be given when the switch goes dark.
   [[nodiscard]] std::vector<Circuit> lit_on(std::uint32_t which) const { return circuits_.lit_on(which); }

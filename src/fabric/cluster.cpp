@@ -267,7 +267,7 @@ void require_mesh(const ClusterSpec& cluster) {
           "more hexagons, fewer servers, or more {rail.planes}");
 }
 
-// Of circuits that have the mesh to themselves: which circuits may be lit together is found out when they are wanted.
+// Checks circuits that have the mesh to themselves: which circuits may be lit together is found out when they are wanted.
 void require_light_through(const ClusterSpec& cluster) {
   const PipMeshSpec& spec = *cluster.rail.optical.pip;
   const double budget = cluster.nic.optical_budget_db;

@@ -71,7 +71,7 @@ class Fabric {
   void post_parts(const network::Path& path, Bytes bytes, std::uint64_t tag, network::Network::Standing& standing) {
     network_.post_parts(path, bytes, tag | job_tag_, standing);
   }
-  /// What carries the messages: the cluster's plant, or the folded one.
+  /// Returns what carries the messages: the cluster's plant, or the folded one.
   [[nodiscard]] const topology::Plant& plant() const { return plant_; }
   [[nodiscard]] const ClusterSpec& spec() const { return spec_; }
   [[nodiscard]] bool folded() const { return folded_ != nullptr; }
@@ -100,13 +100,13 @@ class Fabric {
   /// The way of a message now. nullopt: the rail has no circuit for it. REQUIRES: from != to.
   [[nodiscard]] std::optional<network::Path> route(GpuId from, GpuId to);
 
-  /// What a message between two GPUs of a server meets at least: latency, and the rate of the slowest link when it is
+  /// Holds what a message between two GPUs of a server meets at least: latency, and the rate of the slowest link when it is
   /// alone. Where links may fail, a detour can have faster links, and fewer that an optical switch makes.
   struct ScaleUpWay {
     Duration latency{};
     Bandwidth rate{};
   };
-  /// Whether messages between two GPUs take a protocol by their size (ScaleUpSpec::lines).
+  /// Returns true when messages between two GPUs take a protocol by their size (ScaleUpSpec::lines).
   [[nodiscard]] bool inside_server(GpuId from, GpuId to) const {
     return !spec_.scale_up.lines.empty() && server_of(from) == server_of(to);
   }
@@ -115,7 +115,7 @@ class Fabric {
   /// The group as a box of the torus that its server is; nullopt where it is none.
   [[nodiscard]] std::optional<topology::GridBox> box_of(std::span<const GpuId> gpus) const;
 
-  /// Of links between GPUs; null: there are none.
+  /// Returns the faults of links between GPUs; null: there are none.
   [[nodiscard]] const LinkFaults* link_faults() const { return shared_.link_faults(); }
 
  private:

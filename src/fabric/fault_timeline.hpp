@@ -30,7 +30,7 @@ class FaultTimeline {
   /// Schedules the faults of this rail. To be called once, at time 0.
   void schedule();
 
-  /// What has been wrong with ports so far, each a line for people.
+  /// Returns what has been wrong with ports so far, each a line for people.
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:

@@ -9,7 +9,7 @@ using topology::GridLink;
 
 namespace {
 
-// Of a link. One that failed once, or is on a detour, stays marked: a way over it may be another than that of the grid.
+// Marks a link. One that failed once, or is on a detour, stays marked: a way over it may be another than that of the grid.
 constexpr std::uint8_t kFailed = 1;
 constexpr std::uint8_t kDetour = 2;
 

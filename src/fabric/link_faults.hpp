@@ -23,7 +23,7 @@ class LinkFaults {
  public:
   using Way = std::vector<topology::GridLink>;
 
-  /// What the faults act on. All must outlive the object.
+  /// Holds what the faults act on. All must outlive the object.
   struct Parts {
     engine::Engine& engine;
     const ClusterSpec& spec;
@@ -44,7 +44,7 @@ class LinkFaults {
   /// When a fault begins or ends the next time after `now`; nullopt: none does.
   [[nodiscard]] std::optional<Time> next_change(Time now) const;
 
-  /// What has been wrong so far, and which GPUs are cut off from each other now, each a line for people.
+  /// Returns what has been wrong so far, and which GPUs are cut off from each other now, each a line for people.
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:

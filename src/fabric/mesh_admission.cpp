@@ -191,7 +191,7 @@ bool MeshAdmission::find_room(const Situation& situation, Room& room) const {
   return true;
 }
 
-// What may go stays where it is not in the way.
+// Circuits that may go stay where they are not in the way.
 bool MeshAdmission::find_room_beside(const std::vector<Circuit>& circuits, const std::vector<MeshWay>& stay,
                                      const std::vector<MeshWay>& may_go, Room& room) const {
   const auto found = routes_.find(circuits, stay);
@@ -250,7 +250,7 @@ void MeshAdmission::drop(Circuit circuit) {
   std::erase_if(waiting_, [circuit](const Waiting& w) { return share_fibre(w.circuit, circuit); });
 }
 
-// What waited before for the same is not counted again.
+// A circuit that waited before for the same is not counted again.
 void MeshAdmission::wait(const Group& group, const std::vector<Waiting>& before) {
   std::vector<Circuit> together = group.circuits;
   std::set<Hop> hops;

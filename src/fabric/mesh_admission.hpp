@@ -37,7 +37,7 @@ class MeshAdmission {
   MeshAdmission(MeshRoutes& routes, const Parts& parts);
   MeshAdmission(const MeshAdmission&) = delete;  // the routes refer to it
 
-  /// What operations wait for, the most urgent first: the pairs of servers that are of use together only.
+  /// Takes what operations wait for, the most urgent first: the pairs of servers that are of use together only.
   void set_claims(std::vector<std::vector<Hop>> claims);
 
   /// Takes out of `change` what has no room, and adds what has to give way to the rest. `plan`: of the controller, replaces
@@ -71,7 +71,7 @@ class MeshAdmission {
     Rank rank = kUnclaimed;
     bool whole = false;  // one circuit for each pair of its claim that lacks one
   };
-  // What a group meets on one plane.
+  // Holds what a group meets on one plane.
   struct Situation {
     std::vector<Circuit> wanted;
     std::vector<MeshWay> stay;

@@ -46,17 +46,18 @@ class MeshRoutes {
 
   /// Ways for all circuits, which are on one plane, beside those that are taken; none: no way was found.
   [[nodiscard]] std::optional<std::vector<MeshWay>> find(std::span<const Circuit> circuits, std::span<const MeshWay> taken);
-  /// Whether every receiver has the power that it needs when these ways, of one plane, are lit. True without a budget.
+  /// Returns true when every receiver has the power that it needs when these ways, of one plane, are lit. True without a
+  /// budget.
   [[nodiscard]] bool bright(std::span<const MeshWay> ways);
 
-  /// By transmit port: the ways of circuits that are lit or switching.
+  /// Indexed by transmit port: the ways of circuits that are lit or switching.
   [[nodiscard]] std::map<PortId, MeshWay>& ways() { return ways_; }
 
   /// Cells that light passes on a way.
   [[nodiscard]] static std::uint32_t cells(const MeshWay& way) {
     return static_cast<std::uint32_t>(way.route.waveguides.size()) - 1;
   }
-  /// Of a way of so many cells alone, from fibre to fibre.
+  /// Returns the loss of a way of so many cells alone, from fibre to fibre.
   [[nodiscard]] double loss_db(std::uint32_t cells) const;
   [[nodiscard]] std::string describe() const;  ///< "mesh of 9x9 hexagons"
 
@@ -83,7 +84,8 @@ class MeshRoutes {
 /// receive fibre of another (odd), each alone. REQUIRES: as mesh_of().
 [[nodiscard]] pip::PortReach reach_of_circuits(const ClusterSpec& cluster);
 [[nodiscard]] pip::PipOptics optics_of(const PipMeshSpec& spec);
-/// Of a way of so many cells alone, from fibre to fibre: that of its cells with what they leak, and of two ports.
+/// Returns the loss of a way of so many cells alone, from fibre to fibre: that of its cells with what they leak, and of two
+/// ports.
 [[nodiscard]] double loss_of_way_db(const PipMeshSpec& spec, std::uint32_t cells);
 
 }  // namespace photonrail::fabric

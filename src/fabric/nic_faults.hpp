@@ -14,7 +14,7 @@ namespace photonrail::fabric {
 
 class NicFaults {
  public:
-  /// What the faults act on. All must outlive the object.
+  /// Holds what the faults act on. All must outlive the object.
   struct Parts {
     engine::Engine& engine;
     const std::vector<PortFault>& faults;

@@ -53,10 +53,11 @@ class OpticalRail {
   /// The listener is notified of circuits. It must outlive the rail. Faults of ports are scheduled now.
   void attach(CircuitListener& listener);
 
-  /// By GPU of the plant: for how many one stands. Without it each is one. It must outlive the rail.
+  /// Takes, for each GPU of the plant, for how many one stands. Without it each is one. It must outlive the rail.
   void set_copies(std::span<const std::uint32_t> copies);
 
-  /// Of one of several jobs: by server, whether its port is the job's. Circuits of others are refused, and not seen.
+  /// Takes, of one of several jobs and by server, whether its port is the job's. Circuits of others are refused, and not
+  /// seen.
   void set_servers(std::vector<bool> servers) { rules_.set_servers(std::move(servers)); }
   /// Empty: all.
   [[nodiscard]] const std::vector<bool>& servers() const { return rules_.servers(); }
@@ -71,7 +72,7 @@ class OpticalRail {
   [[nodiscard]] std::span<const topology::CapacityId> way(std::uint32_t from, std::uint32_t to) {
     return routes_.way({from, to});
   }
-  /// Of the way that way() gave last: circuits, and those of them that lead to another pod.
+  /// Describes the way that way() gave last: circuits, and those of them that lead to another pod.
   [[nodiscard]] RailRoutes::Length way_length() const { return routes_.length(); }
 
   /// Holds the circuits of the way from `from` to `to` until release(); nullopt when there is none. Circuits that drain are
@@ -97,7 +98,7 @@ class OpticalRail {
     CircuitPlan change;            ///< what really changes
     std::optional<Time> usable{};  ///< when all its circuits can be used, where the switches have no queue
   };
-  /// How a plan is carried out.
+  /// Describes how a plan is carried out.
   struct Terms {
     Duration before{};            ///< until the switch begins
     Duration after{};             ///< from lit until operations may use the circuits
@@ -117,7 +118,7 @@ class OpticalRail {
   /// Null: the rail's switches do not block.
   [[nodiscard]] MeshAdmission* mesh() const { return mesh_.get(); }
 
-  /// Whether an operation holds a circuit that the plan would darken. Throws ControllerError.
+  /// Returns true when an operation holds a circuit that the plan would darken. Throws ControllerError.
   [[nodiscard]] bool disturbs(const CircuitPlan& plan) const { return circuits_.disturbs(plan); }
   /// No operation gets hold of the circuits that the plan would darken, until apply() or undrain().
   void drain(const CircuitPlan& plan) { circuits_.drain(plan); }
@@ -136,7 +137,7 @@ class OpticalRail {
   /// Lit, and no switch on the way is dark as a whole. `port`: of the transmit side.
   [[nodiscard]] bool is_lit(PortId port) const { return circuits_.is_lit(port); }
   [[nodiscard]] bool is_faulty(PortId port) const { return faults_.is_faulty(port); }
-  /// What has been wrong with ports so far, each a line for people.
+  /// Returns what has been wrong with ports so far, each a line for people.
   [[nodiscard]] std::vector<std::string> faults() const { return timeline_.lines(); }
 
   /// Ports whose state changed since the last call, without duplicates.

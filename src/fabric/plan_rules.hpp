@@ -19,7 +19,7 @@ class PlanRules {
 
   /// A server stands for several, so that a circuit may join it to itself.
   void set_folded() { folded_ = true; }
-  /// Of one of several jobs: by server, whether its port is the job's; empty: all are.
+  /// Takes, of one of several jobs and by server, whether its port is the job's; empty: all are.
   void set_servers(std::vector<bool> servers) { servers_ = std::move(servers); }
   [[nodiscard]] const std::vector<bool>& servers() const { return servers_; }
 

@@ -27,7 +27,7 @@ class PortFaults {
   void refuse(CircuitPlan& change);
   /// A fault took or refused the circuit. What a later plan wanted of a fibre, and was refused, stays what is wanted of it.
   void lose(Circuit circuit);
-  /// What the plan says of a fibre replaces what earlier plans wanted of it.
+  /// A plan's word on a fibre replaces what earlier plans wanted of it.
   void displace_lost(const CircuitPlan& plan);
   /// The lost circuits whose ports are repaired, and which darken no circuit in use.
   [[nodiscard]] CircuitPlan restorable() const;

@@ -53,7 +53,7 @@ class RailCircuits {
 
   /// From now on the port has this share of its rate.
   void set_rate(PortId port, double share);
-  /// Of a circuit that begins at the port, by the slower of its ends. REQUIRES: there is a circuit.
+  /// Returns the rate of a circuit that begins at the port, by the slower of its ends. REQUIRES: there is a circuit.
   [[nodiscard]] double rate(std::uint32_t port) const {
     return rates_.empty() ? 1.0 : std::min(rates_[port], rates_[crossbar_.transmit()[port].peer.index()]);
   }
@@ -69,7 +69,7 @@ class RailCircuits {
     crossbar_.release(from);
   }
 
-  /// Whether an operation holds a circuit that the plan would darken. Throws ControllerError.
+  /// Returns true when an operation holds a circuit that the plan would darken. Throws ControllerError.
   [[nodiscard]] bool disturbs(const CircuitPlan& plan) const;
   /// No operation gets hold of the circuits that the plan would darken, until undrain().
   void drain(const CircuitPlan& plan);

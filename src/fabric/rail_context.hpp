@@ -1,4 +1,4 @@
-// What every part of one optical rail is built from: the engine, the network, the plant and the rail's own values.
+// Every part of one optical rail is built from this context: the engine, the network, the plant and the rail's own values.
 #pragma once
 
 #include "engine/engine.hpp"

@@ -21,7 +21,7 @@ bool RailRoutes::on_its_way(Hop hop) const {
   return false;
 }
 
-// Whether both servers have a sound port on a common plane.
+// Returns true when both servers have a sound port on a common plane.
 bool RailRoutes::can_join(Hop hop) const {
   const RailCircuits& circuits = from_.circuits;
   const auto sound = [&](std::uint32_t at, std::uint32_t plane) {

@@ -16,7 +16,7 @@ namespace photonrail::fabric {
 
 class RailRoutes {
  public:
-  /// What the routes read. All must outlive them.
+  /// Holds what the routes read. All must outlive them.
   struct Sources {
     const RailSpec& spec;
     const SharedRail& shared;
@@ -35,13 +35,13 @@ class RailRoutes {
 
   /// False: there is no way now.
   [[nodiscard]] bool may_lead(Hop hop) const { return direct(hop) || forwards(); }
-  /// Whether there may be ways over several circuits.
+  /// Returns true when there may be ways over several circuits.
   [[nodiscard]] bool forwards() const { return most_hops_ == 0 ? from_.spec.forwarding : most_hops_ > 1; }
   /// The hops of the way, or empty: there is none. Circuits that drain are no way. Valid until the next call.
   [[nodiscard]] std::span<const Hop> hops(Hop hop);
   /// The capacities on the way, or empty. Valid until the next call.
   [[nodiscard]] std::span<const topology::CapacityId> way(Hop hop);
-  /// Of the way that way() gave last: circuits, and those of them that lead to another pod.
+  /// Describes the way that way() gave last: circuits, and those of them that lead to another pod.
   struct Length {
     std::uint32_t circuits = 0;
     std::uint32_t crossings = 0;

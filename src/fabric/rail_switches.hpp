@@ -27,12 +27,12 @@ class RailSwitches {
     return pod(port.value / ports_per_gpu_) * spec_.planes + plane(port);
   }
 
-  /// Whether commands may have to wait at a switch.
+  /// Returns true when commands may have to wait at a switch.
   [[nodiscard]] bool queue() const { return spec_.optical.batching > Duration{} || spec_.optical.command_gap > Duration{}; }
   /// A command reaches a switch: when it is carried out. Those that wait are carried out in order, with a batching window
   /// all together. REQUIRES: `now` never decreases.
   [[nodiscard]] Time arrive(std::uint32_t which, Time now);
-  /// How long what is carried out at `now` takes: switching, settling, link bring-up. One draw for a batch.
+  /// Returns how long what is carried out at `now` takes: switching, settling, link bring-up. One draw for a batch.
   [[nodiscard]] Duration draw(std::uint32_t which, Time now);
 
   /// With Darkness::kSwitch: commands under way.

@@ -1,5 +1,5 @@
-// What the jobs on one cluster share: the network, and of every optical rail the switches and the layer between its pods.
-// A job alone has one of its own.
+// The jobs on one cluster share this fabric: the network, and of every optical rail the switches and the layer between its
+// pods. A job alone has one of its own.
 #pragma once
 
 #include "engine/engine.hpp"

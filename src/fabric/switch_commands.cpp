@@ -11,7 +11,7 @@ SentCommand SwitchCommands::send(const CircuitPlan& change, std::uint32_t begun,
   return {id, send_parts(times.reached)};
 }
 
-// How many circuits of the cluster this one stands for.
+// Returns how many circuits of the cluster this one stands for.
 std::int64_t SwitchCommands::copies_of(Circuit circuit) const {
   if (copies_.empty()) return 1;
   return copies_[rail_.plant.gpu(circuits_.server(circuit.from), rail_.id.value).index()];

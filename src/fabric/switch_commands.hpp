@@ -36,7 +36,7 @@ class SwitchCommands {
                  const CircuitNotifier& notifier)
       : rail_(rail), shared_(shared), circuits_(circuits), transitions_(transitions), notifier_(notifier) {}
 
-  /// By GPU of the plant: for how many one stands. Without it each is one. It must outlive the object.
+  /// Takes, for each GPU of the plant, for how many one stands. Without it each is one. It must outlive the object.
   void set_copies(std::span<const std::uint32_t> copies) { copies_ = copies; }
 
   /// Sends the command for `change`, which transitions.darken() began and numbered `begun`. Its ids count from 0. The
@@ -55,7 +55,7 @@ class SwitchCommands {
     Duration after{};
     bool done = false;
   };
-  // What one switch has to do for a command.
+  // Holds what one switch has to do for a command.
   struct Part {
     std::uint32_t command = 0;
     std::uint32_t at = 0;       // the switch

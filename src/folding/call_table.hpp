@@ -1,5 +1,5 @@
-// What each rank of a job calls on which communicator, as far as folding looks at it: programs with equal tasks share one
-// entry.
+// The table has what each rank of a job calls on which communicator, as far as folding looks at it: programs with equal
+// tasks share one entry.
 #pragma once
 
 #include "collective/algorithm_table.hpp"
@@ -21,12 +21,12 @@ class CallTable {
 
   /// Why the job's ranks cannot be told apart by their calls alone; "" when they can. Then the rest may be asked.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// By rank: programs with equal tasks have one number.
+  /// Indexed by rank: programs with equal tasks have one number.
   [[nodiscard]] std::span<const std::uint32_t> program_of_rank() const { return programs_; }
   [[nodiscard]] std::size_t programs() const { return calls_.size(); }
-  /// By communicator and member: the slot of the member's rank.
+  /// Indexed by communicator and member: the slot of the member's rank.
   [[nodiscard]] std::uint32_t slot(CommunicatorId c, Member m) const { return slots_[first_member_[c.index()] + m]; }
-  /// By rank and slot: its place among the members.
+  /// Indexed by rank and slot: its place among the members.
   [[nodiscard]] Member place(RankId rank, std::uint32_t slot) const { return places_[first_slot_[rank.index()] + slot]; }
   /// Every call on the communicator, each once: all members make the same.
   [[nodiscard]] std::vector<CollectiveCall> calls(CommunicatorId c) const;

@@ -12,7 +12,7 @@ constexpr std::uint8_t kPointToPoint = 1;
 constexpr std::uint8_t kCrosses = 2;
 constexpr std::uint8_t kRotates = 4;
 
-/// Of a rotation-invariant plan any period will do.
+/// A rotation-invariant plan folds with any period.
 bool can_fold(const SendPlan& plan) { return plan.folded(1) != nullptr; }
 
 }  // namespace

@@ -22,7 +22,8 @@ namespace photonrail::folding {
 
 class IdTable;
 
-/// Of a communicator: the members `start`, start + 1 .. start + period - 1 are of different classes or slots, and repeat.
+/// Describes a communicator: the members `start`, start + 1 .. start + period - 1 are of different classes or slots, and
+/// repeat.
 struct GroupClass {
   std::uint32_t type = 0;
   Member start = 0;
@@ -40,7 +41,7 @@ class ColourRefinement {
   [[nodiscard]] std::size_t classes() const { return classes_; }
   [[nodiscard]] std::span<const GroupClass> groups() const { return groups_; }
   [[nodiscard]] std::size_t types() const { return types_; }
-  /// By rail of the cluster: rails with the same classes have the same number; only where rails are distinguished.
+  /// Indexed by rail of the cluster: rails with the same classes have the same number; only where rails are distinguished.
   [[nodiscard]] std::span<const std::uint32_t> rail_colours() const { return rail_colours_; }
 
  private:

@@ -20,7 +20,7 @@ class CircuitPartners {
   CircuitPartners(const FoldingInput& job, const CallTable& calls, const ColourRefinement& classes)
       : job_(job), calls_(calls), classes_(classes) {}
 
-  /// What is in the way of folding, or "".
+  /// Returns what is in the way of folding, or "".
   [[nodiscard]] std::string problem() {
     for (const bool sending : {true, false}) {
       list_partners(sending);
@@ -41,7 +41,7 @@ class CircuitPartners {
     return job_.gpu_of_rank[r.index()].value / job_.cluster.gpus_per_server;
   }
 
-  // Of all GPUs, those that they send to, or receive from: one of the two at a time, because there are many.
+  // Lists for all GPUs those that they send to, or receive from: one of the two at a time, because there are many.
   void list_partners(bool sending) {
     const std::vector<Communicator>& communicators = job_.graph.communicators();
     const auto classes = classes_.class_of_rank();
@@ -227,8 +227,8 @@ class Folder {
   bool distinct_ = true;
 };
 
-// Whether what stands for a rail has its GPUs and its groups in the order that they have there: what a controller sees of
-// it is then the same but for names.
+// Returns true when what stands for a rail has its GPUs and its groups in the order that they have there: what a controller
+// sees of it is then the same but for names.
 bool keeps_order(const FoldingInput& job, const ColourRefinement& classes, const FoldedPlant& plant) {
   const std::uint32_t rails = job.cluster.gpus_per_server;
   const auto ascends = [](std::vector<std::int64_t>& last, std::size_t rail, std::int64_t next) {

@@ -18,7 +18,7 @@ struct MemberPlacement {
   std::vector<std::uint64_t> copies;        ///< by communicator: for how many it stands; empty: each for itself
   std::vector<std::vector<Member>> places;  ///< folded: by rank and slot, the rank's place among the members
 
-  /// Of a graph that is run as it is.
+  /// Makes the placement of a graph that is run as it is.
   [[nodiscard]] static MemberPlacement of(const TaskGraph& graph, std::span<const GpuId> gpu_of_rank);
 
   [[nodiscard]] std::span<const GpuId> group(CommunicatorId communicator) const {

@@ -46,13 +46,14 @@ class CapacityFlows {
   /// A heap: the flow that ends first is in front.
   [[nodiscard]] const std::vector<BoundFlow>& bound(CapacityId id) const { return capacities_[id].bound; }
   [[nodiscard]] const std::vector<CrossingFlow>& others(CapacityId id) const { return capacities_[id].others; }
-  /// What the bound flows of long paths, of other than two capacities, cross. Null where they are too few to be counted.
+  /// Returns what the bound flows of long paths, of other than two capacities, cross. Null where they are too few to be
+  /// counted.
   [[nodiscard]] const CrossingCounts* crossings(CapacityId id) const {
     return capacities_[id].counted ? &capacities_[id].crossings : nullptr;
   }
   /// The number of bound flows with a path of two capacities.
   [[nodiscard]] std::size_t pairs(CapacityId id) const { return capacities_[id].bound.size() - capacities_[id].long_paths; }
-  /// Whether the paths of all flows that are bound have two capacities.
+  /// Returns true when the paths of all flows that are bound have two capacities.
   [[nodiscard]] bool only_pairs() const { return long_paths_ == 0; }
   [[nodiscard]] bool empty(CapacityId id) const { return flows_on_[id] == 0; }
 

@@ -18,7 +18,7 @@ class Channels {
   /// REQUIRES: all its messages have been delivered.
   void close(ChannelId id);
 
-  /// Whether no message is before a new one, except exclusive flows whose ends are known.
+  /// Returns true when no message is before a new one, except exclusive flows whose ends are known.
   [[nodiscard]] bool nothing_waits(ChannelId id) const {
     return channels_[id].head == kNone && channels_[id].current == kNone;
   }
@@ -32,7 +32,7 @@ class Channels {
   }
   /// Takes the flow whose turn it is from the queue.
   void pop_waiting(ChannelId id) { channels_[id].head = flows_[channels_[id].head].next; }
-  /// Whether the channel has yet to be woken when it is free; notes that it will be.
+  /// Returns true when the channel has yet to be woken when it is free; notes that it will be.
   [[nodiscard]] bool needs_wake(ChannelId id);
 
   /// A shared flow holds the channel until release().
@@ -48,7 +48,7 @@ class Channels {
   void add_exclusive(ChannelId id, FlowId flow, Time free_at);
   /// The exclusive flow has arrived. REQUIRES: it is one of the channel.
   void drop_exclusive(ChannelId id, FlowId flow);
-  /// Of the exclusive flows, those that have left by `now` stay. Those that did not begin wait again, before all that wait.
+  /// Keeps the exclusive flows that have left by `now`. Those that did not begin wait again, before all that wait.
   /// Calls `cancel(flow)` for each that has not left. Returns the flow that is sending, or kNone.
   template <class Cancel>
   [[nodiscard]] FlowId unravel(ChannelId id, Time now, Cancel&& cancel);

@@ -55,9 +55,9 @@ bool EpochFlows::take_next() {
   return true;
 }
 
-// How much later than now a bound flow of the capacity may end, as a share of its age. When it has ended, the level there
-// is higher by what it frees, and by what those before it in the epoch and those that ended in this instant have freed,
-// over what all bound flows have.
+// Returns how much later than now a bound flow of the capacity may end, as a share of its age. When it has ended, the level
+// there is higher by what it frees, and by what those before it in the epoch and those that ended in this instant have
+// freed, over what all bound flows have.
 double EpochFlows::longest(CapacityId id, double level) const {
   const double have = level * static_cast<double>(parts_.lists.bound(id).size());
   const double freed = std::max(0.0, parts_.solver.unused(id));
@@ -96,7 +96,7 @@ void EpochFlows::spread(Time until) {
 }
 
 void EpochFlows::set_reserved(CapacityId id, double rate) {
-  // What rounding leaves of a rate that is reserved as a whole would send nothing before the end of time.
+  // A rest that rounding leaves of a rate that is reserved as a whole would send nothing before the end of time.
   const double left = parts_.rates[id] - rate;
   const double available = left > kLeastLeft * parts_.rates[id] ? left : 0.0;
   parts_.solver.change_rate(id, available - std::exchange(parts_.available[id], available));

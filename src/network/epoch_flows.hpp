@@ -58,7 +58,7 @@ class EpochFlows {
   /// The flows of the epoch go back to the solver with what they have left, and nothing stays reserved.
   void dissolve();
 
-  /// Whether no epoch reserves a part of the capacity.
+  /// Returns true when no epoch reserves a part of the capacity.
   [[nodiscard]] bool none_on(CapacityId id) const { return reserved_[id] == 0.0; }
   /// Calls `visit(flow)` for each flow that has the capacity on its path and has not ended.
   template <class Visit>

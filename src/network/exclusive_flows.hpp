@@ -16,7 +16,8 @@ namespace photonrail::network {
 
 class ExclusiveFlows {
  public:
-  /// What an exclusive flow is built from. All must outlive the object. `rates`: of the capacities, bytes per picosecond.
+  /// Holds what an exclusive flow is built from. All must outlive the object. `rates`: of the capacities, bytes per
+  /// picosecond.
   struct Parts {
     engine::Engine& engine;
     FlowTable& flows;
@@ -40,8 +41,8 @@ class ExclusiveFlows {
     const FlowId flow = occupants_[id];
     return flow != kNone && parts_.flows[flow].state == FlowState::kStanding ? kNone : flow;
   }
-  /// Whether no exclusive flow is on the path of the channel's last flow but that one, the new path is the same, and all
-  /// its capacities have a rate: what stands still has no end that could be known.
+  /// Returns true when no exclusive flow is on the path of the channel's last flow but that one, the new path is the same,
+  /// and all its capacities have a rate: what stands still has no end that could be known.
   [[nodiscard]] bool can_follow(ChannelId channel, const Path& path) const;
 
   /// REQUIRES: no other flow has one of the capacities between `begin` and its end, and all have a rate.

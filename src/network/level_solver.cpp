@@ -311,7 +311,7 @@ double LevelSolver::remaining(HopSlot slot) {
   return parts_.lists.remaining(slot);
 }
 
-// All levels from nothing. Nothing is left to be solved.
+// Fills all levels anew. Nothing is left to be solved.
 void LevelSolver::fill() {
   filling_.run();
   for (CapacityId id = 0; id < shares_.size(); ++id) {

@@ -7,7 +7,7 @@
 // rate; none of those is faster than the level. Capacities that are not are solved one by one, the lowest level first, as
 // progressive filling would fill them: what is below is final, what is above adapts. A capacity that is solved changes what
 // it leaves to those that its bound flows cross, and takes over the flows that would be faster; those capacities are solved
-// in their turn, until all are at rest, or until it pays to fill all from nothing (ProgressiveFilling). Work is done for
+// in their turn, until all are at rest, or until it pays to fill all anew (ProgressiveFilling). Work is done for
 // the flows whose rate changes, and a few operations for each; flows of long paths that cross the same capacity count there
 // as one (CrossingCounts).
 #pragma once
@@ -27,7 +27,7 @@ namespace photonrail::network {
 
 class LevelSolver {
  public:
-  /// What the solver reads and changes. All must outlive it. `rates`: of the capacities, bytes per picosecond.
+  /// Holds what the solver reads and changes. All must outlive it. `rates`: of the capacities, bytes per picosecond.
   struct Parts {
     engine::Engine& engine;
     FlowTable& flows;
@@ -35,14 +35,14 @@ class LevelSolver {
     DepartureAgenda& agenda;
     const std::vector<double>& rates;
   };
-  /// `max_visits`: how often a capacity is adapted in one solve; if that does not do, all is solved from nothing.
+  /// `max_visits`: how often a capacity is adapted in one solve; beyond that all levels are filled anew.
   /// REQUIRES: max_visits < 255.
   LevelSolver(const Parts& parts, std::uint8_t max_visits)
       : parts_(parts), max_visits_(max_visits), filling_(parts.flows, parts.lists, parts.rates) {}
 
   void resize(std::size_t capacities) { shares_.resize(capacities); }
   /// From so many flows on, a solve that changes half of the capacities, or has gone through as many flows as there are, is
-  /// made from nothing. That may change the last bits of a rate.
+  /// made anew. That may change the last bits of a rate.
   void expect_crowds(std::size_t least_crowd) { least_crowd_ = least_crowd; }
 
   /// The flow takes its share within this instant.
@@ -56,7 +56,8 @@ class LevelSolver {
 
   /// The rate of the capacity's bound flows, bytes per picosecond; kUnlimited: it limits no flow.
   [[nodiscard]] double level(CapacityId id) const { return shares_[id].level; }
-  /// What flows that left since the last solve have freed for the bound flows of the capacity, bytes per picosecond.
+  /// Returns what flows that left since the last solve have freed for the bound flows of the capacity, bytes per
+  /// picosecond.
   [[nodiscard]] double unused(CapacityId id) const {
     return shares_[id].left - shares_[id].level * static_cast<double>(parts_.lists.bound(id).size());
   }
@@ -65,7 +66,7 @@ class LevelSolver {
   [[nodiscard]] std::uint64_t flows_solved() const { return flows_solved_; }
 
  private:
-  // What the solver needs of a capacity, apart and small, because it goes through many of them for each change.
+  // Holds what the solver needs of a capacity, apart and small, because it goes through many of them for each change.
   struct Share {
     double left = 0.0;              // of the rate, by the flows that are bound elsewhere
     double level = kUnlimited;      // the rate of the bound flows; kUnlimited: it limits no flow
@@ -75,7 +76,8 @@ class LevelSolver {
     std::uint8_t since_summed = 0;  // visits since `left` was summed up
     bool queued = false;            // to be solved
 
-    // Whether a change of `left` may change a level. A capacity that limits no flow begins to when `left` becomes negative.
+    // Returns true when a change of `left` may change a level. A capacity that limits no flow begins to when `left` becomes
+    // negative.
     [[nodiscard]] bool upset() const { return level != kUnlimited || left < 0.0; }
   };
   struct Joiner {

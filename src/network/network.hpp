@@ -31,7 +31,7 @@ class Network {
   using ChannelId = network::ChannelId;
   static constexpr std::uint32_t kNone = network::kNone;
 
-  /// How often a capacity is adapted in one solve; if that does not do, all is solved from nothing.
+  /// Limit on the adaptations of a capacity in one solve; beyond it all levels are filled anew.
   static constexpr std::uint8_t kMaxVisits = 100;
 
   /// `engine` must outlive the network. REQUIRES: max_visits < 255.
@@ -81,12 +81,12 @@ class Network {
   /// So many messages will be posted at once: room for them is made once.
   void expect(std::size_t messages) { flows_.reserve(messages); }
 
-  /// What the messages on a capacity have still to send, those that wait behind them in their channels included.
+  /// Returns what the messages on a capacity have still to send, those that wait behind them in their channels included.
   [[nodiscard]] Bytes bytes_left(CapacityId capacity) const;
 
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
   [[nodiscard]] std::uint64_t flows_solved() const { return shared_.flows_solved(); }
-  /// What was not exact.
+  /// Returns what was not exact.
   [[nodiscard]] const EpochFlows& epochs() const { return shared_.epochs(); }
 
   /// Tag and rate in bytes per second of each flow that is sending, in the order of their tags, for tests. Settles first.

@@ -1,4 +1,4 @@
-// The max-min fair levels of all capacities from nothing (progressive filling; Bertsekas and Gallager, Data Networks,
+// Fills the max-min fair levels of all capacities anew (progressive filling; Bertsekas and Gallager, Data Networks,
 // section 6.5): the capacity that is full first freezes its flows at its level, and what they take is gone for the others.
 // It goes through each flow once for each capacity on its path, in the order of memory where paths have two.
 #pragma once
@@ -41,11 +41,11 @@ class ProgressiveFilling {
   ProgressiveFilling(const FlowTable& flows, const CapacityFlows& lists, const std::vector<double>& rates)
       : flows_(flows), lists_(lists), rates_(rates) {}
 
-  /// Of all flows of the lists. O(flows on paths of two), and more for longer ones.
+  /// Solves the levels of all flows of the lists. O(flows on paths of two), and more for longer ones.
   void run();
 
   [[nodiscard]] const Filled& operator[](CapacityId id) const { return filled_[id]; }
-  /// Of the flows that are frozen at another capacity than their bottleneck, the hop where they are.
+  /// Returns, of the flows that are frozen at another capacity than their bottleneck, the hop where they are.
   [[nodiscard]] const std::vector<HopSlot>& moved() const { return moved_; }
 
  private:

@@ -16,13 +16,13 @@ namespace photonrail::network {
 
 class SharedFlows {
  public:
-  /// What shared flows are built from. All must outlive the object. `rates`: of the capacities, bytes per picosecond.
+  /// Holds what shared flows are built from. All must outlive the object. `rates`: of the capacities, bytes per picosecond.
   struct Parts {
     engine::Engine& engine;
     FlowTable& flows;
     const std::vector<double>& rates;
   };
-  /// What calls take_leaving() and take_ended(): when flows end, and in an epoch.
+  /// The interface calls take_leaving() and take_ended(): when flows end, and in an epoch.
   struct Departures {
     engine::Action leaving;
     engine::Action ended;
@@ -47,7 +47,7 @@ class SharedFlows {
   /// The flows of an epoch that end now.
   [[nodiscard]] const std::vector<FlowId>& take_ended();
 
-  /// Whether no shared flow has the capacity on its path.
+  /// Returns true when no shared flow has the capacity on its path.
   [[nodiscard]] bool none_on(CapacityId id) const { return lists_.empty(id) && (exact_ || epochs_.none_on(id)); }
   /// Calls `visit(flow)` for each flow that has the capacity on its path.
   template <class Visit>

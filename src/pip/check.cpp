@@ -1,4 +1,4 @@
-// What a matching of routes really does: cells are set as the routes say, and the light is followed.
+// The check follows what a matching of routes really does: cells are set as the routes say, and the light is followed.
 #include "photonrail/pip/pip_switch.hpp"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ class Matchings {
       for (std::uint32_t b = a + 1; b < mesh.ports(); ++b) pairs_.push_back({a, b});
     }
     add_maximal(0, 0, 0);
-    // Of a matching that cannot be routed, those with one pair less.
+    // Tries, of a matching that cannot be routed, those with one pair less.
     for (std::size_t i = 0; i < open_.size(); ++i) {
       const Pairs set = open_[i];
       PipSearch search = search_routes(mesh_, list(set), kRoutingSteps);

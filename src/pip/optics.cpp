@@ -54,7 +54,7 @@ class MeshLight {
   void add(std::span<const std::uint32_t> from, std::span<const std::span<double>> rows) {
     std::fill(next_.begin(), next_.end(), Powers{});
     for (std::size_t k = 0; k < from.size(); ++k) next_[entry_[from[k]]][k] = 1.0;
-    // What leaks is followed in the next turn, until it is negligible. It converges, for a pass loses cell_loss_db.
+    // Light that leaks is followed in the next turn, until it is negligible. It converges, for a pass loses cell_loss_db.
     for (bool goes_on = true; goes_on;) {
       light_.swap(next_);
       for (const Line& line : lines_) pass(line);
@@ -105,7 +105,8 @@ class MeshLight {
     return {onwards(out[meant]), onwards(out[1 - meant])};
   }
 
-  // What leaks in this turn is the light of the next. Of a sender that has hardly any left none is followed; false: of all.
+  // Light that leaks in this turn is the light of the next. Of a sender that has hardly any left none is followed; false:
+  // of all.
   bool leak() {
     std::fill(next_.begin(), next_.end(), Powers{});
     Powers inside{};

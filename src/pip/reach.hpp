@@ -7,7 +7,7 @@
 
 namespace photonrail::pip {
 
-/// What the shortest ways of single pairs of ports say of a mesh.
+/// Holds what the shortest ways of single pairs of ports say of a mesh.
 struct PortReach {
   PortPair farthest;           ///< of the pairs that a way joins, the one whose shortest way has the most cells
   std::uint32_t cells = 0;     ///< that this way passes; 0: no pair is joined

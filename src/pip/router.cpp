@@ -200,7 +200,7 @@ class Exhaustion {
     return false;
   }
 
-  // Whether light could get there over waveguides that are free.
+  // Returns true when light could get there over waveguides that are free.
   [[nodiscard]] bool reaches(Turn from, std::uint32_t goal) {
     seen_.assign(light_.turns(), false);
     queue_.assign(1, from);

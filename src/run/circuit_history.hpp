@@ -1,4 +1,5 @@
-// What is known of the circuits that a GPU has used: enough to say when the next one can be there at the earliest.
+// The history has what is known of the circuits that a GPU has used: enough to say when the next one can be there at the
+// earliest.
 #pragma once
 
 #include "photonrail/fabric_view.hpp"
@@ -46,7 +47,7 @@ class CircuitHistory {
   std::vector<Use> latest_;  // peers once each, the latest first
 };
 
-/// Of a GPU's NIC.
+/// Keeps the history of a GPU's NIC.
 struct NicHistory {
   CircuitHistory transmit;
   CircuitHistory receive;

@@ -1,4 +1,4 @@
-// What a scenario's cluster makes of an alpha-beta cost.
+// The cost model is what a scenario's cluster makes of an alpha-beta cost.
 #pragma once
 
 #include "photonrail/cluster.hpp"

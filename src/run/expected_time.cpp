@@ -23,13 +23,13 @@ constexpr double kSecondsATaskMade = 0.9e-6;  // of each program, when the graph
 constexpr double kSecondsARank = 3e-6;        // to make the graph and to fold it: ranks share programs
 constexpr double kSmall = 0.002;              // seconds: less is not worth a closer look, even for many points
 
-/// How operations run.
+/// Describes how operations run.
 struct OperationWork {
   bool by_send = false;  ///< every send of a collective
   bool by_pair = false;  ///< with circuits for each pair; tp is taken to stay inside servers
 };
 
-/// What one step of a rank comes to.
+/// Returns what one step of a rank comes to.
 double seconds_of_step(const Scenario& job, RankId rank, OperationWork work) {
   const TaskGraph& graph = job.graph;
   double seconds = 0.0;
@@ -49,7 +49,7 @@ double seconds_of_step(const Scenario& job, RankId rank, OperationWork work) {
   return seconds;
 }
 
-/// Of one step of all ranks.
+/// Returns the seconds of one step of all ranks.
 double seconds_of_job(const Scenario& job, OperationWork work) {
   std::vector<std::optional<double>> of_program(job.graph.programs().size());
   double sum = 0.0;

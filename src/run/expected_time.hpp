@@ -1,4 +1,4 @@
-// How long a run will take, before it is made.
+// The estimate says how long a run will take, before it is made.
 #pragma once
 
 #include "photonrail/scenario.hpp"

@@ -1,4 +1,4 @@
-// Whether a job's rails and controller treat equal ranks equally, so that ranks may be folded.
+// This check tells whether a job's rails and controller treat equal ranks equally, so that ranks may be folded.
 #pragma once
 
 #include "photonrail/cluster.hpp"
@@ -13,22 +13,23 @@
 
 namespace photonrail::run {
 
-/// What ties ranks together that the classes of a folding know nothing of, or treats them differently; "" when nothing
-/// does. `rehearsal`: of Stage::kRehearsal of the runner, for which a policy that rehearses may be taken to treat equal
-/// ranks equally; Runner::rehearse() says why.
+/// Returns what ties ranks together that the classes of a folding know nothing of, or treats them differently; "" when
+/// nothing does. `rehearsal`: of Stage::kRehearsal of the runner, for which a policy that rehearses may be taken to treat
+/// equal ranks equally; Runner::rehearse() says why.
 [[nodiscard]] std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
                                            const ControllerFactory& factory, bool rehearsal = false);
 
-/// Of a job that is foldable: its policy treats equal rails equally, and not equal ranks (FoldingInput::whole_rails).
+/// Returns true, of a job that is foldable, when its policy treats equal rails equally, and not equal ranks
+/// (FoldingInput::whole_rails).
 [[nodiscard]] bool folds_whole_rails(const ClusterSpec& cluster, const ControllerFactory& factory, bool rehearsal);
 
-/// Whether each straggler concerns the same ranks by the same amounts in every run: nothing about it is drawn.
+/// Returns true when each straggler concerns the same ranks by the same amounts in every run: nothing about it is drawn.
 [[nodiscard]] bool are_fixed(std::span<const StragglerSpec> stragglers);
 
 /// The speeds of unlike GPUs (ClusterSpec::unlike) as ranks that are slow, or fast, in every step.
 [[nodiscard]] std::vector<StragglerSpec> gpu_speeds(const ClusterSpec& cluster, std::span<const GpuId> gpu_of_rank);
 
-/// By rank: ranks that the same listed stragglers concern have one label. Empty where no straggler lists ranks.
+/// Indexed by rank: ranks that the same listed stragglers concern have one label. Empty where no straggler lists ranks.
 /// REQUIRES: are_fixed(stragglers).
 [[nodiscard]] std::vector<std::uint32_t> straggler_labels(std::span<const StragglerSpec> stragglers, std::size_t ranks);
 

@@ -1,4 +1,4 @@
-// What a run of one job needs, as one value.
+// A setup is what a run of one job needs, as one value.
 #pragma once
 
 #include "core/field.hpp"
@@ -15,7 +15,7 @@
 
 namespace photonrail::run {
 
-/// What a job has of a cluster that several jobs share.
+/// Holds what a job has of a cluster that several jobs share.
 struct SharedJobContext {
   engine::Engine& engine;
   fabric::SharedFabric& fabric;
@@ -23,7 +23,7 @@ struct SharedJobContext {
   core::Field holder{};  ///< what holds the job's "controller": the scenario where jobs share it, or jobs[1]
 };
 
-/// What profiling runs on electrical rails say of a job, where its policy wants it.
+/// Holds what profiling runs on electrical rails say of a job, where its policy wants it.
 struct Profile {
   std::optional<execution::Schedule> order;
   std::optional<execution::SlackProfile> slack;

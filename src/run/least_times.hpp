@@ -13,13 +13,13 @@
 
 namespace photonrail::run {
 
-/// Of a job that folds, so that all calls of a task are alike.
+/// Has the least times of a job that folds, so that all calls of a task are alike.
 class LeastTimes {
  public:
   /// All must outlive the object.
   LeastTimes(const Scenario& scenario, const Registries& registries, const folding::Folding& folding);
 
-  /// What the bytes of the member that has the fewest take at the rate of all ports. `rank`: a class.
+  /// Returns what the bytes of the member that has the fewest take at the rate of all ports. `rank`: a class.
   [[nodiscard]] Duration of(RankId rank, const Task& task);
 
  private:
@@ -29,11 +29,11 @@ class LeastTimes {
   const Scenario& scenario_;
   const folding::Folding& folding_;
   const collective::AlgorithmTable algorithms_;
-  /// By operation, size, root, members and whether these share a server.
+  /// Indexed by operation, size, root, members and whether these share a server.
   std::map<std::tuple<CollectiveOp, std::int64_t, Member, Member, bool>, Duration> known_;
 };
 
-/// Of a step that `recorder` watched. Nullopt: computations do not take as long in every run of the job.
+/// Returns the bound of a step that `recorder` watched. Nullopt: computations do not take as long in every run of the job.
 [[nodiscard]] std::optional<execution::TailBound> tail_bound(const execution::SlackRecorder& recorder,
                                                              const Scenario& scenario, const Registries& registries,
                                                              const folding::Folding& folding);

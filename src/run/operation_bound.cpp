@@ -120,7 +120,8 @@ void OperationBound::add_links() {
   find_new_sources();
 }
 
-// What changes its rail inside the sender's server arrives over the circuit that other GPUs of that server use as well.
+// A message that changes its rail inside the sender's server arrives over the circuit that other GPUs of that server use as
+// well.
 void OperationBound::find_new_sources() {
   std::set<std::tuple<std::uint32_t, Member, ServerIndex>> seen;
   for (Link& link : links_) {
@@ -144,7 +145,7 @@ OperationBound::Way OperationBound::way(GpuId from, GpuId to, bool crosses) cons
           {sender == from ? rail : std::min(rail, inside.rate.bytes_per_second)}};
 }
 
-// Whether the message leaves through the sender's own NIC; otherwise through that of a GPU of its server.
+// Returns true when the message leaves through the sender's own NIC; otherwise through that of a GPU of its server.
 bool OperationBound::own_nic(const Link& link) const {
   const std::uint32_t rails = fabric_.spec().gpus_per_server;
   return op_->gpus[link.from].value % rails == op_->gpus[link.to].value % rails;

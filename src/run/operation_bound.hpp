@@ -16,7 +16,7 @@ namespace photonrail::run {
 /// The time that bytes need at the rate at least, rounded down.
 [[nodiscard]] Duration least_time(Bytes bytes, Bandwidth rate);
 
-/// What the circuits of every policy cost at least.
+/// Holds what the circuits of every policy cost at least.
 struct BoundTerms {
   Duration dark{};  ///< a fibre that changes its peer carries nothing for so long
   std::uint32_t ports = 1;
@@ -24,7 +24,7 @@ struct BoundTerms {
   bool forwarded = false;  ///< sends may take several circuits, so that the peers of a port are not known
 };
 
-/// What the fibres of one GPU in one direction carry in the whole run.
+/// Holds what the fibres of one GPU in one direction carry in the whole run.
 struct FibreLoad {
   std::vector<std::pair<Time, Bytes>> uses;  ///< from when on, and how much
   std::set<ServerIndex> peers;
@@ -71,7 +71,7 @@ class OperationBound {
     Time last{};
     Bytes bytes{};
   };
-  /// What a member sends, or receives, over its own fibres in a round.
+  /// Holds what a member sends, or receives, over its own fibres in a round.
   struct Share {
     Time first = Time::never();
     Bytes bytes{};
@@ -115,7 +115,7 @@ class OperationBound {
   const BoundTerms terms_;
   std::map<std::tuple<RailId, ServerIndex, bool>, FibreLoad> loads_;  // the last: of transmit fibres
   std::uint64_t sends_ = 0;
-  // Of the operation in hand:
+  // These members are of the operation in hand:
   const execution::Operation* op_ = nullptr;
   std::vector<Part>* parts_ = nullptr;
   std::vector<Link> links_;  // ascending by round, sender and receiver

@@ -11,14 +11,14 @@ namespace {
 
 constexpr double kKibInMb = 1024.0;
 
-// What the system counts: the greater of this program's peak and that of the program that started it.
+// Returns what the system counts: the greater of this program's peak and that of the program that started it.
 double counted() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / kKibInMb;
 }
 
-// Of this program alone, where Linux tells it.
+// Returns the peak of this program alone, where Linux tells it.
 double own() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

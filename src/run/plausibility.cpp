@@ -26,7 +26,7 @@ std::string gigabytes(double bytes) {
   return text;
 }
 
-/// What devices of one kind have. Outside of it a value was probably written in another unit.
+/// Holds what devices of one kind have. Outside of it a value was probably written in another unit.
 struct Range {
   const char* what;  ///< in words that a reader of a file and a caller of the library know
   double least;

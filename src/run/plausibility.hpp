@@ -1,4 +1,4 @@
-// What is valid and yet looks like a mistake: the lines that every result, check and table of points shows.
+// Warnings name what is valid and yet looks like a mistake: the lines that every result, check and table of points shows.
 #pragma once
 
 #include "photonrail/result.hpp"
@@ -10,9 +10,9 @@
 
 namespace photonrail::run {
 
-/// Of the devices alone: rates that none of their kind has.
+/// Warns of the devices alone: rates that none of their kind has.
 [[nodiscard]] std::vector<std::string> cluster_warnings(const ClusterSpec& cluster);
-/// Of the job on its cluster.
+/// Warns of the job on its cluster.
 [[nodiscard]] std::vector<std::string> job_warnings(const Scenario& job);
 
 /// Adds a warning to a result whose steps by which it is compared leave out all that failed.

@@ -29,14 +29,14 @@ class ProfilingRuns {
   ProfilingRuns(const Scenario& scenario, const RunSpec& run, const Registries& registries);
 
   [[nodiscard]] Profile of_ranks(Wanted wanted);
-  /// By class of the folding, of ranks that treat equal ranks equally on electrical rails. `whole_rails`: the folding's,
-  /// which keeps ranks apart that electrical rails do not. Nullopt: the folded run is ambiguous, for the reason in
-  /// `why_not`.
+  /// Profiles by class of the folding, of ranks that treat equal ranks equally on electrical rails. `whole_rails`: the
+  /// folding's, which keeps ranks apart that electrical rails do not. Nullopt: the folded run is ambiguous, for the reason
+  /// in `why_not`.
   [[nodiscard]] std::optional<Profile> of_classes(const folding::Folding& folding, bool whole_rails, Wanted wanted,
                                                   std::string& why_not);
 
  private:
-  /// What one run gave.
+  /// Holds what one run gave.
   struct Recorded {
     std::vector<std::uint32_t> row_of_rank;  ///< of `profile`; empty: a row for each rank, which was run
     Profile profile;

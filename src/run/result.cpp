@@ -37,7 +37,7 @@ Duration RunResult::step_time() const {
 
 namespace {
 
-// Of the step that stands for the run, in seconds.
+// Returns the time of the step that stands for the run, in seconds.
 double step_seconds(const RunResult& result) {
   if (result.iterations.empty()) return 0.0;
   return to_seconds(result.steady_iteration().value_or(result.iterations.front()));

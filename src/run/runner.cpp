@@ -224,7 +224,7 @@ const folding::Folding* Runner::try_fold(std::string& why_not) const {
 
 bool Runner::folds_whole() const { return folds_whole_rails(cluster_, factory_, stage_ == Stage::kRehearsal); }
 
-// What is wrong with a job is said of its own ranks: the run is made again for that.
+// An error of a job is said of its own ranks: the run is made again for that.
 bool Runner::run_folded(const folding::Folding& folding, RunResult& result) const {
   try {
     const std::optional<Profile> profile =

@@ -30,7 +30,7 @@ class Runner {
   [[nodiscard]] std::unique_ptr<Simulation> share(const SharedJobContext& context);
 
  private:
-  /// What is the same for every way that is rehearsed, and for the run.
+  /// Holds what is the same for every way that is rehearsed, and for the run.
   struct Known {
     ProfilingRuns profiles;
     FoldingCache foldings;
@@ -66,7 +66,7 @@ class Runner {
                                                       RunResult* result = nullptr);
   };
   Runner(const Scenario& scenario, const RunSpec& run, Chosen chosen, Stage stage, const Registries& registries);
-  /// How a rehearsal that is not exact is confirmed: by one more that is, or by the run itself. Or all are exact.
+  /// Describes how a rehearsal that is not exact is confirmed: by one more that is, or by the run itself. Or all are exact.
   enum class Check : std::uint8_t { kRehearsal, kRun, kAllExact };
   [[nodiscard]] static Chosen rehearse(const Scenario& scenario, const RunSpec& run, const Registries& registries,
                                        Check check);
@@ -85,7 +85,7 @@ class Runner {
   void run_unfolded(RunResult& result) const;
   [[nodiscard]] JobSetup setup() const;
   void finish(Simulation& simulation, RunResult& result) const;
-  /// What the policy wants of the profiling runs.
+  /// Returns what the policy wants of the profiling runs.
   [[nodiscard]] ProfilingRuns::Wanted wanted() const;
 
   const Scenario& scenario_;

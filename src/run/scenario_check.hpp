@@ -7,7 +7,8 @@ namespace photonrail::run {
 
 /// A job that is alone, or one of several: all but its cluster. Throws core::FieldError about the job.
 void check_job(const Scenario& job);
-/// What the jobs of a scenario must be to each other; each has been checked. Throws core::FieldError about the scenario.
+/// Checks what the jobs of a scenario must be to each other; each has been checked. Throws core::FieldError about the
+/// scenario.
 void check_jobs(const Scenario& all);
 
 }  // namespace photonrail::run

@@ -175,7 +175,7 @@ class Jobs {
     std::unique_ptr<Simulation> simulation;
   };
 
-  // Whether some job that is not done has controllers that look again.
+  // Returns true when some job that is not done has controllers that look again.
   bool stand_still() {
     bool again = false;
     for (const auto& job : jobs_) again |= !job->simulation->finished() && job->simulation->stand_still();
@@ -223,7 +223,7 @@ void add(const ReconfigurationSummary& of, ReconfigurationSummary& sum) {
   }
 }
 
-// By the capacity of all ranks, over the whole run.
+// Weighs by the capacity of all ranks, over the whole run.
 void add_utilisation(const RunResult& job, const RunResult& all, std::size_t ranks, std::optional<Utilisation>& sum) {
   if (!job.utilisation || all.makespan <= Duration{}) return;
   const double share = static_cast<double>(job.ranks.size()) / static_cast<double>(ranks) * to_seconds(job.makespan) /
@@ -234,7 +234,7 @@ void add_utilisation(const RunResult& job, const RunResult& all, std::size_t ran
   into.switching += share * job.utilisation->switching;
 }
 
-// Of what the jobs say, what is so of all together.
+// Sums up what the jobs say, as far as it is so of all together.
 void sum_up(RunResult& result) {
   std::size_t ranks = 0;
   for (const RunResult& job : result.jobs) ranks += job.ranks.size();
@@ -290,7 +290,7 @@ bool are_bounds(const Scenario& scenario, const Registries& registries) {
                          "give all of them the bound, or none");
 }
 
-// What holds for a job that is alone holds for one among others.
+// A bound that holds for a job that is alone holds for one among others.
 void bound_jobs(const Scenario& scenario, const Registries& registries, RunResult& result) {
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
     RunResult& of = result.jobs.emplace_back();

@@ -18,7 +18,7 @@ folding::MemberPlacement placement_of(const JobSetup& setup) {
   return folding::MemberPlacement::of(setup.scenario.graph, setup.scenario.gpu_of_rank);
 }
 
-// What happens on ranks is for observers of every rank alone, folded or not.
+// News of ranks is for observers of every rank alone, folded or not.
 ObserverList rank_observers(const JobSetup& setup) {
   const bool classes = setup.folding != nullptr && !setup.shows_classes;
   const bool watched = !classes && execution::watch_ranks(setup.observers);

@@ -1,4 +1,4 @@
-// How far the makespans of a run lie apart under other seeds.
+// The spread says how far the makespans of a run lie apart under other seeds.
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/foldable.hpp"

@@ -1,4 +1,4 @@
-// What is simpler than a case by one thing.
+// These cases are simpler than a case by one thing.
 #include "photonrail/testing/fuzz.hpp"
 
 #include <algorithm>

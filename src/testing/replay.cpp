@@ -31,7 +31,7 @@ std::string count(std::uint64_t told, std::uint64_t found) {
   return std::to_string(told) + " in place of " + std::to_string(found);
 }
 
-/// What a call promises, chunk by chunk.
+/// Holds what a call promises, chunk by chunk.
 class Promise {
  public:
   Promise(const CollectiveCall& call, std::uint32_t chunks) : call_(call), chunks_(chunks) {
@@ -71,7 +71,7 @@ class Promise {
 
   [[nodiscard]] bool starts_with(Member member, std::uint32_t chunk) const { return reduces() || member == owner(chunk); }
 
-  /// Whether the member must have the chunk in the end.
+  /// Returns true when the member must have the chunk in the end.
   [[nodiscard]] bool ends_with(Member member, std::uint32_t chunk) const {
     switch (call_.op) {
       case CollectiveOp::kReduce:
@@ -81,7 +81,7 @@ class Promise {
       case CollectiveOp::kScatter:
         return member == chunk / shard_;
       case CollectiveOp::kAllToAll:
-        // Nothing need not be sent.
+        // An empty chunk needs no send.
         return member == chunk / shard_ % call_.members &&
                (call_.demand == nullptr || chunk_bytes(call_, chunks_, chunk) > Bytes{});
       case CollectiveOp::kSend:
@@ -110,7 +110,7 @@ class Ledger {
     }
   }
 
-  /// What the sender has now of the data of the send.
+  /// Loads what the sender has now of the data of the send.
   void load(SendIndex i, const Send& send, std::span<const ChunkRun> data, std::vector<std::uint64_t>& payload) {
     payload.clear();
     for (const ChunkRun& run : data) {

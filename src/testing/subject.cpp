@@ -15,7 +15,7 @@ ControllerSpec named(const std::string& name) {
   return spec;
 }
 
-// By default, and with every word and flag of its own parameters once.
+// Returns the default settings, and those with every word and flag of its own parameters once.
 std::vector<ControllerSpec> settings_of(const ControllerFactory& factory) {
   std::vector<ControllerSpec> settings{named(factory.name)};
   for (const ControllerParameter& parameter : factory.parameters) {

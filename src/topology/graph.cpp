@@ -124,7 +124,7 @@ class Builder {
     }
   }
 
-  // Of any leaf: as many cables as carry its share up when it is full; the slack forgives 6 / 1.2 = 5.000000000000001.
+  // Every leaf has as many cables as carry its share up when it is full; the slack forgives 6 / 1.2 = 5.000000000000001.
   [[nodiscard]] std::uint32_t uplinks() const {
     return static_cast<std::uint32_t>(std::ceil(spec_.ports_per_leaf() / spec_.oversubscription * (1.0 - 1e-12)));
   }

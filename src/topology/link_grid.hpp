@@ -54,7 +54,7 @@ class LinkGrid {
   /// Rate of a slot's link where a shape has `per_gpu` (ScaleUpSpec::per_gpu); 0 without a link.
   [[nodiscard]] Bandwidth rate(std::uint32_t local, std::uint32_t slot, Bandwidth per_gpu) const;
 
-  /// Whether the ring goes through the GPU; every GPU of a torus.
+  /// Returns true when the ring goes through the GPU; every GPU of a torus.
   [[nodiscard]] bool has(std::uint32_t local) const { return cell_of_.empty() || cell_of_[local] != kNone; }
 
   /// Calls visit(GridLink) for each link of the way. REQUIRES: from != to, and has() both.
@@ -72,7 +72,7 @@ class LinkGrid {
     }
   }
 
-  /// Whether an optical switch joins the ends of a slot's link. REQUIRES: has(local).
+  /// Returns true when an optical switch joins the ends of a slot's link. REQUIRES: has(local).
   [[nodiscard]] bool is_face(std::uint32_t local, std::uint32_t slot) const {
     return is_face(cell(local), slot / 2, slot % 2 == 0);
   }

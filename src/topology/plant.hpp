@@ -23,7 +23,7 @@ class Plant {
   /// Throws ConfigError when a number of the spec has no meaning, or there are too many capacities for a CapacityId.
   explicit Plant(const PlantSpec& spec);
 
-  /// How many capacities a plant has, before it is known whether they can be numbered.
+  /// Returns how many capacities a plant has, before it is known whether they can be numbered.
   [[nodiscard]] static std::uint64_t count(const PlantSpec& spec);
 
   [[nodiscard]] const PlantSpec& spec() const { return spec_; }

@@ -191,8 +191,8 @@ class Slots {
   std::vector<std::uint32_t> slots_;
 };
 
-/// What was found right once for a communicator needs no second look at one whose members make the same calls: programs and
-/// slots of the first and of all others, and how many they are.
+/// A check that was passed once for a communicator needs no second look at one whose members make the same calls: programs
+/// and slots of the first and of all others, and how many they are.
 using Known = std::set<std::tuple<const Program*, std::uint32_t, const Program*, std::uint32_t, std::size_t, bool>>;
 
 std::string check_communicator(const Communicator& communicator, std::span<const Participant> members,

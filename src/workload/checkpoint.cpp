@@ -19,7 +19,7 @@ namespace {
 using core::field;
 using core::FieldError;
 
-/// What a rank does for the checkpoint in one step.
+/// Holds what a rank does for the checkpoint in one step.
 struct Share {
   Bytes out{};  // sends; 0: nothing
   Bytes in{};   // receives from another rank of the job
@@ -102,7 +102,7 @@ class CheckpointWriter {
     return p;
   }
 
-  // What the checkpoint waits for then: the snapshot, or without one the same as before.
+  // Returns what the checkpoint waits for then: the snapshot, or without one the same as before.
   std::vector<TaskId> snapshot(ProgramId p, const Share& share, std::vector<TaskId> after) {
     if (share.out == Bytes{} || traffic_.to_host.bytes_per_second <= 0.0) return after;
     return {builder_.add_delay(p, time_of(share.out, traffic_.to_host), "checkpoint.snapshot", after)};
@@ -175,7 +175,7 @@ class Places {
   [[nodiscard]] std::uint32_t local(RankId rank) const { return gpu_of_rank_[rank.index()].value % gpus_per_server_; }
   [[nodiscard]] const std::vector<std::uint32_t>& servers() const { return servers_; }  // ascending
 
-  /// Of the GPU at the rank's place, so many servers of the job further.
+  /// Returns the rank of the GPU at the rank's place, so many servers of the job further.
   [[nodiscard]] RankId peer(RankId rank, std::uint32_t distance) const {
     const auto at = std::lower_bound(servers_.begin(), servers_.end(), server(rank)) - servers_.begin();
     const std::uint32_t other = servers_[(static_cast<std::size_t>(at) + distance) % servers_.size()];

@@ -21,7 +21,7 @@ using DependencyEdge = std::pair<TaskId, TaskId>;  ///< before, after
 /// REQUIRES: both ends of every edge are below `task_count`.
 [[nodiscard]] Successors make_successors(std::size_t task_count, std::span<const DependencyEdge> edges);
 
-/// How many predecessors each task has.
+/// Returns how many predecessors each task has.
 [[nodiscard]] std::vector<std::uint32_t> count_waits(const Successors& successors);
 
 /// The tasks of one cycle, each before the next and the last before the first, beginning with the smallest; empty when

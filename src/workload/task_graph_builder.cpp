@@ -40,7 +40,7 @@ std::string describe_cycle(const std::vector<TaskId>& cycle, const Program& prog
   return text + describe_task(cycle.front(), program.name(cycle.front()));
 }
 
-/// What is wrong with the first bad edge, or "".
+/// Returns what is wrong with the first bad edge, or "".
 std::string edge_problem(std::span<const DependencyEdge> edges, const Program& program) {
   const std::size_t tasks = program.tasks().size();
   const auto describe = [&](TaskId t) { return describe_task(t, t.index() < tasks ? program.name(t) : ""); };

@@ -5,9 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +81,54 @@ void expect_plain(const std::string& what, const Language& language) {
   for (const auto& person : language.persons) all += "\n" + person;
   EXPECT_LE(language.per_thousand(), kMaxPersonsPerThousandWords)
       << what << " name too few parts of the program in " << language.words << " words:" << all;
+}
+
+constexpr double kMaxFragments = 0.05;
+
+struct Openings {
+  std::size_t blocks = 0;
+  std::vector<std::string> fragments;  ///< blocks that begin with a fragment, each with its line
+};
+
+/// Adds the comment blocks of a C++ text: lines one after another that have a comment and nothing else.
+void read_openings(const std::string& where, const std::string& text, Openings& openings) {
+  static const std::set<std::string, std::less<>> kFragments{"What", "Of", "Whether", "How", "By"};
+  std::istringstream lines(text);
+  bool was_comment = false;
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::size_t begin = line.find_first_not_of(' ');
+    const bool is_comment = begin != std::string::npos && line.compare(begin, 2, "//") == 0;
+    if (is_comment && !was_comment) {
+      ++openings.blocks;
+      const std::size_t first = line.find_first_not_of("/!< ", begin);
+      const std::size_t end = std::min(line.find_first_of(" ,.;:", first), line.size());
+      const std::string word = first == std::string::npos ? "" : line.substr(first, end - first);
+      if (kFragments.contains(word)) openings.fragments.push_back(where + ":" + std::to_string(number) + ": " + word);
+    }
+    was_comment = is_comment;
+  }
+}
+
+TEST(Language, CommentsBeginWithASentence) {
+  Openings openings;
+  for (const auto* folder : {"include", "src", "tools"}) {
+    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) read_openings(file.path, file.text, openings);
+  }
+  EXPECT_GT(openings.blocks, 2'000u) << "the counter reads hardly any comment";
+  std::string all;
+  for (const auto& fragment : openings.fragments) all += "\n" + fragment;
+  EXPECT_LE(static_cast<double>(openings.fragments.size()), kMaxFragments * static_cast<double>(openings.blocks))
+      << "of " << openings.blocks << " comments these begin with a fragment, not with a subject or a verb:" << all;
+}
+
+TEST(Language, AFragmentAtTheBeginOfACommentIsCaught) {
+  Openings openings;
+  read_openings("a.hpp", "// What it is.\n// How it works.\nint a;  // Of no block\n  /// Whether: so\n/// Ofter\n//\n",
+                openings);
+  EXPECT_EQ(openings.blocks, 2u);
+  EXPECT_EQ(openings.fragments, (std::vector<std::string>{"a.hpp:1: What", "a.hpp:4: Whether"}));
 }
 
 TEST(Language, CommentsNameThePartsOfTheProgram) {

@@ -94,11 +94,11 @@ struct ValidateOptions {
 };
 void validate(const ValidateOptions& options, const Registries& known);
 
-/// What list() takes.
+/// Returns what list() takes.
 [[nodiscard]] const std::vector<std::string>& list_kinds();
 void list(const std::string& kind, const Registries& known);
 
-/// What one collective would cost with each algorithm.
+/// Holds what one collective would cost with each algorithm.
 struct ExplainOptions {
   std::string op = "all_reduce";
   std::int64_t bytes = 1 << 30;  ///< as the scenario counts them
@@ -249,7 +249,7 @@ class CommandError : public std::runtime_error {
   int status_;
 };
 
-/// Whether the command does what its arguments say, or only parses them.
+/// Says whether the command does what its arguments say, or only parses them.
 enum class Act : std::uint8_t { kRun, kParse };
 
 /// Throws what goes wrong: CommandError for arguments, and what the subcommands throw. `argv` is main()'s.

@@ -18,7 +18,7 @@ std::vector<const CLI::App*> subcommands(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-// Of the command and of those that it is in: "--out", "-o".
+// Returns the options of the command and of those that it is in: "--out", "-o".
 std::vector<const CLI::Option*> named_options(const CLI::App& app) {
   std::vector<const CLI::Option*> options;
   for (const CLI::App* at = &app; at != nullptr; at = at->get_parent()) {
@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& words, const char* separator 
   return text;
 }
 
-// What may follow a command that is no file: the words of its positional, where they are a list.
+// Returns what may follow a command that is no file: the words of its positional, where they are a list.
 std::vector<std::string> words_after(const CLI::App& app) {
   std::vector<std::string> words;
   for (const CLI::App* const sub : subcommands(app)) words.push_back(sub->get_name());

@@ -1,4 +1,4 @@
-// What "auto" would choose for a collective, and why.
+// The command explains what "auto" would choose for a collective, and why.
 #include "columns.hpp"
 #include "commands.hpp"
 #include "photonrail/collective/choice.hpp"

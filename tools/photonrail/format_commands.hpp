@@ -9,7 +9,7 @@ class App;
 
 namespace photonrail::command {
 
-/// What the commands of this file parse into.
+/// Holds what the commands of this file parse into.
 struct FormatOptions {
   TraceOptions trace;
   CardOptions card;

@@ -63,7 +63,7 @@ std::vector<Point> points_of(const GoodputCommandOptions& options, const Registr
   return points;
 }
 
-// What is wrong with the scenario says its file; what is wrong with the folder of results has its own name.
+// An error of the scenario names its file; an error of the folder of results has its own name.
 GoodputResult run_point(const Point& point, const GoodputOptions& how, const Registries& known) {
   try {
     return run_goodput(point.scenario, how, known);
@@ -92,7 +92,7 @@ GoodputResult run_unless_stopped(const Point& point, const GoodputOptions& how, 
   throw CommandError(128 + signals.received(), stopped_text(how.directory));
 }
 
-// What several points are warned of is said once, with the first of them.
+// A warning of several points is printed once, with the first of them.
 void tell_warnings(const std::vector<Point>& points) {
   std::set<std::string> told;
   for (const Point& point : points) {

@@ -37,7 +37,7 @@ struct ManOptions {
   std::filesystem::path folder;  ///< empty: the page of the command to standard output
 };
 
-/// What the commands of this file parse into.
+/// Holds what the commands of this file parse into.
 struct HelpOptions {
   InitOptions init;
   SchemaOptions schema;
@@ -57,7 +57,7 @@ void init(InitOptions options, const Registries& known);
 /// The manual page of a command in troff; `path`: "photonrail-run".
 [[nodiscard]] std::string manual_page(const CLI::App& app, const std::string& path);
 
-/// What a wrong command line should have said, or "": the first word that is no command, no option of its command.
+/// Returns what a wrong command line should have said, or "": the first word that is no command, no option of its command.
 [[nodiscard]] std::string unknown_word(const CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace photonrail::command

@@ -19,7 +19,7 @@ namespace photonrail::command {
 
 namespace {
 
-/// How the ranks of the job share the model.
+/// Describes how the ranks of the job share the model.
 struct Split {
   std::uint32_t tp = 1, pp = 1, dp = 1, ep = 1;
   bool fsdp = false;
@@ -90,7 +90,7 @@ std::string text_of(const InitOptions& options, const Split& split, const Regist
   return text.str();
 }
 
-// Whether the model fits the memory of the GPUs. What is no scenario does not.
+// Returns true when the model fits the memory of the GPUs. What is no scenario does not.
 bool fits(const InitOptions& options, const Split& split, const Registries& known) {
   try {
     return parse_scenario(text_of(options, split, known), ".", "photonrail init", {}, known).infeasible().empty();

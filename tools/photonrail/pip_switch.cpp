@@ -38,7 +38,7 @@ pip::PipMesh mesh_of(const PipSwitchOptions& options) {
   return {rows, columns, options.ports};
 }
 
-/// By matching; empty: not asked for.
+/// Indexed by matching; empty: not asked for.
 std::vector<pip::PipBudget> budgets_of(const pip::PipMesh& mesh, const pip::PipCover& cover,
                                        const PipSwitchOptions& options) {
   std::vector<pip::PipBudget> budgets;

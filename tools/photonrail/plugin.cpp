@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kEntry = "photonrail_plugin";
 
-// What dlopen() complains of begins with the path, which the error has already.
+// A complaint of dlopen() begins with the path, which the error has already.
 std::string complaint_of_loader(const std::filesystem::path& file) {
   const char* const said = ::dlerror();
   std::string text = said == nullptr ? "unknown" : said;

@@ -28,7 +28,7 @@ void check_inputs(const std::vector<std::filesystem::path>& files);
 [[nodiscard]] std::vector<Scenario> read_scenarios(const std::vector<std::filesystem::path>& files,
                                                    const std::vector<std::string>& set, const Registries& known);
 
-/// What `action` returns; what it throws is a CommandError that names the file.
+/// Returns what `action` returns; what it throws is a CommandError that names the file.
 template <class Action>
 auto about(const std::filesystem::path& file, Action&& action) {
   try {

@@ -99,7 +99,7 @@ void add_cheap_spread(const Scenario& scenario, const Registries& known, RunResu
   add_spread(scenario, kCheapSeeds, known, result);
 }
 
-// How far a result that depends on draws can be trusted, in one line; empty where nothing is drawn.
+// Returns how far a result that depends on draws can be trusted, in one line; empty where nothing is drawn.
 std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
   if (!result.spread) {
     const bool asked = scenario.run.spread_seeds.has_value();

@@ -118,7 +118,7 @@ class Progress : public SweepObserver {
     if (!infeasible.empty()) ++infeasible_;
   }
   void advanced(double share) override { share_ = share; }
-  /// What the points that ran were warned of.
+  /// Prints what the points that ran were warned of.
   void tell_warnings() {
     if (quiet_) return;
     line_.erase();
@@ -229,7 +229,7 @@ void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptio
             << ")\nphotonrail sweep status " << run.directory.string() << " says how far it is\n";
 }
 
-// What there is now; the exit status says whether that is all.
+// Prints what there is now; the exit status says whether that is all.
 void conclude(const SweepSummary& summary, const std::filesystem::path& directory, bool sharded, int signal, bool quiet) {
   if (signal != 0) {
     throw CommandError(128 + signal, "stopped with " + std::to_string(summary.missing()) + " of " +

@@ -46,7 +46,7 @@ std::string gigabytes(double bytes) {
   return text.str();
 }
 
-/// What a GPU of each pipeline stage holds; stages that hold the same are one line.
+/// Returns what a GPU of each pipeline stage holds; stages that hold the same are one line.
 std::string memory_table(const Scenario& scenario) {
   if (scenario.memory.empty()) return {};
   std::vector<std::vector<std::string>> rows{{"GB a GPU", "parameters", "gradients", "optimizer", "activations", "total"}};

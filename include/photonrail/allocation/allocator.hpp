@@ -14,7 +14,7 @@
 
 namespace photonrail::allocation {
 
-/// What a job asks for: a number of accelerators, or a box of them in any rotation.
+/// Holds what a job asks for: a number of accelerators, or a box of them in any rotation.
 struct SliceRequest {
   std::uint32_t accelerators = 1;
   std::optional<Shape> shape{};  ///< REQUIRES: of `accelerators`
@@ -42,7 +42,7 @@ class Allocator {
   [[nodiscard]] virtual std::optional<Placement> place(const Pod& pod, const Shape& shape) const = 0;
 };
 
-/// What joins the accelerators of a slice that a policy places.
+/// Says what joins the accelerators of a slice that a policy places.
 enum class SliceFabric : std::uint8_t {
   kTorus,     ///< the links of the pod's torus
   kCubes,     ///< links inside a cube, optical circuits between faces of cubes

@@ -1,5 +1,5 @@
-// What failures leave of a pod: slices of cubes with and without optical switches between them, and accelerators that are
-// healthy but fit no group.
+// Availability is what failures leave of a pod: slices of cubes with and without optical switches between them, and
+// accelerators that are healthy but fit no group.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ServerFault {
 /// last end. Throws ConfigError for faults that end before they start, or no faults.
 [[nodiscard]] std::vector<double> faulty_server_shares(const std::vector<ServerFault>& faults);
 
-/// How servers are joined for tensor-parallel groups.
+/// Describes how servers are joined for tensor-parallel groups.
 struct GroupDomain {
   enum class Kind : std::uint8_t {
     kSwitched,  ///< domains of servers, any healthy ones of a domain make a group; what is left over of all servers is

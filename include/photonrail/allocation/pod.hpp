@@ -12,7 +12,7 @@
 
 namespace photonrail::allocation {
 
-/// What a file may ask for: accelerators of a pod.
+/// Holds what a file may ask for: accelerators of a pod.
 inline constexpr std::uint32_t kMaxAccelerators = 1U << 20;
 
 /// Position in a grid; the first coordinate is the slowest in row-major order.

@@ -54,8 +54,8 @@ enum class QueueOrder : std::uint8_t {
   kRandom,           ///< a random order, drawn at arrival
 };
 
-/// What becomes of a job that even an empty pod refuses. On a torus without switches, one that has a side longer than the
-/// torus is skipped when it is refused, in both cases.
+/// Says what becomes of a job that even an empty pod refuses. On a torus without switches, one that has a side longer than
+/// the torus is skipped when it is refused, in both cases.
 enum class ImpossibleJobs : std::uint8_t {
   kSkip,             ///< skipped when it is refused
   kBlockUntilEmpty,  ///< waits until the pod is empty, as in the public scheduler of RFold: a fifo queue drains for it
@@ -98,7 +98,8 @@ struct ScheduleSpec {
   bool shared_links = false;  ///< torus: a job has torus_shares() of its bandwidth, as seen at its start
   bool fixed_egress =
       false;  ///< torus and cubes: a job has egress_of() its shape of its bandwidth; photonic servers give all
-  /// How often longer a job takes on so much of its bandwidth, in (0, 1]; none: 1 / share, as if it only communicated.
+  /// Returns the factor by which a job takes longer on this share of its bandwidth, in (0, 1]; none: 1 / share, as if it
+  /// only communicated.
   std::function<double(double share)> stretch{};
   /// Told how many jobs have ended, whenever one has; may be empty.
   std::function<void(std::size_t ended)> progress{};

@@ -1,4 +1,4 @@
-// What a slice gives its tenant: its links and circuits, its share of the egress, and what a failure idles.
+// A slice gives its tenant: its links and circuits, its share of the egress, and what a failure idles.
 #pragma once
 
 #include "photonrail/allocation/allocator.hpp"
@@ -20,7 +20,7 @@ struct FaceCircuit {
   friend auto operator<=>(const FaceCircuit&, const FaceCircuit&) = default;
 };
 
-/// How the links of a slice's shape are made in a pod.
+/// Describes how the links of a slice's shape are made in a pod.
 struct SliceWiring {
   std::uint32_t electrical = 0;         ///< links inside cubes (in a torus: links of the torus)
   std::vector<FaceCircuit> circuits{};  ///< links between cubes
@@ -60,10 +60,10 @@ struct RingUnits {
 [[nodiscard]] std::vector<RingUnits> ring_units(const std::vector<std::vector<std::uint32_t>>& rings, double injection,
                                                 double link, std::span<const double> weights = {});
 
-/// What each slice gets of the bandwidth that its shape, as a torus of its own, would give: rings along every side above 1
-/// of every slice at once, routed dimension by dimension on the links of the torus, the shorter way round. In (0, 1]: the
-/// busiest link of the slice's routes carries 1 / share rings.
-/// Leaves out: other traffic than rings, and routes around busy links.
+/// Returns what each slice gets of the bandwidth that its shape, as a torus of its own, would give: rings along every side
+/// above 1 of every slice at once, routed dimension by dimension on the links of the torus, the shorter way round. In (0,
+/// 1]: the busiest link of the slice's routes carries 1 / share rings. Leaves out: other traffic than rings, and routes
+/// around busy links.
 [[nodiscard]] std::vector<double> torus_shares(const PodSpec& spec, std::span<const Placement> slices);
 
 /// Accelerators that the failure of one server idles, mean over all servers of the pod: those of the slices that have

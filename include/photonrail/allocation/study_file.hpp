@@ -1,4 +1,4 @@
-// Files of `photonrail allocate`: docs/slices.md has their keys.
+// Files of `photonrail allocate`: docs/reference/slices.md has their keys.
 #pragma once
 
 #include "photonrail/allocation/study.hpp"

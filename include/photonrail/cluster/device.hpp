@@ -42,7 +42,7 @@ struct UnlikeGpus {
   std::optional<GpuSpec> gpu{};
 };
 
-/// What carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
+/// Says what carries no light while a switch re-points: the fibres that it re-points, or all of its fibres.
 enum class DarkScope : std::uint8_t { kPorts, kSwitch };
 
 /// A mesh of programmable photonics in a switch's place (photonrail/pip/pip_switch.hpp): it blocks. Its ports are fibres:

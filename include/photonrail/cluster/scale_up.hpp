@@ -101,8 +101,8 @@ struct ScaleUpSpec {
     const bool each = !shape.crossbar() && !shape.pooled;
     return {per_gpu.bytes_per_second * (each ? std::max(1u, shape.links()) : 1u)};
   }
-  /// What a message takes beyond its bytes at `per_gpu`: the least of step + bytes / rate over the lines, less bytes /
-  /// per_gpu; without lines `latency`.
+  /// Returns what a message takes beyond its bytes at `per_gpu`: the least of step + bytes / rate over the lines, less
+  /// bytes / per_gpu; without lines `latency`.
   [[nodiscard]] Duration message_latency(Bytes message) const;
   /// The least that a message of any size takes so.
   [[nodiscard]] Duration least_latency() const;

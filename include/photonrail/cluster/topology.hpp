@@ -13,7 +13,7 @@ namespace photonrail {
 
 enum class RailKind : std::uint8_t { kElectrical, kOptical };
 
-/// What the plant is made of.
+/// Holds what the plant is made of.
 struct PlantSpec {
   std::uint32_t servers = 1;
   std::uint32_t gpus_per_server = 1;

@@ -16,7 +16,7 @@ namespace photonrail {
 /// The name that scenarios use for "whichever is predicted to be the fastest". No algorithm has it.
 inline constexpr std::string_view kAutoAlgorithm = "auto";
 
-/// How the late member is chosen for algorithms that work around one (CollectiveAlgorithm::expects_straggler).
+/// Describes how the late member is chosen for algorithms that work around one (CollectiveAlgorithm::expects_straggler).
 enum class StragglerChoice : std::uint8_t {
   kEager,      ///< the member that is missing when all others have arrived
   kPredicted,  ///< the member that arrived last at the communicator's previous operation; the first time as kEager

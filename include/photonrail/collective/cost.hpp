@@ -18,13 +18,13 @@ struct LinkCost {
 
   /// Until a message of no bytes is there: alpha.
   [[nodiscard]] double alpha() const { return static_cast<double>((latency + overhead).count()); }
-  /// How long `bytes` keep the link busy: beta times bytes.
+  /// Returns how long `bytes` keep the link busy: beta times bytes.
   [[nodiscard]] double beta(double bytes) const { return bytes * 1e12 / rate.bytes_per_second; }
   [[nodiscard]] double send(double bytes) const { return alpha() + beta(bytes); }
   [[nodiscard]] double send(Bytes bytes) const { return send(static_cast<double>(bytes.count)); }
 };
 
-/// What a collective runs on.
+/// Holds what a collective runs on.
 struct CostModel {
   LinkCost rail{};      ///< a NIC, its ports together
   LinkCost scale_up{};  ///< a GPU's port inside its server

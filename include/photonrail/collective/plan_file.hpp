@@ -39,7 +39,7 @@ struct CollectiveFile {
 /// Throws ConfigError when it has no such operation.
 [[nodiscard]] std::string msccl_xml(const CollectiveCall& call, const SendPlan& plan, std::string_view name);
 
-/// `photonrail.topology/1` and `photonrail.sketch/1` (docs/formats.md). Throw ConfigError at the JSON pointer.
+/// `photonrail.topology/1` and `photonrail.sketch/1` (docs/reference/topology.md). Throw ConfigError at the JSON pointer.
 [[nodiscard]] SynthesisTopology read_synthesis_topology(const std::filesystem::path& file);
 [[nodiscard]] SynthesisSketch read_synthesis_sketch(const std::filesystem::path& file);
 

@@ -60,7 +60,7 @@ struct ScaleUpTime {
 /// `bytes`: all-reduce the tensor, all-gather the gathered result, reduce-scatter the input, all-to-all the input of a
 /// member. Throws ConfigError: another operation, fewer than 2 members, negative bytes.
 [[nodiscard]] ScaleUpTime scale_up_time(const ScaleUpFabric& fabric, CollectiveOp op, std::uint32_t ranks, Bytes bytes);
-/// Whether the fabric has the protocol, and it is one for the operation.
+/// Returns true when the fabric has the protocol, and it is one for the operation.
 [[nodiscard]] bool scale_up_serves(const ScaleUpFabric& fabric, CollectiveOp op, ScaleUpProtocol protocol);
 /// With one protocol. Throws ConfigError also where the fabric does not have it for the operation.
 [[nodiscard]] Duration scale_up_time(const ScaleUpFabric& fabric, CollectiveOp op, std::uint32_t ranks, Bytes bytes,

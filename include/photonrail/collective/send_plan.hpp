@@ -104,8 +104,8 @@ class SendPlan {
   [[nodiscard]] virtual std::uint32_t most_waits() const = 0;
   [[nodiscard]] virtual std::uint32_t chunk_count() const = 0;
 
-  /// Whether the operation may begin before the member arrives. The operation begins when all members for which this is
-  /// false have arrived. A send from or to a member that has not arrived waits for its arrival.
+  /// Returns true when the operation may begin before the member arrives. The operation begins when all members for which
+  /// this is false have arrived. A send from or to a member that has not arrived waits for its arrival.
   [[nodiscard]] virtual bool starts_without(Member /*member*/) const { return false; }
 
   /// The sum of the bytes of all sends between different members.

@@ -51,7 +51,7 @@ struct SketchSymmetry {
   Member group = 2;
 };
 
-/// What the search may do; nothing given: everything.
+/// Holds what the search may do; nothing given: everything.
 struct SynthesisSketch {
   std::optional<std::vector<MemberPair>> only;  ///< use these links and no others
   std::vector<MemberPair> without;              ///< do not use these

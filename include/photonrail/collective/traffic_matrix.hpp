@@ -33,7 +33,7 @@ class TrafficMatrix {
   }
 
   [[nodiscard]] TrafficMatrix transposed() const;
-  /// What crosses from member to member: all but the diagonal.
+  /// Returns what crosses from member to member: all but the diagonal.
   [[nodiscard]] Bytes wire_bytes() const;
   /// The most that one member sends, or that one receives: divided by the rate of a port, no schedule is faster.
   [[nodiscard]] Bytes busiest_port() const;
@@ -61,9 +61,9 @@ class TrafficSource {
  public:
   virtual ~TrafficSource() = default;
 
-  /// How many members the matrices of `number` have; nullopt: there are none of that number.
+  /// Returns how many members the matrices of `number` have; nullopt: there are none of that number.
   [[nodiscard]] virtual std::optional<Member> members(std::uint32_t number) const = 0;
-  /// Whether the iteration makes a difference.
+  /// Returns true when the iteration makes a difference.
   [[nodiscard]] virtual bool drifts() const = 0;
   /// REQUIRES: members(query.number) is that of the communicator.
   [[nodiscard]] virtual TrafficMatrix matrix(const DemandQuery& query) const = 0;

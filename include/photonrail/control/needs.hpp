@@ -1,4 +1,4 @@
-// What a policy needs besides requests and circuits.
+// The needs are what a policy needs besides requests and circuits.
 #pragma once
 
 #include "photonrail/control/control_plane.hpp"
@@ -59,14 +59,14 @@ enum class OperationOrder : std::uint8_t {
   kFree        ///< as its tasks become ready
 };
 
-/// What an operation does with its communication lanes while it waits for circuits.
+/// Says what an operation does with its communication lanes while it waits for circuits.
 enum class LaneRule : std::uint8_t {
   kKeep,
   kYield,              ///< leaves them to others
   kYieldEarliestFirst  ///< the same, and lanes are assigned earliest deadline first; needs ViewPart::kDueTimes
 };
 
-/// How the ranks communicate with a controller (the shim of Opus, arXiv 2602.12521, section 4).
+/// Describes how the ranks communicate with a controller (the shim of Opus, arXiv 2602.12521, section 4).
 struct RankBehaviour {
   Announcement announce = Announcement::kOnDemand;
   OperationOrder order = OperationOrder::kFree;
@@ -77,7 +77,7 @@ struct RankBehaviour {
   [[nodiscard]] bool announces_any() const;
 };
 
-/// How operations get circuits.
+/// Describes how operations get circuits.
 enum class Service : std::uint8_t {
   kByRound,  ///< a round of an operation takes all its circuits together or none, and keeps each until its last send
   /// A send waits for the circuits of its own pair only, and holds them only while it is in flight. Operations then run
@@ -86,7 +86,7 @@ enum class Service : std::uint8_t {
   kByPair
 };
 
-/// What a send does whose own circuit is being set up, where it could be forwarded over others.
+/// Says what a send does whose own circuit is being set up, where it could be forwarded over others.
 enum class WhileSwitching : std::uint8_t { kForward, kWait };
 
 /// The inputs and services that a policy needs besides requests and circuits.
@@ -99,7 +99,7 @@ struct PolicyNeeds {
 
   [[nodiscard]] bool has(ViewPart part) const { return view.has(part); }
   [[nodiscard]] bool by_pair() const { return service == Service::kByPair; }
-  /// Whether the bytes that each pair exchanges must be computed.
+  /// Returns true when the bytes that each pair exchanges must be computed.
   [[nodiscard]] bool weighs() const {
     return by_pair() || view.has_any({ViewPart::kBytes, ViewPart::kRounds, ViewPart::kSchedule, ViewPart::kTraffic});
   }

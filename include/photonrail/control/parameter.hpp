@@ -16,7 +16,8 @@ namespace photonrail {
 /// A number (flags are 0 and 1), a time, or a word.
 using ParameterValue = std::variant<double, Duration, std::string>;
 
-/// By key. REQUIRES of the getters: the key is there, with a value of that kind (ControllerFactory::complete sees to it).
+/// Has values by key. REQUIRES of the getters: the key is there, with a value of that kind (ControllerFactory::complete
+/// sees to it).
 class ParameterValues {
  public:
   ParameterValues& set(const std::string& key, ParameterValue value) {
@@ -56,7 +57,7 @@ struct ControllerParameter {
   /// The first of `words` is what it is when it is not given.
   [[nodiscard]] static ControllerParameter word(std::string key, std::vector<std::string> words, std::string summary);
 
-  /// What is wrong with the value, or "".
+  /// Returns what is wrong with the value, or "".
   [[nodiscard]] std::string problem(const ParameterValue& value) const;
   /// "slot_us = 100", "paths = direct|two_hop".
   [[nodiscard]] std::string describe() const;

@@ -14,7 +14,8 @@
 
 namespace photonrail {
 
-/// Of rails on which a NIC has one port, so that a position is a port. A change costs O(requests that need its ports).
+/// Indexes the requests of rails on which a NIC has one port, so that a position is a port. A change costs O(requests that
+/// need its ports).
 class RequestsByPort {
  public:
   using Queue = std::vector<const CircuitRequest*>;
@@ -38,7 +39,7 @@ class RequestsByPort {
   /// The controller was asked: nothing has changed since.
   void settle();
 
-  /// Whether request a has its turn before b.
+  /// Returns true when request a has its turn before b.
   [[nodiscard]] bool precedes(const CircuitRequest& a, const CircuitRequest& b) const { return precedes_(a, b); }
   /// The requests that send from the position, and that receive at it, in their order.
   [[nodiscard]] std::span<const CircuitRequest* const> senders(ServerIndex from) const {

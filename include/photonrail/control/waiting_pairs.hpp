@@ -1,5 +1,5 @@
-// What waits for circuits on one rail, pair by pair: kept up to date as sends come and go, so that a policy looks at the
-// pairs that it can serve and not at all of them.
+// The pairs are what waits for circuits on one rail, pair by pair: kept up to date as sends come and go, so that a policy
+// looks at the pairs that it can serve and not at all of them.
 #pragma once
 
 #include "photonrail/fabric_view.hpp"
@@ -29,7 +29,7 @@ class WaitingPairs {
 
   /// Positions below this number may occur.
   [[nodiscard]] std::uint32_t positions() const { return static_cast<std::uint32_t>(sends_.size()); }
-  /// How many positions the position waits to send to, and to receive from.
+  /// Returns how many positions the position waits to send to, and to receive from.
   [[nodiscard]] std::uint32_t receivers(ServerIndex from) const { return from < positions() ? sends_[from].pairs : 0; }
   [[nodiscard]] std::uint32_t senders(ServerIndex to) const { return to < positions() ? receives_[to] : 0; }
   /// nullopt: the pair does not wait.

@@ -21,7 +21,7 @@ struct Circuit {
 /// On the way to be usable, usable, or neither.
 enum class CircuitState : std::uint8_t { kSwitching, kLit, kDark };
 
-/// What a controller wants changed on one rail. A circuit in `connect` takes its two fibres: whatever they carried
+/// Holds what a controller wants changed on one rail. A circuit in `connect` takes its two fibres: whatever they carried
 /// before goes dark. Fibres that are not named keep their circuits and keep carrying traffic.
 struct CircuitPlan {
   std::vector<Circuit> connect;
@@ -30,7 +30,7 @@ struct CircuitPlan {
   friend bool operator==(const CircuitPlan&, const CircuitPlan&) = default;
 };
 
-/// What switches that block (a PipSwitch) did to circuits.
+/// Holds what switches that block (a PipSwitch) did to circuits.
 struct BlockingSummary {
   std::uint64_t waited = 0;     ///< circuits that a controller wanted and that could not be routed at once
   std::uint64_t displaced = 0;  ///< circuits out of use that went dark, or were routed anew, to make room for others

@@ -46,7 +46,7 @@ struct DelayDistribution {
 
   [[nodiscard]] static DelayDistribution constant(Duration d) { return {Kind::kConstant, d, {}, 0.0, {}}; }
   [[nodiscard]] Duration typical() const;  ///< constant, mean or median
-  /// What at most one draw in a thousand is longer than: the maximum, or 3.1 standard deviations above the middle.
+  /// Returns what at most one draw in a thousand is longer than: the maximum, or 3.1 standard deviations above the middle.
   [[nodiscard]] Duration longest() const;
   /// Throws ConfigError for a draw beyond kLongest. REQUIRES: empirical: there are samples; normal: a >= 0.
   [[nodiscard]] Duration draw(RandomStream& random) const;

@@ -17,8 +17,8 @@ struct AstraOptions {
   std::filesystem::path remote_memory;  ///< JSON that says NO_MEMORY_EXPANSION; empty: none
 };
 
-/// What ASTRA-sim's analytical back ends would simulate. What is not modelled is an error where it would change the cycles,
-/// else a line of AnalyticalJob::warnings.
+/// Returns what ASTRA-sim's analytical back ends would simulate. What is not modelled is an error where it would change the
+/// cycles, else a line of AnalyticalJob::warnings.
 [[nodiscard]] AnalyticalJob read_astra(const AstraOptions& options);
 
 /// One line a rank, "sys[0] finished, 43000 cycles, exposed communication 43000 cycles.", as ASTRA-sim's log has it: what

@@ -1,5 +1,6 @@
 // Tables of measured operators: those that come with the library, and those of a user's own folder, which go first.
-// A folder has one for each GPU, with device.csv and <kind>_<precision>.csv, plain or gzip (docs/formats.md).
+// A folder has one for each GPU, with device.csv and <kind>_<precision>.csv, plain or gzip
+// (docs/formats/operator-tables.md).
 #pragma once
 
 #include "photonrail/workload/operators.hpp"
@@ -38,7 +39,7 @@ struct OperatorTableInfo {
 [[nodiscard]] std::vector<OperatorTableInfo> operator_table_info(std::string_view gpu,
                                                                  const std::filesystem::path& folder = {});
 
-/// How well a table says what was measured at points that it is not shown.
+/// Measures how well a table says what was measured at points that it is not shown.
 struct OperatorTableError {
   std::string kind;
   std::string precision;

@@ -41,7 +41,8 @@ struct KinetoOptions {
 
 /// Reads the Chrome traces of PyTorch's profiler (Kineto), one a rank, from 0. NCCL kernels become collectives, sends and
 /// receives, with the sizes of their arguments; other kernels become computations of fixed time. A task waits for what had
-/// ended in the trace when it began. Throws ConfigError with file and event. See docs/models.md for what it leaves out.
+/// ended in the trace when it began. Throws ConfigError with file and event. See docs/formats/kineto.md for what it leaves
+/// out.
 [[nodiscard]] TaskGraph read_kineto(const KinetoOptions& options);
 
 }  // namespace photonrail

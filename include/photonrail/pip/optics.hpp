@@ -49,7 +49,7 @@ struct PipBudget {
   /// Sivarajan, Optical Networks); infinity: the eye is closed.
   double penalty_db = 0.0;
 
-  /// What OpticalSwitchSpec::insertion_loss_db has to bridge.
+  /// Returns what OpticalSwitchSpec::insertion_loss_db has to bridge.
   [[nodiscard]] double needed_db() const { return loss_db + penalty_db; }
 };
 /// The matching may be empty. REQUIRES and throws: as PipTransfer.

@@ -116,8 +116,8 @@ struct PipCover {
 /// search over the matchings that are routable takes over.
 [[nodiscard]] PipCover cover_all_pairs(const PipMesh& mesh);
 
-/// What is wrong with a matching, or "". Sets the cells as its routes say and follows the light from every port, without
-/// using the search's own data.
+/// Returns what is wrong with a matching, or "". Sets the cells as its routes say and follows the light from every port,
+/// without using the search's own data.
 [[nodiscard]] std::string fault_of(const PipMesh& mesh, std::span<const PipRoute> matching);
 /// The same for a cover: its matchings, and that every two ports are joined in one of them.
 [[nodiscard]] std::string fault_of(const PipMesh& mesh, const PipCover& cover);

@@ -13,7 +13,7 @@
 
 namespace photonrail::reliability {
 
-/// What each instant of the job is for, exactly one of these.
+/// Says what each instant of the job is for, exactly one of these.
 enum class TimeUse : std::uint8_t {
   kProductive,  ///< work that stays, at the time that it takes on a healthy cluster
   kCheckpoint,  ///< stopped for a checkpoint
@@ -63,7 +63,7 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 
-/// What the job is doing from one instant to the next.
+/// Holds what the job is doing from one instant to the next.
 struct Period {
   enum class State : std::uint8_t { kRunning, kDegraded, kDetecting, kRecovering, kWaiting, kPlanned };
   LongTime from{};

@@ -26,7 +26,7 @@ class LongTime {
   [[nodiscard]] std::string picoseconds() const;  ///< all digits
 
   [[nodiscard]] constexpr LongTime times(std::int64_t n) const { return LongTime(ps_ * n); }
-  /// How often `part` fits. REQUIRES: neither is negative, `part` is not 0; the quotient fits 63 bits.
+  /// Returns how often `part` fits. REQUIRES: neither is negative, `part` is not 0; the quotient fits 63 bits.
   [[nodiscard]] constexpr std::int64_t whole(LongTime part) const { return static_cast<std::int64_t>(ps_ / part.ps_); }
   /// This x numerator / denominator, rounded down, or up. REQUIRES: none is negative; the product fits 127 bits.
   [[nodiscard]] constexpr LongTime scaled(LongTime numerator, LongTime denominator) const {

@@ -40,12 +40,12 @@ struct GoodputScenario {
   std::string hash;                                 ///< of everything that histories depend on, 16 hexadecimal digits
   std::string step_hash;                            ///< of what the steps depend on: everything but the section
 
-  /// What is valid and yet looks like a mistake, each a complete line: warnings of the job (Scenario::warnings()), failures
-  /// of the file itself that every step would have again, and replicas that can never be dropped.
+  /// Returns what is valid and yet looks like a mistake, each a complete line: warnings of the job (Scenario::warnings()),
+  /// failures of the file itself that every step would have again, and replicas that can never be dropped.
   [[nodiscard]] std::vector<std::string> warnings() const;
 };
 
-/// Reads a `photonrail.scenario/1` with a "reliability" section (docs/goodput.md). Throws ConfigError.
+/// Reads a `photonrail.scenario/1` with a "reliability" section (docs/reference/goodput.md). Throws ConfigError.
 [[nodiscard]] GoodputScenario read_goodput(const std::filesystem::path& file, std::span<const Override> overrides,
                                            const Registries& known);
 /// The same from text; relative paths are relative to `directory`, and `file` is what errors call it.

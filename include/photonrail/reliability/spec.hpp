@@ -11,13 +11,13 @@
 
 namespace photonrail::reliability {
 
-/// What a failure does to the job: it stops; it goes on slower until the repair; it computes wrong results, which are found
-/// after the detection time, and everything since the failure is lost.
+/// Says what a failure does to the job: it stops; it goes on slower until the repair; it computes wrong results, which are
+/// found after the detection time, and everything since the failure is lost.
 enum class FailureEffect : std::uint8_t { kStop, kSlow, kSilent };
 
-/// How the step is simulated while the part is down. kCompute: the GPU computes `factor` times as long. kPort: a NIC port
-/// of an optical rail is dark. kPlane: all ports of a plane of a rail are dark (an OCS). kUplinks: electrical rails have
-/// `factor`-fold oversubscription for each such part. kNicRate: the slowest NIC has 1 / `factor` of its rate; as
+/// Describes how the step is simulated while the part is down. kCompute: the GPU computes `factor` times as long. kPort: a
+/// NIC port of an optical rail is dark. kPlane: all ports of a plane of a rail are dark (an OCS). kUplinks: electrical
+/// rails have `factor`-fold oversubscription for each such part. kNicRate: the slowest NIC has 1 / `factor` of its rate; as
 /// collectives go at the pace of the slowest member, every NIC is simulated with it, which is an upper bound of the loss.
 /// kStageCompute: as kCompute, with the GPUs of all replicas at that server's place as slow: the same where all collectives
 /// begin together, else an upper bound; replicas stay alike, so that large clusters are folded.
@@ -26,7 +26,7 @@ enum class Degradation : std::uint8_t { kNone, kCompute, kPort, kPlane, kUplinks
 /// Parts of one kind that fail independently of each other.
 struct FailureSource {
   std::string name = "server";
-  // How many parts: exactly one of these is not 0.
+  // The number of parts: exactly one of these is not 0.
   std::uint32_t per_server = 0;  ///< parts in each server; a failure is one of its server
   std::uint32_t servers_per_part =
       0;                         ///< a shared-risk group: so many consecutive servers of the job, and their rack's spares

@@ -1,4 +1,4 @@
-// How long a step takes with parts that are down: each distinct configuration is simulated once.
+// The times say how long a step takes with parts that are down: each distinct configuration is simulated once.
 #pragma once
 
 #include "photonrail/reliability/spec.hpp"
@@ -27,7 +27,7 @@ struct DegradedPart {
   friend auto operator<=>(const DegradedPart&, const DegradedPart&) = default;
 };
 
-/// What of the job is missing or slow.
+/// Holds what of the job is missing or slow.
 struct Configuration {
   std::uint32_t dropped = 0;  ///< replicas that do not take part
   std::vector<DegradedPart> parts;

@@ -1,4 +1,4 @@
-// What many histories say together.
+// A summary is what many histories say together.
 #pragma once
 
 #include "photonrail/reliability/history.hpp"
@@ -20,7 +20,7 @@ struct Estimate {
 };
 [[nodiscard]] Estimate estimate(std::span<const double> values);
 
-/// What one failure source costs and how far it reaches.
+/// Holds what one failure source costs and how far it reaches.
 struct SourceSummary {
   std::string name;
   std::uint32_t parts = 0;
@@ -60,8 +60,8 @@ struct GoodputSummary {
 /// `histories`: of one scenario, at least one.
 [[nodiscard]] GoodputSummary summarise(const GoodputSpec& spec, Duration step, std::span<const History> histories);
 
-/// How many GPUs more than `other` has the baseline's cluster would need to do as many steps a day, if its throughput grew
-/// in proportion to its GPUs; negative where it would need fewer. Both do the same work a step.
+/// Returns how many GPUs more than `other` has the baseline's cluster would need to do as many steps a day, if its
+/// throughput grew in proportion to its GPUs; negative where it would need fewer. Both do the same work a step.
 [[nodiscard]] double worth_gpus(const GoodputSummary& baseline, const GoodputSummary& other);
 
 }  // namespace photonrail::reliability

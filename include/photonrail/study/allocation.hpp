@@ -16,7 +16,7 @@ namespace photonrail {
     const allocation::AllocatorRegistry& policies = allocation::AllocatorRegistry::builtin(),
     const allocation::StudyProgress& progress = {});
 
-/// `photonrail.allocation_result/1` (docs/slices.md). `outcome`: of the same study, here and below.
+/// `photonrail.allocation_result/1` (docs/reference/slices.md). `outcome`: of the same study, here and below.
 [[nodiscard]] std::string allocation_json(const allocation::AllocationStudy& study,
                                           const allocation::AllocationOutcome& outcome);
 

@@ -1,5 +1,5 @@
 // A second model of a job, beside the simulation: the rules by which ASTRA-sim's analytical back ends time a job, so that
-// its users can compare before they move on to rails (docs/models.md, "ASTRA-sim's rules"). Whole nanoseconds ("cycles").
+// its users can compare before they move on to rails (docs/models/astra-sim.md). Whole nanoseconds ("cycles").
 #pragma once
 
 #include "photonrail/collective.hpp"
@@ -10,7 +10,7 @@
 
 namespace photonrail {
 
-/// How the members of one network dimension are joined.
+/// Describes how the members of one network dimension are joined.
 enum class AnalyticalShape : std::uint8_t { kRing, kFullyConnected, kSwitch };
 
 struct AnalyticalDimension {

@@ -62,7 +62,7 @@ class CclBenchObserver : public Observer {
   void iteration(RankId rank, std::uint32_t finished, Time at) override;
   void end(Time makespan) override;
 
-  /// Of the last run that came to its end; all zero before.
+  /// Returns the metrics of the last run that came to its end; all zero before.
   [[nodiscard]] const CclBenchMetrics& metrics() const;
 
  private:

@@ -34,8 +34,8 @@ struct Comparison {
 [[nodiscard]] Comparison compare_results(std::string_view a, std::string_view b, std::string_view file_a = "A",
                                          std::string_view file_b = "B");
 
-/// Of two files: results, or the results.csv of two sweeps, whose rows are matched in order. Of two folders: all that is
-/// result.json or results.csv in either, by its path; places then begin with that path. Throws ConfigError.
+/// Compares two files: results, or the results.csv of two sweeps, whose rows are matched in order. Of two folders: all that
+/// is result.json or results.csv in either, by its path; places then begin with that path. Throws ConfigError.
 [[nodiscard]] Comparison compare_paths(const std::filesystem::path& a, const std::filesystem::path& b);
 
 /// For people: a line a difference, those beyond the tolerance marked, and a last line that sums up.

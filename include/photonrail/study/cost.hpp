@@ -1,5 +1,5 @@
-// What the network of a cluster costs and draws: a bill of materials from prices and watts that come as data, and the
-// energy of a step. Pure functions. GPUs and servers are the same under every network and are not on the bill.
+// The cost is what the network of a cluster costs and draws: a bill of materials from prices and watts that come as data,
+// and the energy of a step. Pure functions. GPUs and servers are the same under every network and are not on the bill.
 #pragma once
 
 #include "photonrail/cluster.hpp"
@@ -44,7 +44,7 @@ enum class CostRule : std::uint8_t {
   kOpusArtifact  ///< as published with Opus (arXiv 2602.12521): formulas for port counts, no limits of switches
 };
 
-/// What joins the GPUs of different servers. All but kPhotonicRail are electrical.
+/// Says what joins the GPUs of different servers. All but kPhotonicRail are electrical.
 enum class NetworkFabric : std::uint8_t {
   kFatTree,        ///< any GPU to any GPU
   kRailOptimised,  ///< leaves by rail, and tiers above that join the rails
@@ -53,7 +53,7 @@ enum class NetworkFabric : std::uint8_t {
 };
 [[nodiscard]] std::string_view name(CostRule rule);
 [[nodiscard]] std::string_view name(NetworkFabric fabric);
-/// What the rule can price.
+/// Returns what the rule can price.
 [[nodiscard]] std::vector<NetworkFabric> priced_fabrics(CostRule rule);
 
 struct Pricing {
@@ -64,7 +64,7 @@ struct Pricing {
   void validate() const;
 };
 
-/// What of a cluster its network depends on.
+/// Holds what of a cluster its network depends on.
 struct NetworkShape {
   std::uint32_t servers = 1;
   std::uint32_t gpus_per_server = 1;

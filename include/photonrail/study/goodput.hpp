@@ -35,7 +35,7 @@ class KnownSteps {
   std::map<std::pair<std::string, std::string>, Step> of_;
 };
 
-/// How far a call is. `done` of `seeds` histories, those of the folder too; `simulated` configurations.
+/// Describes how far a call is. `done` of `seeds` histories, those of the folder too; `simulated` configurations.
 struct GoodputProgress {
   std::size_t done = 0;
   std::size_t seeds = 0;

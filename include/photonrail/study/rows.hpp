@@ -30,7 +30,7 @@ struct MeasuredRow {
   std::vector<double> line;
 };
 
-/// A file `photonrail.rows/1` (docs/formats.md).
+/// A file `photonrail.rows/1` (docs/reference/scenario.md).
 struct MeasuredRows {
   std::string name;
   std::string source;
@@ -49,7 +49,7 @@ struct RowOutcome {
   [[nodiscard]] double error(const MeasuredRow& row) const { return simulated_step_s / row.measured_step_s - 1.0; }
 };
 
-/// What is wrong with the scenario of each row, at its GPU's factor, without running it: "" where nothing is.
+/// Returns what is wrong with the scenario of each row, at its GPU's factor, without running it: "" where nothing is.
 [[nodiscard]] std::vector<std::string> row_problems(const MeasuredRows& rows, const Registries& known);
 
 /// Runs every row with its GPU's factor at /workload/training/operators/factor; equal scenarios once. `done` after each

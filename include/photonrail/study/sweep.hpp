@@ -54,9 +54,10 @@ struct Sweep {
   std::string hash;
 };
 
-/// Reads `photonrail.sweep/1` (docs/formats.md). `set` is applied to the base before the axes. Controllers and collectives
-/// are looked up by the functions that read the points, not here. `plugins`: the libraries that have those of the caller,
-/// by absolute path (photonrail/plugin.hpp); when one is built anew, no point is taken over. Throws ConfigError.
+/// Reads `photonrail.sweep/1` (docs/reference/sweep.md). `set` is applied to the base before the axes. Controllers and
+/// collectives are looked up by the functions that read the points, not here. `plugins`: the libraries that have those of
+/// the caller, by absolute path (photonrail/plugin.hpp); when one is built anew, no point is taken over. Throws
+/// ConfigError.
 [[nodiscard]] Sweep read_sweep(const std::filesystem::path& file, std::span<const Override> set = {},
                                std::span<const std::filesystem::path> plugins = {});
 /// The same from the text of `file`, which is not read.
@@ -69,7 +70,7 @@ struct Sweep {
 /// Throws one ConfigError that lists all points that are no scenarios.
 void check_sweep(const Sweep& sweep, const Registries& known = {});
 
-/// What is known of a point before it runs.
+/// Holds what is known of a point before it runs.
 struct PointPreview {
   std::vector<std::string> warnings;        ///< Scenario::warnings()
   std::string infeasible;                   ///< Scenario::infeasible()
@@ -77,7 +78,7 @@ struct PointPreview {
   double seconds = 0.0;                     ///< what its run takes on one core, roughly: within a factor of about three
 };
 
-/// Of every point, in order. Throws as check_sweep().
+/// Returns a preview of every point, in order. Throws as check_sweep().
 [[nodiscard]] std::vector<PointPreview> preview_sweep(const Sweep& sweep, const Registries& known = {});
 
 /// Shard `index`, from 1, of `count` has every count-th point.
@@ -124,7 +125,7 @@ struct SweepSummary {
 };
 
 /// Runs the points that `options.directory` has no record of, the longest first, and records each the moment it is
-/// done. What it keeps there: docs/formats.md. A point that fails is recorded with its message; the others go on.
+/// done. What it keeps there: docs/reference/sweep.md. A point that fails is recorded with its message; the others go on.
 /// Throws ConfigError: points that are no scenarios (all of them in one message, before anything runs), a folder that
 /// holds another sweep, is in use by another process or cannot be written; what was recorded stays.
 /// The code of controllers and collectives of your own is part of the hash of a sweep where it comes as a plug-in. Where it

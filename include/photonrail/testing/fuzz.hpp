@@ -56,8 +56,8 @@ struct FuzzCase {
 /// A case that is valid(). Two to six servers, up to eight calls.
 [[nodiscard]] FuzzCase draw_case(RandomStream& random);
 
-/// Whether the case is one that a policy can be held to: it has a call, each has two members or more, in their order and of
-/// the cluster, and no round of a call wants more circuits of a GPU than it has ports.
+/// Returns true when the case is one that a policy can be held to: it has a call, each has two members or more, in their
+/// order and of the cluster, and no round of a call wants more circuits of a GPU than it has ports.
 [[nodiscard]] bool valid(const FuzzCase& fuzz_case);
 
 /// Cases that are simpler by one thing, the largest steps first. Not all of them are valid().
@@ -77,7 +77,7 @@ struct FuzzCase {
 /// under the policy of `factory`: its rails and its controller.
 [[nodiscard]] std::string to_json(const FuzzCase& fuzz_case, const Scenario& scenario, const ControllerFactory& factory);
 
-/// What every policy promises.
+/// Says what every policy promises.
 enum class Invariant : std::uint8_t {
   kMatching,     ///< a fibre is in one circuit, and ports exist
   kBusy,         ///< no circuit in use goes dark, unless the policy says that it may
@@ -106,7 +106,7 @@ struct Patience {
 [[nodiscard]] std::optional<Violation> check(const PolicyUnderTest& subject, const FuzzCase& fuzz_case,
                                              const Patience& patience = {});
 
-/// What of a result does not add up, or "".
+/// Returns what of a result does not add up, or "".
 [[nodiscard]] std::string books_problem(const RunResult& result);
 
 struct Finding {

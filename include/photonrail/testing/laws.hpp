@@ -1,4 +1,4 @@
-// What every reconfiguration policy must keep, as functions that examine one: for a test frame of your choice.
+// Laws are what every reconfiguration policy must keep, as functions that examine one: for a test frame of your choice.
 // conformance.hpp has them as GoogleTest tests. And the policy under test: how to make it, in which settings, and which
 // scenarios it is for.
 #pragma once
@@ -42,7 +42,7 @@ std::ostream& operator<<(std::ostream& out, const PolicyUnderTest& subject);
 struct PolicyProperty {
   std::string name;     ///< a CamelCase word, for the name of a test
   std::string summary;  ///< what the policy promises
-  /// What breaks it, or "". The same subject gives the same answer.
+  /// Says what breaks it, or "". The same subject gives the same answer.
   std::string (*problem)(const PolicyUnderTest& subject) = nullptr;
 };
 

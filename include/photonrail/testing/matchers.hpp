@@ -74,7 +74,7 @@ MATCHER(KeepsEverything, "keeps everything as it is") {
 
 namespace photonrail {
 
-/// How GoogleTest prints them.
+/// Says how GoogleTest prints them.
 inline void PrintTo(const ServerPair& pair, std::ostream* out) { *out << pair.from << "->" << pair.to; }
 
 namespace testing {

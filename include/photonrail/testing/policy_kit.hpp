@@ -103,13 +103,13 @@ struct Answer {
   std::string no_matching;           ///< why it is none, or ports that do not exist; "" when it is one
   std::string torn_down;             ///< a circuit in use that would go dark although the step does not preempt; or ""
 
-  /// What is wrong with it, or "".
+  /// Returns what is wrong with it, or "".
   [[nodiscard]] const std::string& problem() const { return no_matching.empty() ? torn_down : no_matching; }
 };
 
 /// Asks a policy once. What it wants done later is judged as a matching only.
 [[nodiscard]] Answer ask(Controller& policy, const FabricView& view);
-/// What `decision` does to `view`.
+/// Returns what `decision` does to `view`.
 [[nodiscard]] Answer judge(const FabricView& view, const Decision& decision);
 
 /// The answers of a run, in the order in which they were given. Those that kept everything are counted only.

@@ -18,7 +18,7 @@ enum class CheckpointTarget : std::uint8_t { kPeer, kStorage, kOwn };
 
 struct CheckpointTraffic {
   CheckpointTarget target = CheckpointTarget::kPeer;
-  /// What each rank saves, by rank; 0: nothing.
+  /// Holds what each rank saves, by rank; 0: nothing.
   std::vector<Bytes> bytes{};
   /// A blocking checkpoint of the state after the step is part of the step: it begins when the rank has nothing else to do,
   /// and the next step when it is over. An asynchronous one of the state before the step goes beside the step's work.

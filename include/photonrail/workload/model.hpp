@@ -49,7 +49,7 @@ struct MambaSpec {
   friend bool operator==(const MambaSpec&, const MambaSpec&) = default;
 };
 
-/// What a layer has: one that mixes tokens, and one that works on each token, either or both.
+/// Holds what a layer has: one that mixes tokens, and one that works on each token, either or both.
 struct LayerKind {
   bool attention = true;
   bool mamba = false;

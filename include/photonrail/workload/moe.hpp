@@ -11,11 +11,11 @@
 namespace photonrail {
 
 enum class RouterKind : std::uint8_t { kUniform, kZipf, kDirichlet, kWeights };
-/// What a row of RouterSpec::weights is for.
+/// Says what a row of RouterSpec::weights is for.
 enum class WeightRows : std::uint8_t { kLayers, kMembers };
 
-/// How the choices of the tokens spread over the routed experts. The popularity of an expert is its share of all choices;
-/// it is a property of a layer and the same for every group and micro-batch, but for `source_spread`.
+/// Describes how the choices of the tokens spread over the routed experts. The popularity of an expert is its share of all
+/// choices; it is a property of a layer and the same for every group and micro-batch, but for `source_spread`.
 struct RouterSpec {
   RouterKind kind = RouterKind::kUniform;
   double exponent = 1.0;       ///< Zipf: the r-th most popular expert has weight r^-exponent; 0 or more
@@ -99,7 +99,7 @@ class MoeTraffic final : public TrafficSource {
   /// The number of the demand. REQUIRES: layer and micro-batch exist.
   [[nodiscard]] std::uint32_t number(std::uint32_t layer, std::uint32_t micro_batch, MoeExchange exchange) const;
   [[nodiscard]] Routing routing(const MoeCall& call) const;
-  /// What a member would send and keep if all were even: a size for people (TaskGraphBuilder::add_all_to_all).
+  /// Returns what a member would send and keep if all were even: a size for people (TaskGraphBuilder::add_all_to_all).
   [[nodiscard]] Bytes typical_input(MoeExchange exchange) const;
 
   [[nodiscard]] std::optional<Member> members(std::uint32_t number) const override;

@@ -12,8 +12,8 @@
 
 namespace photonrail {
 
-/// How a receiver learns that the bytes of a message to another server have arrived: by a signal behind them. What keeps
-/// the signal behind them differs (Perseus, arXiv 2605.00686). Messages within a server need none of it.
+/// Describes how a receiver learns that the bytes of a message to another server have arrived: by a signal behind them.
+/// What keeps the signal behind them differs (Perseus, arXiv 2605.00686). Messages within a server need none of it.
 enum class FencePolicy : std::uint8_t {
   kNone,             ///< the message says it itself
   kEachMessage,      ///< coupled: message, fence, signal, one after another through the sender's only queue
@@ -59,7 +59,7 @@ class MoeLayers final : public TrafficSource {
 
   [[nodiscard]] std::optional<Member> members(std::uint32_t number) const override;
   [[nodiscard]] bool drifts() const override { return traffic_.drifts(); }
-  /// Of a whole layer: both exchanges.
+  /// Returns the matrix of a whole layer: both exchanges.
   [[nodiscard]] TrafficMatrix matrix(const DemandQuery& query) const override;
   /// Null for an exchange.
   [[nodiscard]] std::unique_ptr<const SendPlan> plan(const DemandQuery& query,

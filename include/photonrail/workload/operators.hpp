@@ -90,8 +90,8 @@ struct MemoryBound {
 
 using Operator = std::variant<MatrixProduct, GroupedProduct, Attention, LatentCore, MemoryBound>;
 
-/// What a time rests on. kTable: a point that was measured. kInterpolated: between points. kExtrapolated: outside of the
-/// points, or from the table of something like it (a backward pass from the forward pass, another GPU's table, another
+/// Says what a time rests on. kTable: a point that was measured. kInterpolated: between points. kExtrapolated: outside of
+/// the points, or from the table of something like it (a backward pass from the forward pass, another GPU's table, another
 /// layout). kRoofline: nothing measured is near.
 enum class OperatorSource : std::uint8_t { kTable, kInterpolated, kExtrapolated, kRoofline };
 inline constexpr OperatorSource kOperatorSources[] = {OperatorSource::kTable, OperatorSource::kInterpolated,
@@ -114,11 +114,12 @@ struct OperatorRoofline {
   double memory_efficiency = 0.8;   ///< share of the memory bandwidth that memory-bound kernels reach, in (0, 1]
   Duration kernel{3'000'000};       ///< each memory-bound kernel's fixed time
   /// 1e9 bytes a second of kernels that take one element at a time: on H100 to B300 alike, since instructions bound them
-  /// and not memory (docs/models.md has the measurements). Never more than other memory-bound kernels reach.
+  /// and not memory (docs/models/operators.md has the measurements). Never more than other memory-bound kernels reach.
   double element_gb_per_s = 1100.0;
 
   [[nodiscard]] double tflops(OperatorPrecision precision) const;
-  /// What products of `wanted` are computed in: the next wider precision that the GPU has, where it has not this one.
+  /// Returns what products of `wanted` are computed in: the next wider precision that the GPU has, where it has not this
+  /// one.
   [[nodiscard]] OperatorPrecision available(OperatorPrecision wanted) const;
   friend bool operator==(const OperatorRoofline&, const OperatorRoofline&) = default;
 };
@@ -130,7 +131,7 @@ struct OperatorRoofline {
 namespace workload {
 class OperatorTables;
 }
-/// Of one GPU; formats/operators.hpp finds them.
+/// Has the tables of one GPU; formats/operators.hpp finds them.
 using OperatorTables = workload::OperatorTables;
 
 /// Times of operators on one GPU. Copies share the tables. Safe to use from several threads.

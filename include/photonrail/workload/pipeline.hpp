@@ -78,7 +78,7 @@ struct PipelineShape {
   [[nodiscard]] PipelinePlace place(std::uint32_t virtual_stage, std::uint32_t micro_batch) const;
 };
 
-/// What runs beside computation that would otherwise wait for it.
+/// Holds what runs beside computation that would otherwise wait for it.
 struct OverlapSpec {
   /// Sequence-parallel exchanges of tp run beside the products next to them, piece by piece around the ring: all of a
   /// product but 1 / tp of it does not wait for the gather before it, and the reduction after it begins with its first
@@ -98,8 +98,8 @@ struct OverlapSpec {
   friend bool operator==(const OverlapSpec&, const OverlapSpec&) = default;
 };
 
-/// What a stage does, in order. Each micro-batch passes each chunk that is on its way forward once, and backward once, or
-/// once for the input and later once for the weights.
+/// Returns what a stage does, in order. Each micro-batch passes each chunk that is on its way forward once, and backward
+/// once, or once for the input and later once for the weights.
 ///
 /// gpipe (Huang et al., arXiv 1811.06965): all forward passes, then all backward passes, both in ascending order.
 /// 1f1b (Narayanan et al., arXiv 2104.04473, section 2.2): as many forward passes ahead as there are stages behind, then a
@@ -117,7 +117,7 @@ struct OverlapSpec {
 /// of its backward pass, of the weight part where that is split off.
 [[nodiscard]] std::uint32_t peak_in_flight(const std::vector<PipelineStep>& steps);
 
-/// How long the passes of one virtual stage take. A whole backward pass takes the sum of its parts.
+/// Describes how long the passes of one virtual stage take. A whole backward pass takes the sum of its parts.
 struct PassTimes {
   Duration forward{1};
   Duration backward_input{1};

@@ -15,7 +15,8 @@ enum class OperatorClass : std::uint8_t { kProducts, kExperts, kAttention, kScan
 inline constexpr int kOperatorClassCount = 6;
 [[nodiscard]] std::string_view name(OperatorClass c);  ///< "products", "experts", "attention", "scan", "memory", "host"
 
-/// What launches kernels. A kernel that is not in a CUDA graph costs the host some time (TrainingOperators::kernel_launch).
+/// Says what launches kernels. A kernel that is not in a CUDA graph costs the host some time
+/// (TrainingOperators::kernel_launch).
 enum class CudaGraphs : std::uint8_t {
   kNone,    ///< the host launches every kernel
   kLayers,  ///< all but the routed experts are in graphs
@@ -39,7 +40,7 @@ enum class ExpertBiases : std::uint8_t {
   kFp32   ///< in fp32, in which DeepEP and HybridEP deliver the probabilities
 };
 
-/// What a rank runs for its routed experts.
+/// Holds what a rank runs for its routed experts.
 struct ExpertKernels {
   bool grouped = true;  ///< one kernel for all experts of a rank; false: a kernel an expert and product, with its own cast
   /// Of the framework: gate and value are clamped and joined again before the activation, 16 bytes an element of its width
@@ -47,14 +48,14 @@ struct ExpertKernels {
   /// and these are joined, 12 bytes an element and 16 backward in bf16, 28 and 40 in fp32. A good third of these bytes
   /// count as MemoryBound::by_element. Without biases in the model: the clamps.
   ExpertBiases biases = ExpertBiases::kFused;
-  /// What routed experts keep for their backward pass is copied out of buffers of a fixed size, and back ("paged stash":
-  /// whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685): each way it is
-  /// read and written once. Kept of a pair: the inputs of both products at their precision, and the result of the first in
-  /// 2 bytes.
+  /// Activations that routed experts keep for their backward pass are copied out of buffers of a fixed size, and back
+  /// ("paged stash": whole-step graphs of experts without a capacity, whose sizes the host never learns; arXiv 2603.07685):
+  /// each way it is read and written once. Kept of a pair: the inputs of both products at their precision, and the result
+  /// of the first in 2 bytes.
   bool stashed = false;
 };
 
-/// What a rank runs for the core of attention and around it.
+/// Holds what a rank runs for the core of attention and around it.
 struct AttentionKernels {
   /// false: scores go to memory and back, as kernels of 2022 had it and as masks that a fused kernel does not know
   /// (attention sinks) make it: beside the two products softmax reads and writes each score of 2 bytes forward; backward it
@@ -83,13 +84,13 @@ struct MixedPrecision {
   std::uint32_t last_layers = 0;
   bool predictions = false;  ///< modules that predict further tokens are in bf16
 
-  /// Of a product in a layer that is not in bf16; `other`: where no name fits.
+  /// Returns the precision of a product in a layer that is not in bf16; `other`: where no name fits.
   [[nodiscard]] OperatorPrecision of(std::string_view product, OperatorPrecision other) const;
-  /// Whether a layer of a model with `layers` is in bf16; those from `layers` on predict further tokens.
+  /// Returns true when a layer of a model with `layers` is in bf16; those from `layers` on predict further tokens.
   [[nodiscard]] bool in_bf16(std::uint32_t layer, std::uint32_t layers) const;
 };
 
-/// How a system computes the parts of a layer.
+/// Describes how a system computes the parts of a layer.
 struct TrainingOperators {
   OperatorTimes times{OperatorRoofline{}};
   std::string gpu{};  ///< follows the names of what ran on it (OperatorUse::name); "": nothing does
@@ -132,7 +133,7 @@ struct OperatorUse {
   double seconds = 0.0;  ///< of GPU time, all together
 };
 
-/// What a step computed, over all GPUs: costliest first.
+/// Holds what a step computed, over all GPUs: costliest first.
 struct OperatorUsage {
   std::vector<OperatorUse> operators;
 

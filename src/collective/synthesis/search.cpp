@@ -121,7 +121,7 @@ class Search {
     }
   }
 
-  // Of a node at a switch: how many peers it sends to, or receives from.
+  // Counts, of a node at a switch, how many peers it sends to, or receives from.
   std::uint32_t& connections(LinkIndex l, bool out) {
     const Member m = out ? link(l).from : link(l).to;
     return connections_[(std::size_t{links_[l].at_switch} * nodes_.size() + m) * 2 + (out ? 1 : 0)];
@@ -132,7 +132,7 @@ class Search {
            ground_.switches[links_[l].at_switch].policy == SwitchPolicy::kFewestConnections;
   }
 
-  // Whether the link could start now, with so many more under way from its sender and to its receiver.
+  // Returns true when the link could start now, with so many more under way from its sender and to its receiver.
   [[nodiscard]] bool idle(LinkIndex l, std::uint32_t more_out = 0, std::uint32_t more_in = 0) {
     const SynthesisTopology& t = ground_.topology;
     if (links_[l].busy) return false;
@@ -186,8 +186,8 @@ class Search {
     return false;
   }
 
-  // Whether the links that are bringing something now could bring all the rest before this one brought a chunk: at the end
-  // a slow link would only hold up its node.
+  // Returns true when the links that are bringing something now could bring all the rest before this one brought a chunk:
+  // at the end a slow link would only hold up its node.
   [[nodiscard]] bool better_wait(LinkIndex l) const {
     const Member m = link(l).to;
     const Time end = now_ + time_of(l, 0);

@@ -28,7 +28,7 @@ using Kind = AnalyticalTask::Kind;
 
 constexpr std::uint64_t kMostMicros = 1'000'000'000'000;
 
-/// What is accepted with a doubt, in all files.
+/// Holds what is accepted with a doubt, in all files.
 struct WorkloadDoubts {
   Tally absent;
   Tally untyped_on_cpu;

@@ -28,7 +28,7 @@ struct KnownNames {
 /// in it: no YAML, unknown models and GPUs (with what is known), counts that contradict each other.
 [[nodiscard]] json::Json read(const std::filesystem::path& card, const KnownNames& known);
 
-/// What a card says of a job.
+/// Holds what a card says of a job.
 struct Card {
   std::string description;
   std::string precision = "bf16";  ///< of the parameters

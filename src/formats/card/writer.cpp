@@ -21,7 +21,7 @@ struct Plan {
   std::uint64_t dp_replicate = 1, dp_shard = 1, tp = 1, pp = 1, cp = 1, ep = 1, pp_mb = 1;
 };
 
-// Of a training workload, what its section says.
+// Reads the plan of a training workload from its section.
 Plan plan_of(const TrainingSpec& training) {
   const ParallelismSpec& p = training.parallelism;
   Plan plan;
@@ -35,7 +35,8 @@ Plan plan_of(const TrainingSpec& training) {
   return plan;
 }
 
-// Of any other, what its groups show: the largest of each dimension; pipeline stages are what is left of the ranks.
+// Reads the plan of any other job from its groups: the largest of each dimension; pipeline stages are what is left of the
+// ranks.
 Plan plan_of(const TaskGraph& graph) {
   std::array<std::uint64_t, kDimensionCount> largest;
   largest.fill(1);

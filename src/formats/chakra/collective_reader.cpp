@@ -128,7 +128,7 @@ class Converter {
     }
   }
 
-  // What no member can do without receiving: each part of its result comes at least once, summed up or not.
+  // Returns what no member can do without receiving: each part of its result comes at least once, summed up or not.
   [[nodiscard]] std::int64_t least(Member member) const {
     const std::int64_t n = plan_.members;
     switch (plan_.op) {

@@ -1,4 +1,4 @@
-// What each node of a trace waits for, by position, without what cannot be waited for.
+// Dependencies are what each node of a trace waits for, by position, without what cannot be waited for.
 #pragma once
 
 #include "formats/chakra/trace.hpp"

@@ -57,7 +57,7 @@ inline constexpr std::uint32_t kBytes = 31;
 inline constexpr std::uint32_t kLastList = 32;
 }  // namespace field
 
-/// By comm_type. The eighth and the ninth are reduce-scatter and reduce-scatter block: the same to a network.
+/// Indexed by comm_type. The eighth and the ninth are reduce-scatter and reduce-scatter block: the same to a network.
 inline constexpr std::array<CollectiveOp, 10> kCollectiveTypes{
     CollectiveOp::kAllReduce,     CollectiveOp::kReduce,    CollectiveOp::kAllGather, CollectiveOp::kGather,
     CollectiveOp::kScatter,       CollectiveOp::kBroadcast, CollectiveOp::kAllToAll,  CollectiveOp::kReduceScatter,

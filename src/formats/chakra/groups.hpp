@@ -36,8 +36,8 @@ class Groups {
   Groups(const ChakraOptions& options, const std::vector<std::filesystem::path>& files,
          const std::vector<RankTrace>& traces, TaskGraphBuilder& builder);
 
-  /// What a pg_name means; nullptr when it means nothing. "" is the world, and so is "0" unless it is defined; a group "0"
-  /// of all ranks is the world.
+  /// Returns what a pg_name means; nullptr when it means nothing. "" is the world, and so is "0" unless it is defined; a
+  /// group "0" of all ranks is the world.
   [[nodiscard]] const Group* find(std::string_view pg_name);
   [[nodiscard]] std::string known() const;
   [[nodiscard]] Dimension link_dimension() const { return link_dimension_; }

@@ -35,11 +35,12 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;                     
 constexpr std::uint64_t kMaxPicoseconds = std::uint64_t{1'000'000} * 1'000'000'000'000;  // 11 days: times are added up
 constexpr std::uint64_t kPicosecondsPerMicrosecond = 1'000'000;
 
-// What a node says of groups and ranks, by places in the tables of its RankTrace. Nodes that say the same are one.
+// A mention is what a node says of groups and ranks, by places in the tables of its RankTrace. Nodes that say the same are
+// one.
 using Mention = std::tuple<NodeType, std::uint32_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>,
                            std::optional<std::uint64_t>>;
 
-// What a mention comes to for a rank.
+// Holds what a mention comes to for a rank.
 struct Meaning {
   CommunicatorId communicator = CommunicatorId::none();  // none: a group of one
   Member root = 0;
@@ -55,7 +56,7 @@ struct SharedProgram {
   static constexpr std::uint32_t kAlone = ~0U;
 };
 
-// What the readers of all ranks share.
+// Holds what the readers of all ranks share.
 struct Reading {
   const ChakraOptions& options;
   std::size_t ranks;

@@ -127,9 +127,9 @@ class Parser {
     note_piece(data.size(), 0);
   }
 
-  /// Whether most messages were none of the sample's.
+  /// Returns true when most messages were none of the sample's.
   [[nodiscard]] bool is_new() const { return 2 * known_ < trace_.nodes.size(); }
-  /// What was parsed, as a sample for other files. REQUIRES: before take().
+  /// Returns what was parsed, as a sample for other files. REQUIRES: before take().
   [[nodiscard]] TraceParser::Sample sample(std::string_view data) const { return {std::string(data), pieces_, trace_}; }
 
   /// The nodes in ascending id.
@@ -146,7 +146,7 @@ class Parser {
                        static_cast<std::uint32_t>(trace_.control_dependencies.size())});
   }
 
-  // What is said of a metadata node's groups names its place in the file.
+  // An error of a metadata node's groups names its place in the file.
   [[nodiscard]] bool is_known(std::string_view message) const {
     const std::size_t at = trace_.nodes.size();
     if (at >= sample_.trace.nodes.size() || sample_.trace.nodes[at].type == NodeType::kMetadata) return false;

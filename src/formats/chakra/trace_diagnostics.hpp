@@ -1,4 +1,5 @@
-// What a trace reader accepts with a doubt, counted, so that a trace of a million nodes gives a handful of warnings.
+// Diagnostics are what a trace reader accepts with a doubt, counted, so that a trace of a million nodes gives a handful of
+// warnings.
 #pragma once
 
 #include "photonrail/task_graph.hpp"
@@ -29,7 +30,7 @@ struct TraceDiagnostics {
   Tally unused_duration;              ///< those of them that have one
   Tally without_duration;             ///< compute that should take its recorded time, but has none
 
-  /// How much was counted so far.
+  /// Returns how much was counted so far.
   [[nodiscard]] std::size_t total() const {
     return files_with_absent + without_version.count + on_itself.count + in_cycles.count + untyped_on_cpu.count +
            without_work.count + unused_duration.count + without_duration.count;

@@ -77,7 +77,7 @@ struct Document {
 /// Attributes of the project: "photonrail/rail/switch/ports" is the key /cluster/rail/switch/ports.
 inline constexpr std::string_view kPrefix = "photonrail/";
 
-/// What an optical circuit switch is called as the type of a custom component.
+/// Holds what an optical circuit switch is called as the type of a custom component.
 inline constexpr std::string_view kOpticalSwitch = "optical_circuit_switch";
 
 /// YAML or JSON as a value, within limits of size, depth and number. Throws ConfigError that begins with the file.
@@ -98,7 +98,7 @@ struct ClusterSection {
 /// The section "cluster" of a scenario. Throws ConfigError with the JSON pointer.
 [[nodiscard]] ClusterSection cluster_of(const Document& document);
 
-/// What an infrastructure says in words of its own.
+/// Holds what an infrastructure says in words of its own.
 struct ClusterFacts {
   std::string name;
   std::string description;

@@ -1,4 +1,4 @@
-// What an NCCL kernel's arguments mean: operation, bytes, members.
+// A call is what an NCCL kernel's arguments mean: operation, bytes, members.
 #pragma once
 
 #include "formats/kineto/trace.hpp"

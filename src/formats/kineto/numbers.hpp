@@ -22,7 +22,7 @@ namespace photonrail::formats::kineto {
 /// "[0, 1, ..., 7]" to "0", "1", "7": what is between brackets, commas and blanks, without "...".
 [[nodiscard]] std::vector<std::string> words_of(std::string_view list);
 
-/// Whether the words of a list are not all the same.
+/// Returns true when the words of a list are not all the same.
 [[nodiscard]] bool differ(std::string_view list);
 
 }  // namespace photonrail::formats::kineto

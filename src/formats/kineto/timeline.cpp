@@ -109,7 +109,7 @@ class Timeline {
     block_ = {};
   }
 
-  // What has ended by `at` becomes an item, to be waited for.
+  // Work that has ended by `at` becomes an item, to be waited for.
   void close_until(Nanoseconds at) {
     if (block_.end <= at) return close();
     if (block_.kernels_before_last == 0) return;

@@ -10,7 +10,7 @@
 
 namespace photonrail::formats::kineto {
 
-/// What an NCCL kernel says of its call. Absent: the trace does not say.
+/// Holds what an NCCL kernel says of its call. Absent: the trace does not say.
 struct Call {
   std::string collective;  ///< "Collective name"
   std::string dtype;

@@ -12,7 +12,7 @@ namespace photonrail::formats::msccl {
 
 namespace {
 
-// By send: how many sends stand one after another before it.
+// Indexed by send: how many sends stand one after another before it.
 std::vector<std::uint32_t> levels_of(const SendPlan& plan) {
   std::vector<std::uint32_t> left(plan.send_count());
   std::vector<std::uint32_t> level(plan.send_count());
@@ -71,7 +71,7 @@ class Exporter {
 
   Program run() && {
     if (all_to_all_) copy_own();
-    // What waits for what goes from level to level, and from the sends of a level to its receives: never in a circle.
+    // Dependencies go from level to level, and from the sends of a level to its receives: never in a circle.
     for (const std::vector<SendIndex>& together : by_level(plan_)) {
       read_.clear();
       for (const SendIndex i : together) add_send(i);
@@ -101,7 +101,7 @@ class Exporter {
     Dependencies by_send;   ///< what the last send awaits
     Dependencies by_receive;
   };
-  /// What must be done at either end before a message goes.
+  /// Holds what must be done at either end before a message goes.
   struct Awaited {
     Dependencies by_send;
     Dependencies by_receive;
@@ -113,7 +113,7 @@ class Exporter {
   };
   enum Direction : std::uint8_t { kOut, kIn };
 
-  // What a member has for itself never travels.
+  // Data that a member has for itself never travels.
   void copy_own() {
     for (Member m = 0; m < program_.gpus.size(); ++m) {
       Block& block = program_.gpus[m].blocks.emplace_back();
@@ -289,7 +289,7 @@ class Exporter {
   std::vector<Dependencies> arriving_;  ///< by send: what its receive awaits
   std::map<MemberPair, std::vector<Channel>> channels_;
   std::vector<ChunkRun> data_;
-  /// Of the sends of one level: which steps read a chunk of a GPU.
+  /// Records, of the sends of one level, which steps read a chunk of a GPU.
   std::map<std::pair<Member, std::uint32_t>, std::vector<std::pair<std::uint32_t, std::uint32_t>>> read_;
   std::vector<std::map<std::uint32_t, std::uint32_t>> scratch_;  ///< by GPU: where a chunk passes through
 };

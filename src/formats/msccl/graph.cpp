@@ -151,7 +151,7 @@ class Wiring {
         const Node before = first_node_[g].at(*step.after_block) + step.after_step;
         const Node node = first_node_[g].at(block.id) + static_cast<Node>(s);
         protect(block, s, before);
-        // What a step hands on while it stores it is there when it was received.
+        // Data that a step hands on while it stores it is there when it was received.
         const bool plain_send = this->step(before).type == StepType::kSend;
         wired_.graph.order(before, node, plain_send ? MessageGraph::Until::kArrived : MessageGraph::Until::kLeft);
       }

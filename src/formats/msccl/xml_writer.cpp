@@ -57,7 +57,7 @@ void write(pugi::xml_node node, const Gpu& gpu, std::size_t id) {
 
 std::string msccl_xml(const CollectiveCall& call, const SendPlan& plan, std::string_view name) {
   const Program program = formats::msccl::to_program(call, plan);
-  // What a reader of the file would find must be found here first.
+  // Errors that a reader of the file would find must be found here first.
   static_cast<void>(formats::msccl::import(program));
   pugi::xml_document document;
   pugi::xml_node algo = document.append_child("algo");

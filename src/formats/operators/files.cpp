@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kDevice = "/device";
 
-// Of "h100/device", "h100".
+// Returns "h100" of "h100/device".
 std::string gpu_of(std::string_view name) { return std::string(name.substr(0, name.find('/'))); }
 
 std::optional<fs::path> file_in(const fs::path& folder, const std::string& name) {

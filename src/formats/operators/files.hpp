@@ -36,7 +36,7 @@ struct TableText {
 /// GPUs that have a device.csv, ascending.
 [[nodiscard]] std::vector<std::string> gpus_with_tables(const std::filesystem::path& folder);
 
-/// Of one kind and precision; checked against the name under which it was found.
+/// Reads the table of one kind and precision; checked against the name under which it was found.
 [[nodiscard]] std::optional<Csv> read_table(const std::string& gpu, Kind kind, OperatorPrecision precision,
                                             const std::filesystem::path& folder);
 

@@ -31,8 +31,8 @@ std::shared_ptr<const OperatorTables> make_tables(const std::string& gpu, const 
 
 using BuiltIn = std::map<std::string, std::shared_ptr<const OperatorTables>, std::less<>>;
 
-// What comes with the library never changes, so that one copy serves all scenarios of a program. Its tables are read when
-// they are asked for.
+// A table that comes with the library never changes, so that one copy serves all scenarios of a program. Its tables are
+// read when they are asked for.
 const BuiltIn& built_in() {
   static const BuiltIn kTables = [] {
     BuiltIn tables;

@@ -37,7 +37,7 @@ std::int64_t side(std::int64_t queries, std::int64_t keys) {
 /// 0: none that hides a key.
 std::int64_t window_of(const Attention& op) { return op.window < op.keys ? op.window : 0; }
 
-/// What the table of forward passes says.
+/// Returns what the table of forward passes says.
 template <class T>
 ProductTable::Answer answer(const T& op, const OperatorRoofline& on, double smallest, const TableAnswer& found,
                             bool measured) {

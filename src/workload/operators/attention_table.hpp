@@ -24,7 +24,8 @@ class TrainingRatios {
   void add(const Kernel& kernel, std::int64_t sequence, double log_ratio);
   void finish();
 
-  /// Of the nearest head width, then window; nothing where no kernel of the pass was measured, with a window or without.
+  /// Returns the ratio of the nearest head width, then window; nothing where no kernel of the pass was measured, with a
+  /// window or without.
   [[nodiscard]] std::optional<RatioGrid::Found> at(const Kernel& kernel, std::int64_t sequence) const;
 
  private:

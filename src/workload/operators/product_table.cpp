@@ -58,7 +58,7 @@ ProductTable::Answer ProductTable::quantising(const MatrixProduct& product, cons
   return {base(product, on) * std::exp(found.log_ratio), found.source};
 }
 
-// What the quantisation of x costs is read from the product with the smallest n, which has little else to do.
+// The cost of the quantisation of x is read from the product with the smallest n, which has little else to do.
 ProductTable::Answer ProductTable::time(const MatrixProduct& product, const OperatorRoofline& on) const {
   Answer whole = quantising(product, on);
   if (product.quantises || product.precision == OperatorPrecision::kBf16) return whole;

@@ -25,7 +25,7 @@ struct WaveTiles {
   std::int64_t multiprocessors = 0;
   std::vector<Tile> tiles;
 
-  /// What the best tile computes over what it has to; 1 without tiles.
+  /// Returns what the best tile computes over what it has to; 1 without tiles.
   [[nodiscard]] double waste(std::int64_t m, std::int64_t n) const;
 };
 

@@ -40,7 +40,7 @@ class RatioGrid {
   [[nodiscard]] Found at(const GridPosition& where) const;
   [[nodiscard]] bool covers(std::size_t axis, std::int64_t size) const;
 
-  /// What the grid would have said at a measured point without it, by its neighbours on each axis.
+  /// Holds what the grid would have said at a measured point without it, by its neighbours on each axis.
   struct LeftOut {
     GridPosition at{1, 1, 1, 1};
     float log_error = 0.0F;  ///< logarithm of predicted / measured

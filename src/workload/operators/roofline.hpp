@@ -1,4 +1,4 @@
-// What the datasheet says of an operator.
+// The roofline is what the datasheet says of an operator.
 #pragma once
 
 #include "photonrail/workload/operators.hpp"

@@ -10,7 +10,7 @@ namespace photonrail::workload {
 
 namespace {
 
-/// How much a message may upset the order that its receiver would choose.
+/// Describes how much a message may upset the order that its receiver would choose.
 enum class Patience : std::uint8_t {
   kInOrder,        ///< the receiver has sent what it has, and needs the message for its next pass
   kReceivesFirst,  ///< the receiver needs it for its next pass
@@ -96,7 +96,7 @@ class BlockingRun {
     return shape_.place(forward ? here + 1 : here - 1, step.micro_batch).stage;
   }
 
-  /// Whether the stage's next pass waits for a message that has not come.
+  /// Returns true when the stage's next pass waits for a message that has not come.
   [[nodiscard]] bool needs_message(std::uint32_t s) {
     const PipelineStep& step = stages_[s].steps[stages_[s].next];
     const auto input = input_of(shape_, s, step);

@@ -1,4 +1,4 @@
-// What each stage of a pipeline does, messages included.
+// Actions are what each stage of a pipeline does, messages included.
 #pragma once
 
 #include "photonrail/workload/pipeline.hpp"
@@ -18,8 +18,8 @@ struct PipelineAction {
   friend bool operator==(const PipelineAction&, const PipelineAction&) = default;
 };
 
-/// What every stage does, messages included, in an order that ends even when sends and receives block the stage until both
-/// ends are there. By stage. Chunks that follow each other on one stage exchange nothing.
+/// Returns what every stage does, messages included, in an order that ends even when sends and receives block the stage
+/// until both ends are there. By stage. Chunks that follow each other on one stage exchange nothing.
 ///
 /// The result of a pass is sent between it and the next pass, and an input is received between the pass before its use and
 /// the use. There a stage sends before it receives. Where stages would then wait for each other in a circle (two

@@ -22,7 +22,7 @@ struct PassInput {
 };
 [[nodiscard]] std::optional<PassInput> input_of(const PipelineShape& shape, std::uint32_t stage, const PipelineStep& step);
 
-/// Whether the passes that others wait for are done, by micro-batch and virtual stage; or when.
+/// Records whether the passes that others wait for are done, by micro-batch and virtual stage; or when.
 template <class Value>
 class PassTable {
  public:

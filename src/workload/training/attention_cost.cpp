@@ -135,7 +135,8 @@ Cost latent_projections(const CostShape& shape, const AttentionWidths& w) {
          shape.product(t, a.query_rank, w.query, 0, "attention.query_up") + keys;
 }
 
-/// What the recomputation of operators repeats: the up-projections of the latents with their rotary parts, and the norm.
+/// Returns what the recomputation of operators repeats: the up-projections of the latents with their rotary parts, and the
+/// norm.
 Work repeated_projections(const CostShape& shape, const AttentionWidths& w) {
   Work again;
   if (shape.book == nullptr) return again;

@@ -88,9 +88,9 @@ void add_permutation(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   shape.add_memory(cost, "experts.permutation", 2 * bytes, 2 * bytes, twice ? 4 : 2, kRoutingLaunches);
 }
 
-// Of each expert's rows t, of probabilities p and bias b: t + b p, all rows joined, and in fp32 cast back. Backward the
-// gradients of b and of p each take a product and a sum over all elements, and the rows are joined again. Products with p
-// and b are broadcast: 2 (in fp32 4) bytes an element forward, 8 (16) backward.
+// Adds to each expert's rows t, of probabilities p and bias b: t + b p, all rows joined, and in fp32 cast back. Backward
+// the gradients of b and of p each take a product and a sum over all elements, and the rows are joined again. Products with
+// p and b are broadcast: 2 (in fp32 4) bytes an element forward, 8 (16) backward.
 void add_second_bias(Cost& cost, const CostShape& shape, const RoutedShape& r) {
   const ExpertBiases how = shape.book->how().expert_kernels.biases;
   if (how == ExpertBiases::kFused || !shape.spec.model.biases) return;

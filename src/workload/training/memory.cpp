@@ -54,18 +54,18 @@ class Kept {
     const double latents = latent ? latent->query_rank + latent->kv_rank + latent->rope_head : 0.0;
     return norm_ + latents + static_cast<double>(widths_.query + widths_.key + widths_.value + widths_.out);
   }
-  /// What the in-projection gives, the convolution, and what the out-projection reads.
+  /// Returns what the in-projection gives, the convolution, and what the out-projection reads.
   [[nodiscard]] double mamba() const {
     const MambaSpec& a = *spec_.model.mamba;
     const double inner = static_cast<double>(a.heads) * a.head_dim;
     return norm_ + (5.0 * inner + 4.0 * a.groups * a.state) / static_cast<double>(shape_.tp);
   }
-  /// What the up projections give, and what the down projection reads.
+  /// Returns what the up projections give, and what the down projection reads.
   [[nodiscard]] double inner(double ffn) const { return matrices(spec_.model.mlp) * ffn; }
   [[nodiscard]] double mlp(double ffn) const { return norm_ + inner(ffn) / static_cast<double>(shape_.tp); }
   [[nodiscard]] double experts() const {
     const ExpertSpec& e = *spec_.model.moe;
-    // What arrives, what the experts make of it, and what they return; fair, so as many as leave.
+    // The activations are what arrives, what the experts make of it, and what they return; fair, so as many as leave.
     const double routed = e.top_k * (2.0 * static_cast<double>(shape_.hidden) + inner(spec_.model.expert_ffn()));
     const double shared = inner(static_cast<double>(e.shared) * spec_.model.expert_ffn());
     return norm_ + (routed + shared) / static_cast<double>(shape_.tp);

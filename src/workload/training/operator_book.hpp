@@ -21,9 +21,9 @@ class OperatorBook {
   /// `how` must outlive the book.
   explicit OperatorBook(const TrainingOperators& how) : how_(how) {}
 
-  /// What launches the kernels of an operator: the framework, each by a call of its own; a loop of a library.
+  /// Names what launches the kernels of an operator: the framework, each by a call of its own; a loop of a library.
   enum class From : std::uint8_t { kFramework, kLoop };
-  /// Of a kind and name, launched as `kernels` kernels.
+  /// Books an operator of a kind and name, launched as `kernels` kernels.
   [[nodiscard]] BookedOperator add(OperatorClass kind, std::string name, const Operator& op, double kernels = 1.0,
                                    From from = From::kFramework);
   /// One that no table has: `flops` in bf16 or `bytes`, whichever take longer at their share of the peak and the bandwidth,
@@ -45,7 +45,7 @@ class OperatorBook {
   void use(const std::vector<BookedOperator>& work, bool host_waits, double ranks);
 
   [[nodiscard]] const TrainingOperators& how() const { return how_; }
-  /// Of all GPUs that use() named; the host's time that they waited is an operator of its own.
+  /// Returns the operators of all GPUs that use() named; the host's time that they waited is an operator of its own.
   [[nodiscard]] std::vector<OperatorUse> used() const;
 
  private:
@@ -60,7 +60,7 @@ class OperatorBook {
   double host_seconds_ = 0.0;
 };
 
-/// What all stages used, equal operators once, costliest first.
+/// Returns what all stages used, equal operators once, costliest first.
 [[nodiscard]] OperatorUsage total_usage(const std::vector<std::vector<OperatorUse>>& stages);
 
 }  // namespace photonrail::workload

@@ -16,7 +16,7 @@ struct EqualProducts {
   bool batched = false;
 };
 
-/// What the costs of a rank are made of.
+/// Holds what the costs of a rank are made of.
 struct CostShape {
   const TrainingSpec& spec;
   std::int64_t tokens = 0;  ///< of a micro-batch on a context-parallel rank
@@ -69,11 +69,12 @@ struct AttentionWidths {
 [[nodiscard]] PartCost mamba_cost(const CostShape& shape);
 [[nodiscard]] PartCost mlp_cost(const CostShape& shape, std::int64_t ffn);  ///< `ffn`: in full
 [[nodiscard]] PartCost expert_cost(const CostShape& shape);
-/// Of the routed experts of one layer on one rank.
+/// Returns the parameters of the routed experts of one layer on one rank.
 [[nodiscard]] std::int64_t routed_parameters(const CostShape& shape);
-/// What a rank sends to experts, its own included.
+/// Returns what a rank sends to experts, its own included.
 [[nodiscard]] std::int64_t dispatched_bytes(const CostShape& shape);
-/// Of a rank's map of tokens and experts, and the scan of those of all ranks (TrainingSpec::gathers_routing).
+/// Returns the bytes of a rank's map of tokens and experts, and the scan of those of all ranks
+/// (TrainingSpec::gathers_routing).
 [[nodiscard]] std::int64_t routing_bytes(const CostShape& shape);
 [[nodiscard]] Work routing_scan(const CostShape& shape);
 

@@ -30,7 +30,7 @@ class RankGrid {
   [[nodiscard]] std::uint32_t stage(std::uint32_t position) const { return position / stage_size(); }
   [[nodiscard]] RankId rank(std::uint32_t position) const;
 
-  /// Whether the position is the first member of its group.
+  /// Returns true when the position is the first member of its group.
   [[nodiscard]] static bool is_base(const GroupShape& group, std::uint32_t position) {
     return position / group.stride % group.extent == 0;
   }

@@ -1,4 +1,4 @@
-// What the writers of a pipeline stage's program write about: the spec, the costs, and the units that the stage has.
+// The writers of a pipeline stage's program write about this model: the spec, the costs, and the units that the stage has.
 #pragma once
 
 #include "workload/pipeline/actions.hpp"
@@ -41,15 +41,15 @@ struct StageModel {
   [[nodiscard]] const PartCost& attention_of(const Unit& unit) const {
     return unit.has.window ? cost_of(unit).windowed : cost_of(unit).attention;
   }
-  /// Whether a pair of passes runs layer by layer.
+  /// Returns true when a pair of passes runs layer by layer.
   [[nodiscard]] bool by_layer() const { return spec.overlap.experts && spec.overlap.by_layer; }
   /// GPUs that run the stage.
   [[nodiscard]] double ranks() const { return spec.parallelism.ranks() / static_cast<double>(spec.parallelism.pp); }
-  /// Whether what comes from another stage is a tp-th that has to be gathered (TrainingSpec::scatter_messages).
+  /// Returns true when what comes from another stage is a tp-th that has to be gathered (TrainingSpec::scatter_messages).
   [[nodiscard]] bool gathers_messages() const {
     return spec.scatter_messages && !spec.sequence_parallel && spec.parallelism.tp > 1;
   }
-  /// Of an activation between stages.
+  /// Returns the bytes of an activation between stages.
   [[nodiscard]] Bytes message() const {
     return spec.sequence_parallel || gathers_messages() ? cost.activation_shard : cost.activation;
   }

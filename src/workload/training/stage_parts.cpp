@@ -256,8 +256,8 @@ void PartWriter::sharded_part(StagePass& pass, const Work& work, const std::stri
   leave(pass, part);
 }
 
-// Of the first product all but a tp-th does not wait for the gather; the reduction begins with the first tp-th of the last
-// one, and its own last piece waits for all of it.
+// Overlaps: of the first product all but a tp-th does not wait for the gather; the reduction begins with the first tp-th of
+// the last one, and its own last piece waits for all of it.
 void PartWriter::overlapped_part(StagePass& pass, const Work& first, const Work& between, const Work& last,
                                  const std::string& part) {
   const double rest = 1.0 / model_.spec.parallelism.tp;

@@ -1,4 +1,4 @@
-// What a unit of a stage computes and exchanges in a pass: embedding, attention, MLP or experts, head.
+// The parts are what a unit of a stage computes and exchanges in a pass: embedding, attention, MLP or experts, head.
 #pragma once
 
 #include "workload/training/stage_model.hpp"

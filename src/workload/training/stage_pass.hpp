@@ -46,7 +46,7 @@ class PassSegments {
  public:
   using Segment = std::function<void(StagePass&)>;
 
-  /// What is added from now on is of the next layer.
+  /// Tasks that are added from now on are of the next layer.
   void begin_layer(Turn turn) { place_ = {place_.layer + 1, turn}; }
   /// ... stands here, unless something of the layer came later already.
   void turn(Turn turn) { place_.turn = std::max(place_.turn, turn); }

@@ -10,7 +10,7 @@
 
 namespace photonrail::workload {
 
-/// What a slot of a stage's program stands for. Groups first, then ends of links.
+/// Holds what a slot of a stage's program stands for. Groups first, then ends of links.
 enum class SlotUse : std::uint8_t {
   kTensor,
   kExpert,
@@ -39,10 +39,10 @@ enum class SlotUse : std::uint8_t {
 [[nodiscard]] GroupShape group_shape(const TrainingSpec& spec, std::uint32_t stage, SlotUse use);
 [[nodiscard]] GroupShape context_ring(const ParallelismSpec& p);
 
-/// Whether routed experts are spread in another way than the rest of a layer.
+/// Returns true when routed experts are spread in another way than the rest of a layer.
 [[nodiscard]] bool experts_apart(const TrainingSpec& spec);
 
-/// How many ranks hold one shard each of what is not an expert, and of experts. 1: nothing is sharded.
+/// Returns how many ranks hold one shard each of what is not an expert, and of experts. 1: nothing is sharded.
 [[nodiscard]] std::uint32_t shards(const TrainingSpec& spec);
 [[nodiscard]] std::uint32_t expert_shards(const TrainingSpec& spec);
 

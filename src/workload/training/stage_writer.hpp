@@ -33,7 +33,7 @@ class StageWriter {
 
   /// REQUIRES: it is called once.
   ProgramId write(const std::vector<PipelineAction>& actions);
-  /// By all GPUs of the stage. REQUIRES: the spec has operators, and the program is written.
+  /// Returns the operators of all GPUs of the stage. REQUIRES: the spec has operators, and the program is written.
   [[nodiscard]] std::vector<OperatorUse> used_operators() const { return model_.book->used(); }
 
  private:

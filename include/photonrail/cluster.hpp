@@ -21,8 +21,8 @@ struct NicSpec {
   Duration latency{};                                 ///< GPU to GPU over a rail with one switch
   Duration message_overhead{};     ///< the port's gap between two messages; also paid by scale-up messages
   double optical_budget_db = 0.0;  ///< loss that a transceiver pair bridges; 0: not checked
-  /// So many neighbouring GPUs of a server share one NIC, with all its ports: messages of each rail leave and arrive over
-  /// the same ports (72 GPUs with 18 NICs: 4). A divisor of the GPUs of a server; above 1 electrical rails only.
+  /// Number of neighbouring GPUs of a server that share one NIC, with all its ports: messages of each rail leave and arrive
+  /// over the same ports (72 GPUs with 18 NICs: 4). A divisor of the GPUs of a server; above 1 electrical rails only.
   std::uint32_t gpus = 1;
 };
 

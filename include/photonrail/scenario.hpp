@@ -39,8 +39,8 @@ struct Scenario {
   std::vector<StragglerSpec> stragglers;
   std::optional<Pricing> pricing;  ///< none: the result has no cost
   RunSpec run{};
-  /// So many ranks at the end of the graph are no GPUs, but hosts of storage that receive checkpoints (with_checkpoint());
-  /// the result has no accounts of them.
+  /// Number of ranks at the end of the graph that are no GPUs, but hosts of storage that receive checkpoints
+  /// (with_checkpoint()); the result has no accounts of them.
   std::uint32_t storage_ranks = 0;
   Time start{};  ///< of one of several jobs: when it begins
   /// Jobs that share the cluster, at most 255: each a scenario of its own on GPUs of its own, with its own controllers,

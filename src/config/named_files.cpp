@@ -90,7 +90,7 @@ class HashedFile {
   [[nodiscard]] std::string_view left() const { return std::string_view(piece_).substr(at_, size_ - at_); }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
-  /// So many bytes of left() have been hashed.
+  /// Notes that `bytes` of left() have been hashed.
   void advance(std::size_t bytes, std::uint64_t hash) {
     hash_ = hash;
     at_ += bytes;

@@ -50,7 +50,7 @@ class PairQueue {
     since_.insert(since_.begin() + i, now);
     sends_.insert(sends_.begin() + i, 1);
   }
-  /// So many sends of the pair no longer wait. Returns whether it was the last of them. REQUIRES: they waited.
+  /// Removes sends of the pair that no longer wait. Returns whether it was the last of them. REQUIRES: they waited.
   bool remove(ServerPair pair, std::uint32_t sends, Bytes bytes) {
     const std::ptrdiff_t i = place(pair);
     bytes_[static_cast<std::size_t>(i)].count -= bytes.count;

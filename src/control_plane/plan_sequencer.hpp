@@ -22,10 +22,10 @@ class PlanSequencer {
     bool rotation = false;  ///< of a timetable
   };
 
-  /// For so many turns a timetable goes on for operations that wait for its circuits while no bytes move over them.
+  /// Number of turns for which a timetable goes on for operations that wait for its circuits while no bytes move over them.
   static constexpr std::size_t kTurnsInVain = 64;
 
-  /// The references must outlive the driver.
+  /// The references must outlive the sequencer.
   PlanSequencer(const engine::Engine& engine, fabric::OpticalRail& rail, RequestChannel& messages, RailId id)
       : engine_(engine), rail_(rail), messages_(messages), id_(id) {}
 

@@ -78,11 +78,11 @@ class RailAgent {
   /// A switch that was dark as a whole has light again. Unlike a fault it is no news for a timetable that stands still: its
   /// own commands bring it about.
   void light_back();
-  /// A pair got its circuits for so many bytes.
+  /// Notes that a pair got its circuits for `bytes`.
   void count_traffic(std::uint32_t iteration, ServerPair pair, Bytes bytes);
   /// An operation of the dimension has its circuits.
   void served(Dimension dimension) { commands_.served(dimension); }
-  /// An operation that waited so long has its circuits.
+  /// Notes how long an operation waited for the circuits that it has now.
   void expose(Duration idle) { commands_.expose(idle); }
   /// For people: that a timetable stands still, though operations wait for its circuits; "" when it does not.
   [[nodiscard]] std::string why_nothing_turns() const;

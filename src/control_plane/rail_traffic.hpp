@@ -13,7 +13,7 @@ namespace photonrail::control_plane {
 
 class RailTraffic {
  public:
-  /// A pair got hold of its circuits for so many bytes. The first of a later iteration ends the present one.
+  /// Notes that a pair got hold of its circuits for `bytes`. The first of a later iteration ends the present one.
   void add(std::uint32_t iteration, ServerPair pair, Bytes bytes) {
     if (iteration > iteration_) {
       iteration_ = iteration;

@@ -11,7 +11,7 @@ namespace {
 
 std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
-// The cables up of a leaf with so many ports down. The slack forgives 6 / 1.2 = 5.000000000000001.
+// Returns the cables up of a leaf with `down` ports down. The slack forgives 6 / 1.2 = 5.000000000000001.
 std::uint64_t uplinks(std::uint64_t down, double oversubscription) {
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(down) / oversubscription * (1.0 - 1e-12)));
 }

@@ -52,7 +52,7 @@ class TimeAccounting {
     change(group, now, [d](Clock& clock) { clock.end_running(d); });
   }
 
-  /// So much of the computing that just ended was a GPU that stood still, and nothing knew it.
+  /// Books a part of the computing that just ended as detection: the GPU stood still, and nothing knew it.
   void undetected(RankId rank, Duration length) {
     clocks_[rank.index()].time.compute -= length;
     clocks_[rank.index()].time.detection += length;
@@ -78,7 +78,7 @@ class TimeAccounting {
 
   /// `copies` operations with so many bytes on the wire each, `rail_bytes` of them between servers.
   void traffic(Dimension d, Bytes wire_bytes, std::uint64_t copies = 1, Bytes rail_bytes = {});
-  /// `copies` operations took so long.
+  /// Records the duration of `copies` operations.
   void operation_took(Dimension d, Duration time, std::uint64_t copies) { operation_times_[d].add(time, copies); }
 
   /// The accounts at the end of the run. REQUIRES: nothing runs any more.

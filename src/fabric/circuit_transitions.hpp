@@ -45,7 +45,7 @@ class CircuitTransitions {
   /// The circuits that pause() is to be given when the switch goes dark.
   [[nodiscard]] std::vector<Circuit> lit_on(std::uint32_t which) const { return circuits_.lit_on(which); }
 
-  /// `circuits` circuits are dark for so long.
+  /// Counts the dark time of `circuits` circuits.
   void add_dark_time(Duration each, std::int64_t circuits) { dark_port_time_.add(each, circuits); }
   [[nodiscard]] const TotalTime& dark_port_time() const { return dark_port_time_; }
 

@@ -57,7 +57,7 @@ class MeshRoutes {
   [[nodiscard]] static std::uint32_t cells(const MeshWay& way) {
     return static_cast<std::uint32_t>(way.route.waveguides.size()) - 1;
   }
-  /// Returns the loss of a way of so many cells alone, from fibre to fibre.
+  /// Returns the loss of a way of `cells` cells alone, from fibre to fibre.
   [[nodiscard]] double loss_db(std::uint32_t cells) const;
   [[nodiscard]] std::string describe() const;  ///< "mesh of 9x9 hexagons"
 
@@ -84,7 +84,7 @@ class MeshRoutes {
 /// receive fibre of another (odd), each alone. REQUIRES: as mesh_of().
 [[nodiscard]] pip::PortReach reach_of_circuits(const ClusterSpec& cluster);
 [[nodiscard]] pip::PipOptics optics_of(const PipMeshSpec& spec);
-/// Returns the loss of a way of so many cells alone, from fibre to fibre: that of its cells with what they leak, and of two
+/// Returns the loss of a way of `cells` cells alone, from fibre to fibre: that of its cells with what they leak, and of two
 /// ports.
 [[nodiscard]] double loss_of_way_db(const PipMeshSpec& spec, std::uint32_t cells);
 

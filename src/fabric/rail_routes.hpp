@@ -26,7 +26,7 @@ class RailRoutes {
   };
   explicit RailRoutes(const Sources& sources) : from_(sources) {}
 
-  /// Sends may be forwarded over at most so many circuits; 0: as the rail's spec says.
+  /// Limit on the circuits that a send may be forwarded over; 0: as the rail's spec says.
   void set_hops(std::uint32_t most) { most_hops_ = most; }
   /// No send is forwarded while a circuit of its own is on its way.
   void wait_for_direct() { waits_for_direct_ = true; }

@@ -30,7 +30,7 @@ class CallTable {
   [[nodiscard]] Member place(RankId rank, std::uint32_t slot) const { return places_[first_slot_[rank.index()] + slot]; }
   /// Every call on the communicator, each once: all members make the same.
   [[nodiscard]] std::vector<CollectiveCall> calls(CommunicatorId c) const;
-  /// Every call of a program on one of its slots among so many members.
+  /// Every call of a program on one of its slots, for a number of members.
   [[nodiscard]] std::vector<CollectiveCall> calls(std::uint32_t program, std::uint32_t slot, Member members) const;
   /// The plan of a call among members of one rail, each in a server of its own, or of one server.
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call, bool one_server) const;

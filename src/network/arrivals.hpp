@@ -32,7 +32,7 @@ class Arrivals {
     flows_.release(id);
     notify(tag, parts);
   }
-  /// The listener is notified of so many messages.
+  /// Notifies the listener of `parts` messages.
   void notify(std::uint64_t tag, std::uint32_t parts) {
     parts == 1 ? listener_->delivered(tag) : listener_->delivered_together(tag, parts);
   }

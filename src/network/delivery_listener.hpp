@@ -10,7 +10,7 @@ class DeliveryListener {
  public:
   virtual ~DeliveryListener() = default;
   virtual void delivered(std::uint64_t tag) = 0;
-  /// The same of so many messages at once, with tags from `tag` on.
+  /// Notifies of several messages at once, with tags from `tag` on.
   virtual void delivered_together(std::uint64_t tag, std::uint32_t messages) {
     for (std::uint32_t m = 0; m < messages; ++m) delivered(tag + m);
   }

@@ -23,7 +23,7 @@ class FlowTable {
     flows_[id].state = FlowState::kFree;
     free_.push_back(id);
   }
-  /// Makes room for so many flows at once.
+  /// Reserves room for `flows` flows at once.
   void reserve(std::size_t flows);
 
   [[nodiscard]] Flow& operator[](FlowId id) { return flows_[id]; }

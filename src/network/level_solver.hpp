@@ -41,8 +41,8 @@ class LevelSolver {
       : parts_(parts), max_visits_(max_visits), filling_(parts.flows, parts.lists, parts.rates) {}
 
   void resize(std::size_t capacities) { shares_.resize(capacities); }
-  /// From so many flows on, a solve that changes half of the capacities, or has gone through as many flows as there are, is
-  /// made anew. That may change the last bits of a rate.
+  /// Number of flows from which on a solve that changes half of the capacities, or has gone through as many flows as there
+  /// are, is made anew. That may change the last bits of a rate.
   void expect_crowds(std::size_t least_crowd) { least_crowd_ = least_crowd; }
 
   /// The flow takes its share within this instant.

@@ -66,10 +66,10 @@ class Network {
   /// Sends `bytes` along `path`; `tag` comes back to the listener. kNone: starts at once, beside everything else.
   /// REQUIRES: no capacity stands on the path twice.
   void post(ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag);
-  /// A message of `bytes` along each part of the path at once, with tags from `tag` on: what as many calls of post() do, at
-  /// the cost of one while they are alone. REQUIRES: rate_of_parts() is not 0, and path.parts <= kMaxParts. `standing`: of
-  /// the capacities of the path, of the call before; it costs less while none of them had another flow or another rate
-  /// since.
+  /// Sends a message of `bytes` along each part of the path at once, with tags from `tag` on. The history is that of one
+  /// post() for each part, at the cost of one while they are alone. REQUIRES: rate_of_parts() is not 0, and path.parts <=
+  /// kMaxParts. `standing`: of the capacities of the path, of the call before; it costs less while none of them had another
+  /// flow or another rate since.
   using Standing = ExclusiveFlows::Standing;
   void post_parts(const Path& path, Bytes bytes, std::uint64_t tag, Standing& standing);
   static constexpr std::uint32_t kMaxParts = 1024;
@@ -78,7 +78,7 @@ class Network {
   [[nodiscard]] Bandwidth rate_of_parts(const Path& path, const Standing& standing = {}) const;
   /// The rate of a flow that is alone on the path; 0 when one of its capacities stands still.
   [[nodiscard]] Bandwidth rate_alone(const Path& path) const;
-  /// So many messages will be posted at once: room for them is made once.
+  /// Reserves room for messages that will be posted at once.
   void expect(std::size_t messages) { flows_.reserve(messages); }
 
   /// Returns what the messages on a capacity have still to send, those that wait behind them in their channels included.

@@ -35,7 +35,7 @@ class Path {
 
   Duration latency{};   ///< from the last byte's departure to its arrival
   Duration overhead{};  ///< the sender's gap between two messages
-  /// So many ways of equally many capacities, one after another in hops(): a message for each of them, all alike.
+  /// Number of ways of equally many capacities, one after another in hops(): one message for each, all alike.
   std::uint32_t parts = 1;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace photonrail::pip {
 
-/// route_matching() with at most so many rounds of negotiation. Nearly all matchings that are routed at all are so within
+/// route_matching() with a limit on the rounds of negotiation. Nearly all matchings that are routed at all are so within
 /// 30; what fails takes all rounds.
 [[nodiscard]] std::optional<std::vector<PipRoute>> route_within(const PipMesh& mesh, std::span<const PortPair> pairs,
                                                                 std::span<const PipRoute> taken, int rounds);

@@ -103,8 +103,8 @@ Runner::Check Runner::check_of(const Scenario& scenario, std::span<Observer* con
   return differs ? Check::kRehearsal : Check::kRun;
 }
 
-// The first of equals, in whatever order they are tried: a way before the best so far may end with it, one behind has to
-// end before it.
+// Returns the best way, and of equal ones the first of the list, in whatever order they are tried. So a way that is listed
+// before the best so far wins with the same end, and one that is listed behind it has to end before it.
 std::optional<Runner::Rehearsal> Runner::Rehearsals::best_of(const std::vector<ControllerSpec>& specs) {
   std::optional<Rehearsal> best;
   for (const std::size_t i : likely_first(specs.size())) {

@@ -175,7 +175,7 @@ class Places {
   [[nodiscard]] std::uint32_t local(RankId rank) const { return gpu_of_rank_[rank.index()].value % gpus_per_server_; }
   [[nodiscard]] const std::vector<std::uint32_t>& servers() const { return servers_; }  // ascending
 
-  /// Returns the rank of the GPU at the rank's place, so many servers of the job further.
+  /// Returns the rank of the GPU at the rank's place, `distance` servers of the job further.
   [[nodiscard]] RankId peer(RankId rank, std::uint32_t distance) const {
     const auto at = std::lower_bound(servers_.begin(), servers_.end(), server(rank)) - servers_.begin();
     const std::uint32_t other = servers_[(static_cast<std::size_t>(at) + distance) % servers_.size()];

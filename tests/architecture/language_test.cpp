@@ -123,6 +123,19 @@ TEST(Language, CommentsBeginWithASentence) {
       << "of " << openings.blocks << " comments these begin with a fragment, not with a subject or a verb:" << all;
 }
 
+/// Phrases that a field engineer had to read twice. A measure has a name: "Number of ranks", not "So many ranks".
+TEST(Language, CommentsHaveNoRiddles) {
+  const std::vector<std::string> riddles{"So many ",         "So much ",     "So often ",
+                                         "So long ",         "what as many", "solved from nothing",
+                                         "Nothing need not", "often longer"};
+  for (const auto* folder : {"include", "src", "tools"}) {
+    for (const auto& file : sources_below(PHOTONRAIL_SOURCE_DIR, folder)) {
+      const std::string comments = comments_of(file.text);
+      for (const auto& riddle : riddles) EXPECT_EQ(comments.find(riddle), std::string::npos) << file.path << ": " << riddle;
+    }
+  }
+}
+
 TEST(Language, AFragmentAtTheBeginOfACommentIsCaught) {
   Openings openings;
   read_openings("a.hpp", "// What it is.\n// How it works.\nint a;  // Of no block\n  /// Whether: so\n/// Ofter\n//\n",

@@ -89,8 +89,8 @@ TraceWriter::Options timeline_options(const std::string& text, const Scenario& s
   return options;
 }
 
-// Runs of up to so many events are repeated under other seeds, where the scenario does not say whether they are: that takes
-// less than a tenth of a second.
+// Limit on the events of runs that are repeated under other seeds, where the scenario does not say whether they are: that
+// takes less than a tenth of a second.
 constexpr std::uint64_t kEventsOfCheapRun = 100'000;
 constexpr std::uint32_t kCheapSeeds = 5;
 

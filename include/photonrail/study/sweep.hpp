@@ -102,7 +102,7 @@ class SweepObserver {
   virtual void reused(std::uint64_t /*points*/) {}
   /// A point ran with warnings, or could not run on such GPUs: `infeasible` says why, or is empty.
   virtual void warned(const SweepPoint&, const std::vector<std::string>& /*warnings*/, const std::string& /*infeasible*/) {}
-  /// So much of the estimated time lies behind, of all.
+  /// Notifies of the share of the estimated time that lies behind.
   virtual void advanced(double /*share*/) {}
   /// A point is recorded. `error` is its message; empty when it came to its end.
   virtual void recorded(const SweepPoint&, const std::string& /*error*/) {}

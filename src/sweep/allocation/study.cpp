@@ -12,8 +12,8 @@ namespace photonrail {
 
 namespace {
 
-/// How often longer the step of a scenario takes when its NICs have a part of their bandwidth. Each share is simulated
-/// once.
+/// The factor by which the step of a scenario takes longer when its NICs have a part of their bandwidth. Each share is
+/// simulated once.
 class StepStretch {
  public:
   StepStretch(const std::filesystem::path& file, const Registries& known)

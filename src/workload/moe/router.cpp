@@ -53,7 +53,7 @@ std::vector<double> base(const RouterSpec& router, std::uint32_t experts, const 
   return std::vector<double>(experts, 0.0);
 }
 
-/// So many steps of a random walk, every expert by itself. The first steps of a longer walk are those of a shorter one.
+/// Takes steps of a random walk, every expert by itself. The first steps of a longer walk are those of a shorter one.
 void walk(std::vector<double>& logs, double deviation, std::uint32_t steps, RandomStream random) {
   if (deviation == 0.0) return;
   for (std::uint32_t step = 0; step < steps; ++step) {

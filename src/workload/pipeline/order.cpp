@@ -44,7 +44,7 @@ class OneWay {
 
  private:
   [[nodiscard]] PipelineStep at(PassKind kind, std::size_t number) const {
-    // So many micro-batches go through a chunk before any goes through the next.
+    // Micro-batches that go through a chunk before any goes through the next.
     const std::size_t group = shape_.schedule == PipelineSchedule::kInterleaved ? shape_.stages : shape_.micro_batches;
     const std::size_t round = number / (group * shape_.chunks);
     const std::size_t chunk = number / group % shape_.chunks;

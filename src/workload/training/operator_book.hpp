@@ -10,7 +10,7 @@
 
 namespace photonrail::workload {
 
-/// So many times an operator of a book.
+/// An operator of a book, and how many times it runs.
 struct BookedOperator {
   std::uint32_t number = 0;
   double times = 1.0;

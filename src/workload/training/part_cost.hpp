@@ -10,7 +10,7 @@ namespace photonrail::workload {
 
 inline constexpr std::int64_t kElementBytes = 2;  // of an activation between operators: bf16
 
-/// So many equal products: launched one by one, or as one kernel that batches them.
+/// A number of equal products: launched one by one, or as one kernel that batches them.
 struct EqualProducts {
   double times = 1.0;
   bool batched = false;

@@ -93,7 +93,7 @@ bool MeshRoutes::bright(std::span<const MeshWay> ways) {
   auto known = bright_.find(key);
   if (known == bright_.end()) {
     if (bright_.size() >= kMaxKnown) bright_.clear();
-    const bool enough = pip::budget_of(mesh_, routes, optics_of(spec_)).needed_db() <= budget_db_;
+    const bool enough = pip::within_budget(mesh_, routes, optics_of(spec_), budget_db_);
     known = bright_.emplace(std::move(key), enough).first;
   }
   return known->second;

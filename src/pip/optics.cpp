@@ -48,27 +48,30 @@ class MeshLight {
 
   /// Senders that are followed side by side: what one of them waits for in a chain, the others do meanwhile.
   static constexpr std::size_t kTogether = 8;
+  using Powers = std::array<double, kTogether>;  // of the senders that are followed together
 
   /// The share of the power into the fibre of each sender that comes out of each port's: added to its row, by port.
+  /// Ends after so many turns. Returns the most that each sender could still add to an entry of its row.
   /// REQUIRES: at most kTogether senders, and as many rows.
-  void add(std::span<const std::uint32_t> from, std::span<const std::span<double>> rows) {
+  Powers add(std::span<const std::uint32_t> from, std::span<const std::span<double>> rows, std::uint32_t turns) {
     std::fill(next_.begin(), next_.end(), Powers{});
     for (std::size_t k = 0; k < from.size(); ++k) next_[entry_[from[k]]][k] = 1.0;
     // Light that leaks is followed in the next turn, until it is negligible. It converges, for a pass loses cell_loss_db.
-    for (bool goes_on = true; goes_on;) {
+    Powers inside{};
+    for (bool goes_on = true; goes_on && turns > 0; --turns) {
       light_.swap(next_);
       for (const Line& line : lines_) pass(line);
       for (std::size_t k = 0; k < from.size(); ++k) {
         for (std::uint32_t p = 0; p < ports_; ++p) rows[k][p] += light_[exit_[p]][k] * coupling_;
       }
-      goes_on = leak();
+      goes_on = leak(inside);
     }
+    for (double& power : inside) power *= coupling_;
+    return inside;
   }
 
  private:
   static constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
-
-  using Powers = std::array<double, kTogether>;  // of the senders that are followed together
 
   struct Line {
     std::size_t begin = 0;
@@ -105,11 +108,11 @@ class MeshLight {
     return {onwards(out[meant]), onwards(out[1 - meant])};
   }
 
-  // Light that leaks in this turn is the light of the next. Of a sender that has hardly any left none is followed; false:
-  // of all.
-  bool leak() {
+  // Light that leaks in this turn is the light of the next. Of a sender that has hardly any left none is followed;
+  // false: of all. `inside`: the power of each sender that is followed on.
+  bool leak(Powers& inside) {
     std::fill(next_.begin(), next_.end(), Powers{});
-    Powers inside{};
+    inside = {};
     for (std::size_t i = 0; i < leaks_to_.size(); ++i) {
       if (leaks_to_[i] == kNowhere) continue;
       Powers& to = next_[leaks_to_[i]];
@@ -156,12 +159,72 @@ class MeshLight {
   std::vector<Powers> next_;
 };
 
-// The row of power of each sender, by receiver.
-void add_all(MeshLight& light, std::span<const std::uint32_t> senders, std::span<const std::span<double>> rows) {
+constexpr std::uint32_t kAllTurns = std::numeric_limits<std::uint32_t>::max();
+
+// The row of power of each sender, by receiver. Returns the power that each may still add to its row after so many turns.
+std::vector<double> add_all(MeshLight& light, std::span<const std::uint32_t> senders,
+                            std::span<const std::span<double>> rows, std::uint32_t turns = kAllTurns) {
+  std::vector<double> left;
   for (std::size_t i = 0; i < senders.size(); i += MeshLight::kTogether) {
     const std::size_t count = std::min(MeshLight::kTogether, senders.size() - i);
-    light.add(senders.subspan(i, count), rows.subspan(i, count));
+    const auto of_these = light.add(senders.subspan(i, count), rows.subspan(i, count), turns);
+    left.insert(left.end(), of_these.begin(), of_these.begin() + static_cast<std::ptrdiff_t>(count));
   }
+  return left;
+}
+
+/// The power of each sender of a matching, by receiver, and how much may still be added to each of them.
+struct Received {
+  std::map<std::uint32_t, std::vector<double>> powers;
+  std::map<std::uint32_t, double> left;
+};
+
+Received receive(MeshLight& light, std::uint32_t ports, std::span<const PipRoute> matching, std::uint32_t turns) {
+  Received received;
+  std::vector<std::uint32_t> senders;
+  std::vector<std::span<double>> rows;
+  for (const PipRoute& route : matching) {
+    for (const std::uint32_t from : {route.ends.a, route.ends.b}) {
+      received.powers[from].resize(ports);
+      senders.push_back(from);
+      rows.emplace_back(received.powers[from]);
+    }
+  }
+  const std::vector<double> left = add_all(light, senders, rows, turns);
+  for (std::size_t i = 0; i < senders.size(); ++i) received.left[senders[i]] = left[i];
+  return received;
+}
+
+/// Power that is still to come counts for nothing, as crosstalk (the budget is at most that), or as signal (it is at least
+/// that).
+enum class Rest : std::uint8_t { kIgnored, kCrosstalk, kSignal };
+
+PipBudget worst_of(std::span<const PipRoute> matching, const Received& received, Rest rest) {
+  PipBudget worst;
+  double crosstalk = 0.0;
+  const auto power = [&](std::uint32_t from, std::uint32_t to, Rest counted) {
+    return received.powers.at(from)[to] + (rest == counted ? received.left.at(from) : 0.0);
+  };
+  for (const PipRoute& route : matching) {
+    worst.cells = std::max(worst.cells, static_cast<std::uint32_t>(route.waveguides.size()) - 1);
+    for (const auto& [from, to] : {std::pair{route.ends.a, route.ends.b}, {route.ends.b, route.ends.a}}) {
+      const double signal = power(from, to, Rest::kSignal);
+      double others = 0.0;
+      double beating = 0.0;  // of fields
+      for (const auto& [other, row] : received.powers) {
+        if (other == from) continue;
+        others += power(other, to, Rest::kCrosstalk) / signal;
+        beating += std::sqrt(power(other, to, Rest::kCrosstalk) / signal);
+      }
+      const double open = 1.0 - 2.0 * beating;
+      const double penalty = open > 0.0 ? -10.0 * std::log10(open) : std::numeric_limits<double>::infinity();
+      worst.loss_db = std::max(worst.loss_db, -10.0 * std::log10(signal));
+      worst.penalty_db = std::max(worst.penalty_db, penalty);
+      crosstalk = std::max(crosstalk, others);
+    }
+  }
+  worst.crosstalk_db = crosstalk > 0.0 ? 10.0 * std::log10(crosstalk) : -std::numeric_limits<double>::infinity();
+  return worst;
 }
 
 }  // namespace
@@ -191,39 +254,19 @@ PipTransfer::PipTransfer(const PipMesh& mesh, std::span<const PipRoute> matching
 PipBudget budget_of(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics) {
   optics.check();
   MeshLight light(mesh, matching, optics);
-  std::map<std::uint32_t, std::vector<double>> powers;  // of each sender, by receiver
-  std::vector<std::uint32_t> senders;
-  std::vector<std::span<double>> rows;
-  for (const PipRoute& route : matching) {
-    for (const std::uint32_t from : {route.ends.a, route.ends.b}) {
-      powers[from].resize(mesh.ports());
-      senders.push_back(from);
-      rows.emplace_back(powers[from]);
-    }
+  return worst_of(matching, receive(light, mesh.ports(), matching, kAllTurns), Rest::kIgnored);
+}
+
+bool within_budget(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics, double budget_db) {
+  optics.check();
+  MeshLight light(mesh, matching, optics);
+  constexpr std::uint32_t kMostTurnsOfBounds = 4096;
+  for (std::uint32_t turns = 4; turns <= kMostTurnsOfBounds; turns *= 4) {
+    const Received received = receive(light, mesh.ports(), matching, turns);
+    if (worst_of(matching, received, Rest::kCrosstalk).needed_db() <= budget_db) return true;
+    if (worst_of(matching, received, Rest::kSignal).needed_db() > budget_db) return false;
   }
-  add_all(light, senders, rows);
-  PipBudget worst;
-  double crosstalk = 0.0;
-  for (const PipRoute& route : matching) {
-    worst.cells = std::max(worst.cells, static_cast<std::uint32_t>(route.waveguides.size()) - 1);
-    for (const auto& [from, to] : {std::pair{route.ends.a, route.ends.b}, {route.ends.b, route.ends.a}}) {
-      const double signal = powers.at(from)[to];
-      double others = 0.0;
-      double beating = 0.0;  // of fields
-      for (const auto& [other, power] : powers) {
-        if (other == from) continue;
-        others += power[to] / signal;
-        beating += std::sqrt(power[to] / signal);
-      }
-      const double open = 1.0 - 2.0 * beating;
-      const double penalty = open > 0.0 ? -10.0 * std::log10(open) : std::numeric_limits<double>::infinity();
-      worst.loss_db = std::max(worst.loss_db, -10.0 * std::log10(signal));
-      worst.penalty_db = std::max(worst.penalty_db, penalty);
-      crosstalk = std::max(crosstalk, others);
-    }
-  }
-  worst.crosstalk_db = crosstalk > 0.0 ? 10.0 * std::log10(crosstalk) : -std::numeric_limits<double>::infinity();
-  return worst;
+  return budget_of(mesh, matching, optics).needed_db() <= budget_db;
 }
 
 }  // namespace photonrail::pip

@@ -55,4 +55,9 @@ struct PipBudget {
 /// The matching may be empty. REQUIRES and throws: as PipTransfer.
 [[nodiscard]] PipBudget budget_of(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics);
 
+/// budget_of() needs at most `budget_db`. Follows the light only until that is certain, which is much sooner where cells
+/// leak much and lose little. Throws and REQUIRES as budget_of().
+[[nodiscard]] bool within_budget(const PipMesh& mesh, std::span<const PipRoute> matching, const PipOptics& optics,
+                                 double budget_db);
+
 }  // namespace photonrail::pip

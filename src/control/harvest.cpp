@@ -28,15 +28,27 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Circuits that join positions, as a graph.
 class Ways {
  public:
-  void add(ServerPair circuit, std::uint32_t width = 1) {
-    std::uint32_t& known = width_[circuit];
-    if (known == 0) next_[circuit.from].push_back(circuit.to);
-    known += width;
+  /// No circuits, among positions below this number.
+  void clear(std::uint32_t positions) {
+    next_.resize(positions);
+    for (std::vector<Circuits>& circuits : next_) circuits.clear();
+    reached_.assign(positions, Reached{});
+    search_ = 0;
+  }
+
+  void add(ServerPair pair, std::uint32_t width = 1) {
+    if (Circuits* const known = circuits(pair)) {
+      known->width += width;
+    } else {
+      next_[pair.from].push_back({pair.to, width});
+    }
   }
 
   /// Seconds until the round is through; infinite where some pair has no way.
-  [[nodiscard]] double time(const FabricView& view, std::span<const ServerPair> pairs, std::span<const Bytes> bytes) const {
-    std::map<ServerPair, double> load;
+  [[nodiscard]] double time(const FabricView& view, std::span<const ServerPair> pairs, std::span<const Bytes> bytes) {
+    for (std::vector<Circuits>& circuits : next_) {
+      for (Circuits& c : circuits) c.load = 0.0;
+    }
     double busiest = 0.0;
     std::size_t longest = 0;
     std::vector<ServerPair> way;
@@ -44,34 +56,65 @@ class Ways {
       find(pairs[p], way);
       if (way.empty()) return kNever;
       longest = std::max(longest, way.size());
-      for (const ServerPair circuit : way) {
-        double& sum = load[circuit];
-        sum += p < bytes.size() ? static_cast<double>(bytes[p].count) : 0.0;
-        busiest = std::max(busiest, sum / width_.at(circuit));
+      for (const ServerPair hop : way) {
+        Circuits& carrier = *circuits(hop);
+        carrier.load += p < bytes.size() ? static_cast<double>(bytes[p].count) : 0.0;
+        busiest = std::max(busiest, carrier.load / carrier.width);
       }
     }
     return busiest / view.port_rate.bytes_per_second + static_cast<double>(longest) * to_seconds(view.hop_latency);
   }
 
-  /// The circuits of a shortest way; none: there is no way.
-  void find(ServerPair pair, std::vector<ServerPair>& way) const {
+  /// The hops of a shortest way, the last one first; none: there is no way.
+  void find(ServerPair pair, std::vector<ServerPair>& way) {
     way.clear();
-    std::map<ServerIndex, ServerIndex> from{{pair.from, pair.from}};
-    std::vector<ServerIndex> queue{pair.from};
-    for (std::size_t i = 0; i < queue.size() && !from.contains(pair.to); ++i) {
-      const auto known = next_.find(queue[i]);
-      if (known == next_.end()) continue;
-      for (const ServerIndex to : known->second) {
-        if (from.try_emplace(to, queue[i]).second) queue.push_back(to);
-      }
+    if (pair.from == pair.to) return;
+    if (circuits(pair) != nullptr) {
+      way.push_back(pair);
+      return;
     }
-    if (!from.contains(pair.to)) return;
-    for (ServerIndex at = pair.to; at != pair.from; at = from[at]) way.push_back({from[at], at});
+    if (!reach(pair)) return;
+    for (ServerIndex at = pair.to; at != pair.from; at = reached_[at].from) way.push_back({reached_[at].from, at});
   }
 
  private:
-  std::map<ServerIndex, std::vector<ServerIndex>> next_;
-  std::map<ServerPair, std::uint32_t> width_;  // circuits side by side
+  /// Side by side, from one position to another.
+  struct Circuits {
+    ServerIndex to = 0;
+    std::uint32_t width = 0;
+    double load = 0.0;  // bytes of time()
+  };
+  struct Reached {
+    ServerIndex from = 0;
+    std::uint64_t search = 0;  // by which it was reached
+  };
+
+  [[nodiscard]] Circuits* circuits(ServerPair pair) {
+    std::vector<Circuits>& all = next_[pair.from];
+    const auto found = std::find_if(all.begin(), all.end(), [pair](const Circuits& c) { return c.to == pair.to; });
+    return found == all.end() ? nullptr : &*found;
+  }
+
+  // Breadth first: marks positions until the receiver is one of them. False: it is out of reach.
+  bool reach(ServerPair pair) {
+    ++search_;
+    reached_[pair.from] = {pair.from, search_};
+    queue_.assign(1, pair.from);
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      for (const Circuits& c : next_[queue_[i]]) {
+        if (reached_[c.to].search == search_) continue;
+        reached_[c.to] = {queue_[i], search_};
+        if (c.to == pair.to) return true;
+        queue_.push_back(c.to);
+      }
+    }
+    return false;
+  }
+
+  std::vector<std::vector<Circuits>> next_;  // by sender, in the order of add()
+  std::vector<Reached> reached_;             // by position
+  std::vector<ServerIndex> queue_;
+  std::uint64_t search_ = 0;
 };
 
 /// The present round of a demand and those after it.
@@ -111,16 +154,16 @@ class Harvest : public Controller {
   Decision decide(const FabricView& view) override {
     if (view.requests.empty()) return std::nullopt;
     ports_.begin(view);
-    Ways lit;
+    lit_.clear(view.positions);
     for (std::size_t p = 0; p < view.transmit.size(); ++p) {
       const PortView& fibre = view.transmit[p];
-      if (fibre.lit && !fibre.draining) lit.add({view.position(PortId{p}), view.position(fibre.peer)});
+      if (fibre.lit && !fibre.draining) lit_.add({view.position(PortId{p}), view.position(fibre.peer)});
     }
     CircuitPlan plan;
     switched_.clear();
     for (const bool blocking : {true, false}) {
       for (const CircuitRequest& demand : view.requests) {
-        if (demand.blocking == blocking) serve(view, demand, lit, plan);
+        if (demand.blocking == blocking) serve(view, demand, plan);
       }
     }
     for (const CircuitRequest* demand : switched_) {
@@ -142,8 +185,8 @@ class Harvest : public Controller {
     return pays(view, largest(bytes), share) ? share : 1;
   }
 
-  void serve(const FabricView& view, const CircuitRequest& demand, const Ways& lit, CircuitPlan& plan) {
-    if (const std::optional<Topology> wanted = target(view, demand, lit)) {
+  void serve(const FabricView& view, const CircuitRequest& demand, CircuitPlan& plan) {
+    if (const std::optional<Topology> wanted = target(view, demand)) {
       const bool own = wanted->pairs.data() == demand.pairs.data();
       if (ports_.serve_all(wanted->pairs, 1, plan.connect) && own) switched_.push_back(&demand);
       return;
@@ -151,7 +194,7 @@ class Harvest : public Controller {
     // The circuits of its ways are not for others to take.
     std::vector<ServerPair> way;
     for (const ServerPair pair : demand.pairs) {
-      lit.find(pair, way);
+      lit_.find(pair, way);
       for (const ServerPair circuit : way) (void)ports_.keep(circuit, 1);
     }
   }
@@ -165,7 +208,7 @@ class Harvest : public Controller {
   };
 
   // The circuits that are switched to; nullopt: none, what is lit will do.
-  [[nodiscard]] std::optional<Topology> target(const FabricView& view, const CircuitRequest& demand, const Ways& lit) {
+  [[nodiscard]] std::optional<Topology> target(const FabricView& view, const CircuitRequest& demand) {
     constexpr std::size_t kMaxKnown = 100'000;
     if (times_.size() > kMaxKnown) forget();
     const Rounds rounds(demand, look_ahead_);
@@ -184,7 +227,7 @@ class Harvest : public Controller {
         fresh = cost;
         best = k;
       }
-      const double kept = lit.time(view, rounds.pairs(r), rounds.bytes(r)) + by_lit;
+      const double kept = lit_.time(view, rounds.pairs(r), rounds.bytes(r)) + by_lit;
       if (r == 0) return fresh < kept ? std::optional(topologies[best]) : std::nullopt;
       by_lit = std::min(fresh, kept);
       for (std::size_t t = 0; t < topologies.size(); ++t) {
@@ -221,9 +264,9 @@ class Harvest : public Controller {
                             std::uint32_t number) {
     const auto [at, is_new] = times_.try_emplace({topology.number, number}, 0.0);
     if (!is_new) return at->second;
-    Ways own;
-    for (const ServerPair pair : topology.pairs) own.add(pair, topology.width);
-    return at->second = own.time(view, rounds.pairs(r), rounds.bytes(r));
+    own_.clear(view.positions);
+    for (const ServerPair pair : topology.pairs) own_.add(pair, topology.width);
+    return at->second = own_.time(view, rounds.pairs(r), rounds.bytes(r));
   }
 
   void forget() {
@@ -245,6 +288,8 @@ class Harvest : public Controller {
   std::map<std::vector<std::int64_t>, std::uint32_t> numbers_;       // by circuits a pair, pairs and bytes of a round
   std::map<std::uint32_t, std::vector<ServerPair>> earlier_;         // rounds that were the present one, by number
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> times_;  // seconds of a round over the circuits of another
+  Ways lit_;                                                         // in this decision
+  Ways own_;                                                         // of time()
   FreePorts ports_;
   std::vector<const CircuitRequest*> switched_;  // in this decision
 };

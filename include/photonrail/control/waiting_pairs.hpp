@@ -18,8 +18,9 @@ struct WaitingPair {
   Time since{};   ///< when the oldest of them was complete
 };
 
-/// The pairs of the complete requests that block their members. A change costs O(log n + n) moves of entries of one
-/// position, n being the number of its partners.
+/// The pairs of the complete requests that block their members. A removal costs O(log n), n being the number of partners of
+/// one position: what no longer waits is marked, and a row is compacted when half of it is. An addition at the end of a
+/// row, or beside a marked entry, costs the same; elsewhere it moves the entries behind it.
 class WaitingPairs {
  public:
   /// `bytes` more of the pair wait for a request. `since`: when that was complete.
@@ -41,7 +42,13 @@ class WaitingPairs {
   void each_from(ServerIndex from, Visit&& visit) const {
     if (from >= positions()) return;
     const std::vector<Entry>& entries = sends_[from].entries;
-    for (std::size_t i = 0; i < entries.size();) visit(merge(from, i));
+    for (std::size_t i = 0; i < entries.size();) {
+      if (entries[i].gone) {
+        ++i;
+      } else {
+        visit(merge(from, i));
+      }
+    }
   }
 
  private:
@@ -50,13 +57,17 @@ class WaitingPairs {
     RequestId request;
     Bytes bytes{};
     Time since{};
+    bool gone = false;  // no longer waits; only its key is of use, to keep the order
   };
   struct Row {
     std::vector<Entry> entries;  // ascending by receiver, then by request
-    std::uint32_t pairs = 0;     // different receivers
+    std::uint32_t pairs = 0;     // different receivers that wait
+    std::size_t gone = 0;        // entries
   };
 
   [[nodiscard]] static std::size_t place(const Row& row, ServerIndex to);
+  [[nodiscard]] static std::size_t first_waiting(const Row& row, ServerIndex to);
+  static void insert(Row& row, std::size_t at, const Entry& entry);
   [[nodiscard]] WaitingPair merge(ServerIndex from, std::size_t& next) const;
   void reach(ServerPair pair);
 

@@ -64,15 +64,16 @@ struct ControllerSpec {
   [[nodiscard]] std::string describe() const;  ///< its name and parameters as text for reports
 };
 
-/// Guarantees of a policy for jobs that issue one operation after another, on switches with constant delays and without
-/// faults. In other jobs a faster part may change an order, and no online policy can guarantee a shorter run.
+/// Guarantees of a policy for jobs that issue one operation after another: elsewhere a faster part may change an order. The
+/// delays are constant, nothing fails, and without `more_ports` a NIC has one port: how several are shared goes by the
+/// rates.
 struct PolicyClaims {
   bool faster_ports = false;   ///< doubling the rate of ports makes no run longer
   bool more_ports = false;     ///< one more port on each NIC makes no run longer
   bool shorter_delay = false;  ///< halving the switching delay makes no run longer
   bool server_names = false;   ///< on any job: renumbering servers changes no run; symmetric policies guarantee it
 
-  /// "not slower with faster ports, more ports; the same under renamed servers", or "".
+  /// "one operation after another is not slower with faster ports ...; the same under renamed servers", or "".
   [[nodiscard]] std::string describe() const;
 };
 

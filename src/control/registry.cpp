@@ -16,7 +16,8 @@ std::string PolicyClaims::describe() const {
   add(faster_ports, "faster ports");
   add(more_ports, "more ports");
   add(shorter_delay, "a shorter delay");
-  if (!text.empty()) text = "not slower with " + text;
+  if (!text.empty()) text = "one operation after another is not slower with " + text;
+  if (!text.empty() && !more_ports) text += ", where a NIC has one port";
   if (server_names) text += (text.empty() ? "" : "; ") + std::string("the same under renamed servers");
   return text;
 }

@@ -9,10 +9,11 @@ namespace {
 TEST(Claims, AreToldInWords) {
   EXPECT_EQ(PolicyClaims{}.describe(), "");
   EXPECT_EQ((PolicyClaims{.faster_ports = true, .shorter_delay = true}.describe()),
-            "not slower with faster ports, a shorter delay");
+            "one operation after another is not slower with faster ports, a shorter delay, where a NIC has one port");
   EXPECT_EQ((PolicyClaims{.server_names = true}.describe()), "the same under renamed servers");
   EXPECT_EQ((PolicyClaims{true, true, true, true}.describe()),
-            "not slower with faster ports, more ports, a shorter delay; the same under renamed servers");
+            "one operation after another is not slower with faster ports, more ports, a shorter delay; the same under "
+            "renamed servers");
 }
 
 TEST(Claims, SymmetricPoliciesClaimThatNamesDoNotMatter) {

@@ -215,11 +215,17 @@ const PolicyClaims* claims_on(const Json& scenario) {
   return &known().find(policy_of(scenario)).claims;
 }
 
+// How several ports of a NIC are shared goes by rates and delays: who promises nothing of more ports promises nothing
+// there.
+bool claims_speed(const PolicyClaims& claims, const Json& scenario) {
+  return claims.more_ports || scenario.value("/cluster/nic/ports"_json_pointer, 1u) == 1;
+}
+
 constexpr double kGreatestRate = 1e9;  // of a port, GB/s; no file may ask for more
 
 LawAnswer faster_ports(const World& world, const Outcome& first, Verdict& verdict) {
   const PolicyClaims* claims = claims_on(world.scenario);
-  if (claims == nullptr || !claims->faster_ports) return {};
+  if (claims == nullptr || !claims->faster_ports || !claims_speed(*claims, world.scenario)) return {};
   Json twin = world.scenario;
   Json& nic = twin["cluster"]["nic"];
   const double rate = world.scenario.value("/cluster/nic/port_gb_per_s"_json_pointer, 50.0);
@@ -242,7 +248,8 @@ LawAnswer one_more_port(const World& world, const Outcome& first, Verdict& verdi
 LawAnswer shorter_delay(const World& world, const Outcome& first, Verdict& verdict) {
   const PolicyClaims* claims = claims_on(world.scenario);
   const auto delay = "/cluster/rail/switch/reconfiguration_us"_json_pointer;
-  if (claims == nullptr || !claims->shorter_delay || !world.scenario.contains(delay)) return {};
+  if (claims == nullptr || !claims->shorter_delay || !claims_speed(*claims, world.scenario)) return {};
+  if (!world.scenario.contains(delay)) return {};
   Json twin = world.scenario;
   twin[delay] = world.scenario[delay].get<double>() / 2;
   return not_slower(world, twin, "half of the delay", first, verdict);

@@ -57,16 +57,22 @@ PolicyNeeds opus_needs(const ControllerSpec& spec) {
   return {.view = {ViewPart::kScheduleWithPorts, ViewPart::kByPort}, .ranks = asking_of(spec.parameters)};
 }
 
-// In both ways to ask and both orders.
-void examine_opus(std::vector<ControllerSpec>& settings) {
-  const ControllerSpec spec = settings.front();
-  settings.clear();
+// Both ways to ask in both orders, none of which rehearses.
+std::vector<ControllerSpec> ways_of(const ControllerSpec& spec) {
+  std::vector<ControllerSpec> ways;
   for (const char* mode : {"on_demand", "provisioned"}) {
     for (const char* order : {"scheduled", "free"}) {
-      settings.push_back(spec);
-      settings.back().parameters.set("mode", mode).set("order", order);
+      ways.push_back(spec);
+      ways.back().parameters.set("rehearse", 0.0).set("mode", mode).set("order", order);
     }
   }
+  return ways;
+}
+
+void examine_opus(std::vector<ControllerSpec>& settings) { settings = ways_of(ControllerSpec{settings.front()}); }
+
+std::vector<ControllerSpec> opus_rehearsals(const ControllerSpec& spec) {
+  return spec.parameters.flag("rehearse") ? ways_of(spec) : std::vector<ControllerSpec>{};
 }
 
 }  // namespace
@@ -77,10 +83,12 @@ ControllerFactory opus_factory() {
           .make = make_opus,
           .rank_symmetric = true,
           .needs = opus_needs,
-          .parameters = with_asking({}),
+          .parameters = with_asking({ControllerParameter::flag(
+              "rehearse", false, "try both modes and both orders on the job, and take the best")}),
           .work_conserving = true,
           .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true},
-          .examine = examine_opus};
+          .examine = examine_opus,
+          .rehearse = opus_rehearsals};
 }
 
 }  // namespace photonrail::control

@@ -99,6 +99,7 @@ Json draw_controller(Dice& dice, const Extent& extent) {
   if (name == "opus" || name == "opus_artifact") {
     if (dice.one_in(2)) controller["mode"] = "provisioned";
     if (dice.one_in(3)) controller["order"] = "free";
+    if (name == "opus" && dice.one_in(8)) controller["rehearse"] = true;
   }
   if (name == "static") controller["circuits"] = draw_circuits(dice, extent);
   if (name != "opus") draw_parameters(dice, registry.find(name), controller);

@@ -20,6 +20,7 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 namespace photonrail::command {
 
@@ -99,6 +100,36 @@ void add_cheap_spread(const Scenario& scenario, const Registries& known, RunResu
   add_spread(scenario, kCheapSeeds, known, result);
 }
 
+// A policy that rehearses its ways on demand does so after runs of up to so many events: that takes less than a fifth of a
+// second. Ways that are hardly faster are not worth a line.
+constexpr std::uint64_t kEventsOfTrial = 20'000;
+constexpr double kWorthSaying = 1.05;
+
+bool rehearses_on_demand(const ControllerFactory& factory, const ControllerSpec& spec) {
+  if (factory.rehearse == nullptr) return false;
+  const auto own = std::find_if(factory.parameters.begin(), factory.parameters.end(),
+                                [](const ControllerParameter& p) { return p.key == "rehearse"; });
+  return own != factory.parameters.end() && std::get<double>(own->initial) == 0.0 &&
+         !factory.complete(spec).parameters.flag("rehearse");
+}
+
+// Says by how much another setting of the policy makes the run shorter.
+void warn_of_faster_way(const Scenario& scenario, const Registries& known, RunResult& result) {
+  if (!scenario.jobs.empty() || result.engine.events > kEventsOfTrial || draws_of_seed(scenario)) return;
+  if (scenario.cluster.rail.kind != RailKind::kOptical) return;
+  if (!rehearses_on_demand(known.controllers.find(scenario.controller.name), scenario.controller)) return;
+  Scenario trial = scenario;
+  trial.controller.parameters.set("rehearse", 1.0);
+  const RunResult best = simulate(trial, {}, known);
+  const double times = to_seconds(result.makespan) / std::max(to_seconds(best.makespan), 1e-12);
+  if (times < kWorthSaying || best.choices.empty()) return;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", times);
+  result.warnings.push_back("another setting of the controller makes this run " + std::string(text) + " times shorter, " +
+                            to_text(best.makespan) + " in place of " + to_text(result.makespan) + ": " +
+                            best.choices.front() + R"(; "rehearse": true in /controller takes it)");
+}
+
 // Returns how far a result that depends on draws can be trusted, in one line; empty where nothing is drawn.
 std::string line_of_spread(const Scenario& scenario, const RunResult& result) {
   if (!result.spread) {
@@ -124,6 +155,7 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   if (options.ccl_bench) observers.push_back(&metrics);
   RunResult result = simulate_one(scenario, file, observers, known, options.quiet);
   add_cheap_spread(scenario, known, result);
+  warn_of_faster_way(scenario, known, result);
   if (options.out.empty()) return result;
   write_file(written.emplace_back(folder / "result.json"), sweep::result_with_plugins(result, options.plugins));
   if (options.trace) trace.write(written.emplace_back(folder / "trace.json"));

@@ -34,7 +34,8 @@ LinkFaults::LinkFaults(const Parts& parts) : parts_(parts), failed_(parts.capaci
     if (!any) first_ = parts_.capacities.scale_up_link(gpu, slot);
     any = true;
     const std::uint32_t local = parts_.plant.local_of(gpu);
-    link_of_.push_back({parts_.plant.server_of(gpu), {local, slot, grid.is_face(local, slot)}});
+    const bool face = grid.has(local) && grid.is_face(local, slot);  // a GPU that a ring bypasses has slots, but no links
+    link_of_.push_back({parts_.plant.server_of(gpu), {local, slot, face}});
   });
   shares_.resize(link_of_.size());
   const std::vector<ScaleUpFault>& faults = parts_.spec.scale_up.faults;

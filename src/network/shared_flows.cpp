@@ -39,9 +39,14 @@ void SharedFlows::add(FlowId id) {
   solver_.add(id);
 }
 
+// A departure or an epoch at this instant may come before the solver does: both rely on the agenda.
 void SharedFlows::withdraw(FlowId id) {
+  if (flows_[id].bottleneck == kNone) solver_.settle();
   flows_[id].remaining = unsent(flows_[id]);
+  const CapacityId capacity = flows_.hop(flows_[id].bottleneck).capacity;
   solver_.remove(id);
+  const bool none = lists_.bound(capacity).empty();
+  agenda_.set(capacity, none ? Time::never() : lists_.first_end(capacity, solver_.level(capacity)));
 }
 
 const std::vector<FlowId>& SharedFlows::take_leaving() {

@@ -386,6 +386,45 @@ TEST_P(NetworkAfterVisits, FlowsEndWhenThePlainSolutionSaysSo) {
   }
 }
 
+/// Moves the flows of capacity 0 to capacity 1, only those of one overhead, at an instant, before what was posted
+/// later ends.
+struct Diversion {
+  Diversion(NetworkFixture& in, Duration overhead, Time at) : fixture(in), of(overhead) {
+    in.engine.schedule(at, engine::Phase::kFinish, engine::Action::to<&Diversion::happens>(*this));
+  }
+  void happens(std::uint64_t) {
+    fixture.network.divert({1, 0}, [this](Path& path) {
+      if (path.overhead != of) return false;
+      const Duration overhead = path.overhead;
+      path = NetworkFixture::path({1});
+      path.overhead = overhead;
+      return true;
+    });
+  }
+  NetworkFixture& fixture;
+  Duration of;
+};
+
+// 100 bytes each at 0.5 bytes a picosecond: the last byte has left when the capacity is taken away.
+TEST(Network, FlowsThatAreDivertedAtTheInstantOfTheirEndHaveEnded) {
+  NetworkFixture f({1e12, 1e12});
+  Diversion diversion(f, Duration{}, Time{200});
+  f.post({0}, 100, 1);
+  f.post({0}, 100, 2);
+  f.engine.run();
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 200), Pair(2, 200)));
+}
+
+// The first flow ends at 200 ps, and is diverted then. The other one has 200 of 300 bytes left, alone from now on.
+TEST(Network, AFlowStaysWhenOneThatEndsBesideItIsDiverted) {
+  NetworkFixture f({1e12, 1e12});
+  Diversion diversion(f, Duration{7}, Time{200});
+  f.network.post(Network::kNone, NetworkFixture::path({0}, 0, 7), Bytes{100}, 1);
+  f.post({0}, 300, 2);
+  f.engine.run();
+  EXPECT_THAT(f.arrivals, ElementsAre(Pair(1, 207), Pair(2, 400)));
+}
+
 TEST(Network, FlowsThatEndAndArriveTogetherCostOneEvent) {
   NetworkFixture f({1 * kGiga, 1 * kGiga, 1 * kGiga, 1 * kGiga});
   std::uint64_t tag = 0;

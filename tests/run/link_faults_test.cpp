@@ -64,6 +64,32 @@ TEST(LinkFaults, AMessageGoesTheOtherWayRound) {
   EXPECT_EQ(in_all(elsewhere), us(21));
 }
 
+// GPU 1 of four is bypassed: 0, 2, 3 are a ring of three links.
+TEST(LinkFaults, ARingThatBypassesAGpuHasThemToo) {
+  const auto bypassing = [](const std::vector<ScaleUpFault>& faults) {
+    Job job = links_job(3, {4});
+    job.scenario.cluster.servers = 1;
+    job.scenario.gpu_of_rank = {GpuId{0}, GpuId{2}, GpuId{3}};
+    ScaleUpShape& ring = job.scenario.cluster.scale_up.shape;
+    ring = {};
+    ring.kind = ScaleUpShape::Kind::kRing;
+    ring.bypassed = {1};
+    job.scenario.cluster.scale_up.faults = faults;
+    job.send(0, 1, kMegabyte).receive(0, 1, kMegabyte);
+    return job;
+  };
+  Job healthy = bypassing({});
+  EXPECT_EQ(in_all(healthy), us(21));
+  Job around = bypassing({fault_of(2, 0)});
+  EXPECT_EQ(in_all(around), us(22));  // 0, 3, 2
+  ScaleUpFault short_one = fault_of(3, std::nullopt);
+  short_one.lasts = us(1);
+  Job elsewhere = bypassing({short_one});
+  EXPECT_EQ(in_all(elsewhere), us(21));
+  Job none = bypassing({fault_of(1, std::nullopt)});
+  EXPECT_THAT(test::error_of([&] { static_cast<void>(none.run()); }).what(), HasSubstr("GPU 1 has no links"));
+}
+
 // The link fails when 250 kB have left; the rest leaves at once over the three other links.
 TEST(LinkFaults, WhatIsInFlightGoesOnOverOtherLinks) {
   ScaleUpFault fault = fault_of(1, 0);  // either end names it

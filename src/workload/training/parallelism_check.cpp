@@ -3,6 +3,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/workload/training_operators.hpp"
 #include "workload/training/spec_check.hpp"
+#include "workload/training/stage_units.hpp"
 
 #include <algorithm>
 #include <string>
@@ -105,6 +106,18 @@ void check_stage_layers(const TrainingSpec& s) {
   }
 }
 
+// Where the ends count, predictions of further tokens may leave the last stages before the end without a layer: these have
+// nothing to compute. Layers come first, so that the last stage but one tells it for all.
+void check_middle_stages(const TrainingSpec& s) {
+  const std::uint32_t parts = s.pipeline().virtual_stages();
+  if (!s.stage_layers.empty() || parts < 3 || part_layers(s, parts - 2).count > 0) return;
+  throw FieldError(s.parallelism.virtual_stages > 1 ? field("parallelism.virtual_stages") : field("parallelism.pp"),
+                   "leaves stage " + std::to_string(parts - 2) + " of " + std::to_string(parts) +
+                       " without a layer: " + core::counted(s.model.layers, "layer") + ", the ends and " +
+                       core::counted(s.model.predicted_tokens, "predicted token") + " are spread evenly",
+                   "fewer stages, or {stage_layers}");
+}
+
 void check_pipeline(const TrainingSpec& s) {
   if (!s.stage_layers.empty()) check_stage_layers(s);
   const std::uint32_t parts = s.pipeline().virtual_stages();
@@ -116,6 +129,7 @@ void check_pipeline(const TrainingSpec& s) {
   if (s.parallelism.virtual_stages > 1 && !s.ends_count_as_layers && s.stage_layers.empty()) {
     require_divides(field("parallelism.virtual_stages"), "layers are split over pp x virtual_stages", parts, places);
   }
+  check_middle_stages(s);
   core::check_member(field("pipeline"), [&] { s.pipeline().validate(); });
   if (s.schedule == PipelineSchedule::kDualPipe && s.parallelism.fsdp) {
     throw FieldError(field("parallelism.fsdp"),

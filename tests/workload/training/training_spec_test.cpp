@@ -110,6 +110,27 @@ TEST(TrainingSpec, LayersMustDivideOverVirtualStages) {
   EXPECT_EQ(field_after([&](TrainingSpec& s) { interleaved(s, 4), s.global_batch = 14; }), "pipeline.micro_batches");
 }
 
+// With the embedding, the head and n predictions 34 + n places over 8 stages. With 10 of them these are 5 or 6, and place
+// 32, the last layer's, is in stage 5 (from 28 on) of 0 to 7: stage 6 begins at 34. With 2 of them 36 places are 5, 5, 5, 5
+// and 4: stage 6 has those from 28 on.
+TEST(TrainingSpec, PredictionsThatCountAsLayersLeaveOneForEachMiddleStage) {
+  const auto predicting = [](std::uint32_t tokens, std::uint32_t stages, std::uint32_t chunks) {
+    return field_after([&](TrainingSpec& s) {
+      s.parallelism.pp = stages;
+      s.parallelism.dp = 1;
+      s.parallelism.virtual_stages = chunks;
+      if (chunks > 1) s.schedule = PipelineSchedule::kInterleaved;
+      s.ends_count_as_layers = true;
+      s.model.predicted_tokens = tokens;
+    });
+  };
+  EXPECT_EQ(predicting(10, 8, 1), "parallelism.pp");
+  EXPECT_EQ(predicting(2, 8, 1), "valid");
+  EXPECT_EQ(predicting(10, 2, 4), "parallelism.virtual_stages");
+  EXPECT_EQ(predicting(16, 2, 1), "valid") << "all stages are ends";
+  for (std::uint32_t tokens = 0; tokens <= 16; ++tokens) EXPECT_NE(predicting(tokens, 3, 1), "") << tokens;
+}
+
 // 32 layers on 2 stages.
 TEST(TrainingSpec, LayersOfStagesMustAddUp) {
   const auto layers = [](std::vector<std::uint32_t> of) {

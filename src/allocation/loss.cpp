@@ -1,4 +1,5 @@
 // A pod that loses what it cannot place: refusals by shape, without a queue in between.
+#include "core/field.hpp"
 #include "photonrail/allocation/scheduling.hpp"
 #include "photonrail/allocation/slices.hpp"
 #include "photonrail/error.hpp"
@@ -26,7 +27,8 @@ LossResult run_without_queue(const std::vector<SliceJob>& jobs, const PodSpec& s
   Pod pod(spec);
   std::map<std::pair<std::uint32_t, Shape>, LossRow> rows;
   for (const SliceJob& job : jobs) {
-    if (!job.request.shape) throw ConfigError("jobs", "a request has no shape", "shapes, such as [2, 4, 4]");
+    if (!job.request.shape)
+      throw core::FieldError(core::field("jobs"), "a request has no shape", "shapes, such as [2, 4, 4]");
     const Shape shape = sorted_sides(*job.request.shape);
     rows.try_emplace({shape.size(), shape}, LossRow{shape});
   }
@@ -39,7 +41,7 @@ LossResult run_without_queue(const std::vector<SliceJob>& jobs, const PodSpec& s
   const Instant first = before;
   std::uint64_t with_idle = 0;
   const auto advance = [&](Instant now) {
-    if (now < before) throw ConfigError("jobs", "are not in the order of their arrivals");
+    if (now < before) throw core::FieldError(core::field("jobs"), "are not in the order of their arrivals");
     busy += static_cast<double>((now - before).count()) * (pod.size() - pod.idle_count());
     before = now;
   };

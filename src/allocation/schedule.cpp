@@ -1,6 +1,7 @@
 // The stream in time: events in a total order, and accounts of what they leave idle.
 #include "allocation/pod_schedule.hpp"
 #include "core/counted.hpp"
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -14,32 +15,35 @@ constexpr std::uint64_t kMaxEvents = 5'000'000;
 constexpr std::uint32_t kMaxStops = 10'000;        // of one job
 constexpr std::uint64_t kMaxIdleEvents = 100'000;  // in a row while jobs wait and none runs
 
-void check_span(Span span, const char* where) {
-  if (span.count() < 0 || span > kLongestSpan) throw ConfigError(where, "is negative, or more than 3000 years");
+using core::field;
+using core::FieldError;
+
+void check_span(Span span, const core::Field& where) {
+  if (span.count() < 0 || span > kLongestSpan) throw FieldError(where, "is negative, or more than 3000 years");
 }
 
 void check_schedule(const std::vector<SliceJob>& jobs, const ScheduleSpec& spec) {
   if (spec.preempt && spec.order != QueueOrder::kShortestService) {
-    throw ConfigError("preempt", "is for the order of the shortest service", "order srsf, or no preemption");
+    throw FieldError(field("preempt"), "is for the order of the shortest service", "order srsf, or no preemption");
   }
   const ServerFailures& f = spec.failures;
-  check_span(f.mean_between, "failures.mean_between");
-  check_span(f.mean_repair, "failures.mean_repair");
-  check_span(f.checkpoint, "failures.checkpoint");
-  check_span(f.restart, "failures.restart");
-  check_span(spec.reconfiguration, "reconfiguration");
+  check_span(f.mean_between, field("failures.mean_between"));
+  check_span(f.mean_repair, field("failures.mean_repair"));
+  check_span(f.checkpoint, field("failures.checkpoint"));
+  check_span(f.restart, field("failures.restart"));
+  check_span(spec.reconfiguration, field("reconfiguration"));
   if (f.mean_between.count() > 0 && f.mean_repair.count() == 0) {
-    throw ConfigError("failures.mean_repair", "is 0", "the mean time of a repair");
+    throw FieldError(field("failures.mean_repair"), "is 0", "the mean time of a repair");
   }
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const SliceJob& job = jobs[j];
-    const std::string where = "jobs[" + std::to_string(j) + "]";
-    if (job.duration.count() <= 0) throw ConfigError(where, "has no duration");
-    check_span(job.duration, where.c_str());
-    check_span(job.arrival, where.c_str());
-    if (job.request.accelerators == 0) throw ConfigError(where, "asks for nothing");
+    const core::Field where = field("jobs[]", j);
+    if (job.duration.count() <= 0) throw FieldError(where, "has no duration");
+    check_span(job.duration, where);
+    check_span(job.arrival, where);
+    if (job.request.accelerators == 0) throw FieldError(where, "asks for nothing");
     if (job.request.shape && job.request.shape->size() != job.request.accelerators) {
-      throw ConfigError(where, "has a shape of another number of accelerators");
+      throw FieldError(where, "has a shape of another number of accelerators");
     }
   }
 }

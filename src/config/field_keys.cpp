@@ -1,8 +1,12 @@
 #include "config/field_keys.hpp"
 
+#include "config/allocation/parts.hpp"
 #include "config/reliability_parts.hpp"
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/config.hpp"
+
+#include <filesystem>
+#include <new>
 
 namespace photonrail {
 
@@ -308,6 +312,10 @@ void add_job(json::FieldPlaces& places, const std::string& field, const std::str
 }  // namespace
 
 std::string file_words(const std::exception& error) {
+  if (const auto* const of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    return ConfigError(of_file->path1().string(), of_file->code().message(), "check the path").what();
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
   const auto* const of_field = dynamic_cast<const core::FieldError*>(&error);
   if (of_field == nullptr) return error.what();
   json::FieldPlaces places;
@@ -327,6 +335,7 @@ std::string file_words(const std::exception& error) {
   places.add("", "", nullptr, config::scenario_keys());
   places.add("", "", nullptr, formats::synthesis::topology_keys());
   places.add("sketch", "", nullptr, formats::synthesis::sketch_keys());
+  places.add("", "", nullptr, config::allocation_keys());
   return places.located(*of_field).what();
 }
 

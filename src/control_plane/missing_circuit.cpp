@@ -1,5 +1,7 @@
 #include "control_plane/missing_circuit.hpp"
 
+#include "core/counted.hpp"
+
 #include <vector>
 
 namespace photonrail::control_plane {
@@ -24,6 +26,23 @@ std::string foreign_gpu(const ControlContext& run, const RailCrossing& crossing)
   return "";
 }
 
+// A rail at rest has the circuits that its controller chose last: what the sender has of them, and what would lead further.
+std::string left_as_it_is(const ControlContext& run, const execution::Operation& op, const RailCrossing& crossing) {
+  if (!run.fabric.optical() || !run.fabric.has_rail(crossing.rail)) return "";
+  const fabric::OpticalRail& rail = run.fabric.rail(crossing.rail);
+  const std::uint32_t ports = run.plant().nic_ports;
+  std::uint32_t lit = 0;
+  for (std::uint32_t p = 0; p < ports; ++p) lit += rail.is_lit(PortId{crossing.from * ports + p}) ? 1 : 0;
+  std::string text = "; controller '" + run.spec.name + "' leaves server " + std::to_string(crossing.from) + " on rail " +
+                     std::to_string(crossing.rail.value) +
+                     (lit == 0 ? " without circuits" : " with " + core::counted(lit, "circuit") + " to others");
+  if (op.op == CollectiveOp::kBarrier) text += ", and a barrier has no bytes for which a policy would give it ports";
+  if (run.factory.has("forward") && !run.factory.complete(run.spec).parameters.flag("forward")) {
+    text += " (with \"forward\": true it would go over other GPUs)";
+  }
+  return text;
+}
+
 fabric::MeshAdmission::WaitReason blocked(const ControlContext& run, const RailCrossing& crossing) {
   const fabric::MeshAdmission* mesh = run.fabric.optical() ? run.fabric.rail(crossing.rail).mesh() : nullptr;
   if (mesh == nullptr) return {};
@@ -38,7 +57,9 @@ execution::MissingCircuits missing_circuit(const ControlContext& run, const exec
                            std::to_string(op.rank(pair.second).value);
   if (!crossing) return {text};
   const auto reason = blocked(run, *crossing);
-  return {text + foreign_gpu(run, *crossing) + reason.text, reason.for_ever};
+  std::string why = foreign_gpu(run, *crossing) + reason.text;
+  if (why.empty()) why = left_as_it_is(run, op, *crossing);
+  return {text + why, reason.for_ever};
 }
 
 }  // namespace photonrail::control_plane

@@ -1,4 +1,5 @@
 // The built-in recovery and spare-placement policies.
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/reliability/policy.hpp"
 
@@ -86,13 +87,13 @@ class FullestRack : public SparePlacement {
 };
 
 template <class Policy>
-const Policy& named(const std::vector<NamedPolicy<Policy>>& table, std::string_view name, const char* what) {
+const Policy& named(const std::vector<NamedPolicy<Policy>>& table, std::string_view name, const core::Field& where) {
   std::vector<std::string> known;
   for (const auto& row : table) {
     if (row.name == name) return *row.policy;
     known.push_back(row.name);
   }
-  throw ConfigError(what, "unknown value \"" + std::string(name) + "\"", suggest(name, known));
+  throw core::FieldError(where, "unknown value \"" + std::string(name) + "\"", suggest(name, known));
 }
 
 }  // namespace
@@ -109,11 +110,11 @@ std::vector<NamedPolicy<SparePlacement>> PolicyTable::builtin_placement() {
 }
 
 const RecoveryPolicy& PolicyTable::recovery_named(std::string_view name) const {
-  return named(recovery, name, "reliability.policy");
+  return named(recovery, name, core::field("reliability.policy"));
 }
 
 const SparePlacement& PolicyTable::placement_named(std::string_view name) const {
-  return named(placement, name, "reliability.spare_placement");
+  return named(placement, name, core::field("reliability.spare_placement"));
 }
 
 }  // namespace photonrail::reliability

@@ -1,4 +1,5 @@
 // What the process does about failures once they are detected.
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 #include "reliability/process.hpp"
 
@@ -79,8 +80,9 @@ std::optional<std::size_t> Process::choose(const Pending& pending) const {
   const auto chosen = parts_.recovery.decide(view);
   if (!chosen && pending.slow) return chosen;
   if (!chosen || *chosen >= options.size() || !options[*chosen].possible) {
-    throw ConfigError("reliability.policy", "the policy " + parts_.spec.policy +
-                                                " chose no possible option for a failure of " + std::string(view.source));
+    throw core::FieldError(
+        core::field("reliability.policy"),
+        "the policy " + parts_.spec.policy + " chose no possible option for a failure of " + std::string(view.source));
   }
   return chosen;
 }

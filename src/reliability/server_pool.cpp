@@ -1,5 +1,6 @@
 #include "reliability/server_pool.hpp"
 
+#include "core/field.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ void ServerPool::swap(std::uint32_t place, const SparePlacement& placement) {
   PHOTONRAIL_CHECK(!spares.empty());
   const std::size_t chosen = placement.choose(rack_at(place), spares);
   if (chosen >= spares.size())
-    throw ConfigError("reliability.spare_placement", "the policy chose a spare that there is not");
+    throw core::FieldError(core::field("reliability.spare_placement"), "the policy chose a spare that there is not");
   replace(place, spares[chosen].server);
 }
 

@@ -162,9 +162,7 @@ MeasuredRows read_measured_rows(const std::filesystem::path& file) {
     if (const auto v = top.optional("name")) rows.name = v->string();
     if (const auto v = top.optional("source")) rows.source = v->string();
     if (const auto v = top.optional("factors")) {
-      JsonReader section = *v;
-      for (const auto& [gpu, value] : section.json().members()) rows.factors[gpu] = section.child(gpu).positive(100.0);
-      section.finish();
+      for (const auto& [gpu, factor] : v->members()) rows.factors[gpu] = factor.positive(100.0);
     }
     const JsonReader list = top.child("rows");
     for (const JsonReader& item : list.elements()) rows.rows.push_back(read_row(item));

@@ -14,8 +14,8 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <map>
-#include <new>
 #include <optional>
 #include <tuple>
 
@@ -116,10 +116,10 @@ std::pair<int, std::string> failure() {
     return {2, error.what()};
   } catch (const DeadlockError& error) {
     return {3, error.what()};
-  } catch (const std::bad_alloc&) {
-    return {1, "out of memory"};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {2, file_words(error)};
   } catch (const std::exception& error) {
-    return {1, error.what()};
+    return {1, file_words(error)};
   }
 }
 

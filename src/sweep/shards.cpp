@@ -26,7 +26,7 @@ constexpr const char* kFolder = "shards";
 // A last line without its end was cut off by the death of its process.
 void each_line(const std::filesystem::path& file, const std::string& sweep_hash,
                const std::function<void(const Record&)>& use) {
-  if (!std::filesystem::exists(file)) return;  // nothing was recorded yet
+  if (std::error_code error; !std::filesystem::exists(file, error)) return;  // nothing was recorded yet
   json::require_regular(file);
   std::ifstream in(file, std::ios::binary);
   for (std::string line; std::getline(in, line) && !in.eof();) {

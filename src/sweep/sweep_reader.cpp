@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <limits>
 #include <set>
+#include <system_error>
 
 namespace photonrail {
 
@@ -51,7 +52,7 @@ Json read_base(const JsonReader& value, std::span<const Override> set, Sweep& sw
     sweep.base_name = sweep.file.string() + ": " + value.pointer();
   } else {
     const auto file = config::read_path(value, beside);
-    if (!std::filesystem::exists(file))
+    if (std::error_code error; !std::filesystem::exists(file, error))
       value.fail(file.string() + ": no such file", "check the path, which starts at the folder of the sweep's file");
     root = config::parse_json(formats::read_file(file), file.string());
     sweep.base_directory = file.parent_path();

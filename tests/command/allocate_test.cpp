@@ -37,6 +37,16 @@ TEST_F(Command, DecisionsOfDataSetsNameUnknownPolicies) {
   const Outcome told = run("allocate cases.json");
   EXPECT_EQ(told.status, 0) << told.out << told.err;
   EXPECT_THAT(told.out, HasSubstr("2 decisions, 2 of 2 as expected"));
+  // A null is no reason.
+  study["decisions"][0]["expect"]["reason"] = nullptr;
+  study["decisions"][1]["expect"] = {{"decision", "reject"}, {"reason", "shape"}};
+  study["decisions"][2] = one("firstfit", {4, 4}, {1, 1}, "ffff");
+  study["decisions"][2]["expect"] = {{"decision", "admit"}, {"reason", nullptr}};
+  write("cases.json", study);
+  EXPECT_THAT(run("allocate cases.json").out, HasSubstr("3 decisions, 3 of 3 as expected"));
+  study["decisions"][1]["expect"]["reason"] = 7;
+  write("cases.json", study);
+  EXPECT_THAT(run("allocate cases.json").err, HasSubstr("cases.json: /decisions/1/expect/reason: must be a string"));
   study["decisions"][0]["job_shape"] = {2, 2, 2};
   write("cases.json", study);
   EXPECT_THAT(run("allocate cases.json").err, HasSubstr("/decisions/0/job_shape: 2x2x2 has more dimensions"));
@@ -101,7 +111,9 @@ TEST_F(Command, AllocateSaysWhatIsWrong) {
       {"/jobs/list/0/shape=[2,2,1,1]", "/jobs/list/0/shape: has 4 sides"},
       {"/jobs/list/0/accelerators=4", "wants a shape or a number"},
       {"/jobs/list/0/duration_s=0", "/jobs/list/0/duration_s"},
-      {"/preempt=true", "preempt"},
+      {"/preempt=true", "good.json: /preempt: is for the order"},
+      {"/orders=[]&/jobs={\"list\":[{\"arrival_s\":0,\"duration_s\":1,\"accelerators\":4}]}",
+       "good.json: /jobs: a request has no shape"},
       {"/jobs={\"drawn\":{\"count\":0,\"slices\":\"tpu_v4\"}}", "/jobs/drawn/count"},
       {"/jobs={\"drawn\":{\"count\":10,\"slices\":[]}}", "slices"},
       {"/jobs={\"csv\":\"none.csv\"}", "none.csv"},

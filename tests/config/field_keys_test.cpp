@@ -1,6 +1,7 @@
 // Every field that a check names has a place in a file; and errors of files name what the user wrote.
 #include "config/field_keys.hpp"
 #include "architecture/source_text.hpp"
+#include "config/allocation/parts.hpp"
 #include "config/reliability_parts.hpp"
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/config.hpp"
@@ -39,6 +40,7 @@ config::FieldPlaces scenario_places() {
   places.add("cluster", "/cluster", nullptr, config::cluster_keys());
   places.add("pricing", "/cost", nullptr, config::cost_keys());
   places.add("run", "/run", nullptr, config::run_keys());
+  places.add("reliability", "/reliability", nullptr, config::reliability_keys());
   places.add("controller", "/controller", nullptr, config::controller_keys());
   places.add("executor", "/executor", nullptr, config::executor_keys());
   places.add("collectives", "/collectives", nullptr, config::collectives_keys());
@@ -48,6 +50,7 @@ config::FieldPlaces scenario_places() {
   places.add("", "", nullptr, config::scenario_keys());
   places.add("", "", nullptr, formats::synthesis::topology_keys());
   places.add("sketch", "", nullptr, formats::synthesis::sketch_keys());
+  places.add("", "", nullptr, config::allocation_keys());
   return places;
 }
 
@@ -74,6 +77,9 @@ std::map<std::string, Checked> parts() {
   parts["src/workload/checkpoint.cpp"] = {"", places_of(config::workload_keys())};
   parts["src/workload/moe/moe.cpp"] = {"", places_of(config::moe_keys())};
   parts["src/reliability/"] = {"", places_of(config::reliability_keys())};
+  for (const char* file : {"policies", "recovery", "server_pool"}) {
+    parts["src/reliability/" + std::string(file) + ".cpp"] = {"", whole};
+  }
   parts["src/workload/moe/layer.cpp"] = {"", places_of(config::moe_layer_keys())};
   return parts;
 }

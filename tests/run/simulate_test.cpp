@@ -274,7 +274,8 @@ TEST(Static, ASendWithoutACircuitIsADeadlockThatSaysSo) {
     (void)job.run();
     FAIL() << "it cannot finish";
   } catch (const DeadlockError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("waits for a circuit from rank 0 to rank 2"));
+    EXPECT_THAT(error.what(), HasSubstr("waits for a circuit from rank 0 to rank 2; controller 'static' leaves server 0 on "
+                                        "rail 0 with 1 circuit to others"));
   }
 }
 

@@ -23,12 +23,10 @@ using allocation::AllocatorRegistry;
 allocation::AllocationOutcome outcome_of(const std::filesystem::path& file, const AllocationStudy& study,
                                          const AllocatorRegistry& known, const Registries& registries) {
   TerminalLine line(error_is_terminal());
-  try {
+  return about(file, [&] {
     return run_allocation(study, registries, known,
                           [&](std::size_t done, std::size_t of) { line.draw(done, of, "decisions and jobs"); });
-  } catch (const ConfigError& error) {
-    throw error.inside(file.string());
-  }
+  });
 }
 
 void write_all(const std::filesystem::path& out, const AllocationStudy& study, const allocation::AllocationOutcome& outcome,

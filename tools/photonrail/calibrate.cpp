@@ -22,8 +22,10 @@ constexpr double kLongestStep = 1e6;  // seconds
 constexpr double kTolerance = 1e-4;   // of the measured step
 
 std::filesystem::path folder_of(const std::filesystem::path& file) {
-  std::error_code ignored;
-  return std::filesystem::weakly_canonical(std::filesystem::absolute(file, ignored), ignored).parent_path();
+  std::error_code problem;
+  const std::filesystem::path absolute = std::filesystem::absolute(file, problem);
+  const std::filesystem::path real = std::filesystem::weakly_canonical(absolute, problem);
+  return (problem ? absolute.lexically_normal() : real).parent_path();
 }
 
 // Relative paths in a scenario are relative to its folder, so that they would break elsewhere.

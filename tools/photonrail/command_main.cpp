@@ -42,6 +42,7 @@ int exit_status(const std::exception& error) {
   if (const auto* told = dynamic_cast<const CommandError*>(&error)) return told->status();
   if (dynamic_cast<const ConfigError*>(&error) != nullptr) return 2;
   if (dynamic_cast<const ControllerError*>(&error) != nullptr) return 2;
+  if (dynamic_cast<const std::filesystem::filesystem_error*>(&error) != nullptr) return 2;
   if (dynamic_cast<const DeadlockError*>(&error) != nullptr) return 3;
   return 1;
 }

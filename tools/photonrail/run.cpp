@@ -51,9 +51,9 @@ std::vector<std::filesystem::path> folders(const std::vector<Scenario>& scenario
 // Before the run: a folder that cannot be made is better known now than after an hour. In that of a sweep the page would
 // show the sweep, and nobody the run.
 void make_folder(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / "results.db") || std::filesystem::exists(folder / "shards"))
-    throw ConfigError(folder.string(), "holds the results of a sweep", "choose another folder for --out");
   std::error_code error;
+  if (std::filesystem::exists(folder / "results.db", error) || std::filesystem::exists(folder / "shards", error))
+    throw ConfigError(folder.string(), "holds the results of a sweep", "choose another folder for --out");
   std::filesystem::create_directories(folder, error);
   if (error) throw ConfigError(folder.string(), "cannot make the folder: " + error.message(), "choose another for --out");
 }

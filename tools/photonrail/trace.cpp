@@ -107,9 +107,9 @@ TaskGraph read_graph(const TraceOptions& options, const Registries& known) {
   chakra.prefix = options.prefix;
   chakra.comm_groups = options.groups;
   // `trace export` writes it there.
-  if (const std::filesystem::path beside = options.prefix.string() + ".json";
-      options.groups.empty() && std::filesystem::is_regular_file(beside))
-    chakra.comm_groups = beside;
+  const std::filesystem::path beside = options.prefix.string() + ".json";
+  std::error_code ignored;
+  if (options.groups.empty() && std::filesystem::is_regular_file(beside, ignored)) chakra.comm_groups = beside;
   return read_chakra(chakra);
 }
 

@@ -39,10 +39,13 @@ DecisionCase::Expected read_expected(JsonReader section, const Shape& torus) {
   DecisionCase::Expected expected;
   const bool admit = section.child("decision").choice<bool>({{"admit", true}, {"reject", false}});
   expected.placed = admit;
-  if (!admit) {
-    if (const auto v = section.optional("reason")) {
+  // Simulators write a null where there is no reason, above all with what they admit.
+  const Json* const reason = section.json().find("reason");
+  if (reason != nullptr && (!admit || reason->is_null())) {
+    const JsonReader value = section.child("reason");
+    if (!reason->is_null()) {
       expected.refusal =
-          v->choice<RefusalReason>({{"resource", RefusalReason::kResource}, {"shape", RefusalReason::kShape}});
+          value.choice<RefusalReason>({{"resource", RefusalReason::kResource}, {"shape", RefusalReason::kShape}});
     }
   }
   if (const auto v = section.optional("shape")) expected.shape = read_shape(*v);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "config/json_reader.hpp"
+#include "json/field_keys.hpp"
 #include "photonrail/allocation/study.hpp"
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +41,8 @@ void read_pod_parts(JsonReader& section, allocation::PodSpec& pod);
 [[nodiscard]] std::vector<allocation::SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory,
                                                             const allocation::ScheduleSpec& schedule);
 [[nodiscard]] allocation::WasteStudy read_waste(JsonReader section, const std::filesystem::path& directory);
+
+/// The fields of a ScheduleSpec that its checks name, and their keys.
+[[nodiscard]] std::span<const json::FieldKey> allocation_keys();
 
 }  // namespace photonrail::config

@@ -27,6 +27,18 @@ Shape read_shape(const JsonReader& value) {
   }
 }
 
+std::span<const json::FieldKey> allocation_keys() {
+  static constexpr json::FieldKey kKeys[] = {
+      {"preempt", "preempt"},
+      {"reconfiguration", "reconfiguration", "s"},
+      {"failures.mean_between", "failures/mean_between", "h"},
+      {"failures.mean_repair", "failures/mean_repair", "h"},
+      {"failures.checkpoint", "failures/checkpoint", "s"},
+      {"failures.restart", "failures/restart", "s"},
+  };
+  return kKeys;
+}
+
 Shape read_shape(const JsonReader& value, const Shape& torus) {
   const Shape shape = read_shape(value);
   if (const std::string problem = too_many_dimensions(shape, torus); !problem.empty()) {

@@ -30,6 +30,8 @@ std::span<const FieldKey> reliability_keys() {
       {"recovery[].stages", "recovery/[]/stages"},
       {"maintenance.every_d", "maintenance/every_d"},
       {"maintenance.lasts", "maintenance/lasts_h"},
+      {"policy", "policy"},
+      {"spare_placement", "spare_placement"},
   };
   return kKeys;
 }

@@ -21,7 +21,7 @@ std::optional<fs::path> file_in(const fs::path& folder, const std::string& name)
   if (folder.empty()) return std::nullopt;
   for (const char* ending : {".csv", ".csv.gz"}) {
     fs::path file = folder / (name + ending);
-    if (fs::exists(file)) return file;
+    if (std::error_code error; fs::exists(file, error)) return file;
   }
   return std::nullopt;
 }

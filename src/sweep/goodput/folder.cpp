@@ -33,7 +33,7 @@ LineFile::LineFile(std::filesystem::path path, const std::string& head) : path_(
   std::filesystem::create_directories(path_.parent_path(), error);
   if (error) cannot_write_lines(path_.parent_path(), error.value());
   std::string text;
-  if (std::filesystem::exists(path_)) text = json::file_text(path_);
+  if (std::filesystem::exists(path_, error)) text = json::file_text(path_);
   std::size_t complete = 0;
   for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = complete = end + 1) {
     lines_.push_back(text.substr(at, end - at));

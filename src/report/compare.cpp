@@ -4,6 +4,7 @@
 #include "core/counted.hpp"
 #include "json/file_text.hpp"
 #include "json/json.hpp"
+#include "json/seal.hpp"
 #include "json/text.hpp"
 #include "photonrail/error.hpp"
 #include "report/csv.hpp"
@@ -146,7 +147,7 @@ Json with_ranks(const Json& result) {
 }
 
 Json parse_result(std::string_view text, std::string_view file) {
-  Json result = json::parse_json(text, file);
+  const Json result = json::parse_json(json::without_seal(std::string(text), std::string(file)), file);
   const Json* const schema = result.find("schema");
   if (schema == nullptr || *schema != "photonrail.result/1")
     throw ConfigError(std::string(file), "is not photonrail.result/1", "a result.json of photonrail run --out");

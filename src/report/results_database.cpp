@@ -4,6 +4,7 @@
 #include "photonrail/error.hpp"
 #include "report/facts.hpp"
 #include "report/page_sources.hpp"
+#include "report/record_check.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -42,6 +43,16 @@ std::string meta(SQLite::Database& database, const char* key) {
   SQLite::Statement query(database, "SELECT value FROM meta WHERE key = ?");
   query.bind(1, key);
   return query.executeStep() ? query.getColumn(0).getString() : std::string{};
+}
+
+// A version that is not known may have been one that has checksums.
+void require_whole(SQLite::Database& database, const std::filesystem::path& file) {
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  if (version < 1 || version > kFirstCheckedVersion)
+    throw ConfigError(file.string(), "its tables have version " + std::to_string(version),
+                      "this version reads 1 to " + std::to_string(kFirstCheckedVersion));
+  const DatabaseDamage damage = find_damage(database, version);
+  if (damage.any()) throw ConfigError(file.string(), damage.text(), kDamageHint);
 }
 
 /// The rows of the table, by the points of the database.
@@ -228,6 +239,7 @@ void read_results_database(const std::filesystem::path& file, PageTables& tables
       throw ConfigError(file.string(), "its schema is \"" + schema + "\"",
                         std::string("this version reads ") + kDatabaseSchema);
     }
+    require_whole(database, file);
     tables.title = meta(database, "name");
     tables.why = meta(database, "why");
     tables.about = about(database);

@@ -1,5 +1,8 @@
 #include "sweep/database.hpp"
 
+#include "report/record_check.hpp"
+#include "sweep/record_reader.hpp"
+
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <SQLiteCpp/VariadicBind.h>
 #include <sqlite3.h>
@@ -10,7 +13,7 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr int kSchemaVersion = 3;         // 1: runs had no infeasible and no warnings; 2: no choices
+constexpr int kSchemaVersion = 4;         // 1: runs had no infeasible and no warnings; 2: no choices; 3: no checks
 constexpr int kApplication = 0x70687264;  // "phrd"
 constexpr int kPatience = 10'000;         // ms that a writer waits for another connection
 
@@ -29,6 +32,7 @@ CREATE TABLE phases(point INTEGER NOT NULL, phase TEXT NOT NULL, bytes INTEGER N
 CREATE TABLE windows(point INTEGER NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL, length_s REAL NOT NULL,
   count INTEGER NOT NULL, PRIMARY KEY(point, before, after, length_s)) WITHOUT ROWID;
 )";
+constexpr const char* kChecks = "CREATE TABLE IF NOT EXISTS checks(point INTEGER PRIMARY KEY, checksum INTEGER NOT NULL)";
 
 [[noreturn]] void fail(const std::filesystem::path& file, const SQLite::Exception& error) {
   switch (error.getErrorCode()) {
@@ -43,7 +47,7 @@ CREATE TABLE windows(point INTEGER NOT NULL, before TEXT NOT NULL, after TEXT NO
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       throw ConfigError(file.string(), "is damaged, or no database: " + std::string(error.what()),
-                        "choose another folder for --out; nothing was changed");
+                        "choose another folder for --out, or remove it to make it again; nothing was changed");
     default:
       throw ConfigError(file.string(), "SQLite: " + std::string(error.what()), "what was recorded is kept");
   }
@@ -69,40 +73,41 @@ SQLite::Database open(const std::filesystem::path& file, Database::Access access
   }
 }
 
-void bind_value(SQLite::Statement& statement, int at, const Json& value) {
-  if (value.is_double())
-    statement.bind(at, value.number());
-  else if (value.is_integer() && !(value.is_natural() && value.natural() > INT64_MAX))
-    statement.bind(at, value.integer());
-  else
-    statement.bind(at, value.is_string() ? value.string() : value.canonical());
-}
-
-Json column_value(const SQLite::Column& column) {
-  if (column.isInteger()) return column.getInt64();
-  if (column.isFloat()) return column.getDouble();
-  return column.getString();
-}
-
-// One line each: a warning has no line break (lines_text() sees to it).
-std::string lines_text(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) {
-    if (!text.empty()) text += '\n';
-    for (const char c : line) text += c == '\n' ? ' ' : c;
+// A row on its way into a table, and its hash.
+class NewRow {
+ public:
+  NewRow(SQLite::Statement& statement, report::RecordTable table, std::int64_t point)
+      : statement_(statement), hash_(table) {
+    statement_.reset();
+    statement_.bind(1, point);
   }
-  return text;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t at = 0;
-  for (std::size_t end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
-    lines.push_back(text.substr(at, end - at));
+  template <class Value>
+  NewRow& put(const Value& value) {
+    statement_.bind(++at_, value);
+    hash_.add(value);
+    return *this;
   }
-  lines.push_back(text.substr(at));
-  return lines;
-}
+  NewRow& put_json(const Json& value) {
+    if (value.is_double()) return put(value.number());
+    if (value.is_integer() && !(value.is_natural() && value.natural() > INT64_MAX))
+      return put(static_cast<std::int64_t>(value.integer()));
+    return put(value.is_string() ? value.string() : value.canonical());
+  }
+  NewRow& put_or_null(bool there, const std::string& value) {
+    if (there) return put(value);
+    statement_.bind(++at_);
+    hash_.add_null();
+    return *this;
+  }
+  /// How many rows there are more.
+  int insert() { return statement_.exec(); }
+  [[nodiscard]] std::uint64_t hash() const { return hash_.value(); }
+
+ private:
+  SQLite::Statement& statement_;
+  report::RowHash hash_;
+  int at_ = 1;
+};
 
 std::int64_t signed_bits(std::uint64_t x) { return static_cast<std::int64_t>(x); }
 
@@ -112,6 +117,7 @@ struct Database::Connection {
   std::filesystem::path file;
   SQLite::Database db;
   std::uint64_t points;
+  bool is_mended = false;
   std::set<std::string> metric_names;  // a scan of all metrics when it is opened, and none after
 
   Connection(std::filesystem::path path, const Manifest& manifest, Access access)
@@ -121,11 +127,13 @@ struct Database::Connection {
       create(manifest);
     else
       require_known(version);
+    if (const report::DatabaseDamage damage = report::find_damage(db, version); damage.any())
+      throw DamagedDatabase(file.string(), damage.text(), report::kDamageHint);
     if (meta("sweep_hash") != manifest.hash)
       throw ConfigError(file.string(), "is of another sweep than manifest.json",
                         "choose another folder for --out; nothing was changed");
     if (access == Access::kRead) return;
-    if (version < kSchemaVersion && version > 0) add_columns(version);
+    if (version < kSchemaVersion && version > 0) upgrade(version);
     SQLite::Statement names(db, "SELECT DISTINCT name FROM metrics");
     while (names.executeStep()) metric_names.insert(names.getColumn(0).getString());
     db.exec("PRAGMA journal_mode = WAL");
@@ -139,11 +147,16 @@ struct Database::Connection {
                       "choose another folder for --out; nothing was changed");
   }
 
-  void add_columns(int version) {
+  // Adds the columns that versions since then have, and checksums of what is there.
+  void upgrade(int version) {
     SQLite::Transaction transaction(db);
     if (version < 2) db.exec("ALTER TABLE runs ADD COLUMN infeasible TEXT");
     if (version < 2) db.exec("ALTER TABLE runs ADD COLUMN warnings TEXT");
-    db.exec("ALTER TABLE runs ADD COLUMN choices TEXT");
+    if (version < 3) db.exec("ALTER TABLE runs ADD COLUMN choices TEXT");
+    db.exec(kChecks);
+    db.exec("DELETE FROM checks");
+    for (const auto& [point, sum] : report::record_sums(db)) put_check(point, sum);
+    put_check(report::kPointOfHead, report::head_sum(db));
     db.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
     transaction.commit();
   }
@@ -152,6 +165,7 @@ struct Database::Connection {
     db.exec("PRAGMA journal_mode = WAL");
     SQLite::Transaction transaction(db);
     db.exec(kTables);
+    db.exec(kChecks);
     SQLite::Statement meta_row(db, "INSERT INTO meta VALUES(?, ?)");
     const auto put = [&](const char* key, const auto& value) {
       SQLite::bind(meta_row, key, value);
@@ -172,6 +186,7 @@ struct Database::Connection {
       axis.exec();
       axis.reset();
     }
+    put_check(report::kPointOfHead, report::head_sum(db));
     db.exec("PRAGMA application_id = " + std::to_string(kApplication));
     db.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
     transaction.commit();
@@ -185,90 +200,74 @@ struct Database::Connection {
 
   // Statements that every point needs are compiled once.
   struct Inserts {
-    SQLite::Statement run, parameter, metric, phase, window;
+    SQLite::Statement run, parameter, metric, phase, window, check;
     explicit Inserts(SQLite::Database& db)
         : run(db, "INSERT OR IGNORE INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
           parameter(db, "INSERT INTO parameters VALUES(?, ?, ?)"),
           metric(db, "INSERT INTO metrics VALUES(?, ?, ?)"),
           phase(db, "INSERT INTO phases VALUES(?, ?, ?, ?, ?, ?)"),
-          window(db, "INSERT INTO windows VALUES(?, ?, ?, ?, ?)") {}
+          window(db, "INSERT INTO windows VALUES(?, ?, ?, ?, ?)"),
+          check(db, "INSERT OR REPLACE INTO checks VALUES(?, ?)") {}
   };
   std::unique_ptr<Inserts> inserts;
 
-  template <class... Values>
-  static int run(SQLite::Statement& statement, const Values&... values) {
-    statement.reset();
-    SQLite::bind(statement, values...);
-    return statement.exec();
-  }
-
   bool add(const Record& r) {
+    using report::RecordTable;
     if (inserts == nullptr) inserts = std::make_unique<Inserts>(db);
     SQLite::Transaction transaction(db);
     const auto point = static_cast<std::int64_t>(r.point);
-    const Provenance& made = r.provenance;
-    SQLite::Statement& row = inserts->run;
-    row.reset();
-    row.clearBindings();
-    SQLite::bind(row, point, r.name, signed_bits(r.seed), static_cast<std::int64_t>(r.repetition), r.status(),
-                 r.exit_status);
-    if (r.exit_status != 0) row.bind(7, r.error);
-    row.bind(8, r.scenario_hash);
-    row.bind(9, r.version);
-    row.bind(10, made.host);
-    row.bind(11, made.started);
-    row.bind(12, made.wall_s);
-    row.bind(13, made.peak_rss_mb);
-    if (!r.remarks.infeasible.empty()) row.bind(14, r.remarks.infeasible);
-    if (!r.remarks.warnings.empty()) row.bind(15, lines_text(r.remarks.warnings));
-    if (!r.remarks.choices.empty()) row.bind(16, lines_text(r.remarks.choices));
-    if (row.exec() == 0) return false;
-    for (const auto& [name, value] : r.parameters) {
-      SQLite::Statement& parameter = inserts->parameter;
-      parameter.reset();
-      SQLite::bind(parameter, point, name);
-      bind_value(parameter, 3, value);
-      parameter.exec();
-    }
+    std::uint64_t sum = 0;
+    const auto insert = [&](NewRow&& row) {
+      const bool is_new = row.insert() > 0;
+      sum += row.hash();
+      return is_new;
+    };
+    const auto row = [&](SQLite::Statement& statement, RecordTable table) { return NewRow(statement, table, point); };
+    if (!insert(run_row(r))) return false;
+    for (const auto& [name, value] : r.parameters)
+      insert(std::move(row(inserts->parameter, RecordTable::kParameters).put(name).put_json(value)));
     for (const auto& [name, value] : r.metrics) {
-      run(inserts->metric, point, name, value);
+      insert(std::move(row(inserts->metric, RecordTable::kMetrics).put(name).put(value)));
       metric_names.insert(name);
     }
-    for (const Phase& p : r.phases)
-      run(inserts->phase, point, p.name, p.bytes, signed_bits(p.operations), p.busy_s, p.exposed_s);
-    for (const Window& w : r.windows) run(inserts->window, point, w.before, w.after, w.length_s, signed_bits(w.count));
+    for (const Phase& p : r.phases) {
+      NewRow phase = row(inserts->phase, RecordTable::kPhases);
+      phase.put(p.name).put(p.bytes).put(signed_bits(p.operations)).put(p.busy_s).put(p.exposed_s);
+      insert(std::move(phase));
+    }
+    for (const Window& w : r.windows) {
+      NewRow window = row(inserts->window, RecordTable::kWindows);
+      window.put(w.before).put(w.after).put(w.length_s).put(signed_bits(w.count));
+      insert(std::move(window));
+    }
+    put_check(point, sum);
     transaction.commit();
     return true;
+  }
+
+  NewRow run_row(const Record& r) {
+    const Provenance& made = r.provenance;
+    const Remarks& remarks = r.remarks;
+    NewRow row(inserts->run, report::RecordTable::kRuns, r.point);
+    row.put(r.name).put(signed_bits(r.seed)).put(static_cast<std::int64_t>(r.repetition)).put(std::string(r.status()));
+    row.put(static_cast<std::int64_t>(r.exit_status)).put_or_null(r.exit_status != 0, r.error);
+    row.put(r.scenario_hash).put(r.version).put(made.host).put(made.started).put(made.wall_s).put(made.peak_rss_mb);
+    row.put_or_null(!remarks.infeasible.empty(), remarks.infeasible);
+    row.put_or_null(!remarks.warnings.empty(), lines_text(remarks.warnings));
+    row.put_or_null(!remarks.choices.empty(), lines_text(remarks.choices));
+    return row;
+  }
+
+  void put_check(std::int64_t point, std::uint64_t sum) {
+    if (inserts == nullptr) inserts = std::make_unique<Inserts>(db);
+    SQLite::Statement& check = inserts->check;
+    check.reset();
+    SQLite::bind(check, point, signed_bits(sum));
+    check.exec();
   }
 };
 
 namespace {
-
-Record read_run(SQLite::Statement& row) {
-  Record r;
-  r.point = row.getColumn(0).getUInt();
-  r.name = row.getColumn(1).getString();
-  r.seed = static_cast<std::uint64_t>(row.getColumn(2).getInt64());
-  r.repetition = row.getColumn(3).getUInt();
-  r.exit_status = row.getColumn(4).getInt();
-  if (!row.getColumn(5).isNull()) r.error = row.getColumn(5).getString();
-  r.scenario_hash = row.getColumn(6).getString();
-  r.version = row.getColumn(7).getString();
-  r.provenance = {row.getColumn(8).getString(), row.getColumn(9).getString(), row.getColumn(10).getDouble(),
-                  row.getColumn(11).getDouble()};
-  if (!row.getColumn(12).isNull()) r.remarks.infeasible = row.getColumn(12).getString();
-  if (!row.getColumn(13).isNull()) r.remarks.warnings = lines_of(row.getColumn(13).getString());
-  if (!row.getColumn(14).isNull()) r.remarks.choices = lines_of(row.getColumn(14).getString());
-  return r;
-}
-
-// Runs `query` for a point and calls `use` for each of its rows.
-template <class Use>
-void rows(SQLite::Statement& query, std::uint32_t point, const Use& use) {
-  query.reset();
-  query.bind(1, point);
-  while (query.executeStep()) use();
-}
 
 // SQLite's complaints in the words of the project.
 template <class Work>
@@ -282,7 +281,51 @@ decltype(auto) translated(const std::filesystem::path& file, const Work& work) {
 
 std::filesystem::path file_in(const std::filesystem::path& directory) { return directory / "results.db"; }
 
+// The records of a damaged file that are as they were written; as many as can be read.
+void each_sound_record(const std::filesystem::path& file, std::uint64_t points,
+                       const std::function<void(const Record&)>& use) {
+  SQLite::Database db = open(file, Database::Access::kRead);
+  RecordReader reader(db, kSchemaVersion, true);
+  SQLite::Statement check(db, "SELECT checksum FROM checks WHERE point = ?");
+  for (std::uint64_t point = 0; point < points; ++point) {
+    try {
+      const auto number = static_cast<std::int64_t>(point);
+      check.reset();
+      check.bind(1, number);
+      if (!check.executeStep()) continue;
+      if (signed_bits(report::record_sum(db, number)) != check.getColumn(0).getInt64()) continue;
+      if (const auto record = reader.read(number)) use(*record);
+    } catch (const SQLite::Exception&) {  // this one cannot be read
+    }
+  }
+}
+
 }  // namespace
+
+Database Database::mended(const std::filesystem::path& directory, const Manifest& manifest, const DamageObserver& told) {
+  try {
+    return {directory, manifest, Access::kWrite};
+  } catch (const DamagedDatabase& damage) {
+    told(damage.where() + ": " + damage.problem());
+  }
+  const auto file = file_in(directory);
+  const auto aside = directory / "results.db.damaged";
+  std::vector<Record> sound;
+  try {
+    each_sound_record(file, manifest.points, [&](const Record& record) { sound.push_back(record); });
+  } catch (const SQLite::Exception&) {  // nothing can be read
+  }
+  std::error_code error;
+  std::filesystem::rename(file, aside, error);
+  if (error) throw ConfigError(file.string(), "cannot be moved away: " + error.message(), "the folder must be writable");
+  remove(directory);  // the log of the old file
+  Database database(directory, manifest, Access::kWrite);
+  for (const Record& record : sound) database.add(record);
+  database.connection_->is_mended = true;
+  return database;
+}
+
+bool Database::is_mended() const { return connection_->is_mended; }
 
 Database::Database(const std::filesystem::path& directory, const Manifest& manifest, Access access)
     : connection_(translated(file_in(directory),
@@ -317,7 +360,7 @@ SweepSummary Database::summary() const {
 void Database::remove_failed() {
   translated(connection_->file, [&] {
     SQLite::Transaction transaction(connection_->db);
-    for (const char* table : {"parameters", "metrics", "phases", "windows"}) {
+    for (const char* table : {"parameters", "metrics", "phases", "windows", "checks"}) {
       connection_->db.exec("DELETE FROM " + std::string(table) +
                            " WHERE point IN (SELECT point FROM runs WHERE exit_status <> 0)");
     }
@@ -328,37 +371,8 @@ void Database::remove_failed() {
 
 void Database::each(const std::function<void(const Record&)>& use) const {
   translated(connection_->file, [&] {
-    SQLite::Database& db = connection_->db;
-    const int version = db.execAndGet("PRAGMA user_version").getInt();  // older where it is only read
-    SQLite::Statement runs(db,
-                           "SELECT point, name, seed, repetition, exit_status, error, scenario_hash, version, host, "
-                           "started, wall_s, peak_rss_mb, " +
-                               std::string(version < 2 ? "NULL, NULL" : "infeasible, warnings") +
-                               (version < 3 ? ", NULL" : ", choices") + " FROM runs ORDER BY point");
-    SQLite::Statement parameters(
-        db, "SELECT name, value FROM parameters JOIN axes USING (name) WHERE point = ? ORDER BY position");
-    SQLite::Statement metrics(db, "SELECT name, value FROM metrics WHERE point = ? ORDER BY name");
-    SQLite::Statement phases(
-        db, "SELECT phase, bytes, operations, busy_s, exposed_s FROM phases WHERE point = ? ORDER BY phase");
-    SQLite::Statement windows(db, "SELECT before, after, length_s, count FROM windows WHERE point = ? ORDER BY 1, 2, 3");
-    while (runs.executeStep()) {
-      Record r = read_run(runs);
-      rows(parameters, r.point,
-           [&] { r.parameters.emplace_back(parameters.getColumn(0).getString(), column_value(parameters.getColumn(1))); });
-      rows(metrics, r.point,
-           [&] { r.metrics.emplace_back(metrics.getColumn(0).getString(), metrics.getColumn(1).getDouble()); });
-      rows(phases, r.point, [&] {
-        r.phases.push_back({phases.getColumn(0).getString(), phases.getColumn(1).getInt64(),
-                            static_cast<std::uint64_t>(phases.getColumn(2).getInt64()), phases.getColumn(3).getDouble(),
-                            phases.getColumn(4).getDouble()});
-      });
-      rows(windows, r.point, [&] {
-        r.windows.push_back({windows.getColumn(0).getString(), windows.getColumn(1).getString(),
-                             windows.getColumn(2).getDouble(),
-                             static_cast<std::uint64_t>(windows.getColumn(3).getInt64())});
-      });
-      use(r);
-    }
+    const int version = connection_->db.execAndGet("PRAGMA user_version").getInt();  // older where it is only read
+    RecordReader(connection_->db, version, false).each(use);
   });
 }
 

@@ -15,15 +15,29 @@
 
 namespace photonrail::sweep {
 
+/// A record of the file, or more of it, is not as it was written.
+class DamagedDatabase : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+/// Is given a sentence for each thing that was altered or lost.
+using DamageObserver = std::function<void(const std::string&)>;
+
 /// Errors of SQLite come out as ConfigError with the file; what was added before stays.
 class Database {
  public:
   enum class Access { kRead, kWrite };
 
-  /// kWrite: makes it when it is missing. REQUIRES: a Lock on the folder for kWrite.
+  /// kWrite: makes it when it is missing, and gives one of an earlier version what it lacks. REQUIRES: a Lock on the folder
+  /// for kWrite. Throws DamagedDatabase: each record is checked.
   Database(const std::filesystem::path& directory, const Manifest& manifest, Access access);
   ~Database();
   Database(Database&&) noexcept;
+  /// For kWrite. Of a damaged one the records that are as they were written stay; the file goes to results.db.damaged.
+  [[nodiscard]] static Database mended(const std::filesystem::path& directory, const Manifest& manifest,
+                                       const DamageObserver& told);
+  /// Whether records may be lost, because the file was damaged.
+  [[nodiscard]] bool is_mended() const;
 
   /// All of the record or nothing; false when the point is there already.
   bool add(const Record& record);

@@ -1,11 +1,11 @@
 #include "sweep/earlier.hpp"
 
+#include "json/seal.hpp"
 #include "photonrail/version.hpp"
 #include "report/replace_file.hpp"
 #include "sweep/shards.hpp"
 
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <ostream>
 #include <set>
@@ -23,14 +23,15 @@ constexpr auto kMaxWaitForRetiring = std::chrono::minutes(1);
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
 
 void keep_records(const fs::path& directory, const Manifest& there) {
-  Database database(directory, there, Database::Access::kWrite);
+  Database database = Database::mended(directory, there, [](const std::string&) {});
   merge_shards(directory, there.hash, database);
   if (database.summary().done == 0) return;
   std::error_code error;
   create_directories(directory / kEarlierFolder, error);
   report::replace_file(directory / kEarlierFolder / (there.hash + ".jsonl"), [&](std::ostream& lines) {
+    std::uint32_t number = 0;
     database.each([&](const Record& record) {
-      if (record.exit_status == 0) lines << to_line(record, there.hash) << '\n';
+      if (record.exit_status == 0) lines << json::with_seal(to_line(record, there.hash), number++) << '\n';
     });
   });
 }
@@ -80,14 +81,14 @@ void each_earlier_record(const fs::path& directory, const std::vector<MissingPoi
     if (entry.path().extension() == ".jsonl") files.insert(entry.path());
   }
   for (const fs::path& file : files) {
-    std::ifstream in(file, std::ios::binary);
-    for (std::string line; std::getline(in, line);) {
-      const auto record = from_line(line, file.stem().string());
-      if (!record || record->version != version()) continue;
-      const auto points = points_of.find(record->scenario_hash);
-      if (points == points_of.end()) continue;
+    // A line that was altered is no loss that is to be told of: its point runs again.
+    static_cast<void>(read_log(file, {}, [&](const LogLine& line) {
+      const auto record = from_line(line.text, file.stem().string());
+      const auto points = record && record->version == version() ? points_of.find(record->scenario_hash) : points_of.end();
+      if (points == points_of.end()) return true;
       for (const std::uint32_t point : points->second) use(point, *record);
-    }
+      return true;
+    }));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
+#include "json/seal.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/version.hpp"
 
@@ -52,7 +53,7 @@ std::optional<Manifest> read_manifest(const std::filesystem::path& directory) {
   const auto file = directory / kManifest;
   std::error_code ignored;
   if (!exists(file, ignored)) return std::nullopt;
-  const config::Json root = config::parse_json(formats::read_file(file), file.string());
+  const config::Json root = config::parse_json(json::without_seal(formats::read_file(file), file), file.string());
   try {
     config::JsonReader top(root);
     const auto schema = top.child("schema");
@@ -117,7 +118,7 @@ void write_manifest(const std::filesystem::path& directory, const Manifest& mani
   }
   if (const auto base = json::parse_if_json(manifest.base)) text["base"] = *base;
   text["varied"] = std::vector<std::string>(manifest.varied.begin(), manifest.varied.end());
-  write_file(directory / kManifest, text.dump(2) + "\n");
+  write_file(directory / kManifest, json::with_seal(text.dump(2) + "\n"));
 }
 
 Lock::Lock(const std::filesystem::path& directory) {

@@ -11,8 +11,9 @@ struct RunResult;
 
 namespace photonrail::sweep {
 
-/// to_json(result) with the key "plugins": the name and the hash of the content of each library, so that another folder is
-/// no other result. Without plug-ins there is no such key. Throws ConfigError: a library cannot be read.
+/// The text of result.json, with its seal: to_json(result) with the key "plugins": the name and the hash of the content of
+/// each library, so that another folder is no other result. Without plug-ins there is no such key. Throws ConfigError: a
+/// library cannot be read.
 [[nodiscard]] std::string result_with_plugins(const RunResult& result, std::span<const std::filesystem::path> plugins);
 
 }  // namespace photonrail::sweep

@@ -1,6 +1,7 @@
 #include "sweep/run_sweep.hpp"
 
 #include "photonrail/study/sweep.hpp"
+#include "report/record_check.hpp"
 #include "sweep/database.hpp"
 #include "sweep/earlier.hpp"
 #include "sweep/shards.hpp"
@@ -52,11 +53,12 @@ SweepSummary count(const Statuses& statuses, const Shard& shard) {
   return summary;
 }
 
-SweepSummary merge(const std::filesystem::path& directory, const Manifest& manifest) {
-  Database database(directory, manifest, Database::Access::kWrite);
-  merge_shards(directory, manifest.hash, database);
-  write_tables(directory, manifest, database);
-  return database.summary();
+// The database of the folder with what shards have; `told` of what was altered and is lost.
+Database merged_database(const std::filesystem::path& directory, const Manifest& manifest, const DamageObserver& told) {
+  Database database = Database::mended(directory, manifest, told);
+  const auto damage = merge_shards(directory, manifest.hash, database);
+  for (const std::string& sentence : losses(damage, database.exit_statuses())) told(sentence);
+  return database;
 }
 
 // The last shard merges for all. If another process holds the lock, that process merges.
@@ -67,7 +69,12 @@ void merge_unless_busy(const std::filesystem::path& directory, const Manifest& m
   } catch (const ConfigError&) {
     return;
   }
-  merge(directory, manifest);
+  Database database = merged_database(directory, manifest, [](const std::string&) {});
+  // What shards found in the tables they did not run, and the database may be gone.
+  static_cast<void>(each_table_record(directory, manifest.hash, [&](const Record& record) {
+    if (record.point < manifest.points) database.add(record);
+  }));
+  write_tables(directory, manifest, database);
 }
 
 // The way of one call: check what is pending, run it, keep the records.
@@ -80,7 +87,9 @@ class Run {
     begin_folder(shard);
     if (has_earlier_states(options_.directory) && !has_database(options_.directory)) in_folder_if_free();
     claim(options_.directory, manifest_);
-    statuses_ = shard_statuses(options_.directory, manifest_);
+    std::vector<ShardDamage> damage;
+    statuses_ = shard_statuses(options_.directory, manifest_, &damage);
+    for (const std::string& sentence : losses(damage, statuses_)) observer_.damaged(sentence);
     check_inputs();
     if (!checked_) check(shard);
     {
@@ -97,8 +106,7 @@ class Run {
     begin_folder({});
     claim(options_.directory, manifest_);
     const Lock lock(options_.directory);
-    Database database(options_.directory, manifest_, Database::Access::kWrite);
-    merge_shards(options_.directory, sweep_.hash, database);
+    Database database = merged_database(options_.directory, manifest_, damage_observer());
     statuses_ = database.exit_statuses();
     check_inputs();
     if (!checked_) check({});
@@ -112,6 +120,9 @@ class Run {
   [[nodiscard]] SweepSummary summary() const { return count(statuses_, options_.shard.value_or(Shard{})); }
 
  private:
+  [[nodiscard]] DamageObserver damage_observer() {
+    return [this](const std::string& sentence) { observer_.damaged(sentence); };
+  }
   [[nodiscard]] bool stopped() const { return options_.stop != nullptr && *options_.stop; }
 
   // A folder that is new, or holds another state of the sweep, is not touched before all points are known to be scenarios.
@@ -126,7 +137,7 @@ class Run {
     try {
       claim(options_.directory, manifest_);
       const Lock lock(options_.directory);
-      Database database(options_.directory, manifest_, Database::Access::kWrite);
+      Database database = Database::mended(options_.directory, manifest_, damage_observer());
       take_over(database);
       write_tables(options_.directory, manifest_, database);
     } catch (const FolderInUse&) {  // another shard is at it; what this one runs in the meantime does no harm
@@ -273,7 +284,12 @@ SweepSummary merge_sweep(const std::filesystem::path& directory) {
   const auto manifest = sweep::read_manifest(directory);
   if (!manifest) throw ConfigError(directory.string(), "there is no sweep here", "no manifest.json");
   const sweep::Lock lock(directory);
-  return sweep::merge(directory, *manifest);
+  sweep::Database database(directory, *manifest, sweep::Database::Access::kWrite);
+  const auto damage = sweep::merge_shards(directory, manifest->hash, database);
+  if (const auto lost = sweep::losses(damage, database.exit_statuses()); !lost.empty())
+    throw ConfigError(directory.string(), lost.front(), report::kDamageHint);
+  sweep::write_tables(directory, *manifest, database);
+  return database.summary();
 }
 
 }  // namespace photonrail

@@ -18,6 +18,7 @@ constexpr const char* kText = R"json({
     "name": { "type": "string" },
     "photonrail_version": { "type": "string" },
     "seed": { "type": "integer", "minimum": 0 },
+    "seal": { "type": "string" },
     "makespan_s": { "$ref": "#/$defs/seconds" },
     "iteration_s": { "$ref": "#/$defs/list_of_seconds" },
     "steady_iteration_s": { "$ref": "#/$defs/number_or_null" },

@@ -14,7 +14,7 @@ SweepStatus sweep_status(const std::filesystem::path& directory) {
   }
   SweepStatus status;
   status.name = manifest->name;
-  sweep::each_shard_record(directory, manifest->hash, [&](const sweep::Record& record) {
+  const auto damage = sweep::each_shard_record(directory, manifest->hash, [&](const sweep::Record& record) {
     if (record.point >= statuses.size() || statuses[record.point]) return;
     statuses[record.point] = record.exit_status;
     ++status.unmerged;
@@ -23,6 +23,7 @@ SweepStatus sweep_status(const std::filesystem::path& directory) {
   for (const auto& exit_status : statuses) {
     if (exit_status) ++(*exit_status == 0 ? status.summary.done : status.summary.failed);
   }
+  status.damaged = sweep::losses(damage, statuses);
   status.running = sweep::Lock::holder(directory);
   status.slurm = sweep::slurm_state(directory);
   return status;

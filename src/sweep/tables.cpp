@@ -1,5 +1,6 @@
 #include "sweep/tables.hpp"
 
+#include "json/seal.hpp"
 #include "report/replace_file.hpp"
 
 #include <algorithm>
@@ -94,12 +95,13 @@ void remove_leftovers(const std::filesystem::path& directory) {
 void write_tables(const std::filesystem::path& directory, const Manifest& manifest, const Database& database) {
   remove_leftovers(directory);
   const std::vector<std::string> metrics = metric_columns(database);
+  std::uint32_t number = 0;
   report::replace_file(directory / "results.jsonl", [&](std::ostream& lines) {
     report::replace_file(directory / "results.csv", [&](std::ostream& rows) {
       rows << header_of(manifest, metrics) << '\n';
       database.each([&](const Record& record) {  // once for both, since this is where the time goes
         rows << row_of(record, manifest, metrics) << '\n';
-        lines << to_line(record, manifest.hash) << '\n';
+        lines << json::with_seal(to_line(record, manifest.hash), number++) << '\n';
       });
     });
   });

@@ -141,6 +141,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
   const StopSignals signals(stopped_text(options.out));
   std::vector<report::GoodputRow> rows;
   std::string notes;
+  std::vector<std::string> damaged;
   KnownSteps known_steps;
   std::optional<HistoryLine> line(points);
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -154,6 +155,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
     how.progress = [&](const GoodputProgress& progress) { line->draw(progress); };
     if (!options.out.empty()) how.directory = points.size() == 1 ? options.out : options.out / std::to_string(i);
     const GoodputResult result = run_unless_stopped(point, how, known, signals);
+    damaged.insert(damaged.end(), result.damaged.begin(), result.damaged.end());
     report::GoodputRow row{result.summary, point.parameters, {}, result.configurations};
     if (!options.out.empty())
       row.timeline = goodput_timeline(point.scenario, result, point.scenario.spec.first_seed, known);
@@ -164,6 +166,7 @@ void goodput(const GoodputCommandOptions& options, const Registries& known) {
              " simulated now\n";
   }
   line.reset();  // the line is erased before anything is printed
+  for (const std::string& sentence : damaged) std::cerr << "photonrail: " << sentence << "; what is lost was run again\n";
   if (!options.out.empty())
     write_all(options.out, rows, points.size() == 1 ? points[0].scenario.name : options.scenarios[0].stem().string());
   std::cout << (options.json ? report::goodput_json(rows) : report::goodput_table(rows) + "\n" + notes);

@@ -103,6 +103,10 @@ class Progress : public SweepObserver {
     if (!quiet_ && before > 0)
       std::cerr << "photonrail: " << count_points(before) << (before == 1 ? " is" : " are") << " there already\n";
   }
+  void damaged(const std::string& sentence) override {
+    line_.erase();
+    std::cerr << "photonrail: " << sentence << "; what is lost is run again\n";
+  }
   void reused(std::uint64_t points) override {
     if (!quiet_)
       std::cerr << "photonrail: " << count_points(points) << " of an earlier state of the sweep "
@@ -305,7 +309,10 @@ void sweep_status(const SweepFolderOptions& options) {
   if (status.unmerged > 0) rows.push_back({"not merged", std::to_string(status.unmerged) + " (photonrail sweep merge)"});
   rows.push_back({"running here", status.running.empty() ? "no" : status.running});
   for (const std::string& line : status.slurm) rows.push_back({"slurm", line});
+  for (const std::string& line : status.damaged) rows.push_back({"damaged", line});
   std::cout << in_columns(rows);
+  if (!status.damaged.empty())
+    throw CommandError(2, status.damaged.front() + " (the same photonrail sweep again runs what is lost)");
 }
 
 void sweep_merge(const SweepFolderOptions& options) {

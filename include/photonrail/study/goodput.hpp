@@ -63,6 +63,7 @@ struct GoodputResult {
   std::vector<std::pair<std::string, double>> configurations;  ///< text, step in seconds; negative: the job cannot go on
   std::size_t simulated = 0;                                   ///< configurations that this call simulated
   std::uint32_t resumed = 0;                                   ///< histories that were in the folder
+  std::vector<std::string> damaged{};                          ///< lines of the folder that were altered, and made again
 };
 
 /// Runs the histories of the scenario's seeds. Throws ConfigError (bad scenario, a folder of another scenario or version,

@@ -100,6 +100,8 @@ class SweepObserver {
   virtual void estimated(double /*seconds*/) {}
   /// Before recorded(): of points of equal scenarios in an earlier state of the sweep, `reused` were taken over.
   virtual void reused(std::uint64_t /*points*/) {}
+  /// A file of the folder was altered after it was written; what is lost with it is run again.
+  virtual void damaged(const std::string& /*sentence*/) {}
   /// A point ran with warnings, or could not run on such GPUs: `infeasible` says why, or is empty.
   virtual void warned(const SweepPoint&, const std::vector<std::string>& /*warnings*/, const std::string& /*infeasible*/) {}
   /// Notifies of the share of the estimated time that lies behind.
@@ -133,17 +135,19 @@ struct SweepSummary {
 SweepSummary run_sweep(const Sweep& sweep, const SweepOptions& options, SweepObserver& observer,
                        const Registries& known = {});
 
-/// Takes what shards wrote into the tables of `directory`. Throws ConfigError.
+/// Takes what shards wrote into the tables of `directory`. Throws ConfigError, also where a record was altered after it was
+/// written and is lost with it.
 SweepSummary merge_sweep(const std::filesystem::path& directory);
 
 struct SweepStatus {
   std::string name;
-  SweepSummary summary;            ///< shards that are not merged count too
-  std::string running;             ///< host and process that work in the folder now; empty: none
-  std::uint64_t unmerged = 0;      ///< points that only shards have
-  std::vector<std::string> slurm;  ///< a line for each array job: its id and how many tasks are in which state
+  SweepSummary summary;                ///< shards that are not merged count too
+  std::string running;                 ///< host and process that work in the folder now; empty: none
+  std::uint64_t unmerged = 0;          ///< points that only shards have
+  std::vector<std::string> slurm;      ///< a line for each array job: its id and how many tasks are in which state
+  std::vector<std::string> damaged{};  ///< lines of shards that were altered after they were written: points may be lost
 };
-/// Reads only. Throws ConfigError when there is no sweep in `directory`.
+/// Reads only. Throws ConfigError when there is no sweep in `directory`, or its database was altered.
 [[nodiscard]] SweepStatus sweep_status(const std::filesystem::path& directory);
 
 }  // namespace photonrail

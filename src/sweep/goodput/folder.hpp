@@ -1,33 +1,13 @@
-// The files of a goodput study: histories and simulated steps, line by line.
+// The records of a goodput study's log of histories.
 #pragma once
 
 #include "photonrail/study/goodput.hpp"
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace photonrail::sweep {
-
-/// A file to which whole lines are appended. A line that was cut off by the death of a process is not one.
-class LineFile {
- public:
-  /// `head` is the first line; a file with another one is an error. An empty path: nothing is written.
-  LineFile(std::filesystem::path path, const std::string& head);
-  ~LineFile();
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
-
-  [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }  ///< that were there, without the head
-  /// Safe to be killed in. Throws ConfigError.
-  void add(const std::string& line);
-
- private:
-  std::filesystem::path path_;
-  std::vector<std::string> lines_;
-  int file_ = -1;
-};
 
 /// The configurations that histories were in, with their steps; none: the job cannot go on.
 using ConfigurationSteps = std::map<std::string, std::optional<Duration>>;

@@ -5,6 +5,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/version.hpp"
 #include "sweep/goodput/folder.hpp"
+#include "sweep/record_log.hpp"
 #include "sweep/threads.hpp"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ class StoredSteps {
     simulated_ = std::make_unique<reliability::SimulatedSteps>(
         scenario.spec, *scenario.job, scenario.training, known,
         [this](const std::string& text, std::optional<Duration> step) { store(text, step); });
-    for (const std::string& line : file_.lines()) preset(line);
+    for (const std::string& line : file_.records()) preset(line);
   }
 
   /// Before a configuration is asked for: another scenario may have simulated it meanwhile.
@@ -89,6 +90,7 @@ class StoredSteps {
     return step;
   }
   [[nodiscard]] StepTimes& steps() { return simulated_ ? static_cast<StepTimes&>(*simulated_) : *constant_; }
+  [[nodiscard]] const std::vector<std::string>& damage() const { return file_.damage(); }
   [[nodiscard]] std::size_t simulated() const { return simulated_ ? simulated_->simulated() : 0; }
 
  private:
@@ -116,7 +118,7 @@ class StoredSteps {
   std::string hash_;
   KnownSteps* shared_;      // of several scenarios, or null
   ProgressTeller* teller_;  // or null
-  LineFile file_;
+  RecordLog file_;
   std::unique_ptr<reliability::ConstantSteps> constant_;
   std::unique_ptr<reliability::SimulatedSteps> simulated_;
   std::map<std::string, Duration> checkpoints_;  // steps with a checkpoint that the file has
@@ -154,7 +156,7 @@ class Seeds {
         teller_(teller),
         file_(in_folder(options.directory, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", scenario.hash)),
         histories_(scenario.spec.seeds) {
-    for (const std::string& line : file_.lines()) {
+    for (const std::string& line : file_.records()) {
       const auto recorded = history_of_line(line);
       if (!recorded || recorded->history.seed < scenario.spec.first_seed) continue;
       const std::uint64_t index = recorded->history.seed - scenario.spec.first_seed;
@@ -180,6 +182,7 @@ class Seeds {
     return all;
   }
   [[nodiscard]] std::uint32_t resumed() const { return resumed_; }
+  [[nodiscard]] const std::vector<std::string>& damage() const { return file_.damage(); }
   /// Of all of them, those of the folder too.
   [[nodiscard]] const ConfigurationSteps& configurations() const { return configurations_; }
 
@@ -210,7 +213,7 @@ class Seeds {
   StoredSteps& steps_;
   const reliability::PolicyTable& policies_;
   ProgressTeller& teller_;
-  LineFile file_;
+  RecordLog file_;
   std::mutex mutex_;
   ConfigurationSteps configurations_;
   std::vector<std::optional<History>> histories_;  // by seed - first_seed
@@ -279,6 +282,8 @@ GoodputResult run_goodput(const reliability::GoodputScenario& given, const Goodp
   }
   result.simulated = stored.simulated();
   result.resumed = seeds.resumed();
+  for (const auto* damage : {&stored.damage(), &seeds.damage()})
+    result.damaged.insert(result.damaged.end(), damage->begin(), damage->end());
   return result;
 }
 

@@ -291,6 +291,29 @@ TEST_F(Sweeps, SubmitsAnArrayJobWithWhatTheProfileAndTheOptionsSay) {
   ::setenv("PATH", path.c_str(), 1);
 }
 
+TEST_F(Sweeps, RefusesValuesThatWouldEndTheirLineInTheScriptOfSlurm) {
+  write_sweep();
+  const auto with = [&](const char* key, const json& value) {
+    write("profile.json", {{"schema", "photonrail.slurm/1"}, {key, value}});
+    return run("sweep sweep.json --out out --launcher slurm --profile profile.json");
+  };
+  for (const auto& [key, value, pointer] :
+       {std::tuple<const char*, json, const char*>{"partition", "all\necho this line runs", "/partition"},
+        {"partition", "two words", "/partition"},
+        {"time", "10\necho this line runs", "/time"},
+        {"time", "soon", "/time"},
+        {"options", {"--account=x\recho"}, "/options/0"},
+        {"options", {"-p all"}, "/options/0"}}) {
+    const Outcome done = with(key, value);
+    EXPECT_EQ(done.status, 2) << value;
+    EXPECT_THAT(done.err, HasSubstr(std::string("profile.json: ") + pointer)) << value;
+    EXPECT_FALSE(fs::exists(folder_ / "out/slurm/job.sh")) << value;
+  }
+  EXPECT_THAT(run("sweep sweep.json --out out --launcher slurm --time 'a b'").err, HasSubstr("--time: is not a limit"));
+  EXPECT_THAT(run("sweep sweep.json --out out --launcher slurm --partition 'a b'").err, HasSubstr("--partition: is not"));
+  EXPECT_FALSE(fs::exists(folder_ / "out/slurm/job.sh"));
+}
+
 TEST_F(Sweeps, SaysWhatIsWrongWithItsOptions) {
   write_sweep();
   for (const char* wrong : {"sweep", "sweep nothing.json", "sweep sweep.json --shard 5/4", "sweep sweep.json --jobs 0",

@@ -32,7 +32,7 @@ CollectiveRegistry CollectiveRegistry::builtin() {
 }
 
 void CollectiveRegistry::add(std::unique_ptr<const CollectiveAlgorithm> algorithm) {
-  PHOTONRAIL_CHECK(algorithm != nullptr);
+  if (algorithm == nullptr) throw ConfigError("", "there is no collective algorithm to add", "give one, not null");
   for (const auto& known : algorithms_) {
     if (known->name() != algorithm->name()) continue;
     throw ConfigError("", "there is already a collective algorithm \"" + std::string(known->name()) + "\"",

@@ -142,7 +142,10 @@ bool RailAgent::is_running() const {
 }
 
 std::unique_ptr<Controller> RailAgent::make_controller() const {
-  return run_.factory.make(run_.spec, id_, run_.plant().gpus_per_server, run_.plant().nic_ports);
+  auto controller = run_.factory.make(run_.spec, id_, run_.plant().gpus_per_server, run_.plant().nic_ports);
+  if (controller == nullptr)
+    throw ControllerError("controller \"" + run_.factory.name + "\": ControllerFactory::make returned no controller");
+  return controller;
 }
 
 void RailAgent::notify(CriticalPathTag cause) {

@@ -128,5 +128,31 @@ TEST_F(Plugin, WhatCannotBeLoadedIsAnErrorThatSaysWhy) {
               HasSubstr("there is already a controller \"oldest_first\""));
 }
 
+TEST_F(Plugin, WhatAControllerDoesWrongNamesItAndItsPlugin) {
+  const auto fails = [&](const std::string& plugin, const std::string& options, const std::string& name,
+                         const std::string& why) {
+    const Outcome outcome = run(with(plugin) + options + " run my_policy.json --set /controller/name=" + name);
+    EXPECT_EQ(outcome.status, 2) << plugin;
+    EXPECT_THAT(outcome.err, ::testing::AllOf(HasSubstr("--plugin " + library(plugin)),
+                                              HasSubstr("controller \"" + name + "\""), HasSubstr(why)));
+  };
+  fails("no_make", "", "mine", "has no function that makes it");
+  fails("null_controller", "", "mine", "make returned no controller");
+  fails("throws_deciding", "", "mine", "decide() threw something that is no std::exception");
+  fails("endless", "--decision-limit 0.2", "endless", "one decision takes more than 0.2 s of the processor");
+  fails("endless", "--decision-limit 0.1", "asleep", "one decision takes more than 1 s by the clock on the wall");
+}
+
+TEST_F(Plugin, ALibraryThatIsCutOffIsNotLoaded) {
+  fs::copy_file(library("oldest_first"), folder_ / "cut.so");
+  fs::permissions(folder_ / "cut.so", fs::perms::owner_all);
+  for (std::uintmax_t size = fs::file_size(folder_ / "cut.so"); size > 100; size = size * 2 / 3) {
+    fs::resize_file(folder_ / "cut.so", size);
+    const Outcome outcome = run("--plugin ./cut.so list controllers");
+    EXPECT_TRUE(outcome.status == 0 || outcome.status == 2) << size << ": " << outcome.status;
+    if (outcome.status == 2) EXPECT_THAT(outcome.err, HasSubstr("--plugin ./cut.so: ")) << size;
+  }
+}
+
 }  // namespace
 }  // namespace photonrail::test

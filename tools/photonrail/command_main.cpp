@@ -12,6 +12,7 @@
 #include "plugin.hpp"
 #include "rows.hpp"
 #include "stop.hpp"
+#include "watched_policy.hpp"
 
 #include <malloc.h>
 
@@ -60,6 +61,14 @@ void add_plugins(CLI::App& app, Registries& known, std::vector<std::filesystem::
          "A shared library with controllers or collectives of your own; may be given more than once")
       ->type_name("FILE.so")
       ->allow_extra_args(false);
+  app.add_option_function<double>(
+         "--decision-limit",
+         [act](double seconds) {
+           if (act != Act::kParse) set_decision_limit(seconds);
+         },
+         "Time of the processor that one decision of a controller of a plug-in may take (60)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.01, 1e9));
 }
 
 void add_run(CLI::App& app, RunOptions& options, const std::vector<std::filesystem::path>& plugins,
@@ -397,5 +406,8 @@ int photonrail::command_main(int argc, const char* const* argv, const Registries
   } catch (const std::exception& error) {
     std::cerr << "photonrail: error: " << file_words(error) << '\n';
     return command::exit_status(error);
+  } catch (...) {  // from code of the caller or of a plug-in
+    std::cerr << "photonrail: error: something that is no std::exception was thrown\n";
+    return 1;
   }
 }

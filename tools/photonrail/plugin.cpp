@@ -2,9 +2,12 @@
 
 #include "photonrail/error.hpp"
 #include "plugin.hpp"
+#include "watched_policy.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
 
+#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -32,7 +35,27 @@ std::string hint_of(const std::string& complaint) {
   return "a shared library: c++ -std=c++20 -shared -fPIC mine.cpp -o libmine.so (docs/guide/extending.md)";
 }
 
+// The loader maps what the header of the file names, and a page beyond the end of a file cannot be read: a signal.
+bool is_cut_off(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(file, ignored);
+  std::ifstream in(file, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (!in.read(reinterpret_cast<char*>(&header), sizeof header)) return false;  // too short for the loader as well
+  if (std::string_view(reinterpret_cast<const char*>(header.e_ident), SELFMAG) != ELFMAG ||
+      header.e_ident[EI_CLASS] != ELFCLASS64)
+    return false;
+  in.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return true;
+    if (segment.p_filesz > size || segment.p_offset > size - segment.p_filesz) return true;
+  }
+  return false;
+}
+
 plugin::Entry entry_of(const std::filesystem::path& path, const std::string& where) {
+  if (is_cut_off(path)) throw ConfigError(where, "is cut off: it is shorter than its header says", "build it again");
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const std::string complaint = complaint_of_loader(path);
@@ -69,6 +92,14 @@ class Borrowed : public CollectiveAlgorithm {
   const CollectiveAlgorithm* algorithm_;
 };
 
+// Those of the plug-in are the ones that were not there before.
+void watch_policies(Registries& known, const ControllerRegistry& before, const std::string& where) {
+  ControllerRegistry all;
+  for (const ControllerFactory& factory : known.controllers.all())
+    all.add(before.knows(factory.name) ? factory : watched(factory, where));
+  known.controllers = std::move(all);
+}
+
 }  // namespace
 
 Registries extendable(const Registries& known) {
@@ -89,6 +120,7 @@ std::filesystem::path load_plugin(const std::filesystem::path& file, Registries&
   plugin::Call call;
   plugin::set_interface(call.command);
   call.registries = &known;
+  const ControllerRegistry before = known.controllers;
   entry(&call);
   if (call.version_differs != 0) {
     throw ConfigError(where, "was built for another version: " + std::string(call.plugin) + "; this is " + call.command,
@@ -98,6 +130,7 @@ std::filesystem::path load_plugin(const std::filesystem::path& file, Registries&
     throw ConfigError(where, "failed to register its names: " + std::string(call.problem),
                       "each name once, and none of `photonrail list controllers` and `list collectives`");
   }
+  watch_policies(known, before, where);
   return path;
 }
 

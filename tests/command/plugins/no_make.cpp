@@ -1,0 +1,3 @@
+#include <photonrail/plugin.hpp>
+
+PHOTONRAIL_PLUGIN(known) { known.controllers.add({"mine", "cannot be made", {}}); }

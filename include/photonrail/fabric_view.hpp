@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/collective.hpp"
+#include "photonrail/control/needs.hpp"
 #include "photonrail/core/circuit.hpp"
 #include "photonrail/ids.hpp"
 #include "photonrail/task_graph.hpp"
@@ -57,8 +58,8 @@ struct CircuitRequest {
   std::uint32_t round = 0;                  ///< of the operation's plan
   std::uint32_t iteration = 0;              ///< of the job
   std::span<const ServerPair> pairs{};      ///< on this rail; ascending, no duplicates
-  std::span<const Bytes> bytes{};           ///< by pair: the bytes of the round; only if ViewPart::kBytes, else empty
-  std::span<const RoundView> next{};        ///< the operation's later rounds; only if ViewPart::kRounds, else empty
+  ViewList<Bytes> bytes{};                  ///< by pair: the bytes of the round; only if ViewPart::kBytes
+  ViewList<RoundView> next{};               ///< the operation's later rounds; only if ViewPart::kRounds
   std::span<const Requester> requesters{};  ///< the ranks that sent the request, in order of arrival
   std::uint32_t members = 0;                ///< ranks that must send it before it is complete (2 for a send)
   std::uint32_t asked = 0;                  ///< ranks that have sent it
@@ -132,8 +133,8 @@ class RequestsByPort;
 class WaitingPairs;
 
 /// One rail, as a controller sees it. New fields may be added; that breaks no controller. Spans refer to state that is
-/// updated as it changes, and are valid during decide() only. Spans of optional inputs are empty for policies that do not
-/// need them (PolicyNeeds).
+/// updated as it changes, and are valid during decide() only. Lists of optional inputs cannot be read by policies
+/// that do not ask for them (PolicyNeeds).
 struct FabricView {
   Time now{};
   RailId rail{};
@@ -145,12 +146,12 @@ struct FabricView {
   std::span<const CircuitRequest> requests{};
   /// Those that some members have not sent yet. Empty where by_port is there.
   std::span<const CircuitRequest> partial_requests{};
-  std::span<const RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
-  std::span<const PairTraffic> traffic{};      ///< of the previous iteration, by pair; only if ViewPart::kTraffic
-  std::span<const PairTraffic> traffic_now{};  ///< of the present iteration so far; only if ViewPart::kTraffic
-  Duration hop_latency{};                      ///< latency of a message over one circuit, without its bytes
-  std::uint32_t running = 0;  ///< operations of the whole job with bytes in flight; only if ViewPart::kTaskEvents
-  Bandwidth port_rate{};      ///< of one port, each direction
+  ViewList<RankSchedule> schedule{};    ///< of the rail's ranks, ascending; only if ViewPart::kSchedule
+  ViewList<PairTraffic> traffic{};      ///< of the previous iteration, by pair; only if ViewPart::kTraffic
+  ViewList<PairTraffic> traffic_now{};  ///< of the present iteration so far; only if ViewPart::kTraffic
+  Duration hop_latency{};               ///< latency of a message over one circuit, without its bytes
+  std::uint32_t running = 0;            ///< operations of the whole job with bytes in flight; only if ViewPart::kTaskEvents
+  Bandwidth port_rate{};                ///< of one port, each direction
   ReconfigurationTerms reconfiguration{};
   std::uint32_t planes = 1;  ///< a circuit joins ports of one plane
   /// The positions of this job's GPUs in the order of its ranks: first those of ranks on this rail, then those that relay

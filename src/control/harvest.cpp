@@ -128,7 +128,7 @@ class Rounds {
     return r == 0 ? demand_.pairs : demand_.next[r - 1].pairs;
   }
   [[nodiscard]] std::span<const Bytes> bytes(std::size_t r) const {
-    return r == 0 ? demand_.bytes : demand_.next[r - 1].bytes;
+    return r == 0 ? std::span<const Bytes>(demand_.bytes) : demand_.next[r - 1].bytes;
   }
   /// Returns true when the circuits need fibres of the present round only.
   [[nodiscard]] bool same_fibres(std::span<const ServerPair> of) const {

@@ -1,7 +1,11 @@
 #include "photonrail/controller.hpp"
+#include "photonrail/error.hpp"
 #include "photonrail/fabric_view.hpp"
 
 #include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
 
 namespace photonrail {
 
@@ -12,6 +16,16 @@ std::uint32_t FabricView::circuits(ServerPair pair) const {
     if (view.lit && position(view.peer) == pair.to) ++lit;
   }
   return lit;
+}
+
+void fail_unasked(ViewPart part) {
+  const char* what = "CircuitRequest::bytes";
+  const char* word = "kBytes";
+  if (part == ViewPart::kRounds) std::tie(what, word) = std::pair("CircuitRequest::next", "kRounds");
+  if (part == ViewPart::kSchedule) std::tie(what, word) = std::pair("FabricView::schedule", "kSchedule");
+  if (part == ViewPart::kTraffic) std::tie(what, word) = std::pair("the traffic of FabricView", "kTraffic");
+  throw ControllerError("a policy reads " + std::string(what) + ", which it did not ask for: add ViewPart::" + word +
+                        " to the PolicyNeeds::view of its ControllerFactory");
 }
 
 bool RankBehaviour::announces(RankId rank) const {

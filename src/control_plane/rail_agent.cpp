@@ -216,7 +216,9 @@ FabricView RailAgent::view(const SharedView& shared) const {
   view.running = shared.running;
   view.requests = around_.board.complete(id_).views();
   view.partial_requests = around_.board.partial(id_).views();
-  view.schedule = shared.schedule;
+  view.schedule = needs_.has(ViewPart::kSchedule) ? ViewList<RankSchedule>(shared.schedule)
+                                                  : ViewList<RankSchedule>::unasked(ViewPart::kSchedule);
+  view.traffic = view.traffic_now = ViewList<PairTraffic>::unasked(ViewPart::kTraffic);
   if (needs_.has(ViewPart::kTraffic)) {
     view.traffic = traffic_.past();
     view.traffic_now = traffic_.now();

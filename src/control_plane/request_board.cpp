@@ -163,8 +163,9 @@ Request& RequestBoard::take(OpId id, std::uint32_t round, RailId rail, std::uint
 void RequestBoard::refresh(Request& request) {
   CircuitRequest& view = request.view;
   view.pairs = request.pairs.pairs();
-  view.bytes = needs_.weighs() ? request.pairs.bytes() : std::span<const Bytes>{};
-  view.next = request.next;
+  view.bytes = needs_.weighs() ? ViewList<Bytes>(request.pairs.bytes()) : ViewList<Bytes>::unasked(ViewPart::kBytes);
+  view.next =
+      needs_.has(ViewPart::kRounds) ? ViewList<RoundView>(request.next) : ViewList<RoundView>::unasked(ViewPart::kRounds);
   view.requesters = request.requesters;
   RailRequests& rail = rails_[request.rail.index()];
   view.all_asked() ? rail.complete.update(view) : rail.partial.update(view);

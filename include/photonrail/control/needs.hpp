@@ -4,8 +4,11 @@
 #include "photonrail/control/control_plane.hpp"
 #include "photonrail/ids.hpp"
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 namespace photonrail {
@@ -20,6 +23,51 @@ enum class ViewPart : std::uint8_t {
   kDueTimes,           ///< CircuitRequest::expected, due; from a profiling run of one step on electrical rails
   kTaskEvents,  ///< CircuitRequest::requester_progressed, FabricView::running; asked when a task ends while operations wait
   kByPort       ///< FabricView::by_port
+};
+
+/// Throws ControllerError: a policy reads what its PolicyNeeds do not ask for.
+[[noreturn]] void fail_unasked(ViewPart part);
+
+/// A list that a run computes only where a policy needs it. In a view written by hand it is what is assigned to it, or
+/// empty; in a run whose policy did not ask for it, reading it throws ControllerError, since an empty list would pass for
+/// an answer.
+template <class Value>
+class ViewList {
+ public:
+  constexpr ViewList() = default;
+  template <class List>
+  requires std::convertible_to<const List&, std::span<const Value>>
+  constexpr ViewList(const List& list) {
+    const std::span<const Value> values = list;
+    data_ = values.data();
+    size_ = values.size();
+  }
+  [[nodiscard]] static constexpr ViewList unasked(ViewPart part) {
+    ViewList list;
+    list.size_ = kUnasked + static_cast<std::size_t>(part);
+    return list;
+  }
+
+  [[nodiscard]] constexpr std::size_t size() const {
+    if (size_ >= kUnasked) [[unlikely]]
+      fail_unasked(static_cast<ViewPart>(size_ - kUnasked));
+    return size_;
+  }
+  [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+  [[nodiscard]] constexpr const Value* begin() const {
+    static_cast<void>(size());
+    return data_;
+  }
+  [[nodiscard]] constexpr const Value* end() const { return data_ + size(); }
+  /// REQUIRES: i < size().
+  [[nodiscard]] constexpr const Value& operator[](std::size_t i) const { return begin()[i]; }
+  constexpr operator std::span<const Value>() const { return {data_, size()}; }
+
+ private:
+  static constexpr std::size_t kUnasked = static_cast<std::size_t>(-1) - 0xff;  // and above, by part
+
+  const Value* data_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 /// A set of them.

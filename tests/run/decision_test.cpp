@@ -264,6 +264,28 @@ TEST(View, ShowsBytesThatAreLeft) {
   EXPECT_THAT(left, ::testing::IsSupersetOf({2 * kMs, kMs}));
 }
 
+// An empty list would pass for an answer.
+TEST(View, WhatAPolicyDidNotAskForCannotBeRead) {
+  const auto reads = [](const auto& look) {
+    return [look](const FabricView& view) -> Decision {
+      if (!view.requests.empty()) look(view);
+      return std::nullopt;
+    };
+  };
+  for (const auto& [look, part] : std::initializer_list<std::pair<Script, const char*>>{
+           {reads([](const FabricView& v) { (void)v.requests[0].bytes.size(); }), "kBytes"},
+           {reads([](const FabricView& v) { (void)v.requests[0].next.empty(); }), "kRounds"},
+           {reads([](const FabricView& v) { (void)v.schedule.begin(); }), "kSchedule"},
+           {reads([](const FabricView& v) { (void)std::span<const PairTraffic>(v.traffic_now); }), "kTraffic"}}) {
+    try {
+      (void)run_scripted(two_sends().scenario, look);
+      ADD_FAILURE() << part;
+    } catch (const ControllerError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(std::string("which it did not ask for: add ViewPart::") + part));
+    }
+  }
+}
+
 TEST(View, ShowsWhoWaitsSinceWhen) {
   Job job(2);
   job.optical(ms(1), "scripted");

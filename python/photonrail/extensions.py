@@ -1,4 +1,6 @@
 """Policies and collectives written in Python, and what proves them."""
+import difflib
+
 from . import _native
 
 
@@ -12,7 +14,8 @@ class Registries:
     which returns None (keep), a list of (from_port, to_port) to connect now, a dict with connect, disconnect, when ("now",
     "drained", "at"), at_ps and preempt, or {"steps": [...], "ask_again_ps": ...}. Words of the class say what it needs:
     `view` ({"bytes", "schedule", ...}), `rank_symmetric`, `work_conserving`, `announce` ("on_demand", "ahead"), `order` ("free", "scheduled"),
-    `service` ("by_round", "by_pair").
+    `service` ("by_round", "by_pair"); or a dict `needs` of them. A request has its "bytes" where `view` has "bytes", "expected_ps" and
+    "due_ps" where it has "due_times".
 
     A collective is an object with supports(op, members) and plan(call), which returns (chunk_count, sends); a send is a dict
     with from, to, chunk, chunks, round, reduce, after.
@@ -23,13 +26,19 @@ class Registries:
 
     def add_policy(self, name, policy):
         """Lets scenarios name the class `policy` as their controller. Raises ConfigError when the name is taken."""
+        if not callable(policy):
+            raise TypeError(f"the policy {name} is {policy!r}; it must be a class, or a function that makes its objects")
+        if isinstance(policy, type) and not callable(getattr(policy, "decide", None)):
+            raise TypeError(f"the policy {policy.__name__} has no decide(self, view)")
+        given = _words_of(policy)
+        view = given.get("view", ())
         words = _native.PolicyWords()
-        words.view = sorted(getattr(policy, "view", ()))
-        words.rank_symmetric = bool(getattr(policy, "rank_symmetric", False))
-        words.work_conserving = bool(getattr(policy, "work_conserving", False))
-        words.ahead = _word(policy, "announce", ("on_demand", "ahead")) == "ahead"
-        words.scheduled = _word(policy, "order", ("free", "scheduled")) == "scheduled"
-        words.by_pair = _word(policy, "service", ("by_round", "by_pair")) == "by_pair"
+        words.view = sorted({view} if isinstance(view, str) else view)
+        words.rank_symmetric = bool(given.get("rank_symmetric", False))
+        words.work_conserving = bool(given.get("work_conserving", False))
+        words.ahead = _word(policy, given, "announce", ("on_demand", "ahead")) == "ahead"
+        words.scheduled = _word(policy, given, "order", ("free", "scheduled")) == "scheduled"
+        words.by_pair = _word(policy, given, "service", ("by_round", "by_pair")) == "by_pair"
         self._native.add_policy(name, (policy.__doc__ or name).strip().splitlines()[0], policy, words)
         return self
 
@@ -56,8 +65,31 @@ class Registries:
         return _native.replay_problem(self._native, algorithm, op, members, bytes)
 
 
-def _word(policy, name, known):
-    word = getattr(policy, name, known[0])
+_WORDS = ("view", "rank_symmetric", "work_conserving", "announce", "order", "service")
+
+
+def _words_of(policy):
+    """The words of a class, given one by one or together as its dict `needs`; one that is none is an error, not silence."""
+    title = getattr(policy, "__name__", repr(policy))
+    words = {word: getattr(policy, word) for word in _WORDS if hasattr(policy, word)}
+    needs = getattr(policy, "needs", {})
+    if not isinstance(needs, dict):
+        raise TypeError(f"needs of {title} is {needs!r}; a dict with any of {', '.join(_WORDS)}")
+    for word, value in needs.items():
+        if word not in _WORDS:
+            raise ValueError(f"needs of {title} has {word!r}; known: {', '.join(_WORDS)}")
+        if word in words:
+            raise ValueError(f"{title} has {word} twice: by itself and in needs")
+        words[word] = value
+    for name in (name for name in dir(policy) if not name.startswith("_") and name not in (*_WORDS, "needs")):
+        close = difflib.get_close_matches(name, (*_WORDS, "needs"), n=1, cutoff=0.8)
+        if close and not callable(getattr(policy, name)):
+            raise ValueError(f"{title} has {name}: did you mean {close[0]}?")
+    return words
+
+
+def _word(policy, given, name, known):
+    word = given.get(name, known[0])
     if word not in known:
-        raise ValueError(f"{name} of {policy.__name__} is {word!r}; one of {', '.join(known)}")
+        raise ValueError(f"{name} of {getattr(policy, '__name__', repr(policy))} is {word!r}; one of {', '.join(known)}")
     return word

@@ -17,7 +17,7 @@ py::dict allocate(const std::filesystem::path& path, const std::optional<std::st
   std::string json;
   std::vector<std::pair<std::string, std::string>> streams;  // a name, and the jobs as CSV
   {
-    const py::gil_scoped_release unlock;
+    const Unlocked unlock;
     std::vector<Override> set;
     for (const auto& [pointer, value] : overrides) set.push_back({pointer, value});
     const allocation::AllocationStudy study =

@@ -51,12 +51,30 @@ void bind_errors(py::module_& module) {
   });
 }
 
+std::vector<py::object> given_list(py::handle value, const std::string& what) {
+  const bool is_text =
+      py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value) || py::isinstance<py::dict>(value);
+  if (is_text || !py::isinstance<py::iterable>(value))
+    throw py::type_error(what + " is " + py::repr(value).cast<std::string>() + "; it must be a list");
+  std::vector<py::object> items;
+  for (const py::handle item : value) items.push_back(py::reinterpret_borrow<py::object>(item));
+  return items;
+}
+
+std::pair<std::uint32_t, std::uint32_t> given_pair(py::handle value, const std::string& what, const char* wanted) {
+  const std::vector<py::object> items = given_list(value, what);
+  if (items.size() != 2)
+    throw py::type_error(what + " is " + py::repr(value).cast<std::string>() + "; it must be a pair, " + wanted);
+  return {given_count(items[0], what), given_count(items[1], what)};
+}
+
 }  // namespace photonrail::python
 
 PYBIND11_MODULE(_native, module) {
   using namespace photonrail::python;
   module.doc() = "photonrail's C++ library. Use the package photonrail.";
   module.attr("__version__") = std::string(photonrail::version());
+  bind_end();
   bind_errors(module);
   bind_policies(module);
   bind_collectives(module);

@@ -13,6 +13,7 @@ namespace {
 /// A view is valid during decide() alone: afterwards its fields raise.
 struct View {
   const FabricView* view = nullptr;
+  ViewParts parts{};  ///< that the policy asked for
 
   [[nodiscard]] const FabricView& get() const {
     if (view == nullptr) throw std::runtime_error("a view is valid during decide() only: copy what you keep");
@@ -21,11 +22,9 @@ struct View {
 };
 
 /// Copies of what a request says, made when it is looked at.
-py::dict request_of(const CircuitRequest& r) {
+py::dict request_of(const CircuitRequest& r, ViewParts parts) {
   py::list pairs;
   for (const ServerPair& pair : r.pairs) pairs.append(py::make_tuple(pair.from, pair.to));
-  py::list bytes;
-  for (const Bytes b : r.bytes) bytes.append(b.count);
   py::dict d;
   d["id"] = r.id.value;
   d["communicator"] = r.communicator.value;
@@ -34,20 +33,26 @@ py::dict request_of(const CircuitRequest& r) {
   d["round"] = r.round;
   d["iteration"] = r.iteration;
   d["pairs"] = pairs;
-  d["bytes"] = bytes;
+  if (parts.has(ViewPart::kBytes)) {
+    py::list bytes;
+    for (const Bytes b : r.bytes) bytes.append(b.count);
+    d["bytes"] = bytes;
+  }
   d["members"] = r.members;
   d["asked"] = r.asked;
   d["since_ps"] = r.since.since_start().count();
   d["complete_ps"] = r.complete.since_start().count();
   d["blocking"] = r.blocking;
-  d["expected_ps"] = r.expected.since_start().count();
-  d["due_ps"] = r.due.since_start().count();
+  if (parts.has(ViewPart::kDueTimes)) {
+    d["expected_ps"] = r.expected.since_start().count();
+    d["due_ps"] = r.due.since_start().count();
+  }
   return d;
 }
 
-py::list requests_of(std::span<const CircuitRequest> requests) {
+py::list requests_of(std::span<const CircuitRequest> requests, ViewParts parts) {
   py::list list;
-  for (const CircuitRequest& r : requests) list.append(request_of(r));
+  for (const CircuitRequest& r : requests) list.append(request_of(r, parts));
   return list;
 }
 
@@ -106,12 +111,16 @@ class PairPorts {
 };
 
 // Circuits that are missing for all pairs to be joined at the same time, on ports that are idle; none when they cannot be.
-std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> connect(
-    const View& shown, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs) {
+std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> connect(const View& shown, const py::object& pairs) {
   PairPorts ports(shown.get());
   std::vector<ServerPair> missing;
-  for (const auto& [from, to] : pairs) {
-    if (from >= shown.get().positions || to >= shown.get().positions) throw py::index_error("no such position");
+  for (const py::object& pair : given_list(pairs, "connect(): pairs")) {
+    const auto [from, to] = given_pair(pair, "connect(): a pair", "(from, to) of positions");
+    for (const std::uint32_t p : {from, to}) {
+      if (p >= shown.get().positions)
+        throw py::index_error("connect(): there is no position " + std::to_string(p) + "; the rail has " +
+                              std::to_string(shown.get().positions));
+    }
     if (!ports.joined({from, to})) missing.push_back({from, to});
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> circuits;
@@ -123,13 +132,32 @@ std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> connect(
   return circuits;
 }
 
-PortId port_of(py::handle value) { return PortId{value.cast<std::uint32_t>()}; }
+// The port of that number, which a view of the rail has.
+std::uint32_t port_in(const FabricView& view, const char* method, const py::object& number) {
+  const std::uint32_t port = given_count(number, std::string(method) + "(): port");
+  if (port >= view.transmit.size())
+    throw py::index_error(std::string(method) + "(): there is no port " + std::to_string(port) + "; the rail has " +
+                          std::to_string(view.transmit.size()));
+  return port;
+}
 
 void add_circuits(const py::handle& list, CircuitPlan& plan) {
-  for (const py::handle entry : list) {
-    const auto pair = entry.cast<py::sequence>();
-    plan.connect.push_back({port_of(pair[0]), port_of(pair[1])});
+  for (const py::object& entry : given_list(list, "what decide() connects")) {
+    const auto [from, to] = given_pair(entry, "a circuit of decide()", "(from_port, to_port)");
+    plan.connect.push_back({PortId{from}, PortId{to}});
   }
+}
+
+When when_of(const py::handle& value) {
+  static const std::map<std::string, When> kWords{{"now", When::kNow}, {"drained", When::kDrained}, {"at", When::kAt}};
+  const char* const wanted = "\"now\", \"drained\" or \"at\"";
+  const auto found = kWords.find(given<std::string>(value, "\"when\" of decide()", wanted));
+  if (found == kWords.end()) throw py::value_error(std::string("when is ") + wanted);
+  return found->second;
+}
+
+Time instant_of(const py::handle& value, const char* what) {
+  return Time{given<std::int64_t>(value, what, "a whole number of picoseconds")};
 }
 
 Step step_of(const py::handle& value) {
@@ -138,22 +166,19 @@ Step step_of(const py::handle& value) {
     add_circuits(value, step.plan);
     return step;
   }
-  const auto fields = value.cast<py::dict>();
-  for (const auto& [key, field] : fields) {
-    const auto word = key.cast<std::string>();
+  for (const auto& [key, field] : value.cast<py::dict>()) {
+    const auto word = given<std::string>(key, "a key of decide()", "a word");
     if (word == "connect") {
       add_circuits(field, step.plan);
     } else if (word == "disconnect") {
-      for (const py::handle port : field) step.plan.disconnect.push_back(port_of(port));
+      for (const py::object& port : given_list(field, "\"disconnect\" of decide()"))
+        step.plan.disconnect.push_back(PortId{given_count(port, "a port of \"disconnect\"")});
     } else if (word == "when") {
-      static const std::map<std::string, When> kWords{{"now", When::kNow}, {"drained", When::kDrained}, {"at", When::kAt}};
-      const auto found = kWords.find(field.cast<std::string>());
-      if (found == kWords.end()) throw py::value_error("when is \"now\", \"drained\" or \"at\"");
-      step.when = found->second;
+      step.when = when_of(field);
     } else if (word == "at_ps") {
-      step.at = Time{field.cast<std::int64_t>()};
+      step.at = instant_of(field, "\"at_ps\" of decide()");
     } else if (word == "preempt") {
-      step.preempt = field.cast<bool>();
+      step.preempt = given<bool>(field, "\"preempt\" of decide()", "True or False");
     } else {
       throw py::key_error("a step has connect, disconnect, when, at_ps and preempt, and no " + word);
     }
@@ -169,20 +194,26 @@ Decision decision_of(const py::object& answer) {
     decision.steps.push_back(step_of(answer));
     return decision;
   }
-  const auto fields = answer.cast<py::dict>();
-  for (const py::handle step : fields["steps"]) decision.steps.push_back(step_of(step));
-  if (fields.contains("ask_again_ps") && !fields["ask_again_ps"].is_none())
-    decision.ask_again = Time{fields["ask_again_ps"].cast<std::int64_t>()};
+  for (const auto& [key, field] : answer.cast<py::dict>()) {
+    const auto word = given<std::string>(key, "a key of decide()", "a word");
+    if (word == "steps") {
+      for (const py::object& step : given_list(field, "\"steps\" of decide()")) decision.steps.push_back(step_of(step));
+    } else if (word != "ask_again_ps") {
+      throw py::key_error("a decision has steps and ask_again_ps, and no " + word);
+    } else if (!field.is_none()) {
+      decision.ask_again = instant_of(field, "\"ask_again_ps\" of decide()");
+    }
+  }
   return decision;
 }
 
 class PythonController final : public Controller {
  public:
-  explicit PythonController(py::object policy) : policy_(std::move(policy)) {}
+  PythonController(py::object policy, ViewParts parts) : policy_(std::move(policy)), parts_(parts) {}
 
   Decision decide(const FabricView& view) override {
-    const py::gil_scoped_acquire lock;
-    const py::object shown = py::cast(View{&view});
+    const Locked lock;
+    const py::object shown = py::cast(View{&view, parts_});
     struct Close {
       const py::object& shown;
       ~Close() { shown.cast<View&>().view = nullptr; }
@@ -192,6 +223,7 @@ class PythonController final : public Controller {
 
  private:
   SharedObject policy_;
+  ViewParts parts_;
 };
 
 /// The optional words of a policy's class.
@@ -229,11 +261,14 @@ void add_policy(Registries& registries, const std::string& name, const std::stri
   factory.summary = summary;
   factory.rank_symmetric = words.rank_symmetric;
   factory.work_conserving = words.work_conserving;
-  factory.needs = [needs = needs_of(words)](const ControllerSpec&) { return needs; };
-  factory.make = [shared = SharedObject(make)](const ControllerSpec&, RailId rail, std::uint32_t gpus,
-                                               std::uint32_t ports) {
-    const py::gil_scoped_acquire lock;
-    return std::unique_ptr<Controller>(std::make_unique<PythonController>(shared.get()(rail.value, gpus, ports)));
+  const PolicyNeeds needs = needs_of(words);
+  ViewParts parts = needs.view;
+  parts.add(ViewPart::kBytes, needs.by_pair());  // a send waits with its bytes
+  factory.needs = [needs](const ControllerSpec&) { return needs; };
+  factory.make = [shared = SharedObject(make), parts](const ControllerSpec&, RailId rail, std::uint32_t gpus,
+                                                      std::uint32_t ports) {
+    const Locked lock;
+    return std::unique_ptr<Controller>(std::make_unique<PythonController>(shared.get()(rail.value, gpus, ports), parts));
   };
   registries.controllers.add(std::move(factory));
 }
@@ -248,9 +283,11 @@ void bind_policies(py::module_& module) {
           "positions", [](const View& v) { return v.get().positions; }, "Servers.")
       .def_property_readonly("ports_per_gpu", [](const View& v) { return v.get().ports_per_gpu; })
       .def_property_readonly(
-          "requests", [](const View& v) { return requests_of(v.get().requests); }, "Complete requests, oldest first.")
+          "requests", [](const View& v) { return requests_of(v.get().requests, v.parts); },
+          "Complete requests, oldest first.")
       .def_property_readonly(
-          "partial_requests", [](const View& v) { return requests_of(v.get().partial_requests); }, "Partial requests.")
+          "partial_requests", [](const View& v) { return requests_of(v.get().partial_requests, v.parts); },
+          "Partial requests.")
       .def_property_readonly(
           "ports", [](const View& v) { return ports_of(v.get()); },
           "int64[ports, 5]: peer or -1, lit, in use, draining, faulty.")
@@ -258,8 +295,8 @@ void bind_policies(py::module_& module) {
       .def_property_readonly("reconfiguration_ps", [](const View& v) { return v.get().reconfiguration.total().count(); })
       .def(
           "peer",
-          [](const View& v, std::uint32_t port) {
-            const PortId peer = v.get().transmit[port].peer;
+          [](const View& v, const py::object& port) {
+            const PortId peer = v.get().transmit[port_in(v.get(), "peer", port)].peer;
             return peer.is_none() ? std::int64_t{-1} : std::int64_t{peer.value};
           },
           "The receive side that a transmit port points to, or -1.")
@@ -267,11 +304,12 @@ void bind_policies(py::module_& module) {
            "The circuits, (from_port, to_port), that are missing for all pairs of positions to be joined at the same time, "
            "on ports "
            "that are idle; [] when all are; None when they cannot be.")
-      .def("in_use", [](const View& v, std::uint32_t port) { return v.get().transmit[port].in_use; })
+      .def("in_use",
+           [](const View& v, const py::object& port) { return v.get().transmit[port_in(v.get(), "in_use", port)].in_use; })
       .def(
           "transmitter",
-          [](const View& v, std::uint32_t port) {
-            const PortId from = v.get().receive[port];
+          [](const View& v, const py::object& port) {
+            const PortId from = v.get().receive[port_in(v.get(), "transmitter", port)];
             return from.is_none() ? std::int64_t{-1} : std::int64_t{from.value};
           },
           "The transmit side that points to a receive port, or -1.");

@@ -13,7 +13,7 @@ class InterruptObserver final : public Observer {
  public:
   [[nodiscard]] bool needs_every_rank() const override { return false; }
   void progress(std::uint64_t, std::uint64_t, Time) override {
-    const py::gil_scoped_acquire lock;
+    const Locked lock;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 };
@@ -28,7 +28,11 @@ class PythonObserver final : public Observer {
         circuits_(py::hasattr(observer, "circuit")),
         iterates_(py::hasattr(observer, "iteration")),
         progresses_(py::hasattr(observer, "progress")),
-        ends_(py::hasattr(observer, "end")) {}
+        ends_(py::hasattr(observer, "end")) {
+    if (!needs_every_rank() && !progresses_ && !ends_)
+      throw py::type_error("the observer " + py::repr(observer).cast<std::string>() +
+                           " has none of compute, operation, circuit, iteration, progress and end");
+  }
 
   [[nodiscard]] bool needs_every_rank() const override { return computes_ || operates_ || circuits_ || iterates_; }
   void compute(const ComputeEvent& e) override {
@@ -60,7 +64,7 @@ class PythonObserver final : public Observer {
  private:
   template <class... Values>
   void call(const char* method, Values&&... values) {
-    const py::gil_scoped_acquire lock;
+    const Locked lock;
     observer_.get().attr(method)(std::forward<Values>(values)...);
   }
 
@@ -133,7 +137,7 @@ RunResult run(const Scenario& scenario, const std::vector<py::object>& observers
   std::vector<Observer*> all;
   for (const auto& observer : own) all.push_back(observer.get());
   if (timeline != nullptr) all.push_back(timeline);
-  const py::gil_scoped_release unlock;
+  const Unlocked unlock;
   return simulate(scenario, all, known);
 }
 

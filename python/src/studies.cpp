@@ -15,7 +15,7 @@ py::dict run_sweep_file(const std::filesystem::path& file, const std::filesystem
                         const Registries& known) {
   SweepSummary summary;
   {
-    const py::gil_scoped_release unlock;
+    const Unlocked unlock;
     const Sweep sweep = read_sweep(file);
     SweepOptions options;
     options.directory = out;
@@ -49,7 +49,7 @@ py::dict goodput(const std::filesystem::path& file, const std::vector<std::pair<
                  std::uint32_t seeds, std::uint32_t threads, const std::filesystem::path& out, const Registries& known) {
   GoodputResult result;
   {
-    const py::gil_scoped_release unlock;
+    const Unlocked unlock;
     std::vector<Override> set;
     for (const auto& [pointer, json] : overrides) set.push_back({pointer, json});
     reliability::GoodputScenario scenario = reliability::read_goodput(file, set, known);
@@ -89,7 +89,7 @@ py::dict law_problems(const Registries& known, const std::string& policy) {
   for (const testing::PolicyProperty& law : testing::laws()) {
     std::string problem;
     {
-      const py::gil_scoped_release unlock;
+      const Unlocked unlock;
       problem = law.problem(subject);
     }
     problems[py::str(law.name)] = problem;
@@ -99,7 +99,7 @@ py::dict law_problems(const Registries& known, const std::string& policy) {
 
 // What the policy breaks in random small jobs, with the scenario that repeats it; or "".
 std::string fuzz_problem(const Registries& known, const std::string& policy, std::uint32_t cases, std::uint64_t seed) {
-  const py::gil_scoped_release unlock;
+  const Unlocked unlock;
   testing::FuzzOptions options;
   options.cases = cases;
   options.seed = seed;
@@ -111,7 +111,7 @@ py::dict astra_run(const AstraOptions& files, bool aware) {
   AnalyticalJob job;
   AnalyticalResult result;
   {
-    const py::gil_scoped_release unlock;
+    const Unlocked unlock;
     job = read_astra(files);
     result = simulate_analytical(job, aware ? AnalyticalBackend::kCongestionAware : AnalyticalBackend::kCongestionUnaware);
   }

@@ -1,4 +1,6 @@
+import subprocess
 import sys
+import textwrap
 import traceback
 
 import pytest
@@ -115,3 +117,125 @@ def test_reference_counts_hold(optical, registries):
     for _ in range(10000):
         photonrail.simulate(scenario)
     assert [sys.getrefcount(thing) for thing in watched] == before
+
+
+def test_a_thread_that_simulates_when_the_program_ends_does_no_harm(tmp_path):
+    program = tmp_path / "daemon.py"
+    program.write_text(textwrap.dedent("""
+        import threading, time, photonrail
+        class Busy:
+            def __init__(self, *args): pass
+            def decide(self, view):
+                chosen = []
+                for request in view.requests:
+                    more = [p for p in request["pairs"] if p not in chosen]
+                    if view.connect(chosen + more) is not None: chosen += more
+                return view.connect(chosen) or None
+        known = photonrail.Registries().add_policy("busy", Busy)
+        job = {"cluster": {"servers": 4, "gpus_per_server": 1, "rail": {"kind": "optical", "switch": {"reconfiguration_us": 10}}},
+               "controller": {"name": "busy"}, "workload": {"collective": {"op": "all_reduce", "bytes": 1000000, "repeat": 3}}}
+        def always():
+            while True: photonrail.simulate(job, registries=known)
+        for _ in range(3): threading.Thread(target=always, daemon=True).start()
+        time.sleep(0.5)
+    """))
+    ended = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def _in_turn_with(optical, **attributes):
+    optical["controller"] = {"name": "mine"}
+    policy = type("Mine", (InTurn,), attributes)
+    return photonrail.simulate(optical, registries=photonrail.Registries().add_policy("mine", policy))
+
+
+@pytest.mark.parametrize("answer, error, text", [
+    ([(0, 1, 2, 3, 4)], TypeError, "a circuit of decide() is (0, 1, 2, 3, 4); it must be a pair, (from_port, to_port)"),
+    ([(0, "x")], TypeError, "a circuit of decide() is 'x'; it must be a whole number, not negative"),
+    ([(0, -1)], TypeError, "a circuit of decide() is -1"),
+    (7, TypeError, "what decide() connects is 7; it must be a list"),
+    ("text", TypeError, "what decide() connects is 'text'; it must be a list"),
+    ({"when": 3}, TypeError, '"when" of decide() is 3'),
+    ({"disconnect": 3}, TypeError, '"disconnect" of decide() is 3; it must be a list'),
+    ({"at_ps": 1.5}, TypeError, '"at_ps" of decide() is 1.5; it must be a whole number of picoseconds'),
+    ({"steps": [], "ask_again": 3}, KeyError, "a decision has steps and ask_again_ps, and no ask_again"),
+])
+def test_an_answer_that_is_no_decision_says_what_would_be_one(optical, answer, error, text):
+    with pytest.raises(error) as raised:
+        _in_turn_with(optical, decide=lambda self, view: answer)
+    assert text in str(raised.value)
+
+
+@pytest.mark.parametrize("look, error, text", [
+    (lambda view: view.peer(99), IndexError, "peer(): there is no port 99"),
+    (lambda view: view.in_use("a"), TypeError, "in_use(): port is 'a'"),
+    (lambda view: view.connect([(0, 99)]), IndexError, "connect(): there is no position 99"),
+    (lambda view: view.connect([(0, 1, 2)]), TypeError, "connect(): a pair is (0, 1, 2)"),
+    (lambda view: [request["bytes"] for request in view.requests], KeyError, "bytes"),
+])
+def test_a_look_at_what_is_not_there_says_so(optical, look, error, text):
+    with pytest.raises(error) as raised:
+        _in_turn_with(optical, decide=lambda self, view: look(view))
+    assert text in str(raised.value)
+
+
+def test_needs_are_the_words_of_a_policy(optical):
+    seen = []
+
+    def decide(self, view):
+        seen.extend(request["bytes"] for request in view.requests)
+        return InTurn.decide(self, view)
+
+    _in_turn_with(optical, decide=decide, needs={"view": ["bytes"]})
+    assert seen and all(seen)
+    for attributes, error, text in [
+            ({"needs": {"views": ["bytes"]}}, ValueError, "needs of Mine has 'views'"),
+            ({"needs": {"view": ["bytes"]}, "view": ["bytes"]}, ValueError, "Mine has view twice"),
+            ({"needs": ["bytes"]}, TypeError, "needs of Mine is ['bytes']"),
+            ({"views": ["bytes"]}, ValueError, "Mine has views: did you mean view?"),
+            ({"view": ["byte"]}, photonrail.ConfigError, 'unknown part "byte"')]:
+        with pytest.raises(error) as raised:
+            _in_turn_with(optical, **attributes)
+        assert text in str(raised.value)
+
+
+class _Plans:
+    """A collective that returns what it is given."""
+
+    def __init__(self, plan):
+        self._plan = plan
+
+    def supports(self, op, members):
+        return True
+
+    def plan(self, call):
+        return self._plan
+
+
+@pytest.mark.parametrize("plan, error, text", [
+    ((0, []), ValueError, "chunk_count is 0: the plan moves nothing"),
+    ((1, []), photonrail.ConfigError, 'the plan of "mine" for all_reduce among 4 is wrong'),
+    ((1, [{"from": 0, "to": 1}]), photonrail.ConfigError, 'the plan of "mine" for all_reduce among 4 is wrong'),
+    ((1, [], 5), TypeError, "must be a pair, (chunk_count, sends)"),
+    ((1, [{"from": 0, "to": 9}]), ValueError, "send 0: to is 9; there are members 0 to 3"),
+    ((1, [{"from": 0, "to": 0}]), ValueError, "send 0 goes from a member to itself"),
+    ((1, [{"from": 0}]), KeyError, 'send 0 has no \\"to\\"'),
+    ((1, [{"from": 0, "to": 1, "after": [3]}]), ValueError, "send 0: after names send 3"),
+    ((1, [{"from": 0, "to": 1, "chunks": 2}]), ValueError, "send 0 has 2 chunks from chunk 0; the plan has 1"),
+    ((1, [{"from": 0, "to": 1, "chunk": 4294967295, "chunks": 4294967295}]), ValueError, "the plan has 1"),
+    ((1, [{"from": 0, "to": 1, "size": 2}]), KeyError, "and no size"),
+    ((1, [(0, 1)]), TypeError, "send 0 is (0, 1); it must be a dict"),
+])
+def test_a_plan_that_is_none_is_not_simulated(plan, error, text):
+    registries = photonrail.Registries()
+    registries.add_collective("mine", _Plans(plan))
+    with pytest.raises(error) as raised:
+        photonrail.simulate({"cluster": {"servers": 4, "gpus_per_server": 1, "rail": {"kind": "electrical"}},
+                             "workload": {"collective": {"op": "all_reduce", "bytes": 1000000, "algorithm": "mine"}}},
+                            registries=registries)
+    assert text.replace('\\"', '"') in str(raised.value).replace('\\"', '"')
+
+
+def test_an_observer_without_a_method_is_none(optical):
+    with pytest.raises(TypeError, match="has none of compute, operation"):
+        photonrail.simulate({**optical, "controller": {"name": "opus"}}, observers=[object()])

@@ -48,10 +48,24 @@ const CollectiveAlgorithm& AlgorithmTable::supporting(const CollectiveCall& call
   return algorithm;
 }
 
+// The members of an operation with bytes get them by sends alone; of a demand every pair may be zero.
+void AlgorithmTable::require_moving(const CollectiveAlgorithm& algorithm, const CollectiveCall& call,
+                                    const SendPlan* plan) {
+  const auto what = [&] {
+    return "the plan of \"" + std::string(algorithm.name()) + "\" for " + std::string(name(call.op)) + " among " +
+           std::to_string(call.members);
+  };
+  if (plan == nullptr) throw ConfigError("", what() + " is not there", "CollectiveAlgorithm::expand() must return one");
+  const bool moves = call.members > 1 && call.size > Bytes{} && call.demand == nullptr && call.op != CollectiveOp::kBarrier;
+  if (moves && plan->send_count() == 0) throw ConfigError("", what() + " moves nothing", "a plan has sends");
+}
+
 std::unique_ptr<const SendPlan> AlgorithmTable::expand(const CollectiveAlgorithm& algorithm, CollectiveCall call) const {
   call.pieces = call.op == CollectiveOp::kSend ? 1 : spec_.chunks;
   try {
-    return algorithm.expand(call);
+    auto plan = algorithm.expand(call);
+    require_moving(algorithm, call, plan.get());
+    return plan;
   } catch (const ConfigError& error) {
     throw error.where().empty() ? core::FieldError(algorithm_field(call.op), error.problem(), error.hint()) : error;
   }

@@ -38,6 +38,7 @@ class AlgorithmTable {
   [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveAlgorithm& algorithm, CollectiveCall call) const;
 
  private:
+  static void require_moving(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const SendPlan* plan);
   [[nodiscard]] static std::size_t index(CollectiveOp op) { return static_cast<std::size_t>(op); }
 
   const CollectiveSpec& spec_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace photonrail {
 
@@ -41,19 +42,38 @@ std::string error_line(const char* what, const RowErrors& errors) {
 
 constexpr double kSize = 520.0;  // of the picture's square, px
 constexpr double kMargin = 60.0;
-constexpr double kLeast = 0.5;  // s, at the corner
-constexpr double kGreatest = 128.0;
+/// Both axes of the picture: logarithmic, from a power of two to another.
+struct Axis {
+  double least = 1.0;  // s, at the corner
+  double greatest = 2.0;
 
-double axis_place(double seconds) {
-  const double at = std::log(std::clamp(seconds, kLeast, kGreatest) / kLeast) / std::log(kGreatest / kLeast);
-  return at * kSize;
+  [[nodiscard]] double place(double seconds) const {
+    return kSize * std::log(std::clamp(seconds, least, greatest) / least) / std::log(greatest / least);
+  }
+};
+
+/// The smallest one that holds every step.
+Axis axis_of(const MeasuredRows& rows, const std::vector<RowOutcome>& outcomes) {
+  double least = std::numeric_limits<double>::infinity();
+  double greatest = 0.0;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (!outcomes[i].problem.empty()) continue;
+    for (const double step : {rows.rows[i].measured_step_s, outcomes[i].simulated_step_s}) {
+      least = std::min(least, step);
+      greatest = std::max(greatest, step);
+    }
+  }
+  if (greatest <= 0.0 || least <= 0.0) return {};
+  const double corner = std::exp2(std::floor(std::log2(least)));
+  return {corner, std::max(std::exp2(std::ceil(std::log2(greatest))), 2.0 * corner)};
 }
 
-std::string ratio_line(double factor, const char* style) {
+std::string ratio_line(const Axis& axis, double factor, const char* style) {
   const auto at = [&](double x) {
-    return number("%.1f", kMargin + axis_place(x)) + "," + number("%.1f", 20.0 + kSize - axis_place(x * factor));
+    return number("%.1f", kMargin + axis.place(x)) + "," + number("%.1f", 20.0 + kSize - axis.place(x * factor));
   };
-  return "<path d=\"M" + at(kLeast) + " L" + at(kGreatest / std::max(factor, 1.0)) + "\" " + style + "/>\n";
+  const double first = axis.least / std::min(factor, 1.0);
+  return "<path d=\"M" + at(first) + " L" + at(axis.greatest / std::max(factor, 1.0)) + "\" " + style + "/>\n";
 }
 
 }  // namespace
@@ -97,18 +117,19 @@ std::string rows_svg(const MeasuredRows& rows, const std::vector<RowOutcome>& ou
   std::string svg =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 640\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"640\" height=\"640\" fill=\"white\"/>\n";
-  svg += ratio_line(1.0, "stroke=\"#444\"") + ratio_line(1.15, "stroke=\"#bbb\" stroke-dasharray=\"4\"") +
-         ratio_line(1.0 / 1.15, "stroke=\"#bbb\" stroke-dasharray=\"4\"");
-  for (const double tick : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0}) {
-    const std::string at = number("%.1f", kMargin + axis_place(tick));
-    const std::string up = number("%.1f", 20.0 + kSize - axis_place(tick));
+  const Axis axis = axis_of(rows, outcomes);
+  svg += ratio_line(axis, 1.0, "stroke=\"#444\"") + ratio_line(axis, 1.15, "stroke=\"#bbb\" stroke-dasharray=\"4\"") +
+         ratio_line(axis, 1.0 / 1.15, "stroke=\"#bbb\" stroke-dasharray=\"4\"");
+  for (double tick = axis.least; tick <= axis.greatest; tick *= 2.0) {
+    const std::string at = number("%.1f", kMargin + axis.place(tick));
+    const std::string up = number("%.1f", 20.0 + kSize - axis.place(tick));
     svg += "<text x=\"" + at + "\" y=\"560\" text-anchor=\"middle\">" + number("%g", tick) + "</text>\n";
     svg += "<text x=\"50\" y=\"" + up + "\" text-anchor=\"end\">" + number("%g", tick) + "</text>\n";
   }
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (!outcomes[i].problem.empty()) continue;
-    svg += "<circle r=\"4\" cx=\"" + number("%.1f", kMargin + axis_place(rows.rows[i].measured_step_s)) + "\" cy=\"" +
-           number("%.1f", 20.0 + kSize - axis_place(outcomes[i].simulated_step_s)) + "\" fill=\"" +
+    svg += "<circle r=\"4\" cx=\"" + number("%.1f", kMargin + axis.place(rows.rows[i].measured_step_s)) + "\" cy=\"" +
+           number("%.1f", 20.0 + kSize - axis.place(outcomes[i].simulated_step_s)) + "\" fill=\"" +
            (rows.rows[i].fit ? "#c60" : "#06c") + "\" fill-opacity=\"0.6\"/>\n";
   }
   return svg +

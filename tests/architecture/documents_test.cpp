@@ -23,6 +23,7 @@ constexpr std::size_t kMaxWordsOfTheFrontPage = 1'400;
 constexpr std::size_t kMaxWordsForContributors = 1'200;
 /// All pages written by hand but those that the table of `own_limit` names.
 constexpr std::size_t kMaxWordsInAll = 24'000;
+constexpr std::size_t kMaxWordsOfValidation = 3'000;  // claims, method and misses; its tables are made from data
 /// Tables of keys, until they are generated from the tables of fields.
 constexpr std::size_t kMaxWordsOfKeys = 10'500;
 
@@ -85,7 +86,8 @@ std::vector<SourceFile> written_pages() {
 std::size_t limit_of(const std::string& path) {
   if (path == "README.md") return kMaxWordsOfTheFrontPage;
   if (path == "CONTRIBUTING.md") return kMaxWordsForContributors;
-  if (is_validation(path) || is_table_of_keys(path)) return 2 * kMaxWordsInAll;  // bounded elsewhere
+  if (is_validation(path)) return kMaxWordsOfValidation;
+  if (is_table_of_keys(path)) return 2 * kMaxWordsInAll;  // bounded elsewhere
   return path.starts_with("docs/models/") ? kMaxWordsOfAModel : kMaxWordsOfAPage;
 }
 
@@ -110,7 +112,7 @@ TEST(Documents, AllPagesTogetherAreABookThatAPersonCanRead) {
 
 TEST(Documents, LinesFitAScreen) {
   for (const SourceFile& page : written_pages()) {
-    if (is_table_of_keys(page.path) || is_validation(page.path)) continue;
+    if (is_table_of_keys(page.path)) continue;
     std::istringstream lines(page.text);
     std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {

@@ -21,8 +21,7 @@ constexpr std::size_t kMaxWordsOfAPage = 3'500;
 constexpr std::size_t kMaxWordsOfAModel = 800;
 constexpr std::size_t kMaxWordsOfTheFrontPage = 1'400;
 constexpr std::size_t kMaxWordsForContributors = 1'200;
-/// All pages written by hand but those that the table of `own_limit` names.
-constexpr std::size_t kMaxWordsInAll = 24'000;
+constexpr std::size_t kMaxWordsInAll = 27'000;
 constexpr std::size_t kMaxWordsOfValidation = 3'000;  // claims, method and misses; its tables are made from data
 /// Tables of keys, until they are generated from the tables of fields.
 constexpr std::size_t kMaxWordsOfKeys = 10'500;
@@ -87,7 +86,7 @@ std::size_t limit_of(const std::string& path) {
   if (path == "README.md") return kMaxWordsOfTheFrontPage;
   if (path == "CONTRIBUTING.md") return kMaxWordsForContributors;
   if (is_validation(path)) return kMaxWordsOfValidation;
-  if (is_table_of_keys(path)) return 2 * kMaxWordsInAll;  // bounded elsewhere
+  if (is_table_of_keys(path)) return kMaxWordsOfKeys;
   return path.starts_with("docs/models/") ? kMaxWordsOfAModel : kMaxWordsOfAPage;
 }
 
@@ -102,7 +101,7 @@ TEST(Documents, AllPagesTogetherAreABookThatAPersonCanRead) {
   std::size_t keys = 0;
   for (const SourceFile& page : written_pages()) {
     const bool counts = page.path.starts_with("docs/") && !page.path.starts_with("docs/decisions/");
-    if (!counts || is_validation(page.path)) continue;
+    if (!counts) continue;
     (is_table_of_keys(page.path) ? keys : words) += words_of(prose_of(page.text));
   }
   EXPECT_GT(words, 10'000u) << "the counter reads hardly any page";

@@ -1,11 +1,13 @@
 #include "run/expected_time.hpp"
 
 #include "collective/algorithm_table.hpp"
+#include "control/decision_work.hpp"
 #include "folding/folding.hpp"
 #include "run/foldable.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -14,20 +16,47 @@ namespace photonrail::run {
 namespace {
 
 // Measured: training jobs of 64 to 1,024 GPUs under Opus with every rank, late by draws or not, stream and exact: 0.04 to
-// 0.08 us a task and its operation; exact all-reduce among 512, half a million sends: 0.08 s; all-to-all among 128 pair by
-// pair: 1.5 us a send with its decisions.
+// 0.08 us a task and its operation; exact all-reduce among 512, half a million sends: 0.08 s; rings that are served pair by
+// pair: 0.3 to 0.9 us a send. control::DecisionWork has what members that exchange with each other cost a policy.
 constexpr double kSecondsASend = 0.1e-6;
-constexpr double kSecondsAPair = 1.0e-6;  // of a send that is served pair by pair
+constexpr double kSecondsAPair = 0.5e-6;  // of a send that is served pair by pair
 constexpr double kSecondsATask = 0.09e-6;
 constexpr double kSecondsATaskMade = 0.9e-6;  // of each program, when the graph is made
 constexpr double kSecondsARank = 3e-6;        // to make the graph and to fold it: ranks share programs
+constexpr double kOpenSends = 0.05;           // share of sends between stages that are open beside other operations
 constexpr double kSmall = 0.002;              // seconds: less is not worth a closer look, even for many points
 
 /// Describes how operations run.
 struct OperationWork {
   bool by_send = false;  ///< every send of a collective
-  bool by_pair = false;  ///< with circuits for each pair; tp is taken to stay inside servers
+  bool by_pair = false;  ///< over circuits or ways of its own; tp is taken to stay inside servers
+  control::DecisionWork decisions{.send_s = 0.0};
 };
+
+/// Returns what the policy's decisions for a send of the operation cost.
+double seconds_to_decide(const OperationWork& work, const Communicator& group, bool ring) {
+  if (ring || group.point_to_point || group.dimension == Dimension::kTp) return 0.0;
+  return work.decisions.send_s * std::pow(static_cast<double>(group.members.size()) / 64.0, work.decisions.growth);
+}
+
+/// Returns what operations of one group cost because those of others of the rank may be open at the same time.
+double seconds_of_backlog(const Scenario& job, RankId rank, const OperationWork& work) {
+  if (work.decisions.backlog_s == 0.0) return 0.0;
+  std::map<CommunicatorId, double> calls;
+  double all = 0.0;
+  for (const Task& task : job.graph.program(rank).tasks()) {
+    if (task.kind == TaskKind::kCompute) continue;
+    const CommunicatorId id = job.graph.communicator(rank, task.slot);
+    const Communicator& group = job.graph.communicators()[id.index()];
+    if (group.dimension == Dimension::kTp) continue;
+    const double share = group.point_to_point ? kOpenSends : 1.0;
+    calls[id] += share;
+    all += share;
+  }
+  double pairs = 0.0;
+  for (const auto& [id, count] : calls) pairs += count * (all - count);
+  return work.decisions.backlog_s * pairs * job.cluster.servers;
+}
 
 /// Returns what one step of a rank comes to.
 double seconds_of_step(const Scenario& job, RankId rank, OperationWork work) {
@@ -37,16 +66,18 @@ double seconds_of_step(const Scenario& job, RankId rank, OperationWork work) {
     seconds += kSecondsATask;
     if (task.kind == TaskKind::kCompute) continue;
     double sends = 1.0;
+    bool ring = true;
     const Communicator& group = graph.communicators()[graph.communicator(rank, task.slot).index()];
     if (task.kind == TaskKind::kCollective) {
       const auto members = static_cast<double>(group.members.size());
-      const bool ring = job.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
+      ring = job.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
       if (work.by_send || !ring)
         sends = members * (task.op == CollectiveOp::kAllReduce ? 2.0 : 1.0) * job.collectives.chunks;
     }
-    seconds += sends * (work.by_pair && group.dimension != Dimension::kTp ? kSecondsAPair : kSecondsASend);
+    const bool by_pair = work.by_pair && group.dimension != Dimension::kTp;
+    seconds += sends * ((by_pair ? kSecondsAPair : kSecondsASend) + seconds_to_decide(work, group, ring));
   }
-  return seconds;
+  return seconds + seconds_of_backlog(job, rank, work);
 }
 
 /// Returns the seconds of one step of all ranks.
@@ -80,7 +111,10 @@ double expected_of_job(const Scenario& job, const Registries& registries) {
   const bool optical = job.cluster.rail.kind == RailKind::kOptical;
   const PolicyNeeds needs = factory.bound ? PolicyNeeds{} : factory.needs_of(factory.complete(job.controller));
   const bool by_pair = optical && needs.by_pair();
-  const double step = seconds_of_job(job, {job.run.fidelity == Fidelity::kExact || by_pair, by_pair});
+  const bool each = by_pair || (optical && needs.hops > 0);  // policies that forward run send by send too
+  OperationWork work{.by_send = job.run.fidelity == Fidelity::kExact || each, .by_pair = each};
+  if (optical && !factory.bound) work.decisions = control::decision_work(factory.name);
+  const double step = seconds_of_job(job, work);
   double graph = static_cast<double>(job.graph.ranks()) * kSecondsARank;
   for (const Program& program : job.graph.programs())
     graph += static_cast<double>(program.tasks().size()) * kSecondsATaskMade;

@@ -1,5 +1,7 @@
 #include "worlds/campaign.hpp"
 
+#include "worlds/cover.hpp"
+#include "worlds/family.hpp"
 #include "worlds/shrink.hpp"
 #include "worlds/twins.hpp"
 
@@ -30,7 +32,7 @@ std::string gist(const Verdict& verdict) {
 
 // The policies of a scenario, each once.
 std::string policies_of(const Json& scenario) {
-  if (!scenario.contains("jobs")) return policy_of(scenario);
+  if (!scenario.contains("jobs") || !scenario["jobs"].is_array()) return policy_of(scenario);
   std::set<std::string> names{scenario.value("/controller/name"_json_pointer, std::string("electrical"))};
   for (const Json& job : scenario["jobs"]) {
     if (job.contains("/controller/name"_json_pointer)) names.insert(job["/controller/name"_json_pointer]);
@@ -58,16 +60,20 @@ std::string kind_of(const Verdict& verdict) {
 
 class Campaign {
  public:
-  explicit Campaign(const CampaignOptions& options) : options_(options), began_(Clock::now()) {}
+  explicit Campaign(const CampaignOptions& options)
+      : options_(options), family_(family(options.family)), began_(Clock::now()) {}
 
   CampaignReport run() {
     for (std::uint64_t next = 0; next < options_.cases && !over() && !found();) {
       std::vector<World> batch;
-      for (; next < options_.cases && batch.size() < kBatch; ++next) batch.push_back(draw_world(options_.seed + next));
-      judge_apart(batch, options_.judge, options_.limits,
+      for (; next < options_.cases && batch.size() < kBatch; ++next) batch.push_back(family_.draw(options_.seed + next));
+      judge_apart(batch, judge_with(options_.judge), options_.limits,
                   [this](const World& world, const Verdict& verdict) { count(world, verdict); });
       shrink_new();
     }
+    report_.words = cover_.words();
+    report_.pairs = cover_.pairs();
+    report_.pairs_possible = cover_.possible();
     report_.wall_s = elapsed();
     return std::move(report_);
   }
@@ -77,7 +83,17 @@ class Campaign {
   [[nodiscard]] bool found() const { return options_.until_found && !report_.findings.empty(); }
   [[nodiscard]] bool over() const { return options_.time_s > 0.0 && elapsed() > options_.time_s; }
 
+  [[nodiscard]] Judge judge_with(const JudgeOptions& options) const {
+    return [judge = family_.judge, options](const World& world) { return judge(world, options); };
+  }
+  [[nodiscard]] Verdict judge_alone(const World& world, const JudgeOptions& options, const Limits& limits) const {
+    Verdict found;
+    judge_apart({world}, judge_with(options), limits, [&](const World&, const Verdict& verdict) { found = verdict; });
+    return found;
+  }
+
   void count(const World& world, const Verdict& verdict) {
+    if (options_.family == "scenario" && verdict.ending != Ending::kRefused) cover_.add(world.scenario);
     ++report_.worlds;
     report_.runs += verdict.runs;
     for (const std::string& law : verdict.laws) ++report_.laws[law];
@@ -106,7 +122,7 @@ class Campaign {
       JudgeOptions judge = options_.judge;
       judge.only_law = finding.symptom;  // of a symptom that is no law, none is examined
       const auto still_wrong = [&](const World& world) {
-        const Verdict verdict = judge_apart(world, judge, limits);
+        const Verdict verdict = judge_alone(world, judge, limits);
         if (verdict.symptom != finding.symptom) return false;
         finding.detail = verdict.detail;
         return true;
@@ -125,6 +141,8 @@ class Campaign {
   }
 
   CampaignOptions options_;
+  const Family& family_;
+  Cover cover_;
   Clock::time_point began_;
   CampaignReport report_;
   std::map<std::string, std::size_t> kinds_;
@@ -139,6 +157,12 @@ std::string to_text(const CampaignReport& report) {
   std::ostringstream out;
   out << report.worlds << " worlds, " << report.runs << " runs in " << report.wall_s << " s: " << report.done << " done, "
       << report.refused << " refused, " << report.stuck << " cannot finish\n";
+  if (report.pairs_possible > 0) {
+    out << report.words << " words, " << report.pairs << " of " << report.pairs_possible
+        << " pairs of words that may stand "
+        << "together (" << 100.0 * static_cast<double>(report.pairs) / static_cast<double>(report.pairs_possible)
+        << " %)\n";
+  }
   for (const auto& [law, count] : report.laws) out << "  " << law << ": " << count << " worlds\n";
   out << report.findings.size() << " kinds of fault\n";
   for (const Finding& finding : report.findings) {
@@ -151,6 +175,9 @@ std::string to_text(const CampaignReport& report) {
 std::string to_json_text(const CampaignReport& report) {
   Json json{{"worlds", report.worlds},   {"runs", report.runs},   {"wall_s", report.wall_s}, {"done", report.done},
             {"refused", report.refused}, {"stuck", report.stuck}, {"laws", report.laws},     {"refusals", report.refusals}};
+  json["words"] = report.words;
+  json["pairs"] = report.pairs;
+  json["pairs_possible"] = report.pairs_possible;
   json["findings"] = Json::array();
   for (const Finding& finding : report.findings) {
     json["findings"].push_back({{"symptom", finding.symptom},

@@ -129,8 +129,6 @@ Json draw_cluster(Dice& dice, Extent& extent) {
   return cluster;
 }
 
-namespace {
-
 // Any of them may cut a GPU off for good: then the world is stuck, and says why.
 void draw_link_faults(Dice& dice, Json& cluster) {
   Json& links = cluster["scale_up"];
@@ -154,8 +152,6 @@ void draw_link_faults(Dice& dice, Json& cluster) {
     links["faults"].push_back(fault);
   }
 }
-
-}  // namespace
 
 void draw_links(Dice& dice, Json& cluster) {
   const std::uint32_t gpus = cluster["gpus_per_server"];

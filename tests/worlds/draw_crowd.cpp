@@ -71,6 +71,7 @@ Json draw_exchange(Dice& dice, std::uint32_t ranks) {
   }
   Json call{{"op", "all_to_all"}, {"ranks", ranks}};
   if (dice.one_in(2)) {
+    call.erase("ranks");  // the demand says how many
     call["demand"] = draw_demand(dice, ranks);
   } else {
     call["moe"] = draw_experts_of_all(dice, ranks);
@@ -99,6 +100,7 @@ void fill_with_crowd(Dice& dice, std::uint32_t servers, std::uint32_t width, Jso
 void draw_crowd(Dice& dice, Json& scenario) {
   constexpr std::uint32_t kMostServers = 64;  // one at the end of its range is left alone
   if (servers_of(scenario) > kMostServers) return;
+  if (scenario.dump().find("\"rotor\"") != std::string::npos) return;  // it would turn for as long as all of them take
   if (dice.one_in(2)) join_electrically(dice, scenario);
   // Of a mesh each port has its place on the rim.
   if (!scenario.contains("/cluster/rail/switch/pip"_json_pointer)) add_servers(dice, scenario);

@@ -1,10 +1,11 @@
 // photonrail_worlds: draws worlds, judges them and writes what was counted. For the night, and to repeat a seed by day.
 //
 //     photonrail_worlds [--seed 1] [--cases 1000000] [--time SECONDS] [--out DIR] [--shrink TRIES] [--until-found]
-//                       [--all-laws | --law NAME]
-//     photonrail_worlds --print SEED    the scenario file of one world
-//     photonrail_worlds --judge FILE    what is wrong with a scenario file
+//                       [--all-laws | --law NAME] [--family NAME]
+//     photonrail_worlds [--family NAME] --print SEED    the file of one world
+//     photonrail_worlds [--family NAME] --judge FILE    what is wrong with a file
 #include "worlds/campaign.hpp"
+#include "worlds/family.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -18,15 +19,21 @@ using namespace photonrail::worlds;
 
 int usage() {
   std::cerr << "photonrail_worlds [--seed N] [--cases N] [--time SECONDS] [--out DIR] [--shrink TRIES] [--until-found] "
-               "[--all-laws | --law NAME]\n"
-               "photonrail_worlds --print SEED | --judge FILE\n";
+               "[--all-laws | --law NAME] [--family NAME]\n"
+               "photonrail_worlds [--family NAME] --print SEED | --judge FILE\n"
+               "families:";
+  for (const Family& one : families()) std::cerr << ' ' << one.name;
+  std::cerr << '\n';
   return 2;
 }
 
-int judge_file(const std::string& file) {
+int judge_file(const std::string& file, const Family& of) {
   JudgeOptions options;
   options.all_laws = true;
-  const Verdict verdict = judge_apart(read_world(file), options);
+  Verdict verdict;
+  judge_apart(
+      {read_world(file)}, [&](const World& world) { return of.judge(world, options); }, Limits{},
+      [&](const World&, const Verdict& found) { verdict = found; });
   std::cout << (verdict.symptom.empty() ? "nothing wrong" : verdict.symptom) << ": " << verdict.detail << '\n';
   return verdict.symptom.empty() ? 0 : 1;
 }
@@ -43,7 +50,7 @@ int search(const CampaignOptions& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::vector<std::string> words(argv + 1, argv + argc);
   CampaignOptions options;
   options.cases = 1'000'000;
@@ -72,12 +79,17 @@ int main(int argc, char** argv) {
       options.judge.only_law = value;
     else if (key == "--out")
       options.out = value;
+    else if (key == "--family")
+      options.family = value;
     else if (key == "--judge")
-      return judge_file(value);
+      return judge_file(value, family(options.family));
     else if (key == "--print")
-      return std::cout << to_text(draw_world(std::strtoull(value.c_str(), nullptr, 10))), 0;
+      return std::cout << to_text(family(options.family).draw(std::strtoull(value.c_str(), nullptr, 10))), 0;
     else
       return usage();
   }
   return search(options);
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 2;
 }

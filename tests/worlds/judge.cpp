@@ -264,9 +264,10 @@ Outcome run(const Json& scenario, Watched watched) {
     if (error.stuck().empty()) outcome.symptom = "stuck_without_reason";
     if (!is_told_beforehand(scenario, outcome.message)) outcome.symptom = "not_warned";
   } catch (const ControllerError& error) {
-    outcome.ending = Ending::kRefused;
     outcome.message = error.what();
-    outcome.symptom = "controller_error";
+    const bool is_limit = outcome.message.find("that the controller allows (starvation)") != std::string::npos;
+    outcome.ending = is_limit ? Ending::kStuck : Ending::kRefused;  // the file asks to be told
+    if (!is_limit) outcome.symptom = "controller_error";
   } catch (const InternalError& error) {
     outcome.message = error.what();
     outcome.symptom = "internal_check";

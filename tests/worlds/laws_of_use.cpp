@@ -27,7 +27,7 @@ bool has_plain_rails(const Json& scenario) {
   for (const char* key : {"pods", "planes", "faults", "forwarding"}) {
     if (rail.contains(key)) return false;
   }
-  return rail["kind"] == "optical" && !rail["switch"].contains("dark");
+  return rail["kind"] == "optical" && !rail["switch"].contains("dark") && !names_presets(scenario["cluster"]);
 }
 
 void set_delay(Json& scenario, double us) {
@@ -51,6 +51,7 @@ LawAnswer ends_in_time(const World& world, const Outcome& first, Verdict&) {
   constexpr double kWaits = 32.0;  // a message is lost, or loses its circuit to another, that often in a row at the most
   const Json& scenario = world.scenario;
   if (scenario.dump().find("\"rotor\"") != std::string::npos) return {};  // waits for turns, however long they are
+  if (names_presets(scenario["cluster"])) return {};                      // their times are not in the file
   const RunResult& result = first.result;
   double compute = 0.0;
   double bytes = 0.0;
@@ -72,7 +73,7 @@ LawAnswer ends_in_time(const World& world, const Outcome& first, Verdict&) {
 // was sent before the end may be carried out after it.
 LawAnswer ports_rest_without_their_job(const World& world, const Outcome& first, Verdict&) {
   const Json& scenario = world.scenario;
-  if (!scenario.contains("jobs")) return {};
+  if (!scenario.contains("jobs") || names_presets(scenario["cluster"])) return {};
   const double late_ps =
       all_times_ps(scenario["cluster"]["rail"]) + all_times_ps(scenario.value("controller", Json::object()));
   const std::uint32_t ports = scenario.value("/cluster/nic/ports"_json_pointer, 1u);

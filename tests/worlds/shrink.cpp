@@ -62,7 +62,8 @@ std::vector<Json> simpler(const Json& scenario) {
     if (place.back() == "schema") continue;
     list.push_back(without(scenario, place));
   }
-  if (scenario.contains("jobs") && scenario["jobs"].size() == 1) {  // a job alone needs no list
+  if (scenario.contains("jobs") && scenario["jobs"].is_array() &&
+      scenario["jobs"].size() == 1) {  // a job alone needs no list
     Json copy = scenario;
     copy.erase("jobs");
     for (const char* key : {"workload", "placement", "stragglers", "controller"}) {

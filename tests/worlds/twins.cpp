@@ -92,24 +92,29 @@ void write_ranks(Json& scenario) {
   const std::uint32_t ranks = ranks_of(scenario);
   for (const char* kind : {"collective", "moe_layer"}) {
     Json& workload = scenario["workload"];
-    if (workload.contains(kind)) workload[kind]["ranks"] = ranks;
+    if (workload.contains(kind) && !workload[kind].contains("demand")) workload[kind]["ranks"] = ranks;
   }
 }
 
 }  // namespace
 
+bool names_presets(const Json& cluster) {
+  for (const auto& place : {"/gpu"_json_pointer, "/scale_up"_json_pointer, "/rail/switch"_json_pointer}) {
+    if (cluster.contains(place) && (!cluster[place].is_object() || cluster[place].contains("preset"))) return true;
+  }
+  return false;
+}
+
 std::optional<Json> twice_as_slow(const Json& scenario) {
   Json twin = scenario;
   Json& cluster = twin["cluster"];
-  if (cluster.contains("gpu") && !cluster["gpu"].is_object()) return std::nullopt;
+  if (names_presets(cluster)) return std::nullopt;
   if (scenario.dump().find("\"operators\"") != std::string::npos) return std::nullopt;  // kernels have times of their own
   if (!cluster.contains("gpu")) cluster["gpu"] = {{"peak_tflops", 989}, {"memory_gb_per_s", 4800}};
   for (const auto& [part, rate, preset] :
        {std::tuple{"scale_up", "gb_per_s", 450}, std::tuple{"nic", "port_gb_per_s", 50}}) {
     if (!cluster[part].contains(rate)) cluster[part][rate] = preset;
   }
-  const auto optical = "/rail/switch"_json_pointer;
-  if (cluster.contains(optical) && !cluster[optical].is_object()) return std::nullopt;
   if (twin.contains("controller") && !write_out_times(twin["controller"])) return std::nullopt;
   if (twin.contains("jobs")) {
     for (Json& job : twin["jobs"]) {
@@ -125,6 +130,8 @@ std::uint32_t ranks_of(const Json& scenario) {
   const std::uint32_t gpus =
       scenario["cluster"]["servers"].get<std::uint32_t>() * scenario["cluster"]["gpus_per_server"].get<std::uint32_t>();
   if (workload.contains("graph")) return workload["graph"]["ranks"];
+  if (workload.contains("/collective/demand"_json_pointer))
+    return static_cast<std::uint32_t>(workload["collective"]["demand"].size());
   for (const char* kind : {"collective", "moe_layer"}) {
     if (workload.contains(kind)) return workload[kind].value("ranks", gpus);
   }
@@ -299,7 +306,7 @@ double least_rate(const Json& scenario) {
 }
 
 std::string policy_of(const Json& scenario) {
-  if (scenario.contains("jobs")) return "";
+  if (scenario.contains("jobs") && scenario["jobs"].is_array()) return "";
   return scenario.value("/controller/name"_json_pointer, std::string("electrical"));
 }
 

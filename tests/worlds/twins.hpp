@@ -15,6 +15,9 @@ namespace photonrail::worlds {
 /// file cannot name.
 [[nodiscard]] std::optional<Json> twice_as_slow(const Json& scenario);
 
+/// Returns true when GPUs, links or switches have times and rates that the file does not say.
+[[nodiscard]] bool names_presets(const Json& cluster);
+
 /// Server s is called permutation[s]. Empty where servers are not alike: pods, leaves, several jobs.
 [[nodiscard]] std::optional<Json> renamed(const Json& scenario, const std::vector<std::uint32_t>& permutation);
 

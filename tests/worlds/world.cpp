@@ -1,6 +1,7 @@
 #include "worlds/world.hpp"
 
 #include "photonrail/collective.hpp"
+#include "worlds/plan.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -54,19 +55,6 @@ Json draw_straggler(Dice& dice, std::uint32_t ranks) {
   if (dice.one_in(2)) straggler["slowdown"] = dice.pick<double>({1, 1.5, 3});
   straggler["delay_us"] = dice.one_in(3) ? Json({1, 100}) : draw_delay_us(dice);
   return straggler;
-}
-
-// Into the memory of peers, if each rank has one, or over a network of its own.
-Json draw_checkpoint(Dice& dice) {
-  Json checkpoint{{"to", dice.one_in(2) ? "peer" : "own_network"},
-                  {"bytes_per_rank", dice.pick<std::uint32_t>({0, 1, 5000, 5'000'000})}};
-  if (checkpoint["to"] == "own_network") checkpoint["gb_per_s"] = dice.pick<double>({50, 1});
-  if (dice.one_in(2)) {
-    checkpoint["mode"] = "asynchronous";
-    checkpoint["over_steps"] = dice.from_to(1, 2);
-  }
-  if (dice.one_in(3)) checkpoint["host_gb_per_s"] = 50;
-  return checkpoint;
 }
 
 void draw_job(Dice& dice, const Extent& extent, Json& job) {
@@ -163,8 +151,8 @@ void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
 }
 
 // Of streams of their own and last: a world that says no more of its training has the rest as it was.
-void draw_trainings(std::uint64_t seed, Json& scenario) {
-  Dice dice(seed, "parts of training");
+void draw_trainings(const Source& source, Json& scenario) {
+  Dice dice(source, "parts of training");
   const auto draw = [&](Json& job) {
     if (job.contains("/workload/training"_json_pointer) && dice.from_to(0, 1) == 0) {
       draw_training_parts(dice, job["workload"]["training"]);
@@ -176,8 +164,8 @@ void draw_trainings(std::uint64_t seed, Json& scenario) {
 }
 
 // Of a stream of its own and last: where it is not drawn, a seed has the world that it had before.
-void draw_accuracy(std::uint64_t seed, Json& scenario) {
-  Dice dice(seed, "accuracy");
+void draw_accuracy(const Source& source, Json& scenario) {
+  Dice dice(source, "accuracy");
   if (dice.from_to(1, 12) != 1) return;
   scenario["network"] = {{"accuracy", dice.pick<double>({0.1, 0.1, 0.01, 0.001})}};
   if (dice.from_to(1, 2) == 1) draw_crowd(dice, scenario);
@@ -185,17 +173,31 @@ void draw_accuracy(std::uint64_t seed, Json& scenario) {
 
 }  // namespace
 
-World draw_world(std::uint64_t seed) {
-  Dice dice(seed, "worlds");
+// Into the memory of peers, if each rank has one, or over a network of its own.
+Json draw_checkpoint(Dice& dice) {
+  Json checkpoint{{"to", dice.one_in(2) ? "peer" : "own_network"},
+                  {"bytes_per_rank", dice.pick<std::uint32_t>({0, 1, 5000, 5'000'000})}};
+  if (checkpoint["to"] == "own_network") checkpoint["gb_per_s"] = dice.pick<double>({50, 1});
+  if (dice.one_in(2)) {
+    checkpoint["mode"] = "asynchronous";
+    checkpoint["over_steps"] = dice.from_to(1, 2);
+  }
+  if (dice.one_in(3)) checkpoint["host_gb_per_s"] = 50;
+  return checkpoint;
+}
+
+World draw_ordinary(const Source& source) {
+  const std::uint64_t seed = source.seed;
+  Dice dice(source, "worlds");
   Extent extent;
   Json scenario{{"schema", "photonrail.scenario/1"}, {"name", "world " + std::to_string(seed)}};
   // Of a stream of their own: what else is drawn stays as it is without them.
-  Dice shapes(seed, "shapes of servers");
+  Dice shapes(source, "shapes of servers");
   const bool linked = shapes.from_to(1, 6) == 1;
   if (dice.from_to(1, 16) == 1) {
     scenario.update(draw_plain(dice));
     if (linked) draw_links(shapes, scenario["cluster"]);
-    draw_accuracy(seed, scenario);
+    draw_accuracy(source, scenario);
     return {seed, scenario};
   }
   scenario["cluster"] = draw_cluster(dice, extent);
@@ -214,21 +216,35 @@ World draw_world(std::uint64_t seed) {
   Json run{{"seed", dice.from_to(1, 1000)}, {"fidelity", dice.one_in(2) ? "stream" : "exact"}};
   if (dice.one_in(3)) run["iterations"] = dice.from_to(2, 3);
   if (dice.one_in(4)) run["folding"] = false;
-  if (Dice(seed, "spread").one_in(25)) run["spread_seeds"] = static_cast<int>(1 + seed % 3);
+  if (Dice(source, "spread").one_in(25)) run["spread_seeds"] = static_cast<int>(1 + seed % 3);
   scenario["run"] = run;
   if (linked) draw_links(shapes, scenario["cluster"]);
-  Dice added(seed, "slow NICs, servers, checkpoints");
+  Dice added(source, "slow NICs, servers, checkpoints");
   if (added.one_in(12)) draw_slow_nics(added, extent, scenario["cluster"]);
   if (added.one_in(12)) scenario["server_faults"] = Json::array({draw_server_fault(added, extent)});
   if (added.one_in(12) && !scenario.contains("jobs")) scenario["workload"]["checkpoint"] = draw_checkpoint(added);
-  Dice hardware(seed, "hardware");
+  Dice hardware(source, "hardware");
   if (hardware.one_in(6)) draw_hardware(hardware, extent, scenario);
-  Dice light(seed, "light");
+  Dice light(source, "light");
   if (light.one_in(10)) draw_light(light, extent, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
-  draw_trainings(seed, scenario);
-  draw_accuracy(seed, scenario);
+  draw_trainings(source, scenario);
+  Dice troubles(source, "troubles");
+  if (troubles.from_to(1, 16) == 1) draw_troubles(troubles, extent, scenario);
+  draw_accuracy(source, scenario);
+  Dice links(source, "bypass and twist");
+  draw_bypass(links, scenario);
+  if (links.from_to(1, 30) == 1) draw_twist(links, scenario);
+  draw_options(source, scenario);
   return {seed, scenario};
+}
+
+World draw_world(std::uint64_t number) {
+  if (number % 2 == 1) return draw_ordinary(Source{number});
+  World child = Plan::of_worlds().child(number / 2);
+  child.seed = number;
+  child.scenario["name"] = "world " + std::to_string(number);
+  return child;
 }
 
 std::string to_text(const World& world) { return world.scenario.dump(1) + "\n"; }

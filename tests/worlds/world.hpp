@@ -18,8 +18,10 @@ struct World {
   Json scenario;  ///< photonrail.scenario/1, complete: it names no other file
 };
 
-/// The same seed gives the same world. Most worlds are valid; those that are not must be refused in an orderly way.
-[[nodiscard]] World draw_world(std::uint64_t seed);
+/// The same number gives the same world: odd ones an ordinary world, even ones a child of two (plan.hpp). Most worlds are
+/// valid; those that are not must be refused in an orderly way.
+[[nodiscard]] World draw_world(std::uint64_t number);
+[[nodiscard]] World draw_ordinary(const Source& source);
 
 /// The scenario file of the world, which `photonrail run` repeats.
 [[nodiscard]] std::string to_text(const World& world);
@@ -44,6 +46,7 @@ void draw_hardware(Dice& dice, const Extent& extent, Json& scenario);
 [[nodiscard]] Json gpu_of_another_model();  ///< an entry of /cluster/unlike_gpus for server 1
 /// Links between the GPUs of a server in place of a crossbar: a torus, a mesh or a ring.
 void draw_links(Dice& dice, Json& cluster);
+void draw_link_faults(Dice& dice, Json& cluster);
 /// NICs that are slow for a time, or fail on electrical rails.
 void draw_slow_nics(Dice& dice, const Extent& extent, Json& cluster);
 /// What light loses on its way through the switch, and what a transceiver bridges; often a mesh for a crossbar.
@@ -57,6 +60,17 @@ void draw_light(Dice& dice, const Extent& extent, Json& cluster);
 void draw_training_parts(Dice& dice, Json& training);
 /// Collectives and messages of a few ranks in an order that cannot deadlock, as photonrail.graph/1.
 [[nodiscard]] Json draw_graph(Dice& dice, std::uint32_t ranks);
+
+/// Keys that stand alone, one by one (draw_options.cpp).
+void draw_options(const Source& source, Json& scenario);
+/// A ring of links with a GPU that is bypassed, and a torus that is twisted.
+void draw_bypass(Dice& dice, Json& scenario);
+void draw_twist(Dice& dice, Json& scenario);
+
+/// A checkpoint: bytes that the ranks save in a step, and their place.
+[[nodiscard]] Json draw_checkpoint(Dice& dice);
+/// Several things that go wrong at once.
+void draw_troubles(Dice& dice, const Extent& extent, Json& scenario);
 
 /// More servers, often on electrical rails, and jobs with many unlike messages at once.
 void draw_crowd(Dice& dice, Json& scenario);

@@ -204,8 +204,8 @@ allocation::CircuitStudy read_circuits(JsonReader section) {
 }  // namespace
 
 AllocationStudy read_study_json(const Json& root, const std::filesystem::path& directory,
-                                const allocation::AllocatorRegistry& known) {
-  JsonReader top(root);
+                                const allocation::AllocatorRegistry& known, json::ReadObserver* observer) {
+  JsonReader top(root, {}, observer);
   json::require_schema(top, kAllocationSchema);
   AllocationStudy study;
   if (const auto v = top.optional("name")) study.name = v->string();

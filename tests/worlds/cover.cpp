@@ -1,0 +1,48 @@
+#include "worlds/cover.hpp"
+
+#include "worlds/words.hpp"
+
+#include <algorithm>
+
+namespace photonrail::worlds {
+
+void Cover::add(const Json& scenario) {
+  for (const Words& words : words_by_job(scenario)) {
+    std::vector<std::uint32_t> together;
+    for (const std::string& word : words) together.push_back(number_of(word));
+    for (const std::uint32_t one : together) {
+      for (const std::uint32_t other : together) {
+        if (other < one) seen_[one][other] = true;
+      }
+    }
+  }
+}
+
+std::uint32_t Cover::number_of(const std::string& word) {
+  const auto [at, fresh] = numbers_.try_emplace(word, static_cast<std::uint32_t>(numbers_.size()));
+  if (fresh) seen_.emplace_back(at->second);
+  return at->second;
+}
+
+std::size_t Cover::possible() const {
+  std::size_t count = 0;
+  for (auto one = numbers_.begin(); one != numbers_.end(); ++one) {
+    for (auto other = numbers_.begin(); other != one; ++other) count += exclude(one->first, other->first) ? 0 : 1;
+  }
+  return count;
+}
+
+std::vector<std::pair<std::string, std::string>> Cover::missing() const {
+  std::vector<std::pair<std::string, std::string>> list;
+  for (auto one = numbers_.begin(); one != numbers_.end(); ++one) {
+    for (auto other = numbers_.begin(); other != one; ++other) {
+      const auto [small, great] = std::minmax(one->second, other->second);
+      if (!seen_[great][small] && !exclude(one->first, other->first)) list.emplace_back(other->first, one->first);
+    }
+  }
+  return list;
+}
+
+std::size_t Cover::pairs() const { return possible() - missing().size(); }
+
+}  // namespace photonrail::worlds

@@ -1,0 +1,43 @@
+// A cover counts the words of the files of a search, and the pairs of them that stood together.
+#pragma once
+
+#include "worlds/world.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photonrail::worlds {
+
+class Cover {
+ public:
+  /// A scenario that was accepted.
+  void add(const Json& scenario);
+
+  [[nodiscard]] std::size_t words() const { return numbers_.size(); }
+  [[nodiscard]] std::size_t pairs() const;     ///< that may stand together, and did
+  [[nodiscard]] std::size_t possible() const;  ///< of the words so far, those that no exclusion names
+  /// The first of those that did not.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> missing() const;
+
+ private:
+  std::uint32_t number_of(const std::string& word);
+
+  std::map<std::string, std::uint32_t> numbers_;
+  std::vector<std::vector<bool>> seen_;  // by the greater number, then by the smaller one
+};
+
+/// Two words that readers do not accept together in one job.
+struct Exclusion {
+  std::string one;    ///< a word, or what words begin with
+  std::string other;  ///< the same
+  std::string why;
+};
+[[nodiscard]] const std::vector<Exclusion>& exclusions();
+[[nodiscard]] bool exclude(const std::string& one, const std::string& other);
+
+}  // namespace photonrail::worlds

@@ -1,0 +1,25 @@
+// Files that drawn files name, in tests/worlds/inputs; and a folder for what is written.
+#pragma once
+
+#include <filesystem>
+
+namespace photonrail::worlds {
+
+/// Where relative paths of drawn files begin.
+[[nodiscard]] std::filesystem::path inputs();
+
+/// A folder of this process, empty at the beginning and removed at the end.
+class Scratch {
+ public:
+  Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace photonrail::worlds

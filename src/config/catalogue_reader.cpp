@@ -1,6 +1,7 @@
 // Prices and watts: `photonrail.catalogue/1`, and "cost" of a scenario.
 #include "config/embedded_files.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "json/file_kind.hpp"
 #include "photonrail/config.hpp"
 
@@ -13,47 +14,68 @@ namespace {
 using config::JsonReader;
 
 constexpr std::string_view kCatalogueSchema = "photonrail.catalogue/1";
+namespace fields = photonrail::fields;
+using fields::Field;
+using fields::Section;
+
 constexpr double kMaxAmount = 1e12;
 
-PricedItem read_item(JsonReader section, bool has_ports) {
-  PricedItem item;
-  item.name = section.child("name").string();
-  if (has_ports) item.ports = section.child("ports").count(4, 1'000'000);
-  item.usd = section.child("usd", "of one, in US dollars").number(0.0, kMaxAmount);
-  item.watts = section.child("watts", "of one").number(0.0, kMaxAmount);
-  item.source = section.child("source", "where price and power come from").string();
-  section.finish();
-  return item;
-}
+constexpr Field kNameField[] = {fields::text<&PricedItem::name>("name", "What it is.").must()};
+constexpr Section kName{kNameField};
+constexpr Field kPriceFields[] = {
+    fields::number<&PricedItem::usd>("usd", 0.0, kMaxAmount, "Price of one in US dollars.").must("of one, in US dollars"),
+    fields::number<&PricedItem::watts>("watts", 0.0, kMaxAmount, "Power of one.").must("of one"),
+    fields::text<&PricedItem::source>("source", "Where price and power come from.").must("where price and power come from"),
+};
+constexpr Section kPrice{kPriceFields};
+constexpr Field kItemFields[] = {fields::include<kName>(), fields::include<kPrice>()};
+constexpr Section kItem{kItemFields};
+constexpr Field kSwitchFields[] = {
+    fields::include<kName>(),
+    fields::count<&PricedItem::ports>("ports", 4, 1'000'000, "Ports of a switch.").must(),
+    fields::include<kPrice>(),
+};
+constexpr Section kSwitch{kSwitchFields};
 
-void read_share(JsonReader section, double& share, std::string& source) {
-  share = section.child("share").number(0.0, 1.0);
-  source = section.child("source", "where the share comes from").string();
-  section.finish();
-}
+template <double PriceCatalogue::*Share, std::string PriceCatalogue::*Source>
+inline constexpr Field kShareFields[] = {
+    fields::number<Share>("share", 0.0, 1.0, "The share.").must(),
+    fields::text<Source>("source", "Where the share comes from.").must("where the share comes from"),
+};
+constexpr Section kSpares{kShareFields<&PriceCatalogue::spare_share, &PriceCatalogue::spare_source>};
+constexpr Section kIdle{kShareFields<&PriceCatalogue::gpu_idle_share, &PriceCatalogue::gpu_idle_source>};
 
-void read_artifact(JsonReader section, bool& switch_transceivers) {
-  switch_transceivers = section.child("transceivers").choice<bool>({{"per_gpu_and_switch_port", true}, {"per_gpu", false}});
-  section.finish();
-}
+constexpr fields::Word<bool> kTransceivers[] = {{"per_gpu_and_switch_port", true}, {"per_gpu", false}};
+constexpr Field kArtifactFields[] = {
+    fields::word<kTransceivers, &PriceCatalogue::artifact_switch_transceivers>(
+        "transceivers", "How the published artifact counts transceivers.")
+        .must(),
+};
+constexpr Section kArtifact{kArtifactFields};
+
+constexpr Field kCatalogueFields[] = {
+    fields::known("schema", fields::text_shape(), "`photonrail.catalogue/1`.").must(),
+    fields::text<&PriceCatalogue::note>("note", "For people.").or_else("none"),
+    fields::rate<&PriceCatalogue::port>("port_gb_per_s", "The rate of a NIC port that the parts carry.").by("port").must(),
+    fields::count<&PriceCatalogue::gpus_per_server>("gpus_per_server", 1, 1024, "GPUs of a server.").must(),
+    fields::part<kSwitch, &PriceCatalogue::electrical_switch>("electrical_switch", "A packet switch.").must(),
+    fields::part<kSwitch, &PriceCatalogue::optical_switch>("optical_switch", "An OCS.").must(),
+    fields::part<kItem, &PriceCatalogue::transceiver>("transceiver", "A transceiver.").must(),
+    fields::part<kItem, &PriceCatalogue::fibre_pair>("fibre_pair", "A pair of fibres.").must(),
+    fields::group<kSpares>("spares", "Spares over what is installed.").or_else("none"),
+    fields::group<kIdle>("gpu_idle", "What a GPU takes that waits, as a share of its power.").or_else("not known"),
+    fields::group<kArtifact>("opus_artifact", "For the rule of the published artifact.").or_else("none"),
+};
 
 }  // namespace
+
+constexpr Section config::kCatalogueSection{kCatalogueFields};
 
 PriceCatalogue config::read_catalogue_file(JsonReader top, std::string name) {
   json::require_schema(top, kCatalogueSchema);
   PriceCatalogue c;
   c.name = std::move(name);
-  if (const auto v = top.optional("note")) c.note = v->string();
-  c.port = top.child("port_gb_per_s").bandwidth();
-  c.gpus_per_server = top.child("gpus_per_server").count(1, 1024);
-  c.electrical_switch = read_item(top.child("electrical_switch"), true);
-  c.optical_switch = read_item(top.child("optical_switch"), true);
-  c.transceiver = read_item(top.child("transceiver"), false);
-  c.fibre_pair = read_item(top.child("fibre_pair"), false);
-  if (const auto v = top.optional("spares")) read_share(*v, c.spare_share, c.spare_source);
-  if (const auto v = top.optional("gpu_idle")) read_share(*v, c.gpu_idle_share, c.gpu_idle_source);
-  if (const auto v = top.optional("opus_artifact")) read_artifact(*v, c.artifact_switch_transceivers);
-  top.finish();
+  fields::read(std::move(top), kCatalogueSection, &c);
   return c;
 }
 
@@ -119,26 +141,68 @@ CostRule cost_rule(std::string_view word) {
 
 namespace config {
 
+namespace {
+
+/// The values that lines of the table take from the cluster.
+struct CostContext : FileContext {
+  CostContext(const std::filesystem::path& folder, const ClusterSpec& of) : FileContext(folder), cluster(of) {}
+  const ClusterSpec& cluster;
+};
+
+void store_catalogue(const fields::Reading& at) {
+  const std::string word = at.value.string();
+  try {
+    into<Pricing>(at).catalogue = price_catalogue(is_path(word) ? read_path(at.value, folder_of(at)).string() : word);
+  } catch (const ConfigError& e) {
+    if (is_path(word)) throw e.inside(at.value.pointer());
+    at.value.fail(e.problem(), e.hint());
+  }
+}
+
+std::vector<std::string> catalogue_words(const Registries& /*known*/) {
+  std::vector<std::string> words;
+  for (const PriceCatalogue& catalogue : price_catalogues()) words.push_back(catalogue.name);
+  return words;
+}
+
+std::vector<std::string> rule_words(const Registries& /*known*/) {
+  return {std::string(name(CostRule::kPhysical)), std::string(name(CostRule::kOpusArtifact))};
+}
+
+constexpr Field kCostFields[] = {
+    fields::own("catalogue", fields::text_shape(catalogue_words, true), store_catalogue,
+                "A name of `photonrail list catalogues`, or the path of a `photonrail.catalogue/1` file.")
+        .or_else("the slowest whose ports carry the NIC's rate, else the fastest"),
+    fields::then([](const fields::Reading& at) {
+      if (!at.section.has("catalogue"))
+        into<Pricing>(at).catalogue = price_catalogue_for(context_of<CostContext>(at).cluster.nic.per_port);
+    }),
+    fields::own(
+        "rule", fields::text_shape(rule_words),
+        [](const fields::Reading& at) { into<Pricing>(at).rule = at.value.lookup(cost_rule); }, "How parts are counted.")
+        .or_else("`\"physical\"`"),
+    fields::own(
+        "spare_share", fields::number_shape(0.0, 1.0),
+        [](const fields::Reading& at) {
+          into<Pricing>(at).catalogue.spare_share = number_of(at);
+          into<Pricing>(at).catalogue.spare_source = "the scenario";
+        },
+        "Spares over what is installed, rounded up.")
+        .by("catalogue.spare_share")
+        .or_else("the catalogue's"),
+};
+// The prices are those of a catalogue, which is read from a file of its own.
+constexpr Alias kCostAliases[] = {{"catalogue.*", "catalogue"}};
+
+}  // namespace
+
+constexpr Section kCostSection{kCostFields, nullptr, kCostAliases};
+
 Pricing read_cost(std::optional<JsonReader> section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
   if (!section) return {price_catalogue_for(cluster.nic.per_port), CostRule::kPhysical};
   Pricing pricing;
-  if (const auto v = section->optional("catalogue")) {
-    const std::string word = v->string();
-    try {
-      pricing.catalogue = price_catalogue(is_path(word) ? read_path(*v, directory).string() : word);
-    } catch (const ConfigError& e) {
-      if (is_path(word)) throw e.inside(v->pointer());
-      v->fail(e.problem(), e.hint());
-    }
-  } else {
-    pricing.catalogue = price_catalogue_for(cluster.nic.per_port);
-  }
-  if (const auto v = section->optional("rule")) pricing.rule = v->lookup(cost_rule);
-  if (const auto v = section->optional("spare_share")) {
-    pricing.catalogue.spare_share = v->number(0.0, 1.0);
-    pricing.catalogue.spare_source = "the scenario";
-  }
-  section->finish();
+  const CostContext context(directory, cluster);
+  fields::read(*std::move(section), kCostSection, &pricing, &context);
   return pricing;
 }
 

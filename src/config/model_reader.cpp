@@ -2,12 +2,14 @@
 #include "config/embedded_files.hpp"
 #include "config/huggingface.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/config.hpp"
 
-#include <algorithm>
+#include <array>
 #include <system_error>
+#include <utility>
 
 namespace photonrail {
 
@@ -16,97 +18,6 @@ namespace {
 using config::JsonReader;
 
 constexpr std::string_view kModelSchema = "photonrail.model/1";
-constexpr std::uint32_t kMaxWidth = 10'000'000;
-
-/// Reads counts into the fields of a value that may be there already, from a preset.
-class Counts {
- public:
-  Counts(JsonReader& section, bool preset) : section_(section), preset_(preset) {}
-
-  void required(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMaxWidth) const {
-    if (preset_ && !section_.optional(key)) return;
-    into = section_.child(key, "a model without a \"preset\" or \"huggingface\" needs it").count(1, greatest);
-  }
-  void optional(std::string_view key, std::uint32_t& into, std::uint32_t greatest = kMaxWidth) const {
-    if (const auto v = section_.optional(key)) into = v->count(0, greatest);
-  }
-  void flag(std::string_view key, bool& into) const {
-    if (const auto v = section_.optional(key)) into = v->boolean();
-  }
-
- private:
-  JsonReader& section_;
-  bool preset_;
-};
-
-void read_latent(JsonReader section, std::optional<LatentAttention>& latent) {
-  const Counts read(section, latent.has_value());
-  if (!latent) latent.emplace();
-  read.optional("query_rank", latent->query_rank);
-  read.required("kv_rank", latent->kv_rank);
-  read.required("nope_head", latent->nope_head);
-  read.required("rope_head", latent->rope_head);
-  read.required("value_head", latent->value_head);
-  section.finish();
-}
-
-void read_experts(JsonReader section, std::optional<ExpertSpec>& moe) {
-  const Counts read(section, moe.has_value());
-  if (!moe) moe.emplace();
-  read.required("experts", moe->experts);
-  read.required("top_k", moe->top_k);
-  read.optional("ffn", moe->ffn);
-  read.optional("shared", moe->shared);
-  read.optional("dense_layers", moe->dense_layers);
-  if (const auto v = section.optional("every")) moe->every = v->count(1, kMaxWidth);
-  read.optional("shared_ffn", moe->shared_ffn);
-  read.optional("latent", moe->latent);
-  section.finish();
-}
-
-void read_mamba(JsonReader section, std::optional<MambaSpec>& mamba) {
-  const Counts read(section, mamba.has_value());
-  if (!mamba) mamba.emplace();
-  read.required("heads", mamba->heads, 100'000);
-  read.required("head_dim", mamba->head_dim, 100'000);
-  read.required("state", mamba->state, 100'000);
-  read.required("groups", mamba->groups, 100'000);
-  read.optional("convolution", mamba->convolution, 1'000);
-  read.optional("chunk", mamba->chunk, 1'000'000);
-  section.finish();
-}
-
-void read_dimensions(JsonReader& section, bool preset, ModelSpec& spec) {
-  const Counts read(section, preset);
-  if (const auto v = section.optional("latent_attention")) read_latent(*v, spec.latent);
-  if (const auto v = section.optional("moe")) read_experts(*v, spec.moe);
-  read.required("layers", spec.layers, 10'000);
-  read.required("hidden", spec.hidden, 1'000'000);
-  read.required("ffn", spec.ffn);
-  read.required("heads", spec.heads, 100'000);
-  if (spec.latent) {
-    section.refuse("kv_heads", "latent attention has no KV heads", "remove it");
-    spec.kv_heads = spec.heads;
-  } else {
-    read.required("kv_heads", spec.kv_heads, 100'000);
-  }
-  read.required("vocabulary", spec.vocabulary, 100'000'000);
-  read.optional("head_dim", spec.head_dim, 1'000'000);
-  if (const auto v = section.optional("mlp")) {
-    using enum MlpKind;
-    spec.mlp = v->choice<MlpKind>({{"swiglu", kSwiGlu}, {"gelu", kGelu}, {"squared_relu", kSquaredRelu}});
-  }
-  read.optional("positions", spec.positions, 100'000'000);
-  read.flag("biases", spec.biases);
-  read.flag("layer_norm", spec.layer_norm);
-  read.flag("query_key_norm", spec.query_key_norm);
-  read.flag("tied_embeddings", spec.tied_embeddings);
-  read.optional("window", spec.window, 100'000'000);
-  read.optional("window_every", spec.window_every, 10'000);
-  read.optional("predicted_tokens", spec.predicted_tokens, 16);
-  if (const auto v = section.optional("mamba")) read_mamba(*v, spec.mamba);
-  if (const auto v = section.optional("pattern")) spec.pattern = v->string();
-}
 
 ModelPreset parse_model(std::string_view text, std::string key, const std::string& file) {
   const config::Json root = config::parse_json(text, file);
@@ -162,36 +73,195 @@ ModelPreset read_model(const std::filesystem::path& file) {
 
 namespace config {
 
+namespace {
+
+using fields::Field;
+using fields::Reading;
+using fields::Word;
+
+constexpr std::uint32_t kMaxWidth = 10'000'000;
+constexpr std::string_view kNeeded = "a model without a \"preset\" or \"huggingface\" needs it";
+constexpr std::string_view kWithoutPreset = "!preset&!huggingface";
+
+// The table for a part that the preset has already, of which single dimensions can be changed.
+template <std::size_t Size>
+constexpr std::array<Field, Size> all_optional(const Field (&fields)[Size]) {
+  std::array<Field, Size> changed{};
+  for (std::size_t i = 0; i < Size; ++i) changed[i] = fields[i].must_if("");
+  return changed;
+}
+
+template <const Section& Table, const Section& Changes, auto Member>
+void store_part(const Reading& at) {
+  auto& part = into<ModelSpec>(at).*Member;
+  const Section& table = part ? Changes : Table;
+  if (!part) part.emplace();
+  fields::read(at.value, table, &*part, at.context);
+}
+
+constexpr Field kLatentFields[] = {
+    fields::count<&LatentAttention::query_rank>("query_rank", 0, kMaxWidth,
+                                                "Width of the latent of queries; 0: queries come from the hidden state.")
+        .or_else("0"),
+    fields::count<&LatentAttention::kv_rank>("kv_rank", 1, kMaxWidth, "Width of the latent of keys and values.")
+        .must(kNeeded),
+    fields::count<&LatentAttention::nope_head>("nope_head", 1, kMaxWidth, "Of a query and a key head, without position.")
+        .must(kNeeded),
+    fields::count<&LatentAttention::rope_head>("rope_head", 1, kMaxWidth,
+                                               "The part with position; its key is shared by all heads.")
+        .must(kNeeded),
+    fields::count<&LatentAttention::value_head>("value_head", 1, kMaxWidth, "Of a value head.").must(kNeeded),
+};
+constexpr Section kLatent{kLatentFields};
+constexpr auto kLatentChangeFields = all_optional(kLatentFields);
+constexpr Section kLatentChanges{kLatentChangeFields};
+
+constexpr Field kExpertFields[] = {
+    fields::count<&ExpertSpec::experts>("experts", 1, kMaxWidth, "Routed experts.").must(kNeeded),
+    fields::count<&ExpertSpec::top_k>("top_k", 1, kMaxWidth, "Experts that a token chooses.").must(kNeeded),
+    fields::count<&ExpertSpec::ffn>("ffn", 0, kMaxWidth, "Width of one expert; 0: that of the model.").or_else("0"),
+    fields::count<&ExpertSpec::shared>("shared", 0, kMaxWidth, "Experts that every token passes.").or_else("0"),
+    fields::count<&ExpertSpec::dense_layers>("dense_layers", 0, kMaxWidth, "The first layers, which have an MLP.")
+        .or_else("0"),
+    fields::count<&ExpertSpec::every>("every", 1, kMaxWidth, "Of the other layers this many-th has experts.").or_else("1"),
+    fields::count<&ExpertSpec::shared_ffn>("shared_ffn", 0, kMaxWidth,
+                                           "Width of the MLP of the shared experts; 0: `shared` x `ffn`.")
+        .or_else("0"),
+    fields::count<&ExpertSpec::latent>("latent", 0, kMaxWidth,
+                                       "Width of a token between projections around the routed experts; 0: none.")
+        .or_else("0"),
+};
+constexpr Section kExperts{kExpertFields};
+constexpr auto kExpertsChangeFields = all_optional(kExpertFields);
+constexpr Section kExpertsChanges{kExpertsChangeFields};
+
+constexpr Field kMambaFields[] = {
+    fields::count<&MambaSpec::heads>("heads", 1, 100'000, "Heads of a layer.").must(kNeeded),
+    fields::count<&MambaSpec::head_dim>("head_dim", 1, 100'000, "Channels of a head.").must(kNeeded),
+    fields::count<&MambaSpec::state>("state", 1, 100'000, "Elements of a head's state for each channel.").must(kNeeded),
+    fields::count<&MambaSpec::groups>("groups", 1, 100'000, "Groups of heads that share projections.").must(kNeeded),
+    fields::count<&MambaSpec::convolution>("convolution", 0, 1'000, "Taps of the causal convolution.").or_else("4"),
+    fields::count<&MambaSpec::chunk>("chunk", 0, 1'000'000, "Tokens that are computed together.").or_else("128"),
+};
+constexpr Section kMamba{kMambaFields};
+constexpr auto kMambaChangeFields = all_optional(kMambaFields);
+constexpr Section kMambaChanges{kMambaChangeFields};
+
+void store_kv_heads(const Reading& at) {
+  auto& spec = into<ModelSpec>(at);
+  if (spec.latent) at.value.fail("latent attention has no KV heads", "remove it");
+  spec.kv_heads = static_cast<std::uint32_t>(whole_of(at));
+}
+
+constexpr Word<MlpKind> kMlps[] = {
+    {"swiglu", MlpKind::kSwiGlu}, {"gelu", MlpKind::kGelu}, {"squared_relu", MlpKind::kSquaredRelu}};
+constexpr Field kDimensionFields[] = {
+    fields::own("latent_attention", fields::object_shape(kLatent), store_part<kLatent, kLatentChanges, &ModelSpec::latent>,
+                "Multi-head latent attention.")
+        .by("latent")
+        .or_else("none"),
+    fields::own("moe", fields::object_shape(kExperts), store_part<kExperts, kExpertsChanges, &ModelSpec::moe>,
+                "Experts in place of the MLP.")
+        .or_else("none"),
+    fields::count<&ModelSpec::layers>("layers", 1, 10'000, "Layers.").must_if(kWithoutPreset, kNeeded),
+    fields::count<&ModelSpec::hidden>("hidden", 1, 1'000'000, "Width of the hidden state.")
+        .must_if(kWithoutPreset, kNeeded),
+    fields::count<&ModelSpec::ffn>("ffn", 1, kMaxWidth, "Width of the MLP.").must_if(kWithoutPreset, kNeeded),
+    fields::count<&ModelSpec::heads>("heads", 1, 100'000, "Query heads.").must_if(kWithoutPreset, kNeeded),
+    fields::own("kv_heads", fields::whole_shape(1, 100'000), store_kv_heads, "KV heads.")
+        .only_if("!latent_attention", "latent attention has no KV heads", "remove it")
+        .must_if(kWithoutPreset, kNeeded),
+    fields::then([](const Reading& at) {
+      auto& spec = into<ModelSpec>(at);
+      if (spec.latent) spec.kv_heads = spec.heads;
+    }),
+    fields::count<&ModelSpec::vocabulary>("vocabulary", 1, 100'000'000, "Tokens of the vocabulary.")
+        .must_if(kWithoutPreset, kNeeded),
+    fields::count<&ModelSpec::head_dim>("head_dim", 0, 1'000'000, "Width of a head; 0: `hidden` / `heads`.").or_else("0"),
+    fields::word<kMlps, &ModelSpec::mlp>("mlp", "The activation of the MLP.").or_else("`\"swiglu\"`"),
+    fields::count<&ModelSpec::positions>("positions", 0, 100'000'000, "Rows of a table of learned positions; 0: none.")
+        .or_else("0"),
+    fields::flag<&ModelSpec::biases>("biases", "Every matrix product in a layer has a bias.").or_else("false"),
+    fields::flag<&ModelSpec::layer_norm>("layer_norm", "Norms have a bias too.").or_else("false"),
+    fields::flag<&ModelSpec::query_key_norm>("query_key_norm", "A norm on each head of queries and keys.").or_else("false"),
+    fields::flag<&ModelSpec::tied_embeddings>("tied_embeddings", "The output projection is the embedding.")
+        .or_else("false"),
+    fields::count<&ModelSpec::window>("window", 0, 100'000'000,
+                                      "Tokens that a query of a layer with a sliding window sees; 0: none has one.")
+        .or_else("0"),
+    fields::count<&ModelSpec::window_every>("window_every", 0, 10'000,
+                                            "Each layer of this number has the window, the first of a group.")
+        .or_else("1"),
+    fields::count<&ModelSpec::predicted_tokens>("predicted_tokens", 0, 16,
+                                                "Further tokens that modules after the layers predict.")
+        .or_else("0"),
+    fields::own("mamba", fields::object_shape(kMamba), store_part<kMamba, kMambaChanges, &ModelSpec::mamba>,
+                "State space layers.")
+        .or_else("none"),
+    fields::text<&ModelSpec::pattern>("pattern", "A letter for each layer of a hybrid model.").or_else("none"),
+};
+constexpr Section kDimensions{kDimensionFields};
+
+constexpr Field kFileFields[] = {
+    fields::known("schema", fields::text_shape(), "`photonrail.model/1`.").must(),
+    fields::known("note", fields::text_shape(), "For people: where the dimensions come from.").or_else("none"),
+    fields::include<kDimensions>(),
+};
+
+ModelSpec model_from_file(const JsonReader& value, const std::filesystem::path& directory) {
+  try {
+    return read_model(read_path(value, directory)).spec;
+  } catch (const ConfigError& e) {
+    throw e.inside(value.pointer());
+  }
+}
+
+ModelSpec named_model(const JsonReader& value, const std::filesystem::path& directory) {
+  return is_path(value.string()) ? model_from_file(value, directory) : value.lookup(model_preset);
+}
+
+constexpr Field kModelFields[] = {
+    fields::own(
+        "preset", fields::text_shape(model_words, true),
+        [](const Reading& at) { into<ModelSpec>(at) = named_model(at.value, folder_of(at)); },
+        "A name or the path of a model whose dimensions the other keys change.")
+        .or_else("none"),
+    fields::own(
+        "huggingface", kPathShape,
+        [](const Reading& at) {
+          if (at.section.has("preset")) at.value.fail("the preset gives the dimensions", "remove one of the two");
+          into<ModelSpec>(at) = model_from_file(at.value, folder_of(at));
+        },
+        "The path of a config.json of Hugging Face's transformers whose dimensions the other keys change.")
+        .or_else("none"),
+    fields::include<kDimensions>(),
+};
+
+}  // namespace
+
+constexpr Section kModelFileSection{kFileFields};
+constexpr Section kModelSection{kModelFields};
+
+std::vector<std::string> model_words(const Registries& /*known*/) {
+  std::vector<std::string> words;
+  for (const ModelPreset& preset : model_presets()) words.push_back(preset.key);
+  return words;
+}
+
 ModelPreset read_model_file(JsonReader top, std::string key) {
   json::require_schema(top, kModelSchema);
   ModelPreset preset{std::move(key), {}, {}};
   if (const auto v = top.optional("note")) preset.note = v->string();
   preset.spec.name = preset.key;
-  read_dimensions(top, false, preset.spec);
-  top.finish();
+  fields::read(std::move(top), kModelFileSection, &preset.spec);
   return preset;
 }
 
 ModelSpec read_model_section(JsonReader model, const std::filesystem::path& directory) {
-  const auto from_file = [&](const JsonReader& value) {
-    try {
-      return read_model(read_path(value, directory)).spec;
-    } catch (const ConfigError& e) {
-      throw e.inside(value.pointer());
-    }
-  };
-  const auto named = [&](const JsonReader& value) {
-    return is_path(value.string()) ? from_file(value) : value.lookup(model_preset);
-  };
-  if (model.is_string()) return named(model);
+  if (model.is_string()) return named_model(model, directory);
   ModelSpec spec;
-  const auto preset = model.optional("preset");
-  if (preset) spec = named(*preset);
-  const auto huggingface = model.optional("huggingface");
-  if (huggingface && preset) huggingface->fail("the preset gives the dimensions", "remove one of the two");
-  if (huggingface) spec = from_file(*huggingface);
-  read_dimensions(model, preset.has_value() || huggingface.has_value(), spec);
-  model.finish();
+  const FileContext context(directory);
+  fields::read(std::move(model), kModelSection, &spec, &context);
   return spec;
 }
 

@@ -1,15 +1,13 @@
 // The parts of the "reliability" section, each read from its JSON.
 #pragma once
 
-#include "config/field_keys.hpp"
 #include "config/json_reader.hpp"
+#include "config/sections.hpp"
 #include "photonrail/cluster.hpp"
 #include "photonrail/reliability/scenario_file.hpp"
 
 #include <filesystem>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace photonrail::config {
@@ -32,14 +30,22 @@ class GraphCache;
 [[nodiscard]] reliability::GoodputScenario read_goodput_json(const Json& root, const std::filesystem::path& directory,
                                                              const Registries& known, GraphCache* graphs);
 
-/// Fields of reliability::GoodputSpec and their keys below the section.
-[[nodiscard]] std::span<const FieldKey> reliability_keys();
+extern const Section kLawSection;  ///< of a random time, in the unit of its key
+extern const Section kFailureSection;
 
-/// The time of the key `stem` + "_s", "_h" or "_d", a number or a distribution; none when no key is there.
-[[nodiscard]] std::optional<reliability::RandomTime> read_random_time(JsonReader& section, std::string_view stem,
-                                                                      const std::filesystem::path& directory);
+/// At most 1e15 s.
+inline constexpr fields::Shape kRandomNumber = fields::time_shape(1e27);
+/// The time under a key with a unit, a number or a distribution.
+[[nodiscard]] reliability::RandomTime random_time_of(const fields::Reading& at);
+
+template <auto... Path>
+constexpr fields::Field random_time(std::string_view stem, std::string_view unit, std::string_view doc) {
+  return fields::own_time(
+      stem, unit, fields::kLongUnits, fields::either(fields::object_shape(kLawSection), kRandomNumber),
+      [](const fields::Reading& at) { fields::member_at<Path...>(at.into) = random_time_of(at); }, doc);
+}
+
 [[nodiscard]] reliability::FailureSource read_failure(JsonReader section, const ReliabilityContext& context,
                                                       const reliability::JobShape& job);
-[[nodiscard]] reliability::RecoveryOption read_recovery_option(JsonReader section, const std::filesystem::path& directory);
 
 }  // namespace photonrail::config

@@ -1,18 +1,19 @@
 // The "workload/collective" section: one collective, called as often as it says.
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "core/counted.hpp"
 #include "photonrail/collective.hpp"
 #include "photonrail/collective/choice.hpp"
 
-#include <limits>
 #include <memory>
 
 namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
+using fields::Field;
+using fields::Reading;
 
 struct CollectiveWorkload {
   CollectiveOp op = CollectiveOp::kAllReduce;
@@ -77,18 +78,25 @@ std::string read_algorithm(const JsonReader& value, CollectiveOp op, Member memb
       able.empty() ? "no algorithm can" : "these can: " + able);
 }
 
-std::map<std::uint32_t, Duration> read_arrivals(JsonReader& section, std::uint32_t ranks) {
-  std::map<std::uint32_t, Duration> delays;
-  const auto found = section.timed("arrival_delay", "us");
-  if (!found) return delays;
-  for (const auto& [key, value] : found->first.members()) {
+/// The values that lines of the table take from the caller.
+struct CollectiveContext : FileContext {
+  CollectiveContext(const std::filesystem::path& folder, const ClusterSpec& of_job, CollectiveSpec& of_file,
+                    const CollectiveRegistry& names)
+      : FileContext(folder), cluster(of_job), collectives(of_file), known(names) {}
+  const ClusterSpec& cluster;
+  CollectiveSpec& collectives;
+  const CollectiveRegistry& known;
+};
+
+void store_arrivals(const Reading& at) {
+  auto& job = into<CollectiveWorkload>(at);
+  for (const auto& [key, value] : at.value.members()) {
     const bool digits = !key.empty() && key.size() < 10 && key.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits || std::stoul(key) >= ranks) {
-      value.fail("no such rank", "ranks are \"0\" to \"" + std::to_string(ranks - 1) + "\"");
+    if (!digits || std::stoul(key) >= job.ranks) {
+      value.fail("no such rank", "ranks are \"0\" to \"" + std::to_string(job.ranks - 1) + "\"");
     }
-    delays[static_cast<std::uint32_t>(std::stoul(key))] = value.in_picoseconds(found->second);
+    job.delay[static_cast<std::uint32_t>(std::stoul(key))] = value.in_picoseconds(at.picoseconds);
   }
-  return delays;
 }
 
 TaskGraph build(const CollectiveWorkload& job) {
@@ -119,60 +127,125 @@ TaskGraph build(const CollectiveWorkload& job) {
   return std::move(builder).build();
 }
 
-void read_demand_or_moe(JsonReader& section, const std::filesystem::path& directory, CollectiveWorkload& job) {
+// "bytes", a demand and a mixture of experts exclude each other.
+void read_demand_or_moe(const Reading& at) {
+  auto& job = into<CollectiveWorkload>(at);
+  JsonReader& section = at.section;
+  if (job.op == CollectiveOp::kBarrier) section.refuse("bytes", "a barrier carries no bytes", "remove it");
   const auto demand = section.optional("demand");
-  auto moe = section.optional("moe");
+  const auto moe = section.optional("moe");
   if (!demand && !moe) return;
   const char* key = demand ? "demand" : "moe";
   if (demand && moe) moe->fail("the demand is given already", "remove one of the two");
   if (job.op != CollectiveOp::kAllToAll) section.fail_at(key, "only an all_to_all has one");
   section.refuse("bytes", "\"" + std::string(key) + "\" says how many", "remove one of the two");
   if (demand) {
-    job.demand = inline_or_file(*demand, directory, read_demand);
-    return;
+    job.demand = inline_or_file(*demand, folder_of(at), read_demand);
+  } else {
+    fields::read(*moe, kMoeSection, &job.moe.emplace(), at.context);
   }
-  MoeSpec& spec = job.moe.emplace();
-  read_moe_layer(*moe, directory, spec);
-  moe->finish();
+}
+
+void set_ranks(const Reading& at) {
+  auto& job = into<CollectiveWorkload>(at);
+  const ClusterSpec& cluster = context_of<CollectiveContext>(at).cluster;
+  job.ranks = job.demand ? job.demand->members() : cluster.gpus();
+  if (job.demand) check_fit(at.section.pointer() + "/demand", job.ranks, cluster);
+}
+
+void store_ranks(const Reading& at) {
+  auto& job = into<CollectiveWorkload>(at);
+  if (job.demand) at.value.fail("the demand says how many", "remove it");
+  job.ranks = static_cast<std::uint32_t>(whole_of(at));
+  check_fit(at.value.pointer(), job.ranks, context_of<CollectiveContext>(at).cluster);
+}
+
+void store_algorithm(const Reading& at) {
+  const auto& job = into<CollectiveWorkload>(at);
+  const auto& context = context_of<CollectiveContext>(at);
+  std::string& algorithm = context.collectives.algorithm[static_cast<std::size_t>(job.op)];
+  algorithm = at.value.is_object() ? read_algorithm_file(at.value, job.op, context.directory, context.collectives)
+                                   : read_algorithm(at.value, job.op, job.ranks, context.known);
+}
+
+void refuse_root(const Reading& at) {
+  const CollectiveOp op = into<CollectiveWorkload>(at).op;
+  const bool rooted = op == CollectiveOp::kReduce || op == CollectiveOp::kGather || op == CollectiveOp::kScatter ||
+                      op == CollectiveOp::kBroadcast;
+  if (!rooted) at.section.refuse("root", std::string(name(op)) + " has no root", "remove it");
+}
+
+constexpr Field kCollectiveFields[] = {
+    fields::own(
+        "op", fields::text_shape(op_words), [](const Reading& at) { into<CollectiveWorkload>(at).op = read_op(at.value); },
+        "The collective.")
+        .must(),
+    fields::known(
+        "demand", fields::either(kDemandShape, kPathShape),
+        "All-to-all: a square array of arrays of bytes, row = sender, column = receiver, the diagonal stays, or the "
+        "path of such a JSON file; its size is the number of ranks.")
+        .or_else("none"),
+    fields::known("moe", fields::object_shape(kMoeSection),
+                  "All-to-all: the dispatch and combine of a mixture of experts, one expert-parallel group of all ranks.")
+        .or_else("none"),
+    fields::then(read_demand_or_moe),
+    fields::count<&CollectiveWorkload::size>("bytes", 1, 0x1p50,
+                                             "All-gather, gather: a member's shard; all-to-all: a member's input; else the "
+                                             "full tensor.")
+        .only_if("!op=barrier&!demand&!moe")
+        .must(),
+    fields::then(set_ranks),
+    fields::own("ranks", fields::whole_shape(2, 4294967294.0), store_ranks, "How many; at most the GPUs of the cluster.")
+        .or_else("all GPUs"),
+    fields::then([](const Reading& at) {
+      if (into<CollectiveWorkload>(at).ranks < 2)
+        at.section.fail("a collective needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
+    }),
+    fields::own("algorithm", kAlgorithmShape, store_algorithm,
+                "A name, `\"auto\"`, or a file, as in `/collectives`, which it goes before.")
+        .or_else("from `/collectives`"),
+    fields::then(refuse_root),
+    fields::own(
+        "root", fields::whole_shape(0, 4294967294.0),
+        [](const Reading& at) {
+          auto& job = into<CollectiveWorkload>(at);
+          job.root = read_index(at.value, job.ranks);
+        },
+        "The rank of a reduce, gather, scatter or broadcast.")
+        .refuse_unless("op=reduce|gather|scatter|broadcast")
+        .or_else("0"),
+    fields::count<&CollectiveWorkload::repeat>("repeat", 1, 1'000'000, "Calls, one after another; with `moe`: layers.")
+        .or_else("1"),
+    fields::own_time("arrival_delay", "us", fields::kTimeUnits, fields::map_shape(kDelayNumber), store_arrivals,
+                     "Of ranks that are late for the first call.")
+        .or_else("none"),
+};
+
+void check_calls(const Reading& at) {
+  const auto& job = into<CollectiveWorkload>(at);
+  if ((job.delay.size() + 1) * std::uint64_t{job.repeat} > kMaxTasks)
+    at.section.fail("makes more than 2^24 calls: \"repeat\" times the ranks that arrive late", "fewer of either");
 }
 
 }  // namespace
 
+std::vector<std::string> op_words(const Registries& /*known*/) {
+  std::vector<std::string> words;
+  for (int i = 0; i < static_cast<int>(CollectiveOp::kSend); ++i) words.emplace_back(name(static_cast<CollectiveOp>(i)));
+  return words;
+}
+
+constexpr Section kCollectiveSection{kCollectiveFields, check_calls};
+
 TaskGraph read_collective_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                                    CollectiveSpec& collectives, const CollectiveRegistry& known) {
   CollectiveWorkload job;
-  job.op = read_op(section.child("op"));
-  const bool barrier = job.op == CollectiveOp::kBarrier;
-  const bool rooted = job.op == CollectiveOp::kReduce || job.op == CollectiveOp::kGather ||
-                      job.op == CollectiveOp::kScatter || job.op == CollectiveOp::kBroadcast;
-  if (barrier) section.refuse("bytes", "a barrier carries no bytes", "remove it");
-  read_demand_or_moe(section, directory, job);
-  const bool even = !barrier && !job.demand && !job.moe;
-  if (even) job.size = Bytes{static_cast<std::int64_t>(section.child("bytes").integer(1, kMaxBytes))};
-  job.ranks = job.demand ? job.demand->members() : cluster.gpus();
-  if (job.demand) check_fit(section.pointer() + "/demand", job.ranks, cluster);
-  if (const auto v = section.optional("ranks")) {
-    if (job.demand) v->fail("the demand says how many", "remove it");
-    job.ranks = v->count(2, std::numeric_limits<std::uint32_t>::max() - 1);
-    check_fit(v->pointer(), job.ranks, cluster);
-  }
-  if (job.ranks < 2) section.fail("a collective needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
-  if (const auto v = section.optional("algorithm")) {
-    std::string& algorithm = collectives.algorithm[static_cast<std::size_t>(job.op)];
-    algorithm = v->is_object() ? read_algorithm_file(*v, job.op, directory, collectives)
-                               : read_algorithm(*v, job.op, job.ranks, known);
-  }
-  if (!rooted) section.refuse("root", std::string(name(job.op)) + " has no root", "remove it");
-  if (const auto v = section.optional("root")) job.root = read_index(*v, job.ranks);
-  if (const auto v = section.optional("repeat")) job.repeat = v->count(1, 1'000'000);
-  job.delay = read_arrivals(section, job.ranks);
-  if ((job.delay.size() + 1) * std::uint64_t{job.repeat} > kMaxTasks)
-    section.fail("makes more than 2^24 calls: \"repeat\" times the ranks that arrive late", "fewer of either");
-  section.finish();
+  const CollectiveContext context(directory, cluster, collectives, known);
+  fields::read(section, kCollectiveSection, &job, &context);
   if (!job.moe) return build(job);
   job.moe->members = job.ranks;
   job.moe->layers = job.repeat;
-  return in_section(JsonReader(*section.json().find("moe"), section.pointer() + "/moe"), moe_keys(),
+  return in_section(JsonReader(*section.json().find("moe"), section.pointer() + "/moe"), kMoeSection,
                     [&] { return build(job); });
 }
 

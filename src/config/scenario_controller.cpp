@@ -1,30 +1,28 @@
 // The "controller" section: its policy, and the keys of that policy.
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "photonrail/controller.hpp"
+#include "photonrail/simulate.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <deque>
 #include <string_view>
 
 namespace photonrail::config {
 
 namespace {
 
-constexpr std::uint32_t kMaxGpus = std::numeric_limits<std::uint32_t>::max() - 1;
+using fields::Field;
+using fields::Reading;
 
-std::vector<StaticCircuit> read_circuits(const JsonReader& list) {
-  std::vector<StaticCircuit> circuits;
-  for (JsonReader entry : list.elements()) {
-    StaticCircuit circuit;
-    circuit.from = GpuId{entry.child("from").count(0, kMaxGpus)};
-    circuit.to = GpuId{entry.child("to").count(0, kMaxGpus)};
-    if (const auto v = entry.optional("from_port")) circuit.from_port = v->count(0, kMaxGpus);
-    if (const auto v = entry.optional("to_port")) circuit.to_port = v->count(0, kMaxGpus);
-    entry.finish();
-    circuits.push_back(circuit);
-  }
-  return circuits;
-}
+constexpr Field kCircuitFields[] = {
+    fields::count<&StaticCircuit::from>("from", 0, 4294967294.0, "The GPU that sends.").must(),
+    fields::count<&StaticCircuit::to>("to", 0, 4294967294.0, "The GPU that receives.").must(),
+    fields::count<&StaticCircuit::from_port>("from_port", 0, 4294967294.0, "A port of its NIC.").or_else("0"),
+    fields::count<&StaticCircuit::to_port>("to_port", 0, 4294967294.0, "A port of its NIC.").or_else("0"),
+};
+constexpr Section kCircuit{kCircuitFields};
+constexpr Field kCircuits = fields::parts<kCircuit, &ControllerSpec::circuits>("circuits", "The circuits that are lit.");
 
 bool has_key(const ControllerFactory& factory, std::string_view key) {
   if (key == "circuits") return factory.takes_circuits;
@@ -74,14 +72,94 @@ void read_parameters(JsonReader& section, const ControllerFactory& factory, Cont
     } else if (parameter.kind == kFlag) {
       value = v->boolean() ? 1.0 : 0.0;
     } else {
-      value = v->number_of_range(parameter.least, parameter.greatest, parameter.kind == kCount);
+      value = v->any_number();
     }
     if (const std::string problem = parameter.problem(value); !problem.empty()) v->fail(problem, parameter.summary);
     spec.parameters.set(parameter.key, std::move(value));
   }
 }
 
+constexpr Field kRequiredCircuits[] = {kCircuits.must()};
+constexpr Section kOwnCircuits{kRequiredCircuits};
+
+fields::Shape shape_of(const ControllerParameter& parameter) {
+  switch (parameter.kind) {
+    case ControllerParameter::Kind::kDuration:
+      return fields::time_shape();
+    case ControllerParameter::Kind::kWord:
+      return fields::text_shape();
+    case ControllerParameter::Kind::kFlag:
+      return fields::flag_shape();
+    case ControllerParameter::Kind::kCount:
+      return fields::whole_shape(parameter.least, parameter.greatest);
+    case ControllerParameter::Kind::kNumber:
+      break;
+  }
+  return fields::number_shape(parameter.least, parameter.greatest);
+}
+
+// "a|b" and "b|c": "a|b|c".
+std::string united(std::string_view some, const std::vector<std::string>& words) {
+  std::string all(some);
+  for (const std::string& word : words) {
+    if (("|" + all + "|").find("|" + word + "|") == std::string::npos) all += (all.empty() ? "" : "|") + word;
+  }
+  return all;
+}
+
+// The keys of the policies, each with the names of those that have it; "circuits" too, where a policy takes them.
+std::vector<Field> policy_fields(const Registries& known, std::deque<std::string>& texts) {
+  std::vector<Field> all;
+  const auto add = [&](Field field, const std::string& policy, const std::vector<std::string>& words) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const Field& f) { return f.key == field.key; });
+    const bool first = same == all.end();
+    field.only = texts.emplace_back((first ? "name=" : std::string(same->only) + "|") + policy);
+    if (!words.empty()) field.shape.choices = texts.emplace_back(united(first ? "" : same->shape.choices, words));
+    if (first) {
+      all.push_back(field);
+      return;
+    }
+    field.shape.least = std::min(field.shape.least, same->shape.least);
+    field.shape.greatest = std::max(field.shape.greatest, same->shape.greatest);
+    *same = field;
+  };
+  for (const ControllerFactory& factory : known.controllers.all()) {
+    if (factory.takes_circuits) add(kCircuits.must(), factory.name, {});
+    for (const ControllerParameter& parameter : factory.parameters) {
+      Field field = fields::known(parameter.key, shape_of(parameter), parameter.summary);
+      if (parameter.kind == ControllerParameter::Kind::kDuration) {
+        field.unit = "us";
+        field.units = fields::kTimeUnits;
+      }
+      add(field, factory.name, parameter.words);
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> controller_words(const Registries& known) {
+  std::vector<std::string> names;
+  for (const ControllerFactory& factory : known.controllers.all()) names.push_back(factory.name);
+  return names;
+}
+
+constexpr Field kControllerFields[] = {
+    fields::known("name", fields::text_shape(controller_words),
+                  "`photonrail list controllers`; `electrical` is for electrical rails, the others are for optical ones.")
+        .must(),
+    fields::include<kControlPlaneSection>().only_if("!name=electrical"),
+};
+constexpr Alias kControllerAliases[] = {{"circuits[]", "circuits/[]"},
+                                        {"circuits[].from", "circuits/[]/from"},
+                                        {"circuits[].from_port", "circuits/[]/from_port"},
+                                        {"circuits[].to", "circuits/[]/to"},
+                                        {"circuits[].to_port", "circuits/[]/to_port"},
+                                        {"parameters.slot", "slot", "us"},
+                                        {"parameters.*", "*"}};
+
 }  // namespace
+
+constexpr Section kControllerSection{kControllerFields, nullptr, kControllerAliases, policy_fields};
 
 ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails, const std::filesystem::path& directory,
                                const ControllerRegistry& known) {
@@ -94,7 +172,7 @@ ControllerSpec read_controller(std::optional<JsonReader> section, RailKind rails
   spec.name = name.lookup([&](const std::string& word) { return known.find(word).name; });
   const ControllerFactory& factory = known.find(spec.name);
   refuse_elsewhere(*section, factory, known);
-  if (factory.takes_circuits) spec.circuits = read_circuits(section->child("circuits"));
+  if (factory.takes_circuits) fields::read_open(*section, kOwnCircuits, &spec);
   if (spec.name != kNoPolicy) read_control_plane(*section, directory, factory, spec);
   read_parameters(*section, factory, spec);
   section->finish();

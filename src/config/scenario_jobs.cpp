@@ -1,6 +1,7 @@
 // A job, and the "jobs" section: several of them on one cluster.
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "core/counted.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
@@ -52,33 +53,75 @@ std::vector<std::uint32_t> read_servers(const JsonReader& list, std::uint32_t co
   return servers;
 }
 
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+
+/// A job and the servers that it has.
+struct JobEntry {
+  Scenario job;
+  std::vector<std::uint32_t> servers;
+};
+
+constexpr Shape same_as(Shape shape, std::string_view section) {
+  shape.same_as = section;
+  return shape;
+}
+
+constexpr Shape kServerIndex = fields::whole_shape(0, 4294967294.0);
+constexpr Field kJobFields[] = {
+    fields::known("workload", same_as(fields::object_shape(kWorkloadSection), "/workload"),
+                  "As at the top; the cluster that it sees has the job's servers only.")
+        .by("graph")
+        .must(),
+    fields::known("placement", same_as(fields::object_shape(kPlacementSection), "/placement"), "Among the job's servers.")
+        .by("gpu_of_rank")
+        .or_else("rank r on its GPU r"),
+    fields::known("controller", same_as(fields::object_shape(kControllerSection), "/controller"), "Of the job.")
+        .or_else("that at the top"),
+    fields::known("executor", same_as(fields::object_shape(kExecutorSection), "/executor"), "Of the job.")
+        .or_else("that at the top"),
+    fields::known("collectives", same_as(fields::object_shape(kCollectivesSection), "/collectives"), "Of the job.")
+        .or_else("that at the top"),
+    fields::known("stragglers", same_as(kStragglersShape, "/stragglers"), "Of the job.").or_else("none"),
+    fields::text<&JobEntry::job, &Scenario::name>("name", "No two alike.").or_else("`\"job N\"`"),
+    fields::time<&JobEntry::job, &Scenario::start>("start", "s", "When it begins.").or_else("0"),
+    fields::count<&JobEntry::job, &Scenario::run, &RunSpec::iterations>("iterations", 1, 1'000'000, "Steps in a row.")
+        .by("")
+        .or_else("`/run/iterations`"),
+    fields::own(
+        "servers", fields::list_shape(kServerIndex),
+        [](const Reading& at) {
+          auto& entry = into<JobEntry>(at);
+          entry.servers = read_servers(at.value, entry.job.cluster.servers);
+        },
+        "Those of the job, in its own order.")
+        .by("")
+        .or_else("all"),
+};
+constexpr Alias kJobAliases[] = {{"jobs", "jobs"}, {"cluster", "cluster"}};
 Scenario read_one_job(JsonReader entry, const JobSections& defaults, const ReadContext& context, const Scenario& shared,
                       std::size_t index) {
-  Scenario job;
+  JobEntry read;
+  Scenario& job = read.job;
   job.name = "job " + std::to_string(index);
   job.cluster = shared.cluster;
   job.run = shared.run;
   job.run.seed += index;
+  fields::read(entry, kJobSection, &read);
   JobSections sections = defaults;
   sections.pointer = entry.pointer();
   const auto own = [&](const char* key, std::optional<JsonReader>& section) {
     if (const auto v = entry.optional(key)) section = v;
   };
-  static_cast<void>(entry.child("workload"));
   own("workload", sections.workload);
   own("placement", sections.placement);
   own("controller", sections.controller);
   own("executor", sections.executor);
   own("collectives", sections.collectives);
   own("stragglers", sections.stragglers);
-  if (const auto v = entry.optional("name")) job.name = v->string();
-  entry.read_time("start", job.start, "s");
-  if (const auto v = entry.optional("iterations")) job.run.iterations = v->count(1, 1'000'000);
-  std::vector<std::uint32_t> servers;
-  if (const auto v = entry.optional("servers")) servers = read_servers(*v, shared.cluster.servers);
-  entry.finish();
-  read_job(sections, servers, context, job);
-  return job;
+  read_job(sections, read.servers, context, job);
+  return std::move(read.job);
 }
 
 // Of circuits that are given for the whole cluster each job has those whose ports are its own; of circuits that a job gives
@@ -111,22 +154,19 @@ void deal_circuits(const std::vector<bool>& shares, std::vector<Scenario>& jobs)
 }
 
 // Where the file has the fields of a job: in its own sections, or in those of the file that it shares.
-FieldPlaces places_of(const JobSections& sections) {
-  FieldPlaces places;
-  const auto add = [&](const char* field, const char* key, const std::optional<JsonReader>& section,
-                       std::span<const FieldKey> keys) {
+Places places_of(const JobSections& sections) {
+  Places places;
+  const auto add = [&](const char* field, const char* key, const std::optional<JsonReader>& section, const Shape& shape) {
     places.add(field, section ? section->pointer() : sections.pointer + "/" + key, section ? &section->json() : nullptr,
-               keys);
+               shape);
   };
-  add("graph", "workload", sections.workload, workload_keys());
-  add("gpu_of_rank", "placement", sections.placement, placement_keys());
-  add("controller", "controller", sections.controller, controller_keys());
-  add("executor", "executor", sections.executor, executor_keys());
-  add("collectives", "collectives", sections.collectives, collectives_keys());
-  add("stragglers", "stragglers", sections.stragglers, stragglers_keys());
-  places.add("cluster", "/cluster", nullptr, cluster_keys());
-  places.add("run", "/run", nullptr, run_keys());
-  places.add("pricing", "/cost", nullptr, cost_keys());
+  add("graph", "workload", sections.workload, fields::object_shape(kWorkloadSection));
+  add("gpu_of_rank", "placement", sections.placement, fields::object_shape(kPlacementSection));
+  add("controller", "controller", sections.controller, fields::object_shape(kControllerSection));
+  add("executor", "executor", sections.executor, fields::object_shape(kExecutorSection));
+  add("collectives", "collectives", sections.collectives, fields::object_shape(kCollectivesSection));
+  add("stragglers", "stragglers", sections.stragglers, kStragglersShape);
+  places.add("", "", nullptr, kScenarioSection);
   return places;
 }
 
@@ -217,6 +257,8 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
   infer_dimensions(sections, into);
   read_checkpoint(*sections.workload, work.state, !sections.pointer.empty(), into);
 }
+
+constexpr Section kJobSection{kJobFields, nullptr, kJobAliases};
 
 std::vector<Scenario> read_jobs(const JsonReader& list, const JobSections& defaults, const ReadContext& context,
                                 const Scenario& shared) {

@@ -1,8 +1,8 @@
 // "moe_layer": forward passes through the layers of a mixture of experts, all ranks one expert-parallel group.
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "photonrail/workload/moe_layer.hpp"
 
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -17,11 +17,64 @@ struct MoeLayerWorkload {
   Execution execution = Execution::kPipelined;
 };
 
-FencePolicy read_fences(const JsonReader& value) {
-  using enum FencePolicy;
-  return value.choice<FencePolicy>(
-      {{"none", kNone}, {"each_message", kEachMessage}, {"each_destination", kEachDestination}, {"nic", kNic}});
+/// The values that lines of the table take from the caller.
+struct LayerContext : FileContext {
+  LayerContext(const std::filesystem::path& folder, const ClusterSpec& of_job) : FileContext(folder), cluster(of_job) {}
+  const ClusterSpec& cluster;
+};
+
+using fields::Field;
+using fields::Word;
+
+constexpr Word<FencePolicy> kFences[] = {{"none", FencePolicy::kNone},
+                                         {"each_message", FencePolicy::kEachMessage},
+                                         {"each_destination", FencePolicy::kEachDestination},
+                                         {"nic", FencePolicy::kNic}};
+constexpr Word<Execution> kExecutions[] = {{"bulk", Execution::kBulk}, {"pipelined", Execution::kPipelined}};
+
+constexpr Field kSpecFields[] = {
+    fields::include<kMoeSection, &MoeLayerSpec::traffic>("traffic"),
+    fields::count<&MoeLayerSpec::ffn>("ffn", 1, 10'000'000, "Width of an expert's hidden layer.").must(),
+    fields::flag<&MoeLayerSpec::gated>("gated", "Two matrices up instead of one.").or_else("false"),
+};
+constexpr Section kSpec{kSpecFields};
+constexpr Field kTileFields[] = {
+    fields::count<&MoeLayerSpec::traffic, &MoeSpec::layers>("layers", 1, 1'000'000, "One after another.")
+        .by("traffic.layers")
+        .or_else("1"),
+    fields::count<&MoeLayerSpec::tile_rows>("tile_rows", 1, 1'000'000, "Tokens of a tile.").or_else("128"),
+    fields::count<&MoeLayerSpec::tile_columns>("tile_columns", 1, 1'000'000, "Elements of a tile.").or_else("64"),
+    fields::count<&MoeLayerSpec::processors>("processors", 1, 65535, "Of a GPU that compute tiles.").or_else("131"),
+    fields::word<kFences, &MoeLayerSpec::fences>("fences",
+                                                 "`pipelined`: how signals stay behind messages to other servers.")
+        .or_else("`\"none\"`"),
+    fields::time<&MoeLayerSpec::fence>("fence", "us", "What a fence takes.").or_else("0"),
+};
+constexpr Section kTiles{kTileFields};
+constexpr Field kLayerFields[] = {
+    fields::include<kSpec, &MoeLayerWorkload::spec>("."),
+    fields::word<kExecutions, &MoeLayerWorkload::execution>(
+        "execution", "Dispatch, experts, combine one after another, or as one pipeline.")
+        .must(),
+    fields::include<kTiles, &MoeLayerWorkload::spec>("."),
+    fields::own(
+        "ranks", fields::whole_shape(2, 4294967294.0),
+        [](const fields::Reading& at) {
+          const ClusterSpec& cluster = context_of<LayerContext>(at).cluster;
+          auto& members = into<MoeLayerWorkload>(at).spec.traffic.members;
+          members = static_cast<Member>(whole_of(at));
+          check_fit(at.value.pointer(), members, cluster);
+        },
+        "How many; at most the GPUs of the cluster.")
+        .or_else("all GPUs"),
+};
+
+void check_layer(const fields::Reading& at) {
+  if (into<MoeLayerWorkload>(at).spec.traffic.members < 2)
+    at.section.fail("needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
 }
+
+constexpr Alias kLayerAliases[] = {{"traffic", ""}};
 
 // The programs of all ranks are one: what differs between them follows the demand.
 TaskGraph build(const MoeLayerWorkload& job) {
@@ -57,28 +110,14 @@ TaskGraph build(const MoeLayerWorkload& job) {
 
 }  // namespace
 
+constexpr Section kMoeLayerSection{kLayerFields, check_layer, kLayerAliases};
+
 TaskGraph read_moe_layer_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster) {
   MoeLayerWorkload job;
-  MoeLayerSpec& spec = job.spec;
-  read_moe_layer(section, directory, spec.traffic);
-  spec.ffn = section.child("ffn").count(1, 10'000'000);
-  if (const auto v = section.optional("gated")) spec.gated = v->boolean();
-  job.execution =
-      section.child("execution").choice<Execution>({{"bulk", Execution::kBulk}, {"pipelined", Execution::kPipelined}});
-  if (const auto v = section.optional("layers")) spec.traffic.layers = v->count(1, 1'000'000);
-  if (const auto v = section.optional("tile_rows")) spec.tile_rows = v->count(1, 1'000'000);
-  if (const auto v = section.optional("tile_columns")) spec.tile_columns = v->count(1, 1'000'000);
-  if (const auto v = section.optional("processors")) spec.processors = v->count(1, 65535);
-  if (const auto v = section.optional("fences")) spec.fences = read_fences(*v);
-  section.read_duration("fence", spec.fence, "us");
-  spec.traffic.members = cluster.gpus();
-  if (const auto v = section.optional("ranks")) {
-    spec.traffic.members = v->count(2, std::numeric_limits<std::uint32_t>::max() - 1);
-    check_fit(v->pointer(), spec.traffic.members, cluster);
-  }
-  if (spec.traffic.members < 2) section.fail("needs two ranks, but the cluster has one GPU", "raise /cluster/servers");
-  section.finish();
-  return in_section(section, moe_layer_keys(), [&] { return build(job); });
+  job.spec.traffic.members = cluster.gpus();
+  const LayerContext context(directory, cluster);
+  fields::read(section, kMoeLayerSection, &job, &context);
+  return in_section(section, kMoeLayerSection, [&] { return build(job); });
 }
 
 }  // namespace photonrail::config

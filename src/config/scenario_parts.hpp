@@ -1,7 +1,6 @@
 // The sections of a scenario file, each read from its JSON into its value. All throw ConfigError at the JSON pointer.
 #pragma once
 
-#include "config/field_keys.hpp"
 #include "config/graph_cache.hpp"
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
@@ -28,7 +27,7 @@ void apply_overrides(Json& root, std::span<const Override> overrides);
 /// The scenario of a file that is JSON already, whose relative paths are relative to `directory`. `graphs`: of traces that
 /// were read before; null reads them.
 [[nodiscard]] Scenario read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
-                                          GraphCache* graphs = nullptr, json::ReadObserver* observer = nullptr);
+                                          GraphCache* graphs = nullptr);
 
 /// A plain number is a constant; an object is a distribution whose times are in the unit of the key, `picoseconds`. A file
 /// of samples is relative to `directory`.
@@ -53,7 +52,7 @@ void read_control_plane(JsonReader& controller, const std::filesystem::path& dir
                                               CollectiveSpec& collectives);
 [[nodiscard]] RunSpec read_run(JsonReader section);
 /// The accuracy of the network.
-[[nodiscard]] double read_network(JsonReader section);
+void read_network(JsonReader section, RunSpec& into);
 /// The "server_faults" section: servers that stop with all their GPUs and NICs.
 struct ServerFault {
   std::uint32_t server = 0;
@@ -154,12 +153,6 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 
 /// Bytes of an element, by the name of its format.
 [[nodiscard]] std::uint32_t read_precision(const JsonReader& value);
-
-/// experts, top_k, tokens and hidden, all required, and the keys of read_moe().
-void read_moe_layer(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);
-/// The keys of a mixture of experts that say how its tokens move: router, capacity_factor, padded, dispatch, combine. The
-/// caller reads the others and calls finish().
-void read_moe(JsonReader& section, const std::filesystem::path& directory, MoeSpec& into);
 
 /// A path with ${NAME} and ${NAME:-default} from the environment; relative to `directory`.
 [[nodiscard]] std::filesystem::path read_path(const JsonReader& value, const std::filesystem::path& directory);

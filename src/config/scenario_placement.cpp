@@ -1,9 +1,9 @@
 // The "placement" section: which GPU runs which rank.
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "core/counted.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace photonrail::config {
 
@@ -31,6 +31,35 @@ void check_names(const JsonReader& list, const std::vector<std::string>& names,
 
 }  // namespace
 
+namespace {
+
+using fields::Field;
+using fields::Shape;
+
+constexpr Shape kGpuNumber = fields::whole_shape(0, 4294967294.0);
+constexpr Shape kName = fields::text_shape();
+constexpr Shape kSize = fields::whole_shape(1, 1'000'000'000);
+constexpr Field kPlacementFields[] = {
+    fields::known("rank_to_gpu", fields::list_shape(kGpuNumber), "The GPU of each rank, none twice.")
+        .by("")
+        .or_else("of `rank_to_gpu` and `order` one is needed"),
+    fields::known("order", fields::list_shape(kName),
+                  "How GPUs are filled: dimensions, innermost first. A training workload takes it alone, a permutation of "
+                  "`\"tp\"`, `\"cp\"`, `\"dp\"`, `\"pp\"` (those of size 1 may be left out): its ranks are numbered in "
+                  "that order, and rank r runs on GPU r. Every other workload needs `rank_order` and `sizes` too."),
+    fields::known("sizes", fields::map_shape(kSize), "The size of each dimension; their product is the number of ranks.")
+        .only_if("order")
+        .must_later("rank_order"),
+    fields::known("rank_order", fields::list_shape(kName), "How the trace numbers its ranks: dimensions, innermost first.")
+        .only_if("order")
+        .must_later("sizes"),
+};
+constexpr Alias kPlacementAliases[] = {{"[]", "rank_to_gpu/[]"}};
+
+}  // namespace
+
+constexpr Section kPlacementSection{kPlacementFields, nullptr, kPlacementAliases};
+
 Placement read_placement(JsonReader section) {
   Placement placement;
   placement.pointer = section.pointer();
@@ -42,9 +71,7 @@ Placement read_placement(JsonReader section) {
   }
   if (list) {
     placement.explicit_.emplace();
-    for (const JsonReader& gpu : list->elements()) {
-      placement.explicit_->emplace_back(gpu.count(0, std::numeric_limits<std::uint32_t>::max() - 1));
-    }
+    for (const JsonReader& gpu : list->elements()) placement.explicit_->emplace_back(whole_of(gpu, kGpuNumber));
     section.finish();
     return placement;
   }
@@ -55,7 +82,9 @@ Placement read_placement(JsonReader section) {
   if (!sizes && !rank_order) return placement;
   if (!sizes) section.missing("sizes", "\"rank_order\" needs the size of each dimension");
   if (!rank_order) section.missing("rank_order", "\"sizes\" needs to know how the trace numbers its ranks");
-  for (const auto& [name, size] : sizes->members()) placement.sizes[name] = size.count(1, 1'000'000'000);
+  for (const auto& [name, size] : sizes->members()) {
+    placement.sizes[name] = static_cast<std::uint32_t>(whole_of(size, kSize));
+  }
   placement.rank_order = read_names(*rank_order);
   check_names(*order, placement.order, placement.sizes);
   check_names(*rank_order, placement.rank_order, placement.sizes);

@@ -1,10 +1,24 @@
 // The "rail" section of "cluster": its switches, their delays, planes, pods and faults.
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "photonrail/cluster/device.hpp"
 
 namespace photonrail::config {
 
 namespace {
+
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+using fields::Word;
+
+/// A distribution is in the unit of the key that has it.
+struct DelayContext : FileContext {
+  DelayContext(const std::filesystem::path& folder, double of_unit) : FileContext(folder), picoseconds(of_unit) {}
+  double picoseconds;
+};
+
+const DelayContext& delay_context(const Reading& at) { return context_of<DelayContext>(at); }
 
 std::vector<Duration> read_samples(const JsonReader& list, double picoseconds) {
   std::vector<Duration> samples;
@@ -13,149 +27,241 @@ std::vector<Duration> read_samples(const JsonReader& list, double picoseconds) {
   return samples;
 }
 
+using Law = DelayDistribution::Kind;
+constexpr Word<Law> kLaws[] = {
+    {"uniform", Law::kUniform}, {"normal", Law::kNormal}, {"log_normal", Law::kLogNormal}, {"empirical", Law::kEmpirical}};
+
+template <Duration DelayDistribution::*Member>
+constexpr Field moment(std::string_view key, std::string_view law, std::string_view doc) {
+  return fields::own(
+             key, fields::time_shape(),
+             [](const Reading& at) {
+               into<DelayDistribution>(at).*Member = at.value.in_picoseconds(delay_context(at).picoseconds);
+             },
+             doc)
+      .only_if(law)
+      .must();
+}
+
+constexpr Shape kSample = fields::time_shape();
+constexpr Field kDelayFields[] = {
+    fields::word<kLaws, &DelayDistribution::kind>("distribution", "The law of the delay.").must(),
+    moment<&DelayDistribution::a>("least", "distribution=uniform", "The shortest delay."),
+    moment<&DelayDistribution::b>("greatest", "distribution=uniform", "The longest delay."),
+    moment<&DelayDistribution::a>("mean", "distribution=normal", "The mean; negative draws are rejected."),
+    moment<&DelayDistribution::b>("deviation", "distribution=normal", "The standard deviation."),
+    moment<&DelayDistribution::a>("median", "distribution=log_normal", "The median."),
+    // The bound of ClusterSpec::validate.
+    fields::number<&DelayDistribution::sigma>("sigma", 0.0, 2.0, "The deviation of the logarithm.")
+        .only_if("distribution=log_normal")
+        .must(),
+    fields::own(
+        "samples", fields::either(fields::list_shape(kSample), kPathShape),
+        [](const Reading& at) {
+          const DelayContext& context = delay_context(at);
+          into<DelayDistribution>(at).samples = inline_or_file(
+              at.value, context.directory, [&](const JsonReader& list) { return read_samples(list, context.picoseconds); });
+        },
+        "An array of times, or the path of a JSON file that holds one; a draw is one of them.")
+        .only_if("distribution=empirical")
+        .must("an array of delays, or the path of a JSON file that holds one"),
+};
+
+void check_delay(const Reading& at) {
+  const auto& delay = into<DelayDistribution>(at);
+  if (delay.kind == Law::kUniform && delay.b < delay.a) at.section.fail_at("greatest", "must not be less than \"least\"");
+}
+
 }  // namespace
+
+constexpr Section kDelaySection{kDelayFields, check_delay, {}, nullptr, true};
 
 DelayDistribution read_delay(JsonReader value, double picoseconds, const std::filesystem::path& directory) {
   if (!value.is_object()) return DelayDistribution::constant(value.in_picoseconds(picoseconds));
-  using enum DelayDistribution::Kind;
   DelayDistribution delay;
-  delay.kind = value.child("distribution")
-                   .choice<DelayDistribution::Kind>(
-                       {{"uniform", kUniform}, {"normal", kNormal}, {"log_normal", kLogNormal}, {"empirical", kEmpirical}});
-  const auto time = [&](std::string_view key) { return value.child(key).in_picoseconds(picoseconds); };
-  if (delay.kind == kUniform) {
-    delay.a = time("least");
-    delay.b = time("greatest");
-    if (delay.b < delay.a) value.fail_at("greatest", "must not be less than \"least\"");
-  } else if (delay.kind == kNormal) {
-    delay.a = time("mean");
-    delay.b = time("deviation");
-  } else if (delay.kind == kLogNormal) {
-    delay.a = time("median");
-    delay.sigma = value.child("sigma").number(0.0, 2.0);  // the bound of ClusterSpec::validate
-  } else {
-    delay.samples = inline_or_file(value.child("samples", "an array of delays, or the path of a JSON file that holds one"),
-                                   directory, [&](const JsonReader& list) { return read_samples(list, picoseconds); });
-  }
-  value.finish();
+  const DelayContext context(directory, picoseconds);
+  fields::read(value, kDelaySection, &delay, &context);
   return delay;
 }
 
 namespace {
 
-PipMeshSpec read_pip(JsonReader section) {
-  PipMeshSpec mesh;
-  mesh.rows = section.child("rows", "rows of hexagons").count(1, 64);
-  mesh.columns = section.child("columns", "hexagons of a row").count(1, 64);
-  if (const auto v = section.optional("cell_loss_db")) mesh.cell_loss_db = v->number(0.01, 20.0);
-  if (const auto v = section.optional("port_loss_db")) mesh.port_loss_db = v->number(0.0, 20.0);
-  if (const auto v = section.optional("crosstalk_db")) mesh.crosstalk_db = v->number(-100.0, -3.0);
-  section.finish();
-  return mesh;
+constexpr Field kPipFields[] = {
+    fields::count<&PipMeshSpec::rows>("rows", 1, 64, "Rows of hexagons.").must("rows of hexagons"),
+    fields::count<&PipMeshSpec::columns>("columns", 1, 64,
+                                         "Hexagons of a row; n x m have 4 (n + m) + 4 open ends for two ports of each NIC "
+                                         "port of a plane.")
+        .must("hexagons of a row"),
+    fields::number<&PipMeshSpec::cell_loss_db>("cell_loss_db", 0.01, 20.0, "Of one pass of a cell.").or_else("0.25"),
+    fields::number<&PipMeshSpec::port_loss_db>("port_loss_db", 0.0, 20.0, "Between a fibre and the mesh.").or_else("1"),
+    fields::number<&PipMeshSpec::crosstalk_db>("crosstalk_db", -100.0, -3.0, "Of a cell: leaked to passed power.")
+        .or_else("-30"),
+};
+constexpr Section kPip{kPipFields};
+
+std::vector<std::string> switch_words(const Registries& /*known*/) {
+  std::vector<std::string> words;
+  for (const OpticalSwitchPreset& preset : optical_switch_presets()) words.emplace_back(preset.key);
+  return words;
 }
 
-OpticalSwitchSpec read_switch(JsonReader section, const std::filesystem::path& directory) {
+constexpr Word<DarkScope> kDark[] = {{"ports", DarkScope::kPorts}, {"switch", DarkScope::kSwitch}};
+
+constexpr Field kSwitchFields[] = {
+    fields::own(
+        "preset", fields::text_shape(switch_words),
+        [](const Reading& at) { into<OpticalSwitchSpec>(at) = at.value.lookup(optical_switch_preset); },
+        "The switch whose values the other keys change: `photonrail list switches`.")
+        .or_else("none"),
+    fields::count<&OpticalSwitchSpec::ports>("ports", 1, 1'000'000'000,
+                                             "At least 2 x servers x NIC ports / planes; with pods 4 x servers of a pod x "
+                                             "NIC ports / planes.")
+        .or_else("as many as needed; a warning where that is more than any switch that is known has, or than the preset's"),
+    fields::own_time(
+        "reconfiguration", "ms", fields::kTimeUnits, kDelayShape,
+        [](const Reading& at) {
+          into<OpticalSwitchSpec>(at).reconfiguration = read_delay(at.value, at.picoseconds, folder_of(at));
+        },
+        "Switching, without settling and link bring-up; a number or a distribution.")
+        .must_if("!preset", "a switch without a \"preset\" needs it (any of _ns, _us, _ms, _s)"),
+    fields::time<&OpticalSwitchSpec::settle>("settle", "ms", "After switching.").or_else("0"),
+    fields::time<&OpticalSwitchSpec::link_up>("link_up", "ms", "Link bring-up after that.").or_else("0"),
+    fields::word<kDark, &OpticalSwitchSpec::darkness>("dark",
+                                                      "What has no light while the switch re-points: the fibres that "
+                                                      "change, or all.")
+        .or_else("`\"ports\"`"),
+    fields::time<&OpticalSwitchSpec::batching>("batching", "us",
+                                               "The switch collects commands for this time and carries them out as one.")
+        .or_else("0"),
+    fields::own(
+        "commands_per_s", fields::number_shape(1e-3, 1e12),
+        [](const Reading& at) { into<OpticalSwitchSpec>(at).command_gap = round_up_picoseconds(1e12 / number_of(at)); },
+        "The most commands that a switch begins.")
+        .by("command_gap")
+        .or_else("no limit"),
+    fields::number<&OpticalSwitchSpec::insertion_loss_db>("insertion_loss_db", 0.0, 1000.0, "Of one pass; 0: unknown.")
+        .or_else("0"),
+    fields::part<kPip, &OpticalSwitchSpec::pip>("pip",
+                                                "A mesh of programmable photonics, which blocks; not with "
+                                                "`insertion_loss_db`, `forwarding` or pods.")
+        .or_else("none: a crossbar"),
+    fields::number<&OpticalSwitchSpec::power_w>("power_w", 0.0, 1e9, "For the cost; required for it of a mesh.")
+        .or_else("0: the catalogue's"),
+    fields::number<&OpticalSwitchSpec::usd_per_port>("usd_per_port", 0.0, 1e9, "For the cost; required for it of a mesh.")
+        .or_else("0: the catalogue's"),
+};
+constexpr Section kSwitch{kSwitchFields};
+
+OpticalSwitchSpec read_switch(const JsonReader& section, const std::filesystem::path& directory) {
   if (section.is_string()) return section.lookup(optical_switch_preset);
   OpticalSwitchSpec spec;
-  const auto preset = section.optional("preset");
-  if (preset) spec = preset->lookup(optical_switch_preset);
-  if (const auto v = section.optional("ports")) spec.ports = v->count(1, 1'000'000'000);
-  if (const auto v = section.timed("reconfiguration", "ms")) {
-    spec.reconfiguration = read_delay(v->first, v->second, directory);
-  } else if (!preset) {
-    section.missing("reconfiguration_ms", "a switch without a \"preset\" needs it (any of _ns, _us, _ms, _s)");
-  }
-  section.read_duration("settle", spec.settle, "ms");
-  section.read_duration("link_up", spec.link_up, "ms");
-  if (const auto v = section.optional("dark")) {
-    spec.darkness = v->choice<DarkScope>({{"ports", DarkScope::kPorts}, {"switch", DarkScope::kSwitch}});
-  }
-  section.read_duration("batching", spec.batching, "us");
-  if (const auto v = section.optional("commands_per_s")) {
-    const double rate = v->number(1e-3, 1e12);
-    spec.command_gap = round_up_picoseconds(1e12 / rate);
-  }
-  if (const auto v = section.optional("insertion_loss_db")) spec.insertion_loss_db = v->number(0.0, 1000.0);
-  if (const auto v = section.optional("pip")) spec.pip = read_pip(*v);
-  if (const auto v = section.optional("power_w")) spec.power_w = v->number(0.0, 1e9);
-  if (const auto v = section.optional("usd_per_port")) spec.usd_per_port = v->number(0.0, 1e9);
-  section.finish();
+  const FileContext context(directory);
+  fields::read(section, kSwitch, &spec, &context);
   return spec;
 }
 
-PodSpec read_pods(JsonReader section) {
-  using enum PodSpec::Layer;
-  PodSpec pods;
-  pods.servers = section.child("servers", "servers of a pod").count(1, 1'000'000);
-  pods.layer = section.child("joined_by", R"("electrical" or "optical")")
-                   .choice<PodSpec::Layer>({{"electrical", kElectrical}, {"optical", kOptical}});
-  if (pods.layer == kOptical) {
-    section.refuse("oversubscription", "circuits between pods cannot be shared",
-                   "an optical layer has an uplink for every NIC port; remove it");
-  }
-  if (const auto v = section.optional("oversubscription")) pods.oversubscription = v->number(1.0, 1e6);
-  section.read_duration("latency", pods.latency);
-  section.finish();
-  return pods;
-}
+constexpr Word<PodSpec::Layer> kLayers[] = {{"electrical", PodSpec::Layer::kElectrical},
+                                            {"optical", PodSpec::Layer::kOptical}};
+constexpr Field kPodFields[] = {
+    fields::count<&PodSpec::servers>("servers", 1, 1'000'000,
+                                     "Servers of a pod, which has switches of its own; fewer than the cluster has.")
+        .must("servers of a pod"),
+    fields::word<kLayers, &PodSpec::layer>("joined_by", "The layer between pods.")
+        .by("layer")
+        .must(R"("electrical" or "optical")"),
+    fields::number<&PodSpec::oversubscription>("oversubscription", 1.0, 1e6,
+                                               "Bandwidth of a pod's NIC ports / bandwidth between pods.")
+        .only_if("joined_by=electrical", "circuits between pods cannot be shared",
+                 "an optical layer has an uplink for every NIC port; remove it")
+        .or_else("1"),
+    fields::time<&PodSpec::latency>("latency", "ns", "Added to a circuit between pods.").or_else("0"),
+};
+constexpr Section kPods{kPodFields};
 
-PortFault read_fault(JsonReader section) {
-  constexpr std::uint32_t kMaxNumber = 1'000'000'000;
-  PortFault fault;
-  using enum PortFault::Kind;
-  fault.kind = section.child("kind", R"("failed", "stuck" or "slow")")
-                   .choice<PortFault::Kind>({{"failed", kFailed}, {"stuck", kStuck}, {"slow", kSlow}});
-  if (fault.kind == kSlow) fault.rate = section.child("rate", "the share of its rate that it has left").number(1e-6, 1.0);
-  if (const auto v = section.optional("rail")) fault.rail = RailId{v->count(0, kMaxNumber)};
-  if (const auto v = section.optional("server")) fault.server = v->count(0, kMaxNumber);
-  if (const auto v = section.optional("port")) fault.port = v->count(0, kMaxNumber);
-  if (const auto v = section.optional("plane")) fault.plane = v->count(0, kMaxNumber);
-  fault.detection = section.duration("detection", "ms").value_or(Duration{});
-  section.read_time("at", fault.at, "ms");
-  fault.lasts = section.duration("lasts", "ms");
-  section.finish();
-  return fault;
-}
+constexpr double kMaxNumber = 1e9;
+constexpr Word<PortFault::Kind> kFaultKinds[] = {
+    {"failed", PortFault::Kind::kFailed}, {"stuck", PortFault::Kind::kStuck}, {"slow", PortFault::Kind::kSlow}};
+constexpr Field kFaultFields[] = {
+    fields::word<kFaultKinds, &PortFault::kind>("kind",
+                                                "No light, not to be re-pointed any more, or less of its rate. Electrical "
+                                                "rails have `failed` (what the NIC carries stands still) and `slow`, of "
+                                                "whole NICs.")
+        .must(R"("failed", "stuck" or "slow")"),
+    fields::number<&PortFault::rate>("rate", 1e-6, 1.0,
+                                     "The share of its rate that the port has left, in both directions; shares of one port "
+                                     "multiply, and a circuit has that of its slower end.")
+        .only_if("kind=slow")
+        .must("the share of its rate that it has left"),
+    fields::count<&PortFault::rail>("rail", 0, kMaxNumber, "The rail; with a server a NIC, with a plane an OCS.")
+        .or_else("all"),
+    fields::count<&PortFault::server>("server", 0, kMaxNumber, "The server.").or_else("all"),
+    fields::count<&PortFault::port>("port", 0, kMaxNumber, "The port of the NIC; not with `plane`.").or_else("all"),
+    fields::count<&PortFault::plane>("plane", 0, kMaxNumber, "The plane; alone it is that plane of every rail.")
+        .or_else("all"),
+    fields::time<&PortFault::detection>("detection", "ms",
+                                        "`failed` on optical rails only: from the loss of light until the control plane "
+                                        "knows it (a time-out, a heartbeat).")
+        .or_else("0"),
+    fields::time<&PortFault::at>("at", "ms", "When it begins.").or_else("0"),
+    fields::time<&PortFault::lasts>("lasts", "ms", "Until it is repaired, and its circuits are lit again.")
+        .or_else("for good"),
+};
+constexpr Section kFault{kFaultFields};
 
-void read_faults(JsonReader& rail, RailSpec& spec) {
-  if (const auto v = rail.optional("faults")) {
-    for (const JsonReader& fault : v->elements()) spec.faults.push_back(read_fault(fault));
-  }
-}
+constexpr std::string_view kNoCircuits = "electrical rails have no circuits";
+constexpr std::string_view kOrOptical = "remove it, or set \"kind\" to \"optical\"";
+constexpr std::string_view kElectricalOnly = "only electrical rails have it";
+constexpr std::string_view kOrPorts = "remove it; the ports of an OCS are /cluster/rail/switch/ports";
 
-void read_electrical(JsonReader& rail, RailSpec& spec) {
-  for (const char* key : {"switch", "forwarding", "on_dark", "planes", "pods"}) {
-    rail.refuse(key, "electrical rails have no circuits", "remove it, or set \"kind\" to \"optical\"");
-  }
-  if (const auto v = rail.optional("radix")) spec.switch_radix = v->count(2, 1'000'000);
-  if (const auto v = rail.optional("oversubscription")) spec.oversubscription = v->number(1.0, 1e6);
-  rail.read_duration("tier_latency", spec.tier_latency);
-  read_faults(rail, spec);
-}
+constexpr Field of_electrical(const Field& field) { return field.only_if("kind=electrical", kElectricalOnly, kOrPorts); }
+constexpr Field of_optical(const Field& field) { return field.only_if("kind=optical", kNoCircuits, kOrOptical); }
 
-void read_optical(JsonReader& rail, const std::filesystem::path& directory, RailSpec& spec) {
-  for (const char* key : {"radix", "oversubscription", "tier_latency_ns", "tier_latency_us"}) {
-    rail.refuse(key, "only electrical rails have it", "remove it; the ports of an OCS are /cluster/rail/switch/ports");
-  }
-  spec.optical =
-      read_switch(rail.child("switch", "optical rails need a switch: the name of a preset or an object"), directory);
-  if (const auto v = rail.optional("forwarding")) spec.forwarding = v->boolean();
-  if (const auto v = rail.optional("on_dark")) {
-    spec.on_dark = v->choice<OnDark>({{"error", OnDark::kError}, {"pause", OnDark::kPause}});
-  }
-  if (const auto v = rail.optional("planes")) spec.planes = v->count(1, 1'000'000);
-  if (const auto v = rail.optional("pods")) spec.pods = read_pods(*v);
-  read_faults(rail, spec);
-}
+constexpr Word<RailKind> kKinds[] = {{"electrical", RailKind::kElectrical}, {"optical", RailKind::kOptical}};
+constexpr Word<OnDark> kOnDark[] = {{"error", OnDark::kError}, {"pause", OnDark::kPause}};
+constexpr Shape kSwitchName = fields::text_shape(switch_words);
+
+constexpr Field kRailFields[] = {
+    fields::word<kKinds, &RailSpec::kind>("kind", "Packet switches, or optical circuit switches.")
+        .must("\"electrical\" or \"optical\""),
+    of_electrical(fields::count<&RailSpec::switch_radix>(
+                      "radix", 2, 1'000'000, "Ports of a rail switch; more NIC ports than this make leaves and spines."))
+        .by("switch_radix")
+        .or_else("64"),
+    of_electrical(fields::number<&RailSpec::oversubscription>("oversubscription", 1.0, 1e6,
+                                                              "Bandwidth down / bandwidth up of a leaf."))
+        .or_else("1"),
+    of_electrical(fields::time<&RailSpec::tier_latency>("tier_latency", "ns", "Added to a path over leaf, spine and leaf."))
+        .or_else("0"),
+    of_optical(fields::own(
+                   "switch", fields::either(fields::object_shape(kSwitch), kSwitchName),
+                   [](const Reading& at) { into<RailSpec>(at).optical = read_switch(at.value, folder_of(at)); },
+                   "The OCS: a name of `photonrail list switches`, or its values."))
+        .by("optical")
+        .must("optical rails need a switch: the name of a preset or an object"),
+    of_optical(fields::flag<&RailSpec::forwarding>("forwarding", "A send may hop over other GPUs of its rail."))
+        .or_else("false"),
+    of_optical(fields::word<kOnDark, &RailSpec::on_dark>("on_dark",
+                                                         "What becomes of bytes on a circuit that a controller darkens."))
+        .or_else("`\"error\"`"),
+    of_optical(fields::count<&RailSpec::planes>(
+                   "planes", 1, 1'000'000,
+                   "Switches side by side, a divisor of the NIC's ports; NIC port p is on plane p modulo planes."))
+        .or_else("1"),
+    of_optical(fields::part<kPods, &RailSpec::pods>("pods", "Servers with switches of their own, joined by a layer."))
+        .or_else("no pods"),
+    fields::parts<kFault, &RailSpec::faults>("faults",
+                                             "NIC ports that fail; what is not given is every rail, server or port.")
+        .or_else("none"),
+};
 
 }  // namespace
 
+constexpr Section kRailSection{kRailFields};
+
 RailSpec read_rail(JsonReader rail, const std::filesystem::path& directory) {
   RailSpec spec;
-  spec.kind = rail.child("kind", "\"electrical\" or \"optical\"")
-                  .choice<RailKind>({{"electrical", RailKind::kElectrical}, {"optical", RailKind::kOptical}});
-  spec.kind == RailKind::kOptical ? read_optical(rail, directory, spec) : read_electrical(rail, spec);
-  rail.finish();
+  const FileContext context(directory);
+  fields::read(std::move(rail), kRailSection, &spec, &context);
   return spec;
 }
 

@@ -1,8 +1,11 @@
 // The whole scenario file.
+#include "config/allocation/parts.hpp"
 #include "config/named_files.hpp"
 #include "config/reliability_parts.hpp"
 #include "config/scenario_astra.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
+#include "formats/synthesis/topology_and_sketch.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/config.hpp"
@@ -10,6 +13,8 @@
 #include "run/scenario_check.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <new>
 
 namespace photonrail {
 
@@ -22,23 +27,75 @@ constexpr std::string_view kScenarioSchema = "photonrail.scenario/1";
 
 }  // namespace
 
+namespace config {
+
+namespace {
+
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+
+constexpr std::string_view kOfJobs = "belongs to a job where there are several";
+constexpr std::string_view kIntoJobs = "put it into an entry of /jobs";
+
+constexpr Field kScenarioFields[] = {
+    fields::known("schema", fields::text_shape(), "`photonrail.scenario/1`.").by("").must(),
+    fields::text<&Scenario::name>("name", "Its name in results.").or_else("`\"unnamed\"`"),
+    fields::text<&Scenario::why>("why", "What the scenario is for.").or_else("`\"\"`"),
+    fields::own(
+        "jobs", kJobsShape,
+        [](const Reading& at) {
+          if (at.value.elements().empty())
+            at.value.fail("has no jobs", "give one at least, or a \"workload\" in its place");
+        },
+        "Several jobs in place of one, 1 to 255 that share the cluster.")
+        .or_else("none"),
+    fields::known("cluster", fields::object_shape(kClusterSection), "The hardware.").must_later(),
+    fields::known("workload", fields::object_shape(kWorkloadSection), "The job.")
+        .by("graph")
+        .refuse_unless("!jobs", kOfJobs, kIntoJobs)
+        .must_later(),
+    fields::known("placement", fields::object_shape(kPlacementSection), "Which GPU runs which rank.")
+        .by("gpu_of_rank")
+        .refuse_unless("!jobs", kOfJobs, kIntoJobs)
+        .or_else("rank r on GPU r"),
+    fields::known("controller", fields::object_shape(kControllerSection), "What re-points circuits.")
+        .or_else("`electrical` on electrical rails, required on optical rails"),
+    fields::known("executor", fields::object_shape(kExecutorSection), "How a GPU issues its tasks."),
+    fields::known("collectives", fields::object_shape(kCollectivesSection), "Which algorithm does which collective."),
+    fields::known("stragglers", kStragglersShape, "Ranks that are late or slow; delays add up and slowdowns multiply.")
+        .refuse_unless("!jobs", kOfJobs, kIntoJobs)
+        .or_else("`[]`"),
+    fields::known("cost", fields::object_shape(kCostSection), "Prices of the network.").by("pricing"),
+    fields::known("run", fields::object_shape(kRunSection), "How often, with which seed."),
+    fields::known("network", fields::object_shape(kNetworkSection), "How exact crowds of flows are.").by("run"),
+    fields::known("server_faults", kServerFaultsShape, "Servers that stop, with all their GPUs and NICs.")
+        .by("")
+        .or_else("`[]`"),
+    fields::known(
+        "reliability", fields::object_shape(kReliabilitySection),
+        "Failures and recoveries over months, for `photonrail goodput`. A run checks it and has no other use for it.")
+        .or_else("none"),
+    fields::known("astra", Shape{}, "ASTRA-sim's inputs, which give every section that the scenario does not.")
+        .by("")
+        .or_else("none"),
+};
+
+}  // namespace
+
+constexpr Section kScenarioSection{kScenarioFields};
+
+}  // namespace config
+
 Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
-                                    GraphCache* graphs, json::ReadObserver* observer) {
-  if (root.contains("astra")) return read_scenario_json(expand_astra(root, directory), directory, known, graphs, observer);
-  JsonReader top(root, {}, observer);
+                                    GraphCache* graphs) {
+  if (root.contains("astra")) return read_scenario_json(expand_astra(root, directory), directory, known, graphs);
+  JsonReader top(root);
   json::require_schema(top, kScenarioSchema);
   Scenario scenario;
-  if (const auto v = top.optional("name")) scenario.name = v->string();
-  if (const auto v = top.optional("why")) scenario.why = v->string();
-  const auto jobs = top.optional("jobs");
-  static_cast<void>(top.optional("cluster"));
-  if (jobs) {
-    if (jobs->elements().empty()) jobs->fail("has no jobs", "give one at least, or a \"workload\" in its place");
-    for (const char* key : {"workload", "placement", "stragglers"}) {
-      top.refuse(key, "belongs to a job where there are several", "put it into an entry of /jobs");
-    }
-  }
+  fields::read(top, kScenarioSection, &scenario);  // before the sections, so that a misspelt one is not found missing
   config::JobSections sections;
+  const auto jobs = top.optional("jobs");
   sections.workload = top.optional("workload");
   sections.placement = top.optional("placement");
   sections.controller = top.optional("controller");
@@ -50,8 +107,6 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   const auto network = top.optional("network");
   const auto server_faults = top.optional("server_faults");
   const auto reliability = top.optional("reliability");
-  static_cast<void>(top.optional("astra"));  // expanded above; the schema has it
-  top.finish();  // before the sections, so that a misspelt section is named rather than found missing
 
   scenario.cluster = config::read_cluster(top.child("cluster"), directory);
   scenario.pricing = config::read_cost(cost, directory, scenario.cluster);
@@ -59,12 +114,12 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
   if (server_faults) faults = config::read_server_faults(*server_faults, scenario.cluster.servers);
   config::fail_nics(faults, scenario.cluster);
   if (run) scenario.run = config::read_run(*run);
-  if (network) scenario.run.network_accuracy = config::read_network(*network);
+  if (network) config::read_network(*network, scenario.run);
   const config::ReadContext context{directory, known, graphs};
   if (jobs) {
     scenario.jobs = config::read_jobs(*jobs, sections, context, scenario);
     for (Scenario& job : scenario.jobs) config::stop_gpus(faults, job);
-    config::in_section(top, config::scenario_keys(), [&] { run::check_jobs(scenario); });
+    config::in_section(top, config::kScenarioSection, [&] { run::check_jobs(scenario); });
     if (reliability) reliability->fail("is of one job", "remove it, or all jobs but one");
     return scenario;
   }
@@ -87,7 +142,7 @@ TrainingSpec training_in(const Json& root, const std::filesystem::path& director
   json::require_schema(top, kScenarioSchema);
   TrainingSpec spec = config::read_training_spec_of_file(root, directory);
   const JsonReader section = top.child("workload").child("training");
-  config::in_section(section, config::training_keys(), [&] { spec.validate(); });
+  config::in_section(section, config::kTrainingSection, [&] { spec.validate(); });
   return spec;
 }
 
@@ -160,6 +215,20 @@ TrainingSpec read_training_spec(const std::filesystem::path& file, std::span<con
   } catch (const ConfigError& e) {
     throw e.inside(file.string());
   }
+}
+
+std::string file_words(const std::exception& error) {
+  if (const auto* const of_file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
+    return ConfigError(of_file->path1().string(), of_file->code().message(), "check the path").what();
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "out of memory";
+  const auto* const of_field = dynamic_cast<const core::FieldError*>(&error);
+  if (of_field == nullptr) return error.what();
+  config::Places places;
+  places.add("", "", nullptr, config::kScenarioSection);
+  formats::synthesis::add_places(places);
+  places.add("", "", nullptr, config::kAllocationSection);
+  return places.located(*of_field).what();
 }
 
 }  // namespace photonrail

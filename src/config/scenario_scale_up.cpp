@@ -1,5 +1,6 @@
 // The "scale_up" section of "cluster": a crossbar, or the links of a torus or a ring.
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "photonrail/collective/scale_up.hpp"
 
 #include <algorithm>
@@ -10,7 +11,22 @@ namespace photonrail::config {
 
 namespace {
 
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+using fields::Word;
+
 constexpr std::uint32_t kMaxSide = 65'536;
+
+// Numbers of an array, in the range of its elements.
+std::vector<std::uint32_t> counts_of(const Reading& at) {
+  const Shape& element = *at.field.shape.element;
+  std::vector<std::uint32_t> counts;
+  for (const JsonReader& value : at.value.elements()) {
+    counts.push_back(value.count(static_cast<std::uint32_t>(element.least), static_cast<std::uint32_t>(element.greatest)));
+  }
+  return counts;
+}
 
 std::vector<bool> read_wrap(const JsonReader& value, std::size_t sides) {
   if (!value.is_array()) return std::vector<bool>(sides, value.boolean());
@@ -19,23 +35,118 @@ std::vector<bool> read_wrap(const JsonReader& value, std::size_t sides) {
   return wraps;
 }
 
-void read_torus(JsonReader section, ScaleUpSpec& spec) {
-  ScaleUpShape& shape = spec.shape;
-  shape.kind = ScaleUpShape::Kind::kTorus;
-  for (const JsonReader& side : section.child("sides", "[4, 4, 4]: they multiply to \"gpus_per_server\"").elements()) {
-    shape.sides.push_back(side.count(1, kMaxSide));
+constexpr Shape kSide = fields::whole_shape(1, kMaxSide);
+constexpr Shape kFlag = fields::flag_shape();
+constexpr Field kTorusFields[] = {
+    fields::own(
+        "sides", fields::list_shape(kSide),
+        [](const Reading& at) {
+          ScaleUpShape& shape = into<ScaleUpSpec>(at).shape;
+          shape.sides = counts_of(at);
+          if (!at.section.has("wrap")) shape.wraps.assign(shape.sides.size(), true);
+        },
+        "One to three sides, which multiply to `gpus_per_server`; GPUs are in row-major order.")
+        .by("shape.sides")
+        .must("[4, 4, 4]: they multiply to \"gpus_per_server\""),
+    fields::own(
+        "wrap", fields::either(fields::list_shape(kFlag), kFlag),
+        [](const Reading& at) {
+          ScaleUpShape& shape = into<ScaleUpSpec>(at).shape;
+          shape.wraps = read_wrap(at.value, shape.sides.size());
+        },
+        "Which sides are closed.")
+        .by("shape.wraps")
+        .or_else("true"),
+    fields::flag<&ScaleUpSpec::shape, &ScaleUpShape::twisted>(
+        "twisted",
+        "Sides k, k, 2k or k, 2k, 2k, k from 3 on: the links that close a side k are shifted by k along each side of 2k.")
+        .by("shape.twisted")
+        .or_else("false"),
+    fields::count<&ScaleUpSpec::shape, &ScaleUpShape::block>(
+        "cube", 1, kMaxSide, "Side of a cube: links between cubes, and those that close a side, are optical circuits.")
+        .by("shape.block")
+        .or_else("no cubes"),
+    fields::flag<&ScaleUpSpec::shape, &ScaleUpShape::rail_rings>(
+        "rail_rings",
+        "Two sides, a `cube`, 1 or an odd number of cubes a side: each rail of a row or column of cubes is a ring of its "
+        "own.")
+        .by("shape.rail_rings")
+        .or_else("false"),
+    fields::time<&ScaleUpSpec::face_latency>("face_latency", "ns", "Added for each link between cubes.").or_else("0"),
+};
+
+void check_torus(const Reading& at) {
+  const auto& spec = into<ScaleUpSpec>(at);
+  if (spec.shape.block == 0 && spec.face_latency != Duration{}) {
+    at.section.fail("\"face_latency\" is of the links between cubes", "give the side of one: \"cube\": 4");
   }
-  const auto wrap = section.optional("wrap");
-  shape.wraps = wrap ? read_wrap(*wrap, shape.sides.size()) : std::vector<bool>(shape.sides.size(), true);
-  if (const auto v = section.optional("twisted")) shape.twisted = v->boolean();
-  if (const auto v = section.optional("cube")) shape.block = v->count(1, kMaxSide);
-  if (const auto v = section.optional("rail_rings")) shape.rail_rings = v->boolean();
-  section.read_duration("face_latency", spec.face_latency);
-  if (shape.block == 0 && spec.face_latency != Duration{}) {
-    section.fail("\"face_latency\" is of the links between cubes", "give the side of one: \"cube\": 4");
-  }
-  section.finish();
 }
+
+constexpr Section kTorus{kTorusFields, check_torus};
+
+constexpr Shape kLocalIndex = fields::whole_shape(0, kMaxSide - 1);
+constexpr Field kRingFields[] = {
+    fields::count<&ScaleUpSpec::shape, &ScaleUpShape::reach>("reach", 1, 64, "Fibres to this many next GPUs on both sides.")
+        .by("shape.reach")
+        .or_else("2"),
+    fields::own(
+        "bypassed", fields::list_shape(kLocalIndex),
+        [](const Reading& at) { into<ScaleUpSpec>(at).shape.bypassed = counts_of(at); },
+        "GPUs that the ring skips; less than `reach` in a row, or one longer row, which leaves a line.")
+        .by("shape.bypassed")
+        .or_else("none"),
+};
+constexpr Section kRing{kRingFields};
+
+constexpr Field kCurveFields[] = {
+    fields::time<&ScaleUpLine::step>("step", "ns", "What a message of any size takes.").or_else("0"),
+    fields::rate<&ScaleUpLine::rate>("gb_per_s", "What its bytes have.").by("rate").must(),
+};
+constexpr Section kCurve{kCurveFields};
+constexpr Shape kCurveElement = fields::object_shape(kCurve);
+
+constexpr double kMaxNumber = 1e9;
+constexpr Shape kPosition = fields::whole_shape(0, kMaxNumber);
+constexpr Field kFaceSwitchFields[] = {
+    fields::count<&ScaleUpFault::dimension>("dimension", 0, 2, "The dimension of the faces.").must("0, 1 or 2"),
+    fields::own(
+        "at", fields::list_shape(kPosition), [](const Reading& at) { into<ScaleUpFault>(at).position = counts_of(at); },
+        "The place of the face, the other dimensions in order.")
+        .by("position")
+        .must("the place on the face: [0, 3]"),
+};
+constexpr Section kFaceSwitch{kFaceSwitchFields};
+
+void check_fault(const Reading& at) {
+  const auto& fault = into<ScaleUpFault>(at);
+  if (fault.gpu.has_value() != fault.dimension.has_value()) return;
+  at.section.fail("a fault is of a GPU's links or of an optical switch",
+                  "\"gpu\" (with \"to\" for one link) or \"switch\"");
+}
+
+constexpr Field kFaultFields[] = {
+    fields::count<&ScaleUpFault::server>("server", 0, kMaxNumber, "The server.").or_else("every server"),
+    fields::count<&ScaleUpFault::gpu>("gpu", 0, kMaxNumber, "The GPU all of whose links fail, by its local index.")
+        .or_else("of `gpu` and `switch` one is needed"),
+    fields::own(
+        "to", kPosition,
+        [](const Reading& at) {
+          auto& fault = into<ScaleUpFault>(at);
+          fault.to = static_cast<std::uint32_t>(whole_of(at));
+          if (!fault.gpu) at.value.fail("a link has two ends", "give the other one: \"gpu\"");
+        },
+        "The neighbour of `gpu` to which the link fails, in both directions.")
+        .or_else("all"),
+    fields::group<kFaceSwitch>("switch", "With `cube`: an optical switch of the faces of one dimension.").by("dimension"),
+    fields::then(check_fault),
+    fields::number<&ScaleUpFault::rate>("rate", 0.0, 1.0, "Of their rate that the links keep; below 1, and 0: they fail.")
+        .or_else("0"),
+    fields::time<&ScaleUpFault::at>("at", "ms", "When it begins.").or_else("0"),
+    fields::time<&ScaleUpFault::lasts>("lasts", "ms", "How long it lasts.").or_else("to the end"),
+};
+
+constexpr Alias kFaultAliases[] = {{"position", "switch"}};
+constexpr Section kFault{kFaultFields, nullptr, kFaultAliases};
 
 ScaleUpLine line_of(const ProtocolCost& cost) {
   return {from_seconds(cost.step_us * 1e-6), Bandwidth::from_gb_per_s(1e3 / cost.us_per_megabyte)};
@@ -58,70 +169,110 @@ void add_measured_lines(std::string_view name, ScaleUpSpec& spec) {
   spec.latency = from_seconds(fabric.ll.launch_us * 1e-6);
 }
 
-std::vector<ScaleUpLine> read_curve(const JsonReader& list) {
-  std::vector<ScaleUpLine> lines;
-  for (JsonReader item : list.elements()) {
-    ScaleUpLine line;
-    item.read_duration("step", line.step);
-    line.rate = item.child("gb_per_s").bandwidth();
-    item.finish();
-    lines.push_back(line);
-  }
-  return lines;
+// The measured fabric whose rate and latency stand; nothing where the file has its own.
+std::optional<std::string> measured_fabric(const JsonReader& section, const ScaleUpSpec& spec) {
+  const Json* const preset = section.json().find("preset");
+  if (preset == nullptr || section.has("gb_per_s") || section.has("torus") || section.has("ring")) return std::nullopt;
+  if (spec.latency != measured_scale_up(preset->string()).latency) return std::nullopt;
+  return preset->string();
 }
 
-// "flat", "measured" (of a preset; the default where nothing else is said), or the protocols themselves.
-void read_curve_choice(JsonReader& section, const std::optional<std::string>& preset, bool own, ScaleUpSpec& spec) {
-  const auto curve = section.optional("curve");
-  if (curve && curve->is_array()) {
-    spec.lines = read_curve(*curve);
+constexpr Word<bool> kCurveWords[] = {{"measured", true}, {"flat", false}};
+
+// "flat", "measured", or the protocols themselves.
+void store_curve(const Reading& at) {
+  auto& spec = into<ScaleUpSpec>(at);
+  if (at.value.is_array()) {
+    for (const JsonReader& line : at.value.elements()) fields::read(line, kCurve, &spec.lines.emplace_back());
     return;
   }
-  const bool measured = curve ? curve->choice<bool>({{"measured", true}, {"flat", false}}) : preset.has_value() && !own;
-  if (!measured) return;
-  if (!preset || own) {
-    curve->fail("there is no measured fabric with a rate or a latency of the file's own",
-                "name one with \"preset\" and leave these out, or give the protocols");
+  if (!fields::meaning<kCurveWords>(at.value)) return;
+  const auto measured = measured_fabric(at.section, spec);
+  if (!measured) {
+    at.value.fail("there is no measured fabric with a rate or a latency of the file's own",
+                  "name one with \"preset\" and leave these out, or give the protocols");
   }
-  add_measured_lines(*preset, spec);
+  add_measured_lines(*measured, spec);
 }
 
-void read_ring(JsonReader section, ScaleUpShape& shape) {
-  shape.kind = ScaleUpShape::Kind::kRing;
-  if (const auto v = section.optional("reach")) shape.reach = v->count(1, 64);
-  if (const auto list = section.optional("bypassed")) {
-    for (const JsonReader& gpu : list->elements()) shape.bypassed.push_back(gpu.count(0, kMaxSide - 1));
-  }
-  section.finish();
+void need_links(const Reading& at, const char* problem) {
+  if (!at.section.has("torus") && !at.section.has("ring")) at.value.fail(problem, "give \"torus\" or \"ring\"");
 }
 
-ScaleUpFault read_link_fault(JsonReader section) {
-  constexpr std::uint32_t kMaxNumber = 1'000'000'000;
-  ScaleUpFault fault;
-  if (const auto v = section.optional("server")) fault.server = v->count(0, kMaxNumber);
-  if (const auto v = section.optional("gpu")) fault.gpu = v->count(0, kMaxNumber);
-  if (const auto v = section.optional("to")) {
-    fault.to = v->count(0, kMaxNumber);
-    if (!fault.gpu) v->fail("a link has two ends", "give the other one: \"gpu\"");
-  }
-  if (auto optical = section.optional("switch")) {
-    fault.dimension = optical->child("dimension", "0, 1 or 2").count(0, 2);
-    for (const JsonReader& place : optical->child("at", "the place on the face: [0, 3]").elements()) {
-      fault.position.push_back(place.count(0, kMaxNumber));
-    }
-    optical->finish();
-  }
-  if (fault.gpu.has_value() == fault.dimension.has_value()) {
-    section.fail("a fault is of a GPU's links or of an optical switch", "\"gpu\" (with \"to\" for one link) or \"switch\"");
-  }
-  if (const auto v = section.optional("rate")) fault.rate = v->number(0.0, 1.0);
-  section.read_time("at", fault.at, "ms");
-  fault.lasts = section.duration("lasts", "ms");
-  section.finish();
-  return fault;
+constexpr Shape kCurveName = fields::text_shape(fields::words_of<kCurveWords>);
+constexpr Shape kFaultElement = fields::object_shape(kFault);
+
+constexpr Field kScaleUpFields[] = {
+    fields::own(
+        "preset", kScaleUpName, [](const Reading& at) { into<ScaleUpSpec>(at) = at.value.lookup(measured_scale_up); },
+        "A measured fabric whose values the other keys change.")
+        .or_else("none"),
+    fields::rate<&ScaleUpSpec::per_gpu>("gb_per_s", "Per GPU; with `torus` or `ring` per link.")
+        .by("per_gpu")
+        .or_else("450"),
+    fields::time<&ScaleUpSpec::latency>("latency", "ns", "GPU to GPU; with `torus` or `ring` of each link on the way.")
+        .or_else("0"),
+    fields::own("curve", fields::either(fields::list_shape(kCurveElement), kCurveName), store_curve,
+                "Crossbar: a message takes the protocol that is fastest for its size, step + bytes / rate, and `latency`, "
+                "then the launch, is of an exchange's first messages alone; `\"flat\"`: `latency` for every size.")
+        .by("lines")
+        .or_else("`\"measured\"` with a preset whose rate and latency stand, else `\"flat\"`"),
+    fields::own(
+        "torus", fields::object_shape(kTorus),
+        [](const Reading& at) {
+          if (at.section.has("ring")) at.section.fail("\"torus\" and \"ring\" exclude each other", "keep one of them");
+          into<ScaleUpSpec>(at).shape.kind = ScaleUpShape::Kind::kTorus;
+          fields::read(at.value, kTorus, at.into);
+        },
+        "Links between neighbours.")
+        .by(".")
+        .or_else("a crossbar"),
+    fields::own(
+        "ring", fields::object_shape(kRing),
+        [](const Reading& at) {
+          into<ScaleUpSpec>(at).shape.kind = ScaleUpShape::Kind::kRing;
+          fields::read(at.value, kRing, at.into);
+        },
+        "A ring of the GPUs of a server, not with `torus`.")
+        .by(".")
+        .or_else("a crossbar"),
+    fields::own(
+        "pooled", fields::flag_shape(),
+        [](const Reading& at) {
+          into<ScaleUpSpec>(at).shape.pooled = at.value.boolean();
+          need_links(at, "a crossbar has one port a GPU and nothing to divide");
+        },
+        "`gb_per_s` is all egress of a GPU, divided over the links that it has.")
+        .or_else("false"),
+    fields::own(
+        "faults", fields::list_shape(kFaultElement),
+        [](const Reading& at) {
+          auto& faults = into<ScaleUpSpec>(at).faults;
+          for (const JsonReader& fault : at.value.elements()) fields::read(fault, kFault, &faults.emplace_back());
+          need_links(at, "a crossbar has no links between GPUs");
+        },
+        "With `torus` or `ring`: links that fail, or are slow.")
+        .or_else("none"),
+};
+
+// Without "curve" a preset whose values stand has its measured protocols.
+void check_scale_up(const Reading& at) {
+  auto& spec = into<ScaleUpSpec>(at);
+  if (at.section.has("curve")) return;
+  if (const auto measured = measured_fabric(at.section, spec)) add_measured_lines(*measured, spec);
 }
+
+constexpr Alias kScaleUpAliases[] = {{"shape", ""}};
 
 }  // namespace
+
+constexpr Section kScaleUpSection{kScaleUpFields, check_scale_up, kScaleUpAliases};
+
+std::vector<std::string> scale_up_words(const Registries& /*known*/) {
+  std::vector<std::string> words;
+  for (const ScaleUpFabric& fabric : scale_up_fabrics()) words.emplace_back(fabric.name);
+  return words;
+}
 
 void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
   if (section.is_string()) {
@@ -129,31 +280,7 @@ void read_scale_up(JsonReader section, ScaleUpSpec& spec) {
     add_measured_lines(section.string(), spec);
     return;
   }
-  std::optional<std::string> preset;
-  if (const auto v = section.optional("preset")) {
-    spec = v->lookup(measured_scale_up);
-    preset = v->string();
-  }
-  const auto own_rate = section.optional("gb_per_s");
-  if (own_rate) spec.per_gpu = own_rate->bandwidth();
-  const Duration measured = spec.latency;
-  section.read_duration("latency", spec.latency);
-  const bool own = own_rate || spec.latency != measured || section.has("torus") || section.has("ring");
-  read_curve_choice(section, preset, own, spec);
-  const auto torus = section.optional("torus");
-  const auto ring = section.optional("ring");
-  if (torus && ring) section.fail("\"torus\" and \"ring\" exclude each other", "keep one of them");
-  if (torus) read_torus(*torus, spec);
-  if (ring) read_ring(*ring, spec.shape);
-  if (const auto v = section.optional("pooled")) {
-    spec.shape.pooled = v->boolean();
-    if (!torus && !ring) v->fail("a crossbar has one port a GPU and nothing to divide", "give \"torus\" or \"ring\"");
-  }
-  if (const auto list = section.optional("faults")) {
-    for (const JsonReader& fault : list->elements()) spec.faults.push_back(read_link_fault(fault));
-    if (!torus && !ring) list->fail("a crossbar has no links between GPUs", "give \"torus\" or \"ring\"");
-  }
-  section.finish();
+  fields::read(std::move(section), kScaleUpSection, &spec);
 }
 
 }  // namespace photonrail::config

@@ -1,78 +1,127 @@
 // The sections "stragglers", ranks that are late or slow, and "server_faults", servers that stop.
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
-
-#include <limits>
+#include "config/sections.hpp"
 
 namespace photonrail::config {
 
 namespace {
 
-void read_whom(const JsonReader& value, StragglerSpec& spec) {
-  using enum StragglerSpec::Whom;
-  if (value.is_string()) {
-    spec.whom = value.choice<StragglerSpec::Whom>({{"all", kAll}, {"random", kOneAtRandom}});
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+using fields::Word;
+
+constexpr Word<StragglerSpec::Whom> kWhom[] = {{"all", StragglerSpec::Whom::kAll},
+                                               {"random", StragglerSpec::Whom::kOneAtRandom}};
+
+void store_whom(const Reading& at) {
+  auto& spec = into<StragglerSpec>(at);
+  if (at.value.is_string()) {
+    spec.whom = fields::meaning<kWhom>(at.value);
     return;
   }
-  spec.whom = kListed;
-  for (const JsonReader& rank : value.elements()) {
-    spec.ranks.push_back(RankId{rank.count(0, std::numeric_limits<std::uint32_t>::max() - 1)});
-  }
-  if (spec.ranks.empty()) value.fail("names no rank", "list rank numbers, or write \"all\" or \"random\"");
+  spec.whom = StragglerSpec::Whom::kListed;
+  for (const JsonReader& rank : at.value.elements()) spec.ranks.push_back(RankId{whole_of(rank, kRankShape)});
+  if (spec.ranks.empty()) at.value.fail("names no rank", "list rank numbers, or write \"all\" or \"random\"");
 }
 
-StragglerSpec read_straggler(JsonReader section, const std::filesystem::path& directory) {
-  StragglerSpec spec;
-  read_whom(section.child("ranks", "a list of rank numbers, \"all\" or \"random\""), spec);
-  const auto slowdown = section.optional("slowdown");
-  if (slowdown) spec.slowdown = slowdown->number(1.0, 1e6);
-  const auto delay = section.timed("delay", "us");
-  if (delay && delay->first.is_array()) {
-    for (const JsonReader& step : delay->first.elements()) spec.trace.push_back(step.in_picoseconds(delay->second));
-    if (spec.trace.empty()) delay->first.fail("has no entry", "give one delay for each step; they repeat");
-  } else if (delay) {
-    spec.delay = read_delay(delay->first, delay->second, directory);
+void store_delays(const Reading& at) {
+  auto& spec = into<StragglerSpec>(at);
+  if (!at.value.is_array()) {
+    spec.delay = read_delay(at.value, at.picoseconds, folder_of(at));
+    return;
   }
-  if (const auto at = section.duration("at", "ms")) spec.at = Time{*at};
-  spec.lasts = section.duration("lasts", "ms");
-  if (const auto v = section.optional("stops")) spec.stops = v->boolean();
-  if (spec.stops) spec.detection = section.duration("detection", "ms").value_or(Duration{});
-  if (!slowdown && !delay && !spec.stops) {
-    section.fail("is neither late nor slow",
-                 "give it a \"delay_us\" or a \"slowdown\", or an \"at_ms\" from which it \"stops\"");
-  }
-  section.finish();
-  return spec;
+  for (const JsonReader& step : at.value.elements()) spec.trace.push_back(step.in_picoseconds(at.picoseconds));
+  if (spec.trace.empty()) at.value.fail("has no entry", "give one delay for each step; they repeat");
+}
+
+constexpr Shape kAllOrRandom = fields::text_shape(fields::words_of<kWhom>);
+constexpr Shape kDelays = fields::either(fields::list_shape(kDelayNumber), kDelayNumber);
+constexpr Field kStragglerFields[] = {
+    fields::own("ranks", fields::either(fields::list_shape(kRankShape), kAllOrRandom), store_whom,
+                "The ranks, all of them, or one a step, drawn anew.")
+        .must("a list of rank numbers, \"all\" or \"random\""),
+    fields::number<&StragglerSpec::slowdown>("slowdown", 1.0, 1e6, "GPU computations take this many times as long.")
+        .or_else("1"),
+    fields::own_time("delay", "us", fields::kTimeUnits, fields::either(fields::object_shape(kDelaySection), kDelays),
+                     store_delays,
+                     "Before the rank's first task of a step; an array has one for each step and begins again; a "
+                     "distribution is drawn for each rank and step.")
+        .or_else("none"),
+    fields::time<&StragglerSpec::at>("at", "ms",
+                                     "A failure of these GPUs, listed or all, at that time; computations in progress feel "
+                                     "it. No delay beside it.")
+        .or_else("of all steps"),
+    fields::time<&StragglerSpec::lasts>("lasts", "ms", "With `at`: until the repair.").or_else("for good"),
+    fields::flag<&StragglerSpec::stops>("stops", "With `at`, in place of `slowdown`: the GPUs compute nothing.")
+        .or_else("false"),
+    fields::time<&StragglerSpec::detection>("detection", "ms",
+                                            "For this time nothing knows it; at most `lasts`. It changes the accounts of "
+                                            "the ranks alone.")
+        .only_if("stops=true")
+        .or_else("0"),
+};
+
+void check_straggler(const Reading& at) {
+  const JsonReader& section = at.section;
+  if (section.has("slowdown") || fields::has_time(section, "delay") || into<StragglerSpec>(at).stops) return;
+  section.fail("is neither late nor slow",
+               "give it a \"delay_us\" or a \"slowdown\", or an \"at_ms\" from which it \"stops\"");
 }
 
 }  // namespace
 
+constexpr Section kStragglerSection{kStragglerFields, check_straggler};
+
 std::vector<StragglerSpec> read_stragglers(const JsonReader& section, const std::filesystem::path& directory) {
   std::vector<StragglerSpec> stragglers;
-  for (const JsonReader& straggler : section.elements()) stragglers.push_back(read_straggler(straggler, directory));
+  const FileContext context(directory);
+  for (const JsonReader& straggler : section.elements()) {
+    fields::read(straggler, kStragglerSection, &stragglers.emplace_back(), &context);
+  }
   return stragglers;
 }
 
 namespace {
 
-ServerFault read_server_fault(JsonReader section, std::uint32_t servers) {
-  ServerFault fault;
-  fault.server = read_index(section.child("server", "the number of a server, from 0"), servers);
-  section.read_time("at", fault.at, "ms");
-  fault.lasts = section.duration("lasts", "ms");
-  fault.detection = section.duration("detection", "ms").value_or(Duration{});
+struct ServersContext : fields::Context {
+  explicit ServersContext(std::uint32_t count) : servers(count) {}
+  std::uint32_t servers;
+};
+
+constexpr Field kServerFaultFields[] = {
+    fields::own(
+        "server", fields::whole_shape(0, 4294967294.0),
+        [](const Reading& at) {
+          into<ServerFault>(at).server = read_index(at.value, context_of<ServersContext>(at).servers);
+        },
+        "All its GPUs stop, and all its NICs fail.")
+        .must("the number of a server, from 0"),
+    fields::time<&ServerFault::at>("at", "ms", "When it begins.").or_else("0"),
+    fields::time<&ServerFault::lasts>("lasts", "ms", "Until the repair.").or_else("for good"),
+    fields::time<&ServerFault::detection>("detection", "ms",
+                                          "Until it is known, at most `lasts`; of the NICs on optical rails.")
+        .or_else("0"),
+};
+
+void check_server_fault(const Reading& at) {
+  const auto& fault = into<ServerFault>(at);
   if (fault.lasts && fault.detection > *fault.lasts) {
-    section.fail("is over before it is detected", "a \"detection\" of at most the length of the fault");
+    at.section.fail("is over before it is detected", "a \"detection\" of at most the length of the fault");
   }
-  section.finish();
-  return fault;
 }
 
 }  // namespace
 
+constexpr Section kServerFaultSection{kServerFaultFields, check_server_fault};
+
 std::vector<ServerFault> read_server_faults(const JsonReader& section, std::uint32_t servers) {
   std::vector<ServerFault> faults;
-  for (const JsonReader& fault : section.elements()) faults.push_back(read_server_fault(fault, servers));
+  const ServersContext context(servers);
+  for (const JsonReader& fault : section.elements()) {
+    fields::read(fault, kServerFaultSection, &faults.emplace_back(), &context);
+  }
   return faults;
 }
 

@@ -2,35 +2,63 @@
 // collective (scenario_collective_workload.cpp), the layers of a mixture of experts (scenario_moe_layer.cpp).
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "core/counted.hpp"
 
 namespace photonrail::config {
 
 namespace {
 
-TaskGraph read_chakra_workload(JsonReader section, const std::filesystem::path& directory) {
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+using fields::Word;
+
+template <auto Member>
+constexpr Field path(std::string_view key, std::string_view doc) {
+  return fields::own(
+      key, kPathShape, [](const Reading& at) { fields::member_at<Member>(at.into) = read_path(at.value, folder_of(at)); },
+      doc);
+}
+
+constexpr Word<SizeUnit> kSizeUnits[] = {{"bytes", SizeUnit::kBytes}, {"elements", SizeUnit::kElements}};
+constexpr Word<ComputeTime> kComputeTimes[] = {{"roofline", ComputeTime::kRoofline}, {"trace", ComputeTime::kTrace}};
+constexpr Word<Dimension> kDimensions[] = {{"tp", Dimension::kTp}, {"cp", Dimension::kCp}, {"ep", Dimension::kEp},
+                                           {"dp", Dimension::kDp}, {"pp", Dimension::kPp}, {"other", Dimension::kOther}};
+constexpr Shape kDimension = fields::text_shape(fields::words_of<kDimensions>);
+constexpr Field kChakraFields[] = {
+    path<&ChakraOptions::prefix>("prefix", "Files are `PREFIX.RANK.et`, ranks from 0.").must(),
+    path<&ChakraOptions::comm_groups>("comm_groups", "JSON of groups: name to ranks.").or_else("none"),
+    fields::word<kSizeUnits, &ChakraOptions::size_unit>("size_unit", "Of communication sizes in the trace.")
+        .or_else("`\"bytes\"`"),
+    fields::own(
+        "element_bytes", fields::whole_shape(1, 64),
+        [](const Reading& at) {
+          auto& options = into<ChakraOptions>(at);
+          if (options.size_unit != SizeUnit::kElements)
+            at.value.fail("sizes are in bytes already", "set \"size_unit\" to \"elements\"");
+          options.element_bytes = static_cast<std::uint32_t>(whole_of(at));
+        },
+        "With `\"elements\"` only.")
+        .or_else("2"),
+    fields::word<kComputeTimes, &ChakraOptions::compute_time>("compute_time", "From the GPU model, or as recorded.")
+        .or_else("`\"roofline\"`"),
+    fields::own(
+        "dimensions", fields::map_shape(kDimension),
+        [](const Reading& at) {
+          for (const auto& [group, dimension] : at.value.members()) {
+            into<ChakraOptions>(at).dimensions[group] = fields::meaning<kDimensions>(dimension);
+          }
+        },
+        "Of groups. Inferred, a group inside a server is tp, one along a rail dp; sends are pp.")
+        .or_else("inferred"),
+};
+constexpr Section kChakra{kChakraFields};
+
+TaskGraph read_chakra_workload(const JsonReader& section, const std::filesystem::path& directory) {
   ChakraOptions options;
-  options.prefix = read_path(section.child("prefix"), directory);
-  if (const auto v = section.optional("comm_groups")) options.comm_groups = read_path(*v, directory);
-  if (const auto v = section.optional("size_unit")) {
-    options.size_unit = v->choice<SizeUnit>({{"bytes", SizeUnit::kBytes}, {"elements", SizeUnit::kElements}});
-  }
-  if (const auto v = section.optional("element_bytes")) {
-    if (options.size_unit != SizeUnit::kElements)
-      v->fail("sizes are in bytes already", "set \"size_unit\" to \"elements\"");
-    options.element_bytes = v->count(1, 64);
-  }
-  if (const auto v = section.optional("compute_time")) {
-    options.compute_time = v->choice<ComputeTime>({{"roofline", ComputeTime::kRoofline}, {"trace", ComputeTime::kTrace}});
-  }
-  if (const auto v = section.optional("dimensions")) {
-    for (const auto& [group, dimension] : v->members()) {
-      using enum Dimension;
-      options.dimensions[group] =
-          dimension.choice<Dimension>({{"tp", kTp}, {"cp", kCp}, {"ep", kEp}, {"dp", kDp}, {"pp", kPp}, {"other", kOther}});
-    }
-  }
-  section.finish();
+  const FileContext context(directory);
+  fields::read(section, kChakra, &options, &context);
   try {
     return read_chakra(options);
   } catch (const ConfigError& e) {
@@ -38,11 +66,20 @@ TaskGraph read_chakra_workload(JsonReader section, const std::filesystem::path& 
   }
 }
 
-TaskGraph read_kineto_workload(JsonReader section, const std::filesystem::path& directory) {
+constexpr Field kKinetoFields[] = {
+    path<&KinetoOptions::files>("files",
+                                "A folder of `rankN_trace.json` (or `.json.gz`), or a pattern with one `*` for the rank, "
+                                "from 0.")
+        .must(),
+    fields::count<&KinetoOptions::iteration>("iteration", 0, 0x1p53, "Only the kernels that begin in `ProfilerStep#N`.")
+        .or_else("all"),
+};
+constexpr Section kKineto{kKinetoFields};
+
+TaskGraph read_kineto_workload(const JsonReader& section, const std::filesystem::path& directory) {
   KinetoOptions options;
-  options.files = read_path(section.child("files"), directory);
-  if (const auto v = section.optional("iteration")) options.iteration = v->integer(0, std::uint64_t{1} << 53);
-  section.finish();
+  const FileContext context(directory);
+  fields::read(section, kKineto, &options, &context);
   try {
     return read_kineto(options);
   } catch (const ConfigError& e) {
@@ -50,11 +87,26 @@ TaskGraph read_kineto_workload(JsonReader section, const std::filesystem::path& 
   }
 }
 
+constexpr Shape kGraphShape = fields::either(fields::object_shape(kGraphSection), kPathShape);
+constexpr Field kWorkloadFields[] = {
+    fields::known("chakra", fields::object_shape(kChakra), "A trace of Chakra."),
+    fields::known("kineto", fields::object_shape(kKineto), "Traces of PyTorch's profiler."),
+    fields::known("training", fields::object_shape(kTrainingSection), "A training job."),
+    fields::known("collective", fields::object_shape(kCollectiveSection), "One collective."),
+    fields::known("moe_layer", fields::object_shape(kMoeLayerSection),
+                  "Forward passes through layers of a mixture of experts, all ranks one expert-parallel group."),
+    fields::known("graph", kGraphShape, "A `photonrail.graph/1` file, or what would be in it."),
+    fields::known("checkpoint", fields::object_shape(kCheckpointSection), "Puts a checkpoint into each step of the run.")
+        .or_else("none"),
+};
+
 TaskGraph read_graph_workload(const JsonReader& value, const std::filesystem::path& directory) {
   return inline_or_file(value, directory, [](const JsonReader& top) { return read_graph(top); });
 }
 
 }  // namespace
+
+constexpr Section kWorkloadSection{kWorkloadFields};
 
 void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cluster) {
   if (ranks > kMaxRanks) throw ConfigError(at, "has " + core::counted(ranks, "rank") + "; at most 2^24 are read");
@@ -69,14 +121,13 @@ void check_fit(const std::string& at, std::uint64_t ranks, const ClusterSpec& cl
 Workload read_workload(JsonReader section, const std::filesystem::path& directory, const ClusterSpec& cluster,
                        const Placement& placement, CollectiveSpec& collectives, const CollectiveRegistry& known,
                        GraphCache* graphs) {
+  fields::read(section, kWorkloadSection, nullptr);  // the checkpoint is read when the job is placed: read_checkpoint()
   const auto chakra = section.optional("chakra");
   const auto kineto = section.optional("kineto");
   const auto training = section.optional("training");
   const auto collective = section.optional("collective");
   const auto moe_layer = section.optional("moe_layer");
   const auto graph = section.optional("graph");
-  static_cast<void>(section.optional("checkpoint"));  // of the job when it is placed: read_checkpoint()
-  section.finish();
   if (chakra.has_value() + kineto.has_value() + training.has_value() + collective.has_value() + moe_layer.has_value() +
           graph.has_value() !=
       1) {

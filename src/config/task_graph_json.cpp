@@ -1,13 +1,13 @@
 // photonrail.graph/1: a task graph as JSON.
 #include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "formats/input_file.hpp"
 #include "json/file_kind.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <memory>
 
@@ -19,9 +19,64 @@ using config::Json;
 using config::JsonReader;
 
 constexpr std::string_view kGraphSchema = "photonrail.graph/1";
-constexpr std::uint32_t kMaxGraphRanks = 1U << 20;           // each has a program of its own
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 50;  // 1 PiB
-constexpr double kMaxFlops = 1e21;
+namespace fields = photonrail::fields;
+using fields::Field;
+using fields::Section;
+using fields::Shape;
+
+constexpr Shape kRanks = fields::whole_shape(1, 1U << 20);  // each has a program of its own
+constexpr Shape kFlops = fields::number_shape(0.0, 1e21);
+constexpr Shape kBytes = fields::whole_shape(0, 0x1p50);  // 1 PiB
+constexpr Shape kTag = fields::whole_shape(0, 4294967295.0);
+constexpr Shape kText = fields::text_shape();
+constexpr Shape kRankList = fields::list_shape(config::kRankShape);
+constexpr Shape kRanksOrAll = fields::either(kRankList, kText);
+constexpr Shape kRankOrAll = fields::either(kText, config::kRankShape);
+
+constexpr Field kCommunicatorFields[] = {
+    fields::known("ranks", kRanksOrAll, "Two or more ranks, or `\"all\"`.").must(),
+    fields::known("dimension", kText, "`tp`, `cp`, `ep`, `dp`, `pp` or `other`.").or_else("inferred from the placement"),
+};
+constexpr Section kCommunicator{kCommunicatorFields};
+
+constexpr Field kTaskFields[] = {
+    fields::known("rank", fields::either(kRankList, kRankOrAll), "The rank or ranks that have this task, or `\"all\"`.")
+        .must(),
+    fields::known("id", kText, "For `after`; unique on a rank.").or_else("none"),
+    fields::known("name", kText, "For people.").or_else("the id"),
+    fields::known("after", fields::list_shape(kText),
+                  "Tasks of the same rank that must be done, wherever they are written, by their ids.")
+        .or_else("`[]`"),
+    fields::known("collective", fields::text_shape(config::op_words), "A collective of the communicator.")
+        .only_if("!compute_us&!flops&!memory_bytes&!send_to&!receive_from")
+        .or_else("of these five kinds exactly one"),
+    fields::known("communicator", kText, "Its name.").only_if("collective").must(),
+    fields::known("bytes", kBytes, "Its size, which a barrier has not; or of the message.")
+        .only_if("!compute_us&!flops&!memory_bytes&!demand")
+        .must_later("!collective=barrier"),
+    fields::known("root", config::kRankShape, "The root of a collective.")
+        .only_if("collective&!demand")
+        .or_else("the first of the communicator"),
+    fields::known("compute_us", fields::number_shape(0.0, 1e12), "A computation of a fixed time."),
+    fields::known("flops", kFlops, "A computation by the GPU model, alone or with `memory_bytes`."),
+    fields::known("memory_bytes", kBytes, "The bytes of memory that it moves."),
+    fields::known("send_to", config::kRankShape, "A message to this rank."),
+    fields::known("tag", kTag, "Tells messages of a pair of ranks apart.").or_else("0"),
+    fields::known("receive_from", config::kRankShape, "A message from this rank."),
+    fields::known("demand", config::kDemandShape,
+                  "All-to-all, in place of `bytes`: row = sender, in order of the communicator's ranks.")
+        .only_if("collective=all_to_all"),
+};
+constexpr Section kTask{kTaskFields};
+constexpr Shape kTaskShape = fields::object_shape(kTask);
+constexpr Shape kCommunicatorShape = fields::object_shape(kCommunicator);
+
+constexpr Field kGraphFields[] = {
+    fields::known("schema", kText, "`photonrail.graph/1`.").must(),
+    fields::known("ranks", kRanks, "How many.").must(),
+    fields::known("communicators", fields::map_shape(kCommunicatorShape), "Groups of ranks by name.").or_else("none"),
+    fields::known("tasks", fields::list_shape(kTaskShape), "In the order of issue.").must(),
+};
 
 // A task as it is written: for one rank or many.
 struct Entry {
@@ -154,11 +209,11 @@ class GraphReader {
     }
     const auto flops = e.at.optional("flops");
     const auto memory = e.at.optional("memory_bytes");
-    builder_.add_compute(ProgramId{rank.index()}, flops ? flops->number(0.0, kMaxFlops) : 0.0,
+    builder_.add_compute(ProgramId{rank.index()}, flops ? number_of(*flops, kFlops) : 0.0,
                          memory ? read_bytes(*memory) : Bytes{}, e.name, after);
   }
 
-  static Bytes read_bytes(const JsonReader& value) { return {static_cast<std::int64_t>(value.integer(0, kMaxBytes))}; }
+  static Bytes read_bytes(const JsonReader& value) { return {static_cast<std::int64_t>(whole_of(value, kBytes))}; }
 
   void add_collective(Entry& e, RankId rank, const std::vector<TaskId>& after) {
     const JsonReader word = e.at.child("collective");
@@ -226,7 +281,7 @@ class GraphReader {
     if (other == rank) peer.fail("rank " + std::to_string(rank.value) + " cannot send to itself");
     const Bytes bytes = read_bytes(e.at.child("bytes"));
     std::uint32_t tag = 0;
-    if (const auto v = e.at.optional("tag")) tag = v->count(0, std::numeric_limits<std::uint32_t>::max());
+    if (const auto v = e.at.optional("tag")) tag = static_cast<std::uint32_t>(whole_of(*v, kTag));
     const auto link = sends ? builder_.link(rank, other, Dimension::kOther) : builder_.link(other, rank, Dimension::kOther);
     const auto put = sends ? &TaskGraphBuilder::add_send : &TaskGraphBuilder::add_receive;
     (builder_.*put)(ProgramId{rank.index()}, link, bytes, tag, e.name, after);
@@ -243,9 +298,11 @@ class GraphReader {
 
 }  // namespace
 
+constexpr Section config::kGraphSection{kGraphFields};
+
 TaskGraph config::read_graph(JsonReader top) {
   json::require_schema(top, kGraphSchema);
-  GraphReader reader(top.child("ranks").count(1, kMaxGraphRanks));
+  GraphReader reader(static_cast<std::uint32_t>(whole_of(top.child("ranks"), kRanks)));
   const auto communicators = top.optional("communicators");
   const auto tasks = top.child("tasks");
   top.finish();

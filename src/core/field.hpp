@@ -1,6 +1,6 @@
 // The fields that checks speak of. A check of a C++ value names a field of that value and knows no file. Where the value
 // comes from a file, the reader of the file maps the field to the place and the key that the user wrote
-// (json/field_keys.hpp).
+// (fields/places.hpp).
 #pragma once
 
 #include "photonrail/error.hpp"

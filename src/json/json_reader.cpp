@@ -52,20 +52,15 @@ void JsonReader::fail_at(std::string_view key, std::string_view what, std::strin
   throw ConfigError(join_pointer(pointer_, key), std::string(what), std::string(hint));
 }
 
-void JsonReader::missing(std::string_view key, std::string_view hint) const {
-  note_key(key, true);
-  fail_at(key, "missing", hint);
-}
+void JsonReader::missing(std::string_view key, std::string_view hint) const { fail_at(key, "missing", hint); }
 
 const Json& JsonReader::object() const {
-  note_read(ReadObserver::Kind::kObject);
   if (!value_->is_object()) fail("must be an object, not " + describe(*value_));
   return *value_;
 }
 
 std::optional<JsonReader> JsonReader::optional(std::string_view key) {
   const Json& all = object();
-  note_key(key, false);
   if (!contains(known_, key)) known_.emplace_back(key);
   const Json* const found = all.find(key);
   if (found == nullptr) return std::nullopt;
@@ -74,14 +69,12 @@ std::optional<JsonReader> JsonReader::optional(std::string_view key) {
 
 JsonReader JsonReader::child(std::string_view key, std::string_view hint) {
   auto found = optional(key);
-  note_key(key, true);
   if (!found) fail_at(key, "missing", hint);
   return *std::move(found);
 }
 
 std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
   std::vector<std::pair<std::string, JsonReader>> all;
-  note_read(ReadObserver::Kind::kMap);
   if (!value_->is_object()) fail("must be an object, not " + describe(*value_));
   for (const auto& [key, value] : value_->members()) all.emplace_back(key, at(value, join_pointer(pointer_, key)));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -89,7 +82,6 @@ std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
 }
 
 std::vector<JsonReader> JsonReader::elements() const {
-  note_read(ReadObserver::Kind::kArray);
   if (!value_->is_array()) fail("must be an array, not " + describe(*value_));
   std::vector<JsonReader> all;
   all.reserve(value_->size());
@@ -108,7 +100,6 @@ void JsonReader::finish() const {
     if (key == kSchemaKey && pointer_.empty()) continue;  // for editors
     if (first == nullptr || key < *first) first = &key;
   }
-  if (observer_ != nullptr && first == nullptr) observer_->finished(pointer_);
   if (first == nullptr) return;
   if (looks_like_bits(*first))
     fail_at(*first, "unknown key", "rates are in GB/s under keys with gb_per_s: 400 Gb/s is 50 GB/s");
@@ -124,7 +115,6 @@ std::optional<std::pair<JsonReader, double>> JsonReader::timed(std::string_view 
   for (const Unit& u : kUnits) {
     const std::string key = prefix + std::string(u.suffix);
     accepted_.push_back(key);
-    note_key(key, false);
     const Json* const entry = all.find(key);
     if (entry == nullptr) continue;
     if (found) fail_at(key, "given twice: " + first + " is there too", "keep one of them");
@@ -149,7 +139,6 @@ void JsonReader::read_time(std::string_view stem, Time& into, std::string_view u
 }
 
 std::string ValueReader::string() const {
-  note_read(ReadObserver::Kind::kString);
   if (!value_->is_string()) fail("must be a string, not " + describe(*value_));
   return value_->string();
 }
@@ -161,7 +150,6 @@ std::string ValueReader::word(const std::vector<std::string>& known) const {
 }
 
 bool ValueReader::boolean() const {
-  note_read(ReadObserver::Kind::kBoolean);
   if (!value_->is_boolean()) fail("must be true or false, not " + describe(*value_));
   return value_->boolean();
 }
@@ -172,7 +160,6 @@ double ValueReader::raw_number() const {
 }
 
 double ValueReader::number(double least, double greatest) const {
-  note_read(ReadObserver::Kind::kNumber, {least, greatest});
   const double x = raw_number();
   if (least == 0.0 && x < 0.0) fail("must not be negative, but is " + describe(*value_));
   if (!(x >= least && x <= greatest)) {
@@ -181,13 +168,9 @@ double ValueReader::number(double least, double greatest) const {
   return x;
 }
 
-double ValueReader::number_of_range(double least, double greatest, bool whole) const {
-  note_read(whole ? ReadObserver::Kind::kWhole : ReadObserver::Kind::kNumber, {least, greatest});
-  return raw_number();
-}
+double ValueReader::any_number() const { return raw_number(); }
 
 double ValueReader::positive(double greatest) const {
-  note_read(ReadObserver::Kind::kNumber, {0.0, greatest, true});
   const double x = raw_number();
   if (!(x > 0.0)) fail("must be positive, but is " + describe(*value_));
   if (!(x <= greatest)) fail("must be at most " + readable(greatest) + ", but is " + describe(*value_));
@@ -195,7 +178,6 @@ double ValueReader::positive(double greatest) const {
 }
 
 std::uint64_t ValueReader::integer(std::uint64_t least, std::uint64_t greatest) const {
-  note_read(ReadObserver::Kind::kWhole, {static_cast<double>(least), static_cast<double>(greatest)});
   const double x = raw_number();
   const auto range = [&] {
     fail("must be a whole number from " + std::to_string(least) + " to " + std::to_string(greatest) + ", but is " +

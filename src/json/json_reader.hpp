@@ -20,47 +20,26 @@ namespace photonrail::json {
 /// "reconfiguration" of "reconfiguration_ms" and of the same in another unit of time; empty where the key has no unit.
 [[nodiscard]] std::string_view stem_of_duration(std::string_view key);
 
-/// Is notified of what readers ask of a value: what they ask is what a file may have (json/schema.hpp).
-class ReadObserver {
- public:
-  enum class Kind : std::uint8_t { kObject, kMap, kArray, kString, kBoolean, kNumber, kWhole };
-  struct Range {
-    double least = 0.0;
-    double greatest = 0.0;
-    bool above = false;  ///< `least` itself is not allowed
-  };
-  virtual ~ReadObserver() = default;
-  /// A key of the object at `pointer` is looked up. `required`: it must be there.
-  virtual void asked(const std::string& pointer, std::string_view key, bool required) = 0;
-  /// A value of that kind is read at `pointer`; of numbers within the range.
-  virtual void read(const std::string& pointer, Kind kind, const Range& range) = 0;
-  /// Whether the value at `pointer` is of that kind is asked.
-  virtual void compared(const std::string& pointer, Kind kind) = 0;
-  /// The object at `pointer` has no other keys than those that were asked for.
-  virtual void finished(const std::string& pointer) = 0;
-};
-
 /// A value and its place: the typed getters of what is no object, and the errors that name the place.
 class ValueReader {
  public:
-  /// `value` and `observer`, if there is one, must outlive the reader and those that it gives.
-  explicit ValueReader(const Json& value, std::string pointer, ReadObserver* observer)
-      : value_(&value), pointer_(std::move(pointer)), observer_(observer) {}
+  /// `value` must outlive the reader and those that it gives.
+  explicit ValueReader(const Json& value, std::string pointer) : value_(&value), pointer_(std::move(pointer)) {}
 
   [[nodiscard]] const std::string& pointer() const { return pointer_; }
   [[nodiscard]] const Json& json() const { return *value_; }
-  [[nodiscard]] bool is_string() const { return value_->is_string() || is_other(ReadObserver::Kind::kString); }
-  [[nodiscard]] bool is_object() const { return value_->is_object() || is_other(ReadObserver::Kind::kObject); }
-  [[nodiscard]] bool is_array() const { return value_->is_array() || is_other(ReadObserver::Kind::kArray); }
+  [[nodiscard]] bool is_string() const { return value_->is_string(); }
+  [[nodiscard]] bool is_object() const { return value_->is_object(); }
+  [[nodiscard]] bool is_array() const { return value_->is_array(); }
 
   [[nodiscard]] std::string string() const;
   [[nodiscard]] std::string word(const std::vector<std::string>& known) const;  ///< one of these
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] double number(double least, double greatest) const;
   [[nodiscard]] double positive(double greatest) const;
+  /// A number whose range the caller checks.
+  [[nodiscard]] double any_number() const;
   /// A whole number; 1e9 counts as one.
-  /// A number whose range the caller checks; here it is only told to the observer.
-  [[nodiscard]] double number_of_range(double least, double greatest, bool whole) const;
   [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t greatest) const;
   [[nodiscard]] std::uint32_t count(std::uint32_t least, std::uint32_t greatest) const;
   [[nodiscard]] Bandwidth bandwidth() const;  ///< a number of GB/s
@@ -89,24 +68,14 @@ class ValueReader {
 
  protected:
   double raw_number() const;
-  void note_read(ReadObserver::Kind kind, const ReadObserver::Range& range = {}) const {
-    if (observer_ != nullptr) observer_->read(pointer_, kind, range);
-  }
-  bool is_other(ReadObserver::Kind kind) const {  // never
-    if (observer_ != nullptr) observer_->compared(pointer_, kind);
-    return false;
-  }
-
   const Json* value_;
   std::string pointer_;
-  ReadObserver* observer_;
 };
 
 /// The same for objects and arrays.
 class JsonReader : public ValueReader {
  public:
-  explicit JsonReader(const Json& value, std::string pointer = {}, ReadObserver* observer = nullptr)
-      : ValueReader(value, std::move(pointer), observer) {}
+  explicit JsonReader(const Json& value, std::string pointer = {}) : ValueReader(value, std::move(pointer)) {}
 
   [[nodiscard]] bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
 
@@ -133,15 +102,12 @@ class JsonReader : public ValueReader {
   [[nodiscard]] std::vector<JsonReader> elements() const;
   /// The reader of a value in this one, at `pointer`.
   [[nodiscard]] JsonReader at(const Json& value, std::string pointer) const {
-    return JsonReader(value, std::move(pointer), observer_);
+    return JsonReader(value, std::move(pointer));
   }
   [[noreturn]] void fail_at(std::string_view key, std::string_view what, std::string_view hint = {}) const;
 
  private:
   const Json& object() const;
-  void note_key(std::string_view key, bool required) const {
-    if (observer_ != nullptr) observer_->asked(pointer_, key, required);
-  }
 
   std::vector<std::string> known_;     // asked for, as hints name them
   std::vector<std::string> accepted_;  // durations in another unit

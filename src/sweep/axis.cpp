@@ -1,5 +1,6 @@
 #include "sweep/axis.hpp"
 #include "core/counted.hpp"
+#include "sweep/sweep_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,6 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr double kLargest = 1e18;
 constexpr double kMaxValues = 1e6;
 constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below it are what they seem
 
@@ -43,9 +43,9 @@ bool read_whole(JsonReader& section) {
 }
 
 std::vector<Json> read_range(JsonReader section) {
-  const double from = section.child("from").number(-kLargest, kLargest);
+  const double from = number_of(section.child("from"), kBoundShape);
   const JsonReader end = section.child("to");
-  const double to = end.number(-kLargest, kLargest);
+  const double to = number_of(end, kBoundShape);
   const auto step = section.optional("step");
   const auto points = section.optional("points");
   const bool whole = read_whole(section);
@@ -53,10 +53,12 @@ std::vector<Json> read_range(JsonReader section) {
   if (step.has_value() == points.has_value()) section.fail("needs exactly one of \"step\", \"points\"");
   std::vector<double> numbers;
   if (points) {
-    const auto n = points->count(2, static_cast<std::uint32_t>(kMaxValues));
-    for (std::uint32_t i = 0; i < n; ++i) numbers.push_back(i + 1 == n ? to : from + (to - from) * i / (n - 1));
+    const auto n = whole_of(*points, kPointsShape);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      numbers.push_back(i + 1 == n ? to : from + (to - from) * static_cast<double>(i) / static_cast<double>(n - 1));
+    }
   } else {
-    const double width = step->number(-kLargest, kLargest);
+    const double width = number_of(*step, kBoundShape);
     const double steps = (to - from) / width;
     if (!(steps >= 0.0)) step->fail("does not lead from " + Json(from).dump() + " to " + Json(to).dump());
     if (steps > kMaxValues) step->fail("makes more than a million values", "a longer step");
@@ -67,9 +69,9 @@ std::vector<Json> read_range(JsonReader section) {
 }
 
 std::vector<Json> read_log_range(JsonReader section) {
-  const double from = section.child("from").positive(kLargest);
-  const double to = section.child("to").positive(kLargest);
-  const auto n = section.child("points").count(2, static_cast<std::uint32_t>(kMaxValues));
+  const double from = number_of(section.child("from"), kLogBoundShape);
+  const double to = number_of(section.child("to"), kLogBoundShape);
+  const auto n = static_cast<std::uint32_t>(whole_of(section.child("points"), kPointsShape));
   const bool whole = read_whole(section);
   section.finish();
   std::vector<double> numbers;

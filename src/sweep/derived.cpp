@@ -1,4 +1,5 @@
 #include "sweep/derived.hpp"
+#include "sweep/sweep_fields.hpp"
 
 #include <cmath>
 
@@ -12,7 +13,7 @@ std::vector<Derived::Term> read_terms(const JsonReader& section) {
     if (term.is_string())
       terms.emplace_back(read_pointer(term));
     else
-      terms.emplace_back(term.positive(1e18));
+      terms.emplace_back(number_of(term, kTermShape));
   }
   if (terms.empty()) section.fail("is empty", "at least one pointer or number");
   return terms;

@@ -1,83 +1,80 @@
-#include "json/schema.hpp"
-
-#include "config/scenario_parts.hpp"
+#include "fields/schema.hpp"
+#include "config/sections.hpp"
+#include "fields/pages.hpp"
 #include "photonrail/study/schema.hpp"
-#include "sweep/schema_examples.hpp"
+#include "sweep/schema_result.hpp"
+#include "sweep/sweep_fields.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 namespace photonrail {
 
 namespace {
 
 using json::Json;
-using json::JsonReader;
-using json::ReadObserver;
 
-/// How a format is read, and what the exploration begins with.
+/// A format and the table of its keys.
 struct Format {
-  std::string name;
-  std::string title;
-  json::ReadFunction read;
-  std::span<const char* const> examples;
-  std::vector<json::SamePlace> same{};
+  const char* name;
+  const char* title;
+  const fields::Section& section;
 };
 
-std::vector<json::SamePlace> sections_of_jobs() {
-  std::vector<json::SamePlace> same;
-  for (const char* key : {"workload", "placement", "controller", "executor", "collectives", "stragglers"}) {
-    same.push_back({"/jobs/[]/" + std::string(key), "/" + std::string(key)});
+constexpr Format kFormats[] = {{"scenario", "photonrail.scenario/1", config::kScenarioSection},
+                               {"sweep", "photonrail.sweep/1", sweep::kSweepSection},
+                               {"graph", "photonrail.graph/1", config::kGraphSection},
+                               {"model", "photonrail.model/1", config::kModelFileSection},
+                               {"catalogue", "photonrail.catalogue/1", config::kCatalogueSection}};
+
+Json schema_of(const Format& format, const Registries& known) {
+  return fields::schema(fields::object_shape(format.section), format.title, known);
+}
+
+const Format& format_of(std::string_view name) {
+  const auto at = std::find_if(std::begin(kFormats), std::end(kFormats), [&](const Format& f) { return f.name == name; });
+  if (at != std::end(kFormats)) return *at;
+  throw ConfigError("", "there is no format \"" + std::string(name) + "\"", suggest(name, schema_formats()));
+}
+
+/// A line of a page behind which a table of keys stands.
+struct Marker {
+  std::string format;
+  std::string pointer;
+};
+
+constexpr std::string_view kApart = "apart";  // in place of a format: another page has these keys
+constexpr std::string_view kTableEnd = "<!-- /keys -->";
+
+std::optional<Marker> marker_of(std::string_view line) {
+  constexpr std::string_view kBegin = "<!-- keys ";
+  constexpr std::string_view kEnd = " -->";
+  if (!line.starts_with(kBegin) || !line.ends_with(kEnd)) return std::nullopt;
+  line = line.substr(kBegin.size(), line.size() - kBegin.size() - kEnd.size());
+  const std::size_t blank = std::min(line.find(' '), line.size());
+  return Marker{std::string(line.substr(0, blank)), std::string(line.substr(std::min(blank + 1, line.size())))};
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return same;
+  return lines;
 }
 
-// The places of the examples' files: there are none.
-const std::filesystem::path kNoFolder = "/nonexistent";
-
-std::vector<Format> described_formats(const Registries& known) {
-  return {{"scenario", "photonrail.scenario/1",
-           [&known](const Json& root, ReadObserver& observer) {
-             static_cast<void>(config::read_scenario_json(root, kNoFolder, known, nullptr, &observer));
-           },
-           sweep::scenario_examples(), sections_of_jobs()},
-          {"sweep", "photonrail.sweep/1",
-           [](const Json& root, ReadObserver& observer) { sweep::read_sweep_json(root, kNoFolder, observer); },
-           sweep::sweep_examples()},
-          {"graph", "photonrail.graph/1",
-           [](const Json& root, ReadObserver& observer) {
-             static_cast<void>(config::read_graph(JsonReader(root, {}, &observer)));
-           },
-           sweep::graph_examples()},
-          {"model", "photonrail.model/1",
-           [](const Json& root, ReadObserver& observer) {
-             static_cast<void>(config::read_model_file(JsonReader(root, {}, &observer), "model"));
-           },
-           sweep::model_examples()},
-          {"catalogue", "photonrail.catalogue/1",
-           [](const Json& root, ReadObserver& observer) {
-             static_cast<void>(config::read_catalogue_file(JsonReader(root, {}, &observer), "catalogue"));
-           },
-           sweep::catalogue_examples()}};
-}
-
-Json schema_of(const Format& format) {
-  std::vector<Json> examples;
-  for (const char* text : format.examples) examples.push_back(json::parse_json(text, format.name + " example"));
-  return json::to_schema(json::explore(format.read, examples, format.same), format.same, format.title);
-}
-
-// What the reader of a sweep takes as it is: the base, a scenario that is read when the points are made, and the values
-// of conditions, which are any.
-void describe_raw_values(Json& schema, const Registries& known) {
-  Json& properties = schema["properties"];
-  properties["axes"]["items"]["properties"]["when"]["additionalProperties"] = Json::object();
-  properties["exclude"]["items"]["additionalProperties"] = Json::object();
+// The base of a sweep is a scenario, or its path.
+void describe_base(Json& schema, const Registries& known) {
   Json path = Json::object();
   path["type"] = "string";
-  Json scenario = schema_of(described_formats(known).front());
+  Json scenario = schema_of(kFormats[0], known);
   scenario["$id"] = "photonrail.scenario/1";  // so that its own references begin here
-  properties["base"] = Json::object();
-  properties["base"]["anyOf"] = Json(std::vector<Json>{path, std::move(scenario)});
+  Json& base = schema["properties"]["base"];
+  base["anyOf"] = Json(std::vector<Json>{path, std::move(scenario)});
 }
 
 }  // namespace
@@ -89,14 +86,32 @@ const std::vector<std::string>& schema_formats() {
 
 std::string json_schema(std::string_view format, const Registries& known) {
   if (format == "result") return sweep::result_schema();
-  const std::vector<Format> all = described_formats(known);
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Format& f) { return f.name == format; });
-  if (at == all.end()) {
-    throw ConfigError("", "there is no format \"" + std::string(format) + "\"", suggest(format, schema_formats()));
-  }
-  Json schema = schema_of(*at);
-  if (format == "sweep") describe_raw_values(schema, known);
+  Json schema = schema_of(format_of(format), known);
+  if (format == "sweep") describe_base(schema, known);
   return schema.dump(2) + "\n";
+}
+
+std::vector<std::string> keys_of_scenario(const Registries& known) {
+  return fields::pointers_of_keys(config::kScenarioSection, known);
+}
+
+std::string page_with_keys(std::string_view page, const Registries& known) {
+  const std::vector<std::string> lines = lines_of(page);
+  std::vector<std::string> apart;  // what has a table of its own is left out of the others
+  for (const std::string& line : lines) {
+    if (const auto marker = marker_of(line)) apart.push_back(marker->pointer);
+  }
+  std::string text;
+  bool in_table = false;
+  for (const std::string& line : lines) {
+    if (line == kTableEnd) in_table = false;
+    if (!in_table) text += line + "\n";
+    const auto marker = marker_of(line);
+    if (!marker || marker->format == kApart) continue;
+    in_table = true;
+    text += "\n" + fields::table_of_keys(format_of(marker->format).section, marker->pointer, apart, known) + "\n";
+  }
+  return text;
 }
 
 }  // namespace photonrail

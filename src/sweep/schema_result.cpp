@@ -1,6 +1,6 @@
 // The schema of a result. A result is written, not read, so that there is no reader to ask: this is what result_json.cpp
 // writes, and a test holds results against it. Objects are open: a later version may write more keys.
-#include "sweep/schema_examples.hpp"
+#include "sweep/schema_result.hpp"
 
 namespace photonrail::sweep {
 

@@ -9,7 +9,7 @@
 #include "sweep/clash.hpp"
 #include "sweep/derived.hpp"
 #include "sweep/inputs.hpp"
-#include "sweep/schema_examples.hpp"
+#include "sweep/sweep_fields.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -83,7 +83,7 @@ void check_names(const JsonReader& top, const std::vector<std::string>& names) {
 void read_seeds(const JsonReader& seeds, Plan& plan) {
   std::set<std::uint64_t> seen;
   for (const JsonReader& seed : seeds.elements()) {
-    plan.seeds.push_back(seed.integer(0, std::numeric_limits<std::int64_t>::max()));
+    plan.seeds.push_back(whole_of(seed, kSeedShape));
     if (!seen.insert(plan.seeds.back()).second) seed.fail("is there twice");
   }
   if (plan.seeds.empty()) seeds.fail("is empty", "at least one seed");
@@ -111,7 +111,8 @@ Plan read_plan(JsonReader& top) {
     }
   }
   if (const auto seeds = top.optional("seeds")) read_seeds(*seeds, plan);
-  if (const auto repetitions = top.optional("repetitions")) plan.repetitions = repetitions->count(1, 1'000'000);
+  if (const auto repetitions = top.optional("repetitions"))
+    plan.repetitions = static_cast<std::uint32_t>(whole_of(*repetitions, kRepetitionsShape));
   return plan;
 }
 
@@ -272,12 +273,6 @@ void read_top(JsonReader top, std::span<const Override> set, Sweep& sweep) {
 }
 
 }  // namespace
-
-void read_sweep_json(const Json& root, const std::filesystem::path& directory, json::ReadObserver& observer) {
-  Sweep sweep;
-  sweep.file = directory / "sweep.json";
-  read_top(JsonReader(root, {}, &observer), {}, sweep);
-}
 
 }  // namespace sweep
 

@@ -43,6 +43,9 @@ TEST_F(Completion, BashCompletesCommandsOptionsAndWords) {
   EXPECT_EQ(offered({"trace", "export", "--pre"}), std::set<std::string>{"--prefix"});
   EXPECT_EQ(offered({"list", "cont"}), std::set<std::string>{"controllers"});
   EXPECT_EQ(offered({"schema", "sc"}), std::set<std::string>{"scenario"});
+  EXPECT_EQ(offered({"run", "--set", "/cluster/nic/port"}),
+            (std::set<std::string>{"/cluster/nic/ports=", "/cluster/nic/port_gb_per_s="}));
+  EXPECT_EQ(offered({"run", "--set", "/controller/dut"}), std::set<std::string>{"/controller/duty="});
   write("my_scenario.json", tiny("mine"));
   EXPECT_EQ(offered({"run", "my_"}), std::set<std::string>{"my_scenario.json"});
 }
@@ -51,7 +54,7 @@ TEST_F(Completion, ZshAndFishScriptsHaveTheSameWords) {
   for (const char* shell : {"zsh", "fish"}) {
     const Outcome outcome = run(std::string("completion ") + shell);
     ASSERT_EQ(outcome.status, 0);
-    for (const char* word : {"sweep", "launcher", "trace-ranks", "plugin", "controllers"})
+    for (const char* word : {"sweep", "launcher", "trace-ranks", "plugin", "controllers", "/cluster/servers"})
       EXPECT_THAT(outcome.out, HasSubstr(word)) << shell;
     if (!there_is(shell)) {
       std::cout << "THE SCRIPT FOR " << shell << " IS NOT PARSED: there is no such shell here\n";

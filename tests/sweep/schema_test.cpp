@@ -1,4 +1,4 @@
-// The schemas that the readers describe themselves with: every file of configs/ passes, and what a reader refuses for its
+// The schemas that are made from the tables of fields: every file of configs/ passes, and what a reader refuses for its
 // shape a schema refuses.
 #include "photonrail/study/schema.hpp"
 
@@ -18,9 +18,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace photonrail::test {
 namespace {
@@ -200,8 +202,12 @@ TEST(Schema, SaysRangesUnitsAndWords) {
   EXPECT_EQ(scenario["$schema"], "https://json-schema.org/draft/2020-12/schema");
   const json& cluster = scenario["properties"]["cluster"];
   EXPECT_THAT(cluster["required"], ::testing::UnorderedElementsAre("servers", "gpus_per_server"));
-  EXPECT_EQ(cluster["properties"]["servers"], json({{"type", "integer"}, {"minimum", 1}, {"maximum", 1000000}}));
-  EXPECT_EQ(cluster["properties"]["nic"]["properties"]["port_gb_per_s"]["description"], "10^9 bytes per second");
+  EXPECT_EQ(cluster["properties"]["servers"], json({{"type", "integer"},
+                                                    {"minimum", 1},
+                                                    {"maximum", 1000000},
+                                                    {"description", "Servers, each a scale-up domain."}}));
+  EXPECT_EQ(cluster["properties"]["nic"]["properties"]["port_gb_per_s"]["description"],
+            "Rate of a port in each direction. In 10^9 bytes per second.");
   EXPECT_EQ(cluster["properties"]["rail"]["properties"]["kind"]["enum"], json({"electrical", "optical"}));
   EXPECT_THAT(scenario["properties"]["controller"]["properties"]["name"]["enum"].get<std::vector<std::string>>(),
               ::testing::Contains("opus"));
@@ -229,6 +235,24 @@ TEST(Schema, FilesMayNameTheirSchemaAndHaveComments) {
   EXPECT_THROW(static_cast<void>(parse_scenario(content.dump(), file.parent_path(), "s")), ConfigError);
 }
 
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// To make them anew: for each page FILE, photonrail schema --page FILE > new && mv new FILE.
+TEST(Schema, PagesOfReferenceHaveTheTablesOfTheFields) {
+  std::size_t tables = 0;
+  for (const auto& entry : fs::directory_iterator(kSource / "docs/reference")) {
+    if (entry.path().extension() != ".md") continue;
+    const std::string page = text_of(entry.path());
+    if (page.find("<!-- keys ") == std::string::npos) continue;
+    ++tables;
+    EXPECT_EQ(page_with_keys(page), page) << entry.path();
+  }
+  EXPECT_GE(tables, 6u);
+}
+
 void collect_keys(const json& of, std::set<std::string>& keys) {
   if (of.is_object() && of.contains("properties") && of["properties"].is_object()) {
     for (const auto& [key, inner] : of["properties"].items()) keys.insert(key);
@@ -237,35 +261,40 @@ void collect_keys(const json& of, std::set<std::string>& keys) {
   for (const json& inner : of) collect_keys(inner, keys);
 }
 
-// Words between back-ticks; of a time without its unit, which a file chooses.
-std::string plain(const std::string& key) {
-  static const std::regex kUnit("_(ps|ns|us|ms|s|min|h|d)$");
-  return std::regex_replace(key, kUnit, "_");
-}
-
-// What a file may say, and what a result says, has its place in the pages.
-TEST(Schema, EveryKeyIsInThePages) {
-  std::set<std::string> told;
-  const std::regex word("\\$?[A-Za-z_][A-Za-z_0-9]*");
-  std::vector<std::filesystem::path> pages;
-  for (const char* folder : {"reference", "formats"}) {
-    for (const auto& page : std::filesystem::directory_iterator(kSource / "docs" / folder)) pages.push_back(page.path());
-  }
-  for (const auto& page : pages) {
-    std::ifstream in(page);
-    std::string text;
-    for (bool ticked = false; std::getline(in, text, '`'); ticked = !ticked) {
-      if (!ticked) continue;
-      for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) told.insert(plain(at->str()));
+// Every key of a format says what it means; conditions, which name keys too, have no type.
+void expect_descriptions(const json& of, const std::string& at) {
+  if (!of.is_structured()) return;
+  if (of.is_object() && of.contains("properties") && of.value("type", json()) == "object") {
+    for (const auto& [key, inner] : of["properties"].items()) {
+      if (key == "$schema" || inner.contains("$ref")) continue;
+      EXPECT_TRUE(inner.contains("description")) << at << "/" << key;
     }
   }
-  ASSERT_GT(told.size(), 300u);
+  for (const auto& [key, inner] : of.items()) expect_descriptions(inner, at + "/" + key);
+}
+
+TEST(Schema, EveryKeySaysWhatItMeans) {
   for (const std::string& format : schema_formats()) {
-    std::set<std::string> keys;
-    collect_keys(schema(format), keys);
-    ASSERT_FALSE(keys.empty()) << format;
-    for (const std::string& key : keys) EXPECT_TRUE(told.contains(plain(key))) << format << ": " << key;
+    if (format != "result") expect_descriptions(schema(format), format);
   }
+}
+
+// What a result says has its place in the pages.
+TEST(Schema, EveryKeyOfAResultIsInThePages) {
+  std::string pages;
+  for (const auto& entry : fs::directory_iterator(kSource / "docs/reference")) pages += text_of(entry.path());
+  std::set<std::string> told;
+  const std::regex word("[A-Za-z_][A-Za-z_0-9]*");
+  std::istringstream in(pages);
+  std::string text;
+  for (bool ticked = false; std::getline(in, text, '`'); ticked = !ticked) {
+    if (!ticked) continue;
+    for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) told.insert(at->str());
+  }
+  std::set<std::string> keys;
+  collect_keys(schema("result"), keys);
+  ASSERT_GT(keys.size(), 50u);
+  for (const std::string& key : keys) EXPECT_TRUE(told.contains(key)) << key;
 }
 
 }  // namespace

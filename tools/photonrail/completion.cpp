@@ -1,6 +1,7 @@
 // Completion scripts and manual pages, made from the tables that the command line is parsed with.
 #include "commands.hpp"
 #include "help_commands.hpp"
+#include "photonrail/study/schema.hpp"
 #include "photonrail/version.hpp"
 
 #include <CLI/CLI.hpp>
@@ -95,7 +96,12 @@ std::string bash_script(const CLI::App& app) {
           "  case \"$path\" in\n";
   write_cases(app, " ", "", text);
   text << "  esac\n"
-          "  if [[ $current == -* ]]; then\n"
+          "  if [[ ${COMP_WORDS[COMP_CWORD-1]} == --set && $path != /allocate ]]; then\n"
+          "    compopt -o nospace 2>/dev/null\n"
+          "    COMPREPLY=($(compgen -S = -W '"
+       << joined(keys_of_scenario())
+       << "' -- \"$current\"))\n"
+          "  elif [[ $current == -* ]]; then\n"
           "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
           "  else\n"
           "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
@@ -127,7 +133,11 @@ std::string zsh_script(const CLI::App& app) {
     body.replace(at, 9, "' words_here='");
   text << body
        << "  esac\n"
-          "  if [[ ${words[CURRENT]} == -* ]]; then\n"
+          "  if [[ ${words[CURRENT-1]} == --set && $path_of_command != /allocate ]]; then\n"
+          "    compadd -S = -- "
+       << joined(keys_of_scenario())
+       << "\n"
+          "  elif [[ ${words[CURRENT]} == -* ]]; then\n"
           "    compadd -- ${=options}\n"
           "  else\n"
           "    [[ -n $words_here ]] && compadd -- ${=words_here}\n"
@@ -158,6 +168,8 @@ void write_fish(const CLI::App& app, std::ostream& text) {
     text << begin;
     for (const std::string& name : option->get_snames()) text << " -s " << name;
     for (const std::string& name : option->get_lnames()) text << " -l " << name;
+    if (option->check_lname("set") && app.get_name() != "allocate")
+      text << " -a " << fish_quoted(joined(keys_of_scenario(), "= ") + "=");
     text << (option->get_items_expected_max() > 0 ? " -r" : "") << " -d " << fish_quoted(option->get_description()) << '\n';
   }
   for (const CLI::App* const sub : subcommands(app)) write_fish(*sub, text);

@@ -1,6 +1,7 @@
 #include "help_commands.hpp"
 
 #include "commands.hpp"
+#include "json/file_text.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/schema.hpp"
 
@@ -68,15 +69,26 @@ void man(const CLI::App& app, const ManOptions& options) {
   write_pages(app, options.folder);
 }
 
+void print_schema(const SchemaOptions& options, const Registries& known) {
+  if (!options.page.empty()) {
+    std::cout << page_with_keys(json::file_text(options.page), known);
+  } else if (options.format.empty()) {
+    throw CLI::RequiredError("FORMAT");
+  } else {
+    std::cout << json_schema(options.format, known);
+  }
+}
+
 }  // namespace
 
 void add_help_commands(CLI::App& app, HelpOptions& options, const Registries& known) {
   add_init(app, options.init, known);
   CLI::App* schema = app.add_subcommand("schema", "JSON Schema of a format, for editors");
-  schema->add_option("FORMAT", options.schema.format)
-      ->required()
-      ->transform(CLI::IsMember(schema_formats(), CLI::ignore_case));
-  schema->callback([&options, &known] { std::cout << json_schema(options.schema.format, known); });
+  schema->add_option("FORMAT", options.schema.format)->transform(CLI::IsMember(schema_formats(), CLI::ignore_case));
+  schema->add_option("--page", options.schema.page, "Print this page of reference with its tables of keys made anew")
+      ->option_text("FILE")
+      ->excludes("FORMAT");
+  schema->callback([&options, &known] { print_schema(options.schema, known); });
   CLI::App* completion = app.add_subcommand("completion", "A script that completes command lines");
   completion->add_option("SHELL", options.completion.shell)
       ->required()

@@ -29,6 +29,7 @@ struct InitOptions {
 };
 struct SchemaOptions {
   std::string format;
+  std::string page;
 };
 struct CompletionOptions {
   std::string shell;

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "config/json_reader.hpp"
-#include "json/field_keys.hpp"
+#include "fields/places.hpp"
 #include "photonrail/allocation/study.hpp"
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +43,6 @@ void read_pod_parts(JsonReader& section, allocation::PodSpec& pod);
 [[nodiscard]] allocation::WasteStudy read_waste(JsonReader section, const std::filesystem::path& directory);
 
 /// The fields of a ScheduleSpec that its checks name, and their keys.
-[[nodiscard]] std::span<const json::FieldKey> allocation_keys();
+extern const fields::Section kAllocationSection;
 
 }  // namespace photonrail::config

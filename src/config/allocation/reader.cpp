@@ -27,17 +27,15 @@ Shape read_shape(const JsonReader& value) {
   }
 }
 
-std::span<const json::FieldKey> allocation_keys() {
-  static constexpr json::FieldKey kKeys[] = {
-      {"preempt", "preempt"},
-      {"reconfiguration", "reconfiguration", "s"},
-      {"failures.mean_between", "failures/mean_between", "h"},
-      {"failures.mean_repair", "failures/mean_repair", "h"},
-      {"failures.checkpoint", "failures/checkpoint", "s"},
-      {"failures.restart", "failures/restart", "s"},
-  };
-  return kKeys;
-}
+constexpr fields::Alias kAllocationAliases[] = {
+    {"preempt", "preempt"},
+    {"reconfiguration", "reconfiguration", "s"},
+    {"failures.mean_between", "failures/mean_between", "h"},
+    {"failures.mean_repair", "failures/mean_repair", "h"},
+    {"failures.checkpoint", "failures/checkpoint", "s"},
+    {"failures.restart", "failures/restart", "s"},
+};
+constexpr fields::Section kAllocationSection{{}, nullptr, kAllocationAliases};
 
 Shape read_shape(const JsonReader& value, const Shape& torus) {
   const Shape shape = read_shape(value);

@@ -1,6 +1,7 @@
 // Failures of the "reliability" section: which parts, how often, what they do.
 #include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 
 #include <utility>
 
@@ -16,36 +17,73 @@ using reliability::RandomTime;
 constexpr double kMaxTime = 1e15;
 constexpr double kDay = 86400.0;
 
-RandomTime read_law(JsonReader value, double unit, const std::filesystem::path& directory) {
-  using enum RandomTime::Law;
-  RandomTime time;
-  if (!value.is_object()) return RandomTime::constant(value.number(0.0, kMaxTime / unit) * unit);
-  time.law = value.child("distribution")
-                 .choice<RandomTime::Law>({{"constant", kConstant},
-                                           {"exponential", kExponential},
-                                           {"weibull", kWeibull},
-                                           {"log_normal", kLogNormal},
-                                           {"uniform", kUniform},
-                                           {"samples", kSamples}});
-  if (time.law == kUniform) {
-    time.least_s = value.child("least").number(0.0, kMaxTime / unit) * unit;
-    time.greatest_s = value.child("greatest").number(0.0, kMaxTime / unit) * unit;
-  } else if (time.law == kSamples) {
-    time.samples_s = inline_or_file(value.child("values", "an array of times, or the path of a JSON file that holds one"),
-                                    directory, [&](const JsonReader& list) {
-                                      std::vector<double> samples;
-                                      for (const JsonReader& x : list.elements())
-                                        samples.push_back(x.number(0.0, kMaxTime / unit) * unit);
-                                      return samples;
-                                    });
-  } else {
-    time.mean_s = value.child("mean").number(0.0, kMaxTime / unit) * unit;
-  }
-  if (time.law == kWeibull) time.shape = value.child("shape").number(0.1, 100.0);
-  if (time.law == kLogNormal) time.shape = value.child("sigma").number(0.0, 5.0);
-  value.finish();
-  return time;
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+using fields::Word;
+
+/// A law is in the unit of the key that has it.
+struct LawContext : FileContext {
+  LawContext(const std::filesystem::path& folder, double seconds) : FileContext(folder), unit(seconds) {}
+  double unit;
+};
+
+double seconds_of(const JsonReader& value, double unit) { return value.number(0.0, kMaxTime / unit) * unit; }
+
+template <double RandomTime::*Member>
+constexpr Field moment(std::string_view key, std::string_view law, std::string_view doc) {
+  return fields::own(
+             key, kRandomNumber,
+             [](const Reading& at) {
+               into<RandomTime>(at).*Member = seconds_of(at.value, context_of<LawContext>(at).unit);
+             },
+             doc)
+      .only_if(law)
+      .must();
 }
+
+using Law = RandomTime::Law;
+constexpr Word<Law> kLaws[] = {{"constant", Law::kConstant}, {"exponential", Law::kExponential},
+                               {"weibull", Law::kWeibull},   {"log_normal", Law::kLogNormal},
+                               {"uniform", Law::kUniform},   {"samples", Law::kSamples}};
+constexpr Field kLawFields[] = {
+    fields::word<kLaws, &RandomTime::law>("distribution", "The law of the time.").must(),
+    moment<&RandomTime::least_s>("least", "distribution=uniform", "The shortest time."),
+    moment<&RandomTime::greatest_s>("greatest", "distribution=uniform", "The longest time."),
+    fields::own(
+        "values", fields::either(fields::list_shape(kRandomNumber), kPathShape),
+        [](const Reading& at) {
+          const double unit = context_of<LawContext>(at).unit;
+          into<RandomTime>(at).samples_s = inline_or_file(at.value, folder_of(at), [&](const JsonReader& list) {
+            std::vector<double> samples;
+            for (const JsonReader& x : list.elements()) samples.push_back(seconds_of(x, unit));
+            return samples;
+          });
+        },
+        "An array of times, or the path of a JSON file that holds one.")
+        .only_if("distribution=samples")
+        .must("an array of times, or the path of a JSON file that holds one"),
+    moment<&RandomTime::mean_s>("mean", "distribution=constant|exponential|weibull|log_normal", "The mean."),
+    fields::number<&RandomTime::shape>("shape", 0.1, 100.0, "Of Weibull's law.").only_if("distribution=weibull").must(),
+    fields::number<&RandomTime::shape>("sigma", 0.0, 5.0, "Deviation of the logarithm.")
+        .only_if("distribution=log_normal")
+        .must(),
+};
+
+/// The values that lines of the table take from the caller.
+struct FailureContext : FileContext {
+  FailureContext(const ReliabilityContext& of, const reliability::JobShape& shape)
+      : FileContext(of.directory), context(of), job(shape) {}
+  const ReliabilityContext& context;
+  const reliability::JobShape& job;
+};
+
+constexpr Field kPartFields[] = {
+    fields::count<&FailureSource::servers_per_part>("servers", 1, 1'000'000, "Servers of a group that fails together."),
+    fields::count<&FailureSource::parts>("parts", 1, 1U << 24, "How many such parts the cluster has."),
+};
+
+constexpr Section kParts{kPartFields};
 
 // How many parts there are. Without a cluster in the file only what the job's section says is known.
 void read_parts(const JsonReader& of, const ReliabilityContext& context, const reliability::JobShape& job,
@@ -58,8 +96,7 @@ void read_parts(const JsonReader& of, const ReliabilityContext& context, const r
     const auto parts = object.optional("parts");
     object.finish();
     if (group.has_value() == parts.has_value()) of.fail("needs exactly one of \"servers\", \"parts\"");
-    if (group) into.servers_per_part = group->count(1, 1'000'000);
-    if (parts) into.parts = parts->count(1, 1U << 24);
+    fields::read(of, kParts, &into);
     return;
   }
   const std::string word = of.string();
@@ -80,8 +117,21 @@ void read_parts(const JsonReader& of, const ReliabilityContext& context, const r
             suggest(word, {"gpu", "nic", "port", "transceiver", "server", "ocs", "plane", "rail", "job"}));
 }
 
+constexpr Field kRateFields[] = {
+    fields::known("per_1000_server_days", fields::number_shape(0.0, 1e12), "Failures of 1,000 servers in a day.")
+        .or_else("of these four exactly one"),
+    fields::known("fit", fields::number_shape(0.0, 1e15), "Failures of a part in 10^9 hours."),
+    fields::known("mtbf_h", fields::positive_shape(kMaxTime / 3600.0), "Mean time between failures of a part."),
+    fields::known("share_per_day", fields::number_shape(0.0, 1e6), "Share of the parts that fail in a day."),
+};
+constexpr Section kRates{kRateFields};
+
 // Exactly one of the units in which operators give rates.
-void read_rate(JsonReader& section, const FailureSource& parts, RandomTime& into) {
+void read_rate(const Reading& at) {
+  auto& source = into<FailureSource>(at);
+  RandomTime& time = source.time_to_failure;
+  JsonReader& section = at.section;
+  fields::read_open(section, kRates, nullptr);
   const auto days = section.optional("per_1000_server_days");
   const auto fit = section.optional("fit");
   const auto mtbf = section.optional("mtbf_h");
@@ -89,88 +139,133 @@ void read_rate(JsonReader& section, const FailureSource& parts, RandomTime& into
   if (days.has_value() + fit.has_value() + mtbf.has_value() + share.has_value() != 1) {
     section.fail("needs exactly one of \"per_1000_server_days\", \"fit\", \"mtbf_h\", \"share_per_day\"");
   }
+  const auto number = [](const std::optional<JsonReader>& value, std::size_t line) {
+    return number_of(*value, kRateFields[line].shape);
+  };
   if (days) {
-    if (parts.per_server == 0)
+    if (source.per_server == 0)
       days->fail("is a rate of servers", "take \"mtbf_h\", \"fit\" or \"share_per_day\" of one part");
-    const double rate = days->number(0.0, 1e12);
-    into.mean_s = rate > 0.0 ? 1000.0 * kDay * parts.per_server / rate : 0.0;
+    const double rate = number(days, 0);
+    time.mean_s = rate > 0.0 ? 1000.0 * kDay * source.per_server / rate : 0.0;
   }
-  if (fit) into.mean_s = fit->number(0.0, 1e15) > 0.0 ? 3600.0 * 1e9 / fit->number(0.0, 1e15) : 0.0;
-  if (mtbf) into.mean_s = mtbf->positive(kMaxTime / 3600.0) * 3600.0;
-  if (share) into.mean_s = share->number(0.0, 1e6) > 0.0 ? kDay / share->number(0.0, 1e6) : 0.0;
-  if (into.mean_s == 0.0 || into.mean_s > kMaxTime) into.mean_s = kMaxTime;  // a rate of 0: once in 30 million years
+  if (fit) time.mean_s = number(fit, 1) > 0.0 ? 3600.0 * 1e9 / number(fit, 1) : 0.0;
+  if (mtbf) time.mean_s = number(mtbf, 2) * 3600.0;
+  if (share) time.mean_s = number(share, 3) > 0.0 ? kDay / number(share, 3) : 0.0;
+  if (time.mean_s == 0.0 || time.mean_s > kMaxTime) time.mean_s = kMaxTime;  // a rate of 0: once in 30 million years
 }
 
-void read_law_of_failures(const JsonReader& law, RandomTime& into) {
-  if (!law.is_object()) {
-    into.law = law.choice<RandomTime::Law>(
-        {{"exponential", RandomTime::Law::kExponential}, {"constant", RandomTime::Law::kConstant}});
+constexpr Word<Law> kPlainLaws[] = {{"exponential", Law::kExponential}, {"constant", Law::kConstant}};
+constexpr Field kShapeFields[] = {
+    fields::known("weibull", fields::number_shape(0.1, 100.0), "The shape of Weibull's law."),
+    fields::known("log_normal", fields::number_shape(0.0, 5.0), "The deviation of the logarithm."),
+};
+constexpr Section kShape{kShapeFields};
+
+void store_law(const Reading& at) {
+  RandomTime& time = into<FailureSource>(at).time_to_failure;
+  if (!at.value.is_object()) {
+    time.law = fields::meaning<kPlainLaws>(at.value);
     return;
   }
-  JsonReader object = law;
+  fields::read(at.value, kShape, nullptr);
+  JsonReader object = at.value;
   const auto weibull = object.optional("weibull");
   const auto log_normal = object.optional("log_normal");
-  object.finish();
   if (weibull.has_value() == log_normal.has_value())
-    law.fail("needs exactly one of \"weibull\" (its shape), \"log_normal\" (its sigma)");
-  into.law = weibull ? RandomTime::Law::kWeibull : RandomTime::Law::kLogNormal;
-  into.shape = weibull ? weibull->number(0.1, 100.0) : log_normal->number(0.0, 5.0);
+    at.value.fail("needs exactly one of \"weibull\" (its shape), \"log_normal\" (its sigma)");
+  time.law = weibull ? Law::kWeibull : Law::kLogNormal;
+  time.shape = weibull ? number_of(*weibull, kShapeFields[0].shape) : number_of(*log_normal, kShapeFields[1].shape);
 }
 
-void read_degradation(JsonReader section, FailureSource& into) {
-  if (!section.is_object()) {
-    into.degradation = section.choice<Degradation>({{"port", Degradation::kPort}, {"plane", Degradation::kPlane}});
+template <Degradation Kind>
+constexpr Field factor(std::string_view key, std::string_view doc) {
+  return fields::own(
+      key, fields::number_shape(1.0, 1e6),
+      [](const Reading& at) {
+        auto& source = into<FailureSource>(at);
+        if (source.degradation != Degradation::kNone) at.value.fail("is the second way", "one failure degrades in one way");
+        source.degradation = Kind;
+        source.factor = number_of(at);
+      },
+      doc);
+}
+constexpr Field kDegradeFields[] = {
+    factor<Degradation::kCompute>("compute", "Computations take this many times as long."),
+    factor<Degradation::kStageCompute>("stage_compute", "Those of one pipeline stage do."),
+    factor<Degradation::kUplinks>("uplinks", "The uplinks have 1 / this of their rate."),
+    factor<Degradation::kNicRate>("nic_rate", "A NIC has 1 / this of its rate."),
+};
+constexpr Section kDegrade{kDegradeFields};
+constexpr Word<Degradation> kDegradations[] = {{"port", Degradation::kPort}, {"plane", Degradation::kPlane}};
+
+void store_degradation(const Reading& at) {
+  auto& source = into<FailureSource>(at);
+  if (!at.value.is_object()) {
+    source.degradation = fields::meaning<kDegradations>(at.value);
     return;
   }
-  constexpr std::pair<const char*, Degradation> kKinds[] = {{"compute", Degradation::kCompute},
-                                                            {"stage_compute", Degradation::kStageCompute},
-                                                            {"uplinks", Degradation::kUplinks},
-                                                            {"nic_rate", Degradation::kNicRate}};
-  for (const auto& [key, kind] : kKinds) {
-    const auto factor = section.optional(key);
-    if (!factor) continue;
-    if (into.degradation != Degradation::kNone) factor->fail("is the second way", "one failure degrades in one way");
-    into.degradation = kind;
-    into.factor = factor->number(1.0, 1e6);
-  }
-  section.finish();
-  if (into.degradation == Degradation::kNone) {
-    section.fail("is empty", R"({"compute": F}, {"stage_compute": F}, {"uplinks": F}, {"nic_rate": F}, "port" or "plane")");
+  fields::read(at.value, kDegrade, &source);
+  if (source.degradation == Degradation::kNone) {
+    at.value.fail("is empty",
+                  R"({"compute": F}, {"stage_compute": F}, {"uplinks": F}, {"nic_rate": F}, "port" or "plane")");
   }
 }
+
+constexpr Word<FailureEffect> kEffects[] = {
+    {"stop", FailureEffect::kStop}, {"slow", FailureEffect::kSlow}, {"silent", FailureEffect::kSilent}};
+constexpr Shape kPartName = {.kind = fields::Kind::kText, .choices = "gpu|nic|port|transceiver|server|ocs|plane|rail|job"};
+constexpr Shape kLawName = fields::text_shape(fields::words_of<kPlainLaws>);
+constexpr Shape kDegradeName = fields::text_shape(fields::words_of<kDegradations>);
+constexpr Field kFailureFields[] = {
+    fields::own(
+        "of", fields::either(fields::object_shape(kParts), kPartName),
+        [](const Reading& at) {
+          const auto& context = context_of<FailureContext>(at);
+          auto& source = into<FailureSource>(at);
+          read_parts(at.value, context.context, context.job, source);
+          source.name = at.value.is_string() ? at.value.string() : "part";
+        },
+        "What fails; a group is `{\"servers\": N}`, N parts of the cluster are `{\"parts\": N}`.")
+        .must("what fails: gpu, server, nic, port, ocs ..."),
+    fields::text<&FailureSource::name>("name", "Its name in results.").or_else("`of`"),
+    fields::include<kRates>().read_by([](const Reading& at) {
+      into<FailureSource>(at).time_to_failure.law = Law::kExponential;
+      read_rate(at);
+    }),
+    fields::own("law", fields::either(fields::object_shape(kShape), kLawName), store_law,
+                "The law of the time to a failure.")
+        .by("")
+        .or_else("`\"exponential\"`"),
+    fields::word<kEffects, &FailureSource::effect>("effect", "The job stops, is slow, or computes wrong results.")
+        .or_else("`\"stop\"`"),
+    fields::own("degrade", fields::either(fields::object_shape(kDegrade), kDegradeName), store_degradation,
+                "With the effect `slow`: what is slow.")
+        .by("degradation")
+        .or_else("none"),
+    random_time<&FailureSource::detection>("detection", "s", "Until the failure is known.").or_else("0"),
+    random_time<&FailureSource::repair>("repair", "h", "Until the part is back.").or_else("0"),
+};
+constexpr Alias kFailureAliases[] = {{"factor", "degrade"}, {"time_to_failure", ""}};
 
 }  // namespace
 
-std::optional<RandomTime> read_random_time(JsonReader& section, std::string_view stem,
-                                           const std::filesystem::path& directory) {
-  std::optional<RandomTime> found;
-  for (const auto& [suffix, unit] : {std::pair{"_s", 1.0}, {"_h", 3600.0}, {"_d", kDay}}) {
-    const std::string key = std::string(stem) + suffix;
-    const auto value = section.optional(key);
-    if (!value) continue;
-    if (found) value->fail("is there in two units", "remove one of them");
-    found = read_law(*value, unit, directory);
-  }
-  return found;
+constexpr Section kLawSection{kLawFields, nullptr, {}, nullptr, true};
+constexpr Section kFailureSection{kFailureFields, nullptr, kFailureAliases};
+
+RandomTime random_time_of(const Reading& at) {
+  const double unit = at.picoseconds / 1e12;
+  if (!at.value.is_object()) return RandomTime::constant(seconds_of(at.value, unit));
+  RandomTime time;
+  const LawContext context(folder_of(at), unit);
+  fields::read(at.value, kLawSection, &time, &context);
+  return time;
 }
 
-FailureSource read_failure(JsonReader section, const ReliabilityContext& context, const reliability::JobShape& job) {
+reliability::FailureSource read_failure(JsonReader section, const ReliabilityContext& context,
+                                        const reliability::JobShape& job) {
   FailureSource source;
-  const JsonReader of = section.child("of", "what fails: gpu, server, nic, port, ocs ...");
-  read_parts(of, context, job, source);
-  source.name = of.is_string() ? of.string() : "part";
-  if (const auto v = section.optional("name")) source.name = v->string();
-  source.time_to_failure.law = RandomTime::Law::kExponential;
-  read_rate(section, source, source.time_to_failure);
-  if (const auto v = section.optional("law")) read_law_of_failures(*v, source.time_to_failure);
-  if (const auto v = section.optional("effect")) {
-    source.effect = v->choice<FailureEffect>(
-        {{"stop", FailureEffect::kStop}, {"slow", FailureEffect::kSlow}, {"silent", FailureEffect::kSilent}});
-  }
-  if (const auto v = section.optional("degrade")) read_degradation(*v, source);
-  if (const auto v = read_random_time(section, "detection", context.directory)) source.detection = *v;
-  if (const auto v = read_random_time(section, "repair", context.directory)) source.repair = *v;
-  section.finish();
+  const FailureContext of_section(context, job);
+  fields::read(std::move(section), kFailureSection, &source, &of_section);
   return source;
 }
 

@@ -109,8 +109,8 @@ GoodputScenario read_json(const Json& root, const std::filesystem::path& directo
   try {
     check_degraded(scenario.spec, *scenario.job, scenario.training);
   } catch (const core::FieldError& e) {
-    json::FieldPlaces places;
-    places.add("reliability", section.pointer(), &section.json(), config::reliability_keys());
+    config::Places places;
+    places.add("reliability", section.pointer(), &section.json(), config::kReliabilitySection);
     throw places.located(e);
   }
   return scenario;

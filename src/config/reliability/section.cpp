@@ -1,9 +1,8 @@
 // The "reliability" section: the job over months.
 #include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <set>
 
 namespace photonrail::config {
@@ -17,144 +16,227 @@ using reliability::RecoveryOption;
 using reliability::Rollback;
 using reliability::Stage;
 
-void read_shape(const std::optional<JsonReader>& section, const ReliabilityContext& context, reliability::JobShape& job) {
-  job.gpus_per_server = context.cluster ? context.cluster->gpus_per_server : 8;
-  if (context.ranks > 0) {
-    job.servers = static_cast<std::uint32_t>((context.ranks + job.gpus_per_server - 1) / job.gpus_per_server);
+using fields::Field;
+using fields::Reading;
+using fields::Shape;
+using fields::Word;
+
+/// The values that lines of the tables take from the file.
+struct SectionContext : FileContext {
+  SectionContext(const ReliabilityContext& of, std::optional<Duration>& length)
+      : FileContext(of.directory), context(of), step(length) {}
+  const ReliabilityContext& context;
+  std::optional<Duration>& step;
+};
+
+constexpr Field kServerFields[] = {
+    fields::count<&reliability::JobShape::servers>("servers", 1, 1'000'000, "Servers of the job.")
+        .or_else("required with `step_s`; else those of the simulated job"),
+    fields::count<&reliability::JobShape::gpus_per_server>("gpus_per_server", 1, 1024, "GPUs of a server.").or_else("8"),
+};
+constexpr Section kServers{kServerFields};
+
+// The size of a simulated job is known.
+void read_servers(const Reading& at) {
+  if (context_of<SectionContext>(at).context.ranks == 0) {
+    static_cast<void>(at.section.child("servers", "servers of the job"));
+    fields::read_open(at.section, kServers, at.into, at.context);
+    return;
   }
-  if (!section) return;
-  JsonReader at = *section;
-  if (context.ranks > 0) {
-    for (const char* key : {"servers", "gpus_per_server"}) {
-      at.refuse(key, "is that of the simulated job", "remove it, or give \"step_s\" in place of a simulated step");
-    }
-  } else {
-    job.servers = at.child("servers", "servers of the job").count(1, 1'000'000);
-    if (const auto v = at.optional("gpus_per_server")) job.gpus_per_server = v->count(1, 1024);
+  for (const char* key : {"servers", "gpus_per_server"}) {
+    at.section.refuse(key, "is that of the simulated job", "remove it, or give \"step_s\" in place of a simulated step");
   }
-  if (const auto v = at.optional("replicas")) job.replicas = v->count(1, 1'000'000);
-  if (const auto v = at.optional("min_replicas")) job.min_replicas = v->count(1, 1'000'000);
-  at.finish();
 }
 
-void read_spares(JsonReader section, reliability::Spares& spares) {
-  if (const auto v = section.optional("servers_per_rack")) spares.servers_per_rack = v->count(0, 1'000'000);
-  if (const auto v = section.optional("per_rack")) spares.per_rack = v->count(0, 1000);
-  if (const auto v = section.optional("anywhere")) spares.anywhere = v->count(0, 1'000'000);
-  section.finish();
-}
+constexpr Field kJobFields[] = {
+    fields::include<kServers>().read_by(read_servers),
+    fields::count<&reliability::JobShape::replicas>(
+        "replicas", 1, 1'000'000, "Data-parallel replicas of whole servers, one after another; a divisor of the servers.")
+        .or_else("1"),
+    fields::count<&reliability::JobShape::min_replicas>("min_replicas", 1, 1'000'000,
+                                                        "With fewer replicas the job cannot go on.")
+        .or_else("1"),
+};
+constexpr Section kJob{kJobFields};
 
-reliability::FaultTrace read_trace(JsonReader section, const std::filesystem::path& directory) {
+constexpr Field kSpareFields[] = {
+    fields::count<&reliability::Spares::servers_per_rack>("servers_per_rack", 0, 1'000'000,
+                                                          "Servers of the job in a rack; 0: one rack.")
+        .or_else("0"),
+    fields::count<&reliability::Spares::per_rack>("per_rack", 0, 1000, "Spare servers in each rack.").or_else("0"),
+    fields::count<&reliability::Spares::anywhere>("anywhere", 0, 1'000'000, "Spare servers in racks of their own.")
+        .or_else("0"),
+};
+constexpr Section kSpares{kSpareFields};
+
+/// A trace and the causes that it leaves out.
+struct TraceEntry {
   reliability::FaultTrace trace;
-  const JsonReader file = section.child("file", "a CSV or JSON file of faults");
-  std::set<std::string> without;
-  if (const auto v = section.optional("without")) {
-    for (const JsonReader& cause : v->elements()) without.insert(cause.string());
-  }
-  if (const auto v = section.optional("shuffle")) trace.shuffle = v->boolean();
-  if (const auto v = read_random_time(section, "detection", directory)) trace.detection = *v;
-  section.finish();
-  const std::filesystem::path path = read_path(file, directory);
+  std::optional<JsonReader> file{};
+  std::set<std::string> without{};
+};
+
+constexpr Shape kText = fields::text_shape();
+constexpr Field kTraceFields[] = {
+    fields::own(
+        "file", kPathShape, [](const Reading& at) { into<TraceEntry>(at).file = at.value; },
+        "A CSV or JSON file of faults.")
+        .by("")
+        .must("a CSV or JSON file of faults"),
+    fields::own(
+        "without", fields::list_shape(kText),
+        [](const Reading& at) {
+          for (const JsonReader& cause : at.value.elements()) into<TraceEntry>(at).without.insert(cause.string());
+        },
+        "Causes that are left out.")
+        .or_else("`[]`"),
+    fields::flag<&TraceEntry::trace, &reliability::FaultTrace::shuffle>("shuffle", "Other places for each seed.")
+        .or_else("true"),
+    random_time<&TraceEntry::trace, &reliability::FaultTrace::detection>("detection", "s", "Until a fault is known.")
+        .or_else("0"),
+};
+constexpr Alias kTraceAliases[] = {{"faults[]", "file"}};
+constexpr Section kTrace{kTraceFields, nullptr, kTraceAliases};
+
+void store_trace(const Reading& at) {
+  TraceEntry entry;
+  fields::read(at.value, kTrace, &entry, at.context);
+  const std::filesystem::path path = read_path(*entry.file, folder_of(at));
   try {
-    trace.faults = reliability::read_faults(path);
+    entry.trace.faults = reliability::read_faults(path);
   } catch (const ConfigError& e) {
-    throw e.inside(file.pointer());
+    throw e.inside(entry.file->pointer());
   }
-  std::erase_if(trace.faults, [&](const reliability::TraceFault& fault) { return without.contains(fault.cause); });
-  return trace;
+  std::erase_if(entry.trace.faults,
+                [&](const reliability::TraceFault& fault) { return entry.without.contains(fault.cause); });
+  into<GoodputSpec>(at).trace = std::move(entry.trace);
 }
 
-void read_checkpointing(JsonReader section, bool simulated, reliability::Checkpointing& into) {
+constexpr Word<IntervalRule> kRules[] = {
+    {"young", IntervalRule::kYoung}, {"daly", IntervalRule::kDaly}, {"optimal", IntervalRule::kOptimal}};
+
+// Keys whose values the step simulator gives are refused; of the interval and its rule exactly one is.
+void refuse_simulated(const Reading& at) {
+  const bool simulated = context_of<SectionContext>(at).context.simulated_checkpoint;
   for (const char* key : {"stall_s", "copy_s"}) {
-    if (simulated) section.refuse(key, "is simulated: /workload/checkpoint says what is saved", "remove one of the two");
+    if (!simulated) break;
+    at.section.refuse(key, "is simulated: /workload/checkpoint says what is saved", "remove one of the two");
   }
-  const auto seconds = section.optional("interval_s");
-  const auto rule = section.optional("interval");
-  if (seconds.has_value() == rule.has_value()) section.fail("needs exactly one of \"interval_s\", \"interval\"");
-  if (seconds) into.interval_s = seconds->positive(1e9);
-  if (rule) {
-    into.rule = rule->choice<IntervalRule>(
-        {{"young", IntervalRule::kYoung}, {"daly", IntervalRule::kDaly}, {"optimal", IntervalRule::kOptimal}});
-  }
-  if (const auto v = section.optional("stall_s")) into.stall_s = v->number(0.0, 1e9);
-  if (const auto v = section.optional("copy_s")) into.copy_s = v->number(0.0, 1e9);
-  section.finish();
+  if (at.section.has("interval_s") == at.section.has("interval"))
+    at.section.fail("needs exactly one of \"interval_s\", \"interval\"");
 }
 
-std::vector<Stage> read_stages(const JsonReader& list, const std::filesystem::path& directory) {
-  std::vector<Stage> stages;
-  for (const JsonReader& element : list.elements()) {
-    JsonReader at = element;
-    Stage stage;
-    if (const auto v = at.optional("name")) stage.name = v->string();
-    const auto time = read_random_time(at, "time", directory);
-    if (!time) at.fail_at("time_s", "missing", "the length of the stage (any of _s, _h, _d)");
-    stage.time = *time;
-    at.finish();
-    stages.push_back(std::move(stage));
-  }
-  return stages;
-}
+constexpr Field kCheckpointingFields[] = {
+    fields::then(refuse_simulated),
+    fields::positive<&reliability::Checkpointing::interval_s>("interval_s", 1e9, "From checkpoint to checkpoint.")
+        .or_else("of `interval_s` and `interval` one is needed; without the section 3600"),
+    fields::word<kRules, &reliability::Checkpointing::rule>("interval", "The rule of the interval.").by("rule"),
+    fields::number<&reliability::Checkpointing::stall_s>("stall_s", 0.0, 1e9, "The job stands still for it.").or_else("0"),
+    fields::number<&reliability::Checkpointing::copy_s>("copy_s", 0.0, 1e9, "Until the checkpoint is of use.").or_else("0"),
+};
+constexpr Section kCheckpointing{kCheckpointingFields};
+
+constexpr Field kStageFields[] = {
+    fields::text<&Stage::name>("name", "Its name in results.").or_else("none"),
+    random_time<&Stage::time>("time", "s", "How long it takes.").must("the length of the stage (any of _s, _h, _d)"),
+};
+constexpr Section kStage{kStageFields};
+
+constexpr Word<RecoveryAction> kActions[] = {{"restart", RecoveryAction::kRestart},
+                                             {"swap_in_rack", RecoveryAction::kSwapInRack},
+                                             {"swap", RecoveryAction::kSwap},
+                                             {"move_rack", RecoveryAction::kMoveRack},
+                                             {"drop_replica", RecoveryAction::kDropReplica},
+                                             {"wait", RecoveryAction::kWait}};
+constexpr Word<Rollback> kRollbacks[] = {{"step", Rollback::kStep}, {"checkpoint", Rollback::kCheckpoint}};
+constexpr Field kRecoveryFields[] = {
+    fields::own(
+        "action", fields::text_shape(fields::words_of<kActions>),
+        [](const Reading& at) {
+          auto& option = into<RecoveryOption>(at);
+          option.name = at.value.string();
+          option.action = fields::meaning<kActions>(at.value);
+        },
+        "What is done about the failure.")
+        .must(),
+    fields::text<&RecoveryOption::name>("name", "Its name in results.").or_else("`action`"),
+    fields::word<kRollbacks, &RecoveryOption::rollback>("rollback", "What is lost: the step, or all since a checkpoint.")
+        .or_else("`\"checkpoint\"`"),
+    fields::parts<kStage, &RecoveryOption::stages>("stages", "What it takes, one after another.").or_else("`[]`"),
+    fields::parts<kStage, &RecoveryOption::rejoin>("rejoin", "What the way back takes.")
+        .only_if("action=drop_replica")
+        .or_else("`[]`"),
+    fields::own(
+        "sources", fields::list_shape(kText),
+        [](const Reading& at) {
+          for (const JsonReader& name : at.value.elements()) into<RecoveryOption>(at).sources.push_back(name.string());
+        },
+        "Failures that it is for, by their names.")
+        .or_else("all"),
+    fields::flag<&RecoveryOption::for_slow>("for_slow", "Also for slow parts, once detected.").or_else("false"),
+};
+constexpr Section kRecovery{kRecoveryFields};
+
+constexpr Field kMaintenanceFields[] = {
+    fields::positive<&reliability::Maintenance::every_d>("every_d", 36500.0, "From one to the next.").must(),
+    random_time<&reliability::Maintenance::lasts>("lasts", "h", "How long it takes.").or_else("0"),
+};
+constexpr Section kMaintenance{kMaintenanceFields};
+
+constexpr Shape kFailures = fields::list_shape(fields::kObjectOf<kFailureSection>);
+constexpr Field kReliabilityFields[] = {
+    fields::own_time(
+        "step", "s", fields::kTimeUnits, fields::time_shape(),
+        [](const Reading& at) { context_of<SectionContext>(at).step = duration_of(at); },
+        "The length of a step, in place of a simulated one.")
+        .by("")
+        .or_else("simulated"),
+    fields::part<kJob, &GoodputSpec::job>("job", "The size of the job."),
+    fields::positive<&GoodputSpec::days>("days", 36500.0, "Length of a history.").or_else("30"),
+    fields::count<&GoodputSpec::steps>("steps", 1, 1e12, "A history ends when these are done.").or_else("none"),
+    fields::count<&GoodputSpec::seeds>("seeds", 1, 10'000'000, "How many histories.").or_else("100"),
+    fields::count<&GoodputSpec::first_seed>("first_seed", 0, 0x1p63, "The seed of the first.").or_else("1"),
+    fields::part<kSpares, &GoodputSpec::spares>("spares", "Servers that wait for failures.").or_else("none"),
+    fields::own(
+        "failures", kFailures,
+        [](const Reading& at) {
+          auto& spec = into<GoodputSpec>(at);
+          for (const JsonReader& failure : at.value.elements()) {
+            spec.failures.push_back(read_failure(failure, context_of<SectionContext>(at).context, spec.job));
+          }
+        },
+        "What fails, how often, with what effect.")
+        .or_else("none"),
+    fields::own("trace", fields::object_shape(kTrace), store_trace, "Faults that were recorded.").or_else("none"),
+    fields::number<&GoodputSpec::server_spread>(
+        "server_spread", 0.0, 1e6, "Shape of the gamma distribution of servers' rates, 0.01 or more; 0: all alike.")
+        .or_else("0"),
+    fields::part<kCheckpointing, &GoodputSpec::checkpoint>("checkpoint", "How often the job saves its state."),
+    fields::text<&GoodputSpec::policy>("policy", "Which recovery is taken: a name of the page on goodput.")
+        .or_else("`in_order`"),
+    fields::text<&GoodputSpec::spare_placement>("spare_placement", "Which spare is taken.").or_else("`same_rack_first`"),
+    fields::parts<kRecovery, &GoodputSpec::recovery>("recovery",
+                                                     "The options of a recovery; one of them is `wait` for all failures.")
+        .must("the options of a recovery, at least {\"action\": \"wait\"}"),
+    fields::part<kMaintenance, &GoodputSpec::maintenance>("maintenance", "Times when the job stands still.")
+        .or_else("none"),
+};
 
 }  // namespace
 
-RecoveryOption read_recovery_option(JsonReader section, const std::filesystem::path& directory) {
-  RecoveryOption option;
-  const JsonReader action = section.child("action");
-  option.name = action.string();
-  option.action = action.choice<RecoveryAction>({{"restart", RecoveryAction::kRestart},
-                                                 {"swap_in_rack", RecoveryAction::kSwapInRack},
-                                                 {"swap", RecoveryAction::kSwap},
-                                                 {"move_rack", RecoveryAction::kMoveRack},
-                                                 {"drop_replica", RecoveryAction::kDropReplica},
-                                                 {"wait", RecoveryAction::kWait}});
-  if (const auto v = section.optional("name")) option.name = v->string();
-  if (const auto v = section.optional("rollback")) {
-    option.rollback = v->choice<Rollback>({{"step", Rollback::kStep}, {"checkpoint", Rollback::kCheckpoint}});
-  }
-  if (const auto v = section.optional("stages")) option.stages = read_stages(*v, directory);
-  if (option.action == RecoveryAction::kDropReplica) {
-    if (const auto v = section.optional("rejoin")) option.rejoin = read_stages(*v, directory);
-  }
-  if (const auto v = section.optional("sources")) {
-    for (const JsonReader& name : v->elements()) option.sources.push_back(name.string());
-  }
-  if (const auto v = section.optional("for_slow")) option.for_slow = v->boolean();
-  section.finish();
-  return option;
-}
+constexpr Section kReliabilitySection{kReliabilityFields};
 
 reliability::GoodputSpec read_reliability(JsonReader section, const ReliabilityContext& context,
                                           std::optional<Duration>& step) {
   GoodputSpec spec;
-  step = section.duration("step", "s");
-  read_shape(section.optional("job"), context, spec.job);
-  if (const auto v = section.optional("days")) spec.days = v->positive(36500.0);
-  if (const auto v = section.optional("steps")) spec.steps = static_cast<std::int64_t>(v->integer(1, 1'000'000'000'000));
-  if (const auto v = section.optional("seeds")) spec.seeds = v->count(1, 10'000'000);
-  if (const auto v = section.optional("first_seed"))
-    spec.first_seed = v->integer(0, std::numeric_limits<std::int64_t>::max());
-  if (const auto v = section.optional("spares")) read_spares(*v, spec.spares);
-  if (const auto v = section.optional("failures")) {
-    for (const JsonReader& failure : v->elements()) spec.failures.push_back(read_failure(failure, context, spec.job));
+  spec.job.gpus_per_server = context.cluster ? context.cluster->gpus_per_server : 8;
+  if (context.ranks > 0) {
+    spec.job.servers =
+        static_cast<std::uint32_t>((context.ranks + spec.job.gpus_per_server - 1) / spec.job.gpus_per_server);
   }
-  if (const auto v = section.optional("trace")) spec.trace = read_trace(*v, context.directory);
-  if (const auto v = section.optional("server_spread")) spec.server_spread = v->number(0.0, 1e6);
-  if (const auto v = section.optional("checkpoint")) read_checkpointing(*v, context.simulated_checkpoint, spec.checkpoint);
-  if (const auto v = section.optional("policy")) spec.policy = v->string();
-  if (const auto v = section.optional("spare_placement")) spec.spare_placement = v->string();
-  const JsonReader recovery = section.child("recovery", "the options of a recovery, at least {\"action\": \"wait\"}");
-  for (const JsonReader& option : recovery.elements())
-    spec.recovery.push_back(read_recovery_option(option, context.directory));
-  if (const auto v = section.optional("maintenance")) {
-    JsonReader at = *v;
-    spec.maintenance.every_d = at.child("every_d").positive(36500.0);
-    const auto lasts = read_random_time(at, "lasts", context.directory);
-    if (lasts) spec.maintenance.lasts = *lasts;
-    at.finish();
-  }
-  section.finish();
-  in_section(section, reliability_keys(), [&] { spec.validate(); });
+  const SectionContext of_section(context, step);
+  fields::read(section, kReliabilitySection, &spec, &of_section);
+  in_section(section, kReliabilitySection, [&] { spec.validate(); });
   return spec;
 }
 

@@ -67,8 +67,8 @@ SynthesisTopology topology_in(const Json& root) {
   } catch (const core::FieldError& e) {
     core::Field field = e.field();
     if (!field.indices.empty()) field.indices.front() = entry_of_link[field.indices.front()];
-    json::FieldPlaces places;
-    places.add("", "", &root, formats::synthesis::topology_keys());
+    fields::Places places;
+    formats::synthesis::add_places(places);
     throw places.located({field, e.problem_pattern(), e.hint_pattern()});
   }
   return topology;
@@ -124,22 +124,18 @@ auto from_file(const std::filesystem::path& file, const Read& read) {
 
 }  // namespace
 
-std::span<const json::FieldKey> formats::synthesis::topology_keys() {
-  static constexpr json::FieldKey kKeys[] = {{"nodes", "nodes"}, {"links", "links"}, {"links[]", "links/[]"}};
-  return kKeys;
-}
-
-std::span<const json::FieldKey> formats::synthesis::sketch_keys() {
-  static constexpr json::FieldKey kKeys[] = {
-      {"", "links"},
-      {"only[]", "links/only/[]"},
-      {"without[]", "links/without/[]"},
-      {"switches[].nodes", "switches/[]/nodes"},
-      {"symmetries", "symmetries"},
-      {"symmetries[]", "symmetries/[]"},
-      {"symmetries[].group", "symmetries/[]/group"},
+void formats::synthesis::add_places(fields::Places& places) {
+  static constexpr fields::Alias kTopology[] = {{"nodes", "nodes"}, {"links", "links"}, {"links[]", "links/[]"}};
+  static constexpr fields::Alias kSketch[] = {
+      {"only[]", "links/only/[]"},  {"without[]", "links/without/[]"}, {"switches[].nodes", "switches/[]/nodes"},
+      {"symmetries", "symmetries"}, {"symmetries[]", "symmetries/[]"}, {"symmetries[].group", "symmetries/[]/group"},
   };
-  return kKeys;
+  static constexpr fields::Section kTopologySection{{}, nullptr, kTopology};
+  static constexpr fields::Section kSketchSection{{}, nullptr, kSketch};
+  static constexpr fields::Section kNothing{};
+  places.add("", "", nullptr, kTopologySection);
+  places.add("sketch", "/links", nullptr, kNothing);
+  places.add("sketch", "", nullptr, kSketchSection);
 }
 
 SynthesisTopology read_synthesis_topology(const std::filesystem::path& file) { return from_file(file, topology_in); }

@@ -1,13 +1,11 @@
 // Where photonrail.topology/1 and photonrail.sketch/1 have the fields that checks name.
 #pragma once
 
-#include "json/field_keys.hpp"
-
-#include <span>
+#include "fields/places.hpp"
 
 namespace photonrail::formats::synthesis {
 
-[[nodiscard]] std::span<const json::FieldKey> topology_keys();  ///< of SynthesisTopology
-[[nodiscard]] std::span<const json::FieldKey> sketch_keys();    ///< of SynthesisSketch
+/// Those of SynthesisTopology, and those of SynthesisSketch as its member "sketch".
+void add_places(fields::Places& places);
 
 }  // namespace photonrail::formats::synthesis

@@ -1,5 +1,5 @@
 // Every field that a check names has a place in a file; and errors of files name what the user wrote.
-#include "config/field_keys.hpp"
+#include "config/sections.hpp"
 #include "architecture/source_text.hpp"
 #include "config/allocation/parts.hpp"
 #include "config/reliability_parts.hpp"
@@ -35,64 +35,53 @@ std::set<std::string> fields_of(std::string text) {
 }
 
 /// The places of a Scenario, as a file of one job has them.
-config::FieldPlaces scenario_places() {
-  config::FieldPlaces places;
-  places.add("cluster", "/cluster", nullptr, config::cluster_keys());
-  places.add("pricing", "/cost", nullptr, config::cost_keys());
-  places.add("run", "/run", nullptr, config::run_keys());
-  places.add("reliability", "/reliability", nullptr, config::reliability_keys());
-  places.add("controller", "/controller", nullptr, config::controller_keys());
-  places.add("executor", "/executor", nullptr, config::executor_keys());
-  places.add("collectives", "/collectives", nullptr, config::collectives_keys());
-  places.add("stragglers", "/stragglers", nullptr, config::stragglers_keys());
-  places.add("gpu_of_rank", "/placement", nullptr, config::placement_keys());
-  places.add("graph", "/workload", nullptr, config::workload_keys());
-  places.add("", "", nullptr, config::scenario_keys());
-  places.add("", "", nullptr, formats::synthesis::topology_keys());
-  places.add("sketch", "", nullptr, formats::synthesis::sketch_keys());
-  places.add("", "", nullptr, config::allocation_keys());
+config::Places scenario_places() {
+  config::Places places;
+  places.add("", "", nullptr, config::kScenarioSection);
+  formats::synthesis::add_places(places);
+  places.add("", "", nullptr, config::kAllocationSection);
   return places;
 }
 
-config::FieldPlaces places_of(std::span<const config::FieldKey> keys) {
-  config::FieldPlaces places;
-  places.add("", "", nullptr, keys);
+config::Places places_of(const config::Section& table) {
+  config::Places places;
+  places.add("", "", nullptr, table);
   return places;
 }
 
 /// Of the files whose checks are about a part of a scenario: the name of that part in the fields of the whole.
 struct Checked {
   std::string member;
-  config::FieldPlaces places;
+  config::Places places;
 };
 
 std::map<std::string, Checked> parts() {
-  const config::FieldPlaces whole = scenario_places();
+  const config::Places whole = scenario_places();
   std::map<std::string, Checked> parts;
   parts["src/fabric/cluster.cpp"] = {"cluster", whole};
   parts["src/cost/network_shape.cpp"] = {"pricing", whole};
   parts["src/run/control_check.cpp"] = {"controller.control", whole};
-  parts["src/workload/training/"] = {"", places_of(config::training_keys())};
-  parts["src/workload/pipeline/"] = {"pipeline", places_of(config::training_keys())};
-  parts["src/workload/checkpoint.cpp"] = {"", places_of(config::workload_keys())};
-  parts["src/workload/moe/moe.cpp"] = {"", places_of(config::moe_keys())};
-  parts["src/reliability/"] = {"", places_of(config::reliability_keys())};
+  parts["src/workload/training/"] = {"", places_of(config::kTrainingSection)};
+  parts["src/workload/pipeline/"] = {"pipeline", places_of(config::kTrainingSection)};
+  parts["src/workload/checkpoint.cpp"] = {"", places_of(config::kWorkloadSection)};
+  parts["src/workload/moe/moe.cpp"] = {"", places_of(config::kMoeSection)};
+  parts["src/reliability/"] = {"", places_of(config::kReliabilitySection)};
   for (const char* file : {"policies", "recovery", "server_pool"}) {
     parts["src/reliability/" + std::string(file) + ".cpp"] = {"", whole};
   }
-  parts["src/workload/moe/layer.cpp"] = {"", places_of(config::moe_layer_keys())};
+  parts["src/workload/moe/layer.cpp"] = {"", places_of(config::kMoeLayerSection)};
   return parts;
 }
 
-TEST(FieldKeys, EveryFieldThatACheckNamesHasAPlaceInAFile) {
+TEST(Sections, EveryFieldThatACheckNamesHasAPlaceInAFile) {
   // No file can get the order of ranks wrong: the reader of "placement" makes it.
   const std::set<std::string> of_values_only{"order"};
   const std::map<std::string, Checked> known = parts();
-  const config::FieldPlaces whole = scenario_places();
+  const config::Places whole = scenario_places();
   std::size_t fields = 0;
   for (const SourceFile& file : sources_below(PHOTONRAIL_SOURCE_DIR, "src")) {
-    if (file.path.starts_with("src/core/") || file.path.starts_with("src/json/") || file.path.starts_with("src/config/") ||
-        file.text.find("core/field.hpp") == std::string::npos)
+    if (file.path.starts_with("src/core/") || file.path.starts_with("src/json/") || file.path.starts_with("src/fields/") ||
+        file.path.starts_with("src/config/") || file.text.find("core/field.hpp") == std::string::npos)
       continue;
     Checked part{"", whole};
     for (const auto& [path, checked] : known) {
@@ -110,10 +99,12 @@ TEST(FieldKeys, EveryFieldThatACheckNamesHasAPlaceInAFile) {
   EXPECT_GT(fields, 120u) << "the checker finds hardly any field";
 }
 
-TEST(FieldKeys, TheMoeOfATrainingJobHasThePlacesOfItsTraffic) {
-  const config::FieldPlaces places = places_of(config::training_keys());
-  for (const config::FieldKey& key : config::moe_keys()) {
-    const core::Field field = core::Field{std::string(key.field), {}}.in(core::field("moe"));
+TEST(Sections, TheMoeOfATrainingJobHasThePlacesOfItsTraffic) {
+  const config::Places places = places_of(config::kTrainingSection);
+  for (const char* pattern :
+       {"experts", "top_k", "tokens", "router.weights", "router.weights[]", "router.exponent", "router.concentration",
+        "router.layer_drift", "router.source_spread", "capacity_factor", "padded"}) {
+    const core::Field field = core::Field{pattern, {}}.in(core::field("moe"));
     EXPECT_TRUE(places.pointer(field).has_value()) << field.pattern;
   }
 }
@@ -128,21 +119,21 @@ std::string problem_with(const std::vector<Override>& overrides) {
   return error_of([&] { static_cast<void>(parse_scenario(kOptical, {}, "s.json", overrides)); }).what();
 }
 
-TEST(FieldKeys, AHintNamesTheKeyOfTheFile) {
+TEST(Sections, AHintNamesTheKeyOfTheFile) {
   EXPECT_EQ(
       problem_with({{"/cluster/rail/planes", "3"}}),
       "s.json: /cluster/rail/planes: 2 NIC ports cannot spread evenly over 3 planes (every plane has the same ports of a "
       "NIC: planes that divide /cluster/nic/ports)");
 }
 
-TEST(FieldKeys, ACheckOfAValueSpeaksOfItsField) {
+TEST(Sections, ACheckOfAValueSpeaksOfItsField) {
   Scenario scenario = parse_scenario(kOptical, {});
   scenario.cluster.rail.optical.settle = Duration{-1};
   const ConfigError of_value = error_of([&] { scenario.validate(); });
   EXPECT_EQ(of_value.where(), "cluster.rail.optical.settle");
 }
 
-TEST(FieldKeys, ARunThatFailsIsToldInTheWordsOfTheFile) {
+TEST(Sections, ARunThatFailsIsToldInTheWordsOfTheFile) {
   Scenario scenario = parse_scenario(kOptical, {});
   scenario.cluster.nic.per_port = Bandwidth::from_gb_per_s(0);
   try {
@@ -153,7 +144,7 @@ TEST(FieldKeys, ARunThatFailsIsToldInTheWordsOfTheFile) {
   }
 }
 
-TEST(FieldKeys, AJobIsToldTheSectionThatItShares) {
+TEST(Sections, AJobIsToldTheSectionThatItShares) {
   const std::string jobs = R"({"schema": "photonrail.scenario/1",
     "cluster": {"servers": 4, "gpus_per_server": 2, "rail": {"kind": "optical", "switch": {"reconfiguration_us": 100}}},
     "controller": {"name": "opus", "restarts": [{"at_ms": 1, "down_ms": 1, "rail": 7}]},

@@ -1,0 +1,230 @@
+#include "fields/pages.hpp"
+#include "json/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+namespace photonrail::fields {
+
+namespace {
+
+constexpr double kPowersOfTwoFrom = 1048576.0;
+
+// 1e15 and 2^50 are read at a glance, their digits are not.
+std::string limit_text(double x) {
+  int exponent = 0;
+  const double digits = std::frexp(std::abs(x), &exponent);
+  if (std::abs(x) >= kPowersOfTwoFrom && digits == 0.5) return "2^" + std::to_string(exponent - 1);
+  if (std::abs(x) < kPowersOfTwoFrom || x != std::floor(x)) return json::readable(x);
+  int zeros = 0;
+  double rest = x;
+  for (; std::fmod(rest, 10.0) == 0.0; rest /= 10.0) ++zeros;
+  if (std::abs(rest) < 10.0) return json::readable(rest) + "e" + std::to_string(zeros);
+  return json::readable(x);
+}
+
+std::string range_text(const Shape& shape) {
+  const bool greatest = shape.greatest < 1e300;
+  if (shape.above) return "above " + limit_text(shape.least) + (greatest ? ", to " + limit_text(shape.greatest) : "");
+  return greatest ? limit_text(shape.least) + " to " + limit_text(shape.greatest) : limit_text(shape.least) + " and more";
+}
+
+class TableWriter {
+ public:
+  TableWriter(std::span<const std::string> apart, const Registries& known) : apart_(apart), known_(&known) {}
+
+  // `pointer` is the place in the file, `path` that below the place of the table.
+  void add(const Section& section, const std::string& pointer, const std::string& path) {
+    for (const Field& field : section.fields) add_field(field, pointer, path);
+    if (section.more == nullptr) return;
+    std::deque<std::string> texts;
+    for (const Field& field : section.more(*known_, texts)) add_field(field, pointer, path);
+  }
+
+  [[nodiscard]] std::string text() const {
+    return "| key | type, range | default | meaning |\n|---|---|---|---|\n" + rows_;
+  }
+
+ private:
+  void add_field(const Field& field, const std::string& pointer, const std::string& path) {
+    if (field.key.empty()) {
+      if (field.shape.section != nullptr) add(*field.shape.section, pointer, path);
+      return;
+    }
+    const std::string key(field.key);
+    std::string shown = path + key;
+    if (!field.unit.empty()) shown += "_" + std::string(field.unit);
+    rows_ += "| `" + shown + "` | " + kinds(field.shape) + " | " + standard(field) + " | " + meaning_of(field) + " |\n";
+    add_inner(field.shape, pointer + "/" + key, path + key + "/");
+  }
+
+  void add_inner(const Shape& shape, const std::string& pointer, const std::string& path) {
+    for (const Shape* at = &shape; at != nullptr; at = at->other) {
+      if (std::find(apart_.begin(), apart_.end(), pointer) != apart_.end() || !at->same_as.empty()) return;
+      if (at->kind == Kind::kObject && !at->section->of_unit) add(*at->section, pointer, path);
+      if (at->kind == Kind::kList) add_inner(*at->element, pointer + "/[]", path + "[]/");
+      if (at->kind == Kind::kMap) add_inner(*at->element, pointer + "/NAME", path + "NAME/");
+    }
+  }
+
+  [[nodiscard]] static std::string standard(const Field& field) {
+    if (field.required == "*") return "required";
+    if (!field.required.empty()) return "required, " + condition_text(field.required);
+    return std::string(field.standard);
+  }
+
+  [[nodiscard]] static std::string meaning_of(const Field& field) {
+    const std::string doc(field.doc);
+    return field.only.empty() || field.only == "*" ? doc : "*Only " + condition_text(field.only) + ".* " + doc;
+  }
+
+  [[nodiscard]] static std::string condition_text(std::string_view condition) {
+    std::string text;
+    const Condition parsed(condition);
+    for (const Condition::Term& term : parsed.terms()) {
+      text += text.empty() ? "" : ", ";
+      text += std::string(term.negated && !term.words.empty() ? "not with"
+                          : term.negated                      ? "without"
+                                                              : "with") +
+              " `" + std::string(term.key) + "`";
+      for (std::size_t i = 0; i < term.words.size(); ++i) {
+        text += (i == 0 ? " `" : " or `") + std::string(term.words[i]) + "`";
+      }
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string kinds(const Shape& shape) const {
+    std::string text = kind(shape);
+    for (const Shape* at = shape.other; at != nullptr; at = at->other) text += " or " + kind(*at);
+    return text;
+  }
+
+  [[nodiscard]] std::string kind(const Shape& shape) const {
+    switch (shape.kind) {
+      case Kind::kObject:
+        return shape.section->of_unit ? "distribution" : "object";
+      case Kind::kMap:
+        return "object of names: " + kinds(*shape.element);
+      case Kind::kList:
+        return "array: " + kinds(*shape.element);
+      case Kind::kText:
+        return words(shape);
+      case Kind::kFlag:
+        return "boolean";
+      case Kind::kNumber:
+        return range_text(shape);
+      case Kind::kWhole:
+        return "whole, " + range_text(shape);
+      case Kind::kTime:
+        return "time";
+      case Kind::kAny:
+        break;
+    }
+    return "any";
+  }
+
+  [[nodiscard]] std::string words(const Shape& shape) const {
+    constexpr std::size_t kMaxWords = 8;  // longer lists are those of `photonrail list`
+    std::vector<std::string> words;
+    if (shape.words != nullptr) words = shape.words(*known_);
+    for (std::string_view rest = shape.choices; !rest.empty();) {
+      const std::string_view word = rest.substr(0, rest.find('|'));
+      words.emplace_back(word);
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    }
+    if (words.empty()) return "string";
+    if (words.size() > kMaxWords || shape.open_words) return shape.open_words ? "name or path" : "name";
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "`\"" : ", `\"") + word + "\"`";
+    return text;
+  }
+
+  std::span<const std::string> apart_;
+  const Registries* known_;
+  std::string rows_;
+};
+
+const Section* section_of(const Shape& shape) {
+  for (const Shape* at = &shape; at != nullptr; at = at->other) {
+    if (at->kind == Kind::kObject) return at->section;
+  }
+  return nullptr;
+}
+
+const Shape* element_of(const Shape& shape) {
+  for (const Shape* at = &shape; at != nullptr; at = at->other) {
+    if (at->element != nullptr) return at->element;
+  }
+  return nullptr;
+}
+
+const Field* field_of(const Section& section, std::string_view key) {
+  for (const Field& field : section.fields) {
+    if (field.key == key) return &field;
+    if (!field.key.empty() || field.shape.section == nullptr) continue;
+    if (const Field* const inner = field_of(*field.shape.section, key)) return inner;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string table_of_keys(const Section& file, std::string_view pointer, std::span<const std::string> apart,
+                          const Registries& known) {
+  Shape at = object_shape(file);
+  for (const std::string& key : json::split_pointer(pointer)) {
+    const Shape* next = nullptr;
+    if (const Shape* const element = element_of(at); element != nullptr && (key == "[]" || key == "NAME")) {
+      next = element;
+    } else if (const Section* const section = section_of(at)) {
+      const Field* const field = field_of(*section, key);
+      next = field == nullptr ? nullptr : &field->shape;
+    }
+    if (next == nullptr) throw ConfigError(std::string(pointer), "the format has no such key");
+    at = *next;
+  }
+  TableWriter writer(apart, known);
+  const Section* section = section_of(at);
+  if (section == nullptr && element_of(at) != nullptr) section = section_of(*element_of(at));
+  if (section == nullptr) throw ConfigError(std::string(pointer), "has no keys");
+  writer.add(*section, std::string(pointer), "");
+  return writer.text();
+}
+
+namespace {
+
+void add_pointers(const Section& section, const std::string& above, const Registries& known,
+                  std::vector<std::string>& into);
+
+void add_pointer(const Field& field, const std::string& above, const Registries& known, std::vector<std::string>& into) {
+  if (field.key.empty()) {
+    if (field.shape.section != nullptr) add_pointers(*field.shape.section, above, known, into);
+    return;
+  }
+  std::string pointer = above + "/" + std::string(field.key);
+  if (!field.unit.empty()) pointer += "_" + std::string(field.unit);
+  into.push_back(pointer);
+  const Section* const inner = section_of(field.shape);
+  if (inner != nullptr && !inner->of_unit) add_pointers(*inner, pointer, known, into);
+}
+
+void add_pointers(const Section& section, const std::string& above, const Registries& known,
+                  std::vector<std::string>& into) {
+  for (const Field& field : section.fields) add_pointer(field, above, known, into);
+  if (section.more == nullptr) return;
+  std::deque<std::string> texts;
+  for (const Field& field : section.more(known, texts)) add_pointer(field, above, known, into);
+}
+
+}  // namespace
+
+std::vector<std::string> pointers_of_keys(const Section& file, const Registries& known) {
+  std::vector<std::string> pointers;
+  add_pointers(file, "", known, pointers);
+  return pointers;
+}
+
+}  // namespace photonrail::fields

@@ -61,6 +61,7 @@ const Json& JsonReader::object() const {
 
 std::optional<JsonReader> JsonReader::optional(std::string_view key) {
   const Json& all = object();
+  note_key(key);
   if (!contains(known_, key)) known_.emplace_back(key);
   const Json* const found = all.find(key);
   if (found == nullptr) return std::nullopt;
@@ -115,6 +116,7 @@ std::optional<std::pair<JsonReader, double>> JsonReader::timed(std::string_view 
   for (const Unit& u : kUnits) {
     const std::string key = prefix + std::string(u.suffix);
     accepted_.push_back(key);
+    note_key(key);
     const Json* const entry = all.find(key);
     if (entry == nullptr) continue;
     if (found) fail_at(key, "given twice: " + first + " is there too", "keep one of them");

@@ -87,9 +87,9 @@ TEST(Cover, EveryKeyAndWordOfAScenarioIsSaid) {
 }
 
 /// Keys that a reader looks up in files that it accepts or not.
-class Keys : public json::ReadObserver {
+class Keys : public json::KeyObserver {
  public:
-  void asked(const std::string& pointer, std::string_view key, bool) override {
+  void asked(const std::string& pointer, std::string_view key) override {
     Json at = Json::object();
     Json* inner = &at;
     for (const std::string& part : json::split_pointer(pointer)) {
@@ -101,9 +101,6 @@ class Keys : public json::ReadObserver {
     const Words words = words_of(at);
     known.insert(words.begin(), words.end());
   }
-  void read(const std::string&, Kind, const Range&) override {}
-  void compared(const std::string&, Kind) override {}
-  void finished(const std::string&) override {}
 
   Words known;
 };

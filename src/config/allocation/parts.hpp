@@ -17,7 +17,7 @@ inline constexpr std::string_view kAllocationSchema = "photonrail.allocation/1";
 /// A study that is JSON already, whose relative paths are relative to `directory`.
 [[nodiscard]] allocation::AllocationStudy read_study_json(const Json& root, const std::filesystem::path& directory,
                                                           const allocation::AllocatorRegistry& known,
-                                                          json::ReadObserver* observer = nullptr);
+                                                          json::KeyObserver* observer = nullptr);
 
 [[nodiscard]] allocation::Shape read_shape(const JsonReader& value);
 /// A shape that a job may ask of `torus`: it has no more dimensions.

@@ -202,7 +202,7 @@ allocation::CircuitStudy read_circuits(JsonReader section) {
 }  // namespace
 
 AllocationStudy read_study_json(const Json& root, const std::filesystem::path& directory,
-                                const allocation::AllocatorRegistry& known, json::ReadObserver* observer) {
+                                const allocation::AllocatorRegistry& known, json::KeyObserver* observer) {
   JsonReader top(root, {}, observer);
   json::require_schema(top, kAllocationSchema);
   AllocationStudy study;

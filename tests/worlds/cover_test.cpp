@@ -26,7 +26,6 @@ struct Unsaid {
 };
 const std::vector<Unsaid> kUnsaid{
     {"/astra", "names files: tests/formats/astra"},
-    {"/reliability/job/gpus_per_server", "of a job without a cluster: tests/config/reliability"},
     {"/workload/chakra", "names files: tests/formats/chakra"},
     {"/workload/kineto", "names files: tests/formats/kineto"},
     {"/workload/collective/algorithm/", "names files: tests/formats/msccl"},

@@ -1,5 +1,7 @@
 #include "network/level_solver.hpp"
 
+#include "network/level_check.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -86,6 +88,11 @@ void LevelSolver::settle() {
   parts_.agenda.update([this](CapacityId id) {
     return parts_.lists.bound(id).empty() ? Time::never() : parts_.lists.first_end(id, shares_[id].level);
   });
+#ifdef PHOTONRAIL_CHECK_LEVELS
+  std::vector<double> levels;
+  for (const Share& share : shares_) levels.push_back(share.level);
+  check_levels(parts_.flows, parts_.lists, parts_.rates, levels);
+#endif
 }
 
 // Filling goes through all flows. Those of long paths cost it so much that it is kept for what comes to no rest otherwise.

@@ -2,9 +2,11 @@
 #include "network/capacity_flows.hpp"
 #include "network/departure_agenda.hpp"
 #include "network/epoch_flows.hpp"
+#include "network/level_check.hpp"
 #include "network/level_solver.hpp"
 #include "network/progressive_filling.hpp"
 #include "network/shared_flows.hpp"
+#include "photonrail/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -385,6 +387,26 @@ TEST(EpochFlows, AnEpochThatIsDissolvedGivesItsFlowsBack) {
   EXPECT_EQ(site.flows[a].remaining, 2.0);
   EXPECT_EQ(site.solver.level(0), 1.25);
   EXPECT_TRUE(site.ended.empty());
+}
+
+// Capacity 0 of 6 has three flows, one of which capacity 1 of 1 limits: 1, and 2.5 each for the others.
+TEST(LevelCheck, KnowsTheFairRates) {
+  engine::Engine engine;
+  FlowTable flows;
+  CapacityFlows lists(engine, flows);
+  lists.resize(2);
+  const HopSlot slow = flows[take(flows, {0, 1}, 100)].first_hop;
+  lists.add_other(slow, 1);
+  lists.bind(slow + 1, 100.0);
+  for (int i = 0; i < 2; ++i) lists.bind(flows[take(flows, {0}, 100)].first_hop, 100.0);
+  const std::vector<double> rates{6.0, 1.0};
+  EXPECT_NO_THROW(check_levels(flows, lists, rates, {2.5, 1.0}));
+  EXPECT_THROW(check_levels(flows, lists, rates, {2.4, 1.0}), InternalError);
+  EXPECT_THROW(check_levels(flows, lists, {0.0, 1.0}, {2.5, 1.0}), InternalError) << "a capacity that stopped";
+  EXPECT_NO_THROW(check_levels(flows, lists, {0.0, 1.0}, {0.0, 0.0}));
+  lists.unbind(slow + 1);
+  flows[0].bottleneck = kNone;
+  EXPECT_THROW(check_levels(flows, lists, rates, {2.5, 1.0}), InternalError) << "a flow that was not solved";
 }
 
 }  // namespace

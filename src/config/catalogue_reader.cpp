@@ -30,20 +30,20 @@ constexpr Field kPriceFields[] = {
 constexpr Section kPrice{kPriceFields};
 constexpr Field kItemFields[] = {fields::include<kName>(), fields::include<kPrice>()};
 constexpr Section kItem{kItemFields};
-constexpr Field kSwitchFields[] = {
+constexpr Field kSwitchPriceFields[] = {
     fields::include<kName>(),
     fields::count<&PricedItem::ports>("ports", 4, 1'000'000, "Ports of a switch.").must(),
     fields::include<kPrice>(),
 };
-constexpr Section kSwitch{kSwitchFields};
+constexpr Section kSwitch{kSwitchPriceFields};
 
 template <double PriceCatalogue::*Share, std::string PriceCatalogue::*Source>
-inline constexpr Field kShareFields[] = {
+inline constexpr Field kPriceShareFields[] = {
     fields::number<Share>("share", 0.0, 1.0, "The share.").must(),
     fields::text<Source>("source", "Where the share comes from.").must("where the share comes from"),
 };
-constexpr Section kSpares{kShareFields<&PriceCatalogue::spare_share, &PriceCatalogue::spare_source>};
-constexpr Section kIdle{kShareFields<&PriceCatalogue::gpu_idle_share, &PriceCatalogue::gpu_idle_source>};
+constexpr Section kSpares{kPriceShareFields<&PriceCatalogue::spare_share, &PriceCatalogue::spare_source>};
+constexpr Section kIdle{kPriceShareFields<&PriceCatalogue::gpu_idle_share, &PriceCatalogue::gpu_idle_source>};
 
 constexpr fields::Word<bool> kTransceivers[] = {{"per_gpu_and_switch_port", true}, {"per_gpu", false}};
 constexpr Field kArtifactFields[] = {

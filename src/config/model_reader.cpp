@@ -79,7 +79,7 @@ using fields::Field;
 using fields::Reading;
 using fields::Word;
 
-constexpr std::uint32_t kMaxWidth = 10'000'000;
+constexpr std::uint32_t kMaxModelWidth = 10'000'000;
 constexpr std::string_view kNeeded = "a model without a \"preset\" or \"huggingface\" needs it";
 constexpr std::string_view kWithoutPreset = "!preset&!huggingface";
 
@@ -100,34 +100,36 @@ void store_part(const Reading& at) {
 }
 
 constexpr Field kLatentFields[] = {
-    fields::count<&LatentAttention::query_rank>("query_rank", 0, kMaxWidth,
+    fields::count<&LatentAttention::query_rank>("query_rank", 0, kMaxModelWidth,
                                                 "Width of the latent of queries; 0: queries come from the hidden state.")
         .or_else("0"),
-    fields::count<&LatentAttention::kv_rank>("kv_rank", 1, kMaxWidth, "Width of the latent of keys and values.")
+    fields::count<&LatentAttention::kv_rank>("kv_rank", 1, kMaxModelWidth, "Width of the latent of keys and values.")
         .must(kNeeded),
-    fields::count<&LatentAttention::nope_head>("nope_head", 1, kMaxWidth, "Of a query and a key head, without position.")
+    fields::count<&LatentAttention::nope_head>("nope_head", 1, kMaxModelWidth,
+                                               "Of a query and a key head, without position.")
         .must(kNeeded),
-    fields::count<&LatentAttention::rope_head>("rope_head", 1, kMaxWidth,
+    fields::count<&LatentAttention::rope_head>("rope_head", 1, kMaxModelWidth,
                                                "The part with position; its key is shared by all heads.")
         .must(kNeeded),
-    fields::count<&LatentAttention::value_head>("value_head", 1, kMaxWidth, "Of a value head.").must(kNeeded),
+    fields::count<&LatentAttention::value_head>("value_head", 1, kMaxModelWidth, "Of a value head.").must(kNeeded),
 };
 constexpr Section kLatent{kLatentFields};
 constexpr auto kLatentChangeFields = all_optional(kLatentFields);
 constexpr Section kLatentChanges{kLatentChangeFields};
 
 constexpr Field kExpertFields[] = {
-    fields::count<&ExpertSpec::experts>("experts", 1, kMaxWidth, "Routed experts.").must(kNeeded),
-    fields::count<&ExpertSpec::top_k>("top_k", 1, kMaxWidth, "Experts that a token chooses.").must(kNeeded),
-    fields::count<&ExpertSpec::ffn>("ffn", 0, kMaxWidth, "Width of one expert; 0: that of the model.").or_else("0"),
-    fields::count<&ExpertSpec::shared>("shared", 0, kMaxWidth, "Experts that every token passes.").or_else("0"),
-    fields::count<&ExpertSpec::dense_layers>("dense_layers", 0, kMaxWidth, "The first layers, which have an MLP.")
+    fields::count<&ExpertSpec::experts>("experts", 1, kMaxModelWidth, "Routed experts.").must(kNeeded),
+    fields::count<&ExpertSpec::top_k>("top_k", 1, kMaxModelWidth, "Experts that a token chooses.").must(kNeeded),
+    fields::count<&ExpertSpec::ffn>("ffn", 0, kMaxModelWidth, "Width of one expert; 0: that of the model.").or_else("0"),
+    fields::count<&ExpertSpec::shared>("shared", 0, kMaxModelWidth, "Experts that every token passes.").or_else("0"),
+    fields::count<&ExpertSpec::dense_layers>("dense_layers", 0, kMaxModelWidth, "The first layers, which have an MLP.")
         .or_else("0"),
-    fields::count<&ExpertSpec::every>("every", 1, kMaxWidth, "Of the other layers this many-th has experts.").or_else("1"),
-    fields::count<&ExpertSpec::shared_ffn>("shared_ffn", 0, kMaxWidth,
+    fields::count<&ExpertSpec::every>("every", 1, kMaxModelWidth, "Of the other layers this many-th has experts.")
+        .or_else("1"),
+    fields::count<&ExpertSpec::shared_ffn>("shared_ffn", 0, kMaxModelWidth,
                                            "Width of the MLP of the shared experts; 0: `shared` x `ffn`.")
         .or_else("0"),
-    fields::count<&ExpertSpec::latent>("latent", 0, kMaxWidth,
+    fields::count<&ExpertSpec::latent>("latent", 0, kMaxModelWidth,
                                        "Width of a token between projections around the routed experts; 0: none.")
         .or_else("0"),
 };
@@ -166,7 +168,7 @@ constexpr Field kDimensionFields[] = {
     fields::count<&ModelSpec::layers>("layers", 1, 10'000, "Layers.").must_if(kWithoutPreset, kNeeded),
     fields::count<&ModelSpec::hidden>("hidden", 1, 1'000'000, "Width of the hidden state.")
         .must_if(kWithoutPreset, kNeeded),
-    fields::count<&ModelSpec::ffn>("ffn", 1, kMaxWidth, "Width of the MLP.").must_if(kWithoutPreset, kNeeded),
+    fields::count<&ModelSpec::ffn>("ffn", 1, kMaxModelWidth, "Width of the MLP.").must_if(kWithoutPreset, kNeeded),
     fields::count<&ModelSpec::heads>("heads", 1, 100'000, "Query heads.").must_if(kWithoutPreset, kNeeded),
     fields::own("kv_heads", fields::whole_shape(1, 100'000), store_kv_heads, "KV heads.")
         .only_if("!latent_attention", "latent attention has no KV heads", "remove it")
@@ -200,12 +202,12 @@ constexpr Field kDimensionFields[] = {
         .or_else("none"),
     fields::text<&ModelSpec::pattern>("pattern", "A letter for each layer of a hybrid model.").or_else("none"),
 };
-constexpr Section kDimensions{kDimensionFields};
+constexpr Section kModelDimensions{kDimensionFields};
 
 constexpr Field kFileFields[] = {
     fields::known("schema", fields::text_shape(), "`photonrail.model/1`.").must(),
     fields::known("note", fields::text_shape(), "For people: where the dimensions come from.").or_else("none"),
-    fields::include<kDimensions>(),
+    fields::include<kModelDimensions>(),
 };
 
 ModelSpec model_from_file(const JsonReader& value, const std::filesystem::path& directory) {
@@ -234,7 +236,7 @@ constexpr Field kModelFields[] = {
         },
         "The path of a config.json of Hugging Face's transformers whose dimensions the other keys change.")
         .or_else("none"),
-    fields::include<kDimensions>(),
+    fields::include<kModelDimensions>(),
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ void store_router(const Reading& at) {
     at.value.fail("weights need an object", "{\"kind\": \"weights\", \"weights\": ...}");
 }
 
-constexpr Word<std::uint32_t> kPrecisions[] = {{"fp8", 1}, {"bf16", 2}, {"fp16", 2}, {"fp32", 4}};
+constexpr Word<std::uint32_t> kMoePrecisions[] = {{"fp8", 1}, {"bf16", 2}, {"fp16", 2}, {"fp32", 4}};
 constexpr Shape kRouterName = fields::text_shape(fields::words_of<kRouters>);
 
 constexpr Field kTrafficFields[] = {
@@ -82,9 +82,10 @@ constexpr Field kTrafficFields[] = {
                                               "tokens, rounded up.")
         .or_else("0: dropless"),
     fields::flag<&MoeSpec::padded>("padded", "Always send the whole capacity.").or_else("false"),
-    fields::word<kPrecisions, &MoeSpec::dispatch_bytes>("dispatch", "Of an element on the way to the expert.")
+    fields::word<kMoePrecisions, &MoeSpec::dispatch_bytes>("dispatch", "Of an element on the way to the expert.")
         .or_else("`\"bf16\"`"),
-    fields::word<kPrecisions, &MoeSpec::combine_bytes>("combine", "Of an element on the way back.").or_else("`\"bf16\"`"),
+    fields::word<kMoePrecisions, &MoeSpec::combine_bytes>("combine", "Of an element on the way back.")
+        .or_else("`\"bf16\"`"),
 };
 
 constexpr Field kMoeFields[] = {
@@ -102,8 +103,8 @@ constexpr Field kMoeFields[] = {
 constexpr Section kMoeTrafficSection{kTrafficFields};
 constexpr Section kMoeSection{kMoeFields};
 
-std::vector<std::string> precision_words(const Registries& known) { return fields::words_of<kPrecisions>(known); }
+std::vector<std::string> precision_words(const Registries& known) { return fields::words_of<kMoePrecisions>(known); }
 
-std::uint32_t read_precision(const JsonReader& value) { return fields::meaning<kPrecisions>(value); }
+std::uint32_t read_precision(const JsonReader& value) { return fields::meaning<kMoePrecisions>(value); }
 
 }  // namespace photonrail::config

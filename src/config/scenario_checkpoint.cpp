@@ -58,14 +58,14 @@ void store_total(const Reading& at) {
 
 constexpr Word<CheckpointTarget> kTargets[] = {
     {"peer", CheckpointTarget::kPeer}, {"storage", CheckpointTarget::kStorage}, {"own_network", CheckpointTarget::kOwn}};
-constexpr Word<bool> kModes[] = {{"blocking", false}, {"asynchronous", true}};
+constexpr Word<bool> kCheckpointModes[] = {{"blocking", false}, {"asynchronous", true}};
 constexpr Field kCheckpointFields[] = {
     fields::word<kTargets, &CheckpointTraffic::target>("to",
                                                        "Into the memory of the GPU at the same place in another server of "
                                                        "the job, or to hosts of storage, both through the "
                                                        "NIC and its rail; or over a network of its own.")
         .must(R"("peer", "storage" or "own_network")"),
-    fields::word<kModes, &CheckpointTraffic::asynchronous>("mode", "After the step's work, or beside it.")
+    fields::word<kCheckpointModes, &CheckpointTraffic::asynchronous>("mode", "After the step's work, or beside it.")
         .or_else("`\"blocking\"`"),
     fields::own(
         "bytes_per_rank", fields::whole_shape(0, 1e15),

@@ -172,17 +172,17 @@ void store_times(const Reading& at) {
 }
 
 constexpr char kTablesKey[] = "tables";
-constexpr Field kUnlikeFields[] = {
+constexpr Field kUnlikeOperatorFields[] = {
     fields::known("tables", fields::text_shape(), "Whose tables.").or_else("its own"),
     borrowed_by(),
     fields::then(store_times<kTablesKey>),
     fields::include<kGpuOperators>(),
 };
-constexpr Section kUnlikeGpu{kUnlikeFields};
+constexpr Section kUnlikeGpu{kUnlikeOperatorFields};
 
 constexpr Word<bool> kTimes[] = {{"tables", true}, {"roofline", false}};
 constexpr Word<bool> kRotary[] = {{"fused", true}, {"framework", false}};
-constexpr Word<bool> kExperts[] = {{"grouped", true}, {"one_by_one", false}};
+constexpr Word<bool> kExpertKernels[] = {{"grouped", true}, {"one_by_one", false}};
 constexpr Word<ExpertBiases> kBiases[] = {
     {"fused", ExpertBiases::kFused}, {"bf16", ExpertBiases::kBf16}, {"fp32", ExpertBiases::kFp32}};
 constexpr char kGpuKey[] = "gpu";
@@ -228,7 +228,7 @@ constexpr Field kOperatorFields[] = {
         "Of latent attention, which alone may have it: rotary embedding and the joins of heads in a kernel, or in "
         "operators of the framework.")
         .or_else("`\"fused\"`"),
-    fields::word<kExperts, &TrainingOperators::expert_kernels, &ExpertKernels::grouped>(
+    fields::word<kExpertKernels, &TrainingOperators::expert_kernels, &ExpertKernels::grouped>(
         "experts", "One kernel for all experts of a rank, or one for each product of each.")
         .or_else("`\"grouped\"`"),
     fields::word<kBiases, &TrainingOperators::expert_kernels, &ExpertKernels::biases>(

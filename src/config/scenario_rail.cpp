@@ -160,13 +160,13 @@ OpticalSwitchSpec read_switch(const JsonReader& section, const std::filesystem::
   return spec;
 }
 
-constexpr Word<PodSpec::Layer> kLayers[] = {{"electrical", PodSpec::Layer::kElectrical},
-                                            {"optical", PodSpec::Layer::kOptical}};
+constexpr Word<PodSpec::Layer> kPodLayers[] = {{"electrical", PodSpec::Layer::kElectrical},
+                                               {"optical", PodSpec::Layer::kOptical}};
 constexpr Field kPodFields[] = {
     fields::count<&PodSpec::servers>("servers", 1, 1'000'000,
                                      "Servers of a pod, which has switches of its own; fewer than the cluster has.")
         .must("servers of a pod"),
-    fields::word<kLayers, &PodSpec::layer>("joined_by", "The layer between pods.")
+    fields::word<kPodLayers, &PodSpec::layer>("joined_by", "The layer between pods.")
         .by("layer")
         .must(R"("electrical" or "optical")"),
     fields::number<&PodSpec::oversubscription>("oversubscription", 1.0, 1e6,

@@ -84,13 +84,13 @@ void check_torus(const Reading& at) {
 
 constexpr Section kTorus{kTorusFields, check_torus};
 
-constexpr Shape kLocalIndex = fields::whole_shape(0, kMaxSide - 1);
+constexpr Shape kLinkLocalIndex = fields::whole_shape(0, kMaxSide - 1);
 constexpr Field kRingFields[] = {
     fields::count<&ScaleUpSpec::shape, &ScaleUpShape::reach>("reach", 1, 64, "Fibres to this many next GPUs on both sides.")
         .by("shape.reach")
         .or_else("2"),
     fields::own(
-        "bypassed", fields::list_shape(kLocalIndex),
+        "bypassed", fields::list_shape(kLinkLocalIndex),
         [](const Reading& at) { into<ScaleUpSpec>(at).shape.bypassed = counts_of(at); },
         "GPUs that the ring skips; less than `reach` in a row, or one longer row, which leaves a line.")
         .by("shape.bypassed")
@@ -105,8 +105,8 @@ constexpr Field kCurveFields[] = {
 constexpr Section kCurve{kCurveFields};
 constexpr Shape kCurveElement = fields::object_shape(kCurve);
 
-constexpr double kMaxNumber = 1e9;
-constexpr Shape kPosition = fields::whole_shape(0, kMaxNumber);
+constexpr double kMaxLinkNumber = 1e9;
+constexpr Shape kPosition = fields::whole_shape(0, kMaxLinkNumber);
 constexpr Field kFaceSwitchFields[] = {
     fields::count<&ScaleUpFault::dimension>("dimension", 0, 2, "The dimension of the faces.").must("0, 1 or 2"),
     fields::own(
@@ -124,9 +124,9 @@ void check_fault(const Reading& at) {
                   "\"gpu\" (with \"to\" for one link) or \"switch\"");
 }
 
-constexpr Field kFaultFields[] = {
-    fields::count<&ScaleUpFault::server>("server", 0, kMaxNumber, "The server.").or_else("every server"),
-    fields::count<&ScaleUpFault::gpu>("gpu", 0, kMaxNumber, "The GPU all of whose links fail, by its local index.")
+constexpr Field kLinkFaultFields[] = {
+    fields::count<&ScaleUpFault::server>("server", 0, kMaxLinkNumber, "The server.").or_else("every server"),
+    fields::count<&ScaleUpFault::gpu>("gpu", 0, kMaxLinkNumber, "The GPU all of whose links fail, by its local index.")
         .or_else("of `gpu` and `switch` one is needed"),
     fields::own(
         "to", kPosition,
@@ -146,7 +146,7 @@ constexpr Field kFaultFields[] = {
 };
 
 constexpr Alias kFaultAliases[] = {{"position", "switch"}};
-constexpr Section kFault{kFaultFields, nullptr, kFaultAliases};
+constexpr Section kLinkFault{kLinkFaultFields, nullptr, kFaultAliases};
 
 ScaleUpLine line_of(const ProtocolCost& cost) {
   return {from_seconds(cost.step_us * 1e-6), Bandwidth::from_gb_per_s(1e3 / cost.us_per_megabyte)};
@@ -200,7 +200,7 @@ void need_links(const Reading& at, const char* problem) {
 }
 
 constexpr Shape kCurveName = fields::text_shape(fields::words_of<kCurveWords>);
-constexpr Shape kFaultElement = fields::object_shape(kFault);
+constexpr Shape kFaultElement = fields::object_shape(kLinkFault);
 
 constexpr Field kScaleUpFields[] = {
     fields::own(
@@ -248,7 +248,7 @@ constexpr Field kScaleUpFields[] = {
         "faults", fields::list_shape(kFaultElement),
         [](const Reading& at) {
           auto& faults = into<ScaleUpSpec>(at).faults;
-          for (const JsonReader& fault : at.value.elements()) fields::read(fault, kFault, &faults.emplace_back());
+          for (const JsonReader& fault : at.value.elements()) fields::read(fault, kLinkFault, &faults.emplace_back());
           need_links(at, "a crossbar has no links between GPUs");
         },
         "With `torus` or `ring`: links that fail, or are slow.")

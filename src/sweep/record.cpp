@@ -90,10 +90,10 @@ std::string list_of(const std::vector<std::string>& texts) {
   return list.close(']');
 }
 
-constexpr double kAny = std::numeric_limits<double>::max();
+constexpr double kAnyNumber = std::numeric_limits<double>::max();
 constexpr std::uint64_t kMaxCount = std::numeric_limits<std::uint64_t>::max();
 
-double any_number(const JsonReader& value) { return value.number(-kAny, kAny); }
+double any_number(const JsonReader& value) { return value.number(-kAnyNumber, kAnyNumber); }
 
 Window read_window(const JsonReader& entry) {
   const std::vector<JsonReader> fields = entry.elements();

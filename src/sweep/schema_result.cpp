@@ -6,7 +6,7 @@ namespace photonrail::sweep {
 
 namespace {
 
-constexpr const char* kText = R"json({
+constexpr const char* kResultSchema = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "title": "photonrail.result/1",
   "type": "object",
@@ -100,6 +100,6 @@ constexpr const char* kText = R"json({
 
 }  // namespace
 
-const char* result_schema() { return kText; }
+const char* result_schema() { return kResultSchema; }
 
 }  // namespace photonrail::sweep

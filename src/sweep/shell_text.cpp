@@ -11,14 +11,14 @@ bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_letter(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-bool is_number(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
+bool is_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
 // The number of parts of "1:30:00"; 0 where a part is no number.
 std::size_t clock_parts(std::string_view text) {
   std::size_t parts = 0;
   while (true) {
     const std::size_t colon = text.find(':');
-    if (!is_number(text.substr(0, colon))) return 0;
+    if (!is_digits(text.substr(0, colon))) return 0;
     ++parts;
     if (colon == std::string_view::npos) return parts;
     text.remove_prefix(colon + 1);
@@ -33,7 +33,7 @@ bool is_time_limit(std::string_view text) {
   if (upper == "UNLIMITED" || upper == "INFINITE") return true;
   const std::size_t dash = text.find('-');
   const bool has_days = dash != std::string_view::npos;
-  if (has_days && !is_number(text.substr(0, dash))) return false;
+  if (has_days && !is_digits(text.substr(0, dash))) return false;
   const std::size_t parts = clock_parts(has_days ? text.substr(dash + 1) : text);
   return parts >= 1 && parts <= 3;
 }
@@ -69,6 +69,6 @@ std::string sbatch_option_problem(std::string_view text) {
   return std::any_of(text.begin(), text.end(), is_control) ? "has a line break or another control character" : "";
 }
 
-bool is_slurm_job(std::string_view text) { return is_number(text); }
+bool is_slurm_job(std::string_view text) { return is_digits(text); }
 
 }  // namespace photonrail::sweep

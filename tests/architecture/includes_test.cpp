@@ -94,8 +94,8 @@ TEST(Includes, EveryFolderOfSrcIsARoomAndHasTests) {
 }
 
 TEST(Includes, EveryFolderOfTestsIsARoomOrACrossCut) {
-  const std::set<std::string> cross_cuts{"architecture", "bench",  "command", "determinism", "examples",
-                                         "fuzz",         "golden", "install", "support",     "worlds"};
+  const std::set<std::string> cross_cuts{"architecture", "bench",   "command", "determinism", "examples", "fuzz",
+                                         "golden",       "install", "support", "validation",  "worlds"};
   for (const auto& name : folders_of(std::filesystem::path(PHOTONRAIL_SOURCE_DIR) / "tests")) {
     EXPECT_TRUE(find_room(name) != nullptr || cross_cuts.contains(name)) << "tests/" << name;
   }

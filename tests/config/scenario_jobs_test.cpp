@@ -38,7 +38,7 @@ json two_jobs() {
 
 Scenario parse(const json& scenario) { return parse_scenario(scenario.dump(), "."); }
 
-std::string error_of(const json& scenario) {
+std::string error_in(const json& scenario) {
   try {
     parse(scenario);
   } catch (const ConfigError& e) {
@@ -75,7 +75,7 @@ TEST(ScenarioJobs, AreReadEachWithItsOwn) {
 TEST(ScenarioJobs, WithoutServersHaveAllAndShareThemByPlacement) {
   json scenario = two_jobs();
   scenario["jobs"][0].erase("servers");
-  EXPECT_THAT(error_of(scenario), HasSubstr("/jobs/1: rank 1 is on GPU 0, which runs job a"));
+  EXPECT_THAT(error_in(scenario), HasSubstr("/jobs/1: rank 1 is on GPU 0, which runs job a"));
   scenario["jobs"][1].erase("placement");
   scenario["jobs"][1]["servers"] = {2};
   EXPECT_THAT(parse(scenario).jobs[0].gpu_of_rank, ElementsAre(GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}));
@@ -85,7 +85,7 @@ TEST(ScenarioJobs, SayWhatIsWrongAndWhere) {
   const auto with = [](const char* pointer, const json& value) {
     json scenario = two_jobs();
     scenario[json::json_pointer(pointer)] = value;
-    return error_of(scenario);
+    return error_in(scenario);
   };
   EXPECT_THAT(with("/workload", ring(2)), HasSubstr("/workload: belongs to a job where there are several"));
   EXPECT_THAT(with("/placement", json{{"rank_to_gpu", {0}}}), HasSubstr("/placement: belongs to a job"));
@@ -102,7 +102,7 @@ TEST(ScenarioJobs, SayWhatIsWrongAndWhere) {
   EXPECT_THAT(with("/jobs/1/start_ms", -1), HasSubstr("/jobs/1/start_ms"));
   json scenario = two_jobs();
   scenario["jobs"][1].erase("workload");
-  EXPECT_THAT(error_of(scenario), HasSubstr("/jobs/1/workload: missing"));
+  EXPECT_THAT(error_in(scenario), HasSubstr("/jobs/1/workload: missing"));
 }
 
 json fixed_circuits(const std::vector<std::pair<int, int>>& circuits) {
@@ -126,9 +126,9 @@ TEST(ScenarioJobs, HaveThoseOfTheFixedCircuitsWhosePortsAreTheirOwn) {
 TEST(ScenarioJobs, HaveNoFixedCircuitToAnotherJob) {
   json scenario = two_jobs();
   scenario["controller"] = fixed_circuits({{8, 2}, {8, 0}});
-  EXPECT_THAT(error_of(scenario), HasSubstr("/controller/circuits/1: a fibre of it is in an earlier circuit already"));
+  EXPECT_THAT(error_in(scenario), HasSubstr("/controller/circuits/1: a fibre of it is in an earlier circuit already"));
   scenario["controller"] = fixed_circuits({{8, 2}, {2, 0}});
-  EXPECT_THAT(error_of(scenario), HasSubstr("/controller/circuits/1: joins GPU 2 of a to GPU 0 of job 1"));
+  EXPECT_THAT(error_in(scenario), HasSubstr("/controller/circuits/1: joins GPU 2 of a to GPU 0 of job 1"));
 }
 
 TEST(ScenarioJobs, OfTheirOwnFixedCircuitsLightNoneOfAnotherJob) {
@@ -137,7 +137,7 @@ TEST(ScenarioJobs, OfTheirOwnFixedCircuitsLightNoneOfAnotherJob) {
   EXPECT_THAT(parse(scenario).jobs[0].controller.circuits, ElementsAre(StaticCircuit{GpuId{8}, GpuId{2}}))
       << "4 and 6 run nothing";
   scenario["jobs"][0]["controller"] = fixed_circuits({{8, 2}, {2, 0}});
-  EXPECT_THAT(error_of(scenario), HasSubstr("/jobs/0/controller/circuits/1: joins GPU 2 of a to GPU 0 of job 1"));
+  EXPECT_THAT(error_in(scenario), HasSubstr("/jobs/0/controller/circuits/1: joins GPU 2 of a to GPU 0 of job 1"));
 }
 
 }  // namespace

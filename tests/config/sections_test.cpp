@@ -115,13 +115,13 @@ constexpr const char* kOptical = R"({"schema": "photonrail.scenario/1",
   "controller": {"name": "opus"},
   "workload": {"collective": {"op": "all_reduce", "bytes": 1000}}})";
 
-std::string problem_with(const std::vector<Override>& overrides) {
+std::string problem_after(const std::vector<Override>& overrides) {
   return error_of([&] { static_cast<void>(parse_scenario(kOptical, {}, "s.json", overrides)); }).what();
 }
 
 TEST(Sections, AHintNamesTheKeyOfTheFile) {
   EXPECT_EQ(
-      problem_with({{"/cluster/rail/planes", "3"}}),
+      problem_after({{"/cluster/rail/planes", "3"}}),
       "s.json: /cluster/rail/planes: 2 NIC ports cannot spread evenly over 3 planes (every plane has the same ports of a "
       "NIC: planes that divide /cluster/nic/ports)");
 }

@@ -13,7 +13,7 @@
 #include <array>
 
 namespace photonrail::fields {
-namespace {
+namespace adding_a_key_test {
 
 struct Nic {
   std::uint32_t ports = 1;
@@ -83,5 +83,5 @@ TEST(AddingAKey, OneLineMakesTheRowOfThePage) {
             table_of_keys(kOld, "", {}, Registries{}) + "| `power_w` | 0 to 100 | 12 | Power of a NIC. |\n");
 }
 
-}  // namespace
+}  // namespace adding_a_key_test
 }  // namespace photonrail::fields

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::fields {
-namespace {
+namespace places_test {
 
 using core::field;
 using core::FieldError;
@@ -72,5 +72,5 @@ TEST_F(PlacesTest, AnErrorIsPutIntoTheWordsOfTheFile) {
   EXPECT_EQ(places_.located({field("run.iterations"), "is 0"}).where(), "run.iterations");
 }
 
-}  // namespace
+}  // namespace places_test
 }  // namespace photonrail::fields

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace photonrail::fields {
-namespace {
+namespace read_test {
 
 struct Fault {
   bool slow = false;
@@ -60,5 +60,5 @@ TEST(ReadFields, ConditionsAreOfWordsFlagsAndPresence) {
   EXPECT_FALSE(Condition("stops=true").holds(object(R"({"stops": false})")));
 }
 
-}  // namespace
+}  // namespace read_test
 }  // namespace photonrail::fields

@@ -62,16 +62,16 @@ void expect_row(const std::string& figure, const std::vector<std::string>& sets,
 }
 
 constexpr const char* kTogether = "/executor/concurrent_collectives=together";
-constexpr const char* kProvisioned = "/controller/mode=provisioned";
+constexpr const char* kSetProvisioned = "/controller/mode=provisioned";
 
 // Every optical row within 0.25 % where collectives that are ready together share the links, as in the published simulator.
 TEST(Figure12, OpticalStepsAreThePublishedOnesWithSharedLinks) {
   PHOTONRAIL_REQUIRE_SHARED_DATA(data);
   traces(data);
   expect_row("on demand, collectives together", {kTogether}, 0.0025);
-  expect_row("provisioned, collectives together", {kTogether, kProvisioned}, 0.0025);
+  expect_row("provisioned, collectives together", {kTogether, kSetProvisioned}, 0.0025);
   expect_row("on demand, collectives in turn", {}, 0.065);
-  expect_row("provisioned, collectives in turn", {kProvisioned}, 0.065);
+  expect_row("provisioned, collectives in turn", {kSetProvisioned}, 0.065);
 }
 
 // The published electrical step lies between two gathers in turn and two that share the links: it is that of a queue of

@@ -11,7 +11,7 @@ namespace {
 
 using json::check_seal;
 using json::SealCheck;
-using State = SealCheck::State;
+using SealState = SealCheck::State;
 
 constexpr const char* kLine = R"({"point":3,"name":"a=\"x\"","metrics":{"makespan_s":0.25}})";
 constexpr const char* kFile = "{\n  \"schema\": \"photonrail.result/1\",\n  \"makespan_s\": 0.25\n}\n";
@@ -21,11 +21,11 @@ TEST(Seal, GivesBackTheObjectAndItsNumber) {
     const std::string sealed = json::with_seal(object, 300, "key");
     EXPECT_NE(json::parse_json(sealed, "sealed").find("seal"), nullptr) << "it is an object still";
     const SealCheck check = check_seal(sealed, "key");
-    EXPECT_EQ(check.state, State::kWhole);
+    EXPECT_EQ(check.state, SealState::kWhole);
     EXPECT_EQ(check.object, object);
     EXPECT_EQ(check.number, 300u);
-    EXPECT_EQ(check_seal(sealed, "another").state, State::kAltered);
-    EXPECT_EQ(check_seal(object, "key").state, State::kUnsealed);
+    EXPECT_EQ(check_seal(sealed, "another").state, SealState::kAltered);
+    EXPECT_EQ(check_seal(object, "key").state, SealState::kUnsealed);
     EXPECT_EQ(json::without_seal(json::with_seal(object), "f"), object);
   }
 }
@@ -36,7 +36,7 @@ TEST(Seal, EachBitCounts) {
     for (std::size_t bit = 0; bit < 8 * sealed.size(); ++bit) {
       std::string text = sealed;
       text[bit / 8] = static_cast<char>(text[bit / 8] ^ (1 << (bit % 8)));
-      EXPECT_EQ(check_seal(text).state, State::kAltered) << bit << ": " << text;
+      EXPECT_EQ(check_seal(text).state, SealState::kAltered) << bit << ": " << text;
       EXPECT_THROW(static_cast<void>(json::without_seal(text, "f")), ConfigError);
     }
   }

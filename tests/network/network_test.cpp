@@ -1,5 +1,6 @@
 #include "network/network.hpp"
 
+#include "network/network_fixture.hpp"
 #include "photonrail/error.hpp"
 #include "support/test_cases.hpp"
 
@@ -14,9 +15,9 @@
 
 namespace photonrail {
 
-using network::DeliveryListener;
 using network::Network;
 using network::Path;
+using test::NetworkFixture;
 using topology::CapacityId;
 
 namespace {
@@ -24,50 +25,6 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::Pair;
-
-// A network of capacities in bytes per second, and a log of what arrived when.
-class NetworkFixture : public DeliveryListener {
- public:
-  explicit NetworkFixture(const std::vector<double>& rates, std::uint8_t most_visits = Network::kMaxVisits)
-      : network(engine, most_visits) {
-    network.attach(*this);
-    network.resize(rates.size());
-    for (std::size_t i = 0; i < rates.size(); ++i) network.set_rate(static_cast<CapacityId>(i), {rates[i]});
-  }
-
-  void delivered(std::uint64_t tag) override { arrivals.emplace_back(tag, engine.now().since_start().count()); }
-
-  static Path path(std::initializer_list<CapacityId> hops, std::int64_t latency = 0, std::int64_t overhead = 0) {
-    Path p;
-    for (const CapacityId hop : hops) p.add(hop);
-    p.latency = Duration{latency};
-    p.overhead = Duration{overhead};
-    return p;
-  }
-  void post(std::initializer_list<CapacityId> hops, std::int64_t bytes, std::uint64_t tag) {
-    network.post(Network::kNone, path(hops), Bytes{bytes}, tag);
-  }
-  void post_at(std::int64_t at, std::initializer_list<CapacityId> hops, std::int64_t bytes, std::uint64_t tag) {
-    later.push_back({this, path(hops), bytes, tag});
-    engine.schedule(Time{at}, engine::Phase::kStart,
-                    {[](void* self, std::uint64_t index) {
-                       Later& l = static_cast<NetworkFixture*>(self)->later[index];
-                       l.fixture->network.post(Network::kNone, l.path, Bytes{l.bytes}, l.tag);
-                     },
-                     this, later.size() - 1});
-  }
-
-  struct Later {
-    NetworkFixture* fixture;
-    Path path;
-    std::int64_t bytes;
-    std::uint64_t tag;
-  };
-  engine::Engine engine;
-  Network network;
-  std::vector<std::pair<std::uint64_t, std::int64_t>> arrivals;
-  std::vector<Later> later;
-};
 
 constexpr double kGiga = 1e9;
 

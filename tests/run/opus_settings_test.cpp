@@ -9,7 +9,7 @@
 namespace photonrail::test {
 namespace {
 
-constexpr std::int64_t kMegabyte = 1'000'000;
+constexpr std::int64_t kMillionBytes = 1'000'000;
 
 Job with(Job job, const char* key, const char* word) {
   job.scenario.controller.parameters.set(key, std::string(word));
@@ -21,9 +21,9 @@ Job early_announcement() {
   Job job(3);
   job.optical(ms(20)).scenario.executor.comm_lanes = CommLanes::kOne;
   const CommunicatorId pair = job.group({1, 2});
-  job.compute(1, ms(30)).collective(pair, {1, 2}, CollectiveOp::kAllReduce, kMegabyte);
+  job.compute(1, ms(30)).collective(pair, {1, 2}, CollectiveOp::kAllReduce, kMillionBytes);
   for (const std::uint32_t tag : {1u, 2u}) {
-    job.detach(2).send(2, 0, kMegabyte, tag).detach(0).receive(2, 0, kMegabyte, tag);
+    job.detach(2).send(2, 0, kMillionBytes, tag).detach(0).receive(2, 0, kMillionBytes, tag);
   }
   return job;
 }
@@ -33,11 +33,11 @@ Job head_of_line() {
   Job job(3);
   job.optical(ms(20)).scenario.executor.comm_lanes = CommLanes::kOne;
   const CommunicatorId pair = job.group({1, 2});
-  job.send(1, 2, kMegabyte, 1).receive(1, 2, kMegabyte, 1);
-  job.detach(1).collective(pair, {1, 2}, CollectiveOp::kAllReduce, kMegabyte);
-  job.detach(1).detach(2).collective(pair, {1, 2}, CollectiveOp::kAllReduce, kMegabyte);
-  job.send(0, 1, kMegabyte, 2).detach(1).receive(0, 1, kMegabyte, 2);
-  job.detach(2).compute(2, ms(1)).send(2, 0, kMegabyte, 3).detach(0).receive(2, 0, kMegabyte, 3);
+  job.send(1, 2, kMillionBytes, 1).receive(1, 2, kMillionBytes, 1);
+  job.detach(1).collective(pair, {1, 2}, CollectiveOp::kAllReduce, kMillionBytes);
+  job.detach(1).detach(2).collective(pair, {1, 2}, CollectiveOp::kAllReduce, kMillionBytes);
+  job.send(0, 1, kMillionBytes, 2).detach(1).receive(0, 1, kMillionBytes, 2);
+  job.detach(2).compute(2, ms(1)).send(2, 0, kMillionBytes, 3).detach(0).receive(2, 0, kMillionBytes, 3);
   return job;
 }
 

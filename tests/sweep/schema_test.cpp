@@ -235,7 +235,7 @@ TEST(Schema, FilesMayNameTheirSchemaAndHaveComments) {
   EXPECT_THROW(static_cast<void>(parse_scenario(content.dump(), file.parent_path(), "s")), ConfigError);
 }
 
-std::string text_of(const fs::path& file) {
+std::string text_of_page(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -245,7 +245,7 @@ TEST(Schema, PagesOfReferenceHaveTheTablesOfTheFields) {
   std::size_t tables = 0;
   for (const auto& entry : fs::directory_iterator(kSource / "docs/reference")) {
     if (entry.path().extension() != ".md") continue;
-    const std::string page = text_of(entry.path());
+    const std::string page = text_of_page(entry.path());
     if (page.find("<!-- keys ") == std::string::npos) continue;
     ++tables;
     EXPECT_EQ(page_with_keys(page), page) << entry.path();
@@ -282,7 +282,7 @@ TEST(Schema, EveryKeySaysWhatItMeans) {
 // What a result says has its place in the pages.
 TEST(Schema, EveryKeyOfAResultIsInThePages) {
   std::string pages;
-  for (const auto& entry : fs::directory_iterator(kSource / "docs/reference")) pages += text_of(entry.path());
+  for (const auto& entry : fs::directory_iterator(kSource / "docs/reference")) pages += text_of_page(entry.path());
   std::set<std::string> told;
   const std::regex word("[A-Za-z_][A-Za-z_0-9]*");
   std::istringstream in(pages);

@@ -17,6 +17,13 @@
 
 namespace photonrail::worlds {
 
+bool has_no_number(const std::string& json) {
+  for (const char* word : {"nan", "inf,", "inf\n", "inf}"}) {
+    if (json.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
 namespace {
 
 constexpr std::uint64_t kMaxEvents = 4'000'000;  // of a world's few ranks; an ordinary one has some thousands
@@ -65,13 +72,6 @@ class Watcher : public testing::HistoryHash {
   std::optional<CircuitEvent> last_dark_;
   std::map<RailId, std::pair<std::map<PortId, PortId>, std::map<PortId, PortId>>> rails_;
 };
-
-bool has_no_number(const std::string& json) {
-  for (const char* word : {"nan", "inf,", "inf\n", "inf}"}) {
-    if (json.find(word) != std::string::npos) return true;
-  }
-  return false;
-}
 
 void check_refusal(const ConfigError& error, Outcome& outcome) {
   outcome.ending = Ending::kRefused;

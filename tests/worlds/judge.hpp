@@ -70,4 +70,7 @@ enum class Watched : std::uint8_t { kYes, kNo };  ///< an observer sees every ra
 /// A run on electrical rails that ends tells a job that waits for circuits from a job that waits for itself.
 [[nodiscard]] Json on_electrical_rails(Json scenario);
 
+/// Whether a JSON text has a number that is none: nan or inf.
+[[nodiscard]] bool has_no_number(const std::string& json);
+
 }  // namespace photonrail::worlds

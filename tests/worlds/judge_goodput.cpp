@@ -5,6 +5,7 @@
 #include "report/goodput_report.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"
+#include "worlds/judge.hpp"
 
 #include <atomic>
 #include <cmath>
@@ -83,11 +84,6 @@ std::string problem_of(const reliability::GoodputSummary& summary) {
 
 std::string text_of(const GoodputResult& result) {
   return report::goodput_json({{result.summary, {}, {}, result.configurations}});
-}
-
-bool has_no_number(const std::string& json) {
-  return json.find("nan") != std::string::npos || json.find("inf,") != std::string::npos ||
-         json.find("inf\n") != std::string::npos;
 }
 
 void cut_last_line(const std::filesystem::path& file) {

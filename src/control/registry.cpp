@@ -35,12 +35,12 @@ ControllerRegistry ControllerRegistry::builtin() {
 
 void ControllerRegistry::add(ControllerFactory factory) {
   if (factory.name.empty()) throw ConfigError("", "a controller has no name", "set ControllerFactory::name");
-  if (!factory.make && !factory.bound && factory.name != kNoPolicy)
-    throw ConfigError("", "the controller \"" + factory.name + "\" has no function that makes it",
-                      "set ControllerFactory::make");
   if (knows(factory.name)) {
     throw ConfigError("", "there is already a controller \"" + factory.name + "\"", "give the new one another name");
   }
+  if (!factory.make && !factory.bound && factory.name != kNoPolicy)
+    throw ConfigError("", "the controller \"" + factory.name + "\" has no function that makes it",
+                      "set ControllerFactory::make");
   factories_.push_back(std::move(factory));
 }
 

@@ -67,11 +67,16 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// The base of a sweep is a scenario, or its path.
+// The base of a sweep is a scenario, or its path. Nothing of it is required: the points may add what it lacks, and months
+// of a job with given steps need neither a cluster nor a workload.
 void describe_base(Json& schema, const Registries& known) {
   Json path = Json::object();
   path["type"] = "string";
-  Json scenario = schema_of(kFormats[0], known);
+  Json scenario = Json::object();
+  const Json whole = schema_of(kFormats[0], known);
+  for (const auto& [key, value] : whole.members()) {
+    if (key != "required" && key != "allOf") scenario[key] = value;
+  }
   scenario["$id"] = "photonrail.scenario/1";  // so that its own references begin here
   Json& base = schema["properties"]["base"];
   base["anyOf"] = Json(std::vector<Json>{path, std::move(scenario)});

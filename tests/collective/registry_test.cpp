@@ -60,7 +60,7 @@ TEST(CollectiveRegistry, AnAlgorithmOfOnesOwn) {
   EXPECT_EQ(registry.all().back()->name(), "mine");
   EXPECT_EQ(registry.all().size(), known + 1);
   EXPECT_THROW(registry.add(std::make_unique<Named>("ring")), ConfigError);
-  EXPECT_THROW(registry.add(nullptr), InternalError);
+  EXPECT_THROW(registry.add(nullptr), ConfigError);
 }
 
 TEST(CollectiveRegistry, RefusesWhatItDoesNotSupport) {

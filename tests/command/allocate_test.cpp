@@ -39,7 +39,7 @@ TEST_F(Command, DecisionsOfDataSetsNameUnknownPolicies) {
   EXPECT_THAT(told.out, HasSubstr("2 decisions, 2 of 2 as expected"));
   // A null is no reason.
   study["decisions"][0]["expect"]["reason"] = nullptr;
-  study["decisions"][1]["expect"] = {{"decision", "reject"}, {"reason", "shape"}};
+  study["decisions"][1]["expect"] = {{"decision", "reject"}, {"reason", "resource"}};
   study["decisions"][2] = one("firstfit", {4, 4}, {1, 1}, "ffff");
   study["decisions"][2]["expect"] = {{"decision", "admit"}, {"reason", nullptr}};
   write("cases.json", study);

@@ -78,7 +78,9 @@ TEST_F(BoundedWork, ASignalEndsEveryVerb) {
                          {"recovery", {{{"action", "wait"}}}}});
   write("months.json", months);
   json busy = tiny("busy");
-  busy["run"] = {{"iterations", 1000000}};
+  busy["cluster"]["servers"] = 64;
+  busy["workload"]["collective"]["ranks"] = 64;
+  busy["run"] = {{"iterations", 1000000}, {"fidelity", "exact"}, {"folding", false}};
   busy["stragglers"] = {{{"ranks", "random"}, {"delay_us", 1}}};
   write("busy.json", busy);
   write("points.json", {{"schema", "photonrail.sweep/1"},

@@ -40,7 +40,9 @@ class FailingCalls : public Command {
   }
 
   void expect_clean_end(const Outcome& done, const std::string& what) const {
-    EXPECT_THAT(done.status, ::testing::AnyOf(0, 1, 2)) << what << '\n' << done.err;
+    // A sweep goes on without the points that failed, says so and ends with 3.
+    const bool some_points = done.status == 3 && done.err.find("points failed") != std::string::npos;
+    EXPECT_TRUE(some_points || (done.status >= 0 && done.status <= 2)) << what << '\n' << done.err;
     if (done.status != 0) {
       EXPECT_THAT(done.err, HasSubstr("photonrail: error: ")) << what;
     }
@@ -62,6 +64,7 @@ TEST_F(FailingCalls, ACommandWithoutMemorySaysSo) {
       expect_clean_end(done, verb + ", allocation " + std::to_string(number));
       if (done.status == 0) continue;
       ++failed;
+      if (done.status == 3) continue;  // the message is in the table of the points
       EXPECT_THAT(done.err, HasSubstr("out of memory")) << verb << ", allocation " << number;
     }
     EXPECT_GT(failed, 5u) << verb;

@@ -73,7 +73,10 @@ void draw_exchanges(Dice& dice, Json& training) {
     if (dice.one_in(2)) training["overlap"]["pairing"] = "turn_by_turn";
     if (dice.one_in(2)) training["overlap"]["delay_weights"] = false;
   }
-  if (experts && dice.one_in(3)) training["moe"] = {{"router", dice.pick<std::string>({"uniform", "zipf", "dirichlet"})}};
+  if (experts && dice.one_in(3)) {
+    const Json kind = dice.pick<std::string>({"uniform", "zipf", "dirichlet"});
+    training["moe"] = {{"router", dice.one_in(2) ? kind : Json{{"kind", kind}}}};
+  }
   if (experts && !training.contains("moe") && dice.one_in(2)) {
     training["dispatch"] = dice.pick<std::string>({"copy_per_rank", "hybrid_ep", "hybrid_ep"});
   }

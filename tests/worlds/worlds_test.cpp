@@ -140,7 +140,8 @@ TEST(Worlds, HaveEveryPolicy) {
 TEST(Worlds, OfThoseWithAnAccuracySomeHaveEpochs) {
   std::uint64_t runs = 0;
   std::uint64_t with_epochs = 0;
-  for (std::uint64_t seed = 1; runs < 80; ++seed) {
+  // The children of two worlds are refused more often: those of one drawer are looked at.
+  for (std::uint64_t seed = 1; runs < 160 && with_epochs < 3; seed += 2) {
     const World world = draw_world(seed);
     if (!world.scenario.contains("network")) continue;
     const Outcome outcome = run(world.scenario);

@@ -51,7 +51,7 @@ class FailingCalls : public Command {
   }
 };
 
-const char* const kVerbs[] = {"run a.json --trace --quiet -o run", "sweep s.json --quiet -o sweep",
+const char* const kVerbs[] = {"run a.json --trace --quiet -o run", "sweep s.json --quiet --retry-failed -o sweep",
                               "allocate al.json -o allocate", "validate a.json --graphviz v.dot",
                               "collective export --op all_reduce --algorithm ring --ranks 4 -o c.xml"};
 

@@ -225,6 +225,8 @@ struct Plain<std::optional<Type>> {
 };
 
 [[nodiscard]] double number_of(const json::ValueReader& value, const Shape& shape);
+/// All words that a text of the shape may be; empty: any text.
+[[nodiscard]] std::vector<std::string> words_of(const Shape& shape, const Registries& known);
 [[nodiscard]] std::uint64_t whole_of(const json::ValueReader& value, const Shape& shape);
 [[nodiscard]] double number_of(const Reading& at);
 /// True when the section has the key in any unit of time.

@@ -128,13 +128,7 @@ class TableWriter {
 
   [[nodiscard]] std::string words(const Shape& shape) const {
     constexpr std::size_t kMaxWords = 8;  // longer lists are those of `photonrail list`
-    std::vector<std::string> words;
-    if (shape.words != nullptr) words = shape.words(*known_);
-    for (std::string_view rest = shape.choices; !rest.empty();) {
-      const std::string_view word = rest.substr(0, rest.find('|'));
-      words.emplace_back(word);
-      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    }
+    const std::vector<std::string> words = words_of(shape, *known_);
     if (words.empty()) return "string";
     if (words.size() > kMaxWords || shape.open_words) return shape.open_words ? "name or path" : "name";
     std::string text;

@@ -7,6 +7,17 @@
 
 namespace photonrail::fields {
 
+std::vector<std::string> words_of(const Shape& shape, const Registries& known) {
+  std::vector<std::string> words;
+  if (shape.words != nullptr) words = shape.words(known);
+  for (std::string_view rest = shape.choices; !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find('|'));
+    words.emplace_back(word);
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+  }
+  return words;
+}
+
 using json::Json;
 
 namespace {
@@ -93,13 +104,7 @@ class SchemaWriter {
   }
 
   void write_words(const Shape& shape, Json& into) const {
-    std::vector<std::string> words;
-    if (shape.words != nullptr) words = shape.words(*known_);
-    for (std::string_view rest = shape.choices; !rest.empty();) {
-      const std::string_view word = rest.substr(0, rest.find('|'));
-      words.emplace_back(word);
-      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    }
+    const std::vector<std::string> words = words_of(shape, *known_);
     if (!words.empty()) into[shape.open_words ? "examples" : "enum"] = Json(words);
   }
 

@@ -10,31 +10,70 @@ namespace photonrail::formats::kineto {
 namespace {
 
 constexpr double kMaxMicroseconds = 4e15;
+constexpr double kMaxExact = 9007199254740992.0;  // 2^53
 constexpr std::string_view kSeparators = "[], \t";
+
+// The digits of a number from the first that is not 0, and how many of them stand before the point.
+struct Decimal {
+  std::string digits;
+  std::int64_t point = 0;
+};
+
+std::optional<Decimal> decimal_of(std::string_view text) {
+  const std::size_t power = std::min(text.find_first_of("eE"), text.size());
+  std::int64_t exponent = 0;
+  if (power < text.size()) {
+    std::string_view behind = text.substr(power + 1);
+    if (behind.starts_with('+')) behind.remove_prefix(1);
+    const auto [end, problem] = std::from_chars(behind.data(), behind.data() + behind.size(), exponent);
+    if (problem != std::errc{} || end != behind.data() + behind.size() || std::abs(exponent) > 1'000'000) return std::nullopt;
+  }
+  Decimal decimal;
+  bool has_point = false;
+  for (const char c : text.substr(0, power)) {
+    if (c == '.' && !has_point) {
+      has_point = true;
+      continue;
+    }
+    if (c < '0' || c > '9') return std::nullopt;
+    if (!decimal.digits.empty() || c != '0') {
+      decimal.digits += c;
+      if (!has_point) ++decimal.point;
+    } else if (has_point) {
+      --decimal.point;
+    }
+  }
+  decimal.point += exponent;
+  return power == 0 ? std::nullopt : std::optional(std::move(decimal));
+}
 
 }  // namespace
 
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  if (problem == std::errc{} && end == text.data() + text.size()) return value;
+  double real = 0.0;  // "7.0", "1e3": tools that keep all numbers as floating point write so
+  const auto [real_end, real_problem] = std::from_chars(text.data(), text.data() + text.size(), real);
+  const bool is_number = real_problem == std::errc{} && real_end == text.data() + text.size();
+  if (!is_number || !(real >= 0.0 && real <= kMaxExact) || real != std::floor(real)) return std::nullopt;
+  return static_cast<std::uint64_t>(real);
 }
 
 std::optional<std::int64_t> to_nanoseconds(std::string_view microseconds) {
   const double rough = std::strtod(std::string(microseconds).c_str(), nullptr);
   if (!(std::abs(rough) <= kMaxMicroseconds)) return std::nullopt;
-  if (microseconds.find_first_of("eE") != std::string_view::npos) return std::llround(rough * 1e3);
   const bool negative = microseconds.starts_with('-');
   if (negative) microseconds.remove_prefix(1);
-  const auto point = std::min(microseconds.find('.'), microseconds.size());
-  const auto before = whole(microseconds.substr(0, point));
-  if (!before) return std::nullopt;
-  std::string digits(microseconds.substr(std::min(point + 1, microseconds.size())).substr(0, 3));
-  digits.resize(3, '0');
-  const auto after = whole(digits);
-  if (!after) return std::nullopt;
-  const auto value = static_cast<std::int64_t>(*before * 1000 + *after);
+  const auto decimal = decimal_of(microseconds);
+  if (!decimal) return std::nullopt;
+  const std::int64_t point = decimal->point + 3;  // of the nanoseconds
+  if (decimal->digits.empty() || point < 0) return 0;
+  std::string digits = decimal->digits;
+  digits.resize(std::max(digits.size(), static_cast<std::size_t>(point) + 1), '0');
+  const auto at = static_cast<std::size_t>(point);
+  const std::uint64_t before = at == 0 ? 0 : whole(std::string_view(digits).substr(0, at)).value_or(0);
+  const auto value = static_cast<std::int64_t>(before + (digits[at] >= '5' ? 1 : 0));
   return negative ? -value : value;
 }
 

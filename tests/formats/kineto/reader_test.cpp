@@ -50,6 +50,17 @@ TEST(KinetoReader, KernelsBecomeTasks) {
   EXPECT_EQ(graph.communicators()[0].name, "0");
 }
 
+TEST(KinetoReader, TimesKeepTheirNanosecondsInAnyForm) {
+  // As tools write them that keep numbers in floating point: behind an exponent, with noise in the last digits.
+  const std::string text =
+      R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "a", "ts": 1.7190000000000125e+15, "dur": 1.05e1, "tid": 7.0},
+          {"ph": "X", "cat": "kernel", "name": "b", "ts": 1719000000000030.5, "dur": 2.3449999999999998, "tid": 7}]})";
+  const Folder folder;
+  const TaskGraph graph = read_kineto(put_kineto(folder, {text}));
+  ASSERT_EQ(graph.program(RankId{0}).tasks().size(), 1u);
+  EXPECT_EQ(task(graph, 0, 0).time(), Duration{20'345'000});  // 30.5 + 2.345 - 12.5 us
+}
+
 struct Spelling {
   std::string name;
   CollectiveOp op;

@@ -1,0 +1,585 @@
+// Drawn Kineto traces: kernels, calls and steps of several ranks, written as PyTorch's profiler and tools behind it write
+// them. What a task waits for, and how long it lasts, is worked out from the rule of docs/formats/kineto.md alone.
+#include "formats/drawn/graph.hpp"
+#include "formats/drawn/tree.hpp"
+#include "photonrail/formats/trace.hpp"
+#include "support/folder.hpp"
+
+#include <limits>
+#include <optional>
+
+namespace photonrail::test::drawn {
+namespace {
+
+using Ns = std::int64_t;
+
+struct GroupTruth {
+  std::string name;
+  std::string description;  ///< empty: the key is not there
+  Dimension dimension = Dimension::kOther;
+  std::vector<std::uint32_t> members;
+};
+
+/// A call as all of its members make it.
+struct CallTruth {
+  std::size_t group = 0;
+  CollectiveOp op = CollectiveOp::kAllReduce;
+  std::uint64_t elements = 0;  ///< as docs/formats/kineto.md has the size; of a scatter those of a member
+  std::uint32_t from = 0;      ///< of a send: places in the group
+  std::uint32_t to = 0;
+};
+
+struct KernelTruth {
+  Ns start = 0;
+  Ns end = 0;
+  std::optional<std::size_t> call;
+  std::uint64_t step = 0;
+};
+
+struct KinetoTruth {
+  std::vector<GroupTruth> groups;
+  std::vector<CallTruth> calls;
+  std::string dtype;
+  std::uint64_t bytes = 0;  ///< of an element
+  std::vector<std::vector<KernelTruth>> ranks;
+  std::uint64_t steps = 1;
+  std::optional<std::uint64_t> iteration;
+};
+
+// ---- the truth
+
+void draw_kineto_groups(Draw& draw, std::uint32_t ranks, KinetoTruth& truth) {
+  std::vector<std::uint32_t> all(ranks);
+  for (std::uint32_t r = 0; r < ranks; ++r) all[r] = r;
+  const std::vector<std::pair<std::string, Dimension>> words{
+      {"mesh_tp", Dimension::kTp}, {"TP", Dimension::kTp},           {"fsdp", Dimension::kDp},     {"mesh_dp", Dimension::kDp},
+      {"cp-group", Dimension::kCp}, {"mesh ep 0", Dimension::kEp},   {"PP", Dimension::kPp},       {"", Dimension::kOther},
+      {"default_pg", Dimension::kOther}, {"undefined", Dimension::kOther}};
+  for (std::uint64_t g = draw.from_to(1, 4); g > 0; --g) {
+    GroupTruth group;
+    group.name = draw.pick<std::string>({std::to_string(g), name_text(draw) + std::to_string(g)});
+    std::tie(group.description, group.dimension) = draw.pick(words);
+    group.members = draw.some_of(all, draw.from_to(1, ranks));
+    std::sort(group.members.begin(), group.members.end());
+    truth.groups.push_back(std::move(group));
+  }
+}
+
+CallTruth draw_call(Draw& draw, const KinetoTruth& truth) {
+  static const std::vector<CollectiveOp> ops{CollectiveOp::kAllReduce, CollectiveOp::kAllGather, CollectiveOp::kReduceScatter,
+                                             CollectiveOp::kAllToAll,  CollectiveOp::kBroadcast, CollectiveOp::kReduce,
+                                             CollectiveOp::kGather,    CollectiveOp::kScatter,   CollectiveOp::kBarrier,
+                                             CollectiveOp::kSend};
+  CallTruth call;
+  call.group = draw.below(truth.groups.size());
+  const std::uint64_t members = truth.groups[call.group].members.size();
+  call.op = draw.pick(ops);
+  if (call.op == CollectiveOp::kSend && members < 2) call.op = CollectiveOp::kAllReduce;
+  call.elements = draw.magnitude(1'000'000'000);
+  if (call.op == CollectiveOp::kSend) {
+    call.from = static_cast<std::uint32_t>(draw.below(members));
+    call.to = static_cast<std::uint32_t>((call.from + draw.from_to(1, members - 1)) % members);
+  }
+  return call;
+}
+
+bool takes_part(const KinetoTruth& truth, const CallTruth& call, std::uint32_t rank) {
+  const auto& members = truth.groups[call.group].members;
+  if (call.op == CollectiveOp::kSend) return members[call.from] == rank || members[call.to] == rank;
+  return std::binary_search(members.begin(), members.end(), rank);
+}
+
+/// The kernels of a rank: calls in their order with time between, and computation beside them.
+std::vector<KernelTruth> draw_kernels(Draw& draw, const KinetoTruth& truth, std::uint32_t rank) {
+  std::vector<KernelTruth> kernels;
+  Ns at = draw.one_in(2) ? static_cast<Ns>(draw.below(1'000'000)) : Ns{1'719'000'000'000'000'000} + static_cast<Ns>(draw.below(1'000'000));
+  const auto some = [&] { return static_cast<Ns>(draw.from_to(1, 50'000)); };
+  for (std::uint64_t step = 0; step < truth.steps; ++step) {
+    const Ns begin = at;
+    const std::size_t first = truth.calls.size() * step / truth.steps;
+    const std::size_t last = truth.calls.size() * (step + 1) / truth.steps;
+    for (std::size_t c = first; c < last; ++c) {
+      if (!takes_part(truth, truth.calls[c], rank)) continue;
+      at += some();
+      kernels.push_back({at, at + some(), c, step});
+    }
+    Ns computing = begin;
+    for (std::uint64_t k = draw.from_to(1, 6); k > 0; --k) {
+      const Ns start = computing + static_cast<Ns>(draw.one_in(3) ? 0 : draw.below(60'000));
+      kernels.push_back({start, start + some(), {}, step});
+      // Most follow each other; some overlap, on another stream.
+      computing = draw.one_in(4) ? start + static_cast<Ns>(draw.below(2'000)) : kernels.back().end;
+    }
+    // Some begin or end just when others do.
+    for (const KernelTruth& other : std::vector<KernelTruth>(kernels)) {
+      if (draw.one_in(6) && other.step == step) kernels.push_back({other.end, other.end + some(), {}, step});
+    }
+    for (const KernelTruth& kernel : kernels) at = std::max(at, kernel.end);
+    at += 200'000;
+  }
+  return kernels;
+}
+
+KinetoTruth draw_kineto(std::uint64_t seed) {
+  Draw draw(seed, "kineto/truth");
+  static const std::vector<std::pair<std::string, std::uint64_t>> types{
+      {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Byte", 1}, {"Char", 1}, {"Bool", 1}, {"Short", 2}, {"Int", 4},
+      {"Long", 8}, {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"Float8_e4m3fnuz", 1},
+      {"Float8_e5m2fnuz", 1}};
+  KinetoTruth truth;
+  const auto ranks = static_cast<std::uint32_t>(draw.from_to(1, 5));
+  std::tie(truth.dtype, truth.bytes) = draw.pick(types);
+  draw_kineto_groups(draw, ranks, truth);
+  for (std::uint64_t c = draw.below(8); c > 0; --c) truth.calls.push_back(draw_call(draw, truth));
+  if (draw.one_in(2)) {
+    truth.steps = draw.from_to(1, 3);
+    if (draw.one_in(2)) truth.iteration = draw.below(truth.steps);
+  }
+  for (std::uint32_t r = 0; r < ranks; ++r) truth.ranks.push_back(draw_kernels(draw, truth, r));
+  return truth;
+}
+
+// ---- what it comes to
+
+struct Piece {
+  Ns start = 0;
+  Ns end = 0;
+  std::size_t kernels = 0;
+};
+
+/// Kernels that overlap are one piece of computation.
+std::vector<Piece> pieces_of(std::vector<KernelTruth> computing) {
+  std::sort(computing.begin(), computing.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::vector<Piece> pieces;
+  for (const KernelTruth& k : computing) {
+    if (pieces.empty() || k.start >= pieces.back().end) pieces.push_back({k.start, k.end, 0});
+    pieces.back().end = std::max(pieces.back().end, k.end);
+    ++pieces.back().kernels;
+  }
+  return pieces;
+}
+
+/// A computation of the graph: pieces between which no communication began or ended.
+struct BlockTruth {
+  Ns start = 0;
+  Ns end = 0;
+  Ns before = std::numeric_limits<Ns>::min();  ///< where the piece before it began: what ended until then, an earlier one has waited for
+  std::size_t kernels = 0;
+};
+
+std::vector<BlockTruth> blocks_of(const std::vector<Piece>& pieces, const std::vector<KernelTruth>& calls) {
+  std::vector<BlockTruth> blocks;
+  for (std::size_t p = 0; p < pieces.size(); ++p) {
+    const bool cut = p == 0 || std::any_of(calls.begin(), calls.end(), [&](const KernelTruth& c) {
+                       const bool begins = pieces[p - 1].end <= c.start && c.start < pieces[p].end;
+                       const bool ends = pieces[p - 1].start < c.end && c.end <= pieces[p].start;
+                       return begins || ends;
+                     });
+    if (cut) blocks.push_back({pieces[p].start, 0, p == 0 ? std::numeric_limits<Ns>::min() : pieces[p - 1].start, 0});
+    blocks.back().end = pieces[p].end;
+    blocks.back().kernels += pieces[p].kernels;
+  }
+  return blocks;
+}
+
+ExpectedTask call_task(const KinetoTruth& truth, std::size_t c, std::uint32_t rank, const std::string& spelled) {
+  const CallTruth& call = truth.calls[c];
+  const GroupTruth& group = truth.groups[call.group];
+  ExpectedTask task;
+  task.name = spelled;
+  task.op = call.op;
+  task.kind = TaskKind::kCollective;
+  task.group = {group.name, group.members, group.dimension, false};
+  task.bytes = static_cast<std::int64_t>(call.elements * truth.bytes);
+  if (call.op == CollectiveOp::kBarrier) task.bytes = 0;
+  if (call.op == CollectiveOp::kScatter) task.bytes *= static_cast<std::int64_t>(group.members.size());
+  if (call.op == CollectiveOp::kSend) {
+    task.kind = rank == group.members[call.from] ? TaskKind::kSend : TaskKind::kReceive;
+    const Dimension dimension = group.dimension == Dimension::kOther ? Dimension::kPp : group.dimension;
+    task.group = {"", {group.members[call.from], group.members[call.to]}, dimension, true};
+  }
+  return task;
+}
+
+/// The tasks of a rank. `spelled`: how a call is called.
+std::vector<ExpectedTask> expected_tasks(const KinetoTruth& truth, std::uint32_t rank, const std::vector<std::string>& spelled) {
+  std::vector<KernelTruth> calls, computing;
+  Ns begin = std::numeric_limits<Ns>::max();
+  for (const KernelTruth& k : truth.ranks[rank]) {
+    if (truth.iteration && k.step != *truth.iteration) continue;
+    begin = std::min(begin, k.start);
+    const bool alone = !k.call || truth.groups[truth.calls[*k.call].group].members.size() == 1;
+    (alone ? computing : calls).push_back(k);
+  }
+  const std::vector<BlockTruth> blocks = blocks_of(pieces_of(computing), calls);
+  std::vector<ExpectedTask> tasks;
+  std::vector<std::size_t> block_task, call_task_of;
+  std::size_t known_block = 0;  // blocks that an earlier launch has waited for
+  const auto add_block = [&](const BlockTruth& block) {
+    ExpectedTask task = expected_delay(std::to_string(block.kernels) + (block.kernels == 1 ? " kernel" : " kernels"), 0, Stream::kGpu);
+    Ns base = block_task.empty() ? begin : blocks[block_task.size() - 1].end;
+    if (!block_task.empty()) task.after.insert(block_task.back());
+    for (std::size_t c = 0; c < call_task_of.size(); ++c) {
+      if (calls[c].end <= block.before || calls[c].end > block.start) continue;
+      task.after.insert(call_task_of[c]);
+      base = std::max(base, calls[c].end);
+    }
+    task.picoseconds = (block.end - base) * 1000;
+    block_task.push_back(tasks.size());
+    tasks.push_back(std::move(task));
+  };
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    while (block_task.size() < blocks.size() && blocks[block_task.size()].end <= calls[c].start) add_block(blocks[block_task.size()]);
+    ExpectedTask launch = expected_delay("launch", 0, Stream::kHost);
+    Ns base = c == 0 ? begin : calls[c - 1].start;
+    if (c > 0) launch.after.insert(call_task_of[c - 1] - 1);
+    if (block_task.size() > known_block) launch.after.insert(block_task.back());
+    if (!block_task.empty()) base = std::max(base, blocks[block_task.size() - 1].end);
+    known_block = block_task.size();
+    for (std::size_t e = 0; e < c; ++e) {
+      if (calls[e].end > calls[c].start) continue;
+      base = std::max(base, calls[e].end);
+      if (c == 0 || calls[e].end > calls[c - 1].start) launch.after.insert(call_task_of[e]);
+    }
+    launch.picoseconds = (calls[c].start - base) * 1000;
+    tasks.push_back(std::move(launch));
+    tasks.push_back(call_task(truth, *calls[c].call, rank, spelled[*calls[c].call]));
+    tasks.back().after = {tasks.size() - 2};
+    call_task_of.push_back(tasks.size() - 1);
+  }
+  while (block_task.size() < blocks.size()) add_block(blocks[block_task.size()]);
+  return tasks;
+}
+
+// ---- writing
+
+/// Nanoseconds as a number of microseconds.
+std::string micros_text(Draw& style, Ns ns) {
+  const bool whole = ns % 1000 == 0;
+  std::string digits = std::to_string(ns);
+  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
+  std::string exact = digits.substr(0, digits.size() - 3) + "." + digits.substr(digits.size() - 3);
+  switch (style.below(5)) {
+    case 0:
+      return exact + "00";
+    case 1:
+      while (exact.ends_with('0')) exact.pop_back();
+      return exact.ends_with('.') ? exact + "0" : exact;
+    case 2:
+      return whole ? digits.substr(0, digits.size() - 3) : exact;
+    case 3: {  // all digits behind an exponent
+      std::string mantissa = std::to_string(ns);
+      const std::size_t exponent = mantissa.size() - 1;
+      if (mantissa.size() > 1) mantissa.insert(1, ".");
+      const int power = static_cast<int>(exponent) - 3;
+      return mantissa + style.pick<std::string>({"e", "E"}) + (power < 0 ? "-" : style.pick<std::string>({"", "+"})) +
+             std::to_string(std::abs(power));
+    }
+    default:
+      return exact;
+  }
+}
+
+/// How a file says things of a group and of calls; the same throughout, as a version of PyTorch does.
+class KinetoWriter {
+ public:
+  KinetoWriter(std::uint64_t seed, const KinetoTruth& truth, Cover& cover)
+      : style_(seed, "kineto/style"), truth_(truth), cover_(cover), json_(style_) {
+    for (const CallTruth& call : truth.calls) spelled_.push_back(style_.pick(spellings(call.op)));
+    for (const GroupTruth& group : truth.groups) {
+      const bool called = std::any_of(truth.calls.begin(), truth.calls.end(), [&](const CallTruth& c) {
+        return &truth.groups[c.group] == &group && c.op == CollectiveOp::kSend;
+      });
+      // Without a full list all that use a group are its members; a send is used by two.
+      const bool must_list = called && group.members.size() < truth.ranks.size();
+      list_forms_.push_back(must_list ? style_.below(2) : style_.below(4));
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::string>& spelled() const { return spelled_; }
+  [[nodiscard]] std::string receive_name(std::size_t call) const { return receive_names_.contains(call) ? receive_names_.at(call) : spelled_[call]; }
+
+  std::filesystem::path write(const Folder& folder, KinetoOptions& options) {
+    const auto form = style_.below(4);
+    const bool bare = form < 2 && style_.one_in(5);  // a list of events and nothing else
+    const bool packed = style_.one_in(3);
+    for (std::uint32_t r = 0; r < truth_.ranks.size(); ++r) {
+      const std::string number = std::to_string(r);
+      std::string name = "rank" + number + "_trace.json";
+      if (form == 2) name = "host_" + std::string(1, static_cast<char>('z' - static_cast<char>(r))) + ".1719.pt.trace.json";
+      if (form == 3) name = "kineto " + number + ".json";
+      const std::string text = file_of(r, bare, form == 2);
+      folder.write(name + (packed ? ".gz" : ""), packed ? gzip_member(text, 6) : text);
+    }
+    options.iteration = truth_.iteration;
+    options.files = folder.path();
+    if (form == 3) options.files /= std::string("kineto *.json") + (packed ? ".gz" : "");
+    return options.files;
+  }
+
+ private:
+  static std::vector<std::string> spellings(CollectiveOp op) {
+    switch (op) {
+      case CollectiveOp::kAllReduce:
+        return {"allreduce", "all_reduce", "allreduce_coalesced"};
+      case CollectiveOp::kAllGather:
+        return {"allgather", "_allgather_base", "all_gather_into_tensor_coalesced", "allgather_into_tensor"};
+      case CollectiveOp::kReduceScatter:
+        return {"reduce_scatter", "_reduce_scatter_base", "reduce_scatter_tensor_coalesced"};
+      case CollectiveOp::kAllToAll:
+        return {"all_to_all", "all_to_allv", "alltoall_base", "all_to_all_single"};
+      case CollectiveOp::kBroadcast:
+        return {"broadcast", "_broadcast_oop"};
+      case CollectiveOp::kReduce:
+        return {"reduce", "_reduce_oop"};
+      case CollectiveOp::kGather:
+        return {"gather"};
+      case CollectiveOp::kScatter:
+        return {"scatter"};
+      case CollectiveOp::kBarrier:
+        return {"barrier"};
+      default:
+        return {"send", "Send"};
+    }
+  }
+
+  Tree number_or_text(std::uint64_t value) { 
+    if (style_.one_in(5)) return text(std::to_string(value));
+    return plain(style_.one_in(4) ? number_text(style_, static_cast<double>(value)) : std::to_string(value));
+  }
+
+  Tree group_ranks(const GroupTruth& group, std::size_t form) {
+    std::vector<Tree> elements;
+    std::string words = "[";
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      elements.push_back(plain(std::uint64_t{group.members[i]}));
+      words += (i > 0 ? ", " : "") + (form == 2 && i > 0 ? std::string("...") : std::to_string(group.members[i]));
+      if (form == 2 && i > 0) break;
+    }
+    if (form == 2 && group.members.size() == 1) words += ", ...";
+    return form == 0 && style_.one_in(3) ? list(elements) : text(words + "]");
+  }
+
+  /// The arguments of a call as one of its members has them.
+  Tree call_arguments(std::size_t c, std::uint32_t rank) {
+    const CallTruth& call = truth_.calls[c];
+    const GroupTruth& group = truth_.groups[call.group];
+    const std::uint64_t members = group.members.size();
+    const bool sends = call.op == CollectiveOp::kSend && rank == group.members[call.from];
+    const bool receives = call.op == CollectiveOp::kSend && !sends;
+    if (receives && !receive_names_.contains(c)) receive_names_[c] = style_.pick<std::string>({"recv", "receive"});
+    Tree args = map({{"Collective name", text(receives ? receive_names_.at(c) : spelled_[c])}, {"dtype", text(truth_.dtype)}});
+    const std::uint64_t other = style_.magnitude(1'000'000);  // what the size does not follow from
+    const bool by_output = receives || call.op == CollectiveOp::kScatter;
+    args.set("In msg nelems", number_or_text(by_output ? other : call.elements));
+    args.set("Out msg nelems", number_or_text(by_output ? call.elements : other));
+    if (call.op == CollectiveOp::kAllToAll && style_.one_in(2)) args.set("In split size", text("[5, 5]"));
+    const std::size_t form = list_forms_[call.group];
+    if (form == 3 || style_.one_in(2)) args.set("Group size", number_or_text(members));
+    const std::string quote = style_.one_in(4) ? "\"" : "";
+    const bool digits = group.name.find_first_not_of("0123456789") == std::string::npos;
+    args.set("Process Group Name", digits && style_.one_in(3) ? plain(group.name) : text(quote + group.name + quote));
+    if (form != 3) args.set("Process Group Ranks", group_ranks(group, form));
+    if (!group.description.empty()) args.set("Process Group Description", text(group.description));
+    if (call.op == CollectiveOp::kSend) {
+      const bool said = members > 2 || style_.one_in(2);
+      if (said && receives) args.set("Src Rank", number_or_text(group.members[call.from]));
+      if (said && sends) args.set("Dst Rank", number_or_text(group.members[call.to]));
+    }
+    return args;
+  }
+
+  Tree event_of(const std::string& category, const std::string& name, Ns start, Ns end) {
+    Tree event = map({{"ph", text("X")}, {"cat", text(category)}, {"name", text(name)}, {"pid", plain(0)}});
+    event.set("ts", plain(micros_text(style_, start)));
+    event.set("dur", plain(micros_text(style_, end - start)));
+    return event;
+  }
+
+  /// Streams on which nothing else runs: kernels of one stream do not overlap.
+  std::uint64_t stream_for(const KernelTruth& kernel) {
+    for (auto& [stream, free] : free_) {
+      if (free > kernel.start) continue;
+      free = kernel.end;
+      return stream;
+    }
+    free_.emplace_back(7 + 13 * free_.size(), kernel.end);
+    return free_.back().first;
+  }
+
+  void add_kernel(const KernelTruth& kernel, std::uint32_t rank, std::vector<Tree>& events) {
+    const std::uint64_t stream = stream_for(kernel);
+    const std::string name = kernel.call ? style_.pick<std::string>({"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+                                                                     "ncclKernel_X"})
+                                         : style_.pick<std::string>({"gemm", "void at::native::\xC3\xA9l\xC3\xA9mentaire<4, \"x\">", "nccl_like"});
+    Tree event = event_of(style_.one_in(8) ? "Kernel" : "kernel", name, kernel.start, kernel.end);
+    Tree args = map({{"device", plain(0)}, {"grid", list({plain(1), plain(2)})}});
+    const bool by_thread = style_.one_in(3);
+    if (!by_thread) args.set("stream", number_or_text(stream));
+    event.set("tid", plain(by_thread ? stream : 99));
+    if (kernel.call) {
+      Tree call = call_arguments(*kernel.call, rank);
+      const bool by_host = style_.one_in(4);
+      const std::uint64_t id = ++external_;
+      if (by_host) {
+        call.set("External id", plain(id));
+        args.set("External id", number_or_text(id));
+        Tree host = event_of("cpu_op", "record_param_comms", kernel.start - 5, kernel.start);
+        cover_keys(call, cover_);
+        host.set("args", call);
+        events.push_back(host);
+      } else {
+        for (const auto& [key, value] : call.members) args.set(key, value);
+      }
+    } else if (style_.one_in(3)) {
+      args.set("External id", plain(++external_));
+    }
+    event.set("args", args);
+    events.push_back(event);
+  }
+
+  void add_steps(std::uint32_t rank, std::vector<Tree>& events) {
+    const bool on_gpu = style_.one_in(2);
+    for (std::uint64_t step = 0; step < truth_.steps; ++step) {
+      Ns begin = std::numeric_limits<Ns>::max(), end = 0;
+      for (const KernelTruth& k : truth_.ranks[rank]) {
+        if (k.step != step) continue;
+        begin = std::min(begin, k.start);
+        end = std::max(end, k.end);
+      }
+      const std::string name = "ProfilerStep#" + std::to_string(step);
+      if (on_gpu) events.push_back(event_of("gpu_user_annotation", name, begin, end));
+      // Where the GPU's is there the host's does not count: it runs ahead.
+      events.push_back(event_of("user_annotation", name, begin - (on_gpu ? std::min<Ns>(begin, 90'000) : 0), end));
+    }
+  }
+
+  std::string file_of(std::uint32_t rank, bool bare, bool must_say_rank) {
+    free_.clear();
+    std::vector<KernelTruth> kernels = truth_.ranks[rank];
+    std::stable_sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+    std::vector<Tree> events;
+    for (const KernelTruth& kernel : kernels) add_kernel(kernel, rank, events);
+    if (truth_.iteration || style_.one_in(2)) add_steps(rank, events);
+    events.push_back(event_of("cpu_op", "aten::mm", kernels.front().start, kernels.front().end));
+    events.push_back(event_of("gpu_memcpy", "Memcpy HtoD", kernels.front().start, kernels.front().end + 7));
+    events.push_back(map({{"ph", text("M")}, {"name", text("process_name")}, {"args", map({{"name", text("python")}})}}));
+    if (style_.one_in(2)) style_.shuffle(events);
+    for (const Tree& event : events) {
+      cover_keys(event, cover_);
+      for (const auto& [key, value] : event.members) {
+        if (key == "cat" || key == "ph") cover_.add(value.text);
+      }
+    }
+    if (bare) return json_.of(list(events));
+    Tree root = map({{"schemaVersion", plain(1)}, {"traceEvents", list(events)}, {"displayTimeUnit", text("ms")}});
+    if (must_say_rank || style_.one_in(2)) {
+      Tree job = map({{"rank", plain(std::uint64_t{rank})}, {"backend", text("nccl")}, {"pg_config", list({map({{"ranks", list({plain(3)})}})})}});
+      if (style_.one_in(2)) job.set("world_size", plain(std::uint64_t{truth_.ranks.size()}));
+      root.set("distributedInfo", job);
+    }
+    cover_keys(root, cover_);
+    return json_.of(root);
+  }
+
+  Draw style_;
+  const KinetoTruth& truth_;
+  Cover& cover_;
+  JsonText json_;
+  std::vector<std::string> spelled_;  ///< by call
+  std::map<std::size_t, std::string> receive_names_;
+  std::vector<std::size_t> list_forms_;  ///< by group: 0 and 1 in full, 2 cut, 3 none
+  std::vector<std::pair<std::uint64_t, Ns>> free_;
+  std::uint64_t external_ = 0;
+};
+
+/// Whether every file has a kernel that counts, and two messages of a pair do not come from groups that call it otherwise.
+Differences read_drawn_kineto(std::uint64_t seed, const KinetoTruth& written, const KinetoTruth& truth, Cover& cover) {
+  KinetoWriter writer(seed, written, cover);
+  const Folder folder;
+  KinetoOptions options;
+  writer.write(folder, options);
+  std::vector<std::vector<ExpectedTask>> expected;
+  for (std::uint32_t r = 0; r < truth.ranks.size(); ++r) {
+    std::vector<ExpectedTask>& tasks = expected.emplace_back(expected_tasks(truth, r, writer.spelled()));
+    std::size_t call = 0;
+    for (const KernelTruth& k : truth.ranks[r]) {
+      if (!k.call || (truth.iteration && k.step != *truth.iteration)) continue;
+      if (truth.groups[truth.calls[*k.call].group].members.size() == 1) continue;
+      while (tasks[call].kind == TaskKind::kCompute) ++call;
+      if (tasks[call].kind == TaskKind::kReceive) tasks[call].name = writer.receive_name(*k.call);
+      ++call;
+    }
+  }
+  // A pair of ranks has one link, of the dimension of the first call.
+  std::map<std::vector<std::uint32_t>, Dimension> links;
+  for (std::vector<ExpectedTask>& tasks : expected) {
+    for (ExpectedTask& task : tasks) {
+      if (task.group.link) task.group.dimension = links.try_emplace(task.group.members, task.group.dimension).first->second;
+    }
+  }
+  std::set<ExpectedGroup> groups;
+  for (const std::vector<ExpectedTask>& tasks : expected) {
+    for (const ExpectedTask& task : tasks) {
+      if (task.kind != TaskKind::kCompute) groups.insert(task.group);
+    }
+  }
+  Differences found;
+  const TaskGraph graph = read_kineto(options);
+  compare_graph(expected, graph, found);
+  compare_communicators(groups, graph, found);
+  return found;
+}
+
+TEST(DrawnKineto, TracesAreReadAsTheyWereWritten) {
+  Cover cover;
+  expect_read_as_written(300, [&](std::uint64_t seed) {
+    const KinetoTruth truth = draw_kineto(seed);
+    return read_drawn_kineto(seed, truth, truth, cover);
+  });
+  cover.expect_all(words_in({"src/formats/kineto/trace.cpp"}, {R"rx(key_ == "([^"]+)")rx", R"rx(e\.category == "([^"]+)")rx",
+                                                               R"rx(event_\.category == "([^"]+)")rx"}),
+                   {});
+}
+
+TEST(DrawnKineto, AnotherValueIsNoticed) {
+  Cover cover;
+  const std::set<std::string> names{"duration", "start", "elements", "type", "group", "member", "kernel"};
+  expect_changes_noticed(120, names, [&](std::uint64_t seed, std::string& name) {
+    Draw draw(seed, "kineto/planted");
+    const KinetoTruth truth = draw_kineto(seed);
+    KinetoTruth other = truth;
+    const auto choice = draw.pick(std::vector<std::string>(names.begin(), names.end()));
+    auto& kernels = other.ranks[draw.below(other.ranks.size())];
+    if (truth.iteration) return true;
+    if (choice == "duration") {  // of the last, which nothing hides
+      std::max_element(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.end < b.end; })->end += 3;
+      if (std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) { return k.call.has_value(); })) return true;
+    }
+    if (choice == "start") {
+      if (!kernels.front().call || truth.groups[truth.calls[*kernels.front().call].group].members.size() < 2) return true;
+      kernels.front().start += 1;
+      kernels.front().end += 1;
+    }
+    if (choice == "kernel") kernels.push_back({kernels.back().end + 900'000, kernels.back().end + 900'001, {}, truth.steps - 1});
+    if (choice == "elements" || choice == "type" || choice == "group" || choice == "member") {
+      if (other.calls.empty() || truth.groups[other.calls.front().group].members.size() < 2) return true;
+      CallTruth& call = other.calls.front();
+      if (call.op == CollectiveOp::kBarrier || call.op == CollectiveOp::kSend) return true;
+      if (choice == "elements") call.elements += 1;
+      if (choice == "type" && call.elements == 0) return true;
+      if (choice == "type") other.dtype = truth.bytes == 8 ? "Float" : "Long";
+      if (choice == "group") other.groups[call.group].name += "'";
+      if (choice == "member") other.groups[call.group].members.pop_back();
+    }
+    name = choice;
+    try {
+      return !read_drawn_kineto(seed, other, truth, cover).none();
+    } catch (const ConfigError&) {
+      return true;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace photonrail::test::drawn

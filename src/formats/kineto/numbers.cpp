@@ -26,7 +26,8 @@ std::optional<Decimal> decimal_of(std::string_view text) {
     std::string_view behind = text.substr(power + 1);
     if (behind.starts_with('+')) behind.remove_prefix(1);
     const auto [end, problem] = std::from_chars(behind.data(), behind.data() + behind.size(), exponent);
-    if (problem != std::errc{} || end != behind.data() + behind.size() || std::abs(exponent) > 1'000'000) return std::nullopt;
+    if (problem != std::errc{} || end != behind.data() + behind.size() || std::abs(exponent) > 1'000'000)
+      return std::nullopt;
   }
   Decimal decimal;
   bool has_point = false;

@@ -1,4 +1,5 @@
-// Drawn workload cards of CCL-Bench: YAML in any form, under the names of Hugging Face or of the card, read back key by key.
+// Drawn workload cards of CCL-Bench: YAML in any form, under the names of Hugging Face or of the card, read back key by
+// key.
 #include "formats/card/card.hpp"
 #include "formats/drawn/tree.hpp"
 #include "photonrail/config.hpp"
@@ -17,7 +18,7 @@ using Count = std::uint64_t;
 /// What a card says; none: the key is not there.
 struct CardTruth {
   std::optional<std::string> description;
-  std::string family;         ///< key of a model that is known, or a name that is not
+  std::string family;  ///< key of a model that is known, or a name that is not
   bool known_family = false;
   bool latent_family = false;
   std::optional<std::string> precision;
@@ -50,8 +51,10 @@ void draw_dimensions(Draw& draw, CardTruth& card) {
   card.has_dimensions = true;
   const auto put = [&](const std::string& key, Count most) { card.dimensions[key] = draw.from_to(1, most); };
   const auto maybe = [&](const std::string& key, Count most) {
-    if (draw.one_in(2)) put(key, most);
-    else if (draw.one_in(4)) card.dimensions[key] = 0;  // as some models write that they have none
+    if (draw.one_in(2))
+      put(key, most);
+    else if (draw.one_in(4))
+      card.dimensions[key] = 0;  // as some models write that they have none
   };
   put(draw.pick<std::string>({"num_layers", "num_hidden_layers"}), 120);
   put(draw.pick<std::string>({"num_heads", "num_attention_heads"}), 128);
@@ -64,7 +67,8 @@ void draw_dimensions(Draw& draw, CardTruth& card) {
   if (draw.one_in(3)) card.activation = draw.pick<std::string>({"silu", "swiglu", "gelu", "gelu_new", "relu2"});
   if (draw.one_in(3)) card.tied = draw.one_in(2);
   if (draw.one_in(3)) {
-    for (const char* key : {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}) maybe(key, 2048);
+    for (const char* key : {"q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"})
+      maybe(key, 2048);
   }
   if (draw.one_in(3)) {
     put(draw.pick<std::string>({"num_experts", "num_local_experts", "n_routed_experts"}), 512);
@@ -153,9 +157,10 @@ Tree card_tree(Draw& style, const CardTruth& card) {
                   {"count_per_node", plain(card.per_node)}});
   if (style.one_in(2)) xpu.set("type", text("GPU"));
   hardware.set("xpu_spec", xpu);
-  Tree workload = map({{"model", model_tree(style, card)},
-                       {"data", map({{"batch_size", plain(card.batch)}, {"seq_len", plain(card.sequence)}, {"dataset", text("c4")}})},
-                       {"hardware", hardware}});
+  Tree workload =
+      map({{"model", model_tree(style, card)},
+           {"data", map({{"batch_size", plain(card.batch)}, {"seq_len", plain(card.sequence)}, {"dataset", text("c4")}})},
+           {"hardware", hardware}});
   Tree plan = map();
   for (const auto& [key, value] : card.plan) plan.set(key, plain(value));
   if (card.zero1) plan.set("zero1", plain(truth_word(style, *card.zero1)));
@@ -186,8 +191,12 @@ json counts_of(const CardTruth& card, const std::vector<Renaming>& names) {
 
 json expected_model(const CardTruth& card) {
   if (!card.has_dimensions) return card.family;
-  json model = counts_of(card, {{"num_layers", "layers"}, {"num_hidden_layers", "layers"}, {"num_heads", "heads"},
-                                {"num_attention_heads", "heads"}, {"intermediate_size", "ffn"}, {"vocab_size", "vocabulary"},
+  json model = counts_of(card, {{"num_layers", "layers"},
+                                {"num_hidden_layers", "layers"},
+                                {"num_heads", "heads"},
+                                {"num_attention_heads", "heads"},
+                                {"intermediate_size", "ffn"},
+                                {"vocab_size", "vocabulary"},
                                 {"hidden_size", "hidden"}});
   if (card.known_family) model["preset"] = card.family;
   const Count heads = model.at("heads");
@@ -197,11 +206,18 @@ json expected_model(const CardTruth& card) {
     model["mlp"] = *card.activation == "relu2" ? "squared_relu" : card.activation->starts_with("gelu") ? "gelu" : "swiglu";
   }
   if (card.tied) model["tied_embeddings"] = *card.tied;
-  const json latent = counts_of(card, {{"q_lora_rank", "query_rank"}, {"kv_lora_rank", "kv_rank"}, {"qk_nope_head_dim", "nope_head"},
-                                       {"qk_rope_head_dim", "rope_head"}, {"v_head_dim", "value_head"}});
-  const json experts = counts_of(card, {{"num_experts", "experts"}, {"num_local_experts", "experts"}, {"n_routed_experts", "experts"},
-                                        {"num_experts_per_tok", "top_k"}, {"moe_intermediate_size", "ffn"},
-                                        {"n_shared_experts", "shared"}, {"first_k_dense_replace", "dense_layers"},
+  const json latent = counts_of(card, {{"q_lora_rank", "query_rank"},
+                                       {"kv_lora_rank", "kv_rank"},
+                                       {"qk_nope_head_dim", "nope_head"},
+                                       {"qk_rope_head_dim", "rope_head"},
+                                       {"v_head_dim", "value_head"}});
+  const json experts = counts_of(card, {{"num_experts", "experts"},
+                                        {"num_local_experts", "experts"},
+                                        {"n_routed_experts", "experts"},
+                                        {"num_experts_per_tok", "top_k"},
+                                        {"moe_intermediate_size", "ffn"},
+                                        {"n_shared_experts", "shared"},
+                                        {"first_k_dense_replace", "dense_layers"},
                                         {"decoder_sparse_step", "every"}});
   if (!latent.empty()) model["latent_attention"] = latent;
   if (!experts.empty()) model["moe"] = experts;
@@ -330,7 +346,8 @@ TEST(DrawnCards, GiveTheJobThatTheySay) {
 
 TEST(DrawnCards, AnotherValueIsNoticed) {
   Cover cover;
-  const std::set<std::string> names{"rate", "swap of the rates", "batch", "sequence", "dimension", "schedule", "description"};
+  const std::set<std::string> names{"rate",      "swap of the rates", "batch",      "sequence",
+                                    "dimension", "schedule",          "description"};
   expect_changes_noticed(80, names, [&](std::uint64_t seed, std::string& name) {
     Draw draw(seed, "card/planted");
     const CardTruth truth = draw_card(seed);

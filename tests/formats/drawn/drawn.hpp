@@ -66,8 +66,8 @@ class Differences {
  public:
   template <class A, class B>
   void compare(const std::string& what, const A& truth, const B& read) {
-    if (!(truth == read)) add(what + ": " + ::testing::PrintToString(truth) + " was written, " +
-                              ::testing::PrintToString(read) + " was read");
+    if (!(truth == read))
+      add(what + ": " + ::testing::PrintToString(truth) + " was written, " + ::testing::PrintToString(read) + " was read");
   }
   /// Equal but for rounding.
   void near(const std::string& what, double truth, double read, double share) {
@@ -187,8 +187,8 @@ inline std::string number_text(Draw& style, double value) {
 
 /// A name as people give them: letters, spaces, other scripts.
 inline std::string name_text(Draw& draw) {
-  static const std::vector<std::string> parts{"a",  "B7",  "layer", "_", "-", ".", " ", "\xC3\xBC",
-                                              "\xE5\xB1\x82", "\xF0\x9F\x94\xA5", "0", "x y", "/", "#", "'"};
+  static const std::vector<std::string> parts{
+      "a", "B7", "layer", "_", "-", ".", " ", "\xC3\xBC", "\xE5\xB1\x82", "\xF0\x9F\x94\xA5", "0", "x y", "/", "#", "'"};
   std::string name = draw.pick<std::string>({"n", "Z", "\xC3\xA9", "op"});
   for (std::uint64_t i = draw.below(4); i > 0; --i) name += draw.pick(parts);
   return name.ends_with(' ') ? name + "e" : name;

@@ -52,9 +52,10 @@ void draw_kineto_groups(Draw& draw, std::uint32_t ranks, KinetoTruth& truth) {
   std::vector<std::uint32_t> all(ranks);
   for (std::uint32_t r = 0; r < ranks; ++r) all[r] = r;
   const std::vector<std::pair<std::string, Dimension>> words{
-      {"mesh_tp", Dimension::kTp}, {"TP", Dimension::kTp},           {"fsdp", Dimension::kDp},     {"mesh_dp", Dimension::kDp},
-      {"cp-group", Dimension::kCp}, {"mesh ep 0", Dimension::kEp},   {"PP", Dimension::kPp},       {"", Dimension::kOther},
-      {"default_pg", Dimension::kOther}, {"undefined", Dimension::kOther}};
+      {"mesh_tp", Dimension::kTp},     {"TP", Dimension::kTp},       {"fsdp", Dimension::kDp},
+      {"mesh_dp", Dimension::kDp},     {"cp-group", Dimension::kCp}, {"mesh ep 0", Dimension::kEp},
+      {"PP", Dimension::kPp},          {"", Dimension::kOther},      {"default_pg", Dimension::kOther},
+      {"undefined", Dimension::kOther}};
   for (std::uint64_t g = draw.from_to(1, 4); g > 0; --g) {
     GroupTruth group;
     group.name = draw.pick<std::string>({std::to_string(g), name_text(draw) + std::to_string(g)});
@@ -66,10 +67,10 @@ void draw_kineto_groups(Draw& draw, std::uint32_t ranks, KinetoTruth& truth) {
 }
 
 CallTruth draw_call(Draw& draw, const KinetoTruth& truth) {
-  static const std::vector<CollectiveOp> ops{CollectiveOp::kAllReduce, CollectiveOp::kAllGather, CollectiveOp::kReduceScatter,
-                                             CollectiveOp::kAllToAll,  CollectiveOp::kBroadcast, CollectiveOp::kReduce,
-                                             CollectiveOp::kGather,    CollectiveOp::kScatter,   CollectiveOp::kBarrier,
-                                             CollectiveOp::kSend};
+  static const std::vector<CollectiveOp> ops{
+      CollectiveOp::kAllReduce, CollectiveOp::kAllGather, CollectiveOp::kReduceScatter, CollectiveOp::kAllToAll,
+      CollectiveOp::kBroadcast, CollectiveOp::kReduce,    CollectiveOp::kGather,        CollectiveOp::kScatter,
+      CollectiveOp::kBarrier,   CollectiveOp::kSend};
   CallTruth call;
   call.group = draw.below(truth.groups.size());
   const std::uint64_t members = truth.groups[call.group].members.size();
@@ -92,7 +93,8 @@ bool takes_part(const KinetoTruth& truth, const CallTruth& call, std::uint32_t r
 /// The kernels of a rank: calls in their order with time between, and computation beside them.
 std::vector<KernelTruth> draw_kernels(Draw& draw, const KinetoTruth& truth, std::uint32_t rank) {
   std::vector<KernelTruth> kernels;
-  Ns at = draw.one_in(2) ? static_cast<Ns>(draw.below(1'000'000)) : Ns{1'719'000'000'000'000'000} + static_cast<Ns>(draw.below(1'000'000));
+  Ns at = draw.one_in(2) ? static_cast<Ns>(draw.below(1'000'000))
+                         : Ns{1'719'000'000'000'000'000} + static_cast<Ns>(draw.below(1'000'000));
   const auto some = [&] { return static_cast<Ns>(draw.from_to(1, 50'000)); };
   for (std::uint64_t step = 0; step < truth.steps; ++step) {
     const Ns begin = at;
@@ -123,8 +125,9 @@ std::vector<KernelTruth> draw_kernels(Draw& draw, const KinetoTruth& truth, std:
 KinetoTruth draw_kineto(std::uint64_t seed) {
   Draw draw(seed, "kineto/truth");
   static const std::vector<std::pair<std::string, std::uint64_t>> types{
-      {"Float", 4}, {"Half", 2}, {"BFloat16", 2}, {"Double", 8}, {"Byte", 1}, {"Char", 1}, {"Bool", 1}, {"Short", 2}, {"Int", 4},
-      {"Long", 8}, {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"Float8_e4m3fnuz", 1},
+      {"Float", 4},          {"Half", 2},           {"BFloat16", 2},      {"Double", 8},      {"Byte", 1},
+      {"Char", 1},           {"Bool", 1},           {"Short", 2},         {"Int", 4},         {"Long", 8},
+      {"ComplexFloat", 8},   {"ComplexDouble", 16}, {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"Float8_e4m3fnuz", 1},
       {"Float8_e5m2fnuz", 1}};
   KinetoTruth truth;
   const auto ranks = static_cast<std::uint32_t>(draw.from_to(1, 5));
@@ -163,7 +166,8 @@ std::vector<Piece> pieces_of(std::vector<KernelTruth> computing) {
 struct BlockTruth {
   Ns start = 0;
   Ns end = 0;
-  Ns before = std::numeric_limits<Ns>::min();  ///< where the piece before it began: what ended until then, an earlier one has waited for
+  Ns before = std::numeric_limits<Ns>::min();  ///< where the piece before it began: what ended until then, an earlier one
+                                               ///< has waited for
   std::size_t kernels = 0;
 };
 
@@ -202,7 +206,8 @@ ExpectedTask call_task(const KinetoTruth& truth, std::size_t c, std::uint32_t ra
 }
 
 /// The tasks of a rank. `spelled`: how a call is called.
-std::vector<ExpectedTask> expected_tasks(const KinetoTruth& truth, std::uint32_t rank, const std::vector<std::string>& spelled) {
+std::vector<ExpectedTask> expected_tasks(const KinetoTruth& truth, std::uint32_t rank,
+                                         const std::vector<std::string>& spelled) {
   std::vector<KernelTruth> calls, computing;
   Ns begin = std::numeric_limits<Ns>::max();
   for (const KernelTruth& k : truth.ranks[rank]) {
@@ -216,7 +221,8 @@ std::vector<ExpectedTask> expected_tasks(const KinetoTruth& truth, std::uint32_t
   std::vector<std::size_t> block_task, call_task_of;
   std::size_t known_block = 0;  // blocks that an earlier launch has waited for
   const auto add_block = [&](const BlockTruth& block) {
-    ExpectedTask task = expected_delay(std::to_string(block.kernels) + (block.kernels == 1 ? " kernel" : " kernels"), 0, Stream::kGpu);
+    ExpectedTask task =
+        expected_delay(std::to_string(block.kernels) + (block.kernels == 1 ? " kernel" : " kernels"), 0, Stream::kGpu);
     Ns base = block_task.empty() ? begin : blocks[block_task.size() - 1].end;
     if (!block_task.empty()) task.after.insert(block_task.back());
     for (std::size_t c = 0; c < call_task_of.size(); ++c) {
@@ -229,7 +235,8 @@ std::vector<ExpectedTask> expected_tasks(const KinetoTruth& truth, std::uint32_t
     tasks.push_back(std::move(task));
   };
   for (std::size_t c = 0; c < calls.size(); ++c) {
-    while (block_task.size() < blocks.size() && blocks[block_task.size()].end <= calls[c].start) add_block(blocks[block_task.size()]);
+    while (block_task.size() < blocks.size() && blocks[block_task.size()].end <= calls[c].start)
+      add_block(blocks[block_task.size()]);
     ExpectedTask launch = expected_delay("launch", 0, Stream::kHost);
     Ns base = c == 0 ? begin : calls[c - 1].start;
     if (c > 0) launch.after.insert(call_task_of[c - 1] - 1);
@@ -297,7 +304,9 @@ class KinetoWriter {
   }
 
   [[nodiscard]] const std::vector<std::string>& spelled() const { return spelled_; }
-  [[nodiscard]] std::string receive_name(std::size_t call) const { return receive_names_.contains(call) ? receive_names_.at(call) : spelled_[call]; }
+  [[nodiscard]] std::string receive_name(std::size_t call) const {
+    return receive_names_.contains(call) ? receive_names_.at(call) : spelled_[call];
+  }
 
   std::filesystem::path write(const Folder& folder, KinetoOptions& options) {
     const auto form = style_.below(4);
@@ -343,7 +352,7 @@ class KinetoWriter {
     }
   }
 
-  Tree number_or_text(std::uint64_t value) { 
+  Tree number_or_text(std::uint64_t value) {
     if (style_.one_in(5)) return text(std::to_string(value));
     return plain(style_.one_in(4) ? number_text(style_, static_cast<double>(value)) : std::to_string(value));
   }
@@ -368,7 +377,8 @@ class KinetoWriter {
     const bool sends = call.op == CollectiveOp::kSend && rank == group.members[call.from];
     const bool receives = call.op == CollectiveOp::kSend && !sends;
     if (receives && !receive_names_.contains(c)) receive_names_[c] = style_.pick<std::string>({"recv", "receive"});
-    Tree args = map({{"Collective name", text(receives ? receive_names_.at(c) : spelled_[c])}, {"dtype", text(truth_.dtype)}});
+    Tree args =
+        map({{"Collective name", text(receives ? receive_names_.at(c) : spelled_[c])}, {"dtype", text(truth_.dtype)}});
     const std::uint64_t other = style_.magnitude(1'000'000);  // what the size does not follow from
     const bool by_output = receives || call.op == CollectiveOp::kScatter;
     args.set("In msg nelems", number_or_text(by_output ? other : call.elements));
@@ -409,9 +419,11 @@ class KinetoWriter {
 
   void add_kernel(const KernelTruth& kernel, std::uint32_t rank, std::vector<Tree>& events) {
     const std::uint64_t stream = stream_for(kernel);
-    const std::string name = kernel.call ? style_.pick<std::string>({"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-                                                                     "ncclKernel_X"})
-                                         : style_.pick<std::string>({"gemm", "void at::native::\xC3\xA9l\xC3\xA9mentaire<4, \"x\">", "nccl_like"});
+    const std::string name =
+        kernel.call
+            ? style_.pick<std::string>(
+                  {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "ncclKernel_X"})
+            : style_.pick<std::string>({"gemm", "void at::native::\xC3\xA9l\xC3\xA9mentaire<4, \"x\">", "nccl_like"});
     Tree event = event_of(style_.one_in(8) ? "Kernel" : "kernel", name, kernel.start, kernel.end);
     Tree args = map({{"device", plain(0)}, {"grid", list({plain(1), plain(2)})}});
     const bool by_thread = style_.one_in(3);
@@ -474,7 +486,9 @@ class KinetoWriter {
     if (bare) return json_.of(list(events));
     Tree root = map({{"schemaVersion", plain(1)}, {"traceEvents", list(events)}, {"displayTimeUnit", text("ms")}});
     if (must_say_rank || style_.one_in(2)) {
-      Tree job = map({{"rank", plain(std::uint64_t{rank})}, {"backend", text("nccl")}, {"pg_config", list({map({{"ranks", list({plain(3)})}})})}});
+      Tree job = map({{"rank", plain(std::uint64_t{rank})},
+                      {"backend", text("nccl")},
+                      {"pg_config", list({map({{"ranks", list({plain(3)})}})})}});
       if (style_.one_in(2)) job.set("world_size", plain(std::uint64_t{truth_.ranks.size()}));
       root.set("distributedInfo", job);
     }
@@ -537,9 +551,10 @@ TEST(DrawnKineto, TracesAreReadAsTheyWereWritten) {
     const KinetoTruth truth = draw_kineto(seed);
     return read_drawn_kineto(seed, truth, truth, cover);
   });
-  cover.expect_all(words_in({"src/formats/kineto/trace.cpp"}, {R"rx(key_ == "([^"]+)")rx", R"rx(e\.category == "([^"]+)")rx",
-                                                               R"rx(event_\.category == "([^"]+)")rx"}),
-                   {});
+  cover.expect_all(
+      words_in({"src/formats/kineto/trace.cpp"},
+               {R"rx(key_ == "([^"]+)")rx", R"rx(e\.category == "([^"]+)")rx", R"rx(event_\.category == "([^"]+)")rx"}),
+      {});
 }
 
 TEST(DrawnKineto, AnotherValueIsNoticed) {
@@ -553,7 +568,8 @@ TEST(DrawnKineto, AnotherValueIsNoticed) {
     auto& kernels = other.ranks[draw.below(other.ranks.size())];
     if (truth.iteration) return true;
     if (choice == "duration") {  // of the last, which nothing hides
-      std::max_element(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.end < b.end; })->end += 3;
+      std::max_element(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.end < b.end; })->end +=
+          3;
       if (std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) { return k.call.has_value(); })) return true;
     }
     if (choice == "start") {
@@ -561,7 +577,8 @@ TEST(DrawnKineto, AnotherValueIsNoticed) {
       kernels.front().start += 1;
       kernels.front().end += 1;
     }
-    if (choice == "kernel") kernels.push_back({kernels.back().end + 900'000, kernels.back().end + 900'001, {}, truth.steps - 1});
+    if (choice == "kernel")
+      kernels.push_back({kernels.back().end + 900'000, kernels.back().end + 900'001, {}, truth.steps - 1});
     if (choice == "elements" || choice == "type" || choice == "group" || choice == "member") {
       if (other.calls.empty() || truth.groups[other.calls.front().group].members.size() < 2) return true;
       CallTruth& call = other.calls.front();

@@ -1,8 +1,8 @@
 // Drawn operator tables: written with other columns first, in other units and forms of numbers, read back, and asked for
 // the times of their own points and of points between.
+#include "photonrail/formats/operators.hpp"
 #include "formats/drawn/drawn.hpp"
 #include "formats/operators/csv.hpp"
-#include "photonrail/formats/operators.hpp"
 #include "support/folder.hpp"
 
 #include <cmath>
@@ -78,8 +78,13 @@ void fill_experts(Draw& draw, TableTruth& table) {
     const std::int64_t hidden = 256 << (2 * shape);
     const auto tp = static_cast<std::int64_t>(1 << draw.below(2));
     const auto ep = static_cast<std::int64_t>(1 << draw.below(3));
-    const Sizes before{static_cast<std::int64_t>(draw.below(2)), hidden, tp * 512, static_cast<std::int64_t>(draw.from_to(1, 3)),
-                       ep * 4, tp, ep};
+    const Sizes before{static_cast<std::int64_t>(draw.below(2)),
+                       hidden,
+                       tp * 512,
+                       static_cast<std::int64_t>(draw.from_to(1, 3)),
+                       ep * 4,
+                       tp,
+                       ep};
     for (const std::int64_t tokens : axis_of(draw, 8, 3)) {
       Sizes row = before;
       row.push_back(tokens);
@@ -117,7 +122,13 @@ std::vector<TableTruth> attention_tables(Draw& draw, const std::string& gpu) {
   const Sizes window = draw.one_in(2) ? Sizes{0} : Sizes{64};  // below every sequence, so that it hides keys
   const Sizes kv{draw.one_in(2) ? heads : 1};
   if (draw.one_in(2)) tables.front().precision = "fp8";
-  fill_grid(draw, {{static_cast<std::int64_t>(draw.pick<int>({64, 128}))}, window, kv, {heads}, axis_of(draw, 1, 2), axis_of(draw, 256, 3)},
+  fill_grid(draw,
+            {{static_cast<std::int64_t>(draw.pick<int>({64, 128}))},
+             window,
+             kv,
+             {heads},
+             axis_of(draw, 1, 2),
+             axis_of(draw, 256, 3)},
             tables.front());
   if (draw.one_in(2)) {
     tables.push_back(table_of(draw, "training_attention", gpu));
@@ -141,7 +152,8 @@ TablesTruth draw_tables(std::uint64_t seed) {
   truth.device = {{"bf16_tflops", static_cast<double>(draw.from_to(1, 4000)) / 4.0},
                   {"memory_gb_per_s", static_cast<double>(draw.from_to(100, 9000))}};
   // Precisions that are not in the file would compute in another one.
-  for (const char* precision : {"fp8_tflops", "fp4_tflops"}) truth.device[precision] = static_cast<double>(draw.from_to(1, 9000));
+  for (const char* precision : {"fp8_tflops", "fp4_tflops"})
+    truth.device[precision] = static_cast<double>(draw.from_to(1, 9000));
   if (draw.one_in(3)) {
     truth.device["multiprocessors"] = static_cast<double>(draw.from_to(1, 150));
     truth.device["tile_128x256"] = 1.0;
@@ -253,7 +265,8 @@ void compare_import(const TableTruth& truth, const std::filesystem::path& file, 
   found.compare("import name", truth.gpu + "/" + truth.kind + "_" + truth.precision + ".csv", imported.name);
   found.compare("import rows", truth.time_ns.size(), imported.rows);
   std::string head = "# photonrail.operators/1\n# gpu: " + truth.gpu + "\n# kind: " + truth.kind +
-                     "\n# precision: " + truth.precision + "\n# source: " + truth.source + "\n# licence: " + truth.licence + "\n";
+                     "\n# precision: " + truth.precision + "\n# source: " + truth.source + "\n# licence: " + truth.licence +
+                     "\n";
   for (const std::string& column : truth.columns) head += column + ",";
   head += "time_us\n";
   found.compare("import header", head, imported.text.substr(0, head.size()));
@@ -263,11 +276,13 @@ void compare_import(const TableTruth& truth, const std::filesystem::path& file, 
     std::istringstream cells(line);
     Sizes sizes;
     std::string cell;
-    while (sizes.size() < truth.columns.size() && std::getline(cells, cell, ',')) sizes.push_back(std::llround(std::stod(cell)));
+    while (sizes.size() < truth.columns.size() && std::getline(cells, cell, ','))
+      sizes.push_back(std::llround(std::stod(cell)));
     cells >> rows[sizes];
   }
   found.compare("import rows", truth.time_ns.size(), rows.size());
-  for (const auto& [sizes, ns] : truth.time_ns) found.near("import time", static_cast<double>(ns) / 1e3, rows[sizes], kRounding);
+  for (const auto& [sizes, ns] : truth.time_ns)
+    found.near("import time", static_cast<double>(ns) / 1e3, rows[sizes], kRounding);
 }
 
 OperatorPrecision precision_of(const std::string& word) {

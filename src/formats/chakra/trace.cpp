@@ -54,7 +54,9 @@ bool is_utf8(std::string_view text) {
   return following == 0;
 }
 
+// Empty pieces have no place: nodes are copied between traces whose texts differ in length.
 Range append_name(std::string& to, std::string_view name) {
+  if (name.empty()) return {};
   const Range range{static_cast<std::uint32_t>(to.size()), static_cast<std::uint32_t>(name.size())};
   to += name;
   const auto begin = to.begin() + range.first;
@@ -274,7 +276,9 @@ class Parser {
       node.on_cpu = a.as_natural() != 0;
     } else if (a.name == key::kGroupName) {
       const std::string group = a.as_text();
-      node.group = {static_cast<std::uint32_t>(trace_.text.size()), static_cast<std::uint32_t>(group.size())};
+      node.group = {};
+      if (!group.empty())
+        node.group = {static_cast<std::uint32_t>(trace_.text.size()), static_cast<std::uint32_t>(group.size())};
       trace_.text += group;
     } else if (a.name == key::kDimensions) {
       node.dimensions = a.as_flags();

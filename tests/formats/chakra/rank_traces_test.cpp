@@ -87,6 +87,16 @@ TEST(RankTraces, AFileIsReadAsIfNoOtherHadBeenReadBefore) {
   }
 }
 
+// The text of a trace is shorter where names are: a piece without text has no place in it.
+TEST(RankTraces, AnEmptyNameOfAGroupIsReadBehindLongerNames) {
+  const Node world = collective(1, 0, 8).text("pg_name", "");
+  const auto rank = [&](const char* name) { return trace({Node(0, kCompute, name), world}); };
+  formats::chakra::TraceParser parser;
+  static_cast<void>(parser.parse(rank("a long name")));
+  const formats::chakra::Trace second = parser.parse(rank("b"));
+  EXPECT_EQ(second.group(second.nodes.at(1)), "");
+}
+
 // A group of one exchanges nothing, so that its rank has another program.
 TEST(RankTraces, AGroupOfOneIsNoGroup) {
   const TaskGraph graph = read({{collective(0, 0, 8, "a")}, {collective(0, 0, 8, "a")}, {collective(0, 0, 8, "b")}}, {},

@@ -180,8 +180,10 @@ class Parser {
     if (!known) fail(step.line, "unknown step type \"" + type + "\"", "s, r, rcs, rrs, rrc, rrcs, cpy, re, nop");
     step.type = *known;
     if (step.type != StepType::kNop) {
-      step.source = {buffer(node, "srcbuf"), offset(node, "srcoff")};
-      step.destination = {buffer(node, "dstbuf"), offset(node, "dstoff")};
+      const bool reads = step.type != StepType::kReceive && step.type != StepType::kReceiveCopySend;
+      const bool writes = step.type != StepType::kSend && step.type != StepType::kReceiveReduceSend;
+      step.source = {buffer(node, "srcbuf"), offset(node, "srcoff", reads)};
+      step.destination = {buffer(node, "dstbuf"), offset(node, "dstoff", writes)};
       step.count = static_cast<std::uint32_t>(integer(node, find(node, {"cnt"}), 0, kMaxChunks));
     }
     step.after_block = unless_none(node, "depid", kMaxBlocks);
@@ -202,10 +204,10 @@ class Parser {
     if (text == "s") return Buffer::kScratch;
     fail(line(node), std::string(name) + " is \"" + std::string(text.substr(0, 40)) + "\"", "i, o or s");
   }
-  [[nodiscard]] std::uint32_t offset(const pugi::xml_node& node, const char* name) const {
-    const auto value = integer(node, find(node, {name, "off"}), -1, kMaxChunks);
-    return static_cast<std::uint32_t>(
-        std::max<std::int64_t>(value, 0));  // -1: a receive has no source, a send no destination
+  /// -1, for none, only where the step does not use the place: a receive has no source, a send no destination.
+  [[nodiscard]] std::uint32_t offset(const pugi::xml_node& node, const char* name, bool is_used) const {
+    const auto value = integer(node, find(node, {name, "off"}), is_used ? 0 : -1, kMaxChunks);
+    return static_cast<std::uint32_t>(std::max<std::int64_t>(value, 0));
   }
 
   pugi::xml_document document_;

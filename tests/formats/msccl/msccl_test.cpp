@@ -207,6 +207,7 @@ TEST(MscclErrors, ABrokenFileGetsItsLineAndTheReason) {
       {R"(srcbuf="o")", R"(srcbuf="q")", "line 4: srcbuf is \"q\""},
       {R"(srcoff="0")", R"(srcoff="2")", "line 4: chunk 2 of the output buffer, which has 2"},
       {R"(srcoff="0")", R"(srcoff="1")", "line 4: GPU 0 has nothing yet in chunk 1 that it reads"},
+      {R"(srcoff="0")", R"(srcoff="-1")", "line 4: srcoff is \"-1\" (a whole number from 0 to"},
       {R"(cnt="1")", R"(cnt="0")", "line 4: cnt must be at least 1"},
       {R"(cnt="1")", R"(cnt="2")", "line 11: receives 1 chunks from GPU 0, which sends 2 (line 4)"},
       {R"(depid="-1")", R"(depid="7")", "line 4: depid without deps"},

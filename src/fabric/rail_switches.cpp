@@ -15,12 +15,12 @@ RailSwitches::RailSwitches(const RailSpec& spec, std::uint32_t servers, std::uin
   }
 }
 
-Time RailSwitches::arrive(std::uint32_t which, Time now) {
+Time RailSwitches::arrive(std::uint32_t which, Time reached, Time now) {
   const OpticalSwitchSpec& optical = spec_.optical;
   Switch& s = switches_[which];
   const bool waits = s.any && s.begins >= now;
   if (optical.batching > Duration{} && waits) return s.begins;  // one of a batch that has yet to begin
-  Time begins = now + optical.batching;
+  Time begins = reached + optical.batching;
   if (s.any) begins = std::max(begins, s.begins + optical.command_gap);
   s.begins = begins;
   s.any = true;

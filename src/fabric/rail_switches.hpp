@@ -30,8 +30,9 @@ class RailSwitches {
   /// Returns true when commands may have to wait at a switch.
   [[nodiscard]] bool queue() const { return spec_.optical.batching > Duration{} || spec_.optical.command_gap > Duration{}; }
   /// A command reaches a switch: when it is carried out. Those that wait are carried out in order, with a batching window
-  /// all together. REQUIRES: `now` never decreases.
-  [[nodiscard]] Time arrive(std::uint32_t which, Time now);
+  /// all together. `reached`: not after `now`, and before it for a turn of a timetable that nobody watched, whose beginning
+  /// may lie in the past. REQUIRES: `now` never decreases.
+  [[nodiscard]] Time arrive(std::uint32_t which, Time reached, Time now);
   /// Returns how long what is carried out at `now` takes: switching, settling, link bring-up. One draw for a batch.
   [[nodiscard]] Duration draw(std::uint32_t which, Time now);
 

@@ -38,6 +38,7 @@ std::optional<Time> SwitchCommands::send_parts(Time reached) {
   const bool queue = shared_.switches.queue();
   Time usable{};
   for (const std::uint32_t part : split_) {
+    parts_[part].reached = reached;
     if (!queue) {
       usable = std::max(usable, carry_out(part, reached));
     } else if (reached > engine.now()) {
@@ -60,15 +61,18 @@ std::uint32_t SwitchCommands::part_of(std::uint32_t command, std::uint32_t which
   }
   const std::uint32_t part = free_parts_.back();
   free_parts_.pop_back();
-  parts_[part] = {command, which, 0};
+  parts_[part] = {command, which, 0, {}};
   split_.push_back(part);
   return part;
 }
 
 void SwitchCommands::arrive(std::uint64_t part) {
   engine::Engine& engine = rail_.engine;
-  const Time begins = shared_.switches.arrive(parts_[part].at, engine.now());
-  if (begins == engine.now()) return begin(part);
+  const Time begins = shared_.switches.arrive(parts_[part].at, parts_[part].reached, engine.now());
+  if (begins <= engine.now()) {
+    static_cast<void>(carry_out(static_cast<std::uint32_t>(part), begins));
+    return;
+  }
   engine.schedule(begins, engine::Phase::kFinish, engine::Action::to<&SwitchCommands::begin>(*this, part));
 }
 

@@ -60,6 +60,7 @@ class SwitchCommands {
     std::uint32_t command = 0;
     std::uint32_t at = 0;       // the switch
     std::int64_t circuits = 0;  // that begin there, of the cluster
+    Time reached{};             // when the switch has its part of the command
   };
 
   [[nodiscard]] std::int64_t copies_of(Circuit circuit) const;

@@ -95,6 +95,20 @@ TEST(TimePasses, ManyOperationsWithoutTimeAreFine) {
   EXPECT_EQ(job.run().makespan, Duration{});
 }
 
+// A switch takes a command every 10 ms, and a slot is hardly longer. What a rotor that stood still says of the turns that
+// nobody watched came in its time: the switch does not begin to count the 10 ms when somebody asks again.
+TEST(TimePasses, ARotorThatStoodStillIsNotLateForASwitchOfFewCommands) {
+  for (const double pause_ms : {33.0, 47.0, 101.0, 999.0}) {
+    Job job(3);
+    job.send(0, 1, 1000).receive(0, 1, 1000).compute(0, ms(pause_ms)).compute(1, ms(pause_ms));
+    job.send(0, 1, 1000).receive(0, 1, 1000);
+    job.optical(us(1), "rotor").build();
+    job.scenario.cluster.rail.optical.command_gap = ms(10);
+    const RunResult result = job.run();
+    EXPECT_LT(result.makespan, ms(pause_ms + 40)) << "after a pause of " << pause_ms << " ms";
+  }
+}
+
 // Commands are lost and late, so that the bytes of a pair stand still for whole turns on a circuit that is not lit in its
 // slot. The rotor goes on for them as it does for those who ask.
 TEST(TimePasses, ARotorGoesOnForBytesThatStandStill) {

@@ -72,8 +72,9 @@ class Campaign {
       shrink_new();
     }
     report_.words = cover_.words();
-    report_.pairs = cover_.pairs();
+    report_.missing = cover_.missing();
     report_.pairs_possible = cover_.possible();
+    report_.pairs = report_.pairs_possible - report_.missing.size();
     report_.wall_s = elapsed();
     return std::move(report_);
   }

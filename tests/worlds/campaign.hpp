@@ -43,8 +43,9 @@ struct CampaignReport {
   std::map<std::string, std::uint64_t> laws;      ///< worlds that each law was examined on
   std::map<std::string, std::uint64_t> refusals;  ///< by kind
   std::vector<Finding> findings;
-  std::size_t words = 0;           ///< keys and words of keys of worlds that were not refused; scenarios only, as the pairs
-  std::size_t pairs = 0;           ///< that stood together in a job
+  std::size_t words = 0;  ///< keys and words of keys of worlds that were not refused; scenarios only, as the pairs
+  std::size_t pairs = 0;  ///< that stood together in a job
+  std::vector<std::pair<std::string, std::string>> missing;  ///< pairs that did not stand together, and may
   std::size_t pairs_possible = 0;  ///< of these words, but for those that readers do not accept together
   double wall_s = 0.0;
 };

@@ -43,6 +43,4 @@ std::vector<std::pair<std::string, std::string>> Cover::missing() const {
   return list;
 }
 
-std::size_t Cover::pairs() const { return possible() - missing().size(); }
-
 }  // namespace photonrail::worlds

@@ -19,9 +19,8 @@ class Cover {
   void add(const Json& scenario);
 
   [[nodiscard]] std::size_t words() const { return numbers_.size(); }
-  [[nodiscard]] std::size_t pairs() const;     ///< that may stand together, and did
-  [[nodiscard]] std::size_t possible() const;  ///< of the words so far, those that no exclusion names
-  /// The first of those that did not.
+  [[nodiscard]] std::size_t possible() const;  ///< pairs of the words so far, but for those that an exclusion names
+  /// Those of them that did not stand together.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> missing() const;
 
  private:

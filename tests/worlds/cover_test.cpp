@@ -40,19 +40,10 @@ bool is_algorithm_file(const std::string& word) {
 // A router of weights is an object with weights: the word alone is refused.
 bool is_refused_always(const std::string& word) { return word.ends_with("/router=weights"); }
 
-bool is_accepted(const Json& scenario) {
-  try {
-    parse_scenario(scenario.dump(), inputs(), "world.json").validate();
-    return true;
-  } catch (const ConfigError&) {
-    return false;
-  }
-}
-
 Words said_in_scenarios() {
   Words said;
   for (std::uint64_t number = 1; number <= 30'000; ++number) {
-    const World world = draw_ordinary(Source{number});
+    const World world = draw_ordinary(number);
     const Words words = words_of(world.scenario);
     const bool has_news = !std::includes(said.begin(), said.end(), words.begin(), words.end());
     if (has_news && is_accepted(world.scenario)) said.insert(words.begin(), words.end());

@@ -5,43 +5,48 @@
 // list. Features that are rare alone then meet, and others that would hide what they do are away.
 #pragma once
 
-#include "photonrail/core/random.hpp"
-#include "worlds/decisions.hpp"
-
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+#include "photonrail/core/random.hpp"
 
 namespace photonrail::worlds {
 
+#if defined(__cpp_lib_source_location)
+using Site = std::source_location;
+#else  // clang 14: the worlds of a seed are others then
+struct Site {
+  static constexpr Site current(const char* function = __builtin_FUNCTION(), unsigned line = __builtin_LINE()) {
+    return {function, line};
+  }
+  [[nodiscard]] constexpr const char* function_name() const { return function; }
+  [[nodiscard]] constexpr unsigned line() const { return number; }
+
+  const char* function = "";
+  unsigned number = 0;
+};
+#endif
+
 class Dice {
  public:
-  using Site = worlds::Site;
+  Dice(std::uint64_t seed, std::string_view name) : seed_(seed), random_(seed, name), swarm_(random_.below(2) == 0) {}
 
-  /// `name`: a literal. `source`: must outlive the dice.
-  Dice(const Source& source, std::string_view name)
-      : source_(source), name_(name), random_(source.seed, name), swarm_(random_.below(2) == 0) {}
-  Dice(std::uint64_t seed, std::string_view name) : Dice(Source{seed}, name) {}
-
-  std::uint32_t from_to(std::uint32_t least, std::uint32_t greatest, const Site& site = Site::current()) {
-    const std::uint64_t count = std::uint64_t{greatest} - least + 1;
-    return least + static_cast<std::uint32_t>(decided(random_.below(count), count, site));
+  std::uint32_t from_to(std::uint32_t least, std::uint32_t greatest) {
+    return least + static_cast<std::uint32_t>(random_.below(std::uint64_t{greatest} - least + 1));
   }
-  bool one_in(std::uint32_t n, const Site& site = Site::current()) {
-    return decided(feature(n, site) ? 1 : 0, 2, site) == 1;
-  }
+  bool one_in(std::uint32_t n, const Site& site = Site::current()) { return feature(n, site); }
   template <class T>
   T pick(const std::vector<T>& list, const Site& site = Site::current()) {
     const std::size_t count = list.size();
-    const std::size_t drawn = swarm_ ? (lean(site) + random_.below(2)) % count : random_.below(count);
-    return list[decided(drawn, count, site)];
+    return list[swarm_ ? (lean(site) + random_.below(2)) % count : random_.below(count)];
   }
   template <class T>
-  void shuffle(std::vector<T>& list, const Site& site = Site::current()) {
-    for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[decided(random_.below(i), i, site)]);
+  void shuffle(std::vector<T>& list) {
+    for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_.below(i)]);
   }
 
  private:
@@ -57,18 +62,12 @@ class Dice {
         return false;
     }
   }
-  std::size_t decided(std::uint64_t drawn, std::uint64_t count, const Site& site) {
-    if (source_.parents != nullptr) drawn = source_.parents->next({name_, site}).value_or(drawn) % count;
-    if (source_.record != nullptr) source_.record->add({name_, site}, drawn);
-    return static_cast<std::size_t>(drawn);
-  }
   // The place by its function and line: the path of the file differs between machines.
   std::uint64_t lean(const Site& site) const {
-    return RandomStream(source_.seed, site.function_name() + std::to_string(site.line())).next() >> 16;
+    return RandomStream(seed_, site.function_name() + std::to_string(site.line())).next() >> 16;
   }
 
-  Source source_;
-  std::string_view name_;
+  std::uint64_t seed_;
   RandomStream random_;
   bool swarm_;
 };

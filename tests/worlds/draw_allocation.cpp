@@ -180,10 +180,9 @@ void draw_small_studies(Dice& dice, Json& study) {
 
 }  // namespace
 
-World draw_allocation(std::uint64_t number) {
-  const Source source{number};
-  Dice dice(source, "allocation");
-  Json study{{"schema", "photonrail.allocation/1"}, {"name", "study " + std::to_string(number)}};
+World draw_allocation(std::uint64_t seed) {
+  Dice dice(seed, "allocation");
+  Json study{{"schema", "photonrail.allocation/1"}, {"name", "study " + std::to_string(seed)}};
   if (dice.one_in(8)) study["why"] = "drawn";
   if (dice.one_in(2)) study["run"] = {{"seed", dice.from_to(0, 1000)}};
   const bool stream = !dice.one_in(4);
@@ -194,7 +193,7 @@ World draw_allocation(std::uint64_t number) {
     if (dice.one_in(4)) study["decisions"].push_back(draw_first(dice));
   }
   if (!stream || dice.one_in(4)) draw_small_studies(dice, study);
-  return {number, study};
+  return {seed, study};
 }
 
 }  // namespace photonrail::worlds

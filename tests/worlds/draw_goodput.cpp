@@ -203,10 +203,9 @@ Json draw_job(Dice& dice, std::uint32_t servers, bool checkpoint) {
 
 }  // namespace
 
-World draw_goodput(std::uint64_t number) {
-  const Source source{number};
-  Dice dice(source, "goodput");
-  Json scenario{{"schema", "photonrail.scenario/1"}, {"name", "months " + std::to_string(number)}};
+World draw_goodput(std::uint64_t seed) {
+  Dice dice(seed, "goodput");
+  Json scenario{{"schema", "photonrail.scenario/1"}, {"name", "months " + std::to_string(seed)}};
   const bool simulated = dice.one_in(3);
   const std::uint32_t servers = dice.pick<std::uint32_t>({1, 2, 3, 4, 6, 8, 12});
   const bool checkpoint = simulated && dice.one_in(4);
@@ -217,7 +216,7 @@ World draw_goodput(std::uint64_t number) {
     scenario["reliability"]["job"]["servers"] = servers;
     if (dice.one_in(2)) scenario["reliability"]["job"]["gpus_per_server"] = dice.pick<std::uint32_t>({1, 4});
   }
-  return {number, scenario};
+  return {seed, scenario};
 }
 
 }  // namespace photonrail::worlds

@@ -160,8 +160,8 @@ void at_each(Json& value, std::string_view at, const Change& change) {
   if (inner != value.end()) at_each(*inner, at.substr(end), change);
 }
 
-void draw_option(const Source& source, const Option& option, const std::string& at, Json& into) {
-  Dice dice(source, option.name);
+void draw_option(std::uint64_t seed, const Option& option, const std::string& at, Json& into) {
+  Dice dice(seed, option.name);
   const bool drawn = dice.from_to(1, option.one_in) == 1;
   const Json values = Json::parse(option.values);
   const Json& value = values[dice.from_to(0, static_cast<std::uint32_t>(values.size()) - 1)];
@@ -172,9 +172,9 @@ void draw_option(const Source& source, const Option& option, const std::string& 
 }
 
 // Each collective gets any algorithm, also those that cannot carry it out, which is refused where it comes to that.
-void draw_algorithms(const Source& source, Json& collectives) {
+void draw_algorithms(std::uint64_t seed, Json& collectives) {
   static const CollectiveRegistry registry = CollectiveRegistry::builtin();
-  Dice dice(source, "algorithms");
+  Dice dice(seed, "algorithms");
   for (int i = 0; i < kCollectiveOpCount; ++i) {
     const auto op = static_cast<CollectiveOp>(i);
     const bool any = dice.from_to(1, 4) == 1;
@@ -223,29 +223,29 @@ void draw_sizes(Dice& dice, Json& scenario) {
 }
 
 // Draws for the file, or for one of its jobs.
-void draw_sections(const Source& source, Dice& dice, bool file, Json& job) {
+void draw_sections(std::uint64_t seed, Dice& dice, bool file, Json& job) {
   for (const Option& option : kOptions) {
-    if (file || *option.at != '\0') draw_option(source, option, option.at, job);
+    if (file || *option.at != '\0') draw_option(seed, option, option.at, job);
   }
   at_each(job, "/workload/training", [&](Json& training) { draw_experts(dice, training); });
   for (const char* const mixture : kMixtures) {
-    for (const Option& option : kOfMixtures) draw_option(source, option, mixture + std::string(option.at), job);
+    for (const Option& option : kOfMixtures) draw_option(seed, option, mixture + std::string(option.at), job);
     at_each(job, mixture, [&](Json& moe) { draw_weights(dice, job, moe); });
   }
 }
 
 }  // namespace
 
-void draw_options(const Source& source, Json& scenario) {
-  Dice dice(source, "options");
+void draw_options(std::uint64_t seed, Json& scenario) {
+  Dice dice(seed, "options");
   if (dice.from_to(0, 1) == 0) return;
-  if (dice.from_to(1, 4) == 1) draw_algorithms(source, scenario["collectives"]);
-  draw_sections(source, dice, true, scenario);
+  if (dice.from_to(1, 4) == 1) draw_algorithms(seed, scenario["collectives"]);
+  draw_sections(seed, dice, true, scenario);
   draw_sizes(dice, scenario);
   if (!scenario.contains("jobs")) return;
   for (std::size_t j = 0; j < scenario["jobs"].size(); ++j) {
     Json& job = scenario["jobs"][j];
-    draw_sections(source, dice, false, job);
+    draw_sections(seed, dice, false, job);
     if (dice.one_in(6)) job["name"] = "job " + std::to_string(j);
   }
 }

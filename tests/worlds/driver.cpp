@@ -44,6 +44,8 @@ int search(const CampaignOptions& options) {
   if (!options.out.empty()) {
     std::filesystem::create_directories(options.out);
     std::ofstream(options.out / "worlds.json") << to_json_text(report);
+    std::ofstream missing(options.out / "missing-pairs.txt");
+    for (const auto& [one, other] : report.missing) missing << one << ' ' << other << '\n';
   }
   return report.findings.empty() ? 0 : 1;
 }

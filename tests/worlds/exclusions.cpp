@@ -29,6 +29,10 @@ constexpr std::array<std::string_view, 15> kLists{"/cluster/rail/faults",
                                                   "/workload/training/operators/recompute",
                                                   "/workload/training/operators/unlike/"};
 
+// Keys of /cluster/rail.
+constexpr std::array<std::string_view, 3> kTiers{"/oversubscription", "/radix", "/tier_latency_time"};
+constexpr std::array<std::string_view, 6> kOptical{"forwarding", "kind=optical", "on_dark", "planes", "pods", "switch"};
+
 bool is_in_list(std::string_view word) {
   return std::any_of(kLists.begin(), kLists.end(), [&](std::string_view list) { return word.starts_with(list); });
 }
@@ -84,6 +88,18 @@ const std::set<std::string>& policies_with(const std::string& key) {
   return at == known.end() ? all : at->second;
 }
 
+// Policies and their keys are of optical rails; the controller of electrical rails has no keys but its name.
+bool are_of_other_rails(const std::string& one, const std::string& other) {
+  constexpr std::string_view kElectrical = "/controller/name=electrical";
+  const bool circuits = one.starts_with("/controller/") && one != "/controller/name" && one != kElectrical;
+  const bool tiers = std::any_of(kTiers.begin(), kTiers.end(), [&](std::string_view key) { return other.ends_with(key); });
+  const bool optical = std::any_of(kOptical.begin(), kOptical.end(), [&](std::string_view key) {
+    return other.starts_with("/cluster/rail/" + std::string(key));
+  });
+  return (circuits && ((tiers && other.starts_with("/cluster/rail/")) || other == kElectrical)) ||
+         (one == kElectrical && optical);
+}
+
 bool are_of_other_policies(const std::string& one, const std::string& other) {
   if (!one.starts_with("/controller/") || !other.starts_with("/controller/")) return false;
   const auto policies = [](const std::string& word) -> std::set<std::string> {
@@ -109,15 +125,13 @@ const std::vector<Exclusion>& exclusions() {
         if (one < other) list.push_back({one, other, "a job has one workload"});
       }
     }
-    for (const char* optical : {"forwarding", "on_dark", "planes", "pods", "switch"}) {
-      for (const char* electrical : {"kind=electrical", "oversubscription", "radix", "tier_latency_time"}) {
-        list.push_back({std::string("/cluster/rail/") + optical, std::string("/cluster/rail/") + electrical,
-                        "electrical rails have no circuits"});
+    for (const std::string_view optical : kOptical) {
+      const std::string word = "/cluster/rail/" + std::string(optical);
+      if (optical != "kind=optical")
+        list.push_back({word, "/cluster/rail/kind=electrical", "electrical rails have no circuits"});
+      for (const std::string_view tier : kTiers) {
+        list.push_back({word, "/cluster/rail" + std::string(tier), "optical rails have no tiers"});
       }
-    }
-    for (const char* electrical : {"oversubscription", "radix", "tier_latency_time"}) {
-      list.push_back(
-          {"/cluster/rail/kind=optical", std::string("/cluster/rail/") + electrical, "optical rails have no tiers"});
     }
     list.push_back({"/cluster/scale_up/ring", "/cluster/scale_up/torus", "links are a torus or a ring"});
     list.push_back({"/cluster/scale_up/ring", "/cluster/scale_up/curve=measured", "links have a rate of their own"});
@@ -128,6 +142,9 @@ const std::vector<Exclusion>& exclusions() {
     list.push_back({"/placement/rank_to_gpu", "/placement/sizes", "ranks are placed one by one, or by order"});
     list.push_back({"/placement/rank_to_gpu", "/placement/rank_order", "ranks are placed one by one, or by order"});
     list.push_back({"/workload/training", "/placement/sizes", "training has its sizes in its parallelism"});
+    for (const char* const order : {"/placement/order=a", "/placement/order=b"}) {
+      list.push_back({"/workload/training", order, "training has its sizes in its parallelism"});
+    }
     list.push_back({"/workload/training", "/placement/rank_order", "training has its sizes in its parallelism"});
     list.push_back({"/workload/collective/demand", "/workload/collective/moe", "the demand is given or drawn"});
     list.push_back({"/workload/collective/demand", "/workload/collective/bytes", "the demand says how many bytes"});
@@ -141,7 +158,7 @@ const std::vector<Exclusion>& exclusions() {
 bool exclude(const std::string& one, const std::string& other) {
   const auto fits = [](const std::string& word, const std::string& begin) { return word.starts_with(begin); };
   for (const auto& [a, b] : {std::pair(&one, &other), std::pair(&other, &one)}) {
-    if (are_other_values(*a, *b) || are_other_distributions(*a, *b)) return true;
+    if (are_other_values(*a, *b) || are_other_distributions(*a, *b) || are_of_other_rails(*a, *b)) return true;
   }
   if (are_of_other_policies(one, other)) return true;
   return std::any_of(exclusions().begin(), exclusions().end(), [&](const Exclusion& e) {

@@ -29,10 +29,10 @@ struct Family {
 [[nodiscard]] Verdict ending_of(const std::function<void(Verdict&)>& act);
 
 /// Months of a job (photonrail goodput), by the time of a step or with a small cluster.
-[[nodiscard]] World draw_goodput(std::uint64_t number);
+[[nodiscard]] World draw_goodput(std::uint64_t seed);
 [[nodiscard]] Verdict judge_goodput(const World& world, const JudgeOptions& options);
 /// A study of slices (photonrail allocate).
-[[nodiscard]] World draw_allocation(std::uint64_t number);
+[[nodiscard]] World draw_allocation(std::uint64_t seed);
 [[nodiscard]] Verdict judge_allocation(const World& world, const JudgeOptions& options);
 
 }  // namespace photonrail::worlds

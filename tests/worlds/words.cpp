@@ -30,15 +30,6 @@ bool is_in(const List& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-// "reconfiguration_us" and "reconfiguration_ms" are one key.
-std::string without_unit(const std::string& key) {
-  if (key.ends_with("_per_s")) return key;
-  for (const std::string_view unit : {"_ps", "_ns", "_us", "_ms", "_s", "_h", "_d", "_days"}) {
-    if (key.ends_with(unit)) return key.substr(0, key.size() - unit.size()) + "_time";
-  }
-  return key;
-}
-
 std::string below(const std::string& at, const std::string& key) {
   if (is_in(kMaps, at)) return at + "/{}";
   const std::string place = at == "/jobs" && is_in(kOfJobs, key) ? "" : at;
@@ -84,6 +75,16 @@ void list_schema(const Json& schema, const std::string& at, Words& words) {
 }
 
 }  // namespace
+
+std::string without_unit(const std::string& key) {
+  if (key.ends_with("_per_s")) return key;
+  for (const std::string_view unit : {"_ps", "_ns", "_us", "_ms", "_s", "_h", "_d", "_days"}) {
+    if (key.ends_with(unit)) return key.substr(0, key.size() - unit.size()) + "_time";
+  }
+  return key;
+}
+
+bool is_of_jobs(std::string_view section) { return is_in(kOfJobs, section); }
 
 Words words_of(const Json& file) {
   Words words;

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace photonrail::worlds {
@@ -19,6 +20,12 @@ using Words = std::set<std::string>;
 /// The words that each job of a scenario stands with: its own, as those of a scenario with one job, and those of the
 /// cluster and the run.
 [[nodiscard]] std::vector<Words> words_by_job(const Json& scenario);
+
+/// Whether each of several jobs may have this section of the file as its own.
+[[nodiscard]] bool is_of_jobs(std::string_view section);
+
+/// "reconfiguration_us" and "reconfiguration_ms" are one key: "reconfiguration_time".
+[[nodiscard]] std::string without_unit(const std::string& key);
 
 /// The words that files may have, of a JSON Schema as `photonrail schema` prints it.
 [[nodiscard]] Words words_of_schema(const Json& schema);

@@ -151,8 +151,8 @@ void draw_extreme(Dice& dice, const Extent& extent, Json& scenario) {
 }
 
 // Of streams of their own and last: a world that says no more of its training has the rest as it was.
-void draw_trainings(const Source& source, Json& scenario) {
-  Dice dice(source, "parts of training");
+void draw_trainings(std::uint64_t seed, Json& scenario) {
+  Dice dice(seed, "parts of training");
   const auto draw = [&](Json& job) {
     if (job.contains("/workload/training"_json_pointer) && dice.from_to(0, 1) == 0) {
       draw_training_parts(dice, job["workload"]["training"]);
@@ -164,8 +164,8 @@ void draw_trainings(const Source& source, Json& scenario) {
 }
 
 // Of a stream of its own and last: where it is not drawn, a seed has the world that it had before.
-void draw_accuracy(const Source& source, Json& scenario) {
-  Dice dice(source, "accuracy");
+void draw_accuracy(std::uint64_t seed, Json& scenario) {
+  Dice dice(seed, "accuracy");
   if (dice.from_to(1, 12) != 1) return;
   scenario["network"] = {{"accuracy", dice.pick<double>({0.1, 0.1, 0.01, 0.001})}};
   if (dice.from_to(1, 2) == 1) draw_crowd(dice, scenario);
@@ -186,18 +186,17 @@ Json draw_checkpoint(Dice& dice) {
   return checkpoint;
 }
 
-World draw_ordinary(const Source& source) {
-  const std::uint64_t seed = source.seed;
-  Dice dice(source, "worlds");
+World draw_ordinary(std::uint64_t seed) {
+  Dice dice(seed, "worlds");
   Extent extent;
   Json scenario{{"schema", "photonrail.scenario/1"}, {"name", "world " + std::to_string(seed)}};
   // Of a stream of their own: what else is drawn stays as it is without them.
-  Dice shapes(source, "shapes of servers");
+  Dice shapes(seed, "shapes of servers");
   const bool linked = shapes.from_to(1, 6) == 1;
   if (dice.from_to(1, 16) == 1) {
     scenario.update(draw_plain(dice));
     if (linked) draw_links(shapes, scenario["cluster"]);
-    draw_accuracy(source, scenario);
+    draw_accuracy(seed, scenario);
     return {seed, scenario};
   }
   scenario["cluster"] = draw_cluster(dice, extent);
@@ -216,31 +215,31 @@ World draw_ordinary(const Source& source) {
   Json run{{"seed", dice.from_to(1, 1000)}, {"fidelity", dice.one_in(2) ? "stream" : "exact"}};
   if (dice.one_in(3)) run["iterations"] = dice.from_to(2, 3);
   if (dice.one_in(4)) run["folding"] = false;
-  if (Dice(source, "spread").one_in(25)) run["spread_seeds"] = static_cast<int>(1 + seed % 3);
+  if (Dice(seed, "spread").one_in(25)) run["spread_seeds"] = static_cast<int>(1 + seed % 3);
   scenario["run"] = run;
   if (linked) draw_links(shapes, scenario["cluster"]);
-  Dice added(source, "slow NICs, servers, checkpoints");
+  Dice added(seed, "slow NICs, servers, checkpoints");
   if (added.one_in(12)) draw_slow_nics(added, extent, scenario["cluster"]);
   if (added.one_in(12)) scenario["server_faults"] = Json::array({draw_server_fault(added, extent)});
   if (added.one_in(12) && !scenario.contains("jobs")) scenario["workload"]["checkpoint"] = draw_checkpoint(added);
-  Dice hardware(source, "hardware");
+  Dice hardware(seed, "hardware");
   if (hardware.one_in(6)) draw_hardware(hardware, extent, scenario);
-  Dice light(source, "light");
+  Dice light(seed, "light");
   if (light.one_in(10)) draw_light(light, extent, scenario["cluster"]);
   if (dice.one_in(25)) draw_extreme(dice, extent, scenario);
-  draw_trainings(source, scenario);
-  Dice troubles(source, "troubles");
+  draw_trainings(seed, scenario);
+  Dice troubles(seed, "troubles");
   if (troubles.from_to(1, 16) == 1) draw_troubles(troubles, extent, scenario);
-  draw_accuracy(source, scenario);
-  Dice links(source, "bypass and twist");
+  draw_accuracy(seed, scenario);
+  Dice links(seed, "bypass and twist");
   draw_bypass(links, scenario);
   if (links.from_to(1, 30) == 1) draw_twist(links, scenario);
-  draw_options(source, scenario);
+  draw_options(seed, scenario);
   return {seed, scenario};
 }
 
 World draw_world(std::uint64_t number) {
-  if (number % 2 == 1) return draw_ordinary(Source{number});
+  if (number % 2 == 1) return draw_ordinary(number);
   World child = Plan::of_worlds().child(number / 2);
   child.seed = number;
   child.scenario["name"] = "world " + std::to_string(number);

@@ -21,7 +21,7 @@ struct World {
 /// The same number gives the same world: odd ones an ordinary world, even ones a child of two (plan.hpp). Most worlds are
 /// valid; those that are not must be refused in an orderly way.
 [[nodiscard]] World draw_world(std::uint64_t number);
-[[nodiscard]] World draw_ordinary(const Source& source);
+[[nodiscard]] World draw_ordinary(std::uint64_t number);
 
 /// The scenario file of the world, which `photonrail run` repeats.
 [[nodiscard]] std::string to_text(const World& world);
@@ -62,7 +62,7 @@ void draw_training_parts(Dice& dice, Json& training);
 [[nodiscard]] Json draw_graph(Dice& dice, std::uint32_t ranks);
 
 /// Keys that stand alone, one by one (draw_options.cpp).
-void draw_options(const Source& source, Json& scenario);
+void draw_options(std::uint64_t seed, Json& scenario);
 /// A ring of links with a GPU that is bypassed, and a torus that is twisted.
 void draw_bypass(Dice& dice, Json& scenario);
 void draw_twist(Dice& dice, Json& scenario);

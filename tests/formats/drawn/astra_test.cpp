@@ -1,0 +1,541 @@
+// Drawn inputs of ASTRA-sim: a system, a network, groups and traces in files of their own, read back value by value, as a
+// scenario too, and timed where the time is a sum.
+#include "photonrail/formats/astra.hpp"
+#include "formats/drawn/chakra_file.hpp"
+#include "formats/drawn/tree.hpp"
+#include "support/folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace photonrail::test::drawn {
+namespace {
+
+using AstraKind = AnalyticalTask::Kind;
+
+struct AstraGroup {
+  std::string name;
+  std::vector<std::uint32_t> members;  ///< in the order of their ring
+  bool in_file = true;
+};
+
+struct AstraTruth {
+  AnalyticalSystem system;
+  std::set<std::string> absent;  ///< keys of the system that are not written, as they have their defaults
+  std::vector<AnalyticalDimension> network;
+  std::vector<AstraGroup> groups;
+  std::vector<std::vector<AnalyticalTask>> tasks;  ///< of each rank; `group`: 1 + the index in `groups`
+  std::vector<std::vector<std::uint64_t>> ids;     ///< of their nodes
+  std::vector<std::vector<std::string>> names;
+};
+
+AnalyticalImplementations draw_implementations(Draw& draw, const AstraTruth& truth, bool powers) {
+  AnalyticalImplementations list;
+  for (std::uint64_t i = draw.from_to(1, truth.network.size()); i > 0; --i) {
+    AnalyticalImplementation how;
+    how.algorithm = draw.pick<AnalyticalAlgorithm>({AnalyticalAlgorithm::kRing, AnalyticalAlgorithm::kDirect});
+    if (powers && draw.one_in(2))
+      how.algorithm =
+          draw.pick<AnalyticalAlgorithm>({AnalyticalAlgorithm::kHalvingDoubling, AnalyticalAlgorithm::kDoubleBinaryTree});
+    if (how.algorithm == AnalyticalAlgorithm::kDirect && draw.one_in(2))
+      how.window = static_cast<std::uint32_t>(draw.from_to(1, 9));
+    how.whole_network = how.algorithm != AnalyticalAlgorithm::kDoubleBinaryTree && draw.one_in(3);
+    list.push_back(how);
+  }
+  return list;
+}
+
+void draw_system(Draw& draw, AstraTruth& truth) {
+  AnalyticalSystem& s = truth.system;
+  const auto said = [&](const std::string& key) {
+    if (draw.one_in(2)) return true;
+    truth.absent.insert(key);
+    return false;
+  };
+  if (said("scheduling-policy"))
+    s.order = draw.pick<AnalyticalOrder>({AnalyticalOrder::kLifo, AnalyticalOrder::kFifo, AnalyticalOrder::kExplicit});
+  if (said("endpoint-delay")) s.endpoint_delay_ns = draw.magnitude(1'000'000'000'000);
+  if (said("active-chunks-per-dimension")) s.active_chunks = static_cast<std::uint32_t>(draw.from_to(1, 64));
+  if (said("preferred-dataset-splits")) s.chunks = static_cast<std::uint32_t>(draw.from_to(1, 1024));
+  s.hierarchical_all_reduce = said("collective-optimization") && draw.one_in(2);
+  s.memory_gb_per_s = static_cast<double>(draw.from_to(1, 100'000)) / 4.0;
+  s.peak_tflops = static_cast<double>(draw.from_to(1, 100'000)) / 8.0;
+  s.roofline = said("roofline-enabled") && draw.one_in(2);
+  s.replay = said("replay-only") && draw.one_in(3);
+  bool powers = true;
+  for (const AnalyticalDimension& d : truth.network) powers = powers && (d.members & (d.members - 1)) == 0;
+  s.all_reduce = draw_implementations(draw, truth, powers);
+  s.all_gather = draw_implementations(draw, truth, powers);
+  s.reduce_scatter = draw_implementations(draw, truth, powers);
+  s.all_to_all = draw_implementations(draw, truth, false);
+}
+
+/// Adds a task to a rank, behind some that it has.
+void add_task(Draw& draw, AstraTruth& truth, std::uint32_t rank, AnalyticalTask task, const std::string& name) {
+  auto& tasks = truth.tasks[rank];
+  auto& ids = truth.ids[rank];
+  std::set<std::uint32_t> after;
+  for (std::uint64_t d = tasks.empty() ? 0 : draw.below(3); d > 0; --d)
+    after.insert(static_cast<std::uint32_t>(draw.below(tasks.size())));
+  task.after.assign(after.begin(), after.end());
+  ids.push_back(ids.empty() ? draw.below(3) : ids.back() + draw.from_to(1, 20));
+  task.name = "node " + std::to_string(ids.back()) + (name.empty() ? "" : " (" + name + ")");
+  truth.names[rank].push_back(name);
+  tasks.push_back(std::move(task));
+}
+
+AnalyticalTask draw_astra_compute(Draw& draw) {
+  AnalyticalTask task;
+  task.kind = draw.one_in(8) ? AstraKind::kNothing : AstraKind::kCompute;
+  task.on_cpu = draw.one_in(4);
+  if (draw.one_in(2)) task.recorded_ns = draw.magnitude(1'000'000'000) * 1000;
+  if (task.kind == AstraKind::kNothing) return task;
+  if (draw.one_in(2)) task.flops = static_cast<double>(draw.magnitude(1'000'000'000'000)) / draw.pick<double>({1, 4});
+  if (draw.one_in(2)) task.memory_bytes = static_cast<double>(draw.magnitude(1'000'000'000));
+  return task;
+}
+
+void draw_astra_call(Draw& draw, AstraTruth& truth) {
+  static const std::vector<CollectiveOp> ops{CollectiveOp::kAllReduce, CollectiveOp::kAllGather,
+                                             CollectiveOp::kReduceScatter, CollectiveOp::kAllToAll,
+                                             CollectiveOp::kBroadcast};
+  const auto ranks = static_cast<std::uint32_t>(truth.tasks.size());
+  const std::string name = name_text(draw);
+  AnalyticalTask task;
+  if (draw.one_in(3)) {
+    const auto from = static_cast<std::uint32_t>(draw.below(ranks));
+    const auto to = static_cast<std::uint32_t>((from + draw.from_to(1, ranks - 1)) % ranks);
+    task.tag = draw.one_in(2) ? 0 : draw.magnitude(UINT32_MAX);
+    task.bytes = draw.magnitude(1'000'000'000);
+    task.kind = AstraKind::kSend;
+    task.peer = to;
+    add_task(draw, truth, from, task, name);
+    task.kind = AstraKind::kReceive;
+    task.peer = from;
+    return add_task(draw, truth, to, task, name);
+  }
+  task.kind = AstraKind::kCollective;
+  task.op = draw.pick(ops);
+  task.bytes = draw.magnitude(1'000'000'000);
+  if (draw.one_in(2)) task.priority = static_cast<std::int64_t>(draw.magnitude(UINT32_MAX));
+  if (draw.one_in(3)) task.dimensions = ~0U & ~(1U << draw.below(truth.network.size()));
+  if (!truth.groups.empty() && draw.one_in(2)) task.group = 1 + static_cast<std::uint32_t>(draw.below(truth.groups.size()));
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    const bool member = task.group == 0 || std::count(truth.groups[task.group - 1].members.begin(),
+                                                      truth.groups[task.group - 1].members.end(), r) > 0;
+    if (member) add_task(draw, truth, r, task, name);
+  }
+}
+
+AstraTruth draw_astra(std::uint64_t seed) {
+  Draw draw(seed, "astra/truth");
+  AstraTruth truth;
+  std::uint32_t ranks = 1;
+  const std::vector<AnalyticalShape> shapes{AnalyticalShape::kRing, AnalyticalShape::kFullyConnected,
+                                            AnalyticalShape::kSwitch};
+  for (std::uint64_t d = draw.from_to(1, 3); d > 0 && ranks < 10; --d) {
+    AnalyticalDimension dimension;
+    dimension.shape = draw.pick(shapes);
+    dimension.members = static_cast<std::uint32_t>(draw.from_to(2, 4));
+    dimension.gib_per_s = static_cast<double>(draw.from_to(1, 4000)) / 8.0;
+    dimension.latency_ns = static_cast<double>(draw.magnitude(100'000)) / draw.pick<double>({1, 2});
+    ranks *= dimension.members;
+    truth.network.push_back(dimension);
+  }
+  truth.tasks.resize(ranks);
+  truth.ids.resize(ranks);
+  truth.names.resize(ranks);
+  draw_system(draw, truth);
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t r = 0; r < ranks; ++r) all.push_back(r);
+  for (std::uint64_t g = draw.below(4); g > 0; --g)
+    truth.groups.push_back({draw.pick<std::string>({std::to_string(g), "pg " + std::to_string(g)}),
+                            draw.some_of(all, draw.from_to(1, ranks)), draw.one_in(2)});
+  std::stable_sort(truth.groups.begin(), truth.groups.end(),
+                   [](const auto& a, const auto& b) { return a.in_file > b.in_file; });
+  for (std::uint64_t e = draw.from_to(1, 8); e > 0; --e) {
+    if (draw.one_in(2))
+      draw_astra_call(draw, truth);
+    else
+      add_task(draw, truth, static_cast<std::uint32_t>(draw.below(ranks)), draw_astra_compute(draw),
+               draw.one_in(4) ? "" : name_text(draw));
+  }
+  return truth;
+}
+
+// ---- writing
+
+std::string implementation_text(const AnalyticalImplementation& how) {
+  std::string word = how.algorithm == AnalyticalAlgorithm::kRing              ? "ring"
+                     : how.algorithm == AnalyticalAlgorithm::kHalvingDoubling ? "halvingDoubling"
+                     : how.algorithm == AnalyticalAlgorithm::kDirect          ? "direct"
+                                                                              : "doubleBinaryTree";
+  if (how.window > 0) word += std::to_string(how.window);
+  if (!how.whole_network) return word;
+  word.front() = static_cast<char>(word.front() - 'a' + 'A');
+  return "one" + word;
+}
+
+/// 0 and 1, or the words.
+Tree flag_tree(Draw& style, bool value) {
+  return plain(style.pick<std::string>(value ? std::vector<std::string>{"1", "true", "1.0"}
+                                             : std::vector<std::string>{"0", "false"}));
+}
+
+Tree system_tree(Draw& style, const AstraTruth& truth, std::size_t& unknown) {
+  const AnalyticalSystem& s = truth.system;
+  Tree root = map();
+  const auto put = [&](const std::string& key, Tree value) {
+    if (!truth.absent.contains(key)) root.set(key, std::move(value));
+  };
+  put("scheduling-policy", text(std::vector<std::string>{"LIFO", "FIFO", "EXPLICIT"}[static_cast<std::size_t>(s.order)]));
+  put("endpoint-delay", plain(number_text(style, static_cast<double>(s.endpoint_delay_ns))));
+  put("active-chunks-per-dimension", plain(std::uint64_t{s.active_chunks}));
+  put("preferred-dataset-splits", plain(number_text(style, s.chunks)));
+  put("collective-optimization", text(s.hierarchical_all_reduce ? "localBWAware" : "baseline"));
+  put("local-mem-bw", plain(number_text(style, s.memory_gb_per_s)));
+  put("peak-perf", plain(number_text(style, s.peak_tflops)));
+  put("roofline-enabled", flag_tree(style, s.roofline));
+  put("replay-only", flag_tree(style, s.replay));
+  if (style.one_in(3)) put("model-shared-bus", flag_tree(style, false));
+  const auto implementations = [&](const std::string& key, const AnalyticalImplementations& list_of) {
+    std::vector<Tree> words;
+    for (const AnalyticalImplementation& how : list_of) words.push_back(text(implementation_text(how)));
+    put(key, list(words));
+  };
+  implementations("all-reduce-implementation", s.all_reduce);
+  implementations("all-gather-implementation", s.all_gather);
+  implementations("reduce-scatter-implementation", s.reduce_scatter);
+  implementations("all-to-all-implementation", s.all_to_all);
+  if (style.one_in(2)) put("boost-mode", plain(0));  // changes nothing
+  if (style.one_in(3)) {
+    put("intra-dimension-scheduling", text("SCF"));
+    ++unknown;
+  }
+  return root;
+}
+
+std::string network_text(Draw& style, const std::vector<AnalyticalDimension>& network, std::size_t& unknown, Cover& cover) {
+  std::vector<Tree> shapes, members, rates, latencies;
+  for (const AnalyticalDimension& d : network) {
+    shapes.push_back(text(std::vector<std::string>{"Ring", "FullyConnected", "Switch"}[static_cast<std::size_t>(d.shape)]));
+    members.push_back(plain(std::uint64_t{d.members}));
+    rates.push_back(plain(number_text(style, d.gib_per_s)));
+    latencies.push_back(plain(number_text(style, d.latency_ns)));
+  }
+  const auto column = [&](std::vector<Tree> values) {
+    return values.size() == 1 && style.one_in(2) ? values.front() : list(values);
+  };
+  Tree root = map({{"topology", column(shapes)},
+                   {"npus_count", column(members)},
+                   {"bandwidth", column(rates)},
+                   {"latency", column(latencies)}});
+  if (style.one_in(4)) {
+    root.set("links_count", list({plain(2)}));
+    ++unknown;
+  }
+  cover_keys(root, cover);
+  return YamlText(style).of(root);
+}
+
+ChakraNode node_of_astra(Draw& style, const AstraTruth& truth, std::uint32_t rank, std::size_t t) {
+  const AnalyticalTask& task = truth.tasks[rank][t];
+  ChakraNode node{.id = truth.ids[rank][t]};
+  node.name = truth.names[rank][t];
+  if (task.recorded_ns > 0) node.micros = task.recorded_ns / 1000;
+  for (const std::uint32_t before : task.after)
+    (style.one_in(2) ? node.data : node.control).push_back(truth.ids[rank][before]);
+  if (task.on_cpu || style.one_in(2)) node.numbers["is_cpu_op"] = task.on_cpu ? 1 : 0;
+  switch (task.kind) {
+    case AstraKind::kNothing:
+      node.type = chakra_type::kMetadata;
+      return node;
+    case AstraKind::kCompute:
+      if (task.flops > 0.0) node.operations = task.flops;
+      if (task.memory_bytes > 0.0) node.numbers["tensor_size"] = static_cast<std::uint64_t>(task.memory_bytes);
+      return node;
+    case AstraKind::kSend:
+    case AstraKind::kReceive: {
+      const bool sends = task.kind == AstraKind::kSend;
+      node.type = sends ? chakra_type::kSend : chakra_type::kReceive;
+      node.numbers[sends ? "comm_dst" : "comm_src"] = task.peer;
+      if (style.one_in(2)) node.numbers[sends ? "comm_src" : "comm_dst"] = rank;
+      if (task.tag > 0 || style.one_in(2)) node.numbers["comm_tag"] = task.tag;
+      node.numbers["comm_size"] = task.bytes;
+      return node;
+    }
+    case AstraKind::kCollective:
+      break;
+  }
+  node.type = chakra_type::kCollective;
+  const std::map<CollectiveOp, std::uint64_t> types{{CollectiveOp::kAllReduce, 0},
+                                                    {CollectiveOp::kAllGather, 2},
+                                                    {CollectiveOp::kBroadcast, 5},
+                                                    {CollectiveOp::kAllToAll, 6},
+                                                    {CollectiveOp::kReduceScatter, 7 + style.below(2)}};
+  node.numbers["comm_type"] = types.at(task.op);
+  node.numbers["comm_size"] = task.bytes;
+  if (task.priority > 0 || style.one_in(2)) node.numbers["comm_priority"] = static_cast<std::uint64_t>(task.priority);
+  if (task.dimensions != ~0U || style.one_in(3)) {
+    for (std::size_t d = 0; d < truth.network.size() + style.below(2); ++d)
+      node.dimensions.push_back((task.dimensions >> d & 1U) != 0);
+  }
+  if (task.group > 0)
+    node.texts["pg_name"] = truth.groups[task.group - 1].name;
+  else if (style.one_in(2))
+    node.texts["pg_name"] = style.pick<std::string>({"", "0"});
+  return node;
+}
+
+/// Writes all files; returns how many keys are not known.
+std::size_t write_astra(std::uint64_t seed, const AstraTruth& truth, const Folder& folder, AstraOptions& options,
+                        Cover& cover) {
+  Draw style(seed, "astra/style");
+  std::size_t unknown = 0;
+  const Tree system = system_tree(style, truth, unknown);
+  cover_keys(system, cover);
+  options.system = folder.write("system.json", maybe_gzip(style, JsonText(style).of(system)));
+  options.network = folder.write("network.yml", network_text(style, truth.network, unknown, cover));
+  if (style.one_in(2))
+    options.remote_memory =
+        folder.write("memory.json", JsonText(style).of(map({{"memory-type", text("NO_MEMORY_EXPANSION")}})));
+  Tree in_file = map();
+  std::vector<Tree> in_trace;
+  for (const AstraGroup& group : truth.groups) {
+    std::vector<Tree> ranks;
+    for (const std::uint32_t member : group.members) ranks.push_back(plain(std::uint64_t{member}));
+    if (group.in_file)
+      in_file.set(group.name, list(ranks));
+    else
+      in_trace.push_back(map({{"pg_name", text(group.name)}, {"ranks", list(ranks)}}));
+  }
+  if (!in_file.members.empty())
+    options.comm_groups = folder.write("groups.json", JsonText(style).of(in_file));
+  else if (style.one_in(2))
+    options.comm_groups = folder.path() / "empty.json";  // ASTRA-sim's word for none
+  options.workload = folder.path() / "w";
+  const auto ranks = static_cast<std::uint32_t>(truth.tasks.size());
+  const std::uint64_t teller = style.below(ranks);
+  for (std::uint32_t r = 0; r < ranks; ++r) {
+    std::vector<ChakraNode> nodes;
+    for (std::size_t t = 0; t < truth.tasks[r].size(); ++t) nodes.push_back(node_of_astra(style, truth, r, t));
+    if (r == teller && !in_trace.empty()) {
+      nodes.push_back({.id = truth.ids[r].empty() ? 0 : truth.ids[r].back() + 1, .type = chakra_type::kMetadata});
+      nodes.back().texts["pg_config"] = JsonText(style).of(list(in_trace));
+    }
+    folder.write("w." + std::to_string(r) + ".et", ChakraFile(style, cover).of(nodes, style.one_in(2)));
+  }
+  return unknown;
+}
+
+// ---- comparing
+
+void compare_system(const AnalyticalSystem& truth, const AnalyticalSystem& read, Differences& found) {
+  found.compare("scheduling-policy", static_cast<int>(truth.order), static_cast<int>(read.order));
+  found.compare("endpoint-delay", truth.endpoint_delay_ns, read.endpoint_delay_ns);
+  found.compare("active-chunks-per-dimension", truth.active_chunks, read.active_chunks);
+  found.compare("preferred-dataset-splits", truth.chunks, read.chunks);
+  found.compare("collective-optimization", truth.hierarchical_all_reduce, read.hierarchical_all_reduce);
+  found.compare("local-mem-bw", truth.memory_gb_per_s, read.memory_gb_per_s);
+  found.compare("peak-perf", truth.peak_tflops, read.peak_tflops);
+  found.compare("roofline-enabled", truth.roofline, read.roofline);
+  found.compare("replay-only", truth.replay, read.replay);
+  const auto implementations = [&](const char* what, const AnalyticalImplementations& a,
+                                   const AnalyticalImplementations& b) {
+    found.compare(what, a.size(), b.size());
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      found.compare(what, implementation_text(a[i]), implementation_text(b[i]));
+  };
+  implementations("all-reduce", truth.all_reduce, read.all_reduce);
+  implementations("all-gather", truth.all_gather, read.all_gather);
+  implementations("reduce-scatter", truth.reduce_scatter, read.reduce_scatter);
+  implementations("all-to-all", truth.all_to_all, read.all_to_all);
+}
+
+void compare_astra_task(const std::string& what, const AstraTruth& truth, const AnalyticalTask& task,
+                        const AnalyticalJob& job, const AnalyticalTask& read, Differences& found) {
+  found.compare(what + " name", task.name, read.name);
+  found.compare(what + " kind", static_cast<int>(task.kind), static_cast<int>(read.kind));
+  found.compare(what + " is_cpu_op", task.on_cpu, read.on_cpu);
+  found.compare(what + " waits for", task.after, read.after);
+  found.compare(what + " recorded ns", task.recorded_ns, read.recorded_ns);
+  found.compare(what + " bytes", task.bytes, read.bytes);
+  found.compare(what + " peer", task.peer, read.peer);
+  found.compare(what + " tag", task.tag, read.tag);
+  found.compare(what + " FLOPs", task.flops, read.flops);
+  found.compare(what + " memory", task.memory_bytes, read.memory_bytes);
+  if (task.kind != AstraKind::kCollective || read.kind != task.kind) return;
+  found.compare(what + " operation", static_cast<int>(task.op), static_cast<int>(read.op));
+  found.compare(what + " dimensions", task.dimensions, read.dimensions);
+  found.compare(what + " priority", task.priority, read.priority);
+  const auto members = [](const auto& groups, std::uint32_t group) {
+    return group == 0 ? std::vector<std::uint32_t>{} : groups.at(group - 1);
+  };
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (const AstraGroup& group : truth.groups) groups.push_back(group.members);
+  found.compare(what + " group", members(groups, task.group), members(job.groups, read.group));
+}
+
+// docs/formats/astra-sim.md: the innermost of several dimensions is the scale-up domain, the others are rails.
+void compare_scenario(const AstraTruth& truth, const std::string& scenario, Differences& found) {
+  using Json = nlohmann::json;
+  const auto rate = [](const AnalyticalDimension& d) {
+    return d.gib_per_s * 1.073741824 * (d.shape == AnalyticalShape::kFullyConnected ? d.members - 1.0 : 1.0);
+  };
+  const auto latency = [](const AnalyticalDimension& d) {
+    return d.latency_ns * (d.shape == AnalyticalShape::kSwitch ? 2.0 : 1.0);
+  };
+  const Json read = Json::parse(scenario);
+  const Json& cluster = read.at("cluster");
+  const bool servers = truth.network.size() > 1;
+  const std::uint32_t inner = servers ? truth.network.front().members : 1;
+  double slowest = rate(truth.network.back()), longest = 0.0;
+  for (std::size_t d = servers ? 1 : 0; d < truth.network.size(); ++d) {
+    slowest = std::min(slowest, rate(truth.network[d]));
+    longest = std::max(longest, latency(truth.network[d]));
+  }
+  found.compare("servers", truth.tasks.size() / inner, cluster.at("servers").get<std::size_t>());
+  found.compare("gpus_per_server", inner, cluster.at("gpus_per_server").get<std::uint32_t>());
+  found.compare("scale-up", servers, cluster.contains("scale_up"));
+  if (servers && cluster.contains("scale_up")) {
+    found.near("scale-up rate", rate(truth.network.front()), cluster["scale_up"].at("gb_per_s"), 1e-12);
+    found.near("scale-up latency", latency(truth.network.front()), cluster["scale_up"].at("latency_ns"), 1e-12);
+  }
+  found.near("NIC rate", slowest, cluster.at("nic").at("port_gb_per_s"), 1e-12);
+  found.near("NIC latency", longest, cluster["nic"].at("latency_ns"), 1e-12);
+  found.compare("overhead", truth.system.endpoint_delay_ns, cluster["nic"].at("message_overhead_ns").get<std::uint64_t>());
+  found.compare("peak", truth.system.peak_tflops, cluster.at("gpu").at("peak_tflops").get<double>());
+  found.compare("memory", truth.system.memory_gb_per_s, cluster["gpu"].at("memory_gb_per_s").get<double>());
+  found.compare("chunks", truth.system.chunks, read.at("collectives").at("chunks").get<std::uint32_t>());
+  const std::string from = truth.system.roofline ? "roofline" : "trace";
+  found.compare("compute time", from, read.at("workload").at("chakra").at("compute_time").get<std::string>());
+}
+
+Differences read_drawn_astra(std::uint64_t seed, const AstraTruth& written, const AstraTruth& truth, Cover& cover) {
+  const Folder folder;
+  AstraOptions options;
+  const std::size_t unknown = write_astra(seed, written, folder, options, cover);
+  const AnalyticalJob job = read_astra(options);
+  Differences found;
+  compare_system(truth.system, job.system, found);
+  found.compare("dimensions", truth.network.size(), job.network.size());
+  for (std::size_t d = 0; d < std::min(truth.network.size(), job.network.size()); ++d) {
+    const std::string what = "dimension " + std::to_string(d);
+    found.compare(what + " shape", static_cast<int>(truth.network[d].shape), static_cast<int>(job.network[d].shape));
+    found.compare(what + " members", truth.network[d].members, job.network[d].members);
+    found.compare(what + " bandwidth", truth.network[d].gib_per_s, job.network[d].gib_per_s);
+    found.compare(what + " latency", truth.network[d].latency_ns, job.network[d].latency_ns);
+  }
+  found.compare("groups", truth.groups.size(), job.groups.size());
+  found.compare("ranks", truth.tasks.size(), job.ranks.size());
+  for (std::uint32_t r = 0; r < std::min(truth.tasks.size(), job.ranks.size()); ++r) {
+    const std::string of_rank = "rank " + std::to_string(r);
+    // One more may stand behind them: the node with the groups.
+    found.compare(of_rank + " has its tasks", true, truth.tasks[r].size() <= job.ranks[r].size());
+    for (std::size_t t = 0; t < std::min(truth.tasks[r].size(), job.ranks[r].size()); ++t)
+      compare_astra_task(of_rank + " task " + std::to_string(t), truth, truth.tasks[r][t], job, job.ranks[r][t], found);
+  }
+  const auto not_read = std::count_if(job.warnings.begin(), job.warnings.end(),
+                                      [](const std::string& w) { return w.ends_with("not modelled, and not read"); });
+  found.compare("keys that are not read", unknown, static_cast<std::size_t>(not_read));
+  compare_scenario(truth, scenario_from_astra(options, folder.path()), found);
+  return found;
+}
+
+TEST(DrawnAstra, InputsAreReadAsTheyWereWritten) {
+  Cover cover;
+  expect_read_as_written(300, [&](std::uint64_t seed) {
+    const AstraTruth truth = draw_astra(seed);
+    return read_drawn_astra(seed, truth, truth, cover);
+  });
+  std::set<std::string> known =
+      words_in({"src/formats/astra/system.cpp"}, {R"rx(value\("([a-z-]+)"\))rx", R"rx(\{"([a-z-]+-implementation)")rx"});
+  known.merge(words_in({"src/formats/astra/network.cpp"}, {R"rx(\{"([a-z_]+)", ")rx", R"rx(", "([a-z_]+)")rx"}));
+  for (const char* attribute : {"comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag", "tensor_size", "num_ops",
+                                "pg_name", "is_cpu_op", "involved_dim", "comm_priority", "kBoolList"})
+    known.insert(attribute);
+  cover.expect_all(known, {});
+}
+
+TEST(DrawnAstra, AnotherValueIsNoticed) {
+  Cover cover;
+  const std::set<std::string> names{"rate", "latency",         "shape",    "delay",      "chunks",
+                                    "peak", "order of a ring", "priority", "dimensions", "time"};
+  expect_changes_noticed(250, names, [&](std::uint64_t seed, std::string& name) {
+    Draw draw(seed, "astra/planted");
+    const AstraTruth truth = draw_astra(seed);
+    AstraTruth other = truth;
+    other.absent.clear();
+    const auto choice = draw.pick(std::vector<std::string>(names.begin(), names.end()));
+    AnalyticalDimension& dimension = other.network[draw.below(other.network.size())];
+    std::vector<AnalyticalTask*> calls, computing;
+    for (auto& tasks : other.tasks) {
+      for (AnalyticalTask& task : tasks) {
+        if (task.kind == AstraKind::kCollective) calls.push_back(&task);
+        if (task.kind == AstraKind::kCompute) computing.push_back(&task);
+      }
+    }
+    if (choice == "rate") dimension.gib_per_s += 0.125;
+    if (choice == "latency") dimension.latency_ns += 0.5;
+    if (choice == "shape")
+      dimension.shape = dimension.shape == AnalyticalShape::kRing ? AnalyticalShape::kSwitch : AnalyticalShape::kRing;
+    if (choice == "delay") other.system.endpoint_delay_ns += other.system.endpoint_delay_ns < 1000 ? 1 : -1;
+    if (choice == "chunks") other.system.chunks += 1;
+    if (choice == "peak") std::swap(other.system.peak_tflops, other.system.memory_gb_per_s);
+    if (choice == "order of a ring") {
+      if (calls.empty() || calls.front()->group == 0 || truth.groups[calls.front()->group - 1].members.size() < 2)
+        return true;
+      auto& members = other.groups[calls.front()->group - 1].members;
+      std::swap(members.front(), members.back());
+    }
+    if ((choice == "priority" || choice == "dimensions") && calls.empty()) return true;
+    if (choice == "priority") calls.front()->priority ^= 1;
+    if (choice == "dimensions") calls.front()->dimensions ^= 1U;
+    if (choice == "time" && computing.empty()) return true;
+    if (choice == "time") computing.front()->recorded_ns += 1000;
+    name = choice;
+    return !read_drawn_astra(seed, other, truth, cover).none();
+  });
+}
+
+// A rank that only computes ends with the sum of what was recorded, or of FLOPs / min(peak, bandwidth x FLOPs / bytes), cut
+// to whole nanoseconds each (docs/models/astra-sim.md).
+TEST(DrawnAstra, AChainOfComputationsTakesItsSum) {
+  Cover cover;
+  expect_read_as_written(60, [&](std::uint64_t seed) {
+    Draw draw(seed, "astra/chain");
+    AstraTruth truth;
+    truth.network = {{AnalyticalShape::kRing, 2, 1.0, 0.0}};
+    truth.system.hierarchical_all_reduce = false;
+    truth.system.roofline = draw.one_in(2);
+    truth.system.memory_gb_per_s = static_cast<double>(draw.from_to(1, 8000)) / 4.0;
+    truth.system.peak_tflops = static_cast<double>(draw.from_to(1, 8000)) / 4.0;
+    truth.tasks.resize(2);
+    truth.ids.resize(2);
+    truth.names.resize(2);
+    std::vector<std::uint64_t> sums(2, 0);
+    for (std::uint32_t r = 0; r < 2; ++r) {
+      for (std::uint64_t t = draw.from_to(1, 6); t > 0; --t) {
+        AnalyticalTask task;
+        task.kind = AstraKind::kCompute;
+        task.recorded_ns = draw.from_to(1, 100'000) * 1000;
+        task.flops = static_cast<double>(draw.from_to(1'000'000, 1'000'000'000'000));
+        task.memory_bytes = static_cast<double>(draw.from_to(1'000'000, 1'000'000'000));
+        const double rate =
+            std::min(truth.system.peak_tflops * 1e12, truth.system.memory_gb_per_s * 1e9 * task.flops / task.memory_bytes);
+        sums[r] += truth.system.roofline ? static_cast<std::uint64_t>(task.flops / rate * 1e9) : task.recorded_ns;
+        add_task(draw, truth, r, task, "c");
+      }
+    }
+    const Folder folder;
+    AstraOptions options;
+    write_astra(seed, truth, folder, options, cover);
+    Differences found;
+    const AnalyticalResult result = simulate_analytical(read_astra(options), AnalyticalBackend::kCongestionUnaware);
+    for (std::size_t r = 0; r < 2; ++r)
+      found.near("finish in ns", static_cast<double>(sums[r]), static_cast<double>(result.finish_ns.at(r)), 1e-9);
+    return found;
+  });
+}
+
+}  // namespace
+}  // namespace photonrail::test::drawn

@@ -25,10 +25,13 @@ std::vector<JsonReader> list_or(JsonReader& reader, std::string_view key) {
 }
 
 // A choice with its value beside it: {"choice": "gigabits_per_second", "gigabits_per_second": 400}. The value may stand
-// alone.
+// alone; of several the one that is chosen counts.
 std::optional<std::pair<std::string, double>> chosen(const JsonReader& from, std::initializer_list<const char*> words) {
   JsonReader reader = from;
+  const std::string choice = text_or(reader, "choice");
   for (const char* word : words) {
+    if (choice == word) return std::pair{choice, reader.child(word).number(0.0, 1e12)};
+    if (!choice.empty()) continue;
     if (const auto value = reader.optional(word)) return std::pair{std::string(word), value->number(0.0, 1e12)};
   }
   return std::nullopt;

@@ -237,34 +237,99 @@ void add_nic(const Document& document, const Wiring& wiring, std::uint32_t ports
   into.cluster["nic"] = std::move(nic);
 }
 
-// The sum of the links of one GPU to components of the server that are no NICs, CPUs or PCIe switches: those with a
-// bandwidth.
-void add_scale_up(const Device& server, ClusterSection& into) {
-  std::optional<double> rate, latency;
-  for (const Edge& edge : server.edges) {
-    const auto kind_of = [&](const std::string& text) -> std::string {
-      const Component* const c = server.component(text.substr(0, text.find('[')));
-      return c == nullptr ? "" : c->kind;
-    };
-    const std::string a = kind_of(edge.ep1_component), b = kind_of(edge.ep2_component);
-    const std::string& text = a == "xpu" ? edge.ep2_component : edge.ep1_component;
-    const std::string& other = a == "xpu" ? b : a;
-    if ((a != "xpu" && b != "xpu") || (other != "xpu" && other != "switch" && other.find("switch") == std::string::npos))
-      continue;
-    const auto link = server.links.find(edge.link);
-    if (link == server.links.end() || !link->second.gb_per_s) continue;
-    const Component& component = *server.component(text.substr(0, text.find('[')));
-    const Slice slice = slice_of(text, component.count, edge.pointer);
-    const double links = edge.many_to_many ? slice.end - slice.begin - (other == "xpu" ? 1.0 : 0.0) : 1.0;
-    rate = std::max(rate.value_or(0.0), *link->second.gb_per_s * links);
-    if (link->second.latency_ns) latency = std::max(latency.value_or(0.0), *link->second.latency_ns);
+/// An end of an edge between components of a server; no component: of a device of which the server is composed.
+struct ServerEnd {
+  const Component* component = nullptr;
+  Slice slice;
+
+  [[nodiscard]] bool is_xpu() const { return component != nullptr && component->kind == "xpu"; }
+  [[nodiscard]] bool is_switch() const {
+    return component != nullptr && component->kind.find("switch") != std::string::npos;
   }
-  if (!rate || !(*rate > 0.0)) {
+  [[nodiscard]] std::uint32_t count() const { return slice.end - slice.begin; }
+  [[nodiscard]] bool has(const Component* other, std::uint32_t i) const {
+    return component == other && slice.begin <= i && i < slice.end;
+  }
+};
+
+ServerEnd server_end(const Device& server, const std::string& device, const std::string& text, const std::string& pointer) {
+  const Component* const composed = server.component(device.substr(0, device.find('[')));
+  if (composed != nullptr && composed->kind == "device") return {};
+  const Component* const component = server.component(text.substr(0, text.find('[')));
+  return component == nullptr ? ServerEnd{} : ServerEnd{component, slice_of(text, component->count, pointer)};
+}
+
+// How many links of an edge a GPU of `a` has: of a mesh, a pair of GPUs has one.
+std::uint32_t links_of(const ServerEnd& a, const ServerEnd& b, std::uint32_t gpu, bool many_to_many) {
+  const bool both = b.has(a.component, gpu);
+  if (!many_to_many) {
+    const std::uint32_t place = gpu - a.slice.begin;
+    return place < b.count() && !(both && b.slice.begin + place == gpu) ? 1 : 0;
+  }
+  if (!both) return b.count();
+  const std::uint32_t common = std::min(a.slice.end, b.slice.end) - std::max(a.slice.begin, b.slice.begin);
+  return a.count() + b.count() - common - 1;
+}
+
+/// Adds up the links of each GPU to GPUs and switches of its server: of one name, as a fabric has, and with a bandwidth.
+class ServerLinks {
+ public:
+  ServerLinks(const Device& server, const std::string& link) {
+    for (const Edge& edge : server.edges) {
+      if (edge.link != link) continue;
+      const ServerEnd a = server_end(server, edge.ep1_node, edge.ep1_component, edge.pointer);
+      const ServerEnd b = server_end(server, edge.ep2_node, edge.ep2_component, edge.pointer);
+      if (a.is_xpu() && (b.is_xpu() || b.is_switch())) add(a, b, edge.many_to_many, nullptr);
+      if (b.is_xpu() && (a.is_xpu() || a.is_switch())) add(b, a, edge.many_to_many, &a);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t most() const {
+    std::uint32_t most = 0;
+    for (const auto& [gpu, links] : links_) most = std::max(most, links);
+    return most;
+  }
+  [[nodiscard]] bool alike(std::uint64_t gpus) const {
+    return links_.size() == gpus &&
+           std::all_of(links_.begin(), links_.end(), [&](const auto& one) { return one.second == links_.begin()->second; });
+  }
+
+ private:
+  // `counted`: an end whose GPUs have the links of a mesh already.
+  void add(const ServerEnd& a, const ServerEnd& b, bool many_to_many, const ServerEnd* counted) {
+    for (std::uint32_t gpu = a.slice.begin; gpu < a.slice.end; ++gpu) {
+      if (many_to_many && counted != nullptr && counted->has(a.component, gpu)) continue;
+      const std::uint32_t links = links_of(a, b, gpu, many_to_many);
+      if (links > 0) links_[{a.component->name, gpu}] += links;
+    }
+  }
+
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> links_;  // by GPU
+};
+
+// The fastest fabric between the GPUs of a server: NICs, CPUs and PCIe hang on links of other names, or on none with a
+// bandwidth.
+void add_scale_up(const Device& server, std::uint64_t gpus, ClusterSection& into) {
+  double rate = 0.0;
+  std::optional<double> latency;
+  bool alike = true;
+  for (const auto& [name, link] : server.links) {
+    if (!link.gb_per_s) continue;
+    const ServerLinks links(server, name);
+    const double of_gpu = *link.gb_per_s * links.most();
+    if (!(of_gpu > rate)) continue;
+    rate = of_gpu;
+    latency = link.latency_ns;
+    alike = links.alike(gpus);
+  }
+  if (!(rate > 0.0)) {
     into.remarks.emplace_back(
         "The file has no bandwidth between the GPUs of a server: the scale-up fabric has the default rate.");
     return;
   }
-  Json scale_up = {{"gb_per_s", Json(*rate)}};
+  if (!alike)
+    into.remarks.emplace_back("GPUs of a server differ in their links: the scale-up fabric has the rate of the most.");
+  Json scale_up = {{"gb_per_s", Json(rate)}};
   if (latency) scale_up["latency_ns"] = Json(*latency);
   into.cluster["scale_up"] = std::move(scale_up);
 }
@@ -313,7 +378,7 @@ ClusterSection cluster_of(const Document& document) {
   section.cluster = Json::object();
   section.cluster["servers"] = Json(wiring.servers());
   section.cluster["gpus_per_server"] = Json(wiring.gpus_per_server());
-  add_scale_up(wiring.server(), section);
+  add_scale_up(wiring.server(), wiring.gpus_per_server(), section);
   add_nic(document, wiring, ports, section);
   add_rail(wiring, ports, section);
   for (const Annotation& annotation : document.annotations) apply(annotation, section.cluster);

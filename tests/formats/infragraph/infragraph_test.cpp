@@ -88,6 +88,22 @@ TEST_F(Infragraph, ServersNicsAndRailsComeFromInstancesAndEdges) {
   EXPECT_THAT(s.why, HasSubstr("no speed of a GPU"));
 }
 
+TEST_F(Infragraph, LinksOfAGpuAddUpOverEdgesAndAChosenRateCounts) {
+  const auto changed = [](std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  // An edge for each of the three switches in place of one for all; and a rate in another unit that was not chosen.
+  const std::string one = "  - {ep1: {component: gpu}, ep2: {component: nvs}, scheme: many2many, link: nv}\n";
+  std::string each;
+  for (const char* nvs : {"nvs[0]", "nvs[1]", "nvs[2]"})
+    each += "  - {ep1: {component: gpu}, ep2: {component: \"" + std::string(nvs) + "\"}, scheme: many2many, link: nv}\n";
+  const std::string text =
+      changed(changed(kRails, one, each), "gigabytes_per_second: 100", "gigabits_per_second: 7, gigabytes_per_second: 100");
+  EXPECT_EQ(read(text).cluster.scale_up.per_gpu.bytes_per_second, 300e9);
+  EXPECT_THAT(refusal(kRails, "gigabytes_per_second: 100", "gigabits_per_second: 7"),
+              HasSubstr("/bandwidth/gigabytes_per_second"));
+}
+
 TEST_F(Infragraph, JsonIsReadAsYamlIsAndOpticalSwitchesWithTheirAnnotations) {
   std::string text = kRails;
   text.replace(text.find("packet switch"), 13, "optical_circuit_switch");

@@ -363,7 +363,7 @@ Differences read_drawn_infra(std::uint64_t seed, const InfraTruth& written, cons
 
 TEST(DrawnInfragraph, InfrastructuresAreReadAsTheyWereWritten) {
   Cover cover;
-  expect_read_as_written(300, [&](std::uint64_t seed) {
+  expect_read_as_written(200, [&](std::uint64_t seed) {
     const InfraTruth truth = draw_infra(seed);
     return read_drawn_infra(seed, truth, truth, cover);
   });
@@ -377,7 +377,7 @@ TEST(DrawnInfragraph, InfrastructuresAreReadAsTheyWereWritten) {
 TEST(DrawnInfragraph, AnotherValueIsNoticed) {
   Cover cover;
   const std::set<std::string> names{"rate", "latency", "link", "servers", "ports", "kind", "switches", "annotation"};
-  expect_changes_noticed(200, names, [&](std::uint64_t seed, std::string& name) {
+  expect_changes_noticed(120, names, [&](std::uint64_t seed, std::string& name) {
     Draw draw(seed, "infragraph/planted");
     const InfraTruth truth = draw_infra(seed);
     InfraTruth other = truth;

@@ -296,7 +296,7 @@ Differences read_drawn_kineto(std::uint64_t seed, const KinetoTruth& written, co
 
 TEST(DrawnKineto, TracesAreReadAsTheyWereWritten) {
   Cover cover;
-  expect_read_as_written(300, [&](std::uint64_t seed) {
+  expect_read_as_written(250, [&](std::uint64_t seed) {
     const KinetoTruth truth = draw_kineto(seed);
     return read_drawn_kineto(seed, truth, truth, cover);
   });

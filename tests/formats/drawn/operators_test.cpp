@@ -415,7 +415,7 @@ Differences read_tables(std::uint64_t seed, const TablesTruth& written, const Ta
 
 TEST(DrawnOperators, TablesAreReadAsTheyWereWritten) {
   Cover cover;
-  expect_read_as_written(100, [&](std::uint64_t seed) {
+  expect_read_as_written(200, [&](std::uint64_t seed) {
     const TablesTruth truth = draw_tables(seed);
     return read_tables(seed, truth, truth, cover);
   });

@@ -114,6 +114,8 @@ TEST(Card, WhatCannotBeIsSaid) {
   EXPECT_THAT(refused("seq_len: 8192", "seq: 1"), HasSubstr("/workload/data/seq_len: missing"));
   EXPECT_THAT(refused("[200, 2400]", "200"), HasSubstr("bandwidth_gbps/1: missing"));
   EXPECT_THAT(refused("data: {", "data: [{"), HasSubstr("is not YAML"));
+  EXPECT_THAT(refused("seq_len: 8192", "seq_len: 8192, seq_len: 4096"), HasSubstr("/workload/data/seq_len: occurs twice"));
+  EXPECT_THAT(refused("seq_len: 8192", "seq_len: 8192, <<: {batch_size: 9}"), HasSubstr("/workload/data: has a merge key"));
   EXPECT_THAT(message_of([] { static_cast<void>(imported("- 1")); }), HasSubstr("missing"));
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 namespace photonrail::formats::astra {
@@ -79,8 +80,10 @@ std::vector<AnalyticalDimension> read_network(const std::filesystem::path& file,
   try {
     const YAML::Node root = YAML::Load(text);
     std::vector<AnalyticalDimension> network = dimensions_of(root);
+    std::set<std::string> keys;
     for (const auto& entry : root) {
       const auto key = entry.first.Scalar();
+      if (!keys.insert(key).second) throw ConfigError("/" + key, "occurs twice");
       if (std::find(kNetworkKeys.begin(), kNetworkKeys.end(), key) == kNetworkKeys.end())
         warnings.push_back(file.string() + ": /" + key + ": not modelled, and not read");
     }

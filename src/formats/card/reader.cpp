@@ -26,6 +26,7 @@ class CardReader {
 
   [[nodiscard]] CardReader at(const std::string& key) const {
     const bool has_keys = node_.IsDefined() && node_.IsMap();
+    if (has_keys) check_keys(key);
     return {has_keys ? node_[key] : YAML::Node(YAML::NodeType::Undefined), path_ + "/" + key};
   }
   [[nodiscard]] CardReader element(std::size_t i) const {
@@ -70,6 +71,16 @@ class CardReader {
   }
 
  private:
+  // Of a key that occurs twice the parser of YAML gives one, and of merged maps nothing.
+  void check_keys(const std::string& wanted) const {
+    int times = 0;
+    for (const auto& member : node_) {
+      if (!member.first.IsScalar()) continue;
+      if (member.first.Scalar() == "<<") fail("has a merge key (<<)", "write the keys out");
+      if (member.first.Scalar() == wanted && ++times > 1) throw ConfigError(path_ + "/" + wanted, "occurs twice");
+    }
+  }
+
   YAML::Node node_;
   std::string path_;
 };

@@ -46,6 +46,7 @@ class Converter {
         if (!member.first.IsScalar()) throw ConfigError("", "a key is not a word");
         const std::string& key = member.first.Scalar();
         if (object.contains(key)) throw ConfigError("/" + key, "occurs twice");
+        if (key == "<<") throw ConfigError("", "has a merge key (<<)", "write the keys out");
         object.insert(key, value(member.second, level + 1));
       }
       return object;

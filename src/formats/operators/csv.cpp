@@ -246,6 +246,9 @@ std::vector<Quantity> parse_device(std::string_view text, const std::string& fil
     if (line->empty() || line->starts_with('#')) continue;
     const auto cells = split(*line);
     if (cells.size() != 2) lines.fail("a line has a quantity and its value");
+    const auto same = [&](const Quantity& q) { return q.name == cells[0]; };
+    if (std::any_of(quantities.begin(), quantities.end(), same))
+      lines.fail("quantity \"" + std::string(cells[0]) + "\" comes twice");
     quantities.push_back({std::string(cells[0]), number(cells[1], lines)});
     if (!(quantities.back().value >= kLeast && quantities.back().value <= kMost)) lines.fail("a value is from 1e-3 to 1e9");
   }

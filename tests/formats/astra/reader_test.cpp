@@ -102,6 +102,8 @@ TEST_F(AstraReader, WhatIsNotModelledIsNamed) {
   EXPECT_THAT(complaint(), HasSubstr("/npus_count: 2 values for 1 dimension "));
   folder_.write("network.yml", "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 1 ]\nlatency: [ 1 ]\n");
   EXPECT_THAT(complaint(), HasSubstr("w.4.et: no such file, but the network has 8 NPUs"));
+  folder_.write("network.yml", std::string(kNetwork) + "latency: [ 1, 2 ]\n");
+  EXPECT_THAT(complaint(), HasSubstr("network.yml: /latency: occurs twice"));
   folder_.write("network.yml", "topology: [ Ring\n");
   EXPECT_THAT(complaint(), HasSubstr("network.yml:"));
 }

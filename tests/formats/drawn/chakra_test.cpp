@@ -1,5 +1,6 @@
 // Drawn Chakra traces: nodes of every kind on a few ranks, with groups, dependencies that cannot be and sizes in either
 // unit, read back node by node.
+#include "formats/drawn/chains.hpp"
 #include "formats/drawn/chakra_expected.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
@@ -86,48 +87,14 @@ TEST(DrawnChakra, AnotherValueIsNoticed) {
   });
 }
 
-// A chain of computations on each rank, then an all-reduce by a ring of n: it begins when the last chain ends, and takes
-// 2 (n - 1) steps of S / n bytes at 1 GB/s, 1,000 ps each, and 500 ns for a message.
 TEST(DrawnChakra, AChainAndACollectiveTakeTheirTime) {
   Cover cover;
   expect_read_as_written(40, [&](std::uint64_t seed) {
-    Draw draw(seed, "chakra/chain");
-    Draw style(seed, "chakra/style");
-    const auto ranks = draw.from_to(2, 6);
-    const std::uint64_t share = draw.from_to(1, 1'000'000);
-    const bool in_micros = draw.one_in(2);
-    std::uint64_t longest = 0;
     const Folder folder;
-    for (std::uint64_t r = 0; r < ranks; ++r) {
-      std::vector<ChakraNode> nodes;
-      std::uint64_t whole = 0;
-      for (std::uint64_t n = draw.from_to(1, 5); n > 0; --n) {
-        ChakraNode node{.id = nodes.size() + 1};
-        if (!nodes.empty()) node.data = {nodes.size()};
-        const std::uint64_t time = draw.from_to(1, 5000);
-        if (in_micros)
-          node.micros = time;
-        else
-          node.numbers["photonrail_duration_ps"] = time;
-        whole += in_micros ? time * 1'000'000 : time;
-        nodes.push_back(node);
-      }
-      nodes.push_back({.id = nodes.size() + 1, .type = chakra_type::kCollective, .name = "sum"});
-      nodes.back().data = {nodes.size() - 1};
-      nodes.back().numbers = {{"comm_type", 0}, {"comm_size", share * ranks}};
-      folder.write("t." + std::to_string(r) + ".et", ChakraFile(style, cover).of(nodes, true));
-      longest = std::max(longest, whole);
-    }
-    const Scenario scenario = parse_scenario(
-        R"({"schema": "photonrail.scenario/1", "cluster": {"servers": )" + std::to_string(ranks) +
-            R"(, "gpus_per_server": 1, "nic": {"port_gb_per_s": 1, "message_overhead_ns": 500}, "rail": {"kind": "electrical"}},
-            "run": {"fidelity": "exact"}, "collectives": {"all_reduce": "ring"},
-            "workload": {"chakra": {"prefix": "t", "compute_time": "trace"}}})",
-        folder.path());
+    const ChakraChain chain = write_chakra_chain(seed, folder, cover);
     Differences found;
-    const std::uint64_t steps = 2 * (ranks - 1);
-    found.compare("makespan in ps", longest + steps * (500'000 + share * 1000),
-                  static_cast<std::uint64_t>(simulate(scenario).makespan.count()));
+    const Scenario scenario = parse_scenario(chain.scenario, folder.path());
+    found.compare("makespan in ps", chain.picoseconds, static_cast<std::uint64_t>(simulate(scenario).makespan.count()));
     return found;
   });
 }

@@ -47,7 +47,9 @@ class KinetoWriter {
         return &truth.groups[c.group] == &group && c.op == CollectiveOp::kSend;
       });
       // Without a full list all that use a group are its members; a send is used by two.
-      const bool must_list = called && group.members.size() < truth.ranks.size();
+      const auto namesakes = std::count_if(truth.groups.begin(), truth.groups.end(),
+                                           [&](const GroupTruth& other) { return other.name == group.name; });
+      const bool must_list = (called && group.members.size() < truth.ranks.size()) || namesakes > 1;
       list_forms_.push_back(must_list ? style_.below(2) : style_.below(4));
     }
   }

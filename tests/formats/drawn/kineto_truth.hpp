@@ -60,6 +60,10 @@ inline void draw_kineto_groups(Draw& draw, std::uint32_t ranks, KinetoTruth& tru
     std::tie(group.description, group.dimension) = draw.pick(words);
     group.members = draw.some_of(all, draw.from_to(1, ranks));
     std::sort(group.members.begin(), group.members.end());
+    // PyTorch numbers the groups of each rank: other ranks may be of one name, too.
+    const auto same = [&](const GroupTruth& other) { return other.members == group.members; };
+    if (!truth.groups.empty() && draw.one_in(3) && std::none_of(truth.groups.begin(), truth.groups.end(), same))
+      group.name = truth.groups.back().name;
     truth.groups.push_back(std::move(group));
   }
 }

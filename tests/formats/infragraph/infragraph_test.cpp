@@ -131,6 +131,7 @@ TEST_F(Infragraph, WhatIsNoClusterOfRailsIsRefusedWithThePlace) {
   EXPECT_THAT(refusal(kRails, "h[0:4]", "h[0:3]"), HasSubstr("server 3 has 1 edge to switches, server 0 has 2"));
   EXPECT_THAT(refusal(kRails, "instance: h, component: \"cx[1:2].port\"", "instance: \"l[0]\", component: \"port[0:1]\""),
               HasSubstr("joins two switches"));
+  EXPECT_THAT(refusal(kRails, "name: gpu, count: 2", "name: gpu, <<: {count: 2}"), HasSubstr("merge key"));
   EXPECT_THAT(refusal(kRails, "choice: xpu", "choice: cpu"), HasSubstr("no instance has a device with xpu"));
   EXPECT_THAT(refusal(kRails, "name: cx\n", "name: cy\n"), HasSubstr("there is no device \"cx\""));
   EXPECT_THAT(refusal(kRails, "name: leaf\n", "name: host\n"), HasSubstr("\"host\" occurs twice"));

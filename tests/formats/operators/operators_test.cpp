@@ -126,6 +126,14 @@ TEST(OperatorFiles, ImportChecksAndConverts) {
   EXPECT_EQ(imported.text, std::string(kHeader) + "m,n,k,time_us\n1,2,3,40\n10,20,30,70\n");
 }
 
+TEST(OperatorFiles, AQuantityOfAGpuIsSaidOnce) {
+  const Folder folder;
+  std::filesystem::create_directories(folder.path() / "x1");
+  folder.write("x1/device.csv", std::string(kDevice) + "bf16_tflops,200\n");
+  EXPECT_THAT(message_of([&] { static_cast<void>(operator_times("x1", folder.path())); }),
+              HasSubstr("line 7: quantity \"bf16_tflops\" comes twice"));
+}
+
 TEST(OperatorFiles, ImportSaysWhatIsWrong) {
   const Folder folder;
   const auto wrong = [&](const std::string& text) {

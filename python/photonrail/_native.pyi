@@ -48,6 +48,7 @@ class Scenario:
     ranks: int
     warnings: List[str]
     infeasible: str
+    def expected_s(self, registries: Registries) -> float: ...
 
 class Timeline:
     def computes(self) -> Dict[str, np.ndarray]: ...

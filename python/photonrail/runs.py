@@ -34,6 +34,11 @@ class Scenario:
         """What is valid and yet looks like a mistake, a line each."""
         return list(self._native.warnings)
 
+    @property
+    def expected_s(self):
+        """Seconds of the processor that simulate() will take, within a factor of about five: nothing here has the command's limit."""
+        return self._native.expected_s(self.registries._native)
+
 
 def scenario(source, set=None, registries=None, directory="."):
     """A scenario from a file, a dict of the same keys, or an object with `to_dict()` (photonrail.types).

@@ -3,6 +3,7 @@
 
 #include "photonrail/config.hpp"
 #include "photonrail/report.hpp"
+#include "photonrail/study/work.hpp"
 
 namespace photonrail::python {
 
@@ -166,7 +167,10 @@ void bind_runs(py::module_& module) {
       .def_readonly("why", &Scenario::why)
       .def_property_readonly("ranks", [](const Scenario& s) { return s.graph.ranks(); })
       .def_property_readonly("warnings", &Scenario::warnings)
-      .def_property_readonly("infeasible", &Scenario::infeasible);
+      .def_property_readonly("infeasible", &Scenario::infeasible)
+      .def(
+          "expected_s", [](const Scenario& s, const Registries& known) { return work_of(s, known).seconds(); },
+          py::arg("registries"));
   module.def(
       "read_scenario",
       [](const std::filesystem::path& file, const Set& set, const Registries& known) {

@@ -20,6 +20,11 @@ def test_a_ring_takes_what_its_formula_says(electrical):
     assert result.traffic["operations"].sum() == 1
 
 
+def test_a_scenario_knows_its_work(electrical):
+    once, often = (photonrail.scenario(electrical, set={"/run/iterations": count}).expected_s for count in (1, 1000))
+    assert 0 < 100 * once < often < 5
+
+
 def test_dicts_files_and_typed_objects_are_the_same(electrical, tmp_path):
     file = tmp_path / "ring.json"
     file.write_text(json.dumps({"schema": "photonrail.scenario/1", **electrical}))

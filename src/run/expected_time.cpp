@@ -18,13 +18,29 @@ namespace {
 // Measured: training jobs of 64 to 1,024 GPUs under Opus with every rank, late by draws or not, stream and exact: 0.04 to
 // 0.08 us a task and its operation; exact all-reduce among 512, half a million sends: 0.08 s; rings that are served pair by
 // pair: 0.3 to 0.9 us a send. control::DecisionWork has what members that exchange with each other cost a policy.
-constexpr double kSecondsASend = 0.1e-6;
-constexpr double kSecondsAPair = 0.5e-6;  // of a send that is served pair by pair
-constexpr double kSecondsATask = 0.09e-6;
-constexpr double kSecondsATaskMade = 0.9e-6;  // of each program, when the graph is made
-constexpr double kSecondsARank = 3e-6;        // to make the graph and to fold it: ranks share programs
-constexpr double kOpenSends = 0.05;           // share of sends between stages that are open beside other operations
-constexpr double kSmall = 0.002;              // seconds: less is not worth a closer look, even for many points
+constexpr double kSecondsASend = 0.15e-6;
+constexpr double kSecondsAPair = 0.5e-6;     // of a send that is served pair by pair
+constexpr double kSecondsAtOnce = 1.5e-6;    // of a send beside those to all other members: they share their ports
+constexpr double kSecondsALink = 5e-6;       // of such a send over the links of a shape inside a server
+constexpr double kSecondsUnlike = 60e-6;     // of a send at once with others of unlike bytes, among 256
+constexpr double kSecondsUneven = 0.7e-6;    // of a send whose bytes a traffic matrix says
+constexpr double kSecondsAMatched = 0.1e-6;  // of a collective, each two members of each member: matchings are searched
+constexpr double kSecondsALight = 0.2e-3;    // of a send over a mesh with a budget: each state of it is followed
+constexpr double kSecondsATask = 0.15e-6;
+constexpr double kSecondsFolded = 0.7e-6;          // of a task or send of a class: ranks in lockstep are cheaper
+constexpr double kSecondsATaskMade = 0.9e-6;       // of each program, when the graph is made
+constexpr double kSecondsARank = 3e-6;             // to make the graph and to fold it: ranks share programs
+constexpr double kGrowthWithPorts = 1.5;           // exponent by which decisions about pairs grow with the ports of a NIC
+constexpr double kOpenSends = 0.05;                // share of sends between stages that are open beside other operations
+constexpr double kSecondsACircuitTurned = 1.5e-6;  // of a slot of a rotation, each circuit
+constexpr double kFreeSlot = 100e-6;               // seconds: of a rotation whose circuits cost nothing
+constexpr std::int64_t kLeastUnevenShard = 100;    // bytes: rings of smaller shards run send by send
+
+/// Tasks and sends that are simulated, and what they come to.
+struct StepWork {
+  double count = 0.0;
+  double seconds = 0.0;
+};
 
 /// Describes how operations run.
 struct OperationWork {
@@ -34,9 +50,34 @@ struct OperationWork {
 };
 
 /// Returns what the policy's decisions for a send of the operation cost.
-double seconds_to_decide(const OperationWork& work, const Communicator& group, bool ring) {
+double seconds_to_decide(const Scenario& job, const OperationWork& work, const Communicator& group, bool ring) {
+  const NicSpec& nic = job.cluster.nic;
+  const bool routed = work.by_pair && job.cluster.rail.optical.pip.has_value();
+  if (routed && nic.optical_budget_db > 0.0) return kSecondsALight;
   if (ring || group.point_to_point || group.dimension == Dimension::kTp) return 0.0;
-  return work.decisions.send_s * std::pow(static_cast<double>(group.members.size()) / 64.0, work.decisions.growth);
+  const double of_one_port =
+      work.decisions.send_s * std::pow(static_cast<double>(group.members.size()) / 64.0, work.decisions.growth);
+  return work.by_pair ? of_one_port * std::pow(nic.ports, kGrowthWithPorts) : of_one_port;
+}
+
+/// Returns what a send costs the network.
+double seconds_of_send(const Scenario& job, const Task& task, const Communicator& group, const OperationWork& work) {
+  const bool in_server = group.dimension == Dimension::kTp;
+  double seconds = work.by_pair && !in_server ? kSecondsAPair : kSecondsASend;
+  if (task.kind != TaskKind::kCollective) return seconds;
+  const std::string& algorithm = job.collectives.algorithm[static_cast<std::size_t>(task.op)];
+  const bool at_once = algorithm == "direct" || (algorithm == "auto" && task.op == CollectiveOp::kAllToAll);
+  if (task.demand() != 0) seconds = std::max(seconds, kSecondsUneven);
+  const bool alike = task.demand() == 0 || job.run.network_accuracy > 0.0;
+  if (at_once && !work.by_pair && !alike) {
+    const double share = static_cast<double>(group.members.size()) / 256.0;  // every departure changes nearly every rate
+    seconds = std::max(seconds, kSecondsUnlike * share * share);
+  }
+  if (at_once && !work.by_pair)
+    seconds = std::max(seconds, job.cluster.scale_up.shape.crossbar() ? kSecondsAtOnce : kSecondsALink);
+  if (algorithm == "birkhoff" || algorithm == "greedy_matchings")
+    seconds += kSecondsAMatched * static_cast<double>(group.members.size());
+  return seconds;
 }
 
 /// Returns what operations of one group cost because those of others of the rank may be open at the same time.
@@ -58,38 +99,76 @@ double seconds_of_backlog(const Scenario& job, RankId rank, const OperationWork&
   return work.decisions.backlog_s * pairs * job.cluster.servers;
 }
 
-/// Returns what one step of a rank comes to.
-double seconds_of_step(const Scenario& job, RankId rank, OperationWork work) {
-  const TaskGraph& graph = job.graph;
-  double seconds = 0.0;
-  for (const Task& task : graph.program(rank).tasks()) {
-    seconds += kSecondsATask;
-    if (task.kind == TaskKind::kCompute) continue;
-    double sends = 1.0;
-    bool ring = true;
-    const Communicator& group = graph.communicators()[graph.communicator(rank, task.slot).index()];
-    if (task.kind == TaskKind::kCollective) {
-      const auto members = static_cast<double>(group.members.size());
-      ring = job.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
-      if (work.by_send || !ring)
-        sends = members * (task.op == CollectiveOp::kAllReduce ? 2.0 : 1.0) * job.collectives.chunks;
-    }
-    const bool by_pair = work.by_pair && group.dimension != Dimension::kTp;
-    seconds += sends * ((by_pair ? kSecondsAPair : kSecondsASend) + seconds_to_decide(work, group, ring));
-  }
-  return seconds + seconds_of_backlog(job, rank, work);
+/// Returns the sends that a rank simulates of a collective: one, where a ring is a stream.
+double sends_of(const Scenario& job, const Task& task, double members, bool ring, const OperationWork& work) {
+  const double shards = members * job.collectives.chunks;
+  const bool in_crumbs = task.size().count > 0 && static_cast<double>(task.size().count) / shards < kLeastUnevenShard;
+  if (ring && !work.by_send && !in_crumbs) return 1.0;
+  return shards * (task.op == CollectiveOp::kAllReduce ? 2.0 : 1.0);
 }
 
-/// Returns the seconds of one step of all ranks.
-double seconds_of_job(const Scenario& job, OperationWork work) {
-  std::vector<std::optional<double>> of_program(job.graph.programs().size());
-  double sum = 0.0;
+/// Returns what one step of a rank comes to.
+StepWork step_of_rank(const Scenario& job, RankId rank, const OperationWork& work) {
+  const TaskGraph& graph = job.graph;
+  StepWork sum;
+  for (const Task& task : graph.program(rank).tasks()) {
+    ++sum.count;
+    sum.seconds += kSecondsATask;
+    if (task.kind == TaskKind::kCompute) continue;
+    const Communicator& group = graph.communicators()[graph.communicator(rank, task.slot).index()];
+    const bool collective = task.kind == TaskKind::kCollective;
+    const bool ring = !collective || job.collectives.algorithm[static_cast<std::size_t>(task.op)] == "ring";
+    const double sends = collective ? sends_of(job, task, static_cast<double>(group.members.size()), ring, work) : 1.0;
+    sum.count += sends;
+    sum.seconds += sends * (seconds_of_send(job, task, group, work) + seconds_to_decide(job, work, group, ring));
+  }
+  sum.seconds += seconds_of_backlog(job, rank, work);
+  return sum;
+}
+
+/// Returns what one step of all ranks comes to.
+StepWork step_of_job(const Scenario& job, const OperationWork& work) {
+  std::vector<std::optional<StepWork>> of_program(job.graph.programs().size());
+  StepWork sum;
   for (std::uint32_t r = 0; r < job.graph.ranks(); ++r) {
     auto& known = of_program[job.graph.program_of(RankId{r}).index()];
-    if (!known) known = seconds_of_step(job, RankId{r}, work);
-    sum += *known;
+    if (!known) known = step_of_rank(job, RankId{r}, work);
+    sum.count += known->count;
+    sum.seconds += known->seconds;
   }
   return sum;
+}
+
+/// Returns how long the longest rank takes when each pair of it is lit for its part of a turn only: a rotation goes on for
+/// so long. Computations count where their time is given.
+double seconds_of_turning(const Scenario& job) {
+  const NicSpec& nic = job.cluster.nic;
+  double longest = 0.0;
+  for (const Program& program : job.graph.programs()) {
+    double seconds = 0.0;
+    for (const Task& task : program.tasks()) {
+      if (const auto time = task.time()) seconds += to_seconds(*time);
+      seconds += static_cast<double>(task.size().count) / (nic.per_port.bytes_per_second * nic.ports);
+    }
+    longest = std::max(longest, seconds);
+  }
+  return longest;
+}
+
+/// Returns the slots of a rotation, which turns whatever is asked, in one step.
+StepWork slots_of(const Scenario& job, const ControllerFactory& factory) {
+  if (job.cluster.rail.kind != RailKind::kOptical || factory.name != "rotor") return {};
+  const ControllerSpec spec = factory.complete(job.controller);
+  const double dark = to_seconds(job.cluster.rail.optical.typical());
+  const double own = to_seconds(spec.parameters.duration("slot"));
+  const double by_duty = dark > 0.0 ? dark / (1.0 - spec.parameters.number("duty")) : kFreeSlot;
+  const double slot = own > 0.0 ? own : by_duty;
+  // At least one turn; a byte waits for its pair's slots, which are one of n - 1.
+  const double places = job.cluster.servers;
+  const double pairs = std::max(1.0, (places - 1.0) / job.cluster.nic.ports);
+  const double slots = pairs + pairs * seconds_of_turning(job) / slot;
+  const double circuits = places * job.cluster.nic.ports * job.cluster.gpus_per_server;
+  return {slots * circuits, slots * circuits * kSecondsACircuitTurned};
 }
 
 double folded_share(const Scenario& job, const Registries& registries, bool rehearsal) {
@@ -106,7 +185,11 @@ double folded_share(const Scenario& job, const Registries& registries, bool rehe
   return static_cast<double>(attempt.folding->graph.ranks()) / static_cast<double>(job.graph.ranks());
 }
 
-double expected_of_job(const Scenario& job, const Registries& registries) {
+constexpr const char* kOperations = "tasks and sends";
+constexpr const char* kLevers = "/run/iterations, /run/fidelity, fewer ranks";
+
+/// The runs of a job's graph that its policy needs, beside the steps that are asked for.
+WorkEstimate work_of_job(const Scenario& job, const Registries& registries, double close_look_s) {
   const ControllerFactory& factory = registries.controllers.find(job.controller.name);
   const bool optical = job.cluster.rail.kind == RailKind::kOptical;
   const PolicyNeeds needs = factory.bound ? PolicyNeeds{} : factory.needs_of(factory.complete(job.controller));
@@ -114,30 +197,42 @@ double expected_of_job(const Scenario& job, const Registries& registries) {
   const bool each = by_pair || (optical && needs.hops > 0);  // policies that forward run send by send too
   OperationWork work{.by_send = job.run.fidelity == Fidelity::kExact || each, .by_pair = each};
   if (optical && !factory.bound) work.decisions = control::decision_work(factory.name);
-  const double step = seconds_of_job(job, work);
+  StepWork step = step_of_job(job, work);
+  WorkEstimate sum;
+  const auto add = [&](double times) { sum.add({kOperations, step.count * times, step.seconds * times, kLevers}); };
   double graph = static_cast<double>(job.graph.ranks()) * kSecondsARank;
   for (const Program& program : job.graph.programs())
     graph += static_cast<double>(program.tasks().size()) * kSecondsATaskMade;
+  sum.add({"ranks", static_cast<double>(job.graph.ranks()), graph, "/cluster/servers"});
   const double rehearsals = optical && factory.rehearse != nullptr
                                 ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size())
                                 : 0.0;
   const double steps = job.run.iterations;
-  const double all = graph + step * (steps * (1.0 + rehearsals) + 1.0);
-  if (all < kSmall) return all;
+  if (const StepWork turns = slots_of(job, factory); turns.count > 0.0)
+    sum.add(
+        {"circuits of slots", steps * turns.count, steps * turns.seconds, "/controller/parameters/slot, /run/iterations"});
+  const double unfolded = steps * (1.0 + rehearsals) + 1.0;
+  if (graph + step.seconds * unfolded < close_look_s) {
+    add(unfolded);
+    return sum;
+  }
   const double share = folded_share(job, registries, false);
   const double rehearsed = rehearsals > 0.0 ? folded_share(job, registries, true) : 1.0;
   const bool slack = needs.has(ViewPart::kDueTimes);
   const bool order = needs.has(ViewPart::kSchedule) || needs.ranks.order == OperationOrder::kScheduled;
   const double profiles = optical && (slack || order) ? 1.0 : 0.0;
-  return graph + step * (steps * (share + rehearsals * rehearsed) + profiles * std::min(share, rehearsed));
+  step.seconds = share < 1.0 ? std::max(step.seconds, kSecondsFolded * step.count) : step.seconds;
+  add(steps * (share + rehearsals * rehearsed) + profiles * std::min(share, rehearsed));
+  return sum;
 }
 
 }  // namespace
 
-double expected_seconds(const Scenario& scenario, const Registries& registries) {
-  if (scenario.jobs.empty()) return expected_of_job(scenario, registries);
-  double sum = 0.0;
-  for (const Scenario& job : scenario.jobs) sum += 2.0 * expected_of_job(job, registries);  // together, and each alone
+WorkEstimate expected_work(const Scenario& scenario, const Registries& registries, double close_look_s) {
+  if (scenario.jobs.empty()) return work_of_job(scenario, registries, close_look_s);
+  WorkEstimate sum;
+  for (const Scenario& job : scenario.jobs)
+    sum.add(work_of_job(job, registries, close_look_s), 2.0);  // together, and each alone
   return sum;
 }
 

@@ -1,13 +1,19 @@
 // The estimate says how long a run will take, before it is made.
 #pragma once
 
+#include "photonrail/core/work.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
 
 namespace photonrail::run {
 
-/// On one core of 2025, within a factor of five for runs of more than a second: tasks that are simulated, by what one
-/// costs, times the runs that the policy needs. A job that may be folded is folded for it, unless it is small anyway.
-[[nodiscard]] double expected_seconds(const Scenario& scenario, const Registries& registries);
+/// Seconds: less is not worth a closer look, even for many points of a sweep.
+inline constexpr double kWorthALook = 0.002;
+
+/// On one core of 2025, within a factor of five for runs of more than a second: tasks and sends that are simulated, by what
+/// one costs, times the runs that the policy needs. A job that may be folded is folded for it, unless it takes less than
+/// `close_look_s` anyway.
+[[nodiscard]] WorkEstimate expected_work(const Scenario& scenario, const Registries& registries,
+                                         double close_look_s = kWorthALook);
 
 }  // namespace photonrail::run

@@ -6,6 +6,8 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/rows.hpp"
+#include "photonrail/study/work.hpp"
+#include "run/expected_time.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -188,6 +190,28 @@ std::vector<std::string> row_problems(const MeasuredRows& rows, const Registries
     }
   }
   return problems;
+}
+
+WorkEstimate work_of(const MeasuredRows& rows, bool fit, const Registries& known) {
+  constexpr double kFits = 5.0;       // of a row to be fitted: 2 to 9
+  constexpr double kReading = 20e-3;  // seconds, of a row, with its tables of operators
+  std::set<std::tuple<std::string, std::vector<double>, double>> earlier;
+  WorkEstimate work;
+  for (const MeasuredRow& row : rows.rows) {
+    const double factor = factor_of(rows, row);
+    double times = earlier.insert({row.scenario, row.line, factor}).second ? 1.0 : 0.0;
+    if (fit && row.fit) times += kFits;
+    if (times == 0.0) continue;
+    const auto changes = changes_of(row, factor);
+    work.add({"rows", times, times * kReading * static_cast<double>(changes.size()), "fewer rows"});
+    try {
+      for (const std::vector<Override>& change : changes)
+        work.add(run::expected_work(parse_scenario(row.scenario, rows.directory, row.name, change, known), known), times);
+    } catch (const ConfigError&) {
+      continue;  // row_problems() says why
+    }
+  }
+  return work;
 }
 
 std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& known,

@@ -6,6 +6,7 @@
 #include "core/fnv1a.hpp"
 #include "formats/parallel.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/work.hpp"
 #include "photonrail/version.hpp"
 #include "run/expected_time.hpp"
 #include "sweep/allocation/points.hpp"
@@ -206,15 +207,19 @@ Estimate PointRunner::examine(std::uint32_t point, PointPreview* preview) const 
   const PointScenario read = scenario(json);
   const Scenario* const job = read.job();
   if (job == nullptr) {
-    const double seconds = sweep::seconds_of_months(*read.months, 0.0);
+    const double seconds = work_of(*read.months, *known_).seconds();
     if (preview != nullptr) preview->seconds = seconds;
     return {0.0, 0, seconds};
   }
   Estimate found = estimate(*job);
-  const double once = run::expected_seconds(*job, *known_);
-  found.seconds = once;
+  const WorkEstimate once = run::expected_work(*job, *known_);
+  found.seconds = once.seconds();
   if (job->run.spread_seeds && draws_of_seed(*job)) found.seconds *= std::max(1U, *job->run.spread_seeds);
-  if (read.months) found.seconds += sweep::seconds_of_months(*read.months, once / job->run.iterations);
+  if (read.months) {
+    WorkEstimate step;
+    step.add(once, 1.0 / job->run.iterations);
+    found.seconds += work_of_months(*read.months, step).seconds();
+  }
   if (preview != nullptr) *preview = preview_of(read, found.seconds);
   return found;
 }

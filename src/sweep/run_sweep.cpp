@@ -1,5 +1,6 @@
 #include "sweep/run_sweep.hpp"
 
+#include "photonrail/core/work.hpp"
 #include "photonrail/study/sweep.hpp"
 #include "report/record_check.hpp"
 #include "sweep/database.hpp"
@@ -225,14 +226,23 @@ class Run {
   std::map<std::uint32_t, double> announce_time() {
     std::map<std::uint32_t, double> seconds;
     double sum = 0.0;
-    double longest = 0.0;
     for (const Job& job : jobs_) {
       seconds[job.point] = job.estimate.seconds;
       sum += job.estimate.seconds;
-      longest = std::max(longest, job.estimate.seconds);
     }
+    if (jobs_.empty()) return seconds;
+    const Job& longest = *std::max_element(
+        jobs_.begin(), jobs_.end(), [](const Job& a, const Job& b) { return a.estimate.seconds < b.estimate.seconds; });
     const double cores = std::min(threads_of(options_), std::max(1U, std::thread::hardware_concurrency()));
-    if (!jobs_.empty()) observer_.estimated(std::max(longest, sum / cores));
+    const double all = std::max(longest.estimate.seconds, sum / cores);
+    observer_.estimated(all);
+    if (options_.work_limit_s > 0.0) {
+      const std::string levers = "fewer points, or a shorter one: point " + std::to_string(longest.point) + " (" +
+                                 sweep_.points[longest.point].name + ") takes about " +
+                                 rough_time(longest.estimate.seconds);
+      check_work({{{"points", static_cast<double>(jobs_.size()), all, levers}}}, sweep_.file.string(),
+                 options_.work_limit_s);
+    }
     return seconds;
   }
 

@@ -75,7 +75,7 @@ std::string script_of(const Sweep& sweep, const SweepOptions& options, const Slu
   for (const std::string& option : profile.options) text << "#SBATCH " << option << '\n';
   text << "shards=" << tasks << "\ncommand=(" << shell_word(program.string());
   for (const SweepInput& plugin : sweep.plugins) text << " --plugin " << shell_word(plugin.file.string());
-  text << " sweep " << shell_word(absolute(sweep.file).lexically_normal().string());
+  text << " --work-limit none sweep " << shell_word(absolute(sweep.file).lexically_normal().string());
   for (const Override& set : sweep.set) text << " --set " << shell_word(set.pointer + "=" + set.value);
   text << " --out " << shell_word(folder.string()) << " --jobs " << profile.cpus_per_task;
   if (options.memory_bytes > 0) text << " --memory " << options.memory_bytes;

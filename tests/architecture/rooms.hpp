@@ -69,7 +69,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
   static const std::map<std::string, std::string, std::less<>> table{
       {"error.hpp", "core"}, {"ids.hpp", "core"}, {"units.hpp", "core"}, {"version.hpp", "core"},
       {"core/circuit.hpp", "core"}, {"core/duration_histogram.hpp", "core"}, {"core/random.hpp", "core"},
-      {"core/total_time.hpp", "core"}, {"cluster/scale_up.hpp", "core"}, {"cluster/topology.hpp", "topology"}, {"pip/pip_switch.hpp", "pip"},
+      {"core/total_time.hpp", "core"}, {"core/work.hpp", "core"}, {"cluster/scale_up.hpp", "core"}, {"cluster/topology.hpp", "topology"}, {"pip/pip_switch.hpp", "pip"},
       {"pip/optics.hpp", "pip"},
       {"cluster/device.hpp", "device"}, {"collective.hpp", "collective"}, {"collective/choice.hpp", "collective"},
       {"collective/cost.hpp", "collective"}, {"collective/scale_up.hpp", "collective"}, {"collective/send_plan.hpp", "collective"},
@@ -97,7 +97,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"allocation/study_file.hpp", "config"}, {"collective/plan_file.hpp", "formats"},
       {"formats/astra.hpp", "formats"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
       {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "sweep"}, {"study/allocation.hpp", "sweep"},
-      {"study/goodput.hpp", "sweep"}, {"study/sweep.hpp", "sweep"}, {"command.hpp", "tools"},
+      {"study/goodput.hpp", "sweep"}, {"study/sweep.hpp", "sweep"}, {"study/work.hpp", "sweep"}, {"command.hpp", "tools"},
       {"formats/infragraph.hpp", "config"},
   };
   // clang-format on

@@ -36,7 +36,7 @@ class Forecast : public ::testing::TestWithParam<Measured> {};
 TEST_P(Forecast, IsWithinAFactorOfFive) {
   if (PHOTONRAIL_SANITIZED == 1) GTEST_SKIP() << "times are those of the build without sanitizers";
   const Scenario scenario = scenario_of(GetParam());
-  const double expected = run::expected_seconds(scenario, {});
+  const double expected = run::expected_work(scenario, {}).seconds();
   const double before = processor_seconds();
   (void)simulate(scenario);
   const double taken = processor_seconds() - before;

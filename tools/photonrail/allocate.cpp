@@ -5,10 +5,12 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/allocation.hpp"
+#include "photonrail/study/work.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/allocation/report.hpp"
 #include "report/allocation/slice_map.hpp"
+#include "work_limit.hpp"
 
 #include <iostream>
 #include <system_error>
@@ -53,6 +55,7 @@ void write_all(const std::filesystem::path& out, const AllocationStudy& study, c
 void allocate_slices(const AllocateOptions& options, const Registries& registries) {
   const AllocatorRegistry known = AllocatorRegistry::builtin();
   const AllocationStudy study = allocation::read_study(options.file, parse_set(options.set), known);
+  admit(work_of(study), options.file.string(), options.work_limit_s);
   const allocation::AllocationOutcome outcome = outcome_of(options.file, study, known, registries);
   if (!options.out.empty()) write_all(options.out, study, outcome, known);
   std::cout << (options.json ? report::allocation_json(study, outcome) : report::allocation_text(study, outcome));

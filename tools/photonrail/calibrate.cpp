@@ -7,7 +7,9 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/result.hpp"
+#include "photonrail/study/work.hpp"
 #include "read.hpp"
+#include "work_limit.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -48,6 +50,10 @@ void calibrate(const CalibrateOptions& options, const Registries& known) {
   const Scenario scenario =
       one_job(parse_scenario(json, options.scenario.parent_path(), name, set, known), options.scenario);
   warn(scenario.name, scenario.warnings());
+  constexpr double kRuns = 8.0;  // 2 to 60
+  WorkEstimate work;
+  work.add(about(options.scenario, [&] { return work_of(scenario, known); }), kRuns);
+  admit(work, options.scenario.string(), options.work_limit_s);
   const Calibration found = about(
       options.scenario, [&] { return photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known); });
   char efficiency[32];

@@ -6,7 +6,9 @@
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
+#include "photonrail/study/work.hpp"
 #include "read.hpp"
+#include "work_limit.hpp"
 
 #include <iostream>
 #include <set>
@@ -66,6 +68,7 @@ void collective_export(const CollectiveOptions& options, const CollectiveRegistr
                       options.algorithm + " cannot do " + options.op + " among " + core::counted(call.members, "member"),
                       "photonrail list collectives");
   }
+  admit(work_of_export(call, algorithm), "collective export", options.work_limit_s);
   const auto plan = algorithm.expand(call);
   put(options.out, msccl_xml(call, *plan, options.algorithm + "_" + options.op), numbers(*plan));
 }

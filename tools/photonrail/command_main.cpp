@@ -13,6 +13,7 @@
 #include "rows.hpp"
 #include "stop.hpp"
 #include "watched_policy.hpp"
+#include "work_limit.hpp"
 
 #include <malloc.h>
 
@@ -367,6 +368,10 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   OperatorsOptions operators_options;
   std::vector<std::filesystem::path> plugins;
   add_plugins(app, known, plugins, act);
+  add_work_limit(app,
+                 {&run_options.work_limit_s, &sweep_options.work_limit_s, &calibrate_options.work_limit_s,
+                  &rows_options.work_limit_s, &goodput_options.work_limit_s, &report_options.work_limit_s,
+                  &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s});
   add_run(app, run_options, plugins, known);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);

@@ -3,6 +3,7 @@
 // collectives that scenarios may name.
 #pragma once
 
+#include "photonrail/core/work.hpp"
 #include "photonrail/formats/astra.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/simulate.hpp"
@@ -48,6 +49,7 @@ struct RunOptions {
   bool ccl_bench = false;   ///< also write ccl_bench.json
   bool quiet = false;       ///< no table, no warnings, no progress; only the paths of what was written
   bool explain = false;     ///< also print what the time of computations rests on, and the costliest operators
+  double work_limit_s = kWorkLimit;
   std::vector<std::filesystem::path> plugins;  ///< absolute: those that were loaded, for the result
 };
 void run(const RunOptions& options, const Registries& known);
@@ -77,6 +79,7 @@ struct SweepCommandOptions {
   bool retry_failed = false;
   bool quiet = false;
   SweepLaunchOptions launch;
+  double work_limit_s = kWorkLimit;
   std::vector<std::filesystem::path> plugins;  ///< absolute: their content is part of the hash of the sweep
 };
 void sweep(const SweepCommandOptions& options, const Registries& known);
@@ -143,6 +146,7 @@ struct CalibrateOptions {
   double step_s = 0.0;        ///< measured
   std::string source;         ///< where that comes from
   std::filesystem::path out;  ///< empty: only say the efficiency
+  double work_limit_s = kWorkLimit;
 };
 void calibrate(const CalibrateOptions& options, const Registries& known);
 
@@ -157,6 +161,7 @@ struct CollectiveOptions {
   std::int64_t bytes = 1 << 20;
   std::uint64_t seed = 1;
   std::uint32_t tries = 20;
+  double work_limit_s = kWorkLimit;
 };
 /// Proves a collective that comes as a file, and counts what it sends.
 void collective_info(const CollectiveOptions& options);
@@ -182,6 +187,7 @@ struct GoodputCommandOptions {
   std::uint32_t seeds = 0;    ///< 0: the scenario's
   std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
   bool json = false;
+  double work_limit_s = kWorkLimit;
 };
 /// Failures, recoveries and goodput over months.
 void goodput(const GoodputCommandOptions& options, const Registries& known);
@@ -200,6 +206,7 @@ struct ReportOptions {
   report::PageChoices choices;
   std::vector<std::string> where;  ///< "name=value"
   std::string size;                ///< "900x400", "900"; empty: the default
+  double work_limit_s = kWorkLimit;
 };
 /// A folder of results as a page, or its figures as files.
 void report(const ReportOptions& options);
@@ -208,7 +215,8 @@ struct FuzzOptions {
   std::string policy;
   std::uint32_t cases = 500;
   std::uint64_t seed = 1;
-  std::filesystem::path out;                   ///< empty: to standard output
+  std::filesystem::path out;  ///< empty: to standard output
+  double work_limit_s = kWorkLimit;
   std::vector<std::filesystem::path> plugins;  ///< absolute, for the command that repeats what was found
 };
 /// Searches small jobs for one in which the policy breaks a promise. Throws CommandError with status 1 when there is one.
@@ -232,6 +240,7 @@ struct AllocateOptions {
   std::vector<std::string> set;
   std::filesystem::path out;  ///< empty: write nothing
   bool json = false;
+  double work_limit_s = kWorkLimit;
 };
 /// Slices of a pod. Throws CommandError with status 1 when a decision is not as the file expects it.
 void allocate_slices(const AllocateOptions& options, const Registries& known);

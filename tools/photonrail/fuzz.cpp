@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "core/counted.hpp"
 #include "photonrail/report.hpp"
+#include "work_limit.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -22,6 +23,9 @@ testing::PolicyUnderTest subject_of(const std::string& name, const Registries& k
 
 void fuzz(const FuzzOptions& options, const Registries& known) {
   const testing::PolicyUnderTest subject = subject_of(options.policy, known);
+  constexpr double kCase = 1.5e-3;  // seconds, under policies of the library: 0.5 to 2 ms
+  admit({{{"small jobs", static_cast<double>(options.cases), kCase * options.cases, "--cases"}}}, "fuzz " + options.policy,
+        options.work_limit_s);
   const testing::FuzzReport report = testing::fuzz(subject, {.seed = options.seed, .cases = options.cases});
   if (!report.found) {
     std::cout << core::counted(report.cases, "small job") << " under " << options.policy << ": no promise is broken\n";

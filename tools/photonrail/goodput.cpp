@@ -8,10 +8,12 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/sweep.hpp"
+#include "photonrail/study/work.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/goodput_report.hpp"
 #include "stop.hpp"
+#include "work_limit.hpp"
 
 #include <filesystem>
 #include <iostream>
@@ -61,6 +63,15 @@ std::vector<Point> points_of(const GoodputCommandOptions& options, const Registr
     if (options.seeds > 0) point.scenario.spec.seeds = options.seeds;
   }
   return points;
+}
+
+// All points together: clusters that several points have count for each.
+void admit_all(const std::vector<Point>& points, const GoodputCommandOptions& options, const Registries& known) {
+  WorkEstimate sum;
+  for (const Point& point : points) sum.add(about(point.file, [&] { return work_of(point.scenario, known); }));
+  std::string what = options.scenarios.front().string();
+  if (options.scenarios.size() > 1) what += " and " + core::counted(options.scenarios.size() - 1, "other");
+  admit(sum, what, options.work_limit_s, Announce::kAloud, working_threads(options.jobs));
 }
 
 // An error of the scenario names its file; an error of the folder of results has its own name.
@@ -138,6 +149,7 @@ void write_all(const std::filesystem::path& folder, const std::vector<report::Go
 void goodput(const GoodputCommandOptions& options, const Registries& known) {
   const std::vector<Point> points = points_of(options, known);
   tell_warnings(points);
+  admit_all(points, options, known);
   const StopSignals signals(stopped_text(options.out));
   std::vector<report::GoodputRow> rows;
   std::string notes;

@@ -1,7 +1,9 @@
 #include "photonrail/report.hpp"
 #include "commands.hpp"
 #include "photonrail/error.hpp"
+#include "photonrail/study/work.hpp"
 #include "report/page.hpp"
+#include "work_limit.hpp"
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -131,6 +133,7 @@ void report(const ReportOptions& options) {
   report::PageChoices choices = options.choices;
   for (const std::string& condition : options.where) choices.where.push_back(condition_of(condition));
   read_size(options.size, choices);
+  admit(work_of_report(options.folder), options.folder.string(), options.work_limit_s);
   const report::PageData data = report::read_page_data(options.folder, choices);
   if (options.format == "html") {
     const fs::path out = options.out.empty() ? options.folder / "report.html" : options.out;

@@ -6,7 +6,9 @@
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/study/rows.hpp"
+#include "photonrail/study/work.hpp"
 #include "progress.hpp"
+#include "work_limit.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -33,6 +35,7 @@ void tell_problems(const MeasuredRows& rows, const RowsOptions& options, const R
 void run_measured_rows(const RowsOptions& options, const Registries& known) {
   MeasuredRows rows = read_measured_rows(options.file);
   tell_problems(rows, options, known);
+  admit(work_of(rows, options.fit, known), options.file.string(), options.work_limit_s);
   if (options.fit) {
     for (const auto& [gpu, factor] : fit_factors(rows, known)) rows.factors[gpu] = factor;
   }

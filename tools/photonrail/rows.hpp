@@ -1,6 +1,7 @@
 // Many measured steps at once: photonrail calibrate --rows.
 #pragma once
 
+#include "photonrail/core/work.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <filesystem>
@@ -14,6 +15,7 @@ struct RowsOptions {
   std::filesystem::path markdown;  ///< empty: none
   std::filesystem::path svg;       ///< empty: none
   double max_median = 0.0;         ///< per cent; 0: any
+  double work_limit_s = kWorkLimit;
 };
 void run_measured_rows(const RowsOptions& options, const Registries& known);
 

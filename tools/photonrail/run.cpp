@@ -6,10 +6,12 @@
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/ccl_bench.hpp"
+#include "photonrail/study/work.hpp"
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/operators_text.hpp"
 #include "sweep/plugin_list.hpp"
+#include "work_limit.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -93,10 +95,12 @@ TraceWriter::Options timeline_options(const std::string& text, const Scenario& s
 // Limit on the events of runs that are repeated under other seeds, where the scenario does not say whether they are: that
 // takes less than a tenth of a second.
 constexpr std::uint64_t kEventsOfCheapRun = 100'000;
+constexpr double kSecondsOfCheapRun = 0.2;  // by estimate, so that the same scenario has the same result
 constexpr std::uint32_t kCheapSeeds = 5;
 
 void add_cheap_spread(const Scenario& scenario, const Registries& known, RunResult& result) {
-  if (scenario.run.spread_seeds || result.engine.events > kEventsOfCheapRun) return;
+  if (scenario.run.spread_seeds || result.engine.events > kEventsOfCheapRun || !draws_of_seed(scenario)) return;
+  if (work_of(scenario, known).seconds() > kSecondsOfCheapRun) return;
   add_spread(scenario, kCheapSeeds, known, result);
 }
 
@@ -167,6 +171,22 @@ RunResult run_one(const Scenario& scenario, const std::filesystem::path& file, c
   return result;
 }
 
+// All scenarios together; messages name the one that takes most.
+void admit_all(const std::vector<Scenario>& scenarios, const RunOptions& options, const Registries& known) {
+  WorkEstimate sum;
+  double most = -1.0;
+  std::string file;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const WorkEstimate work = about(options.scenarios[i], [&] { return work_of(scenarios[i], known); });
+    sum.add(work);
+    if (work.seconds() <= most) continue;
+    most = work.seconds();
+    file = options.scenarios[i].string();
+  }
+  if (scenarios.size() > 1) file += " and " + core::counted(scenarios.size() - 1, "other");
+  admit(sum, file, options.work_limit_s, options.quiet ? Announce::kQuiet : Announce::kAloud);
+}
+
 }  // namespace
 
 void run(const RunOptions& options, const Registries& known) {
@@ -181,6 +201,7 @@ void run(const RunOptions& options, const Registries& known) {
 }
 
 void run_scenarios(const std::vector<Scenario>& scenarios, const RunOptions& options, const Registries& known) {
+  admit_all(scenarios, options, known);
   const auto folder_of = folders(scenarios, options.out);
   if (!options.out.empty()) std::for_each(folder_of.begin(), folder_of.end(), make_folder);
 

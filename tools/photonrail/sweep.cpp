@@ -5,6 +5,7 @@
 #include "console.hpp"
 #include "core/counted.hpp"
 #include "json/file_text.hpp"
+#include "photonrail/core/work.hpp"
 #include "photonrail/error.hpp"
 #include "progress.hpp"
 #include "read.hpp"
@@ -37,14 +38,6 @@ std::string count_points(std::uint64_t points, std::uint64_t failed = 0) {
   std::string text = core::counted(points, "point");
   if (failed > 0) text += ", " + std::to_string(failed) + " failed";
   return text;
-}
-
-// "3 min", "about" being said before it.
-std::string rough_time(double seconds) {
-  const auto rounded = [](double x) { return std::to_string(std::llround(std::max(1.0, x))); };
-  if (seconds < 90.0) return rounded(seconds) + " s";
-  if (seconds < 90.0 * 60.0) return rounded(seconds / 60.0) + " min";
-  return rounded(seconds / 3600.0) + " h";
 }
 
 /// Lines that several points have, each once, with how many points have it and the first of them.
@@ -264,6 +257,7 @@ void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Reg
   run.out = options.out;
   run.trace = options.trace;
   run.quiet = options.quiet;
+  run.work_limit_s = options.work_limit_s;
   run_scenarios({std::move(scenario)}, run, known);
 }
 
@@ -286,6 +280,7 @@ void sweep(const SweepCommandOptions& options, const Registries& known) {
   run.memory_bytes = options.memory_bytes;
   if (!options.shard.empty()) run.shard = Shard::parse(options.shard);
   run.retry_failed = options.retry_failed;
+  if (std::isfinite(options.work_limit_s)) run.work_limit_s = options.work_limit_s;
   run.stop = &signals.stop();
   if (options.launch.launcher == "slurm") return launch(sweep, run, options, known);
   SweepSummary summary;

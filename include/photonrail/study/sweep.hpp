@@ -96,7 +96,8 @@ class SweepObserver {
   virtual ~SweepObserver() = default;
   /// `points` are to be run; `before` were there.
   virtual void begin(std::uint64_t /*points*/, std::uint64_t /*before*/) {}
-  /// After begin(), where there is something to do: what all points take, roughly, on the threads of the sweep.
+  /// After begin(), where there is something to do: what all points take, roughly, on the threads of the sweep. Before the
+  /// limit is looked at.
   virtual void estimated(double /*seconds*/) {}
   /// Before recorded(): of points of equal scenarios in an earlier state of the sweep, `reused` were taken over.
   virtual void reused(std::uint64_t /*points*/) {}
@@ -116,6 +117,7 @@ struct SweepOptions {
   std::uint64_t memory_bytes = 0;   ///< what the runs in flight may need together, by estimate; 0: 80 % of the machine
   std::optional<Shard> shard;       ///< its points only, into a file of its own; merge_sweep() takes them in
   bool retry_failed = false;        ///< run points anew that are recorded as failed
+  double work_limit_s = 0.0;        ///< refuses, by ConfigError, points that take longer together by estimate; 0: any
   const std::atomic<bool>* stop = nullptr;  ///< becomes true: end soon; what is in flight is lost
 };
 

@@ -49,20 +49,6 @@ void add_summary(const GoodputSummary& summary, Record& record) {
 
 }  // namespace
 
-double seconds_of_months(const reliability::GoodputScenario& scenario, double step) {
-  // Measured: 16,384 GPUs, 370 failures a history: 5 ms; 16 GPUs, 11 failures: 0.4 ms.
-  constexpr double kHistory = 0.3e-3;
-  constexpr double kFailure = 15e-6;
-  constexpr double kClusters = 30.0;  // distinct ones in all histories: 10 to 60 in those of configs/
-  const reliability::GoodputSpec& spec = scenario.spec;
-  double failures = spec.trace ? static_cast<double>(spec.trace->faults.size()) : 0.0;
-  for (const reliability::FailureSource& source : spec.failures) {
-    failures += spec.parts_of(source) * spec.days * 86400.0 / source.time_to_failure.mean();
-  }
-  const double clusters = std::min(failures * spec.seeds, kClusters);
-  return spec.seeds * (kHistory + kFailure * failures) + clusters * step;
-}
-
 void add_goodput(const reliability::GoodputScenario& scenario, std::optional<Duration> healthy, const Registries& known,
                  KnownSteps& known_steps, const std::function<void()>& progress, Record& record) {
   if (healthy) known_steps.add(scenario.step_hash, reliability::Configuration{}.text(scenario.spec), *healthy);

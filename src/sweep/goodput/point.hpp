@@ -1,6 +1,7 @@
 // A point of a sweep whose scenario has a section "reliability": its months, beside its step.
 #pragma once
 
+#include "photonrail/core/work.hpp"
 #include "photonrail/study/goodput.hpp"
 #include "sweep/record.hpp"
 
@@ -23,9 +24,9 @@ struct PointScenario {
   [[nodiscard]] std::vector<std::string> warnings() const { return plain ? plain->warnings() : months->warnings(); }
 };
 
-/// What the histories of the scenario take on one core, roughly: those of every seed, and the steps of the degraded
-/// clusters that occur in them, each simulated once. `step`: seconds that the simulation of one step takes.
-[[nodiscard]] double seconds_of_months(const reliability::GoodputScenario& scenario, double step);
+/// What the histories of the scenario take: those of every seed, and the steps of the degraded clusters that occur in them,
+/// each simulated once. `step`: the simulation of one step. The step of the healthy cluster is not counted.
+[[nodiscard]] WorkEstimate work_of_months(const reliability::GoodputScenario& scenario, const WorkEstimate& step);
 
 /// Runs the histories of the scenario in this thread and adds their numbers to the record, each with the prefix "goodput.".
 /// `healthy`: the step of the job, where it was simulated. `progress` is called now and then, and may throw. Throws as

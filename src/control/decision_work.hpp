@@ -11,6 +11,7 @@ struct DecisionWork {
   double growth = 0.5;   ///< exponent by which that grows with the members
   /// Of an operation for each one of another group that the rank may have open at the same time, and each server.
   double backlog_s = 0.0;
+  bool turns = false;  ///< circuits change slot by slot, whatever is asked: parameters "slot" and "duty"
 };
 
 [[nodiscard]] DecisionWork decision_work(std::string_view policy);

@@ -157,7 +157,6 @@ double seconds_of_turning(const Scenario& job) {
 
 /// Returns the slots of a rotation, which turns whatever is asked, in one step.
 StepWork slots_of(const Scenario& job, const ControllerFactory& factory) {
-  if (job.cluster.rail.kind != RailKind::kOptical || factory.name != "rotor") return {};
   const ControllerSpec spec = factory.complete(job.controller);
   const double dark = to_seconds(job.cluster.rail.optical.typical());
   const double own = to_seconds(spec.parameters.duration("slot"));
@@ -185,9 +184,6 @@ double folded_share(const Scenario& job, const Registries& registries, bool rehe
   return static_cast<double>(attempt.folding->graph.ranks()) / static_cast<double>(job.graph.ranks());
 }
 
-constexpr const char* kOperations = "tasks and sends";
-constexpr const char* kLevers = "/run/iterations, /run/fidelity, fewer ranks";
-
 /// The runs of a job's graph that its policy needs, beside the steps that are asked for.
 WorkEstimate work_of_job(const Scenario& job, const Registries& registries, double close_look_s) {
   const ControllerFactory& factory = registries.controllers.find(job.controller.name);
@@ -199,18 +195,19 @@ WorkEstimate work_of_job(const Scenario& job, const Registries& registries, doub
   if (optical && !factory.bound) work.decisions = control::decision_work(factory.name);
   StepWork step = step_of_job(job, work);
   WorkEstimate sum;
-  const auto add = [&](double times) { sum.add({kOperations, step.count * times, step.seconds * times, kLevers}); };
+  const auto add = [&](double times) { sum.add({kOperations, step.count * times, step.seconds * times}); };
   double graph = static_cast<double>(job.graph.ranks()) * kSecondsARank;
   for (const Program& program : job.graph.programs())
     graph += static_cast<double>(program.tasks().size()) * kSecondsATaskMade;
-  sum.add({"ranks", static_cast<double>(job.graph.ranks()), graph, "/cluster/servers"});
+  sum.add({kRanks, static_cast<double>(job.graph.ranks()), graph});
   const double rehearsals = optical && factory.rehearse != nullptr
                                 ? static_cast<double>(factory.rehearse(factory.complete(job.controller)).size())
                                 : 0.0;
   const double steps = job.run.iterations;
-  if (const StepWork turns = slots_of(job, factory); turns.count > 0.0)
-    sum.add(
-        {"circuits of slots", steps * turns.count, steps * turns.seconds, "/controller/parameters/slot, /run/iterations"});
+  if (work.decisions.turns) {
+    const StepWork turns = slots_of(job, factory);
+    sum.add({kCircuitsTurned, steps * turns.count, steps * turns.seconds});
+  }
   const double unfolded = steps * (1.0 + rehearsals) + 1.0;
   if (graph + step.seconds * unfolded < close_look_s) {
     add(unfolded);

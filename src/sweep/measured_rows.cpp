@@ -7,7 +7,6 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/rows.hpp"
 #include "photonrail/study/work.hpp"
-#include "run/expected_time.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -206,7 +205,7 @@ WorkEstimate work_of(const MeasuredRows& rows, bool fit, const Registries& known
     work.add({"rows", times, times * kReading * static_cast<double>(changes.size()), "fewer rows"});
     try {
       for (const std::vector<Override>& change : changes)
-        work.add(run::expected_work(parse_scenario(row.scenario, rows.directory, row.name, change, known), known), times);
+        work.add(work_of(parse_scenario(row.scenario, rows.directory, row.name, change, known), known), times);
     } catch (const ConfigError&) {
       continue;  // row_problems() says why
     }

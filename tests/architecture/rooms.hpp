@@ -73,7 +73,7 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"pip/optics.hpp", "pip"},
       {"cluster/device.hpp", "device"}, {"collective.hpp", "collective"}, {"collective/choice.hpp", "collective"},
       {"collective/cost.hpp", "collective"}, {"collective/scale_up.hpp", "collective"}, {"collective/send_plan.hpp", "collective"},
-      {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"},
+      {"collective/synthesis.hpp", "collective"}, {"collective/traffic_matrix.hpp", "collective"}, {"collective/work.hpp", "collective"},
       {"task_graph.hpp", "workload"}, {"training.hpp", "workload"}, {"workload/model.hpp", "workload"},
       {"workload/moe.hpp", "workload"}, {"workload/moe_layer.hpp", "workload"}, {"workload/pipeline.hpp", "workload"},
       {"workload/checkpoint.hpp", "workload"},

@@ -3,10 +3,10 @@
 #include "commands.hpp"
 #include "core/counted.hpp"
 #include "photonrail/collective/plan_file.hpp"
+#include "photonrail/collective/work.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
-#include "photonrail/study/work.hpp"
 #include "read.hpp"
 #include "work_limit.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "photonrail/allocation/study.hpp"
-#include "photonrail/collective.hpp"
 #include "photonrail/core/work.hpp"
 #include "photonrail/reliability/scenario_file.hpp"
 #include "photonrail/scenario.hpp"
@@ -25,9 +24,6 @@ namespace photonrail {
 
 /// run_rows(); with `fit` fit_factors() before it. Rows that cannot be read count for nothing.
 [[nodiscard]] WorkEstimate work_of(const MeasuredRows& rows, bool fit, const Registries& known = {});
-
-/// Making the plan of a call, and writing it as XML: by the sends that it has, known without making it.
-[[nodiscard]] WorkEstimate work_of_export(const CollectiveCall& call, const CollectiveAlgorithm& algorithm);
 
 /// Reading the results in a folder, by the size of its files.
 [[nodiscard]] WorkEstimate work_of_report(const std::filesystem::path& folder);

@@ -1,0 +1,12 @@
+// How much work a plan is, before it is made.
+#pragma once
+
+#include "photonrail/collective.hpp"
+#include "photonrail/core/work.hpp"
+
+namespace photonrail {
+
+/// Making the plan of a call, and writing it as XML: by the sends that it has, known without making it.
+[[nodiscard]] WorkEstimate work_of_export(const CollectiveCall& call, const CollectiveAlgorithm& algorithm);
+
+}  // namespace photonrail

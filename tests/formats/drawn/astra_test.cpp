@@ -129,7 +129,10 @@ TEST(DrawnAstra, InputsAreReadAsTheyWereWritten) {
   });
   std::set<std::string> known =
       words_in({"src/formats/astra/system.cpp"}, {R"rx(value\("([a-z-]+)"\))rx", R"rx(\{"([a-z-]+-implementation)")rx"});
-  known.merge(words_in({"src/formats/astra/network.cpp"}, {R"rx(\{"([a-z_]+)", ")rx", R"rx(", "([a-z_]+)")rx"}));
+  known.merge(words_in({"src/formats/astra/network.cpp"}, {R"rx(, "([a-z_]+)", (?:d|index))rx"}));
+  known.merge(
+      words_in({"src/formats/astra/network.cpp", "src/formats/astra/system.cpp"},
+               {R"rx(word == "(\w+)")rx", R"rx(\{"(\w+)", AnalyticalOrder)rx", R"rx(\{"(\w+)", (?:true|false))rx"}));
   for (const char* attribute : {"comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag", "tensor_size", "num_ops",
                                 "pg_name", "is_cpu_op", "involved_dim", "comm_priority", "kBoolList"})
     known.insert(attribute);

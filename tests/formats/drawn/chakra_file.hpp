@@ -71,6 +71,10 @@ class ChakraFile {
   }
 
   std::string message(const ChakraNode& node) {
+    for (const char* field : {"kNodeId", "kNodeName", "kNodeKind", "kNodeAttribute"}) cover_.add(field);
+    if (node.micros) cover_.add("kDurationMicros");
+    if (!node.data.empty()) cover_.add("kDataDependencies");
+    if (!node.control.empty()) cover_.add("kControlDependencies");
     std::vector<std::string> fields;
     if (node.id != 0 || style_.one_in(2)) fields.push_back(piece([&](auto& w) { w.add_uint64(1, node.id); }));
     if (!node.name.empty()) fields.push_back(piece([&](auto& w) { w.add_string(2, node.name); }));
@@ -84,7 +88,9 @@ class ChakraFile {
     if (style_.one_in(6)) fields.push_back(piece([&](auto& w) { w.add_fixed64(99, 5); }));
     for (const auto& [name, value] : node.numbers) fields.push_back(attribute(name, number(name, value)));
     for (const auto& [name, value] : node.texts) {
-      fields.push_back(attribute(name, piece([&](auto& w) { w.add_string(style_.one_in(4) ? 31 : 29, value); })));
+      const bool bytes = style_.one_in(4);
+      cover_.add(bytes ? "kBytes" : "kString");
+      fields.push_back(attribute(name, piece([&](auto& w) { w.add_string(bytes ? 31 : 29, value); })));
     }
     if (node.operations) fields.push_back(attribute("num_ops", real(*node.operations)));
     if (!node.dimensions.empty()) fields.push_back(attribute("involved_dim", flags(node.dimensions)));

@@ -62,9 +62,10 @@ TEST(DrawnChakra, TracesAreReadAsTheyWereWritten) {
   });
   // Names of attributes, and kinds of values.
   std::set<std::string> known = words_in({"src/formats/chakra/format.hpp"}, {R"rx(k\w+ = "([a-z_]+)")rx"});
-  known.merge(
-      words_in({"src/formats/chakra/attribute.cpp"}, {R"rx(field::(kDouble|kFloat|k[US]?[a-z]+(?:32|64)|kBool))rx"}));
+  known.merge(words_in({"src/formats/chakra/attribute.cpp", "src/formats/chakra/trace.cpp"},
+                       {R"rx(tag_and_type\(field::(\w+),)rx"}));
   cover.expect_all(known, {{"comm_priority", "of ASTRA-sim's rules alone: tests/formats/drawn/astra_test.cpp"},
+                           {"kBoolList", "of involved_dim"},
                            {"involved_dim", "of ASTRA-sim's rules alone: tests/formats/drawn/astra_test.cpp"}});
 }
 

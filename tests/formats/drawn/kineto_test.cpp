@@ -124,10 +124,13 @@ class KinetoWriter {
   Tree call_arguments(std::size_t c, std::uint32_t rank) {
     const CallTruth& call = truth_.calls[c];
     const GroupTruth& group = truth_.groups[call.group];
+    const bool hears = call.op == CollectiveOp::kSend && rank != group.members[call.from];
+    if (!hears) cover_.add(std::regex_replace(spelled_[c], std::regex("_|base|oop|single|tensor|into|coalesced"), ""));
     const std::uint64_t members = group.members.size();
     const bool sends = call.op == CollectiveOp::kSend && rank == group.members[call.from];
     const bool receives = call.op == CollectiveOp::kSend && !sends;
     if (receives && !receive_names_.contains(c)) receive_names_[c] = style_.pick<std::string>({"recv", "receive"});
+    if (receives) cover_.add(receive_names_.at(c));
     Tree args =
         map({{"Collective name", text(receives ? receive_names_.at(c) : spelled_[c])}, {"dtype", text(truth_.dtype)}});
     const std::uint64_t other = style_.magnitude(1'000'000);  // what the size does not follow from
@@ -302,10 +305,10 @@ TEST(DrawnKineto, TracesAreReadAsTheyWereWritten) {
     const KinetoTruth truth = draw_kineto(seed);
     return read_drawn_kineto(seed, truth, truth, cover);
   });
-  cover.expect_all(
-      words_in({"src/formats/kineto/trace.cpp"},
-               {R"rx(key_ == "([^"]+)")rx", R"rx(e\.category == "([^"]+)")rx", R"rx(event_\.category == "([^"]+)")rx"}),
-      {});
+  std::set<std::string> known =
+      words_in({"src/formats/kineto/trace.cpp"}, {R"rx(key_ == "([^"]+)")rx", R"rx(category == "([^"]+)")rx"});
+  known.merge(words_in({"src/formats/kineto/calls.cpp"}, {R"rx("(\w+)", Way::)rx", R"rx("(\w+)", \d)rx"}));
+  cover.expect_all(known, {});
 }
 
 TEST(DrawnKineto, AnotherValueIsNoticed) {

@@ -8,6 +8,15 @@ namespace {
 
 using formats::msccl::Program;
 
+int input_chunks(const MscclTruth& truth, const GpuTruth& gpu) {
+  const int all = truth.coll == "allgather" ? truth.chunks / static_cast<int>(truth.gpus.size()) : truth.chunks;
+  return gpu.says_input ? all : 0;
+}
+int output_chunks(const MscclTruth& truth, const GpuTruth& gpu) {
+  const int all = truth.coll == "reduce_scatter" ? truth.chunks / static_cast<int>(truth.gpus.size()) : truth.chunks;
+  return gpu.says_output ? all : 0;
+}
+
 class XmlWriter {
  public:
   XmlWriter(Draw& style, Cover& cover)
@@ -73,12 +82,9 @@ class XmlWriter {
 
   std::string gpu(const MscclTruth& truth, int id) {
     const GpuTruth& gpu = truth.gpus[static_cast<std::size_t>(id)];
-    const int n = static_cast<int>(truth.gpus.size());
-    const int input = truth.coll == "allgather" ? truth.chunks / n : truth.chunks;
-    const int output = truth.coll == "reduce_scatter" ? truth.chunks / n : truth.chunks;
     Attributes attributes{{"id", number(id)}};
-    if (style_.one_in(2)) attributes.emplace_back("i_chunks", number(style_.one_in(3) ? 0 : input));
-    if (style_.one_in(2)) attributes.emplace_back("o_chunks", number(style_.one_in(3) ? 0 : output));
+    put_unless(attributes, "i_chunks", number(input_chunks(truth, gpu)), "0");
+    put_unless(attributes, "o_chunks", number(output_chunks(truth, gpu)), "0");
     put_unless(attributes, "s_chunks", number(gpu.scratch), "0");
     std::vector<std::string> children;
     for (const TbTruth& tb : gpu.blocks) {
@@ -115,7 +121,7 @@ class XmlWriter {
       attributes.emplace_back("depid", number(step.after_block));
       attributes.emplace_back("deps", number(step.after_step));
     }
-    if (style_.one_in(2)) attributes.emplace_back("hasdep", style_.one_in(2) ? "1" : "0");
+    put_unless(attributes, "hasdep", step.awaited ? "1" : "0", "0");
     return element(dialect_ && style_.one_in(2) ? "op" : "step", attributes, {}, 3);
   }
 
@@ -143,6 +149,7 @@ void compare_step(const std::string& what, const StepTruth& truth, const formats
   found.compare(what + " waits", truth.after_block, read.after_block ? static_cast<int>(*read.after_block) : -1);
   if (truth.after_block >= 0)
     found.compare(what + " waits for step", static_cast<std::uint32_t>(truth.after_step), read.after_step);
+  found.compare(what + " hasdep", truth.awaited, read.awaited);
   if (truth.type == "nop") return;
   found.compare(what + " cnt", static_cast<std::uint32_t>(truth.count), read.count);
   compare_place(what + " source", truth.source, truth.source_offset, read.source, found);
@@ -164,6 +171,8 @@ void compare_program(const MscclTruth& truth, const Program& read, Differences& 
     for (const auto& copy : read.gpus[g].copies) copies.emplace(copy.input, copy.output);
     found.compare(of_gpu + " copies",
                   std::set<std::pair<int, int>>(truth.gpus[g].copies.begin(), truth.gpus[g].copies.end()), copies);
+    found.compare(of_gpu + " input", input_chunks(truth, truth.gpus[g]), static_cast<int>(read.gpus[g].input_chunks));
+    found.compare(of_gpu + " output", output_chunks(truth, truth.gpus[g]), static_cast<int>(read.gpus[g].output_chunks));
     found.compare(of_gpu + " scratch", static_cast<std::uint32_t>(truth.gpus[g].scratch), read.gpus[g].scratch_chunks);
     found.compare(of_gpu + " blocks", truth.gpus[g].blocks.size(), read.gpus[g].blocks.size());
     for (const TbTruth& tb : truth.gpus[g].blocks) {

@@ -17,6 +17,7 @@ struct StepTruth {
   int count = 1;
   int after_block = -1;
   int after_step = -1;
+  bool awaited = false;
 };
 
 struct TbTruth {
@@ -29,7 +30,8 @@ struct TbTruth {
 
 struct GpuTruth {
   int scratch = 0;
-  std::vector<std::pair<int, int>> copies;  ///< input, output
+  bool says_input = false, says_output = false;  ///< how many chunks its buffers have
+  std::vector<std::pair<int, int>> copies;       ///< input, output
   std::vector<TbTruth> blocks;
 };
 
@@ -101,7 +103,7 @@ class MscclDrawer {
   }
   /// A step on the same place of source and destination, where it has them.
   [[nodiscard]] StepTruth step(const std::string& type, char buffer, int offset) const {
-    StepTruth step{type, buffer, offset, buffer, offset, width_, -1, -1};
+    StepTruth step{type, buffer, offset, buffer, offset, width_, -1, -1, false};
     if (type == "r" || type == "rcs") step.source_offset = -1;
     if (type == "s" || type == "rrs") step.destination_offset = -1;
     return step;
@@ -143,7 +145,7 @@ class MscclDrawer {
     if (draw_.one_in(2)) {
       for (int i = 0; i < share(); ++i) gpu(g).copies.emplace_back(input + i, output + i);
     } else {
-      block(g, -1, -1, 0).steps.push_back({"cpy", 'i', input, 'o', output, share(), -1, -1});
+      block(g, -1, -1, 0).steps.push_back({"cpy", 'i', input, 'o', output, share(), -1, -1, false});
     }
   }
 
@@ -226,9 +228,10 @@ class MscclDrawer {
     for (int m = 1; m < n_; ++m) {
       TbTruth& own = block(hub, at(m), at(m), 0);
       own.steps.push_back(step("r", 's', (m - 1) * width_));
-      StepTruth add{"re", 's', (m - 1) * width_, 'i', 0, width_, m - 2, m > 1 ? 1 : -1};  // after that of the block before
+      StepTruth add{"re",   's',   (m - 1) * width_, 'i',  0,
+                    width_, m - 2, m > 1 ? 1 : -1,   false};  // after that of the block before
       own.steps.push_back(add);
-      StepTruth wait{"nop", 'i', -1, 'i', -1, 1, n_ - 2, 1};
+      StepTruth wait{"nop", 'i', -1, 'i', -1, 1, n_ - 2, 1, false};
       StepTruth send = step("s", 'i', 0);
       if (m + 1 < n_ && draw_.one_in(2))
         own.steps.push_back(wait);
@@ -243,12 +246,15 @@ class MscclDrawer {
 
   /// Any numbers will do, in any order.
   void rename_blocks(GpuTruth& of) {
+    of.says_input = draw_.one_in(2);
+    of.says_output = draw_.one_in(2);
     std::vector<int> ids;
     for (std::size_t i = 0; i < of.blocks.size(); ++i) ids.push_back(static_cast<int>(3 * i + draw_.below(3)));
     draw_.shuffle(ids);
     for (TbTruth& tb : of.blocks) {
       tb.id = ids[static_cast<std::size_t>(tb.id)];
       for (StepTruth& step : tb.steps) {
+        step.awaited = draw_.one_in(3);
         if (step.after_block >= 0) step.after_block = ids[static_cast<std::size_t>(step.after_block)];
       }
     }

@@ -26,8 +26,9 @@ inline Tree map(std::vector<std::pair<std::string, Tree>> members = {}) {
   return {Tree::Kind::kMap, {}, std::move(members), {}};
 }
 
-/// Counts the keys of a tree.
+/// Counts the keys of a tree and its texts.
 inline void cover_keys(const Tree& tree, Cover& cover) {
+  if (tree.kind == Tree::Kind::kText) cover.add(tree.text);
   for (const auto& [key, value] : tree.members) {
     cover.add(key);
     cover_keys(value, cover);

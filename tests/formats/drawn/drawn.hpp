@@ -91,7 +91,8 @@ class Differences {
 template <class Judge>
 void expect_read_as_written(std::uint64_t usual, Judge&& judge) {
   constexpr int kShown = 5;
-  const std::uint64_t cases = test_cases(usual);
+  // Fewer would leave words of a reader out; more take hours.
+  const std::uint64_t cases = std::max(usual, std::min<std::uint64_t>(test_cases(usual), 20'000));
   int shown = 0;
   for (std::uint64_t seed = 1; seed <= cases && shown < kShown; ++seed) {
     Differences found;

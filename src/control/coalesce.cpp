@@ -93,9 +93,9 @@ class Coalesce : public Controller {
     const bool active = std::any_of(view_->transmit.begin(), view_->transmit.end(), [](const PortView& fibre) {
       return fibre.in_use || (!fibre.peer.is_none() && !fibre.lit);
     });
-    if (active || was_active_) idle_since_ = view_->now;
+    if (active || was_active_ || !idle_since_) idle_since_ = view_->now;
     was_active_ = active;
-    const Time end = idle_since_ + grace();
+    const Time end = *idle_since_ + grace();
     overdue_ = !active && view_->now > end;
     const bool blocked = std::any_of(view_->requests.begin(), view_->requests.end(),
                                      [](const CircuitRequest& demand) { return demand.blocking; });
@@ -272,7 +272,7 @@ class Coalesce : public Controller {
   const FabricView* view_ = nullptr;
   CircuitPlan plan_;
   std::optional<Time> again_;
-  Time idle_since_{};
+  std::optional<Time> idle_since_;  // none before the first decision: the job may start at any time
   bool was_active_ = false;
   bool overdue_ = false;
   std::map<CommunicatorId, Duration> lag_;

@@ -45,7 +45,10 @@ Executor::Executor(const TaskGraph& graph, const ExecutorOptions& options, const
   circuits.attach(transfers_, starter_);
 }
 
-void Executor::begin() { progress_.begin(); }
+void Executor::begin() {
+  began_ = run_.engine.now();
+  progress_.begin();
+}
 
 // A buffered send may outlive its sender: it is over when its receive has got it.
 bool Executor::finished() const { return progress_.unfinished_ranks() == 0 && !run_.operations.any_live(); }
@@ -128,8 +131,8 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
 
 void Executor::set_due(Operation& op, RankId id, TaskId task) const {
   const SlackProfile::Times& times = options_.slack->times[id.index()][task.index()];
-  const Duration steps = options_.slack->step * op.key.iteration;
-  op.arrival.expect(Time{times.start + steps}, Time{times.due + steps}, options_.behaviour.earliest_due_first);
+  const Time step = began_ + options_.slack->step * op.key.iteration;
+  op.arrival.expect(step + times.start, step + times.due, options_.behaviour.earliest_due_first);
 }
 
 void Executor::request(OpId id, Member member) {

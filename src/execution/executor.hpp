@@ -88,6 +88,7 @@ class Executor : private ProgramListener, private ComputeListener, private Membe
   Transfers transfers_;
   Starter starter_;
   Lockstep lockstep_;
+  Time began_{};                                      // the job
   std::vector<CriticalPathTag> issued_;               // by rank: of its rail operations that took their turn
   std::deque<std::pair<RankId, ReadyTask>> at_once_;  // done at this instant, in the order of their events
 };

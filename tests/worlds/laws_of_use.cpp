@@ -231,6 +231,39 @@ LawAnswer roomy_meshes_are_crossbars(const World& world, const Outcome& first, V
   return {true, "no circuit waited for room in the mesh, and a crossbar has another history: " + crossbar.message};
 }
 
+// The file's job as one of several, which starts `start_us` after the cluster.
+Json as_first_job(const Json& scenario, double start_us) {
+  Json twin = scenario;
+  Json job{{"start_us", start_us}};
+  for (const char* const section : {"workload", "placement", "stragglers"}) {
+    if (!scenario.contains(section)) continue;
+    job[section] = scenario[section];
+    twin.erase(section);
+  }
+  twin["jobs"] = Json::array({job});
+  return twin;
+}
+
+// Nobody looks at a clock: a job takes as long whenever it starts, and as long as where the file has it alone.
+LawAnswer a_late_job_takes_as_long(const World& world, const Outcome& first, Verdict& verdict) {
+  constexpr double kLateUs = 12'345.678;
+  const Json& scenario = world.scenario;
+  if (scenario.contains("jobs") || !is_steady(scenario) || scenario.dump().find("at_us\"") != std::string::npos) return {};
+  for (const double start_us : {0.0, kLateUs}) {
+    ++verdict.runs;
+    const Outcome twin = run(as_first_job(scenario, start_us));
+    if (twin.ending == Ending::kRefused && twin.symptom.empty()) return {};  // a section that jobs may not have
+    if (twin.ending != Ending::kDone) return {true, "started at " + in_us(start_us * 1e6) + ": " + twin.message};
+    const Duration before = first.result.makespan;
+    const Duration after = twin.result.jobs.at(0).makespan;
+    if (before != after) {
+      return {true, "started at " + in_us(start_us * 1e6) + " it takes " + in_us(static_cast<double>(after.count())) +
+                        ", alone " + in_us(static_cast<double>(before.count()))};
+    }
+  }
+  return {true, ""};
+}
+
 }  // namespace
 
 std::vector<PolicyProperty> laws_of_use() {
@@ -238,6 +271,7 @@ std::vector<PolicyProperty> laws_of_use() {
           {"only_while_running", "ports of a job's own servers are pointed between its start and its end",
            ports_rest_without_their_job, true},
           {"ports_used", "several ports are faster than one, where nothing but bytes takes time", ports_are_used, true},
+          {"late_start", "a job takes as long whenever it starts", a_late_job_takes_as_long},
           {"made_once", "opus makes no circuit of a pipeline twice, where all of them fit", circuits_are_made_once, true},
           {"rails_at_once", "a step of an all-to-all asks all rails at once", rails_are_asked_at_once, true},
           {"dropped_replica", "months of the job may go on without a replica", a_replica_can_be_dropped, true},

@@ -31,7 +31,6 @@ namespace photonrail::command {
 namespace {
 
 constexpr std::size_t kMaxFailures = 10;  // that are told one by one
-constexpr double kWorthTelling = 10.0;    // seconds
 
 // "N points, F failed".
 std::string count_points(std::uint64_t points, std::uint64_t failed = 0) {

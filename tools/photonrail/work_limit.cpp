@@ -16,8 +16,6 @@ namespace photonrail::command {
 
 namespace {
 
-constexpr double kWorthTelling = 10.0;  // seconds
-
 double seconds_of(const std::string& text) {
   if (text == "none") return std::numeric_limits<double>::infinity();
   static const std::map<std::string, double> kUnits{{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}, {"d", 86400.0}};

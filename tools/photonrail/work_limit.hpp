@@ -16,6 +16,9 @@ namespace photonrail::command {
 /// `--work-limit`, of all verbs: into each of these, seconds.
 void add_work_limit(CLI::App& app, const std::vector<double*>& limits);
 
+/// Work that is expected to take longer is announced, seconds.
+inline constexpr double kWorthTelling = 10.0;
+
 /// Where announcements go: nowhere, or to standard error.
 enum class Announce : std::uint8_t { kQuiet, kAloud };
 

@@ -11,6 +11,7 @@
 #include "read.hpp"
 #include "stop.hpp"
 #include "sweep/slurm.hpp"
+#include "work_limit.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -119,3 +120,25 @@ def test_the_command_the_library_and_python_agree(optical, tmp_path):
         for key in ("wall_s", "peak_rss_mb"):
             result["engine"].pop(key)
     assert told == mine
+
+
+def test_typed_objects_are_those_of_the_tables_of_keys():
+    """To make them anew: photonrail schema --python > python/photonrail/_sections.py"""
+    command = os.environ.get("PHOTONRAIL_COMMAND")
+    if not command:
+        pytest.skip("the command is not built")
+    made = subprocess.run([command, "schema", "--python"], capture_output=True, text=True, check=True).stdout
+    assert made == (pathlib.Path(types.__file__).parent / "_sections.py").read_text()
+
+
+def test_typed_objects_have_every_key(electrical):
+    rail = types.OpticalRail(switch=types.RailSwitch(reconfiguration_ms=10), more={"forwarding": True})
+    cluster = types.Cluster(4, 1, nic=types.Nic(port_gb_per_s=50, more={"latency_us": 1}), rail=rail)
+    job = types.Scenario(cluster=cluster, workload=types.Workload(collective=types.Collective(op="all_reduce", ranks=4, bytes=100)),
+                         controller=types.Controller(name="opus", mode="provisioned"), run=types.Run(iterations=2))
+    assert job.to_dict() == {
+        "cluster": {"servers": 4, "gpus_per_server": 1, "nic": {"port_gb_per_s": 50, "latency_us": 1},
+                    "rail": {"kind": "optical", "switch": {"reconfiguration_ms": 10}, "forwarding": True}},
+        "workload": {"collective": {"op": "all_reduce", "ranks": 4, "bytes": 100}},
+        "controller": {"name": "opus", "mode": "provisioned"}, "run": {"iterations": 2}}
+    assert photonrail.simulate(job).makespan_ps > 0

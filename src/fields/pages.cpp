@@ -31,6 +31,75 @@ std::string range_text(const Shape& shape) {
   return greatest ? limit_text(shape.least) + " to " + limit_text(shape.greatest) : limit_text(shape.least) + " and more";
 }
 
+std::string condition_text(std::string_view condition) {
+  std::string text;
+  const Condition parsed(condition);
+  for (const Condition::Term& term : parsed.terms()) {
+    text += text.empty() ? "" : ", ";
+    text += std::string(term.negated && !term.words.empty() ? "not with"
+                        : term.negated                      ? "without"
+                                                            : "with") +
+            " `" + std::string(term.key) + "`";
+    for (std::size_t i = 0; i < term.words.size(); ++i) {
+      text += (i == 0 ? " `" : " or `") + std::string(term.words[i]) + "`";
+    }
+  }
+  return text;
+}
+
+std::string standard(const Field& field) {
+  if (field.required == "*") return "required";
+  if (!field.required.empty()) return "required, " + condition_text(field.required);
+  return std::string(field.standard);
+}
+
+std::string meaning_of(const Field& field) {
+  const std::string doc(field.doc);
+  return field.only.empty() || field.only == "*" ? doc : "*Only " + condition_text(field.only) + ".* " + doc;
+}
+
+std::string words_text(const Shape& shape, const Registries& known) {
+  constexpr std::size_t kMaxWords = 8;  // longer lists are those of `photonrail list`
+  const std::vector<std::string> words = words_of(shape, known);
+  if (words.empty()) return "string";
+  if (words.size() > kMaxWords || shape.open_words) return shape.open_words ? "name or path" : "name";
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "`\"" : ", `\"") + word + "\"`";
+  return text;
+}
+
+std::string kinds(const Shape& shape, const Registries& known);
+
+std::string kind(const Shape& shape, const Registries& known) {
+  switch (shape.kind) {
+    case Kind::kObject:
+      return shape.section->of_unit ? "distribution" : "object";
+    case Kind::kMap:
+      return "object of names: " + kinds(*shape.element, known);
+    case Kind::kList:
+      return "array: " + kinds(*shape.element, known);
+    case Kind::kText:
+      return words_text(shape, known);
+    case Kind::kFlag:
+      return "boolean";
+    case Kind::kNumber:
+      return range_text(shape);
+    case Kind::kWhole:
+      return "whole, " + range_text(shape);
+    case Kind::kTime:
+      return "time";
+    case Kind::kAny:
+      break;
+  }
+  return "any";
+}
+
+std::string kinds(const Shape& shape, const Registries& known) {
+  std::string text = kind(shape, known);
+  for (const Shape* at = shape.other; at != nullptr; at = at->other) text += " or " + kind(*at, known);
+  return text;
+}
+
 class TableWriter {
  public:
   TableWriter(std::span<const std::string> apart, const Registries& known) : apart_(apart), known_(&known) {}
@@ -56,7 +125,8 @@ class TableWriter {
     const std::string key(field.key);
     std::string shown = path + key;
     if (!field.unit.empty()) shown += "_" + std::string(field.unit);
-    rows_ += "| `" + shown + "` | " + kinds(field.shape) + " | " + standard(field) + " | " + meaning_of(field) + " |\n";
+    rows_ +=
+        "| `" + shown + "` | " + kinds(field.shape, *known_) + " | " + standard(field) + " | " + meaning_of(field) + " |\n";
     add_inner(field.shape, pointer + "/" + key, path + key + "/");
   }
 
@@ -67,73 +137,6 @@ class TableWriter {
       if (at->kind == Kind::kList) add_inner(*at->element, pointer + "/[]", path + "[]/");
       if (at->kind == Kind::kMap) add_inner(*at->element, pointer + "/NAME", path + "NAME/");
     }
-  }
-
-  [[nodiscard]] static std::string standard(const Field& field) {
-    if (field.required == "*") return "required";
-    if (!field.required.empty()) return "required, " + condition_text(field.required);
-    return std::string(field.standard);
-  }
-
-  [[nodiscard]] static std::string meaning_of(const Field& field) {
-    const std::string doc(field.doc);
-    return field.only.empty() || field.only == "*" ? doc : "*Only " + condition_text(field.only) + ".* " + doc;
-  }
-
-  [[nodiscard]] static std::string condition_text(std::string_view condition) {
-    std::string text;
-    const Condition parsed(condition);
-    for (const Condition::Term& term : parsed.terms()) {
-      text += text.empty() ? "" : ", ";
-      text += std::string(term.negated && !term.words.empty() ? "not with"
-                          : term.negated                      ? "without"
-                                                              : "with") +
-              " `" + std::string(term.key) + "`";
-      for (std::size_t i = 0; i < term.words.size(); ++i) {
-        text += (i == 0 ? " `" : " or `") + std::string(term.words[i]) + "`";
-      }
-    }
-    return text;
-  }
-
-  [[nodiscard]] std::string kinds(const Shape& shape) const {
-    std::string text = kind(shape);
-    for (const Shape* at = shape.other; at != nullptr; at = at->other) text += " or " + kind(*at);
-    return text;
-  }
-
-  [[nodiscard]] std::string kind(const Shape& shape) const {
-    switch (shape.kind) {
-      case Kind::kObject:
-        return shape.section->of_unit ? "distribution" : "object";
-      case Kind::kMap:
-        return "object of names: " + kinds(*shape.element);
-      case Kind::kList:
-        return "array: " + kinds(*shape.element);
-      case Kind::kText:
-        return words(shape);
-      case Kind::kFlag:
-        return "boolean";
-      case Kind::kNumber:
-        return range_text(shape);
-      case Kind::kWhole:
-        return "whole, " + range_text(shape);
-      case Kind::kTime:
-        return "time";
-      case Kind::kAny:
-        break;
-    }
-    return "any";
-  }
-
-  [[nodiscard]] std::string words(const Shape& shape) const {
-    constexpr std::size_t kMaxWords = 8;  // longer lists are those of `photonrail list`
-    const std::vector<std::string> words = words_of(shape, *known_);
-    if (words.empty()) return "string";
-    if (words.size() > kMaxWords || shape.open_words) return shape.open_words ? "name or path" : "name";
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "`\"" : ", `\"") + word + "\"`";
-    return text;
   }
 
   std::span<const std::string> apart_;
@@ -214,6 +217,16 @@ void add_pointers(const Section& section, const std::string& above, const Regist
 }
 
 }  // namespace
+
+std::string description_of(const Field& field, const Registries& known) {
+  std::string text = meaning_of(field);
+  const Kind of = field.shape.kind;
+  const bool telling =
+      of == Kind::kNumber || of == Kind::kWhole || (of == Kind::kText && !words_of(field.shape, known).empty());
+  if (telling && field.shape.other == nullptr) text += " " + kinds(field.shape, known) + ".";
+  if (const std::string usual = standard(field); !usual.empty() && usual != "required") text += " Default: " + usual + ".";
+  return text;
+}
 
 std::vector<std::string> pointers_of_keys(const Section& file, const Registries& known) {
   std::vector<std::string> pointers;

@@ -16,6 +16,9 @@ namespace photonrail::fields {
 [[nodiscard]] std::string table_of_keys(const Section& file, std::string_view pointer, std::span<const std::string> apart,
                                         const Registries& known);
 
+/// What the key means, its values and its default, in sentences.
+[[nodiscard]] std::string description_of(const Field& field, const Registries& known);
+
 /// The pointers of keys that every file of the format may have, those of lists and of keys that are data left out.
 [[nodiscard]] std::vector<std::string> pointers_of_keys(const Section& file, const Registries& known);
 

@@ -61,11 +61,10 @@ const Json& JsonReader::object() const {
 
 std::optional<JsonReader> JsonReader::optional(std::string_view key) {
   const Json& all = object();
-  note_key(key);
   if (!contains(known_, key)) known_.emplace_back(key);
   const Json* const found = all.find(key);
   if (found == nullptr) return std::nullopt;
-  return at(*found, join_pointer(pointer_, key));
+  return JsonReader(*found, join_pointer(pointer_, key));
 }
 
 JsonReader JsonReader::child(std::string_view key, std::string_view hint) {
@@ -77,7 +76,7 @@ JsonReader JsonReader::child(std::string_view key, std::string_view hint) {
 std::vector<std::pair<std::string, JsonReader>> JsonReader::members() const {
   std::vector<std::pair<std::string, JsonReader>> all;
   if (!value_->is_object()) fail("must be an object, not " + describe(*value_));
-  for (const auto& [key, value] : value_->members()) all.emplace_back(key, at(value, join_pointer(pointer_, key)));
+  for (const auto& [key, value] : value_->members()) all.emplace_back(key, JsonReader(value, join_pointer(pointer_, key)));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return all;
 }
@@ -86,7 +85,8 @@ std::vector<JsonReader> JsonReader::elements() const {
   if (!value_->is_array()) fail("must be an array, not " + describe(*value_));
   std::vector<JsonReader> all;
   all.reserve(value_->size());
-  for (const Json& element : value_->elements()) all.push_back(at(element, pointer_ + "/" + std::to_string(all.size())));
+  for (const Json& element : value_->elements())
+    all.push_back(JsonReader(element, pointer_ + "/" + std::to_string(all.size())));
   return all;
 }
 
@@ -116,11 +116,10 @@ std::optional<std::pair<JsonReader, double>> JsonReader::timed(std::string_view 
   for (const Unit& u : kUnits) {
     const std::string key = prefix + std::string(u.suffix);
     accepted_.push_back(key);
-    note_key(key);
     const Json* const entry = all.find(key);
     if (entry == nullptr) continue;
     if (found) fail_at(key, "given twice: " + first + " is there too", "keep one of them");
-    found.emplace(at(*entry, join_pointer(pointer_, key)), u.picoseconds);
+    found.emplace(JsonReader(*entry, join_pointer(pointer_, key)), u.picoseconds);
     first = key;
   }
   return found;

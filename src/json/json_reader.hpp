@@ -24,7 +24,7 @@ namespace photonrail::json {
 class ValueReader {
  public:
   /// `value` must outlive the reader and those that it gives.
-  explicit ValueReader(const Json& value, std::string pointer) : value_(&value), pointer_(std::move(pointer)) {}
+  explicit ValueReader(const Json& value, std::string pointer = {}) : value_(&value), pointer_(std::move(pointer)) {}
 
   [[nodiscard]] const std::string& pointer() const { return pointer_; }
   [[nodiscard]] const Json& json() const { return *value_; }
@@ -72,19 +72,10 @@ class ValueReader {
   std::string pointer_;
 };
 
-/// Is notified of the keys that readers of a format without tables of fields look up: tests compare them with files.
-class KeyObserver {
- public:
-  virtual ~KeyObserver() = default;
-  virtual void asked(const std::string& pointer, std::string_view key) = 0;
-};
-
 /// The same for objects and arrays.
 class JsonReader : public ValueReader {
  public:
-  /// `observer`, if there is one, must outlive the reader and those that it gives.
-  explicit JsonReader(const Json& value, std::string pointer = {}, KeyObserver* observer = nullptr)
-      : ValueReader(value, std::move(pointer)), observer_(observer) {}
+  using ValueReader::ValueReader;
 
   [[nodiscard]] bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
 
@@ -109,20 +100,11 @@ class JsonReader : public ValueReader {
   [[nodiscard]] std::optional<std::pair<JsonReader, double>> timed(std::string_view stem, std::string_view unit = "ns");
 
   [[nodiscard]] std::vector<JsonReader> elements() const;
-  /// The reader of a value in this one, at `pointer`.
-  [[nodiscard]] JsonReader at(const Json& value, std::string pointer) const {
-    return JsonReader(value, std::move(pointer), observer_);
-  }
   [[noreturn]] void fail_at(std::string_view key, std::string_view what, std::string_view hint = {}) const;
 
  private:
   const Json& object() const;
 
-  void note_key(std::string_view key) const {
-    if (observer_ != nullptr) observer_->asked(pointer_, key);
-  }
-
-  KeyObserver* observer_;
   std::vector<std::string> known_;     // asked for, as hints name them
   std::vector<std::string> accepted_;  // durations in another unit
 };

@@ -114,7 +114,7 @@ std::vector<std::pair<std::string, JsonReader>> as_written(const JsonReader& sec
   static_cast<void>(section.members());  // an object, or an error
   std::vector<std::pair<std::string, JsonReader>> list;
   for (const auto& [key, value] : section.json().members())
-    list.emplace_back(key, section.at(value, config::join_pointer(section.pointer(), key)));
+    list.emplace_back(key, JsonReader(value, config::join_pointer(section.pointer(), key)));
   return list;
 }
 

@@ -7,6 +7,7 @@
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/rows.hpp"
 #include "photonrail/study/work.hpp"
+#include "sweep/sweep_fields.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,33 +20,62 @@ namespace photonrail {
 
 namespace {
 
+using fields::Field;
+using fields::Reading;
 using json::JsonReader;
 
 constexpr std::size_t kMaxFitted = 4;  // rows of a GPU
 constexpr double kFitTolerance = 2e-3;
 constexpr std::string_view kFactor = "/workload/training/operators/factor";
 
-MeasuredRow read_row(JsonReader item) {
-  MeasuredRow row;
-  row.name = item.child("name").string();
-  if (const auto v = item.optional("gpu")) row.gpu = v->string();
-  if (const auto v = item.optional("group")) row.group = v->string();
-  if (const auto v = item.optional("note")) row.note = v->string();
-  row.measured_step_s = item.child("measured_step_s").positive(1e6);
-  if (const auto v = item.optional("fit")) row.fit = v->boolean();
-  if (const auto v = item.optional("line")) {
-    for (const JsonReader& batch : v->elements()) row.line.push_back(batch.count(1, 100'000'000));
-    if (row.line.size() != 2 || row.line[0] >= row.line[1]) v->fail("is not two global batches, the smaller one first");
-  }
-  row.scenario = item.child("scenario").json().dump();
-  item.finish();
-  return row;
+constexpr fields::Shape kBatch = fields::whole_shape(1, 100'000'000);
+
+void store_line(const Reading& at) {
+  std::vector<double>& line = static_cast<MeasuredRow*>(at.into)->line;
+  for (const JsonReader& batch : at.value.elements()) line.push_back(static_cast<double>(whole_of(batch, kBatch)));
+  if (line.size() != 2 || line[0] >= line[1]) at.value.fail("is not two global batches, the smaller one first");
 }
 
-void check_rows(const JsonReader& list, const std::vector<MeasuredRow>& rows) {
+constexpr Field kRowFields[] = {
+    fields::text<&MeasuredRow::name>("name", "Its name, which no other row has.").must(),
+    fields::text<&MeasuredRow::gpu>("gpu", "Rows of one GPU share its fitted factor.").or_else("none"),
+    fields::text<&MeasuredRow::group>("group", "Rows that a table shows together.").or_else("none"),
+    fields::text<&MeasuredRow::note>("note", "What the reader of the table should know.").or_else("none"),
+    fields::positive<&MeasuredRow::measured_step_s>("measured_step_s", 1e6, "The measured step.").must(),
+    fields::flag<&MeasuredRow::fit>("fit", "The factor of the GPU is fitted to it; at most four rows of a GPU.")
+        .or_else("false"),
+    fields::own("line", fields::list_shape(kBatch), store_line,
+                "Two global batches that are run in place of the scenario's own, which lies on the line through both.")
+        .or_else("the scenario is run"),
+    fields::own(
+        "scenario", fields::Shape{},
+        [](const Reading& at) { static_cast<MeasuredRow*>(at.into)->scenario = at.value.json().dump(); },
+        "The scenario, an object.")
+        .must(),
+};
+constexpr fields::Section kRow{kRowFields};
+
+constexpr fields::Shape kFactorShape = fields::positive_shape(100.0);
+constexpr Field kRowsFields[] = {
+    fields::known("schema", fields::text_shape(), "`\"photonrail.rows/1\"`.").must(),
+    fields::text<&MeasuredRows::name>("name", "Its name.").or_else("none"),
+    fields::text<&MeasuredRows::source>("source", "Who measured the rows.").or_else("none"),
+    fields::own(
+        "factors", fields::map_shape(kFactorShape),
+        [](const Reading& at) {
+          for (const auto& [gpu, factor] : at.value.members())
+            static_cast<MeasuredRows*>(at.into)->factors[gpu] = number_of(factor, kFactorShape);
+        },
+        "By GPU, what all times of operators are multiplied by.")
+        .or_else("1"),
+    fields::parts<kRow, &MeasuredRows::rows>("rows", "The rows.").must(),
+};
+
+void check_rows(const Reading& at) {
+  const std::vector<MeasuredRow>& rows = static_cast<MeasuredRows*>(at.into)->rows;
   std::set<std::string> names;
   std::map<std::string, std::size_t> fitted;
-  const std::vector<JsonReader> items = list.elements();
+  const std::vector<JsonReader> items = at.section.child("rows").elements();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!names.insert(rows[i].name).second)
       items[i].fail("the name \"" + rows[i].name + "\" is there twice", "another one");
@@ -153,6 +183,10 @@ double quantile(const std::vector<double>& sorted, double p) {
 
 }  // namespace
 
+namespace sweep {
+constexpr fields::Section kRowsSection{kRowsFields, check_rows};
+}  // namespace sweep
+
 MeasuredRows read_measured_rows(const std::filesystem::path& file) {
   const json::Json root = json::parse_json(json::file_text(file), file.string());
   try {
@@ -160,15 +194,7 @@ MeasuredRows read_measured_rows(const std::filesystem::path& file) {
     json::require_schema(top, "photonrail.rows/1");
     MeasuredRows rows;
     rows.directory = file.parent_path();
-    if (const auto v = top.optional("name")) rows.name = v->string();
-    if (const auto v = top.optional("source")) rows.source = v->string();
-    if (const auto v = top.optional("factors")) {
-      for (const auto& [gpu, factor] : v->members()) rows.factors[gpu] = factor.positive(100.0);
-    }
-    const JsonReader list = top.child("rows");
-    for (const JsonReader& item : list.elements()) rows.rows.push_back(read_row(item));
-    check_rows(list, rows.rows);
-    top.finish();
+    fields::read(top, sweep::kRowsSection, &rows);
     return rows;
   } catch (const ConfigError& e) {
     throw e.inside(file.string());

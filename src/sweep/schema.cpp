@@ -1,6 +1,9 @@
 #include "fields/schema.hpp"
+#include "config/allocation/parts.hpp"
 #include "config/sections.hpp"
 #include "fields/pages.hpp"
+#include "fields/typed.hpp"
+#include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/study/schema.hpp"
 #include "sweep/schema_result.hpp"
 #include "sweep/sweep_fields.hpp"
@@ -27,7 +30,11 @@ constexpr Format kFormats[] = {{"scenario", "photonrail.scenario/1", config::kSc
                                {"sweep", "photonrail.sweep/1", sweep::kSweepSection},
                                {"graph", "photonrail.graph/1", config::kGraphSection},
                                {"model", "photonrail.model/1", config::kModelFileSection},
-                               {"catalogue", "photonrail.catalogue/1", config::kCatalogueSection}};
+                               {"catalogue", "photonrail.catalogue/1", config::kCatalogueSection},
+                               {"allocation", "photonrail.allocation/1", config::kAllocationSection},
+                               {"rows", "photonrail.rows/1", sweep::kRowsSection},
+                               {"topology", "photonrail.topology/1", formats::synthesis::kTopologySection},
+                               {"sketch", "photonrail.sketch/1", formats::synthesis::kSketchSection}};
 
 Json schema_of(const Format& format, const Registries& known) {
   return fields::schema(fields::object_shape(format.section), format.title, known);
@@ -85,7 +92,12 @@ void describe_base(Json& schema, const Registries& known) {
 }  // namespace
 
 const std::vector<std::string>& schema_formats() {
-  static const std::vector<std::string> names{"scenario", "sweep", "graph", "model", "catalogue", "result"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Format& format : kFormats) all.emplace_back(format.name);
+    all.emplace_back("result");  // which is written, not read
+    return all;
+  }();
   return names;
 }
 
@@ -98,6 +110,14 @@ std::string json_schema(std::string_view format, const Registries& known) {
 
 std::vector<std::string> keys_of_scenario(const Registries& known) {
   return fields::pointers_of_keys(config::kScenarioSection, known);
+}
+
+std::string python_types(const Registries& known) {
+  return "# Made by `photonrail schema --python` from the tables of keys. Not edited by hand.\n"
+         "import dataclasses\n"
+         "from typing import Any, Dict, List, Optional, Union\n\n"
+         "from ._section import Section\n" +
+         fields::python_classes(config::kScenarioSection, "Scenario", known);
 }
 
 std::string page_with_keys(std::string_view page, const Registries& known) {

@@ -11,6 +11,7 @@ extern const fields::Section kRangeSection;
 extern const fields::Section kLogRangeSection;
 extern const fields::Section kColumnSection;  ///< a column of a zip that is no list
 extern const fields::Section kDerivedSection;
+extern const fields::Section kRowsSection;  ///< photonrail.rows/1
 
 inline constexpr double kLargestNumber = 1e18;
 inline constexpr fields::Shape kBoundShape = fields::number_shape(-kLargestNumber, kLargestNumber);

@@ -138,14 +138,25 @@ Json draw_decision(Dice& dice, std::uint32_t number) {
   return decision;
 }
 
-// One accelerator of a pod that is idle as a whole: the first.
-Json draw_first(Dice& dice) {
-  return {{"dims", {4, 4}},
-          {"server", {2, 2}},
-          {"policy", dice.one_in(2) ? "firstfit" : "bestfit"},
-          {"job_shape", {1, 1}},
-          {"idle", "ffff"},
-          {"expect", {{"decision", "admit"}, {"shape", {1, 1}}, {"nodes", 1}, {"placement", Json::array({{0, 0}})}}}};
+// Cases whose answers are known: one accelerator of a pod that is idle as a whole is the first; of a chequerboard no two
+// neighbours are idle; a policy that is not known refuses everything.
+Json draw_known(Dice& dice) {
+  Json decision{{"dims", {4, 4}},
+                {"server", {2, 2}},
+                {"policy", dice.one_in(2) ? "firstfit" : "bestfit"},
+                {"job_shape", {1, 1}},
+                {"idle", "ffff"}};
+  if (dice.one_in(3)) {
+    decision["expect"] = {{"decision", "admit"}, {"shape", {1, 1}}, {"nodes", 1}, {"placement", Json::array({{0, 0}})}};
+  } else if (dice.one_in(2)) {
+    decision["idle"] = "a5a5";
+    decision["job_shape"] = {2, 1};
+    decision["expect"] = {{"decision", "reject"}, {"reason", "shape"}};
+  } else {
+    decision["policy"] = "unknown";
+    decision["expect"] = {{"decision", "reject"}};
+  }
+  return decision;
 }
 
 void draw_small_studies(Dice& dice, Json& study) {
@@ -190,7 +201,8 @@ World draw_allocation(std::uint64_t seed) {
   if (dice.one_in(3)) {
     study["decisions"] = Json::array();
     for (std::uint32_t left = dice.from_to(1, 4); left > 0; --left) study["decisions"].push_back(draw_decision(dice, left));
-    if (dice.one_in(4)) study["decisions"].push_back(draw_first(dice));
+    if (dice.one_in(4)) study["decisions"].push_back(draw_known(dice));
+    if (dice.one_in(8)) study["decisions"] = {{"file", "decisions.json"}};
   }
   if (!stream || dice.one_in(4)) draw_small_studies(dice, study);
   return {seed, study};

@@ -48,7 +48,7 @@ std::vector<std::string> words_after(const CLI::App& app) {
   std::vector<std::string> words;
   for (const CLI::App* const sub : subcommands(app)) words.push_back(sub->get_name());
   if (app.get_name() == "list") words = list_kinds();
-  if (app.get_name() == "schema") words = {"scenario", "sweep", "graph", "model", "catalogue"};
+  if (app.get_name() == "schema") words = schema_formats();
   if (app.get_name() == "completion") words = {"bash", "zsh", "fish"};
   return words;
 }

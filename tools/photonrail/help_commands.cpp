@@ -72,6 +72,8 @@ void man(const CLI::App& app, const ManOptions& options) {
 void print_schema(const SchemaOptions& options, const Registries& known) {
   if (!options.page.empty()) {
     std::cout << page_with_keys(json::file_text(options.page), known);
+  } else if (options.python) {
+    std::cout << python_types(known);
   } else if (options.format.empty()) {
     throw CLI::RequiredError("FORMAT");
   } else {
@@ -88,6 +90,9 @@ void add_help_commands(CLI::App& app, HelpOptions& options, const Registries& kn
   schema->add_option("--page", options.schema.page, "Print this page of reference with its tables of keys made anew")
       ->option_text("FILE")
       ->excludes("FORMAT");
+  schema->add_flag("--python", options.schema.python, "Print typed objects of Python for the sections of a scenario")
+      ->excludes("FORMAT")
+      ->excludes("--page");
   schema->callback([&options, &known] { print_schema(options.schema, known); });
   CLI::App* completion = app.add_subcommand("completion", "A script that completes command lines");
   completion->add_option("SHELL", options.completion.shell)

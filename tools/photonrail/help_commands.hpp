@@ -30,6 +30,7 @@ struct InitOptions {
 struct SchemaOptions {
   std::string format;
   std::string page;
+  bool python = false;
 };
 struct CompletionOptions {
   std::string shell;

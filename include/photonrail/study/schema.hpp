@@ -9,8 +9,7 @@
 
 namespace photonrail {
 
-/// The formats that json_schema() describes: "scenario", "sweep", "graph", "model", "catalogue", and "result", which is
-/// written.
+/// The formats that json_schema() describes: those that are read, and "result", which is written.
 [[nodiscard]] const std::vector<std::string>& schema_formats();
 
 /// JSON Schema (2020-12) of a format, as indented text. It is made from the tables of fields that the reader of the format
@@ -21,6 +20,9 @@ namespace photonrail {
 
 /// The pointers that `--set` takes in any scenario: "/cluster/servers". Those of elements of lists are left out.
 [[nodiscard]] std::vector<std::string> keys_of_scenario(const Registries& known = {});
+
+/// Python source of a typed object for each section of a scenario: the module photonrail.types is made of it.
+[[nodiscard]] std::string python_types(const Registries& known = {});
 
 /// A page of reference with its tables of keys made anew: each stands between a line "<!-- keys FORMAT POINTER -->" and a
 /// line "<!-- /keys -->"; keys that have a table of their own are in no other, nor those of "<!-- keys apart POINTER -->".

@@ -1,6 +1,5 @@
 // Questions to allocators, with what is expected of the answers.
 #include "config/allocation/parts.hpp"
-#include "config/scenario_parts.hpp"
 #include "core/counted.hpp"
 #include "json/file_text.hpp"
 
@@ -15,6 +14,8 @@ using allocation::Pod;
 using allocation::PodSpec;
 using allocation::RefusalReason;
 using allocation::Shape;
+using fields::Field;
+using fields::Reading;
 
 /// Hexadecimal, the most significant bit first: accelerators in row-major order, 1 is idle.
 Pod read_idle(const JsonReader& value, const PodSpec& spec) {
@@ -35,75 +36,165 @@ Pod read_idle(const JsonReader& value, const PodSpec& spec) {
   return pod;
 }
 
-DecisionCase::Expected read_expected(JsonReader section, const Shape& torus) {
-  DecisionCase::Expected expected;
-  const bool admit = section.child("decision").choice<bool>({{"admit", true}, {"reject", false}});
-  expected.placed = admit;
-  // Simulators write a null where there is no reason, above all with what they admit.
-  const Json* const reason = section.json().find("reason");
-  if (reason != nullptr && (!admit || reason->is_null())) {
-    const JsonReader value = section.child("reason");
-    if (!reason->is_null()) {
-      expected.refusal =
-          value.choice<RefusalReason>({{"resource", RefusalReason::kResource}, {"shape", RefusalReason::kShape}});
-    }
-  }
-  if (const auto v = section.optional("shape")) expected.shape = read_shape(*v);
-  static_cast<void>(section.optional("nodes"));  // the size of the shape
-  if (const auto places = section.optional("placement")) {
-    for (const JsonReader& place : places->elements()) {
-      allocation::Coordinates at{};
-      const auto coordinates = place.elements();
-      if (coordinates.size() != torus.dimensions) place.fail("has not the dimensions of the torus");
-      for (std::size_t d = 0; d < coordinates.size(); ++d) at[d] = coordinates[d].count(0, torus[d] - 1);
-      expected.accelerators.push_back(torus.index(at));
-    }
-    std::sort(expected.accelerators.begin(), expected.accelerators.end());
-  }
-  section.finish();
-  return expected;
+constexpr fields::Word<bool> kAnswers[] = {{"admit", true}, {"reject", false}};
+constexpr fields::Word<RefusalReason> kReasons[] = {{"resource", RefusalReason::kResource},
+                                                    {"shape", RefusalReason::kShape}};
+
+/// What is expected of the answer, and the torus that its places are in.
+struct ExpectedContext : fields::Context {
+  explicit ExpectedContext(const Shape& pod) : torus(pod) {}
+  const Shape& torus;
+};
+
+// Simulators write a null where there is no reason, above all with what they admit.
+void read_reason(const Reading& at) {
+  auto& expected = into<DecisionCase::Expected>(at);
+  const Json* const reason = at.section.json().find("reason");
+  if (reason == nullptr || (expected.placed && !reason->is_null())) return;
+  const JsonReader value = at.section.child("reason");
+  if (!reason->is_null()) expected.refusal = fields::meaning<kReasons>(value);
 }
 
-DecisionCase read_case(JsonReader section, const allocation::AllocatorRegistry& known) {
-  DecisionCase one;
-  if (const auto v = section.optional("id")) one.id = v->string();
-  static_cast<void>(section.optional("origin"));
-  PodSpec spec;
-  spec.torus = read_shape(section.child("dims", "sides of the torus"));
-  read_pod_parts(section, spec);
-  const JsonReader policy = section.child("policy");
-  one.policy = policy.string();
-  if (one.policy != DecisionCase::kUnknownPolicy) one.policy = read_policy(policy, known, spec);
-  const auto shape = section.optional("job_shape");
-  const auto accelerators = section.optional("accelerators");
-  if (shape.has_value() == accelerators.has_value()) section.fail("wants a job_shape or a number of accelerators");
-  one.request = shape ? allocation::SliceRequest::box(read_shape(*shape, spec.torus))
-                      : allocation::SliceRequest::count(accelerators->count(1, allocation::kMaxAccelerators));
-  one.pod = read_idle(section.child("idle", "a hexadecimal map"), spec);
-  if (const auto v = section.optional("idle_count"); v && v->count(0, one.pod.size()) != one.pod.idle_count()) {
-    v->fail("is not what the map has: " + std::to_string(one.pod.idle_count()));
+void store_places(const Reading& at) {
+  auto& expected = into<DecisionCase::Expected>(at);
+  const Shape& torus = context_of<ExpectedContext>(at).torus;
+  for (const JsonReader& place : at.value.elements()) {
+    allocation::Coordinates position{};
+    const auto coordinates = place.elements();
+    if (coordinates.size() != torus.dimensions) place.fail("has not the dimensions of the torus");
+    for (std::size_t d = 0; d < coordinates.size(); ++d) position[d] = coordinates[d].count(0, torus[d] - 1);
+    expected.accelerators.push_back(torus.index(position));
   }
-  if (const auto v = section.optional("expect")) one.expected = read_expected(*v, spec.torus);
-  section.finish();
-  return one;
+  std::sort(expected.accelerators.begin(), expected.accelerators.end());
 }
+
+constexpr fields::Shape kCoordinate = fields::whole_shape(0, allocation::kMaxAccelerators);
+constexpr fields::Shape kPosition = fields::list_shape(kCoordinate);
+constexpr Field kReasonFields[] = {
+    fields::known("reason", fields::text_shape(fields::words_of<kReasons>), "Why it is rejected.").or_else("any"),
+};
+constexpr Section kReason{kReasonFields};
+
+constexpr Field kExpectedFields[] = {
+    fields::word<kAnswers, &DecisionCase::Expected::placed>("decision", "The answer.").must(),
+    fields::include<kReason>().read_by(read_reason),
+    fields::own(
+        "shape", kBoxShape, [](const Reading& at) { into<DecisionCase::Expected>(at).shape = read_shape(at.value); },
+        "The shape of the slice.")
+        .or_else("any"),
+    fields::known("nodes", {}, "The size of the shape; not read."),
+    fields::own("placement", fields::list_shape(kPosition), store_places, "Positions of its accelerators.").or_else("any"),
+};
+constexpr Section kExpected{kExpectedFields};
+
+/// A case, and the pod whose idle accelerators come behind its parts.
+struct CaseEntry {
+  DecisionCase one{};
+  PodSpec spec{};
+};
+
+void store_policy(const Reading& at) {
+  auto& entry = into<CaseEntry>(at);
+  entry.one.policy = at.value.string();
+  if (entry.one.policy != DecisionCase::kUnknownPolicy)
+    entry.one.policy = read_policy(at.value, study_context(at).known, entry.spec);
+}
+
+void check_request(const Reading& at) {
+  if (at.section.has("job_shape") == at.section.has("accelerators"))
+    at.section.fail("wants a job_shape or a number of accelerators");
+}
+
+void check_idle_count(const Reading& at) {
+  const Pod& pod = into<CaseEntry>(at).one.pod;
+  if (at.value.count(0, pod.size()) != pod.idle_count())
+    at.value.fail("is not what the map has: " + std::to_string(pod.idle_count()));
+}
+
+void store_expected(const Reading& at) {
+  auto& entry = into<CaseEntry>(at);
+  const ExpectedContext context(entry.spec.torus);
+  fields::read(at.value, kExpected, &entry.one.expected.emplace(), &context);
+}
+
+std::vector<std::string> policy_words(const Registries& known) {
+  std::vector<std::string> words = allocator_words(known);
+  words.emplace_back(DecisionCase::kUnknownPolicy);
+  return words;
+}
+
+constexpr Field kDecisionFields[] = {
+    fields::text<&CaseEntry::one, &DecisionCase::id>("id", "Its name in results.").or_else("none"),
+    fields::known("origin", {}, "Where the case comes from; not read."),
+    fields::own(
+        "dims", kBoxShape, [](const Reading& at) { into<CaseEntry>(at).spec.torus = read_shape(at.value); },
+        "Sides of the torus.")
+        .must("sides of the torus"),
+    fields::include<kPodSection, &CaseEntry::spec>("spec"),
+    fields::own("policy", fields::text_shape(policy_words), store_policy,
+                "The allocator; `unknown` stands for one that the allocator of a data set does not know, and refuses "
+                "everything.")
+        .must(),
+    fields::then(check_request),
+    fields::own(
+        "job_shape", kBoxShape,
+        [](const Reading& at) {
+          auto& entry = into<CaseEntry>(at);
+          entry.one.request = allocation::SliceRequest::box(read_shape(at.value, entry.spec.torus));
+        },
+        "The sides that are asked for.")
+        .or_else("of `job_shape` and `accelerators` one is needed"),
+    fields::own(
+        "accelerators", kSide,
+        [](const Reading& at) {
+          into<CaseEntry>(at).one.request =
+              allocation::SliceRequest::count(at.value.count(1, allocation::kMaxAccelerators));
+        },
+        "How many are asked for, in any shape."),
+    fields::own(
+        "idle", fields::text_shape(),
+        [](const Reading& at) { into<CaseEntry>(at).one.pod = read_idle(at.value, into<CaseEntry>(at).spec); },
+        "A hexadecimal map: a bit for each accelerator in row-major order, the first one first; 1 is idle.")
+        .must("a hexadecimal map"),
+    fields::own("idle_count", fields::whole_shape(0, allocation::kMaxAccelerators), check_idle_count,
+                "How many are idle; refused where the map has another number."),
+    fields::own("expect", fields::object_shape(kExpected), store_expected,
+                "What the answer should be: the command ends with 1 where it is not.")
+        .or_else("none"),
+};
+
+constexpr Field kDecisionFileFields[] = {
+    fields::own(
+        "file", kPathShape, [](const Reading& at) { into<std::filesystem::path>(at) = read_path(at.value, folder_of(at)); },
+        "A JSON file with a list `cases`.")
+        .must("a file with \"cases\""),
+};
+constexpr Section kDecisionFileSection{kDecisionFileFields};
 
 }  // namespace
 
-std::vector<DecisionCase> read_decisions(const JsonReader& value, const std::filesystem::path& directory,
-                                         const allocation::AllocatorRegistry& known) {
+constexpr Section kDecisionSection{kDecisionFields};
+constexpr fields::Shape kDecisionFile = fields::object_shape(kDecisionFileSection);
+
+std::vector<DecisionCase> read_decisions(const JsonReader& value, const StudyContext& context) {
   std::vector<DecisionCase> cases;
+  const auto read_all = [&](const JsonReader& list) {
+    for (const JsonReader& element : list.elements()) {
+      CaseEntry entry;
+      fields::read(element, kDecisionSection, &entry, &context);
+      cases.push_back(std::move(entry.one));
+    }
+  };
   if (value.is_array()) {
-    for (const JsonReader& entry : value.elements()) cases.push_back(read_case(entry, known));
+    read_all(value);
     return cases;
   }
-  JsonReader section = value;
-  const std::filesystem::path file = read_path(section.child("file", "a file with \"cases\""), directory);
-  section.finish();
+  std::filesystem::path file;
+  fields::read(value, kDecisionFileSection, &file, &context);
   const Json root = parse_json(json::file_text(file), file.string());
   try {
     JsonReader top(root);
-    for (const JsonReader& entry : top.child("cases").elements()) cases.push_back(read_case(entry, known));
+    read_all(top.child("cases"));
   } catch (const ConfigError& e) {
     throw e.inside(file.string());
   }

@@ -1,13 +1,13 @@
 // Parts of the reader of `photonrail.allocation/1`.
 #pragma once
 
-#include "config/json_reader.hpp"
-#include "fields/places.hpp"
+#include "config/scenario_parts.hpp"
+#include "config/sections.hpp"
 #include "photonrail/allocation/study.hpp"
 
+#include <cmath>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace photonrail::config {
@@ -16,33 +16,60 @@ inline constexpr std::string_view kAllocationSchema = "photonrail.allocation/1";
 
 /// A study that is JSON already, whose relative paths are relative to `directory`.
 [[nodiscard]] allocation::AllocationStudy read_study_json(const Json& root, const std::filesystem::path& directory,
-                                                          const allocation::AllocatorRegistry& known,
-                                                          json::KeyObserver* observer = nullptr);
+                                                          const allocation::AllocatorRegistry& known);
 
+/// The allocators that a study may name, and where its paths begin.
+struct StudyContext : FileContext {
+  StudyContext(const std::filesystem::path& folder, const allocation::AllocatorRegistry& allocators)
+      : FileContext(folder), known(allocators) {}
+  const allocation::AllocatorRegistry& known;
+};
+[[nodiscard]] inline const StudyContext& study_context(const fields::Reading& at) { return context_of<StudyContext>(at); }
+
+[[nodiscard]] std::vector<std::string> allocator_words(const Registries& known);
+
+/// The sides of a box of accelerators.
+inline constexpr fields::Shape kSide = fields::whole_shape(1, allocation::kMaxAccelerators);
+inline constexpr fields::Shape kBoxShape = fields::list_shape(kSide);
 [[nodiscard]] allocation::Shape read_shape(const JsonReader& value);
 /// A shape that a job may ask of `torus`: it has no more dimensions.
 [[nodiscard]] allocation::Shape read_shape(const JsonReader& value, const allocation::Shape& torus);
 /// What is wrong with the shape for jobs on the torus, or "".
 [[nodiscard]] std::string too_many_dimensions(const allocation::Shape& shape, const allocation::Shape& torus);
-/// "pod": the torus and what is in it.
-[[nodiscard]] allocation::PodSpec read_pod(JsonReader section);
-/// The keys of a pod beside its torus.
-void read_pod_parts(JsonReader& section, allocation::PodSpec& pod);
 /// The name of a policy that can serve the pod.
 [[nodiscard]] std::string read_policy(const JsonReader& value, const allocation::AllocatorRegistry& known,
                                       const allocation::PodSpec& pod);
-/// A length of time under `stem` + "_s", "_h" or "_days"; `otherwise` when there is none. Two are an error.
-[[nodiscard]] allocation::Span read_span(JsonReader& section, std::string_view stem, allocation::Span otherwise);
 
-[[nodiscard]] std::vector<allocation::DecisionCase> read_decisions(const JsonReader& value,
-                                                                   const std::filesystem::path& directory,
-                                                                   const allocation::AllocatorRegistry& known);
+extern const Section kPodSection;  ///< the keys of a pod beside its torus
+extern const Section kDecisionSection;
+extern const fields::Shape kDecisionFile;
+[[nodiscard]] std::vector<allocation::DecisionCase> read_decisions(const JsonReader& value, const StudyContext& context);
+
+extern const Section kJobsSection;
 /// "jobs": a list, a file of them, or a distribution, for the torus and the seed of `schedule`.
-[[nodiscard]] std::vector<allocation::SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory,
+[[nodiscard]] std::vector<allocation::SliceJob> read_stream(const JsonReader& section, const StudyContext& context,
                                                             const allocation::ScheduleSpec& schedule);
-[[nodiscard]] allocation::WasteStudy read_waste(JsonReader section, const std::filesystem::path& directory);
+extern const Section kWasteSection;
+[[nodiscard]] allocation::WasteStudy read_waste(const JsonReader& section, const StudyContext& context);
 
-/// The fields of a ScheduleSpec that its checks name, and their keys.
-extern const fields::Section kAllocationSection;
+/// The whole file.
+extern const Section kAllocationSection;
+
+/// Units of times of a stream.
+inline constexpr fields::Unit kSpanUnits[] = {{"s", 1e12}, {"h", 3.6e15}, {"days", 8.64e16}};
+
+/// A length of time of a stream, under `stem` and a unit.
+template <auto... Path>
+constexpr fields::Field span(std::string_view stem, std::string_view unit, std::string_view doc) {
+  constexpr double kMaxSeconds = 1e10;
+  return fields::own_time(
+      stem, unit, kSpanUnits, fields::time_shape(kMaxSeconds * 1e12),
+      [](const fields::Reading& at) {
+        const double seconds = at.picoseconds / 1e12;
+        fields::member_at<Path...>(at.into) =
+            allocation::Span{std::llround(at.value.number(0.0, kMaxSeconds / seconds) * seconds * 1e6)};
+      },
+      doc);
+}
 
 }  // namespace photonrail::config

@@ -1,107 +1,43 @@
-// `photonrail.allocation/1`: what `photonrail allocate` does.
+// `photonrail.allocation/1`: the table of its keys, and what relates them.
 #include "config/allocation/parts.hpp"
-#include "config/scenario_parts.hpp"
-#include "core/counted.hpp"
 #include "json/file_kind.hpp"
 #include "json/file_text.hpp"
 #include "photonrail/allocation/study_file.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace photonrail::config {
 
+namespace {
+
 using allocation::AllocationStudy;
 using allocation::QueueOrder;
-using allocation::Shape;
+using allocation::ScheduleSpec;
+using allocation::ServerFailures;
 using allocation::Span;
+using fields::Field;
+using fields::Reading;
+using fields::Word;
 
-Shape read_shape(const JsonReader& value) {
-  std::vector<std::uint32_t> sides;
-  for (const JsonReader& side : value.elements()) sides.push_back(side.count(1, allocation::kMaxAccelerators));
-  try {
-    return Shape::of(sides);
-  } catch (const ConfigError& e) {
-    value.fail(e.problem(), e.hint());
-  }
-}
+// The run, the pod and how its jobs are scheduled.
 
-constexpr fields::Alias kAllocationAliases[] = {
-    {"preempt", "preempt"},
-    {"reconfiguration", "reconfiguration", "s"},
-    {"failures.mean_between", "failures/mean_between", "h"},
-    {"failures.mean_repair", "failures/mean_repair", "h"},
-    {"failures.checkpoint", "failures/checkpoint", "s"},
-    {"failures.restart", "failures/restart", "s"},
+constexpr Field kStudyRunFields[] = {
+    fields::count<&AllocationStudy::schedule, &ScheduleSpec::seed>("seed", 0, 0x1p64, "What is drawn depends on it.")
+        .or_else("1"),
 };
-constexpr fields::Section kAllocationSection{{}, nullptr, kAllocationAliases};
+constexpr Section kStudyRun{kStudyRunFields};
 
-Shape read_shape(const JsonReader& value, const Shape& torus) {
-  const Shape shape = read_shape(value);
-  if (const std::string problem = too_many_dimensions(shape, torus); !problem.empty()) {
-    value.fail(problem, "a shape of " + core::counted(torus.dimensions, "side"));
-  }
-  return shape;
-}
+constexpr Field kPodFileFields[] = {
+    fields::own(
+        "torus", kBoxShape, [](const Reading& at) { into<allocation::PodSpec>(at).torus = read_shape(at.value); },
+        "Its sides, one to three, at most 2^20 accelerators.")
+        .must("its sides, such as [16, 16, 16]"),
+    fields::include<kPodSection>(),
+};
+constexpr Section kPodFile{kPodFileFields};
 
-std::string too_many_dimensions(const Shape& shape, const Shape& torus) {
-  for (std::uint32_t d = torus.dimensions; d < shape.dimensions; ++d) {
-    if (shape[d] != 1) return shape.text() + " has more dimensions than the torus " + torus.text();
-  }
-  return {};
-}
-
-void read_pod_parts(JsonReader& section, allocation::PodSpec& pod) {
-  if (const auto v = section.optional("block")) pod.block = v->count(1, 1024);
-  if (const auto v = section.optional("server")) pod.server = read_shape(*v);
-  if (const auto v = section.optional("fibres")) pod.fibres = v->count(1, 1U << 20);
-  if (const auto v = section.optional("reach")) pod.reach = v->count(1, 64);
-  if (const auto v = section.optional("domain")) pod.domain = v->count(1, allocation::kMaxAccelerators);
-  try {
-    pod.check();
-  } catch (const ConfigError& e) {
-    section.fail(e.where() + ": " + e.problem(), e.hint());
-  }
-}
-
-allocation::PodSpec read_pod(JsonReader section) {
-  allocation::PodSpec pod;
-  pod.torus = read_shape(section.child("torus", "its sides, such as [16, 16, 16]"));
-  read_pod_parts(section, pod);
-  section.finish();
-  return pod;
-}
-
-std::string read_policy(const JsonReader& value, const allocation::AllocatorRegistry& known,
-                        const allocation::PodSpec& pod) {
-  const allocation::AllocatorFactory& factory =
-      value.lookup([&](const std::string& word) -> const allocation::AllocatorFactory& { return known.find(word); });
-  try {
-    static_cast<void>(factory.make(pod));
-  } catch (const ConfigError& e) {
-    value.fail(e.where() + ": " + e.problem(), e.hint());
-  }
-  return factory.name;
-}
-
-Span read_span(JsonReader& section, std::string_view stem, Span otherwise) {
-  struct Suffix {
-    const char* text;
-    double seconds;
-  };
-  static constexpr Suffix kSuffixes[] = {{"_s", 1.0}, {"_h", 3600.0}, {"_days", 86400.0}};
-  std::optional<Span> found;
-  for (const Suffix& suffix : kSuffixes) {
-    const auto v = section.optional(std::string(stem) + suffix.text);
-    if (!v) continue;
-    if (found) v->fail("is given twice", "one unit");
-    found = Span{std::llround(v->number(0.0, 1e10 / suffix.seconds) * suffix.seconds * 1e6)};
-  }
-  return found.value_or(otherwise);
-}
-
-namespace {
+std::vector<std::string> order_words(const Registries& /*known*/) { return {"fifo", "backfill", "srsf", "irs", "random"}; }
 
 QueueOrder read_order(const JsonReader& value) {
   return value.choice<QueueOrder>({{"fifo", QueueOrder::kFifo},
@@ -111,119 +47,245 @@ QueueOrder read_order(const JsonReader& value) {
                                    {"random", QueueOrder::kRandom}});
 }
 
-allocation::ServerFailures read_failures(JsonReader section) {
-  allocation::ServerFailures f;
-  f.mean_between = read_span(section, "mean_between", Span{});
-  f.mean_repair = read_span(section, "mean_repair", Span{});
-  f.checkpoint = read_span(section, "checkpoint", Span{});
-  f.restart = read_span(section, "restart", Span{});
-  if (auto spares = section.optional("spares")) {
-    const auto servers = spares->optional("servers_per_rack");
-    const auto racks = spares->optional("racks");
-    if (servers.has_value() == racks.has_value()) {
-      spares->fail("needs one kind of spares", "\"servers_per_rack\" or \"racks\"");
-    }
-    f.spares = {(servers ? *servers : *racks).count(1, allocation::kMaxAccelerators),
-                servers ? allocation::Spares::Kind::kServersOfRack : allocation::Spares::Kind::kRacks};
-    spares->finish();
-  }
-  section.finish();
-  if (f.mean_between.count() == 0 || f.mean_repair.count() == 0) section.fail("needs mean_between and mean_repair above 0");
-  return f;
+constexpr double kNoSpares = allocation::kMaxAccelerators;
+template <allocation::Spares::Kind Kind>
+constexpr Field spares_of(std::string_view key, std::string_view doc) {
+  return fields::own(
+      key, fields::whole_shape(1, kNoSpares),
+      [](const Reading& at) {
+        into<allocation::Spares>(at) = {static_cast<std::uint32_t>(whole_of(at)), Kind};
+      },
+      doc);
+}
+constexpr Field kSparesFields[] = {
+    fields::then([](const Reading& at) {
+      if (at.section.has("servers_per_rack") == at.section.has("racks"))
+        at.section.fail("needs one kind of spares", "\"servers_per_rack\" or \"racks\"");
+    }),
+    spares_of<allocation::Spares::Kind::kServersOfRack>("servers_per_rack", "Servers of each rack, a cube of the pod.")
+        .or_else("of `servers_per_rack` and `racks` one is needed"),
+    spares_of<allocation::Spares::Kind::kRacks>("racks", "Whole racks of the pod."),
+};
+constexpr Section kSpares{kSparesFields};
+
+void check_failures(const Reading& at) {
+  const auto& failures = into<ServerFailures>(at);
+  if (failures.mean_between.count() == 0 || failures.mean_repair.count() == 0)
+    at.section.fail("needs mean_between and mean_repair above 0");
 }
 
-/// The stream and how it is scheduled.
-void read_stream_study(JsonReader& top, const std::filesystem::path& directory, const allocation::AllocatorRegistry& known,
-                       AllocationStudy& study) {
-  study.schedule.pod = read_pod(top.child("pod"));
-  for (const JsonReader& policy : top.child("policies", "a list of names").elements()) {
-    study.policies.push_back(read_policy(policy, known, study.schedule.pod));
+constexpr Field kFailuresFields[] = {
+    span<&ServerFailures::mean_between>("mean_between", "h", "Mean time between failures of one server.").must_later(),
+    span<&ServerFailures::mean_repair>("mean_repair", "h", "Mean time of a repair.").must_later(),
+    span<&ServerFailures::checkpoint>("checkpoint", "s",
+                                      "A job that is stopped loses what it did since a multiple of this.")
+        .or_else("0: nothing is lost"),
+    span<&ServerFailures::restart>("restart", "s", "Added to each start after the first.").or_else("0"),
+    fields::part<kSpares, &ServerFailures::spares>("spares", "Servers that wait for jobs that a failure stops.")
+        .or_else("none"),
+};
+constexpr Section kFailures{kFailuresFields, check_failures};
+
+constexpr Word<allocation::ImpossibleJobs> kImpossible[] = {
+    {"skip", allocation::ImpossibleJobs::kSkip}, {"wait_for_empty", allocation::ImpossibleJobs::kBlockUntilEmpty}};
+
+constexpr fields::Shape kPolicy = fields::text_shape(allocator_words);
+constexpr fields::Shape kOrder = fields::text_shape(order_words);
+
+void store_policies(const Reading& at) {
+  auto& study = into<AllocationStudy>(at);
+  for (const JsonReader& policy : at.value.elements()) {
+    study.policies.push_back(read_policy(policy, study_context(at).known, study.schedule.pod));
     if (std::count(study.policies.begin(), study.policies.end(), study.policies.back()) > 1) policy.fail("is named twice");
   }
-  if (const auto orders = top.optional("orders")) {
-    for (const JsonReader& order : orders->elements()) study.orders.push_back(read_order(order));
+}
+
+void store_step(const Reading& at) {
+  auto& study = into<AllocationStudy>(at);
+  study.step = read_path(at.value, folder_of(at));
+  if (!study.schedule.fixed_egress && !study.schedule.shared_links) {
+    at.value.fail("has no meaning: every job has all of its bandwidth", "\"fixed_egress\" or \"shared_links\"");
   }
-  if (const auto v = top.optional("preempt")) study.schedule.preempt = v->boolean();
-  if (const auto v = top.optional("impossible")) {
-    study.schedule.impossible = v->choice<allocation::ImpossibleJobs>(
-        {{"skip", allocation::ImpossibleJobs::kSkip}, {"wait_for_empty", allocation::ImpossibleJobs::kBlockUntilEmpty}});
-  }
-  if (const auto v = top.optional("shared_links")) study.schedule.shared_links = v->boolean();
-  if (const auto v = top.optional("fixed_egress")) study.schedule.fixed_egress = v->boolean();
-  if (const auto v = top.optional("step")) {
-    study.step = read_path(*v, directory);
-    if (!study.schedule.fixed_egress && !study.schedule.shared_links) {
-      v->fail("has no meaning: every job has all of its bandwidth", "\"fixed_egress\" or \"shared_links\"");
-    }
-  }
-  study.schedule.reconfiguration = read_span(top, "reconfiguration", Span{});
-  if (auto failures = top.optional("failures")) study.schedule.failures = read_failures(*std::move(failures));
+}
+
+// Spares are a part of the pod, which the section of failures does not know.
+void store_jobs(const Reading& at) {
+  auto& study = into<AllocationStudy>(at);
   try {
     study.schedule.failures.spares.check(study.schedule.pod);
   } catch (const ConfigError& e) {
-    top.child("failures").child("spares").fail(e.problem(), e.hint());
+    at.section.child("failures").child("spares").fail(e.problem(), e.hint());
   }
-  study.jobs = read_stream(top.child("jobs"), directory, study.schedule);
+  study.jobs = read_stream(at.value, study_context(at), study.schedule);
 }
 
-allocation::AvailabilityStudy read_availability(JsonReader section) {
-  allocation::AvailabilityStudy study;
-  study.pod.cubes = section.child("cubes").count(1, 65'536);
-  study.pod.hosts_per_cube = section.child("hosts_per_cube").count(1, 65'536);
-  if (const auto v = section.optional("switches_up")) study.pod.switches_up = v->number(0.0, 1.0);
-  for (const JsonReader& a : section.child("host_availability").elements())
-    study.host_availability.push_back(a.number(0.0, 1.0));
-  for (const JsonReader& c : section.child("slice_cubes").elements())
-    study.slice_cubes.push_back(c.count(1, study.pod.cubes));
-  section.finish();
-  return study;
+constexpr Field kStreamFields[] = {
+    fields::part<kPodFile, &AllocationStudy::schedule, &ScheduleSpec::pod>("pod", "The accelerators that jobs share.")
+        .must_later("jobs"),
+    fields::own("policies", fields::list_shape(kPolicy), store_policies, "Allocators, each of which runs the stream.")
+        .must_later("jobs"),
+    fields::own(
+        "orders", fields::list_shape(kOrder),
+        [](const Reading& at) {
+          for (const JsonReader& order : at.value.elements()) into<AllocationStudy>(at).orders.push_back(read_order(order));
+        },
+        "Orders of the queue, with each of which the stream is run.")
+        .or_else("no queue: what does not fit is lost"),
+    fields::flag<&AllocationStudy::schedule, &ScheduleSpec::preempt>(
+        "preempt", "A job may stop jobs that have more service left; with the order `srsf`.")
+        .or_else("false"),
+    fields::word<kImpossible, &AllocationStudy::schedule, &ScheduleSpec::impossible>(
+        "impossible",
+        "A job that an empty pod refuses is skipped, or blocks a `fifo` queue until the pod is empty, as in RFold's "
+        "scheduler.")
+        .or_else("`\"skip\"`"),
+    fields::flag<&AllocationStudy::schedule, &ScheduleSpec::shared_links>(
+        "shared_links", "Jobs share the links of the torus, by what is seen at their start.")
+        .or_else("false"),
+    fields::flag<&AllocationStudy::schedule, &ScheduleSpec::fixed_egress>(
+        "fixed_egress", "A job has the bandwidth of the dimensions that its shape extends over.")
+        .or_else("false"),
+    fields::own("step", kPathShape, store_step,
+                "The path of a scenario, whose step says how a job slows down on a part of its bandwidth.")
+        .or_else("1 / share"),
+    span<&AllocationStudy::schedule, &ScheduleSpec::reconfiguration>("reconfiguration", "s", "Added to each start.")
+        .or_else("0"),
+    fields::part<kFailures, &AllocationStudy::schedule, &ScheduleSpec::failures>("failures", "Servers fail independently.")
+        .or_else("none"),
+    fields::own("jobs", fields::object_shape(kJobsSection), store_jobs, "The stream of jobs.").must_later("pod"),
+};
+constexpr Section kStream{kStreamFields};
+
+// The keys of a stream are those of the file where it has any of the three that a stream needs.
+void read_stream_keys(const Reading& at) {
+  if (!at.section.has("jobs") && !at.section.has("pod") && !at.section.has("policies")) return;
+  static_cast<void>(at.section.child("pod"));
+  static_cast<void>(at.section.child("policies", "a list of names"));
+  static_cast<void>(at.section.child("jobs"));
+  fields::read_open(at.section, kStream, at.into, at.context);
 }
 
-allocation::CircuitStudy read_circuits(JsonReader section) {
-  allocation::CircuitStudy study;
-  const JsonReader collective = section.child("collective");
-  const bool all_to_all = collective.choice<bool>({{"direct_all_to_all", true}, {"halving_doubling_all_reduce", false}});
-  study.collective = collective.string();
-  const JsonReader nodes = section.child("nodes");
-  study.fabric.nodes = nodes.count(2, 1024);
-  if (!all_to_all && !std::has_single_bit(study.fabric.nodes)) nodes.fail("is no power of 2");
-  study.bytes = section.child("bytes").number(0.0, 1e15);
-  study.fabric.circuit = section.child("gb_per_s").bandwidth();
-  section.read_duration("alpha", study.fabric.alpha);
-  section.read_duration("hop", study.fabric.hop);
-  section.read_duration("reconfiguration", study.fabric.reconfiguration, "us");
-  if (const auto v = section.optional("max_hops")) study.fabric.max_hops = v->count(1, 1024);
-  section.finish();
-  study.steps = all_to_all ? allocation::direct_all_to_all(study.fabric.nodes, study.bytes)
-                           : allocation::halving_doubling_all_reduce(study.fabric.nodes, study.bytes);
-  return study;
+// Availability of slices.
+
+constexpr double kMaxCubes = 65'536;
+constexpr fields::Shape kAvailabilityShare = fields::number_shape(0.0, 1.0);
+constexpr fields::Shape kCubes = fields::whole_shape(1, kMaxCubes);
+constexpr Field kAvailabilityFields[] = {
+    fields::count<&allocation::AvailabilityStudy::pod, &allocation::CubePod::cubes>("cubes", 1, kMaxCubes,
+                                                                                    "Cubes of the pod.")
+        .must(),
+    fields::count<&allocation::AvailabilityStudy::pod, &allocation::CubePod::hosts_per_cube>("hosts_per_cube", 1, kMaxCubes,
+                                                                                             "Hosts of a cube.")
+        .must(),
+    fields::number<&allocation::AvailabilityStudy::pod, &allocation::CubePod::switches_up>(
+        "switches_up", 0.0, 1.0, "Probability that no optical switch is down.")
+        .or_else("1"),
+    fields::own(
+        "host_availability", fields::list_shape(kAvailabilityShare),
+        [](const Reading& at) {
+          for (const JsonReader& a : at.value.elements())
+            into<allocation::AvailabilityStudy>(at).host_availability.push_back(a.number(0.0, 1.0));
+        },
+        "Shares of the time that a host is up.")
+        .must(),
+    fields::own(
+        "slice_cubes", fields::list_shape(kCubes),
+        [](const Reading& at) {
+          auto& study = into<allocation::AvailabilityStudy>(at);
+          for (const JsonReader& c : at.value.elements()) study.slice_cubes.push_back(c.count(1, study.pod.cubes));
+        },
+        "Cubes of a slice, of each slice that is looked at.")
+        .must(),
+};
+constexpr Section kAvailability{kAvailabilityFields};
+
+// Circuits inside one collective.
+
+constexpr Word<bool> kRotations[] = {{"direct_all_to_all", true}, {"halving_doubling_all_reduce", false}};
+
+constexpr Field kCircuitsFields[] = {
+    fields::own(
+        "collective", fields::text_shape(fields::words_of<kRotations>),
+        [](const Reading& at) {
+          static_cast<void>(fields::meaning<kRotations>(at.value));
+          into<allocation::CircuitStudy>(at).collective = at.value.string();
+        },
+        "The collective.")
+        .must(),
+    fields::own(
+        "nodes", fields::whole_shape(2, 1024),
+        [](const Reading& at) {
+          auto& study = into<allocation::CircuitStudy>(at);
+          study.fabric.nodes = static_cast<std::uint32_t>(whole_of(at));
+          const bool halving = study.collective == kRotations[1].name;
+          if (halving && !std::has_single_bit(study.fabric.nodes)) at.value.fail("is no power of 2");
+        },
+        "Its members; for halving and doubling a power of 2.")
+        .must(),
+    fields::number<&allocation::CircuitStudy::bytes>("bytes", 0.0, 1e15, "Bytes of a member.").must(),
+    fields::rate<&allocation::CircuitStudy::fabric, &allocation::RotationFabric::circuit>("gb_per_s", "Rate of a circuit.")
+        .must(),
+    fields::time<&allocation::CircuitStudy::fabric, &allocation::RotationFabric::alpha>("alpha", "ns", "Of a step.")
+        .or_else("0"),
+    fields::time<&allocation::CircuitStudy::fabric, &allocation::RotationFabric::hop>("hop", "ns",
+                                                                                      "Of a circuit that a byte passes.")
+        .or_else("0"),
+    fields::time<&allocation::CircuitStudy::fabric, &allocation::RotationFabric::reconfiguration>(
+        "reconfiguration", "us", "Of all circuits together.")
+        .or_else("0"),
+    fields::count<&allocation::CircuitStudy::fabric, &allocation::RotationFabric::max_hops>(
+        "max_hops", 1, 1024, "A step that needs more cannot use the ring.")
+        .or_else("64"),
+};
+constexpr Section kCircuits{kCircuitsFields, [](const Reading& at) {
+                              auto& study = into<allocation::CircuitStudy>(at);
+                              study.steps = study.collective == kRotations[0].name
+                                                ? allocation::direct_all_to_all(study.fabric.nodes, study.bytes)
+                                                : allocation::halving_doubling_all_reduce(study.fabric.nodes, study.bytes);
+                            }};
+
+// The file.
+
+constexpr Field kStudyFields[] = {
+    fields::known("schema", fields::text_shape(), "`\"photonrail.allocation/1\"`.").must(),
+    fields::text<&AllocationStudy::name>("name", "Its name.").or_else("none"),
+    fields::text<&AllocationStudy::why>("why", "What it shows.").or_else("none"),
+    fields::group<kStudyRun>("run", "What is drawn."),
+    fields::own(
+        "decisions", fields::either(fields::list_shape(fields::kObjectOf<kDecisionSection>), kDecisionFile),
+        [](const Reading& at) { into<AllocationStudy>(at).decisions = read_decisions(at.value, study_context(at)); },
+        "Questions to allocators, or a file that has them as `cases`.")
+        .or_else("none"),
+    fields::part<kAvailability, &AllocationStudy::availability>("availability", "Slices of a pod whose hosts fail.")
+        .or_else("none"),
+    fields::own(
+        "waste", fields::object_shape(kWasteSection),
+        [](const Reading& at) { into<AllocationStudy>(at).waste = read_waste(at.value, study_context(at)); },
+        "Healthy servers that fit no group.")
+        .or_else("none"),
+    fields::parts<kCircuits, &AllocationStudy::circuits>("circuits", "When circuits are re-pointed inside a collective.")
+        .or_else("none"),
+    fields::include<kStream>().read_by(read_stream_keys),
+};
+
+void check_study(const Reading& at) {
+  const auto& study = into<AllocationStudy>(at);
+  if (study.decisions.empty() && study.jobs.empty() && !study.availability && !study.waste && study.circuits.empty()) {
+    at.section.fail("asks for nothing", "\"jobs\", \"decisions\", \"availability\", \"waste\" or \"circuits\"");
+  }
 }
 
 }  // namespace
 
+constexpr Section kAllocationSection{kStudyFields, check_study};
+
 AllocationStudy read_study_json(const Json& root, const std::filesystem::path& directory,
-                                const allocation::AllocatorRegistry& known, json::KeyObserver* observer) {
-  JsonReader top(root, {}, observer);
+                                const allocation::AllocatorRegistry& known) {
+  JsonReader top(root);
   json::require_schema(top, kAllocationSchema);
   AllocationStudy study;
-  if (const auto v = top.optional("name")) study.name = v->string();
-  if (const auto v = top.optional("why")) study.why = v->string();
-  if (auto run = top.optional("run")) {
-    if (const auto v = run->optional("seed")) study.schedule.seed = v->integer(0, UINT64_MAX);
-    run->finish();
-  }
-  if (const auto v = top.optional("decisions")) study.decisions = read_decisions(*v, directory, known);
-  if (const auto v = top.optional("availability")) study.availability = read_availability(*v);
-  if (const auto v = top.optional("waste")) study.waste = read_waste(*v, directory);
-  if (const auto v = top.optional("circuits")) {
-    for (const JsonReader& entry : v->elements()) study.circuits.push_back(read_circuits(entry));
-  }
-  const bool has_stream = top.has("jobs") || top.has("pod") || top.has("policies");
-  if (has_stream) read_stream_study(top, directory, known, study);
-  top.finish();
-  if (!has_stream && study.decisions.empty() && !study.availability && !study.waste && study.circuits.empty()) {
-    top.fail("asks for nothing", "\"jobs\", \"decisions\", \"availability\", \"waste\" or \"circuits\"");
-  }
+  const StudyContext context(directory, known);
+  fields::read(top, kAllocationSection, &study, &context);
   return study;
 }
 

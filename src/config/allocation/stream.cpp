@@ -1,7 +1,6 @@
-// Streams of jobs and traces of faults of `photonrail.allocation/1`.
+// Streams of jobs of `photonrail.allocation/1`.
 #include "config/allocation/parts.hpp"
 #include "config/csv.hpp"
-#include "config/scenario_parts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,24 +13,43 @@ using allocation::Shape;
 using allocation::SliceJob;
 using allocation::SliceRequest;
 using allocation::Span;
+using fields::Field;
+using fields::Reading;
 
 constexpr double kMostSeconds = 1e9;
-constexpr std::size_t kMostJobs = 1'000'000;
+constexpr std::uint32_t kMostJobs = 1'000'000;
 
 Span in_span(double seconds) { return Span{std::llround(seconds * 1e6)}; }
 
-SliceJob read_job_entry(JsonReader section, const Shape& torus) {
-  SliceJob job;
-  job.arrival = in_span(section.child("arrival_s").number(0.0, kMostSeconds));
-  job.duration = in_span(section.child("duration_s").number(1e-6, kMostSeconds));
-  const auto shape = section.optional("shape");
-  const auto accelerators = section.optional("accelerators");
-  if (shape.has_value() == accelerators.has_value())
-    section.fail("wants a shape or a number of accelerators", "one of them");
-  job.request = shape ? SliceRequest::box(read_shape(*shape, torus))
-                      : SliceRequest::count(accelerators->count(1, allocation::kMaxAccelerators));
-  section.finish();
-  return job;
+/// What the lines of a list of jobs are read into.
+struct JobEntry {
+  double arrival_s = 0.0;
+  double duration_s = 0.0;
+  std::optional<JsonReader> shape{};
+  std::optional<std::uint32_t> accelerators{};
+};
+
+constexpr Field kJobFields[] = {
+    fields::number<&JobEntry::arrival_s>("arrival_s", 0.0, kMostSeconds, "When it comes.").must(),
+    fields::number<&JobEntry::duration_s>("duration_s", 1e-6, kMostSeconds,
+                                          "How long it takes on the full bandwidth of its shape.")
+        .must(),
+    fields::own(
+        "shape", kBoxShape, [](const Reading& at) { into<JobEntry>(at).shape = at.value; }, "The sides that it asks for.")
+        .or_else("of `shape` and `accelerators` one is needed"),
+    fields::count<&JobEntry::accelerators>("accelerators", 1, allocation::kMaxAccelerators, "Accelerators in any shape."),
+};
+constexpr Section kJob{kJobFields, [](const Reading& at) {
+                         const auto& job = into<JobEntry>(at);
+                         if (job.shape.has_value() == job.accelerators.has_value())
+                           at.section.fail("wants a shape or a number of accelerators", "one of them");
+                       }};
+
+SliceJob read_job_entry(const JsonReader& section, const Shape& torus) {
+  JobEntry entry;
+  fields::read(section, kJob, &entry);
+  return {in_span(entry.arrival_s), in_span(entry.duration_s),
+          entry.shape ? SliceRequest::box(read_shape(*entry.shape, torus)) : SliceRequest::count(*entry.accelerators)};
 }
 
 /// "4x4x8", or "128": a number of accelerators.
@@ -70,86 +88,108 @@ std::vector<SliceJob> jobs_in_csv(const std::filesystem::path& file, const Shape
   return jobs;
 }
 
-std::vector<SliceJob> drawn_jobs(JsonReader section, const allocation::ScheduleSpec& schedule) {
-  allocation::StreamSpec spec;
-  spec.seed = schedule.seed;
-  spec.jobs = section.child("count").count(1, kMostJobs);
-  const JsonReader slices = section.child("slices", "\"tpu_v4\", or a list of shapes with shares");
-  if (slices.is_string()) {
-    spec.slices = slices.choice<std::vector<allocation::SliceShare>>({{"tpu_v4", allocation::tpu_v4_slices()}});
-  } else {
-    for (JsonReader entry : slices.elements()) {
-      spec.slices.push_back({read_shape(entry.child("shape"), schedule.pod.torus), entry.child("share").positive(1e9)});
-      entry.finish();
-    }
+/// A drawn stream, and the torus that its shapes are asked of.
+struct DrawnEntry {
+  const Shape& torus;
+  allocation::StreamSpec spec{};
+};
+
+/// A share of a drawn stream.
+struct ShareEntry {
+  std::optional<JsonReader> shape{};
+  double share = 1.0;
+};
+constexpr Field kShareFields[] = {
+    fields::own(
+        "shape", kBoxShape, [](const Reading& at) { into<ShareEntry>(at).shape = at.value; }, "The sides.")
+        .must(),
+    fields::positive<&ShareEntry::share>("share", 1e9, "The share of the jobs, in proportion to the others.").must(),
+};
+constexpr Section kShare{kShareFields};
+
+std::vector<std::string> slices_words(const Registries& /*known*/) { return {"tpu_v4"}; }
+constexpr fields::Shape kShares = fields::list_shape(fields::kObjectOf<kShare>);
+
+void store_slices(const Reading& at) {
+  auto& drawn = into<DrawnEntry>(at);
+  if (at.value.is_string()) {
+    drawn.spec.slices = at.value.choice<std::vector<allocation::SliceShare>>({{"tpu_v4", allocation::tpu_v4_slices()}});
+    return;
   }
-  spec.mean_interarrival = read_span(section, "mean_interarrival", spec.mean_interarrival);
-  spec.mean_duration = read_span(section, "mean_duration", spec.mean_duration);
-  section.finish();
+  for (const JsonReader& element : at.value.elements()) {
+    ShareEntry entry;
+    fields::read(element, kShare, &entry);
+    drawn.spec.slices.push_back({read_shape(*entry.shape, drawn.torus), entry.share});
+  }
+}
+
+constexpr Field kDrawnFields[] = {
+    fields::count<&DrawnEntry::spec, &allocation::StreamSpec::jobs>("count", 1, kMostJobs, "How many jobs.").must(),
+    fields::own("slices", fields::either(fields::text_shape(slices_words), kShares), store_slices,
+                "The shapes and their shares; `tpu_v4`: those of TPU v4 in November 2022.")
+        .must("\"tpu_v4\", or a list of shapes with shares"),
+    span<&DrawnEntry::spec, &allocation::StreamSpec::mean_interarrival>("mean_interarrival", "s",
+                                                                        "From one to the next; exponential.")
+        .or_else("600"),
+    span<&DrawnEntry::spec, &allocation::StreamSpec::mean_duration>("mean_duration", "s", "Exponential, at least a second.")
+        .or_else("3600"),
+};
+constexpr Section kDrawn{kDrawnFields};
+
+std::vector<SliceJob> drawn_jobs(const JsonReader& section, const allocation::ScheduleSpec& schedule) {
+  DrawnEntry drawn{schedule.pod.torus};
+  drawn.spec.seed = schedule.seed;
+  fields::read(section, kDrawn, &drawn);
   try {
-    return draw_jobs(spec);
+    return draw_jobs(drawn.spec);
   } catch (const ConfigError& e) {
     section.fail(e.where() + " " + e.problem(), e.hint());
   }
 }
 
+/// The sources of a stream.
+struct JobSources {
+  std::optional<JsonReader> csv{};
+  std::optional<JsonReader> list{};
+  std::optional<JsonReader> drawn{};
+};
+
+template <std::optional<JsonReader> JobSources::*Member>
+void store_source(const Reading& at) {
+  into<JobSources>(at).*Member = at.value;
+}
+
+constexpr Field kJobsFields[] = {
+    fields::own("csv", kPathShape, store_source<&JobSources::csv>,
+                "A file with the columns `arrival_s`, `duration_s`, and `shape` (4x4x8) or `accelerators`.")
+        .or_else("of `csv`, `list` and `drawn` one is needed"),
+    fields::own("list", fields::list_shape(fields::kObjectOf<kJob>), store_source<&JobSources::list>, "The jobs."),
+    fields::own("drawn", fields::object_shape(kDrawn), store_source<&JobSources::drawn>, "Jobs that are drawn."),
+};
+
+void check_sources(const Reading& at) {
+  const auto& sources = into<JobSources>(at);
+  if (int{sources.csv.has_value()} + int{sources.list.has_value()} + int{sources.drawn.has_value()} == 1) return;
+  at.section.fail("needs one source of jobs", "\"csv\", \"list\" or \"drawn\"");
+}
+
 }  // namespace
 
-std::vector<SliceJob> read_stream(JsonReader section, const std::filesystem::path& directory,
+constexpr Section kJobsSection{kJobsFields, check_sources};
+
+std::vector<SliceJob> read_stream(const JsonReader& section, const StudyContext& context,
                                   const allocation::ScheduleSpec& schedule) {
+  JobSources sources;
+  fields::read(section, kJobsSection, &sources, &context);
   std::vector<SliceJob> jobs;
-  const auto csv = section.optional("csv");
-  const auto list = section.optional("list");
-  const auto drawn = section.optional("drawn");
-  if (int{csv.has_value()} + int{list.has_value()} + int{drawn.has_value()} != 1) {
-    section.fail("needs one source of jobs", "\"csv\", \"list\" or \"drawn\"");
+  if (sources.csv) jobs = jobs_in_csv(read_path(*sources.csv, context.directory), schedule.pod.torus);
+  if (sources.list) {
+    for (const JsonReader& entry : sources.list->elements()) jobs.push_back(read_job_entry(entry, schedule.pod.torus));
   }
-  section.finish();
-  if (csv) jobs = jobs_in_csv(read_path(*csv, directory), schedule.pod.torus);
-  if (list) {
-    for (const JsonReader& entry : list->elements()) jobs.push_back(read_job_entry(entry, schedule.pod.torus));
-  }
-  if (drawn) jobs = drawn_jobs(*drawn, schedule);
+  if (sources.drawn) jobs = drawn_jobs(*sources.drawn, schedule);
   if (jobs.empty()) section.fail("there are no jobs");
   std::stable_sort(jobs.begin(), jobs.end(), [](const SliceJob& a, const SliceJob& b) { return a.arrival < b.arrival; });
   return jobs;
-}
-
-allocation::WasteStudy read_waste(JsonReader section, const std::filesystem::path& directory) {
-  using Kind = allocation::GroupDomain::Kind;
-  allocation::WasteStudy study;
-  const std::filesystem::path file =
-      read_path(section.child("faults", "a CSV file: server, start_day, end_day"), directory);
-  study.servers = section.child("servers").count(1, 1U << 20);
-  study.accelerators_per_server = section.child("accelerators_per_server").count(1, 1024);
-  for (const JsonReader& group : section.child("groups", "accelerators of a group, such as [32]").elements()) {
-    study.groups.push_back(group.count(1, allocation::kMaxAccelerators));
-    if (study.groups.back() % study.accelerators_per_server != 0)
-      group.fail("is no multiple of the accelerators of a server");
-  }
-  for (JsonReader entry : section.child("domains").elements()) {
-    allocation::WasteStudy::Domain domain;
-    domain.name = entry.child("name").string();
-    domain.domain.kind = entry.child("kind").choice<Kind>(
-        {{"any", Kind::kSwitched}, {"aligned", Kind::kAligned}, {"ring", Kind::kRing}, {"line", Kind::kRing}});
-    domain.domain.closed = entry.child("kind").string() != "line";
-    if (domain.domain.kind == Kind::kRing) {
-      domain.domain.reach = entry.child("reach").count(1, 64);
-    } else {
-      domain.domain.servers = entry.child("servers").count(1, study.servers);
-    }
-    entry.finish();
-    study.domains.push_back(std::move(domain));
-  }
-  if (const auto v = section.optional("placements")) study.placements = v->count(1, 100'000);
-  section.finish();
-  std::vector<allocation::ServerFault> faults;
-  read_csv(file, {"server", "start_day", "end_day"}, [&](std::size_t line, const auto& cells) {
-    faults.push_back({static_cast<std::uint32_t>(csv_number(file, line, cells[0], 0, study.servers - 1.0)),
-                      csv_number(file, line, cells[1], 0, 1e6), csv_number(file, line, cells[2], 0, 1e6)});
-  });
-  study.faulty = allocation::faulty_server_shares(faults);
-  return study;
 }
 
 }  // namespace photonrail::config

@@ -12,6 +12,8 @@ namespace photonrail {
 
 namespace {
 
+using fields::Field;
+using fields::Reading;
 using json::Json;
 using json::JsonReader;
 
@@ -32,83 +34,135 @@ std::vector<MemberPair> pairs(const JsonReader& value) {
   return list;
 }
 
-// Adds one link, or two that are the way there and back.
-void read_link(JsonReader entry, SynthesisTopology& topology) {
-  SynthesisLink link;
-  link.from = node(entry.child("from"));
-  link.to = node(entry.child("to"));
-  link.rate = entry.child("gb_per_s").bandwidth();
-  entry.read_duration("latency", link.latency, "ns");
-  const auto both = entry.optional("both_ways");
-  entry.finish();
-  topology.links.push_back(link);
-  if (!both || !both->boolean()) return;
-  std::swap(link.from, link.to);
-  topology.links.push_back(link);
+constexpr fields::Shape kNode = fields::whole_shape(0, kMaxNodeNumber);
+constexpr fields::Shape kPair = fields::list_shape(kNode);
+constexpr fields::Shape kPairs = fields::list_shape(kPair);
+
+/// A line of "links": one link, or two that are the way there and back.
+struct LinkEntry {
+  SynthesisLink link{};
+  bool both_ways = false;
+};
+
+template <auto... Path>
+constexpr Field node_field(std::string_view key, std::string_view doc) {
+  return fields::count<Path...>(key, 0, kMaxNodeNumber, doc).must();
 }
+
+constexpr Field kLinkFields[] = {
+    node_field<&LinkEntry::link, &SynthesisLink::from>("from", "The node that sends."),
+    node_field<&LinkEntry::link, &SynthesisLink::to>("to", "The node that receives; at most one link from one to another."),
+    fields::rate<&LinkEntry::link, &SynthesisLink::rate>("gb_per_s", "Its rate.").must(),
+    fields::time<&LinkEntry::link, &SynthesisLink::latency>("latency", "ns",
+                                                            "A message holds the link for it and for its bytes.")
+        .or_else("0"),
+    fields::flag<&LinkEntry::both_ways>("both_ways", "Also the link back.").or_else("false"),
+};
+constexpr fields::Section kLink{kLinkFields};
+
+/// A topology, and the line of the file that each of its links is of.
+struct TopologyEntry {
+  SynthesisTopology topology{};
+  std::vector<std::size_t> line_of_link{};
+};
+
+void store_links(const Reading& at) {
+  auto& entry = *static_cast<TopologyEntry*>(at.into);
+  std::size_t line = 0;
+  for (const JsonReader& element : at.value.elements()) {
+    LinkEntry of;
+    fields::read(element, kLink, &of);
+    entry.topology.links.push_back(of.link);
+    std::swap(of.link.from, of.link.to);
+    if (of.both_ways) entry.topology.links.push_back(of.link);
+    entry.line_of_link.resize(entry.topology.links.size(), line++);
+  }
+}
+
+constexpr Field kTopologyFields[] = {
+    fields::known("schema", fields::text_shape(), "`\"photonrail.topology/1\"`.").must(),
+    fields::count<&TopologyEntry::topology, &SynthesisTopology::nodes>("nodes", 2, kMaxNodeNumber, "At most 4096.").must(),
+    fields::count<&TopologyEntry::topology, &SynthesisTopology::send_ports>("send_ports", 1, kMaxPorts,
+                                                                            "Messages that a node sends at a time.")
+        .or_else("no limit"),
+    fields::count<&TopologyEntry::topology, &SynthesisTopology::receive_ports>("receive_ports", 1, kMaxPorts,
+                                                                               "Messages that a node receives at a time.")
+        .or_else("no limit"),
+    fields::own("links", fields::list_shape(fields::kObjectOf<kLink>), store_links, "The links.").must(),
+};
 
 SynthesisTopology topology_in(const Json& root) {
   JsonReader top(root);
   json::require_schema(top, "photonrail.topology/1");
-  SynthesisTopology topology;
-  topology.nodes = top.child("nodes").count(2, kMaxNodeNumber);
-  if (const auto v = top.optional("send_ports")) topology.send_ports = v->count(1, kMaxPorts);
-  if (const auto v = top.optional("receive_ports")) topology.receive_ports = v->count(1, kMaxPorts);
-  const JsonReader links = top.child("links");
-  top.finish();
-  std::vector<std::size_t> entry_of_link;
-  const std::vector<JsonReader> entries = links.elements();
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    read_link(entries[i], topology);
-    entry_of_link.resize(topology.links.size(), i);
-  }
+  TopologyEntry entry;
+  fields::read(top, formats::synthesis::kTopologySection, &entry);
   try {
-    topology.validate();
+    entry.topology.validate();
   } catch (const core::FieldError& e) {
     core::Field field = e.field();
-    if (!field.indices.empty()) field.indices.front() = entry_of_link[field.indices.front()];
+    if (!field.indices.empty()) field.indices.front() = entry.line_of_link[field.indices.front()];
     fields::Places places;
     formats::synthesis::add_places(places);
     throw places.located({field, e.problem_pattern(), e.hint_pattern()});
   }
-  return topology;
+  return entry.topology;
 }
 
-SketchSwitch read_switch(JsonReader entry) {
-  SketchSwitch read;
-  for (const JsonReader& value : entry.child("nodes").elements()) read.nodes.push_back(node(value));
-  read.policy =
-      entry.child("connections")
-          .choice<SwitchPolicy>({{"fewest", SwitchPolicy::kFewestConnections}, {"most", SwitchPolicy::kMaxConnections}});
-  entry.finish();
-  return read;
-}
+constexpr fields::Word<SwitchPolicy> kConnections[] = {{"fewest", SwitchPolicy::kFewestConnections},
+                                                       {"most", SwitchPolicy::kMaxConnections}};
+constexpr Field kSketchSwitchFields[] = {
+    fields::own(
+        "nodes", fields::list_shape(kNode),
+        [](const Reading& at) {
+          for (const JsonReader& value : at.value.elements())
+            static_cast<SketchSwitch*>(at.into)->nodes.push_back(node(value));
+        },
+        "Links among them are connections of one switch.")
+        .must(),
+    fields::word<kConnections, &SketchSwitch::policy>(
+        "connections",
+        "A connection that is in use goes before a new one, or after; with `fewest` a node opens another only when nothing "
+        "else can move.")
+        .must(),
+};
+constexpr fields::Section kSketchSwitch{kSketchSwitchFields};
+
+constexpr Field kSymmetryFields[] = {
+    fields::count<&SketchSymmetry::offset>("offset", 0, kMaxNodeNumber / 2,
+                                           "The plan stays the same when node r of a group becomes r + offset.")
+        .must(),
+    fields::count<&SketchSymmetry::group>("group", 1, kMaxNodeNumber / 2,
+                                          "Neighbours that the offset goes around; the links must have this symmetry too.")
+        .must(),
+};
+constexpr fields::Section kSymmetry{kSymmetryFields};
+
+constexpr Field kSketchLinkFields[] = {
+    fields::own(
+        "only", kPairs, [](const Reading& at) { static_cast<SynthesisSketch*>(at.into)->only = pairs(at.value); },
+        "Pairs `[from, to]`: these links and no others.")
+        .or_else("all"),
+    fields::own(
+        "without", kPairs, [](const Reading& at) { static_cast<SynthesisSketch*>(at.into)->without = pairs(at.value); },
+        "Pairs `[from, to]`: not these.")
+        .or_else("none"),
+};
+constexpr fields::Section kSketchLinks{kSketchLinkFields};
+
+constexpr Field kSketchFields[] = {
+    fields::known("schema", fields::text_shape(), "`\"photonrail.sketch/1\"`.").must(),
+    fields::group<kSketchLinks>("links", "Links that the search may use."),
+    fields::parts<kSketchSwitch, &SynthesisSketch::switches>("switches", "Links that are connections of a switch.")
+        .or_else("none"),
+    fields::parts<kSymmetry, &SynthesisSketch::symmetries>("symmetries", "What the plan does not change under.")
+        .or_else("none"),
+};
 
 SynthesisSketch sketch_in(const Json& root) {
   JsonReader top(root);
   json::require_schema(top, "photonrail.sketch/1");
   SynthesisSketch sketch;
-  auto links = top.optional("links");
-  const auto switches = top.optional("switches");
-  const auto symmetries = top.optional("symmetries");
-  top.finish();
-  if (links) {
-    if (const auto v = links->optional("only")) sketch.only = pairs(*v);
-    if (const auto v = links->optional("without")) sketch.without = pairs(*v);
-    links->finish();
-  }
-  if (switches) {
-    for (const JsonReader& entry : switches->elements()) sketch.switches.push_back(read_switch(entry));
-  }
-  if (symmetries) {
-    for (JsonReader entry : symmetries->elements()) {
-      SketchSymmetry symmetry;
-      symmetry.offset = entry.child("offset").count(0, kMaxNodeNumber / 2);
-      symmetry.group = entry.child("group").count(1, kMaxNodeNumber / 2);
-      entry.finish();
-      sketch.symmetries.push_back(symmetry);
-    }
-  }
+  fields::read(top, formats::synthesis::kSketchSection, &sketch);
   return sketch;
 }
 
@@ -124,19 +178,19 @@ auto from_file(const std::filesystem::path& file, const Read& read) {
 
 }  // namespace
 
-void formats::synthesis::add_places(fields::Places& places) {
-  static constexpr fields::Alias kTopology[] = {{"nodes", "nodes"}, {"links", "links"}, {"links[]", "links/[]"}};
-  static constexpr fields::Alias kSketch[] = {
-      {"only[]", "links/only/[]"},  {"without[]", "links/without/[]"}, {"switches[].nodes", "switches/[]/nodes"},
-      {"symmetries", "symmetries"}, {"symmetries[]", "symmetries/[]"}, {"symmetries[].group", "symmetries/[]/group"},
-  };
-  static constexpr fields::Section kTopologySection{{}, nullptr, kTopology};
-  static constexpr fields::Section kSketchSection{{}, nullptr, kSketch};
+namespace formats::synthesis {
+
+constexpr fields::Section kTopologySection{kTopologyFields};
+constexpr fields::Section kSketchSection{kSketchFields};
+
+void add_places(fields::Places& places) {
   static constexpr fields::Section kNothing{};
   places.add("", "", nullptr, kTopologySection);
   places.add("sketch", "/links", nullptr, kNothing);
   places.add("sketch", "", nullptr, kSketchSection);
 }
+
+}  // namespace formats::synthesis
 
 SynthesisTopology read_synthesis_topology(const std::filesystem::path& file) { return from_file(file, topology_in); }
 

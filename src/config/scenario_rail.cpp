@@ -87,8 +87,8 @@ DelayDistribution read_delay(JsonReader value, double picoseconds, const std::fi
 namespace {
 
 constexpr Field kPipFields[] = {
-    fields::count<&PipMeshSpec::rows>("rows", 1, 64, "Rows of hexagons.").must("rows of hexagons"),
-    fields::count<&PipMeshSpec::columns>("columns", 1, 64,
+    fields::count<&PipMeshSpec::rows>("rows", 1, PipMeshSpec::kMaxHexagons, "Rows of hexagons.").must("rows of hexagons"),
+    fields::count<&PipMeshSpec::columns>("columns", 1, PipMeshSpec::kMaxHexagons,
                                          "Hexagons of a row; n x m have 4 (n + m) + 4 open ends for two ports of each NIC "
                                          "port of a plane.")
         .must("hexagons of a row"),

@@ -2,8 +2,8 @@
 #include "config/allocation/parts.hpp"
 #include "config/named_files.hpp"
 #include "config/reliability_parts.hpp"
-#include "config/scenario_astra.hpp"
 #include "config/scenario_parts.hpp"
+#include "config/scenario_sources.hpp"
 #include "config/sections.hpp"
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "json/file_kind.hpp"
@@ -89,7 +89,8 @@ constexpr Section kScenarioSection{kScenarioFields};
 
 Scenario config::read_scenario_json(const Json& root, const std::filesystem::path& directory, const Registries& known,
                                     GraphCache* graphs) {
-  if (root.contains("astra")) return read_scenario_json(expand_astra(root, directory), directory, known, graphs);
+  if (const ScenarioSource* const source = source_of(root))
+    return read_scenario_json(expand(*source, root, directory), directory, known, graphs);
   JsonReader top(root);
   json::require_schema(top, kScenarioSchema);
   Scenario scenario;

@@ -245,8 +245,8 @@ void require_mesh(const ClusterSpec& cluster) {
   const RailSpec& rail = cluster.rail;
   if (!rail.optical.pip) return;
   const PipMeshSpec& spec = *rail.optical.pip;
-  require_within(spec.rows, 1, pip::PipMesh::kMaxHexagons, field("rail.optical.pip.rows"));
-  require_within(spec.columns, 1, pip::PipMesh::kMaxHexagons, field("rail.optical.pip.columns"));
+  require_within(spec.rows, 1, PipMeshSpec::kMaxHexagons, field("rail.optical.pip.rows"));
+  require_within(spec.columns, 1, PipMeshSpec::kMaxHexagons, field("rail.optical.pip.columns"));
   require_within(spec.cell_loss_db, 0.01, 20.0, field("rail.optical.pip.cell_loss_db"));
   require_within(spec.port_loss_db, 0.0, 20.0, field("rail.optical.pip.port_loss_db"));
   require_within(spec.crosstalk_db, -100.0, -3.0, field("rail.optical.pip.crosstalk_db"));
@@ -259,7 +259,7 @@ void require_mesh(const ClusterSpec& cluster) {
           "the loss of a mesh is that of the cells on each way", "leave it out; set {rail.optical.pip.cell_loss_db}");
   const std::uint64_t nics = std::uint64_t{cluster.servers} * (cluster.nic.ports / rail.planes);
   const std::uint64_t ports = rail.optical.ports == 0 ? 2 * nics : rail.optical.ports;
-  const std::uint32_t ends = pip::PipMesh(spec.rows, spec.columns, 2).open_ends();
+  const std::uint32_t ends = fabric::make_blocking_switch(spec, 2)->open_ends();
   require(ports <= ends, field("rail.optical.pip.rows"),
           "a mesh of " + std::to_string(spec.rows) + "x" + std::to_string(spec.columns) + " hexagons has " +
               core::counted(ends, "open end") + ", and the switch " + core::counted(ports, "port") +
@@ -269,10 +269,10 @@ void require_mesh(const ClusterSpec& cluster) {
 
 // Checks circuits that have the mesh to themselves: which circuits may be lit together is found out when they are wanted.
 void require_light_through(const ClusterSpec& cluster) {
-  const PipMeshSpec& spec = *cluster.rail.optical.pip;
   const double budget = cluster.nic.optical_budget_db;
-  const pip::PortReach reach = fabric::reach_of_circuits(cluster);
-  const double loss = fabric::loss_of_way_db(spec, reach.cells);
+  const auto mesh = fabric::switch_of(cluster);
+  const fabric::LightReach reach = fabric::reach_of_circuits(*mesh);
+  const double loss = mesh->loss_db(reach.cells);
   require(loss <= budget, field("nic.optical_budget_db"),
           "the shortest way between ports " + std::to_string(reach.farthest.a) + " and " +
               std::to_string(reach.farthest.b) + " of the mesh passes " + core::counted(reach.cells, "cell") +

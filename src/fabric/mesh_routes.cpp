@@ -1,45 +1,35 @@
 #include "fabric/mesh_routes.hpp"
 
 #include "core/counted.hpp"
-#include "pip/router.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace photonrail::fabric {
 
 namespace {
 
-constexpr int kRounds = 40;                // of negotiation: nearly all that is routed at all is so within 30
 constexpr std::size_t kMaxKnown = 20'000;  // answers; then all are forgotten
 
 }  // namespace
 
-pip::PipMesh mesh_of(const ClusterSpec& cluster) {
+std::unique_ptr<BlockingSwitch> switch_of(const ClusterSpec& cluster) {
   const RailSpec& rail = cluster.rail;
   const std::uint32_t needed = 2 * cluster.servers * (cluster.nic.ports / rail.planes);
-  return {rail.optical.pip->rows, rail.optical.pip->columns, rail.optical.ports == 0 ? needed : rail.optical.ports};
+  return make_blocking_switch(*rail.optical.pip, rail.optical.ports == 0 ? needed : rail.optical.ports);
 }
 
-pip::PortReach reach_of_circuits(const ClusterSpec& cluster) {
-  return pip::port_reach(mesh_of(cluster),
-                         [](std::uint32_t a, std::uint32_t b) { return a % 2 != b % 2 && a / 2 != b / 2; });
+LightReach reach_of_circuits(const BlockingSwitch& mesh) {
+  return mesh.reach([](std::uint32_t a, std::uint32_t b) { return a % 2 != b % 2 && a / 2 != b / 2; });
 }
 
-pip::PipOptics optics_of(const PipMeshSpec& spec) { return {spec.cell_loss_db, spec.port_loss_db, spec.crosstalk_db}; }
+MeshRoutes::MeshRoutes(const ClusterSpec& cluster) : MeshRoutes(cluster, switch_of(cluster)) {}
 
-double loss_of_way_db(const PipMeshSpec& spec, std::uint32_t cells) {
-  const double leak = 10.0 * std::log10(1.0 + std::pow(10.0, spec.crosstalk_db / 10.0));
-  return 2.0 * spec.port_loss_db + cells * (spec.cell_loss_db + leak);
-}
-
-MeshRoutes::MeshRoutes(const ClusterSpec& cluster)
+MeshRoutes::MeshRoutes(const ClusterSpec& cluster, std::unique_ptr<const BlockingSwitch> of_plane)
     : planes_(cluster.rail.planes),
       ports_per_gpu_(cluster.nic.ports),
       budget_db_(cluster.nic.optical_budget_db),
-      mesh_(mesh_of(cluster)),
-      spec_(*cluster.rail.optical.pip) {}
+      switch_(std::move(of_plane)) {}
 
 std::uint32_t MeshRoutes::add(MeshAdmission& job) {
   jobs_.push_back(&job);
@@ -52,14 +42,14 @@ std::uint32_t MeshRoutes::fibre(PortId port, bool receive) const {
   return 2 * local + (receive ? 1 : 0);
 }
 
-pip::PortPair MeshRoutes::ends(Circuit circuit) const {
+FibrePair MeshRoutes::ends(Circuit circuit) const {
   const auto [a, b] = std::minmax({fibre(circuit.from, false), fibre(circuit.to, true)});
   return {a, b};
 }
 
 std::optional<std::vector<MeshWay>> MeshRoutes::find(std::span<const Circuit> circuits, std::span<const MeshWay> taken) {
-  std::vector<pip::PortPair> pairs;
-  std::vector<pip::PipRoute> routes;
+  std::vector<FibrePair> pairs;
+  std::vector<LightWay> routes;
   Key key;
   for (const Circuit circuit : circuits) {
     pairs.push_back(ends(circuit));
@@ -73,7 +63,7 @@ std::optional<std::vector<MeshWay>> MeshRoutes::find(std::span<const Circuit> ci
   auto known = known_.find(key);
   if (known == known_.end()) {
     if (known_.size() >= kMaxKnown) known_.clear();
-    known = known_.emplace(std::move(key), pip::route_within(mesh_, pairs, routes, kRounds)).first;
+    known = known_.emplace(std::move(key), switch_->route(pairs, routes)).first;
   }
   if (!known->second) return std::nullopt;
   std::vector<MeshWay> found;
@@ -83,7 +73,7 @@ std::optional<std::vector<MeshWay>> MeshRoutes::find(std::span<const Circuit> ci
 
 bool MeshRoutes::bright(std::span<const MeshWay> ways) {
   if (budget_db_ == 0.0) return true;
-  std::vector<pip::PipRoute> routes;
+  std::vector<LightWay> routes;
   Key key;
   for (const MeshWay& way : ways) {
     routes.push_back(way.route);
@@ -93,16 +83,9 @@ bool MeshRoutes::bright(std::span<const MeshWay> ways) {
   auto known = bright_.find(key);
   if (known == bright_.end()) {
     if (bright_.size() >= kMaxKnown) bright_.clear();
-    const bool enough = pip::within_budget(mesh_, routes, optics_of(spec_), budget_db_);
-    known = bright_.emplace(std::move(key), enough).first;
+    known = bright_.emplace(std::move(key), switch_->bright(routes, budget_db_)).first;
   }
   return known->second;
-}
-
-double MeshRoutes::loss_db(std::uint32_t cells) const { return loss_of_way_db(spec_, cells); }
-
-std::string MeshRoutes::describe() const {
-  return "mesh of " + std::to_string(mesh_.rows()) + "x" + std::to_string(mesh_.columns()) + " hexagons";
 }
 
 }  // namespace photonrail::fabric

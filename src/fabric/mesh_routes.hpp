@@ -1,21 +1,20 @@
 // The meshes of a rail whose switches are programmable photonics: which ways of light the circuits of all jobs take, and
 // which further circuits have a way beside them. Passive, and deterministic: what is asked twice is answered from memory.
 //
-// Model: a mesh for each plane. A circuit is a way of light that shares no waveguide with another (photonrail/pip), from
+// Model: a mesh for each plane. A circuit is a way of light that shares no waveguide with another (BlockingSwitch), from
 // the transmit fibre of one NIC port to the receive fibre of another. Where nic.optical_budget_db is given, all ways
 // together must leave every receiver the power that it needs: loss of its way and penalty for the crosstalk of all others.
 //
 // Leaves out: ways that negotiated congestion does not find, and light of ports without a circuit.
 #pragma once
 
+#include "fabric/blocking_switch.hpp"
 #include "photonrail/cluster.hpp"
 #include "photonrail/core/circuit.hpp"
-#include "photonrail/pip/optics.hpp"
-#include "photonrail/pip/pip_switch.hpp"
-#include "pip/reach.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +27,7 @@ class MeshAdmission;
 /// A circuit and its way through the mesh of its plane.
 struct MeshWay {
   Circuit circuit;
-  pip::PipRoute route;
+  LightWay route;
   std::uint32_t job = 0;
 };
 
@@ -36,6 +35,8 @@ class MeshRoutes {
  public:
   /// `planes`, `ports_per_gpu`: of each rail. REQUIRES: cluster.validate() throws nothing, and the switches block.
   explicit MeshRoutes(const ClusterSpec& cluster);
+  /// With a switch of its own for each plane, all alike. REQUIRES: it is not null.
+  MeshRoutes(const ClusterSpec& cluster, std::unique_ptr<const BlockingSwitch> of_plane);
 
   /// Registers a job, and returns its number: jobs count from 0. It must outlive the object.
   std::uint32_t add(MeshAdmission& job);
@@ -58,34 +59,29 @@ class MeshRoutes {
     return static_cast<std::uint32_t>(way.route.waveguides.size()) - 1;
   }
   /// Returns the loss of a way of `cells` cells alone, from fibre to fibre.
-  [[nodiscard]] double loss_db(std::uint32_t cells) const;
-  [[nodiscard]] std::string describe() const;  ///< "mesh of 9x9 hexagons"
+  [[nodiscard]] double loss_db(std::uint32_t cells) const { return switch_->loss_db(cells); }
+  [[nodiscard]] std::string describe() const { return switch_->describe(); }  ///< "mesh of 9x9 hexagons"
 
  private:
   using Key = std::vector<std::uint32_t>;
 
-  [[nodiscard]] pip::PortPair ends(Circuit circuit) const;
+  [[nodiscard]] FibrePair ends(Circuit circuit) const;
   [[nodiscard]] std::uint32_t fibre(PortId port, bool receive) const;
 
   std::uint32_t planes_;
   std::uint32_t ports_per_gpu_;
   double budget_db_;
-  pip::PipMesh mesh_;
-  PipMeshSpec spec_;
+  std::unique_ptr<const BlockingSwitch> switch_;
   std::map<PortId, MeshWay> ways_;
   std::vector<MeshAdmission*> jobs_;
-  std::map<Key, std::optional<std::vector<pip::PipRoute>>> known_;  // by the pairs and the waveguides that are taken
-  std::map<Key, bool> bright_;                                      // by the waveguides of all ways
+  std::map<Key, std::optional<std::vector<LightWay>>> known_;  // by the pairs and the waveguides that are taken
+  std::map<Key, bool> bright_;                                 // by the waveguides of all ways
 };
 
-/// The mesh of each plane of a cluster's rails. REQUIRES: the switches block. Throws ConfigError: too many ports for it.
-[[nodiscard]] pip::PipMesh mesh_of(const ClusterSpec& cluster);
+/// The switch of each plane of a cluster's rails. REQUIRES: the switches block. Throws ConfigError: too many ports for it.
+[[nodiscard]] std::unique_ptr<BlockingSwitch> switch_of(const ClusterSpec& cluster);
 /// The shortest ways of the circuits that the mesh may have to light: from the transmit fibre of one NIC port (even) to the
-/// receive fibre of another (odd), each alone. REQUIRES: as mesh_of().
-[[nodiscard]] pip::PortReach reach_of_circuits(const ClusterSpec& cluster);
-[[nodiscard]] pip::PipOptics optics_of(const PipMeshSpec& spec);
-/// Returns the loss of a way of `cells` cells alone, from fibre to fibre: that of its cells with what they leak, and of two
-/// ports.
-[[nodiscard]] double loss_of_way_db(const PipMeshSpec& spec, std::uint32_t cells);
+/// receive fibre of another (odd), each alone.
+[[nodiscard]] LightReach reach_of_circuits(const BlockingSwitch& mesh);
 
 }  // namespace photonrail::fabric

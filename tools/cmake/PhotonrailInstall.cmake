@@ -24,13 +24,15 @@ write_basic_package_version_file(photonrailConfigVersion.cmake COMPATIBILITY Sam
 install(FILES "${PROJECT_BINARY_DIR}/photonrailConfig.cmake" "${PROJECT_BINARY_DIR}/photonrailConfigVersion.cmake"
   DESTINATION "${photonrail_package_dir}")
 
-# A package component: the simulation does without it.
-install(TARGETS photonrail_pip_library EXPORT photonrail_pip FILE_SET HEADERS)
-install(EXPORT photonrail_pip NAMESPACE photonrail:: FILE photonrailPipTargets.cmake DESTINATION "${photonrail_package_dir}")
+# Components of the package: the simulation does without them.
+foreach(component pip astra)
+  install(TARGETS photonrail_${component}_library EXPORT photonrail_${component} FILE_SET HEADERS)
+  install(EXPORT photonrail_${component} NAMESPACE photonrail:: FILE photonrail_${component}.cmake DESTINATION "${photonrail_package_dir}")
+endforeach()
 
 # All that is installed, and no test: what tools/quickstart builds, so that `cmake --install` works after it.
 add_custom_target(photonrail_installable)
-add_dependencies(photonrail_installable ${photonrail_libraries} photonrail_pip_library)
+add_dependencies(photonrail_installable ${photonrail_libraries})
 if(TARGET photonrail_command)
   install(TARGETS photonrail_command COMPONENT command)
   # Manual pages and completion scripts, made by the command of its own tables.

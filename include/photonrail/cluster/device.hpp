@@ -1,6 +1,7 @@
 // Devices: passive. They say how long something takes or in which state they are; they never schedule.
 #pragma once
 
+#include "photonrail/core/circuit.hpp"
 #include "photonrail/core/random.hpp"
 #include "photonrail/units.hpp"
 
@@ -48,7 +49,9 @@ enum class DarkScope : std::uint8_t { kPorts, kSwitch };
 /// A mesh of programmable photonics in a switch's place (photonrail/pip/pip_switch.hpp): it blocks. Its ports are fibres:
 /// of NIC port p of a plane, 2 p is the transmit and 2 p + 1 the receive fibre, evenly around the rim.
 struct PipMeshSpec {
-  std::uint32_t rows = 1;  ///< hexagons, 1 to 64
+  static constexpr std::uint32_t kMaxHexagons = 64;  ///< a side
+
+  std::uint32_t rows = 1;  ///< hexagons, 1 to kMaxHexagons
   std::uint32_t columns = 1;
   double cell_loss_db = 0.25;   ///< of one pass of a cell, 0.01 to 20
   double port_loss_db = 1.0;    ///< between a fibre and the mesh, each time, 0 to 20
@@ -70,8 +73,10 @@ struct OpticalSwitchSpec {
   double insertion_loss_db = 0.0;    ///< of one pass, at its worst; 0: unknown
   std::optional<PipMeshSpec> pip{};  ///< none: a crossbar, which joins any matching of its ports
 
-  /// Switching, settling and link bring-up, without a queue.
-  [[nodiscard]] Duration typical() const { return reconfiguration.typical() + settle + link_up; }
+  /// The switch's share of a reconfiguration that switches for so long, without a queue.
+  [[nodiscard]] ReconfigurationDelays delays(Duration switching) const { return {{}, switching, settle, link_up, {}}; }
+  /// Switching, settling and link bring-up.
+  [[nodiscard]] Duration typical() const { return delays(reconfiguration.typical()).total(); }
 };
 
 /// Where a value of a preset comes from, and what it does not say.

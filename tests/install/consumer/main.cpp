@@ -1,4 +1,6 @@
-// Uses the library from outside: a scenario built in code, a collective and a controller of its own, a PipSwitch.
+// Uses the library from outside: a scenario built in code, a collective and a controller of its own, a PipSwitch,
+// ASTRA-sim's rules.
+#include "photonrail/formats/astra.hpp"
 #include "photonrail/pip/pip_switch.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/testing/tiny_job.hpp"
@@ -118,6 +120,22 @@ bool check_pip() {
   return cover.matchings.size() == 3 && fault.empty();
 }
 
+/// A reduce-scatter of 2 GiB between two GPUs on a link of 1 GiB/s and no latency: each sends half of it, in a second.
+bool check_astra() {
+  pr::AnalyticalJob job;
+  job.network = {{pr::AnalyticalShape::kRing, 2, 1.0, 0.0}};
+  job.system.endpoint_delay_ns = 0;
+  job.system.reduce_scatter = {{.algorithm = pr::AnalyticalAlgorithm::kRing}};
+  pr::AnalyticalTask task;
+  task.kind = pr::AnalyticalTask::Kind::kCollective;
+  task.op = pr::CollectiveOp::kReduceScatter;
+  task.bytes = 2ULL << 30U;
+  job.ranks.assign(2, {task});
+  const auto result = pr::simulate_analytical(job, pr::AnalyticalBackend::kCongestionUnaware);
+  std::cout << "ASTRA-sim's rules: " << pr::astra_log(result);
+  return result.finish_ns.front() >= 1'000'000'000 && result.finish_ns.front() < 1'100'000'000;
+}
+
 }  // namespace
 
 int main() {
@@ -133,5 +151,6 @@ int main() {
   good = check("own broadcast, electrical rail", chain, 7ms) && good;
   good = check("own broadcast, own controller", on_optical_rails(chain), 17ms) && good;
   good = check_pip() && good;
+  good = check_astra() && good;
   return good ? 0 : 1;
 }

@@ -1,13 +1,13 @@
 // A link model says how long a message is on its way.
 #pragma once
 
-#include "analytical/clock.hpp"
+#include "astra/clock.hpp"
 #include "photonrail/study/analytical.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 class Links {
  public:
@@ -52,4 +52,4 @@ class Links {
   std::vector<std::uint64_t> unused_;  // places in flights_
 };
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

@@ -1,4 +1,4 @@
-#include "analytical/phases.hpp"
+#include "astra/phases.hpp"
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/analytical.hpp"
@@ -32,7 +32,7 @@ void check_network(const AnalyticalJob& job) {
 }
 
 void check_implementations(const AnalyticalJob& job, CollectiveOp op, const char* field) {
-  const auto& list = analytical::implementations(job.system, op);
+  const auto& list = astra::implementations(job.system, op);
   const std::string where = std::string("system.") + field;
   if (list.size() > job.network.size())
     throw ConfigError(
@@ -135,7 +135,7 @@ void AnalyticalJob::validate() const {
   for (const auto& [op, field] : ops) {
     if (!uses(*this, op)) continue;
     check_implementations(*this, op, field);
-    if (analytical::implementations(system, op).empty())
+    if (astra::implementations(system, op).empty())
       throw ConfigError(std::string("system.") + field, "the job calls it, and no implementation is given");
   }
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 class Clock {
  public:
@@ -34,4 +34,4 @@ class Clock {
   return static_cast<std::uint64_t>(nanoseconds);
 }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

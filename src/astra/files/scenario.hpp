@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-namespace photonrail::formats::astra {
+namespace photonrail::astra {
 
 /// Paths are relative to `directory`, or absolute where it is empty.
 [[nodiscard]] json::Json scenario_of(const AstraOptions& options, const std::filesystem::path& directory);
 
-}  // namespace photonrail::formats::astra
+}  // namespace photonrail::astra

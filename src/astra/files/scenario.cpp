@@ -1,12 +1,12 @@
 // ASTRA-sim's inputs as a scenario of the project's own.
-#include "formats/astra/scenario.hpp"
-#include "formats/astra/files.hpp"
+#include "astra/files/scenario.hpp"
+#include "astra/files/files.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <system_error>
 
-namespace photonrail::formats::astra {
+namespace photonrail::astra {
 
 namespace {
 
@@ -130,12 +130,12 @@ Json scenario_of(const AstraOptions& options, const std::filesystem::path& direc
   return root;
 }
 
-}  // namespace photonrail::formats::astra
+}  // namespace photonrail::astra
 
 namespace photonrail {
 
 std::string scenario_from_astra(const AstraOptions& options, const std::filesystem::path& directory) {
-  return formats::astra::scenario_of(options, directory).dump(2) + "\n";
+  return astra::scenario_of(options, directory).dump(2) + "\n";
 }
 
 }  // namespace photonrail

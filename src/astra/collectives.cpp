@@ -1,4 +1,4 @@
-#include "analytical/collectives.hpp"
+#include "astra/collectives.hpp"
 
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 namespace {
 
@@ -307,4 +307,4 @@ std::string Collectives::waits_for(std::uint32_t rank, std::uint32_t task) const
   return "messages of other members";
 }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

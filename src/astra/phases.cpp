@@ -1,11 +1,11 @@
-#include "analytical/phases.hpp"
+#include "astra/phases.hpp"
 
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 std::uint32_t Circle::place(std::uint32_t of) const {
   if (of_all) return of;
@@ -149,4 +149,4 @@ std::vector<std::uint64_t> chunks_of(CollectiveOp op, std::uint64_t bytes, std::
   return list;
 }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

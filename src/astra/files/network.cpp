@@ -1,5 +1,5 @@
+#include "astra/files/files.hpp"
 #include "core/counted.hpp"
-#include "formats/astra/files.hpp"
 #include "formats/input_file.hpp"
 #include "photonrail/error.hpp"
 
@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-namespace photonrail::formats::astra {
+namespace photonrail::astra {
 
 namespace {
 
@@ -95,4 +95,4 @@ std::vector<AnalyticalDimension> read_network(const std::filesystem::path& file,
   }
 }
 
-}  // namespace photonrail::formats::astra
+}  // namespace photonrail::astra

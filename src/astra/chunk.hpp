@@ -2,12 +2,12 @@
 // tree.cpp; they see the chunk and the machine's few verbs (ChunkActions), no other rank.
 #pragma once
 
-#include "analytical/phases.hpp"
+#include "astra/phases.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 /// A message that came before the chunk was in its phase.
 struct EarlyMessage {
@@ -92,4 +92,4 @@ void received_tree(Chunk& chunk, ChunkActions& act);
 
 [[nodiscard]] inline const Phase& phase_of(const Chunk& chunk) { return chunk.instance->phases[chunk.phase]; }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

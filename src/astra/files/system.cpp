@@ -1,4 +1,4 @@
-#include "formats/astra/files.hpp"
+#include "astra/files/files.hpp"
 #include "formats/input_file.hpp"
 #include "json/json_reader.hpp"
 #include "json/text.hpp"
@@ -9,7 +9,7 @@
 #include <set>
 #include <string_view>
 
-namespace photonrail::formats::astra {
+namespace photonrail::astra {
 
 namespace {
 
@@ -134,4 +134,4 @@ void check_remote_memory(const std::filesystem::path& file) {
   }
 }
 
-}  // namespace photonrail::formats::astra
+}  // namespace photonrail::astra

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 /// The members of one dimension that a rank belongs to: rank, rank + stride ..., or the ranks of a group.
 struct Circle {
@@ -62,4 +62,4 @@ struct Topology {
 [[nodiscard]] std::vector<std::uint64_t> chunks_of(CollectiveOp op, std::uint64_t bytes, std::uint32_t chunks,
                                                    std::uint32_t ranks);
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace photonrail::formats::astra {
+namespace photonrail::astra {
 
 /// The system file. Keys that it does not know become warnings.
 [[nodiscard]] AnalyticalSystem read_system(const std::filesystem::path& file, std::vector<std::string>& warnings);
@@ -44,4 +44,4 @@ class GroupTable {
 /// The tasks of every rank and the groups, into `job`, whose network is known.
 void read_workload(const AstraOptions& options, AnalyticalJob& job);
 
-}  // namespace photonrail::formats::astra
+}  // namespace photonrail::astra

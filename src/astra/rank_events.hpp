@@ -2,13 +2,13 @@
 // the first of them: the order of ASTRA-sim's system layer, which is visible where instants are equal.
 #pragma once
 
-#include "analytical/clock.hpp"
+#include "astra/clock.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 template <class Event, class Owner, void (Owner::*Run)(std::uint32_t rank, const Event&)>
 class RankEvents {
@@ -78,4 +78,4 @@ class RankEvents {
   std::uint32_t free_ = kNone;
 };
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

@@ -1,9 +1,9 @@
 // The collectives in progress: chunks, the queues of dimensions that they go through, and messages between members.
 #pragma once
 
-#include "analytical/chunk.hpp"
-#include "analytical/clock.hpp"
-#include "analytical/links.hpp"
+#include "astra/chunk.hpp"
+#include "astra/clock.hpp"
+#include "astra/links.hpp"
 #include "photonrail/study/analytical.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 /// Something that a rank does a while later: with a chunk, or, where there is none, the end of a task.
 struct RankEvent {
@@ -125,4 +125,4 @@ class Collectives final : public ChunkActions {
 /// folded.
 [[nodiscard]] bool all_chunks_alike(const AnalyticalJob& job, AnalyticalBackend backend);
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

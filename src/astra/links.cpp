@@ -1,10 +1,10 @@
-#include "analytical/links.hpp"
+#include "astra/links.hpp"
 
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 namespace {
 
@@ -117,4 +117,4 @@ void Links::arrive(std::uint64_t message, std::uint64_t after) {
   clock_.after(after, action);
 }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

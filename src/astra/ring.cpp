@@ -1,9 +1,9 @@
 // Ring, direct, and halving and doubling: every message that comes makes the next one ready to go.
-#include "analytical/chunk.hpp"
+#include "astra/chunk.hpp"
 
 #include <bit>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 namespace {
 
@@ -92,4 +92,4 @@ void received(Chunk& chunk, ChunkActions& act) {
   make_packet(chunk, act);
 }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

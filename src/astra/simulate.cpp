@@ -1,9 +1,9 @@
 // A job under the rules of ASTRA-sim's analytical back ends (MIT): those of its public sources, written anew.
-#include "analytical/collectives.hpp"
-#include "analytical/links.hpp"
-#include "analytical/phases.hpp"
-#include "analytical/rank_events.hpp"
-#include "analytical/tasks.hpp"
+#include "astra/collectives.hpp"
+#include "astra/links.hpp"
+#include "astra/phases.hpp"
+#include "astra/rank_events.hpp"
+#include "astra/tasks.hpp"
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/analytical.hpp"
@@ -13,7 +13,7 @@
 
 namespace photonrail {
 
-namespace analytical {
+namespace astra {
 
 namespace {
 
@@ -147,21 +147,21 @@ bool alike(const AnalyticalJob& job, AnalyticalBackend backend) {
 
 }  // namespace
 
-}  // namespace analytical
+}  // namespace astra
 
 AnalyticalResult simulate_analytical(const AnalyticalJob& job, AnalyticalBackend backend) {
   job.validate();
-  if (!analytical::alike(job, backend)) {
-    analytical::check_memory(job);
-    analytical::check_work(job);
-    return analytical::Machine(job, backend).run();
+  if (!astra::alike(job, backend)) {
+    astra::check_memory(job);
+    astra::check_work(job);
+    return astra::Machine(job, backend).run();
   }
   AnalyticalJob folded = job;
   folded.ranks.resize(1);
-  analytical::check_memory(folded);
-  const bool repeat = analytical::all_chunks_alike(folded, backend);
-  if (!repeat) analytical::check_work(folded);
-  AnalyticalResult result = analytical::Machine(folded, backend, repeat).run();
+  astra::check_memory(folded);
+  const bool repeat = astra::all_chunks_alike(folded, backend);
+  if (!repeat) astra::check_work(folded);
+  AnalyticalResult result = astra::Machine(folded, backend, repeat).run();
   result.finish_ns.resize(job.ranks.size(), result.finish_ns.front());
   result.exposed_ns.resize(job.ranks.size(), result.exposed_ns.front());
   result.messages *= job.ranks.size();

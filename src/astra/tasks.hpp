@@ -2,9 +2,9 @@
 // GPU, one collective or send at a time; receives take none.
 #pragma once
 
-#include "analytical/clock.hpp"
-#include "analytical/collectives.hpp"
-#include "analytical/links.hpp"
+#include "astra/clock.hpp"
+#include "astra/collectives.hpp"
+#include "astra/links.hpp"
 #include "photonrail/study/analytical.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 class Tasks {
  public:
@@ -82,4 +82,4 @@ class Tasks {
   std::vector<std::uint64_t> unused_;  // places in sent_
 };
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

@@ -1,11 +1,11 @@
-#include "analytical/tasks.hpp"
+#include "astra/tasks.hpp"
 
 #include "core/counted.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 namespace {
 
@@ -199,4 +199,4 @@ void Tasks::check_finished() const {
   if (!stuck.empty()) throw DeadlockError(std::move(stuck));
 }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

@@ -1,11 +1,11 @@
 // One tree of the double binary tree. The members but one are a full binary tree in order; the one left over is its root's
 // parent, and the last of all members in one tree, the first in the other.
-#include "analytical/chunk.hpp"
+#include "astra/chunk.hpp"
 
 #include <bit>
 #include <optional>
 
-namespace photonrail::analytical {
+namespace photonrail::astra {
 
 namespace {
 
@@ -101,4 +101,4 @@ void ready_tree(Chunk& chunk, ChunkActions& act) {
   }
 }
 
-}  // namespace photonrail::analytical
+}  // namespace photonrail::astra

@@ -1,6 +1,6 @@
 // Chakra traces as tasks: the attributes that ASTRA-sim's workload layer reads.
+#include "astra/files/files.hpp"
 #include "core/counted.hpp"
-#include "formats/astra/files.hpp"
 #include "formats/chakra/dependencies.hpp"
 #include "formats/chakra/files.hpp"
 #include "formats/chakra/trace.hpp"
@@ -13,9 +13,11 @@
 #include <limits>
 #include <utility>
 
-namespace photonrail::formats::astra {
+namespace photonrail::astra {
 
 namespace {
+
+namespace chakra = formats::chakra;
 
 using chakra::NodeType;
 using chakra::Number;
@@ -244,12 +246,11 @@ void read_workload(const AstraOptions& options, AnalyticalJob& job) {
   tell(doubts, job.warnings);
 }
 
-}  // namespace photonrail::formats::astra
+}  // namespace photonrail::astra
 
 namespace photonrail {
 
 AnalyticalJob read_astra(const AstraOptions& options) {
-  namespace astra = formats::astra;
   AnalyticalJob job;
   job.system = astra::read_system(options.system, job.warnings);
   job.network = astra::read_network(options.network, job.warnings);

@@ -103,6 +103,7 @@ struct ControllerFactory {
   /// Specifications (of any policy) that are tried on the job before the run, with typical reconfiguration delays and
   /// without stragglers. The one with the shortest run is used, the first among equals. Null: none.
   std::vector<ControllerSpec> (*rehearse)(const ControllerSpec& spec) = nullptr;
+  std::size_t rehearse_first = 0;  ///< index of the one that is most often good: others then stop sooner
   /// Not a policy but a bound: the result is a lower bound on the run of every policy, and `make` is not called.
   bool bound = false;
 

@@ -57,12 +57,14 @@ struct StragglerSpec {
 };
 
 struct RunSpec {
+  static constexpr double kMaxNetworkAccuracy = 0.1;
+
   std::uint32_t iterations = 1;
   std::uint64_t seed = 1;
   Fidelity fidelity = Fidelity::kStream;
-  /// From 0 (exact) to 0.1: flows of a crowd may end by up to about this share of their duration too early or too late,
-  /// which makes crowds of many unlike flows fast (docs/models/network.md, "Crowds within an accuracy"). Above 0: without
-  /// folding.
+  /// From 0 (exact) to kMaxNetworkAccuracy: flows of a crowd may end by up to about this share of their duration too early
+  /// or too late, which makes crowds of many unlike flows fast (docs/models/network.md, "Crowds within an accuracy"). Above
+  /// 0: without folding.
   double network_accuracy = 0.0;
   /// Where something of the run is drawn (draws_of_seed()): simulate() runs the scenario with so many seeds, `seed` first,
   /// and RunResult::spread says how far their makespans lie apart. 0 and 1: with `seed` alone; none: as the caller of

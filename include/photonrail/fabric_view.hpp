@@ -120,7 +120,9 @@ struct ReconfigurationTerms {
   std::uint32_t jobs = 1;     ///< jobs that send commands to the same switches
   Duration longer{};          ///< by so much at most one draw in a thousand is longer than `switching`
 
-  [[nodiscard]] Duration total() const { return command + switching + settle + link_up + acknowledgement; }
+  [[nodiscard]] Duration total() const {
+    return ReconfigurationDelays{command, switching, settle, link_up, acknowledgement}.total();
+  }
   /// total() plus the maximum wait of a command at its switch when every job sends one command per slot of a timetable.
   [[nodiscard]] Duration total_with_queue() const { return total() + batching + command_gap * (std::int64_t{jobs} - 1); }
   /// The shortest slot of a timetable in which switches carry out each command before the next one arrives.

@@ -71,7 +71,7 @@ void check_run(const Reading& at) {
 }
 
 constexpr Field kNetworkFields[] = {
-    fields::number<&RunSpec::network_accuracy>("accuracy", 0.0, 0.1,
+    fields::number<&RunSpec::network_accuracy>("accuracy", 0.0, RunSpec::kMaxNetworkAccuracy,
                                                "Flows of a crowd may end by up to about this share of their duration too "
                                                "early or too late; 0: exact; above 0, no folding.")
         .by("network_accuracy")

@@ -328,6 +328,7 @@ ControllerFactory coalesce_factory() {
   factory.rail_symmetric = true;
   factory.needs = coalesce_needs;
   factory.rehearse = coalesce_rehearsals;
+  factory.rehearse_first = 1;  // with patience
   using P = ControllerParameter;
   factory.parameters = {
       P::flag("rehearse", true, "try several ways on the job, those of Opus among them, and take the best"),

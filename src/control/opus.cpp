@@ -88,7 +88,8 @@ ControllerFactory opus_factory() {
           .work_conserving = true,
           .claims = {.faster_ports = true, .shorter_delay = true, .server_names = true},
           .examine = examine_opus,
-          .rehearse = opus_rehearsals};
+          .rehearse = opus_rehearsals,
+          .rehearse_first = 1};
 }
 
 }  // namespace photonrail::control

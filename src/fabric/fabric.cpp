@@ -22,12 +22,12 @@ PlantSpec plant_for(const ClusterSpec& spec, const FoldedPlant* folded) {
 
 }  // namespace
 
-Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded,
+Fabric::Fabric(engine::Engine& engine, const ClusterSpec& spec, const FabricSettings& settings, const FoldedPlant* folded,
                std::span<const GpuId> gpus)
     : spec_(spec),
       folded_(folded),
       plant_(plant_for(spec, folded)),
-      own_(std::make_unique<SharedFabric>(engine, spec, plant_, seed,
+      own_(std::make_unique<SharedFabric>(engine, spec, plant_, settings,
                                           folded == nullptr && spec.nic.gpus == 1 ? gpus : std::span<const GpuId>{})),
       shared_(*own_),
       network_(shared_.network()) {

@@ -48,8 +48,8 @@ class Fabric {
   /// `engine`, `spec` and `folded` must outlive the fabric. `folded`: null, or what stands for the cluster; then messages
   /// between GPUs on different rails must not be asked for, and an electrical rail must have one tier. `gpus`: those that
   /// messages come from and go to, where they are not folded; empty: any.
-  Fabric(engine::Engine& engine, const ClusterSpec& spec, std::uint64_t seed, const FoldedPlant* folded = nullptr,
-         std::span<const GpuId> gpus = {});
+  Fabric(engine::Engine& engine, const ClusterSpec& spec, const FabricSettings& settings,
+         const FoldedPlant* folded = nullptr, std::span<const GpuId> gpus = {});
 
   /// The fabric as one of several jobs has it: a network and switches that all of them share, and circuits of its own,
   /// between ports that are its own (SharedFabric::seat). `gpus`: of its ranks. All must outlive the fabric.

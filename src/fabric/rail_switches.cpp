@@ -31,7 +31,7 @@ Duration RailSwitches::draw(std::uint32_t which, Time now) {
   const OpticalSwitchSpec& optical = spec_.optical;
   Switch& s = switches_[which];
   if (optical.batching > Duration{} && s.drew && s.drawn_at == now) return s.drawn;
-  s.drawn = optical.reconfiguration.draw(s.random) + optical.settle + optical.link_up;
+  s.drawn = optical.delays(optical.reconfiguration.draw(s.random)).total();
   s.drawn_at = now;
   s.drew = true;
   return s.drawn;

@@ -7,9 +7,9 @@ namespace photonrail::fabric {
 using network::DeliveryListener;
 using topology::Plant;
 
-SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const Plant& plant, std::uint64_t seed,
-                           std::span<const GpuId> gpus)
-    : capacities_(plant, gpus), network_(engine), plant_(plant) {
+SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const Plant& plant,
+                           const FabricSettings& settings, std::span<const GpuId> gpus)
+    : capacities_(plant, gpus), network_(engine, settings.network_accuracy), plant_(plant) {
   network_.resize(capacities_.count());
   const PlantSpec& of = plant.spec();
   const bool optical = spec.rail.kind == RailKind::kOptical;
@@ -44,7 +44,7 @@ SharedFabric::SharedFabric(engine::Engine& engine, const ClusterSpec& spec, cons
   if (!optical) return;
   rails_.resize(of.gpus_per_server);
   for (std::uint32_t r = 0; r < of.gpus_per_server; ++r) {
-    if (capacities_.has_rail(RailId{r})) add_rail(spec, plant, RailId{r}, seed);
+    if (capacities_.has_rail(RailId{r})) add_rail(spec, plant, RailId{r}, settings.seed);
   }
 }
 

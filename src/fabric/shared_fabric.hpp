@@ -31,6 +31,12 @@ struct SharedRail {
   std::unique_ptr<MeshRoutes> mesh{};       ///< null: the switches do not block
 };
 
+/// What of a run's settings concerns the fabric.
+struct FabricSettings {
+  std::uint64_t seed = 1;         ///< of what switches draw
+  double network_accuracy = 0.0;  ///< RunSpec's
+};
+
 class SharedFabric : private network::DeliveryListener {
  public:
   static constexpr int kJobShift = 56;  ///< a message's tag has its job above this bit
@@ -38,8 +44,8 @@ class SharedFabric : private network::DeliveryListener {
   static constexpr std::uint32_t kNoJob = ~std::uint32_t{0};
 
   /// `gpus`: those of all jobs; empty: all of the plant. `engine`, `spec` and `plant` must outlive the object.
-  SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const topology::Plant& plant, std::uint64_t seed,
-               std::span<const GpuId> gpus = {});
+  SharedFabric(engine::Engine& engine, const ClusterSpec& spec, const topology::Plant& plant,
+               const FabricSettings& settings, std::span<const GpuId> gpus = {});
 
   /// Assigns GPUs to jobs. `gpus`: by job, the GPUs of its ranks. A GPU without a rank, which may relay the traffic of
   /// other GPUs of its server, belongs to the first job that has a rank in that server.

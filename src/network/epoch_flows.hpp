@@ -34,8 +34,9 @@ class EpochFlows {
     const std::vector<double>& rates;
     std::vector<double>& available;
   };
-  /// `departure`: called when flows end; it calls take_ended().
-  EpochFlows(const Parts& parts, const engine::Action& departure) : parts_(parts), departure_(departure) {}
+  /// `departure`: called when flows end; it calls take_ended(). `accuracy` 0: no epochs. REQUIRES: 0 <= accuracy < 1.
+  EpochFlows(const Parts& parts, const engine::Action& departure, double accuracy)
+      : parts_(parts), departure_(departure), accuracy_(accuracy) {}
   EpochFlows(const EpochFlows&) = delete;  // events name it
   EpochFlows& operator=(const EpochFlows&) = delete;
 
@@ -43,8 +44,6 @@ class EpochFlows {
     reserved_.resize(capacities);
     scratch_.resize(capacities);
   }
-  /// 0: no epochs. REQUIRES: 0 <= accuracy < 1.
-  void set_accuracy(double accuracy) { accuracy_ = accuracy; }
   /// The least number of flows of which some are taken together: below it everything is exact. REQUIRES: accuracy > 0.
   [[nodiscard]] std::size_t least_crowd() const { return static_cast<std::size_t>(std::ceil(kLeastFlows / accuracy_)); }
 
@@ -98,7 +97,7 @@ class EpochFlows {
 
   Parts parts_;
   engine::Action departure_;
-  double accuracy_ = 0.0;
+  const double accuracy_;
   std::vector<double> reserved_;        // by capacity, bytes per picosecond until end_
   std::vector<double> scratch_;         // by capacity; 0 but while a method runs
   double most_longer_ = 1.0;            // than the accuracy times the age of a flow: the next epoch

@@ -4,14 +4,14 @@
 
 namespace photonrail::network {
 
-Network::Network(engine::Engine& engine, std::uint8_t max_visits)
+Network::Network(engine::Engine& engine, double accuracy, std::uint8_t max_visits)
     : engine_(engine),
       channels_(flows_),
       arrivals_(engine, flows_),
       exclusive_({engine, flows_, channels_, arrivals_, rates_}),
       shared_({engine, flows_, rates_},
               {engine::Action::to<&Network::depart_now>(*this), engine::Action::to<&Network::depart_in_epoch>(*this)},
-              max_visits) {}
+              accuracy, max_visits) {}
 
 void Network::resize(std::size_t count) {
   rates_.resize(count);

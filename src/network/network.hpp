@@ -34,17 +34,14 @@ class Network {
   /// Limit on the adaptations of a capacity in one solve; beyond it all levels are filled anew.
   static constexpr std::uint8_t kMaxVisits = 100;
 
-  /// `engine` must outlive the network. REQUIRES: max_visits < 255.
-  explicit Network(engine::Engine& engine, std::uint8_t max_visits = kMaxVisits);
+  /// `engine` must outlive the network. `accuracy`: flows of a crowd may end up to this share of their duration too early
+  /// or too late (EpochFlows); 0: exact. REQUIRES: 0 <= accuracy < 1, max_visits < 255.
+  explicit Network(engine::Engine& engine, double accuracy = 0.0, std::uint8_t max_visits = kMaxVisits);
   Network(const Network&) = delete;  // its parts know each other
   Network& operator=(const Network&) = delete;
 
   /// Sets the listener for deliveries. It must outlive the network. REQUIRES: nothing has been posted.
   void attach(DeliveryListener& listener) { arrivals_.attach(listener); }
-
-  /// Flows of a crowd may end up to this share of their duration too early or too late (EpochFlows); 0: exact.
-  /// REQUIRES: 0 <= accuracy < 1, and nothing has been posted.
-  void set_accuracy(double accuracy) { shared_.set_accuracy(accuracy); }
 
   /// Grows the table of capacities to `count`; new ones have rate 0.
   void resize(std::size_t count);

@@ -4,14 +4,17 @@
 
 namespace photonrail::network {
 
-SharedFlows::SharedFlows(const Parts& parts, const Departures& departures, std::uint8_t max_visits)
+SharedFlows::SharedFlows(const Parts& parts, const Departures& departures, double accuracy, std::uint8_t max_visits)
     : engine_(parts.engine),
       flows_(parts.flows),
       rates_(parts.rates),
+      exact_(accuracy <= 0.0),
       lists_(parts.engine, parts.flows),
       agenda_(parts.engine, departures.leaving),
       solver_({parts.engine, parts.flows, lists_, agenda_, available_}, max_visits),
-      epochs_({parts.engine, parts.flows, lists_, agenda_, solver_, rates_, available_}, departures.ended) {}
+      epochs_({parts.engine, parts.flows, lists_, agenda_, solver_, rates_, available_}, departures.ended, accuracy) {
+  if (!exact_) solver_.expect_crowds(epochs_.least_crowd());
+}
 
 void SharedFlows::resize(std::size_t capacities) {
   available_.resize(capacities);
@@ -19,12 +22,6 @@ void SharedFlows::resize(std::size_t capacities) {
   agenda_.resize(capacities);
   solver_.resize(capacities);
   epochs_.resize(capacities);
-}
-
-void SharedFlows::set_accuracy(double accuracy) {
-  exact_ = accuracy <= 0.0;
-  epochs_.set_accuracy(accuracy);
-  if (!exact_) solver_.expect_crowds(epochs_.least_crowd());
 }
 
 // An epoch that is dissolved has told the solver of the new rate.

@@ -27,14 +27,12 @@ class SharedFlows {
     engine::Action leaving;
     engine::Action ended;
   };
-  /// `max_visits`: LevelSolver.
-  SharedFlows(const Parts& parts, const Departures& departures, std::uint8_t max_visits);
+  /// `accuracy`: EpochFlows; `max_visits`: LevelSolver.
+  SharedFlows(const Parts& parts, const Departures& departures, double accuracy, std::uint8_t max_visits);
   SharedFlows(const SharedFlows&) = delete;  // its parts know each other
   SharedFlows& operator=(const SharedFlows&) = delete;
 
   void resize(std::size_t capacities);
-  /// EpochFlows. 0: exact. REQUIRES: 0 <= accuracy < 1, and no flow has been added.
-  void set_accuracy(double accuracy);
   /// `rates` have another rate of the capacity than they had when this was called for it before.
   void change_rate(CapacityId id);
 
@@ -74,7 +72,7 @@ class SharedFlows {
   FlowTable& flows_;
   const std::vector<double>& rates_;
   std::vector<double> available_;  // the rates without what epochs reserve
-  bool exact_ = true;
+  const bool exact_;
   CapacityFlows lists_;
   DepartureAgenda agenda_;
   LevelSolver solver_;

@@ -2,6 +2,13 @@
 
 namespace photonrail::run {
 
+Duration reconfiguration(const OpticalSwitchSpec& optical, Duration switching, const ControllerSpec& controller) {
+  ReconfigurationDelays delays = optical.delays(switching);
+  delays.command = controller.command;
+  delays.acknowledgement = controller.acknowledgement;
+  return delays.total();
+}
+
 CostModel cost_model(const ClusterSpec& cluster, const ControllerSpec& controller) {
   const NicSpec& nic = cluster.nic;
   CostModel model;
@@ -10,8 +17,9 @@ CostModel cost_model(const ClusterSpec& cluster, const ControllerSpec& controlle
   model.ports = nic.ports;
   if (cluster.rail.kind == RailKind::kOptical) {
     const bool root = controller.control.placement == ControllerPlacement::kHierarchical;
-    model.reconfiguration = cluster.rail.optical.typical() + controller.request + controller.service + controller.command +
-                            controller.acknowledgement;
+    const OpticalSwitchSpec& optical = cluster.rail.optical;
+    model.reconfiguration =
+        controller.request + controller.service + reconfiguration(optical, optical.reconfiguration.typical(), controller);
     if (root) *model.reconfiguration += controller.control.root_request + controller.control.root_service;
   }
   return model;

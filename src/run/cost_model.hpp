@@ -7,8 +7,12 @@
 
 namespace photonrail::run {
 
-/// A set of circuits costs what a request, its service, the command, the switching (the typical one of a distribution),
-/// link bring-up and the acknowledgement take. Leaves out the second tier of electrical rails.
+/// Returns the time from a decision until its circuits can be used, where the switch takes `switching`.
+[[nodiscard]] Duration reconfiguration(const OpticalSwitchSpec& optical, Duration switching,
+                                       const ControllerSpec& controller);
+
+/// A set of circuits costs what a request, its service and reconfiguration() with the typical switching take. Leaves out
+/// the second tier of electrical rails.
 [[nodiscard]] CostModel cost_model(const ClusterSpec& cluster, const ControllerSpec& controller);
 
 }  // namespace photonrail::run

@@ -14,8 +14,8 @@
 namespace photonrail::run {
 
 /// Returns what ties ranks together that the classes of a folding know nothing of, or treats them differently; "" when
-/// nothing does. `rehearsal`: of Stage::kRehearsal of the runner, for which a policy that rehearses may be taken to treat
-/// equal ranks equally; Runner::rehearse() says why.
+/// nothing does. `rehearsal`: of RehearsalRun::as_symmetric, for which a policy that rehearses may be taken to treat
+/// equal ranks equally; Rehearsals says why.
 [[nodiscard]] std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& controller,
                                            const ControllerFactory& factory, bool rehearsal = false);
 

@@ -29,8 +29,7 @@ BoundTerms terms_of(const BoundedJob& job) {
   terms.ports = job.cluster.nic.ports;
   terms.port_rate = job.cluster.nic.per_port;
   terms.forwarded = job.cluster.rail.forwarding || controller.parameters.flag("forwarding");
-  terms.dark =
-      least(optical.reconfiguration) + optical.settle + optical.link_up + controller.command + controller.acknowledgement;
+  terms.dark = reconfiguration(optical, least(optical.reconfiguration), controller);
   return terms;
 }
 
@@ -48,7 +47,7 @@ LowerBound::LowerBound(const BoundedJob& job, const Registries& registries, std:
     : job_(job),
       graph_(job.scenario.graph),
       placement_(folding::MemberPlacement::of(job.scenario.graph, job.scenario.gpu_of_rank)),
-      fabric_(engine_, job.cluster, job.run.seed, nullptr, job.scenario.gpu_of_rank),
+      fabric_(engine_, job.cluster, {job.run.seed}, nullptr, job.scenario.gpu_of_rank),
       algorithms_(job.scenario.collectives, registries.collectives),
       plans_(algorithms_, graph_.demands(),
              {.fidelity = job.run.fidelity,

@@ -114,7 +114,7 @@ void check_ports(const ClusterSpec& cluster, std::vector<std::string>& lines) {
 // Circuits that no setting of the mesh can make: jobs that need them end unfinished.
 void check_mesh(const ClusterSpec& cluster, std::vector<std::string>& lines) {
   if (cluster.rail.kind != RailKind::kOptical || !cluster.rail.optical.pip) return;
-  const pip::PortReach reach = fabric::reach_of_circuits(cluster);
+  const fabric::LightReach reach = fabric::reach_of_circuits(*fabric::switch_of(cluster));
   if (reach.unjoined == 0) return;
   const std::uint32_t of_plane = cluster.nic.ports / cluster.rail.planes;
   const auto server = [&](std::uint32_t fibre) { return std::to_string(fibre / 2 / of_plane); };

@@ -134,8 +134,6 @@ void check_controller(const Scenario& scenario) {
   if (!controller.circuits.empty()) check_circuits(scenario);
 }
 
-constexpr double kMaxNetworkAccuracy = 0.1;
-
 void check_numbers(const Scenario& scenario) {
   if (scenario.executor.buffered_send < Bytes{}) throw FieldError(field("executor.buffered_send"), "must not be negative");
   for (const double share : scenario.executor.sm_share) {
@@ -149,7 +147,7 @@ void check_numbers(const Scenario& scenario) {
                      "ranks are 0 to " + number(scenario.graph.ranks() - 1));
   }
   if (scenario.run.iterations == 0) throw FieldError(field("run.iterations"), "must be at least 1");
-  if (!(scenario.run.network_accuracy >= 0.0 && scenario.run.network_accuracy <= kMaxNetworkAccuracy)) {
+  if (!(scenario.run.network_accuracy >= 0.0 && scenario.run.network_accuracy <= RunSpec::kMaxNetworkAccuracy)) {
     throw FieldError(field("run.network_accuracy"), "must be from 0 to 0.1", "0 is exact");
   }
 }

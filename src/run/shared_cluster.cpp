@@ -7,7 +7,7 @@
 #include "execution/time_accounting.hpp"
 #include "photonrail/error.hpp"
 #include "run/plausibility.hpp"
-#include "run/runner.hpp"
+#include "run/rehearsals.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -107,24 +107,31 @@ class Jobs {
   Jobs(const Scenario& scenario, std::span<Observer* const> observers, const Registries& registries)
       : scenario_(scenario),
         observers_(observers),
+        registries_(registries),
         plant_(scenario.cluster.plant()),
-        shared_(engine_, scenario.cluster, plant_, scenario.run.seed, gpus_of(scenario)),
+        shared_(engine_, scenario.cluster, plant_, {scenario.run.seed, scenario.run.network_accuracy}, gpus_of(scenario)),
         watched_(execution::watch_ranks(observers)) {
     jobs_.reserve(scenario.jobs.size());
     std::vector<std::span<const GpuId>> gpus;
     for (const Scenario& job : scenario.jobs) gpus.emplace_back(job.gpu_of_rank);
     shared_.seat(gpus);
-    shared_.network().set_accuracy(scenario.run.network_accuracy);
+  }
+
+  /// Rehearses and profiles each job alone, and builds it beside the others.
+  void prepare() {
     std::size_t ranks = 0;
     std::size_t communicators = 0;
-    for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
-      const Scenario& job = scenario.jobs[j];
+    for (std::size_t j = 0; j < scenario_.jobs.size(); ++j) {
+      const Scenario& job = scenario_.jobs[j];
       Job& made = *jobs_.emplace_back(std::make_unique<Job>(
-          Job{JobObserver(observers, j, scenario.jobs.size(), ranks, communicators), {}, {}, {}, {}}));
+          Job{JobObserver(observers_, j, scenario_.jobs.size(), ranks, communicators), {}, {}, {}, {}, {}}));
       made.observer_list.assign(watched_ ? 1 : 0, &made.observer);
       made.context.emplace(
-          SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j), holder_of_controller(scenario, j)});
-      made.runner = Runner::for_sharing(job, run_of(scenario, j), made.observer_list, registries);
+          SharedJobContext{engine_, shared_, static_cast<std::uint32_t>(j), holder_of_controller(scenario_, j)});
+      const JobRun of_job{job, registries_, run_of(scenario_, j), made.observer_list};
+      made.caches.emplace(of_job);
+      const ControllerSpec controller = Rehearsals(of_job, *made.caches).choose_confirmed().controller;
+      made.runner.emplace(of_job, controller, *made.caches);
       made.simulation = made.runner->share(*made.context);
       ranks += job.graph.ranks();
       communicators += job.graph.communicators().size();
@@ -146,13 +153,13 @@ class Jobs {
     if (!stuck.empty()) throw DeadlockError(std::move(stuck));
   }
 
-  void report(const Registries& registries, RunResult& result) {
+  void report(RunResult& result) {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       RunResult& of = result.jobs.emplace_back();
       of.name = scenario_.jobs[j].name;
       of.seed = scenario_.jobs[j].run.seed;
       of.warnings = job_warnings(scenario_.jobs[j]);
-      describe(scenario_.jobs[j], registries, of);
+      describe(scenario_.jobs[j], registries_, of);
       of.folding.ranks = of.folding.classes = scenario_.jobs[j].graph.ranks();
       of.folding.off = "several jobs share the cluster";
       jobs_[j]->simulation->report(of);
@@ -171,7 +178,8 @@ class Jobs {
     JobObserver observer;
     std::vector<Observer*> observer_list;
     std::optional<SharedJobContext> context;
-    std::unique_ptr<Runner> runner;
+    std::optional<RunCaches> caches;
+    std::optional<Runner> runner;
     std::unique_ptr<Simulation> simulation;
   };
 
@@ -194,6 +202,7 @@ class Jobs {
 
   const Scenario& scenario_;
   std::span<Observer* const> observers_;
+  const Registries& registries_;
   engine::Engine engine_;
   const Plant plant_;
   SharedFabric shared_;
@@ -299,7 +308,7 @@ void bound_jobs(const Scenario& scenario, const Registries& registries, RunResul
     of.warnings = job_warnings(scenario.jobs[j]);
     describe(scenario.jobs[j], registries, of);
     of.start = scenario.jobs[j].start;
-    Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(of);
+    run_job({scenario.jobs[j], registries, run_of(scenario, j)}, of);
     of.alone = of.makespan;
     result.makespan = std::max(result.makespan, (of.start + of.makespan).since_start());
   }
@@ -312,11 +321,12 @@ void run_jobs(const Scenario& scenario, std::span<Observer* const> observers, co
               RunResult& result) {
   if (are_bounds(scenario, registries)) return bound_jobs(scenario, registries, result);
   Jobs jobs(scenario, observers, registries);
+  jobs.prepare();
   jobs.run();
-  jobs.report(registries, result);
+  jobs.report(result);
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
     RunResult alone;
-    Runner(scenario.jobs[j], run_of(scenario, j), {}, registries).run(alone);
+    run_job({scenario.jobs[j], registries, run_of(scenario, j)}, alone);
     result.jobs[j].alone = alone.makespan;
   }
   sum_up(result);

@@ -4,7 +4,7 @@
 #include "photonrail/study/cost.hpp"
 #include "run/peak_memory.hpp"
 #include "run/plausibility.hpp"
-#include "run/runner.hpp"
+#include "run/rehearsals.hpp"
 #include "run/shared_cluster.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ RunResult simulate(const Scenario& scenario, std::span<Observer* const> observer
   result.warnings = scenario.jobs.empty() ? scenario.warnings() : run::cluster_warnings(scenario.cluster);
   run::describe(scenario, registries, result);
   if (scenario.jobs.empty()) {
-    run::Runner(scenario, scenario.run, observers, registries).run(result);
+    run::run_job({scenario, registries, scenario.run, observers}, result);
     run::check_first_step(scenario, result);
   } else {
     run::run_jobs(scenario, observers, registries, result);

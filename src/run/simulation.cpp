@@ -58,7 +58,6 @@ Simulation::Simulation(const JobSetup& setup)
                ambiguity_if_folded()),
       executor_(setup_.graph(), executor_options(), context(), control_.service()) {
   fabric_.attach(executor_.deliveries(), control_);
-  if (setup.shared == nullptr) fabric_.network().set_accuracy(setup.run.network_accuracy);
   if (setup.optical() && setup.folding == nullptr) control_.seat(setup.scenario.gpu_of_rank);
   if (setup.optical() && setup.needs.has(ViewPart::kSchedule)) {
     // Who sets circuits once and forwards the rest needs a way between any two that may exchange something.
@@ -72,7 +71,10 @@ Fabric Simulation::make_fabric() {
   if (setup_.shared != nullptr) {
     return {engine(), setup_.cluster, setup_.shared->fabric, setup_.shared->job, setup_.scenario.gpu_of_rank};
   }
-  return {engine(), setup_.cluster, setup_.run.seed, setup_.folding != nullptr ? &setup_.folding->plant : nullptr,
+  return {engine(),
+          setup_.cluster,
+          {setup_.run.seed, setup_.run.network_accuracy},
+          setup_.folding != nullptr ? &setup_.folding->plant : nullptr,
           setup_.scenario.gpu_of_rank};
 }
 

@@ -2,7 +2,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/foldable.hpp"
-#include "run/runner.hpp"
+#include "run/rehearsals.hpp"
 #include "run/shared_cluster.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::optional<Duration> makespan_with(std::uint64_t seed, const Scenario& scenar
     if (scenario.jobs.empty()) {
       RunSpec run = scenario.run;
       run.seed = seed;
-      run::Runner(scenario, run, {}, registries).run(result);
+      run::run_job({scenario, registries, run}, result);
     } else {
       run_jobs_with(seed, scenario, registries, result);
     }

@@ -55,9 +55,8 @@ void to_each_in_turn(std::uint32_t ranks, const Post& post) {
 /// A non-blocking switch: a transmit and a receive capacity of 50 GB/s a rank.
 class Switch : public network::DeliveryListener {
  public:
-  explicit Switch(std::uint32_t ranks, double accuracy = 0.0) : ranks_(ranks) {
+  explicit Switch(std::uint32_t ranks, double accuracy = 0.0) : ranks_(ranks), network_(engine_, accuracy) {
     network_.attach(*this);
-    network_.set_accuracy(accuracy);
     network_.resize(std::size_t{2} * ranks);
     for (topology::CapacityId i = 0; i < 2 * ranks; ++i) network_.set_rate(i, Bandwidth::from_gb_per_s(50));
   }
@@ -85,7 +84,7 @@ class Switch : public network::DeliveryListener {
  private:
   std::uint32_t ranks_;
   engine::Engine engine_;
-  network::Network network_{engine_};
+  network::Network network_;
   std::uint64_t deliveries_ = 0;
 };
 
@@ -94,10 +93,9 @@ inline constexpr std::uint32_t kLeaf = 32;  // ranks
 /// Leaves of 32 ranks under one non-blocking spine; an uplink carries a quarter of what its ranks can send.
 class Tree : public network::DeliveryListener {
  public:
-  explicit Tree(std::uint32_t ranks, double accuracy = 0.0) : ranks_(ranks) {
+  explicit Tree(std::uint32_t ranks, double accuracy = 0.0) : ranks_(ranks), network_(engine_, accuracy) {
     const std::uint32_t leaves = (ranks + kLeaf - 1) / kLeaf;
     network_.attach(*this);
-    network_.set_accuracy(accuracy);
     network_.resize(std::size_t{2} * (ranks + leaves));
     for (topology::CapacityId i = 0; i < 2 * (ranks + leaves); ++i) {
       network_.set_rate(i, Bandwidth::from_gb_per_s(i < 2 * ranks ? 50 : 50.0 * kLeaf / 4));
@@ -140,7 +138,7 @@ class Tree : public network::DeliveryListener {
 
   std::uint32_t ranks_;
   engine::Engine engine_;
-  network::Network network_{engine_};
+  network::Network network_;
   std::uint64_t deliveries_ = 0;
 };
 

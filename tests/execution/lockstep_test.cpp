@@ -45,7 +45,7 @@ Scenario two_servers(bool one_program) {
 
 struct Groups {
   explicit Groups(bool one_program) : part(test::Job(2)), scenario(two_servers(one_program)) {
-    fabric::Fabric fabric{part.engine, scenario.cluster, 1};
+    fabric::Fabric fabric{part.engine, scenario.cluster, fabric::FabricSettings{}};
     const auto placement = folding::MemberPlacement::of(scenario.graph, scenario.gpu_of_rank);
     const OperationTable operations{scenario.graph, placement, fabric, part.plans, nullptr};
     const RankGpus gpus{scenario.cluster, scenario.gpu_of_rank};

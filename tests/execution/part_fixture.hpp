@@ -39,7 +39,7 @@ struct PartFixture {
   CollectiveRegistry registry = CollectiveRegistry::builtin();
   collective::AlgorithmTable algorithms{job_.scenario.collectives, registry};
   execution::PlanCache plans{algorithms, nullptr, {.fidelity = fidelity}};
-  fabric::Fabric fabric{engine, job_.scenario.cluster, 1};
+  fabric::Fabric fabric{engine, job_.scenario.cluster, fabric::FabricSettings{}};
   folding::MemberPlacement placement = folding::MemberPlacement::of(job_.scenario.graph, job_.scenario.gpu_of_rank);
   execution::OperationTable operations{job_.scenario.graph, placement, fabric, plans, nullptr};
   execution::TimeAccounting accounting{job_.scenario.graph.ranks()};

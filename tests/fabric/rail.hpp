@@ -29,7 +29,7 @@ class Rail : public network::DeliveryListener, public fabric::CircuitListener {
     spec.rail.kind = RailKind::kOptical;
     spec.rail.optical.reconfiguration = DelayDistribution::constant(kSwitching);
     if (change) change(spec.rail);
-    fabric = std::make_unique<fabric::Fabric>(engine, spec, 1);
+    fabric = std::make_unique<fabric::Fabric>(engine, spec, fabric::FabricSettings{});
     fabric->attach(*this, *this);
   }
 

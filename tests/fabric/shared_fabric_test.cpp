@@ -31,7 +31,7 @@ struct SharedSite {
   ClusterSpec spec = cluster();
   topology::Plant plant{spec.plant()};
   engine::Engine engine;
-  SharedFabric fabric{engine, spec, plant, 1};
+  SharedFabric fabric{engine, spec, plant, fabric::FabricSettings{}};
 };
 
 struct Deliveries : network::DeliveryListener {

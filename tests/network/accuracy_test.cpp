@@ -32,9 +32,8 @@ struct Crowd {
 
 class Trial : public DeliveryListener {
  public:
-  Trial(const Crowd& crowd, double accuracy) : crowd_(crowd), ends(crowd.messages.size()) {
+  Trial(const Crowd& crowd, double accuracy) : crowd_(crowd), network(engine, accuracy), ends(crowd.messages.size()) {
     network.attach(*this);
-    network.set_accuracy(accuracy);
     network.resize(crowd.rates.size());
     for (CapacityId id = 0; id < crowd.rates.size(); ++id) network.set_rate(id, {crowd.rates[id]});
     for (std::size_t i = 0; i < crowd.messages.size(); ++i) {
@@ -53,7 +52,7 @@ class Trial : public DeliveryListener {
 
  public:
   engine::Engine engine;
-  Network network{engine};
+  Network network;
   std::vector<std::int64_t> ends;
 };
 

@@ -14,7 +14,7 @@ namespace photonrail::test {
 class NetworkFixture : public network::DeliveryListener {
  public:
   explicit NetworkFixture(const std::vector<double>& rates, std::uint8_t most_visits = network::Network::kMaxVisits)
-      : network(engine, most_visits) {
+      : network(engine, 0.0, most_visits) {
     network.attach(*this);
     network.resize(rates.size());
     for (std::size_t i = 0; i < rates.size(); ++i) network.set_rate(static_cast<topology::CapacityId>(i), {rates[i]});

@@ -250,6 +250,7 @@ struct DepartingSite {
   SharedFlows shared{
       {engine, flows, rates},
       {engine::Action::to<&DepartingSite::depart>(*this), engine::Action::to<&DepartingSite::depart_in_epoch>(*this)},
+      0.0,
       100};
   std::vector<std::pair<FlowId, std::int64_t>> left;
 
@@ -301,7 +302,6 @@ struct EpochSite {
     solver.resize(1);
     epochs.resize(1);
     solver.change_rate(0, available[0]);
-    epochs.set_accuracy(0.5);
   }
   void depart(std::uint64_t) {
     agenda.begin_departure();
@@ -322,8 +322,8 @@ struct EpochSite {
   CapacityFlows lists{engine, flows};
   DepartureAgenda agenda{engine, engine::Action::to<&EpochSite::depart>(*this)};
   LevelSolver solver{{engine, flows, lists, agenda, available}, 100};
-  EpochFlows epochs{{engine, flows, lists, agenda, solver, rates, available},
-                    engine::Action::to<&EpochSite::end_of_epoch>(*this)};
+  EpochFlows epochs{
+      {engine, flows, lists, agenda, solver, rates, available}, engine::Action::to<&EpochSite::end_of_epoch>(*this), 0.5};
   FlowId first = 0;
   std::vector<FlowId> ended;
 };

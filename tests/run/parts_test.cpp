@@ -8,7 +8,7 @@
 #include "run/lower_bound.hpp"
 #include "run/operation_bound.hpp"
 #include "run/profiling_runs.hpp"
-#include "run/runner.hpp"
+#include "run/rehearsals.hpp"
 #include "run/simulation.hpp"
 
 #include <gmock/gmock.h>
@@ -126,15 +126,50 @@ TEST(Runner, RunsAJobFoldedAsItRunsUnfolded) {
   Job job = two_rings();
   job.build();
   const Registries registries;
-  RunSpec every_rank = job.scenario.run;
-  every_rank.folding = false;
+  const JobRun whole{job.scenario, registries, job.scenario.run};
+  JobRun every_rank = whole;
+  every_rank.run.folding = false;
+  RunCaches caches(whole);
   RunResult folded;
   RunResult unfolded;
-  Runner(job.scenario, job.scenario.run, {}, registries).run(folded);
-  Runner(job.scenario, every_rank, {}, registries).run(unfolded);
+  Runner(whole, job.scenario.controller, caches).run(folded);
+  Runner(every_rank, job.scenario.controller, caches).run(unfolded);
   EXPECT_EQ(folded.makespan, test::ms(2));
   EXPECT_EQ(unfolded.makespan, folded.makespan);
   EXPECT_LT(folded.engine.sends, unfolded.engine.sends);
+}
+
+// Both modes in both orders: the best of four runs, by number. A policy that does not rehearse keeps what the scenario
+// says.
+TEST(Rehearsals, ChooseTheWayWithTheShortestRun) {
+  Job job = two_rings();
+  job.optical(test::ms(20)).build();
+  const Registries registries;
+  const JobRun whole{job.scenario, registries, job.scenario.run};
+  RunCaches caches(whole);
+  const Rehearsals::Choice kept = Rehearsals(whole, caches).choose();
+  EXPECT_EQ(kept.how, "");
+  EXPECT_EQ(kept.controller.describe(), job.scenario.controller.describe());
+
+  job.scenario.controller.parameters.set("rehearse", 1.0);
+  Rehearsals rehearsals(whole, caches);
+  const Rehearsals::Choice chosen = rehearsals.choose_confirmed();
+  EXPECT_EQ(chosen.how.find("opus rehearsed 4 ways and took number "), 0u) << chosen.how;
+  EXPECT_FALSE(chosen.estimated);
+  EXPECT_EQ(rehearsals.choose_exactly().how, chosen.how);
+  RunResult best;
+  Runner(whole, chosen.controller, caches).run(best);
+  for (const char* mode : {"on_demand", "provisioned"}) {
+    ControllerSpec other = chosen.controller;
+    other.parameters.set("mode", mode);
+    RunResult result;
+    Runner(whole, other, caches).run(result);
+    EXPECT_LE(best.makespan, result.makespan) << mode;
+  }
+  RunResult whole_run;
+  run_job(whole, whole_run);
+  EXPECT_EQ(whole_run.makespan, best.makespan);
+  EXPECT_EQ(whole_run.choices, std::vector<std::string>{chosen.how});
 }
 
 TEST(Simulation, RunsAJobAndReportsIt) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "photonrail/ids.hpp"
+#include "photonrail/units.hpp"
 
 #include <algorithm>
 #include <compare>
@@ -28,6 +29,18 @@ struct CircuitPlan {
   std::vector<PortId> disconnect;  ///< transmit sides to leave dark
 
   friend bool operator==(const CircuitPlan&, const CircuitPlan&) = default;
+};
+
+/// The delays between the decision for a circuit and its first byte, in their order.
+struct ReconfigurationDelays {
+  Duration command{};
+  Duration switching{};
+  Duration settle{};
+  Duration link_up{};
+  Duration acknowledgement{};
+
+  /// The one place where they are added up.
+  [[nodiscard]] constexpr Duration total() const { return command + switching + settle + link_up + acknowledgement; }
 };
 
 /// Holds what switches that block (a PipSwitch) did to circuits.

@@ -13,7 +13,7 @@ target_include_directories(photonrail_protozero SYSTEM INTERFACE "${PROTOZERO_IN
 
 if(PHOTONRAIL_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
-  find_package(spdlog REQUIRED)
+  find_package(spdlog REQUIRED)  # which brings {fmt}
 endif()
 if(PHOTONRAIL_BUILD_TESTS)
   find_package(GTest REQUIRED)

@@ -1,12 +1,9 @@
-# A room is a folder of src/: photonrail_<room>_objects. Which one may include which is in tests/architecture/rooms.hpp.
-
-# Without it ccache keeps nothing that was compiled with a precompiled header.
-set(photonrail_ccache_with_precompiled_headers $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+# Rooms are the folders of src/: photonrail_<room>_objects, made from the table in src/rooms.txt.
 
 # The files of a target are compiled as one: most of a build is reading the same headers, and instantiating the same
-# containers, again. They must therefore not give two things in unnamed namespaces one name; where `folders_apart` is
-# true, that holds for each folder, and each is compiled as one. PHOTONRAIL_UNITY=OFF compiles each file by itself (preset dev), which is faster where a single file changes and
-# needs a quarter of the memory.
+# containers, again (CONTRIBUTING.md has the figures). They must therefore not give two things in unnamed namespaces one name;
+# where `folders_apart` is true, that holds for each folder, and each is compiled as one. PHOTONRAIL_UNITY=OFF compiles each
+# file by itself (preset dev), which is faster where a single file changes and needs a quarter of the memory.
 function(photonrail_unity target folders_apart)
   if(NOT PHOTONRAIL_UNITY)
     return()
@@ -38,65 +35,81 @@ function(photonrail_compile_options target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU,Clang>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion>)
+  # CMake's -O3 takes a release longer to compile and makes no path of the benchmarks faster by more than noise.
+  target_compile_options(${target} PRIVATE $<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O2>)
   # "text" + std::string is a false alarm of GCC 12 (gcc.gnu.org/PR105651), copies of strings are others (PR105329).
   set(gcc_12 "$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>")
   target_compile_options(${target} PRIVATE "$<${gcc_12}:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
-  # Without collecting garbage GCC takes a tenth less time, and a quarter more memory.
-  target_compile_options(${target} PRIVATE
-    "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-expand=400 --param ggc-min-heapsize=4000000>")
 endfunction()
 
-# What most units include of the standard library, compiled once for all that are compiled with the same options:
-# photonrail_precompiled, and photonrail_precompiled_little for those that are optimised little.
-function(photonrail_precompile name)
-  file(WRITE "${PROJECT_BINARY_DIR}/${name}.cpp" "")
-  add_library(${name} OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/${name}.cpp")
-  photonrail_compile_options(${name})
-  target_compile_options(${name} PRIVATE ${ARGN} ${photonrail_ccache_with_precompiled_headers})
-  target_precompile_headers(${name} PRIVATE <algorithm> <array> <charconv> <chrono> <cmath> <compare> <cstddef> <cstdint>
-    <deque> <filesystem> <fstream> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <random> <set> <span>
-    <sstream> <stdexcept> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>)
-endfunction()
-set(photonrail_little "$<$<AND:$<CXX_COMPILER_ID:GNU,Clang>,$<CONFIG:Release>>:-O1>")
-photonrail_precompile(photonrail_precompiled)
-photonrail_precompile(photonrail_precompiled_little ${photonrail_little})
+# Which target brings the third-party headers that a line of the table names; those of the system need none.
+set(photonrail_third_party nlohmann/ nlohmann_json::nlohmann_json boost/ Boost::headers protozero/ photonrail_protozero
+  pugixml.hpp pugixml::pugixml zlib.h ZLIB::ZLIB yaml-cpp/ yaml-cpp SQLiteCpp/ SQLiteCpp)
+# Rooms whose folders are topics of their own.
+set(photonrail_folders_apart formats config report astra)
 
-function(photonrail_use_precompiled target precompiled)
-  if(NOT PHOTONRAIL_UNITY AND NOT PHOTONRAIL_PRECOMPILED)
-    return()  # then a file that lacks an include is found
-  endif()
-  target_precompile_headers(${target} REUSE_FROM ${precompiled})
-  target_compile_options(${target} PRIVATE ${photonrail_ccache_with_precompiled_headers})
-endfunction()
+# photonrail_rooms(): a target for each line of the table, and in the caller the names of all rooms (photonrail_rooms) and of
+# the rooms that each uses (photonrail_<room>_uses).
+macro(photonrail_rooms)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/rooms.txt")
+  file(STRINGS rooms.txt photonrail_room_lines REGEX "^[a-z]")
+  set(photonrail_rooms "")
+  foreach(photonrail_line IN LISTS photonrail_room_lines)
+    string(REGEX MATCH "^([a-z_]+):([^|]*)(.*)$" photonrail_line "${photonrail_line}")
+    list(APPEND photonrail_rooms "${CMAKE_MATCH_1}")
+    photonrail_room("${CMAKE_MATCH_1}" "${CMAKE_MATCH_3}")
+    string(REGEX MATCHALL "[a-z_]+" photonrail_${CMAKE_MATCH_1}_uses "${CMAKE_MATCH_2}")
+  endforeach()
+endmacro()
 
-# Optimised little in a release, which takes a third off the time of compiling: for what is no part of a simulation.
-function(photonrail_optimise_little target)
-  target_compile_options(${target} PRIVATE ${photonrail_little})
-  photonrail_use_precompiled(${target} photonrail_precompiled_little)
-endfunction()
-
-# photonrail_room(<room> [FOLDERS_APART] [OPTIMISE_LITTLE] LIBRARIES <private third-party>...): <room>/<folder> before <room>
-# is compiled with options of its own.
-function(photonrail_room room)
-  cmake_parse_arguments(ARG "FOLDERS_APART;OPTIMISE_LITTLE" "" "LIBRARIES" ${ARGN})
+function(photonrail_room room headers)
+  set(target photonrail_${room}_objects)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
-  get_property(in_other_rooms DIRECTORY PROPERTY photonrail_files_of_rooms)
-  list(REMOVE_ITEM sources ${in_other_rooms})
-  set_property(DIRECTORY APPEND PROPERTY photonrail_files_of_rooms ${sources})
-  string(REPLACE "/" "_" room "${room}")
-  if(NOT sources)
-    return()
-  endif()
-  add_library(photonrail_${room}_objects OBJECT ${sources})
-  photonrail_compile_options(photonrail_${room}_objects)
-  target_include_directories(photonrail_${room}_objects PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(photonrail_${room}_objects PRIVATE ${ARG_LIBRARIES})
-  photonrail_unity(photonrail_${room}_objects ${ARG_FOLDERS_APART})
-  if(ARG_OPTIMISE_LITTLE)
-    photonrail_optimise_little(photonrail_${room}_objects)
+  add_library(${target} OBJECT ${sources})
+  photonrail_compile_options(${target})
+  target_include_directories(${target} PUBLIC "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+  string(REGEX MATCHALL "[^ |]+" headers "${headers}")
+  foreach(header IN LISTS headers)
+    list(FIND photonrail_third_party "${header}" at)
+    if(at GREATER -1)
+      math(EXPR at "${at} + 1")
+      list(GET photonrail_third_party ${at} library)
+      target_link_libraries(${target} PRIVATE ${library})
+    endif()
+  endforeach()
+  if(room IN_LIST photonrail_folders_apart)
+    photonrail_unity(${target} TRUE)
   else()
-    photonrail_use_precompiled(photonrail_${room}_objects photonrail_precompiled)
+    photonrail_unity(${target} FALSE)
   endif()
+endfunction()
+
+# The linker proves the table: photonrail_linked_rooms links each room as a shared library that takes symbols from the rooms of
+# its line and from what these use, and from nothing else. Components are taken for absent (no_components.cpp).
+function(photonrail_link_rooms)
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" OR NOT UNIX)
+    return()  # clang takes the symbols of its sanitizers from the program alone
+  endif()
+  add_library(photonrail_linked_none SHARED EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/tests/architecture/no_components.cpp")
+  photonrail_compile_options(photonrail_linked_none)
+  target_include_directories(photonrail_linked_none PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+  foreach(room IN LISTS photonrail_rooms)
+    set(uses ${photonrail_${room}_uses})
+    list(TRANSFORM uses PREPEND photonrail_linked_)
+    photonrail_link_room(photonrail_linked_${room} ${room} ${uses})
+    list(APPEND linked photonrail_linked_${room})
+  endforeach()
+  add_custom_target(photonrail_linked_rooms ALL DEPENDS ${linked})
+  # A room without those that it uses must not link, or the proof shows nothing.
+  photonrail_link_room(photonrail_unlinkable_room fabric)
+endfunction()
+
+function(photonrail_link_room target room)
+  add_library(${target} SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:photonrail_${room}_objects>)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/linked")
+  target_link_options(${target} PRIVATE -Wl,-z,defs)
+  target_link_libraries(${target} PUBLIC ${ARGN} photonrail_linked_none
+    PRIVATE pugixml::pugixml ZLIB::ZLIB yaml-cpp SQLiteCpp Threads::Threads)
 endfunction()
 
 # photonrail_library(<target> EXPORT_NAME <name> SOURCES <objects>... HEADERS <pattern below include/> WITHOUT <regular

@@ -1,5 +1,6 @@
 #include "config/huggingface.hpp"
 
+#include "config/limits.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
@@ -13,25 +14,18 @@ namespace photonrail::config {
 
 namespace {
 
-// As of photonrail.model/1.
-constexpr std::uint32_t kMaxWidth = 10'000'000;
-constexpr std::uint32_t kMaxLayers = 10'000;
-constexpr std::uint32_t kMaxHidden = 1'000'000;  // also of a head
-constexpr std::uint32_t kMaxHeads = 100'000;
-constexpr std::uint32_t kMaxVocabulary = 100'000'000;
-
 /// The keys of a config.json. Those that are null count as absent: transformers writes them so.
 class Keys {
  public:
   explicit Keys(const JsonReader& top) : top_(top) {}
 
   [[nodiscard]] std::optional<std::uint32_t> count(std::string_view key, std::uint32_t least = 1,
-                                                   std::uint32_t greatest = kMaxWidth) {
+                                                   std::uint32_t greatest = kMaxModelWidth) {
     const auto value = top_.optional(key);
     if (!value || value->json().is_null()) return std::nullopt;
     return value->count(least, greatest);
   }
-  [[nodiscard]] std::uint32_t required(std::string_view key, std::uint32_t greatest = kMaxWidth) {
+  [[nodiscard]] std::uint32_t required(std::string_view key, std::uint32_t greatest = kMaxModelWidth) {
     if (const auto value = count(key, 1, greatest)) return *value;
     top_.missing(key, "a model of this architecture has it");
   }

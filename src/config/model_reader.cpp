@@ -1,6 +1,7 @@
 // A transformer's dimensions: `photonrail.model/1`, and "workload/training/model" of a scenario.
 #include "config/embedded_files.hpp"
 #include "config/huggingface.hpp"
+#include "config/limits.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/sections.hpp"
 #include "json/file_kind.hpp"
@@ -79,7 +80,6 @@ using fields::Field;
 using fields::Reading;
 using fields::Word;
 
-constexpr std::uint32_t kMaxModelWidth = 10'000'000;
 constexpr std::string_view kNeeded = "a model without a \"preset\" or \"huggingface\" needs it";
 constexpr std::string_view kWithoutPreset = "!preset&!huggingface";
 
@@ -165,19 +165,19 @@ constexpr Field kDimensionFields[] = {
     fields::own("moe", fields::object_shape(kExperts), store_part<kExperts, kExpertsChanges, &ModelSpec::moe>,
                 "Experts in place of the MLP.")
         .or_else("none"),
-    fields::count<&ModelSpec::layers>("layers", 1, 10'000, "Layers.").must_if(kWithoutPreset, kNeeded),
-    fields::count<&ModelSpec::hidden>("hidden", 1, 1'000'000, "Width of the hidden state.")
+    fields::count<&ModelSpec::layers>("layers", 1, kMaxLayers, "Layers.").must_if(kWithoutPreset, kNeeded),
+    fields::count<&ModelSpec::hidden>("hidden", 1, kMaxHidden, "Width of the hidden state.")
         .must_if(kWithoutPreset, kNeeded),
     fields::count<&ModelSpec::ffn>("ffn", 1, kMaxModelWidth, "Width of the MLP.").must_if(kWithoutPreset, kNeeded),
-    fields::count<&ModelSpec::heads>("heads", 1, 100'000, "Query heads.").must_if(kWithoutPreset, kNeeded),
-    fields::own("kv_heads", fields::whole_shape(1, 100'000), store_kv_heads, "KV heads.")
+    fields::count<&ModelSpec::heads>("heads", 1, kMaxHeads, "Query heads.").must_if(kWithoutPreset, kNeeded),
+    fields::own("kv_heads", fields::whole_shape(1, kMaxHeads), store_kv_heads, "KV heads.")
         .only_if("!latent_attention", "latent attention has no KV heads", "remove it")
         .must_if(kWithoutPreset, kNeeded),
     fields::then([](const Reading& at) {
       auto& spec = into<ModelSpec>(at);
       if (spec.latent) spec.kv_heads = spec.heads;
     }),
-    fields::count<&ModelSpec::vocabulary>("vocabulary", 1, 100'000'000, "Tokens of the vocabulary.")
+    fields::count<&ModelSpec::vocabulary>("vocabulary", 1, kMaxVocabulary, "Tokens of the vocabulary.")
         .must_if(kWithoutPreset, kNeeded),
     fields::count<&ModelSpec::head_dim>("head_dim", 0, 1'000'000, "Width of a head; 0: `hidden` / `heads`.").or_else("0"),
     fields::word<kMlps, &ModelSpec::mlp>("mlp", "The activation of the MLP.").or_else("`\"swiglu\"`"),

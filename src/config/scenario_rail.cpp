@@ -51,8 +51,7 @@ constexpr Field kDelayFields[] = {
     moment<&DelayDistribution::a>("mean", "distribution=normal", "The mean; negative draws are rejected."),
     moment<&DelayDistribution::b>("deviation", "distribution=normal", "The standard deviation."),
     moment<&DelayDistribution::a>("median", "distribution=log_normal", "The median."),
-    // The bound of ClusterSpec::validate.
-    fields::number<&DelayDistribution::sigma>("sigma", 0.0, 2.0, "The deviation of the logarithm.")
+    fields::number<&DelayDistribution::sigma>("sigma", 0.0, DelayDistribution::kMaxSigma, "The deviation of the logarithm.")
         .only_if("distribution=log_normal")
         .must(),
     fields::own(
@@ -92,9 +91,14 @@ constexpr Field kPipFields[] = {
                                          "Hexagons of a row; n x m have 4 (n + m) + 4 open ends for two ports of each NIC "
                                          "port of a plane.")
         .must("hexagons of a row"),
-    fields::number<&PipMeshSpec::cell_loss_db>("cell_loss_db", 0.01, 20.0, "Of one pass of a cell.").or_else("0.25"),
-    fields::number<&PipMeshSpec::port_loss_db>("port_loss_db", 0.0, 20.0, "Between a fibre and the mesh.").or_else("1"),
-    fields::number<&PipMeshSpec::crosstalk_db>("crosstalk_db", -100.0, -3.0, "Of a cell: leaked to passed power.")
+    fields::number<&PipMeshSpec::cell_loss_db>("cell_loss_db", PipMeshSpec::kMinCellLossDb, PipMeshSpec::kMaxLossDb,
+                                               "Of one pass of a cell.")
+        .or_else("0.25"),
+    fields::number<&PipMeshSpec::port_loss_db>("port_loss_db", 0.0, PipMeshSpec::kMaxLossDb,
+                                               "Between a fibre and the mesh.")
+        .or_else("1"),
+    fields::number<&PipMeshSpec::crosstalk_db>("crosstalk_db", PipMeshSpec::kMinCrosstalkDb, PipMeshSpec::kMaxCrosstalkDb,
+                                               "Of a cell: leaked to passed power.")
         .or_else("-30"),
 };
 constexpr Section kPip{kPipFields};

@@ -5,7 +5,7 @@
 // A demand without circuits takes those of others only if that makes the worst lateness of all that is known smaller than
 // serving some of the others first: batch sequencing with set-up times for the least maximum lateness (Monma and Potts,
 // Operations Research 37, 1989), of which a few sequences are tried: first some of those that have their circuits, then
-// some or all of the batch that has not, then the rest. Demands that some members have yet to ask for are foreseen: the
+// some or all of the batch that has not, then the rest. Requests that some members have yet to ask for are foreseen: the
 // last member is as late as it was last time; the switch begins one delay before that.
 //
 // Lanes take what is due first, and an operation that waits for circuits leaves its lanes to others (LaneRule).
@@ -30,7 +30,7 @@ namespace {
 
 constexpr Duration kMinGrace{1'000'000};  // 1 us: also without a delay time has to pass
 
-using Demands = std::vector<const CircuitRequest*>;
+using Requests = std::vector<const CircuitRequest*>;
 /// The worst, then the sum of what is late.
 using Lateness = std::pair<Duration, Duration>;
 
@@ -65,10 +65,10 @@ class Coalesce : public Controller {
     width_.learn(view);
     learn();
     watch_idleness();
-    Demands lit;
-    Demands unlit;
+    Requests lit;
+    Requests unlit;
     for (const CircuitRequest* demand : known()) (is_made(*demand) ? lit : unlit).push_back(demand);
-    Demands considered;  // the most urgent of those that want the same circuits
+    Requests considered;  // the most urgent of those that want the same circuits
     for (const CircuitRequest* demand : unlit) {
       const bool again = std::any_of(considered.begin(), considered.end(), [demand](const CircuitRequest* other) {
         return std::equal(demand->pairs.begin(), demand->pairs.end(), other->pairs.begin(), other->pairs.end());
@@ -129,9 +129,9 @@ class Coalesce : public Controller {
     return demand.expected + most_lag_;
   }
 
-  // Demands that wait and, for a while before and after they are foreseen, those that will; due first.
-  Demands known() {
-    Demands all;
+  // Requests that wait and, for a while before and after they are foreseen, those that will; due first.
+  Requests known() {
+    Requests all;
     for (const CircuitRequest& demand : view_->requests) all.push_back(&demand);
     const Duration change = view_->reconfiguration.total();
     for (const CircuitRequest& demand : view_->partial_requests) {
@@ -211,7 +211,7 @@ class Coalesce : public Controller {
   // Nothing moves, although a demand is there whose members wait. Those that have its circuits may wait for a lane that it
   // holds, or for circuits of another rail that are kept for it: on every rail the one that is under way already, or due
   // first, goes on. One at a time, so that it has time to.
-  bool is_stuck(const CircuitRequest& demand, const Demands& rivals) {
+  bool is_stuck(const CircuitRequest& demand, const Requests& rivals) {
     if (!overdue_ || !demand.blocking) return false;
     const bool first = std::all_of(rivals.begin(), rivals.end(), [&demand](const CircuitRequest* other) {
       if (!other->all_asked() || !other->blocking) return other->all_asked();
@@ -223,14 +223,14 @@ class Coalesce : public Controller {
     return true;
   }
 
-  [[nodiscard]] bool is_worth_it(const CircuitRequest& demand, const Demands& lit, const Demands& unlit) {
-    Demands rivals;
+  [[nodiscard]] bool is_worth_it(const CircuitRequest& demand, const Requests& lit, const Requests& unlit) {
+    Requests rivals;
     for (const CircuitRequest* other : lit) {
       if (meet(*other, demand)) rivals.push_back(other);
     }
     if (rivals.empty() || is_stuck(demand, rivals)) return true;
     if (!estimate_) estimate_.emplace(*view_);
-    Demands batch{&demand};
+    Requests batch{&demand};
     for (const CircuitRequest* other : unlit) {
       const bool fits =
           std::none_of(batch.begin(), batch.end(), [&](const CircuitRequest* b) { return b == other || meet(*b, *other); });
@@ -243,7 +243,7 @@ class Coalesce : public Controller {
     return true;
   }
 
-  [[nodiscard]] Lateness best_after(std::size_t first, const Demands& rivals, const Demands& batch) const {
+  [[nodiscard]] Lateness best_after(std::size_t first, const Requests& rivals, const Requests& batch) const {
     Lateness best = lateness(first, rivals, batch.size(), batch);
     for (std::size_t second = 1; second < batch.size(); second *= 2) {
       best = std::min(best, lateness(first, rivals, second, batch));
@@ -251,8 +251,8 @@ class Coalesce : public Controller {
     return best;
   }
 
-  [[nodiscard]] Lateness lateness(std::size_t first, const Demands& rivals, std::size_t second,
-                                  const Demands& batch) const {
+  [[nodiscard]] Lateness lateness(std::size_t first, const Requests& rivals, std::size_t second,
+                                  const Requests& batch) const {
     ServiceEstimate outlook = *estimate_;
     Lateness sum{Duration::min(), Duration{}};
     const auto serve = [&](const CircuitRequest* demand) {

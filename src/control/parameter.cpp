@@ -1,22 +1,18 @@
 #include "photonrail/control/parameter.hpp"
 
 #include "core/field.hpp"
+#include "core/printed.hpp"
 #include "photonrail/controller.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace photonrail {
 
 namespace {
 
-std::string written(double x) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.6g", x);
-  return buffer;
-}
+std::string written(double x) { return core::printed("%.6g", x); }
 
 std::string joined(const std::vector<std::string>& words, const char* between) {
   std::string all;

@@ -69,6 +69,9 @@ void ControlPlane::end() {
   each_agent([](RailAgent& agent) { agent.end(); });
 }
 
+// No event is left and the job is not done. A policy that looks at the end of tasks gets another decision, as long as the
+// last one had it send a command; then the rails are made to agree on one order of requests. If neither changes anything
+// the job is stuck, and the run ends with who waits for what.
 bool ControlPlane::stand_still() {
   std::uint64_t commands = 0;
   each_agent([&](const RailAgent& agent) { commands += agent.commands().size(); });
@@ -114,6 +117,7 @@ SharedView ControlPlane::shared_view(RailId rail) {
   return view;
 }
 
+// Only policies that look at progress are woken by it: all others decide when requests or circuits change.
 void ControlPlane::task_ended(RankId rank) {
   ++tasks_ended_;
   if (!needs_.has(ViewPart::kTaskEvents)) return;
@@ -126,6 +130,7 @@ void ControlPlane::set_progress(RankId rank, std::uint32_t iteration, std::size_
   if (schedule_) schedule_->set_progress(rank, iteration, next);
 }
 
+// Observers learn which request a circuit serves: the first in the order of the rail that wants the pair.
 void ControlPlane::circuit_changed(RailId rail, Circuit circuit, CircuitState state) {
   if (run_.observers.empty()) return;
   CircuitEvent event;
@@ -155,6 +160,8 @@ void ControlPlane::circuit_back(RailId rail, std::uint64_t owner, std::uint32_t 
   board_.circuit_back(rail, static_cast<execution::OpId>(owner), {from, to});
 }
 
+// Ranks whose bytes stand still for a fault that nothing has noticed are booked as blind, until the fault is. The list of a
+// fault replaces the one before it.
 void ControlPlane::light_lost(RailId rail, std::uint64_t fault, const std::vector<std::uint64_t>& owners) {
   std::vector<RankId>& ranks = blind_[{rail, fault}];
   for (const RankId rank : ranks) run_.accounting.blind_ended(rank, run_.engine.now());

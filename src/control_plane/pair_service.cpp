@@ -30,6 +30,7 @@ PairService::Round* PairService::find(OpId op, std::uint32_t round) {
   return nullptr;
 }
 
+// Opening waits for the start phase, so that the controller decides before any operation takes circuits at this instant.
 void PairService::enter(OpId op, std::uint32_t round) {
   if (to_open_.empty()) {
     run_.engine.schedule(run_.engine.now(), engine::Phase::kStart, engine::Action::to<&PairService::open_pending>(*this));
@@ -42,6 +43,8 @@ void PairService::open_pending(std::uint64_t) {
   for (const auto& [id, index] : pending) open(id, index);
 }
 
+// The round needs no circuits as a whole: every pair begins as soon as its own circuit is lit. A pair inside a server never
+// waits.
 void PairService::open(OpId id, std::uint32_t index) {
   const Operation& op = run_.operations[id];
   if (rounds_.size() <= id) rounds_.resize(id + 1);
@@ -69,6 +72,8 @@ void PairService::open(OpId id, std::uint32_t index) {
   try_open(id, index);
 }
 
+// Links by rail and sender, receivers ascending: try_open() asks a rail which circuits a sender has and finds their links
+// by a search, in place of asking for each of up to n^2 pairs whether its circuit is lit.
 void PairService::make_rows(const Operation& op, Round& round) const {
   std::vector<std::tuple<RailId, std::uint32_t, std::uint32_t, std::uint32_t>> order;
   for (std::uint32_t i = 0; i < round.links.size(); ++i) {
@@ -116,6 +121,7 @@ void PairService::try_offered(std::uint64_t) {
   }
 }
 
+// Where messages may be forwarded, a pair can have a way without a circuit of its own, so that each parked link is tried.
 void PairService::try_open(OpId id, std::uint32_t index) {
   Round& round = *find(id, index);
   if (forwards(round)) {
@@ -143,6 +149,9 @@ bool PairService::forwards(const Round& round) const {
                      [this](const Row& row) { return run_.fabric.rail(row.rail).forwards(); });
 }
 
+// All sends that wait for the pair go at once, on one hold. The accounts change before the requests and the requests before
+// the posting: what the members waited is read while they still count as waiting, and a message that arrives at this
+// instant must find the request served.
 void PairService::hold(OpId id, Round& round, PairLink& link) {
   Operation& op = run_.operations[id];
   const RailCrossing crossing = *run_.fabric.crossing(op.gpus[link.pair.first], op.gpus[link.pair.second]);
@@ -220,6 +229,8 @@ void PairService::count(OpId id, Round& round, MemberPair pair, Count which, std
   }
 }
 
+// The job stands still: a parked pair lacks a circuit; a held one has it and waits for bytes that no circuit moves,
+// which is so when the timetable that would light it stands still.
 execution::MissingCircuits PairService::missing(OpId id) const {
   execution::MissingCircuits lack;
   if (id >= rounds_.size()) return lack;

@@ -35,6 +35,8 @@ void PlanSequencer::proceed(std::vector<Issued>& issued) {
   if (timetable_) rotate(issued);
 }
 
+// Steps are carried out in their order, each when the circuits of the one before can be used. kDrained steps wait until no
+// byte moves on what they darken, and keep further operations off it meanwhile.
 void PlanSequencer::advance(std::vector<Issued>& issued) {
   while (!steps_.empty() && !last_ && ready_ <= engine_.now()) {
     const Step& step = steps_.front();

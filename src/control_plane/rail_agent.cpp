@@ -154,6 +154,7 @@ void RailAgent::notify(CriticalPathTag cause) {
   wake(cause);
 }
 
+// However many events of an instant want a decision, there is one, in the phase kDecide behind them.
 void RailAgent::wake(CriticalPathTag cause) {
   if (!is_running()) return;
   cause_ = later_of(cause_, cause);
@@ -166,6 +167,8 @@ void RailAgent::task_ended() {
   if (!around_.board.complete(id_).empty()) wake(cause_);
 }
 
+// Steps of the last decision whose time has come go first, since the view must show what they changed. Circuits that a
+// fault took, or that had no room, are made again last: what the controller decided now goes before them.
 void RailAgent::decide(std::uint64_t) {
   wakes_.decide_scheduled = false;
   if (is_down() || ports_.foreign() || !is_running()) return;
@@ -204,6 +207,8 @@ void RailAgent::require_time_passes(std::uint64_t tasks_ended) {
       "decided " + std::to_string(kMaxFruitless) + " times while no time passed and no operation got hold of a circuit");
 }
 
+// Spans over state that is kept up to date: showing the view costs the same however large the rail is. A part that the
+// policy did not ask for throws when it is read, so that a policy cannot depend on what it does not declare.
 FabricView RailAgent::view(const SharedView& shared) const {
   const ClusterSpec& cluster = run_.fabric.spec();
   FabricView view;
@@ -307,6 +312,7 @@ void RailAgent::ring(std::uint64_t) {
   wake({run_.engine.now(), cause_.reconfigurations});
 }
 
+// Operations that waited for these circuits take them first, and the controller decides afterwards on what is left.
 void RailAgent::command_done(std::uint32_t command) {
   commands_.begin_finish(command, run_.engine.now());
   sequencer_.done(command);
@@ -334,6 +340,7 @@ void RailAgent::go_down() {
   around_.channel.forget(id_);
 }
 
+// A new controller object: it has forgotten everything, as a process does that restarts.
 void RailAgent::come_up() {
   if (--presence_.down > 0) return;
   controller_ = make_controller();

@@ -96,6 +96,8 @@ std::vector<RequestBoard::OpenRequest>& RequestBoard::open_of(OpId op) {
   return open_[op];
 }
 
+// The request of a round opens with its first member and is complete with its last. A rank asks once for each rail, also
+// when it announced the operation before it reached it.
 void RequestBoard::ask(OpId id, std::uint32_t round, Member member, TaskId task) {
   const auto of_round = [&](const OpenRequest& open) { return open.round == round && !requests_[open.slot].missed; };
   if (std::none_of(open_of(id).begin(), open_of(id).end(), of_round)) open_requests(id, round);
@@ -125,6 +127,7 @@ void RequestBoard::open_requests(OpId id, std::uint32_t round) {
   }
 }
 
+// Slots are used again. `serial` tells a request from earlier ones of its slot, for messages that are still on their way.
 Request& RequestBoard::take(OpId id, std::uint32_t round, RailId rail, std::uint32_t members) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(requests_.size()));
@@ -182,6 +185,8 @@ void RequestBoard::request_served(std::uint32_t slot, std::uint32_t serial, Rank
   }
 }
 
+// A request is in one of two lists: with the partial ones until every member has asked, then with the complete ones, whose
+// order is the order of service.
 void RequestBoard::count_request(Request& request, RankId from) {
   CircuitRequest& view = request.view;
   RailRequests& rail = rails_[request.rail.index()];
@@ -224,6 +229,9 @@ void RequestBoard::enlist(Request& request) {
   list.insert(static_cast<std::size_t>(place - slots.begin()), request.view);
 }
 
+// Rails order requests by arrival, and two operations on two rails may each be first on one of them and wait for the other:
+// a deadlock. From this call on all rails have the one order of the programs, in which the first operation is first
+// everywhere.
 bool RequestBoard::use_one_order() {
   if (one_order_) return false;
   std::vector<std::vector<std::uint32_t>> slots(rails_.size());
@@ -240,6 +248,7 @@ bool RequestBoard::use_one_order() {
   return true;
 }
 
+// Every list and counter that names the request lets go of it before its slot is free for another.
 void RequestBoard::drop(Request& request) {
   RailRequests& rail = rails_[request.rail.index()];
   count_pairs(rail.complete, request, false);
@@ -273,6 +282,7 @@ void RequestBoard::block(OpId id, std::uint32_t round) {
   }
 }
 
+// `visit` may open requests, which moves the list of open ones: it is copied first.
 void RequestBoard::serve(OpId id, std::uint32_t round, const std::function<void(const Request&)>& visit) {
   std::vector<std::uint32_t> served;
   for (const OpenRequest& open : open_of(id)) {
@@ -294,6 +304,7 @@ Request* RequestBoard::find(OpId op, std::uint32_t round, RailId rail) {
   return nullptr;
 }
 
+// The request for a round becomes one for single pairs: it is empty at first, and each send that waits adds its pair.
 void RequestBoard::split_by_pair(OpId id, std::uint32_t round) {
   for (const OpenRequest& open : open_of(id)) {
     Request& request = requests_[open.slot];
@@ -373,6 +384,7 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
   arm(*request, run_.engine.now());
 }
 
+// The index by port refers to the pairs of a request: it comes out before they change, and goes back in afterwards.
 void RequestBoard::circuit_back(RailId rail, OpId op, ServerPair pair) {
   Request* request = find_missed(op, rail);
   if (request == nullptr || !request->pairs.has(pair)) return;

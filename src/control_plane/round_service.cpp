@@ -69,6 +69,7 @@ void RoundService::try_open(OpId id, std::uint32_t index) {
   open(id, round, end_waiting(op, round));
 }
 
+// The wait is accounted for before the board is notified: the controller that decides on it may end it at this instant.
 void RoundService::begin_waiting(OpId id, const Operation& op, Round& round) {
   const std::vector<std::uint32_t>& work_left = op.round(round.index)->work_left;
   const Time now = run_.engine.now();
@@ -102,6 +103,7 @@ Duration RoundService::end_waiting(const Operation& op, const Round& round) {
 }
 
 // All circuits of the round, or none.
+// Withdrawn holds leave no trace: a controller that looks for progress must not take an attempt for a use.
 bool RoundService::hold(OpId id, const Operation& op, Round& round) {
   round.links.clear();
   for (const MemberPair& pair : op.plan().pairs(round.index)) {
@@ -174,6 +176,7 @@ void RoundService::leave(OpId id, const Send& send, bool sender_done, bool round
   if (round_done) std::erase_if(rounds_[id], [&](const Round& r) { return r.index == send.round; });
 }
 
+// The job stands still. Reasons from the worst: the round can never be served, circuits are missing, or only the lane is.
 execution::MissingCircuits RoundService::missing(OpId id) const {
   if (id >= rounds_.size()) return {};
   const Operation& op = run_.operations[id];

@@ -1,21 +1,17 @@
 #include "photonrail/core/work.hpp"
 
+#include "core/printed.hpp"
 #include "photonrail/error.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace photonrail {
 
 namespace {
 
 // Whole where it is small enough to be read, else three digits.
-std::string rounded_count(double count) {
-  char text[32];
-  std::snprintf(text, sizeof text, count < 1e6 ? "%.0f" : "%.3g", count);
-  return text;
-}
+std::string rounded_count(double count) { return core::printed(count < 1e6 ? "%.0f" : "%.3g", count); }
 
 std::string with_unit(double value, const char* unit) { return rounded_count(std::max(1.0, std::round(value))) + unit; }
 

@@ -52,6 +52,7 @@ void ComputeStreams::begin_iteration(RankId id, std::uint32_t iteration, double 
   ranks_[id.index()].slowdown = slowdown;
 }
 
+// The lowest ready task lies in the stream itself and only the others in a heap, since streams rarely have two ready.
 void ComputeStreams::enqueue(RankId id, const ReadyTask& task, Stream which) {
   if (ranks_[id.index()].together) part(run_.lockstep->of(id));
   ComputeStream& stream = at(id, which);
@@ -83,6 +84,8 @@ void ComputeStreams::take_next(RankId id, Stream which, ComputeStream& stream) {
   stream.more = !more.empty();
 }
 
+// Computations start together in the phase kStart, when all that became ready at this instant is known: the lowest task id
+// goes first, not the first to become ready.
 void ComputeStreams::want_start(RankId id) {
   Rank& rank = ranks_[id.index()];
   if (rank.pending) return;
@@ -107,6 +110,8 @@ void ComputeStreams::start_ready() {
   }
 }
 
+// A recorded time stands for itself; else the roofline of the GPU. A slow GPU stretches both, and so do kernels of
+// exchanges that hold multiprocessors, but neither the host nor storage.
 Duration ComputeStreams::time_of(RankId id, const Task& task, Stream which) const {
   const Rank& rank = ranks_[id.index()];
   const double flops = task.demand() == 0 ? task.flops : run_.operations.flops(id, task, rank.iteration);
@@ -173,6 +178,8 @@ void ComputeStreams::finish_all(std::uint64_t batch) {
   }
 }
 
+// The next task of the stream is asked for before the listener is notified, so that what the completion makes ready joins
+// the others of this instant, in the order of task ids.
 void ComputeStreams::finish(std::uint64_t rank_and_stream) {
   const RankId id = rank_of(rank_and_stream);
   const Stream which = stream_of(rank_and_stream);
@@ -196,6 +203,8 @@ void ComputeStreams::finish(std::uint64_t rank_and_stream) {
 
 // ---- groups that run as one
 
+// A group runs as one while its stream holds at most the task that it runs and the next: a heap of further tasks would have
+// to be kept for each member.
 void ComputeStreams::enqueue(const LockstepGroup& group, const ReadyTask& task) {
   if (!join(group) || at(group.first, Stream::kGpu).has_next()) {
     for (std::uint32_t m = 0; m < group.size; ++m) enqueue(group.rank(m), task, Stream::kGpu);
@@ -250,6 +259,7 @@ bool ComputeStreams::join(const LockstepGroup& group) {
   return true;
 }
 
+// The members get the stream of the first, and their places behind it among those that want to start, in their order.
 void ComputeStreams::part(const LockstepGroup& group) {
   Rank& first = ranks_[group.first.index()];
   first.together = false;

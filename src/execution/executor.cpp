@@ -62,6 +62,8 @@ void Executor::all_ranks_finished() {
   if (finished()) circuits_.job_ended();
 }
 
+// The first stay of a task: a computation goes to a stream, an operation of one rank has nothing to send and is over, and
+// every other operation waits for its turn and for its peers.
 void Executor::task_ready(RankId id, TaskId task, CriticalPathTag cause) {
   const Task& t = graph_.program(id).task(task);
   if (t.kind == TaskKind::kCompute) {
@@ -79,6 +81,9 @@ void Executor::complete(RankId id, TaskId task, CriticalPathTag cause) {
   progress_.complete(id, task, cause);
 }
 
+// Ranks that run as one complete a task together only if exactly one task becomes ready on each of them by that: Lockstep
+// refuses everything else, and then the members are notified one by one, in the order of their numbers, as if each had
+// been simulated alone.
 void Executor::computed_by_all(const LockstepGroup& group, TaskId task, CriticalPathTag cause) {
   if (lockstep_.complete(group, task, cause)) return;
   for (std::uint32_t m = 0; m < group.size; ++m) complete(group.rank(m), task, cause);
@@ -103,6 +108,8 @@ void Executor::reach(RankId id, TaskId task, CriticalPathTag cause) {
     return;
   }
   order_.hold_back(id, {task, cause});
+  // The task may be the one whose turn it is, and then those behind it in the schedule that were held back have theirs. An
+  // operation that was held back is caused by the latest task that it waited for in this order, not by its predecessors.
   while (const std::optional<ReadyTask> next = order_.next_in_turn(id)) {
     CriticalPathTag& issued = issued_[id.index()];
     issued = later_of(issued, next->cause);
@@ -119,6 +126,8 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
   if (options_.slack != nullptr) set_due(op, id, task);
   run_.observers.operation(op, member, OperationEvent::State::kArrived, run_.engine.now());
   request(op_id, member);
+  // A buffered send is over for its sender when its bytes are in the buffer, which is now; the operation goes on without
+  // it.
   if (t.kind == TaskKind::kSend && t.size() <= options_.spec.buffered_send) {
     op.arrival.finish_sender();
     // For the sender, whenever the receive comes.
@@ -126,6 +135,7 @@ void Executor::arrive(RankId id, TaskId task, CriticalPathTag cause) {
     complete_at_once(id, {task, op.cause.latest()});
   }
   if (op.complete()) run_.operations.record_last_arrival(op_id, member);
+  // An operation that is ready already starts, or has started, without this member (StragglAR).
   op.arrival.ready() ? join(op_id, member) : count_in(op_id, member);
 }
 
@@ -146,6 +156,8 @@ void Executor::count_in(OpId id, Member member) {
   Operation& op = run_.operations[id];
   if (!op.starts_without(member)) op.arrival.count_needed();
   if (op.arrival.needed() > 0) return;
+  // No plan yet: it depends on which member is late, and that is known when one is missing. The members that are there ask
+  // for circuits only now, since the plan says which.
   if (op.runnable == nullptr) {
     run_.operations.settle_straggler(id);
     op.arrival.need(op.starts_without(op.arrival.first_missing()) ? 0 : 1);
@@ -173,6 +185,7 @@ void Executor::member_done(OpId id, Member member) {
   const RankId rank = op.rank(member);
   const TaskId task = op.arrival.task(member);
   const Time now = run_.engine.now();
+  // The operation may be retired below and its memory become another one, so that all that is needed of it is read first.
   const bool last = op.transfer.members_to_go == 0;
   const bool crosses = op.crosses;
   const CriticalPathTag cause{now, op.cause.reconfigurations()};
@@ -184,6 +197,8 @@ void Executor::member_done(OpId id, Member member) {
   const bool this_iteration = op.key.iteration == iteration;  // a buffered send may outlive its own
   if (last) run_.accounting.operation_took(op.dimension(), now - op.transfer.started_at, op.copies);
   if (last) run_.operations.retire(id);
+  // The order matters: the lanes are free, the operation is retired and the schedule has moved on before the completion
+  // makes further tasks ready, which may want the lanes, the slot of the operation or the next place in the schedule.
   if (last && finished()) circuits_.job_ended();
   if (this_iteration && crosses) order_.complete(rank, task, iteration);
   if (completes) complete(rank, task, cause);

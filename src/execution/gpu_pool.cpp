@@ -28,7 +28,7 @@ void GpuPool::compute(RankId rank, std::uint32_t iteration, const LocalStep& ste
 Duration GpuPool::tile_time(RankId rank, Pool& pool, std::uint32_t iteration, const LocalStep& step) const {
   if (pool.slowdown == 0.0 || pool.iteration != iteration) {
     pool.iteration = iteration;
-    pool.slowdown = straggling_.of(rank, iteration).slowdown;
+    pool.slowdown = stragglers_.of(rank, iteration).slowdown;
   }
   const Duration time = gpus_.of(rank).compute_time(step.tile_flops * step.processors, {});
   if (pool.slowdown == 1.0) return time;
@@ -49,13 +49,13 @@ void GpuPool::fill(RankId rank, Pool& pool) {
     batch.to_start -= tiles;
     if (batch.to_start == 0) pool.queue.pop_front();
     const std::uint64_t argument = std::uint64_t{id} << kTileBits | tiles;
-    const std::optional<Duration> tile = straggling_.with_failures(rank, now, batch.tile);
+    const std::optional<Duration> tile = stragglers_.with_failures(rank, now, batch.tile);
     if (!tile) continue;  // the GPU stopped for good
     engine_.schedule(now + *tile, engine::Phase::kFinish, engine::Action::to<&GpuPool::ended>(*this, argument));
   }
   if (pool.computing == (pool.busy > 0)) return;
   pool.computing = pool.busy > 0;
-  pool.computing ? recorder_.compute_began(rank, now) : recorder_.compute_ended(rank, now);
+  pool.computing ? accounting_.compute_began(rank, now) : accounting_.compute_ended(rank, now);
 }
 
 void GpuPool::ended(std::uint64_t batch_and_tiles) {

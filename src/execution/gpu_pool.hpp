@@ -18,9 +18,9 @@ namespace photonrail::execution {
 class GpuPool {
  public:
   /// Told when a step is over, by its tag. All must outlive the object.
-  GpuPool(engine::Engine& engine, const RankGpus& gpus, TimeAccounting& recorder, const StragglerInjector& straggling,
+  GpuPool(engine::Engine& engine, const RankGpus& gpus, TimeAccounting& accounting, const StragglerInjector& stragglers,
           network::DeliveryListener& done)
-      : engine_(engine), gpus_(gpus), recorder_(recorder), straggling_(straggling), done_(done) {}
+      : engine_(engine), gpus_(gpus), accounting_(accounting), stragglers_(stragglers), done_(done) {}
 
   /// REQUIRES: step.kind is kTiles.
   void compute(RankId rank, std::uint32_t iteration, const LocalStep& step, std::uint64_t tag);
@@ -48,8 +48,8 @@ class GpuPool {
 
   engine::Engine& engine_;
   const RankGpus& gpus_;
-  TimeAccounting& recorder_;
-  const StragglerInjector& straggling_;
+  TimeAccounting& accounting_;
+  const StragglerInjector& stragglers_;
   network::DeliveryListener& done_;
   std::map<RankId, Pool> pools_;  // of ranks that ever computed tiles
   std::vector<Batch> batches_;

@@ -28,6 +28,8 @@ bool IssueOrder::follows(RankId id, TaskId task) const {
   return profile_.followed != nullptr && operations_.crosses(id, graph_.program(id).task(task));
 }
 
+// A rank issues its rail operations strictly in the order of the profiling run, even where a later one is ready sooner: the
+// shim of Opus holds an operation back until its turn, so that a request that was sent ahead never names the wrong phase.
 std::optional<ReadyTask> IssueOrder::next_in_turn(RankId id) {
   Rank& rank = ranks_[id.index()];
   const std::vector<ScheduledTask>& order = (*profile_.followed)[id.index()];
@@ -46,6 +48,8 @@ std::span<const ReadyTask> IssueOrder::held_back(RankId id) const {
   return ranks_[id.index()].held_back;
 }
 
+// `frontier` is the first operation of the order that is not complete: operations that overlap may complete out of order,
+// and the request for what comes next goes out only when everything before it is complete.
 void IssueOrder::complete(RankId id, TaskId task, std::uint32_t iteration) {
   if (!follows(id, task)) return;
   Rank& rank = ranks_[id.index()];
@@ -70,6 +74,8 @@ void IssueOrder::announce_next(RankId id, std::uint32_t iteration) {
   }
 }
 
+// Asks for circuits of an operation that the rank has not reached. The seat exists, or is made: the peers find the same
+// one.
 void IssueOrder::announce(RankId id, TaskId task, std::uint32_t iteration) {
   const auto [op_id, member] = operations_.seat(id, graph_.program(id).task(task), iteration);
   const Operation& op = operations_[op_id];

@@ -6,6 +6,8 @@
 
 namespace photonrail::execution {
 
+// Every member of an operation computes the same key from its program, so that ranks agree on an order without a message,
+// as runtimes do that negotiate which collective is next (Horovod, PyTorch DDP).
 Lanes::Ready Lanes::key(OpId id, const Operation& op) {
   const auto [first, last] = std::minmax_element(op.arrival.tasks().begin(), op.arrival.tasks().end());
   return {op.key.iteration, op.arrival.lane_due(), *first,      *last, op.key.tag,
@@ -43,6 +45,8 @@ void Lanes::each_lane(const Operation& op, Visit&& visit) {
   }
 }
 
+// In a folded run a tie on a lane is reported: the order would then be that of arrival, in which ranks of a class may
+// differ. A neighbour in the sorted list is enough to find a tie, since equal keys stand side by side.
 void Lanes::check_order(const Lane& lane, const Ready& ready) const {
   const auto after = std::upper_bound(lane.waiting.begin(), lane.waiting.end(), ready);
   const bool tied = (after != lane.waiting.end() && after->same_to_programs(ready)) ||
@@ -59,6 +63,9 @@ void Lanes::enqueue(OpId id, const Operation& op) {
   candidates_.push_back(ready);
 }
 
+// All lanes or none: an operation never holds one lane while it waits for another, so that no circle of operations can wait
+// for each other's lanes. A lane in use is free for another collective of its communicator where these run together, if no
+// operation that waits for it is to start before.
 bool Lanes::are_free(const Ready& ready, const Operation& op) {
   bool free = true;
   each_lane(op, [&](Lane& lane) {
@@ -87,6 +94,9 @@ bool Lanes::take(const Ready& candidate, Operation& op) {
   return true;
 }
 
+// An operation that waits becomes a candidate, not the user: it may still lack another lane. With one lane for each
+// communicator only the first can start; with lanes of ranks any may, because the first can be held up by a lane of another
+// rank.
 void Lanes::free(Lane& lane, CriticalPathTag cause) {
   lane.freed = together_ ? later_of(lane.freed, cause) : cause;
   if (--lane.users > 0 || lane.waiting.empty()) return;
@@ -97,6 +107,8 @@ void Lanes::free(Lane& lane, CriticalPathTag cause) {
   }
 }
 
+// A lane of a communicator is free when all members are done, one of a rank when that rank is. Of a send the sender alone
+// has a lane.
 void Lanes::leave(const Operation& op, Member member, bool last, CriticalPathTag cause) {
   if (per_communicator_) {
     if (last) free(lanes_[op.key.communicator.index()], cause);
@@ -107,6 +119,7 @@ void Lanes::leave(const Operation& op, Member member, bool last, CriticalPathTag
   }
 }
 
+// The operation has started and keeps its key, so that it stands in the queue where it stood before.
 void Lanes::yield(OpId id, const Operation& op) {
   const Ready ready = key(id, op);
   each_lane(op, [&](Lane& lane) {
@@ -115,6 +128,7 @@ void Lanes::yield(OpId id, const Operation& op) {
   });
 }
 
+// Starting candidates may free lanes and name further candidates, which are for the next call.
 const std::vector<Lanes::Ready>& Lanes::candidates() {
   offered_.clear();
   std::swap(offered_, candidates_);

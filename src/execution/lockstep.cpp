@@ -13,6 +13,7 @@ bool Lockstep::complete(const LockstepGroup& group, TaskId task, CriticalPathTag
   return true;
 }
 
+// Members may have reached the operation at different tasks of their programs; then they go on one by one.
 bool Lockstep::end(OpId id, const LockstepGroup& group) {
   const Operation& op = run_.operations[id];
   const TaskId task = op.arrival.task(0);
@@ -41,6 +42,8 @@ bool Lockstep::takes(const LockstepGroup& group, const Task& task) const {
   return task.kind == TaskKind::kCollective && graph_.communicator(group.first, task.slot) == group.communicator;
 }
 
+// The services and the observers of single ranks are notified as if each rank had gone on alone, in the order of the
+// members.
 void Lockstep::go_on(const LockstepGroup& group, TaskId task, CriticalPathTag cause, TaskId next) {
   for (std::uint32_t m = 0; m < group.size; ++m) parts_.circuits.task_ended(group.rank(m));
   const CriticalPathTag joined = parts_.progress.complete_on_all(group, task, cause);

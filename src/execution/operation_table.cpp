@@ -53,6 +53,7 @@ Seat OperationTable::seat(RankId rank, const Task& task, std::uint32_t iteration
   return {find_or_make({communicator, task.tag, task.match, iteration}, task), member_of(communicator, rank, task)};
 }
 
+// A sender is member 0 of its pair and a receiver member 1. In a folded run the place of a class is given by the folding.
 Member OperationTable::member_of(CommunicatorId communicator, RankId rank, const Task& task) const {
   const Group& group = groups_[communicator.index()];
   if (group.point_to_point) return task.kind == TaskKind::kSend ? 0 : 1;
@@ -90,6 +91,8 @@ void OperationTable::identify(OperationIdentity& op, const OperationKey& key, co
   op.optical = op.crosses && fabric_.optical();
 }
 
+// A communicator has one open operation nearly always: it lies in its group, and only further ones cost a look at a list.
+// An index over all open operations cost more than the rest of a look-up.
 OpId OperationTable::find(const OperationKey& key) const {
   const Group& group = groups_[key.communicator.index()];
   if (group.open.id != kNoOp && group.open.key == key) return group.open.id;
@@ -111,6 +114,8 @@ void OperationTable::open(const OperationKey& key, OpId id) {
   group.more_open = true;
 }
 
+// A communicator inside a server gets its last operation back, whose vectors have the right sizes already. Such spares are
+// not given to others, which is why live() and the count of free ones know them.
 OpId OperationTable::take(Group& group) {
   if (group.spare != kNoOp) {
     --spares_;
@@ -125,6 +130,8 @@ OpId OperationTable::take(Group& group) {
   return id;
 }
 
+// The first member, or the first announcement, opens the operation. It waits for all members but those that its plan starts
+// without; where the plan is not known yet, one of them may turn out to be late.
 OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   if (const OpId found = find(key); found != kNoOp) return found;
   const OpId id = take(groups_[key.communicator.index()]);
@@ -139,6 +146,7 @@ OpId OperationTable::find_or_make(const OperationKey& key, const Task& task) {
   return id;
 }
 
+// Null: the plan depends on which member comes last, and that is known when one is missing (settle_straggler).
 const RunnablePlan* OperationTable::plan_for(const OperationIdentity& op) {
   const LayoutId layout = groups_[op.key.communicator.index()].layout;
   if (op.demand != 0) {
@@ -162,6 +170,8 @@ const RunnablePlan* OperationTable::plan_of(RankId rank, const Task& task) {
   return op.runnable;
 }
 
+// Predicted: the member that came last to the communicator's last operation, none before the first. Eager: never known
+// ahead.
 std::optional<Member> OperationTable::expected_straggler(CommunicatorId communicator) const {
   const CollectiveSpec& spec = plans_.spec();
   if (spec.straggler == StragglerChoice::kPredicted) return last_arrival_[communicator.index()];
@@ -194,10 +204,13 @@ void OperationTable::close(CommunicatorId communicator, OpId id) {
   group.more_open = !more.empty();
 }
 
+// The memory of an operation is used again as it is: links and rounds are cleared because an open operation must begin
+// without them, all else is written when it is identified anew.
 void OperationTable::retire(OpId id) {
   Operation& op = *pool_[id];
   close(op.key.communicator, id);
   op.live = false;
+  // Plans of traffic that changes are counted, so that no more than the plans in use and a few idle ones stay in memory.
   if (op.demand != 0) plans_.give_back(op.demand_query());
   op.transfer.links.clear();
   op.transfer.rounds.clear();

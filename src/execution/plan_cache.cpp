@@ -72,6 +72,8 @@ std::uint32_t number_of(std::map<std::uint32_t, std::uint32_t>& seen, std::uint3
 PlanCache::PlanCache(const collective::AlgorithmTable& algorithms, const TrafficSource* traffic, PlanOptions options)
     : algorithms_(algorithms), traffic_(traffic), options_(std::move(options)) {}
 
+// Groups that lie alike on servers and rails share a layout, and by it their plans: servers and rails are numbered in the
+// order in which the group meets them, so that the same shape elsewhere in the cluster gives the same numbers.
 LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_server, const MemberBox& box) {
   bool placed = false;
   for (std::size_t op = 0; op < kCollectiveOpCount; ++op) placed = placed || places_matter(static_cast<CollectiveOp>(op));
@@ -89,6 +91,7 @@ LayoutId PlanCache::layout(std::span<const GpuId> gpus, std::uint32_t gpus_per_s
   return entry->second;
 }
 
+// Plans are pure functions of their key, and the addresses of entries of the map stay, so that operations point to them.
 const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, Member period) {
   if (!places_matter(call.op)) layout = 0;
   const auto [entry, fresh] =
@@ -97,6 +100,7 @@ const RunnablePlan& PlanCache::get(const CollectiveCall& call, LayoutId layout, 
   return entry->second;
 }
 
+// Traffic that does not drift is the same in every iteration, and one plan serves all of them.
 DemandQuery PlanCache::canonical(DemandQuery query) const {
   PHOTONRAIL_CHECK(traffic_ != nullptr);
   query.seed = options_.seed;
@@ -155,6 +159,8 @@ const CollectiveAlgorithm& PlanCache::choose(const CollectiveCall& call) {
   return *ranked.front().algorithm;
 }
 
+// On circuits, rounds whose members lie on different rails need no common instant, and are merged: each rail then turns its
+// circuits as rarely as possible.
 std::unique_ptr<const SendPlan> PlanCache::expand(CollectiveCall call, LayoutId layout) {
   call.ports = options_.costs.ports;
   call.places = layouts_[layout].places;
@@ -172,6 +178,8 @@ RunnablePlan PlanCache::make(const CollectiveCall& call, LayoutId layout, Member
   runnable.plan = expand(call, layout);
   if (period != call.members) runnable.plan = runnable.plan->folded(period);
   PHOTONRAIL_CHECK(runnable.plan != nullptr);
+  // A stream stands for all sends of a pair; what it leaves out of their latencies, add_steps() puts back. On a grid of
+  // links the sends of a pair share links with those of other pairs in ways that one flow does not tell.
   const bool streams = options_.fidelity == Fidelity::kStream && !(options_.grids && layout != 0);
   std::unique_ptr<const SendPlan> stream = streams ? runnable.plan->stream() : nullptr;
   if (stream != nullptr) {

@@ -19,9 +19,11 @@ RankProgress::RankProgress(const TaskGraph& graph, std::uint32_t iterations, con
     ranks_[r].waits_at = waits;
     waits += joins(RankId{r}).waits.size();
   }
+  // Counters of all ranks lie in one array. A task with one predecessor needs none: its completion makes it ready.
   waits_.resize(waits);
 }
 
+// Ranks that run one program share these tables; only the counters are of a rank.
 RankProgress::Joins RankProgress::joins_of(const Program& program) {
   Joins joins;
   const std::span<const Task> tasks = program.tasks();
@@ -51,6 +53,7 @@ void RankProgress::begin_iteration(RankId id, CriticalPathTag cause) {
   if (step.delay == Duration{}) return release_first(id, cause);
   const Time now = run_.engine.now();
   run_.accounting.compute_began(id, now);
+  // An event carries one number: the rank below, the critical path's reconfigurations above.
   const std::uint64_t argument = std::uint64_t{cause.reconfigurations} << 32 | id.value;
   run_.engine.schedule(now + step.delay, engine::Phase::kFinish,
                        engine::Action::to<&RankProgress::end_stall>(*this, argument));
@@ -72,6 +75,7 @@ void RankProgress::finish_iteration(RankId id, CriticalPathTag cause) {
   Rank& rank = ranks_[id.index()];
   const Time now = run_.engine.now();
   last_cause_ = later_of(last_cause_, cause);
+  // A rank without tasks passes through its remaining iterations at once, in a loop in place of a recursion.
   do {
     iteration_ends_[rank.iteration] = std::max(iteration_ends_[rank.iteration], now);
     run_.observers.notify([&](Observer& observer) { observer.iteration(id, rank.iteration, now); });
@@ -83,6 +87,8 @@ void RankProgress::finish_iteration(RankId id, CriticalPathTag cause) {
   }
 }
 
+// The one place where a completed task is taken off the counters of its successors, for a rank and for a group that runs as
+// one. `ready` is called in the order of the successors, which is ascending by task.
 template <class Ready>
 void RankProgress::advance(Rank& rank, RankId id, TaskId task, CriticalPathTag cause, Ready&& ready) {
   const Program& program = graph_.program(id);
@@ -109,6 +115,8 @@ void RankProgress::complete(RankId id, TaskId task, CriticalPathTag cause) {
 
 // ---- groups that run as one
 
+// Answers without changing anything, because the caller may still decide to go on rank by rank. The last task of an
+// iteration is refused: the ends of iterations are events of single ranks.
 std::optional<TaskId> RankProgress::next_of_all(const LockstepGroup& group, TaskId task) {
   if (!join_group(group)) return std::nullopt;
   const Rank& rank = ranks_[group.first.index()];
@@ -148,6 +156,8 @@ bool RankProgress::are_alike(const Rank& a, const Rank& b) const {
          a.joining.cause.reconfigurations == b.joining.cause.reconfigurations;
 }
 
+// Only the first rank of a group that runs as one is kept up to date. Members may join when their counters are equal and
+// their histories can no longer make a difference.
 bool RankProgress::join_group(const LockstepGroup& group) {
   Rank& first = ranks_[group.first.index()];
   if (first.together) return true;
@@ -160,6 +170,7 @@ bool RankProgress::join_group(const LockstepGroup& group) {
   return true;
 }
 
+// Each member gets the state of the first; the place of its counters stays its own.
 void RankProgress::part_group(const LockstepGroup& group) {
   Rank& first = ranks_[group.first.index()];
   first.together = false;

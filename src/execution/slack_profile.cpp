@@ -45,7 +45,10 @@ std::vector<std::size_t> SlackRecorder::latest_first() const {
   return order;
 }
 
-SlackProfile SlackRecorder::foresight() const {
+// The backward pass of the critical path method (Kelley and Walker 1959): a piece of work is due when the earliest of what
+// follows it must start, at its recorded length. It follows in the program, or on the same stream. Pieces are visited from
+// the latest on, so that everything that follows has its due time already.
+SlackProfile SlackRecorder::profile() const {
   std::vector<Time> due(pieces_.size(), end_);
   const auto latest_start = [&](std::size_t p) { return due[p] - (pieces_[p].finish - pieces_[p].start); };
   for (const std::size_t p : latest_first()) {
@@ -114,6 +117,9 @@ void SlackRecorder::bound(const Piece& piece, const LeastTimes& least, ByTask& b
   }
 }
 
+// The same pass with the least time of each task in place of the recorded one: no run of the job can take less from a task
+// to the end of its step. A rehearsal that is too late by this bound has lost. The bound of a step is the least over ranks,
+// because ranks need not be in the same step.
 TailBound SlackRecorder::tail(const LeastTimes& least) const {
   TailBound tail{by_task(), Duration::max()};
   ByTask before = by_task();

@@ -37,7 +37,7 @@ class SlackRecorder : public Observer {
 
   /// Backward through what happened: a piece of work must be over when the first that waits for it has to begin. On a
   /// compute stream what ran next waits as well; for the end of the step everything does.
-  [[nodiscard]] SlackProfile foresight() const;
+  [[nodiscard]] SlackProfile profile() const;
 
   /// Holds what no other run of the step does in less time.
   struct LeastTimes {

@@ -9,6 +9,8 @@ namespace photonrail::execution {
 Starter::Starter(const RunContext& run, const StartTargets& targets, Lanes lanes, bool yields_lanes)
     : run_(run), targets_(targets), lanes_(std::move(lanes)), yields_lanes_(yields_lanes) {}
 
+// Operations start in the phase kStart of an instant, behind all that ends in it (kFinish) and behind the controllers
+// (kDecide). Their order is then that of the programs, whatever the order of the events that made them ready.
 void Starter::schedule() {
   if (scheduled_) return;
   scheduled_ = true;
@@ -22,6 +24,8 @@ void Starter::enqueue(OpId id) {
   schedule();
 }
 
+// A member that comes at the instant in which its operation became ready is accounted for with the others, by
+// account_ready().
 void Starter::joined(OpId id, Member member) {
   const Operation& op = run_.operations[id];
   const bool accounted = std::none_of(fresh_.begin(), fresh_.end(), [id](const Lanes::Ready& r) { return r.op == id; });
@@ -33,12 +37,14 @@ void Starter::start_all(std::uint64_t) {
   scheduled_ = false;
   account_ready();
   targets_.streams.start_ready();
+  // Schedules record operations by groups that the programs do not order: a new group begins where the keys differ.
   const Lanes::Ready* before = nullptr;
   const std::vector<Lanes::Ready>& candidates = lanes_.candidates();
   for (const Lanes::Ready& candidate : candidates) {
     if (before != nullptr && !before->same_to_programs(candidate)) record_started();
     before = &candidate;
     Operation& op = run_.operations[candidate.op];
+    // A candidate that has started had yielded its lanes for lack of circuits, and they may be free again.
     if (op.transfer.started) {
       if (op.yielded) targets_.circuits.retry(candidate.op);
     } else if (lanes_.take(candidate, op)) {
@@ -95,6 +101,8 @@ void Starter::leave(OpId id, Member member, bool last, CriticalPathTag cause) {
   if (lanes_.has_candidates()) schedule();
 }
 
+// An operation without its lanes must not take circuits: it would keep them from the operation that has the lanes, which in
+// turn keeps the lanes from it.
 bool Starter::may_take_circuits(OpId id) {
   const Operation& op = run_.operations[id];
   return !op.yielded || lanes_.are_free(Lanes::key(id, op), op);

@@ -18,6 +18,7 @@ std::size_t lowest(std::uint32_t bits) { return static_cast<std::size_t>(std::co
 
 }  // namespace
 
+// Windows of equal length are one entry: a job that repeats its step has few lengths.
 void merge_equal(std::vector<WindowCount>& windows) {
   if (windows.empty()) return;
   std::sort(windows.begin(), windows.end(), [](const WindowCount& a, const WindowCount& b) { return a.length < b.length; });
@@ -81,6 +82,8 @@ TimeAccounting::Clock* TimeAccounting::clock_of(const LockstepGroup& group, Time
   return &pass(group_clocks_[group.index].clock, now);
 }
 
+// Ranks that do the same from now on are accounted for by one clock. They may have done different things before: each keeps
+// its own sums, to which those of the common clock are added when the group parts.
 bool TimeAccounting::join(const LockstepGroup& group, Time now) {
   const Clock& first = settle(group.first, now);
   for (std::uint32_t m = 1; m < group.size; ++m) {
@@ -112,6 +115,8 @@ TimeAccounting::Clock& TimeAccounting::settle(RankId rank, Time now) {
   return pass(clock, now);
 }
 
+// Every picosecond goes to exactly one use, by rank of the uses: computation hides everything, then waiting for a fault to
+// be noticed, communication, circuits, and what is left is waiting for peers. The parts of a rank add up to the makespan.
 // Gives the time since the last change to what was done in it.
 TimeAccounting::Clock& TimeAccounting::pass(Clock& clock, Time now) {
   const Duration passed = now - clock.last;
@@ -150,6 +155,9 @@ void TimeAccounting::waiting_ended(RankId rank, Dimension d, Time now) {
   circuit_waits_[d].add(now - since, static_cast<std::uint64_t>(copies_[rank.index()]));
 }
 
+// A window is the time between the end of a rank's last operation of one dimension on its rail and the first of another:
+// what a re-pointing at the boundary of phases may take unseen (arXiv 2602.12521). Overlapping operations leave
+// none.
 void TimeAccounting::rail_ready(RankId rank, Dimension d, Time now) {
   Clock& clock = clocks_[rank.index()];
   if (clock.rail_used && clock.rail_dimension != d) {
@@ -212,6 +220,8 @@ void TimeAccounting::count_windows(Accounts& accounts) {
   }
 }
 
+// Means are over all ranks: a class counts as often as it has ranks, but for those that have no accounts (hosts of
+// storage).
 void TimeAccounting::mean_traffic(std::size_t ranks, Accounts& accounts) const {
   std::vector<std::int64_t> counted = copies_;
   for (std::size_t r = ranks; r < ranks + uncounted_; ++r) --counted[class_of_rank_.empty() ? r : class_of_rank_[r]];

@@ -29,6 +29,7 @@ void Transfers::start(OpId id) {
   transfer.sends_to_go = plan.send_count();
   transfer.members_to_go = op.members();
   if (plan.most_waits() > 1) transfer.arrivals.assign(plan.send_count(), 0);
+  // In a folded run a member stands for several ranks: traffic is counted for all of them, time for one.
   const std::size_t fold = op.gpus.size() / op.members();
   run_.accounting.traffic(op.dimension(), checked_product(plan.wire_bytes(), fold), op.copies,
                           checked_product(rail_bytes_.of(op, run_.fabric), fold));
@@ -56,6 +57,8 @@ void Transfers::start(OpId id) {
   if (missing) rest(op);
 }
 
+// A late member enters an operation that is under way. Members that were at rest, since nothing could move without it, run
+// again; then its own sends and those that waited for it are posted.
 void Transfers::join(OpId id, Member member) {
   Operation& op = run_.operations[id];
   TransferProgress& transfer = op.transfer;
@@ -117,6 +120,9 @@ void Transfers::enter_first(OpId id, Operation& op, Member member) {
   }
 }
 
+// The books of a round are made when its first member, or a send of it, comes: few rounds are open at a time, and plans may
+// have thousands. `work_left` counts the sends that a member sends or receives, so that it reaches zero when the member may
+// leave for its next round; `sends_left` those that it sends, after which its circuits are no longer needed by it.
 RoundProgress& Transfers::enter_round(Operation& op, std::uint32_t index) {
   for (RoundProgress& round : op.transfer.rounds) {
     if (round.index == index) return round;
@@ -135,6 +141,8 @@ RoundProgress& Transfers::enter_round(Operation& op, std::uint32_t index) {
   return round;
 }
 
+// Circuits of the first round were requested when the member arrived; of each later round it asks as it enters. The round
+// opens when all its participants are there and the service has its circuits.
 void Transfers::reach(OpId id, Operation& op, std::uint32_t index, Member member) {
   if (index > 0) circuits_.request(id, index, member, op.arrival.task(member));
   RoundProgress& round = enter_round(op, index);
@@ -167,6 +175,9 @@ namespace {
 // busy, or the time until the first of them has arrived, whichever is more (as in the cost of a ring).
 void add_steps(const Network& network, const Operation& op, Path& path) {
   const RunnablePlan& plan = *op.runnable;
+  // A piece occupies the link for its overhead, and arrives a latency later: a step of the plan takes the larger of sending
+  // all pieces and of the first piece's arrival, less the bytes that leave behind it in the meantime. The first step is in
+  // the flow itself.
   const double rate = network.rate_alone(path).bytes_per_second;
   const double sends = static_cast<double>(op.plan().send_count()) * plan.latency_sends;
   const double shard = rate > 0.0 ? static_cast<double>(op.plan().wire_bytes().count) / sends * 1e12 / rate : 0.0;
@@ -226,6 +237,7 @@ void Transfers::post_initial(OpId id, Operation& op) {
 
 void Transfers::post(OpId id, Operation& op, SendIndex i) {
   const Send send = op.plan().send(i);
+  // A send waits, parked, for the circuits of its round, or, without circuits, for a member that is late.
   if (op.optical) {
     RoundProgress& round = enter_round(op, send.round);
     if (!round.open) {
@@ -247,6 +259,8 @@ void Transfers::post(OpId id, Operation& op, SendIndex i) {
   }
 }
 
+// The first message of a pair inside a server pays for its start, and later ones follow it in the pipe: they differ in
+// latency, and therefore in path.
 void Transfers::leave(Operation& op, const Send& send, std::uint64_t tag) {
   if (op.optical) return circuits_.send(op_of(tag), send, tag);
   const MemberPair pair{send.from, send.to};
@@ -290,6 +304,8 @@ void Transfers::delivered(std::uint64_t tag) {
   Operation& op = run_.operations[id];
   TransferProgress& transfer = op.transfer;
   if (transfer.together) return delivered_together(tag, 1);
+  // Releasing comes first: what this send frees leaves at this instant, before the end of a round or of the operation is
+  // looked at. Each call below may post, and so append to the tables of the operation.
   const bool missing = !op.complete();  // then the operation does not end here
   if (--transfer.in_flight == 0) circuits_.set_running(--running_);
   release(id, op, send_of(tag));
@@ -324,6 +340,7 @@ void Transfers::release(OpId id, Operation& op, SendIndex arrived) {
   const SendPlan& plan = op.plan();
   released_.clear();
   plan.released_by(arrived, released_);
+  // Plans in which no send waits for two others, which is most, have no counters.
   const bool counted = plan.most_waits() > 1;
   for (const SendIndex next : released_) {
     if (counted && ++op.transfer.arrivals[next] < plan.waits_for(next)) continue;
@@ -331,6 +348,7 @@ void Transfers::release(OpId id, Operation& op, SendIndex arrived) {
   }
 }
 
+// `round` is gone after the erasure, and advance() may add rounds: nothing refers to it from there on.
 void Transfers::finish_send(OpId id, Operation& op, RoundProgress& round, const Send& send) {
   const std::uint32_t index = round.index;
   const Member to = op.run_for(send.to);
@@ -344,6 +362,7 @@ void Transfers::finish_send(OpId id, Operation& op, RoundProgress& round, const 
   if (to_done) advance(id, op, to, index);
 }
 
+// The last member retires the operation in member_done(): `op` is not to be used afterwards.
 void Transfers::finish_work(OpId id, Operation& op, Member member) {
   if (--op.transfer.left[member] > 0) return;
   ended(op, member);

@@ -14,6 +14,8 @@ CircuitHolds::Id CircuitHolds::take_id() {
   return id;
 }
 
+// A hold is what keeps circuits from being torn down while bytes may move over them: a way of one hop, or of several where
+// messages are forwarded. `uses_` counts holds for ever, by which the control plane sees that a circuit was of use.
 CircuitHolds::Id CircuitHolds::hold(std::span<const Hop> way, std::uint64_t owner) {
   const Id id = take_id();
   ++uses_;
@@ -68,6 +70,8 @@ Bytes CircuitHolds::bytes_left() const {
   return left;
 }
 
+// Circuits that go dark under their holders: the ports are given back now, before the crossbar changes, and miss() tells
+// the owners afterwards which hops they are without.
 void CircuitHolds::detach(std::span<const Circuit> darkened) {
   for (const Circuit circuit : darkened) {
     if (circuits_.crossbar().transmit()[circuit.from.index()].in_use == 0) continue;
@@ -93,6 +97,8 @@ void CircuitHolds::add_owners(Hop hop, std::vector<std::uint64_t>& owners) const
   }
 }
 
+// A hop may have several circuits. Only an owner that is left without any is notified, and only once until it has one
+// again.
 void CircuitHolds::miss(std::span<const Circuit> darkened) {
   std::vector<Hop> hops;
   for (const Circuit circuit : darkened) hops.push_back(circuits_.hop(circuit));

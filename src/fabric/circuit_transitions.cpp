@@ -12,6 +12,8 @@ CircuitTransitions::CircuitTransitions(const RailContext& rail, RailCircuits& ci
   if (rail.spec.optical.darkness == DarkScope::kSwitch || unnoticed) paused_since_.resize(circuits.crossbar().ports());
 }
 
+// Holders leave before the crossbar changes and are notified after it: a listener that looks at the rail must find the
+// state that the notice is about.
 std::uint32_t CircuitTransitions::darken(const CircuitPlan& change, bool pause) {
   const std::vector<Circuit> darkened = circuits_.crossbar().darkened_by(change);
   if (pause) holds_.detach(darkened);
@@ -33,6 +35,8 @@ void CircuitTransitions::announce(std::span<const Circuit> switching) {
   }
 }
 
+// A circuit that was re-pointed again since `begun` is not lit by this command. One whose switch is dark for another
+// command at this instant is made, but paused until the switch is back.
 void CircuitTransitions::light(const std::vector<Circuit>& circuits, std::uint32_t begun) {
   std::vector<Circuit> lit = circuits_.light(circuits, begun);
   std::erase_if(lit, [this](Circuit circuit) {

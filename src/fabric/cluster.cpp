@@ -2,6 +2,7 @@
 
 #include "core/counted.hpp"
 #include "core/field.hpp"
+#include "core/printed.hpp"
 #include "fabric/mesh_routes.hpp"
 #include "topology/plant.hpp"
 
@@ -10,7 +11,6 @@
 #include <limits>
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <string>
 
 namespace photonrail {
@@ -24,11 +24,7 @@ using core::Field;
 using core::field;
 using core::FieldError;
 
-std::string text(double value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
+std::string text(double value) { return core::printed("%g", value); }
 
 void require_count(std::uint32_t value, const Field& where) { require(value > 0, where, "must be 1 or more, not 0"); }
 
@@ -61,8 +57,9 @@ void require_delay(const DelayDistribution& delay, const Field& where) {
   }
   if (delay.kind == Kind::kLogNormal) {
     // At 2, one draw in a hundred is a hundred times the median: exp(2 x 2.33) = 105.
-    require(delay.sigma >= 0.0 && delay.sigma <= 2.0, where,
-            "the deviation of the logarithm must be from 0 to 2, not " + text(delay.sigma));
+    require(delay.sigma >= 0.0 && delay.sigma <= DelayDistribution::kMaxSigma, where,
+            "the deviation of the logarithm must be from 0 to " + text(DelayDistribution::kMaxSigma) + ", not " +
+                text(delay.sigma));
   }
 }
 
@@ -247,9 +244,11 @@ void require_mesh(const ClusterSpec& cluster) {
   const PipMeshSpec& spec = *rail.optical.pip;
   require_within(spec.rows, 1, PipMeshSpec::kMaxHexagons, field("rail.optical.pip.rows"));
   require_within(spec.columns, 1, PipMeshSpec::kMaxHexagons, field("rail.optical.pip.columns"));
-  require_within(spec.cell_loss_db, 0.01, 20.0, field("rail.optical.pip.cell_loss_db"));
-  require_within(spec.port_loss_db, 0.0, 20.0, field("rail.optical.pip.port_loss_db"));
-  require_within(spec.crosstalk_db, -100.0, -3.0, field("rail.optical.pip.crosstalk_db"));
+  require_within(spec.cell_loss_db, PipMeshSpec::kMinCellLossDb, PipMeshSpec::kMaxLossDb,
+                 field("rail.optical.pip.cell_loss_db"));
+  require_within(spec.port_loss_db, 0.0, PipMeshSpec::kMaxLossDb, field("rail.optical.pip.port_loss_db"));
+  require_within(spec.crosstalk_db, PipMeshSpec::kMinCrosstalkDb, PipMeshSpec::kMaxCrosstalkDb,
+                 field("rail.optical.pip.crosstalk_db"));
   require(rail.pods.servers == 0, field("rail.pods.servers"),
           "the mesh of a switch that blocks has no uplinks to other pods", "leave \"pods\" out, or {rail.optical.pip}");
   require(!rail.forwarding, field("rail.forwarding"),

@@ -77,6 +77,8 @@ void Fabric::attach(DeliveryListener& deliveries, CircuitListener& circuits) {
   }
 }
 
+// A message leaves its server over the rail of its destination (rail-optimised topologies; PXN in NCCL): inside the
+// sender's server it first goes to the GPU with the destination's local index, whose port it then takes.
 std::optional<RailCrossing> Fabric::crossing(GpuId from, GpuId to) const {
   if (server_of(from) == server_of(to)) return std::nullopt;
   const GpuId sender = image(GpuId{server_of(from) * spec_.gpus_per_server + local_of(to)});
@@ -91,6 +93,7 @@ Duration latency_of(const ScaleUpSpec& scale_up, const topology::GridLink& link)
 
 }  // namespace
 
+// A crossbar is two capacities, out and in. On a grid every link of the way is one, and a link that failed is gone around.
 void Fabric::add_scale_up(GpuId from, GpuId to, Path& path) const {
   const CapacityMap& capacities = shared_.capacities();
   if (plant_.grid() == nullptr) {
@@ -133,6 +136,7 @@ Fabric::ScaleUpWay Fabric::scale_up_way(GpuId from, GpuId to) const {
   return way;
 }
 
+// The box that the GPUs fill in the grid of one server: algorithms for tori want to know it.
 std::optional<topology::GridBox> Fabric::box_of(std::span<const GpuId> gpus) const {
   if (plant_.grid() == nullptr || gpus.size() < 2) return std::nullopt;
   std::vector<std::uint32_t> locals;
@@ -143,6 +147,8 @@ std::optional<topology::GridBox> Fabric::box_of(std::span<const GpuId> gpus) con
   return plant_.grid()->box_of(locals);
 }
 
+// In the order of the way: links of the sender's server to the rail of the destination, then the rail, which is a list of
+// circuits and uplinks between pods, or two ports and, between leaves, two uplinks. The receiver's server is not crossed.
 std::optional<Path> Fabric::route(GpuId from, GpuId to) {
   const CapacityMap& capacities = shared_.capacities();
   Path path;

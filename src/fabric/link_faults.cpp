@@ -57,6 +57,7 @@ void LinkFaults::each_link(const ScaleUpFault& fault, Visit&& visit) const {
   }
 }
 
+// Bytes that stand still on a broken link may move again from then on: a controller that has nothing else to wait for does.
 std::optional<Time> LinkFaults::next_change(Time now) const {
   std::optional<Time> next;
   const auto count = [&](Time at) {
@@ -77,6 +78,7 @@ void LinkFaults::end(std::uint64_t index) { change(parts_.spec.scale_up.faults[i
 void LinkFaults::change(const ScaleUpFault& fault, bool begins) {
   each_link(fault, [&](GpuId gpu, std::uint32_t slot) {
     const CapacityId id = parts_.capacities.scale_up_link(gpu, slot);
+    // Faults of one link may overlap: the lowest of their rates holds, and a repair takes back its own alone.
     std::multiset<double>& shares = shares_[id - first_];
     if (begins) {
       shares.insert(fault.rate);
@@ -101,6 +103,8 @@ Duration LinkFaults::latency(const GridLink& link) const {
   return scale_up.latency + (link.face ? scale_up.face_latency : Duration{});
 }
 
+// Null: the way of the grid is whole, or no way is left; the two are told apart by the caller, who walks the grid's way. A
+// detour is found once until the next change. Its links are marked, so that a repair finds the messages on it.
 const LinkFaults::Way* LinkFaults::detour(std::uint32_t server, std::uint32_t from, std::uint32_t to) {
   bool whole = true;
   parts_.plant.grid()->route(from, to, [&](const GridLink& link) { whole = whole && !failed(server, link); });
@@ -140,6 +144,8 @@ LinkFaults::Way LinkFaults::shortest(std::uint32_t server, std::uint32_t from, s
   return way;
 }
 
+// Replaces the links inside the server of a path that was found earlier. Latencies are taken off link by link and added
+// anew: the rest of the path, a rail, has its own share of the latency.
 bool LinkFaults::divert(network::Path& path) {
   const auto is_link = [this](CapacityId id) { return id >= first_ && id - first_ < link_of_.size(); };
   const auto hops = path.hops();

@@ -39,6 +39,7 @@ MeshAdmission::Rank MeshAdmission::rank_of(Circuit circuit) const {
   return found == ranks_.end() ? kUnclaimed : found->second;
 }
 
+// Lit or switching: the crossbar shows the circuit from the command on.
 bool MeshAdmission::is_up(Circuit circuit) const {
   return parts_.circuits.crossbar().transmit()[circuit.from.index()].peer == circuit.to;
 }
@@ -51,6 +52,9 @@ void MeshAdmission::purge() {
   });
 }
 
+// Groups are admitted one after another, the oldest claim first, each as a whole. `change` grows with every group that
+// found room, and so do the circuits that leave, whose place a later group may take. Circuits that the same plan admitted
+// before do not give way: they are not up yet (is_idle).
 void MeshAdmission::admit(const CircuitPlan& plan, CircuitPlan& change, bool again) {
   purge();
   const std::vector<Waiting> before = waiting_;
@@ -106,6 +110,8 @@ std::vector<MeshAdmission::Group> MeshAdmission::groups(const std::vector<Circui
   return claimed;
 }
 
+// Claims form a strict order over all jobs, and an idle circuit gives way only to a claim before its own. So displacement
+// cannot go round in circles, and the first claim always gets its room, if the mesh has any for it.
 bool MeshAdmission::gives_way(const MeshWay& way, const Group& group) const {
   const MeshAdmission& of = *routes_.jobs()[way.job];
   if (!of.is_idle(way.circuit)) return false;
@@ -133,6 +139,8 @@ std::optional<MeshAdmission::Room> MeshAdmission::find_room(const Group& group, 
   return room;
 }
 
+// Sorts the ways of a plane into those that stay, those that may go, and idle ones of the same claim, which may be routed
+// anew.
 MeshAdmission::Situation MeshAdmission::situation_on(std::uint32_t plane, const Group& group,
                                                      const std::vector<Circuit>& leaving, bool displace,
                                                      const Room& so_far) const {
@@ -210,6 +218,7 @@ bool MeshAdmission::find_room_beside(const std::vector<Circuit>& circuits, const
   return true;
 }
 
+// Books the ways before the command begins, so that the next group of the same plan finds them taken.
 void MeshAdmission::take(const Group& group, Room room, CircuitPlan& change) {
   for (const MeshWay& way : room.displaced) displace(way, change);
   for (MeshWay& way : room.ways) {
@@ -232,6 +241,7 @@ void MeshAdmission::take(const Group& group, Room room, CircuitPlan& change) {
   summary_.displaced += room.anew.size();
 }
 
+// A circuit of this job goes dark with the command itself, one of another job at once, through that job's own transitions.
 void MeshAdmission::displace(const MeshWay& way, CircuitPlan& change) {
   const Circuit circuit = way.circuit;
   routes_.ways().erase(circuit.from);
@@ -279,6 +289,7 @@ bool MeshAdmission::is_behind() const {
                      [this](const Waiting& waiting) { return rank_of(waiting.circuit) != kUnclaimed; });
 }
 
+// Displaced circuits that no operation wants are not made again: they would only displace others.
 CircuitPlan MeshAdmission::retry() const {
   CircuitPlan plan;
   const device::OpticalSwitch& crossbar = parts_.circuits.crossbar();

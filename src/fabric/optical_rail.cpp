@@ -39,6 +39,10 @@ std::optional<OpticalRail::HoldId> OpticalRail::hold(std::uint32_t from, std::ui
   return holds_.hold(way, owner);
 }
 
+// The way of a command, in an order that matters. What the plan asks for is checked first and refused as a fault of the
+// controller. Then the plan shrinks to what changes and what can be made: fibres that a fault holds, and on a switch that
+// blocks, circuits without room, are taken out; they wait in their parts. Only then circuits go dark, after which the
+// command travels to the switches. Nothing is left half done when a check throws.
 std::optional<OpticalRail::Command> OpticalRail::apply(const CircuitPlan& plan, const Terms& terms) {
   rules_.require_joinable(plan);
   Command command;

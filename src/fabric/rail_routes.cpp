@@ -58,6 +58,8 @@ void RailRoutes::find_way(Hop hop, std::vector<Hop>& out) const {
   if (most_hops_ > 0 && out.size() > most_hops_) out.clear();
 }
 
+// Ways over several circuits are kept until any circuit of the rail changes. A direct circuit is looked up each time, which
+// is cheaper than finding it in a table.
 std::span<const Hop> RailRoutes::hops(Hop hop) {
   if (direct(hop)) {
     direct_ = hop;
@@ -72,6 +74,8 @@ std::span<const Hop> RailRoutes::hops(Hop hop) {
   return entry->second;
 }
 
+// The capacities of the way in order, into memory that the next call overwrites: one for each circuit, which its users
+// share, and where pods are joined by packet switches, those of the uplinks.
 std::span<const CapacityId> RailRoutes::way(Hop hop) {
   const SharedRail& shared = from_.shared;
   // A way over several circuits may leave a pod twice; its message takes one share of the uplink.

@@ -31,7 +31,7 @@ struct SharedRail {
   std::unique_ptr<MeshRoutes> mesh{};       ///< null: the switches do not block
 };
 
-/// What of a run's settings concerns the fabric.
+/// Holds the settings of a run that concern the fabric.
 struct FabricSettings {
   std::uint64_t seed = 1;         ///< of what switches draw
   double network_accuracy = 0.0;  ///< RunSpec's

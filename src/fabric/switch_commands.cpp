@@ -4,6 +4,9 @@
 
 namespace photonrail::fabric {
 
+// A command is divided into parts, one for each switch that it changes (planes, pods): these switch at times of their own,
+// and the command is done when all parts are. Without a queue at the switches all times are known at once, and no event is
+// needed between the decision and the light.
 SentCommand SwitchCommands::send(const CircuitPlan& change, std::uint32_t begun, const CommandTimes& times) {
   const std::uint32_t id = first_ + static_cast<std::uint32_t>(commands_.size());
   commands_.push_back({{}, begun, 0, times.after});

@@ -9,6 +9,9 @@ constexpr std::uint32_t kCountFrom = 64;  // bound flows of long paths; below ha
 
 }  // namespace
 
+// All flows that are bound to a capacity have the same rate, its level. In place of what each has left, the capacity counts
+// the bytes that each of its flows has been served since counting began, and a flow notes the count at which it ends. A
+// change of the level then costs one addition, and the order of the ends never changes (virtual time, as in fair queueing).
 void CapacityFlows::count_served(CapacityId id, double level) {
   Capacity& capacity = capacities_[id];
   if (capacity.bound.empty()) {
@@ -22,6 +25,8 @@ void CapacityFlows::count_served(CapacityId id, double level) {
   capacity.served = 0.0;
 }
 
+// A path of two capacities, as nearly all are, has the other one noted beside the flow: passing a level on needs no
+// look at the flow then.
 void CapacityFlows::bind(HopSlot slot, double remaining) {
   const Hop& hop = flows_.hop(slot);
   Flow& flow = flows_[hop.flow];

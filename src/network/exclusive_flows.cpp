@@ -6,6 +6,8 @@
 
 namespace photonrail::network {
 
+// A message behind another one of its channel, over the same capacities that no other flow has, needs no event of its own
+// to start: its end is known now, as the end of the one before plus its own time.
 bool ExclusiveFlows::can_follow(ChannelId channel, const Path& path) const {
   const FlowId last = parts_.channels.last_exclusive(channel);
   if (last == kNone) return false;
@@ -22,6 +24,8 @@ double ExclusiveFlows::rate(const Flow& flow) const {
   return rate;
 }
 
+// Alone on all its capacities, a flow has a closed form: one event for its arrival, and nothing to solve. `begin` may lie
+// in the future, behind other messages of the channel.
 void ExclusiveFlows::start(FlowId id, Time begin) {
   Flow& flow = parts_.flows[id];
   for (const Hop& hop : parts_.flows.hops_of(flow)) occupants_[hop.capacity] = id;
@@ -35,6 +39,9 @@ void ExclusiveFlows::start(FlowId id, Time begin) {
                                       engine::Action::to<&ExclusiveFlows::arrived>(*this, id));
 }
 
+// Messages of many parts that repeat on one path, as those of a ring do in each step, keep their flow between two steps:
+// its hops stay marked as its own, and a step that finds them so writes a few fields in place of taking a flow and its
+// hops.
 ExclusiveFlows::Standing ExclusiveFlows::start_standing(FlowId id) {
   start(id, parts_.engine.now());
   parts_.flows[id].bottleneck = standings_;
@@ -89,6 +96,8 @@ FlowId ExclusiveFlows::sole_occupant(CapacityId id) {
   return occupants_[id];
 }
 
+// A flow that stands for equal parts of a message meets another flow on one of its capacities. Its parts become flows of
+// their own, chained to the one event by which all of them were to arrive, until one is withdrawn from the chain.
 void ExclusiveFlows::take_apart(FlowId id) {
   const engine::EventHandle event = parts_.flows[id].event;
   FlowId before = kNone;
@@ -121,6 +130,8 @@ void ExclusiveFlows::part_from(FlowId id) {
   parts_.flows[before].next = flow.next;
 }
 
+// The channel's later messages were scheduled behind this one: all of them lose their events and wait again. Returns the
+// one whose bytes are on the way now, with what it has left.
 FlowId ExclusiveFlows::withdraw(FlowId id) {
   Flow& flow = parts_.flows[id];
   PHOTONRAIL_CHECK(flow.state == FlowState::kExclusive && flow.parts == 1);

@@ -16,6 +16,8 @@ bool clearly_above(double a, double b) { return a > b + kSlack * b; }
 
 }  // namespace
 
+// A new flow is bound nowhere: it counts as open on each capacity of its path until one of them takes it. Only these
+// capacities are visited at first, so that a solve costs in proportion to what a change reaches.
 void LevelSolver::add(FlowId id) {
   Flow& flow = parts_.flows[id];
   flow.state = FlowState::kShared;
@@ -29,6 +31,8 @@ void LevelSolver::add(FlowId id) {
   }
 }
 
+// The departing flow gives its rate back to the capacities that it crosses. Its own capacity has kept the rate as its level
+// times the number of its flows, which shrinks by itself.
 void LevelSolver::remove(FlowId id) {
   const Flow& flow = parts_.flows[id];
   const double rate = shares_[parts_.flows.hop(flow.bottleneck).capacity].level;
@@ -57,6 +61,8 @@ void LevelSolver::touch(CapacityId id) {
                          engine::Action::to<&LevelSolver::settle_event>(*this));
 }
 
+// Before a solve the candidates are a plain list, since keys would be out of date when it begins; during it they are a heap
+// by the level at which the capacity would come to rest.
 inline void LevelSolver::enqueue(CapacityId id) {
   Share& share = shares_[id];
   if (share.queued) return;
@@ -76,6 +82,8 @@ void LevelSolver::settle() {
     candidate.level = std::min(shares_[candidate.capacity].level, least_level(candidate.capacity));
   }
   std::sort(candidates_.begin(), candidates_.end());
+  // From the lowest level up, as progressive filling would freeze flows: a capacity that has come to rest is upset again
+  // only by one that is slower, so that most capacities are visited once.
   while (!candidates_.empty()) {
     const LevelCandidate candidate = candidates_.front();
     engine::heap_pop(candidates_);
@@ -102,6 +110,8 @@ std::uint64_t LevelSolver::work_before_filling() const {
   return flows_solved_ + (many ? 0 : flows_);
 }
 
+// The two conditions of max-min fairness at a capacity: its flows take all of it, and no flow that crosses it and is bound
+// elsewhere is faster than those that are bound here (Bertsekas and Gallager, Data Networks, 6.5.2).
 inline bool LevelSolver::at_rest(CapacityId id) const {
   const Share& share = shares_[id];
   if (share.open > 0) return false;
@@ -134,6 +144,8 @@ inline void LevelSolver::visit(CapacityId id, double key) {
     enqueue(id);
     return;
   }
+  // A capacity that is visited so often passes its flows to and fro with others. Filling is exact and ends, so it takes
+  // over.
   if (share.visits == 0) visited_.push_back(id);
   ++share.visits;
   if (share.visits > max_visits_ || flows_solved_ >= fill_above_) return fill();
@@ -149,6 +161,7 @@ inline void LevelSolver::visit(CapacityId id, double key) {
 // join the bound ones, and leave what they have to them; from a level that is too low, it rises until no flow has joined
 // too early.
 double LevelSolver::solve(CapacityId id, double level) {
+  // Each round the level can only rise, because joiners that leave are slower than the level, and they are finitely many.
   gather(id, level);
   Share& share = shares_[id];
   for (;;) {
@@ -193,6 +206,7 @@ void LevelSolver::set_level(CapacityId id, double level) {
   parts_.lists.advance(id, shares_[id].level);
   parts_.agenda.mark(id);
   Share& share = shares_[id];
+  // Counters of served bytes are brought up to now under the old level before it changes.
   const Change change{id, level, level - share.level};
   share.level = level;
   const std::vector<BoundFlow>& bound = parts_.lists.bound(id);
@@ -268,6 +282,8 @@ HopSlot LevelSolver::slowest(const Flow& flow) const {
 }
 
 // The hop becomes the bottleneck of its flow in the place of another, or of none.
+// All capacities of the path learn of the change: `left` is what a capacity has for the flows that are bound to it, so a
+// flow that is bound elsewhere takes its rate off, and one that becomes bound here gives its former rate back.
 void LevelSolver::rebind(HopSlot to) {
   FlowTable& flows = parts_.flows;
   CapacityFlows& lists = parts_.lists;
@@ -319,6 +335,7 @@ double LevelSolver::remaining(HopSlot slot) {
 }
 
 // Fills all levels anew. Nothing is left to be solved.
+// The visits so far are thrown away, but not the bytes: each capacity counts what it served before its level is replaced.
 void LevelSolver::fill() {
   filling_.run();
   for (CapacityId id = 0; id < shares_.size(); ++id) {

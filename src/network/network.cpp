@@ -24,6 +24,7 @@ CapacityId Network::add_capacity() {
   return static_cast<CapacityId>(rates_.size() - 1);
 }
 
+// An exclusive flow was scheduled under the old rate, so that it has to become a shared one first.
 void Network::set_rate(CapacityId id, Bandwidth rate) {
   const double per_picosecond = rate.bytes_per_second * 1e-12;
   if (rates_[id] == per_picosecond) return;
@@ -44,6 +45,8 @@ void Network::share_occupant(CapacityId id) {
   }
 }
 
+// Flows keep the bytes that they have sent. Exclusive ones are made shared or waiting first, so that two states remain to
+// be looked at.
 void Network::divert(const std::vector<std::uint8_t>& blocked, const std::function<bool(Path&)>& change) {
   for (CapacityId id = 0; id < blocked.size(); ++id) {
     if (blocked[id] != 0) share_occupant(id);
@@ -68,6 +71,8 @@ void Network::divert(const std::vector<std::uint8_t>& blocked, const std::functi
   }
 }
 
+// Three ways, from the cheapest: behind the last message of its channel in closed form, at once, or in the queue of the
+// channel. A message is never before one that was posted to its channel earlier.
 void Network::post(ChannelId id, const Path& path, Bytes bytes, std::uint64_t tag) {
   ++messages_;
   const FlowId flow = flows_.take(path, bytes, tag, id);
@@ -104,6 +109,7 @@ void Network::pump(ChannelId id) {
 
 void Network::wake(std::uint64_t id) { pump(static_cast<ChannelId>(id)); }
 
+// When the parts are not alone each becomes a message of its own, in the order of the parts.
 void Network::post_parts(const Path& path, Bytes bytes, std::uint64_t tag, Standing& standing) {
   if (exclusive_.stands(standing)) {
     messages_ += path.parts;
@@ -123,6 +129,7 @@ void Network::post_parts(const Path& path, Bytes bytes, std::uint64_t tag, Stand
   for (std::uint32_t part = 0; part < path.parts; ++part) post(kNone, path.part(part), bytes, tag + part);
 }
 
+// A capacity of rate 0 sends nothing and has no closed form: its flows wait in the solver.
 bool Network::alone(const Flow& flow) {
   for (const Hop& hop : flows_.hops_of(flow)) {
     if (exclusive_.occupant(hop.capacity) != kNone) return false;
@@ -131,6 +138,8 @@ bool Network::alone(const Flow& flow) {
   return true;
 }
 
+// A flow that meets others on its path turns the exclusive ones among them into shared ones, and all of them go to the
+// solver.
 void Network::start(FlowId id) {
   if (alone(flows_[id])) {
     exclusive_.start(id, engine_.now());

@@ -63,15 +63,15 @@ class Network {
   /// Sends `bytes` along `path`; `tag` comes back to the listener. kNone: starts at once, beside everything else.
   /// REQUIRES: no capacity stands on the path twice.
   void post(ChannelId channel, const Path& path, Bytes bytes, std::uint64_t tag);
-  /// Sends a message of `bytes` along each part of the path at once, with tags from `tag` on. The history is that of one
-  /// post() for each part, at the cost of one while they are alone. REQUIRES: rate_of_parts() is not 0, and path.parts <=
-  /// kMaxParts. `standing`: of the capacities of the path, of the call before; it costs less while none of them had another
-  /// flow or another rate since.
+  /// Sends a message of `bytes` along each part of the path at once, with tags from `tag` on. The events are those of one
+  /// post() for each part. While no other flow shares their capacities, all parts cost as much as one. `standing` is the
+  /// caller's memory of this path from its last call: while it is valid, a call costs less still. REQUIRES: rate_of_parts()
+  /// is not 0, and path.parts <= kMaxParts.
   using Standing = ExclusiveFlows::Standing;
   void post_parts(const Path& path, Bytes bytes, std::uint64_t tag, Standing& standing);
   static constexpr std::uint32_t kMaxParts = 1024;
   /// The rate that the parts of the path have each when they are alone; 0 when they do not all have the same. `standing`:
-  /// of post_parts(), which may spare a look at the capacities.
+  /// of post_parts(); while it is valid, it has the answer.
   [[nodiscard]] Bandwidth rate_of_parts(const Path& path, const Standing& standing = {}) const;
   /// The rate of a flow that is alone on the path; 0 when one of its capacities stands still.
   [[nodiscard]] Bandwidth rate_alone(const Path& path) const;

@@ -4,6 +4,9 @@
 
 namespace photonrail::network {
 
+// The textbook algorithm (Bertsekas and Gallager, Data Networks, 6.5.2): all rates rise together, and the capacity that is
+// full at the lowest level freezes its flows there. Keys in the heap are lower bounds, because freezing a flow below the
+// level of a capacity leaves it more for the others: a key that is out of date is put back with its present value.
 void ProgressiveFilling::run() {
   begin();
   while (!next_.empty()) {

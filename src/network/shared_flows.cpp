@@ -46,6 +46,8 @@ void SharedFlows::withdraw(FlowId id) {
   agenda_.set(capacity, none ? Time::never() : lists_.first_end(capacity, solver_.level(capacity)));
 }
 
+// The agenda names capacities whose first flow ends now; of each, all flows that end at this instant leave. The solver
+// works once for all of them, at the end of the instant.
 const std::vector<FlowId>& SharedFlows::take_leaving() {
   agenda_.begin_departure();
   leaving_.clear();

@@ -1,10 +1,10 @@
 #include "photonrail/study/calibrate.hpp"
 
+#include "core/printed.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 
 #include <cmath>
-#include <cstdio>
 
 namespace photonrail {
 
@@ -14,11 +14,7 @@ constexpr double kMaxInverse = 1000.0;  // 1 / efficiency
 constexpr std::uint32_t kMaxRuns = 60;
 constexpr const char* kWhere = "measured step";
 
-std::string seconds(Duration d) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.6g s", to_seconds(d));
-  return text;
-}
+std::string seconds(Duration d) { return core::printed("%.6g s", to_seconds(d)); }
 
 /// A tried 1 / efficiency, and by how many picoseconds its step is longer than the measured one.
 struct Point {

@@ -1,30 +1,22 @@
 #include "run/plausibility.hpp"
 
 #include "core/counted.hpp"
+#include "core/printed.hpp"
 #include "fabric/mesh_routes.hpp"
 #include "photonrail/cluster/device.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <set>
 
 namespace photonrail::run {
 
 namespace {
 
-std::string short_number(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", x);
-  return text;
-}
+std::string short_number(double x) { return core::printed("%.4g", x); }
 
-std::string gigabytes(double bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", bytes / 1e9);
-  return text;
-}
+std::string gigabytes(double bytes) { return core::printed("%.1f", bytes / 1e9); }
 
 /// Holds what devices of one kind have. Outside of it a value was probably written in another unit.
 struct Range {

@@ -100,7 +100,7 @@ bool ProfilingRuns::record(const folding::Folding* folding, Wanted wanted, std::
   Recorded& recorded = recorded_.emplace(Recorded{});  // clang 14 makes none from nothing here
   if (folding != nullptr) recorded.row_of_rank = folding->class_of_rank;
   recorded.profile.order = std::move(order);
-  if (wanted.slack) recorded.profile.slack = recorder.foresight();
+  if (wanted.slack) recorded.profile.slack = recorder.profile();
   recorded.tail_tried = wanted.tail;
   if (wanted.tail && folding != nullptr) {
     recorded.profile.tail = tail_bound(recorder, scenario_, registries_, *folding);

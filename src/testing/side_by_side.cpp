@@ -1,12 +1,12 @@
 #include "photonrail/testing/side_by_side.hpp"
 
+#include "core/printed.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/report.hpp"
 #include "photonrail/simulate.hpp"
 #include "testing/own_registries.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace photonrail::testing {
@@ -24,11 +24,7 @@ PolicyResult run(const Scenario& scenario, const PolicyUnderTest& policy, const 
   return contender;
 }
 
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
-  return text;
-}
+std::string percent(double share) { return core::printed("%.1f %%", 100 * share); }
 
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -1,4 +1,4 @@
-// What asks for a component gets the one of this build.
+// A room that asks for a component gets the one of this build.
 #include "config/scenario_sources.hpp"
 #include "fabric/blocking_switch.hpp"
 #include "json/text.hpp"

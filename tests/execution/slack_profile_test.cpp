@@ -22,7 +22,7 @@ TEST(SlackProfile, WorkIsDueWhenWhatWaitsForItHasToBegin) {
   SlackRecorder recorder(job.scenario.graph);
   Observer* const observers[] = {&recorder};
   (void)simulate(job.scenario, observers);
-  const SlackProfile known = recorder.foresight();
+  const SlackProfile known = recorder.profile();
   EXPECT_EQ(known.step, ms(25) + kGiB);
   EXPECT_EQ(known.times[0][0].due, ms(5));
   EXPECT_EQ(known.times[0][1].due, ms(25));
@@ -43,7 +43,7 @@ TEST(SlackProfile, AComputeStreamIsWaitedForToo) {
   SlackRecorder recorder(job.scenario.graph);
   Observer* const observers[] = {&recorder};
   (void)simulate(job.scenario, observers);
-  const SlackProfile known = recorder.foresight();
+  const SlackProfile known = recorder.profile();
   EXPECT_EQ(known.times[0][0].due, ms(3));
   EXPECT_EQ(known.times[0][1].due, ms(7));
 }

@@ -22,7 +22,7 @@ class SingleFile final : public BlockingSwitch {
 
   [[nodiscard]] std::uint32_t open_ends() const override { return 64; }
   [[nodiscard]] std::optional<std::vector<LightWay>> route(std::span<const FibrePair> pairs,
-                                                                   std::span<const LightWay> taken) const override {
+                                                           std::span<const LightWay> taken) const override {
     ++questions_;
     if (pairs.size() + taken.size() > 1) return std::nullopt;
     return std::vector<LightWay>{{pairs.front(), {0, 1}}};

@@ -11,8 +11,9 @@
 #include "read.hpp"
 #include "work_limit.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <system_error>
 
@@ -56,10 +57,8 @@ void calibrate(const CalibrateOptions& options, const Registries& known) {
   admit(work, options.scenario.string(), options.work_limit_s);
   const Calibration found = about(
       options.scenario, [&] { return photonrail::calibrate(scenario, from_seconds(options.step_s), kTolerance, known); });
-  char efficiency[32];
-  std::snprintf(efficiency, sizeof efficiency, "%.6g", found.compute_efficiency);
-  std::string text = std::string("compute efficiency ") + efficiency + ": step " + to_text(found.simulated) +
-                     ", measured " + to_text(found.measured) + " (" + core::counted(found.runs, "run") + ")\n";
+  std::string text = fmt::format("compute efficiency {:.6g}: step {}, measured {} ({})\n", found.compute_efficiency,
+                                 to_text(found.simulated), to_text(found.measured), core::counted(found.runs, "run"));
   if (!options.out.empty()) {
     write_file(options.out, calibrated_scenario(json, name, set, found, options.source));
     text += "wrote " + options.out.string() + "\n";

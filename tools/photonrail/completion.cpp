@@ -43,13 +43,22 @@ std::string joined(const std::vector<std::string>& words, const char* separator 
   return text;
 }
 
-// Returns what may follow a command that is no file: the words of its positional, where they are a list.
+// The words that CLI::IsMember lets the option have, of its description "TEXT:{bash,zsh,fish}".
+std::vector<std::string> words_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t open = type.find('{');
+  if (open == std::string::npos) return {};
+  return CLI::detail::split(type.substr(open + 1, type.find('}', open) - open - 1), ',');
+}
+
+// Returns what may follow a command that is no file: its commands, or the words of its positional, where they are a list.
 std::vector<std::string> words_after(const CLI::App& app) {
   std::vector<std::string> words;
   for (const CLI::App* const sub : subcommands(app)) words.push_back(sub->get_name());
-  if (app.get_name() == "list") words = list_kinds();
-  if (app.get_name() == "schema") words = schema_formats();
-  if (app.get_name() == "completion") words = {"bash", "zsh", "fish"};
+  for (const CLI::Option* const option : app.get_options()) {
+    if (!option->get_positional()) continue;
+    for (std::string& word : words_of(*option)) words.push_back(std::move(word));
+  }
   return words;
 }
 

@@ -8,9 +8,9 @@
 #include "photonrail/formats/operators.hpp"
 #include "photonrail/report.hpp"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <iostream>
 #include <system_error>
 
@@ -22,11 +22,7 @@ std::vector<std::string> chosen(const OperatorsOptions& options) {
   return options.gpus.empty() ? operator_gpus(options.folder) : options.gpus;
 }
 
-std::string one_decimal(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
+std::string one_decimal(double value) { return fmt::format("{:.1f}", value); }
 
 void operators_info(const OperatorsOptions& options) {
   std::vector<std::vector<std::string>> rows{{"gpu", "kind", "precision", "rows", "file", "source"}};

@@ -1,7 +1,8 @@
 #include "progress.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <utility>
 
@@ -15,9 +16,7 @@ constexpr double kLongestGuess = 1e6;  // seconds; more is no information
 
 std::string per_second(double rate, std::string_view unit) {
   const auto [scale, prefix] = rate < 1e3 ? std::pair(1.0, "") : rate < 1e6 ? std::pair(1e-3, "k ") : std::pair(1e-6, "M ");
-  char text[48];
-  std::snprintf(text, sizeof text, "%.1f %s", rate * scale, prefix);
-  return text + std::string(unit) + "/s";
+  return fmt::format("{:.1f} {}{}/s", rate * scale, prefix, unit);
 }
 
 }  // namespace

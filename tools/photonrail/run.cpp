@@ -13,9 +13,10 @@
 #include "sweep/plugin_list.hpp"
 #include "work_limit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <iostream>
 #include <set>
 #include <span>
@@ -127,11 +128,10 @@ void warn_of_faster_way(const Scenario& scenario, const Registries& known, RunRe
   const RunResult best = simulate(trial, {}, known);
   const double times = to_seconds(result.makespan) / std::max(to_seconds(best.makespan), 1e-12);
   if (times < kWorthSaying || best.choices.empty()) return;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", times);
-  result.warnings.push_back("another setting of the controller makes this run " + std::string(text) + " times shorter, " +
-                            to_text(best.makespan) + " in place of " + to_text(result.makespan) + ": " +
-                            best.choices.front() + R"(; "rehearse": true in /controller takes it)");
+  result.warnings.push_back(
+      fmt::format("another setting of the controller makes this run {:.2f} times shorter, {} in place of {}: {}; "
+                  "\"rehearse\": true in /controller takes it",
+                  times, to_text(best.makespan), to_text(result.makespan), best.choices.front()));
 }
 
 // Returns how far a result that depends on draws can be trusted, in one line; empty where nothing is drawn.

@@ -7,8 +7,9 @@
 #include "read.hpp"
 #include "report/chart.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
-#include <cstdio>
 #include <iostream>
 
 namespace photonrail::command {
@@ -18,11 +19,7 @@ namespace {
 // Forward passes, and the two halves of backward passes, take a unit each: the backward pass has twice the FLOPs.
 constexpr Duration kUnit{1};
 
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100.0 * share);
-  return text;
-}
+std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
 
 std::string title_of(const PipelineShape& shape) {
   std::string text = std::string(name(shape.schedule)) + ": " + core::counted(shape.stages, "stage");

@@ -7,10 +7,11 @@
 #include "photonrail/report.hpp"
 #include "read.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -62,11 +63,7 @@ void count_rank(const TaskGraph& graph, RankId rank, Counts& counts) {
   counts.given_time.add(given_time);
 }
 
-std::string scientific(double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string scientific(double value) { return fmt::format("{:.4g}", value); }
 
 std::string counts_text(const Counts& counts) {
   std::vector<std::vector<std::string>> rows{{"kind", "dimension", "tasks", "bytes named by the tasks"}};

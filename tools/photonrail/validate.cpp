@@ -7,8 +7,9 @@
 #include "photonrail/report.hpp"
 #include "read.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <iomanip>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -40,11 +41,7 @@ std::string summary_line(const Scenario& scenario) {
   return text;
 }
 
-std::string gigabytes(double bytes) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(1) << bytes / 1e9;
-  return text.str();
-}
+std::string gigabytes(double bytes) { return fmt::format("{:.1f}", bytes / 1e9); }
 
 /// Returns what a GPU of each pipeline stage holds; stages that hold the same are one line.
 std::string memory_table(const Scenario& scenario) {

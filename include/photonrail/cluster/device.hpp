@@ -50,12 +50,16 @@ enum class DarkScope : std::uint8_t { kPorts, kSwitch };
 /// of NIC port p of a plane, 2 p is the transmit and 2 p + 1 the receive fibre, evenly around the rim.
 struct PipMeshSpec {
   static constexpr std::uint32_t kMaxHexagons = 64;  ///< a side
+  static constexpr double kMinCellLossDb = 0.01;
+  static constexpr double kMaxLossDb = 20.0;
+  static constexpr double kMinCrosstalkDb = -100.0;
+  static constexpr double kMaxCrosstalkDb = -3.0;
 
   std::uint32_t rows = 1;  ///< hexagons, 1 to kMaxHexagons
   std::uint32_t columns = 1;
-  double cell_loss_db = 0.25;   ///< of one pass of a cell, 0.01 to 20
-  double port_loss_db = 1.0;    ///< between a fibre and the mesh, each time, 0 to 20
-  double crosstalk_db = -30.0;  ///< of a cell: leaked / passed power, -100 to -3
+  double cell_loss_db = 0.25;   ///< of one pass of a cell, from kMinCellLossDb to kMaxLossDb
+  double port_loss_db = 1.0;    ///< between a fibre and the mesh, each time, 0 to kMaxLossDb
+  double crosstalk_db = -30.0;  ///< of a cell: leaked / passed power, from kMinCrosstalkDb to kMaxCrosstalkDb
 };
 
 /// An optical circuit switch: ports, and how long it takes to re-point.

@@ -35,13 +35,14 @@ class RandomStream {
 /// A delay: constant, or drawn from a named distribution. Never negative.
 struct DelayDistribution {
   enum class Kind { kConstant, kUniform, kNormal, kLogNormal, kEmpirical };
+  static constexpr double kMaxSigma = 2.0;
 
   Kind kind = Kind::kConstant;
   Duration a{};  ///< constant: the value; uniform: minimum; normal: mean; log-normal: median
   /// Uniform: maximum; normal: standard deviation. Negative draws of the normal are rejected and repeated; `a` and `b` are
   /// the parameters before this truncation.
   Duration b{};
-  double sigma = 0.0;               ///< log-normal: standard deviation of the logarithm
+  double sigma = 0.0;               ///< log-normal: standard deviation of the logarithm, 0 to kMaxSigma
   std::vector<Duration> samples{};  ///< empirical: a draw is one of them, with equal probability
 
   [[nodiscard]] static DelayDistribution constant(Duration d) { return {Kind::kConstant, d, {}, 0.0, {}}; }

@@ -43,7 +43,7 @@ ClusterSpec cluster(std::uint32_t servers, std::uint32_t gpus_per_server, RailKi
 /// A fabric, and a log of what was delivered when.
 class FabricFixture : public DeliveryListener, public CircuitListener {
  public:
-  explicit FabricFixture(const ClusterSpec& cluster) : spec(cluster), fabric(engine, spec, 1) {
+  explicit FabricFixture(const ClusterSpec& cluster) : spec(cluster), fabric(engine, spec, fabric::FabricSettings{}) {
     fabric.attach(*this, *this);
   }
 

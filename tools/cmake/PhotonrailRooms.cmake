@@ -82,6 +82,7 @@ function(photonrail_room room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp")
   get_property(in_other_rooms DIRECTORY PROPERTY photonrail_files_of_rooms)
   list(REMOVE_ITEM sources ${in_other_rooms})
+  list(FILTER sources EXCLUDE REGEX "/studies/[a-z_]+/command\\.cpp$")  # of the command
   set_property(DIRECTORY APPEND PROPERTY photonrail_files_of_rooms ${sources})
   string(REPLACE "/" "_" room "${room}")
   if(NOT sources)

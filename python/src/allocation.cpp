@@ -1,8 +1,8 @@
 // Studies of slices: `photonrail allocate`.
 #include "bindings.hpp"
 
-#include "photonrail/allocation/study_file.hpp"
-#include "photonrail/study/allocation.hpp"
+#include "photonrail/study/slices.hpp"
+#include "photonrail/study/slices/study_file.hpp"
 
 #include <optional>
 
@@ -20,11 +20,11 @@ py::dict allocate(const std::filesystem::path& path, const std::optional<std::st
     const Unlocked unlock;
     std::vector<Override> set;
     for (const auto& [pointer, value] : overrides) set.push_back({pointer, value});
-    const allocation::AllocationStudy study =
-        text ? allocation::parse_study(*text, directory, path.string(), set) : allocation::read_study(path, set);
-    const allocation::AllocationOutcome outcome = run_allocation(study, known);
+    const slices::AllocationStudy study =
+        text ? slices::parse_study(*text, directory, path.string(), set) : slices::read_study(path, set);
+    const slices::AllocationOutcome outcome = run_allocation(study, known);
     json = allocation_json(study, outcome);
-    for (const allocation::StreamOutcome& stream : outcome.streams) {
+    for (const slices::StreamOutcome& stream : outcome.streams) {
       streams.emplace_back(stream.policy + " " + stream.order,
                            stream.order.empty() ? std::string{} : allocation_jobs_csv(study, stream));
     }

@@ -30,8 +30,8 @@ py::dict run_sweep_file(const std::filesystem::path& file, const std::filesystem
   return d;
 }
 
-py::dict dict_of(const reliability::GoodputSummary& summary) {
-  const auto three = [](const reliability::Estimate& e) { return py::make_tuple(e.mean, e.low, e.high); };
+py::dict dict_of(const goodput::GoodputSummary& summary) {
+  const auto three = [](const goodput::Estimate& e) { return py::make_tuple(e.mean, e.low, e.high); };
   py::dict d;
   d["goodput"] = three(summary.goodput);
   d["ettr"] = three(summary.ettr);
@@ -52,7 +52,7 @@ py::dict goodput(const std::filesystem::path& file, const std::vector<std::pair<
     const Unlocked unlock;
     std::vector<Override> set;
     for (const auto& [pointer, json] : overrides) set.push_back({pointer, json});
-    reliability::GoodputScenario scenario = reliability::read_goodput(file, set, known);
+    goodput::GoodputScenario scenario = goodput::read_goodput(file, set, known);
     if (seeds > 0) scenario.spec.seeds = seeds;
     GoodputOptions options;
     options.directory = out;
@@ -63,13 +63,13 @@ py::dict goodput(const std::filesystem::path& file, const std::vector<std::pair<
   for (const auto& [text, seconds] : result.configurations)
     steps[py::str(text)] = seconds < 0.0 ? py::object(py::none()) : py::float_(seconds);
   py::list rows;
-  for (const reliability::History& history : result.histories) {
+  for (const goodput::History& history : result.histories) {
     py::dict row;
     row["seed"] = history.seed;
     row["wall_s"] = history.wall.seconds();
-    for (std::size_t u = 0; u < reliability::kTimeUses; ++u) {
-      const auto use = static_cast<reliability::TimeUse>(u);
-      row[py::str(std::string(reliability::name(use)) + "_s")] = history.books[use].seconds();
+    for (std::size_t u = 0; u < goodput::kTimeUses; ++u) {
+      const auto use = static_cast<goodput::TimeUse>(u);
+      row[py::str(std::string(goodput::name(use)) + "_s")] = history.books[use].seconds();
     }
     row["steps"] = history.steps;
     row["failures"] = history.failures;

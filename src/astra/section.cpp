@@ -1,12 +1,12 @@
 #include "astra/section.hpp"
 
 #include "astra/files/scenario.hpp"
-#include "config/scenario_parts.hpp"
+#include "formats/path.hpp"
 
 namespace photonrail::astra {
 
 json::Json scenario_of_section(json::JsonReader& section, const std::filesystem::path& directory) {
-  using config::read_path;
+  using formats::read_path;
   AstraOptions options;
   options.system = read_path(section.child("system", "a path"), directory);
   options.network = read_path(section.child("network", "a path"), directory);

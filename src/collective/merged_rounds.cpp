@@ -78,6 +78,11 @@ class MergedRounds final : public SendPlan {
     return sum;
   }
 
+  [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
+    std::unique_ptr<const SendPlan> part = plan_->folded(period);
+    return part == nullptr ? nullptr : std::make_unique<MergedRounds>(std::move(part), first_);
+  }
+
   [[nodiscard]] std::uint32_t most_waits() const override { return plan_->most_waits(); }
   [[nodiscard]] std::uint32_t chunk_count() const override { return plan_->chunk_count(); }
   [[nodiscard]] bool starts_without(Member member) const override { return plan_->starts_without(member); }

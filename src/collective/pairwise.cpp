@@ -6,11 +6,46 @@
 #include "collective/uneven.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace photonrail::collective {
 
 namespace {
+
+/// PairwisePlan::folded: the first members of an exchange whose sends are all equal.
+class FoldedPairwisePlan final : public UniformPlan {
+ public:
+  FoldedPairwisePlan(const PlanTotals& totals, PairwiseOrder order, Bytes part)
+      : UniformPlan(totals), order_(std::move(order)), part_(part) {}
+
+  [[nodiscard]] Send send(SendIndex i) const override {
+    const Member from = i % members();
+    const std::uint32_t step = i / members();
+    return {.from = from, .to = order_.receiver(from, step), .bytes = part_, .round = step};
+  }
+
+  void released_by(SendIndex arrived, std::vector<SendIndex>& out) const override {
+    const std::uint64_t sender_next = std::uint64_t{arrived} + members();
+    if (sender_next >= totals_.sends) return;
+    const Member from = arrived % members();
+    const Member to = order_.receiver(from, arrived / members()) % members();
+    out.push_back(static_cast<SendIndex>(sender_next));
+    out.push_back(static_cast<SendIndex>(sender_next - from + to));
+  }
+
+  [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t round) const override {
+    std::vector<MemberPair> matching;
+    for (Member m = 0; m < members(); ++m) matching.emplace_back(m, order_.receiver(m, round));
+    return matching;
+  }
+  [[nodiscard]] std::uint32_t sends_from(Member /*member*/, std::uint32_t /*round*/) const override { return 1; }
+  [[nodiscard]] std::uint32_t sends_to(Member /*member*/, std::uint32_t /*round*/) const override { return 1; }
+
+ private:
+  PairwiseOrder order_;
+  Bytes part_;
+};
 
 /// REQUIRES: the order is complete.
 class PairwisePlan final : public UniformPlan {
@@ -36,7 +71,9 @@ class PairwisePlan final : public UniformPlan {
   }
 
   [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
-    return order_.two_levels() ? nullptr : shifts_.folded(totals_, period);
+    const std::optional<Bytes> part = shifts_.equal_part();
+    if (!part || !order_.same_after(period)) return nullptr;
+    return std::make_unique<FoldedPairwisePlan>(totals_.folded(period), order_, *part);
   }
 
   [[nodiscard]] std::vector<MemberPair> pairs(std::uint32_t round) const override {

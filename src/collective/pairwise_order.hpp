@@ -3,6 +3,7 @@
 
 #include "photonrail/collective.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -28,6 +29,11 @@ class PairwiseOrder {
     if (two_levels()) return receiver_on_grid(from, step);
     const Member to = from + step + 1;
     return to >= n_ ? to - n_ : to;
+  }
+
+  /// Returns true when every member m + `shift` meets those that m meets, moved by as much.
+  [[nodiscard]] bool same_after(Member shift) const {
+    return !two_levels() || (shift % rails_ == 0 && std::is_sorted(place_.begin(), place_.end()));
   }
 
   [[nodiscard]] bool in_one_server() const { return servers_ == 1 && rails_ > 1; }

@@ -118,12 +118,8 @@ class RingPlan final : public UniformPlan {
   [[nodiscard]] std::unique_ptr<const SendPlan> folded(Member period) const override {
     if (!size_is_shard_ && size_.count % per_step_ != 0) return nullptr;  // some shards are a byte larger
     const Member fold = n_ / period;
-    PlanTotals totals = totals_;
-    totals.members = period;
-    totals.sends /= fold;
-    totals.initial /= fold;
+    PlanTotals totals = totals_.folded(period);
     totals.chunks /= fold;
-    totals.wire = Bytes{totals.wire.count / fold};
     return std::make_unique<FoldedRingPlan>(totals, n_, pieces_, size_is_shard_ ? size_ : Bytes{size_.count / n_});
   }
 

@@ -3,6 +3,9 @@
 
 #include "collective/uniform_plan.hpp"
 
+#include <memory>
+#include <optional>
+
 namespace photonrail::collective {
 
 class Shifts {
@@ -23,7 +26,11 @@ class Shifts {
     return to >= n_ ? to - n_ : to;
   }
 
-  /// SendPlan::folded of a plan of these sends with the totals `totals`.
+  /// Returns what each member sends to each other; none where some get a byte more than others.
+  [[nodiscard]] std::optional<Bytes> equal_part() const {
+    return size_.count % n_ == 0 ? std::optional(Bytes{size_.count / n_}) : std::nullopt;
+  }
+  /// SendPlan::folded of a plan of these sends with the totals `totals`, all of them initial.
   [[nodiscard]] std::unique_ptr<const SendPlan> folded(PlanTotals totals, Member period) const;
 
   /// All sends initial, in one round; each member sends all of its input but its own share.

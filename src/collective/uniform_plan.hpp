@@ -37,6 +37,17 @@ struct PlanTotals {
   std::uint64_t chunks = 1;
   Bytes wire{};
   std::uint32_t critical = 1;
+
+  /// The totals of the part of `period` members (SendPlan::folded), which has no numbers for chunks.
+  [[nodiscard]] PlanTotals folded(Member period) const {
+    const Member fold = members / period;
+    PlanTotals part = *this;
+    part.members = period;
+    part.sends /= fold;
+    part.initial /= fold;
+    part.wire = Bytes{wire.count / fold};
+    return part;
+  }
 };
 
 class UniformPlan : public SendPlan {

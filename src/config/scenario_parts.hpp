@@ -4,6 +4,7 @@
 #include "config/graph_cache.hpp"
 #include "config/json_reader.hpp"
 #include "formats/input_file.hpp"
+#include "formats/path.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/training.hpp"
@@ -19,7 +20,9 @@
 
 namespace photonrail::config {
 
+using formats::inline_or_file;
 using formats::read_file;
+using formats::read_path;
 
 /// Puts each value where its pointer says; objects on the way are made when they are missing.
 void apply_overrides(Json& root, std::span<const Override> overrides);
@@ -153,26 +156,5 @@ void read_job(const JobSections& sections, const std::vector<std::uint32_t>& ser
 
 /// Bytes of an element, by the name of its format.
 [[nodiscard]] std::uint32_t read_precision(const JsonReader& value);
-
-/// A path with ${NAME} and ${NAME:-default} from the environment; relative to `directory`.
-[[nodiscard]] std::filesystem::path read_path(const JsonReader& value, const std::filesystem::path& directory);
-
-/// read(value), or read(the JSON file that it names).
-template <class Read>
-[[nodiscard]] auto inline_or_file(const JsonReader& value, const std::filesystem::path& directory, Read read) {
-  if (!value.is_string()) return read(value);
-  const std::filesystem::path file = read_path(value, directory);
-  Json root;
-  try {
-    root = parse_json(read_file(file), file.string());
-  } catch (const ConfigError& e) {
-    throw e.inside(value.pointer());
-  }
-  try {
-    return read(JsonReader(root));
-  } catch (const ConfigError& e) {
-    throw e.inside(file.string()).inside(value.pointer());
-  }
-}
 
 }  // namespace photonrail::config

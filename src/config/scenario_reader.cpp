@@ -1,7 +1,5 @@
 // The whole scenario file.
-#include "config/allocation/parts.hpp"
 #include "config/named_files.hpp"
-#include "config/reliability_parts.hpp"
 #include "config/scenario_parts.hpp"
 #include "config/scenario_sources.hpp"
 #include "config/sections.hpp"
@@ -11,6 +9,7 @@
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
 #include "run/scenario_check.hpp"
+#include "studies/goodput/section/section.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -73,7 +72,7 @@ constexpr Field kScenarioFields[] = {
         .by("")
         .or_else("`[]`"),
     fields::known(
-        "reliability", fields::object_shape(kReliabilitySection),
+        "reliability", fields::object_shape(goodput::kReliabilitySection),
         "Failures and recoveries over months, for `photonrail goodput`. A run checks it and has no other use for it.")
         .or_else("none"),
     fields::known("astra", Shape{}, "ASTRA-sim's inputs, which give every section that the scenario does not.")
@@ -131,7 +130,7 @@ Scenario config::read_scenario_json(const Json& root, const std::filesystem::pat
     std::optional<Duration> step;
     const std::size_t ranks = scenario.graph.ranks() - scenario.storage_ranks;
     const bool checkpoint = sections.workload->json().contains("checkpoint");
-    static_cast<void>(config::read_reliability(*reliability, {directory, scenario.cluster, ranks, checkpoint}, step));
+    static_cast<void>(goodput::read_reliability(*reliability, {directory, scenario.cluster, ranks, checkpoint}, step));
   }
   return scenario;
 }
@@ -228,7 +227,6 @@ std::string file_words(const std::exception& error) {
   config::Places places;
   places.add("", "", nullptr, config::kScenarioSection);
   formats::synthesis::add_places(places);
-  places.add("", "", nullptr, config::kAllocationSection);
   return places.located(*of_field).what();
 }
 

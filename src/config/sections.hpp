@@ -3,6 +3,7 @@
 
 #include "config/json_reader.hpp"
 #include "fields/field.hpp"
+#include "fields/files.hpp"
 #include "fields/places.hpp"
 
 #include <filesystem>
@@ -12,7 +13,12 @@
 namespace photonrail::config {
 
 using fields::Alias;
+using fields::context_of;
+using fields::FileContext;
+using fields::folder_of;
 using fields::in_section;
+using fields::into;
+using fields::kPathShape;
 using fields::Places;
 using fields::Section;
 
@@ -46,29 +52,7 @@ extern const Section kCheckpointSection;
 extern const Section kGraphSection;      ///< photonrail.graph/1
 extern const Section kCatalogueSection;  ///< photonrail.catalogue/1
 extern const Section kCostSection;
-extern const Section kReliabilitySection;
 extern const Section kScenarioSection;
-
-/// The folder that paths are relative to.
-struct FileContext : fields::Context {
-  explicit FileContext(const std::filesystem::path& folder) : directory(folder) {}
-  const std::filesystem::path& directory;
-};
-
-template <class Value>
-[[nodiscard]] const Value& context_of(const fields::Reading& at) {
-  return static_cast<const Value&>(*at.context);
-}
-
-[[nodiscard]] inline const std::filesystem::path& folder_of(const fields::Reading& at) {
-  return context_of<FileContext>(at).directory;
-}
-
-/// The object that a section is read into.
-template <class Value>
-[[nodiscard]] Value& into(const fields::Reading& at) {
-  return *static_cast<Value*>(at.into);
-}
 
 /// "distribution" and its keys, or a number, in the unit of the key.
 inline constexpr fields::Shape kDelayNumber = fields::time_shape();
@@ -97,7 +81,5 @@ inline constexpr fields::Shape kDemandShape = fields::list_shape(kDemandRow);
 /// The formats of an element.
 [[nodiscard]] std::vector<std::string> precision_words(const Registries& known);
 inline constexpr fields::Shape kRankShape = fields::whole_shape(0, 4294967294.0);
-/// The path of a file.
-inline constexpr fields::Shape kPathShape = fields::text_shape();
 
 }  // namespace photonrail::config

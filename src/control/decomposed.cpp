@@ -15,6 +15,7 @@
 #include "control/free_ports.hpp"
 #include "control/places.hpp"
 #include "control/waiting.hpp"
+#include "control/waiting_reader.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -71,7 +72,7 @@ class PortMatching {
   std::vector<bool> was_lit_;    // the same
 };
 
-class Decomposed : public Controller {
+class Decomposed : public WaitingReader {
  public:
   explicit Decomposed(bool weighs_switching) : weighs_switching_(weighs_switching) {}
 

@@ -12,6 +12,7 @@
 #include "control/builtin.hpp"
 #include "control/free_ports.hpp"
 #include "control/waiting.hpp"
+#include "control/waiting_reader.hpp"
 #include "control/weighted_matching.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr double kMaxWeight = 1e15;  // so that sums are far from the end of the range
 
-class MaxWeight : public Controller {
+class MaxWeight : public WaitingReader {
  public:
   explicit MaxWeight(const ControllerSpec& spec)
       : hysteresis_(spec.parameters.number("hysteresis")),

@@ -13,6 +13,7 @@
 #include "control/builtin.hpp"
 #include "control/free_ports.hpp"
 #include "control/waiting.hpp"
+#include "control/waiting_reader.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -28,7 +29,7 @@ struct Ranked {
   Time since{};
 };
 
-class MixNet : public Controller {
+class MixNet : public WaitingReader {
  public:
   explicit MixNet(const ControllerSpec& spec)
       : region_(spec.parameters.count("region")),

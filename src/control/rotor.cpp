@@ -10,6 +10,7 @@
 // synchronisation of clocks; electrical packets for what cannot wait.
 #include "control/builtin.hpp"
 #include "control/places.hpp"
+#include "control/waiting_reader.hpp"
 #include "core/counted.hpp"
 #include "core/field.hpp"
 #include "photonrail/error.hpp"
@@ -25,7 +26,7 @@ namespace {
 constexpr Duration kFreeSlot{100'000'000};                      // 100 us, where circuits cost nothing
 constexpr std::uint64_t kMaxCircuits = std::uint64_t{1} << 26;  // of a whole turn: 512 MiB
 
-class Rotor : public Controller {
+class Rotor : public WaitingReader {
  public:
   explicit Rotor(const ControllerSpec& spec)
       : slot_(spec.parameters.duration("slot")), duty_(spec.parameters.number("duty")) {}

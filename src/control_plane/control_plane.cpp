@@ -141,7 +141,7 @@ void ControlPlane::circuit_changed(RailId rail, Circuit circuit, CircuitState st
   const std::uint32_t ports = run_.plant().nic_ports;
   const ServerPair pair{circuit.from.value / ports, circuit.to.value / ports};
   const auto serves = [&](const CircuitRequest& request) {
-    if (!event.serves.is_none() || !std::binary_search(request.pairs.begin(), request.pairs.end(), pair)) return;
+    if (!event.serves.is_none() || !board_[request.id.value].pairs.has(pair)) return;
     event.serves = request.communicator;
   };
   if (const RequestsByPort* by_port = board_.complete(rail).by_port()) {

@@ -1,5 +1,6 @@
 #include "control_plane/rail_agent.hpp"
 
+#include "control/waiting_reader.hpp"
 #include "control_plane/request_order.hpp"
 #include "photonrail/error.hpp"
 
@@ -64,8 +65,7 @@ std::optional<Dimension> served_by(const CircuitPlan& change, const RequestBoard
   }
   for (const CircuitRequest* request : in_order(board, rail)) {
     const bool served = std::any_of(change.connect.begin(), change.connect.end(), [&](Circuit c) {
-      return std::binary_search(request->pairs.begin(), request->pairs.end(),
-                                ServerPair{c.from.value / ports, c.to.value / ports});
+      return board[request->id.value].pairs.has({c.from.value / ports, c.to.value / ports});
     });
     if (served) return request->dimension;
   }
@@ -85,10 +85,10 @@ std::vector<std::vector<fabric::Hop>> claims_of(const RequestBoard& board, RailI
   std::vector<std::vector<fabric::Hop>> claims;
   const auto add = [&](const CircuitRequest& request) {
     if (!alone) claims.emplace_back();
-    for (const ServerPair pair : request.pairs) {
+    board[request.id.value].pairs.each([&](ServerPair pair, Bytes) {
       if (alone) claims.emplace_back();
       claims.back().push_back({pair.from, pair.to});
-    }
+    });
   };
   const std::vector<const CircuitRequest*> requests = in_order(board, rail);
   for (const bool blocking : {true, false}) {
@@ -240,6 +240,7 @@ FabricView RailAgent::view(const SharedView& shared) const {
 }
 
 void RailAgent::consult(const SharedView& shared) {
+  around_.board.list_pairs(id_, dynamic_cast<const control::WaitingReader*>(controller_.get()) == nullptr);
   ports_.sync();
   RequestsByPort* by_port = around_.board.complete(id_).by_port();
   for (const PortId port : ports_.touched()) {

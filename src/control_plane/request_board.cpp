@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace photonrail::control_plane {
 
@@ -25,16 +26,13 @@ void report_tie(folding::OrderAmbiguity& ambiguity) {
 void count_pairs(RequestList& list, Request& request, bool counted) {
   if (request.pairs.counted() == counted) return;
   request.pairs.set_counted(counted);
-  const std::span<const ServerPair> pairs = request.pairs.pairs();
-  const std::span<const Bytes> bytes = request.pairs.bytes();
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Bytes of_pair = i < bytes.size() ? bytes[i] : Bytes{};
+  request.pairs.each([&](ServerPair pair, Bytes bytes) {
     if (counted) {
-      list.waiting().add(request.view.id, pairs[i], of_pair, request.view.complete);
+      list.waiting().add(request.view.id, pair, bytes, request.view.complete);
     } else {
-      list.waiting().remove(request.view.id, pairs[i], of_pair, true);
+      list.waiting().remove(request.view.id, pair, bytes, true);
     }
-  }
+  });
 }
 
 void add_pair(RequestList& list, Request& request, ServerPair pair, Bytes bytes, Time now) {
@@ -165,6 +163,7 @@ Request& RequestBoard::take(OpId id, std::uint32_t round, RailId rail, std::uint
 // Shows what the request has become.
 void RequestBoard::refresh(Request& request) {
   CircuitRequest& view = request.view;
+  request.pairs.list();
   view.pairs = request.pairs.pairs();
   view.bytes = needs_.weighs() ? ViewList<Bytes>(request.pairs.bytes()) : ViewList<Bytes>::unasked(ViewPart::kBytes);
   view.next =
@@ -172,6 +171,14 @@ void RequestBoard::refresh(Request& request) {
   view.requesters = request.requesters;
   RailRequests& rail = rails_[request.rail.index()];
   view.all_asked() ? rail.complete.update(view) : rail.partial.update(view);
+}
+
+// Pairs that wait one by one are listed once for all changes of an instant, and not at all for a policy that reads
+// FabricView::waiting.
+void RequestBoard::list_pairs(RailId rail, bool read) {
+  for (const std::uint32_t slot : std::exchange(rails_[rail.index()].stale, {})) {
+    if (read && requests_[slot].open && !requests_[slot].pairs.listed()) refresh(requests_[slot]);
+  }
 }
 
 // The request may have been served before its message arrived, and its slot serve another.
@@ -270,7 +277,7 @@ void RequestBoard::show_as_blocked(Request& request) {
   RailRequests& rail = rails_[request.rail.index()];
   count_pairs(rail.complete, request, needs_.by_pair() && request.view.all_asked());
   if (rail.complete.by_port() != nullptr && request.view.all_asked()) rail.complete.by_port()->change(request.view);
-  rail.blocked.push_back({request.view.id.value, request.view.pairs.empty() ? ServerPair{} : request.view.pairs.front()});
+  rail.blocked.push_back({request.view.id.value, request.pairs.empty() ? ServerPair{} : request.pairs.oldest().pair});
   arm(request, run_.engine.now());
 }
 
@@ -296,10 +303,10 @@ void RequestBoard::serve(OpId id, std::uint32_t round, const std::function<void(
 
 // ---- pair by pair
 
-Request* RequestBoard::find(OpId op, std::uint32_t round, RailId rail) {
+Request* RequestBoard::find(OpId op, std::uint32_t round, RailId rail, bool missed) {
   for (const OpenRequest& open : open_of(op)) {
     Request& request = requests_[open.slot];
-    if (open.round == round && request.rail == rail && !request.missed) return &request;
+    if (open.round == round && request.rail == rail && request.missed == missed) return &request;
   }
   return nullptr;
 }
@@ -331,7 +338,7 @@ void RequestBoard::pair_waits(OpId id, std::uint32_t round, const RailCrossing& 
   }
   add_pair(rails_[crossing.rail.index()].complete, *request, {crossing.from, crossing.to}, bytes, run_.engine.now());
   if (request->view.blocking) {
-    refresh(*request);
+    rails_[crossing.rail.index()].stale.push_back(request->view.id.value);
   } else {
     show_as_blocked(*request);
   }
@@ -345,23 +352,16 @@ void RequestBoard::pair_served(OpId id, std::uint32_t round, const RailCrossing&
   const ServerPair pair{crossing.from, crossing.to};
   PHOTONRAIL_CHECK(request != nullptr && request->pairs.sends(pair) >= sends);
   remove_pair(rails_[crossing.rail.index()].complete, *request, pair, sends, bytes);
-  request->pairs.empty() ? drop(*request) : refresh(*request);
+  if (request->pairs.empty()) return drop(*request);
+  rails_[crossing.rail.index()].stale.push_back(request->view.id.value);
 }
 
 // ---- circuits that were taken away
 
-Request* RequestBoard::find_missed(OpId op, RailId rail) {
-  for (const OpenRequest& open : open_of(op)) {
-    Request& request = requests_[open.slot];
-    if (request.missed && request.rail == rail) return &request;
-  }
-  return nullptr;
-}
-
 // The operation had its circuits already; it wants them back, and no member has to agree again. All that it lacks on a rail
 // is one request, so that no pair is given the ports that another needs.
 void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
-  Request* request = find_missed(op, rail);
+  Request* request = find(op, 0, rail, true);
   const bool fresh = request == nullptr;
   if (fresh) {
     request = &take(op, 0, rail, 1);
@@ -386,7 +386,7 @@ void RequestBoard::circuit_missed(RailId rail, OpId op, ServerPair pair) {
 
 // The index by port refers to the pairs of a request: it comes out before they change, and goes back in afterwards.
 void RequestBoard::circuit_back(RailId rail, OpId op, ServerPair pair) {
-  Request* request = find_missed(op, rail);
+  Request* request = find(op, 0, rail, true);
   if (request == nullptr || !request->pairs.has(pair)) return;
   RequestList& list = rails_[rail.index()].complete;
   erase_by_port(list, *request);
@@ -446,8 +446,8 @@ void RequestBoard::arm(Request& request, Time since) {
 void RequestBoard::starved(std::uint64_t slot) {
   Request& request = requests_[slot];
   request.alarm = {};
-  if (request.pairs.timed()) {
-    const Time oldest = request.pairs.since(request.pairs.oldest());
+  if (request.pairs.one_by_one()) {
+    const Time oldest = request.pairs.oldest().since;
     if (oldest + run_.spec.starvation > run_.engine.now()) return arm(request, oldest);
   }
   throw ControllerError("controller '" + run_.spec.name + "' on rail " + std::to_string(request.rail.value) + " at " +
@@ -461,8 +461,8 @@ std::string RequestBoard::describe(std::uint32_t slot) const {
   const Operation& op = run_.operations[request.op];
   const std::string text = std::string(name(op.op)) + " of group '" + op.communicator->name + "'";
   if (request.pairs.empty()) return text;
-  const ServerPair pair = request.pairs.pairs()[request.pairs.oldest()];
-  const std::size_t more = request.pairs.pairs().size() - 1;
+  const ServerPair pair = request.pairs.oldest().pair;
+  const std::size_t more = request.pairs.size() - 1;
   return text + " (server " + std::to_string(pair.from) + " to " + std::to_string(pair.to) +
          (more > 0 ? " and " + std::to_string(more) + " more)" : ")");
 }

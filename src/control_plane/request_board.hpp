@@ -100,6 +100,8 @@ class RequestBoard : private RequestListener {
   /// False: they were already.
   bool use_one_order();
 
+  /// Lists the pairs that wait one by one in the views of their requests, for a controller that reads them.
+  void list_pairs(RailId rail, bool read);
   /// Requests that every member has sent, and those that some members have sent.
   [[nodiscard]] const RequestList& complete(RailId rail) const { return rails_[rail.index()].complete; }
   [[nodiscard]] const RequestList& partial(RailId rail) const { return rails_[rail.index()].partial; }
@@ -118,13 +120,13 @@ class RequestBoard : private RequestListener {
     RequestList complete;
     RequestList partial;
     std::vector<BlockedRequest> blocked;  // whether or not every member's request is here
+    std::vector<std::uint32_t> stale;     // slots of requests whose views lack changes
   };
 
   [[nodiscard]] std::vector<OpenRequest>& open_of(execution::OpId op);
   void open_requests(execution::OpId op, std::uint32_t round);
   Request& take(execution::OpId op, std::uint32_t round, RailId rail, std::uint32_t members);
-  [[nodiscard]] Request* find(execution::OpId op, std::uint32_t round, RailId rail);
-  [[nodiscard]] Request* find_missed(execution::OpId op, RailId rail);
+  [[nodiscard]] Request* find(execution::OpId op, std::uint32_t round, RailId rail, bool missed = false);
   void show_as_blocked(Request& request);
   void refresh(Request& request);
   void request_served(std::uint32_t slot, std::uint32_t serial, RankId from, bool by_root) override;

@@ -1,5 +1,7 @@
 #include "fabric/fabric.hpp"
 
+#include "fabric/uplinks.hpp"
+
 #include <algorithm>
 
 namespace photonrail::fabric {
@@ -182,8 +184,10 @@ std::optional<Path> Fabric::route(GpuId from, GpuId to) {
   const std::uint32_t to_leaf = plant_.leaf_of(in, 0);
   if (from_leaf != to_leaf) {
     const RailId rail{plant_.local_of(out)};
-    path.add(capacities.leaf_up(rail, from_leaf));
-    path.add(capacities.leaf_down(rail, to_leaf));
+    if (uplinks_bind(plant_.spec())) {
+      path.add(capacities.leaf_up(rail, from_leaf));
+      path.add(capacities.leaf_down(rail, to_leaf));
+    }
     path.latency += spec_.rail.tier_latency;
   }
   path.add(capacities.nic_in(in, 0));

@@ -73,8 +73,7 @@ void CallTable::list_calls() {
   }
 }
 
-// Its plan depends on the op, the size, and on whether members share a server or a rail: groups of one type do, and others
-// are refused with their group (ColourRefinement::kind_of).
+// Its plan depends on the op, the size, and on where members sit, which GroupLayouts tells.
 bool CallTable::foldable(const Task& task) {
   const CollectiveOp op = op_of(task);
   if (task.demand() != 0) {
@@ -119,10 +118,14 @@ void CallTable::find_slots() {
   }
 }
 
-std::unique_ptr<const SendPlan> CallTable::expand(CollectiveCall call, bool one_server) const {
+std::unique_ptr<const SendPlan> CallTable::expand(const CollectiveCall& call, bool one_server) const {
   std::vector<MemberPlace> places;
   for (Member m = 0; one_server && algorithms_.uses_places(call.op) && m < call.members; ++m) places.push_back({0, m});
-  call.places = places;
+  return expand(call, places);
+}
+
+std::unique_ptr<const SendPlan> CallTable::expand(CollectiveCall call, std::span<const MemberPlace> places) const {
+  call.places.assign(places.begin(), places.end());
   return algorithms_.expand(algorithms_.supporting(call), call);
 }
 

@@ -33,7 +33,9 @@ class CallTable {
   /// Every call of a program on one of its slots, for a number of members.
   [[nodiscard]] std::vector<CollectiveCall> calls(std::uint32_t program, std::uint32_t slot, Member members) const;
   /// The plan of a call among members of one rail, each in a server of its own, or of one server.
-  [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call, bool one_server) const;
+  [[nodiscard]] std::unique_ptr<const SendPlan> expand(const CollectiveCall& call, bool one_server) const;
+  /// The same among members at these places.
+  [[nodiscard]] std::unique_ptr<const SendPlan> expand(CollectiveCall call, std::span<const MemberPlace> places) const;
 
  private:
   using Calls = std::vector<CollectiveCall>;  // of a program's slot; members and pieces are not filled in

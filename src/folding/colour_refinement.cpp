@@ -6,67 +6,46 @@
 
 namespace photonrail::folding {
 
-namespace {
-
-constexpr std::uint8_t kPointToPoint = 1;
-constexpr std::uint8_t kCrosses = 2;
-constexpr std::uint8_t kRotates = 4;
-
-/// A rotation-invariant plan folds with any period.
-bool can_fold(const SendPlan& plan) { return plan.folded(1) != nullptr; }
-
-}  // namespace
-
-ColourRefinement::ColourRefinement(const FoldingInput& job, const CallTable& calls, bool by_rail)
-    : job_(job), calls_(calls), by_rail_(by_rail) {
+ColourRefinement::ColourRefinement(const FoldingInput& job, const CallTable& calls, const GroupLayouts& layouts,
+                                   bool by_rail)
+    : job_(job), calls_(calls), layouts_(layouts), by_rail_(by_rail) {
   colour_programs();
-  find_kinds();
-  if (!problem_.empty()) return;
+  find_units();
   groups_.resize(job_.graph.communicators().size());
+  refine_all();
+}
+
+void ColourRefinement::refine_all() {
   do {
     if (by_rail_) colour_rails();
+    if (layouts_.by_server()) colour_servers();
     type_groups();
   } while (refine());
   if (classes_ == job_.graph.ranks()) problem_ = "no two ranks are alike";
 }
 
 void ColourRefinement::colour_programs() {
+  const std::uint32_t local = job_.cluster.gpus_per_server;
   IdTable colours;
   for (std::size_t r = 0; r < job_.graph.ranks(); ++r) {
-    key_ = {calls_.program_of_rank()[r], job_.labels.empty() ? 0 : job_.labels[r],
-            job_.whole_rails ? job_.gpu_of_rank[r].value / job_.cluster.gpus_per_server : 0};
+    const std::uint32_t gpu = job_.gpu_of_rank[r].value;
+    key_ = {calls_.program_of_rank()[r], job_.labels.empty() ? 0 : job_.labels[r], job_.whole_rails ? gpu / local : 0,
+            layouts_.by_server() ? gpu % local : 0};
     colours_.push_back(colours.number(key_));
   }
   classes_ = colours.size();
 }
 
-// Members of a group are all in one server, or all on one rail. In a group that is both, messages change rails inside a
-// server: the ports of a third rank, which the colours know nothing of.
-void ColourRefinement::find_kinds() {
-  kinds_.resize(job_.graph.communicators().size());
-  for (std::size_t c = 0; c < kinds_.size() && problem_.empty(); ++c) kinds_[c] = kind_of(CommunicatorId{c});
+void ColourRefinement::find_units() {
+  units_.resize(job_.graph.communicators().size());
+  for (std::size_t c = 0; c < units_.size(); ++c) {
+    const Communicator& group = job_.graph.communicators()[c];
+    const bool whole = group.point_to_point || !rotates(CommunicatorId{c});
+    units_[c] = whole ? static_cast<Member>(group.members.size()) : layouts_.unit(CommunicatorId{c});
+  }
 }
 
-std::uint8_t ColourRefinement::kind_of(CommunicatorId c) {
-  const std::uint32_t local = job_.cluster.gpus_per_server;
-  const Communicator& group = job_.graph.communicators()[c.index()];
-  const GpuId first = job_.gpu_of_rank[group.members.front().index()];
-  bool one_server = true;
-  bool one_rail = true;
-  for (const RankId rank : group.members) {
-    const GpuId gpu = job_.gpu_of_rank[rank.index()];
-    one_server = one_server && gpu.value / local == first.value / local;
-    one_rail = one_rail && gpu.value % local == first.value % local;
-  }
-  if (!one_server && !one_rail && !calls_.calls(c).empty()) {
-    problem_ = "messages of group '" + group.name + "' change rails inside a server";
-  }
-  auto kind = static_cast<std::uint8_t>((group.point_to_point ? kPointToPoint : 0) | (one_server ? 0 : kCrosses));
-  if (problem_.empty() && !group.point_to_point && rotates(c, one_server)) kind |= kRotates;
-  return kind;
-}
-
-bool ColourRefinement::rotates(CommunicatorId c, bool one_server) {
+bool ColourRefinement::rotates(CommunicatorId c) {
   const Communicator& group = job_.graph.communicators()[c.index()];
   const auto members = static_cast<Member>(group.members.size());
   if (members == 1) return false;
@@ -74,19 +53,39 @@ bool ColourRefinement::rotates(CommunicatorId c, bool one_server) {
   for (Member m = 0; m < members; ++m) {
     const std::uint32_t program = calls_.program_of_rank()[group.members[m].index()];
     const std::uint64_t use = (std::uint64_t{program} << 32) | calls_.slot(c, m);
-    if (use != checked && !rotates(program, calls_.slot(c, m), members, one_server)) return false;
+    if (use != checked && !rotates(program, calls_.slot(c, m), c)) return false;
     checked = use;
   }
   return true;
 }
 
-bool ColourRefinement::rotates(std::uint32_t program, std::uint32_t slot, Member members, bool one_server) {
-  const auto [known, fresh] = rotating_.try_emplace({program, slot, members, one_server}, true);
+bool ColourRefinement::rotates(std::uint32_t program, std::uint32_t slot, CommunicatorId c) {
+  const auto members = static_cast<Member>(job_.graph.communicators()[c.index()].members.size());
+  const auto [known, fresh] = rotating_.try_emplace({program, slot, members, layouts_.layout(c)}, true);
   if (!fresh) return known->second;
   for (const CollectiveCall& call : calls_.calls(program, slot, members)) {
-    known->second = known->second && can_fold(*calls_.expand(call, one_server));
+    known->second = known->second && layouts_.expand(call, c)->folded(layouts_.unit(c)) != nullptr;
   }
   return known->second;
+}
+
+Member ColourRefinement::next_period(CommunicatorId c) const {
+  const Communicator& group = job_.graph.communicators()[c.index()];
+  const auto members = static_cast<Member>(group.members.size());
+  const Member now = groups_[c.index()].period;
+  for (Member next = 2 * now; next <= members; next += now) {
+    if (members % next == 0) return next;
+  }
+  return 0;
+}
+
+void ColourRefinement::separate(CommunicatorId c) {
+  const std::uint32_t type = groups_[c.index()].type;
+  const Member period = next_period(c);
+  for (std::size_t other = 0; other < groups_.size(); ++other) {
+    if (groups_[other].type == type) units_[other] = period;
+  }
+  refine_all();
 }
 
 // A rail's controller ties together what happens on it: rails are alike when the same colours are on them.
@@ -107,6 +106,18 @@ void ColourRefinement::colour_rails() {
   }
 }
 
+// GPUs without a rank are none: then the whole server has no rank.
+void ColourRefinement::colour_servers() {
+  const std::uint32_t local = job_.cluster.gpus_per_server;
+  std::vector<std::uint32_t> of_gpu(job_.cluster.gpus(), 0);
+  for (std::size_t r = 0; r < job_.graph.ranks(); ++r) of_gpu[job_.gpu_of_rank[r].index()] = colours_[r] + 1;
+  IdTable servers;
+  server_colours_.clear();
+  for (std::size_t gpu = 0; gpu < of_gpu.size(); gpu += local) {
+    server_colours_.push_back(servers.number({of_gpu.data() + gpu, local}));
+  }
+}
+
 void ColourRefinement::type_groups() {
   IdTable types;
   for (std::size_t c = 0; c < groups_.size(); ++c) groups_[c] = type_group(CommunicatorId{c}, types);
@@ -121,8 +132,13 @@ GroupClass ColourRefinement::type_group(CommunicatorId c, IdTable& types) {
     elements_.push_back((std::uint64_t{colours_[communicator.members[m].index()]} << 32) | calls_.slot(c, m));
   }
   GroupClass group{0, 0, members};
-  if ((kinds_[c.index()] & kRotates) != 0) find_period(group);
-  key_ = {kinds_[c.index()], static_cast<std::uint32_t>(communicator.dimension), members, group.period};
+  find_period(units_[c.index()], group);
+  key_ = {communicator.point_to_point ? 1U : 0U,
+          layouts_.layout(c),
+          static_cast<std::uint32_t>(communicator.dimension),
+          members,
+          units_[c.index()],
+          group.period};
   for (Member m = 0; m < group.period; ++m) {
     const std::uint64_t element = elements_[(group.start + m) % members];
     key_.push_back(static_cast<std::uint32_t>(element >> 32));
@@ -132,10 +148,10 @@ GroupClass ColourRefinement::type_group(CommunicatorId c, IdTable& types) {
   return group;
 }
 
-// The least period of the cyclic sequence, and where its least rotation begins.
-void ColourRefinement::find_period(GroupClass& group) const {
+// The least period of the cyclic sequence, and where its least rotation begins, among multiples of the unit.
+void ColourRefinement::find_period(Member unit, GroupClass& group) const {
   const auto n = static_cast<Member>(elements_.size());
-  for (Member period = 1; period < n; ++period) {
+  for (Member period = unit; period < n; period += unit) {
     if (n % period != 0) continue;
     if (!std::equal(elements_.begin() + period, elements_.end(), elements_.begin())) continue;
     group.period = period;
@@ -149,7 +165,7 @@ void ColourRefinement::find_period(GroupClass& group) const {
     }
     return false;
   };
-  for (Member start = 1; start < group.period; ++start) {
+  for (Member start = unit; start < group.period; start += unit) {
     if (rotation_is_less(start, group.start)) group.start = start;
   }
 }
@@ -159,7 +175,8 @@ bool ColourRefinement::refine() {
   IdTable colours;
   const std::uint32_t rails = job_.cluster.gpus_per_server;
   for (std::size_t r = 0; r < job_.graph.ranks(); ++r) {
-    key_ = {colours_[r], by_rail_ ? rail_colours_[job_.gpu_of_rank[r].value % rails] : 0};
+    key_ = {colours_[r], by_rail_ ? rail_colours_[job_.gpu_of_rank[r].value % rails] : 0,
+            layouts_.by_server() ? server_colours_[job_.gpu_of_rank[r].value / rails] : 0};
     const std::span<const CommunicatorId> of = job_.graph.slots(RankId{r});
     for (std::uint32_t s = 0; s < of.size(); ++s) {
       const GroupClass& group = groups_[of[s].index()];

@@ -3,13 +3,15 @@
 // Angluin, "Local and global properties in networks of processors", 1980).
 //
 // Two ranks keep one colour while they run the same tasks, have the same label, sit on rails of the same colours and have,
-// slot for slot, communicators of one type at the same place. Two communicators are of one type when they list the same
-// colours and slots in the same order; a group in which all that is called is unchanged by rotation, in the same cyclic
-// order.
+// slot for slot, communicators of one type at the same place. Two communicators are of one type when their members sit
+// alike (GroupLayouts) and they list the same colours and slots in the same order; a group in which all that is called is
+// unchanged by rotation, in the same cyclic order. Where messages change rails inside servers, ranks of one colour have
+// the same local index, in servers whose GPUs have the same colours: the GPUs that a message passes are then alike as well.
 #pragma once
 
 #include "folding/call_table.hpp"
 #include "folding/folding.hpp"
+#include "folding/group_layouts.hpp"
 
 #include <cstdint>
 #include <map>
@@ -33,7 +35,12 @@ struct GroupClass {
 class ColourRefinement {
  public:
   /// The references must outlive the object. `by_rail`: ranks differ when their rails do.
-  ColourRefinement(const FoldingInput& job, const CallTable& calls, bool by_rail);
+  ColourRefinement(const FoldingInput& job, const CallTable& calls, const GroupLayouts& layouts, bool by_rail);
+
+  /// The least rotation by which the group would repeat if more of its members were told apart; 0: all of them are.
+  [[nodiscard]] Member next_period(CommunicatorId c) const;
+  /// Tells the members of all groups of one type apart until they repeat with next_period(), and what follows from it.
+  void separate(CommunicatorId c);
 
   /// Why no ranks can be folded; "" when some can. Then the rest may be asked.
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -46,25 +53,28 @@ class ColourRefinement {
 
  private:
   void colour_programs();
-  void find_kinds();
-  [[nodiscard]] std::uint8_t kind_of(CommunicatorId c);
-  [[nodiscard]] bool rotates(CommunicatorId c, bool one_server);
-  [[nodiscard]] bool rotates(std::uint32_t program, std::uint32_t slot, Member members, bool one_server);
+  void find_units();
+  [[nodiscard]] bool rotates(CommunicatorId c);
+  [[nodiscard]] bool rotates(std::uint32_t program, std::uint32_t slot, CommunicatorId c);
+  void refine_all();
   void colour_rails();
+  void colour_servers();
   void type_groups();
   [[nodiscard]] GroupClass type_group(CommunicatorId c, IdTable& types);
-  void find_period(GroupClass& group) const;
+  void find_period(Member unit, GroupClass& group) const;
   [[nodiscard]] bool refine();
 
   FoldingInput job_;
   const CallTable& calls_;
+  const GroupLayouts& layouts_;
   bool by_rail_;
   std::string problem_;
   std::vector<std::uint32_t> colours_;  // by rank
   std::size_t classes_ = 0;
-  std::vector<std::uint8_t> kinds_;  // by communicator: what its type begins with
-  std::map<std::tuple<std::uint32_t, std::uint32_t, Member, bool>, bool> rotating_;  // by the arguments of rotates()
+  std::vector<Member> units_;  // by communicator: rotations by multiples of it leave what is called on it unchanged
+  std::map<std::tuple<std::uint32_t, std::uint32_t, Member, std::uint32_t>, bool> rotating_;  // program, slot, size, layout
   std::vector<std::uint32_t> rail_colours_;
+  std::vector<std::uint32_t> server_colours_;  // by server of the cluster; only GroupLayouts::by_server()
   std::vector<GroupClass> groups_;
   std::size_t types_ = 0;
   std::vector<std::uint32_t> key_;       // scratch

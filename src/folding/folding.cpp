@@ -2,10 +2,12 @@
 
 #include "folding/call_table.hpp"
 #include "folding/colour_refinement.hpp"
+#include "folding/group_layouts.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace photonrail::folding {
@@ -17,16 +19,33 @@ namespace {
 /// A GPU sends to one GPU of a class at the most, and receives from one: what makes a circuit between classes one of each.
 class CircuitPartners {
  public:
-  CircuitPartners(const FoldingInput& job, const CallTable& calls, const ColourRefinement& classes)
-      : job_(job), calls_(calls), classes_(classes) {}
-
-  /// Returns what is in the way of folding, or "".
-  [[nodiscard]] std::string problem() {
+  CircuitPartners(const FoldingInput& job, const CallTable& calls, const GroupLayouts& layouts,
+                  const ColourRefinement& classes)
+      : job_(job), calls_(calls), layouts_(layouts), classes_(classes) {
     for (const bool sending : {true, false}) {
       list_partners(sending);
-      check_unique();
+      if (!indistinct_) find_indistinct(sending);
     }
-    return problem_;
+  }
+
+  /// Returns what is in the way of folding whatever is told apart, or "".
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  /// Returns true when a rank has circuits to several ranks that nothing tells apart.
+  [[nodiscard]] bool indistinct() const { return indistinct_.has_value(); }
+
+  /// Of the groups with these circuits, the one that has the fewest classes when more of its members are told apart. None:
+  /// no group can tell them apart. REQUIRES: indistinct().
+  [[nodiscard]] CommunicatorId group_to_separate() {
+    CommunicatorId best = CommunicatorId::none();
+    std::pair<Member, Member> least{};  // by how much the period grows, and to what
+    for (std::size_t c = 0; c < job_.graph.communicators().size(); ++c) {
+      const CommunicatorId group{c};
+      const Member next = classes_.next_period(group);
+      if (next == 0 || !has_indistinct(group)) continue;
+      const std::pair growth{next / classes_.groups()[c].period, next};
+      if (best.is_none() || growth < least) std::tie(best, least) = std::pair(group, growth);
+    }
+    return best;
   }
 
  private:
@@ -36,40 +55,55 @@ class CircuitPartners {
     RankId other;
     friend auto operator<=>(const Partner&, const Partner&) = default;
   };
+  /// A rank, and two others of one class that it sends to or receives from.
+  struct Indistinct {
+    bool sending;
+    RankId rank;
+    RankId one;
+    RankId other;
+  };
 
-  [[nodiscard]] std::uint32_t server(RankId r) const {
-    return job_.gpu_of_rank[r.index()].value / job_.cluster.gpus_per_server;
+  // Calls visit(from, to) for the GPUs at the ends of each circuit that the group wants, as ranks; some more than once.
+  template <class Visit>
+  void each_circuit(CommunicatorId c, Visit&& visit) {
+    if (!layouts_.crosses_servers(c)) return;
+    const std::span<const RankId> members = job_.graph.communicators()[c.index()].members;
+    for (const auto& [from, to] : pairs(c)) {
+      const RankId sender = layouts_.sender(members[from], members[to]);
+      if (sender != members[to]) visit(sender, members[to]);
+    }
   }
 
   // Lists for all GPUs those that they send to, or receive from: one of the two at a time, because there are many.
   void list_partners(bool sending) {
-    const std::vector<Communicator>& communicators = job_.graph.communicators();
     const auto classes = classes_.class_of_rank();
     partners_.clear();
     if (partners_.capacity() == 0) partners_.reserve(count_partners());
-    for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
-      const std::span<const RankId> members = communicators[c].members;
-      if (in_one_server(members)) continue;
-      for (const auto& [from, to] : pairs(CommunicatorId{c})) {
-        const RankId rank = members[sending ? from : to];
-        const RankId other = members[sending ? to : from];
-        partners_.push_back({rank, classes[other.index()], other});
-      }
+    for (std::size_t c = 0; c < job_.graph.communicators().size() && problem_.empty(); ++c) {
+      each_circuit(CommunicatorId{c}, [&](RankId from, RankId to) {
+        const RankId other = sending ? to : from;
+        partners_.push_back({sending ? from : to, classes[other.index()], other});
+      });
     }
   }
 
-  // There are as many that a GPU sends to as it receives from.
+  // There are at most as many that a GPU sends to as it receives from.
   std::size_t count_partners() {
-    const std::vector<Communicator>& communicators = job_.graph.communicators();
     std::size_t count = 0;
-    for (std::size_t c = 0; c < communicators.size() && problem_.empty(); ++c) {
-      if (!in_one_server(communicators[c].members)) count += pairs(CommunicatorId{c}).size();
+    for (std::size_t c = 0; c < job_.graph.communicators().size() && problem_.empty(); ++c) {
+      if (layouts_.crosses_servers(CommunicatorId{c})) count += pairs(CommunicatorId{c}).size();
     }
     return count;
   }
 
-  [[nodiscard]] bool in_one_server(std::span<const RankId> members) const {
-    return server(members.front()) == server(members.back());
+  [[nodiscard]] bool has_indistinct(CommunicatorId c) {
+    bool has = false;
+    each_circuit(c, [&](RankId from, RankId to) {
+      const RankId rank = indistinct_->sending ? from : to;
+      const RankId other = indistinct_->sending ? to : from;
+      has = has || (rank == indistinct_->rank && (other == indistinct_->one || other == indistinct_->other));
+    });
+    return has;
   }
 
   // All pairs of all calls on a communicator, found once for each type.
@@ -78,10 +112,10 @@ class CircuitPartners {
     if (!fresh) return entry->second;
     std::set<MemberPair> all;
     for (const CollectiveCall& call : calls_.calls(c)) {
-      const std::unique_ptr<const SendPlan> plan = calls_.expand(call, false);
+      const std::unique_ptr<const SendPlan> plan = layouts_.expand(call, c);
       for (std::uint32_t round = 0; round < plan->rounds(); ++round) {
         const std::vector<MemberPair> pairs = plan->pairs(round);
-        check_matching(pairs);
+        check_matching(c, pairs);
         all.insert(pairs.begin(), pairs.end());
       }
     }
@@ -89,36 +123,61 @@ class CircuitPartners {
     return entry->second;
   }
 
-  void check_matching(std::vector<MemberPair> pairs) {
-    const auto twice = [](const MemberPair& a, const MemberPair& b) { return a.first == b.first; };
-    bool matching = std::adjacent_find(pairs.begin(), pairs.end(), twice) == pairs.end();
-    for (MemberPair& pair : pairs) std::swap(pair.first, pair.second);
-    std::sort(pairs.begin(), pairs.end());
-    matching = matching && std::adjacent_find(pairs.begin(), pairs.end(), twice) == pairs.end();
-    if (!matching) fail("an operation wants circuits from one GPU to several at once");
+  void check_matching(CommunicatorId c, const std::vector<MemberPair>& pairs) {
+    const std::span<const RankId> members = job_.graph.communicators()[c.index()].members;
+    std::vector<std::pair<RankId, RankId>> ends;
+    for (const auto& [from, to] : pairs) {
+      const RankId sender = layouts_.sender(members[from], members[to]);
+      if (sender != members[to]) ends.emplace_back(sender, members[to]);
+    }
+    const auto matches = [&ends] {
+      std::sort(ends.begin(), ends.end());
+      ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+      const auto twice = [](const auto& a, const auto& b) { return a.first == b.first; };
+      return std::adjacent_find(ends.begin(), ends.end(), twice) == ends.end();
+    };
+    bool matching = matches();
+    for (auto& [from, to] : ends) std::swap(from, to);
+    matching = matches() && matching;
+    if (!matching) problem_ = "an operation wants circuits from one GPU to several at once";
   }
 
-  void check_unique() {
+  void find_indistinct(bool sending) {
     std::sort(partners_.begin(), partners_.end());
-    for (std::size_t i = 1; i < partners_.size(); ++i) {
+    for (std::size_t i = 1; i < partners_.size() && !indistinct_; ++i) {
       const Partner& a = partners_[i - 1];
       const Partner& b = partners_[i];
       if (a.rank != b.rank || a.other_class != b.other_class || a.other == b.other) continue;
-      fail("a rank has circuits to several ranks that nothing tells apart");
+      indistinct_ = Indistinct{sending, a.rank, a.other, b.other};
     }
-  }
-
-  void fail(const char* why) {
-    if (problem_.empty()) problem_ = why;
   }
 
   const FoldingInput& job_;
   const CallTable& calls_;
+  const GroupLayouts& layouts_;
   const ColourRefinement& classes_;
   std::string problem_;
+  std::optional<Indistinct> indistinct_;
   std::map<std::uint32_t, std::vector<MemberPair>> pairs_;
   std::vector<Partner> partners_;
 };
+
+// Tells members of groups apart until a circuit between two classes is one of each of their GPUs; what is in the way, or
+// "". With fewer than two ranks a class a folded run is hardly faster than the run of every rank that may have to follow
+// it.
+std::string separate_partners(const FoldingInput& job, const CallTable& calls, const GroupLayouts& layouts,
+                              ColourRefinement& classes) {
+  while (true) {
+    CircuitPartners partners(job, calls, layouts, classes);
+    if (!partners.problem().empty()) return partners.problem();
+    if (!partners.indistinct()) return "";
+    const CommunicatorId group = partners.group_to_separate();
+    if (!group.is_none()) classes.separate(group);
+    if (group.is_none() || 2 * classes.classes() > job.graph.ranks()) {
+      return "a rank has circuits to several ranks that nothing tells apart";
+    }
+  }
+}
 
 /// Puts the smaller job together.
 class Folder {
@@ -253,10 +312,12 @@ bool keeps_order(const FoldingInput& job, const ColourRefinement& classes, const
 FoldingAttempt fold(const FoldingInput& job) {
   const CallTable calls(job.graph, job.algorithms);
   if (!calls.problem().empty()) return {std::nullopt, calls.problem()};
-  const ColourRefinement refinement(job, calls, job.optical());
+  const GroupLayouts layouts(job, calls);
+  if (!layouts.problem().empty()) return {std::nullopt, layouts.problem()};
+  ColourRefinement refinement(job, calls, layouts, job.optical());
   if (!refinement.problem().empty()) return {std::nullopt, refinement.problem()};
   if (job.optical()) {
-    if (std::string why = CircuitPartners(job, calls, refinement).problem(); !why.empty()) return {std::nullopt, why};
+    if (std::string why = separate_partners(job, calls, layouts, refinement); !why.empty()) return {std::nullopt, why};
   }
   FoldingAttempt attempt = Folder(job, calls, refinement).fold();
   if (attempt.folding && job.whole_rails && !keeps_order(job, refinement, attempt.folding->plant)) {

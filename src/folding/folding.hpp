@@ -7,9 +7,10 @@
 // it carries, so that the max-min rates and with them all times are the same (the fair allocation is unique).
 //
 // On optical rails a circuit between two classes must stand for one circuit of each of their GPUs: so a GPU may send to one
-// GPU of a class only, and a round of an operation must be a matching. A controller that counts the GPUs or the requests
-// of a rail is shown another rail by that; where whole rails alone are folded (FoldingInput::whole_rails) it is shown the
-// same.
+// GPU of a class only, and a round of an operation must be a matching. Where a GPU has circuits to several of a class, the
+// members of a group are told apart, every second, third .. of them, until it has not. A controller that counts the GPUs or
+// the requests of a rail is shown another rail by that; where whole rails alone are folded (FoldingInput::whole_rails) it
+// is shown the same.
 #pragma once
 
 #include "collective/algorithm_table.hpp"

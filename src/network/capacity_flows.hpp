@@ -32,6 +32,10 @@ struct CrossingFlow {
   CapacityId bottleneck;  ///< kNone: it has none yet
 };
 
+/// Picoseconds by which sums of rates and of bytes may be wrong. An end that is so close behind a whole picosecond is taken
+/// to be there: many ends are whole, and which of two equal flows would be a picosecond late is no property of the job.
+inline constexpr double kNoise = 1e-4;
+
 /// `level`: the present rate of the capacity's bound flows, bytes per picosecond.
 class CapacityFlows {
  public:
@@ -129,7 +133,7 @@ inline Time CapacityFlows::first_end(CapacityId id, double level) const {
   const double bytes = capacity.bound.front().finish - capacity.served;
   if (bytes <= 0.0) return capacity.since;
   if (level <= 0.0) return Time::never();  // stopped: a later change will wake it
-  return capacity.since + round_up_picoseconds(bytes / level);
+  return capacity.since + round_up_picoseconds(bytes / level - kNoise);
 }
 
 }  // namespace photonrail::network

@@ -1,5 +1,7 @@
 #include "run/foldable.hpp"
 
+#include "fabric/uplinks.hpp"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -18,6 +20,13 @@ const char* rail_problem(const RailSpec& rail) {
   if (optical.pip) return "a switch that blocks joins some ports and not others";
   if (rail.pods.servers != 0) return "circuits between pods differ from those within one";
   return "";
+}
+
+const char* tier_problem(const ClusterSpec& cluster) {
+  const PlantSpec plant = cluster.plant();
+  if (fabric::uplinks_bind(plant)) return "electrical rails of two tiers: messages share uplinks";
+  const bool longer = plant.two_tier() && cluster.rail.tier_latency != Duration{};
+  return longer ? "electrical rails of two tiers: messages between leaves take longer than others" : "";
 }
 
 const char* control_problem(const ControlPlaneSpec& control) {
@@ -40,7 +49,7 @@ std::string why_not_foldable(const ClusterSpec& cluster, const ControllerSpec& c
   if (!cluster.rail.faults.empty()) return "some ports fail, or are stuck or slow";
   if (cluster.nic.gpus > 1) return "GPUs share NICs";
   if (cluster.rail.kind == RailKind::kElectrical) {
-    return cluster.plant().two_tier() ? "electrical rails of two tiers: messages share uplinks" : "";
+    return tier_problem(cluster);
   }
   if (!folds_ranks(factory, rehearsal) && !factory.rail_symmetric)
     return "the controller may treat equal ranks differently";

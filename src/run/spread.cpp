@@ -1,6 +1,8 @@
 // The spread says how far the makespans of a run lie apart under other seeds.
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/workload/moe.hpp"
+#include "photonrail/workload/moe_layer.hpp"
 #include "run/foldable.hpp"
 #include "run/rehearsals.hpp"
 #include "run/shared_cluster.hpp"
@@ -13,10 +15,24 @@ namespace photonrail {
 
 namespace {
 
+bool routes_at_random(const MoeTraffic& moe) {
+  const RouterSpec& router = moe.spec().router;
+  const bool layers = router.kind == RouterKind::kZipf && router.fresh_layers;
+  return layers || router.kind == RouterKind::kDirichlet || router.layer_drift > 0.0 || moe.drifts();
+}
+
+// Matrices that are written down, and routers whose popularities are, are the same under every seed.
+bool traffic_draws(const TrafficSource* traffic) {
+  if (traffic == nullptr || dynamic_cast<const DemandTable*>(traffic) != nullptr) return false;
+  if (const auto* moe = dynamic_cast<const MoeTraffic*>(traffic)) return routes_at_random(*moe);
+  if (const auto* layers = dynamic_cast<const MoeLayers*>(traffic)) return routes_at_random(layers->traffic());
+  return true;
+}
+
 bool job_draws(const Scenario& job, bool optical) {
   const MessageSpec& messages = job.controller.control.messages;
   const bool messages_draw = messages.loss > 0.0 || messages.delay.kind != DelayDistribution::Kind::kConstant;
-  return !run::are_fixed(job.stragglers) || job.graph.demands() != nullptr || (optical && messages_draw);
+  return !run::are_fixed(job.stragglers) || traffic_draws(job.graph.demands()) || (optical && messages_draw);
 }
 
 // Job j of several keeps its distance from the seed of the whole.

@@ -93,6 +93,29 @@ TEST(Includes, EveryFolderOfSrcIsARoomAndHasTests) {
   }
 }
 
+TEST(Includes, EveryFolderOfStudiesIsARoomAndHasTests) {
+  const std::filesystem::path root = PHOTONRAIL_SOURCE_DIR;
+  for (const auto& name : folders_of(root / "src/studies")) {
+    EXPECT_NE(find_room("studies/" + name), nullptr) << "src/studies/" << name;
+    EXPECT_TRUE(std::filesystem::is_directory(root / "tests/studies" / name)) << "src/studies/" << name << " has no tests";
+  }
+}
+
+TEST(IncludeChecker, KeepsStudiesApart) {
+  EXPECT_FALSE(caught("src/studies/goodput/run.cpp", "\"studies/record_log.hpp\""));
+  EXPECT_FALSE(caught("src/studies/sweep/points.cpp", "\"studies/slices/report.hpp\""));
+  EXPECT_FALSE(caught("src/studies/slices/command.cpp", "\"studies/slices/report.hpp\""));
+  EXPECT_FALSE(caught("src/studies/slices/command.cpp", "\"work_limit.hpp\""));
+  EXPECT_TRUE(caught("src/studies/slices/command.cpp", "\"studies/goodput/report.hpp\""));
+  EXPECT_TRUE(caught("src/studies/slices/run.cpp", "\"studies/goodput/report.hpp\""));
+  EXPECT_TRUE(caught("src/studies/goodput/run.cpp", "\"studies/sweep/points.hpp\""));
+  EXPECT_TRUE(caught("src/studies/record_log.cpp", "\"studies/sweep/points.hpp\""));
+  EXPECT_TRUE(caught("src/studies/slices/pods/pod.cpp", "\"studies/slices/report.hpp\""));
+  EXPECT_TRUE(caught("src/studies/goodput/process/process.cpp", "\"json/json.hpp\""));
+  EXPECT_TRUE(caught("src/studies/unknown/run.cpp", "\"studies/record_log.hpp\""));
+  EXPECT_TRUE(caught("src/report/table.cpp", "\"studies/slices/report.hpp\""));
+}
+
 TEST(Includes, EveryFolderOfTestsIsARoomOrACrossCut) {
   const std::set<std::string> cross_cuts{"architecture", "bench",   "command", "determinism", "examples", "fuzz",
                                          "golden",       "install", "support", "validation",  "worlds"};

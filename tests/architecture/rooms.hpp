@@ -69,19 +69,19 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
       {"cluster.hpp", "fabric"}, {"study/analytical.hpp", "astra"}, {"study/cost.hpp", "cost"},
       {"observer.hpp", "execution"}, {"accounting.hpp", "execution"}, {"execution.hpp", "execution"},
       {"result.hpp", "run"}, {"scenario.hpp", "run"}, {"simulate.hpp", "run"}, {"plugin.hpp", "run"},
-      {"study/calibrate.hpp", "run"}, {"study/rows.hpp", "sweep"}, {"reliability/formulas.hpp", "reliability"},
-      {"reliability/history.hpp", "reliability"}, {"reliability/long_time.hpp", "reliability"},
-      {"reliability/policy.hpp", "reliability"}, {"reliability/random_time.hpp", "reliability"},
-      {"reliability/scenario_file.hpp", "config"}, {"reliability/spec.hpp", "reliability"},
-      {"reliability/step_times.hpp", "reliability"}, {"reliability/summary.hpp", "reliability"},
-      {"config.hpp", "config"}, {"allocation/allocator.hpp", "allocation"},
-      {"allocation/availability.hpp", "allocation"}, {"allocation/pod.hpp", "allocation"},
-      {"allocation/scheduling.hpp", "allocation"}, {"allocation/slices.hpp", "allocation"},
-      {"allocation/step_circuits.hpp", "allocation"}, {"allocation/study.hpp", "allocation"},
-      {"allocation/study_file.hpp", "config"}, {"collective/plan_file.hpp", "formats"},
+      {"study/calibrate.hpp", "run"}, {"study/rows.hpp", "studies/rows"}, {"study/goodput/formulas.hpp", "studies/goodput/process"},
+      {"study/goodput/history.hpp", "studies/goodput/process"}, {"study/goodput/long_time.hpp", "studies/goodput/process"},
+      {"study/goodput/policy.hpp", "studies/goodput/process"}, {"study/goodput/random_time.hpp", "studies/goodput/process"},
+      {"study/goodput/faults.hpp", "studies/goodput/section"}, {"study/goodput/scenario_file.hpp", "studies/goodput"}, {"study/goodput/spec.hpp", "studies/goodput/process"},
+      {"study/goodput/step_times.hpp", "studies/goodput/process"}, {"study/goodput/summary.hpp", "studies/goodput/process"},
+      {"config.hpp", "config"}, {"study/slices/allocator.hpp", "studies/slices/pods"},
+      {"study/slices/availability.hpp", "studies/slices/pods"}, {"study/slices/pod.hpp", "studies/slices/pods"},
+      {"study/slices/scheduling.hpp", "studies/slices/pods"}, {"study/slices/slices.hpp", "studies/slices/pods"},
+      {"study/slices/step_circuits.hpp", "studies/slices/pods"}, {"study/slices/study.hpp", "studies/slices"},
+      {"study/slices/study_file.hpp", "studies/slices"}, {"collective/plan_file.hpp", "formats"},
       {"formats/astra.hpp", "astra"}, {"formats/operators.hpp", "formats"}, {"formats/trace.hpp", "formats"}, {"report.hpp", "report"},
-      {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "sweep"}, {"study/allocation.hpp", "sweep"},
-      {"study/goodput.hpp", "sweep"}, {"study/sweep.hpp", "sweep"}, {"study/work.hpp", "sweep"}, {"command.hpp", "tools"},
+      {"study/ccl_bench.hpp", "report"}, {"study/compare.hpp", "report"}, {"study/schema.hpp", "schema"}, {"study/slices.hpp", "studies/slices"},
+      {"study/goodput.hpp", "studies/goodput"}, {"study/sweep.hpp", "studies/sweep"}, {"study/work.hpp", "studies"}, {"command.hpp", "tools"},
       {"formats/infragraph.hpp", "config"},
   };
   // clang-format on
@@ -91,10 +91,9 @@ inline const std::map<std::string, std::string, std::less<>>& public_headers() {
 /// Private headers that the command includes besides public ones: what only the command uses is not installed.
 inline bool is_for_the_command(std::string_view header) {
   static constexpr std::string_view kHeaders[] = {
-      "report/allocation/report.hpp", "report/goodput_report.hpp", "report/chart.hpp",
-      "report/cost_report.hpp",       "report/page.hpp",           "report/allocation/slice_map.hpp",
-      "report/operators_text.hpp",    "sweep/slurm.hpp",           "sweep/plugin_list.hpp",
-      "json/file_text.hpp",           "core/counted.hpp"};
+      "report/chart.hpp",          "report/cost_report.hpp",        "report/page.hpp",
+      "report/operators_text.hpp", "studies/sweep/plugin_list.hpp", "json/file_text.hpp",
+      "core/counted.hpp"};
   return std::find(std::begin(kHeaders), std::end(kHeaders), header) != std::end(kHeaders);
 }
 
@@ -103,15 +102,38 @@ inline const Room* find_room(std::string_view name) {
   return at == rooms().end() ? nullptr : &*at;
 }
 
+/// "studies/sweep/" where `path` is src/studies/sweep/command.cpp, the command of a study; else "".
+inline std::string_view study_of_command(std::string_view path) {
+  constexpr std::string_view kBegin = "src/studies/";
+  constexpr std::string_view kEnd = "/command.cpp";
+  if (!path.starts_with(kBegin) || !path.ends_with(kEnd) || path.size() <= kBegin.size() + kEnd.size()) return {};
+  const std::string_view folder = path.substr(4, path.size() - 4 - kEnd.size() + 1);
+  return std::count(folder.begin(), folder.end(), '/') == 2 ? folder : std::string_view{};
+}
+
+/// The room of a file by its path below src/: its folder; of studies/ the innermost folder that the table has, and a folder
+/// directly below it that the table has not is no room.
+inline std::string room_below_src(std::string_view path) {
+  std::string room(path.substr(0, path.find('/')));
+  if (room != "studies") return room;
+  for (std::size_t at = room.size() + 1, end = 0; (end = path.find('/', at)) != std::string_view::npos; at = end + 1) {
+    const std::string_view inner = path.substr(0, end);
+    const bool is_study = at == std::string_view("studies/").size();
+    if (is_study || find_room(inner) != nullptr) room = inner;
+  }
+  return room;
+}
+
 /// The room of a path from the root of the project; "" when it has none.
 inline std::string room_of(std::string_view path) {
+  if (!study_of_command(path).empty()) return "tools";
   const auto take = [&](std::string_view prefix) {
     const bool found = path.starts_with(prefix);
     if (found) path.remove_prefix(prefix.size());
     return found;
   };
   if (take("tools/")) return "tools";
-  if (take("src/")) return std::string(path.substr(0, path.find('/')));
+  if (take("src/")) return room_below_src(path);
   if (!take("include/photonrail/")) return {};
   if (take("testing/")) return "testing";
   const auto at = public_headers().find(path);
@@ -145,7 +167,8 @@ inline std::optional<std::string> violation(std::string_view path, const Include
   }
   const bool names_public = include.name.starts_with("photonrail/");
   if (is_tool) {
-    const bool own = include.name.find('/') == std::string::npos;
+    const std::string_view study = study_of_command(path);
+    const bool own = include.name.find('/') == std::string::npos || (!study.empty() && include.name.starts_with(study));
     const bool allowed = names_public || own || is_for_the_command(include.name);
     return allowed ? std::nullopt : std::optional(complaint("tools use public headers, and those made for them"));
   }

@@ -97,7 +97,10 @@ TEST(Pairwise, OnOneLevelPlacesDoNotMatter) {
     for (std::uint32_t round = 0; round < 3; ++round) EXPECT_EQ(plan->pairs(round), plain->pairs(round));
     EXPECT_NE(plan->folded(1), nullptr);
   }
-  EXPECT_EQ(expand(call_on({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 400))->folded(1), nullptr);
+  const auto grid = expand(call_on({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, 400));
+  EXPECT_EQ(grid->folded(1), nullptr);
+  EXPECT_NE(grid->folded(2), nullptr) << "both servers are alike";
+  EXPECT_EQ(expand(call_on({{0, 0}, {1, 0}, {0, 1}, {1, 1}}, 400))->folded(2), nullptr) << "members are numbered by rails";
 }
 
 }  // namespace

@@ -261,7 +261,7 @@ TEST_F(Sweeps, RunsOnePointOnRequest) {
 
 TEST_F(Sweeps, SubmitsAnArrayJobWithWhatTheProfileAndTheOptionsSay) {
   write_sweep();
-  // In the place of sbatch and squeue; tests/sweep/slurm_test.sh has the real ones.
+  // In the place of sbatch and squeue; tests/studies/sweep/slurm_test.sh has the real ones.
   fs::create_directories(folder_ / "bin");
   std::ofstream(folder_ / "bin/sbatch") << "#!/bin/sh\necho 4711\n";
   std::ofstream(folder_ / "bin/squeue") << "#!/bin/sh\nprintf 'PENDING\\nRUNNING\\nPENDING\\n'\n";

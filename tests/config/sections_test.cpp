@@ -1,11 +1,11 @@
 // Every field that a check names has a place in a file; and errors of files name what the user wrote.
 #include "config/sections.hpp"
 #include "architecture/source_text.hpp"
-#include "config/allocation/parts.hpp"
-#include "config/reliability_parts.hpp"
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/simulate.hpp"
+#include "studies/goodput/section/section.hpp"
+#include "studies/slices/reader.hpp"
 #include "support/errors.hpp"
 #include "support/source_dir.hpp"
 
@@ -39,7 +39,7 @@ config::Places scenario_places() {
   config::Places places;
   places.add("", "", nullptr, config::kScenarioSection);
   formats::synthesis::add_places(places);
-  places.add("", "", nullptr, config::kAllocationSection);
+  places.add("", "", nullptr, slices::kAllocationSection);
   return places;
 }
 
@@ -65,9 +65,9 @@ std::map<std::string, Checked> parts() {
   parts["src/workload/pipeline/"] = {"pipeline", places_of(config::kTrainingSection)};
   parts["src/workload/checkpoint.cpp"] = {"", places_of(config::kWorkloadSection)};
   parts["src/workload/moe/moe.cpp"] = {"", places_of(config::kMoeSection)};
-  parts["src/reliability/"] = {"", places_of(config::kReliabilitySection)};
+  parts["src/studies/goodput/process/"] = {"", places_of(goodput::kReliabilitySection)};
   for (const char* file : {"policies", "recovery", "server_pool"}) {
-    parts["src/reliability/" + std::string(file) + ".cpp"] = {"", whole};
+    parts["src/studies/goodput/process/" + std::string(file) + ".cpp"] = {"", whole};
   }
   parts["src/workload/moe/layer.cpp"] = {"", places_of(config::kMoeLayerSection)};
   return parts;

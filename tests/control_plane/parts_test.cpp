@@ -33,13 +33,16 @@ TEST(PairQueue, KeepsPairsInOrderWithWhatWaits) {
   queue.add({2, 3}, Bytes{10}, Time{5});
   queue.add({0, 1}, Bytes{1}, Time{7});
   queue.add({2, 3}, Bytes{20}, Time{9});
+  queue.list();
   EXPECT_THAT(queue.pairs(), ElementsAre(ServerPair{0, 1}, ServerPair{2, 3}));
   EXPECT_THAT(queue.bytes(), ElementsAre(Bytes{1}, Bytes{30}));
-  EXPECT_EQ(queue.oldest(), 1u) << "(2, 3) has waited since 5";
+  EXPECT_EQ(queue.oldest().pair, (ServerPair{2, 3})) << "it has waited since 5";
   EXPECT_FALSE(queue.remove({2, 3}, 1, Bytes{10}));
   EXPECT_EQ(queue.sends({2, 3}), 1u);
   EXPECT_TRUE(queue.remove({2, 3}, 1, Bytes{20}));
   EXPECT_FALSE(queue.has({2, 3}));
+  EXPECT_TRUE(queue.remove({0, 1}, 1, Bytes{1}));
+  EXPECT_TRUE(queue.empty());
 }
 
 TEST(CommandLog, OnlyTheTimeAfterTheDecisionIsExposed) {

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 
 namespace photonrail::test {
@@ -111,14 +112,15 @@ TEST(Folding, EveryWayToSplitAModelFoldsToItsStages) {
   }
 }
 
-// Over circuits a rank of two rings inside its stage has several neighbours of its own class: context parallelism and
-// replicas of shards. With an all-to-all it has all of them as neighbours.
-TEST(Folding, OnCircuitsRingsInsideAStageAreNotFolded) {
+// Over circuits a rank of two rings inside its stage has several neighbours, which are told apart: context parallelism and
+// replicas of shards. With an all-to-all it has all others as neighbours, and none is alike.
+TEST(Folding, OnCircuitsRingsInsideAStageFoldAndExchangesDoNot) {
   for (auto& [name, spec] : ways_to_split()) {
     SCOPED_TRACE(name);
     const RunResult result = expect_same_folded(optical(training_of(spec), "on_demand"));
-    const bool folds = name == "zero1" || name == "interleaved";
+    const bool folds = name == "zero1" || name == "interleaved" || name == "context" || name == "hybrid";
     EXPECT_EQ(result.folding.off, folds ? "" : "a rank has circuits to several ranks that nothing tells apart");
+    EXPECT_EQ(result.folding.classes < result.folding.ranks, folds);
   }
 }
 
@@ -170,7 +172,20 @@ TEST(Folding, AnObserverOfEveryRankSwitchesItOffAnyOtherDoesNot) {
 TEST(Folding, ElectricalRailsOfTwoTiersAreNotFolded) {
   Scenario scenario = ring_job(false);
   scenario.cluster.rail.switch_radix = 4;  // 8 servers need leaves and spines
+  scenario.cluster.rail.oversubscription = 2.0;
   EXPECT_EQ(why_off(scenario), "electrical rails of two tiers: messages share uplinks");
+  scenario.cluster.rail.oversubscription = 1.0;
+  scenario.cluster.rail.tier_latency = us(1);
+  EXPECT_EQ(why_off(scenario), "electrical rails of two tiers: messages between leaves take longer than others");
+}
+
+// As many uplinks as ports: they limit nothing, and the rail is as one switch.
+TEST(Folding, UplinksThatCannotBindAreFolded) {
+  Scenario scenario = ring_job(false);
+  const RunResult one_switch = simulate(scenario);
+  scenario.cluster.rail.switch_radix = 4;
+  expect_folded_to(1, scenario);
+  EXPECT_EQ(simulate(scenario).makespan, one_switch.makespan);
 }
 
 TEST(Folding, WhatTreatsOpticalRailsDifferentlySwitchesItOff) {
@@ -276,11 +291,20 @@ TEST(Folding, AnAlgorithmThatKnowsPlacesIsFoldedOnOneLevel) {
   }
 }
 
-// The all-to-all of a group over servers and rails follows the servers; its messages change rails.
-TEST(Folding, AnAllToAllOverServersAndRailsIsNotFolded) {
-  Job job(4, 2);
-  job.collective(job.group({0, 1, 2, 3}, Dimension::kEp), {0, 1, 2, 3}, CollectiveOp::kAllToAll, 4 << 20).build();
-  EXPECT_THAT(why_off(job.scenario), ::testing::EndsWith("change rails inside a server"));
+// The all-to-all of a group over servers and rails follows the servers; its messages change rails. Servers are alike, and
+// GPUs of one are not: those of the exchange that begin in the last GPU of a server are the first to leave it.
+TEST(Folding, AnAllToAllOverServersAndRailsFoldsToOneServer) {
+  for (const Fidelity fidelity : {Fidelity::kStream, Fidelity::kExact}) {
+    Job job(12, 3);
+    std::vector<std::size_t> all(12);
+    std::iota(all.begin(), all.end(), 0);
+    job.collective(job.group(all, Dimension::kEp), all, CollectiveOp::kAllToAll, 12 << 20);
+    job.collective(job.group(all), all, CollectiveOp::kAllReduce, 12 << 20).build();
+    job.scenario.run.fidelity = fidelity;
+    expect_folded_to(3, job.scenario);
+    job.scenario.collectives.algorithm[static_cast<std::size_t>(CollectiveOp::kAllToAll)] = "direct";
+    expect_folded_to(3, job.scenario);
+  }
 }
 
 TEST(Folding, UnevenDemandsSwitchItOff) {
@@ -311,10 +335,34 @@ TEST(Folding, GroupsWhosePlanCannotBeFoldedStandForEachOther) {
 }
 
 // Ranks 0, 1 in server 0 and 2, 3 in server 1: the ring goes through both a server and a rail of another index.
-TEST(Folding, GroupsThatChangeRailsInsideAServerAreNotFolded) {
+TEST(Folding, GroupsThatChangeRailsInsideAServerFoldByServers) {
   Job job(4, 2);
   job.collective(job.group({0, 1, 2, 3}), {0, 1, 2, 3}, CollectiveOp::kAllReduce, 4 << 20).build();
-  EXPECT_EQ(why_off(job.scenario), "messages of group '0-1-2-3' change rails inside a server");
+  expect_folded_to(2, job.scenario);
+  expect_folded_to(2, job.optical(us(40)).scenario);
+}
+
+// The second server has a GPU without a rank, over whose port messages leave it.
+TEST(Folding, GpusWithoutARankThatPassMessagesOnSwitchItOff) {
+  Job job(4, 2);
+  job.scenario.cluster.servers = 3;
+  job.scenario.gpu_of_rank = {GpuId{0u}, GpuId{1u}, GpuId{2u}, GpuId{4u}};
+  job.collective(job.group({0, 1, 2}), {0, 1, 2}, CollectiveOp::kAllReduce, 3 << 20).build();
+  EXPECT_EQ(why_off(job.scenario), "messages of group '0-1-2' change rails inside a server that has GPUs without a rank");
+}
+
+// A ring over eight servers beside rings of two of them: every fourth server is alike, and not every second, whose
+// neighbours in both rings would be of one class.
+TEST(Folding, OnCircuitsMembersOfRingsAreToldApart) {
+  Job job(16);
+  std::vector<std::size_t> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  for (std::size_t r = 0; r < 16; r += 2) {
+    job.collective(job.group({r, r + 1}, Dimension::kCp), {r, r + 1}, CollectiveOp::kAllReduce, 2 << 20);
+  }
+  job.collective(job.group(all), all, CollectiveOp::kAllReduce, 16 << 20).build();
+  expect_folded_to(1, job.scenario);
+  expect_folded_to(4, job.optical(us(40)).scenario);
 }
 
 // Every rank runs the same; but 0 and 1 share a server with no other member of their group, 2 and 3 with each other.
@@ -328,8 +376,8 @@ TEST(Folding, AnUnevenPlacementTellsGroupsApart) {
 }
 
 // Rows and columns of a 2 x 2 grid: on circuits a rank would have two different ones to ranks of its own class. On
-// electrical rails both share one port, as they do for every rank.
-TEST(Folding, CircuitsToTwoRanksOfOneClassAreNotFolded) {
+// electrical rails both share one port, as they do for every rank. Told apart by rows they are two classes.
+TEST(Folding, CircuitsToTwoRanksOfOneClassTellThemApart) {
   Job job(4);
   const auto everyone = {0u, 1u, 2u, 3u};
   const CommunicatorId rows[] = {job.group({0, 1}), job.group({2, 3})};
@@ -338,7 +386,7 @@ TEST(Folding, CircuitsToTwoRanksOfOneClassAreNotFolded) {
   for (const std::size_t r : everyone) job.collective(columns[r % 2], {r}, CollectiveOp::kAllReduce, 2 << 20);
   job.build();
   expect_folded_to(1, job.scenario);
-  EXPECT_EQ(why_off(job.optical(us(40)).scenario), "a rank has circuits to several ranks that nothing tells apart");
+  expect_folded_to(2, job.optical(us(40)).scenario);
 }
 
 TEST(Folding, ADeadlockNamesTheRanksOfTheJob) {

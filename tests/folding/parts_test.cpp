@@ -64,10 +64,28 @@ TEST(CallTable, EqualProgramsShareTheirCalls) {
 TEST(ColourRefinement, ARingOfEqualRanksIsOneClass) {
   const Built built(ring_of_four());
   const CallTable calls(built.job.scenario.graph, built.algorithms);
-  const ColourRefinement refinement(built.input(), calls, false);
+  const FoldingInput job = built.input();
+  const GroupLayouts layouts(job, calls);
+  EXPECT_EQ(layouts.unit(CommunicatorId{0u}), 1u);
+  const ColourRefinement refinement(job, calls, layouts, false);
   EXPECT_EQ(refinement.problem(), "");
   EXPECT_EQ(refinement.classes(), 1u);
   EXPECT_EQ(refinement.groups()[0].period, 1u);
+}
+
+// A group of four in two servers of two: its members come back to where they were when they are moved by two.
+TEST(GroupLayouts, AGridOfServersAndRailsTurnsByServers) {
+  test::Job job(4, 2);
+  const auto ep = job.group({0, 1, 2, 3});
+  job.collective(ep, {0, 1, 2, 3}, CollectiveOp::kAllToAll, 400);
+  const Built built(std::move(job));
+  const CallTable calls(built.job.scenario.graph, built.algorithms);
+  const FoldingInput input = built.input();
+  const GroupLayouts layouts(input, calls);
+  EXPECT_EQ(layouts.problem(), "");
+  EXPECT_TRUE(layouts.by_server());
+  EXPECT_EQ(layouts.unit(CommunicatorId{0u}), 2u);
+  EXPECT_EQ(layouts.sender(RankId{0u}, RankId{3u}), RankId{1u}) << "rail 1 of the first server";
 }
 
 TEST(Folding, StandsForAllRanksOfAClass) {

@@ -1,13 +1,13 @@
 // Inputs of other programs and of other studies than a run: ASTRA-sim, InfraGraph, goodput, slices.
 #include "fuzz/entry.hpp"
 
-#include "photonrail/allocation/study_file.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/formats/astra.hpp"
 #include "photonrail/formats/infragraph.hpp"
-#include "photonrail/reliability/scenario_file.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/slices/study_file.hpp"
 #include "support/source_dir.hpp"
 
 #include <stdexcept>
@@ -128,7 +128,7 @@ edges:
 }
 
 void read_goodput_text(std::string_view data, const fs::path& folder) {
-  static_cast<void>(reliability::parse_goodput(data, folder, "goodput.json", {}, Registries{}));
+  static_cast<void>(goodput::parse_goodput(data, folder, "goodput.json", {}, Registries{}));
 }
 std::vector<std::string> goodput_seeds(const fs::path&) {
   return {content(kConfigs / "goodput/dark-ports.json"), content(kConfigs / "goodput/trace-400-servers.json")};
@@ -138,7 +138,7 @@ void read_faults_text(std::string_view data, const fs::path& folder) {
   for (const char* name : {"faults.csv", "faults.json"}) {
     write(folder / name, data);
     try {
-      static_cast<void>(reliability::read_faults(folder / name));
+      static_cast<void>(goodput::read_faults(folder / name));
     } catch (const ConfigError&) {
       if (std::string_view(name).ends_with(".json")) throw;
     }
@@ -152,7 +152,7 @@ std::vector<std::string> faults_seeds(const fs::path&) {
 
 void read_allocation(std::string_view data, const fs::path& folder) {
   write(folder / "study.json", data);
-  static_cast<void>(allocation::read_study(folder / "study.json"));
+  static_cast<void>(slices::read_study(folder / "study.json"));
 }
 std::vector<std::string> allocation_seeds(const fs::path&) {
   std::vector<std::string> seeds;

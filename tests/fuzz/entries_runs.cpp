@@ -2,10 +2,10 @@
 // read only: how long a run may take is the user's.
 #include "fuzz/entry.hpp"
 
-#include "photonrail/allocation/study_file.hpp"
 #include "photonrail/config.hpp"
-#include "photonrail/reliability/scenario_file.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/slices/study_file.hpp"
 
 #include <algorithm>
 
@@ -21,11 +21,11 @@ bool is_small(const Scenario& scenario) {
          scenario.collectives.chunks <= kMaxChunks;
 }
 
-bool is_small(const reliability::GoodputScenario& scenario) {
+bool is_small(const goodput::GoodputScenario& scenario) {
   return scenario.spec.days <= 200.0 && scenario.spec.servers() <= 64 && (!scenario.job || is_small(*scenario.job));
 }
 
-bool is_small(const allocation::AllocationStudy& study) {
+bool is_small(const slices::AllocationStudy& study) {
   return study.jobs.size() <= 500 && study.schedule.pod.torus.size() <= 4096;
 }
 
@@ -54,7 +54,7 @@ std::vector<std::string> links_seeds(const fs::path&) {
 
 void run_goodput_text(std::string_view data, const fs::path& folder) {
   write(folder / "goodput.json", data);
-  const auto scenario = reliability::parse_goodput(data, folder, "goodput.json", {}, Registries{});
+  const auto scenario = goodput::parse_goodput(data, folder, "goodput.json", {}, Registries{});
   if (is_small(scenario)) act({"goodput", "goodput.json", "--seeds", "2", "--jobs", "1"}, folder);
 }
 std::vector<std::string> goodput_run_seeds(const fs::path&) {
@@ -79,7 +79,7 @@ std::vector<std::string> goodput_run_seeds(const fs::path&) {
 
 void run_allocation(std::string_view data, const fs::path& folder) {
   write(folder / "study.json", data);
-  if (!is_small(allocation::read_study(folder / "study.json"))) return;
+  if (!is_small(slices::read_study(folder / "study.json"))) return;
   fs::remove_all(folder / "slices");
   act({"allocate", "study.json", "--out", "slices"}, folder);
 }

@@ -1,6 +1,6 @@
 // Circuits for each step of an all-to-all on the switch of a rack: the controller harvest in a simulation against the
-// published model, cheapest_shifts(), which tests/allocation holds against all published costs.
-#include "photonrail/allocation/step_circuits.hpp"
+// published model, cheapest_shifts(), which tests/studies/slices holds against all published costs.
+#include "photonrail/study/slices/step_circuits.hpp"
 #include "run/job.hpp"
 
 #include <gtest/gtest.h>
@@ -35,13 +35,13 @@ Duration simulated(std::uint32_t nodes, std::int64_t bytes, Duration delay, bool
 }
 
 Duration published(std::uint32_t nodes, std::int64_t bytes, Duration delay) {
-  allocation::RotationFabric fabric;
+  slices::RotationFabric fabric;
   fabric.nodes = nodes;
   fabric.circuit = Bandwidth::from_gb_per_s(100);
   fabric.alpha = kAlpha;
   fabric.hop = kAlpha;
   fabric.reconfiguration = delay;
-  return cheapest_shifts(allocation::direct_all_to_all(nodes, static_cast<double>(bytes)), fabric).cost;
+  return cheapest_shifts(slices::direct_all_to_all(nodes, static_cast<double>(bytes)), fabric).cost;
 }
 
 // The model has its first circuits for nothing; in the run they are a switch as any other. Steps are barriers in both: all

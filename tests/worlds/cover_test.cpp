@@ -2,11 +2,11 @@
 // them.
 #include "worlds/cover.hpp"
 
-#include "config/allocation/parts.hpp"
 #include "json/json_reader.hpp"
 #include "photonrail/config.hpp"
 #include "photonrail/error.hpp"
 #include "photonrail/study/schema.hpp"
+#include "studies/slices/reader.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"
 #include "worlds/plan.hpp"
@@ -84,7 +84,7 @@ TEST(Cover, EveryKeyAndWordOfAStudyOfSlicesIsSaid) {
     try {
       const std::string text = world.scenario.dump();
       static_cast<void>(
-          config::read_study_json(json::parse_json(text, "study"), inputs(), allocation::AllocatorRegistry::builtin()));
+          slices::read_study_json(json::parse_json(text, "study"), inputs(), slices::AllocatorRegistry::builtin()));
       const Words words = words_of(world.scenario);
       said.insert(words.begin(), words.end());
     } catch (const ConfigError&) {

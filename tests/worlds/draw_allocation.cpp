@@ -1,5 +1,5 @@
 // Studies of slices: pods, policies, streams of jobs, decisions, and the small studies beside them.
-#include "photonrail/allocation/allocator.hpp"
+#include "photonrail/study/slices/allocator.hpp"
 #include "worlds/family.hpp"
 
 namespace photonrail::worlds {
@@ -27,9 +27,9 @@ Sides draw_shape(Dice& dice, std::size_t dimensions) {
 }
 
 std::vector<std::string> policies() {
-  const allocation::AllocatorRegistry registry = allocation::AllocatorRegistry::builtin();
+  const slices::AllocatorRegistry registry = slices::AllocatorRegistry::builtin();
   std::vector<std::string> names;
-  for (const allocation::AllocatorFactory& factory : registry.all()) names.push_back(factory.name);
+  for (const slices::AllocatorFactory& factory : registry.all()) names.push_back(factory.name);
   return names;
 }
 

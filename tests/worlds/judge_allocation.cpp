@@ -1,8 +1,8 @@
 // Laws of slices: an accelerator is in one slice at a time and in none while its server is away, every job ends or is
 // skipped, and times and shares add up.
-#include "photonrail/allocation/study_file.hpp"
 #include "photonrail/simulate.hpp"
-#include "photonrail/study/allocation.hpp"
+#include "photonrail/study/slices.hpp"
+#include "photonrail/study/slices/study_file.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"
 
@@ -14,14 +14,14 @@ namespace photonrail::worlds {
 
 namespace {
 
-using allocation::AllocationOutcome;
-using allocation::AllocationStudy;
-using allocation::Instant;
-using allocation::JobOutcome;
-using allocation::RunEnd;
-using allocation::ScheduleResult;
-using allocation::SliceRun;
-using allocation::Span;
+using slices::AllocationOutcome;
+using slices::AllocationStudy;
+using slices::Instant;
+using slices::JobOutcome;
+using slices::RunEnd;
+using slices::ScheduleResult;
+using slices::SliceRun;
+using slices::Span;
 
 bool is_share(double x) { return x >= 0.0 && x <= 1.0 + 1e-9; }
 
@@ -45,7 +45,7 @@ class Uses {
 };
 
 std::string problem_of_slices(const AllocationStudy& study, const ScheduleResult& result) {
-  const allocation::PodSpec& pod = study.schedule.pod;
+  const slices::PodSpec& pod = study.schedule.pod;
   Uses uses(pod.torus.size());
   for (const SliceRun& run : result.runs) {
     const std::set<std::uint32_t> distinct(run.slice.accelerators.begin(), run.slice.accelerators.end());
@@ -53,8 +53,8 @@ std::string problem_of_slices(const AllocationStudy& study, const ScheduleResult
     if (run.accelerators < study.jobs[run.job].request.accelerators) return "a slice is smaller than its job asked for";
     for (const std::uint32_t accelerator : distinct) uses.add(accelerator, run.start, run.end);
   }
-  for (const allocation::Outage& outage : result.outages) {
-    for (const std::uint32_t accelerator : allocation::server_of(pod, outage.server))
+  for (const slices::Outage& outage : result.outages) {
+    for (const std::uint32_t accelerator : slices::server_of(pod, outage.server))
       uses.add(accelerator, outage.start, outage.end);
   }
   return uses.overlap() ? "an accelerator is in two slices at once, or in one while its server is away" : "";
@@ -97,10 +97,10 @@ std::string problem_of_shares(const AllocationStudy& study, const ScheduleResult
   return result.goodput > result.utilisation + 1e-9 ? "more goodput than utilisation" : "";
 }
 
-std::string problem_of(const AllocationStudy& study, const allocation::StreamOutcome& stream) {
+std::string problem_of(const AllocationStudy& study, const slices::StreamOutcome& stream) {
   if (stream.order.empty()) {
     std::uint64_t asked = 0;
-    for (const allocation::LossRow& row : stream.loss.rows) {
+    for (const slices::LossRow& row : stream.loss.rows) {
       asked += row.asked;
       if (row.refused_for_resource + row.refused_for_shape > row.asked) return "more requests were lost than there were";
     }
@@ -112,10 +112,10 @@ std::string problem_of(const AllocationStudy& study, const allocation::StreamOut
   return problem_of_shares(study, stream.schedule);
 }
 
-std::string problem_of(const allocation::DecisionCase& asked, const allocation::SliceDecision& decision) {
+std::string problem_of(const slices::DecisionCase& asked, const slices::SliceDecision& decision) {
   if (!decision.placement) {
     const bool few = asked.pod.idle_count() < asked.request.accelerators;
-    const bool says_few = decision.reason == allocation::RefusalReason::kResource;
+    const bool says_few = decision.reason == slices::RefusalReason::kResource;
     return few == says_few ? "" : "a refusal has the wrong reason";
   }
   const std::vector<std::uint32_t>& placed = decision.placement->accelerators;
@@ -129,12 +129,12 @@ std::string problem_of(const allocation::DecisionCase& asked, const allocation::
 
 Verdict judge_allocation(const World& world, const JudgeOptions&) {
   return ending_of([&](Verdict& verdict) {
-    const AllocationStudy study = allocation::parse_study(world.scenario.dump(), inputs(), "world.json");
+    const AllocationStudy study = slices::parse_study(world.scenario.dump(), inputs(), "world.json");
     const AllocationOutcome outcome = run_allocation(study);
     verdict.laws = {"history", "books"};
     const std::string text = allocation_json(study, outcome);
     std::string problem;
-    for (const allocation::StreamOutcome& stream : outcome.streams) {
+    for (const slices::StreamOutcome& stream : outcome.streams) {
       if (problem.empty()) problem = problem_of(study, stream);
       if (!problem.empty() && verdict.detail.empty()) verdict.detail = stream.policy + " " + stream.order + ": " + problem;
     }

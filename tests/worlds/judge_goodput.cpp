@@ -2,7 +2,7 @@
 #include "photonrail/error.hpp"
 #include "photonrail/simulate.hpp"
 #include "photonrail/study/goodput.hpp"
-#include "report/goodput_report.hpp"
+#include "studies/goodput/report.hpp"
 #include "worlds/family.hpp"
 #include "worlds/inputs.hpp"
 #include "worlds/judge.hpp"
@@ -17,14 +17,14 @@ namespace photonrail::worlds {
 
 namespace {
 
-using reliability::GoodputScenario;
-using reliability::GoodputSpec;
-using reliability::History;
-using reliability::LongTime;
-using reliability::Period;
+using goodput::GoodputScenario;
+using goodput::GoodputSpec;
+using goodput::History;
+using goodput::LongTime;
+using goodput::Period;
 
 /// Servers are at one place each, a running job has none that is down, and periods follow each other without gaps.
-class PlaceLaws : public reliability::HistoryObserver {
+class PlaceLaws : public goodput::HistoryObserver {
  public:
   explicit PlaceLaws(const GoodputSpec& spec) : spec_(&spec) {}
 
@@ -66,7 +66,7 @@ std::string problem_of(const GoodputSpec& spec, const History& history) {
   if (history.interruptions > history.failures) return "more interruptions than failures";
   if (history.ettr() < 0.0 || history.ettr() > 1.0) return "a share of productive time is none";
   std::uint64_t on_job = 0;
-  for (const reliability::SourceTally& source : history.sources) {
+  for (const goodput::SourceTally& source : history.sources) {
     if (source.on_job > source.failures) return "more failures of a source hit the job than there were";
     on_job += source.on_job;
   }
@@ -74,16 +74,16 @@ std::string problem_of(const GoodputSpec& spec, const History& history) {
   return "";
 }
 
-std::string problem_of(const reliability::GoodputSummary& summary) {
+std::string problem_of(const goodput::GoodputSummary& summary) {
   double shares = 0.0;
-  for (const reliability::Estimate& share : summary.shares) shares += share.mean;
+  for (const goodput::Estimate& share : summary.shares) shares += share.mean;
   if (std::abs(shares - 1.0) > 1e-9) return "the shares of time add up to " + std::to_string(shares);
   if (summary.ettr.mean > 1.0 || summary.goodput.mean > summary.ettr.mean + 1e-12) return "more goodput than there can be";
   return "";
 }
 
 std::string text_of(const GoodputResult& result) {
-  return report::goodput_json({{result.summary, {}, {}, result.configurations}});
+  return goodput::goodput_json({{result.summary, {}, {}, result.configurations}});
 }
 
 void cut_last_line(const std::filesystem::path& file) {
@@ -137,8 +137,8 @@ void judge_ways(const GoodputScenario& scenario, const std::string& expected, Ve
 void judge_places(const GoodputScenario& scenario, Verdict& verdict) {
   if (scenario.job) return;
   PlaceLaws laws(scenario.spec);
-  reliability::ConstantSteps steps(scenario.spec, scenario.step);
-  const History history = reliability::run_history(scenario.spec, steps, scenario.spec.first_seed, {}, &laws);
+  goodput::ConstantSteps steps(scenario.spec, scenario.step);
+  const History history = goodput::run_history(scenario.spec, steps, scenario.spec.first_seed, {}, &laws);
   if (laws.problem.empty() && laws.end() != history.wall) laws.problem = "the periods do not add up to the history";
   if (laws.problem.empty()) return;
   verdict.symptom = "places";
@@ -150,7 +150,7 @@ void judge_places(const GoodputScenario& scenario, Verdict& verdict) {
 Verdict judge_goodput(const World& world, const JudgeOptions&) {
   return ending_of([&](Verdict& verdict) {
     const GoodputScenario scenario =
-        reliability::parse_goodput(world.scenario.dump(), inputs(), "world.json", {}, Registries{});
+        goodput::parse_goodput(world.scenario.dump(), inputs(), "world.json", {}, Registries{});
     const GoodputResult result = run_into(scenario, {});
     verdict.laws = {"books", "resume", "places"};
     std::string problem = problem_of(result.summary);

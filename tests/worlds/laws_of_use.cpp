@@ -1,9 +1,9 @@
 // Laws of what a run makes of its ports, rails and times.
 #include "photonrail/controller.hpp"
 #include "photonrail/error.hpp"
-#include "photonrail/reliability/scenario_file.hpp"
-#include "photonrail/reliability/step_times.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/goodput/step_times.hpp"
 #include "worlds/laws.hpp"
 #include "worlds/twins.hpp"
 
@@ -205,9 +205,9 @@ LawAnswer a_replica_can_be_dropped(const World& world, const Outcome&, Verdict&)
                            {"failures", {{{"of", "server"}, {"mtbf_h", 100}}}},
                            {"recovery", {{{"action", "drop_replica"}}, {{"action", "wait"}}}}};
   try {
-    const auto scenario = reliability::parse_goodput(months.dump(), ".", "months", {}, Registries{});
-    const reliability::Configuration one_less{1, {}};
-    reliability::degraded_scenario(scenario.spec, *scenario.job, scenario.training, one_less).validate();
+    const auto scenario = goodput::parse_goodput(months.dump(), ".", "months", {}, Registries{});
+    const goodput::Configuration one_less{1, {}};
+    goodput::degraded_scenario(scenario.spec, *scenario.job, scenario.training, one_less).validate();
     return {true, ""};
   } catch (const ConfigError& error) {
     if (error.problem().find("replicas cannot be dropped") != std::string::npos) return {};

@@ -10,7 +10,7 @@
 #include "progress.hpp"
 #include "read.hpp"
 #include "report/operators_text.hpp"
-#include "sweep/plugin_list.hpp"
+#include "studies/sweep/plugin_list.hpp"
 #include "work_limit.hpp"
 
 #include <fmt/format.h>

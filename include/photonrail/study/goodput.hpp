@@ -1,11 +1,12 @@
 // Many histories of one scenario, in threads, in a folder that can be gone on with.
 #pragma once
 
-#include "photonrail/reliability/history.hpp"
-#include "photonrail/reliability/policy.hpp"
-#include "photonrail/reliability/scenario_file.hpp"
-#include "photonrail/reliability/summary.hpp"
+#include "photonrail/core/work.hpp"
 #include "photonrail/simulate.hpp"
+#include "photonrail/study/goodput/history.hpp"
+#include "photonrail/study/goodput/policy.hpp"
+#include "photonrail/study/goodput/scenario_file.hpp"
+#include "photonrail/study/goodput/summary.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -56,8 +57,8 @@ struct GoodputOptions {
 };
 
 struct GoodputResult {
-  reliability::GoodputSummary summary;
-  std::vector<reliability::History> histories;                 ///< by seed, ascending
+  goodput::GoodputSummary summary;
+  std::vector<goodput::History> histories;                     ///< by seed, ascending
   Duration step{};                                             ///< of the healthy cluster
   std::optional<Duration> checkpoint_step{};                   ///< of the healthy cluster, with the simulated checkpoint
   std::vector<std::pair<std::string, double>> configurations;  ///< text, step in seconds; negative: the job cannot go on
@@ -68,13 +69,16 @@ struct GoodputResult {
 
 /// Runs the histories of the scenario's seeds. Throws ConfigError (bad scenario, a folder of another scenario or version,
 /// or one that cannot be written: what was recorded stays), DeadlockError (the healthy job cannot run).
-[[nodiscard]] GoodputResult run_goodput(const reliability::GoodputScenario& scenario, const GoodputOptions& options = {},
-                                        const Registries& known = {}, const reliability::PolicyTable& policies = {});
+[[nodiscard]] GoodputResult run_goodput(const goodput::GoodputScenario& scenario, const GoodputOptions& options = {},
+                                        const Registries& known = {}, const goodput::PolicyTable& policies = {});
+
+/// run_goodput() with an empty folder: failures and pauses of all histories, and the clusters that are simulated for them.
+[[nodiscard]] WorkEstimate work_of(const goodput::GoodputScenario& scenario, const Registries& known = {});
 
 /// The periods of one history, for a timeline.
-[[nodiscard]] std::vector<reliability::Period> goodput_timeline(const reliability::GoodputScenario& scenario,
-                                                                const GoodputResult& result, std::uint64_t seed,
-                                                                const Registries& known = {},
-                                                                const reliability::PolicyTable& policies = {});
+[[nodiscard]] std::vector<goodput::Period> goodput_timeline(const goodput::GoodputScenario& scenario,
+                                                            const GoodputResult& result, std::uint64_t seed,
+                                                            const Registries& known = {},
+                                                            const goodput::PolicyTable& policies = {});
 
 }  // namespace photonrail

@@ -2,6 +2,7 @@
 // what at most one number a GPU, fitted on a few of them, does for the others.
 #pragma once
 
+#include "photonrail/core/work.hpp"
 #include "photonrail/scenario.hpp"
 #include "photonrail/units.hpp"
 
@@ -56,6 +57,9 @@ struct RowOutcome {
 /// row: how many, of how many. Rows that cannot run have a problem.
 [[nodiscard]] std::vector<RowOutcome> run_rows(const MeasuredRows& rows, const Registries& known,
                                                const std::function<void(std::size_t, std::size_t)>& done = {});
+
+/// run_rows(); with `fit` fit_factors() before it. Rows that cannot be read count for nothing.
+[[nodiscard]] WorkEstimate work_of(const MeasuredRows& rows, bool fit, const Registries& known);
 
 /// For each GPU with rows to fit, the factor at which the geometric mean of their simulated over measured steps is 1,
 /// within 0.2 %: false position in the factor, as a step is computation in proportion to it beside what does not depend on

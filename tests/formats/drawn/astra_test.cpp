@@ -128,10 +128,10 @@ TEST(DrawnAstra, InputsAreReadAsTheyWereWritten) {
     return read_drawn_astra(seed, truth, truth, cover);
   });
   std::set<std::string> known =
-      words_in({"src/formats/astra/system.cpp"}, {R"rx(value\("([a-z-]+)"\))rx", R"rx(\{"([a-z-]+-implementation)")rx"});
-  known.merge(words_in({"src/formats/astra/network.cpp"}, {R"rx(, "([a-z_]+)", (?:d|index))rx"}));
+      words_in({"src/astra/files/system.cpp"}, {R"rx(value\("([a-z-]+)"\))rx", R"rx(\{"([a-z-]+-implementation)")rx"});
+  known.merge(words_in({"src/astra/files/network.cpp"}, {R"rx(, "([a-z_]+)", (?:d|index))rx"}));
   known.merge(
-      words_in({"src/formats/astra/network.cpp", "src/formats/astra/system.cpp"},
+      words_in({"src/astra/files/network.cpp", "src/astra/files/system.cpp"},
                {R"rx(word == "(\w+)")rx", R"rx(\{"(\w+)", AnalyticalOrder)rx", R"rx(\{"(\w+)", (?:true|false))rx"}));
   for (const char* attribute : {"comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag", "tensor_size", "num_ops",
                                 "pg_name", "is_cpu_op", "involved_dim", "comm_priority", "kBoolList"})

@@ -1,0 +1,52 @@
+#include "photonrail/study/goodput/formulas.hpp"
+
+#include "photonrail/error.hpp"
+
+#include <cmath>
+
+namespace photonrail::goodput {
+
+double young_interval_s(double c_s, double m_s) { return std::sqrt(2.0 * c_s * m_s); }
+
+double young_overhead(double c_s, double m_s) { return std::sqrt(2.0 * c_s / m_s); }
+
+double daly_interval_s(double c_s, double m_s) {
+  if (c_s >= 2.0 * m_s) return m_s;
+  const double ratio = c_s / (2.0 * m_s);
+  return std::sqrt(2.0 * c_s * m_s) * (1.0 + std::sqrt(ratio) / 3.0 + ratio / 9.0) - c_s;
+}
+
+double optimal_interval_s(double c_s, double m_s) {
+  // The left side falls from e^(C/M) >= 1 at t = 0 to 0 at t = M.
+  double low = 0.0;
+  double high = m_s;
+  for (int i = 0; i < 200; ++i) {
+    const double t = (low + high) / 2.0;
+    (std::exp((t + c_s) / m_s) * (1.0 - t / m_s) > 1.0 ? low : high) = t;
+  }
+  return (low + high) / 2.0;
+}
+
+double expected_segment_s(double m_s, double work_s, double c_s, double restart_s) {
+  return m_s * std::exp(restart_s / m_s) * std::expm1((work_s + c_s) / m_s);
+}
+
+double more_than_k_down(std::uint32_t n, std::uint32_t k, double p) {
+  if (k >= n || p <= 0.0) return 0.0;
+  // Terms of the binomial distribution by their logarithms, from k + 1 on.
+  double sum = 0.0;
+  for (std::uint32_t i = k + 1; i <= n; ++i) {
+    const double choose = std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0);
+    sum += std::exp(choose + i * std::log(p) + (n - i) * std::log1p(-p));
+  }
+  return sum;
+}
+
+std::uint32_t spares_for(std::uint32_t n, double p, double target) {
+  PHOTONRAIL_CHECK(p >= 0.0 && p < 1.0 && target > 0.0);
+  std::uint32_t k = 0;
+  while (more_than_k_down(n, k, p) > target) ++k;
+  return k;
+}
+
+}  // namespace photonrail::goodput

@@ -1,0 +1,303 @@
+#include "photonrail/study/goodput.hpp"
+
+#include "json/json_reader.hpp"
+#include "json/text.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/version.hpp"
+#include "studies/goodput/folder.hpp"
+#include "studies/record_log.hpp"
+#include "studies/threads.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace photonrail {
+
+namespace goodput {
+
+namespace {
+
+using json::Json;
+
+std::string head_of(std::string_view schema, const std::string& hash) {
+  return Json{{"schema", schema}, {"hash", hash}, {"photonrail_version", version()}}.dump();
+}
+
+std::filesystem::path in_folder(const std::filesystem::path& folder, const std::string& name) {
+  return folder.empty() ? std::filesystem::path{} : folder / name;
+}
+
+/// Tells how far a call is.
+class ProgressTeller {
+ public:
+  ProgressTeller(const GoodputOptions& options, std::size_t seeds) : tell_(options.progress) { progress_.seeds = seeds; }
+  void history_is_done() { add(&GoodputProgress::done); }
+  void step_is_simulated() { add(&GoodputProgress::simulated); }
+  void begin(std::size_t resumed) { progress_.done = resumed; }
+
+ private:
+  void add(std::size_t GoodputProgress::*count) {
+    const std::lock_guard lock(mutex_);
+    ++(progress_.*count);
+    if (tell_) tell_(progress_);
+  }
+
+  const std::function<void(const GoodputProgress&)>& tell_;
+  std::mutex mutex_;
+  GoodputProgress progress_;
+};
+
+/// Step times of a scenario, with what the folder and other scenarios have of them.
+class StoredSteps {
+ public:
+  StoredSteps(const GoodputScenario& scenario, const std::filesystem::path& folder, const Registries& known,
+              KnownSteps* shared = nullptr, ProgressTeller* teller = nullptr)
+      : hash_(scenario.step_hash),
+        shared_(scenario.job ? shared : nullptr),
+        teller_(teller),
+        file_(scenario.job ? in_folder(folder, "steps-" + scenario.step_hash + ".jsonl") : std::filesystem::path{},
+              head_of("photonrail.goodput_steps/1", scenario.step_hash)) {
+    if (!scenario.job) {
+      constant_ = std::make_unique<ConstantSteps>(scenario.spec, scenario.step);
+      return;
+    }
+    simulated_ = std::make_unique<SimulatedSteps>(
+        scenario.spec, *scenario.job, scenario.training, known,
+        [this](const std::string& text, std::optional<Duration> step) { store(text, step); });
+    for (const std::string& line : file_.records()) preset(line);
+  }
+
+  /// Before a configuration is asked for: another scenario may have simulated it meanwhile.
+  void look_up(const std::string& text) {
+    if (shared_ == nullptr) return;
+    if (const auto step = shared_->find(hash_, text)) simulated_->preset(text, *step);
+  }
+  /// The step of the job with the checkpoint in it, on the healthy cluster. Throws DeadlockError.
+  [[nodiscard]] Duration with_checkpoint(const SimulatedCheckpoint& checkpoint, const Registries& known) {
+    const std::string text = kCheckpoint + checkpoint.hash;
+    if (const auto stored = checkpoints_.find(text); stored != checkpoints_.end()) return stored->second;
+    const auto shared = shared_ != nullptr ? shared_->find(hash_, text) : std::nullopt;
+    if (shared && *shared) return **shared;
+    const Duration step = simulate(checkpoint.job, {}, known).step_time();
+    store(text, step);
+    return step;
+  }
+  [[nodiscard]] StepTimes& steps() { return simulated_ ? static_cast<StepTimes&>(*simulated_) : *constant_; }
+  [[nodiscard]] const std::vector<std::string>& damage() const { return file_.damage(); }
+  [[nodiscard]] std::size_t simulated() const { return simulated_ ? simulated_->simulated() : 0; }
+
+ private:
+  static constexpr const char* kCheckpoint = "checkpoint ";
+
+  void store(const std::string& text, std::optional<Duration> step) {
+    Json line{{"configuration", text}};
+    line.insert("step_ps", step ? Json(step->count()) : Json(nullptr));
+    file_.add(line.dump());
+    if (shared_ != nullptr) shared_->add(hash_, text, step);
+    if (teller_ != nullptr) teller_->step_is_simulated();
+  }
+  void preset(const std::string& line) {
+    const auto parsed = json::parse_if_json(line);
+    const Json* text = parsed ? parsed->find("configuration") : nullptr;
+    const Json* step = parsed ? parsed->find("step_ps") : nullptr;
+    if (text == nullptr || !text->is_string() || step == nullptr || !(step->is_null() || step->is_natural())) return;
+    if (text->string().starts_with(kCheckpoint)) {
+      if (step->is_natural()) checkpoints_[text->string()] = Duration{step->integer()};
+      return;
+    }
+    simulated_->preset(text->string(), step->is_null() ? std::nullopt : std::optional(Duration{step->integer()}));
+  }
+
+  std::string hash_;
+  KnownSteps* shared_;      // of several scenarios, or null
+  ProgressTeller* teller_;  // or null
+  studies::RecordLog file_;
+  std::unique_ptr<ConstantSteps> constant_;
+  std::unique_ptr<SimulatedSteps> simulated_;
+  std::map<std::string, Duration> checkpoints_;  // steps with a checkpoint that the file has
+};
+
+/// Remembers which configurations one history asked for; what it passes on to locks itself.
+class RecordingSteps : public StepTimes {
+ public:
+  RecordingSteps(StoredSteps& stored, const GoodputSpec& spec) : stored_(&stored), spec_(&spec) {}
+
+  std::optional<Duration> of(const Configuration& configuration) override {
+    const std::string text = configuration.text(*spec_);
+    if (!seen_.contains(text)) stored_->look_up(text);
+    const auto step = stored_->steps().of(configuration);
+    seen_[text] = step;
+    return step;
+  }
+  [[nodiscard]] const ConfigurationSteps& seen() const { return seen_; }
+
+ private:
+  StoredSteps* stored_;
+  const GoodputSpec* spec_;
+  ConfigurationSteps seen_;
+};
+
+/// The histories of the seeds that have none yet, in threads; each takes the next seed.
+class Seeds {
+ public:
+  Seeds(const GoodputScenario& scenario, const GoodputOptions& options, StoredSteps& steps, const PolicyTable& policies,
+        ProgressTeller& teller)
+      : scenario_(scenario),
+        options_(options),
+        steps_(steps),
+        policies_(policies),
+        teller_(teller),
+        file_(in_folder(options.directory, "seeds.jsonl"), head_of("photonrail.goodput_seeds/1", scenario.hash)),
+        histories_(scenario.spec.seeds) {
+    for (const std::string& line : file_.records()) {
+      const auto recorded = history_of_line(line);
+      if (!recorded || recorded->history.seed < scenario.spec.first_seed) continue;
+      const std::uint64_t index = recorded->history.seed - scenario.spec.first_seed;
+      if (index >= histories_.size() || histories_[index]) continue;
+      histories_[index] = recorded->history;
+      configurations_.insert(recorded->configurations.begin(), recorded->configurations.end());
+      ++resumed_;
+    }
+    teller_.begin(resumed_);
+  }
+
+  void run() {
+    std::uint32_t threads = options_.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options_.jobs;
+    threads = std::min<std::uint32_t>(threads, static_cast<std::uint32_t>(histories_.size()));
+    studies::run_in_threads(threads, [this](const std::atomic<bool>& failed) { work(failed); });
+  }
+
+  [[nodiscard]] std::vector<History> done() const {
+    std::vector<History> all;
+    for (const auto& history : histories_) {
+      if (history) all.push_back(*history);
+    }
+    return all;
+  }
+  [[nodiscard]] std::uint32_t resumed() const { return resumed_; }
+  [[nodiscard]] const std::vector<std::string>& damage() const { return file_.damage(); }
+  /// Of all of them, those of the folder too.
+  [[nodiscard]] const ConfigurationSteps& configurations() const { return configurations_; }
+
+ private:
+  void work(const std::atomic<bool>& failed) {
+    while (const auto index = failed ? std::nullopt : next()) {
+      RecordingSteps steps(steps_, scenario_.spec);
+      const History history = run_history(scenario_.spec, steps, scenario_.spec.first_seed + *index, policies_);
+      {
+        const std::lock_guard lock(mutex_);
+        histories_[*index] = history;
+        configurations_.insert(steps.seen().begin(), steps.seen().end());
+        file_.add(history_line({history, steps.seen()}));
+      }
+      teller_.history_is_done();
+    }
+  }
+  [[nodiscard]] std::optional<std::size_t> next() {
+    const std::lock_guard lock(mutex_);
+    if (options_.stop != nullptr && *options_.stop) return std::nullopt;
+    while (next_ < histories_.size() && histories_[next_]) ++next_;
+    return next_ < histories_.size() ? std::optional(next_++) : std::nullopt;
+  }
+
+  const GoodputScenario& scenario_;
+  const GoodputOptions& options_;
+  StoredSteps& steps_;
+  const PolicyTable& policies_;
+  ProgressTeller& teller_;
+  studies::RecordLog file_;
+  std::mutex mutex_;
+  ConfigurationSteps configurations_;
+  std::vector<std::optional<History>> histories_;  // by seed - first_seed
+  std::size_t next_ = 0;
+  std::uint32_t resumed_ = 0;
+};
+
+// What the simulated checkpoint costs: the stall is what its steps take longer than they do without it.
+void set_checkpoint(const SimulatedCheckpoint& simulated, Duration step, Duration with, Checkpointing& into) {
+  const Duration longer = std::max(with - step, Duration{});
+  into.stall_s = to_seconds(longer * simulated.over_steps);
+  into.copy_s = simulated.asynchronous ? to_seconds(with * simulated.over_steps) : 0.0;
+}
+
+class PeriodList : public HistoryObserver {
+ public:
+  void period(const Period& p) override { periods.push_back(p); }
+  std::vector<Period> periods;
+};
+
+}  // namespace
+
+}  // namespace goodput
+
+std::optional<KnownSteps::Step> KnownSteps::find(const std::string& step_hash, const std::string& configuration) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = of_.find({step_hash, configuration});
+  if (at == of_.end()) return std::nullopt;
+  return std::optional<Step>(std::in_place, at->second);
+}
+
+void KnownSteps::add(const std::string& step_hash, const std::string& configuration, Step step) {
+  const std::lock_guard lock(mutex_);
+  of_.emplace(std::pair(step_hash, configuration), step);
+}
+
+GoodputResult run_goodput(const goodput::GoodputScenario& given, const GoodputOptions& options, const Registries& known,
+                          const goodput::PolicyTable& policies) {
+  goodput::GoodputScenario scenario = given;
+  scenario.spec.validate();
+  if (scenario.job) goodput::check_degraded(scenario.spec, *scenario.job, scenario.training);
+  goodput::ProgressTeller teller(options, scenario.spec.seeds);
+  goodput::StoredSteps stored(scenario, options.steps_directory.empty() ? options.directory : options.steps_directory,
+                              known, options.known_steps, &teller);
+  goodput::RecordingSteps steps(stored, scenario.spec);
+  GoodputResult result;
+  const auto healthy = steps.of({});
+  if (!healthy) throw DeadlockError({"the job cannot run on the healthy cluster"});
+  result.step = *healthy;
+  if (scenario.checkpoint) {
+    result.checkpoint_step = stored.with_checkpoint(*scenario.checkpoint, known);
+    goodput::set_checkpoint(*scenario.checkpoint, result.step, *result.checkpoint_step, scenario.spec.checkpoint);
+  }
+  goodput::Seeds seeds(scenario, options, stored, policies, teller);
+  seeds.run();
+  result.histories = seeds.done();
+  if (result.histories.empty()) throw ConfigError(scenario.name, "was stopped before the first history was complete");
+  result.summary = goodput::summarise(scenario.spec, result.step, result.histories);
+  result.summary.name = scenario.name;
+  goodput::ConfigurationSteps configurations = steps.seen();  // the healthy one
+  configurations.insert(seeds.configurations().begin(), seeds.configurations().end());
+  result.summary.configurations = configurations.size();
+  for (const auto& [text, step] : configurations) {
+    result.configurations.emplace_back(text, step ? to_seconds(*step) : -1.0);
+  }
+  result.simulated = stored.simulated();
+  result.resumed = seeds.resumed();
+  for (const auto* damage : {&stored.damage(), &seeds.damage()})
+    result.damaged.insert(result.damaged.end(), damage->begin(), damage->end());
+  return result;
+}
+
+std::vector<goodput::Period> goodput_timeline(const goodput::GoodputScenario& given, const GoodputResult& result,
+                                              std::uint64_t seed, const Registries& known,
+                                              const goodput::PolicyTable& policies) {
+  goodput::GoodputScenario scenario = given;
+  if (scenario.checkpoint && result.checkpoint_step) {
+    goodput::set_checkpoint(*scenario.checkpoint, result.step, *result.checkpoint_step, scenario.spec.checkpoint);
+  }
+  goodput::StoredSteps stored(scenario, {}, known);
+  goodput::StepTimes* steps = &stored.steps();
+  if (auto* simulated = dynamic_cast<goodput::SimulatedSteps*>(steps)) {
+    for (const auto& [text, seconds] : result.configurations) {
+      simulated->preset(text, seconds < 0.0 ? std::nullopt : std::optional(from_seconds(seconds)));
+    }
+  }
+  goodput::PeriodList list;
+  static_cast<void>(goodput::run_history(scenario.spec, *steps, seed, policies, &list));
+  return list.periods;
+}
+
+}  // namespace photonrail

@@ -1,0 +1,65 @@
+// `allocate`: slices of a pod of accelerators, as a file asks for them.
+#include "commands.hpp"
+#include "console.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/report.hpp"
+#include "photonrail/study/slices.hpp"
+#include "photonrail/study/slices/study_file.hpp"
+#include "progress.hpp"
+#include "read.hpp"
+#include "studies/slices/report.hpp"
+#include "studies/slices/slice_map.hpp"
+#include "work_limit.hpp"
+
+#include <iostream>
+#include <system_error>
+
+namespace photonrail::command {
+
+namespace {
+
+using slices::AllocationStudy;
+using slices::AllocatorRegistry;
+
+slices::AllocationOutcome outcome_of(const std::filesystem::path& file, const AllocationStudy& study,
+                                     const AllocatorRegistry& known, const Registries& registries) {
+  TerminalLine line(error_is_terminal());
+  return about(file, [&] {
+    return run_allocation(study, registries, known,
+                          [&](std::size_t done, std::size_t of) { line.draw(done, of, "decisions and jobs"); });
+  });
+}
+
+void write_all(const std::filesystem::path& out, const AllocationStudy& study, const slices::AllocationOutcome& outcome,
+               const AllocatorRegistry& known) {
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) throw ConfigError(out.string(), "cannot make the folder: " + error.message(), "choose another for --out");
+  write_file(out / "result.json", allocation_json(study, outcome));
+  std::string maps;
+  for (const slices::StreamOutcome& stream : outcome.streams) {
+    if (stream.order.empty()) continue;
+    const std::string stem = stream.policy + "-" + stream.order;
+    const std::string map = slices::slice_map_svg(stream.schedule, study.schedule.pod, known.find(stream.policy).fabric,
+                                                  stream.policy + ", " + stream.order);
+    write_file(out / ("jobs-" + stem + ".csv"), allocation_jobs_csv(study, stream));
+    write_file(out / ("map-" + stem + ".svg"), map);
+    maps += map;
+  }
+  write_file(out / "index.html", slices::allocation_page(study, outcome, maps));
+}
+
+}  // namespace
+
+void allocate_slices(const AllocateOptions& options, const Registries& registries) {
+  const AllocatorRegistry known = AllocatorRegistry::builtin();
+  const AllocationStudy study = slices::read_study(options.file, parse_set(options.set), known);
+  admit(work_of(study), options.file.string(), options.work_limit_s);
+  const slices::AllocationOutcome outcome = outcome_of(options.file, study, known, registries);
+  if (!options.out.empty()) write_all(options.out, study, outcome, known);
+  std::cout << (options.json ? allocation_json(study, outcome) : slices::allocation_text(study, outcome));
+  if (!options.out.empty() && !options.json) std::cout << "wrote " << options.out.string() << "/index.html\n";
+  if (outcome.unexpected() > 0) throw CommandError(1, options.file.string() + ": decisions are not as expected");
+}
+
+}  // namespace photonrail::command

@@ -1,0 +1,319 @@
+#include "photonrail/study/sweep.hpp"
+
+#include "columns.hpp"
+#include "commands.hpp"
+#include "console.hpp"
+#include "core/counted.hpp"
+#include "json/file_text.hpp"
+#include "photonrail/core/work.hpp"
+#include "photonrail/error.hpp"
+#include "progress.hpp"
+#include "read.hpp"
+#include "stop.hpp"
+#include "studies/sweep/slurm.hpp"
+#include "work_limit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace photonrail::command {
+
+namespace {
+
+constexpr std::size_t kMaxFailures = 10;  // that are told one by one
+
+// "N points, F failed".
+std::string count_points(std::uint64_t points, std::uint64_t failed = 0) {
+  std::string text = core::counted(points, "point");
+  if (failed > 0) text += ", " + std::to_string(failed) + " failed";
+  return text;
+}
+
+/// Lines that several points have, each once, with how many points have it and the first of them.
+class WarningTally {
+ public:
+  void add(const std::string& point, const std::string& line) {
+    const auto [at, fresh] = of_.try_emplace(line, Entry{0, point, order_.size()});
+    if (fresh) order_.push_back(line);
+    ++at->second.count;
+  }
+  /// "12 points (the first: tp=8): LINE". What differs only in its numbers is one line.
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::map<std::string, std::vector<std::string>> alike;
+    std::vector<std::string> kinds;
+    for (const std::string& line : order_) {
+      const auto [at, fresh] = alike.try_emplace(without_numbers(line));
+      if (fresh) kinds.push_back(at->first);
+      at->second.push_back(line);
+    }
+    std::vector<std::string> lines;
+    for (const std::string& kind : kinds) {
+      const std::string& first = alike[kind].front();
+      std::uint64_t count = 0;
+      for (const std::string& line : alike[kind]) count += of_.at(line).count;
+      const std::string points = core::counted(count, "point") + (count == 1 ? " (" : " (the first: ");
+      lines.push_back(points + of_.at(first).first_point + "): " + first);
+    }
+    return lines;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t count = 0;
+    std::string first_point;
+    std::size_t place = 0;
+  };
+  static std::string without_numbers(const std::string& line) {
+    std::string text;
+    for (const char c : line) {
+      const bool digit = (c >= '0' && c <= '9') || c == '.';
+      if (!digit) text += c;
+    }
+    return text;
+  }
+
+  std::map<std::string, Entry> of_;
+  std::vector<std::string> order_;
+};
+
+class Progress : public SweepObserver {
+ public:
+  explicit Progress(bool quiet) : line_(!quiet && error_is_terminal()), quiet_(quiet) {}
+
+  void begin(std::uint64_t points, std::uint64_t before) override {
+    points_ = points;
+    if (!quiet_ && before > 0)
+      std::cerr << "photonrail: " << count_points(before) << (before == 1 ? " is" : " are") << " there already\n";
+  }
+  void damaged(const std::string& sentence) override {
+    line_.erase();
+    std::cerr << "photonrail: " << sentence << "; what is lost is run again\n";
+  }
+  void reused(std::uint64_t points) override {
+    if (!quiet_)
+      std::cerr << "photonrail: " << count_points(points) << " of an earlier state of the sweep "
+                << (points == 1 ? "is" : "are") << " the same\n";
+  }
+  void estimated(double seconds) override {
+    if (!quiet_ && seconds >= kWorthTelling) {
+      std::cerr << "photonrail: " << count_points(points_) << " will take about " << rough_time(seconds) << '\n';
+    }
+  }
+  void warned(const SweepPoint& point, const std::vector<std::string>& warnings, const std::string& infeasible) override {
+    for (const std::string& warning : warnings) warnings_.add(point.name, warning);
+    if (!infeasible.empty()) ++infeasible_;
+  }
+  void advanced(double share) override { share_ = share; }
+  /// Prints what the points that ran were warned of.
+  void tell_warnings() {
+    if (quiet_) return;
+    line_.erase();
+    tell(warnings_.lines(), infeasible_);
+  }
+  static void tell(const std::vector<std::string>& lines, std::uint64_t infeasible) {
+    warn("sweep", lines);
+    if (infeasible == 0) return;
+    std::cerr << "photonrail: " << count_points(infeasible)
+              << " could not run on such GPUs: column infeasible; rankings leave them out\n";
+  }
+  void recorded(const SweepPoint& point, const std::string& error) override {
+    ++done_;
+    if (!error.empty() && ++failed_ <= kMaxFailures && !quiet_) {
+      line_.erase();
+      std::cerr << "photonrail: point " << point.index << " (" << point.name << ") failed: " << error << '\n';
+    }
+    line_.draw(done_, points_, "points", failed_ > 0 ? "  " + std::to_string(failed_) + " failed" : "", share_);
+  }
+
+ private:
+  TerminalLine line_;
+  bool quiet_;
+  std::uint64_t points_ = 0;
+  std::uint64_t done_ = 0;
+  std::uint64_t failed_ = 0;
+  std::uint64_t infeasible_ = 0;
+  std::optional<double> share_;  // of the estimated time
+  WarningTally warnings_;
+};
+
+std::filesystem::path out_of(const SweepCommandOptions& options) {
+  if (!options.out.empty()) return options.out;
+  if (options.file == json::kStandardInput)
+    throw CommandError(2, "--out is required with a sweep from standard input: there is no name of a file to call it by");
+  return options.file.stem().string() + ".results";
+}
+
+// A JSON string without its quotes.
+std::string plain(const std::string& json) { return json.starts_with('"') ? json.substr(1, json.size() - 2) : json; }
+
+// Gigabytes, and whether that is too much.
+std::string memory_cell(const PointPreview& preview) {
+  if (!preview.peak_memory_bytes) return "-";
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << *preview.peak_memory_bytes / 1e9 << " GB"
+       << (preview.infeasible.empty() ? "" : " TOO MUCH");
+  return text.str();
+}
+
+void dry_run(const Sweep& sweep, std::uint32_t threads, const Registries& known) {
+  const std::vector<PointPreview> previews = preview_sweep(sweep, known);
+  std::vector<std::vector<std::string>> rows{{"point"}};
+  rows[0].insert(rows[0].end(), sweep.parameters.begin(), sweep.parameters.end());
+  rows[0].insert(rows[0].end(), {"seed", "memory", "time"});
+  WarningTally warnings;
+  std::uint64_t infeasible = 0;
+  double seconds = 0.0;
+  double longest = 0.0;
+  for (const SweepPoint& point : sweep.points) {
+    std::vector<std::string> row{std::to_string(point.index)};
+    for (const std::string& name : sweep.parameters) {
+      const auto at =
+          std::find_if(point.parameters.begin(), point.parameters.end(), [&](const auto& p) { return p.first == name; });
+      row.push_back(at == point.parameters.end() ? "-" : plain(at->second));
+    }
+    const bool seeded = !point.patch.empty() && point.patch.back().pointer == "/run/seed";
+    row.push_back(seeded ? point.patch.back().value : "of the base");
+    const PointPreview& preview = previews[point.index];
+    row.push_back(memory_cell(preview));
+    row.push_back(preview.seconds < 1.0 ? "< 1 s" : rough_time(preview.seconds));
+    rows.push_back(std::move(row));
+    for (const std::string& line : preview.warnings) warnings.add(point.name, line);
+    infeasible += preview.infeasible.empty() ? 0 : 1;
+    seconds += preview.seconds;
+    longest = std::max(longest, preview.seconds);
+  }
+  std::cout << in_columns(rows) << count_points(sweep.points.size()) << ", about "
+            << rough_time(std::max(longest, seconds / threads)) << " on " << core::counted(threads, "core") << '\n';
+  Progress::tell(warnings.lines(), infeasible);
+}
+
+std::filesystem::path own_program() {
+  std::error_code error;
+  auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::filesystem::path("photonrail") : program;
+}
+
+sweep::SlurmProfile profile_of(const SweepCommandOptions& options) {
+  sweep::SlurmProfile profile =
+      options.launch.profile.empty() ? sweep::SlurmProfile{} : sweep::read_slurm_profile(options.launch.profile);
+  if (!options.launch.partition.empty()) profile.partition = options.launch.partition;
+  if (!options.launch.time.empty()) profile.time = options.launch.time;
+  if (options.launch.points_per_task > 0) profile.points_per_task = options.launch.points_per_task;
+  if (options.jobs > 0) profile.cpus_per_task = options.jobs;
+  return profile;
+}
+
+void launch(const Sweep& sweep, const SweepOptions& run, const SweepCommandOptions& options, const Registries& known) {
+  if (options.file == json::kStandardInput)
+    throw CommandError(2, "--launcher slurm: the tasks read the sweep again, so it must be a file");
+  const sweep::SlurmJob job = sweep::submit_to_slurm(sweep, run, profile_of(options), own_program(), known);
+  if (job.id.empty()) {
+    std::cout << "nothing is missing in " << run.directory.string() << '\n';
+    return;
+  }
+  std::cout << "submitted job " << job.id << ", " << core::counted(job.tasks, "task") << " (" << job.script.string()
+            << ")\nphotonrail sweep status " << run.directory.string() << " says how far it is\n";
+}
+
+// Prints what there is now; the exit status says whether that is all.
+void conclude(const SweepSummary& summary, const std::filesystem::path& directory, bool sharded, int signal, bool quiet) {
+  if (signal != 0) {
+    throw CommandError(128 + signal, "stopped with " + std::to_string(summary.missing()) + " of " +
+                                         count_points(summary.points) + " to go; the same command goes on");
+  }
+  const std::string file = (directory / (sharded ? "shards" : "results.db")).string();
+  if (quiet)
+    std::cout << file << '\n';
+  else
+    std::cout << count_points(summary.points, summary.failed) << " in " << file << '\n';
+  if (summary.failed > 0) {
+    throw CommandError(kSomeFailed, std::to_string(summary.failed) + " of " + count_points(summary.points) +
+                                        " failed; their messages are in the column error");
+  }
+}
+
+// One point as `photonrail run` runs a scenario.
+void run_point(const Sweep& sweep, const SweepCommandOptions& options, const Registries& known) {
+  if (*options.point >= sweep.points.size()) {
+    throw CommandError(2, "--point " + std::to_string(*options.point) + ": the points are 0 to " +
+                              std::to_string(sweep.points.size() - 1));
+  }
+  const SweepPoint& point = sweep.points[*options.point];
+  Scenario scenario = scenario_of(sweep, point, known);
+  scenario.name = point.name;
+  RunOptions run;
+  run.scenarios = {sweep.file.string() + ": point " + std::to_string(point.index)};
+  run.out = options.out;
+  run.trace = options.trace;
+  run.quiet = options.quiet;
+  run.work_limit_s = options.work_limit_s;
+  run_scenarios({std::move(scenario)}, run, known);
+}
+
+}  // namespace
+
+void sweep(const SweepCommandOptions& options, const Registries& known) {
+  const Sweep sweep = read_sweep(options.file, parse_set(options.set), options.plugins);
+  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+  if (options.dry_run) return dry_run(sweep, options.jobs > 0 ? std::min(options.jobs, cores) : cores, known);
+  if (options.point) return run_point(sweep, options, known);
+  const StopSignals signals("stopped; points that are complete are kept, the same command goes on");
+  SweepOptions run;
+  run.directory = out_of(options);
+  run.jobs = options.jobs;
+  constexpr std::uint64_t kLeast = 1'000'000;  // the program alone needs more
+  if (options.memory_bytes > 0 && options.memory_bytes < kLeast) {
+    throw ConfigError("--memory", core::counted(options.memory_bytes, "byte") + " are less than any point needs",
+                      "give the unit: --memory 8GB");
+  }
+  run.memory_bytes = options.memory_bytes;
+  if (!options.shard.empty()) run.shard = Shard::parse(options.shard);
+  run.retry_failed = options.retry_failed;
+  if (std::isfinite(options.work_limit_s)) run.work_limit_s = options.work_limit_s;
+  run.stop = &signals.stop();
+  if (options.launch.launcher == "slurm") return launch(sweep, run, options, known);
+  SweepSummary summary;
+  {
+    Progress progress(options.quiet);
+    summary = run_sweep(sweep, run, progress, known);
+    progress.tell_warnings();
+  }
+  const int signal = summary.missing() > 0 ? signals.received() : 0;
+  conclude(summary, run.directory, run.shard.has_value(), signal, options.quiet);
+}
+
+void sweep_status(const SweepFolderOptions& options) {
+  const SweepStatus status = photonrail::sweep_status(options.directory);
+  const SweepSummary& s = status.summary;
+  std::vector<std::vector<std::string>> rows{{"sweep", status.name},
+                                             {"points", std::to_string(s.points)},
+                                             {"done", std::to_string(s.done)},
+                                             {"failed", std::to_string(s.failed)},
+                                             {"missing", std::to_string(s.missing())}};
+  if (status.unmerged > 0) rows.push_back({"not merged", std::to_string(status.unmerged) + " (photonrail sweep merge)"});
+  rows.push_back({"running here", status.running.empty() ? "no" : status.running});
+  for (const std::string& line : status.slurm) rows.push_back({"slurm", line});
+  for (const std::string& line : status.damaged) rows.push_back({"damaged", line});
+  std::cout << in_columns(rows);
+  if (!status.damaged.empty())
+    throw CommandError(2, status.damaged.front() + " (the same photonrail sweep again runs what is lost)");
+}
+
+void sweep_merge(const SweepFolderOptions& options) {
+  const SweepSummary summary = merge_sweep(options.directory);
+  std::cout << count_points(summary.done + summary.failed, summary.failed) << " of " << summary.points << " in "
+            << (options.directory / "results.db").string() << '\n';
+}
+
+}  // namespace photonrail::command

@@ -1,0 +1,67 @@
+// From a point to its record: the scenario, an estimate of what it needs, the run.
+#pragma once
+
+#include "config/graph_cache.hpp"
+#include "photonrail/study/sweep.hpp"
+#include "studies/sweep/goodput_point.hpp"
+#include "studies/sweep/inputs.hpp"
+#include "studies/sweep/record.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace photonrail::sweep {
+
+struct Estimate {
+  double work = 0.0;        ///< to compare points with each other; no unit
+  std::uint64_t bytes = 0;  ///< what its run needs at most
+  double seconds = 0.0;     ///< on one core, roughly
+};
+
+/// Asked now and then, by several threads; true: end soon, by throwing Stopped.
+using Stop = std::function<bool()>;
+struct Stopped {};
+
+/// The points of one sweep. Safe to use from several threads.
+class PointRunner {
+ public:
+  /// `sweep` and `known`, the controllers and collectives that points may name, must outlive it.
+  PointRunner(const Sweep& sweep, const Registries& known);
+
+  /// The estimate of each of `points`, in their order, found by so many threads. Throws ConfigError that lists all that are
+  /// no scenarios; Stopped.
+  /// `previews`: in the order of `points`, where it is not null.
+  [[nodiscard]] std::vector<Estimate> check(std::span<const std::uint32_t> points, std::uint32_t threads, const Stop& stop,
+                                            std::vector<PointPreview>* previews = nullptr) const;
+  /// As in the record of the point. Throws ConfigError.
+  [[nodiscard]] std::string scenario_hash(std::uint32_t point) const;
+  /// The record of an equal scenario as that of the point.
+  [[nodiscard]] Record taken_over(std::uint32_t point, const Record& record) const;
+  /// The name of one of `files`, as a manifest has them, that the point reads; empty: it reads none of them.
+  [[nodiscard]] std::string reads_one_of(std::uint32_t point, const std::set<std::string>& files) const;
+  /// What goes wrong in the run is in the record. Throws Stopped.
+  [[nodiscard]] Record run(std::uint32_t point, const Stop& stop) const;
+
+ private:
+  [[nodiscard]] std::string hash_of(const Json& scenario) const;
+  [[nodiscard]] Record blank(std::uint32_t point) const;
+  [[nodiscard]] Json scenario_json(const SweepPoint& point) const;
+  [[nodiscard]] PointScenario scenario(const Json& json) const;
+  /// Throws ConfigError for a point that is neither a scenario nor a study.
+  [[nodiscard]] Estimate examine(std::uint32_t point, PointPreview* preview) const;
+  void simulate_into(const PointScenario& scenario, const Stop& stop, Record& record) const;
+
+  const Sweep* sweep_;
+  const Registries* known_;
+  Json base_;
+  bool studies_;                       ///< the base is a study of slices
+  mutable config::GraphCache graphs_;  ///< locks itself
+  mutable InputsOfPoints inputs_;      ///< locks itself
+  mutable KnownSteps known_steps_;     ///< of points whose months differ and whose steps do not; locks itself
+};
+
+}  // namespace photonrail::sweep

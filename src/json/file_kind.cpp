@@ -8,7 +8,7 @@ namespace photonrail::json {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kUses{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kUses{{
     {"photonrail.scenario/1", "a scenario is for `photonrail run`, `validate`, `cost` and `calibrate`"},
     {"photonrail.sweep/1", "a sweep is for `photonrail sweep`"},
     {"photonrail.sweep_results/1", "this is of a folder of results: `photonrail sweep status` or `report` with its path"},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kUses{{
     {"photonrail.sketch/1", "a sketch is for `photonrail collective synthesize --sketch`"},
     {"photonrail.slurm/1", "a profile is for `photonrail sweep --profile`"},
     {"photonrail.allocation/1", "slices of a pod are for `photonrail allocate`"},
+    {"photonrail.plan/1", "free choices are for `photonrail plan`"},
     {"photonrail.rows/1", "measured steps are for `photonrail calibrate --rows`"},
     {"photonrail.trace/1", "a timeline is for ui.perfetto.dev"},
 }};

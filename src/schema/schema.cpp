@@ -5,6 +5,7 @@
 #include "formats/synthesis/topology_and_sketch.hpp"
 #include "photonrail/study/schema.hpp"
 #include "schema/schema_result.hpp"
+#include "studies/plan/reader.hpp"
 #include "studies/rows/rows_fields.hpp"
 #include "studies/slices/reader.hpp"
 #include "studies/sweep/sweep_fields.hpp"
@@ -33,6 +34,7 @@ constexpr Format kFormats[] = {{"scenario", "photonrail.scenario/1", config::kSc
                                {"model", "photonrail.model/1", config::kModelFileSection},
                                {"catalogue", "photonrail.catalogue/1", config::kCatalogueSection},
                                {"allocation", "photonrail.allocation/1", slices::kAllocationSection},
+                               {"plan", "photonrail.plan/1", plan::kPlanSection},
                                {"rows", "photonrail.rows/1", rows::kRowsSection},
                                {"topology", "photonrail.topology/1", formats::synthesis::kTopologySection},
                                {"sketch", "photonrail.sketch/1", formats::synthesis::kSketchSection}};

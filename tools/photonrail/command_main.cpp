@@ -257,6 +257,27 @@ void add_goodput(CLI::App& app, GoodputCommandOptions& options, const Registries
   command->callback([&options, &known] { goodput(options, known); });
 }
 
+void add_plan(CLI::App& app, PlanCommandOptions& options, const Registries& known) {
+  CLI::App* command = app.add_subcommand("plan", "Search the best shape of a job, its rails and its controller");
+  CLI::Option* const file = add_input(*command, "PLAN.json", options.file, "What is free; or a question of --model");
+  add_set(*command, options.set, "the base");
+  add_out_folder(*command, options.out, "Write plan.json and best.json here, and go on with what is there");
+  command->add_option("--jobs", options.jobs, "Threads (as many as cores)")->check(CLI::Range(1U, 4096U));
+  add_time(*command, "--limit", options.limit_s, "End after this time with what is known: 60s, 5min, 2h (60s)");
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  CLI::Option* const model = command->add_option("--model", options.model, "All shapes of a name of `list models`");
+  model->type_name("NAME")->excludes(file);
+  const auto of_model = [&](const char* name, auto& value, const char* help) {
+    return command->add_option(name, value, help)->needs(model)->capture_default_str();
+  };
+  of_model("--gpus", options.gpus, "Of the cluster")->check(CLI::Range(1U, 1'000'000U));
+  of_model("--gpus-per-server", options.gpus_per_server, "Of each server")->check(CLI::Range(1U, 1024U));
+  of_model("--gpu", options.gpu, "A name of `list gpus`");
+  of_model("--batch", options.global_batch, "Sequences of a step; 0: one a GPU");
+  of_model("--delay-ms", options.reconfiguration_ms, "Of the optical switches")->check(CLI::Range(0.0, 1e6));
+  command->callback([&options, &known] { plan(options, known); });
+}
+
 void add_compare(CLI::App& app, CompareOptions& options) {
   CLI::App* command = app.add_subcommand("compare", "Say what differs between two results; exit status 1 if it matters");
   command->add_option("A", options.a, "result.json, results.csv, or a folder of them")->required();
@@ -360,6 +381,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   ListOptions list_options;
   CostOptions cost_options;
   GoodputCommandOptions goodput_options;
+  PlanCommandOptions plan_options;
   CompareOptions compare_options;
   ReportOptions report_options;
   FuzzOptions fuzz_options;
@@ -380,6 +402,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_calibrate(app, calibrate_options, rows_options, known);
   add_cost(app, cost_options, known);
   add_goodput(app, goodput_options, known);
+  add_plan(app, plan_options, known);
   add_compare(app, compare_options);
   add_report(app, report_options);
   add_fuzz(app, fuzz_options, plugins, known);

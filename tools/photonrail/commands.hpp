@@ -192,6 +192,23 @@ struct GoodputCommandOptions {
 /// Failures, recoveries and goodput over months.
 void goodput(const GoodputCommandOptions& options, const Registries& known);
 
+struct PlanCommandOptions {
+  std::filesystem::path file;  ///< empty: the question of the options below
+  std::vector<std::string> set;
+  std::filesystem::path out;  ///< empty: write nothing
+  std::uint32_t jobs = 0;     ///< threads; 0: as many as cores
+  double limit_s = 60.0;
+  bool json = false;
+  std::string model;  ///< a name of `list models`
+  std::string gpu = "h200";
+  std::uint32_t gpus = 64;
+  std::uint32_t gpus_per_server = 8;
+  std::uint32_t global_batch = 0;  ///< sequences; 0: one a GPU
+  double reconfiguration_ms = 15.0;
+};
+/// Searches the best way to build and to run a job.
+void plan(const PlanCommandOptions& options, const Registries& known);
+
 struct CompareOptions {
   std::filesystem::path a, b;
   double tolerance = 0.01;

@@ -16,14 +16,14 @@ namespace photonrail::command {
 
 namespace {
 
-double seconds_of(const std::string& text) {
+double seconds_of(const std::string& text, const char* option = "--work-limit") {
   if (text == "none") return std::numeric_limits<double>::infinity();
   static const std::map<std::string, double> kUnits{{"s", 1.0}, {"min", 60.0}, {"h", 3600.0}, {"d", 86400.0}};
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   const auto unit = kUnits.find(end);
   if (end == text.c_str() || unit == kUnits.end() || !std::isfinite(number) || number <= 0.0)
-    throw ConfigError("--work-limit", "\"" + text + "\" is no time", "90s, 30min, 24h, 7d, or none");
+    throw ConfigError(option, "\"" + text + "\" is no time", "90s, 30min, 24h, 7d, or none");
   return number * unit->second;
 }
 
@@ -36,6 +36,12 @@ void add_work_limit(CLI::App& app, const std::vector<double*>& limits) {
            for (double* const limit : limits) *limit = seconds_of(text);
          },
          "Refuse what is expected to take longer: 90s, 30min, 7d, none (24h)")
+      ->type_name("TIME");
+}
+
+void add_time(CLI::App& app, const char* name, double& seconds, const std::string& help) {
+  app.add_option_function<std::string>(
+         name, [&seconds, name](const std::string& text) { seconds = seconds_of(text, name); }, help)
       ->type_name("TIME");
 }
 

@@ -16,6 +16,9 @@ namespace photonrail::command {
 /// `--work-limit`, of all verbs: into each of these, seconds.
 void add_work_limit(CLI::App& app, const std::vector<double*>& limits);
 
+/// An option that takes a time: 90s, 30min, 24h, 7d.
+void add_time(CLI::App& app, const char* name, double& seconds, const std::string& help);
+
 /// Work that is expected to take longer is announced, seconds.
 inline constexpr double kWorthTelling = 10.0;
 

@@ -190,8 +190,8 @@ TEST(Failures, AJobThatWaitsForAllServersForEverIsNamed) {
     static_cast<void>(schedule_jobs({job(0, 10, 1, 1), job(36'000, 100, 4, 4)}, spec, policy("firstfit")));
     FAIL() << "placed on servers that are down";
   } catch (const DeadlockError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("job 1 (4x4) waits for a slice that failed servers never leave whole"));
-    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("job 0")));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("job 1 (4x4) waits for a slice that failed servers never leave whole"));
+    EXPECT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("job 0")));
   }
 }
 

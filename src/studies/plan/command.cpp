@@ -1,0 +1,181 @@
+// `photonrail plan`
+#include "commands.hpp"
+#include "console.hpp"
+#include "core/counted.hpp"
+#include "help_commands.hpp"
+#include "json/file_text.hpp"
+#include "photonrail/error.hpp"
+#include "photonrail/study/plan.hpp"
+#include "progress.hpp"
+#include "read.hpp"
+#include "stop.hpp"
+#include "studies/plan/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace photonrail::command {
+
+namespace {
+
+std::string time_text(double seconds) {
+  if (seconds >= 1.0) return fmt::format("{:.4g} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.4g} ms", seconds * 1e3) : fmt::format("{:.4g} us", seconds * 1e6);
+}
+
+std::string label_of(const PlannedRun& run) { return fmt::format("{}", fmt::join(run.labels, "; ")); }
+
+double share(Duration part, Duration whole) {
+  return whole.count() > 0 ? 100.0 * static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0.0;
+}
+
+std::string objective_text(const Plan& plan, double objective) {
+  return plan.objective == PlanObjective::kStep ? time_text(objective) : fmt::format("{:.4g} GPU-us", objective * 1e6);
+}
+
+std::string certainty(const PlanResult& result) {
+  if (result.open == 0) return "proven: no other candidate is better";
+  return fmt::format("not proven: {} of the candidates are open, and one may be up to {:.1f} % better", result.open,
+                     100.0 * result.gap);
+}
+
+std::string answer(const Plan& plan, const PlanResult& result) {
+  if (result.best.empty() && result.open > 0) return plan.name + ": no candidate was run in the time\n";
+  if (result.best.empty()) {
+    return plan.name + ": no candidate can run" + (result.nearest.empty() ? "" : "; the nearest is " + result.nearest) +
+           "\n";
+  }
+  const PlannedRun& best = result.best.front();
+  return fmt::format("{}: {}: a step of {} ({})\n", plan.name, label_of(best), time_text(best.step_s), certainty(result));
+}
+
+std::string ranking(const Plan& plan, const PlanResult& result) {
+  std::string text = fmt::format("\n{:>4}  {:>12}  {:>7}  {:>7}  {:>7}  {:>7}  {:>7}  {:>6}  {:>9}  {}\n", "",
+                                 plan.objective == PlanObjective::kStep ? "step" : "a token", "more", "compute", "exposed",
+                                 "circuit", "peers", "GB", "network $", "candidate");
+  for (std::size_t i = 0; i < result.best.size(); ++i) {
+    const PlannedRun& run = result.best[i];
+    const double more = 100.0 * (run.objective / result.best.front().objective - 1.0);
+    text += fmt::format("{:>4}  {:>12}  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6.1f}%  {:>6}  {:>9}  {}\n", i + 1,
+                        objective_text(plan, run.objective), more, share(run.mean.compute, run.makespan),
+                        share(run.mean.exposed_communication, run.makespan),
+                        share(run.mean.reconfiguration_wait, run.makespan), share(run.mean.peer_wait, run.makespan),
+                        run.memory_bytes ? fmt::format("{:.0f}", *run.memory_bytes / 1e9) : "-",
+                        run.usd ? fmt::format("{:.3g}M", *run.usd / 1e6) : "-", label_of(run));
+  }
+  return text;
+}
+
+// "tp: 8 best, 4 +2.1 %, 2 at least +30 %"
+std::string worth(const PlanResult& result) {
+  const double best = result.best.front().objective;
+  std::string text = "\nwith one choice fixed and all others free:\n";
+  std::vector<PlanWorth> of = result.worth;
+  std::stable_sort(of.begin(), of.end(), [](const PlanWorth& a, const PlanWorth& b) {
+    return a.choice != b.choice ? a.choice < b.choice : a.objective < b.objective;
+  });
+  for (std::size_t i = 0; i < of.size();) {
+    std::size_t end = i;
+    std::string line;
+    for (; end < of.size() && of[end].choice == of[i].choice; ++end) {
+      const double more = 100.0 * (of[end].objective / best - 1.0);
+      line += line.empty() ? "" : ", ";
+      if (of[end].simulated)
+        line += of[end].value + (more == 0.0 ? " best" : fmt::format(" +{:.1f} %", more));
+      else
+        line += of[end].value + (more > 0.0 ? fmt::format(" at least +{:.1f} %", more) : " not decided");
+    }
+    if (end - i > 1) text += "  " + of[i].choice + ": " + line + "\n";
+    i = end;
+  }
+  return text;
+}
+
+std::string counts(const PlanResult& result) {
+  std::string text = fmt::format("\n{}: {} simulated ({} of them known before), {} excluded by their bounds, {} open",
+                                 core::counted(result.candidates, "candidate"), result.simulated, result.reused,
+                                 result.excluded, result.open);
+  if (result.failed > 0) text += fmt::format(", {} could not finish", result.failed);
+  text += "\n";
+  for (const auto& [reason, count] : result.rejected) {
+    const auto example = result.examples.find(reason);
+    text += fmt::format("  cannot be: {} by {}{}\n", count, reason,
+                        example == result.examples.end() ? "" : ", as " + example->second);
+  }
+  return text;
+}
+
+std::string plan_text(const Plan& plan, const PlanResult& result) {
+  std::string text = answer(plan, result);
+  if (!result.best.empty()) text += ranking(plan, result) + worth(result);
+  return text + counts(result);
+}
+
+// A question without a file: all shapes of the model, on electrical rails and on optical ones under Opus.
+std::string question(const PlanCommandOptions& options, const Registries& known) {
+  InitOptions init;
+  init.model = options.model;
+  init.gpu = options.gpu;
+  init.rail = "electrical";
+  init.gpus_per_server = options.gpus_per_server;
+  if (options.gpus % options.gpus_per_server != 0) {
+    throw ConfigError("--gpus", std::to_string(options.gpus) + " is no multiple of --gpus-per-server",
+                      "whole servers of " + std::to_string(options.gpus_per_server));
+  }
+  init.servers = options.gpus / options.gpus_per_server;
+  const std::string delay = std::to_string(options.reconfiguration_ms);
+  const std::string batch = std::to_string(options.global_batch > 0 ? options.global_batch : options.gpus);
+  return R"({"schema": "photonrail.plan/1", "name": ")" + options.model + " on " + std::to_string(options.gpus) +
+         R"( GPUs", "base": )" + commented_scenario(init, known) +
+         R"(, "shapes": {"tp": "auto", "pp": "auto", "ep": "auto", "virtual_stages": "auto", "micro_batch": "auto",
+             "sharding": ["zero1", "fsdp"], "recompute": "auto"},
+         "axes": [{"pointer": "/workload/training/global_batch", "values": [)" +
+         batch + R"(]}, {"name": "rails", "variants": {
+           "electrical": {"/cluster/rail": {"kind": "electrical"}},
+           "optical, opus on demand": {"/cluster/rail": {"kind": "optical", "switch": {"reconfiguration_ms": )" +
+         delay + R"(}}, "/controller": {"name": "opus", "mode": "on_demand"}},
+           "optical, opus provisioned": {"/cluster/rail": {"kind": "optical", "switch": {"reconfiguration_ms": )" +
+         delay + R"(}}, "/controller": {"name": "opus", "mode": "provisioned"}}}}]})";
+}
+
+Plan plan_of(const PlanCommandOptions& options, const Registries& known) {
+  const std::vector<Override> set = parse_set(options.set);
+  if (!options.file.empty()) return parse_plan(json::file_text(options.file), options.file, set);
+  return parse_plan(question(options, known), "photonrail plan", set);
+}
+
+}  // namespace
+
+void plan(const PlanCommandOptions& options, const Registries& known) {
+  if (options.file.empty() == options.model.empty())
+    throw ConfigError("photonrail plan", "wants a file, or --model with --gpus", "photonrail plan --help");
+  if (options.limit_s <= 0.0) throw ConfigError("--limit", "leaves no time", "60s, 5min, 2h");
+  const Plan asked = plan_of(options, known);
+  const StopSignals signals(options.out.empty() ? "nothing is kept without --out"
+                                                : "what was simulated is kept in " + options.out.string());
+  PlanOptions how;
+  how.directory = options.out;
+  how.jobs = options.jobs;
+  how.limit_s = options.limit_s;
+  how.stop = &signals.stop();
+  TerminalLine line(error_is_terminal());
+  how.progress = [&line](std::uint64_t decided, std::uint64_t of) { line.draw(decided, of, "candidates"); };
+  const PlanResult result = run_plan(asked, how, known);
+  line.erase();
+  if (!options.out.empty()) {
+    write_file(options.out / "plan.json", plan::plan_json(asked, result));
+    if (!result.best.empty()) write_file(options.out / "best.json", planned_scenario(asked, result.best.front()));
+  }
+  std::cout << (options.json ? plan::plan_json(asked, result) : plan_text(asked, result));
+  if (!options.out.empty() && !options.json && !result.best.empty())
+    std::cout << "wrote " << (options.out / "best.json").string() << "; photonrail run takes it\n";
+  if (signals.received() != 0) throw CommandError(128 + signals.received(), "stopped");
+  if (result.best.empty())
+    throw CommandError(result.open > 0 ? 3 : 2, asked.name + ": no candidate was found that can run");
+}
+
+}  // namespace photonrail::command

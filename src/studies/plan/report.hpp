@@ -1,0 +1,13 @@
+// The result of a plan as JSON.
+#pragma once
+
+#include "photonrail/study/plan.hpp"
+
+#include <string>
+
+namespace photonrail::plan {
+
+/// `photonrail.plan_result/1` (docs/reference/plan.md).
+[[nodiscard]] std::string plan_json(const Plan& plan, const PlanResult& result);
+
+}  // namespace photonrail::plan

@@ -1,0 +1,278 @@
+#include "studies/plan/space.hpp"
+
+#include "config/scenario_parts.hpp"
+#include "core/field.hpp"
+#include "photonrail/error.hpp"
+#include "workload/training/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace photonrail::plan {
+
+namespace {
+
+using config::Json;
+
+constexpr std::uint64_t kMaxCombinations = 1'000'000;
+
+/// Keys that the shape, its memory or its bound depend on.
+bool is_of_job(const Override& set) {
+  constexpr std::array<std::string_view, 7> kOfJob{"/workload",        "/placement",       "/cluster/nic",
+                                                   "/cluster/gpu",     "/cluster/servers", "/cluster/unlike_gpus",
+                                                   "/cluster/scale_up"};
+  return std::any_of(kOfJob.begin(), kOfJob.end(), [&](std::string_view begin) { return set.pointer.starts_with(begin); });
+}
+
+std::string shorter(std::string text) {
+  constexpr std::size_t kMaxExample = 200;
+  if (text.size() > kMaxExample) text = text.substr(0, kMaxExample) + " ...";
+  return text;
+}
+
+void reject(Rejections& rejections, const std::string& reason, const std::string& example) {
+  Rejections::Reason& of = rejections.of[reason];
+  if (of.count++ == 0) of.example = shorter(example);
+}
+
+void give_shape(const ShapeNumbers& shape, const ShapeSpace& space, std::uint32_t dp, TrainingSpec& spec) {
+  ParallelismSpec& p = spec.parallelism;
+  p.tp = shape.tp;
+  p.cp = shape.cp;
+  p.pp = shape.pp;
+  p.ep = shape.ep;
+  p.dp = dp;
+  p.virtual_stages = shape.virtual_stages;
+  p.fsdp = space.sharding[shape.sharding] == "fsdp";
+  p.zero1 = space.sharding[shape.sharding] == "zero1";
+  spec.micro_batch = shape.micro_batch;
+  const std::string& again = space.recompute[shape.recompute];
+  spec.recompute = again == "full" ? Recompute::kFull : again == "selective" ? Recompute::kSelective : Recompute::kNone;
+  if (shape.virtual_stages > 1) spec.schedule = PipelineSchedule::kInterleaved;
+  if (shape.virtual_stages == 1 && spec.schedule == PipelineSchedule::kInterleaved)
+    spec.schedule = PipelineSchedule::kOneFOneB;
+}
+
+std::string memory_example(double needed, double has) {
+  const auto gigabytes = [](double bytes) { return std::to_string(static_cast<std::int64_t>(bytes / 1e9 + 0.5)) + " GB"; };
+  return "a GPU would hold " + gigabytes(needed) + ", and has " + gigabytes(has);
+}
+
+}  // namespace
+
+Space::Space(const Plan& plan) : plan_(plan) {
+  for (const PlanAxis& axis : plan.axes) {
+    const bool of_job = std::any_of(axis.values.begin(), axis.values.end(), [](const PlanValue& value) {
+      return std::any_of(value.patch.begin(), value.patch.end(), is_of_job);
+    });
+    changes_job_.push_back(of_job);
+    std::uint64_t& count = of_job ? job_count_ : other_count_;
+    count *= axis.values.size();
+    if (count > kMaxCombinations) throw ConfigError("/axes", "make more than a million combinations", "fewer values");
+  }
+  const Json root = config::parse_json(plan.base, plan.file.string());
+  for (std::uint64_t values = 0; values < job_count_; ++values) {
+    Json scenario = root;
+    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+      if (changes_job_[a]) config::apply_overrides(scenario, plan.axes[a].values[value_of(a, values, 0)].patch);
+    }
+    bases_.push_back(base_of(scenario));
+  }
+}
+
+// Where shapes are not searched, what is no training job has no bound.
+Space::Base Space::base_of(const Json& scenario) const {
+  Base base;
+  config::JsonReader top(scenario);
+  base.cluster = config::read_cluster(top.child("cluster"), plan_.base_directory);
+  base.gpus = static_cast<double>(base.cluster.servers) * base.cluster.gpus_per_server;
+  const bool trains = json::find_at(scenario, "/workload/training") != nullptr;
+  if (trains) base.spec = config::read_training_spec_of_file(scenario, plan_.base_directory);
+  if (plan_.shapes && !trains) throw ConfigError("/shapes", "are those of a training job", "remove them");
+  return base;
+}
+
+double Space::objective(const JobCandidate& job, double step_s) const {
+  const Base& base = bases_[job.job_values];
+  if (plan_.objective == PlanObjective::kStep || !base.spec) return step_s;
+  return step_s * base.gpus / (static_cast<double>(base.spec->global_batch) * base.spec->sequence);
+}
+
+std::uint32_t Space::dp(const JobCandidate& job) const {
+  const ShapeNumbers& s = job.shape;
+  return static_cast<std::uint32_t>(bases_[job.job_values].gpus / (static_cast<double>(s.tp) * s.cp * s.pp));
+}
+
+void Space::examine(const Base& base, const TrainingSpec& spec, StepBound& bound, JobCandidate& job, Rejections& rejections,
+                    std::vector<JobCandidate>& jobs) const {
+  try {
+    spec.validate();
+  } catch (const ConfigError& e) {
+    return reject(rejections, e.where(), e.problem());
+  }
+  double needed = 0.0;
+  for (const StageMemory& stage : workload::memory_of_stages(spec)) needed = std::max(needed, stage.total());
+  const double has = base.cluster.gpu.memory_gb * 1e9;
+  if (has > 0.0 && needed > has) {
+    reject(rejections, "memory of a GPU", memory_example(needed, has));
+    if (rejections.least_excess > 0.0 && needed / has - 1.0 >= rejections.least_excess) return;
+    rejections.least_excess = needed / has - 1.0;
+    rejections.nearest = (plan_.shapes ? shape_label(job) : plan_.name) + ": " + memory_example(needed, has);
+    return;
+  }
+  job.bound_s = !base.cluster.unlike.empty() ? 0.0 : to_seconds(bound.of(spec));
+  job.bound = objective(job, job.bound_s);
+  jobs.push_back(job);
+}
+
+void Space::add_jobs(std::uint32_t job_values, Rejections& rejections, std::vector<JobCandidate>& jobs) const {
+  const Base& base = bases_[job_values];
+  JobCandidate job;
+  job.job_values = job_values;
+  if (!base.spec) {
+    jobs.push_back(job);
+    return;
+  }
+  StepBound bound(base.cluster);
+  if (!plan_.shapes) return examine(base, *base.spec, bound, job, rejections, jobs);
+  TrainingSpec spec = *base.spec;
+  for (std::uint64_t i = 0; i < shapes(); ++i) {
+    job.shape = shape(i);
+    const double ranks = static_cast<double>(job.shape.tp) * job.shape.cp * job.shape.pp;
+    if (base.gpus / ranks != std::floor(base.gpus / ranks)) {
+      reject(rejections, "GPUs are not divided", "tp x cp x pp = " + std::to_string(static_cast<std::int64_t>(ranks)));
+      continue;
+    }
+    give_shape(job.shape, *plan_.shapes, dp(job), spec);
+    examine(base, spec, bound, job, rejections, jobs);
+  }
+}
+
+std::vector<JobCandidate> Space::jobs(Rejections& rejections) const {
+  std::vector<JobCandidate> jobs;
+  for (std::uint32_t values = 0; values < job_count_; ++values) add_jobs(values, rejections, jobs);
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const JobCandidate& a, const JobCandidate& b) { return a.bound < b.bound; });
+  return jobs;
+}
+
+std::uint64_t Space::shapes() const {
+  if (!plan_.shapes) return 1;
+  const ShapeSpace& s = *plan_.shapes;
+  std::uint64_t count = s.sharding.size() * s.recompute.size();
+  for (const auto* list : {&s.tp, &s.cp, &s.pp, &s.ep, &s.virtual_stages, &s.micro_batch}) count *= list->size();
+  return count;
+}
+
+ShapeNumbers Space::shape(std::uint64_t index) const {
+  const ShapeSpace& s = *plan_.shapes;
+  const auto next = [&index](std::size_t size) {
+    const auto at = static_cast<std::uint32_t>(index % size);
+    index /= size;
+    return at;
+  };
+  ShapeNumbers shape;
+  shape.recompute = next(s.recompute.size());
+  shape.sharding = next(s.sharding.size());
+  shape.micro_batch = s.micro_batch[next(s.micro_batch.size())];
+  shape.virtual_stages = s.virtual_stages[next(s.virtual_stages.size())];
+  shape.ep = s.ep[next(s.ep.size())];
+  shape.cp = s.cp[next(s.cp.size())];
+  shape.pp = s.pp[next(s.pp.size())];
+  shape.tp = s.tp[next(s.tp.size())];
+  return shape;
+}
+
+std::uint32_t Space::value_of(std::size_t axis, std::uint32_t job_values, std::uint64_t run) const {
+  std::uint64_t rest = changes_job_[axis] ? job_values : run;
+  for (std::size_t a = plan_.axes.size(); a-- > axis + 1;) {
+    if (changes_job_[a] == changes_job_[axis]) rest /= plan_.axes[a].values.size();
+  }
+  return static_cast<std::uint32_t>(rest % plan_.axes[axis].values.size());
+}
+
+void Space::add_shape(const JobCandidate& job, std::vector<Override>& patch) const {
+  const ShapeNumbers& shape = job.shape;
+  const ShapeSpace& space = *plan_.shapes;
+  const std::string at = "/workload/training/";
+  const auto set = [&](const std::string& key, const std::string& value) { patch.push_back({at + key, value}); };
+  const auto number = [&](const std::string& key, std::uint32_t value) {
+    set("parallelism/" + key, std::to_string(value));
+  };
+  number("tp", shape.tp);
+  number("cp", shape.cp);
+  number("pp", shape.pp);
+  number("ep", shape.ep);
+  number("dp", dp(job));
+  number("virtual_stages", shape.virtual_stages);
+  set("parallelism/fsdp", space.sharding[shape.sharding] == "fsdp" ? "true" : "false");
+  set("parallelism/zero1", space.sharding[shape.sharding] == "zero1" ? "true" : "false");
+  set("micro_batch", std::to_string(shape.micro_batch));
+  set("recompute", "\"" + space.recompute[shape.recompute] + "\"");
+  if (space.virtual_stages.size() > 1 || shape.virtual_stages > 1)
+    set("schedule", shape.virtual_stages > 1 ? "\"interleaved\"" : "\"1f1b\"");
+}
+
+std::vector<Override> Space::patch(const JobCandidate& job, std::uint64_t run) const {
+  std::vector<Override> patch;
+  for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
+    const PlanValue& value = plan_.axes[a].values[value_of(a, job.job_values, run)];
+    patch.insert(patch.end(), value.patch.begin(), value.patch.end());
+  }
+  if (plan_.shapes) add_shape(job, patch);
+  return patch;
+}
+
+std::vector<std::pair<std::string, std::string>> Space::values(const JobCandidate& job, std::uint64_t run) const {
+  std::vector<std::pair<std::string, std::string>> values;
+  if (plan_.shapes) {
+    const ShapeSpace& space = *plan_.shapes;
+    const ShapeNumbers& s = job.shape;
+    for (const auto& [name, value] : {std::pair{"tp", s.tp},
+                                      {"cp", s.cp},
+                                      {"pp", s.pp},
+                                      {"ep", s.ep},
+                                      {"virtual_stages", s.virtual_stages},
+                                      {"micro_batch", s.micro_batch}})
+      values.emplace_back(name, std::to_string(value));
+    values.emplace_back("sharding", space.sharding[s.sharding]);
+    values.emplace_back("recompute", space.recompute[s.recompute]);
+  }
+  for (std::size_t a = 0; a < plan_.axes.size(); ++a)
+    values.emplace_back(plan_.axes[a].name, plan_.axes[a].values[value_of(a, job.job_values, run)].label);
+  return values;
+}
+
+// What all candidates have alike is not said.
+std::string Space::shape_label(const JobCandidate& job) const {
+  const ShapeSpace& s = *plan_.shapes;
+  const ShapeNumbers& shape = job.shape;
+  std::string text =
+      "tp " + std::to_string(shape.tp) + ", pp " + std::to_string(shape.pp) + ", dp " + std::to_string(dp(job));
+  const auto add = [&](std::size_t values, const std::string& word) {
+    if (values > 1) text += ", " + word;
+  };
+  add(s.cp.size(), "cp " + std::to_string(shape.cp));
+  add(s.ep.size(), "ep " + std::to_string(shape.ep));
+  add(s.virtual_stages.size(), "vp " + std::to_string(shape.virtual_stages));
+  add(s.micro_batch.size(), "micro-batch " + std::to_string(shape.micro_batch));
+  add(s.sharding.size(), s.sharding[shape.sharding] == "none" ? "not sharded" : s.sharding[shape.sharding]);
+  add(s.recompute.size(), s.recompute[shape.recompute] + " recomputation");
+  return text;
+}
+
+std::vector<std::string> Space::labels(const JobCandidate& job, std::uint64_t run) const {
+  std::vector<std::string> labels;
+  if (plan_.shapes) labels.push_back(shape_label(job));
+  for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
+    const std::vector<PlanValue>& values = plan_.axes[a].values;
+    if (values.size() > 1) labels.push_back(values[value_of(a, job.job_values, run)].label);
+  }
+  if (labels.empty()) labels.push_back(plan_.name);
+  return labels;
+}
+
+}  // namespace photonrail::plan

@@ -1,0 +1,46 @@
+// `plan`.
+#include "command/command.hpp"
+#include "support/source_dir.hpp"
+
+#include <string>
+
+namespace photonrail::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(Command, PlanFindsTheBestAndProvesIt) {
+  const std::string file = "'" + std::string(PHOTONRAIL_SOURCE_DIR) + "/configs/plans/llama3-8b-64.json'";
+  const Outcome told = run("plan " + file + " --out plan --limit 1h --jobs 2");
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("tp 2, pp 1, dp 32"));
+  EXPECT_THAT(told.out, HasSubstr("proven"));
+  EXPECT_THAT(told.out, HasSubstr("memory of a GPU"));
+  EXPECT_EQ(run("run plan/best.json").status, 0);
+  const Outcome again = run("plan " + file + " --out plan --json");
+  EXPECT_EQ(again.status, 0) << again.err;
+  const json result = json::parse(again.out);
+  EXPECT_EQ(result["reused"], result["simulated"]);
+  EXPECT_EQ(result["gap"], 0.0);
+  EXPECT_GT(result["excluded"], result["simulated"]);
+}
+
+TEST_F(Command, PlanAnswersAQuestionWithoutAFile) {
+  const Outcome told = run("plan --model llama3_8b --gpus 8 --gpu h100 --batch 16 --limit 1h");
+  EXPECT_EQ(told.status, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("llama3_8b on 8 GPUs"));
+}
+
+TEST_F(Command, PlanRefusesWhatItCannotSearch) {
+  EXPECT_EQ(run("plan").status, 2);
+  EXPECT_EQ(run("plan --model llama3_8b --gpus 12").status, 2);
+  const Outcome limit = run("plan --model llama3_8b --limit 0s");
+  EXPECT_EQ(limit.status, 2);
+  EXPECT_THAT(limit.err, HasSubstr("--limit"));
+  const Outcome small = run("plan --model llama3_405b --gpus 8 --gpu h100 --limit 1h");
+  EXPECT_EQ(small.status, 2);
+  EXPECT_THAT(small.out, HasSubstr("no candidate can run; the nearest is"));
+}
+
+}  // namespace
+}  // namespace photonrail::test

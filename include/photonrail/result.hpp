@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,25 @@ struct Utilisation {
   double rail_ports = 0.0;  ///< bytes over rails / (rate of the NICs of all ranks x makespan)
   double scale_up = 0.0;    ///< bytes within servers / (rate of the scale-up ports of all ranks x makespan)
   double switching = 0.0;   ///< optical: share of the time of these ports' transmit sides in which they are being switched
+  /// The uplinks of leaves, or of pods that packet switches join: those of a leaf or pod on a rail are one capacity.
+  struct Uplinks {
+    std::uint64_t count = 0;  ///< of such capacities, that the job has GPUs below
+    double mean = 0.0;        ///< bytes up / (rate x makespan), mean over them
+    double busiest = 0.0;     ///< the same of the busiest
+    /// The bytes of one operation over one of them, in what its members send on average, at most: 1 of a ring.
+    double members = 0.0;
+  };
+  std::optional<Uplinks> uplinks{};  ///< none where there are no uplinks: one tier, or pods joined by circuits
+  /// Optical: bytes over rails / (rate of the transmit ports x the time in which they are not switched); else 0.
+  [[nodiscard]] double circuits() const { return switching < 1.0 ? rail_ports / (1.0 - switching) : 0.0; }
+};
+
+/// Says why a number is what it is, or that a setting has no effect.
+struct Note {
+  std::string id;    ///< "one-tier": the same for every result
+  std::string key;   ///< JSON pointer of the setting that it is about; "" where there is none
+  std::string text;  ///< a sentence with its number
+  double value = 0.0;
 };
 
 struct RunResult {
@@ -72,6 +92,7 @@ struct RunResult {
   std::map<Dimension, DurationHistogram> operation_times;
   std::map<Dimension, DurationHistogram> circuit_waits;
   std::optional<Utilisation> utilisation;  ///< none of a bound
+  std::optional<CriticalPath> critical_path;  ///< RunSpec::critical_path; none of several jobs, and of a bound
   ClusterSpec cluster{};                   ///< as it was simulated
   ControllerSpec controller{};             ///< as it was simulated; of several jobs each has its own
   ScenarioSource source{};                 ///< of the scenario
@@ -80,6 +101,7 @@ struct RunResult {
   double peak_tflops = 0.0;                ///< of the GPUs of all ranks together
   std::string infeasible;                  ///< Scenario::infeasible()
   std::vector<std::string> warnings;       ///< Scenario::warnings(), and what the run adds
+  std::vector<Note> notes;                 ///< why numbers are what they are, and which settings have no effect
   std::vector<std::string> choices;        ///< what "auto" took for which collective, and why: each line is complete
   EngineSummary engine;                    ///< of what was simulated
   FoldingSummary folding;
@@ -105,5 +127,8 @@ struct RunResult {
   /// Returns what the fullest GPU of a generated training job holds, bytes; of several jobs, the most of them.
   [[nodiscard]] std::optional<double> peak_memory_bytes() const;
 };
+
+/// Notes of results side by side: which coincide, and which optical one is faster than an electrical one, and why.
+[[nodiscard]] std::vector<Note> notes_of(std::span<const RunResult> results);
 
 }  // namespace photonrail

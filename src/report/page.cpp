@@ -179,6 +179,7 @@ PageData page_data_of(const fs::path& folder, const PageChoices& choices) {
   data.failed = tables.failed;
   data.notes = tables.notes;
   const Json document = {{"notes", tables.notes},
+                         {"explanations", tables.explanations},
                          {"about", tables.about},
                          {"choices", checked(choices, tables.points)},
                          {"table", tables.points.packed()},

@@ -2,8 +2,10 @@
 
 #include "photonrail/error.hpp"
 #include "run/cost_model.hpp"
+#include "run/critical_path.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace photonrail::run {
@@ -18,11 +20,21 @@ folding::MemberPlacement placement_of(const JobSetup& setup) {
   return folding::MemberPlacement::of(setup.scenario.graph, setup.scenario.gpu_of_rank);
 }
 
-// News of ranks is for observers of every rank alone, folded or not.
-ObserverList rank_observers(const JobSetup& setup) {
+// Jobs that share a cluster have no path of their own.
+std::optional<execution::RunHistory> history_of(const JobSetup& setup) {
+  if (!setup.run.critical_path || setup.shared != nullptr) return std::nullopt;
+  return std::optional<execution::RunHistory>(std::in_place, setup.graph(), setup.scenario.executor.buffered_send,
+                                              setup.run.iterations);
+}
+
+// News of ranks is for observers of every rank alone, folded or not; the history is of what is run.
+std::vector<Observer*> rank_watchers(const JobSetup& setup, std::optional<execution::RunHistory>& history) {
   const bool classes = setup.folding != nullptr && !setup.shows_classes;
   const bool watched = !classes && execution::watch_ranks(setup.observers);
-  return ObserverList(watched ? setup.observers : std::span<Observer* const>{});
+  std::vector<Observer*> watchers;
+  if (watched) watchers.assign(setup.observers.begin(), setup.observers.end());
+  if (history) watchers.push_back(&*history);
+  return watchers;
 }
 
 execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t ranks) {
@@ -40,8 +52,10 @@ execution::RankBehaviour behaviour_of(const RankBehaviour& wanted, std::size_t r
 Simulation::Simulation(const JobSetup& setup)
     : setup_(setup),
       placement_(placement_of(setup)),
+      history_(history_of(setup)),
+      rank_watchers_(rank_watchers(setup, history_)),
       all_observers_(setup.observers),
-      rank_observers_(rank_observers(setup)),
+      rank_observers_(rank_watchers_),
       own_engine_(setup.shared != nullptr ? std::nullopt : std::optional<engine::Engine>(std::in_place)),
       fabric_(make_fabric()),
       algorithms_(setup.scenario.collectives, setup.registries.collectives),
@@ -105,7 +119,8 @@ execution::ExecutorOptions Simulation::executor_options() {
 }
 
 execution::RunContext Simulation::context() {
-  return {engine(), fabric_, operations_, accounting_, compute_.stragglers, compute_.gpus, rank_observers_};
+  return {engine(), fabric_, operations_, accounting_, compute_.stragglers, compute_.gpus, rank_observers_,
+          history_.has_value()};
 }
 
 void Simulation::begin_at(Time start) {
@@ -159,6 +174,7 @@ void Simulation::report(RunResult& result) {
     result.engine.epochs = fabric_.network().epochs().epochs();
     result.engine.flows_in_epochs = fabric_.network().epochs().flows();
   }
+  if (history_) result.critical_path = critical_path({*history_, executor_.loads(), operations_, fabric_}, ends.back());
   all_observers_.notify([&ends](Observer& observer) { observer.end(ends.back()); });
 }
 
@@ -175,7 +191,23 @@ Utilisation Simulation::utilisation(Bytes rail_bytes, const RunResult& result) c
   share.scale_up =
       static_cast<double>(all.count - rail_bytes.count) / (gpus * cluster.scale_up.of_gpu().bytes_per_second * seconds);
   share.switching = to_seconds(result.reconfigurations.dark_port) / (ports * seconds);
+  add_uplinks(seconds, share);
   return share;
+}
+
+// The mean is over the leaves, or pods, that the job has GPUs in; what it has none in carries nothing of it.
+void Simulation::add_uplinks(double seconds, Utilisation& share) const {
+  if (!fabric_.has_uplinks()) return;
+  std::set<fabric::Place> uplinks;
+  for (const GpuId gpu : setup_.scenario.gpu_of_rank) uplinks.insert(fabric_.uplink_of(gpu));
+  Utilisation::Uplinks all{.count = uplinks.size(), .members = executor_.loads().members_over_an_uplink()};
+  for (const execution::CapacityLoad& load : executor_.loads().totals()) {
+    if (!load.place.is_uplink()) continue;
+    const double busy = load.bytes / (fabric_.rate(load.place).bytes_per_second * seconds);
+    all.mean += busy / static_cast<double>(uplinks.size());
+    all.busiest = std::max(all.busiest, busy);
+  }
+  share.uplinks = all;
 }
 
 std::vector<GpuId> Simulation::gpu_of_rank() const {

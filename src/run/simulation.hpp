@@ -7,6 +7,7 @@
 #include "execution/observer_list.hpp"
 #include "execution/operation_table.hpp"
 #include "execution/plan_cache.hpp"
+#include "execution/run_history.hpp"
 #include "execution/straggler_injector.hpp"
 #include "execution/time_accounting.hpp"
 #include "folding/member_placement.hpp"
@@ -56,12 +57,15 @@ class Simulation {
   [[nodiscard]] execution::ExecutorOptions executor_options();
   [[nodiscard]] execution::RunContext context();
   [[nodiscard]] Utilisation utilisation(Bytes rail_bytes, const RunResult& result) const;
+  void add_uplinks(double seconds, Utilisation& share) const;
   [[nodiscard]] std::vector<GpuId> gpu_of_rank() const;
   void begin(std::uint64_t);
 
   const JobSetup setup_;
   const folding::MemberPlacement placement_;
   folding::OrderAmbiguity ambiguity_;
+  std::optional<execution::RunHistory> history_;  // of a run that is asked for its critical path
+  const std::vector<Observer*> rank_watchers_;
   execution::ObserverList all_observers_;
   execution::ObserverList rank_observers_;  // those that need ranks and circuits
   std::optional<engine::Engine> own_engine_;

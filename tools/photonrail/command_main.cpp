@@ -160,6 +160,15 @@ void add_validate(CLI::App& app, ValidateOptions& options, const Registries& kno
   command->callback([&options, &known] { validate(options, known); });
 }
 
+void add_explain_scenario(CLI::App& app, ExplainScenarioOptions& options, const Registries& known) {
+  CLI::App* command =
+      app.add_subcommand("explain", "What bounds a run, what 10 % more of each resource gives, settings without effect");
+  add_input(*command, "SCENARIO.json", options.scenario, "A scenario file")->required();
+  add_set(*command, options.set);
+  command->add_flag("--json", options.json, "Print the result as JSON");
+  command->callback([&options, &known] { explain(options, known); });
+}
+
 struct ListOptions {
   std::string kind;
   bool explain = false;
@@ -379,6 +388,7 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   CalibrateOptions calibrate_options;
   RowsOptions rows_options;
   ListOptions list_options;
+  ExplainScenarioOptions explain_options;
   CostOptions cost_options;
   GoodputCommandOptions goodput_options;
   PlanCommandOptions plan_options;
@@ -393,10 +403,12 @@ void parse_and_act(int argc, const char* const* argv, const Registries& caller_k
   add_work_limit(app,
                  {&run_options.work_limit_s, &sweep_options.work_limit_s, &calibrate_options.work_limit_s,
                   &rows_options.work_limit_s, &goodput_options.work_limit_s, &report_options.work_limit_s,
-                  &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s});
+                  &fuzz_options.work_limit_s, &allocate_options.work_limit_s, &format_options.collective.work_limit_s,
+                  &explain_options.work_limit_s});
   add_run(app, run_options, plugins, known);
   add_sweep(app, sweep_options, sweep_folder, plugins, known);
   add_validate(app, validate_options, known);
+  add_explain_scenario(app, explain_options, known);
   add_list(app, list_options, known);
   add_format_commands(app, format_options, known);
   add_calibrate(app, calibrate_options, rows_options, known);
